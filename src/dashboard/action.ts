@@ -30,3 +30,16 @@ export function useAction<Arguments extends unknown[]>(
   };
   return { ...state, run, clear: () => setState({ isRunning: false, error: null }) };
 }
+
+/**
+ * A key for a call that must happen once. A repeated try has the same one, so that an answer that was lost does nothing twice;
+ * a try with another body has a new one.
+ */
+export function useIdempotencyKey(): (body: object) => string {
+  const last = useRef({ body: "", key: "" });
+  return (body) => {
+    const text = JSON.stringify(body);
+    if (last.current.body !== text) last.current = { body: text, key: crypto.randomUUID() };
+    return last.current.key;
+  };
+}

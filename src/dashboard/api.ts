@@ -71,8 +71,10 @@ async function errorOf(response: Response): Promise<ApiError> {
   );
 }
 
-async function send(method: string, path: string, body?: object): Promise<Response> {
-  const headers: Record<string, string> = {};
+type Headers = Record<string, string>;
+
+async function send(method: string, path: string, body?: object, extra: Headers = {}): Promise<Response> {
+  const headers: Headers = { ...extra };
   // The overview tells the publisher, and the shell's preload of it has no headers of its own.
   if (shownPublisher !== null && path !== OVERVIEW) headers["X-Publisher"] = shownPublisher;
   if (body) headers["Content-Type"] = "application/json";
@@ -83,15 +85,15 @@ async function send(method: string, path: string, body?: object): Promise<Respon
   }
 }
 
-async function call<Result>(method: string, path: string, body?: object): Promise<Result> {
-  let response = await send(method, path, body);
+async function call<Result>(method: string, path: string, body?: object, extra?: Headers): Promise<Result> {
+  let response = await send(method, path, body, extra);
   // A write that was not answered may have been carried out, so only what reads is sent again after a 503.
   const mayRepeat = response.status === 429 || (response.status === 503 && isRead(method, path));
   if (mayRepeat) {
     const wait = retryAfterSeconds(response);
     if (wait !== null && wait <= LONGEST_WAIT_SECONDS) {
       await new Promise((resolve) => setTimeout(resolve, wait * 1000));
-      response = await send(method, path, body);
+      response = await send(method, path, body, extra);
     }
   }
   if (response.ok) {
@@ -113,12 +115,13 @@ async function call<Result>(method: string, path: string, body?: object): Promis
 const isOfSession = (method: string, path: string) =>
   method === "GET" || !/^\/(invite|sign_in.*|passkeys(\/(creation|request))?)$/.test(path);
 
-const isRead = (method: string, path: string) => method === "GET" || path === "/reports" || path === "/suggestions";
+const READS = /^\/(reports|suggestions|rewards|apps\/\d+\/(offers|callback\/preview))$/;
+const isRead = (method: string, path: string) => method === "GET" || READS.test(path);
 
 const get = <Result>(path: string) => call<Result>("GET", path);
-const post = <Result = void>(path: string, body: object = {}) => call<Result>("POST", path, body);
+const post = <Result = void>(path: string, body: object = {}, extra?: Headers) => call<Result>("POST", path, body, extra);
 // Writes are refused without this content type, and a body carries it.
-const patch = (path: string, body: object) => call<void>("PATCH", path, body);
+const patch = <Result = void>(path: string, body: object, extra?: Headers) => call<Result>("PATCH", path, body, extra);
 const remove = (path: string) => call<void>("DELETE", path, {});
 const id = encodeURIComponent;
 
@@ -150,6 +153,39 @@ export const api = {
     post<{ values: T.Suggestion[] }>("/suggestions", { dimension, text, date_range }),
   createExport: (query: T.Query, format: T.ExportFormat) => post<T.ExportMade>("/exports", { query, format }),
   exportUrl: (export_id: string) => `${BASE}/exports/${id(export_id)}`,
+
+  apps: (cursor: string | null) => get<T.AppPage>(`/apps${cursor ? `?cursor=${id(cursor)}` : ""}`),
+  createApp: (app: T.NewApp, key: string) => post<T.App>("/apps", app, { "Idempotency-Key": key }),
+  app: (app_id: string) => get<T.App>(`/apps/${app_id}`),
+  /** Refused with 412 when the app is not the one of `revision` any more. */
+  changeApp: (app_id: string, revision: number, change: T.AppChange) =>
+    patch<T.ChangedApp>(`/apps/${app_id}`, change, { "If-Match": `"${revision}"` }),
+  renewCallbackSecret: (app_id: string) => post<T.NewSecret>(`/apps/${app_id}/callback/secret`),
+  endPreviousSecret: (app_id: string) => remove(`/apps/${app_id}/callback/previous_secret`),
+  renewClickSecret: (app_id: string) => post<T.NewSecret>(`/apps/${app_id}/click_secret`),
+  endPreviousClickSecret: (app_id: string) => remove(`/apps/${app_id}/previous_click_secret`),
+  stopSigningClicks: (app_id: string) => remove(`/apps/${app_id}/click_secret`),
+  testCallback: (app_id: string, sign_with: T.SignWith) =>
+    post<T.CallbackTest>(`/apps/${app_id}/callback/test`, { sign_with }),
+  previewCallback: (app_id: string, callback: T.CallbackDraft) =>
+    post<T.CallbackPreview>(`/apps/${app_id}/callback/preview`, { callback }),
+
+  offers: (app_id: string, query: T.OfferQuery) => post<T.OfferPage>(`/apps/${app_id}/offers`, query),
+  trackingUrl: (app_id: string, parameters: T.TrackingParameters) =>
+    post<{ url: string }>(`/apps/${app_id}/tracking_url`, parameters),
+
+  activity: () => get<T.Activity>("/activity"),
+  rewards: (query: T.RewardQuery) => post<T.RewardPage>("/rewards", query),
+  reward: (app_id: string, transaction_id: string) =>
+    get<T.RewardStory>(`/apps/${app_id}/rewards/${id(transaction_id)}`),
+  replayReward: (app_id: string, transaction_id: string) =>
+    post(`/apps/${app_id}/rewards/${id(transaction_id)}/replay`),
+  countReplay: (app_id: string, filter: T.RewardFilter) =>
+    post<T.ReplayCount>(`/apps/${app_id}/replays`, { filter, dry_run: true }),
+  startReplay: (app_id: string, body: { filter: T.RewardFilter; until: number }, key: string) =>
+    post<{ replay_id: string }>(`/apps/${app_id}/replays`, body, { "Idempotency-Key": key }),
+  replay: (app_id: string, replay_id: string) => get<T.ReplayProgress>(`/apps/${app_id}/replays/${id(replay_id)}`),
+  cancelReplay: (app_id: string, replay_id: string) => remove(`/apps/${app_id}/replays/${id(replay_id)}`),
 
   reportKeys: () => get<{ report_keys: T.ReportKey[] }>("/report_keys"),
   createReportKey: (label: string) => post<T.NewReportKey>("/report_keys", { label }),

@@ -2,13 +2,24 @@
 
 import { useEffect } from "preact/hooks";
 import { AccountMenu } from "./components/account-menu";
+import { Confirm } from "./components/dialog";
 import { Heading } from "./components/heading";
 import { Mark } from "./components/icons";
 import { Empty } from "./components/states";
 import { Status } from "./components/status";
 import { refresh } from "./cache";
 import { common } from "./messages";
-import { OVERVIEW_PATH, REPORTS_PATH, type Route, route, SETTINGS_PATH } from "./router";
+import { loadViews, Lazy } from "./lazy";
+import {
+  APPS_PATH,
+  leaving,
+  OVERVIEW_PATH,
+  REPORTS_PATH,
+  REWARDS_PATH,
+  type Route,
+  route,
+  SETTINGS_PATH,
+} from "./router";
 import { generation, invite, isAdding, isSignedOut, OVERVIEW_KEY } from "./session";
 import { Overview } from "./views/overview/overview";
 import { Reports } from "./views/reports/reports";
@@ -43,9 +54,9 @@ export function App() {
 
 function Frame() {
   const current = route.value;
-  const link = (href: string, name: string, view: Route["view"]) => (
+  const link = (href: string, name: string, ...views: Route["view"][]) => (
     <li>
-      <a href={href} aria-current={current.view === view ? "page" : undefined}>
+      <a href={href} aria-current={views.includes(current.view) ? "page" : undefined}>
         {name}
       </a>
     </li>
@@ -60,10 +71,12 @@ function Frame() {
           <a class="brand" href={OVERVIEW_PATH}>
             <Mark /> {common.product}
           </a>
-          <nav aria-label={common.navigation}>
+          <nav aria-label={common.navigation} onPointerOver={loadViews}>
             <ul>
               {link(OVERVIEW_PATH, common.overview, "overview")}
               {link(REPORTS_PATH, common.reports, "reports")}
+              {link(APPS_PATH, common.apps, "apps", "app", "offers")}
+              {link(REWARDS_PATH, common.rewards, "rewards", "reward")}
               {link(SETTINGS_PATH, common.settings, "settings")}
             </ul>
           </nav>
@@ -73,7 +86,23 @@ function Frame() {
       <main id="content" tabIndex={-1}>
         <View key={generation.value} route={current} />
       </main>
+      {leaving.value && <LeaveQuestion leave={leaving.value} />}
     </>
+  );
+}
+
+/** Asked before changes that are not saved are given up. */
+function LeaveQuestion({ leave }: { leave: () => void }) {
+  return (
+    <Confirm
+      title={common.leaveTitle}
+      text={common.leaveText}
+      button={common.leave}
+      cancel={common.stay}
+      dangerous
+      onConfirm={async () => leave()}
+      onClose={() => (leaving.value = null)}
+    />
   );
 }
 
@@ -83,6 +112,19 @@ function View({ route }: { route: Route }) {
       return <Overview />;
     case "reports":
       return <Reports />;
+    case "apps":
+      return <Lazy title={common.apps} view={({ Apps }) => <Apps />} />;
+    case "app":
+      return <Lazy title={common.apps} view={({ App }) => <App key={route.appId} appId={route.appId} />} />;
+    case "offers":
+      return <Lazy title={common.apps} view={({ Offers }) => <Offers key={route.appId} appId={route.appId} />} />;
+    case "rewards":
+      return <Lazy title={common.rewards} view={({ Rewards }) => <Rewards />} />;
+    case "reward": {
+      const { appId, transactionId } = route;
+      const key = `${appId} ${transactionId}`;
+      return <Lazy title={common.rewards} view={({ Reward }) => <Reward key={key} {...{ appId, transactionId }} />} />;
+    }
     case "settings":
       return <Settings section={route.section} />;
     case "missing":

@@ -1,5 +1,5 @@
 // Builds the dashboard's page into the folder of the origin module: node src/dashboard/build.mjs OUT_DIR
-// Bundles the script, writes the styles into the page, and compresses both. `pages.js` names them for src/origin/entry.js.
+// Bundles the scripts, writes the styles into the page, and compresses all. `pages.js` names them for src/origin/entry.js.
 
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -19,11 +19,15 @@ if (!out) throw new Error("usage: node src/dashboard/build.mjs OUT_DIR");
 
 const common = { bundle: true, minify: true, write: false, target: TARGET, legalComments: "none", logLevel: "warning" };
 
-const script = await build({
+// The entry, what it shares with views that are loaded when they are opened, and these views.
+const scripts = await build({
   ...common,
   entryPoints: [join(SOURCE, "main.tsx")],
   outdir: join(out, "assets"),
   entryNames: "app-[hash]",
+  chunkNames: "[name]-[hash]",
+  splitting: true,
+  metafile: true,
   format: "esm",
   jsx: "automatic",
   jsxImportSource: "preact",
@@ -31,8 +35,11 @@ const script = await build({
 });
 const style = await build({ ...common, entryPoints: [join(SOURCE, "style.css")] });
 
-const appText = Buffer.from(script.outputFiles[0].contents);
-const appName = script.outputFiles[0].path.split(/[\\/]/).pop();
+const nameOf = (path) => path.split(/[\\/]/).pop();
+const outputs = Object.entries(scripts.metafile.outputs).map(([path, output]) => [nameOf(path), output]);
+const [appName, entry] = outputs.find(([, { entryPoint }]) => entryPoint?.endsWith("main.tsx"));
+// Imported at once, and so loaded beside the entry rather than after it.
+const shared = entry.imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => nameOf(path));
 const styleText = style.outputFiles[0].text.trim();
 // A browser hashes the element's content as it stands, so nothing may change it afterwards.
 const styleHash = `sha256-${createHash("sha256").update(styleText).digest("base64")}`;
@@ -43,18 +50,30 @@ const html = shell
   .replace(/<!--(?!\[).*?-->\s*/gs, "")
   .replace(/\n\s*/g, "\n")
   .replace("/* style */", () => styleText)
-  .replaceAll("{{script}}", () => ASSETS + appName);
+  .replaceAll("{{script}}", () => ASSETS + appName)
+  .replace("{{preloads}}", () => [...shared, appName].map((name) => `<link rel="modulepreload" href="${ASSETS + name}" />`).join("\n"));
+
+// The scripts lie one after the other in one data module, so that a further one changes no configuration of a Worker.
+const files = [];
+const packed = [];
+let start = 0;
+for (const { path, contents } of scripts.outputFiles) {
+  const bytes = gzipSync(contents, { level: 9 });
+  files.push({ path: ASSETS + nameOf(path), start, end: start + bytes.length });
+  packed.push(bytes);
+  start += bytes.length;
+}
 
 await mkdir(out, { recursive: true });
-const compressed = { "page.html.gz.bin": Buffer.from(html), "app.js.gz.bin": appText };
-for (const [name, contents] of Object.entries(compressed)) {
-  await writeFile(join(out, name), gzipSync(contents, { level: 9 }));
-}
+await writeFile(join(out, "page.html.gz.bin"), gzipSync(Buffer.from(html), { level: 9 }));
+await writeFile(join(out, "app.js.gz.bin"), Buffer.concat(packed));
 await writeFile(
   join(out, "pages.js"),
   `import page from "./page.html.gz.bin";
-import app from "./app.js.gz.bin";
-const files = new Map([[${JSON.stringify(ASSETS + appName)}, { contentType: "text/javascript; charset=utf-8", bytes: app }]]);
+import scripts from "./app.js.gz.bin";
+const contentType = "text/javascript; charset=utf-8";
+const file = ({ path, start, end }) => [path, { contentType, bytes: scripts.slice(start, end) }];
+const files = new Map(${JSON.stringify(files)}.map(file));
 export default { page, styleHash: ${JSON.stringify(styleHash)}, files };
 `,
 );

@@ -89,6 +89,28 @@ export function timeText(at: number | string): string {
   return `${threeLetters(day.format(date))}, ${clock.format(date)} UTC`;
 }
 
+const secondsClock = new Intl.DateTimeFormat(DATES, { timeStyle: "medium", timeZone: "UTC" });
+
+/** 24 Nov 2026, 22:10:05 UTC; from seconds. */
+export function exactTimeText(at: number): string {
+  const date = new Date(at * 1000);
+  return `${threeLetters(day.format(date))}, ${secondsClock.format(date)} UTC`;
+}
+
+/** 12 seconds, 3 minutes, 2 hours, 5 days; from milliseconds. */
+export function durationText(ms: number): string {
+  const [unit, size] = DURATIONS.find(([, size]) => ms >= 2 * size) ?? DURATIONS[DURATIONS.length - 1]!;
+  const format = { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 0 } as const;
+  return new Intl.NumberFormat(NUMBERS, format).format(Math.round(ms / size));
+}
+
+const DURATIONS: [string, number][] = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+];
+
 /** 22:10 UTC; from milliseconds. */
 export const clockText = (at: number) => `${clock.format(new Date(at))} UTC`;
 

@@ -6,7 +6,15 @@ export const SECTIONS = ["keys", "pub_key", "members", "passkeys", "sessions", "
 export type Section = (typeof SECTIONS)[number];
 
 export type Route =
-  { view: "overview" } | { view: "reports" } | { view: "settings"; section: Section | null } | { view: "missing" };
+  | { view: "overview" }
+  | { view: "reports" }
+  | { view: "apps" }
+  | { view: "app"; appId: string }
+  | { view: "offers"; appId: string }
+  | { view: "rewards" }
+  | { view: "reward"; appId: string; transactionId: string }
+  | { view: "settings"; section: Section | null }
+  | { view: "missing" };
 
 const ROOT = "/dashboard";
 
@@ -14,16 +22,22 @@ const address = signal({ path: location.pathname, search: location.search });
 
 export const search = computed(() => address.value.search);
 
+const APP_ID = /^[0-9]{8}$/;
+
 export const route = computed<Route>(() => {
-  const [view, section, ...rest] = address.value.path.slice(ROOT.length).split("/").filter(Boolean);
-  if (rest.length === 0) {
-    if (view === undefined) return { view: "overview" };
-    if (view === "reports" && section === undefined) return { view: "reports" };
-    if (view === "settings") {
-      if (section === undefined) return { view: "settings", section: null };
-      const known = SECTIONS.find((name) => name === section);
-      if (known) return { view: "settings", section: known };
-    }
+  const [view, first, second, third, ...rest] = address.value.path.slice(ROOT.length).split("/").filter(Boolean);
+  if (rest.length > 0) return { view: "missing" };
+  if (view === undefined) return { view: "overview" };
+  if (first === undefined) {
+    if (view === "reports" || view === "apps" || view === "rewards") return { view };
+    if (view === "settings") return { view, section: null };
+  } else if (view === "settings" && second === undefined) {
+    const section = SECTIONS.find((name) => name === first);
+    if (section) return { view, section };
+  } else if (view === "apps" && APP_ID.test(first)) {
+    if (second === undefined) return { view: "app", appId: first };
+    if (second === "offers" && third === undefined) return { view: "offers", appId: first };
+    if (second === "rewards" && third !== undefined) return { view: "reward", appId: first, transactionId: third };
   }
   return { view: "missing" };
 });
@@ -31,7 +45,12 @@ export const route = computed<Route>(() => {
 export const settingsPath = (section: Section) => `${ROOT}/settings/${section}`;
 export const OVERVIEW_PATH = ROOT;
 export const REPORTS_PATH = `${ROOT}/reports`;
+export const APPS_PATH = `${ROOT}/apps`;
+export const REWARDS_PATH = `${ROOT}/rewards`;
 export const SETTINGS_PATH = `${ROOT}/settings`;
+export const appPath = (appId: string) => `${APPS_PATH}/${appId}`;
+export const offersPath = (appId: string) => `${APPS_PATH}/${appId}/offers`;
+export const rewardPath = (appId: string, transactionId: string) => `${APPS_PATH}/${appId}/rewards/${transactionId}`;
 
 // A new view takes the focus to its heading, once. The first page keeps the browser's own focus.
 let headingWantsFocus: "no" | "focus" | "focus-and-scroll" = "no";
@@ -52,12 +71,47 @@ function show(path: string, query: string, from: "link" | "history") {
   address.value = { path, search: query };
 }
 
+// Forms with changes that are not saved. While there is one, another view opens only after a question.
+const unsaved = new Set<object>();
+
+/** Goes on to the view that was asked for. Set while the question is open whether changes are given up. */
+export const leaving = signal<(() => void) | null>(null);
+
+/** Notes whether a form has changes that are not saved. The form notes itself as saved when it is taken away. */
+export function noteUnsaved(form: object, isUnsaved: boolean) {
+  if (isUnsaved) unsaved.add(form);
+  else unsaved.delete(form);
+}
+
+export function giveUpUnsaved() {
+  unsaved.clear();
+  leaving.value = null;
+}
+
 export function navigate(href: string, how: "push" | "replace" = "push") {
   const url = new URL(href, location.href);
-  if (url.pathname + url.search === location.pathname + location.search) return;
+  if (url.pathname + url.search + url.hash === location.pathname + location.search + location.hash) return;
+  if (unsaved.size > 0 && url.pathname !== location.pathname) {
+    leaving.value = () => {
+      giveUpUnsaved();
+      navigate(href, how);
+    };
+    return;
+  }
   if (how === "push") history.pushState(null, "", url);
   else history.replaceState(null, "", url);
   show(url.pathname, url.search, "link");
+}
+
+function onHistory() {
+  const { path, search: query } = address.peek();
+  if (unsaved.size === 0 || location.pathname === path) return show(location.pathname, location.search, "history");
+  // The browser has moved already. A new entry brings the view's address back; from there the way back leads on.
+  history.pushState(null, "", path + query);
+  leaving.value = () => {
+    giveUpUnsaved();
+    history.back();
+  };
 }
 
 /** Writes the view's state to the address. A replaced entry leaves no step for the back button. */
@@ -71,7 +125,11 @@ export function setSearch(query: string, how: "push" | "replace") {
 
 /** Opens links of the dashboard without loading a page; everything else is the browser's. */
 export function startRouter() {
-  addEventListener("popstate", () => show(location.pathname, location.search, "history"));
+  addEventListener("popstate", onHistory);
+  // A browser asks in its own words before the page is closed.
+  addEventListener("beforeunload", (event) => {
+    if (unsaved.size > 0) event.preventDefault();
+  });
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { api, ApiError, onSignedOut, onSuspended, onSwitched, showPublisher } from "./api";
 import { clearCache, prefetch, refresh } from "./cache";
 import { account } from "./messages";
-import { focusNextHeading, navigate, OVERVIEW_PATH, takeInvite } from "./router";
+import { focusNextHeading, giveUpUnsaved, navigate, OVERVIEW_PATH, takeInvite } from "./router";
 import { say } from "./components/status";
 import type { Overview, Role } from "./types";
 
@@ -75,6 +75,7 @@ export function startSession(): Promise<void> {
 
 /** Nothing of the account that was shown is kept. */
 function leaveAccount() {
+  giveUpUnsaved();
   generation.value += 1;
   clearCache();
   showPublisher(null);
@@ -125,12 +126,26 @@ export async function switchAccount(publisherId: string, name: string) {
   showAccount(account.switched(name));
 }
 
-export type Right = "reports" | "keys" | "pub_key" | "members" | "passkeys" | "sessions" | "audit";
+export type Right =
+  | "reports"
+  | "apps"
+  | "app_settings"
+  | "rewards"
+  | "replay"
+  | "keys"
+  | "pub_key"
+  | "members"
+  | "passkeys"
+  | "sessions"
+  | "audit";
+
+const ANALYST: Right[] = ["reports", "apps", "rewards", "passkeys", "sessions"];
+const DEVELOPER: Right[] = [...ANALYST, "app_settings", "replay", "keys", "pub_key", "audit"];
 
 const RIGHTS: Record<Role, Right[]> = {
-  owner: ["reports", "keys", "pub_key", "members", "passkeys", "sessions", "audit"],
-  developer: ["reports", "keys", "pub_key", "passkeys", "sessions", "audit"],
-  analyst: ["reports", "passkeys", "sessions"],
+  owner: [...DEVELOPER, "members"],
+  developer: DEVELOPER,
+  analyst: ANALYST,
 };
 
 export const may = (role: Role, right: Right) => RIGHTS[role].includes(right);

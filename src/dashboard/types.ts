@@ -203,6 +203,315 @@ export interface AuditPage {
   cursor: string | null;
 }
 
+export type Platform = "ios" | "android" | "web";
+export type Rounding = "down" | "up" | "nearest";
+
+export interface Currency {
+  name: string;
+  /** Units for 1 USD, with at most 6 decimals. */
+  per_usd: number;
+  decimals: number;
+  rounding?: Rounding;
+}
+
+export interface ListedApp {
+  app_id: string;
+  name: string;
+  platform: Platform;
+  currency: Currency;
+  callback_host: string | null;
+  signs_clicks: boolean;
+  blocked_offers: number;
+}
+
+export interface AppPage {
+  apps: ListedApp[];
+  cursor: string | null;
+}
+
+export interface NewApp {
+  name: string;
+  platform: Platform;
+  currency: Currency;
+}
+
+export type CallbackEvent = "approved" | "reversed" | "pending" | "rejected";
+
+export interface CallbackDraft {
+  url: string;
+  method: "GET" | "POST";
+  events: CallbackEvent[];
+}
+
+export interface Callback extends CallbackDraft {
+  /** The secret before the present one signs, too. */
+  has_previous_secret: boolean;
+}
+
+export interface App {
+  app_id: string;
+  name: string;
+  platform: Platform;
+  currency: Currency;
+  callback: Callback | null;
+  fallback_url: string | null;
+  blocked_offers: string[];
+  signs_clicks: boolean;
+  has_previous_click_secret: boolean;
+  revision: number;
+}
+
+export interface AppChange {
+  name?: string;
+  currency?: Currency;
+  callback?: CallbackDraft | null;
+  fallback_url?: string | null;
+  blocked_offers?: string[];
+}
+
+export interface ChangedApp extends App {
+  /** Once, of a callback where there was none. */
+  callback_secret?: string;
+}
+
+export interface NewSecret {
+  secret: string;
+}
+
+export type SignWith = "both" | "current" | "wrong";
+
+export interface CallbackRequest {
+  method: "GET" | "POST";
+  url: string;
+  headers: Record<string, string>;
+  body: string | null;
+  /** The texts over which the signatures were made, each with the header or parameter that has it. */
+  signed_content: { signature: string; algorithm: string; content: string }[];
+}
+
+export interface Finding {
+  code: string;
+  severity: "problem" | "advice" | "ok";
+  subject: string | null;
+}
+
+export interface CallbackPreview {
+  request: CallbackRequest;
+  findings: Finding[];
+}
+
+export interface CallbackTest extends CallbackPreview {
+  response: { http_status: number; ms: number; body: string } | null;
+  error: { code: string } | null;
+}
+
+export type RewardState = "pending" | "held" | "approved" | "rejected" | "reversed" | "refused";
+export type RewardDelivery = "waiting" | "delivered" | "dead" | "not_wanted" | "no_endpoint";
+/** A notice tells that a conversion is pending or was rejected, and pays nothing. */
+export type RewardKind = "reward" | "reversal" | "notice";
+
+export interface RewardFilter {
+  app_id?: string;
+  state?: RewardState;
+  delivery?: RewardDelivery;
+  http_status?: number;
+  /** UNIX seconds: the first one, and the one after the last. */
+  from?: number;
+  to?: number;
+  transaction_id?: string;
+  user_id?: string;
+}
+
+export interface RewardRow {
+  app_id: string;
+  transaction_id: string;
+  kind: RewardKind;
+  original_transaction_id?: string | null;
+  state: RewardState;
+  /** Why it is held or was refused. */
+  code?: string | null;
+  delivery: RewardDelivery | null;
+  http_status: number | null;
+  /** Not for analysts; null once the user is erased. */
+  user_id?: string | null;
+  offer_id: string;
+  goal_id: string;
+  /** Decimal numbers, in the app's currency and in USD. */
+  value: string | number;
+  payout: string | number;
+  currency: string;
+  click_ts: number;
+  conversion_ts: number;
+  attempts?: number;
+}
+
+export interface RewardPage {
+  /** For how long a change may be missing here. */
+  behind_ms: number;
+  rows: RewardRow[];
+  /** Of what changed, the transaction ids that do not match the filter any more. */
+  unmatched?: string[];
+  cursor: string | null;
+  newest: string;
+  has_more_changes?: boolean;
+}
+
+export interface RewardQuery extends RewardFilter {
+  limit?: number;
+  cursor?: string;
+  after?: string;
+}
+
+export interface CallbackTry {
+  at: number;
+  ms: number;
+  http_status: number | null;
+  /** Not for analysts: the answer, and why there was none. */
+  body?: string;
+  error?: string;
+}
+
+export interface RewardCallback {
+  transaction_id: string;
+  event: CallbackEvent;
+  delivery: RewardDelivery;
+  value: string | number;
+  payout: string | number;
+  conversion_ts: number;
+  next_try_ts: number | null;
+  /** The values that each try sends, by their names; not for analysts. */
+  fields?: Record<string, string | number | null>;
+  attempts: CallbackTry[];
+}
+
+export interface RewardClick {
+  country: string | null;
+  placement: string | null;
+  gaid: string | null;
+  idfa: string | null;
+  c1: string | null;
+  c2: string | null;
+  c3: string | null;
+  c4: string | null;
+  c5: string | null;
+}
+
+/** A reward's story. What analysts do not see is optional. */
+export interface RewardStory {
+  app_id: string;
+  transaction_id: string;
+  state: RewardState;
+  offer_id: string;
+  goal_id: string;
+  value: string | number;
+  payout: string | number;
+  currency: string;
+  click_ts: number;
+  /** When its first postback came. */
+  received_ts: number;
+  /** When it reached its state or was paid. */
+  conversion_ts: number;
+  callbacks: RewardCallback[];
+  code?: string | null;
+  reason?: string | null;
+  user_id?: string | null;
+  is_erased?: boolean;
+  goal_value?: string | null;
+  txn?: string | null;
+  click?: RewardClick;
+  /** Revisions of terms. */
+  terms?: { offer_at_click: number; app_at_click: number; offer_paying: number; is_superseded: boolean };
+}
+
+export interface ReplayCount {
+  count: number;
+  until: number;
+}
+
+export interface ReplayProgress {
+  state: "running" | "done" | "cancelled" | "failed";
+  count: number;
+  replayed: number;
+}
+
+export interface RewardCounts {
+  approved: number;
+  pending: number;
+  held: number;
+  rejected: number;
+  reversed: number;
+  refused: number;
+  approved_micro_usd: number;
+  /** Negative. */
+  reversed_micro_usd: number;
+}
+
+export interface EndpointHealth {
+  state: "none" | "healthy" | "failing" | "disabled";
+  /** When it was disabled. */
+  since: number | null;
+  waiting: number;
+  dead: number;
+}
+
+/** When something happened first, in UNIX seconds. Nobody counts lists of offers, so that is told by a click. */
+export type Firsts = Record<"list" | "click" | "conversion" | "callback" | "report", number | null>;
+
+export interface Activity {
+  behind_ms: number;
+  /** The last 60 days, only those on which something happened. */
+  days: (RewardCounts & { date: string })[];
+  /** The apps that have had a conversion. */
+  apps: (RewardCounts & { app_id: string; endpoint: EndpointHealth })[];
+  first: Firsts;
+}
+
+export interface OfferQuery {
+  country?: string;
+  platform?: Platform;
+  cursor?: string;
+}
+
+export interface OfferGoal {
+  goal_id: string;
+  title: string;
+  /** USD, and the same in the app's currency. */
+  payout: number;
+  value: number | string;
+}
+
+export interface AppOffer {
+  offer_id: string;
+  name: string;
+  goals: OfferGoal[];
+  payout: number;
+  value: number | string;
+  /** What is left of the day; null without a cap. */
+  clicks_left: number | null;
+  conversions_left: number | null;
+  /** Of all apps, in the last 30 days. */
+  figures: { clicks: number; conversions: number; payout: number };
+}
+
+export interface OfferPage {
+  offers: AppOffer[];
+  cursor: string | null;
+}
+
+export interface TrackingParameters {
+  offer_id: string;
+  user_id: string;
+  goal_id?: string;
+  c1?: string;
+  c2?: string;
+  c3?: string;
+  c4?: string;
+  c5?: string;
+  gaid?: string;
+  idfa?: string;
+  placement?: string;
+}
+
 export function isRefusal(part: object): part is Refusal {
   return "code" in part && "error" in part;
 }

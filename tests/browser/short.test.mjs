@@ -14,6 +14,10 @@ const shared = suite({ localSignIn: false });
 const PAGES = [
   ["overview", "", "Top countries"],
   ["reports", "/reports", "Copy as curl"],
+  ["apps", "/apps", "Lumen Arcade for iOS"],
+  ["app", "/apps/10000002", "Without a signature, whoever has"],
+  ["offers", "/apps/10000002/offers", "Make a tracking URL"],
+  ["rewards", "/rewards", "Live"],
   ["keys", "/settings/keys", "No report keys"],
   ["pub-key", "/settings/pub_key", "Show the Pub-Key"],
   ["members", "/settings/members", "No invite is open."],

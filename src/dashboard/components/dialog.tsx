@@ -11,11 +11,13 @@ interface Props {
   title: string;
   onClose: () => void;
   children: ComponentChildren;
+  /** Wider, for what is read rather than asked. */
+  isWide?: boolean;
   /** A click beside the dialog closes it, unless what it shows is shown only once. */
   keepOpen?: boolean;
 }
 
-export function Dialog({ title, onClose, children, keepOpen }: Props) {
+export function Dialog({ title, onClose, children, isWide, keepOpen }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   // A layout effect, so that a dialog has given the focus back before the one that takes its place opens.
@@ -32,6 +34,7 @@ export function Dialog({ title, onClose, children, keepOpen }: Props) {
   return (
     <dialog
       ref={dialog}
+      class={isWide ? "wide" : undefined}
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault();
@@ -137,13 +140,14 @@ interface ConfirmProps {
   title: string;
   text: string;
   button: string;
+  cancel?: string;
   dangerous?: boolean;
   onConfirm: () => Promise<void>;
   onClose: () => void;
 }
 
 /** Asks before a change; stays open with the reason when the change fails. */
-export function Confirm({ title, text, button, dangerous, onConfirm, onClose }: ConfirmProps) {
+export function Confirm({ title, text, button, cancel = common.cancel, dangerous, onConfirm, onClose }: ConfirmProps) {
   const action = useAction(onConfirm);
   return (
     <Dialog title={title} onClose={onClose}>
@@ -151,7 +155,7 @@ export function Confirm({ title, text, button, dangerous, onConfirm, onClose }: 
       <FormError error={action.error} />
       <div class="dialog-buttons">
         <button type="button" class="button" onClick={onClose}>
-          {common.cancel}
+          {cancel}
         </button>
         <button
           type="button"

@@ -12,6 +12,8 @@ export const common = {
   navigation: "Main",
   overview: "Overview",
   reports: "Reports",
+  apps: "Apps",
+  rewards: "Rewards",
   settings: "Settings",
   loading: "Loading…",
   cancel: "Cancel",
@@ -31,6 +33,13 @@ export const common = {
   noDataYet: "No data yet",
   stale: (at: string) => `You see this as of ${at}. It could not be refreshed.`,
   contact: "Contact support",
+  viewFailed: "This page could not be loaded",
+  viewFailedHint: "Signpost may have been updated, or the connection failed. Load it anew.",
+  reload: "Load it anew",
+  leaveTitle: "Leave without saving?",
+  leaveText: "Your changes on this page are not saved.",
+  leave: "Leave",
+  stay: "Stay here",
 };
 
 export const errors = {
@@ -55,6 +64,7 @@ export const errors = {
     failed: "The passkey could not be used. Try again, or use another device.",
   },
   suspended: "This account is suspended.",
+  entry: (number: number, problem: string) => `Line ${count(number)}: ${problem}`,
   passkeyRefused: "This passkey is not known here. It may have been removed. Ask an owner for a new invite.",
 };
 

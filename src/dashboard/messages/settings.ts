@@ -146,4 +146,24 @@ export const AUDIT_ACTIONS: Record<string, string> = {
   report_key_created: "Created a report key",
   report_key_revoked: "Revoked a report key",
   pub_key_requested: "Asked for a new Pub-Key",
+  app_created: "Set up an app",
+  app_changed: "Changed an app",
+  callback_secret_renewed: "Made a new callback secret",
+  callback_secret_ended: "Ended the former callback secret",
+  click_secret_renewed: "Made a new click secret",
+  click_secret_ended: "Ended the former click secret",
+  click_signing_ended: "Stopped requiring signed clicks",
+  callback_tested: "Tested a callback",
+  reward_replayed: "Sent a callback again",
+};
+
+/** Text for the details of the actions above that are words of ours. */
+const AUDIT_WORDS: Record<string, Record<string, string>> = {
+  app_changed: { fallback_url: "fallback URL", blocked_offers: "blocked offers" },
+  callback_tested: { both: "signed as usual", current: "signed with the new secret alone", wrong: "with a wrong signature" },
+};
+
+export const auditDetail = (action: string, detail: string | null) => {
+  const words = AUDIT_WORDS[action];
+  return words && detail ? detail.replace(/\w+/g, (word) => words[word] ?? word) : detail;
 };

@@ -1,8 +1,10 @@
 // The people and accounts that views are looked at with. All are made through the operator's and the dashboard's interfaces.
 
 import { DEMO } from "../support/signpost.mjs";
+import { advertiserToken, earn, sendCallbacksTo } from "../support/rewards.mjs";
 import { addDays, today } from "../support/facts.mjs";
 
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const LONG_NAME = "Brightwater Interactive Entertainment Holdings GmbH";
 
 /** An account with keys, members, open invites and an audit log; returns its owner's cookie. */
@@ -25,7 +27,15 @@ export const makePageMembers = async (signpost) => ({
   manager: await makeManager(signpost),
   asked: await makeAsked(signpost),
   several: await makeSeveral(signpost),
+  reward: await makeReward(signpost),
 });
+
+/** A reward of the demo whose callback finds no receiver. */
+async function makeReward(signpost) {
+  // Nothing answers on this port.
+  await sendCallbacksTo(signpost, "http://127.0.0.1:9/callback?user={user_id}&id={transaction_id}&coins={value}", SECRET);
+  return earn(signpost, await advertiserToken(signpost), "player-1");
+}
 
 /** An account whose owner has asked for a new Pub-Key. */
 async function makeAsked(signpost) {

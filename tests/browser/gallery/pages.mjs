@@ -1,5 +1,8 @@
 // Every page as it is when all is well, and its panels and dialogs.
 
+import { APP } from "../support/rewards.mjs";
+
+const app = (id) => `/dashboard/apps/${id}`;
 const button = (page, name) => page.getByRole("button", { name }).first();
 const open = (name) => (page) => button(page, name).click();
 const report = (page) => page.getByRole("table", { name: "Report", exact: true }).waitFor();
@@ -8,9 +11,9 @@ const dialog = (page) => page.getByRole("dialog").waitFor();
 
 /**
  * The pages by name. `members` are cookies: of the demo's owner, of an owner whose account has a bit of everything, of one
- * who has asked for a new Pub-Key, and of a browser with several accounts.
+ * who has asked for a new Pub-Key, and of a browser with several accounts. `reward` is a transaction id of the demo's.
  */
-export const pages = ({ owner, manager, asked, several }) => ({
+export const pages = ({ owner, manager, asked, several, reward }) => ({
   overview: { path: "/dashboard", cookie: owner, shows: shows("Japan") },
   "overview-account": { path: "/dashboard", cookie: owner, act: open(/^Account/), shows: shows("Sign out"), isOverlay: true },
   "overview-accounts": {
@@ -115,6 +118,77 @@ export const pages = ({ owner, manager, asked, several }) => ({
       await report(page);
       await button(page, "Export").click();
     },
+    shows: dialog,
+    isOverlay: true,
+  },
+
+  apps: { path: "/dashboard/apps", cookie: owner, shows: shows("Lumen Arcade for iOS") },
+  "apps-create": {
+    path: "/dashboard/apps",
+    cookie: owner,
+    act: open("Set up an app"),
+    shows: dialog,
+    isOverlay: true,
+  },
+  app: { path: app(APP), cookie: owner, shows: shows("Test your receiver") },
+  "app-without-callback": { path: app("10000002"), cookie: owner, shows: shows("There is no callback yet.") },
+  "app-typed": {
+    path: app(APP),
+    cookie: owner,
+    act: async (page) => {
+      await page.getByLabel("Units for 1 USD").fill("7.777");
+      await page.getByLabel("Callback URL").fill("https://lumen-arcade.example/cb?user={usr_id}&x=[USER_ID]&y=}");
+      await page.locator("summary", { hasText: "Macros" }).click();
+    },
+    shows: shows("Do you mean {user_id}?"),
+  },
+  "app-preview": {
+    path: app(APP),
+    cookie: owner,
+    act: open("Preview"),
+    shows: shows("Nothing was sent and nothing was saved."),
+    isOverlay: true,
+  },
+  "app-rotate": { path: app(APP), cookie: owner, act: open("Rotate the secret"), shows: dialog, isOverlay: true },
+  "app-sign-clicks": {
+    path: app("10000002"),
+    cookie: owner,
+    act: open("Require signed clicks"),
+    shows: dialog,
+    isOverlay: true,
+  },
+  "app-leave": {
+    path: app("10000002"),
+    cookie: owner,
+    isOverlay: true,
+    act: async (page) => {
+      await page.getByLabel("Fallback URL").fill("https://play.lumen-arcade.example/");
+      await page.getByRole("link", { name: "Reports", exact: true }).click();
+    },
+    shows: shows("Leave without saving?"),
+  },
+  offers: { path: `${app(APP)}/offers`, cookie: owner, shows: shows("Make a tracking URL") },
+  "offers-url": {
+    path: `${app(APP)}/offers`,
+    cookie: owner,
+    act: async (page) => {
+      await button(page, /^Tracking URL for /).click();
+      await page.getByLabel("User id").fill("player-1");
+      await page.keyboard.press("Enter");
+    },
+    shows: shows("Open it: makes a click"),
+  },
+  rewards: { path: "/dashboard/rewards", cookie: owner, shows: shows("player-1") },
+  "rewards-filters": {
+    path: `/dashboard/rewards?app=${APP}&from=2026-01-01#user=player-1`,
+    cookie: owner,
+    shows: shows("player-1"),
+  },
+  reward: { path: `${app(APP)}/rewards/${reward}`, cookie: owner, shows: shows("What happened") },
+  "reward-replay": {
+    path: `${app(APP)}/rewards/${reward}`,
+    cookie: owner,
+    act: open("Send it again"),
     shows: dialog,
     isOverlay: true,
   },

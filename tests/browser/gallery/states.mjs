@@ -6,6 +6,9 @@ import { answer, BROKEN_PART, change, hold, REQUEST_ID } from "../support/faults
 
 const OVERVIEW = "/dashboard";
 const REPORTS = "/dashboard/reports";
+const APPS = "/dashboard/apps";
+const APP = `${APPS}/10000002`;
+const REWARDS = "/dashboard/rewards";
 const section = (name) => `/dashboard/settings/${name}`;
 
 const shows = (text) => (page) => page.getByText(text).first().waitFor();
@@ -127,6 +130,94 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
     },
     shows: failed,
   },
+
+  "overview-activity-failed": broken(OVERVIEW, "GET", "activity", owner),
+
+  "apps-loading": loading(APPS, "apps", owner),
+  "apps-empty": { path: APPS, cookie: withoutFacts, shows: shows("No apps yet") },
+  "apps-unapproved": {
+    path: APPS,
+    cookie: unapproved,
+    isOverlay: true,
+    refusals: [[403, "/v1/dashboard/apps"]],
+    act: async (page) => {
+      await page.getByRole("button", { name: "Set up an app" }).click();
+      await page.getByLabel("Name").fill("Kite Racer");
+      await page.keyboard.press("Enter");
+    },
+    shows: shows("Your account is not approved yet"),
+  },
+  "apps-read-only": { path: APPS, cookie: analyst, shows: shows("Lumen Arcade for iOS") },
+  "apps-stale": stale(APPS, "GET", "apps", owner),
+  "apps-failed": broken(APPS, "GET", "apps", owner),
+  "app-loading": loading(APP, "apps/10000002", owner),
+  "app-refused": {
+    path: APP,
+    cookie: analyst,
+    refusals: [[403, "/v1/dashboard/apps/10000002"]],
+    shows: shows("Your role does not include this"),
+  },
+  "app-missing": {
+    path: "/dashboard/apps/99999999",
+    cookie: owner,
+    refusals: [[404, "/v1/dashboard/apps/99999999"]],
+    shows: shows("Your account has no app with this App-Id."),
+  },
+  "app-failed": broken(APP, "GET", "apps/10000002", owner),
+  "app-changed-meanwhile": {
+    path: APP,
+    cookie: owner,
+    refusals: [[412, "/v1/dashboard/apps/10000002"]],
+    prepare: (page) => answer(page, "PATCH", "apps/10000002", { status: 412, code: "precondition_failed" }),
+    act: async (page) => {
+      await page.getByLabel("Name", { exact: true }).fill("Lumen Arcade 2");
+      await page.getByRole("button", { name: "Save" }).first().click();
+    },
+    shows: shows("Somebody else changed this app"),
+  },
+  "view-failed": {
+    path: OVERVIEW,
+    cookie: owner,
+    refusals: [[0, /\/lazy-/]],
+    prepare: (page) => page.route(/\/lazy-/, (route) => route.abort("internetdisconnected")),
+    act: (page) => page.getByRole("link", { name: "Apps", exact: true }).first().click(),
+    shows: shows("This page could not be loaded"),
+  },
+  "offers-loading": loading(`${APP}/offers`, "apps/10000002/offers", owner),
+  "offers-none": {
+    path: `${APP}/offers`,
+    cookie: owner,
+    act: (page) => page.getByLabel("Country of the user").selectOption("AQ"),
+    shows: shows(/No offers for these users|These are all/),
+  },
+  "offers-failed": broken(`${APP}/offers`, "POST", "apps/10000002/offers", owner),
+  "rewards-loading": loading(REWARDS, "rewards", owner),
+  "rewards-empty": { path: REWARDS, cookie: withoutFacts, shows: shows("No rewards yet") },
+  "rewards-none": { path: `${REWARDS}#transaction=nothing`, cookie: owner, shows: shows("Nothing matches") },
+  "rewards-failed": broken(REWARDS, "POST", "rewards", owner, { status: 400, code: "invalid_field" }),
+  "rewards-stopped": {
+    path: REWARDS,
+    cookie: withoutFacts,
+    refusals: [refusal(BUSY, "rewards")],
+    act: async (page) => {
+      await shows("No rewards yet")(page);
+      await answer(page, "POST", "rewards", BUSY);
+    },
+    shows: shows("The log is not updated at present."),
+  },
+  "rewards-late": {
+    path: REWARDS,
+    cookie: withoutFacts,
+    prepare: (page) => change(page, "rewards", (page) => (page.behind_ms = 45_000)),
+    shows: shows("Behind by 45 seconds"),
+  },
+  "reward-missing": {
+    path: `${APP}/rewards/nothing`,
+    cookie: owner,
+    refusals: [[404, "/v1/dashboard/apps/10000002/rewards/nothing"]],
+    shows: shows("This app has no reward with this transaction id."),
+  },
+  "reward-failed": broken(`${APP}/rewards/some-id`, "GET", "apps/10000002/rewards/some-id", owner),
 
   "keys-loading": loading(section("keys"), "report_keys", owner),
   "keys-empty": { path: section("keys"), cookie: withoutFacts, shows: shows("No report keys") },

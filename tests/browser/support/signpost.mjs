@@ -185,7 +185,7 @@ class Signpost {
   }
 
   /** A call of the dashboard's interface, which must succeed, with the cookie of a session. */
-  async dashboard({ name, value }, method, path, body = {}) {
+  async dashboard({ name, value }, method, path, body = {}, headers = {}) {
     const answer = await fetch(`${this.base}/v1/dashboard${path}`, {
       method,
       headers: {
@@ -194,6 +194,7 @@ class Signpost {
         Origin: this.base,
         "Sec-Fetch-Site": "same-origin",
         "X-Publisher": publisherOf(value),
+        ...headers,
       },
       body: method === "GET" ? undefined : JSON.stringify(body),
     });

@@ -5,7 +5,9 @@ import assert from "node:assert/strict";
 export async function readOverview(page, hand) {
   await page.goto("/dashboard");
   await page.locator(".tile-value").first().waitFor();
-  assert.equal(await page.locator(".tile").count(), 5);
+  assert.equal(await page.locator(".tiles").first().locator(".tile").count(), 5);
+  await page.getByText("Rewards approved").waitFor();
+  await page.getByRole("heading", { name: "Callback health" }).waitFor();
   assert.equal(await page.title(), "Overview · Lumen Arcade · Signpost");
   assert.equal(
     page.requests.filter((request) => request === "GET /v1/dashboard/overview").length,

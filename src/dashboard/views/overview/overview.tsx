@@ -1,5 +1,6 @@
 // Overview: how the last 30 complete days went, against the 30 days before.
 
+import { api } from "../../api";
 import { useCached } from "../../cache";
 import { Heading } from "../../components/heading";
 import { Empty, Failed, Stale } from "../../components/states";
@@ -7,6 +8,7 @@ import { addDays, dateRangeText } from "../../format";
 import { common, overview as text } from "../../messages";
 import { loadOverview, OVERVIEW_KEY } from "../../session";
 import { isRefusal, type Overview as Data } from "../../types";
+import { Checklist, Health, RewardTiles } from "./activity";
 import { DaysChart } from "./days-chart";
 import { Approval, Notices } from "./notices";
 import { Tiles } from "./tiles";
@@ -15,6 +17,9 @@ import { TopLists } from "./top-lists";
 export function Overview() {
   const cached = useCached(OVERVIEW_KEY, loadOverview);
   const { data, error, reload } = cached;
+  // After the key numbers, which it must not hold up.
+  const activity = useCached(data ? "activity" : null, api.activity);
+  const checklist = data && activity.data && <Checklist first={activity.data.first} role={data.member.role} />;
   const note = data ? (
     <>
       {text.period(dateRangeText(addDays(data.last_day, -29), data.last_day))}
@@ -41,11 +46,20 @@ export function Overview() {
           {data && <Notices notices={data.notices} contact={data.support_contact} />}
           {data && !data.publisher.approved && <Approval overview={data} />}
           {data && hasNoNumbers(data) ? (
-            data.publisher.approved && <Empty title={text.emptyTitle}>{text.empty}</Empty>
+            data.publisher.approved && (
+              <>
+                <Empty title={text.emptyTitle}>{text.empty}</Empty>
+                {checklist}
+              </>
+            )
           ) : (
             <>
               <Tiles overview={data} />
+              {data && !(activity.error && !activity.data) && <RewardTiles data={activity.data} today={data.today} />}
               <DaysChart overview={data} retry={reload} />
+              {/* Below what is there first, so that nothing moves when it arrives. */}
+              {data?.publisher.approved && checklist}
+              {data && <Health activity={activity} role={data.member.role} />}
               <TopLists overview={data} />
             </>
           )}

@@ -8,7 +8,7 @@ import { useCached } from "../../cache";
 import { Empty, Failed, FormError, Stale } from "../../components/states";
 import { type Column, Table, TableSkeleton } from "../../components/table";
 import { timeText } from "../../format";
-import { AUDIT_ACTIONS, SECTION_NAMES, settings } from "../../messages";
+import { AUDIT_ACTIONS, auditDetail, SECTION_NAMES, settings } from "../../messages";
 import type { AuditEntry, AuditPage } from "../../types";
 import { Page } from "./page";
 import { type Named, Person, sharedNames } from "./person";
@@ -40,10 +40,11 @@ function columns(entries: AuditEntry[]): Column<AuditEntry>[] {
       header: text.subject,
       cell: (entry) => {
         const subject = entry.subject && <Person name={entry.subject} id={entry.subject_id} shared={shared} />;
-        // People know a key by its label, which is the detail.
-        return entry.action === "report_key_created"
-          ? twoLines(entry.detail, subject)
-          : twoLines(subject, entry.detail);
+        const detail = auditDetail(entry.action, entry.detail);
+        // People know a key and an app by its name, which is the detail.
+        return ["report_key_created", "app_created"].includes(entry.action)
+          ? twoLines(detail, subject)
+          : twoLines(subject, detail);
       },
     },
   ];

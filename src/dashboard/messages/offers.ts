@@ -1,0 +1,47 @@
+// Text of an app's offers and the builder of tracking URLs.
+
+import { count } from "../format";
+import { plural } from "./plural";
+
+export const offers = {
+  intro: "What a user of this app is offered at present, by country and device.",
+  country: "Country of the user",
+  anyCountry: "Any country",
+  platform: "Device of the user",
+  anyPlatform: "Any device",
+  tableName: "Offers",
+  offer: "Offer",
+  goalCount: (goals: number) => plural(goals, "goal", "goals"),
+  value: "User gets",
+  payout: "You earn",
+  left: "Left today",
+  clicksLeft: (left: number) => plural(left, "click", "clicks"),
+  conversionsLeft: (left: number) => plural(left, "conversion", "conversions"),
+  noCap: "no cap",
+  figures: "Last 30 days, all apps",
+  clicks: (clicks: number) => plural(clicks, "click", "clicks"),
+  rate: (rate: string, perClick: string) => `${rate} convert, ${perClick} a click`,
+  noClicks: "no clicks yet",
+  build: "Tracking URL",
+  buildOf: (name: string) => `Tracking URL for ${name}`,
+  more: "Show more offers",
+  end: (shown: number) => `These are all ${count(shown)}.`,
+  noneTitle: "No offers for these users",
+  none: "No offer fits this country and device, or all that fit are blocked or capped.",
+  builder: {
+    title: "Make a tracking URL",
+    counts: "Opening the URL makes a click that counts, in your reports and against the offer's cap.",
+    signed: "This app signs its clicks, so the URL has a signature for this user.",
+    unsigned: "Anybody who has the URL can click as this user.",
+    offer: "Offer id",
+    user: "User id",
+    userHint: "1 to 128 letters, digits and _ @ - .",
+    more: "More values",
+    moreHint: "They come back in the callback, and placement is a dimension of the reports.",
+    make: "Make the URL",
+    url: "Tracking URL",
+    open: "Open it: makes a click",
+    made: "The tracking URL was made.",
+    badValue: "Use letters, digits and _ @ - . only.",
+  },
+};

@@ -1,0 +1,184 @@
+// Text of the delivery log, a reward's story, and replays.
+
+import { count, durationText, exactTimeText } from "../format";
+import type { RewardDelivery, RewardKind, RewardState } from "../types";
+import { plural } from "./plural";
+
+export const STATE_NAMES: Record<RewardState, string> = {
+  approved: "Approved",
+  pending: "Pending",
+  held: "Held for review",
+  rejected: "Rejected",
+  reversed: "Reversed",
+  refused: "Refused",
+};
+
+export const STATE_HINTS: Record<RewardState, string> = {
+  approved: "The user has earned it.",
+  pending: "It waits for the advertiser. Nothing is paid yet.",
+  held: "It waits for a check by your account manager. Nothing is paid yet.",
+  rejected: "It was not paid.",
+  reversed: "The advertiser took it back.",
+  refused: "It was refused and not paid.",
+};
+
+export const DELIVERY_NAMES: Record<RewardDelivery, string> = {
+  waiting: "Waiting",
+  delivered: "Delivered",
+  dead: "Given up",
+  not_wanted: "Not asked for",
+  no_endpoint: "No callback",
+};
+
+export const DELIVERY_HINTS: Record<RewardDelivery, string> = {
+  waiting: "It is sent, or sent again, by itself.",
+  delivered: "Your receiver answered 2xx.",
+  dead: "12 tries failed. It is sent again only if you say so.",
+  not_wanted: "The app's callback is not called for this event.",
+  no_endpoint: "The app has no callback. It is sent once there is one.",
+};
+
+export const KIND_NAMES: Record<RewardKind, string> = { reward: "Reward", reversal: "Reversal", notice: "Notice" };
+
+/** Why a conversion is held or was refused. A code that is new to this page is shown by its own name. */
+const CODES: Record<string, string> = {
+  conversion_window_closed: "The conversion came too long after the click.",
+  duplicate_txn: "The advertiser had sent this conversion before.",
+  already_rewarded: "The user had the reward for this goal already.",
+  too_fast: "The conversion came sooner after the click than a person can be.",
+  too_many_today: "The user has as many rewards today as the app allows.",
+  conversion_capped: "The offer had reached its conversions of the day.",
+};
+
+export const codeText = (code: string) => CODES[code] ?? code;
+
+export const rewards = {
+  title: "Rewards",
+  tableName: "Delivery log",
+  intro: "Every reward and what became of its callback, newest first.",
+  live: "Live",
+  paused: "Paused",
+  pause: "Pause",
+  goOn: "Go on",
+  upToDate: "Up to date",
+  behind: (ms: number) => `Behind by ${durationText(ms)}`,
+  behindHint: "Newer changes may be missing.",
+  stopped: "The log is not updated at present.",
+  app: "App",
+  allApps: "All apps",
+  state: "State",
+  allStates: "Any state",
+  delivery: "Callback",
+  allDeliveries: "Any",
+  status: "HTTP status",
+  anyStatus: "Any",
+  badStatus: "Enter a status from 100 to 599.",
+  from: "From (UTC)",
+  to: "To (UTC)",
+  badDates: "The last date is before the first.",
+  transaction: "Transaction id",
+  user: "User id",
+  userNeedsApp: "Choose an app first.",
+  more: "More filters",
+  search: "Search",
+  clear: "Clear the filters",
+  reward: "Reward",
+  time: "Conversion",
+  offer: "Offer",
+  amount: "Value",
+  noUser: "erased",
+  emptyTitle: "No rewards yet",
+  empty: "A reward appears here within seconds of its conversion.",
+  noneTitle: "Nothing matches",
+  none: "No reward matches these filters.",
+  noneOld: "None of the newest 10,000 rewards has this transaction id. With an app chosen you can open an older one.",
+  findOld: "Open the older reward",
+  older: "Show older rewards",
+  end: "These are all that match.",
+  tries: (number: number) => plural(number, "try", "tries"),
+  waitsFor: (code: string) => codeText(code),
+};
+
+// A revision is a small number, or the time from which it counts.
+const revision = (number: number) => (number < 1_000_000_000 ? `revision ${number}` : `terms of ${exactTimeText(number)}`);
+
+export const story = {
+  title: (state: RewardState) => `Reward, ${STATE_NAMES[state].toLowerCase()}`,
+  loading: "Reward",
+  toLog: "Delivery log",
+  notFound: "This app has no reward with this transaction id.",
+  summary: "Reward",
+  state: "State",
+  why: "Why",
+  inWords: "In words",
+  value: "Value",
+  payout: "Payout",
+  user: "User",
+  erased: "erased",
+  userLog: "All rewards of this user",
+  offer: "Offer",
+  goal: "Goal",
+  goalValue: "Goal value",
+  txn: "Advertiser's id",
+  transaction: "Transaction id",
+  click: "Click",
+  clicked: "Time",
+  country: "Country",
+  placement: "Placement",
+  terms: "Terms",
+  termsOf: (offer: number, app: number) => `Offer ${revision(offer)}, app ${revision(app)}: those at the click`,
+  paidBy: (paying: number, isSuperseded: boolean) =>
+    `Paid by offer ${revision(paying)}${isSuperseded ? ", which newer terms had replaced by then" : ""}`,
+  happened: "What happened",
+  steps: {
+    click: "The user clicked the offer.",
+    received: "The advertiser first reported the conversion.",
+    states: {
+      approved: "It was approved.",
+      pending: "It was put on pending.",
+      held: "It was held for review.",
+      rejected: "It was rejected.",
+      reversed: "It was reversed.",
+      refused: "It was refused.",
+    } satisfies Record<RewardState, string>,
+    tried: (event: string, status: number | null) =>
+      `The callback “${event}” was sent: ${status === null ? "no answer" : `HTTP ${status}`}.`,
+    next: (event: string) => `The callback “${event}” is sent again.`,
+  },
+  callback: (event: string) => `Callback: ${event}`,
+  noCallbacks: "There is no callback of this reward.",
+  nextTry: (at: number) => `Next try: ${exactTimeText(at)}`,
+  sent: "What is sent",
+  sentHint: "The values are the same in each try; its time and signature are its own.",
+  tries: "Tries",
+  noTries: "It has not been sent yet.",
+  tryAt: "Time",
+  took: "Took",
+  ms: (ms: number) => `${count(ms)} ms`,
+  answer: "Answer",
+  noAnswer: "No answer",
+  emptyAnswer: "(empty)",
+};
+
+export const replay = {
+  one: "Send it again",
+  oneTitle: "Send this callback again?",
+  oneText:
+    "Your receiver gets the same transaction id and values, with a new time and signature. It should pay a transaction id once only.",
+  oneSent: "It is sent again now.",
+  many: "Send all that match again",
+  manyHint: "Choose one app to send its callbacks again.",
+  title: "Send callbacks again",
+  counting: "Counting…",
+  nothing: "Nothing matches that can be sent again.",
+  text: (number: number, until: number) =>
+    `${plural(number, "callback matches", "callbacks match")}, up to ${exactTimeText(until)}. Each is sent with its own transaction id and values: your receiver should pay a transaction id once only.`,
+  start: (number: number) => `Send ${plural(number, "callback", "callbacks")} again`,
+  running: (replayed: number, all: number) => `Sending callbacks again: ${count(replayed)} of ${count(all)}.`,
+  done: (replayed: number) => `${plural(replayed, "callback was", "callbacks were")} sent again.`,
+  cancelled: (replayed: number) => `Stopped. ${plural(replayed, "callback was", "callbacks were")} sent again.`,
+  failed: (replayed: number) => `It broke off after ${plural(replayed, "callback", "callbacks")}. Start it again.`,
+  cancel: "Stop",
+  nothingToSend: "There is nothing to send: it was never paid, and your app is not told of it.",
+  erased: "Its user was erased, so it cannot be sent again.",
+};

@@ -1,0 +1,71 @@
+// The macros in a callback's URL, as they are typed. The service checks the whole of it when it is saved.
+
+import { MACROS } from "../../messages/apps";
+
+export const MACRO_NAMES = Object.keys(MACROS);
+
+export interface Macros {
+  used: string[];
+  /** Names in braces that are no macro, each with the one that is meant, if it can be told. */
+  unknown: { name: string; known: string | null }[];
+  hasStrayBrace: boolean;
+  /** The first text that looks like a macro of another network. */
+  foreign: string | null;
+}
+
+// [user_id], ${user_id}, %user_id% and #user_id#; a % before two hexadecimal digits is an encoded character.
+const FOREIGN = /\[[a-z_]{3,}\]|\$\{[a-z_]{3,}\}|%(?![0-9a-f]{2})[a-z_]{3,}%|#[a-z_]{3,}#/i;
+
+export function findMacros(url: string): Macros {
+  const text = url.replace(/%7B/gi, "{").replace(/%7D/gi, "}");
+  const names = [...text.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1]!);
+  const unique = [...new Set(names)];
+  return {
+    used: MACRO_NAMES.filter((name) => unique.includes(name)),
+    unknown: unique
+      .filter((name) => !MACRO_NAMES.includes(name))
+      .map((name) => ({ name, known: meant(name) })),
+    hasStrayBrace: /[{}]/.test(text.replace(/\{[^{}]*\}/g, "")),
+    foreign: FOREIGN.exec(text)?.[0] ?? null,
+  };
+}
+
+// Names that other networks use for the same values.
+const ALIASES: Record<string, string> = {
+  uid: "user_id",
+  sub_id: "user_id",
+  subid: "user_id",
+  amount: "value",
+  reward: "value",
+  points: "value",
+  revenue: "payout",
+  tid: "transaction_id",
+  txid: "transaction_id",
+  trans_id: "transaction_id",
+  id: "transaction_id",
+  campaign_id: "offer_id",
+  event: "goal_id",
+  timestamp: "ts",
+  time: "ts",
+};
+
+function meant(name: string): string | null {
+  const plain = name.toLowerCase().replace(/[^a-z0-9]+/g, "_");
+  if (MACRO_NAMES.includes(plain)) return plain;
+  if (ALIASES[plain]) return ALIASES[plain];
+  const near = MACRO_NAMES.filter((known) => known.length > 2 && distance(plain, known) <= 2);
+  return near.length === 1 ? near[0]! : null;
+}
+
+/** How many letters differ, by Levenshtein. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...one].entries()) {
+    const next = [index + 1];
+    for (let at = 0; at < other.length; at += 1) {
+      next.push(Math.min(next[at]! + 1, row[at + 1]! + 1, row[at]! + (letter === other[at] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[other.length]!;
+}

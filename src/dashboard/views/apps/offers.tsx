@@ -1,0 +1,197 @@
+// What this app's users are offered, by country and device; and tracking URLs to try an offer with.
+
+import { useState } from "preact/hooks";
+import { useAction } from "../../action";
+import { api } from "../../api";
+import { useCached } from "../../cache";
+import { Field } from "../../components/field";
+import { Empty, Failed, FormError, Stale } from "../../components/states";
+import { type Column, Table, TableSkeleton } from "../../components/table";
+import { countryName, money, percent, smallMoney } from "../../format";
+import { PLATFORM_NAMES } from "../../messages/apps";
+import { offers as text } from "../../messages/offers";
+import type { App, AppOffer, OfferPage, OfferQuery, Platform } from "../../types";
+import { COUNTRIES } from "./countries";
+import { AppFrame } from "./frame";
+import { appKey } from "./keys";
+import { TrackingUrl } from "./tracking-url";
+
+export function Offers({ appId }: { appId: string }) {
+  const app = useCached(appKey(appId), () => api.app(appId));
+  return (
+    <AppFrame appId={appId} app={app} current="offers">
+      {app.data && <List app={app.data} />}
+    </AppFrame>
+  );
+}
+
+function List({ app }: { app: App }) {
+  const [country, setCountry] = useState("");
+  // A web app is used on any device.
+  const [platform, setPlatform] = useState<Platform | "">(app.platform === "web" ? "" : app.platform);
+  const query: OfferQuery = { ...(country && { country }), ...(platform && { platform }) };
+  const key = `offers ${app.app_id} ${JSON.stringify(query)}`;
+  return (
+    <>
+      <div class="card padded offer-filters">
+        <p class="note">{text.intro}</p>
+        <div class="field-row">
+          <Field label={text.country}>
+            {(props) => (
+              <select {...props} value={country} onChange={(event) => setCountry(event.currentTarget.value)}>
+                <option value="">{text.anyCountry}</option>
+                {COUNTRIES.map((code) => (
+                  <option key={code} value={code}>
+                    {countryName(code)}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label={text.platform}>
+            {(props) => (
+              <select
+                {...props}
+                value={platform}
+                onChange={(event) => setPlatform(event.currentTarget.value as Platform | "")}
+              >
+                <option value="">{text.anyPlatform}</option>
+                {(["ios", "android", "web"] as const).map((name) => (
+                  <option key={name} value={name}>
+                    {PLATFORM_NAMES[name]}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </div>
+      </div>
+      <Pages key={key} cacheKey={key} app={app} query={query} />
+    </>
+  );
+}
+
+interface PagesProps {
+  cacheKey: string;
+  app: App;
+  query: OfferQuery;
+}
+
+function Pages({ cacheKey, app, query }: PagesProps) {
+  const first = useCached(cacheKey, () => api.offers(app.app_id, query));
+  const [kept, setKept] = useState<OfferPage | null>(null);
+  const [chosen, setChosen] = useState("");
+  const page = kept ?? first.data;
+  const more = useAction(async () => {
+    const next = await api.offers(app.app_id, { ...query, cursor: page!.cursor! });
+    setKept({ offers: [...page!.offers, ...next.offers], cursor: next.cursor });
+  });
+  const build = (offerId: string) => {
+    setChosen(offerId);
+    const builder = document.getElementById("tracking-url");
+    builder?.scrollIntoView({ block: "start" });
+    builder?.querySelector<HTMLElement>("[data-first]")?.focus();
+  };
+  return (
+    <>
+      <Stale of={first} retry={first.reload} />
+      {!page ? (
+        first.error ? (
+          <Failed error={first.error} retry={first.reload} />
+        ) : (
+          <div class="card">
+            <TableSkeleton rows={6} />
+          </div>
+        )
+      ) : page.offers.length === 0 ? (
+        <Empty title={text.noneTitle}>{text.none}</Empty>
+      ) : (
+        <>
+          <div class="card table-card">
+            <Table
+              stacks
+              name={text.tableName}
+              columns={columns(app, build)}
+              rows={page.offers}
+              rowKey={({ offer_id }) => offer_id}
+            />
+          </div>
+          <FormError error={more.error} />
+          {page.cursor ? (
+            <button type="button" class="button" aria-disabled={more.isRunning} onClick={() => void more.run()}>
+              {text.more}
+            </button>
+          ) : (
+            <p class="note">{text.end(page.offers.length)}</p>
+          )}
+        </>
+      )}
+      {page && <TrackingUrl app={app} offerId={chosen} />}
+    </>
+  );
+}
+
+const columns = (app: App, build: (offerId: string) => void): Column<AppOffer>[] => [
+  {
+    key: "offer",
+    header: text.offer,
+    cell: ({ offer_id, name, goals }) => (
+      <div class="offer">
+        {name}
+        <span class="cell-second">{offer_id}</span>
+        <details>
+          <summary>{text.goalCount(goals.length)}</summary>
+          <ul class="goals">
+            {goals.map((goal) => (
+              <li key={goal.goal_id}>
+                {goal.title}
+                <span class="cell-second">
+                  {String(goal.value)} {app.currency.name}, {smallMoney(goal.payout)}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      </div>
+    ),
+  },
+  { key: "value", header: text.value, isNumber: true, cell: ({ value }) => `${value} ${app.currency.name}` },
+  { key: "payout", header: text.payout, isNumber: true, cell: ({ payout }) => money(payout) },
+  {
+    key: "left",
+    header: text.left,
+    cell: ({ clicks_left: clicks, conversions_left: conversions }) =>
+      clicks === null && conversions === null ? (
+        <span class="note">{text.noCap}</span>
+      ) : (
+        <span class="lines">
+          {clicks !== null && <span>{text.clicksLeft(clicks)}</span>}
+          {conversions !== null && <span>{text.conversionsLeft(conversions)}</span>}
+        </span>
+      ),
+  },
+  {
+    key: "figures",
+    header: text.figures,
+    cell: ({ figures: { clicks, conversions, payout } }) =>
+      clicks === 0 ? (
+        <span class="note">{text.noClicks}</span>
+      ) : (
+        <>
+          {text.clicks(clicks)}
+          <span class="cell-second">{text.rate(percent(conversions / clicks), smallMoney(payout / clicks))}</span>
+        </>
+      ),
+  },
+  {
+    key: "build",
+    header: text.build,
+    isHeaderHidden: true,
+    isNumber: true,
+    cell: ({ offer_id, name }) => (
+      <button type="button" class="button small" aria-label={text.buildOf(name)} onClick={() => build(offer_id)}>
+        {text.build}
+      </button>
+    ),
+  },
+];

@@ -1,0 +1,42 @@
+// A request byte for byte, with the text that is signed; and an answer to it.
+
+import { CopyButton } from "../../components/copy-button";
+import { count } from "../../format";
+import { tester as text } from "../../messages/tester";
+import type { CallbackRequest, CallbackTest } from "../../types";
+
+/** Text that may be long, in lines of its own. */
+export function Exact({ label, value, isOpen = true }: { label: string; value: string; isOpen?: boolean }) {
+  return (
+    <details class="exact" open={isOpen}>
+      <summary>{label}</summary>
+      <div class="exact-text">
+        <code>{value || text.empty}</code>
+        {value && <CopyButton class="button small" text={() => value} />}
+      </div>
+    </details>
+  );
+}
+
+export function SentRequest({ request }: { request: CallbackRequest }) {
+  const headers = Object.entries(request.headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join("\n");
+  return (
+    <>
+      <Exact label={text.url} value={`${request.method} ${request.url}`} />
+      {request.body !== null && <Exact label={text.body} value={request.body} />}
+      <Exact label={text.headers} value={headers} isOpen={false} />
+      {request.signed_content.map(({ signature, content }) => (
+        <Exact key={signature} label={text.signed(signature)} value={content} isOpen={false} />
+      ))}
+    </>
+  );
+}
+
+export function Answer({ test }: { test: CallbackTest }) {
+  const { response } = test;
+  // The diagnosis says why there is none.
+  if (!response) return <p>{text.noAnswer}</p>;
+  return <Exact label={text.answer(response.http_status, count(response.ms))} value={response.body} />;
+}

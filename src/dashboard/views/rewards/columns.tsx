@@ -1,0 +1,93 @@
+// Columns of the delivery log. Analysts see no users.
+
+import type { Column } from "../../components/table";
+import { exactTimeText, smallMoney } from "../../format";
+import { codeText, DELIVERY_NAMES, KIND_NAMES, rewards as text, STATE_NAMES } from "../../messages/rewards";
+import { rewardPath } from "../../router";
+import type { RewardDelivery, RewardRow } from "../../types";
+
+const SHORT_ID = 8;
+
+export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): Column<RewardRow>[] {
+  const all: Column<RewardRow>[] = [
+    {
+      key: "reward",
+      header: text.reward,
+      cell: (row) => (
+        <>
+          <a href={rewardPath(row.app_id, row.transaction_id)}>
+            <ShortId id={row.transaction_id} />
+          </a>
+          {row.kind !== "reward" && <span class="tag">{KIND_NAMES[row.kind]}</span>}
+        </>
+      ),
+    },
+    { key: "time", header: text.time, cell: (row) => exactTimeText(row.conversion_ts) },
+    { key: "app", header: text.app, cell: (row) => nameOf(row.app_id) },
+    {
+      key: "offer",
+      header: text.offer,
+      cell: (row) => (
+        <>
+          {row.offer_id}
+          <span class="cell-second">{row.goal_id}</span>
+        </>
+      ),
+    },
+    {
+      key: "user",
+      header: text.user,
+      cell: (row) => row.user_id ?? <span class="note">{text.noUser}</span>,
+    },
+    {
+      key: "amount",
+      header: text.amount,
+      isNumber: true,
+      cell: (row) => (
+        <>
+          {String(row.value)} {row.currency}
+          <span class="cell-second">{smallMoney(Number(row.payout))}</span>
+        </>
+      ),
+    },
+    {
+      key: "state",
+      header: text.state,
+      cell: (row) => (
+        <>
+          <span class={`badge ${row.state}`}>{STATE_NAMES[row.state] ?? row.state}</span>
+          {row.code && <span class="cell-second wrap">{codeText(row.code)}</span>}
+        </>
+      ),
+    },
+    {
+      key: "delivery",
+      header: text.delivery,
+      cell: (row) =>
+        row.delivery && (
+          <>
+            <Delivery delivery={row.delivery} />
+            <span class="cell-second">
+              {[row.http_status && `HTTP ${row.http_status}`, row.attempts && text.tries(row.attempts)]
+                .filter(Boolean)
+                .join(", ")}
+            </span>
+          </>
+        ),
+    },
+  ];
+  return all.filter(({ key }) => key !== "user" || !isAnalyst);
+}
+
+export const Delivery = ({ delivery }: { delivery: RewardDelivery }) => (
+  <span class={`badge ${delivery}`}>{DELIVERY_NAMES[delivery] ?? delivery}</span>
+);
+
+/** The first digits to see, and the whole id to hear. */
+export const ShortId = ({ id }: { id: string }) => (
+  <code title={id}>
+    {id.slice(0, SHORT_ID)}
+    <span class="visually-hidden">{id.slice(SHORT_ID)}</span>
+    {id.length > SHORT_ID && <span aria-hidden="true">…</span>}
+  </code>
+);

@@ -1,0 +1,136 @@
+// The delivery log: every reward and what became of its callback, live.
+
+import { useEffect, useState } from "preact/hooks";
+import { Heading } from "../../components/heading";
+import { Warning } from "../../components/icons";
+import { Empty, Failed, FormError } from "../../components/states";
+import { Table, TableSkeleton } from "../../components/table";
+import { errorText } from "../../error-text";
+import { common } from "../../messages";
+import { rewards as text } from "../../messages/rewards";
+import { rewardPath, search, setSearch } from "../../router";
+import { may, session } from "../../session";
+import { useAppNames } from "../app-names";
+import { columns } from "./columns";
+import { Filters } from "./filters";
+import { hashOf, type LogFilter, NO_FILTER, parseFilter, queryOf, searchOf } from "./filter";
+import { Live } from "./live";
+import { ReplayMany } from "./replay-many";
+import { type Log, useLog } from "./use-log";
+
+export function Rewards() {
+  const role = session.value?.member.role;
+  const [hash, setHash] = useState(location.hash);
+  const filter = parseFilter(search.value, hash);
+  const names = useAppNames();
+  const log = useLog(queryOf(filter));
+  const isAnalyst = role === "analyst";
+  const isFiltered = searchOf(filter) !== "" || hashOf(filter) !== "";
+
+  useEffect(() => {
+    const onHash = () => setHash(location.hash);
+    addEventListener("hashchange", onHash);
+    return () => removeEventListener("hashchange", onHash);
+  }, []);
+  const change = (next: LogFilter) => {
+    setSearch(searchOf(next), "push");
+    history.replaceState(null, "", location.pathname + searchOf(next) + hashOf(next));
+    setHash(hashOf(next));
+  };
+
+  return (
+    <>
+      <Heading title={text.title} note={text.intro}>
+        <Live log={log} />
+      </Heading>
+      <Filters filter={filter} apps={names.apps} isAnalyst={isAnalyst} onChange={change} />
+      {role && may(role, "replay") && <ReplayMany filter={filter} />}
+      <Result
+        log={log}
+        isAnalyst={isAnalyst}
+        nameOf={names.nameOf}
+        filter={filter}
+        isFiltered={isFiltered}
+        clear={() => change(NO_FILTER)}
+      />
+    </>
+  );
+}
+
+interface ResultProps {
+  log: Log;
+  isAnalyst: boolean;
+  nameOf: (appId: string) => string;
+  filter: LogFilter;
+  isFiltered: boolean;
+  clear: () => void;
+}
+
+function Result({ log, isAnalyst, nameOf, filter, isFiltered, clear }: ResultProps) {
+  const { page, error, older } = log;
+  if (!page) {
+    return error ? (
+      <Failed error={error} retry={log.reload} />
+    ) : (
+      <div class="card">
+        <TableSkeleton rows={8} />
+      </div>
+    );
+  }
+  return (
+    <>
+      {error && (
+        <div class="banner warning" role="status">
+          <Warning />
+          <p>
+            {text.stopped} {errorText(error)}
+          </p>
+          <button type="button" class="button small" onClick={log.reload}>
+            {common.retry}
+          </button>
+        </div>
+      )}
+      {page.rows.length === 0 ? (
+        <Empty
+          title={isFiltered ? text.noneTitle : text.emptyTitle}
+          action={
+            isFiltered && (
+              <div class="row centred">
+                {filter.app && filter.transaction && (
+                  <a class="button" href={rewardPath(filter.app, filter.transaction)}>
+                    {text.findOld}
+                  </a>
+                )}
+                <button type="button" class="button" onClick={clear}>
+                  {text.clear}
+                </button>
+              </div>
+            )
+          }
+        >
+          {isFiltered ? (filter.transaction ? text.noneOld : text.none) : text.empty}
+        </Empty>
+      ) : (
+        <>
+          <div class="card table-card">
+            <Table
+              stacks
+              name={text.tableName}
+              columns={columns(nameOf, isAnalyst)}
+              rows={page.rows}
+              rowKey={({ app_id, transaction_id }) => `${app_id} ${transaction_id}`}
+            />
+          </div>
+          <FormError error={older.error} />
+          {page.cursor ? (
+            <button type="button" class="button" aria-disabled={older.isRunning} onClick={() => void older.run()}>
+              {text.older}
+            </button>
+          ) : (
+            <p class="note">{text.end}</p>
+          )}
+        </>
+      )}
+    </>
+  );
+}

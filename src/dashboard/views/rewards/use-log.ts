@@ -1,0 +1,119 @@
+// The log, live: a page of the newest rewards, then every two seconds what has changed since, while the page is seen.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useAction } from "../../action";
+import { api, ApiError } from "../../api";
+import type { RewardFilter, RewardPage, RewardRow } from "../../types";
+
+const POLL_MILLISECONDS = 2000;
+const LONGEST_PAUSE_MILLISECONDS = 30_000;
+const PAGE_ROWS = 50;
+const CHANGED_ROWS = 200;
+// Each row is some 20 elements. Older ones leave the page, and come back by the button below.
+const MOST_ROWS = 1000;
+
+interface State {
+  page: RewardPage | null;
+  error: ApiError | null;
+}
+
+export interface Log extends State {
+  isPaused: boolean;
+  setPaused: (isPaused: boolean) => void;
+  reload: () => void;
+  older: { isRunning: boolean; error: unknown; run: () => Promise<void> };
+}
+
+const keyOf = ({ app_id, transaction_id }: RewardRow) => `${app_id} ${transaction_id}`;
+
+/** Puts what has changed into a page: rows that it has in their place, new ones by their time. */
+export function merge(page: RewardPage, changes: RewardPage): RewardPage {
+  const gone = new Set(changes.unmatched ?? []);
+  const changed = new Map(changes.rows.map((row) => [keyOf(row), row]));
+  const kept = page.rows
+    .filter((row) => !gone.has(row.transaction_id))
+    .map((row) => {
+      const newer = changed.get(keyOf(row));
+      changed.delete(keyOf(row));
+      return newer ?? row;
+    });
+  const oldest = page.rows.at(-1)?.conversion_ts ?? 0;
+  // A row that is older than all in sight comes with its own page.
+  const added = [...changed.values()].filter((row) => page.cursor === null || row.conversion_ts >= oldest);
+  const rows = [...added, ...kept].sort((one, other) => other.conversion_ts - one.conversion_ts);
+  return { ...page, ...changes, cursor: page.cursor, rows: rows.slice(0, MOST_ROWS) };
+}
+
+export function useLog(filter: RewardFilter | null): Log {
+  const [state, setState] = useState<State>({ page: null, error: null });
+  const [isPaused, setPaused] = useState(false);
+  const [round, setRound] = useState(0);
+  const page = useRef<RewardPage | null>(null);
+  const paused = useRef(isPaused);
+  paused.current = isPaused;
+  const key = JSON.stringify(filter);
+  const show = (next: RewardPage) => {
+    page.current = next;
+    setState({ page: next, error: null });
+  };
+
+  useEffect(() => {
+    page.current = null;
+    setState({ page: null, error: null });
+  }, [key]);
+
+  useEffect(() => {
+    if (filter === null) return;
+    let isCurrent = true;
+    let timer: ReturnType<typeof setTimeout>;
+    let failures = 0;
+    const next = (after: number) => {
+      if (!isCurrent) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => void poll(), after);
+    };
+    const poll = async () => {
+      if (document.hidden || (paused.current && page.current)) return next(POLL_MILLISECONDS);
+      const shown = page.current;
+      try {
+        const answer = await api.rewards(
+          shown ? { ...filter, limit: CHANGED_ROWS, after: shown.newest } : { ...filter, limit: PAGE_ROWS },
+        );
+        if (!isCurrent) return;
+        failures = 0;
+        // A page may have grown by older rows meanwhile.
+        const known = page.current;
+        show(shown && known ? merge(known, answer) : answer);
+        next(answer.has_more_changes ? 0 : POLL_MILLISECONDS);
+      } catch (error) {
+        if (!isCurrent || !(error instanceof ApiError)) return;
+        setState({ page: page.current, error });
+        // A request that is wrong stays wrong.
+        if (error.status >= 400 && error.status < 500 && error.status !== 429) return;
+        failures += 1;
+        const wait = Math.min(LONGEST_PAUSE_MILLISECONDS, POLL_MILLISECONDS * 2 ** failures);
+        next(Math.max(wait, (error.retryAfter ?? 0) * 1000));
+      }
+    };
+    const onSeen = () => !document.hidden && next(0);
+    document.addEventListener("visibilitychange", onSeen);
+    void poll();
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", onSeen);
+    };
+  }, [key, round]);
+
+  const older = useAction(async () => {
+    const asked = key;
+    const answer = await api.rewards({ ...filter, limit: PAGE_ROWS, cursor: page.current!.cursor! });
+    const shown = page.current;
+    if (!shown || asked !== JSON.stringify(filter)) return;
+    const known = new Set(shown.rows.map(keyOf));
+    const rows = [...shown.rows, ...answer.rows.filter((row) => !known.has(keyOf(row)))];
+    // What has changed is asked for from the first page on.
+    show({ ...shown, rows, cursor: answer.cursor });
+  });
+  return { ...state, isPaused, setPaused, reload: () => setRound(round + 1), older };
+}

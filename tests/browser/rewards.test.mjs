@@ -1,0 +1,75 @@
+// A publisher watches and repairs its rewards without asking anyone: by mouse and again by keyboard alone, on a wide screen
+// and on a phone.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { closePage, WIDTHS } from "./support/browser.mjs";
+import { HANDS } from "./support/hands.mjs";
+import { startReceiver } from "./support/receiver.mjs";
+import { advertiserToken, APP, earn, sendCallbacksTo } from "./support/rewards.mjs";
+import { suite } from "./support/suite.mjs";
+import * as rewards from "./tasks/rewards.mjs";
+
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+let token;
+const shared = suite({}, async (signpost) => {
+  token = await advertiserToken(signpost);
+});
+
+for (const Hand of HANDS) {
+  for (const width of WIDTHS) {
+    test(`a publisher repairs a reward by ${Hand.handName} at ${width} px`, async (context) => {
+      const { signpost } = shared;
+      const receiver = await startReceiver();
+      context.after(receiver.stop);
+      receiver.secrets = [SECRET];
+      receiver.failsWith = 500;
+      await sendCallbacksTo(signpost, receiver.url, SECRET);
+      const page = await shared.open({ width, cookie: await signpost.signIn() });
+      const hand = new Hand(page);
+      const user = `player-${Hand.handName}-${width}`;
+
+      await rewards.openLog(page, hand);
+      const transactionId = await rewards.watchReward(page, user, () => earn(signpost, token, user));
+      await rewards.pauseLog(page, hand, `${user}-2`, () => earn(signpost, token, `${user}-2`));
+      await rewards.filterByUser(page, hand, "Lumen Arcade for Android", user);
+      const repair = () => {
+        receiver.failsWith = null;
+      };
+      await rewards.replayFromStory(page, hand, { user, transactionId, repair });
+      assert.ok(receiver.calls.some(({ status, query }) => status === 200 && query.transaction_id === transactionId));
+      await closePage(page);
+    });
+  }
+}
+
+test("an analyst sees rewards and no users, and sends nothing again", async () => {
+  const { signpost } = shared;
+  const user = "player-of-the-analyst";
+  const transactionId = await earn(signpost, token, user);
+  const page = await shared.open({ cookie: await signpost.signIn(undefined, "analyst", "Priya Raghunathan") });
+  await page.goto("/dashboard/rewards");
+  const link = page.getByRole("link", { name: transactionId.slice(0, 8) });
+  await link.waitFor();
+  assert.equal(await page.getByText(user).count(), 0);
+  assert.equal(await page.getByLabel("User id").count(), 0);
+  assert.equal(await page.getByRole("button", { name: /again$/ }).count(), 0);
+  await page.goto(`/dashboard/apps/${APP}/rewards/${transactionId}`);
+  await page.getByText("What happened").waitFor();
+  assert.equal(await page.getByText(user).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Send it again" }).count(), 0);
+  await closePage(page);
+});
+
+test("the overview counts rewards and ticks what has happened", async () => {
+  const { signpost } = shared;
+  await earn(signpost, token, "player-of-the-overview");
+  const page = await shared.open({ cookie: await signpost.signIn() });
+  await page.goto("/dashboard");
+  const health = page.getByRole("table", { name: "Callback health" });
+  await health.getByText("Lumen Arcade for Android").waitFor();
+  const checklist = page.getByRole("region", { name: "Go live" });
+  await checklist.getByRole("listitem").filter({ hasText: /A user opened an offer, done/ }).waitFor();
+  await checklist.getByRole("listitem").filter({ hasText: /A script read a report, open/ }).waitFor();
+  await closePage(page);
+});

@@ -1,0 +1,89 @@
+// Rules of the page that need no browser: amounts as the service rounds them, macros as one types them, and the log's merge.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { importSource } from "./support/sources.mjs";
+
+const { convert, isRate } = await importSource("views/apps/currency.ts");
+const { findMacros, MACRO_NAMES } = await importSource("views/apps/macros.ts");
+const { merge } = await importSource("views/rewards/use-log.ts");
+const { hashOf, parseFilter, queryOf, searchOf } = await importSource("views/rewards/filter.ts");
+
+// The service's own cases: `in_app_amounts_follow_the_apps_decimals_and_rounding` in src/domain/model/money.rs.
+test("an amount is rounded as the service rounds it", () => {
+  for (const [payout, perUsd, decimals, rounding, value] of [
+    ["1.2345", "1000", 0, "down", "1234"],
+    ["1.2345", "1000", 0, "up", "1235"],
+    ["1.2345", "1000", 0, "nearest", "1235"],
+    ["1.2344", "1000", 0, "nearest", "1234"],
+    ["0.75", "42.5", 2, "nearest", "31.88"],
+    ["0.75", "42.5", 2, "down", "31.87"],
+    ["0.8", "42.5", 2, "down", "34"],
+    ["0", "1000", 0, "up", "0"],
+    ["1.25", "100", 0, undefined, "125"],
+    ["0.000001", "0.000001", 6, "up", "0.000001"],
+    ["1000000", "1000000000", 0, "down", "1000000000000000"],
+    ["1000000", "999999999.999999", 6, "down", "999999999999999"],
+  ]) {
+    assert.equal(convert(payout, { per_usd: perUsd, decimals, rounding }), value, `${payout} ${perUsd} ${rounding}`);
+  }
+});
+
+test("a rate is above 0 and at most a billion with 6 decimals", () => {
+  for (const rate of ["0.000001", "42.5", "1000000000", " 100 "]) assert.ok(isRate(rate), rate);
+  for (const bad of ["", "0", "-1", "0.0000001", "1000000000.000001", "2000000000", "1e3", "1,5", "1."]) {
+    assert.ok(!isRate(bad), bad);
+  }
+});
+
+test("macros are found as one types them", () => {
+  const found = findMacros("https://x.example/%7Buser_id%7D?coins={value}&t={Transaction-ID}&u={usr_id}&x={nothing}&{");
+  assert.deepEqual(found.used, ["user_id", "value"]);
+  assert.deepEqual(found.unknown, [
+    { name: "Transaction-ID", known: "transaction_id" },
+    { name: "usr_id", known: "user_id" },
+    { name: "nothing", known: null },
+  ]);
+  assert.ok(found.hasStrayBrace);
+  assert.equal(MACRO_NAMES.length, 24);
+  for (const foreign of ["[USER_ID]", "${user_id}", "%user_id%", "#uid#"]) {
+    assert.equal(findMacros(`https://x.example/?u=${foreign}`).foreign, foreign);
+  }
+  for (const url of ["https://x.example/?u=a%20b%20c", "https://x.example/a#b", "https://x.example/[a]"]) {
+    assert.equal(findMacros(url).foreign, null, url);
+  }
+});
+
+const row = (id, at, state = "approved") => ({ app_id: "10000001", transaction_id: id, conversion_ts: at, state });
+const page = (rows, more = {}) => ({ behind_ms: 0, rows, cursor: null, newest: "1", ...more });
+const ids = ({ rows }) => rows.map(({ transaction_id }) => transaction_id);
+
+test("what has changed takes its place in the log", () => {
+  const shown = page([row("c", 30), row("b", 20), row("a", 10)], { cursor: "older" });
+  const merged = merge(shown, page([row("d", 40), row("b", 20, "reversed"), row("z", 5)], { newest: "2", unmatched: ["a"] }));
+  assert.deepEqual(ids(merged), ["d", "c", "b"], "new on top, gone is gone, older than the page waits for its own page");
+  assert.equal(merged.rows[2].state, "reversed");
+  assert.deepEqual([merged.cursor, merged.newest], ["older", "2"]);
+  assert.deepEqual(ids(merge(page([]), page([row("a", 10)]))), ["a"]);
+});
+
+test("a filter is the same after it went through the address, and ids stand in the fragment alone", () => {
+  const filter = {
+    app: "10000001",
+    state: "held",
+    delivery: "dead",
+    status: "503",
+    from: "2026-11-01",
+    to: "2026-11-02",
+    transaction: "0b8f2e8a-31f4",
+    user: "player 1&x",
+  };
+  assert.deepEqual(parseFilter(searchOf(filter), hashOf(filter)), filter);
+  assert.ok(!searchOf(filter).includes("player") && !searchOf(filter).includes("0b8f2e8a"));
+  const query = queryOf(filter);
+  assert.equal(query.to - query.from, 2 * 86_400, "both days are included");
+  assert.equal(query.http_status, 503);
+  assert.equal(queryOf({ ...filter, app: "" }).user_id, undefined, "a user is one of an app");
+  const odd = parseFilter("?app=1&state=paid&status=99&from=2026-13-01", "#transaction=");
+  assert.deepEqual(queryOf(odd), {});
+});

@@ -1,0 +1,19 @@
+// A module of the page's sources, for tests of rules that need no browser.
+
+import { join } from "node:path";
+import { build } from "esbuild";
+import { ROOT } from "./signpost.mjs";
+
+export async function importSource(path) {
+  const { outputFiles } = await build({
+    entryPoints: [join(ROOT, "src/dashboard", path)],
+    bundle: true,
+    write: false,
+    format: "esm",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    tsconfigRaw: {},
+    logLevel: "warning",
+  });
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
+}

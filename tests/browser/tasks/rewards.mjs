@@ -1,0 +1,64 @@
+// Rewards: the log as it changes, one reward's story, and callbacks that are sent again.
+
+import assert from "node:assert/strict";
+
+const log = (page) => page.getByRole("table", { name: "Delivery log" });
+const rowOf = (page, user) => log(page).getByRole("row").filter({ hasText: user });
+const inDialog = (page, name) => page.getByRole("dialog").getByRole("button", { name, exact: true });
+
+export async function openLog(page, hand) {
+  await page.goto("/dashboard");
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await hand.press(page.getByRole("link", { name: "Rewards", exact: true }));
+  await page.getByText("Live", { exact: true }).waitFor();
+}
+
+/** A reward appears by itself, and its row changes by itself. */
+export async function watchReward(page, user, earn) {
+  assert.equal(await rowOf(page, user).count(), 0);
+  const transactionId = await earn();
+  await rowOf(page, user).getByText("Approved").waitFor();
+  await rowOf(page, user).getByText("HTTP 500").waitFor();
+  return transactionId;
+}
+
+/** Ids stand in no query of the address. */
+export async function filterByUser(page, hand, appName, user) {
+  await hand.choose(page.getByLabel("App", { exact: true }), appName);
+  await hand.press(page.locator("summary", { hasText: "More filters" }));
+  await hand.write(page.getByLabel("User id"), user);
+  await hand.press(page.getByRole("button", { name: "Search" }));
+  await page.waitForURL(/#user=/);
+  const { search } = new URL(page.url());
+  assert.ok(search.includes("app=") && !search.includes(user), search);
+  await page.waitForFunction(() => document.querySelectorAll("main tbody tr").length === 1);
+}
+
+/** Reads a reward's story from the log, and sends its callback again once the receiver works. */
+export async function replayFromStory(page, hand, { user, transactionId, repair }) {
+  await hand.press(rowOf(page, user).getByRole("link"));
+  await page.getByRole("heading", { name: "Reward, approved" }).waitFor();
+  await page.getByText(transactionId).first().waitFor();
+  await page.getByText("The user clicked the offer.").waitFor();
+  await page.getByText(/was sent: HTTP 500\.$/).first().waitFor();
+  await hand.press(page.locator("summary", { hasText: "What is sent" }));
+  await page.getByText("c1: level-7").waitFor();
+  await repair();
+  await hand.press(page.getByRole("button", { name: "Send it again" }));
+  await hand.press(inDialog(page, "Send it again"));
+  await page.getByText("It is sent again now.").waitFor({ state: "attached" });
+  await page.getByText(/was sent: HTTP 200\.$/).waitFor();
+  await page.getByText("Your receiver answered 2xx.").waitFor();
+}
+
+/** While it is paused, the log stays as it is. */
+export async function pauseLog(page, hand, user, earn) {
+  await hand.press(page.getByRole("button", { name: "Pause" }));
+  await page.getByText("Paused", { exact: true }).waitFor();
+  await earn();
+  const calls = page.requests.length;
+  await page.waitForTimeout(3000);
+  assert.equal(page.requests.length, calls, "nothing is asked for");
+  await hand.press(page.getByRole("button", { name: "Go on" }));
+  await rowOf(page, user).waitFor();
+}
