@@ -326,6 +326,11 @@ fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
             let mut sent = BTreeSet::from(["Sec-Fetch-Site"]);
             sent.extend(is_write.then_some("Origin"));
             sent.extend((is_write && member.is_some()).then_some("X-Publisher"));
+            sent.extend(match member {
+                Some(MemberCall::CreateApp) => Some("Idempotency-Key"),
+                Some(MemberCall::ChangeApp) => Some("If-Match"),
+                _ => None,
+            });
             assert_eq!(headers, sent, "{id}");
         }
     }
