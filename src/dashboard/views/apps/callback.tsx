@@ -5,6 +5,7 @@ import { useAction } from "../../action";
 import { api } from "../../api";
 import { Confirm, Dialog, SecretDialog } from "../../components/dialog";
 import { Choices, Field } from "../../components/field";
+import { focusHeading } from "../../components/heading";
 import { FormError, Skeleton } from "../../components/states";
 import { say } from "../../components/status";
 import { fieldErrors } from "../../field-errors";
@@ -138,6 +139,7 @@ export function Callback({ app, reload }: PartProps) {
             draft.discard();
             say(text.removed);
             await reload();
+            focusHeading();
           }}
           onClose={close}
         />
@@ -153,6 +155,7 @@ export function Callback({ app, reload }: PartProps) {
             close();
             say(text.formerEnded);
             await reload();
+            focusHeading();
           }}
           onClose={close}
         />

@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useAction, useIdempotencyKey } from "../../action";
 import { api } from "../../api";
 import { Dialog } from "../../components/dialog";
+import { focusHeading } from "../../components/heading";
 import { FormError } from "../../components/states";
 import { say } from "../../components/status";
 import { common } from "../../messages";
@@ -67,6 +68,7 @@ function Question({ appId, filter, onClose }: QuestionProps) {
     const { replay_id } = await withVerification(() => api.startReplay(appId, body, key(body)));
     running.value = { account: generation.peek(), appId, replayId: replay_id, progress: null };
     onClose();
+    focusHeading();
   });
   return (
     <Dialog title={text.title} onClose={onClose}>
