@@ -73,7 +73,8 @@ function Question({ appId, filter, onClose }: QuestionProps) {
   return (
     <Dialog title={text.title} onClose={onClose}>
       <p role="status">
-        {counted ? (counted.count > 0 ? text.text(counted.count, counted.until) : text.nothing) : !load.error && text.counting}
+        {!counted && !load.error && text.counting}
+        {counted && (counted.count > 0 ? text.text(counted.count, counted.until) : text.nothing)}
       </p>
       <FormError error={load.error ?? start.error} />
       <div class="dialog-buttons">
