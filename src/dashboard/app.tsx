@@ -52,6 +52,12 @@ export function App() {
   );
 }
 
+/** The address stays as it is: its fragment may be a view's. */
+function skipToContent(event: Event) {
+  event.preventDefault();
+  document.getElementById("content")?.focus();
+}
+
 function Frame() {
   const current = route.value;
   const link = (href: string, name: string, ...views: Route["view"][]) => (
@@ -64,7 +70,7 @@ function Frame() {
   return (
     <>
       <header class="top">
-        <a class="skip" href="#content">
+        <a class="skip" href="#content" onClick={skipToContent}>
           {common.skip}
         </a>
         <div class="top-row">

@@ -11,8 +11,10 @@ export interface FieldErrors {
   rest: unknown;
 }
 
+const WITH_PATH = /^([a-z_]+[.[\]\w]*): (.+)$/s;
+
 export function fieldErrors(error: unknown, shown: string[]): FieldErrors {
-  const match = error instanceof ApiError && error.status === 400 ? /^([a-z_]+(?:[.[\]\w]*)): (.+)$/s.exec(error.message) : null;
+  const match = error instanceof ApiError && error.status === 400 ? WITH_PATH.exec(error.message) : null;
   const isBelow = (path: string) =>
     match !== null && (match[1] === path || match[1]!.startsWith(`${path}.`) || match[1]!.startsWith(`${path}[`));
   const isShown = shown.some(isBelow);
@@ -28,4 +30,5 @@ export function fieldErrors(error: unknown, shown: string[]): FieldErrors {
 }
 
 /** A sentence, unless it begins with a value such as a host, whose letters stay as they are. */
-const problemText = (problem: string) => (/^[a-z]+ /.test(problem) ? sentence(problem) : `${problem.replace(/\.$/, "")}.`);
+const problemText = (problem: string) =>
+  /^[a-z]+ /.test(problem) ? sentence(problem) : `${problem.replace(/\.$/, "")}.`;

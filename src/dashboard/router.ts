@@ -18,9 +18,11 @@ export type Route =
 
 const ROOT = "/dashboard";
 
-const address = signal({ path: location.pathname, search: location.search });
+const address = signal({ path: location.pathname, search: location.search, fragment: location.hash });
 
 export const search = computed(() => address.value.search);
+/** Of a view whose state holds what no server may see. */
+export const fragment = computed(() => address.value.fragment);
 
 const APP_ID = /^[0-9]{8}$/;
 
@@ -68,7 +70,7 @@ export function focusNextHeading() {
 
 function show(path: string, query: string, from: "link" | "history") {
   if (path !== address.peek().path) headingWantsFocus = from === "link" ? "focus-and-scroll" : "focus";
-  address.value = { path, search: query };
+  address.value = { path, search: query, fragment: location.hash };
 }
 
 // Forms with changes that are not saved. While there is one, another view opens only after a question.
@@ -104,10 +106,10 @@ export function navigate(href: string, how: "push" | "replace" = "push") {
 }
 
 function onHistory() {
-  const { path, search: query } = address.peek();
+  const { path, search: query, fragment: hash } = address.peek();
   if (unsaved.size === 0 || location.pathname === path) return show(location.pathname, location.search, "history");
   // The browser has moved already. A new entry brings the view's address back; from there the way back leads on.
-  history.pushState(null, "", path + query);
+  history.pushState(null, "", path + query + hash);
   leaving.value = () => {
     giveUpUnsaved();
     history.back();
@@ -115,9 +117,9 @@ function onHistory() {
 }
 
 /** Writes the view's state to the address. A replaced entry leaves no step for the back button. */
-export function setSearch(query: string, how: "push" | "replace") {
-  if (query === location.search) return;
-  const href = location.pathname + query;
+export function setSearch(query: string, how: "push" | "replace", hash?: string) {
+  if (query === location.search && (hash === undefined || hash === location.hash)) return;
+  const href = location.pathname + query + (hash ?? "");
   if (how === "push") history.pushState(null, "", href);
   else history.replaceState(null, "", href);
   show(location.pathname, query, "link");

@@ -1,10 +1,15 @@
 // Rules of the page that need no browser: amounts as the service rounds them, macros as one types them, and the log's merge.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
+import { ROOT } from "./support/signpost.mjs";
 import { importSource } from "./support/sources.mjs";
 
 const { convert, isRate } = await importSource("views/apps/currency.ts");
+const { COUNTRIES } = await importSource("views/apps/countries.ts");
+const { findingText } = await importSource("messages/tester.ts");
 const { findMacros, MACRO_NAMES } = await importSource("views/apps/macros.ts");
 const { merge } = await importSource("views/rewards/use-log.ts");
 const { hashOf, parseFilter, queryOf, searchOf } = await importSource("views/rewards/filter.ts");
@@ -86,4 +91,28 @@ test("a filter is the same after it went through the address, and ids stand in t
   assert.equal(queryOf({ ...filter, app: "" }).user_id, undefined, "a user is one of an app");
   const odd = parseFilter("?app=1&state=paid&status=99&from=2026-13-01", "#transaction=");
   assert.deepEqual(queryOf(odd), {});
+});
+
+const rust = (path) => readFile(join(ROOT, "src/domain", path), "utf8");
+
+test("the macros are those of the service", async () => {
+  const table = (await rust("callbacks/fields.rs")).split("pub const TABLE")[1].split("\n];")[0];
+  const fields = [...table.matchAll(/\("([a-z0-9_]+)", \|fields\|/g)].map((match) => match[1]);
+  assert.equal(fields.length, 23);
+  assert.deepEqual(MACRO_NAMES, [...fields, "ts"]);
+});
+
+test("the countries are those of the service", async () => {
+  const codes = /CODES: &\[u8\] = b"([A-Z\\\s]+)"/.exec(await rust("model/country.rs"))[1].replace(/[^A-Z]/g, "");
+  assert.deepEqual([...COUNTRIES].sort(), codes.match(/../g).sort());
+});
+
+test("every finding of a test has words", async () => {
+  const source = await rust("callbacks/diagnosis.rs");
+  const codes = [...source.matchAll(/(?:problem|advice|ok)\("([a-z_]+)"\)|=> "([a-z_]+)",/g)].map((match) => match[1] ?? match[2]);
+  assert.ok(codes.length > 25, "the codes are found");
+  for (const code of codes) {
+    const text = findingText({ code, severity: "problem", subject: "x" });
+    assert.ok(!text.startsWith(code.replaceAll("_", " ")), code);
+  }
 });

@@ -59,8 +59,9 @@ export function Choices<Value extends string>({ name, choices, chosen, kind, err
             onChange={(event) => {
               if (kind === "radio") return onChange([value]);
               const isOn = event.currentTarget.checked;
+              const isChosen = (other: Value) => (other === value ? isOn : chosen.includes(other));
               // In the order of the list.
-              onChange(choices.map((choice) => choice.value).filter((other) => (other === value ? isOn : chosen.includes(other))));
+              onChange(choices.map((choice) => choice.value).filter(isChosen));
             }}
           />
           <span>{label}</span>

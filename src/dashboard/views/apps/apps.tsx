@@ -74,7 +74,11 @@ export function Apps() {
 }
 
 const columns = (mayOpen: boolean): Column<ListedApp>[] => [
-  { key: "name", header: text.app, cell: ({ app_id, name }) => (mayOpen ? <a href={appPath(app_id)}>{name}</a> : name) },
+  {
+    key: "name",
+    header: text.app,
+    cell: ({ app_id, name }) => (mayOpen ? <a href={appPath(app_id)}>{name}</a> : name),
+  },
   { key: "id", header: text.appId, cell: ({ app_id }) => <code>{app_id}</code> },
   { key: "platform", header: text.platform, cell: ({ platform }) => PLATFORM_NAMES[platform] },
   {

@@ -5,8 +5,10 @@ import { useAction } from "../../action";
 import { api } from "../../api";
 import { Confirm, Dialog, SecretDialog } from "../../components/dialog";
 import { Choices, Field } from "../../components/field";
+import { focusHeading } from "../../components/heading";
 import { FormError, Skeleton } from "../../components/states";
 import { say } from "../../components/status";
+import { fieldErrors } from "../../field-errors";
 import { common } from "../../messages";
 import { appForm, EVENT_NAMES } from "../../messages/apps";
 import { withVerification } from "../../passkeys";
@@ -23,6 +25,8 @@ const text = appForm.callback;
 const EVENTS: CallbackEvent[] = ["approved", "reversed", "pending", "rejected"];
 const NEW: CallbackDraft = { url: "", method: "GET", events: ["approved", "reversed"] };
 
+const FIELDS = ["callback.url", "callback.method", "callback.events"];
+
 type Open = "remove" | "rotate" | "end" | { secret: string } | { preview: CallbackDraft } | null;
 
 export function Callback({ app, reload }: PartProps) {
@@ -32,7 +36,7 @@ export function Callback({ app, reload }: PartProps) {
   const draft = useDraft<CallbackDraft>({
     app,
     saved: callback ? { url: callback.url, method: callback.method, events: callback.events } : NEW,
-    fields: ["callback"],
+    fields: FIELDS,
     change: ({ url, method, events }) => ({ callback: { url: url.trim(), method, events } }),
     onSaved: ({ callback_secret: secret }) => secret && setOpen({ secret }),
   });
@@ -70,7 +74,7 @@ export function Callback({ app, reload }: PartProps) {
           </>
         }
       >
-        <Field label={text.url} hint={text.urlHint} error={errors.of("callback.url") ?? errors.of("callback")}>
+        <Field label={text.url} hint={text.urlHint} error={errors.of("callback.url")}>
           {(props) => (
             <textarea
               {...props}
@@ -135,6 +139,7 @@ export function Callback({ app, reload }: PartProps) {
             draft.discard();
             say(text.removed);
             await reload();
+            focusHeading();
           }}
           onClose={close}
         />
@@ -150,6 +155,7 @@ export function Callback({ app, reload }: PartProps) {
             close();
             say(text.formerEnded);
             await reload();
+            focusHeading();
           }}
           onClose={close}
         />
@@ -181,6 +187,8 @@ function Preview({ appId, draft, onClose }: PreviewProps) {
   const [made, setMade] = useState<CallbackPreview | null>(null);
   const load = useAction(async () => setMade(await api.previewCallback(appId, draft)));
   useEffect(() => void load.run(), []);
+  const errors = fieldErrors(load.error, FIELDS);
+  const refused = FIELDS.map(errors.of).find(Boolean);
   return (
     <Dialog title={text.previewTitle} onClose={onClose} isWide>
       <p>{text.previewText}</p>
@@ -190,7 +198,14 @@ function Preview({ appId, draft, onClose }: PreviewProps) {
           <SentRequest request={made.request} />
         </>
       ) : load.error ? (
-        <FormError error={load.error} />
+        <>
+          {refused && (
+            <p class="form-error" role="alert">
+              {refused}
+            </p>
+          )}
+          <FormError error={errors.rest} />
+        </>
       ) : (
         <Skeleton lines={4} />
       )}

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api";
 import { Confirm, SecretDialog } from "../../components/dialog";
+import { focusHeading } from "../../components/heading";
 import { say } from "../../components/status";
 import { appForm } from "../../messages/apps";
 import { withVerification } from "../../passkeys";
@@ -25,6 +26,7 @@ export function Clicks({ app, reload }: PartProps) {
     close();
     say(said);
     await reload();
+    focusHeading();
   };
   return (
     <Card title={text.title} intro={text.intro}>

@@ -1,4 +1,4 @@
-// All countries, by name: the codes of ISO 3166-1, as `domain::model::country` has them.
+// All countries, by name: the codes of ISO 3166-1 and Kosovo, as `domain::model::country` has them.
 
 import { countryName } from "../../format";
 
@@ -9,6 +9,6 @@ const CODES =
   "IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK " +
   "ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM " +
   "PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF " +
-  "TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
+  "TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW";
 
 export const COUNTRIES = CODES.split(" ").sort((one, other) => countryName(one).localeCompare(countryName(other), "en"));

@@ -94,6 +94,9 @@ export function Card({ title, intro, children }: CardProps) {
   );
 }
 
+/** After a button that goes away, reading goes on at the one that stays. */
+const focusSave = (form: HTMLFormElement | null) => form?.querySelector<HTMLElement>("[type=submit]")?.focus();
+
 interface PartFormProps<Values> {
   draft: Draft<Values>;
   reload: () => Promise<void>;
@@ -124,9 +127,11 @@ export function PartForm<Values>({ draft, reload, isWrong, buttons, children }: 
           <button
             type="button"
             class="button small"
-            onClick={async () => {
+            onClick={async (event) => {
+              const { form } = event.currentTarget;
               await reload();
               setLoaded(true);
+              focusSave(form);
             }}
           >
             {text.loadAgain}
@@ -150,7 +155,14 @@ export function PartForm<Values>({ draft, reload, isWrong, buttons, children }: 
         </button>
         {draft.isChanged && (
           <>
-            <button type="button" class="button" onClick={draft.discard}>
+            <button
+              type="button"
+              class="button"
+              onClick={(event) => {
+                draft.discard();
+                focusSave(event.currentTarget.form);
+              }}
+            >
               {text.discard}
             </button>
             <span class="note">{text.unsaved}</span>

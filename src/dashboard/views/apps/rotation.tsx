@@ -1,11 +1,12 @@
 // A new callback secret, step by step. Two tests must pass before the former secret is ended: the new secret alone is
 // accepted, and a wrong signature is not.
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../action";
 import { api } from "../../api";
 import { CopyField } from "../../components/copy-button";
 import { Dialog } from "../../components/dialog";
+import { focusHeading } from "../../components/heading";
 import { Check } from "../../components/icons";
 import { FormError } from "../../components/states";
 import { say } from "../../components/status";
@@ -37,6 +38,9 @@ export function Rotation({ app, reload, onClose }: Props) {
     setResult(null);
     setStep(next);
   };
+  // The button that led here is gone; reading goes on with what is to be done now.
+  const task = useRef<HTMLParagraphElement>(null);
+  useEffect(() => task.current!.focus(), [step]);
   const make = useAction(async () => {
     const made = await withVerification(() => api.renewCallbackSecret(app.app_id));
     setSecret(made.secret);
@@ -53,6 +57,7 @@ export function Rotation({ app, reload, onClose }: Props) {
     onClose();
     say(appForm.callback.formerEnded);
     await reload();
+    focusHeading();
   });
   const action = step === "make" ? make : step === "end" ? end : test;
   const isTest = step === "accepts" || step === "refuses";
@@ -71,7 +76,9 @@ export function Rotation({ app, reload, onClose }: Props) {
           );
         })}
       </ol>
-      <p>{text.texts[step]}</p>
+      <p ref={task} tabIndex={-1}>
+        {text.texts[step]}
+      </p>
       {step === "teach" && secret && <CopyField label={text.secret} value={secret} />}
       <FormError error={action.error} />
       {isTest && result && (

@@ -1,5 +1,5 @@
-// Filters of the delivery log. The address holds them, so that a link shows the same; ids of transactions and users stand
-// in its fragment, which no server sees.
+// Filters of the delivery log. The address holds them, so that a link shows the same; ids of transactions and users
+// stand in its fragment, which no server sees.
 
 import { addDays, isDate } from "../../format";
 import type { RewardDelivery, RewardFilter, RewardState } from "../../types";

@@ -46,7 +46,8 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
     />
   );
   // An app that has no reward yet may still be the one that is asked for.
-  const known = filter.app && !apps.some(({ app_id }) => app_id === filter.app) ? [{ app_id: filter.app, name: filter.app }] : [];
+  const isListed = apps.some(({ app_id }) => app_id === filter.app);
+  const known = filter.app && !isListed ? [{ app_id: filter.app, name: filter.app }] : [];
   return (
     <form
       class="card padded log-filters"
@@ -58,7 +59,11 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
       <div class="field-row">
         <Field label={text.app}>
           {(props) => (
-            <select {...props} value={typed.app} onChange={(event) => choose({ app: event.currentTarget.value, user: "" })}>
+            <select
+              {...props}
+              value={typed.app}
+              onChange={(event) => choose({ app: event.currentTarget.value, user: "" })}
+            >
               <option value="">{text.allApps}</option>
               {[...apps, ...known].map(({ app_id, name }) => (
                 <option key={app_id} value={app_id}>

@@ -12,7 +12,7 @@ export function Live({ log }: { log: Log }) {
   const isLate = behind > USUAL_MILLISECONDS;
   return (
     <>
-      <p class={`live ${isPaused || error ? "off" : isLate ? "late" : ""}`} role="status">
+      <p class={`live ${isPaused || error ? "off" : isLate ? "late" : ""}`}>
         <span class="live-mark" aria-hidden="true" />
         {error ? text.stopped : isPaused ? text.paused : isLate ? text.behind(behind) : text.live}
       </p>

@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useAction, useIdempotencyKey } from "../../action";
 import { api } from "../../api";
 import { Dialog } from "../../components/dialog";
+import { focusHeading } from "../../components/heading";
 import { FormError } from "../../components/states";
 import { say } from "../../components/status";
 import { common } from "../../messages";
@@ -67,11 +68,13 @@ function Question({ appId, filter, onClose }: QuestionProps) {
     const { replay_id } = await withVerification(() => api.startReplay(appId, body, key(body)));
     running.value = { account: generation.peek(), appId, replayId: replay_id, progress: null };
     onClose();
+    focusHeading();
   });
   return (
     <Dialog title={text.title} onClose={onClose}>
       <p role="status">
-        {counted ? (counted.count > 0 ? text.text(counted.count, counted.until) : text.nothing) : !load.error && text.counting}
+        {!counted && !load.error && text.counting}
+        {counted && (counted.count > 0 ? text.text(counted.count, counted.until) : text.nothing)}
       </p>
       <FormError error={load.error ?? start.error} />
       <div class="dialog-buttons">

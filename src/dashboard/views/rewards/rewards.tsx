@@ -1,6 +1,5 @@
 // The delivery log: every reward and what became of its callback, live.
 
-import { useEffect, useState } from "preact/hooks";
 import { Heading } from "../../components/heading";
 import { Warning } from "../../components/icons";
 import { Empty, Failed, FormError } from "../../components/states";
@@ -8,7 +7,7 @@ import { Table, TableSkeleton } from "../../components/table";
 import { errorText } from "../../error-text";
 import { common } from "../../messages";
 import { rewards as text } from "../../messages/rewards";
-import { rewardPath, search, setSearch } from "../../router";
+import { fragment, rewardPath, search, setSearch } from "../../router";
 import { may, session } from "../../session";
 import { useAppNames } from "../app-names";
 import { columns } from "./columns";
@@ -20,23 +19,15 @@ import { type Log, useLog } from "./use-log";
 
 export function Rewards() {
   const role = session.value?.member.role;
-  const [hash, setHash] = useState(location.hash);
-  const filter = parseFilter(search.value, hash);
+  const isAnalyst = role === "analyst";
+  const filter = parseFilter(search.value, fragment.value);
+  // Analysts see no users, so they cannot ask for one.
+  if (isAnalyst) filter.user = "";
   const names = useAppNames();
   const log = useLog(queryOf(filter));
-  const isAnalyst = role === "analyst";
   const isFiltered = searchOf(filter) !== "" || hashOf(filter) !== "";
 
-  useEffect(() => {
-    const onHash = () => setHash(location.hash);
-    addEventListener("hashchange", onHash);
-    return () => removeEventListener("hashchange", onHash);
-  }, []);
-  const change = (next: LogFilter) => {
-    setSearch(searchOf(next), "push");
-    history.replaceState(null, "", location.pathname + searchOf(next) + hashOf(next));
-    setHash(hashOf(next));
-  };
+  const change = (next: LogFilter) => setSearch(searchOf(next), "push", hashOf(next));
 
   return (
     <>

@@ -9,7 +9,7 @@ const POLL_MILLISECONDS = 2000;
 const LONGEST_PAUSE_MILLISECONDS = 30_000;
 const PAGE_ROWS = 50;
 const CHANGED_ROWS = 200;
-// Each row is some 20 elements. Older ones leave the page, and come back by the button below.
+// Each row is some 20 elements. A log that has grown beyond starts again with its first page.
 const MOST_ROWS = 1000;
 
 interface State {
@@ -41,7 +41,7 @@ export function merge(page: RewardPage, changes: RewardPage): RewardPage {
   // A row that is older than all in sight comes with its own page.
   const added = [...changed.values()].filter((row) => page.cursor === null || row.conversion_ts >= oldest);
   const rows = [...added, ...kept].sort((one, other) => other.conversion_ts - one.conversion_ts);
-  return { ...page, ...changes, cursor: page.cursor, rows: rows.slice(0, MOST_ROWS) };
+  return { ...page, ...changes, cursor: page.cursor, rows };
 }
 
 export function useLog(filter: RewardFilter | null): Log {
@@ -84,7 +84,9 @@ export function useLog(filter: RewardFilter | null): Log {
         // A page may have grown by older rows meanwhile.
         const known = page.current;
         show(shown && known ? merge(known, answer) : answer);
-        next(answer.has_more_changes ? 0 : POLL_MILLISECONDS);
+        const isLong = page.current!.rows.length > MOST_ROWS;
+        if (isLong) page.current = null;
+        next(isLong || answer.has_more_changes ? 0 : POLL_MILLISECONDS);
       } catch (error) {
         if (!isCurrent || !(error instanceof ApiError)) return;
         setState({ page: page.current, error });
@@ -106,10 +108,12 @@ export function useLog(filter: RewardFilter | null): Log {
   }, [key, round]);
 
   const older = useAction(async () => {
-    const asked = key;
-    const answer = await api.rewards({ ...filter, limit: PAGE_ROWS, cursor: page.current!.cursor! });
+    const cursor = page.current?.cursor;
+    if (!cursor) return;
+    const answer = await api.rewards({ ...filter, limit: PAGE_ROWS, cursor });
     const shown = page.current;
-    if (!shown || asked !== JSON.stringify(filter)) return;
+    // Another filter, or a log that has started again, has pages of its own.
+    if (shown?.cursor !== cursor) return;
     const known = new Set(shown.rows.map(keyOf));
     const rows = [...shown.rows, ...answer.rows.filter((row) => !known.has(keyOf(row)))];
     // What has changed is asked for from the first page on.
