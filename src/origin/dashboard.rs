@@ -13,6 +13,8 @@ mod gate;
 #[cfg(target_arch = "wasm32")]
 mod members;
 #[cfg(target_arch = "wasm32")]
+mod own_app;
+#[cfg(target_arch = "wasm32")]
 mod own_passkeys;
 #[cfg(target_arch = "wasm32")]
 mod pages;
@@ -24,6 +26,8 @@ mod settings;
 mod sign_in;
 #[cfg(target_arch = "wasm32")]
 mod switch;
+#[cfg(target_arch = "wasm32")]
+mod tester;
 #[cfg(target_arch = "wasm32")]
 mod web_crypto;
 
@@ -73,6 +77,8 @@ pub enum MemberCall {
     ReadPubKey,
     ReadPubKeyRequest,
     RequestPubKey,
+    TestCallback,
+    PreviewCallback,
     ListMembers,
     Invite,
     WithdrawInvite,
@@ -100,6 +106,8 @@ impl MemberCall {
             Self::CreateReportKey | Self::RevokeReportKey => Some(Permission::ManageReportKeys),
             Self::ReadPubKey => Some(Permission::ViewPubKey),
             Self::ReadPubKeyRequest | Self::RequestPubKey => Some(Permission::RequestPubKey),
+            Self::TestCallback => Some(Permission::TestCallbacks),
+            Self::PreviewCallback => Some(Permission::PreviewCallbacks),
             Self::ListMembers => Some(Permission::ViewMembers),
             Self::Invite | Self::WithdrawInvite | Self::ChangeRole | Self::RemoveMember | Self::Recover => {
                 Some(Permission::ManageMembers)
@@ -121,7 +129,7 @@ mod handlers {
 
     use super::{
         DashboardCall, MemberCall, PublicCall, config::LocalSignIn, exports, figures, gate, members,
-        own_passkeys, pages, passkeys, settings, sign_in, switch,
+        own_passkeys, pages, passkeys, settings, sign_in, switch, tester,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
     use domain::{accounts::account::ACCOUNT_SUSPENDED, model::api_error::common};
@@ -230,6 +238,8 @@ mod handlers {
             MemberCall::ReadPubKey => settings::read_pub_key(context, &visitor).await,
             MemberCall::ReadPubKeyRequest => settings::read_pub_key_request(context, &visitor).await,
             MemberCall::RequestPubKey => settings::request_pub_key(context, &visitor, request).await,
+            MemberCall::TestCallback => tester::test(context, &visitor, segments, request).await,
+            MemberCall::PreviewCallback => tester::preview(context, &visitor, segments, request).await,
             MemberCall::ListMembers => members::list(context, &visitor).await,
             MemberCall::Invite => members::invite(context, config, &visitor, request).await,
             MemberCall::WithdrawInvite => members::withdraw_invite(context, &visitor, segments).await,

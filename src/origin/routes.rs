@@ -216,6 +216,8 @@ pub const ROUTES: &[Row] = &[
         on(Get, Dashboard(Member(ReadPubKeyRequest))).within(Members),
         on(Post, Dashboard(Member(RequestPubKey))).within(Members),
     ]),
+    dashboard("/v1/dashboard/apps/{}/callback/test", &[on(Post, Dashboard(Member(MemberCall::TestCallback))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/callback/preview", &[on(Post, Dashboard(Member(MemberCall::PreviewCallback))).within(Members)]),
     dashboard("/v1/dashboard/members", &[on(Get, Dashboard(Member(ListMembers))).within(Members)]),
     dashboard("/v1/dashboard/members/{}", &[
         on(Patch, Dashboard(Member(ChangeRole))).within(Members),

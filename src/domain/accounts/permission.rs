@@ -24,6 +24,12 @@ pub enum Permission {
     ViewPubKey,
     /// Ask for a new Pub-Key, and see whether somebody has.
     RequestPubKey,
+    /// Send test callbacks of apps to their saved URLs.
+    TestCallbacks,
+    /// See what a draft of a callback would send.
+    PreviewCallbacks,
+    /// See what the users of apps are offered, and make tracking URLs.
+    ViewOffers,
     /// See the members and the open invites.
     ViewMembers,
     /// Invite members and withdraw invites, change roles, remove members, issue recoveries.
@@ -44,12 +50,15 @@ enum Passkey {
 }
 
 impl Permission {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::ViewFigures,
         Self::ViewReportKeys,
         Self::ManageReportKeys,
         Self::ViewPubKey,
         Self::RequestPubKey,
+        Self::TestCallbacks,
+        Self::PreviewCallbacks,
+        Self::ViewOffers,
         Self::ViewMembers,
         Self::ManageMembers,
         Self::ViewAudit,
@@ -69,6 +78,8 @@ impl Permission {
             Self::ManageReportKeys => (&[Owner, Developer], Passkey::Fresh),
             Self::ViewPubKey => (&[Owner, Developer], Passkey::Fresh),
             Self::RequestPubKey => (&[Owner, Developer], Passkey::Any),
+            Self::TestCallbacks => (&[Owner, Developer], Passkey::Fresh),
+            Self::PreviewCallbacks | Self::ViewOffers => (&[Owner, Developer], Passkey::Any),
             Self::ViewMembers => (&[Owner, Admin, Support], Passkey::Any),
             Self::ManageMembers => (&[Owner, Admin], Passkey::Fresh),
             Self::ViewAudit => (&[Owner, Developer, Admin, Support], Passkey::Any),

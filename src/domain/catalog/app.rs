@@ -140,7 +140,8 @@ impl Document for App {
     }
 }
 
-fn check_callback(callback: &Callback) -> Result<(), FieldError> {
+/// Checks a callback, whose error's path is that in an app's document.
+pub fn check_callback(callback: &Callback) -> Result<(), FieldError> {
     let events = callback.events.as_deref().unwrap_or_default();
     if callback.events.is_some() && events.is_empty() {
         return Err(FieldError::new("callback.events", "must not be empty"));

@@ -30,16 +30,22 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
             detail: Some(reason),
             ..Entry::of(by, "pub_key_requested")
         },
+        AnnouncedChange::TestCallback { app_id, sign_with } => Entry {
+            subject: Some(Party::thing(app_id.to_string())),
+            detail: Some(sign_with.as_str()),
+            ..Entry::of(by, "callback_tested")
+        },
     };
     db.transaction(|| {
-        let rate = match announce.change {
-            AnnouncedChange::CreateReportKey { .. } => Some(Rate::ReportKeys),
-            AnnouncedChange::RequestPubKey { .. } => Some(Rate::Settings),
+        let rates: &[Rate] = match announce.change {
+            AnnouncedChange::CreateReportKey { .. } => &[Rate::ReportKeys],
+            AnnouncedChange::RequestPubKey { .. } => &[Rate::Settings],
+            AnnouncedChange::TestCallback { .. } => &[Rate::CallbackTestPause, Rate::CallbackTests],
             // Nobody has to wait to revoke.
-            AnnouncedChange::RevokeReportKey { .. } => None,
+            AnnouncedChange::RevokeReportKey { .. } => &[],
         };
-        if let Some(rate) = rate {
-            rates::take(db, now_ms, &announce.by, rate)?;
+        for rate in rates {
+            rates::take(db, now_ms, &announce.by, *rate)?;
         }
         audit::append(db, now_ms, &entry)?;
         let number = db.query_integer(sql::MARK_UNCONFIRMED, &[])?;

@@ -29,6 +29,9 @@ pub enum Rate {
     Invites,
     ReportKeys,
     Settings,
+    /// Test callbacks of all apps, by the hour and one after the other: each is a request to somebody's server.
+    CallbackTests,
+    CallbackTestPause,
 }
 
 impl Rate {
@@ -38,6 +41,8 @@ impl Rate {
             Self::Invites => "invites",
             Self::ReportKeys => "report_keys",
             Self::Settings => "settings",
+            Self::CallbackTests => "callback_tests",
+            Self::CallbackTestPause => "callback_test_pause",
         }
     }
 
@@ -47,6 +52,8 @@ impl Rate {
             Self::FailedSignIns => (10, MINUTE_MS),
             Self::Invites | Self::Settings => (30, HOUR_MS),
             Self::ReportKeys => (10, HOUR_MS),
+            Self::CallbackTests => (60, HOUR_MS),
+            Self::CallbackTestPause => (1, 5 * SECOND_MS),
         }
     }
 }
