@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use crate::operation::{self, Bytes, Done, ObjectAddress, Operation, Repeat};
 use crate::{catalog::CallbackSettings, operations};
 use domain::{
+    callbacks::tester::SignWith,
     conversions::{
         state::{Reason, Status},
         table::Event,
@@ -79,6 +80,7 @@ operations! {
         Status(GetStatus) -> Standing, Idempotent;
         Enable(Enable) -> Standing, Idempotent;
         Test(Test) -> operation::Reply, Once;
+        Diagnose(Diagnose) -> operation::Reply, Once;
         Erase(Erase) -> operation::Reply, Idempotent;
         ReadDay(ReadDay) -> OutboxDay, Idempotent;
         ListDay(ListDay) -> DayEntries, Idempotent;
@@ -184,6 +186,15 @@ pub struct Test {
     /// The app's, from the catalog.
     pub currency: CurrencyRate,
     pub callback: CallbackSettings,
+}
+
+/// A publisher's test of its callback. Each call sends a test callback, and says what the answer tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnose {
+    /// The app's, from the catalog.
+    pub currency: CurrencyRate,
+    pub callback: CallbackSettings,
+    pub sign_with: SignWith,
 }
 
 /// `DELETE …/users/{user_id}`.
@@ -381,6 +392,13 @@ mod tests {
             },
             callback: CallbackSettings::default(),
         };
+        let Test { currency, callback } = test.clone();
         assert!(!Command::Test(test).is_idempotent());
+        let diagnose = Diagnose {
+            currency,
+            callback,
+            sign_with: SignWith::Wrong,
+        };
+        assert!(!Command::Diagnose(diagnose).is_idempotent());
     }
 }

@@ -12,12 +12,19 @@
 //! - [`schedule`]: the delays between the attempts of one callback;
 //! - [`delivery`]: decides from the result of an attempt what happens next;
 //! - [`health`]: limits the attempts in flight to one endpoint.
+//!
+//! Tests:
+//! - [`tester`]: a callback that pays nothing, signed rightly or wrongly;
+//! - [`diagnosis`]: says what the URL and the answer to a test tell.
 
 pub mod delivery;
+pub mod diagnosis;
 pub mod fields;
 pub mod guard;
 pub mod health;
+mod mask;
 pub mod request;
 pub mod schedule;
 pub mod settings;
 pub mod signature;
+pub mod tester;

@@ -15,6 +15,8 @@ mod gate;
 #[cfg(target_arch = "wasm32")]
 mod members;
 #[cfg(target_arch = "wasm32")]
+mod own_app;
+#[cfg(target_arch = "wasm32")]
 mod own_passkeys;
 #[cfg(target_arch = "wasm32")]
 mod pages;
@@ -26,6 +28,8 @@ mod settings;
 mod sign_in;
 #[cfg(target_arch = "wasm32")]
 mod switch;
+#[cfg(target_arch = "wasm32")]
+mod tester;
 #[cfg(target_arch = "wasm32")]
 mod web_crypto;
 
@@ -81,6 +85,8 @@ pub enum MemberCall {
     ReadApp,
     ChangeApp,
     ChangeSecret(SecretChange),
+    TestCallback,
+    PreviewCallback,
     ListMembers,
     Invite,
     WithdrawInvite,
@@ -111,6 +117,8 @@ impl MemberCall {
             Self::ListApps => Some(Permission::ListApps),
             Self::ReadApp => Some(Permission::ViewApps),
             Self::CreateApp | Self::ChangeApp | Self::ChangeSecret(_) => Some(Permission::ManageApps),
+            Self::TestCallback => Some(Permission::TestCallbacks),
+            Self::PreviewCallback => Some(Permission::PreviewCallbacks),
             Self::ListMembers => Some(Permission::ViewMembers),
             Self::Invite | Self::WithdrawInvite | Self::ChangeRole | Self::RemoveMember | Self::Recover => {
                 Some(Permission::ManageMembers)
@@ -132,7 +140,7 @@ mod handlers {
 
     use super::{
         DashboardCall, MemberCall, PublicCall, apps, config::LocalSignIn, exports, figures, gate, members,
-        own_passkeys, pages, passkeys, settings, sign_in, switch,
+        own_passkeys, pages, passkeys, settings, sign_in, switch, tester,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
     use domain::{accounts::account::ACCOUNT_SUSPENDED, model::api_error::common};
@@ -250,6 +258,8 @@ mod handlers {
             MemberCall::ChangeSecret(change) => {
                 apps::change_secret(context, &visitor, segments, change).await
             }
+            MemberCall::TestCallback => tester::test(context, &visitor, segments, request).await,
+            MemberCall::PreviewCallback => tester::preview(context, &visitor, segments, request).await,
             MemberCall::ListMembers => members::list(context, &visitor).await,
             MemberCall::Invite => members::invite(context, config, &visitor, request).await,
             MemberCall::WithdrawInvite => members::withdraw_invite(context, &visitor, segments).await,

@@ -6,6 +6,7 @@
 //! - [`approval`], [`rows`], [`goals`] and [`reservations`]: what a decision needs, reads and writes;
 //! - [`entries`], [`numbers`] and [`log`]: the log's entries, one for each transaction id, and the operator's view of them;
 //! - [`deliveries`], [`callback_sender`] and [`endpoint`]: attempts of callbacks, and the state of their endpoint;
+//!   [`tester`]: test callbacks;
 //! - [`terms`] and [`terms_cache`]: the terms that pay a click; [`txns`]: the senders' own ids; [`rewarded`]: one
 //!   reward for a user and a goal;
 //! - [`revenue_batches`], [`day`] and [`comparisons`]: sums for ledgers and counters, and their comparison with the log;
@@ -46,6 +47,7 @@ pub mod sql;
 pub mod states;
 pub mod terms;
 mod terms_cache;
+pub mod tester;
 pub mod txns;
 
 pub use schema::MIGRATIONS;

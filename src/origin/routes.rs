@@ -241,6 +241,8 @@ pub const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/apps/{}/previous_click_secret", &[
         on(Delete, Dashboard(Member(ChangeSecret(SecretChange::EndPreviousClick)))).within(Members),
     ]),
+    dashboard("/v1/dashboard/apps/{}/callback/test", &[on(Post, Dashboard(Member(MemberCall::TestCallback))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/callback/preview", &[on(Post, Dashboard(Member(MemberCall::PreviewCallback))).within(Members)]),
     dashboard("/v1/dashboard/members", &[on(Get, Dashboard(Member(ListMembers))).within(Members)]),
     dashboard("/v1/dashboard/members/{}", &[
         on(Patch, Dashboard(Member(ChangeRole))).within(Members),

@@ -53,7 +53,7 @@ impl HttpCall {
 }
 
 #[cfg(target_arch = "wasm32")]
-pub use fetch::send;
+pub use fetch::{opens, send};
 
 #[cfg(target_arch = "wasm32")]
 mod fetch {
@@ -62,7 +62,8 @@ mod fetch {
     use std::time::Duration;
 
     use futures_util::StreamExt;
-    use worker::{AbortController, Fetch, Headers, Method, RequestInit, RequestRedirect, Response};
+    use url::Url;
+    use worker::{AbortController, Fetch, Headers, Method, RequestInit, RequestRedirect, Response, Socket};
 
     use super::{HttpAnswer, HttpCall, NoAnswer};
     use crate::runtime::{self, with_timeout};
@@ -119,6 +120,20 @@ mod fetch {
             webhook_delivery,
             body: beginning(&mut response).await.map_err(broken)?,
         })
+    }
+
+    /// Whether a TCP connection to the host of a URL opens. It is closed at once.
+    pub async fn opens(url: &Url, timeout: Duration) -> bool {
+        let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
+            return false;
+        };
+        let Ok(mut socket) = Socket::builder().connect(host, port) else {
+            return false;
+        };
+        let opened = with_timeout(timeout, socket.opened()).await;
+        // A socket that did not open fails to close, too.
+        let _ = with_timeout(timeout, socket.close()).await;
+        matches!(opened, Ok(Ok(_)))
     }
 
     /// The first [`MAX_READ`] bytes of a body. Fails if the body breaks off before them.

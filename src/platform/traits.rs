@@ -7,6 +7,7 @@ use crate::database::{Database, DatabaseError};
 use crate::http_call::HttpCall;
 use contract::operation::{CallError, ObjectAddress, Operation};
 use domain::callbacks::request::Request;
+use url::Url;
 
 pub trait Clock {
     /// Milliseconds since the Unix epoch. In production the clock stands still between two I/O events.
@@ -71,4 +72,7 @@ pub trait Kv {
 pub trait Http {
     /// Sends a callback and reads the beginning of its answer, within `timeout`. Redirects are not followed.
     fn send(&self, request: &Request, timeout: Duration) -> impl Future<Output = HttpCall>;
+
+    /// Whether a TCP connection to the host of a URL opens within `timeout`. Nothing is sent.
+    fn opens(&self, url: &Url, timeout: Duration) -> impl Future<Output = bool>;
 }

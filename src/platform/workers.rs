@@ -14,6 +14,7 @@ use contract::{
     operation::{CallError, ObjectAddress, Operation},
 };
 use domain::callbacks::request::Request;
+use url::Url;
 
 /// The timeout of a write to KV, for a value of up to 25 MiB. Without one, a write that hangs would hold up every
 /// publication until the alarm's own limit of 15 minutes.
@@ -97,5 +98,9 @@ impl Kv for Workers {
 impl Http for Workers {
     fn send(&self, request: &Request, timeout: Duration) -> impl Future<Output = HttpCall> {
         http_call::send(request, timeout)
+    }
+
+    fn opens(&self, url: &Url, timeout: Duration) -> impl Future<Output = bool> {
+        http_call::opens(url, timeout)
     }
 }

@@ -12,6 +12,7 @@ mod pages;
 mod passkeys;
 mod recovery;
 mod sessions;
+mod tester;
 
 use serde_json::{Value, json};
 

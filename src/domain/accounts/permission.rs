@@ -30,6 +30,12 @@ pub enum Permission {
     ViewApps,
     /// Set up and change apps and their secrets.
     ManageApps,
+    /// Send test callbacks of apps to their saved URLs.
+    TestCallbacks,
+    /// See what a draft of a callback would send.
+    PreviewCallbacks,
+    /// See what the users of apps are offered, and make tracking URLs.
+    ViewOffers,
     /// See the members and the open invites.
     ViewMembers,
     /// Invite members and withdraw invites, change roles, remove members, issue recoveries.
@@ -50,7 +56,7 @@ enum Passkey {
 }
 
 impl Permission {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::ViewFigures,
         Self::ViewReportKeys,
         Self::ManageReportKeys,
@@ -59,6 +65,9 @@ impl Permission {
         Self::ListApps,
         Self::ViewApps,
         Self::ManageApps,
+        Self::TestCallbacks,
+        Self::PreviewCallbacks,
+        Self::ViewOffers,
         Self::ViewMembers,
         Self::ManageMembers,
         Self::ViewAudit,
@@ -81,6 +90,8 @@ impl Permission {
             Self::ListApps => (&[Owner, Developer, Analyst], Passkey::Any),
             Self::ViewApps => (&[Owner, Developer], Passkey::Any),
             Self::ManageApps => (&[Owner, Developer], Passkey::Fresh),
+            Self::TestCallbacks => (&[Owner, Developer], Passkey::Fresh),
+            Self::PreviewCallbacks | Self::ViewOffers => (&[Owner, Developer], Passkey::Any),
             Self::ViewMembers => (&[Owner, Admin, Support], Passkey::Any),
             Self::ManageMembers => (&[Owner, Admin], Passkey::Fresh),
             Self::ViewAudit => (&[Owner, Developer, Admin, Support], Passkey::Any),

@@ -40,13 +40,16 @@ const BLOCKED_PORTS: [u16; 19] = [
 ];
 
 /// The settings with the hosts that Signpost itself answers on.
-const OWN_HOSTS: [&str; 6] = [
+const OWN_HOSTS: [&str; 9] = [
     "TRACKING_URL",
     "REPORTING_HOST",
     "OFFERS_HOST",
     "TRACKING_HOST",
     "OPERATOR_HOST",
     "DASHBOARD_HOST",
+    "DASHBOARD_URL",
+    "CONSOLE_HOST",
+    "CONSOLE_URL",
 ];
 
 /// The rules for callback URLs. The default is the strictest.

@@ -8,8 +8,10 @@ use url::Url;
 
 use super::{
     fields::{Fields, Get, TABLE, Value},
+    mask,
     settings::{Callback, CallbackMethod, Events, MASKED_SECRET},
     signature::{Secret, legacy_md5, query_signature, webhook_signature},
+    tester::SignWith,
 };
 use crate::model::{
     document::{FieldError, check_web_url},
@@ -53,6 +55,12 @@ const USER_MACROS: [&str; 14] = [
 const NOT_HTTP: &str = "must be an http or https URL";
 const MACROS_WITH_POST: &str = "must not have macros with POST, whose body carries every field";
 
+/// The URL with the braces of its macros, which may be written as `%7B` and `%7D`.
+pub(super) fn with_braces(url: &str) -> String {
+    let url = url.replace("%7B", "{").replace("%7b", "{");
+    url.replace("%7D", "}").replace("%7d", "}")
+}
+
 /// A callback URL with a fixed scheme and host. Its path and query consist of text and known macros.
 #[derive(Clone, Debug)]
 pub struct Template {
@@ -76,8 +84,7 @@ impl Template {
     /// carry one. `with_md5` says whether the app has the legacy signature, which adds two parameters. The error is a
     /// phrase to put after the field's name: `must not …`.
     pub fn parse(url: &str, with_md5: bool) -> Result<Self, String> {
-        let url = url.replace("%7B", "{").replace("%7b", "{");
-        let url = url.replace("%7D", "}").replace("%7d", "}");
+        let url = with_braces(url);
         let (scheme, rest) = url.split_once("://").ok_or(NOT_HTTP)?;
         let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
@@ -188,7 +195,7 @@ pub struct Endpoint {
     secret: Secret,
     previous: Option<Secret>,
     md5_secret: Option<Hidden<String>>,
-    /// All secrets as the operator wrote them, with and without their prefix.
+    /// All secrets in the forms of [`mask::forms`].
     secret_texts: Hidden<Vec<String>>,
     /// The events of which it is told.
     pub events: Events,
@@ -227,10 +234,7 @@ impl Endpoint {
         let previous = callback.previous_secret.as_ref();
         let md5_secret = callback.legacy_md5.as_ref().map(|legacy| &legacy.secret);
         let secrets = [&callback.secret].into_iter().chain(previous).chain(md5_secret);
-        let secret_texts = secrets
-            .flat_map(|secret| [secret.as_str(), secret.trim_start_matches("whsec_")])
-            // A legacy secret may be any text, even the prefix alone.
-            .filter(|secret| !secret.is_empty());
+        let secret_texts = secrets.flat_map(|secret| mask::forms(secret, MAX_READ - MAX_LOGGED));
         Ok(Self {
             url: callback.url.clone(),
             template,
@@ -240,16 +244,33 @@ impl Endpoint {
                 .map(|text| secret("callback.previous_secret", text))
                 .transpose()?,
             md5_secret: md5_secret.cloned().map(Hidden),
-            secret_texts: Hidden(secret_texts.map(str::to_owned).collect()),
+            secret_texts: Hidden(secret_texts.collect()),
             events: callback.events(),
         })
     }
 
+    /// The text with every secret masked.
+    pub fn mask(&self, text: &str) -> String {
+        let Hidden(secrets) = &self.secret_texts;
+        let mask = |text: String, secret: &String| text.replace(secret, MASKED_SECRET);
+        secrets.iter().fold(text.to_owned(), mask)
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub fn method(&self) -> CallbackMethod {
+        self.method
+    }
+
+    pub fn has_legacy_md5(&self) -> bool {
+        self.md5_secret.is_some()
+    }
+
     /// Returns the first KiB of a receiver's answer for the log, with secrets masked that the receiver may have echoed.
     pub fn mask_for_log(&self, answer: &str) -> String {
-        let Hidden(secrets) = &self.secret_texts;
-        let mask = |answer: String, secret: &String| answer.replace(secret, MASKED_SECRET);
-        let mut logged = secrets.iter().fold(answer.to_owned(), mask);
+        let mut logged = self.mask(answer);
         // Drops as many bytes from the end as were read beyond `MAX_LOGGED`, because they may hold a part of a secret.
         let longest = logged
             .len()
@@ -293,6 +314,21 @@ impl Endpoint {
             headers,
             body,
         }
+    }
+
+    /// The endpoint with the secrets that a test signs with. All secrets stay masked.
+    pub(super) fn signing_with(&self, sign_with: SignWith, random: &[u8; 32]) -> Self {
+        let mut endpoint = self.clone();
+        if sign_with != SignWith::Both {
+            endpoint.previous = None;
+        }
+        if sign_with == SignWith::Wrong
+            && let Some(wrong) = Secret::of_key(random)
+        {
+            endpoint.secret = wrong;
+            endpoint.md5_secret = self.md5_secret.as_ref().map(|_| Hidden(hex::encode(random)));
+        }
+        endpoint
     }
 
     fn query(&self, fields: &Fields, timestamp: i64) -> String {

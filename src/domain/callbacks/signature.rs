@@ -25,7 +25,12 @@ impl Secret {
         if !(24..=64).contains(&key.len()) {
             return None;
         }
-        Hmac::new_from_slice(&key).ok().map(Self)
+        Self::of_key(&key)
+    }
+
+    /// A secret of these bytes.
+    pub fn of_key(key: &[u8]) -> Option<Self> {
+        Hmac::new_from_slice(key).ok().map(Self)
     }
 
     /// The text of a new secret.
@@ -48,18 +53,24 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The value of `webhook-signature`: `v1,` and base64 of HMAC-SHA256 over `id.timestamp.payload`, once for each secret,
-/// separated by spaces. `timestamp` is in seconds; the payload is the body, or on a GET the raw query as sent.
+/// The text that `webhook-signature` signs: `id.timestamp.payload`. `timestamp` is in seconds; the payload is the body, or
+/// on a GET the raw query as sent.
+pub fn webhook_content(id: &str, timestamp: i64, payload: &str) -> String {
+    format!("{id}.{timestamp}.{payload}")
+}
+
+/// The value of `webhook-signature`: `v1,` and base64 of HMAC-SHA256 over [`webhook_content`], once for each secret,
+/// separated by spaces.
 pub fn webhook_signature<'a>(
     secrets: impl IntoIterator<Item = &'a Secret>,
     id: &str,
     timestamp: i64,
     payload: &str,
 ) -> String {
-    let head = format!("{id}.{timestamp}.");
+    let content = webhook_content(id, timestamp, payload);
     let signatures: Vec<_> = secrets
         .into_iter()
-        .map(|secret| secret.sign(&[head.as_bytes(), payload.as_bytes()]))
+        .map(|secret| secret.sign(&[content.as_bytes()]))
         .map(|mac| format!("v1,{}", BASE64_STANDARD.encode(mac)))
         .collect();
     signatures.join(" ")
@@ -73,10 +84,15 @@ pub fn query_signature(secret: &Secret, query: &str) -> String {
 /// The legacy signature: lower-case hex of MD5 over `secret.user_id.int(value).token`, where `int` drops the decimals
 /// of a decimal text. It covers nothing else, so it is only sent together with an HMAC.
 pub fn legacy_md5(secret: &str, user_id: &str, value: &str, token: &str) -> String {
+    hex::encode(Md5::digest(legacy_content(secret, user_id, value, token)))
+}
+
+/// The text that the legacy signature is made of.
+pub fn legacy_content(secret: &str, user_id: &str, value: &str, token: &str) -> String {
     let whole = value.split('.').next().unwrap_or_default();
     // The integer of -0.5 is 0, which has no sign.
     let whole = if whole == "-0" { "0" } else { whole };
-    hex::encode(Md5::digest(format!("{secret}.{user_id}.{whole}.{token}")))
+    format!("{secret}.{user_id}.{whole}.{token}")
 }
 
 #[cfg(test)]

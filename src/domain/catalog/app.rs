@@ -212,7 +212,8 @@ pub(super) fn check_basics(name: &str, currency: &CurrencyRate) -> Result<(), Fi
     Ok(())
 }
 
-fn check_callback(callback: &Callback) -> Result<(), FieldError> {
+/// Checks a callback, whose error's path is that in an app's document.
+pub fn check_callback(callback: &Callback) -> Result<(), FieldError> {
     let events = callback.events.as_deref().unwrap_or_default();
     if callback.events.is_some() && events.is_empty() {
         return Err(FieldError::new("callback.events", "must not be empty"));

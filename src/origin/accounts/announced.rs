@@ -63,6 +63,11 @@ fn told(change: &AnnouncedChange) -> Told {
                 ..of("app_changed", rates)
             }
         }
+        AnnouncedChange::TestCallback { app_id, sign_with } => Told {
+            subject: Some(app_id.to_string()),
+            detail: Some(sign_with.as_str().to_owned()),
+            ..of("callback_tested", &[Rate::CallbackTestPause, Rate::CallbackTests])
+        },
         AnnouncedChange::ChangeSecret { app_id, change } => {
             let action = match change {
                 SecretChange::RenewCallback => "callback_secret_renewed",

@@ -32,6 +32,9 @@ pub enum Rate {
     /// Changes of apps' currencies, which are also counted as settings: each makes new terms.
     Currencies,
     NewApps,
+    /// Test callbacks of all apps, by the hour and one after the other: each is a request to somebody's server.
+    CallbackTests,
+    CallbackTestPause,
 }
 
 impl Rate {
@@ -43,6 +46,8 @@ impl Rate {
             Self::Settings => "settings",
             Self::Currencies => "currencies",
             Self::NewApps => "new_apps",
+            Self::CallbackTests => "callback_tests",
+            Self::CallbackTestPause => "callback_test_pause",
         }
     }
 
@@ -54,6 +59,8 @@ impl Rate {
             Self::ReportKeys => (10, HOUR_MS),
             Self::Currencies => (20, DAY_MS),
             Self::NewApps => (10, DAY_MS),
+            Self::CallbackTests => (60, HOUR_MS),
+            Self::CallbackTestPause => (1, 5 * SECOND_MS),
         }
     }
 }

@@ -13,7 +13,7 @@ use platform::{log, traits::ObjectCall};
 const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// Makes a change that was announced. `subject_of` finds what was changed in the answer, where the announcement could not
-/// name it.
+/// name it. The answer 200 to what would have been created shows what there was before.
 ///
 /// # Errors
 /// The announcement or the change is refused, or the answer to one of them is missing.
@@ -25,21 +25,45 @@ pub async fn change<O: Operation<Answer = Reply>>(
     change: O,
     subject_of: impl FnOnce(&Reply) -> Option<String>,
 ) -> Result<Reply, CallError> {
+    let ended = |reply: &Reply| (reply.status != 200, subject_of(reply));
+    carry_out(caller, account, announce, to, change, ended).await
+}
+
+/// Carries out what was announced and is done once it is answered, such as a test.
+///
+/// # Errors
+/// As [`change`].
+pub async fn act<O: Operation<Answer = Reply>>(
+    caller: &impl ObjectCall,
+    account: AccountId,
+    announce: Announce,
+    to: &ObjectAddress,
+    act: O,
+) -> Result<Reply, CallError> {
+    carry_out(caller, account, announce, to, act, |_| (true, None)).await
+}
+
+/// `ended` says of an answer whether anything was done, and to what.
+async fn carry_out<O: Operation<Answer = Reply>>(
+    caller: &impl ObjectCall,
+    account: AccountId,
+    announce: Announce,
+    to: &ObjectAddress,
+    operation: O,
+    ended: impl FnOnce(&Reply) -> (bool, Option<String>),
+) -> Result<Reply, CallError> {
     let account = accounts::address(account);
     let Announced { entry } = caller.call(&account, announce, TIMEOUT).await?;
-    let outcome = caller.call(to, change, TIMEOUT).await;
+    let outcome = caller.call(to, operation, TIMEOUT).await;
     let settle = match &outcome {
-        // The answer 200 to what would have been created shows what there was before.
-        Ok(reply) if reply.status == 200 => Settle {
-            entry,
-            is_done: false,
-            subject: None,
-        },
-        Ok(reply) => Settle {
-            entry,
-            is_done: true,
-            subject: subject_of(reply),
-        },
+        Ok(reply) => {
+            let (is_done, subject) = ended(reply);
+            Settle {
+                entry,
+                is_done,
+                subject: subject.filter(|_| is_done),
+            }
+        }
         Err(CallError::Refused {
             status: 400..=499, ..
         }) => Settle {

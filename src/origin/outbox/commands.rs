@@ -55,8 +55,10 @@ pub fn carry_out(
         Command::Erase(Erase { user_id }) => retention::erase(db, &user_id).map(Reply::Operator),
         Command::ReadDay(read) => Ok(Reply::Day(day::read(db, read, day::STEP)?)),
         Command::ListDay(list) => Ok(Reply::DayEntries(day::list(db, &list, day::STEP)?)),
-        Command::Convert(_) | Command::Settle(_) | Command::SettleMany(_) | Command::Test(_) => {
-            Err(common::NOT_FOUND.into())
-        }
+        Command::Convert(_)
+        | Command::Settle(_)
+        | Command::SettleMany(_)
+        | Command::Test(_)
+        | Command::Diagnose(_) => Err(common::NOT_FOUND.into()),
     }
 }

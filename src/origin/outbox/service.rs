@@ -8,12 +8,12 @@ use std::{cell::Cell, rc::Rc};
 
 use super::{
     MIGRATIONS, NET_MS,
-    callback_sender::{self, CallbackSender},
+    callback_sender::CallbackSender,
     calls, commands, commit, comparisons, day,
     delivery_log::Observer,
     endpoint, next_alarm,
     peers::{Peers, StateCache},
-    retention, revenue_batches, settlement, terms, txns,
+    retention, revenue_batches, settlement, terms, tester, txns,
 };
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
@@ -182,7 +182,11 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             return self.convert(shard, &conversion).await;
         }
         if let Command::Test(test) = &command {
-            let tested = callback_sender::test(&self.sender, self.runtime(), shard.app, test).await;
+            let tested = tester::test(&self.sender, self.runtime(), shard.app, test).await;
+            return tested.map(Reply::Operator);
+        }
+        if let Command::Diagnose(test) = &command {
+            let tested = tester::diagnose(&self.sender, self.runtime(), shard.app, test).await;
             return tested.map(Reply::Operator);
         }
         if let Command::SettleMany(many) = &command {

@@ -159,6 +159,7 @@ fn what_is_another_publishers_is_answered_like_what_does_not_exist() {
         signpost.publisher("dashboard-one"),
         signpost.publisher("dashboard-other"),
     );
+    let their_app = signpost.unpublished_offer_wall("dashboard-other", "79109000", None);
     let mine = signed_in(&signpost, &one, "owner");
     let mut theirs = signed_in(&signpost, &other, "owner");
     add_passkey(&mut theirs, 20);
@@ -191,6 +192,7 @@ fn what_is_another_publishers_is_answered_like_what_does_not_exist() {
             "exports",
             made("exports", json!({ "query": query, "format": "csv" }))["export_id"].clone(),
         ),
+        ("apps", json!(their_app.app)),
     ];
     for (method, path, _) in member_calls() {
         let Some((before, after)) = path.split_once(UNKNOWN) else {

@@ -15,7 +15,10 @@ use contract::{
     ledger::{self, CreateKey, RevokeKey},
     operation::{CallError, ObjectAddress, Operation, Reply, Unanswered},
 };
-use domain::model::PublisherId;
+use domain::{
+    callbacks::tester::SignWith,
+    model::{AppId, PublisherId},
+};
 use origin::dashboard::audited;
 use platform::{failure::Failure, traits::ObjectCall};
 
@@ -254,4 +257,37 @@ fn a_member_creates_10_report_keys_an_hour_and_revokes_as_many_as_it_must() {
     }
     world.pass(HOUR_MS);
     announce(label()).unwrap();
+}
+
+#[test]
+fn members_test_callbacks_once_in_5_seconds_and_60_times_an_hour() {
+    let world = World::new();
+    let (ada, bob) = (world.join("Ada", Role::Owner), world.join("Bob", Role::Developer));
+    let test = |by: MemberId, app: &str| {
+        let by = Actor::Member(by);
+        let change = AnnouncedChange::TestCallback {
+            app_id: AppId::parse(app).unwrap(),
+            sign_with: SignWith::Wrong,
+        };
+        world.send(Announce { by, change }).map(drop)
+    };
+    let wait_s = |outcome: Result<(), Failure>| match outcome.unwrap_err() {
+        Failure::Refused(error) => {
+            assert_eq!((error.status, error.code), (429, "rate_limit_exceeded"));
+            error.retry_after_s.unwrap()
+        }
+        internal => panic!("{internal:?}"),
+    };
+    for n in 0..60 {
+        test([ada.id, bob.id][n % 2], "10000001").unwrap();
+        // Another member and another app wait for it, too, and a refused test does not count.
+        assert_eq!(wait_s(test(ada.id, "10000002")), 6);
+        world.pass(5 * SECOND_MS);
+    }
+    assert_eq!(wait_s(test(bob.id, "10000001")), 3_301);
+    let before = crate::dump(&world.db, "audit").len();
+    assert_eq!(wait_s(test(ada.id, "10000001")), 3_301);
+    assert_eq!(crate::dump(&world.db, "audit").len(), before);
+    world.pass(55 * MINUTE_MS);
+    test(ada.id, "10000001").unwrap();
 }

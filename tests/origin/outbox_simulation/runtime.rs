@@ -30,6 +30,7 @@ use platform::{
     object_shell::FAILED_ALARM_RETRY_MS,
     traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Spawn},
 };
+use url::Url;
 
 use super::world::{NOON, STORE_KEYS, random, shard};
 use crate::{migrated, sqlite::Sqlite};
@@ -339,6 +340,10 @@ impl Http for Runtime {
                 _ => Err(NoAnswer::new("connection", "no answer")),
             },
         }
+    }
+
+    async fn opens(&self, _url: &Url, _timeout: Duration) -> bool {
+        false
     }
 }
 

@@ -312,8 +312,12 @@ fn configured_hosts_are_own_hosts() {
         ("OFFERS_HOST", "o.example.com"),
         ("REPORTING_HOST", "r.example.com"),
         ("OPERATOR_HOST", "op.example.com"),
+        ("DASHBOARD_HOST", "d.example.com"),
+        ("DASHBOARD_URL", "https://du.example.com"),
+        ("CONSOLE_HOST", "c.example.com"),
+        ("CONSOLE_URL", "https://cu.example.com"),
     ]);
-    for host in ["t", "o", "r", "op"] {
+    for host in ["t", "o", "r", "op", "d", "du", "c", "cu"] {
         expect_own(&hosts, &format!("https://{host}.example.com/cb"));
     }
     let tracking_alone = configured(&[("TRACKING_URL", "https://t.example.com"), ("OFFERS_HOST", "")]);

@@ -1,0 +1,245 @@
+//! The diagnosis of a callback: what its URL and the answer to a test tell, as findings with a code. The pages have the
+//! words (openapi-dashboard.yaml, "Finding").
+
+mod placeholders;
+
+use serde::Serialize;
+
+use super::{
+    request::{Endpoint, with_braces},
+    settings::CallbackMethod,
+    tester::SignWith,
+};
+use crate::model::url_template::{self, Piece};
+
+/// An answer after this time is slow, in milliseconds: callbacks wait for each other's answers.
+const SLOW_MS: i64 = 3_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Rewards are lost, doubled or open to forgery.
+    Problem,
+    Advice,
+    Ok,
+}
+
+/// Something that a test or a URL shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub code: &'static str,
+    pub severity: Severity,
+    /// The text that it is about: a placeholder, a status, a time.
+    pub subject: Option<String>,
+}
+
+impl Finding {
+    fn problem(code: &'static str) -> Self {
+        Self::of(code, Severity::Problem)
+    }
+
+    fn advice(code: &'static str) -> Self {
+        Self::of(code, Severity::Advice)
+    }
+
+    fn ok(code: &'static str) -> Self {
+        Self::of(code, Severity::Ok)
+    }
+
+    fn of(code: &'static str, severity: Severity) -> Self {
+        Self {
+            code,
+            severity,
+            subject: None,
+        }
+    }
+
+    fn about(self, subject: impl ToString) -> Self {
+        Self {
+            subject: Some(subject.to_string()),
+            ..self
+        }
+    }
+}
+
+/// The reason why a test has no answer. Failures to connect have one, so that a test tells no closed port from a name
+/// that does not exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoAnswer {
+    Timeout,
+    Tls,
+    Unreachable,
+    /// The answer ended before its end.
+    BrokenAnswer,
+    /// The network guard refuses the URL.
+    Forbidden,
+}
+
+impl NoAnswer {
+    /// The reason by the cause that a call has for the log.
+    pub fn of_cause(cause: &str) -> Self {
+        match cause {
+            "timeout" => Self::Timeout,
+            "tls" => Self::Tls,
+            "broken_answer" => Self::BrokenAnswer,
+            "forbidden" | "not_a_url" => Self::Forbidden,
+            _ => Self::Unreachable,
+        }
+    }
+
+    /// The reason by a status that Cloudflare's network answers in place of a receiver that it cannot reach.
+    fn of_status(status: u16) -> Option<Self> {
+        match status {
+            520 => Some(Self::BrokenAnswer),
+            521..=523 | 530 => Some(Self::Unreachable),
+            524 => Some(Self::Timeout),
+            525 | 526 => Some(Self::Tls),
+            _ => None,
+        }
+    }
+
+    fn finding(self) -> Finding {
+        Finding::problem(match self {
+            Self::Timeout => "timeout",
+            Self::Tls => "tls",
+            Self::Unreachable => "unreachable",
+            Self::BrokenAnswer => "broken_answer",
+            Self::Forbidden => "forbidden",
+        })
+    }
+}
+
+/// A receiver's answer to a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub status: u16,
+    pub took_ms: i64,
+    pub webhook_delivery: Option<String>,
+    pub body: String,
+}
+
+/// The answer to a test, without those that the network gives in a receiver's place.
+pub fn outcome(answered: Result<Answer, NoAnswer>) -> Result<Answer, NoAnswer> {
+    answered.and_then(|answer| NoAnswer::of_status(answer.status).map_or(Ok(answer), Err))
+}
+
+/// The findings about the answer to a test, after [`outcome`].
+pub fn of_answer(sign_with: SignWith, answered: &Result<Answer, NoAnswer>) -> Vec<Finding> {
+    let answer = match answered {
+        Ok(answer) => answer,
+        Err(no_answer) => return vec![no_answer.finding()],
+    };
+    let mut findings = vec![of_status(sign_with, answer.status)];
+    let delivery = answer.webhook_delivery.as_deref().map(str::trim);
+    if delivery.is_some_and(|delivery| delivery.eq_ignore_ascii_case("disable")) {
+        findings.push(Finding::problem("asks_to_disable"));
+    }
+    if is_success(answer.status) && is_page(&answer.body) {
+        findings.push(Finding::advice("answers_a_page"));
+    }
+    if answer.took_ms >= SLOW_MS {
+        findings.push(Finding::advice("slow").about(answer.took_ms));
+    }
+    findings
+}
+
+fn is_success(status: u16) -> bool {
+    (200..300).contains(&status)
+}
+
+/// The finding about a status. One that says that the request went to the wrong place says nothing about signatures.
+fn of_status(sign_with: SignWith, status: u16) -> Finding {
+    let is_wrong = sign_with == SignWith::Wrong;
+    let problem = |code| Finding::problem(code).about(status);
+    match status {
+        200..=299 if is_wrong => problem("accepts_wrong_signature"),
+        200..=299 => Finding::ok("accepted").about(status),
+        300..=399 => problem("redirect"),
+        404 => problem("not_found"),
+        405 => problem("method_refused"),
+        410 => problem("gone"),
+        415 => problem("content_type_refused"),
+        408 | 425 | 429 => problem("busy"),
+        400..=499 if is_wrong => Finding::ok("wrong_signature_refused").about(status),
+        401 | 403 => problem("signature_refused"),
+        400..=499 => problem("request_refused"),
+        500..=599 => problem("server_error"),
+        _ => problem("unexpected_status"),
+    }
+}
+
+/// Whether a body is an HTML page, as of a login or of a catch-all.
+fn is_page(body: &str) -> bool {
+    let body = body.trim_start_matches('\u{feff}').trim_start();
+    let begins = |tag: &str| {
+        body.get(..tag.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(tag))
+    };
+    begins("<!doctype html") || begins("<html")
+}
+
+/// The findings about a callback's URL.
+pub fn of_url(endpoint: &Endpoint) -> Vec<Finding> {
+    let url = with_braces(endpoint.url());
+    let (url, has_fragment) = match url.split_once('#') {
+        Some((before, fragment)) => (before, !fragment.is_empty()),
+        None => (url.as_str(), false),
+    };
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest
+        .find(['/', '?'])
+        .and_then(|at| rest.get(at..))
+        .unwrap_or_default();
+    let macros: Vec<&str> = url_template::pieces(rest)
+        .filter_map(|piece| match piece {
+            Ok(Piece::Macro(name)) => Some(name),
+            _ => None,
+        })
+        .collect();
+    let mut findings = of_macros(endpoint, &macros);
+    let leftover = |text: String| Finding::problem("foreign_placeholder").about(text);
+    findings.extend(placeholders::find(rest).into_iter().map(leftover));
+    if has_fragment {
+        findings.push(Finding::advice("fragment_dropped"));
+    }
+    if !url.to_ascii_lowercase().starts_with("https://") {
+        findings.push(Finding::advice("not_encrypted"));
+    }
+    if endpoint.has_legacy_md5() {
+        findings.push(Finding::advice("legacy_signature"));
+    }
+    findings
+}
+
+/// The findings about the macros of a URL. Without any, and with POST, all fields are sent.
+fn of_macros(endpoint: &Endpoint, macros: &[&str]) -> Vec<Finding> {
+    if endpoint.method() == CallbackMethod::Post || macros.is_empty() {
+        return vec![Finding::ok("sends_all_fields")];
+    }
+    let has = |name: &str| macros.contains(&name);
+    let events = endpoint.events;
+    let mut findings = Vec::new();
+    if !has("user_id") {
+        findings.push(Finding::problem("no_user_id"));
+    }
+    if !has("transaction_id") {
+        findings.push(Finding::problem("no_transaction_id"));
+    }
+    if !has("value") && !has("payout") {
+        findings.push(Finding::problem("no_value"));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::ok("names_user_transaction_and_value"));
+    }
+    if !has("status") && (events.reversed || events.pending || events.rejected) {
+        findings.push(Finding::advice("no_status"));
+    }
+    if !has("original_transaction_id") && events.reversed {
+        findings.push(Finding::advice("no_original_transaction_id"));
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests;

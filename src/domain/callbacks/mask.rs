@@ -1,0 +1,57 @@
+//! The forms in which a receiver may repeat a secret, all of which are masked.
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// The secret as it was written, with and without its prefix; and each as URLs and as JSON of some languages write it. Forms
+/// longer than `longest` bytes are left out.
+pub fn forms(secret: &str, longest: usize) -> impl Iterator<Item = String> {
+    let texts = [secret, secret.trim_start_matches("whsec_")];
+    let forms = texts.map(|text| {
+        [
+            text.to_owned(),
+            utf8_percent_encode(text, NON_ALPHANUMERIC).to_string(),
+            form_encoded(text),
+            text.replace('/', "\\/"),
+        ]
+    });
+    let mut seen: Vec<String> = Vec::new();
+    for form in forms.into_iter().flatten() {
+        // A legacy secret may be any text, even the prefix alone.
+        if !form.is_empty() && form.len() <= longest && !seen.contains(&form) {
+            seen.push(form);
+        }
+    }
+    seen.into_iter()
+}
+
+/// As most URL libraries encode it: without the characters that need no encoding.
+fn form_encoded(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_masked_as_it_is_as_urls_and_as_json_write_it() {
+        let all: Vec<_> = forms("whsec_a/b+c=", 1_024).collect();
+        assert_eq!(
+            all,
+            [
+                "whsec_a/b+c=",
+                "whsec%5Fa%2Fb%2Bc%3D",
+                "whsec_a%2Fb%2Bc%3D",
+                "whsec_a\\/b+c=",
+                "a/b+c=",
+                "a%2Fb%2Bc%3D",
+                "a\\/b+c=",
+            ]
+        );
+        assert_eq!(forms("whsec_", 1_024).collect::<Vec<_>>(), ["whsec_", "whsec%5F"]);
+        assert_eq!(
+            forms(&"ü".repeat(200), 1_024).collect::<Vec<_>>(),
+            ["ü".repeat(200)]
+        );
+    }
+}
