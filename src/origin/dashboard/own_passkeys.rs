@@ -88,7 +88,7 @@ pub async fn add(
     }
     let add = AddPasskey {
         session: visitor.token.clone(),
-        passkey: new_passkey(config, registration, challenge)?,
+        passkey: new_passkey(config, registration, (&issued, challenge))?,
         user_agent,
     };
     let Done {} = ask(context, visitor, add).await?;

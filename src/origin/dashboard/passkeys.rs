@@ -199,10 +199,9 @@ pub fn creation_options(
 pub fn new_passkey(
     config: &DashboardConfig,
     registration: Registration,
-    challenge: SpentChallenge,
+    (issued, challenge): (&Challenge, SpentChallenge),
 ) -> Result<NewPasskey, ApiError> {
-    let presented = registration.challenge().to_vec();
-    let made = registration.check(&config.party, &presented).map_err(refused)?;
+    let made = registration.check(&config.party, issued).map_err(refused)?;
     Ok(NewPasskey {
         credential_id: Bytes(made.credential_id),
         algorithm: made.algorithm.cose(),
@@ -234,7 +233,7 @@ pub async fn create(
     }
     let accept = Accept {
         invite,
-        passkey: Some(new_passkey(config, registration, challenge)?),
+        passkey: Some(new_passkey(config, registration, (&issued, challenge))?),
         user_agent,
     };
     let to = accounts::address(account.id());
@@ -345,12 +344,11 @@ async fn checked(
         .call(&accounts::address(account), read, TIMEOUT)
         .await?;
     let credential = StoredCredential {
-        credential_id: assertion.credential_id(),
         spki: &stored.spki.0,
         sign_count: stored.sign_count,
         is_backup_eligible: stored.is_backup_eligible,
     };
-    let refusal = match assertion.check(&config.party, assertion.challenge(), &credential) {
+    let refusal = match assertion.check(&config.party, &issued, &credential) {
         Ok(signed) if web_crypto::verifies(&signed).await => return Ok((signed, stored, challenge)),
         Ok(_) => "signature",
         Err(error) => error.as_str(),

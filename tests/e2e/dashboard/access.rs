@@ -7,12 +7,88 @@ use origin::{
 };
 use serde_json::{Value, json};
 
-use super::{Browser, HOST, ORIGIN, invite, passkeys::add_passkey, signed_in};
-use crate::harness::{Answer, Setup, demo};
+use super::{
+    Browser, HOST, ORIGIN, invite,
+    passkeys::{add_passkey, join},
+    signed_in,
+};
+use crate::harness::{Answer, Setup, Signpost, demo};
 use domain::accounts::role::Role;
 
 /// A path with an id for its variable segment, which no account has.
 pub const UNKNOWN: &str = "0123456789abcdef";
+
+/// Whether a call needs a passkey within the last 5 minutes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Passkey {
+    Any,
+    Fresh,
+}
+
+const EVERYBODY: &[Role] = &[Role::Owner, Role::Developer, Role::Analyst];
+const DEVELOPERS: &[Role] = &[Role::Owner, Role::Developer];
+const OWNERS: &[Role] = &[Role::Owner];
+
+/// The matrix of a publisher's roles, written out so that a mistake in the table of the code does not repeat itself here:
+/// the roles that may make a call, and the passkey that it needs.
+fn access(call: MemberCall) -> (&'static [Role], Passkey) {
+    use MemberCall::*;
+    use Passkey::*;
+    match call {
+        VerifyRequest => (EVERYBODY, Any),
+        Verify => (EVERYBODY, Any),
+        Switch => (EVERYBODY, Any),
+        Overview => (EVERYBODY, Any),
+        Reports => (EVERYBODY, Any),
+        Suggestions => (EVERYBODY, Any),
+        CreateExport => (EVERYBODY, Any),
+        ReadExport => (EVERYBODY, Any),
+        ListReportKeys => (DEVELOPERS, Any),
+        CreateReportKey => (DEVELOPERS, Fresh),
+        RevokeReportKey => (DEVELOPERS, Fresh),
+        ReadPubKey => (DEVELOPERS, Fresh),
+        ReadPubKeyRequest => (DEVELOPERS, Any),
+        RequestPubKey => (DEVELOPERS, Any),
+        ListMembers => (OWNERS, Any),
+        Invite => (OWNERS, Fresh),
+        WithdrawInvite => (OWNERS, Fresh),
+        ChangeRole => (OWNERS, Fresh),
+        RemoveMember => (OWNERS, Fresh),
+        Recover => (OWNERS, Fresh),
+        ListSessions => (EVERYBODY, Any),
+        EndSession => (EVERYBODY, Fresh),
+        ListPasskeys => (EVERYBODY, Any),
+        PasskeyAddition => (EVERYBODY, Fresh),
+        AddPasskey => (EVERYBODY, Fresh),
+        RemovePasskey => (EVERYBODY, Fresh),
+        ReadAudit => (DEVELOPERS, Any),
+    }
+}
+
+/// Makes every call of a member as `role`, and compares what is refused with the matrix. `is_fresh` says whether the
+/// browser's session has a passkey within the last 5 minutes.
+fn check_access(browser: &Browser<'_>, role: Role, is_fresh: bool) {
+    for (method, path, member_call) in member_calls() {
+        let answer = call(browser, method, &path);
+        let (roles, passkey) = access(member_call);
+        let expected = if !roles.contains(&role) {
+            Some("role_forbids")
+        } else if passkey == Passkey::Fresh && !is_fresh {
+            Some("verify_first")
+        } else {
+            None
+        };
+        let refused = (answer.status == 403).then(|| answer.code());
+        assert_eq!(
+            refused.as_deref(),
+            expected,
+            "{role:?} {method} {path}: {answer:?}"
+        );
+        if expected.is_none() && path.contains(UNKNOWN) && ["DELETE", "GET"].contains(&method) {
+            answer.expect_error(404, "not_found");
+        }
+    }
+}
 
 /// Every call of the interface: its method, its path, and what it is.
 fn calls() -> Vec<(&'static str, String, DashboardCall)> {
@@ -53,17 +129,50 @@ fn a_role_is_checked_before_anything_else_and_an_unknown_id_is_not_found() {
     let publisher = signpost.publisher("dashboard-roles");
     for role in [Role::Owner, Role::Developer, Role::Analyst] {
         let browser = signed_in(&signpost, &publisher, role.as_str());
-        for (method, path, member_call) in member_calls() {
-            let answer = call(&browser, method, &path);
-            let allowed = member_call
-                .permission()
-                .is_none_or(|needed| needed.is_granted_to(role));
-            let forbidden = answer.status == 403 && answer.code() == "role_forbids";
-            assert_eq!(forbidden, !allowed, "{role:?} {method} {path}: {answer:?}");
-            if allowed && path.contains(UNKNOWN) && ["DELETE", "GET"].contains(&method) {
-                answer.expect_error(404, "not_found");
-            }
+        check_access(&browser, role, true);
+    }
+}
+
+#[test]
+fn a_passkey_of_5_minutes_ago_no_longer_opens_what_needs_a_fresh_one() {
+    let signpost = Setup::new().var("LOCAL_SIGN_IN", "").start();
+    let publisher = signpost.publisher("dashboard-stale");
+    let joined = EVERYBODY.iter().zip(30..).map(|(role, seed)| {
+        let (browser, _) = join(&signpost, &publisher, "Ada", role.as_str(), seed);
+        (*role, browser.cookie)
+    });
+    let joined: Vec<_> = joined.collect();
+    let check = |signpost: &Signpost, is_fresh: bool| {
+        for (role, cookie) in &joined {
+            let browser = Browser {
+                signpost,
+                cookie: cookie.clone(),
+                publisher: Some("dashboard-stale".to_owned()),
+            };
+            check_access(&browser, *role, is_fresh);
         }
+    };
+    check(&signpost, true);
+    let set_back = "UPDATE sessions SET verified_ms = verified_ms - 300000";
+    signpost.restart_after(|| signpost.damage("signpost-accounts", set_back));
+    check(&signpost, false);
+}
+
+#[test]
+fn a_local_session_ends_with_local_sign_in() {
+    let mut signpost = Setup::new().start();
+    let publisher = signpost.publisher("dashboard-local");
+    let mut browser = signed_in(&signpost, &publisher, "owner");
+    browser.get("overview").expect(200);
+    let (cookie, shown) = (browser.cookie.take(), browser.publisher.take());
+    signpost.restart_with("LOCAL_SIGN_IN", "");
+    let browser = Browser {
+        signpost: &signpost,
+        cookie,
+        publisher: shown,
+    };
+    for (method, path, _) in member_calls() {
+        call(&browser, method, &path).expect_error(401, "not_signed_in");
     }
 }
 

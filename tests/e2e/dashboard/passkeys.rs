@@ -26,13 +26,14 @@ fn options(browser: &mut Browser<'_>, path: &str, body: &Value) -> Value {
 
 /// A browser whose member has joined with a first passkey.
 #[track_caller]
-fn join<'s>(
+pub fn join<'s>(
     signpost: &'s Signpost,
     publisher: &Publisher<'_>,
     name: &str,
+    role: &str,
     seed: u8,
 ) -> (Browser<'s>, Authenticator) {
-    let invite = invite(publisher, name, "analyst");
+    let invite = invite(publisher, name, role);
     let mut browser = Browser::new(signpost);
     let options = options(&mut browser, "passkeys/creation", &json!({ "invite": invite }));
     let (authenticator, credential) = Authenticator::create(&options, seed);
@@ -83,7 +84,7 @@ fn path_of(passkey: &Value) -> String {
 fn a_member_adds_a_second_passkey_and_removes_the_first() {
     let signpost = start();
     let publisher = signpost.publisher("passkeys-two");
-    let (mut browser, mut first) = join(&signpost, &publisher, "Ada", 1);
+    let (mut browser, mut first) = join(&signpost, &publisher, "Ada", "analyst", 1);
     let mut second = add_passkey(&mut browser, 2);
     let list = passkeys(&browser);
     assert_eq!(list.len(), 2, "{list:?}");
@@ -121,8 +122,8 @@ fn a_member_adds_a_second_passkey_and_removes_the_first() {
 fn a_challenge_adds_one_passkey_in_its_own_session() {
     let signpost = start();
     let publisher = signpost.publisher("passkeys-challenge");
-    let (mut ada, mut of_ada) = join(&signpost, &publisher, "Ada", 3);
-    let (mut bob, _) = join(&signpost, &publisher, "Bob", 4);
+    let (mut ada, mut of_ada) = join(&signpost, &publisher, "Ada", "analyst", 3);
+    let (mut bob, _) = join(&signpost, &publisher, "Bob", "analyst", 4);
     let asked = options(&mut ada, "passkeys/another/creation", &json!({}));
     assert_eq!(asked["excludeCredentials"][0]["id"], of_ada.encoded_id());
     let (_, credential) = Authenticator::create(&asked, 5);
@@ -157,9 +158,9 @@ fn a_challenge_adds_one_passkey_in_its_own_session() {
 fn a_member_reaches_no_passkey_of_another() {
     let signpost = start();
     let publisher = signpost.publisher("passkeys-others");
-    let (mut ada, _) = join(&signpost, &publisher, "Ada", 7);
+    let (mut ada, _) = join(&signpost, &publisher, "Ada", "analyst", 7);
     add_passkey(&mut ada, 8);
-    let (mut bob, _) = join(&signpost, &publisher, "Bob", 9);
+    let (mut bob, _) = join(&signpost, &publisher, "Bob", "analyst", 9);
     add_passkey(&mut bob, 10);
     let answers = [
         path_of(&passkeys(&ada)[0]),
@@ -191,8 +192,8 @@ fn a_sign_in_by_a_passkey_keeps_other_accounts_and_renews_its_own() {
         signpost.publisher("passkeys-one"),
         signpost.publisher("passkeys-other"),
     );
-    let (mut browser, _) = join(&signpost, &one, "Ada", 12);
-    let (of_two, mut passkey) = join(&signpost, &two, "Ada", 13);
+    let (mut browser, _) = join(&signpost, &one, "Ada", "analyst", 12);
+    let (of_two, mut passkey) = join(&signpost, &two, "Ada", "analyst", 13);
     let mut held = Vec::new();
     for _ in 0..2 {
         let asked = options(&mut browser, "passkeys/request", &json!({}));

@@ -7,7 +7,7 @@ use domain::{
     accounts::{
         self,
         account::{Account, AccountKind},
-        challenge::{self, CeremonyPurpose},
+        challenge::{self, CeremonyPurpose, Challenge},
         cookie::{Cookie, CookieSite},
         ids::MemberId,
         invite, session, user_handle,
@@ -115,10 +115,14 @@ fn answer_of(id: &[u8], data: &[u8], client_data: &str, members: &[(&str, Value)
     json!({ "id": id, "rawId": id, "type": "public-key", "response": response }).to_string()
 }
 
+/// No input has a challenge with our MAC.
+const VERIFIED: Challenge = Challenge {
+    account: None,
+    expires_at_ms: 0,
+};
+
 fn register(json: &str) -> Result<NewCredential, PasskeyError> {
-    let registration = Registration::parse(json)?;
-    let challenge = registration.challenge().to_vec();
-    registration.check(&party(), &challenge)
+    Registration::parse(json)?.check(&party(), &VERIFIED)
 }
 
 /// Checks an assertion by the key that it is said to be of.
@@ -126,12 +130,11 @@ fn assert_as(json: &str, spki: &[u8], sign_count: u32) -> Result<ToVerify, Passk
     let assertion = Assertion::parse(json)?;
     let check = |is_backup_eligible| {
         let stored = StoredCredential {
-            credential_id: assertion.credential_id(),
             spki,
             sign_count,
             is_backup_eligible,
         };
-        assertion.check(&party(), assertion.challenge(), &stored)
+        assertion.check(&party(), &VERIFIED, &stored)
     };
     check(false).or_else(|_| check(true))
 }

@@ -14,6 +14,7 @@ use super::{
     relying_party::RelyingParty,
     signature::{self, MAX_SIGNATURE},
 };
+use crate::accounts::challenge::Challenge;
 
 /// The longest user handle that WebAuthn allows, in bytes.
 const MAX_USER_HANDLE: usize = 64;
@@ -39,10 +40,9 @@ pub struct Assertion {
     user_handle: Option<Vec<u8>>,
 }
 
-/// The stored credential that an assertion claims to be of.
+/// The credential that is stored under an assertion's id.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredCredential<'a> {
-    pub credential_id: &'a [u8],
     pub spki: &'a [u8],
     pub sign_count: u32,
     pub is_backup_eligible: bool,
@@ -92,17 +92,15 @@ impl Assertion {
         self.user_handle.as_deref()
     }
 
-    /// Checks the answer to a challenge by a stored credential.
+    /// Checks the answer by the credential that is stored under its id. The [`Challenge`] proves that the caller has
+    /// verified the one that was [answered](Self::challenge).
     pub fn check(
         &self,
         party: &RelyingParty,
-        challenge: &[u8],
+        _verified: &Challenge,
         stored: &StoredCredential<'_>,
     ) -> Result<ToVerify, PasskeyError> {
-        if self.credential_id != stored.credential_id {
-            return Err(PasskeyError::OtherCredential);
-        }
-        self.client_data.check(Ceremony::Get, challenge, party)?;
+        self.client_data.check(Ceremony::Get, party)?;
         let data =
             AuthenticatorData::parse(&self.authenticator_data).ok_or(PasskeyError::AuthenticatorData)?;
         data.check(party)?;

@@ -66,18 +66,11 @@ impl ClientData {
         &self.challenge
     }
 
-    /// Checks ceremony, challenge and origin.
-    pub fn check(
-        &self,
-        ceremony: Ceremony,
-        challenge: &[u8],
-        party: &RelyingParty,
-    ) -> Result<(), PasskeyError> {
+    /// Checks ceremony and origin. The challenge is verified by then.
+    pub fn check(&self, ceremony: Ceremony, party: &RelyingParty) -> Result<(), PasskeyError> {
         let members = &self.members;
         if members.r#type != ceremony.as_str() {
             Err(PasskeyError::CeremonyType)
-        } else if self.challenge != challenge {
-            Err(PasskeyError::Challenge)
         } else if members.origin != party.origin() {
             Err(PasskeyError::Origin)
         } else if members.cross_origin == Some(true) || members.top_origin.is_some() {

@@ -33,7 +33,6 @@ reasons! {
     ClientData = "client_data",
     /// The answer is of the other ceremony.
     CeremonyType = "ceremony_type",
-    Challenge = "challenge",
     Origin = "origin",
     /// The ceremony ran in a frame of another origin.
     CrossOrigin = "cross_origin",
@@ -45,8 +44,6 @@ reasons! {
     BackupFlags = "backup_flags",
     /// The credential's id has a length that WebAuthn does not allow, or the answer names two ids.
     CredentialId = "credential_id",
-    /// The assertion is of another credential than the stored one.
-    OtherCredential = "other_credential",
     /// The algorithm was not offered, or is not the key's.
     Algorithm = "algorithm",
     PublicKey = "public_key",

@@ -12,6 +12,7 @@ use super::{
     public_key::PublicKey,
     relying_party::RelyingParty,
 };
+use crate::accounts::challenge::Challenge;
 
 /// The longest SPKI, in bytes. One of RSA with 4,096 bits has 550.
 const MAX_SPKI: usize = 1_024;
@@ -77,9 +78,10 @@ impl Registration {
         self.client_data.challenge()
     }
 
-    /// Checks the answer to a challenge.
-    pub fn check(self, party: &RelyingParty, challenge: &[u8]) -> Result<NewCredential, PasskeyError> {
-        self.client_data.check(Ceremony::Create, challenge, party)?;
+    /// Checks the answer. The [`Challenge`] proves that the caller has verified the one that was
+    /// [answered](Self::challenge).
+    pub fn check(self, party: &RelyingParty, _verified: &Challenge) -> Result<NewCredential, PasskeyError> {
+        self.client_data.check(Ceremony::Create, party)?;
         let data =
             AuthenticatorData::parse(&self.authenticator_data).ok_or(PasskeyError::AuthenticatorData)?;
         data.check(party)?;

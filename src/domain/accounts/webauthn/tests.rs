@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use self::vectors::Vector;
 use super::{authenticator_data::AuthenticatorData, base64url, public_key::PublicKey, *};
+use crate::accounts::challenge::Challenge;
 
 const FLAGS: usize = 32;
 const USER_PRESENT: u8 = 0x01;
@@ -15,6 +16,12 @@ const BACKUP_ELIGIBLE: u8 = 0x08;
 const BACKED_UP: u8 = 0x10;
 const ATTESTED: u8 = 0x40;
 const EXTENSIONS: u8 = 0x80;
+
+/// The published challenges are not of our form, so none of them can be verified.
+const VERIFIED: Challenge = Challenge {
+    account: None,
+    expires_at_ms: 0,
+};
 
 fn party() -> RelyingParty {
     RelyingParty::parse("Signpost", "https://example.org").unwrap()
@@ -93,20 +100,18 @@ impl Answer {
     }
 
     fn register(&self) -> Result<NewCredential, PasskeyError> {
-        Registration::parse(&self.creation_json().to_string())?.check(&party(), &self.challenge)
+        Registration::parse(&self.creation_json().to_string())?.check(&party(), &VERIFIED)
     }
 
     /// Checks the answer as one of the vector's credential, whose counter is `sign_count`.
     fn assert(&self, vector: &Vector, sign_count: u32) -> Result<ToVerify, PasskeyError> {
-        let credential_id = unhex(vector.credential_id);
         let registered = unhex(vector.authenticator_data);
         let stored = StoredCredential {
-            credential_id: &credential_id,
             spki: &unhex(vector.spki),
             sign_count,
             is_backup_eligible: registered[FLAGS] & BACKUP_ELIGIBLE != 0,
         };
-        Assertion::parse(&self.assertion_json().to_string())?.check(&party(), &self.challenge, &stored)
+        Assertion::parse(&self.assertion_json().to_string())?.check(&party(), &VERIFIED, &stored)
     }
 
     /// Replaces a text in the client data.
@@ -125,12 +130,11 @@ impl Answer {
 }
 
 /// The changes of client data that both ceremonies refuse.
-fn forged(answer: &Answer) -> [(Answer, PasskeyError); 9] {
+fn forged(answer: &Answer) -> [(Answer, PasskeyError); 8] {
     use PasskeyError::*;
     let forge = |from: &str, to: &str| answer.clone().with_client_data(from, to);
     let challenge = base64url::encode(&answer.challenge);
     [
-        (forge(&challenge, "AQID"), Challenge),
         (forge(&challenge, &format!("{challenge}=")), Base64),
         (forge(&challenge, &"A".repeat(400)), TooLong),
         (

@@ -52,15 +52,6 @@ fn forged_client_data_are_refused() {
 }
 
 #[test]
-fn the_answer_to_another_challenge_is_refused() {
-    let registration = Registration::parse(&Answer::creation(&RS256).creation_json().to_string()).unwrap();
-    assert_eq!(
-        registration.check(&party(), b"another"),
-        Err(PasskeyError::Challenge)
-    );
-}
-
-#[test]
 fn another_relying_party_is_refused() {
     let mut answer = Answer::creation(&ES256_SELF);
     answer.authenticator_data[0] ^= 1;
@@ -251,6 +242,6 @@ fn transports_that_are_no_words_are_left_out() {
     let mut json = Answer::creation(&RS256).creation_json();
     json["response"]["transports"] = json!(["smart-card", "", "USB", "a\nb", "x".repeat(33), "nfc"]);
     let registration = Registration::parse(&json.to_string()).unwrap();
-    let credential = registration.check(&party(), &unhex(RS256.challenge)).unwrap();
+    let credential = registration.check(&party(), &VERIFIED).unwrap();
     assert_eq!(credential.transports, ["smart-card", "nfc"]);
 }
