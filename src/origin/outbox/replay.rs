@@ -2,7 +2,10 @@
 
 use serde::Deserialize;
 
-use super::{endpoint, entries, log, sql};
+use super::{
+    endpoint::{self, OutboxState},
+    entries, log, sql,
+};
 use contract::{
     operation::Reply,
     outbox::{EndpointState, ReplayMany, Replayed, Standing},
@@ -194,13 +197,9 @@ pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<Standing
 /// `GET …/callback`.
 pub fn standing(db: &impl Database) -> Result<Standing, DatabaseError> {
     let outbox = endpoint::read(db)?;
-    let state = match &outbox {
-        None => EndpointState::None,
-        Some(outbox) if !outbox.has_callback() => EndpointState::None,
-        Some(outbox) if outbox.disabled_ms.is_some() => EndpointState::Disabled,
-        Some(outbox) if outbox.health.is_failing() => EndpointState::Failing,
-        Some(_) => EndpointState::Healthy,
-    };
+    let state = outbox
+        .as_ref()
+        .map_or(EndpointState::None, OutboxState::endpoint_state);
     let counts = db.query_first(sql::COUNT_STANDING, &[])?.unwrap_or(Row(vec![]));
     let next_try_ms = super::deliveries::due_ms(db, outbox.as_ref())?;
     Ok(Standing {

@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use super::{numbers::first_number, sql};
+use super::{feed, numbers::first_number, sql};
 use contract::operation::Reply;
 use domain::{
     conversions::reward::CLICK_LIFE_DAYS,
@@ -104,7 +104,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
         })?;
     }
     let first_day = UtcDay::of_ms(rows_from).number();
-    for sql in [sql::SWEEP_CONFIRMED, sql::SWEEP_PAID_LATER] {
+    for sql in [sql::SWEEP_CONFIRMED, sql::SWEEP_PAID_LATER, feed::sql::SWEEP_COUNTS] {
         db.execute(sql, params![first_day])?;
     }
     if last.is_some() || db.query_boolean(sql::MORE_TO_SWEEP, params![attempts_from, rows_from])? {
