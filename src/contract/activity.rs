@@ -6,7 +6,8 @@ mod report;
 mod rewards;
 
 pub use report::{
-    EndpointReport, Report, ReportedCount, ReportedEntry, RewardDelivery, RewardDetails, RewardKind, RewardState,
+    EndpointReport, Report, ReportedCount, ReportedEntry, RewardDelivery, RewardDetails, RewardKind,
+    RewardState,
 };
 pub use rewards::{ListRewards, ListedReward, Place, RewardFilter, RewardPage};
 

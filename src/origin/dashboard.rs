@@ -3,6 +3,7 @@
 
 pub mod audited;
 pub mod config;
+pub mod reward_query;
 
 #[cfg(target_arch = "wasm32")]
 mod exports;
@@ -18,6 +19,8 @@ mod own_passkeys;
 mod pages;
 #[cfg(target_arch = "wasm32")]
 mod passkeys;
+#[cfg(target_arch = "wasm32")]
+mod rewards;
 #[cfg(target_arch = "wasm32")]
 mod settings;
 #[cfg(target_arch = "wasm32")]
@@ -65,6 +68,10 @@ pub enum MemberCall {
     Overview,
     Reports,
     Suggestions,
+    ReadActivity,
+    ListRewards,
+    ReadReward,
+    ReplayReward,
     CreateExport,
     ReadExport,
     ListReportKeys,
@@ -96,6 +103,8 @@ impl MemberCall {
             Self::Overview | Self::Reports | Self::Suggestions | Self::CreateExport | Self::ReadExport => {
                 Some(Permission::ViewFigures)
             }
+            Self::ReadActivity | Self::ListRewards | Self::ReadReward => Some(Permission::ViewActivity),
+            Self::ReplayReward => Some(Permission::ReplayRewards),
             Self::ListReportKeys => Some(Permission::ViewReportKeys),
             Self::CreateReportKey | Self::RevokeReportKey => Some(Permission::ManageReportKeys),
             Self::ReadPubKey => Some(Permission::ViewPubKey),
@@ -121,7 +130,7 @@ mod handlers {
 
     use super::{
         DashboardCall, MemberCall, PublicCall, config::LocalSignIn, exports, figures, gate, members,
-        own_passkeys, pages, passkeys, settings, sign_in, switch,
+        own_passkeys, pages, passkeys, rewards, settings, sign_in, switch,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
     use domain::{accounts::account::ACCOUNT_SUSPENDED, model::api_error::common};
@@ -187,6 +196,8 @@ mod handlers {
         matches!(
             call,
             MemberCall::Overview
+                | MemberCall::ReadActivity
+                | MemberCall::ReadReward
                 | MemberCall::ReadExport
                 | MemberCall::ListReportKeys
                 | MemberCall::ReadPubKey
@@ -222,6 +233,10 @@ mod handlers {
             MemberCall::Overview => figures::overview(context, config, &visitor).await,
             MemberCall::Reports => figures::reports(context, &visitor, request).await,
             MemberCall::Suggestions => figures::suggestions(context, &visitor, request).await,
+            MemberCall::ReadActivity => rewards::activity(context, &visitor).await,
+            MemberCall::ListRewards => rewards::list(context, &visitor, request).await,
+            MemberCall::ReadReward => rewards::story(context, &visitor, segments).await,
+            MemberCall::ReplayReward => rewards::replay(context, &visitor, segments).await,
             MemberCall::CreateExport => exports::create(context, &visitor, request).await,
             MemberCall::ReadExport => exports::read(context, &visitor, segments).await,
             MemberCall::ListReportKeys => settings::list_report_keys(context, &visitor).await,

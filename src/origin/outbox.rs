@@ -11,6 +11,7 @@
 //! - [`revenue_batches`], [`day`] and [`comparisons`]: sums for ledgers and counters, and their comparison with the log;
 //! - [`feed`]: reports to the publisher's activity object;
 //! - [`calls`]: calls to other objects; [`commands`]: those that need none;
+//! - [`story`]: a reward as its publisher reads it;
 //! - [`merge`] and [`reconcile`]: one log and one day from all outboxes of an app;
 //! - [`replay`] and [`retention`]: the operator's replays, and deletion.
 
@@ -46,6 +47,7 @@ pub mod service;
 pub mod settlement;
 pub mod sql;
 pub mod states;
+pub mod story;
 pub mod terms;
 mod terms_cache;
 pub mod txns;

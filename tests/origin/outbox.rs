@@ -8,6 +8,7 @@ mod days;
 mod deliveries;
 mod erasure;
 mod faults;
+mod feed;
 mod log;
 mod merge;
 mod notices;
@@ -17,6 +18,7 @@ mod rewarded;
 mod settlement;
 mod statements;
 mod states;
+mod story;
 mod terms;
 mod world;
 

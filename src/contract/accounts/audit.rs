@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Actor;
-use domain::accounts::ids::MemberId;
+use domain::{accounts::ids::MemberId, model::AppId};
 
 /// Writes a row of the audit for a change that another object is about to make. Nothing is changed unless it is answered,
 /// so no change is without a row. 429 `rate_limit_exceeded`.
@@ -19,6 +19,7 @@ pub enum AnnouncedChange {
     CreateReportKey { label: String },
     RevokeReportKey { key_id: String },
     RequestPubKey { reason: String },
+    ReplayReward { app_id: AppId, transaction_id: String },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

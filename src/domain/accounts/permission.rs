@@ -24,6 +24,10 @@ pub enum Permission {
     ViewPubKey,
     /// Ask for a new Pub-Key, and see whether somebody has.
     RequestPubKey,
+    /// Counts, the list and the stories of rewards. An analyst sees a part of their fields.
+    ViewActivity,
+    /// Send callbacks of rewards again.
+    ReplayRewards,
     /// See the members and the open invites.
     ViewMembers,
     /// Invite members and withdraw invites, change roles, remove members, issue recoveries.
@@ -44,12 +48,14 @@ enum Passkey {
 }
 
 impl Permission {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::ViewFigures,
         Self::ViewReportKeys,
         Self::ManageReportKeys,
         Self::ViewPubKey,
         Self::RequestPubKey,
+        Self::ViewActivity,
+        Self::ReplayRewards,
         Self::ViewMembers,
         Self::ManageMembers,
         Self::ViewAudit,
@@ -69,6 +75,8 @@ impl Permission {
             Self::ManageReportKeys => (&[Owner, Developer], Passkey::Fresh),
             Self::ViewPubKey => (&[Owner, Developer], Passkey::Fresh),
             Self::RequestPubKey => (&[Owner, Developer], Passkey::Any),
+            Self::ViewActivity => (&[Owner, Developer, Analyst], Passkey::Any),
+            Self::ReplayRewards => (&[Owner, Developer], Passkey::Any),
             Self::ViewMembers => (&[Owner, Admin, Support], Passkey::Any),
             Self::ManageMembers => (&[Owner, Admin], Passkey::Fresh),
             Self::ViewAudit => (&[Owner, Developer, Admin, Support], Passkey::Any),
@@ -105,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_owner_may_do_everything_and_an_analyst_only_read_figures() {
+    fn an_owner_may_do_everything_and_an_analyst_only_read_figures_and_rewards() {
         for permission in Permission::ALL {
             assert!(permission.is_granted_to(Role::Owner), "{permission:?}");
         }
@@ -120,7 +128,10 @@ mod tests {
             ViewOwnPasskeys,
             ManageOwnPasskeys,
         ];
-        assert_eq!(of(Role::Analyst), [&[ViewFigures], &own[..]].concat());
+        assert_eq!(
+            of(Role::Analyst),
+            [&[ViewFigures, ViewActivity], &own[..]].concat()
+        );
         assert_eq!(of(Role::Support), [&[ViewMembers, ViewAudit], &own[..]].concat());
         let of_developers = of(Role::Developer);
         assert!(!of_developers.contains(&ViewMembers) && !of_developers.contains(&ManageMembers));

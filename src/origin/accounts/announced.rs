@@ -30,6 +30,13 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
             detail: Some(reason),
             ..Entry::of(by, "pub_key_requested")
         },
+        AnnouncedChange::ReplayReward {
+            app_id,
+            transaction_id,
+        } => Entry {
+            subject: Some(Party::thing(format!("{app_id} {transaction_id}"))),
+            ..Entry::of(by, "reward_replayed")
+        },
     };
     db.transaction(|| {
         let rate = match announce.change {
@@ -37,6 +44,7 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
             AnnouncedChange::RequestPubKey { .. } => Some(Rate::Settings),
             // Nobody has to wait to revoke.
             AnnouncedChange::RevokeReportKey { .. } => None,
+            AnnouncedChange::ReplayReward { .. } => Some(Rate::Replays),
         };
         if let Some(rate) = rate {
             rates::take(db, now_ms, &announce.by, rate)?;

@@ -29,6 +29,7 @@ pub enum Rate {
     Invites,
     ReportKeys,
     Settings,
+    Replays,
 }
 
 impl Rate {
@@ -38,6 +39,7 @@ impl Rate {
             Self::Invites => "invites",
             Self::ReportKeys => "report_keys",
             Self::Settings => "settings",
+            Self::Replays => "replays",
         }
     }
 
@@ -47,6 +49,7 @@ impl Rate {
             Self::FailedSignIns => (10, MINUTE_MS),
             Self::Invites | Self::Settings => (30, HOUR_MS),
             Self::ReportKeys => (10, HOUR_MS),
+            Self::Replays => (600, HOUR_MS),
         }
     }
 }

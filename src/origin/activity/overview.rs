@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::activity::{
-    Activity, AppActivity, Counts, DayCounts, Endpoint, ReadActivity, RewardState,
-};
+use contract::activity::{Activity, AppActivity, Counts, DayCounts, Endpoint, ReadActivity, RewardState};
 use domain::model::{AppId, time::UtcDay};
 use platform::{
     database::{Database, DatabaseError, Row},
@@ -31,7 +29,14 @@ pub fn read(db: &impl Database, now_ms: i64, read: ReadActivity) -> Result<Activ
             dead: row.integer(4)?,
         };
         let counts = Counts::default();
-        apps.insert(app, AppActivity { app, counts, endpoint });
+        apps.insert(
+            app,
+            AppActivity {
+                app,
+                counts,
+                endpoint,
+            },
+        );
     }
     let mut days = BTreeMap::<i64, Counts>::new();
     for row in db.query(sql::SUM_COUNTS, params![read.from.number()])? {
@@ -55,7 +60,10 @@ pub fn read(db: &impl Database, now_ms: i64, read: ReadActivity) -> Result<Activ
     };
     Ok(Activity {
         behind_ms: behind_ms(db, now_ms)?,
-        days: days.into_iter().map(of_day).collect::<Result<_, DatabaseError>>()?,
+        days: days
+            .into_iter()
+            .map(of_day)
+            .collect::<Result<_, DatabaseError>>()?,
         apps: apps.into_values().collect(),
         first_conversion_ms: first(0)?,
         first_callback_ms: first(1)?,

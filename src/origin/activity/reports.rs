@@ -123,9 +123,7 @@ fn put_firsts(db: &impl Database, entries: &[ReportedEntry]) -> Result<(), Datab
     let rewards = entries
         .iter()
         .filter(|entry| entry.details.kind == RewardKind::Reward);
-    let conversion_ms = rewards
-        .map(|entry| entry.entry.div_euclid(NUMBERS_PER_MS))
-        .min();
+    let conversion_ms = rewards.map(|entry| entry.entry.div_euclid(NUMBERS_PER_MS)).min();
     let callback_ms = entries.iter().filter_map(|entry| entry.delivered_ms).min();
     db.execute(sql::PUT_FIRSTS, params![conversion_ms, callback_ms])
 }

@@ -3,7 +3,7 @@
 use contract::activity::{
     ListRewards, ListedReward, Place, RewardDelivery, RewardDetails, RewardFilter, RewardPage, RewardState,
 };
-use domain::accounts::permission::ROLE_FORBIDS;
+use domain::model::document::INVALID_FIELD;
 use platform::{
     database::{Database, DatabaseError, MAX_INTEGER, Row, Value},
     failure::Failure,
@@ -15,14 +15,16 @@ use super::{
     sql,
 };
 
+const NO_SEARCH_BY_USER: &str = "user_id: an analyst does not search by user";
+
 /// Rewards on a page at most.
 pub const MOST: u32 = 200;
 
 /// # Errors
-/// `role_forbids` if an analyst searches by user; or the database failed.
+/// `invalid_field` if an analyst searches by user; or the database failed.
 pub fn list(db: &impl Database, now_ms: i64, list: &ListRewards) -> Result<RewardPage, Failure> {
     if list.is_analyst && list.filter.user_id.is_some() {
-        return Err(ROLE_FORBIDS.into());
+        return Err(INVALID_FIELD.with_message(NO_SEARCH_BY_USER).into());
     }
     let limit = usize::try_from(list.limit.clamp(1, MOST)).unwrap_or(1);
     let version = db.query_integer(sql::GET_VERSION, &[])?.unwrap_or(0);

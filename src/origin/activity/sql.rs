@@ -47,8 +47,12 @@ macro_rules! shown {
 
 macro_rules! columns {
     () => {
-        concat!("SELECT e.entry, e.app, e.version, e.transaction_id, e.state, ", shown!(), ", e.http_status, e.user_id,
-          e.conversion_ts, e.delivered_ms, e.details")
+        concat!(
+            "SELECT e.entry, e.app, e.version, e.transaction_id, e.state, ",
+            shown!(),
+            ", e.http_status, e.user_id,
+          e.conversion_ts, e.delivered_ms, e.details"
+        )
     };
 }
 
@@ -62,10 +66,14 @@ macro_rules! from_entries {
 /// Whether an entry matches a filter: app, state, delivery, status, first second, second after the last, transaction, user.
 macro_rules! matches_filter {
     () => {
-        concat!("(?1 IS NULL OR e.app = ?1) AND (?2 IS NULL OR e.state = ?2) AND (?3 IS NULL OR ", shown!(), " = ?3)
+        concat!(
+            "(?1 IS NULL OR e.app = ?1) AND (?2 IS NULL OR e.state = ?2) AND (?3 IS NULL OR ",
+            shown!(),
+            " = ?3)
           AND (?4 IS NULL OR e.http_status = ?4) AND (?5 IS NULL OR e.conversion_ts >= ?5)
           AND (?6 IS NULL OR e.conversion_ts < ?6) AND (?7 IS NULL OR e.transaction_id = ?7)
-          AND (?8 IS NULL OR e.user_id = ?8)")
+          AND (?8 IS NULL OR e.user_id = ?8)"
+        )
     };
 }
 

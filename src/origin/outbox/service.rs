@@ -314,10 +314,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         if self.is_reporting.replace(true) {
             return;
         }
-        let sent = panics_to_failure(async {
-            Ok(feed::send(self.shell.storage(), self.runtime()).await?)
-        })
-        .await;
+        let sent =
+            panics_to_failure(async { Ok(feed::send(self.shell.storage(), self.runtime()).await?) }).await;
         self.is_reporting.set(false);
         // The alarm that started this is followed by another while anything is left.
         if let Err(failure) = sent {

@@ -262,6 +262,13 @@ platform::statements! {
         ORDER BY e.entry DESC LIMIT ?4");
     /// transaction id → see `log`
     pub const GET_ENTRY = concat!(entry_columns!(), "WHERE e.transaction_id = ?");
+    /// transaction id of a reward, its reversal or a notice → all of them, the reward first: entry, transaction id, state,
+    /// delivery, due, fields, user, txn, reason, time, terms of the click's offer and app, paying terms, placement, superseded
+    pub const GET_STORY = "SELECT e.entry, e.transaction_id, c.state, e.delivery, e.due_ms, e.fields, e.user_id, e.txn, e.reason,
+          e.at_ms, e.offer_terms, e.app_terms, c.offer_terms, e.placement, e.superseded
+        FROM (SELECT COALESCE(after, entry) AS reward FROM entries WHERE transaction_id = ?) f
+        JOIN entries e ON e.entry = f.reward OR e.after = f.reward
+        JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal ORDER BY e.after IS NOT NULL, e.entry";
     /// JSON list of entries → entry, time of the attempt, milliseconds, status, body, error
     pub const LIST_ATTEMPTS = "SELECT entry, at_ms, ms, http_status, body, error FROM attempts
         WHERE entry IN (SELECT value FROM json_each(?)) ORDER BY attempt";

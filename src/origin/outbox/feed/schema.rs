@@ -16,8 +16,17 @@ macro_rules! mark {
 macro_rules! counted_state {
     ($delivery:literal, $state:literal) => {
         concat!(
-            "CASE WHEN ", $delivery, " IS NOT NULL THEN 1 WHEN ", $state, " >= 20 THEN 4 WHEN ", $state,
-            " >= 10 THEN 5 WHEN ", $state, " = 4 THEN 2 ELSE ", $state, " END"
+            "CASE WHEN ",
+            $delivery,
+            " IS NOT NULL THEN 1 WHEN ",
+            $state,
+            " >= 20 THEN 4 WHEN ",
+            $state,
+            " >= 10 THEN 5 WHEN ",
+            $state,
+            " = 4 THEN 2 ELSE ",
+            $state,
+            " END"
         )
     };
 }
@@ -27,7 +36,9 @@ macro_rules! count {
     ($rows:expr) => {
         concat!(
             "INSERT INTO reward_counts (day, state, rewards, payout_micro_usd)
-               SELECT day, state, SUM(rewards), SUM(payout) FROM (", $rows, ") GROUP BY day, state
+               SELECT day, state, SUM(rewards), SUM(payout) FROM (",
+            $rows,
+            ") GROUP BY day, state
                HAVING SUM(rewards) <> 0 OR SUM(payout) <> 0
              ON CONFLICT (day, state) DO UPDATE SET rewards = rewards + excluded.rewards,
                payout_micro_usd = payout_micro_usd + excluded.payout_micro_usd, changes = changes + 1;"
