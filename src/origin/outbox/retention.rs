@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use super::{feed, numbers::first_number, sql};
+use super::{numbers::first_number, sql};
 use contract::operation::Reply;
 use domain::{
     conversions::reward::CLICK_LIFE_DAYS,
@@ -107,7 +107,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     for sql in [
         sql::SWEEP_CONFIRMED,
         sql::SWEEP_PAID_LATER,
-        feed::sql::SWEEP_COUNTS,
+        sql::SWEEP_REWARD_COUNTS,
     ] {
         db.execute(sql, params![first_day])?;
     }

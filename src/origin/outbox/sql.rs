@@ -369,6 +369,8 @@ platform::statements! {
     pub const SWEEP_CONFIRMED = "DELETE FROM confirmed WHERE day < ?";
     /// first UTC day kept
     pub const SWEEP_PAID_LATER = "DELETE FROM paid_later WHERE day < ?";
+    /// first UTC day kept: of the feed's counts
+    pub const SWEEP_REWARD_COUNTS = "DELETE FROM reward_counts WHERE day < ?";
     /// → the first UTC day of sums that are not confirmed yet
     pub const FIRST_UNSENT_DAY = "SELECT MIN(day) FROM (SELECT MIN(day) AS day FROM traffic
         UNION ALL SELECT MIN(value ->> '$.day') FROM forwards, json_each(sums) WHERE sums IS NOT NULL)";

@@ -39,6 +39,4 @@ platform::statements! {
         complete_ms = COALESCE(?3, complete_ms)";
     /// time
     pub const PUT_REPORT_OFF = "UPDATE feed SET attempts = attempts + 1, due_ms = ?";
-    /// first UTC day kept
-    pub const SWEEP_COUNTS = "DELETE FROM reward_counts WHERE day < ?";
 }
