@@ -2,6 +2,7 @@
 
 mod access;
 mod accounts;
+pub mod activity;
 mod authenticator;
 mod exports;
 mod figures;

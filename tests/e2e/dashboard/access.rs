@@ -185,6 +185,7 @@ fn what_is_another_publishers_is_answered_like_what_does_not_exist() {
             "exports",
             made("exports", json!({ "query": query, "format": "csv" }))["export_id"].clone(),
         ),
+        ("apps", json!("10000001")),
     ];
     for (method, path, _) in member_calls() {
         let Some((before, after)) = path.split_once(UNKNOWN) else {
