@@ -195,7 +195,7 @@ fn number(text: &str) -> Value {
     text.parse::<f64>().map_or(Value::Null, Value::from)
 }
 
-/// When a publisher's first list, click and report were answered, in milliseconds, by the ledger.
+/// When the publisher's first click was counted and its first report was made, in milliseconds, by the ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Firsts {
     pub click_ms: Option<i64>,

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::join;
 use worker::Request;
 
 use super::{
@@ -18,6 +19,7 @@ use crate::{
 use contract::{
     accounts::{Announce, AnnouncedChange},
     activity::{self, FindOutbox, Found, ReadActivity},
+    ledger::{self, OPERATOR, ReadFreshness},
     operation::CallError,
     outbox::{ReadReward, ReplayReward, Shard},
 };
@@ -50,11 +52,18 @@ fn unknown_reward() -> ApiError {
 pub async fn activity(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
     let from = UtcDay::of_ms(context.now_ms).minus(DAYS - 1);
     let to = activity::address(&visitor.publisher);
-    let read = context
-        .workers
-        .call(&to, ReadActivity { from }, READ_TIMEOUT)
-        .await?;
-    let body = reward_query::activity(&read, Firsts::default());
+    let ledger = ledger::address(&visitor.publisher, OPERATOR);
+    let (read, freshness) = join(
+        context.workers.call(&to, ReadActivity { from }, READ_TIMEOUT),
+        context.workers.call(&ledger, ReadFreshness {}, READ_TIMEOUT),
+    )
+    .await;
+    // Without the ledger, two steps of the checklist are not ticked, and the rest is there.
+    let firsts = freshness.map_or(Firsts::default(), |freshness| Firsts {
+        click_ms: freshness.first_click_ms,
+        report_ms: freshness.first_report_ms,
+    });
+    let body = reward_query::activity(&read?, firsts);
     Ok(Answer::json(200, body.to_string()))
 }
 

@@ -207,6 +207,20 @@ fn a_reward_is_listed_within_4_s_and_its_story_ends_with_its_reversal() {
     for first in ["conversion", "callback"] {
         assert!(activity["first"][first].is_i64(), "{activity}");
     }
+    for first in ["list", "click", "report"] {
+        assert_eq!(activity["first"][first], Value::Null, "{activity}");
+    }
+    let query = format!("rid={}&app={}&user_id=live-6", wall.goal("1"), wall.app);
+    signpost.click(&query, "DE").expect(302);
+    let report = json!({
+        "date_range": { "start_date": "2026-11-01", "end_date": "2026-11-02" },
+        "dimensions": ["date"], "metrics": ["revenue"],
+    });
+    publisher.report(&report);
+    eventually_within(PATIENCE_MS, &true, || {
+        let first = owner.get("activity").expect(200).json()["first"].clone();
+        first["click"].is_i64() && first["report"].is_i64()
+    });
 }
 
 #[test]
