@@ -2,9 +2,13 @@
 //! and state, the endpoints' standing, and the newest entries of all logs, so that the dashboard reads them in one call.
 //! It owns nothing: everything in it can be told again.
 
+mod replays;
 mod report;
 mod rewards;
 
+pub use replays::{
+    CancelReplay, CountReplay, Counted, ReadReplay, ReplayFilter, ReplayedDelivery, StartReplay,
+};
 pub use report::{
     EndpointReport, Report, ReportedCount, ReportedEntry, RewardDelivery, RewardDetails, RewardKind,
     RewardState,
@@ -14,7 +18,7 @@ pub use rewards::{ListRewards, ListedReward, Place, RewardFilter, RewardPage};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    operation::{Applied, ObjectAddress, Operation, Repeat},
+    operation::{self, Applied, ObjectAddress, Operation, Repeat},
     operations,
     outbox::EndpointState,
 };
@@ -44,6 +48,10 @@ operations! {
         Read(ReadActivity) -> Activity, Idempotent;
         List(Box<ListRewards>) -> RewardPage, Idempotent;
         Find(FindOutbox) -> Found, Idempotent;
+        CountReplay(CountReplay) -> Counted, Idempotent;
+        StartReplay(StartReplay) -> operation::Reply, Idempotent;
+        ReadReplay(ReadReplay) -> operation::Reply, Idempotent;
+        CancelReplay(CancelReplay) -> operation::Reply, Idempotent;
     }
 }
 
@@ -154,4 +162,7 @@ pub enum Reply {
     Activity(Activity),
     Page(RewardPage),
     Found(Found),
+    Counted(Counted),
+    /// The answer to a call about a replay.
+    Replay(operation::Reply),
 }

@@ -5,7 +5,7 @@ mod reward;
 mod settle;
 
 pub use day::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay};
-pub use reward::{ReadReward, ReplayReward};
+pub use reward::{ReadReward, ReplayReward, ReplayRewards};
 pub use settle::{Settle, SettleFilter, SettleMany, Settled};
 
 use serde::{Deserialize, Serialize};
@@ -86,6 +86,7 @@ operations! {
         ListDay(ListDay) -> DayEntries, Idempotent;
         ReadReward(ReadReward) -> operation::Reply, Idempotent;
         ReplayReward(ReplayReward) -> operation::Reply, Once;
+        ReplayRewards(ReplayRewards) -> Replayed, Once;
     }
 }
 

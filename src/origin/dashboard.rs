@@ -20,6 +20,8 @@ mod pages;
 #[cfg(target_arch = "wasm32")]
 mod passkeys;
 #[cfg(target_arch = "wasm32")]
+mod replays;
+#[cfg(target_arch = "wasm32")]
 mod rewards;
 #[cfg(target_arch = "wasm32")]
 mod settings;
@@ -72,6 +74,9 @@ pub enum MemberCall {
     ListRewards,
     ReadReward,
     ReplayReward,
+    ReplayRewards,
+    ReadReplay,
+    CancelReplay,
     CreateExport,
     ReadExport,
     ListReportKeys,
@@ -104,7 +109,8 @@ impl MemberCall {
                 Some(Permission::ViewFigures)
             }
             Self::ReadActivity | Self::ListRewards | Self::ReadReward => Some(Permission::ViewActivity),
-            Self::ReplayReward => Some(Permission::ReplayRewards),
+            Self::ReplayReward | Self::ReadReplay | Self::CancelReplay => Some(Permission::ReplayRewards),
+            Self::ReplayRewards => Some(Permission::ReplayManyRewards),
             Self::ListReportKeys => Some(Permission::ViewReportKeys),
             Self::CreateReportKey | Self::RevokeReportKey => Some(Permission::ManageReportKeys),
             Self::ReadPubKey => Some(Permission::ViewPubKey),
@@ -130,7 +136,7 @@ mod handlers {
 
     use super::{
         DashboardCall, MemberCall, PublicCall, config::LocalSignIn, exports, figures, gate, members,
-        own_passkeys, pages, passkeys, rewards, settings, sign_in, switch,
+        own_passkeys, pages, passkeys, replays, rewards, settings, sign_in, switch,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
     use domain::{accounts::account::ACCOUNT_SUSPENDED, model::api_error::common};
@@ -198,6 +204,7 @@ mod handlers {
             MemberCall::Overview
                 | MemberCall::ReadActivity
                 | MemberCall::ReadReward
+                | MemberCall::ReadReplay
                 | MemberCall::ReadExport
                 | MemberCall::ListReportKeys
                 | MemberCall::ReadPubKey
@@ -237,6 +244,9 @@ mod handlers {
             MemberCall::ListRewards => rewards::list(context, &visitor, request).await,
             MemberCall::ReadReward => rewards::story(context, &visitor, segments).await,
             MemberCall::ReplayReward => rewards::replay(context, &visitor, segments).await,
+            MemberCall::ReplayRewards => replays::start(context, &visitor, segments, request).await,
+            MemberCall::ReadReplay => replays::read(context, &visitor, segments).await,
+            MemberCall::CancelReplay => replays::cancel(context, &visitor, segments).await,
             MemberCall::CreateExport => exports::create(context, &visitor, request).await,
             MemberCall::ReadExport => exports::read(context, &visitor, segments).await,
             MemberCall::ListReportKeys => settings::list_report_keys(context, &visitor).await,

@@ -3,10 +3,10 @@
 use crate::dashboard::{
     DashboardCall::{self, Asset, Member, Page, Public},
     MemberCall::{
-        self, AddPasskey, ChangeRole, CreateExport, EndSession, ListMembers, ListPasskeys, ListRewards,
-        ListSessions, Overview, PasskeyAddition, ReadActivity, ReadAudit, ReadExport, ReadPubKeyRequest,
-        ReadReward, Recover, RemoveMember, RemovePasskey, ReplayReward, Reports, RequestPubKey, Suggestions,
-        Switch, Verify, VerifyRequest, WithdrawInvite,
+        self, AddPasskey, CancelReplay, ChangeRole, CreateExport, EndSession, ListMembers, ListPasskeys,
+        ListRewards, ListSessions, Overview, PasskeyAddition, ReadActivity, ReadAudit, ReadExport,
+        ReadPubKeyRequest, ReadReplay, ReadReward, Recover, RemoveMember, RemovePasskey, ReplayReward,
+        ReplayRewards, Reports, RequestPubKey, Suggestions, Switch, Verify, VerifyRequest, WithdrawInvite,
     },
     PublicCall::{
         CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
@@ -207,6 +207,11 @@ pub const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/rewards", &[on(Post, Dashboard(Member(ListRewards))).within(Members)]),
     dashboard("/v1/dashboard/apps/{}/rewards/{}", &[on(Get, Dashboard(Member(ReadReward))).within(Members)]),
     dashboard("/v1/dashboard/apps/{}/rewards/{}/replay", &[on(Post, Dashboard(Member(ReplayReward))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/replays", &[on(Post, Dashboard(Member(ReplayRewards))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/replays/{}", &[
+        on(Get, Dashboard(Member(ReadReplay))).within(Members),
+        on(Delete, Dashboard(Member(CancelReplay))).within(Members),
+    ]),
     dashboard("/v1/dashboard/exports", &[on(Post, Dashboard(Member(CreateExport))).within(Members)]),
     dashboard("/v1/dashboard/exports/{}", &[on(Get, Dashboard(Member(ReadExport))).within(Members)]),
     dashboard("/v1/dashboard/report_keys", &[

@@ -40,6 +40,11 @@ impl<'s> Browser<'s> {
 
     /// Sends what a page of the dashboard sends.
     fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
+        self.send_with(method, path, &[], body)
+    }
+
+    /// The same with further headers.
+    fn send_with(&self, method: &str, path: &str, further: &[(&str, &str)], body: Option<&Value>) -> Answer {
         let body = body.map(Value::to_string).unwrap_or_default();
         let mut headers = vec![("Host", HOST), ("Sec-Fetch-Site", "same-origin")];
         if method != "GET" {
@@ -47,6 +52,7 @@ impl<'s> Browser<'s> {
         }
         headers.extend(self.cookie.as_deref().map(|cookie| ("Cookie", cookie)));
         headers.extend(self.publisher.as_deref().map(|shown| ("X-Publisher", shown)));
+        headers.extend_from_slice(further);
         self.signpost.send(method, path, &headers, body.as_bytes())
     }
 

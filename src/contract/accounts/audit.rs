@@ -16,10 +16,24 @@ pub struct Announce {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnnouncedChange {
-    CreateReportKey { label: String },
-    RevokeReportKey { key_id: String },
-    RequestPubKey { reason: String },
-    ReplayReward { app_id: AppId, transaction_id: String },
+    CreateReportKey {
+        label: String,
+    },
+    RevokeReportKey {
+        key_id: String,
+    },
+    RequestPubKey {
+        reason: String,
+    },
+    ReplayReward {
+        app_id: AppId,
+        transaction_id: String,
+    },
+    /// The filter in words.
+    ReplayRewards {
+        app_id: AppId,
+        filter: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -28,6 +28,8 @@ pub enum Permission {
     ViewActivity,
     /// Send callbacks of rewards again.
     ReplayRewards,
+    /// Send callbacks of many rewards again.
+    ReplayManyRewards,
     /// See the members and the open invites.
     ViewMembers,
     /// Invite members and withdraw invites, change roles, remove members, issue recoveries.
@@ -48,7 +50,7 @@ enum Passkey {
 }
 
 impl Permission {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::ViewFigures,
         Self::ViewReportKeys,
         Self::ManageReportKeys,
@@ -56,6 +58,7 @@ impl Permission {
         Self::RequestPubKey,
         Self::ViewActivity,
         Self::ReplayRewards,
+        Self::ReplayManyRewards,
         Self::ViewMembers,
         Self::ManageMembers,
         Self::ViewAudit,
@@ -77,6 +80,7 @@ impl Permission {
             Self::RequestPubKey => (&[Owner, Developer], Passkey::Any),
             Self::ViewActivity => (&[Owner, Developer, Analyst], Passkey::Any),
             Self::ReplayRewards => (&[Owner, Developer], Passkey::Any),
+            Self::ReplayManyRewards => (&[Owner, Developer], Passkey::Fresh),
             Self::ViewMembers => (&[Owner, Admin, Support], Passkey::Any),
             Self::ManageMembers => (&[Owner, Admin], Passkey::Fresh),
             Self::ViewAudit => (&[Owner, Developer, Admin, Support], Passkey::Any),

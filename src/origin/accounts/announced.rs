@@ -37,6 +37,11 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
             subject: Some(Party::thing(format!("{app_id} {transaction_id}"))),
             ..Entry::of(by, "reward_replayed")
         },
+        AnnouncedChange::ReplayRewards { app_id, filter } => Entry {
+            subject: Some(Party::thing(app_id.to_string())),
+            detail: Some(filter),
+            ..Entry::of(by, "rewards_replayed")
+        },
     };
     db.transaction(|| {
         let rate = match announce.change {
@@ -45,6 +50,7 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
             // Nobody has to wait to revoke.
             AnnouncedChange::RevokeReportKey { .. } => None,
             AnnouncedChange::ReplayReward { .. } => Some(Rate::Replays),
+            AnnouncedChange::ReplayRewards { .. } => Some(Rate::Settings),
         };
         if let Some(rate) = rate {
             rates::take(db, now_ms, &announce.by, rate)?;

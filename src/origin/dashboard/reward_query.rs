@@ -4,7 +4,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use contract::activity::{
-    Activity, Counts, ListRewards, ListedReward, Place, RewardDelivery, RewardFilter, RewardPage, RewardState,
+    Activity, Counts, ListRewards, ListedReward, Place, ReplayFilter, ReplayedDelivery, RewardDelivery,
+    RewardFilter, RewardPage, RewardState,
 };
 use domain::model::{
     AppId,
@@ -153,6 +154,59 @@ fn parse_place(text: &str) -> Option<Place> {
     })
 }
 
+/// The body of `POST replays`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReplayBody {
+    filter: ReplayFilterBody,
+    #[serde(default)]
+    dry_run: bool,
+    #[serde(default)]
+    until: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReplayFilterBody {
+    #[serde(default)]
+    delivery: ReplayedDelivery,
+    #[serde(default)]
+    from: i64,
+}
+
+impl Document for ReplayBody {
+    fn check(&self) -> Result<(), FieldError> {
+        let is_time = |time: i64| (0..=LATEST_S).contains(&time);
+        if !is_time(self.filter.from) {
+            return Err(FieldError::new("filter.from", "must be UNIX seconds"));
+        }
+        match self.until {
+            Some(until) if !is_time(until) || until < self.filter.from => Err(FieldError::new(
+                "until",
+                "must be UNIX seconds, and not before filter.from",
+            )),
+            None if !self.dry_run => Err(FieldError::new("until", "must be that of a dry run")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Parses the body of `POST replays`: the filter, and whether it is only to be counted.
+///
+/// # Errors
+/// A field is missing, unknown or has a value that it may not have.
+pub fn parse_replay(body: &str, now_ms: i64) -> Result<(ReplayFilter, bool), ApiError> {
+    let body = ReplayBody::from_json(body)?;
+    // Conversion times are whole seconds, so "until now" includes the current second.
+    let now_s = now_ms.div_euclid(SECOND_MS).saturating_add(1);
+    let filter = ReplayFilter {
+        delivery: body.filter.delivery,
+        from: body.filter.from,
+        until: body.until.unwrap_or(now_s),
+    };
+    Ok((filter, body.dry_run))
+}
+
 /// The answer to `POST rewards`.
 pub fn page(page: &RewardPage) -> Value {
     let next = page.next.map(|place| format!("{}.{}", place.entry, place.app));
@@ -287,6 +341,31 @@ mod tests {
         assert_eq!(
             (polled.after, polled.limit, polled.is_analyst),
             (Some(3), 50, true)
+        );
+    }
+
+    #[test]
+    fn a_replay_is_counted_first_and_started_with_the_time_of_the_count() {
+        let counted = parse_replay(r#"{"filter":{"from":5},"dry_run":true}"#, 9_500).unwrap();
+        let filter = ReplayFilter {
+            delivery: ReplayedDelivery::Dead,
+            from: 5,
+            until: 10,
+        };
+        assert_eq!(counted, (filter, true));
+        let started = parse_replay(r#"{"filter":{"delivery":"delivered"},"until":7}"#, 9_500).unwrap();
+        assert!(started.0.delivery == ReplayedDelivery::Delivered && started.0.until == 7 && !started.1);
+        for body in [
+            r#"{"filter":{}}"#,
+            r#"{"filter":{"from":9},"until":8}"#,
+            r#"{"filter":{"from":-1},"dry_run":true}"#,
+            r#"{"filter":{"delivery":"not_wanted"},"dry_run":true}"#,
+        ] {
+            assert_eq!(parse_replay(body, 0).unwrap_err().code, "invalid_field", "{body}");
+        }
+        assert_eq!(
+            parse_replay(r#"{"dry_run":true}"#, 0).unwrap_err().code,
+            "missing_field"
         );
     }
 

@@ -14,7 +14,7 @@ use super::{
 use contract::{
     activity::RewardState,
     operation::Reply,
-    outbox::{ReadReward, ReplayReward},
+    outbox::{ReadReward, ReplayReward, ReplayRewards, Replayed},
 };
 use domain::{
     callbacks::fields::{Decimal, Status},
@@ -251,6 +251,20 @@ pub fn replay_one(
         status: 202,
         body: serde_json::json!({ "transaction_id": replay.transaction_id }).to_string(),
     })
+}
+
+/// A step of a replay of many.
+///
+/// # Errors
+/// `not_found` if the app is another publisher's.
+pub fn replay_some(
+    db: &impl Database,
+    now_ms: i64,
+    step: &ReplayRewards,
+    claim_ms: i64,
+) -> Result<Replayed, Failure> {
+    own_outbox(db, &step.publisher)?;
+    Ok(replay::replay_some(db, now_ms, step, claim_ms, replay::STEP)?)
 }
 
 /// The state of this outbox, if its app is the publisher's.

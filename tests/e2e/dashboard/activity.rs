@@ -301,3 +301,56 @@ fn what_a_receiver_answers_is_text_with_its_secrets_masked() {
     });
     assert_eq!(rows(&owner, &json!({ "http_status": 503 })).len(), 1);
 }
+
+#[test]
+fn dead_callbacks_are_counted_and_sent_again_and_a_replay_can_be_cancelled() {
+    let signpost = demo();
+    let receiver = Receiver::start();
+    let wall = signpost.offer_wall("activity-replays", "79000304", Some(&receiver));
+    // Aborted at the first try.
+    receiver.set(Behaviour::answer(
+        400,
+        &[("webhook-delivery", "abort-message")],
+        "",
+    ));
+    let ids: Vec<String> = (0..30).map(|nth| wall.pay(&format!("user-{nth}"))).collect();
+    let owner = signed_in(&signpost, &signpost.existing_publisher(&wall.id), "owner");
+    let dead = || owner.get("activity").expect(200).json()["apps"][0]["endpoint"]["dead"].clone();
+    eventually_within(PATIENCE_MS, &json!(30), dead);
+    receiver.set(Behaviour::status(200));
+
+    let path = format!("apps/{}/replays", wall.app);
+    let counted = owner
+        .post(&path, &json!({ "filter": {}, "dry_run": true }))
+        .expect(200)
+        .json();
+    assert_eq!(counted["count"], 30);
+    let start = |key: &str| {
+        let body = json!({ "filter": { "delivery": "dead" }, "until": counted["until"] });
+        let path = format!("/v1/dashboard/{path}");
+        owner.send_with("POST", &path, &[("Idempotency-Key", key)], Some(&body))
+    };
+    owner
+        .post(&path, &json!({ "filter": {}, "until": counted["until"] }))
+        .expect_error(400, "invalid_field");
+    let started = start("first").expect(202).json();
+    assert_eq!(start("first").expect(200).json(), started);
+    let replay = format!("{path}/{}", started["replay_id"].as_str().unwrap());
+    let progress = || owner.get(&replay).expect(200).json();
+    eventually_within(PATIENCE_MS, &json!("done"), || progress()["state"].clone());
+    assert_eq!(progress()["replayed"], 30);
+    eventually_within(PATIENCE_MS, &json!(0), dead);
+    let received = receiver.transactions();
+    assert!(ids.iter().all(|id| received[id] == 2), "{received:?}");
+
+    // Nothing is dead any more, so the second one is over soon, and cancelling it changes nothing.
+    let second = start("second").expect(202).json();
+    let second = format!("{path}/{}", second["replay_id"].as_str().unwrap());
+    let cancel = || owner.send("DELETE", &format!("/v1/dashboard/{second}"), None);
+    cancel().expect(204);
+    cancel().expect(204);
+    assert_eq!(owner.get(&second).expect(200).json()["replayed"], 0);
+    owner.get(&format!("{path}/99")).expect_error(404, "not_found");
+    let actions = owner.get("audit").expect(200).json();
+    assert_eq!(actions["entries"][0]["action"], "rewards_replayed");
+}
