@@ -565,6 +565,7 @@ fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
         let reply = serde_json::to_value(handle(&db, NOW, find).unwrap()).unwrap();
         assert_eq!(reply, serde_json::json!({ "found": found }));
     }
+    run_replays(&db);
     for sequence in 2..60 {
         let entries = (0..200).map(|nth| entry(0, sequence * 200 + nth)).collect();
         apply(
@@ -581,5 +582,79 @@ fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
     assert_eq!(read(&db, NOW + DAYS * DAY_MS).apps[0].counts, Counts::default());
     assert_eq!(sweep::sweep(&db, NOW + 402 * DAY_MS), Ok(None));
     assert!(page(&db, list(RewardFilter::default())).rewards.is_empty());
-    assert_only_listed_statements(&db, sql::ALL, MIGRATIONS);
+    let fixture = ["UPDATE replays SET due_ms = 0"];
+    assert_only_listed_statements(&db, &[sql::ALL, &fixture].concat(), MIGRATIONS);
+}
+
+/// An outbox that answers every other call.
+struct Flaky(std::cell::Cell<bool>);
+
+impl platform::traits::Clock for Flaky {
+    fn now_ms(&self) -> i64 {
+        NOW + 10_000
+    }
+}
+
+impl platform::traits::ObjectCall for Flaky {
+    async fn call<O: contract::operation::Operation>(
+        &self,
+        _to: &contract::operation::ObjectAddress,
+        _operation: O,
+        _timeout: std::time::Duration,
+    ) -> Result<O::Answer, contract::operation::CallError> {
+        if self.0.replace(!self.0.get()) {
+            let replayed = serde_json::json!({ "replayed": 0, "next": null, "until": 1 });
+            return Ok(serde_json::from_value(replayed).unwrap());
+        }
+        Err(contract::operation::Unanswered::default().into())
+    }
+}
+
+/// Runs the statements of replays: one that ends, and one that is cancelled.
+fn run_replays(db: &Sqlite) {
+    use contract::activity::{
+        CancelReplay, CountReplay, ReadReplay, ReplayFilter, ReplayedDelivery, StartReplay,
+    };
+    use domain::model::PublisherId;
+    use futures_util::FutureExt;
+    use origin::activity::replays;
+
+    let filter = ReplayFilter {
+        delivery: ReplayedDelivery::Dead,
+        from: 0,
+        until: 1,
+    };
+    let publisher = PublisherId::parse("acme").unwrap();
+    let start = |key: &str| {
+        let start = StartReplay {
+            publisher: publisher.clone(),
+            app: app(1),
+            filter,
+            key: key.into(),
+        };
+        handle(db, NOW, start.into()).unwrap();
+    };
+    let outbox = Flaky(std::cell::Cell::new(true));
+    let count = CountReplay {
+        publisher: publisher.clone(),
+        app: app(1),
+        filter,
+    };
+    replays::count(db, &outbox, &count)
+        .now_or_never()
+        .unwrap()
+        .unwrap();
+    start("first");
+    for _ in 0..3 {
+        replays::step(db, &outbox).now_or_never().unwrap().unwrap();
+        db.execute("UPDATE replays SET due_ms = 0", &[]).unwrap();
+    }
+    start("second");
+    let (app, replay_id) = (app(1), "2".to_owned());
+    let cancel = CancelReplay {
+        app,
+        replay_id: replay_id.clone(),
+    };
+    handle(db, NOW, cancel.into()).unwrap();
+    handle(db, NOW, ReadReplay { app, replay_id }.into()).unwrap();
 }
