@@ -141,7 +141,7 @@ pub struct ReadOffers {
     pub day: UtcDay,
 }
 
-/// Reads the instant up to which facts were loaded.
+/// Reads the instant up to which facts were loaded, and when the first click and the first report came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadFreshness {}
 
@@ -149,6 +149,11 @@ pub struct ReadFreshness {}
 pub struct Freshness {
     /// In milliseconds; none before the first.
     pub loaded_through_ms: Option<i64>,
+    /// When the first click was counted, and the first report by a report key was made, in milliseconds.
+    #[serde(default)]
+    pub first_click_ms: Option<i64>,
+    #[serde(default)]
+    pub first_report_ms: Option<i64>,
 }
 
 /// Reads values of a dimension that facts have in a range of days, those with the most impressions first. `date_range` is

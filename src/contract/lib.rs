@@ -5,6 +5,7 @@
 //! of every operation.
 
 pub mod accounts;
+pub mod activity;
 pub mod catalog;
 pub mod clicks;
 pub mod counters;

@@ -1,9 +1,11 @@
 //! The outboxes: one or several objects for each app, its shards.
 
 mod day;
+mod reward;
 mod settle;
 
 pub use day::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay};
+pub use reward::{ReadReward, ReplayReward, ReplayRewards};
 pub use settle::{Settle, SettleFilter, SettleMany, Settled};
 
 use serde::{Deserialize, Serialize};
@@ -84,6 +86,9 @@ operations! {
         Erase(Erase) -> operation::Reply, Idempotent;
         ReadDay(ReadDay) -> OutboxDay, Idempotent;
         ListDay(ListDay) -> DayEntries, Idempotent;
+        ReadReward(ReadReward) -> operation::Reply, Idempotent;
+        ReplayReward(ReplayReward) -> operation::Reply, Once;
+        ReplayRewards(ReplayRewards) -> Replayed, Once;
     }
 }
 

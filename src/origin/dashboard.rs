@@ -3,6 +3,7 @@
 
 pub mod audited;
 pub mod config;
+pub mod reward_query;
 
 #[cfg(target_arch = "wasm32")]
 mod apps;
@@ -22,6 +23,10 @@ mod own_passkeys;
 mod pages;
 #[cfg(target_arch = "wasm32")]
 mod passkeys;
+#[cfg(target_arch = "wasm32")]
+mod replays;
+#[cfg(target_arch = "wasm32")]
+mod rewards;
 #[cfg(target_arch = "wasm32")]
 mod settings;
 #[cfg(target_arch = "wasm32")]
@@ -72,6 +77,13 @@ pub enum MemberCall {
     Overview,
     Reports,
     Suggestions,
+    ReadActivity,
+    ListRewards,
+    ReadReward,
+    ReplayReward,
+    ReplayRewards,
+    ReadReplay,
+    CancelReplay,
     CreateExport,
     ReadExport,
     ListReportKeys,
@@ -110,6 +122,9 @@ impl MemberCall {
             Self::Overview | Self::Reports | Self::Suggestions | Self::CreateExport | Self::ReadExport => {
                 Some(Permission::ViewFigures)
             }
+            Self::ReadActivity | Self::ListRewards | Self::ReadReward => Some(Permission::ViewActivity),
+            Self::ReplayReward | Self::ReadReplay | Self::CancelReplay => Some(Permission::ReplayRewards),
+            Self::ReplayRewards => Some(Permission::ReplayManyRewards),
             Self::ListReportKeys => Some(Permission::ViewReportKeys),
             Self::CreateReportKey | Self::RevokeReportKey => Some(Permission::ManageReportKeys),
             Self::ReadPubKey => Some(Permission::ViewPubKey),
@@ -140,7 +155,7 @@ mod handlers {
 
     use super::{
         DashboardCall, MemberCall, PublicCall, apps, config::LocalSignIn, exports, figures, gate, members,
-        own_passkeys, pages, passkeys, settings, sign_in, switch, tester,
+        own_passkeys, pages, passkeys, replays, rewards, settings, sign_in, switch, tester,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
     use domain::{accounts::account::ACCOUNT_SUSPENDED, model::api_error::common};
@@ -206,6 +221,9 @@ mod handlers {
         matches!(
             call,
             MemberCall::Overview
+                | MemberCall::ReadActivity
+                | MemberCall::ReadReward
+                | MemberCall::ReadReplay
                 | MemberCall::ReadExport
                 | MemberCall::ListReportKeys
                 | MemberCall::ReadPubKey
@@ -243,6 +261,13 @@ mod handlers {
             MemberCall::Overview => figures::overview(context, config, &visitor).await,
             MemberCall::Reports => figures::reports(context, &visitor, request).await,
             MemberCall::Suggestions => figures::suggestions(context, &visitor, request).await,
+            MemberCall::ReadActivity => rewards::activity(context, &visitor).await,
+            MemberCall::ListRewards => rewards::list(context, &visitor, request).await,
+            MemberCall::ReadReward => rewards::story(context, &visitor, segments).await,
+            MemberCall::ReplayReward => rewards::replay(context, &visitor, segments).await,
+            MemberCall::ReplayRewards => replays::start(context, &visitor, segments, request).await,
+            MemberCall::ReadReplay => replays::read(context, &visitor, segments).await,
+            MemberCall::CancelReplay => replays::cancel(context, &visitor, segments).await,
             MemberCall::CreateExport => exports::create(context, &visitor, request).await,
             MemberCall::ReadExport => exports::read(context, &visitor, segments).await,
             MemberCall::ListReportKeys => settings::list_report_keys(context, &visitor).await,

@@ -29,9 +29,7 @@ mod uploads;
 
 pub use sql::MIGRATIONS;
 
-use contract::ledger::{
-    AddOffers, Command, Freshness, ListDays, ListKeys, ReadFreshness, ReadOffers, Reply, RevokeKey,
-};
+use contract::ledger::{AddOffers, Command, ListDays, ListKeys, ReadFreshness, ReadOffers, Reply, RevokeKey};
 use domain::model::{PublisherId, mac::MacKeys, time::SECOND_MS};
 use platform::{
     database::{Database, DatabaseError},
@@ -71,9 +69,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::ListDays(ListDays { limit, before }) => {
             days::list(db, limit, before.as_deref()).map(Reply::Operator)
         }
-        Command::ReadFreshness(ReadFreshness {}) => Ok(Reply::Freshness(Freshness {
-            loaded_through_ms: freshness::loaded_through_ms(db)?,
-        })),
+        Command::ReadFreshness(ReadFreshness {}) => Ok(Reply::Freshness(freshness::read(db)?)),
         Command::Suggest(suggest) => {
             let query = suggestions::query(&suggest)?;
             suggestions::suggest(db, &suggest.text, &query).map(Reply::Operator)

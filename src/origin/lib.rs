@@ -1,4 +1,4 @@
-//! The origin Worker: six kinds of Durable Objects, each with its own SQLite database, and the operator's interface.
+//! The origin Worker: seven kinds of Durable Objects, each with its own SQLite database, and the operator's interface.
 //!
 //! Each kind is a module of the same shape:
 //! - `object.rs`, the shell: parses a request, calls the service and answers; it exists only in Wasm;
@@ -9,6 +9,7 @@
 //! [`contract`] defines each object's name and operations.
 
 pub mod accounts;
+pub mod activity;
 pub mod batches;
 mod callback_settings;
 pub mod catalog;

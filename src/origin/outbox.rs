@@ -10,7 +10,9 @@
 //! - [`terms`] and [`terms_cache`]: the terms that pay a click; [`txns`]: the senders' own ids; [`rewarded`]: one
 //!   reward for a user and a goal;
 //! - [`revenue_batches`], [`day`] and [`comparisons`]: sums for ledgers and counters, and their comparison with the log;
+//! - [`feed`]: reports to the publisher's activity object;
 //! - [`calls`]: calls to other objects; [`commands`]: those that need none;
+//! - [`story`]: a reward as its publisher reads it;
 //! - [`merge`] and [`reconcile`]: one log and one day from all outboxes of an app;
 //! - [`replay`] and [`retention`]: the operator's replays, and deletion.
 
@@ -26,6 +28,7 @@ pub mod deliveries;
 pub mod delivery_log;
 pub mod endpoint;
 pub mod entries;
+pub mod feed;
 mod goals;
 pub mod log;
 pub mod merge;
@@ -45,6 +48,7 @@ pub mod service;
 pub mod settlement;
 pub mod sql;
 pub mod states;
+pub mod story;
 pub mod terms;
 mod terms_cache;
 pub mod tester;
@@ -79,6 +83,7 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
         db.query_integer(sql::FIRST_FREE, params![])?,
         deliveries::due_ms(db, state)?,
         batches::due_ms(db, period(state, now_ms).end)?,
+        feed::due_ms(db, now_ms)?,
         retention::due_ms(db, now_ms)?,
     ];
     let alarms = due_times.into_iter().flatten().map(|due_ms| {

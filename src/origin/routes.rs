@@ -3,10 +3,11 @@
 use crate::dashboard::{
     DashboardCall::{self, Asset, Member, Page, Public},
     MemberCall::{
-        self, AddPasskey, ChangeApp, ChangeRole, ChangeSecret, CreateApp, CreateExport, EndSession, ListApps,
-        ListMembers, ListPasskeys, ListSessions, Overview, PasskeyAddition, ReadApp, ReadAudit, ReadExport,
-        ReadPubKeyRequest, Recover, RemoveMember, RemovePasskey, Reports, RequestPubKey, Suggestions, Switch,
-        Verify, VerifyRequest, WithdrawInvite,
+        self, AddPasskey, CancelReplay, ChangeApp, ChangeRole, ChangeSecret, CreateApp, CreateExport,
+        EndSession, ListApps, ListMembers, ListPasskeys, ListRewards, ListSessions, Overview,
+        PasskeyAddition, ReadActivity, ReadApp, ReadAudit, ReadExport, ReadPubKeyRequest, ReadReplay,
+        ReadReward, Recover, RemoveMember, RemovePasskey, ReplayReward, ReplayRewards, Reports,
+        RequestPubKey, Suggestions, Switch, Verify, VerifyRequest, WithdrawInvite,
     },
     PublicCall::{
         CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
@@ -206,6 +207,15 @@ pub const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/overview", &[on(Get, Dashboard(Member(Overview))).within(Members)]),
     dashboard("/v1/dashboard/reports", &[on(Post, Dashboard(Member(Reports))).within(Members)]),
     dashboard("/v1/dashboard/suggestions", &[on(Post, Dashboard(Member(Suggestions))).within(Members)]),
+    dashboard("/v1/dashboard/activity", &[on(Get, Dashboard(Member(ReadActivity))).within(Members)]),
+    dashboard("/v1/dashboard/rewards", &[on(Post, Dashboard(Member(ListRewards))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/rewards/{}", &[on(Get, Dashboard(Member(ReadReward))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/rewards/{}/replay", &[on(Post, Dashboard(Member(ReplayReward))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/replays", &[on(Post, Dashboard(Member(ReplayRewards))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/replays/{}", &[
+        on(Get, Dashboard(Member(ReadReplay))).within(Members),
+        on(Delete, Dashboard(Member(CancelReplay))).within(Members),
+    ]),
     dashboard("/v1/dashboard/exports", &[on(Post, Dashboard(Member(CreateExport))).within(Members)]),
     dashboard("/v1/dashboard/exports/{}", &[on(Get, Dashboard(Member(ReadExport))).within(Members)]),
     dashboard("/v1/dashboard/report_keys", &[

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::harness::Setup;
-use origin::{accounts, batches, catalog, clicks, counters, ledger, outbox};
+use origin::{accounts, activity, batches, catalog, clicks, counters, ledger, outbox};
 use platform::migrations::Migration;
 
 #[test]
@@ -13,8 +13,8 @@ fn workerd_compiles_every_sql_statement() {
         .without_api_check()
         .start();
     let counters_sql = [counters::sql::ALL, batches::sql::ALL].concat();
-    let outbox_sql = [outbox::sql::ALL, batches::sql::ALL].concat();
-    let objects: [(&str, &[Migration], &[&str]); 7] = [
+    let outbox_sql = [outbox::sql::ALL, outbox::feed::sql::ALL, batches::sql::ALL].concat();
+    let objects: [(&str, &[Migration], &[&str]); 8] = [
         ("catalog", catalog::schema::MIGRATIONS, catalog::sql::ALL),
         ("counters", counters::MIGRATIONS, &counters_sql),
         ("clicks", clicks::MIGRATIONS, clicks::sql::ALL),
@@ -22,6 +22,7 @@ fn workerd_compiles_every_sql_statement() {
         ("ledger", ledger::MIGRATIONS, ledger::sql::ALL),
         ("outbox", outbox::MIGRATIONS, &outbox_sql),
         ("accounts", accounts::MIGRATIONS, accounts::sql::ALL),
+        ("activity", activity::MIGRATIONS, activity::sql::ALL),
     ];
     for (object, migrations, statements) in objects {
         let body =

@@ -2,6 +2,7 @@
 
 mod access;
 mod accounts;
+pub mod activity;
 mod apps;
 mod authenticator;
 mod exports;
@@ -54,6 +55,7 @@ impl<'s> Browser<'s> {
         headers.extend_from_slice(further);
         headers.extend(self.cookie.as_deref().map(|cookie| ("Cookie", cookie)));
         headers.extend(self.publisher.as_deref().map(|shown| ("X-Publisher", shown)));
+        headers.extend_from_slice(further);
         self.signpost.send(method, path, &headers, body.as_bytes())
     }
 

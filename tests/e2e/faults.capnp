@@ -67,6 +67,7 @@ const origin :Workerd.Worker = (
     (name = "COUNTERS", durableObjectNamespace = (className = "UnreliableCounters", serviceName = "faults")),
     (name = "CLICKS", durableObjectNamespace = "Clicks"),
     (name = "ACCOUNTS", durableObjectNamespace = "Accounts"),
+    (name = "ACTIVITY", durableObjectNamespace = (className = "UnreliableActivity", serviceName = "faults")),
     (name = "LEDGERS", durableObjectNamespace = (className = "UnreliableLedger", serviceName = "faults")),
     (name = "OUTBOXES", durableObjectNamespace = (className = "UnreliableOutbox", serviceName = "faults")),
     (name = "SNAPSHOTS", kvNamespace = (name = "faults", entrypoint = "UnreliableKv")),
@@ -95,6 +96,7 @@ const faults :Workerd.Worker = (
     (className = "UnreliableCounters", uniqueKey = "unreliable-counters", enableSql = true),
     (className = "UnreliableLedger", uniqueKey = "unreliable-ledger", enableSql = true),
     (className = "UnreliableOutbox", uniqueKey = "unreliable-outbox", enableSql = true),
+    (className = "UnreliableActivity", uniqueKey = "unreliable-activity", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "objects"),
   bindings = [
@@ -103,5 +105,6 @@ const faults :Workerd.Worker = (
     (name = "COUNTERS", durableObjectNamespace = (className = "Counters", serviceName = "origin")),
     (name = "LEDGERS", durableObjectNamespace = (className = "Ledger", serviceName = "origin")),
     (name = "OUTBOXES", durableObjectNamespace = (className = "Outbox", serviceName = "origin")),
+    (name = "ACTIVITY", durableObjectNamespace = (className = "Activity", serviceName = "origin")),
   ],
 );

@@ -62,3 +62,4 @@ export const UnreliableCatalog = unreliable("catalog", "CATALOG");
 export const UnreliableLedger = unreliable("ledger", "LEDGERS");
 export const UnreliableCounters = unreliable("counters", "COUNTERS");
 export const UnreliableOutbox = unreliable("outboxes", "OUTBOXES");
+export const UnreliableActivity = unreliable("activity", "ACTIVITY");

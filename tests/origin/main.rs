@@ -12,6 +12,7 @@
 mod sqlite;
 
 mod accounts;
+mod activity;
 mod backend;
 mod batches;
 mod clicks;

@@ -2,12 +2,14 @@
 //! sender's answer, the operator's view and the sums for other objects.
 
 mod alarms;
+mod bulk_replays;
 mod caps;
 mod conversions;
 mod days;
 mod deliveries;
 mod erasure;
 mod faults;
+mod feed;
 mod log;
 mod merge;
 mod notices;
@@ -17,6 +19,7 @@ mod rewarded;
 mod settlement;
 mod statements;
 mod states;
+mod story;
 mod terms;
 mod world;
 

@@ -18,12 +18,15 @@
 //! - Due callbacks within the concurrency limit start with the commit or with the end of another attempt.
 //! - An ended or early callback is sent only after a replay or release. A disabled endpoint is not called, and only its
 //!   own answer disables it. The log holds no answer that the receiver did not give.
+//! - While the outbox has nothing to report, the publisher's activity object has its newest entries as they are, and its
+//!   counts. A report that arrives twice, or long after, changes nothing there.
 //! - No row names an erased user once none of the user's callbacks waits.
 //!
 //! Not guaranteed: how often a receiver gets a callback (at least once), the order of callbacks, which of several
 //! conversions gets the last of a cap, and that each take is used where writes fail or copies of a conversion cross.
 
 mod accounts;
+mod activity;
 mod catalog;
 mod checks;
 mod found;

@@ -38,9 +38,10 @@ use origin::{
 use platform::http::router::{Interface, Method, Route};
 
 /// The files whose refusals only the dashboard's calls can have. The others' are those of `openapi.yaml`.
-const DASHBOARDS_OWN: [&str; 9] = [
+const DASHBOARDS_OWN: [&str; 10] = [
     "src/domain/accounts/",
     "src/origin/accounts/",
+    "src/origin/activity/",
     "src/origin/catalog/own_apps.rs",
     "src/origin/catalog/pub_key_requests.rs",
     "src/origin/dashboard/",

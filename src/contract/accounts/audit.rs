@@ -42,6 +42,15 @@ pub enum AnnouncedChange {
         app_id: AppId,
         sign_with: SignWith,
     },
+    ReplayReward {
+        app_id: AppId,
+        transaction_id: String,
+    },
+    /// The filter in words.
+    ReplayRewards {
+        app_id: AppId,
+        filter: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -36,6 +36,12 @@ pub enum Permission {
     PreviewCallbacks,
     /// See what the users of apps are offered, and make tracking URLs.
     ViewOffers,
+    /// Counts, the list and the stories of rewards. An analyst sees a part of their fields.
+    ViewActivity,
+    /// Send callbacks of rewards again.
+    ReplayRewards,
+    /// Send callbacks of many rewards again.
+    ReplayManyRewards,
     /// See the members and the open invites.
     ViewMembers,
     /// Invite members and withdraw invites, change roles, remove members, issue recoveries.
@@ -56,7 +62,7 @@ enum Passkey {
 }
 
 impl Permission {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::ViewFigures,
         Self::ViewReportKeys,
         Self::ManageReportKeys,
@@ -68,6 +74,9 @@ impl Permission {
         Self::TestCallbacks,
         Self::PreviewCallbacks,
         Self::ViewOffers,
+        Self::ViewActivity,
+        Self::ReplayRewards,
+        Self::ReplayManyRewards,
         Self::ViewMembers,
         Self::ManageMembers,
         Self::ViewAudit,
@@ -92,6 +101,9 @@ impl Permission {
             Self::ManageApps => (&[Owner, Developer], Passkey::Fresh),
             Self::TestCallbacks => (&[Owner, Developer], Passkey::Fresh),
             Self::PreviewCallbacks | Self::ViewOffers => (&[Owner, Developer], Passkey::Any),
+            Self::ViewActivity => (&[Owner, Developer, Analyst], Passkey::Any),
+            Self::ReplayRewards => (&[Owner, Developer], Passkey::Any),
+            Self::ReplayManyRewards => (&[Owner, Developer], Passkey::Fresh),
             Self::ViewMembers => (&[Owner, Admin, Support], Passkey::Any),
             Self::ManageMembers => (&[Owner, Admin], Passkey::Fresh),
             Self::ViewAudit => (&[Owner, Developer, Admin, Support], Passkey::Any),
@@ -128,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_owner_may_do_everything_and_an_analyst_only_read_figures_and_names_of_apps() {
+    fn an_owner_may_do_everything_and_an_analyst_only_read_figures_apps_and_rewards() {
         for permission in Permission::ALL {
             assert!(permission.is_granted_to(Role::Owner), "{permission:?}");
         }
@@ -143,7 +155,10 @@ mod tests {
             ViewOwnPasskeys,
             ManageOwnPasskeys,
         ];
-        assert_eq!(of(Role::Analyst), [&[ViewFigures, ListApps], &own[..]].concat());
+        assert_eq!(
+            of(Role::Analyst),
+            [&[ViewFigures, ListApps, ViewActivity], &own[..]].concat()
+        );
         assert_eq!(of(Role::Support), [&[ViewMembers, ViewAudit], &own[..]].concat());
         let of_developers = of(Role::Developer);
         assert!(!of_developers.contains(&ViewMembers) && !of_developers.contains(&ManageMembers));

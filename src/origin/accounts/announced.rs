@@ -68,6 +68,18 @@ fn told(change: &AnnouncedChange) -> Told {
             detail: Some(sign_with.as_str().to_owned()),
             ..of("callback_tested", &[Rate::CallbackTestPause, Rate::CallbackTests])
         },
+        AnnouncedChange::ReplayReward {
+            app_id,
+            transaction_id,
+        } => Told {
+            subject: Some(format!("{app_id} {transaction_id}")),
+            ..of("reward_replayed", &[Rate::Replays])
+        },
+        AnnouncedChange::ReplayRewards { app_id, filter } => Told {
+            subject: Some(app_id.to_string()),
+            detail: Some(filter.clone()),
+            ..of("rewards_replayed", &[Rate::Settings])
+        },
         AnnouncedChange::ChangeSecret { app_id, change } => {
             let action = match change {
                 SecretChange::RenewCallback => "callback_secret_renewed",

@@ -35,6 +35,7 @@ pub enum Rate {
     /// Test callbacks of all apps, by the hour and one after the other: each is a request to somebody's server.
     CallbackTests,
     CallbackTestPause,
+    Replays,
 }
 
 impl Rate {
@@ -48,6 +49,7 @@ impl Rate {
             Self::NewApps => "new_apps",
             Self::CallbackTests => "callback_tests",
             Self::CallbackTestPause => "callback_test_pause",
+            Self::Replays => "replays",
         }
     }
 
@@ -61,6 +63,7 @@ impl Rate {
             Self::NewApps => (10, DAY_MS),
             Self::CallbackTests => (60, HOUR_MS),
             Self::CallbackTestPause => (1, 5 * SECOND_MS),
+            Self::Replays => (600, HOUR_MS),
         }
     }
 }

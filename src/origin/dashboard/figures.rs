@@ -115,7 +115,9 @@ const REPORTS: [&str; 6] = [
 /// loaded yet would be compared as if nothing had been earned.
 async fn last_day(context: &RequestContext, visitor: &Visitor, today: UtcDay) -> Result<UtcDay, Refusal> {
     let ledger = ledger::address(&visitor.publisher, OPERATOR);
-    let Freshness { loaded_through_ms } = context.workers.call(&ledger, ReadFreshness {}, TIMEOUT).await?;
+    let Freshness {
+        loaded_through_ms, ..
+    } = context.workers.call(&ledger, ReadFreshness {}, TIMEOUT).await?;
     let through = loaded_through_ms.map_or(today, UtcDay::of_ms).min(today);
     Ok(through.minus(1))
 }

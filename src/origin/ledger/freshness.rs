@@ -3,6 +3,7 @@
 //! counts arrive all the time and would hide a missing upload, so they count only if nothing was ever loaded.
 
 use super::sql;
+use contract::ledger::Freshness;
 use domain::model::time::{DAY_MS, UtcDay};
 use platform::{
     database::{Database, DatabaseError},
@@ -11,6 +12,8 @@ use platform::{
 
 const LOADED: &str = "loaded_through_ms";
 const COUNTED: &str = "counted_through_ms";
+const FIRST_CLICK: &str = "first_click_ms";
+const FIRST_REPORT: &str = "first_report_ms";
 /// The number of changes of the facts.
 const FACTS: &str = "facts";
 
@@ -44,6 +47,26 @@ pub fn version(db: &impl Database) -> Result<i64, DatabaseError> {
 /// The instant up to which facts were loaded, in milliseconds; none before the first.
 pub fn loaded_through_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
     db.query_integer(sql::GET_STATE, params![LOADED])
+}
+
+/// What the ledger knows of the instants that the dashboard shows.
+pub fn read(db: &impl Database) -> Result<Freshness, DatabaseError> {
+    let state = |name| db.query_integer(sql::GET_STATE, params![name]);
+    Ok(Freshness {
+        loaded_through_ms: loaded_through_ms(db)?,
+        first_click_ms: state(FIRST_CLICK)?,
+        first_report_ms: state(FIRST_REPORT)?,
+    })
+}
+
+/// Records that clicks were counted.
+pub fn clicked(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::FIRST_STATE, params![FIRST_CLICK, now_ms])
+}
+
+/// Records that a report was made by a report key.
+pub fn reported(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::FIRST_STATE, params![FIRST_REPORT, now_ms])
 }
 
 /// The instant, in milliseconds; none before the first data.

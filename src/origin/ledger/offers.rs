@@ -80,6 +80,9 @@ pub fn add(
         if let Some(last) = changed.last() {
             freshness::counted(db, now_ms, *last)?;
         }
+        if sums.iter().any(|sum| sum.clicks > 0) {
+            freshness::clicked(db, now_ms)?;
+        }
         segments::mark_crowded(db, &changed, Layer::Offers)?;
         Ok(Applied { applied: true })
     })

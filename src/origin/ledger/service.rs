@@ -15,7 +15,7 @@ use super::{
     Context, MIGRATIONS, alarm,
     column_cache::ColumnCache,
     export_slots::ExportSlots,
-    handle, keys, names, next_alarm,
+    freshness, handle, keys, names, next_alarm,
     page_memory::{PageMemory, PagePermit},
     report::{self, DAMAGED_FACTS, Report, ReportError},
     report_budget::ReportBudget,
@@ -82,6 +82,8 @@ pub struct LedgerService<D, R> {
     exports: ExportSlots,
     /// When the catalog last confirmed the publisher and sent its apps' names, in milliseconds.
     confirmed_at_ms: Cell<Option<i64>>,
+    /// Whether this process has recorded that there was a report.
+    has_reported: Cell<bool>,
     /// After a failed request for app names, reports send no other before this time, in milliseconds.
     names_wait_until_ms: Cell<i64>,
     /// App names that are not stored yet. The first other write stores them, so that an unused object stays empty.
@@ -127,6 +129,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             budget: ReportBudget::default(),
             exports: ExportSlots::default(),
             confirmed_at_ms: Cell::new(None),
+            has_reported: Cell::new(false),
             names_wait_until_ms: Cell::new(0),
             names: RefCell::new(None),
         }
@@ -306,6 +309,11 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         }
         let segments = Segments::new(db, None).with_cache(&self.columns);
         let report = report::build_of(&segments, db, &query, &Budget::default()).map_err(answer_to)?;
+        if !self.has_reported.replace(true)
+            && let Err(error) = freshness::reported(db, self.now_ms())
+        {
+            log::error("ledger", error);
+        }
         self.render(report, &query, Format::from_accept(accept))
     }
 

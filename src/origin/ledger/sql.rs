@@ -165,6 +165,8 @@ platform::statements! {
     /// Counts a change of the facts that reports read.
     pub const COUNT_CHANGE = "INSERT INTO state (name, value) VALUES ('facts', 1)
         ON CONFLICT (name) DO UPDATE SET value = value + 1";
+    /// name, value: the first one stays
+    pub const FIRST_STATE = "INSERT INTO state (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
     /// name, value: the greater one stays
     pub const RAISE_STATE = "INSERT INTO state (name, value) VALUES (?, ?)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE excluded.value > state.value";

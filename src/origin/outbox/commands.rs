@@ -1,6 +1,6 @@
 //! The commands that an outbox carries out alone, without another object.
 
-use super::{day, endpoint, log, peers::Peers, replay, retention, txns};
+use super::{day, endpoint, log, peers::Peers, replay, retention, story, txns};
 use contract::outbox::{
     ClaimTxn, Claimed, Command, Disabled, Erase, FreeTxn, Get, Replay, ReplayMany, Reply, Shard,
 };
@@ -20,7 +20,11 @@ pub fn carry_out(
     let (now_ms, claim_ms) = (peers.now_ms(), peers.claim_ms());
     if matches!(
         command,
-        Command::Replay(_) | Command::ReplayMany(_) | Command::Enable(_)
+        Command::Replay(_)
+            | Command::ReplayMany(_)
+            | Command::ReplayReward(_)
+            | Command::ReplayRewards(_)
+            | Command::Enable(_)
     ) {
         // They make callbacks due.
         peers.state_cache().set_lacks_endpoint(false);
@@ -50,6 +54,11 @@ pub fn carry_out(
         Command::ReplayMany(ReplayMany { body, after, until }) => {
             replay::replay_many(db, now_ms, &body, after, until, claim_ms, replay::STEP).map(Reply::Replayed)
         }
+        Command::ReadReward(read) => story::read(db, &read).map(Reply::Operator),
+        Command::ReplayReward(replay) => {
+            story::replay_one(db, now_ms, &replay, claim_ms).map(Reply::Operator)
+        }
+        Command::ReplayRewards(step) => story::replay_some(db, now_ms, &step, claim_ms).map(Reply::Replayed),
         Command::Status(_) => Ok(Reply::Standing(replay::standing(db)?)),
         Command::Enable(_) => replay::enable(db, now_ms, claim_ms).map(Reply::Standing),
         Command::Erase(Erase { user_id }) => retention::erase(db, &user_id).map(Reply::Operator),

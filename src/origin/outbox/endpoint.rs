@@ -5,7 +5,10 @@ use super::{
     sql,
 };
 use crate::callback_settings;
-use contract::{catalog::CallbackSettings, outbox::Shard};
+use contract::{
+    catalog::CallbackSettings,
+    outbox::{EndpointState, Shard},
+};
 use domain::{
     callbacks::health::Health,
     conversions::terms::{CurrentApp, TermsInForce},
@@ -37,6 +40,19 @@ impl OutboxState {
     /// to exist.
     pub fn has_endpoint(&self) -> bool {
         self.has_callback() && self.disabled_ms.is_none() && !self.is_behind()
+    }
+
+    /// The endpoint's standing.
+    pub fn endpoint_state(&self) -> EndpointState {
+        if !self.has_callback() {
+            EndpointState::None
+        } else if self.disabled_ms.is_some() {
+            EndpointState::Disabled
+        } else if self.health.is_failing() {
+            EndpointState::Failing
+        } else {
+            EndpointState::Healthy
+        }
     }
 
     /// Whether the app has newer callback settings than the outbox. It then asks for them before it delivers.

@@ -298,11 +298,7 @@ fn log_entry<'r>(
     };
     let is_refused = status == REFUSED;
     let state = match delivery {
-        Some(entries::WAITING) if has_callback(outbox) => Some(WAITING),
-        Some(entries::WAITING) => Some(NO_ENDPOINT),
-        Some(entries::DELIVERED) => Some(DELIVERED),
-        Some(entries::NOT_WANTED) => Some(NOT_WANTED),
-        Some(_) => Some(DEAD),
+        Some(delivery) => Some(delivery_name(delivery, has_callback(outbox))),
         None => is_refused.then_some(REFUSED),
     };
     let next_try_ms = match state {
@@ -332,13 +328,32 @@ fn log_entry<'r>(
     })
 }
 
+/// The name of a callback's delivery state.
+pub fn delivery_name(delivery: i64, has_callback: bool) -> &'static str {
+    match delivery {
+        entries::WAITING if has_callback => WAITING,
+        entries::WAITING => NO_ENDPOINT,
+        entries::DELIVERED => DELIVERED,
+        entries::NOT_WANTED => NOT_WANTED,
+        _ => DEAD,
+    }
+}
+
 fn has_callback(outbox: Option<&OutboxState>) -> bool {
     outbox.is_some_and(OutboxState::has_callback)
 }
 
-/// The attempts of these entries, and the bytes of their texts.
-fn attempts(db: &impl Database, entries: &[i64]) -> Result<(HashMap<i64, Vec<Json>>, usize), DatabaseError> {
-    let (mut attempts, mut text) = (HashMap::<i64, Vec<Json>>::new(), 0_usize);
+/// Attempts by their entries.
+pub type Attempts = HashMap<i64, Vec<Json>>;
+
+/// The attempts of these entries.
+pub fn attempts_of(db: &impl Database, entries: &[i64]) -> Result<Attempts, DatabaseError> {
+    attempts(db, entries).map(|(attempts, _)| attempts)
+}
+
+/// The same, and the bytes of their texts.
+fn attempts(db: &impl Database, entries: &[i64]) -> Result<(Attempts, usize), DatabaseError> {
+    let (mut attempts, mut text) = (Attempts::new(), 0_usize);
     for row in db.query(sql::LIST_ATTEMPTS, params![as_json(&entries)?])? {
         let mut attempt = json!({
             "at": row.integer(1)?.div_euclid(SECOND_MS),

@@ -2,7 +2,7 @@
 //! time, and one number is the cursor over all of them.
 
 /// Numbers for each millisecond.
-const NUMBERS_PER_MS: i64 = 1_024;
+pub const NUMBERS_PER_MS: i64 = 1_024;
 
 /// The numbers of an outbox are those that leave its shard as remainder by this, so no two outboxes have the same.
 pub const SHARDS: i64 = 64;

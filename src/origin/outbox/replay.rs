@@ -2,10 +2,14 @@
 
 use serde::Deserialize;
 
-use super::{endpoint, entries, log, sql};
+use super::{
+    endpoint::{self, OutboxState},
+    entries, log, sql,
+};
 use contract::{
+    activity::{ReplayFilter, ReplayedDelivery},
     operation::Reply,
-    outbox::{EndpointState, ReplayMany, Replayed, Standing},
+    outbox::{EndpointState, ReplayMany, ReplayRewards, Replayed, Standing},
 };
 use domain::model::{
     api_error::ApiError,
@@ -152,33 +156,122 @@ pub fn replay_many(
         .or(until)
         .unwrap_or(now_ms.div_euclid(SECOND_MS).saturating_add(1));
     let end = db.query_integer(sql::ENTRY_AFTER, params![after, step])?;
-    let last = end.unwrap_or(MAX_INTEGER).saturating_sub(1);
-    let replayed = db.query_integer(
-        sql::COUNT_TO_REPLAY,
-        params![delivery, range.since, until, after, last],
-    )?;
-    let replayed = replayed.unwrap_or(0);
+    let matching = Matching {
+        delivery,
+        since: range.since,
+        until,
+        after,
+        last: end.unwrap_or(MAX_INTEGER).saturating_sub(1),
+    };
+    let replayed = matching.count(db)?;
     if replayed > 0 {
-        db.transaction(|| {
-            db.execute(
-                sql::REPLAY_MANY,
-                params![
-                    delivery,
-                    range.since,
-                    until,
-                    after,
-                    last,
-                    now_ms,
-                    now_ms.saturating_add(claim_ms)
-                ],
-            )?;
-            db.execute(sql::REPLAY_REVERSALS, params![now_ms, after, last])?;
-            db.execute(sql::HOLD_REVERSALS, params![now_ms])
-        })?;
+        matching.replay(db, now_ms, claim_ms)?;
     }
     Ok(Replayed {
         replayed,
-        next: end.map(|_| last),
+        next: end.map(|_| matching.last),
+        until,
+    })
+}
+
+/// The callbacks of a range of entries that a replay sends again.
+struct Matching {
+    delivery: i64,
+    since: i64,
+    until: i64,
+    after: i64,
+    last: i64,
+}
+
+impl Matching {
+    fn count(&self, db: &impl Database) -> Result<i64, DatabaseError> {
+        let Self {
+            delivery,
+            since,
+            until,
+            after,
+            last,
+        } = *self;
+        let count = db.query_integer(sql::COUNT_TO_REPLAY, params![delivery, since, until, after, last])?;
+        Ok(count.unwrap_or(0))
+    }
+
+    /// The last of the first `limit` callbacks; none if there are fewer.
+    fn nth(&self, db: &impl Database, limit: u32) -> Result<Option<i64>, DatabaseError> {
+        let Self {
+            delivery,
+            since,
+            until,
+            after,
+            last,
+        } = *self;
+        let before = limit.saturating_sub(1);
+        db.query_integer(
+            sql::NTH_TO_REPLAY,
+            params![delivery, since, until, after, last, before],
+        )
+    }
+
+    fn replay(&self, db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<(), DatabaseError> {
+        let Self {
+            delivery,
+            since,
+            until,
+            after,
+            last,
+        } = *self;
+        let claimed_until_ms = now_ms.saturating_add(claim_ms);
+        db.transaction(|| {
+            db.execute(
+                sql::REPLAY_MANY,
+                params![delivery, since, until, after, last, now_ms, claimed_until_ms],
+            )?;
+            db.execute(sql::REPLAY_REVERSALS, params![now_ms, after, last])?;
+            db.execute(sql::HOLD_REVERSALS, params![now_ms])
+        })
+    }
+}
+
+/// A step of a publisher's replay, which ends after `limit` callbacks, or its count.
+pub fn replay_some(
+    db: &impl Database,
+    now_ms: i64,
+    replay: &ReplayRewards,
+    claim_ms: i64,
+    step: i64,
+) -> Result<Replayed, DatabaseError> {
+    let ReplayFilter {
+        delivery,
+        from,
+        until,
+    } = replay.filter;
+    let after = replay.after;
+    let end = db.query_integer(sql::ENTRY_AFTER, params![after, step])?;
+    let mut matching = Matching {
+        delivery: match delivery {
+            ReplayedDelivery::Dead => entries::DEAD,
+            ReplayedDelivery::Delivered => entries::DELIVERED,
+            ReplayedDelivery::Waiting => entries::WAITING,
+        },
+        since: from,
+        until,
+        after,
+        last: end.unwrap_or(MAX_INTEGER).saturating_sub(1),
+    };
+    let mut next = end.map(|_| matching.last);
+    if replay.limit > 0
+        && let Some(last) = matching.nth(db, replay.limit)?
+    {
+        matching.last = last;
+        next = Some(last);
+    }
+    let replayed = matching.count(db)?;
+    if replay.limit > 0 && replayed > 0 {
+        matching.replay(db, now_ms, claim_ms)?;
+    }
+    Ok(Replayed {
+        replayed,
+        next,
         until,
     })
 }
@@ -194,13 +287,9 @@ pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<Standing
 /// `GET …/callback`.
 pub fn standing(db: &impl Database) -> Result<Standing, DatabaseError> {
     let outbox = endpoint::read(db)?;
-    let state = match &outbox {
-        None => EndpointState::None,
-        Some(outbox) if !outbox.has_callback() => EndpointState::None,
-        Some(outbox) if outbox.disabled_ms.is_some() => EndpointState::Disabled,
-        Some(outbox) if outbox.health.is_failing() => EndpointState::Failing,
-        Some(_) => EndpointState::Healthy,
-    };
+    let state = outbox
+        .as_ref()
+        .map_or(EndpointState::None, OutboxState::endpoint_state);
     let counts = db.query_first(sql::COUNT_STANDING, &[])?.unwrap_or(Row(vec![]));
     let next_try_ms = super::deliveries::due_ms(db, outbox.as_ref())?;
     Ok(Standing {

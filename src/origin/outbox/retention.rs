@@ -104,7 +104,11 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
         })?;
     }
     let first_day = UtcDay::of_ms(rows_from).number();
-    for sql in [sql::SWEEP_CONFIRMED, sql::SWEEP_PAID_LATER] {
+    for sql in [
+        sql::SWEEP_CONFIRMED,
+        sql::SWEEP_PAID_LATER,
+        sql::SWEEP_REWARD_COUNTS,
+    ] {
         db.execute(sql, params![first_day])?;
     }
     if last.is_some() || db.query_boolean(sql::MORE_TO_SWEEP, params![attempts_from, rows_from])? {

@@ -1,9 +1,10 @@
 //! The outbox's tables.
 
+use super::feed;
 use crate::batches;
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES]];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES], &[feed::schema::TABLES]];
 
 const TABLES: &[&str] = &[
     // One row: the shard (an object that its alarm starts does not know its name), the app's newest values, its encrypted

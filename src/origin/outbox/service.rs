@@ -11,7 +11,7 @@ use super::{
     callback_sender::CallbackSender,
     calls, commands, commit, comparisons, day,
     delivery_log::Observer,
-    endpoint, next_alarm,
+    endpoint, feed, next_alarm,
     peers::{Peers, StateCache},
     retention, revenue_batches, settlement, terms, tester, txns,
 };
@@ -66,6 +66,9 @@ pub struct OutboxService<D, R, O> {
     /// Whether there is something to resume that the running task may not have seen.
     must_resume: Cell<bool>,
     is_sending_batches: Cell<bool>,
+    is_reporting: Cell<bool>,
+    /// When the alarm was armed last, in this process and since it fired.
+    armed_ms: Cell<i64>,
     /// See [`revenue_batches::send`].
     opened_ms: Cell<i64>,
     sender: CallbackSender,
@@ -93,6 +96,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             is_resuming: Cell::new(false),
             must_resume: Cell::new(false),
             is_sending_batches: Cell::new(false),
+            is_reporting: Cell::new(false),
+            armed_ms: Cell::new(i64::MIN),
             opened_ms: Cell::new(i64::MIN),
             sender,
         })
@@ -147,9 +152,11 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             .wake(async |db| {
                 self.spawn(Rc::clone(self).resume_overdue());
                 self.spawn(Rc::clone(self).send_batches());
+                self.spawn(Rc::clone(self).report());
                 let swept = retention::sweep(db, self.now_ms());
                 let compared = self.compare_yesterday(db);
                 self.start_due();
+                self.armed_ms.set(i64::MIN);
                 let next = [swept?, compared, next_alarm(db, self.now_ms())?];
                 Ok(next.into_iter().flatten().min())
             })
@@ -263,8 +270,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
 
     /// Arms the alarm for the time at which something is due.
     fn arm(&self) -> Result<(), Failure> {
-        self.shell
-            .wake_for(next_alarm(self.shell.storage(), self.now_ms()))
+        let now_ms = self.now_ms();
+        self.shell.wake_for(next_alarm(self.shell.storage(), now_ms))?;
+        self.armed_ms.set(now_ms);
+        Ok(())
     }
 
     /// Resumes reservations whose requests ended before the cap was taken, and frees the claims of refused conversions.
@@ -301,6 +310,20 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.is_sending_batches.set(false);
         if let Err(failure) = sent.and_then(|()| self.arm()) {
             platform::log::error("outbox", failure);
+        }
+    }
+
+    /// Reports what has changed to the publisher's activity object.
+    async fn report(self: Rc<Self>) {
+        if self.is_reporting.replace(true) {
+            return;
+        }
+        let sent =
+            panics_to_failure(async { Ok(feed::send(self.shell.storage(), self.runtime()).await?) }).await;
+        self.is_reporting.set(false);
+        // The alarm that started this is followed by another while anything is left.
+        if let Err(failure) = sent {
+            platform::log::error("activity", failure);
         }
     }
 }
@@ -359,11 +382,12 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
     }
 
     fn committed(&self) -> Result<(), Failure> {
-        // An alarm that is due soon checks for due work itself, so most commits need no query.
-        if self
-            .shell
-            .wakes_by(self.runtime().now_ms().saturating_add(NET_MS))
-        {
+        // An alarm that is due soon checks for due work itself, so most commits need no query. A report is due sooner than
+        // anything else, unless it is put off; then the alarm is armed once in a while.
+        let now_ms = self.runtime().now_ms();
+        let is_armed = self.armed_ms.get() > now_ms.saturating_sub(feed::FEED_MS);
+        let soon_ms = if is_armed { NET_MS } else { feed::FEED_MS };
+        if self.shell.wakes_by(now_ms.saturating_add(soon_ms)) {
             return Ok(());
         }
         self.arm()

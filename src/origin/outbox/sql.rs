@@ -236,6 +236,8 @@ platform::statements! {
         WHERE transaction_id = ?2 AND delivery IS NOT NULL AND user_id IS NOT NULL RETURNING entry";
     /// delivery, first second, second after the last, entry before the first, last entry → entries to replay
     pub const COUNT_TO_REPLAY = concat!("SELECT COUNT(*) FROM entries NOT INDEXED ", to_replay!());
+    /// the same, callbacks to skip → the entry of the next
+    pub const NTH_TO_REPLAY = concat!("SELECT entry FROM entries NOT INDEXED ", to_replay!(), " ORDER BY entry LIMIT 1 OFFSET ?6");
     /// delivery, first second, second after the last, entry before the first, last entry, time, latest end of a claim
     pub const REPLAY_MANY = concat!("UPDATE entries NOT INDEXED SET delivery = 0, attempts_made = 0,
           due_ms = IIF(delivery = 0 AND due_ms > ?6 AND due_ms <= ?7, due_ms, ?6) ", to_replay!());
@@ -262,6 +264,13 @@ platform::statements! {
         ORDER BY e.entry DESC LIMIT ?4");
     /// transaction id → see `log`
     pub const GET_ENTRY = concat!(entry_columns!(), "WHERE e.transaction_id = ?");
+    /// transaction id of a reward, its reversal or a notice → all of them, the reward first: entry, transaction id, state,
+    /// delivery, due, fields, user, txn, reason, time, terms of the click's offer and app, paying terms, placement, superseded
+    pub const GET_STORY = "SELECT e.entry, e.transaction_id, c.state, e.delivery, e.due_ms, e.fields, e.user_id, e.txn, e.reason,
+          e.at_ms, e.offer_terms, e.app_terms, c.offer_terms, e.placement, e.superseded
+        FROM (SELECT COALESCE(after, entry) AS reward FROM entries WHERE transaction_id = ?) f
+        JOIN entries e ON e.entry = f.reward OR e.after = f.reward
+        JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal ORDER BY e.after IS NOT NULL, e.entry";
     /// JSON list of entries → entry, time of the attempt, milliseconds, status, body, error
     pub const LIST_ATTEMPTS = "SELECT entry, at_ms, ms, http_status, body, error FROM attempts
         WHERE entry IN (SELECT value FROM json_each(?)) ORDER BY attempt";
@@ -362,6 +371,8 @@ platform::statements! {
     pub const SWEEP_CONFIRMED = "DELETE FROM confirmed WHERE day < ?";
     /// first UTC day kept
     pub const SWEEP_PAID_LATER = "DELETE FROM paid_later WHERE day < ?";
+    /// first UTC day kept: of the feed's counts
+    pub const SWEEP_REWARD_COUNTS = "DELETE FROM reward_counts WHERE day < ?";
     /// → the first UTC day of sums that are not confirmed yet
     pub const FIRST_UNSENT_DAY = "SELECT MIN(day) FROM (SELECT MIN(day) AS day FROM traffic
         UNION ALL SELECT MIN(value ->> '$.day') FROM forwards, json_each(sums) WHERE sums IS NOT NULL)";

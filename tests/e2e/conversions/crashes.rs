@@ -1,5 +1,5 @@
 //! Conversions in every state, although workerd is killed repeatedly: each answer is kept, each reward reaches the publisher
-//! once, and log, callbacks and ledger agree.
+//! once, and log, callbacks, ledger and dashboard agree.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,6 +16,7 @@ use serde_json::json;
 use crate::{
     clicks::keys,
     conversions::revenue::revenue,
+    dashboard::activity::expect_agreement,
     harness::{
         Answer, CONVERSION, OPERATOR_TOKEN, OfferWall, Receiver, Setup, callback, eventually_within, now_ms,
         seal,
@@ -281,4 +282,7 @@ fn ten_thousand_conversions_in_every_state_survive_three_kills() {
     assert_eq!(usize::try_from(rewards).unwrap(), CONVERSIONS * 4 / 10 + capped);
     eventually_within(PATIENCE_MS, &earned, || revenue(&publisher));
     wall.expect_reconciled_since(began_ms);
+
+    // The dashboard.
+    expect_agreement(&wall, earned);
 }

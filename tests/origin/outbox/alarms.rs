@@ -5,7 +5,7 @@ use domain::{
     callbacks::health::{FAILING_AFTER, Health},
     model::time::{HOUR_MS, UtcDay},
 };
-use origin::{batches, outbox::next_alarm};
+use origin::batches;
 
 const NET_MS: i64 = 15_000;
 
@@ -15,6 +15,12 @@ pub fn send_batches(db: &Sqlite, now_ms: i64) {
     for batch in batches::outstanding(db, now_ms).unwrap() {
         batches::acknowledge(db, &batch).unwrap();
     }
+}
+
+/// The alarm of an outbox that has reported to the activity, which would set it to a second.
+pub fn next_alarm(db: &Sqlite, now_ms: i64) -> Result<Option<i64>, platform::database::DatabaseError> {
+    feed::report_all(db, now_ms);
+    outbox::next_alarm(db, now_ms)
 }
 
 fn next_sweep() -> i64 {

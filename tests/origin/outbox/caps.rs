@@ -128,7 +128,7 @@ fn the_alarm_finishes_a_conversion_when_the_counters_did_not_answer() {
     assert!(refused.retry_after_s.is_some() && world.commits.get() > 0);
     assert!(entries(&db).is_empty());
     assert_eq!(reservation(&db), (NOW + NET_MS, 0));
-    assert_eq!(outbox::next_alarm(&db, NOW), Ok(Some(NOW + NET_MS)));
+    assert_eq!(super::alarms::next_alarm(&db, NOW), Ok(Some(NOW + NET_MS)));
     // Not before it is due.
     world.pass(NET_MS - 1);
     resume_overdue(&db, &world).unwrap();
@@ -138,7 +138,10 @@ fn the_alarm_finishes_a_conversion_when_the_counters_did_not_answer() {
         assert_eq!(refusal(resume_overdue(&db, &world)), common::UNAVAILABLE);
         let due_ms = world.now_ms.get() + wait_ms(attempt);
         assert_eq!(reservation(&db), (due_ms, i64::from(attempt) + 1));
-        assert_eq!(outbox::next_alarm(&db, world.now_ms.get()), Ok(Some(due_ms)));
+        assert_eq!(
+            super::alarms::next_alarm(&db, world.now_ms.get()),
+            Ok(Some(due_ms))
+        );
         world.now_ms.set(due_ms);
     }
     world.counters_answer.set(true);

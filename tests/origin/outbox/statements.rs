@@ -5,7 +5,7 @@ use contract::outbox::{ListDay, ReadDay};
 use domain::conversions::table::Action;
 use origin::{
     batches,
-    outbox::{next_alarm, retention, sql},
+    outbox::{next_alarm, retention, sql, story::read as read_story},
 };
 use platform::database::Value;
 
@@ -67,8 +67,20 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     day::list(&db, &list, day::STEP).unwrap();
     day::compare_step(&db, now_ms, day::STEP).unwrap();
     written::get(&db, &reward_id(1)).unwrap();
+    read_story(&db, &story::of("acme", &reward_id(1))).unwrap();
     operator::replay(&db, now_ms, &reward_id(1), CLAIM_MS).unwrap();
     replay_many(&db, now_ms, r#"{"since":0,"state":"waiting"}"#).unwrap();
+    let some = contract::outbox::ReplayRewards {
+        publisher: domain::model::PublisherId::parse("acme").unwrap(),
+        filter: contract::activity::ReplayFilter {
+            delivery: contract::activity::ReplayedDelivery::Waiting,
+            from: 0,
+            until: now_ms,
+        },
+        after: 0,
+        limit: 1,
+    };
+    operator::replay_some(&db, now_ms, &some, CLAIM_MS, operator::STEP).unwrap();
     operator::standing(&db).unwrap();
     operator::enable(&db, now_ms, CLAIM_MS).unwrap();
     next_alarm(&db, now_ms).unwrap();
@@ -81,13 +93,18 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     day::confirm(&db, &batches[1]).unwrap();
 
     batches::acknowledge(&db, &batches[0]).unwrap();
+    feed::report_all(&db, now_ms);
+    db.execute("UPDATE feed SET standing = standing + 1", &[])
+        .unwrap();
+    feed::report_in_vain(&db, now_ms + 1_000);
     for nights in [500, 501] {
         while retention::sweep(&db, now_ms + nights * DAY_MS).unwrap()
             == Some(now_ms + nights * DAY_MS + SECOND_MS)
         {}
     }
 
-    let listed = [sql::ALL, batches::sql::ALL].concat();
+    let fixture = ["UPDATE feed SET standing = standing + 1"];
+    let listed = [sql::ALL, outbox::feed::sql::ALL, batches::sql::ALL, &fixture].concat();
     assert_only_listed_statements(&db, &listed, outbox::MIGRATIONS);
 }
 

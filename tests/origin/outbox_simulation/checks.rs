@@ -276,6 +276,7 @@ impl World {
             callbacks
                 .filter(|_| state.has_endpoint())
                 .map(|due_ms| due_ms.max(opens_ms)),
+            first("SELECT MIN(due_ms) FROM feed").filter(|_| self.has_to_report()),
             first("SELECT MIN(due_ms) FROM reservations"),
             first("SELECT MIN(due_ms) FROM txns_to_free"),
             first("SELECT MIN(due_ms) FROM forwards WHERE sums IS NOT NULL"),
@@ -294,6 +295,7 @@ impl World {
         self.check_caps(&entries);
         self.check_money(&entries);
         self.check_days(&entries);
+        self.check_activity();
         let sql = "SELECT nonce, goal FROM conversions WHERE state = 0";
         for row in self.env.db.query(sql, &[]).unwrap() {
             let key = (row.blob(0).unwrap().to_vec(), row.text(1).unwrap().to_owned());
@@ -419,5 +421,6 @@ impl World {
                 OR EXISTS (SELECT 1 FROM txns_to_free)
                 OR EXISTS (SELECT 1 FROM traffic) OR EXISTS (SELECT 1 FROM forwards WHERE sums IS NOT NULL)",
         ) == 1
+            || self.has_to_report()
     }
 }

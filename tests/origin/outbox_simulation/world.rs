@@ -67,6 +67,8 @@ pub struct World {
     death: Option<Death>,
     pub counters: BTreeMap<String, Sqlite>,
     pub ledger: Sqlite,
+    /// The publisher's activity object.
+    pub activity: Sqlite,
     /// The app's other outboxes, which keep most claims of txns.
     pub others: BTreeMap<String, (Rc<Environment>, Rc<Service>)>,
     pub catalog: TestCatalog,
@@ -96,6 +98,7 @@ impl World {
                 .map(|name| (name, migrated(origin::counters::MIGRATIONS)))
                 .into(),
             ledger: migrated(origin::ledger::MIGRATIONS),
+            activity: migrated(origin::activity::MIGRATIONS),
             others: BTreeMap::new(),
             catalog: first_catalog(),
             published: first_catalog(),

@@ -1,0 +1,168 @@
+//! The activity of a publisher: one object for each, which its apps' outboxes tell what happens. It has counts by app, day
+//! and state, the endpoints' standing, and the newest entries of all logs, so that the dashboard reads them in one call.
+//! It owns nothing: everything in it can be told again.
+
+mod replays;
+mod report;
+mod rewards;
+
+pub use replays::{
+    CancelReplay, CountReplay, Counted, ReadReplay, ReplayFilter, ReplayedDelivery, StartReplay,
+};
+pub use report::{
+    EndpointReport, Report, ReportedCount, ReportedEntry, RewardDelivery, RewardDetails, RewardKind,
+    RewardState,
+};
+pub use rewards::{ListRewards, ListedReward, Place, RewardFilter, RewardPage};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    operation::{self, Applied, ObjectAddress, Operation, Repeat},
+    operations,
+    outbox::EndpointState,
+};
+use domain::model::{AppId, PublisherId, time::UtcDay};
+
+/// The namespace's binding.
+pub const BINDING: &str = "ACTIVITY";
+
+/// The name of a publisher's object. With another name, its rows and counts would be lost.
+pub fn object_name(publisher: &PublisherId) -> String {
+    format!("activity-{publisher}")
+}
+
+/// The address of a publisher's object.
+pub fn address(publisher: &PublisherId) -> ObjectAddress {
+    ObjectAddress {
+        binding: BINDING,
+        name: object_name(publisher),
+        path: "/".into(),
+    }
+}
+
+operations! {
+    pub enum Command {
+        /// What changed in an outbox. Idempotent by source and sequence.
+        Report(Box<Report>) -> Applied, Idempotent;
+        Read(ReadActivity) -> Activity, Idempotent;
+        List(Box<ListRewards>) -> RewardPage, Idempotent;
+        Find(FindOutbox) -> Found, Idempotent;
+        CountReplay(CountReplay) -> Counted, Idempotent;
+        StartReplay(StartReplay) -> operation::Reply, Idempotent;
+        ReadReplay(ReadReplay) -> operation::Reply, Idempotent;
+        CancelReplay(CancelReplay) -> operation::Reply, Idempotent;
+    }
+}
+
+/// The counts of the newest days, and the endpoints' standing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadActivity {
+    /// The first day of the counts.
+    pub from: UtcDay,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Activity {
+    /// See [`RewardPage::behind_ms`].
+    pub behind_ms: i64,
+    /// The days on which something happened, the oldest first.
+    pub days: Vec<DayCounts>,
+    /// The apps with an outbox that has reported, by their ids.
+    pub apps: Vec<AppActivity>,
+    /// When the first conversion came, and the first callback was answered 2xx, in milliseconds.
+    pub first_conversion_ms: Option<i64>,
+    pub first_callback_ms: Option<i64>,
+}
+
+/// The rewards that were approved, taken back or left unpaid on a UTC day, or on all of the days. A reward that was taken back
+/// counts as approved on its day, and as reversed on that of its reversal, as in the publisher's reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    pub pending: i64,
+    pub approved: i64,
+    pub rejected: i64,
+    pub reversed: i64,
+    pub held: i64,
+    pub refused: i64,
+    /// The payouts of the approved ones, and those taken back, which are negative.
+    pub approved_micro_usd: i64,
+    pub reversed_micro_usd: i64,
+}
+
+impl Counts {
+    /// Adds the rewards of a state.
+    pub fn add(&mut self, state: RewardState, rewards: i64, payout_micro_usd: i64) {
+        let count = match state {
+            RewardState::Pending => &mut self.pending,
+            RewardState::Approved => &mut self.approved,
+            RewardState::Rejected => &mut self.rejected,
+            RewardState::Reversed => &mut self.reversed,
+            RewardState::Held => &mut self.held,
+            RewardState::Refused => &mut self.refused,
+        };
+        *count = count.saturating_add(rewards);
+        match state {
+            RewardState::Approved => {
+                self.approved_micro_usd = self.approved_micro_usd.saturating_add(payout_micro_usd);
+            }
+            RewardState::Reversed => {
+                self.reversed_micro_usd = self.reversed_micro_usd.saturating_add(payout_micro_usd);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayCounts {
+    pub day: UtcDay,
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppActivity {
+    pub app: AppId,
+    /// Over all days that were asked for.
+    #[serde(flatten)]
+    pub counts: Counts,
+    pub endpoint: Endpoint,
+}
+
+/// The standing of an app's endpoint with all of its outboxes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endpoint {
+    pub state: EndpointState,
+    /// When the endpoint disabled itself, in milliseconds.
+    pub disabled_ms: Option<i64>,
+    /// Callbacks that wait, and dead letters.
+    pub waiting: i64,
+    pub dead: i64,
+}
+
+/// Asks whether an outbox has reported to this object. Then its app is the publisher's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindOutbox {
+    pub app: AppId,
+    /// Any of the app's if `None`.
+    pub shard: Option<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    pub found: bool,
+}
+
+/// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    Applied(Applied),
+    Activity(Activity),
+    Page(RewardPage),
+    Found(Found),
+    Counted(Counted),
+    /// The answer to a call about a replay.
+    Replay(operation::Reply),
+}

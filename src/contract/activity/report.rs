@@ -1,0 +1,183 @@
+//! A report of an outbox: what has changed in it since its last one. Everything in it is absolute, so a report that is
+//! applied twice changes nothing, and one that was lost is made up for by the next.
+
+use serde::{Deserialize, Serialize};
+
+use crate::outbox::{EndpointState, Shard};
+use domain::model::{AppId, time::UtcDay};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    pub app: AppId,
+    /// The number of the outbox.
+    pub shard: u8,
+    /// Rises with each report of the outbox. A report that is not above the last one is ignored.
+    pub sequence: i64,
+    /// When it was made, in milliseconds.
+    pub at_ms: i64,
+    /// When the oldest change happened that the outbox has and has not reported yet, at the earliest; none if the report has
+    /// all.
+    pub owes_since_ms: Option<i64>,
+    /// When the next report comes at the latest, whatever happens; none if the outbox reports again only after a change.
+    pub next_by_ms: Option<i64>,
+    pub endpoint: EndpointReport,
+    pub counts: Vec<ReportedCount>,
+    pub entries: Vec<ReportedEntry>,
+}
+
+impl Report {
+    pub fn outbox(&self) -> Shard {
+        Shard {
+            app: self.app,
+            number: self.shard,
+        }
+    }
+}
+
+/// The standing of the app's endpoint with an outbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndpointReport {
+    pub state: EndpointState,
+    /// In milliseconds.
+    pub disabled_ms: Option<i64>,
+    /// At most [`EndpointReport::MOST`] each.
+    pub waiting: i64,
+    pub dead: i64,
+}
+
+impl EndpointReport {
+    /// Callbacks that are counted at most: 2 ms, in which the outbox answers no other request.
+    pub const MOST: i64 = 20_000;
+}
+
+/// All rewards of an outbox in a state on a UTC day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportedCount {
+    pub day: UtcDay,
+    pub state: RewardState,
+    pub rewards: i64,
+    pub payout_micro_usd: i64,
+}
+
+/// An entry of the log as it is now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportedEntry {
+    /// Its number, which is unique over the outboxes of the app and rises with the time.
+    pub entry: i64,
+    pub transaction_id: String,
+    pub state: RewardState,
+    /// None if there is no callback.
+    pub delivery: Option<RewardDelivery>,
+    /// The answer to the last attempt.
+    pub http_status: Option<u16>,
+    /// None once the user is erased.
+    pub user_id: Option<String>,
+    /// UNIX seconds.
+    pub conversion_ts: i64,
+    /// When the callback was answered 2xx, in milliseconds.
+    pub delivered_ms: Option<i64>,
+    pub details: RewardDetails,
+}
+
+/// The part of an entry that is only shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RewardDetails {
+    pub kind: RewardKind,
+    /// Of a reversal or a notice, the reward's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original_transaction_id: Option<String>,
+    /// The code of the reason for which a conversion is held or was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    pub offer_id: String,
+    pub goal_id: String,
+    /// Decimal numbers: in the app's currency, and in USD. Of what is not paid, what it would have paid.
+    pub value: String,
+    pub payout: String,
+    pub currency: String,
+    /// UNIX seconds.
+    pub click_ts: i64,
+    /// Attempts in the current schedule.
+    pub attempts: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RewardKind {
+    Reward,
+    Reversal,
+    /// Tells the publisher that a conversion is pending or was rejected.
+    Notice,
+}
+
+macro_rules! stored_names {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $number:literal $text:literal),* $(,)? })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name { $($(#[$variant_doc])* #[serde(rename = $text)] $variant),* }
+
+        impl $name {
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The stored number.
+            pub fn number(self) -> u8 {
+                match self { $(Self::$variant => $number),* }
+            }
+
+            pub fn from_number(number: u8) -> Option<Self> {
+                Self::ALL.iter().copied().find(|known| known.number() == number)
+            }
+
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+
+            pub fn parse(text: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|known| known.as_str() == text)
+            }
+        }
+    )*};
+}
+
+stored_names! {
+    /// The state of a reward as the publisher sees it. The numbers are those of the outbox's statements.
+    RewardState {
+        Pending = 0 "pending",
+        Approved = 1 "approved",
+        /// It was never paid: rejected, or reversed before anything else came.
+        Rejected = 2 "rejected",
+        Reversed = 3 "reversed",
+        /// It waits for the operator.
+        Held = 4 "held",
+        Refused = 5 "refused",
+    }
+
+    /// The state of a callback. The numbers are the outbox's, but for the last.
+    RewardDelivery {
+        Waiting = 0 "waiting",
+        Delivered = 1 "delivered",
+        Dead = 2 "dead",
+        NotWanted = 3 "not_wanted",
+        /// It waits, and the app has no callback. It is derived from the endpoint's standing and never reported.
+        NoEndpoint = 4 "no_endpoint",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_names_lead_back_to_their_states() {
+        for state in RewardState::ALL {
+            assert_eq!(RewardState::from_number(state.number()), Some(*state));
+            assert_eq!(RewardState::parse(state.as_str()), Some(*state));
+        }
+        for delivery in RewardDelivery::ALL {
+            assert_eq!(RewardDelivery::from_number(delivery.number()), Some(*delivery));
+            assert_eq!(RewardDelivery::parse(delivery.as_str()), Some(*delivery));
+        }
+        assert_eq!(RewardState::parse("paid"), None);
+        assert_eq!(RewardDelivery::from_number(9), None);
+    }
+}

@@ -1,0 +1,33 @@
+//! A publisher's calls about one of its rewards. The outbox checks that its app is the publisher's.
+
+use serde::{Deserialize, Serialize};
+
+use crate::activity::ReplayFilter;
+use domain::model::PublisherId;
+
+/// `GET …/rewards/{transaction_id}`: the story of a reward, by its id or that of its reversal or of a notice about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadReward {
+    pub publisher: PublisherId,
+    pub transaction_id: String,
+    /// Whether the reader may see an analyst's fields only.
+    pub is_analyst: bool,
+}
+
+/// `POST …/rewards/{transaction_id}/replay`. Each call sends the callback again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplayReward {
+    pub publisher: PublisherId,
+    pub transaction_id: String,
+}
+
+/// A step of a replay of many callbacks, or of its count. Repeating a step sends again what it matches still.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplayRewards {
+    pub publisher: PublisherId,
+    pub filter: ReplayFilter,
+    /// Only later entries.
+    pub after: i64,
+    /// Callbacks at most; 0 counts them and sends none.
+    pub limit: u32,
+}

@@ -1,0 +1,54 @@
+//! The activity of a publisher: one object for each. The publisher's outboxes report to it what changes
+//! ([`crate::outbox::feed`]), so that the dashboard reads counts, endpoints and the newest entries of all logs in one call,
+//! however many apps and outboxes there are. It owns nothing, and no money depends on it.
+//!
+//! - [`reports`]: applies a report;
+//! - [`rewards`]: the list of entries;
+//! - [`overview`]: counts and endpoints, and how far the object is behind;
+//! - [`replays`]: replays of many callbacks, in the background;
+//! - [`sweep`]: retention.
+
+#[cfg(target_arch = "wasm32")]
+mod object;
+pub mod overview;
+pub mod replays;
+pub mod reports;
+pub mod rewards;
+pub mod service;
+pub mod sql;
+pub mod sweep;
+
+pub use sql::MIGRATIONS;
+
+use contract::activity::{Command, FindOutbox, Found, Reply};
+use domain::model::api_error::common;
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
+
+/// Carries out one command.
+///
+/// # Errors
+/// It is refused, or the database failed; the command may then be sent again.
+pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply, Failure> {
+    match command {
+        Command::Report(report) => Ok(Reply::Applied(reports::apply(db, now_ms, &report)?)),
+        Command::Read(read) => Ok(Reply::Activity(overview::read(db, now_ms, read)?)),
+        Command::List(list) => rewards::list(db, now_ms, &list).map(Reply::Page),
+        Command::StartReplay(start) => replays::start(db, now_ms, &start).map(Reply::Replay),
+        Command::ReadReplay(read) => replays::read(db, &read).map(Reply::Replay),
+        Command::CancelReplay(cancel) => replays::cancel(db, now_ms, &cancel).map(Reply::Replay),
+        // It calls the outboxes.
+        Command::CountReplay(_) => Err(common::NOT_FOUND.into()),
+        Command::Find(find) => Ok(Reply::Found(Found {
+            found: has_outbox(db, find)?,
+        })),
+    }
+}
+
+fn has_outbox(db: &impl Database, find: FindOutbox) -> Result<bool, DatabaseError> {
+    let shard = find.shard.map(u32::from);
+    db.query_boolean(sql::HAS_OUTBOX, params![find.app.number(), shard])
+}

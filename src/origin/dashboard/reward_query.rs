@@ -1,0 +1,399 @@
+//! The body of `POST rewards`, and the JSON of activity and rewards as pages read it.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use contract::activity::{
+    Activity, Counts, ListRewards, ListedReward, Place, ReplayFilter, ReplayedDelivery, RewardDelivery,
+    RewardFilter, RewardPage, RewardState,
+};
+use domain::model::{
+    AppId,
+    api_error::ApiError,
+    document::{Document, FieldError},
+    time::{LATEST_S, SECOND_MS},
+};
+
+/// Rewards on a page unless `limit` says otherwise, and at most.
+const DEFAULT_LIMIT: u32 = 50;
+pub const MAX_LIMIT: u32 = 200;
+/// The longest id of a user or a transaction, in characters.
+const MAX_ID: usize = 1_024;
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Body {
+    #[serde(default)]
+    app_id: Option<String>,
+    #[serde(default)]
+    state: Option<String>,
+    #[serde(default)]
+    delivery: Option<String>,
+    #[serde(default)]
+    http_status: Option<u16>,
+    #[serde(default)]
+    from: Option<i64>,
+    #[serde(default)]
+    to: Option<i64>,
+    #[serde(default)]
+    transaction_id: Option<String>,
+    #[serde(default)]
+    user_id: Option<String>,
+    #[serde(default)]
+    limit: Option<u32>,
+    #[serde(default)]
+    cursor: Option<String>,
+    #[serde(default)]
+    after: Option<String>,
+}
+
+impl Document for Body {
+    fn check(&self) -> Result<(), FieldError> {
+        let error = |path: &str, problem: &str| Err(FieldError::new(path, problem));
+        if self
+            .http_status
+            .is_some_and(|status| !(100..=599).contains(&status))
+        {
+            return error("http_status", "must be an integer from 100 to 599");
+        }
+        let is_time = |time: Option<i64>| time.is_none_or(|time| (0..=LATEST_S).contains(&time));
+        if !is_time(self.from) {
+            return error("from", "must be UNIX seconds");
+        }
+        if !is_time(self.to) || self.to.is_some_and(|to| self.from.is_some_and(|from| to < from)) {
+            return error("to", "must be UNIX seconds, and not before from");
+        }
+        for (path, id) in [
+            ("transaction_id", &self.transaction_id),
+            ("user_id", &self.user_id),
+        ] {
+            if id
+                .as_ref()
+                .is_some_and(|id| id.is_empty() || id.chars().count() > MAX_ID)
+            {
+                return error(path, "must have from 1 to 1024 characters");
+            }
+        }
+        if self.user_id.is_some() && self.app_id.is_none() {
+            return error("user_id", "needs an app_id");
+        }
+        if self.limit.is_some_and(|limit| !(1..=MAX_LIMIT).contains(&limit)) {
+            return error("limit", "must be an integer from 1 to 200");
+        }
+        if self.cursor.is_some() && self.after.is_some() {
+            return error("after", "must not come with a cursor");
+        }
+        Ok(())
+    }
+}
+
+/// Parses the body of `POST rewards`.
+///
+/// # Errors
+/// A field is unknown or has a value that it may not have.
+pub fn parse(body: &str, is_analyst: bool) -> Result<ListRewards, ApiError> {
+    let body = Body::from_json(body)?;
+    Ok(ListRewards {
+        filter: RewardFilter {
+            app: read(
+                "app_id",
+                body.app_id.as_deref(),
+                AppId::parse,
+                "must have 8 digits",
+            )?,
+            state: read(
+                "state",
+                body.state.as_deref(),
+                RewardState::parse,
+                "must be pending, approved, rejected, reversed, held or refused",
+            )?,
+            delivery: read(
+                "delivery",
+                body.delivery.as_deref(),
+                RewardDelivery::parse,
+                "must be waiting, delivered, dead, not_wanted or no_endpoint",
+            )?,
+            http_status: body.http_status,
+            from: body.from,
+            to: body.to,
+            transaction_id: body.transaction_id,
+            user_id: body.user_id,
+        },
+        limit: body.limit.unwrap_or(DEFAULT_LIMIT),
+        before: read(
+            "cursor",
+            body.cursor.as_deref(),
+            parse_place,
+            "must be one that a page before this one gave",
+        )?,
+        after: read(
+            "after",
+            body.after.as_deref(),
+            |text| text.parse().ok().filter(|version: &i64| *version >= 0),
+            "must be the `newest` of an earlier answer",
+        )?,
+        is_analyst,
+    })
+}
+
+fn read<T>(
+    path: &str,
+    text: Option<&str>,
+    parse: impl FnOnce(&str) -> Option<T>,
+    problem: &str,
+) -> Result<Option<T>, ApiError> {
+    text.map(|text| parse(text).ok_or_else(|| FieldError::new(path, problem).into()))
+        .transpose()
+}
+
+fn parse_place(text: &str) -> Option<Place> {
+    let (entry, app) = text.split_once('.')?;
+    Some(Place {
+        entry: entry.parse().ok().filter(|entry: &i64| *entry >= 0)?,
+        app: AppId::parse(app)?,
+    })
+}
+
+/// The body of `POST replays`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReplayBody {
+    filter: ReplayFilterBody,
+    #[serde(default)]
+    dry_run: bool,
+    #[serde(default)]
+    until: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReplayFilterBody {
+    #[serde(default)]
+    delivery: ReplayedDelivery,
+    #[serde(default)]
+    from: i64,
+}
+
+impl Document for ReplayBody {
+    fn check(&self) -> Result<(), FieldError> {
+        let is_time = |time: i64| (0..=LATEST_S).contains(&time);
+        if !is_time(self.filter.from) {
+            return Err(FieldError::new("filter.from", "must be UNIX seconds"));
+        }
+        match self.until {
+            Some(until) if !is_time(until) || until < self.filter.from => Err(FieldError::new(
+                "until",
+                "must be UNIX seconds, and not before filter.from",
+            )),
+            None if !self.dry_run => Err(FieldError::new("until", "must be that of a dry run")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Parses the body of `POST replays`: the filter, and whether it is only to be counted.
+///
+/// # Errors
+/// A field is missing, unknown or has a value that it may not have.
+pub fn parse_replay(body: &str, now_ms: i64) -> Result<(ReplayFilter, bool), ApiError> {
+    let body = ReplayBody::from_json(body)?;
+    // Conversion times are whole seconds, so "until now" includes the current second.
+    let now_s = now_ms.div_euclid(SECOND_MS).saturating_add(1);
+    let filter = ReplayFilter {
+        delivery: body.filter.delivery,
+        from: body.filter.from,
+        until: body.until.unwrap_or(now_s),
+    };
+    Ok((filter, body.dry_run))
+}
+
+/// The answer to `POST rewards`.
+pub fn page(page: &RewardPage) -> Value {
+    let next = page.next.map(|place| format!("{}.{}", place.entry, place.app));
+    json!({
+        "behind_ms": page.behind_ms,
+        "rows": page.rewards.iter().map(row).collect::<Vec<_>>(),
+        "unmatched": page.unmatched,
+        "cursor": next,
+        "newest": page.version.to_string(),
+        "has_more_changes": page.has_more_changes,
+    })
+}
+
+fn row(reward: &ListedReward) -> Value {
+    let details = &reward.details;
+    json!({
+        "app_id": reward.app,
+        "transaction_id": reward.transaction_id,
+        "original_transaction_id": details.original_transaction_id,
+        "kind": details.kind,
+        "state": reward.state,
+        "code": details.code,
+        "delivery": reward.delivery,
+        "http_status": reward.http_status,
+        "attempts": details.attempts,
+        "user_id": reward.user_id,
+        "offer_id": details.offer_id,
+        "goal_id": details.goal_id,
+        "value": number(&details.value),
+        "payout": number(&details.payout),
+        "currency": details.currency,
+        "click_ts": details.click_ts,
+        "conversion_ts": reward.conversion_ts,
+        "delivered_ts": reward.delivered_ms.map(|ms| ms.div_euclid(SECOND_MS)),
+    })
+}
+
+/// A decimal number. The story of a reward has all its digits.
+fn number(text: &str) -> Value {
+    text.parse::<f64>().map_or(Value::Null, Value::from)
+}
+
+/// When the publisher's first click was counted and its first report was made, in milliseconds, by the ledger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Firsts {
+    pub click_ms: Option<i64>,
+    pub report_ms: Option<i64>,
+}
+
+/// The answer to `GET activity`.
+pub fn activity(activity: &Activity, firsts: Firsts) -> Value {
+    let days = activity.days.iter().map(|day| {
+        let mut members = counts(&day.counts);
+        members.insert("date".into(), day.day.to_string().into());
+        Value::Object(members)
+    });
+    let apps = activity.apps.iter().map(|app| {
+        let mut members = counts(&app.counts);
+        members.insert("app_id".into(), app.app.to_string().into());
+        let endpoint = &app.endpoint;
+        members.insert(
+            "endpoint".into(),
+            json!({
+                "state": endpoint.state,
+                "since": endpoint.disabled_ms.map(|ms| ms.div_euclid(SECOND_MS)),
+                "waiting": endpoint.waiting,
+                "dead": endpoint.dead,
+            }),
+        );
+        Value::Object(members)
+    });
+    let seconds = |ms: Option<i64>| ms.map(|ms| ms.div_euclid(SECOND_MS));
+    json!({
+        "behind_ms": activity.behind_ms,
+        "days": days.collect::<Vec<_>>(),
+        "apps": apps.collect::<Vec<_>>(),
+        "first": {
+            // Lists are answered at the edge, which tells nobody.
+            "list": null,
+            "click": seconds(firsts.click_ms),
+            "conversion": seconds(activity.first_conversion_ms),
+            "callback": seconds(activity.first_callback_ms),
+            "report": seconds(firsts.report_ms),
+        },
+    })
+}
+
+fn counts(counts: &Counts) -> serde_json::Map<String, Value> {
+    let members = [
+        ("pending", counts.pending),
+        ("approved", counts.approved),
+        ("rejected", counts.rejected),
+        ("reversed", counts.reversed),
+        ("held", counts.held),
+        ("refused", counts.refused),
+        ("approved_micro_usd", counts.approved_micro_usd),
+        ("reversed_micro_usd", counts.reversed_micro_usd),
+    ];
+    members
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.into()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_condition_is_read() {
+        let body = json!({
+            "app_id": "00000042", "state": "held", "delivery": "no_endpoint", "http_status": 503, "from": 1, "to": 2,
+            "transaction_id": "t", "user_id": "u", "limit": 7, "cursor": "12.00000042",
+        });
+        let list = parse(&body.to_string(), false).unwrap();
+        let app = AppId::parse("00000042").unwrap();
+        assert_eq!(
+            list.filter,
+            RewardFilter {
+                app: Some(app),
+                state: Some(RewardState::Held),
+                delivery: Some(RewardDelivery::NoEndpoint),
+                http_status: Some(503),
+                from: Some(1),
+                to: Some(2),
+                transaction_id: Some("t".into()),
+                user_id: Some("u".into()),
+            }
+        );
+        assert_eq!((list.limit, list.before), (7, Some(Place { entry: 12, app })));
+        let polled = parse(r#"{"after":"3"}"#, true).unwrap();
+        assert_eq!(
+            (polled.after, polled.limit, polled.is_analyst),
+            (Some(3), 50, true)
+        );
+    }
+
+    #[test]
+    fn a_replay_is_counted_first_and_started_with_the_time_of_the_count() {
+        let counted = parse_replay(r#"{"filter":{"from":5},"dry_run":true}"#, 9_500).unwrap();
+        let filter = ReplayFilter {
+            delivery: ReplayedDelivery::Dead,
+            from: 5,
+            until: 10,
+        };
+        assert_eq!(counted, (filter, true));
+        let started = parse_replay(r#"{"filter":{"delivery":"delivered"},"until":7}"#, 9_500).unwrap();
+        assert!(started.0.delivery == ReplayedDelivery::Delivered && started.0.until == 7 && !started.1);
+        for body in [
+            r#"{"filter":{}}"#,
+            r#"{"filter":{"from":9},"until":8}"#,
+            r#"{"filter":{"from":-1},"dry_run":true}"#,
+            r#"{"filter":{"delivery":"not_wanted"},"dry_run":true}"#,
+        ] {
+            assert_eq!(parse_replay(body, 0).unwrap_err().code, "invalid_field", "{body}");
+        }
+        assert_eq!(
+            parse_replay(r#"{"dry_run":true}"#, 0).unwrap_err().code,
+            "missing_field"
+        );
+    }
+
+    #[test]
+    fn a_wrong_field_is_named() {
+        for (body, path) in [
+            (r#"{"app_id":"42"}"#, "app_id"),
+            (r#"{"state":"paid"}"#, "state"),
+            (r#"{"delivery":"sent"}"#, "delivery"),
+            (r#"{"http_status":42}"#, "http_status"),
+            (r#"{"from":-1}"#, "from"),
+            (r#"{"from":2,"to":1}"#, "to"),
+            (r#"{"user_id":"u"}"#, "user_id"),
+            (r#"{"transaction_id":""}"#, "transaction_id"),
+            (r#"{"limit":0}"#, "limit"),
+            (r#"{"limit":201}"#, "limit"),
+            (r#"{"cursor":"12"}"#, "cursor"),
+            (r#"{"after":"x"}"#, "after"),
+            (r#"{"after":"1","cursor":"12.00000042"}"#, "after"),
+        ] {
+            let error = parse(body, false).unwrap_err();
+            assert_eq!(error.code, "invalid_field", "{body}");
+            assert!(
+                error.message.starts_with(&format!("{path}: ")),
+                "{body}: {}",
+                error.message
+            );
+        }
+        assert_eq!(parse(r#"{"user":"u"}"#, false).unwrap_err().code, "unknown_field");
+    }
+}

@@ -1,0 +1,42 @@
+//! The feed's statements.
+
+platform::statements! {
+    /// → whether something is to be reported, or was promised to be; when it may be sent; failed attempts; no row before the
+    /// outbox knows its publisher
+    pub const GET_FEED = "SELECT promised OR standing <> told_standing OR EXISTS (SELECT 1 FROM changed_entries)
+          OR EXISTS (SELECT 1 FROM reward_counts WHERE changes <> told), due_ms, attempts
+        FROM feed, outbox WHERE publisher IS NOT NULL";
+    /// time, when the next report may be sent → the report's number, the time of the last complete one, changes of the standing
+    pub const BEGIN_REPORT = "UPDATE feed SET sequence = MAX(sequence + 1, ?1), due_ms = ?2
+        RETURNING sequence, complete_ms, standing";
+    /// entries at most → entry, changes, transaction id, the reward's, notice, state, delivery, user, fields, attempts made, last
+    /// attempt's time, milliseconds and status; all but the first two are NULL for an entry that has left
+    pub const CHANGED_ENTRIES = "SELECT x.entry, x.changes, e.transaction_id, r.transaction_id, e.notice, c.state, e.delivery,
+          e.user_id, e.fields, e.attempts_made, a.at_ms, a.ms, a.http_status
+        FROM (SELECT entry, changes FROM changed_entries ORDER BY entry LIMIT ?) x
+        LEFT JOIN entries e ON e.entry = x.entry
+        LEFT JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal
+        LEFT JOIN entries r ON r.entry = e.after
+        LEFT JOIN attempts a ON a.attempt = (SELECT MAX(attempt) FROM attempts WHERE entry = x.entry)
+        ORDER BY x.entry";
+    /// after this entry → the first that is to be reported
+    pub const FIRST_CHANGED = "SELECT MIN(entry) FROM changed_entries WHERE entry > ?";
+    /// counts at most → day, state, rewards, payout, changes
+    pub const CHANGED_COUNTS = "SELECT day, state, rewards, payout_micro_usd, changes FROM reward_counts
+        WHERE changes <> told ORDER BY day LIMIT ?";
+    /// callbacks counted at most → callbacks that wait, dead ones
+    pub const COUNT_CALLBACKS = "SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM entries WHERE delivery = 0 LIMIT ?1)),
+        (SELECT COUNT(*) FROM (SELECT 1 FROM entries WHERE delivery = 2 LIMIT ?1))";
+    /// JSON list of [entry, changes]: those that did not change since
+    pub const CONFIRM_ENTRIES = "DELETE FROM changed_entries WHERE entry IN
+        (SELECT c.entry FROM json_each(?) j JOIN changed_entries c ON c.entry = j.value ->> 0 AND c.changes = j.value ->> 1)";
+    /// JSON list of [day, state, changes]
+    pub const CONFIRM_COUNTS = "UPDATE reward_counts SET told = j.changes
+        FROM (SELECT value ->> 0 AS day, value ->> 1 AS state, value ->> 2 AS changes FROM json_each(?)) j
+        WHERE reward_counts.day = j.day AND reward_counts.state = j.state";
+    /// changes of the standing, whether a report is promised, time of the report if it was complete
+    pub const CONFIRM_REPORT = "UPDATE feed SET attempts = 0, told_standing = ?1, promised = ?2,
+        complete_ms = COALESCE(?3, complete_ms)";
+    /// time
+    pub const PUT_REPORT_OFF = "UPDATE feed SET attempts = attempts + 1, due_ms = ?";
+}

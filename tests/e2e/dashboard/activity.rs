@@ -1,0 +1,356 @@
+//! Rewards in the dashboard: the list is live, counts agree with log and ledger, a story has everything that an owner may know
+//! and an analyst's part for an analyst, and whatever a receiver answers is shown as text.
+
+use std::{thread::sleep, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::{Browser, signed_in};
+use crate::harness::{Behaviour, OfferWall, Receiver, SECRET, demo, eventually_within, now_ms};
+use domain::model::time::SECOND_MS;
+
+/// Within this time what was committed is in the list, when nothing fails.
+const LIVE_MS: i64 = 4 * SECOND_MS;
+/// How long the list may take after crashes, whose outboxes come back when their alarms do.
+const PATIENCE_MS: i64 = 60 * SECOND_MS;
+
+fn rows(browser: &Browser<'_>, body: &Value) -> Vec<Value> {
+    let page = browser.post("rewards", body).expect(200).json();
+    page["rows"].as_array().unwrap().clone()
+}
+
+/// The row of a transaction, as soon as the list has it in this state of delivery.
+#[track_caller]
+fn row_with(browser: &Browser<'_>, transaction_id: &str, delivery: &str) -> Value {
+    let find = || rows(browser, &json!({ "transaction_id": transaction_id }));
+    eventually_within(PATIENCE_MS, &json!(delivery), || {
+        find().first().map_or(Value::Null, |row| row["delivery"].clone())
+    });
+    find().remove(0)
+}
+
+fn story(browser: &Browser<'_>, app: &str, transaction_id: &str) -> Value {
+    let path = format!("apps/{app}/rewards/{transaction_id}");
+    browser.get(&path).expect(200).json()
+}
+
+/// The sums over all days of the activity.
+fn sums(activity: &Value) -> [i64; 6] {
+    let days = activity["days"].as_array().unwrap();
+    ["pending", "approved", "rejected", "reversed", "held", "refused"]
+        .map(|state| days.iter().map(|day| day[state].as_i64().unwrap()).sum())
+}
+
+/// The same from the operator's log.
+fn sums_of_log(entries: &[Value]) -> [i64; 6] {
+    let mut sums = [0; 6];
+    for entry in entries {
+        let has_original = entry.get("original_transaction_id").is_some();
+        let is_paid = entry.get("payout").is_some();
+        let at = match (entry["status"].as_str().unwrap(), has_original, is_paid) {
+            ("reversed", true, _) => 3,
+            // A notice.
+            (_, true, _) => continue,
+            (_, false, true) => 1,
+            ("pending", ..) => 0,
+            ("rejected" | "reversed", ..) => 2,
+            ("held", ..) => 4,
+            ("refused", ..) => 5,
+            other => panic!("{other:?}"),
+        };
+        sums[at] += 1;
+    }
+    sums
+}
+
+/// Waits until the activity has everything, and compares it with the log and with what the ledger was told.
+#[track_caller]
+pub fn expect_agreement(wall: &OfferWall<'_>, revenue_usd: f64) {
+    let publisher = wall.signpost.existing_publisher(&wall.id);
+    let owner = signed_in(wall.signpost, &publisher, "owner");
+    let log = wall.all_entries(1_000);
+    let expected = sums_of_log(&log);
+    let activity = || owner.get("activity").expect(200).json();
+    eventually_within(PATIENCE_MS, &expected, || sums(&activity()));
+    eventually_within(PATIENCE_MS, &json!(0), || activity()["behind_ms"].clone());
+    let shown = activity();
+    let micro_usd: i64 = shown["apps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|app| [&app["approved_micro_usd"], &app["reversed_micro_usd"]])
+        .map(|sum| sum.as_i64().unwrap())
+        .sum();
+    #[expect(clippy::cast_precision_loss, reason = "within 2^53")]
+    let usd = micro_usd as f64 / 1e6;
+    assert!(
+        (usd - revenue_usd).abs() < 1e-6,
+        "{usd} in the activity, {revenue_usd} in the ledger"
+    );
+    // The newest 10,000 entries, page by page.
+    let newest: Vec<_> = log
+        .iter()
+        .take(10_000)
+        .map(|entry| &entry["transaction_id"])
+        .collect();
+    let mut listed = Vec::new();
+    let mut cursor = Value::Null;
+    loop {
+        let page = owner
+            .post("rewards", &json!({ "limit": 200, "cursor": cursor }))
+            .expect(200)
+            .json();
+        listed.extend(page["rows"].as_array().unwrap().iter().cloned());
+        cursor = page["cursor"].clone();
+        if cursor.is_null() || listed.len() >= newest.len() {
+            break;
+        }
+    }
+    let listed: Vec<_> = listed
+        .iter()
+        .map(|row| &row["transaction_id"])
+        .take(newest.len())
+        .collect();
+    assert_eq!(listed, newest);
+}
+
+#[test]
+fn a_reward_is_listed_within_4_s_and_its_story_ends_with_its_reversal() {
+    let signpost = demo();
+    let receiver = Receiver::start();
+    let wall = signpost.offer_wall("activity-live", "79000301", Some(&receiver));
+    let publisher = signpost.existing_publisher(&wall.id);
+    let owner = signed_in(&signpost, &publisher, "owner");
+    let nothing = owner.get("activity").expect(200).json();
+    assert_eq!((&nothing["days"], &nothing["apps"]), (&json!([]), &json!([])));
+    assert_eq!(nothing["first"]["conversion"], Value::Null);
+    assert!(rows(&owner, &json!({})).is_empty());
+
+    for user in ["live-1", "live-2", "live-3"] {
+        let committed_ms = now_ms();
+        let id = wall.pay(user);
+        while rows(&owner, &json!({ "transaction_id": id })).is_empty() {
+            let took_ms = now_ms() - committed_ms;
+            assert!(took_ms <= LIVE_MS, "not listed after {took_ms} ms");
+            sleep(Duration::from_millis(50));
+        }
+    }
+    let id = wall.pay("live-<b>\u{202e}4");
+    let row = row_with(&owner, &id, "delivered");
+    assert_eq!(
+        (&row["state"], &row["http_status"]),
+        (&json!("approved"), &json!(200))
+    );
+    assert_eq!((&row["value"], &row["payout"]), (&json!(1250.0), &json!(1.25)));
+    assert_eq!(row["user_id"], "live-<b>\u{202e}4");
+    let by_user = json!({ "app_id": wall.app, "user_id": "live-<b>\u{202e}4" });
+    assert_eq!(rows(&owner, &by_user).len(), 1);
+
+    let told = story(&owner, &wall.app, &id);
+    assert_eq!(told["callbacks"][0]["attempts"][0]["http_status"], 200);
+    assert_eq!(told["callbacks"][0]["fields"]["transaction_id"], id);
+    assert_eq!(told["click"]["country"], "DE");
+
+    let polled = owner.post("rewards", &json!({})).expect(200).json();
+    wall.convert(&wall.click_id("live-5"), "&status=pending")
+        .expect(200);
+    let after = json!({ "after": polled["newest"] });
+    eventually_within(LIVE_MS, &1, || rows(&owner, &after).len());
+    assert_eq!(rows(&owner, &after)[0]["state"], "pending");
+
+    // Reversed by the operator, and replayed by a developer.
+    let reason = json!({ "reason": "checked" });
+    wall.operator("POST", &format!("conversions/{id}/reverse"), Some(&reason))
+        .expect(200);
+    eventually_within(PATIENCE_MS, &json!("reversed"), || {
+        story(&owner, &wall.app, &id)["state"].clone()
+    });
+    let told = story(&owner, &wall.app, &id);
+    assert_eq!(told["callbacks"][1]["event"], "reversed");
+    assert_eq!(told["callbacks"][1]["value"], -1250);
+    let reversal = told["callbacks"][1]["transaction_id"].as_str().unwrap();
+    assert_eq!(story(&owner, &wall.app, reversal)["transaction_id"], id);
+    row_with(&owner, reversal, "delivered");
+
+    let developer = signed_in(&signpost, &publisher, "developer");
+    let sent = receiver.transactions()[&id];
+    let replay = format!("apps/{}/rewards/{id}/replay", wall.app);
+    assert_eq!(
+        developer.post(&replay, &json!({})).expect(202).json(),
+        json!({ "transaction_id": id })
+    );
+    eventually_within(PATIENCE_MS, &(sent + 1), || receiver.transactions()[&id]);
+    let audit = owner.get("audit").expect(200).json();
+    let entry = &audit["entries"][0];
+    assert_eq!(
+        (&entry["action"], &entry["by"]),
+        (&json!("reward_replayed"), &json!("The developer"))
+    );
+    assert_eq!(entry["subject"], format!("{} {id}", wall.app));
+    let analyst = signed_in(&signpost, &publisher, "analyst");
+    analyst
+        .post(&replay, &json!({}))
+        .expect_error(403, "role_forbids");
+    let pending = rows(&owner, &json!({ "state": "pending" }))[0]["transaction_id"].clone();
+    let replay = format!("apps/{}/rewards/{}/replay", wall.app, pending.as_str().unwrap());
+    owner
+        .post(&replay, &json!({}))
+        .expect_error(409, "nothing_to_send");
+
+    expect_agreement(&wall, 3.0 * 1.25);
+    let activity = owner.get("activity").expect(200).json();
+    let app = &activity["apps"][0];
+    assert_eq!(
+        (&app["app_id"], &app["endpoint"]["state"]),
+        (&json!(wall.app), &json!("healthy"))
+    );
+    for first in ["conversion", "callback"] {
+        assert!(activity["first"][first].is_i64(), "{activity}");
+    }
+    for first in ["list", "click", "report"] {
+        assert_eq!(activity["first"][first], Value::Null, "{activity}");
+    }
+    let query = format!("rid={}&app={}&user_id=live-6", wall.goal("1"), wall.app);
+    signpost.click(&query, "DE").expect(302);
+    let report = json!({
+        "date_range": { "start_date": "2026-11-01", "end_date": "2026-11-02" },
+        "dimensions": ["date"], "metrics": ["revenue"],
+    });
+    publisher.report(&report);
+    eventually_within(PATIENCE_MS, &true, || {
+        let first = owner.get("activity").expect(200).json()["first"].clone();
+        first["click"].is_i64() && first["report"].is_i64()
+    });
+}
+
+#[test]
+fn an_analyst_sees_no_user_and_another_publisher_nothing() {
+    let signpost = demo();
+    let receiver = Receiver::start();
+    let wall = signpost.offer_wall("activity-roles", "79000302", Some(&receiver));
+    let id = wall.pay("secret-user");
+    let publisher = signpost.existing_publisher(&wall.id);
+    let owner = signed_in(&signpost, &publisher, "owner");
+    row_with(&owner, &id, "delivered");
+
+    let analyst = signed_in(&signpost, &publisher, "analyst");
+    let listed = analyst.post("rewards", &json!({})).expect(200);
+    assert!(
+        listed.body.contains(&id) && !listed.body.contains("secret-user"),
+        "{listed:?}"
+    );
+    let told = analyst
+        .get(&format!("apps/{}/rewards/{id}", wall.app))
+        .expect(200);
+    assert!(
+        !told.body.contains("secret-user") && !told.body.contains("fields"),
+        "{told:?}"
+    );
+    let by_user = json!({ "app_id": wall.app, "user_id": "secret-user" });
+    analyst
+        .post("rewards", &by_user)
+        .expect_error(400, "invalid_field");
+
+    let other = signpost.publisher("activity-other");
+    let stranger = signed_in(&signpost, &other, "owner");
+    assert!(rows(&stranger, &json!({ "app_id": wall.app })).is_empty());
+    let unknown = "00000000-0000-8000-8000-000000000000";
+    let answers = [
+        stranger.get(&format!("apps/{}/rewards/{id}", wall.app)),
+        stranger.get(&format!("apps/79999999/rewards/{id}")),
+        stranger.get(&format!("apps/{}/rewards/{unknown}", wall.app)),
+        owner.get(&format!("apps/{}/rewards/{unknown}", wall.app)),
+        stranger.post(&format!("apps/{}/rewards/{id}/replay", wall.app), &json!({})),
+    ]
+    .map(|answer| answer.expect_error(404, "not_found").body);
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
+
+    // An erased user leaves list and story.
+    wall.operator("DELETE", "users/secret-user", None).expect(200);
+    eventually_within(LIVE_MS, &Value::Null, || {
+        rows(&owner, &json!({ "transaction_id": id }))[0]["user_id"].clone()
+    });
+    let told = owner.get(&format!("apps/{}/rewards/{id}", wall.app)).expect(200);
+    assert!(!told.body.contains("secret-user"), "{told:?}");
+    assert_eq!(told.json()["is_erased"], true);
+}
+
+#[test]
+fn what_a_receiver_answers_is_text_with_its_secrets_masked() {
+    let signpost = demo();
+    let receiver = Receiver::start();
+    let wall = signpost.offer_wall("activity-answers", "79000303", Some(&receiver));
+    let body = format!("<script>alert(1)</script>\u{1b}[31m\u{0}\u{202e} {SECRET}");
+    receiver.set(Behaviour::answer(503, &[], &body));
+    let id = wall.pay("user-1");
+    let owner = signed_in(&signpost, &signpost.existing_publisher(&wall.id), "owner");
+    let shown = || story(&owner, &wall.app, &id)["callbacks"][0]["attempts"][0]["http_status"].clone();
+    row_with(&owner, &id, "waiting");
+    eventually_within(PATIENCE_MS, &json!(503), shown);
+    let answer = owner.get(&format!("apps/{}/rewards/{id}", wall.app)).expect(200);
+    assert_eq!(answer.header("Content-Type"), Some("application/json"));
+    assert_eq!(answer.header("X-Content-Type-Options"), Some("nosniff"));
+    assert!(!answer.body.contains(SECRET), "{answer:?}");
+    let body = answer.json()["callbacks"][0]["attempts"][0]["body"].clone();
+    assert!(
+        body.as_str().unwrap().starts_with("<script>alert(1)</script>"),
+        "{body}"
+    );
+    eventually_within(PATIENCE_MS, &json!(1), || {
+        owner.get("activity").expect(200).json()["apps"][0]["endpoint"]["waiting"].clone()
+    });
+    assert_eq!(rows(&owner, &json!({ "http_status": 503 })).len(), 1);
+}
+
+#[test]
+fn dead_callbacks_are_counted_and_sent_again_and_a_replay_can_be_cancelled() {
+    let signpost = demo();
+    let receiver = Receiver::start();
+    let wall = signpost.offer_wall("activity-replays", "79000304", Some(&receiver));
+    // Aborted at the first try.
+    receiver.set(Behaviour::answer(
+        400,
+        &[("webhook-delivery", "abort-message")],
+        "",
+    ));
+    let ids: Vec<String> = (0..30).map(|nth| wall.pay(&format!("user-{nth}"))).collect();
+    let owner = signed_in(&signpost, &signpost.existing_publisher(&wall.id), "owner");
+    let dead = || owner.get("activity").expect(200).json()["apps"][0]["endpoint"]["dead"].clone();
+    eventually_within(PATIENCE_MS, &json!(30), dead);
+    receiver.set(Behaviour::status(200));
+
+    let path = format!("apps/{}/replays", wall.app);
+    let counted = owner
+        .post(&path, &json!({ "filter": {}, "dry_run": true }))
+        .expect(200)
+        .json();
+    assert_eq!(counted["count"], 30);
+    let start = |key: &str| {
+        let body = json!({ "filter": { "delivery": "dead" }, "until": counted["until"] });
+        let path = format!("/v1/dashboard/{path}");
+        owner.send_with("POST", &path, &[("Idempotency-Key", key)], Some(&body))
+    };
+    owner
+        .post(&path, &json!({ "filter": {}, "until": counted["until"] }))
+        .expect_error(400, "invalid_field");
+    let started = start("first").expect(202).json();
+    assert_eq!(start("first").expect(200).json(), started);
+    let replay = format!("{path}/{}", started["replay_id"].as_str().unwrap());
+    let progress = || owner.get(&replay).expect(200).json();
+    eventually_within(PATIENCE_MS, &json!("done"), || progress()["state"].clone());
+    assert_eq!(progress()["replayed"], 30);
+    eventually_within(PATIENCE_MS, &json!(0), dead);
+    let received = receiver.transactions();
+    assert!(ids.iter().all(|id| received[id] == 2), "{received:?}");
+
+    // Nothing is dead any more, so the second one is over soon, and cancelling it changes nothing.
+    let second = start("second").expect(202).json();
+    let second = format!("{path}/{}", second["replay_id"].as_str().unwrap());
+    let cancel = || owner.send("DELETE", &format!("/v1/dashboard/{second}"), None);
+    cancel().expect(204);
+    cancel().expect(204);
+    assert_eq!(owner.get(&second).expect(200).json()["replayed"], 0);
+    owner.get(&format!("{path}/99")).expect_error(404, "not_found");
+    let actions = owner.get("audit").expect(200).json();
+    assert_eq!(actions["entries"][0]["action"], "rewards_replayed");
+}

@@ -1,0 +1,660 @@
+//! The activity object: reports that come twice, late or out of order, sums over outboxes, the list and its filters, an
+//! analyst's allow-list, and how far it is behind.
+
+use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under_every_fault};
+use contract::{
+    activity::{
+        Activity, Command, Counts, EndpointReport, FindOutbox, ListRewards, ReadActivity, Reply, Report,
+        ReportedCount, ReportedEntry, RewardDelivery, RewardDetails, RewardFilter, RewardKind, RewardPage,
+        RewardState,
+    },
+    outbox::EndpointState,
+};
+use domain::model::{
+    AppId,
+    time::{DAY_MS, UtcDay},
+};
+use origin::activity::{
+    MIGRATIONS, handle,
+    reports::{DAYS, MOST_ENTRIES},
+    sql, sweep,
+};
+use platform::{database::Database, failure::Failure};
+
+/// Noon of 2026-01-15, UTC.
+const NOW: i64 = 1_768_478_400_000;
+
+fn app(number: u32) -> AppId {
+    AppId::from_number(number).unwrap()
+}
+
+fn today() -> UtcDay {
+    UtcDay::of_ms(NOW)
+}
+
+/// The nth entry of an outbox.
+fn number(shard: u8, nth: i64) -> i64 {
+    (NOW + nth) * 1_024 + i64::from(shard)
+}
+
+fn entry(shard: u8, nth: i64) -> ReportedEntry {
+    ReportedEntry {
+        entry: number(shard, nth),
+        transaction_id: format!("t-{shard}-{nth}"),
+        state: RewardState::Approved,
+        delivery: Some(RewardDelivery::Waiting),
+        http_status: None,
+        user_id: Some(format!("user-{nth}")),
+        conversion_ts: NOW / 1_000 + nth,
+        delivered_ms: None,
+        details: RewardDetails {
+            kind: RewardKind::Reward,
+            original_transaction_id: None,
+            code: Some("too_fast".into()),
+            offer_id: "o-1".into(),
+            goal_id: "g-1".into(),
+            value: "75.00".into(),
+            payout: "0.75".into(),
+            currency: "Coins".into(),
+            click_ts: 1,
+            attempts: 0,
+        },
+    }
+}
+
+fn report(number: u32, shard: u8, sequence: i64) -> Report {
+    Report {
+        app: app(number),
+        shard,
+        sequence,
+        at_ms: NOW,
+        owes_since_ms: None,
+        next_by_ms: None,
+        endpoint: EndpointReport {
+            state: EndpointState::Healthy,
+            ..EndpointReport::default()
+        },
+        counts: vec![],
+        entries: vec![],
+    }
+}
+
+fn count(day: UtcDay, state: RewardState, rewards: i64) -> ReportedCount {
+    ReportedCount {
+        day,
+        state,
+        rewards,
+        payout_micro_usd: rewards * 750_000,
+    }
+}
+
+fn apply(db: &Sqlite, report: &Report) -> bool {
+    match handle(db, NOW, Command::Report(Box::new(report.clone()))) {
+        Ok(Reply::Applied(applied)) => applied.applied,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn read(db: &Sqlite, now_ms: i64) -> Activity {
+    let from = UtcDay::of_ms(now_ms).minus(29);
+    match handle(db, now_ms, Command::Read(ReadActivity { from })) {
+        Ok(Reply::Activity(activity)) => activity,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn list(filter: RewardFilter) -> ListRewards {
+    ListRewards {
+        filter,
+        limit: 3,
+        before: None,
+        after: None,
+        is_analyst: false,
+    }
+}
+
+fn page(db: &Sqlite, list: ListRewards) -> RewardPage {
+    match handle(db, NOW, Command::List(Box::new(list))) {
+        Ok(Reply::Page(page)) => page,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn ids(page: &RewardPage) -> Vec<&str> {
+    page.rewards
+        .iter()
+        .map(|reward| reward.transaction_id.as_str())
+        .collect()
+}
+
+#[test]
+fn reports_that_come_twice_or_late_change_nothing() {
+    let db = migrated(MIGRATIONS);
+    let earlier = Report {
+        counts: vec![count(today(), RewardState::Pending, 4)],
+        entries: vec![ReportedEntry {
+            state: RewardState::Pending,
+            ..entry(1, 1)
+        }],
+        ..report(1, 1, 10)
+    };
+    let later = Report {
+        counts: vec![
+            count(today(), RewardState::Pending, 1),
+            count(today(), RewardState::Approved, 3),
+        ],
+        entries: vec![entry(1, 1)],
+        ..report(1, 1, 11)
+    };
+    assert!(apply(&db, &earlier) && apply(&db, &later));
+    let before = ["entries", "counts", "outboxes", "outbox_counts", "activity"].map(|table| dump(&db, table));
+    assert!(!apply(&db, &later) && !apply(&db, &earlier));
+    let after = ["entries", "counts", "outboxes", "outbox_counts", "activity"].map(|table| dump(&db, table));
+    assert_eq!(before, after);
+    let counts = read(&db, NOW).days[0].counts;
+    assert_eq!(
+        (counts.pending, counts.approved, counts.approved_micro_usd),
+        (1, 3, 2_250_000)
+    );
+}
+
+#[test]
+fn a_report_whose_answer_was_lost_is_applied_once_whatever_write_failed() {
+    let report = Report {
+        counts: vec![count(today(), RewardState::Approved, 2)],
+        entries: vec![entry(1, 1), entry(1, 2)],
+        ..report(1, 1, 1)
+    };
+    let outcomes = under_every_fault(MIGRATIONS, |db| {
+        crate::retry_until_answered(|| handle(db, NOW, Command::Report(Box::new(report.clone()))));
+        ["entries", "counts", "outbox_counts", "outboxes"].map(|table| dump(db, table))
+    });
+    for (fault, tables) in &outcomes {
+        assert_eq!(tables, &outcomes[0].1, "{fault}");
+    }
+}
+
+#[test]
+fn counts_are_summed_over_outboxes_and_shown_by_day_and_app() {
+    let db = migrated(MIGRATIONS);
+    let yesterday = today().minus(1);
+    for (number, shard, rewards) in [(1, 0, 1), (1, 1, 2), (2, 0, 4)] {
+        let report = Report {
+            counts: vec![
+                count(today(), RewardState::Approved, rewards),
+                count(yesterday, RewardState::Held, rewards),
+                // Too old to be kept.
+                count(today().minus(92), RewardState::Approved, 100),
+            ],
+            endpoint: EndpointReport {
+                state: if shard == 1 {
+                    EndpointState::Disabled
+                } else {
+                    EndpointState::Healthy
+                },
+                disabled_ms: (shard == 1).then_some(NOW),
+                waiting: 3,
+                dead: 1,
+            },
+            ..report(number, shard, 1)
+        };
+        apply(&db, &report);
+    }
+    let activity = read(&db, NOW);
+    let days: Vec<_> = activity
+        .days
+        .iter()
+        .map(|day| (day.day, day.counts.approved, day.counts.held))
+        .collect();
+    assert_eq!(days, [(yesterday, 0, 7), (today(), 7, 0)]);
+    let apps: Vec<_> = activity
+        .apps
+        .iter()
+        .map(|of| {
+            (
+                of.app,
+                of.counts.approved,
+                of.endpoint.state,
+                of.endpoint.disabled_ms,
+                of.endpoint.waiting,
+            )
+        })
+        .collect();
+    assert_eq!(
+        apps,
+        [
+            (app(1), 3, EndpointState::Disabled, Some(NOW), 6),
+            (app(2), 4, EndpointState::Healthy, None, 3)
+        ]
+    );
+    assert_eq!(dump(&db, "counts").len(), 4);
+}
+
+#[test]
+fn the_list_is_newest_first_over_all_apps_in_pages_and_narrowed_by_each_condition() {
+    let db = migrated(MIGRATIONS);
+    for (number, shard) in [(1, 0), (2, 0), (1, 3)] {
+        let entries = (0..3).map(|nth| entry(shard, nth)).collect();
+        apply(
+            &db,
+            &Report {
+                entries,
+                ..report(number, shard, 1)
+            },
+        );
+    }
+    let first = page(&db, list(RewardFilter::default()));
+    assert_eq!(ids(&first), ["t-3-2", "t-0-2", "t-0-2"]);
+    let second = page(
+        &db,
+        ListRewards {
+            before: first.next,
+            ..list(RewardFilter::default())
+        },
+    );
+    assert_eq!(ids(&second), ["t-3-1", "t-0-1", "t-0-1"]);
+    let third = page(
+        &db,
+        ListRewards {
+            before: second.next,
+            ..list(RewardFilter::default())
+        },
+    );
+    assert_eq!((ids(&third), third.next), (vec!["t-3-0", "t-0-0", "t-0-0"], None));
+    apply(
+        &db,
+        &Report {
+            entries: vec![ReportedEntry {
+                delivery: Some(RewardDelivery::Dead),
+                http_status: Some(503),
+                state: RewardState::Reversed,
+                ..entry(3, 1)
+            }],
+            ..report(1, 3, 2)
+        },
+    );
+    let ts = NOW / 1_000;
+    let none = RewardFilter::default;
+    for (filter, expected) in [
+        (
+            RewardFilter {
+                app: Some(app(2)),
+                ..none()
+            },
+            vec!["t-0-2", "t-0-1", "t-0-0"],
+        ),
+        (
+            RewardFilter {
+                state: Some(RewardState::Reversed),
+                ..none()
+            },
+            vec!["t-3-1"],
+        ),
+        (
+            RewardFilter {
+                delivery: Some(RewardDelivery::Dead),
+                ..none()
+            },
+            vec!["t-3-1"],
+        ),
+        (
+            RewardFilter {
+                http_status: Some(503),
+                ..none()
+            },
+            vec!["t-3-1"],
+        ),
+        (
+            RewardFilter {
+                http_status: Some(200),
+                ..none()
+            },
+            vec![],
+        ),
+        (
+            RewardFilter {
+                from: Some(ts + 2),
+                to: Some(ts + 3),
+                ..none()
+            },
+            vec!["t-3-2", "t-0-2", "t-0-2"],
+        ),
+        (
+            RewardFilter {
+                to: Some(ts),
+                ..none()
+            },
+            vec![],
+        ),
+        (
+            RewardFilter {
+                transaction_id: Some("t-3-0".into()),
+                ..none()
+            },
+            vec!["t-3-0"],
+        ),
+        (
+            RewardFilter {
+                user_id: Some("user-1".into()),
+                app: Some(app(1)),
+                ..none()
+            },
+            vec!["t-3-1", "t-0-1"],
+        ),
+    ] {
+        assert_eq!(ids(&page(&db, list(filter.clone()))), expected, "{filter:?}");
+    }
+}
+
+#[test]
+fn a_callback_that_waits_without_an_endpoint_is_shown_so() {
+    let db = migrated(MIGRATIONS);
+    let mut reported = Report {
+        entries: vec![entry(0, 1)],
+        ..report(1, 0, 1)
+    };
+    reported.endpoint.state = EndpointState::None;
+    apply(&db, &reported);
+    let no_endpoint = RewardFilter {
+        delivery: Some(RewardDelivery::NoEndpoint),
+        ..RewardFilter::default()
+    };
+    assert_eq!(
+        page(&db, list(no_endpoint.clone())).rewards[0].delivery,
+        no_endpoint.delivery
+    );
+    apply(&db, &report(1, 0, 2));
+    assert!(page(&db, list(no_endpoint)).rewards.is_empty());
+    let waiting = page(&db, list(RewardFilter::default())).rewards[0].delivery;
+    assert_eq!(waiting, Some(RewardDelivery::Waiting));
+}
+
+#[test]
+fn a_poll_gets_what_changed_and_what_left_the_filter() {
+    let db = migrated(MIGRATIONS);
+    let entries: Vec<_> = (0..3).map(|nth| entry(0, nth)).collect();
+    apply(
+        &db,
+        &Report {
+            entries,
+            ..report(1, 0, 1)
+        },
+    );
+    let waiting = RewardFilter {
+        delivery: Some(RewardDelivery::Waiting),
+        ..RewardFilter::default()
+    };
+    let seen = page(&db, list(waiting.clone()));
+    let poll = |after: i64| {
+        page(
+            &db,
+            ListRewards {
+                after: Some(after),
+                ..list(waiting.clone())
+            },
+        )
+    };
+    let nothing = poll(seen.version);
+    assert_eq!((ids(&nothing), nothing.version), (vec![], seen.version));
+    let delivered = ReportedEntry {
+        delivery: Some(RewardDelivery::Delivered),
+        ..entry(0, 1)
+    };
+    let entries = vec![delivered, entry(0, 3)];
+    apply(
+        &db,
+        &Report {
+            entries,
+            ..report(1, 0, 2)
+        },
+    );
+    let changed = poll(seen.version);
+    assert_eq!(ids(&changed), ["t-0-3"]);
+    assert_eq!(changed.unmatched, ["t-0-1"]);
+    assert!(!changed.has_more_changes && poll(changed.version).rewards.is_empty());
+    // More than a page: the next poll goes on where this one stopped.
+    let entries = (10..15).map(|nth| entry(0, nth)).collect();
+    apply(
+        &db,
+        &Report {
+            entries,
+            ..report(1, 0, 3)
+        },
+    );
+    let some = poll(changed.version);
+    assert_eq!((some.rewards.len(), some.has_more_changes), (3, true));
+    assert_eq!(ids(&poll(some.version)), ["t-0-13", "t-0-14"]);
+}
+
+#[test]
+fn an_analyst_sees_the_allow_list_and_cannot_search_by_user() {
+    let db = migrated(MIGRATIONS);
+    apply(
+        &db,
+        &Report {
+            entries: vec![entry(0, 1)],
+            ..report(1, 0, 1)
+        },
+    );
+    let as_analyst = |filter| ListRewards {
+        is_analyst: true,
+        ..list(filter)
+    };
+    let shown = page(&db, as_analyst(RewardFilter::default()));
+    let text = serde_json::to_string(&shown.rewards).unwrap();
+    assert!(!text.contains("user-1") && !text.contains("too_fast"), "{text}");
+    let by_user = RewardFilter {
+        user_id: Some("user-1".into()),
+        ..RewardFilter::default()
+    };
+    let refused = handle(&db, NOW, Command::List(Box::new(as_analyst(by_user))));
+    assert!(matches!(refused, Err(Failure::Refused(error)) if error.code == "invalid_field"));
+}
+
+#[test]
+fn only_the_newest_entries_stay_and_older_ones_do_not_return() {
+    let db = migrated(MIGRATIONS);
+    let mut sequence = 0;
+    let mut tell = |range: std::ops::Range<i64>| {
+        for start in range.clone().step_by(200) {
+            sequence += 1;
+            let entries = (start..(start + 200).min(range.end))
+                .map(|nth| entry(0, nth))
+                .collect();
+            apply(
+                &db,
+                &Report {
+                    entries,
+                    ..report(1, 0, sequence)
+                },
+            );
+        }
+    };
+    tell(0..10_600);
+    let kept = i64::try_from(dump(&db, "entries").len()).unwrap();
+    assert!((MOST_ENTRIES..MOST_ENTRIES + 500).contains(&kept), "{kept}");
+    tell(0..100);
+    assert_eq!(i64::try_from(dump(&db, "entries").len()).unwrap(), kept);
+    let oldest = db
+        .query_first("SELECT MIN(entry) FROM entries", &[])
+        .unwrap()
+        .unwrap();
+    assert_eq!(oldest.integer(0).unwrap(), number(0, 10_600 - kept));
+}
+
+#[test]
+fn it_says_how_far_it_is_behind() {
+    let db = migrated(MIGRATIONS);
+    assert_eq!(read(&db, NOW).behind_ms, 0);
+    apply(
+        &db,
+        &Report {
+            next_by_ms: Some(NOW + 4_000),
+            ..report(1, 0, 1)
+        },
+    );
+    apply(&db, &report(1, 1, 1));
+    assert_eq!(read(&db, NOW + 4_000).behind_ms, 0);
+    // The promised report did not come.
+    assert_eq!(read(&db, NOW + 5_000).behind_ms, 5_000);
+    apply(&db, &report(1, 0, 2));
+    assert_eq!(read(&db, NOW + 60_000).behind_ms, 0);
+    apply(
+        &db,
+        &Report {
+            owes_since_ms: Some(NOW - 700),
+            ..report(1, 1, 2)
+        },
+    );
+    assert_eq!(read(&db, NOW).behind_ms, 700);
+    assert_eq!(page(&db, list(RewardFilter::default())).behind_ms, 700);
+}
+
+#[test]
+fn the_first_conversion_and_the_first_callback_stay_the_first() {
+    let db = migrated(MIGRATIONS);
+    assert_eq!(read(&db, NOW).first_conversion_ms, None);
+    for (sequence, nth, delivered_ms) in [
+        (1, 5, None),
+        (2, 3, Some(NOW + 9)),
+        (3, 4, Some(NOW + 8)),
+        (4, 6, None),
+    ] {
+        let told = ReportedEntry {
+            delivered_ms,
+            ..entry(0, nth)
+        };
+        apply(
+            &db,
+            &Report {
+                entries: vec![told],
+                ..report(1, 0, sequence)
+            },
+        );
+    }
+    let activity = read(&db, NOW);
+    assert_eq!(activity.first_conversion_ms, Some(NOW + 3));
+    assert_eq!(activity.first_callback_ms, Some(NOW + 8));
+}
+
+#[test]
+fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
+    let db = migrated(MIGRATIONS);
+    assert_eq!(sweep::next_alarm(&db, NOW), Ok(None));
+    let entries = (0..500).map(|nth| entry(0, nth)).collect();
+    let counts = vec![count(today(), RewardState::Approved, 500)];
+    apply(
+        &db,
+        &Report {
+            entries,
+            counts,
+            ..report(1, 0, 1)
+        },
+    );
+    read(&db, NOW);
+    page(&db, list(RewardFilter::default()));
+    page(
+        &db,
+        ListRewards {
+            after: Some(0),
+            ..list(RewardFilter::default())
+        },
+    );
+    for (shard, found) in [(Some(0), true), (None, true), (Some(1), false)] {
+        let find = Command::Find(FindOutbox { app: app(1), shard });
+        let reply = serde_json::to_value(handle(&db, NOW, find).unwrap()).unwrap();
+        assert_eq!(reply, serde_json::json!({ "found": found }));
+    }
+    run_replays(&db);
+    for sequence in 2..60 {
+        let entries = (0..200).map(|nth| entry(0, sequence * 200 + nth)).collect();
+        apply(
+            &db,
+            &Report {
+                entries,
+                ..report(1, 0, sequence)
+            },
+        );
+    }
+    assert!(sweep::sweep(&db, NOW + DAY_MS).unwrap().is_some());
+    assert_eq!(read(&db, NOW).apps[0].counts.approved, 500);
+    sweep::sweep(&db, NOW + DAYS * DAY_MS).unwrap();
+    assert_eq!(read(&db, NOW + DAYS * DAY_MS).apps[0].counts, Counts::default());
+    assert_eq!(sweep::sweep(&db, NOW + 402 * DAY_MS), Ok(None));
+    assert!(page(&db, list(RewardFilter::default())).rewards.is_empty());
+    let fixture = ["UPDATE replays SET due_ms = 0"];
+    assert_only_listed_statements(&db, &[sql::ALL, &fixture].concat(), MIGRATIONS);
+}
+
+/// An outbox that answers every other call.
+struct Flaky(std::cell::Cell<bool>);
+
+impl platform::traits::Clock for Flaky {
+    fn now_ms(&self) -> i64 {
+        NOW + 10_000
+    }
+}
+
+impl platform::traits::ObjectCall for Flaky {
+    async fn call<O: contract::operation::Operation>(
+        &self,
+        _to: &contract::operation::ObjectAddress,
+        _operation: O,
+        _timeout: std::time::Duration,
+    ) -> Result<O::Answer, contract::operation::CallError> {
+        if self.0.replace(!self.0.get()) {
+            let replayed = serde_json::json!({ "replayed": 0, "next": null, "until": 1 });
+            return Ok(serde_json::from_value(replayed).unwrap());
+        }
+        Err(contract::operation::Unanswered::default().into())
+    }
+}
+
+/// Runs the statements of replays: one that ends, and one that is cancelled.
+fn run_replays(db: &Sqlite) {
+    use contract::activity::{
+        CancelReplay, CountReplay, ReadReplay, ReplayFilter, ReplayedDelivery, StartReplay,
+    };
+    use domain::model::PublisherId;
+    use futures_util::FutureExt;
+    use origin::activity::replays;
+
+    let filter = ReplayFilter {
+        delivery: ReplayedDelivery::Dead,
+        from: 0,
+        until: 1,
+    };
+    let publisher = PublisherId::parse("acme").unwrap();
+    let start = |key: &str| {
+        let start = StartReplay {
+            publisher: publisher.clone(),
+            app: app(1),
+            filter,
+            key: key.into(),
+        };
+        handle(db, NOW, start.into()).unwrap();
+    };
+    let outbox = Flaky(std::cell::Cell::new(true));
+    let count = CountReplay {
+        publisher: publisher.clone(),
+        app: app(1),
+        filter,
+    };
+    replays::count(db, &outbox, &count)
+        .now_or_never()
+        .unwrap()
+        .unwrap();
+    start("first");
+    for _ in 0..3 {
+        replays::step(db, &outbox).now_or_never().unwrap().unwrap();
+        db.execute("UPDATE replays SET due_ms = 0", &[]).unwrap();
+    }
+    start("second");
+    let (app, replay_id) = (app(1), "2".to_owned());
+    let cancel = CancelReplay {
+        app,
+        replay_id: replay_id.clone(),
+    };
+    handle(db, NOW, cancel.into()).unwrap();
+    handle(db, NOW, ReadReplay { app, replay_id }.into()).unwrap();
+}

@@ -1,0 +1,249 @@
+//! The feed of the publisher's activity: what a report has, that no change is lost while one is under way, and that an outbox
+//! from before the feed reports what it has.
+
+use super::*;
+use contract::activity::{Command as ActivityCommand, RewardDelivery, RewardKind, RewardState};
+use domain::model::time::UtcDay;
+use origin::{activity, outbox::feed};
+use platform::migrations::migrate;
+
+/// Reports everything, the promised last report included.
+pub fn report_all(db: &Sqlite, now_ms: i64) {
+    while feed::due_ms(db, now_ms).unwrap().is_some() {
+        report(db, now_ms);
+    }
+}
+
+/// A report that is confirmed.
+fn report(db: &Sqlite, now_ms: i64) -> contract::activity::Report {
+    let made = feed::make(db, now_ms).unwrap().unwrap();
+    feed::confirm(db, &made).unwrap();
+    made.report
+}
+
+/// An activity object that cannot be reached.
+struct Unreachable(i64);
+
+impl platform::traits::Clock for Unreachable {
+    fn now_ms(&self) -> i64 {
+        self.0
+    }
+}
+
+impl platform::traits::ObjectCall for Unreachable {
+    async fn call<O: contract::operation::Operation>(
+        &self,
+        to: &contract::operation::ObjectAddress,
+        _operation: O,
+        _timeout: std::time::Duration,
+    ) -> Result<O::Answer, contract::operation::CallError> {
+        assert_eq!(to.name, "activity-acme");
+        Err(contract::operation::Unanswered::default().into())
+    }
+}
+
+/// Sends a report that does not arrive.
+pub fn report_in_vain(db: &Sqlite, now_ms: i64) {
+    now(feed::send(db, &Unreachable(now_ms))).unwrap();
+}
+
+#[test]
+fn a_report_has_what_changed_and_the_next_one_only_what_changed_since() {
+    let (db, world) = with_rewards(2);
+    convert(&db, &world, &conversion(3).status(Status::Pending)).unwrap();
+    let at_ms = world.now_ms.get();
+    let first = report(&db, at_ms);
+    let states: Vec<_> = first
+        .entries
+        .iter()
+        .map(|entry| (entry.state, entry.delivery))
+        .collect();
+    let waiting = Some(RewardDelivery::Waiting);
+    assert_eq!(
+        states,
+        [
+            (RewardState::Approved, waiting),
+            (RewardState::Approved, waiting),
+            (RewardState::Pending, None)
+        ]
+    );
+    assert_eq!((first.app, first.shard), (app(), 5));
+    assert_eq!((first.owes_since_ms, first.at_ms), (None, at_ms));
+    let entry = &first.entries[0];
+    assert_eq!(entry.transaction_id, reward_id(1));
+    assert_eq!(entry.user_id.as_deref(), Some("user-1"));
+    assert_eq!(entry.details.kind, RewardKind::Reward);
+    assert_eq!(
+        (entry.details.value.as_str(), entry.details.payout.as_str()),
+        ("75", "0.75")
+    );
+    let counts: Vec<_> = first
+        .counts
+        .iter()
+        .map(|count| (count.day, count.state, count.rewards, count.payout_micro_usd))
+        .collect();
+    let today = UtcDay::of_ms(NOW);
+    assert_eq!(
+        counts,
+        [
+            (today, RewardState::Pending, 1, 0),
+            (today, RewardState::Approved, 2, 1_500_000)
+        ]
+    );
+
+    let callback = claim(&db, NOW).remove(0);
+    answer(&db, NOW + 500, &callback, 200);
+    convert(&db, &world, &conversion(2).status(Status::Reversed)).unwrap();
+    let second = report(&db, at_ms + 1_000);
+    assert!(second.sequence > first.sequence);
+    let shown: Vec<_> = second
+        .entries
+        .iter()
+        .map(|entry| (entry.state, entry.delivery, entry.http_status, entry.delivered_ms))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            (
+                RewardState::Approved,
+                Some(RewardDelivery::Delivered),
+                Some(200),
+                Some(NOW + 620)
+            ),
+            (RewardState::Reversed, waiting, None, None),
+            (RewardState::Reversed, waiting, None, None),
+        ]
+    );
+    assert_eq!(second.entries[2].details.kind, RewardKind::Reversal);
+    assert_eq!(
+        second.entries[2].details.original_transaction_id,
+        Some(reward_id(2))
+    );
+    // The reward stays approved on its day.
+    assert_eq!(second.counts.len(), 1);
+    assert_eq!(
+        (
+            second.counts[0].state,
+            second.counts[0].rewards,
+            second.counts[0].payout_micro_usd
+        ),
+        (RewardState::Reversed, 1, -750_000)
+    );
+}
+
+#[test]
+fn a_change_during_a_report_is_in_the_next_one() {
+    let (db, world) = with_rewards(1);
+    let under_way = feed::make(&db, NOW).unwrap().unwrap();
+    convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
+    feed::confirm(&db, &under_way).unwrap();
+    let next = report(&db, NOW + 1_000);
+    let states: Vec<_> = next.entries.iter().map(|entry| entry.state).collect();
+    assert_eq!(states, [RewardState::Reversed, RewardState::Reversed]);
+    assert_eq!(next.counts.len(), 1);
+    report_all(&db, NOW + 2_000);
+    assert!(dump(&db, "changed_entries").is_empty());
+}
+
+#[test]
+fn after_a_report_with_changes_comes_one_that_ends_the_promise() {
+    let (db, _) = with_rewards(1);
+    assert!(report(&db, NOW).next_by_ms.unwrap() > NOW);
+    assert_eq!(feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
+    let last = report(&db, NOW + 1_000);
+    assert_eq!(
+        (last.next_by_ms, last.entries.len(), last.counts.len()),
+        (None, 0, 0)
+    );
+    assert_eq!(feed::due_ms(&db, NOW + 1_000), Ok(None));
+}
+
+#[test]
+fn a_report_that_fails_is_tried_again_with_backoff() {
+    let (db, _) = with_rewards(1);
+    let mut at_ms = NOW;
+    for wait_ms in [5_000, 10_000, 20_000] {
+        report_in_vain(&db, at_ms);
+        let due_ms = feed::due_ms(&db, at_ms).unwrap().unwrap();
+        assert_eq!(due_ms, at_ms + wait_ms);
+        assert_eq!(feed::is_due(&db, due_ms - 1), Ok(false));
+        at_ms = due_ms;
+    }
+    assert_eq!(report(&db, at_ms).entries.len(), 1);
+}
+
+#[test]
+fn an_outbox_with_more_changes_than_a_report_takes_says_since_when() {
+    let (db, _) = with_rewards(1);
+    report_all(&db, NOW + 1_000);
+    fill(&db, 450);
+    let reports: Vec<_> = (0..3).map(|_| report(&db, NOW + 2_000)).collect();
+    let sizes: Vec<_> = reports.iter().map(|report| report.entries.len()).collect();
+    assert_eq!(sizes, [200, 200, 49]);
+    // They are as old as the last complete report at most, although their numbers are older.
+    let owed: Vec<_> = reports.iter().map(|report| report.owes_since_ms).collect();
+    assert_eq!(owed, [Some(NOW + 1_000), Some(NOW + 1_000), None]);
+}
+
+#[test]
+fn an_erased_user_leaves_with_the_next_report() {
+    let (db, _) = delivered();
+    report_all(&db, NOW);
+    outbox::retention::erase(&db, "ann").unwrap();
+    let report = report(&db, NOW + 1_000);
+    assert_eq!(report.entries.len(), 2);
+    assert!(report.entries.iter().all(|entry| entry.user_id.is_none()));
+    assert!(!serde_json::to_string(&report).unwrap().contains("ann"));
+}
+
+#[test]
+fn the_endpoints_standing_is_reported_when_it_changes() {
+    let (db, _) = with_rewards(1);
+    report_all(&db, NOW);
+    apply_settings(&db, NOW, &settings(2, false));
+    let report = report(&db, NOW + 1_000);
+    assert_eq!(report.endpoint.state, contract::outbox::EndpointState::None);
+    assert_eq!((report.endpoint.waiting, report.endpoint.dead), (1, 0));
+}
+
+/// An outbox that was made by the code before the feed, with rewards, a reversal and a refusal.
+#[test]
+fn an_outbox_from_before_the_feed_reports_what_it_has() {
+    let (source, world) = (outbox(), World::capped(3));
+    for n in 1..=3 {
+        convert(&source, &world, &conversion(n)).unwrap();
+    }
+    convert(&source, &world, &conversion(4)).unwrap_err();
+    convert(&source, &world, &conversion(5).status(Status::Pending)).unwrap();
+    convert(&source, &world, &conversion(1).status(Status::Reversed)).unwrap();
+    let expected = report(&source, NOW);
+
+    let old = Sqlite::in_memory();
+    migrate(&old, NOW, &outbox::MIGRATIONS[..1]).unwrap();
+    for table in ["outbox", "conversions", "entries"] {
+        for row in dump(&source, table) {
+            let places = vec!["?"; row.0.len()].join(", ");
+            old.execute(&format!("INSERT INTO {table} VALUES ({places})"), &row.0)
+                .unwrap();
+        }
+    }
+    migrate(&old, NOW, outbox::MIGRATIONS).unwrap();
+    let made = report(&old, NOW);
+    assert_eq!((made.entries, made.counts), (expected.entries, expected.counts));
+}
+
+#[test]
+fn the_activity_object_has_what_was_reported() {
+    let (db, world) = with_rewards(2);
+    convert(&db, &world, &conversion(2).status(Status::Reversed)).unwrap();
+    let activity = migrated(activity::MIGRATIONS);
+    let command = ActivityCommand::Report(Box::new(report(&db, NOW)));
+    for applied in [true, false] {
+        let reply = activity::handle(&activity, NOW, command.clone()).unwrap();
+        assert_eq!(
+            serde_json::to_value(&reply).unwrap(),
+            serde_json::json!({ "applied": applied })
+        );
+    }
+    assert_eq!(dump(&activity, "entries").len(), 3);
+}

@@ -1,0 +1,175 @@
+//! The story of a reward: everything that its publisher may know, nothing to another publisher, and an analyst's part.
+
+use super::*;
+use contract::outbox::{ReadReward, ReplayReward};
+use domain::model::PublisherId;
+use origin::outbox::{retention, story};
+
+/// Asks for a story as an owner.
+pub fn of(publisher: &str, transaction_id: &str) -> ReadReward {
+    ReadReward {
+        publisher: PublisherId::parse(publisher).unwrap(),
+        transaction_id: transaction_id.to_owned(),
+        is_analyst: false,
+    }
+}
+
+fn told(db: &Sqlite, read: &ReadReward) -> Json {
+    json(story::read(db, read).unwrap())
+}
+
+fn replay(db: &Sqlite, now_ms: i64, publisher: &str, transaction_id: &str) -> Result<u16, &'static str> {
+    let replay = ReplayReward {
+        publisher: PublisherId::parse(publisher).unwrap(),
+        transaction_id: transaction_id.to_owned(),
+    };
+    match story::replay_one(db, now_ms, &replay, CLAIM_MS) {
+        Ok(reply) => Ok(reply.status),
+        Err(Failure::Refused(refusal)) => Err(refusal.code),
+        Err(Failure::Internal(cause)) => panic!("{cause}"),
+    }
+}
+
+/// A reward that was delivered at the second attempt and then reversed.
+fn reversed() -> (Sqlite, World) {
+    let (db, world) = with_rewards(1);
+    apply_settings(&db, NOW, &settings(1, true));
+    let callback = claim(&db, NOW).remove(0);
+    answer(&db, NOW, &callback, 503);
+    let (_, due_ms, _) = delivery_state(&db, &reward_id(1));
+    let callback = claim(&db, due_ms.unwrap()).remove(0);
+    answer(&db, due_ms.unwrap(), &callback, 200);
+    convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
+    (db, world)
+}
+
+#[test]
+fn a_story_has_click_terms_amounts_and_every_callback_with_its_attempts() {
+    let (db, _) = reversed();
+    let story = told(&db, &of("acme", &reward_id(1)));
+    // The reversal's id leads to the same story.
+    assert_eq!(told(&db, &of("acme", &reversal_id(1))), story);
+    assert_eq!(story["transaction_id"], reward_id(1));
+    assert_eq!(
+        (&story["state"], &story["app_id"]),
+        (&"reversed".into(), &APP.into())
+    );
+    assert_eq!(
+        (&story["value"], &story["payout"]),
+        (&75.into(), &serde_json::json!(0.75))
+    );
+    assert_eq!(story["click"]["c5"], "c-five");
+    assert_eq!(
+        (&story["click"]["placement"], &story["click"]["country"]),
+        (&"home".into(), &"DE".into())
+    );
+    assert_eq!(story["terms"]["offer_at_click"], FIRST);
+    assert_eq!(story["user_id"], "user-1");
+    let callbacks = story["callbacks"].as_array().unwrap();
+    let shown: Vec<_> = callbacks
+        .iter()
+        .map(|callback| {
+            (
+                callback["event"].as_str().unwrap(),
+                callback["delivery"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(shown, [("approved", "delivered"), ("reversed", "waiting")]);
+    let attempts = callbacks[0]["attempts"].as_array().unwrap();
+    let answers: Vec<_> = attempts
+        .iter()
+        .map(|attempt| {
+            (
+                attempt["http_status"].as_i64().unwrap(),
+                attempt["body"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(answers, [(503, "answer 503"), (200, "answer 200")]);
+    assert_eq!(callbacks[0]["fields"]["user_id"], "user-1");
+    assert_eq!(callbacks[1]["value"], -75);
+    assert_eq!(callbacks[1]["transaction_id"], reversal_id(1));
+}
+
+#[test]
+fn another_publisher_is_answered_as_for_a_reward_that_there_is_not() {
+    let (db, _) = reversed();
+    let refusals = [
+        story::read(&db, &of("other", &reward_id(1))),
+        story::read(&db, &of("acme", &reward_id(9))),
+    ]
+    .map(refusal);
+    assert_eq!(refusals[0], refusals[1]);
+    assert_eq!((refusals[0].status, refusals[0].code), (404, "not_found"));
+    assert_eq!(replay(&db, NOW, "other", &reward_id(1)), Err("not_found"));
+    assert_eq!(replay(&db, NOW, "acme", &reward_id(9)), Err("not_found"));
+    assert_eq!(delivery_state(&db, &reward_id(1)).0, Some(1));
+}
+
+#[test]
+fn an_analyst_sees_ids_offer_state_amounts_times_and_statuses() {
+    let (db, _) = reversed();
+    let read = ReadReward {
+        is_analyst: true,
+        ..of("acme", &reward_id(1))
+    };
+    let story = told(&db, &read);
+    let names: Vec<_> = story.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut expected = [
+        "app_id",
+        "transaction_id",
+        "state",
+        "offer_id",
+        "goal_id",
+        "value",
+        "payout",
+        "currency",
+        "click_ts",
+        "received_ts",
+        "conversion_ts",
+        "callbacks",
+    ];
+    expected.sort_unstable();
+    assert_eq!(names, expected);
+    let text = story.to_string();
+    for hidden in ["user-1", "gaid", "c-five", "answer", "home"] {
+        assert!(!text.contains(hidden), "{hidden} in {text}");
+    }
+    assert_eq!(story["callbacks"][0]["attempts"][0]["http_status"], 503);
+}
+
+#[test]
+fn a_held_or_refused_conversion_tells_its_reason_and_an_erased_one_nothing_of_its_user() {
+    let (db, world) = (outbox(), World::new());
+    world.hold(|_, app| app.max_rewards_per_user_day = Some(1));
+    convert(&db, &world, &conversion(1).user("ann")).unwrap();
+    convert(&db, &world, &conversion(2).user("ann").goal("g-2")).unwrap();
+    let held = told(&db, &of("acme", &id_of(2, "g-2", Movement::Reward)));
+    assert_eq!(
+        (&held["state"], &held["code"]),
+        (&"held".into(), &"too_many_today".into())
+    );
+    assert_eq!(held["callbacks"], serde_json::json!([]));
+    send_all(&db, NOW, 200);
+    retention::erase(&db, "ann").unwrap();
+    let erased = told(&db, &of("acme", &reward_id(1)));
+    assert_eq!(
+        (&erased["is_erased"], &erased["user_id"]),
+        (&true.into(), &Json::Null)
+    );
+    assert!(!erased.to_string().contains("ann"));
+}
+
+#[test]
+fn a_publisher_replays_its_reward_which_the_answer_says_is_accepted() {
+    let (db, _) = reversed();
+    assert_eq!(replay(&db, NOW + DAY_MS, "acme", &reward_id(1)), Ok(202));
+    assert_eq!(
+        delivery_state(&db, &reward_id(1)),
+        (Some(0), Some(NOW + DAY_MS), 0)
+    );
+    let (db, world) = (outbox(), World::new());
+    convert(&db, &world, &conversion(1).status(Status::Pending)).unwrap();
+    assert_eq!(replay(&db, NOW, "acme", &reward_id(1)), Err("nothing_to_send"));
+}

@@ -1,0 +1,122 @@
+//! The publisher's activity object, with its production code: it has what the outbox has, as far as that was reported.
+
+use std::collections::BTreeMap;
+
+use super::world::{World, app};
+use contract::{activity, operation::ObjectAddress};
+use domain::model::time::{DAY_MS, UtcDay};
+use origin::activity::{handle, reports::DAYS};
+use platform::database::{Database, Row};
+
+/// Day and state, with the rewards and their payout.
+type Counts = BTreeMap<(i64, i64), (i64, i64)>;
+
+impl World {
+    pub fn ask_activity(&mut self, to: &ObjectAddress, json: &str) -> String {
+        assert_eq!(
+            to.name,
+            activity::object_name(&self.catalog.app.publisher_id),
+            "another publisher's activity"
+        );
+        let command: activity::Command = serde_json::from_str(json).unwrap();
+        let activity::Command::Report(report) = &command else {
+            panic!("{command:?} to the activity");
+        };
+        assert_eq!(report.app, app());
+        let reply = handle(&self.activity, self.now_ms(), command).unwrap();
+        serde_json::to_string(&reply).unwrap()
+    }
+
+    /// Whether a change is not reported, or a report is promised.
+    pub fn has_to_report(&self) -> bool {
+        let sql = "SELECT 1 FROM outbox, feed WHERE publisher IS NOT NULL AND (promised OR standing <> told_standing
+            OR EXISTS (SELECT 1 FROM changed_entries) OR EXISTS (SELECT 1 FROM reward_counts WHERE changes <> told))";
+        self.env.db.query_first(sql, &[]).unwrap().is_some()
+    }
+
+    /// While there is nothing to report, the activity is as the log.
+    pub fn check_activity(&self) {
+        if self.has_to_report() {
+            return;
+        }
+        let first_day = UtcDay::of_ms(self.now_ms() - (DAYS - 1) * DAY_MS).number();
+        assert_eq!(self.counts_of_activity(first_day), self.counts_of_log(first_day));
+        let told: BTreeMap<i64, Vec<String>> = self.entries_of_activity();
+        for (entry, shown) in self.entries_of_log() {
+            let mut told = told.get(&entry).cloned().unwrap_or_default();
+            if shown.get(3).is_some_and(|status| status == "Null") {
+                // Attempts leave after 90 days, and the activity keeps the last one's status.
+                told[3] = "Null".into();
+            }
+            assert_eq!(told, shown, "entry {entry}");
+        }
+        let named = "SELECT COUNT(*) FROM entries WHERE user_id IS NOT NULL";
+        let in_log = self.env.db.query_integer(named, &[]).unwrap();
+        // Entries that have left the log leave the activity by their age.
+        if self.seen.len() == told.len() && self.entries_of_log().len() == told.len() {
+            assert_eq!(self.activity.query_integer(named, &[]).unwrap(), in_log);
+        }
+    }
+
+    fn counts_of_activity(&self, first_day: i64) -> Counts {
+        let sql =
+            format!("SELECT day, state, rewards, payout_micro_usd FROM counts WHERE day >= {first_day}");
+        let rows = self.activity.query(&sql, &[]).unwrap();
+        let counts = rows.iter().map(|row| {
+            let number = |column| row.integer(column).unwrap();
+            ((number(0), number(1)), (number(2), number(3)))
+        });
+        counts.filter(|(_, count)| *count != (0, 0)).collect()
+    }
+
+    /// The same, from the entries alone.
+    fn counts_of_log(&self, first_day: i64) -> Counts {
+        let sql = "SELECT e.after, e.delivery, e.payout_micro_usd, e.fields ->> '$.conversion_ts', c.state
+            FROM entries e JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal WHERE e.notice IS NULL";
+        let mut counts = Counts::new();
+        for row in self.env.db.query(sql, &[]).unwrap() {
+            let number = |column| row.integer(column).unwrap();
+            let state = match (row.is_null(0), row.is_null(1), number(4)) {
+                (false, ..) => 3,
+                (true, false, _) => 1,
+                (true, true, 0) => 0,
+                (true, true, 2 | 4) => 2,
+                (true, true, 10..20) => 5,
+                (true, true, 20..) => 4,
+                other => panic!("an unpaid entry is {other:?}"),
+            };
+            let day = number(3).div_euclid(DAY_MS / 1_000);
+            if day >= first_day {
+                let count = counts.entry((day, state)).or_default();
+                *count = (count.0 + 1, count.1 + number(2));
+            }
+        }
+        counts
+    }
+
+    /// Transaction, state, delivery, last status, user and offer of each entry.
+    fn entries_of_activity(&self) -> BTreeMap<i64, Vec<String>> {
+        let sql = "SELECT entry, transaction_id, state, delivery, http_status, user_id, details ->> '$.offer_id', conversion_ts
+            FROM entries";
+        let rows = self.activity.query(sql, &[]).unwrap();
+        rows.iter().map(shown).collect()
+    }
+
+    fn entries_of_log(&self) -> BTreeMap<i64, Vec<String>> {
+        let sql = "SELECT e.entry, e.transaction_id, CASE
+              WHEN e.notice = 0 THEN 0 WHEN e.notice = 2 THEN 2 WHEN e.after IS NOT NULL THEN 3
+              WHEN c.state >= 20 THEN 4 WHEN c.state >= 10 THEN 5 WHEN c.state = 4 THEN 2 ELSE c.state END,
+            e.delivery,
+            CASE WHEN EXISTS (SELECT 1 FROM attempts WHERE entry = e.entry)
+              THEN (SELECT http_status FROM attempts WHERE entry = e.entry ORDER BY attempt DESC LIMIT 1) END,
+            e.user_id, e.fields ->> '$.offer_id', e.fields ->> '$.conversion_ts'
+            FROM entries e JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal";
+        let rows = self.env.db.query(sql, &[]).unwrap();
+        rows.iter().map(shown).collect()
+    }
+}
+
+fn shown(row: &Row) -> (i64, Vec<String>) {
+    let columns = row.0.iter().skip(1).map(|value| format!("{value:?}"));
+    (row.integer(0).unwrap(), columns.collect())
+}
