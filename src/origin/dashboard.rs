@@ -11,7 +11,11 @@ mod figures;
 #[cfg(target_arch = "wasm32")]
 mod gate;
 #[cfg(target_arch = "wasm32")]
+mod listing;
+#[cfg(target_arch = "wasm32")]
 mod members;
+#[cfg(target_arch = "wasm32")]
+mod offers;
 #[cfg(target_arch = "wasm32")]
 mod own_app;
 #[cfg(target_arch = "wasm32")]
@@ -79,6 +83,8 @@ pub enum MemberCall {
     RequestPubKey,
     TestCallback,
     PreviewCallback,
+    ListOffers,
+    MakeTrackingUrl,
     ListMembers,
     Invite,
     WithdrawInvite,
@@ -108,6 +114,8 @@ impl MemberCall {
             Self::ReadPubKeyRequest | Self::RequestPubKey => Some(Permission::RequestPubKey),
             Self::TestCallback => Some(Permission::TestCallbacks),
             Self::PreviewCallback => Some(Permission::PreviewCallbacks),
+            // The builder of a signed link checks for a fresh passkey by itself.
+            Self::ListOffers | Self::MakeTrackingUrl => Some(Permission::ViewOffers),
             Self::ListMembers => Some(Permission::ViewMembers),
             Self::Invite | Self::WithdrawInvite | Self::ChangeRole | Self::RemoveMember | Self::Recover => {
                 Some(Permission::ManageMembers)
@@ -128,7 +136,7 @@ mod handlers {
     use worker::Request;
 
     use super::{
-        DashboardCall, MemberCall, PublicCall, config::LocalSignIn, exports, figures, gate, members,
+        DashboardCall, MemberCall, PublicCall, config::LocalSignIn, exports, figures, gate, members, offers,
         own_passkeys, pages, passkeys, settings, sign_in, switch, tester,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
@@ -240,6 +248,8 @@ mod handlers {
             MemberCall::RequestPubKey => settings::request_pub_key(context, &visitor, request).await,
             MemberCall::TestCallback => tester::test(context, &visitor, segments, request).await,
             MemberCall::PreviewCallback => tester::preview(context, &visitor, segments, request).await,
+            MemberCall::ListOffers => offers::list(context, &visitor, segments, request).await,
+            MemberCall::MakeTrackingUrl => offers::tracking_url(context, &visitor, segments, request).await,
             MemberCall::ListMembers => members::list(context, &visitor).await,
             MemberCall::Invite => members::invite(context, config, &visitor, request).await,
             MemberCall::WithdrawInvite => members::withdraw_invite(context, &visitor, segments).await,
