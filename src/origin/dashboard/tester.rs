@@ -21,7 +21,8 @@ use domain::{
         fields::Status,
         request::Endpoint,
         settings::{Callback, CallbackMethod, LegacyMd5},
-        tester::{self, ShownRequest, SignWith},
+        signature::SignWith,
+        tester::{self, ShownRequest},
     },
     catalog::app::check_callback,
     model::{
