@@ -14,7 +14,7 @@ use crate::{kv::SnapshotKind, operations};
 use domain::{
     catalog::snapshot::tracking::Slot,
     conversions::terms::{AppTerms, CurrentApp, CurrentOffer, OfferTerms},
-    model::{AppId, CurrencyRate, OfferId, PublisherId, api_error::ApiError},
+    model::{AppId, CurrencyRate, OfferId, Platform, PublisherId, api_error::ApiError},
 };
 
 /// The namespace's binding.
@@ -87,6 +87,7 @@ operations! {
         OfferTerms(GetOfferTerms) -> Reply, IdempotentInHeader;
         AppTerms(GetAppTerms) -> Reply, IdempotentInHeader;
         AppSettings(GetAppSettings) -> Reply, Idempotent;
+        AppOffering(GetAppOffering) -> Reply, Idempotent;
         Status(GetStatus) -> Reply, Idempotent;
     }
 }
@@ -200,6 +201,12 @@ pub struct GetAppSettings {
     pub app_id: AppId,
 }
 
+/// Reads what decides which offers an app shows, and how its clicks are signed. The reply's body is [`AppOffering`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetAppOffering {
+    pub app_id: AppId,
+}
+
 /// Reads the catalog's own figures, for the operator's metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetStatus {}
@@ -263,6 +270,17 @@ pub struct AppSettings {
     pub publisher_id: PublisherId,
     pub currency: CurrencyRate,
     pub callback: CallbackSettings,
+}
+
+/// The answer to [`GetAppOffering`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppOffering {
+    pub publisher_id: PublisherId,
+    pub platform: Platform,
+    pub currency: CurrencyRate,
+    pub blocked_offers: Vec<OfferId>,
+    /// Its click secrets, encrypted with `EDGE_KEYS`; `None` if its clicks are not signed.
+    pub click_secrets: Option<Bytes>,
 }
 
 /// An app's callback as its outbox stores it. The default is that of an app that never had one.

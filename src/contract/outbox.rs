@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::operation::{self, Bytes, Done, ObjectAddress, Operation, Repeat};
 use crate::{catalog::CallbackSettings, operations};
 use domain::{
-    callbacks::tester::SignWith,
+    callbacks::signature::SignWith,
     conversions::{
         state::{Reason, Status},
         table::Event,

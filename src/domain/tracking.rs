@@ -8,6 +8,7 @@
 //!
 //! Answering it:
 //! - [`signature`]: checks the signature of a click whose app signs them;
+//! - [`link`]: makes a tracking URL, as an app would;
 //! - [`decision`]: decides from the snapshot alone whether the click is redirected;
 //! - [`click`]: the record of a click that is sealed into its click id;
 //! - [`click_id`]: seals and opens click ids, with the encoding of [`click_codec`] and the service's [`keys`];
@@ -22,6 +23,7 @@ pub mod click_counts;
 pub mod click_id;
 pub mod decision;
 pub mod keys;
+pub mod link;
 pub mod parameters;
 pub mod redirect;
 pub mod signature;

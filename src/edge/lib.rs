@@ -38,8 +38,6 @@ mod offers;
 #[cfg(target_arch = "wasm32")]
 mod origin;
 #[cfg(target_arch = "wasm32")]
-mod published;
-#[cfg(target_arch = "wasm32")]
 mod reports;
 #[cfg(target_arch = "wasm32")]
 mod shard_loading;

@@ -6,7 +6,6 @@ use futures_util::{StreamExt, stream};
 
 use crate::{
     isolate::Isolate,
-    published,
     shard_store::{Held, ShardStore},
 };
 use contract::{catalog, kv};
@@ -14,7 +13,7 @@ use domain::catalog::snapshot::{
     envelope::checksum,
     tracking::{AnyShard, Manifest, ShardKind, Slot},
 };
-use platform::{CONNECTIONS, log, runtime, workers::Workers};
+use platform::{CONNECTIONS, log, published, runtime, workers::Workers};
 
 /// For how long KV may serve a shard from its cache, in seconds. Its key always has the same value; only a miss must not
 /// stay for long.

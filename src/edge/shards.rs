@@ -10,7 +10,6 @@ use worker::Delay;
 use crate::{
     isolate::{Isolate, RequestContext},
     limits::Pool,
-    published::POLL_INTERVAL,
     shard_loading::{from_catalog, from_kv},
     shard_store::Held,
     shared_loads::SharedLoads,
@@ -24,7 +23,7 @@ use domain::{
         time::SECOND_MS,
     },
 };
-use platform::{log, panics::catch_panics, runtime, workers::Workers};
+use platform::{log, panics::catch_panics, published::POLL_INTERVAL, runtime, workers::Workers};
 
 /// The timeout for a shard's load, after which another request may load it.
 const LOADING_MS: i64 = 10 * SECOND_MS;

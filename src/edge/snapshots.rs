@@ -9,7 +9,7 @@ use worker::Delay;
 use crate::{
     isolate::{Isolate, RequestContext, SnapshotSlot},
     limits::Pool,
-    published, shard_loading,
+    shard_loading,
 };
 use contract::{
     catalog,
@@ -26,6 +26,7 @@ use domain::{
 use platform::{
     log,
     panics::{catch_panics, log_panics},
+    published::{self, VALUE_TTL_S},
     runtime,
     workers::Workers,
 };
@@ -40,9 +41,6 @@ pub const CREDENTIALS_IDLE_MS: i64 = 50 * SECOND_MS;
 const LOADING_MS: i64 = 10 * SECOND_MS;
 /// The time for which a cold isolate answers 503 after KV and the catalog had no snapshot.
 const UNAVAILABLE_MS: i64 = SECOND_MS;
-
-/// The time for which KV may serve a listing or a chunk from its cache, in seconds: the documented minimum.
-const VALUE_TTL_S: u64 = 60;
 
 /// The longest use of an unconfirmed shard to check credentials, since a replaced Pub-Key or a revoked token must stop
 /// working.

@@ -33,8 +33,8 @@ use serde_json::json;
 
 use contract::{
     catalog::{
-        Command, Get, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus, IssuePubKey, IssueToken, List,
-        ListPubKeyRequests, Put, RevokeToken,
+        Command, Get, GetAppOffering, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus, IssuePubKey,
+        IssueToken, List, ListPubKeyRequests, Put, RevokeToken,
     },
     operation::Reply,
 };
@@ -118,6 +118,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::OfferTerms(question) => terms::of_offer(db, &question),
         Command::AppTerms(question) => terms::of_app(db, &question),
         Command::AppSettings(GetAppSettings { app_id }) => apps::settings(db, app_id),
+        Command::AppOffering(GetAppOffering { app_id }) => apps::offering(db, app_id),
         // The service answers `Status` with the size of its database; this arm does not know it.
         Command::Status(GetStatus {}) => publication::status(db, 0),
     }

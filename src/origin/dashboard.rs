@@ -14,7 +14,11 @@ mod figures;
 #[cfg(target_arch = "wasm32")]
 mod gate;
 #[cfg(target_arch = "wasm32")]
+mod listing;
+#[cfg(target_arch = "wasm32")]
 mod members;
+#[cfg(target_arch = "wasm32")]
+mod offers;
 #[cfg(target_arch = "wasm32")]
 mod own_app;
 #[cfg(target_arch = "wasm32")]
@@ -99,6 +103,8 @@ pub enum MemberCall {
     ChangeSecret(SecretChange),
     TestCallback,
     PreviewCallback,
+    ListOffers,
+    MakeTrackingUrl,
     ListMembers,
     Invite,
     WithdrawInvite,
@@ -134,6 +140,8 @@ impl MemberCall {
             Self::CreateApp | Self::ChangeApp | Self::ChangeSecret(_) => Some(Permission::ManageApps),
             Self::TestCallback => Some(Permission::TestCallbacks),
             Self::PreviewCallback => Some(Permission::PreviewCallbacks),
+            // The builder of a signed link checks for a fresh passkey by itself.
+            Self::ListOffers | Self::MakeTrackingUrl => Some(Permission::ViewOffers),
             Self::ListMembers => Some(Permission::ViewMembers),
             Self::Invite | Self::WithdrawInvite | Self::ChangeRole | Self::RemoveMember | Self::Recover => {
                 Some(Permission::ManageMembers)
@@ -155,7 +163,7 @@ mod handlers {
 
     use super::{
         DashboardCall, MemberCall, PublicCall, apps, config::LocalSignIn, exports, figures, gate, members,
-        own_passkeys, pages, passkeys, replays, rewards, settings, sign_in, switch, tester,
+        offers, own_passkeys, pages, passkeys, replays, rewards, settings, sign_in, switch, tester,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
     use domain::{accounts::account::ACCOUNT_SUSPENDED, model::api_error::common};
@@ -285,6 +293,8 @@ mod handlers {
             }
             MemberCall::TestCallback => tester::test(context, &visitor, segments, request).await,
             MemberCall::PreviewCallback => tester::preview(context, &visitor, segments, request).await,
+            MemberCall::ListOffers => offers::list(context, &visitor, segments, request).await,
+            MemberCall::MakeTrackingUrl => offers::tracking_url(context, &visitor, segments, request).await,
             MemberCall::ListMembers => members::list(context, &visitor).await,
             MemberCall::Invite => members::invite(context, config, &visitor, request).await,
             MemberCall::WithdrawInvite => members::withdraw_invite(context, &visitor, segments).await,

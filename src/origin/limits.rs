@@ -18,6 +18,9 @@ pools! {
     /// Sign-ins and other calls without a session, with bodies of up to 17 KiB. They are apart from members' calls, which
     /// strangers must not shut out.
     SignIns "sign_in" = Limit { permits: 32, per_owner: 32, lease_ms: LEASE_MS };
+    /// Listings that the dashboard reads for what an app's users see: 12 MB each for 200,000 offers and twice that while it is
+    /// read, so at most 48 MB together, and 5 MB for 20,000.
+    Listings "listing" = Limit { permits: 2, per_owner: 1, lease_ms: MINUTE_MS };
     /// Documents of a few KB and up to 1 MiB. Each is held twice while it is passed on, so at most 64 MiB together.
     Documents "document" = Limit { permits: 32, per_owner: 32, lease_ms: LEASE_MS };
     /// Facts and imports, which are streamed and take as long as their sender does, up to 15 minutes. A ledger shares

@@ -253,6 +253,8 @@ pub const ROUTES: &[Row] = &[
     ]),
     dashboard("/v1/dashboard/apps/{}/callback/test", &[on(Post, Dashboard(Member(MemberCall::TestCallback))).within(Members)]),
     dashboard("/v1/dashboard/apps/{}/callback/preview", &[on(Post, Dashboard(Member(MemberCall::PreviewCallback))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/offers", &[on(Post, Dashboard(Member(MemberCall::ListOffers))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/tracking_url", &[on(Post, Dashboard(Member(MemberCall::MakeTrackingUrl))).within(Members)]),
     dashboard("/v1/dashboard/members", &[on(Get, Dashboard(Member(ListMembers))).within(Members)]),
     dashboard("/v1/dashboard/members/{}", &[
         on(Patch, Dashboard(Member(ChangeRole))).within(Members),

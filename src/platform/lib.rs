@@ -23,6 +23,8 @@ pub mod object_shell;
 pub mod panics;
 pub mod prometheus;
 #[cfg(target_arch = "wasm32")]
+pub mod published;
+#[cfg(target_arch = "wasm32")]
 pub mod runtime;
 pub mod single_flight;
 pub mod traits;

@@ -31,7 +31,7 @@ fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), Stri
     }
 }
 
-const FORMATS: [(&str, Check); 47] = [
+const FORMATS: [(&str, Check); 48] = [
     ("accounts_announced", survives::<accounts::Announced>),
     ("accounts_audit", survives::<accounts::AuditPage>),
     ("accounts_command", survives::<accounts::Command>),
@@ -45,6 +45,7 @@ const FORMATS: [(&str, Check); 47] = [
     ("accounts_signed_in", survives::<accounts::SignedIn>),
     ("catalog_command", survives::<catalog::Command>),
     ("catalog_refreshed", survives::<catalog::Refreshed>),
+    ("catalog_app_offering", survives::<catalog::AppOffering>),
     ("catalog_app_settings", survives::<catalog::AppSettings>),
     ("catalog_known_app", survives::<catalog::KnownApp>),
     ("catalog_known_offer", survives::<catalog::KnownOffer>),

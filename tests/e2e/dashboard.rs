@@ -9,6 +9,7 @@ mod exports;
 mod figures;
 mod hammer;
 mod keys;
+mod offers;
 mod pages;
 mod passkeys;
 mod recovery;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Actor;
 use crate::catalog::SecretChange;
-use domain::{accounts::ids::MemberId, callbacks::tester::SignWith, model::AppId};
+use domain::{accounts::ids::MemberId, callbacks::signature::SignWith, model::AppId};
 
 /// Writes a row of the audit for a change that another object is about to make. Nothing is changed unless it is answered,
 /// so no change is without a row. 429 `rate_limit_exceeded`.

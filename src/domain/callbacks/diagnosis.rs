@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{
     request::{Endpoint, with_braces},
     settings::CallbackMethod,
-    tester::SignWith,
+    signature::SignWith,
 };
 use crate::model::url_template::{self, Piece};
 

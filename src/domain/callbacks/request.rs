@@ -10,8 +10,7 @@ use super::{
     fields::{Fields, Get, TABLE, Value},
     mask,
     settings::{Callback, CallbackMethod, Events, MASKED_SECRET},
-    signature::{Secret, legacy_md5, query_signature, webhook_signature},
-    tester::SignWith,
+    signature::{Secret, SignWith, legacy_md5, query_signature, webhook_signature},
 };
 use crate::model::{
     document::{FieldError, check_web_url},

@@ -6,10 +6,34 @@ use std::fmt;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use hmac::{Hmac, KeyInit, Mac};
 use md5::{Digest, Md5};
+use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
 /// The prefix of symmetric secrets in the Standard Webhooks specification.
 const PREFIX: &str = "whsec_";
+
+/// The secrets that sign a test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SignWith {
+    /// The current one, and beside it the previous one while there is one: as rewards are signed.
+    #[default]
+    Both,
+    /// The current one alone, as after the rotation.
+    Current,
+    /// A random one that nobody knows. A receiver that accepts it does not check signatures.
+    Wrong,
+}
+
+impl SignWith {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Both => "both",
+            Self::Current => "current",
+            Self::Wrong => "wrong",
+        }
+    }
+}
 
 /// A parsed signing secret.
 #[derive(Clone)]

@@ -1,13 +1,13 @@
 //! The tester: a callback with the fields of a reward that pays nothing. Its ids say so, nobody chooses them, and a header
 //! marks it. It shows the bytes that were sent and the texts that were signed, without a secret.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
     fields::{Decimal, Fields, Status},
     request::{Endpoint, Request},
     settings::{CallbackMethod, MASKED_SECRET},
-    signature::{legacy_content, webhook_content},
+    signature::{SignWith, legacy_content, webhook_content},
 };
 use crate::model::{AppId, CurrencyRate, MicroUsd};
 
@@ -17,29 +17,6 @@ const MARK: (&str, &str) = ("webhook-test", "true");
 pub const USER_ID: &str = "signpost-test";
 /// The value of a test in USD.
 const PAYOUT: MicroUsd = MicroUsd(1_250_000);
-
-/// The secrets that sign a test.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SignWith {
-    /// The current one, and beside it the previous one while there is one: as rewards are signed.
-    #[default]
-    Both,
-    /// The current one alone, as after the rotation.
-    Current,
-    /// A random one that nobody knows. A receiver that accepts it does not check signatures.
-    Wrong,
-}
-
-impl SignWith {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Both => "both",
-            Self::Current => "current",
-            Self::Wrong => "wrong",
-        }
-    }
-}
 
 /// The fields of a test at `now_s`. Its transaction id begins with `test-`, which no reward's does.
 pub fn fields(app: AppId, currency: &CurrencyRate, random: &[u8; 32], now_s: i64) -> Fields {

@@ -89,6 +89,12 @@ impl SigningKeys {
         keys.collect::<Option<_>>().map(Self)
     }
 
+    /// The `sig` of a click by the newest key, with `exp` in UNIX seconds.
+    pub fn sign(&self, click: &ClickParameters<'_>, exp: i64) -> Option<String> {
+        let mac = mac(self.0.first()?, click, Some(&exp.to_string()));
+        Some(hex::encode(mac.finalize().into_bytes()))
+    }
+
     /// Checks the `sig` and `exp` of a click whose other parameters were parsed from the same raw query.
     ///
     /// # Errors
@@ -103,16 +109,8 @@ impl SigningKeys {
         }
         let presented: [u8; 32] = lower_hex(&sig).ok_or(INVALID_SIGNATURE)?;
         let is_valid = self.0.iter().any(|key| {
-            let mut mac = key.clone();
-            for part in ["app=", &click.app, "&user_id=", &click.user_id] {
-                mac.update(part.as_bytes());
-            }
-            if let Some(exp) = &exp {
-                mac.update(b"&exp=");
-                mac.update(exp.as_bytes());
-            }
             // Compares in constant time.
-            mac.verify_slice(&presented).is_ok()
+            mac(key, click, exp.as_deref()).verify_slice(&presented).is_ok()
         });
         if !is_valid {
             return Err(INVALID_SIGNATURE);
@@ -127,6 +125,19 @@ impl SigningKeys {
             Some(_) => Ok(()),
         }
     }
+}
+
+/// The HMAC of a click that is signed, not finished yet.
+fn mac(key: &Hmac<Sha256>, click: &ClickParameters<'_>, exp: Option<&str>) -> Hmac<Sha256> {
+    let mut mac = key.clone();
+    for part in ["app=", &click.app, "&user_id=", &click.user_id] {
+        mac.update(part.as_bytes());
+    }
+    if let Some(exp) = exp {
+        mac.update(b"&exp=");
+        mac.update(exp.as_bytes());
+    }
+    mac
 }
 
 #[cfg(test)]

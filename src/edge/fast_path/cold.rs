@@ -10,7 +10,6 @@ use worker::Env;
 use super::{click::FastRequest, enter};
 use crate::{
     isolate::Isolate,
-    published::POINTER_TTL_S,
     routes,
     shard_loading::{self, SHARD_TTL_S},
     shard_store::Held,
@@ -25,6 +24,7 @@ use domain::{
 use platform::{
     http::router::Interface,
     log,
+    published::POINTER_TTL_S,
     runtime::{self, whole_ms},
     workers::Workers,
 };

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::callback_settings;
 use contract::{
-    catalog::{AppSettings, CallbackSettings, Resource, UNKNOWN_RESOURCE, callback_purpose},
+    catalog::{AppOffering, AppSettings, CallbackSettings, Resource, UNKNOWN_RESOURCE, callback_purpose},
     operation::{Bytes, Reply},
 };
 use domain::{
@@ -222,11 +222,35 @@ fn outbox_shards(app: &App, stored: Option<&Row>) -> Result<u8, Failure> {
     }
 }
 
+fn stored(db: &impl Database, app: AppId) -> Result<Row, Failure> {
+    let row = db.query_first(sql::GET_STORED_APP, params![app.to_string()])?;
+    row.ok_or_else(|| {
+        UNKNOWN_RESOURCE
+            .with_message(format!("there is no app {app}"))
+            .into()
+    })
+}
+
+/// What the users of an app are offered depends on.
+pub fn offering(db: &impl Database, app: AppId) -> Result<Reply, Failure> {
+    let row = stored(db, app)?;
+    let document: App = row.json(1)?;
+    let offering = AppOffering {
+        publisher_id: document.publisher_id,
+        platform: document.platform,
+        currency: document.currency,
+        blocked_offers: document.blocked_offers,
+        click_secrets: row.optional_blob(7)?.map(|sealed| Bytes(sealed.to_vec())),
+    };
+    Ok(Reply {
+        status: 200,
+        body: json(&offering)?,
+    })
+}
+
 /// The settings of an app, for the operator's calls to its outboxes.
 pub fn settings(db: &impl Database, app: AppId) -> Result<Reply, Failure> {
-    let row = db
-        .query_first(sql::GET_STORED_APP, params![app.to_string()])?
-        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no app {app}")))?;
+    let row = stored(db, app)?;
     let document: App = row.json(1)?;
     let settings = AppSettings {
         outbox_shards: row.number(6)?,

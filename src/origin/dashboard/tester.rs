@@ -12,6 +12,7 @@ use crate::{
 };
 use contract::{
     accounts::{Announce, AnnouncedChange},
+    catalog::AppSettings,
     outbox::{Diagnose, Shard},
 };
 use domain::{
@@ -20,7 +21,8 @@ use domain::{
         fields::Status,
         request::Endpoint,
         settings::{Callback, CallbackMethod, LegacyMd5},
-        tester::{self, ShownRequest, SignWith},
+        signature::SignWith,
+        tester::{self, ShownRequest},
     },
     catalog::app::check_callback,
     model::{
@@ -81,25 +83,22 @@ pub async fn test(
     segments: &[&str],
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let app = own_app::read(context, visitor, segments).await?;
+    let (app, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
     let TestBody { sign_with } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
-    if app.settings.callback.sealed.is_none() {
+    if settings.callback.sealed.is_none() {
         return Err(NO_CALLBACK.into());
     }
     let announce = Announce {
         by: visitor.actor(),
         change: AnnouncedChange::TestCallback {
-            app_id: app.id,
+            app_id: app,
             sign_with,
         },
     };
-    let outbox = Shard {
-        app: app.id,
-        number: 0,
-    };
+    let outbox = Shard { app, number: 0 };
     let diagnose = Diagnose {
-        currency: app.settings.currency,
-        callback: app.settings.callback,
+        currency: settings.currency,
+        callback: settings.callback,
         sign_with,
     };
     let account = visitor.account.id();
@@ -114,7 +113,7 @@ pub async fn preview(
     segments: &[&str],
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let app = own_app::read(context, visitor, segments).await?;
+    let (app, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
     let PreviewBody { callback: draft } =
         Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
     let internal = |error: &dyn std::fmt::Display| {
@@ -122,7 +121,7 @@ pub async fn preview(
         common::INTERNAL_ERROR
     };
     let sender = CallbackSender::new(|name| context.workers.setting(name));
-    let saved = sender.endpoint(app.id, &app.settings.callback);
+    let saved = sender.endpoint(app, &settings.callback);
     let saved = saved.map_err(|failure| internal(&failure))?;
     let has_legacy = saved.is_some_and(|saved| saved.has_legacy_md5());
     let callback = Callback {
@@ -141,7 +140,7 @@ pub async fn preview(
     let endpoint = Endpoint::parse(&callback).map_err(ApiError::from)?;
     let random = context.workers.random().map_err(|error| internal(&error))?;
     let now_s = context.now_ms.div_euclid(SECOND_MS);
-    let fields = tester::fields(app.id, &app.settings.currency, &random, now_s);
+    let fields = tester::fields(app, &settings.currency, &random, now_s);
     let request = tester::request(&endpoint, &fields, SignWith::Both, &random, now_s);
     let shown = ShownRequest::new(&endpoint, &request, &fields, now_s);
     let body = json!({ "request": shown, "findings": diagnosis::of_url(&endpoint) });

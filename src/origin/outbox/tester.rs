@@ -16,7 +16,8 @@ use domain::{
     callbacks::{
         diagnosis::{self, Answer, NoAnswer},
         request::Endpoint,
-        tester::{self, ShownRequest, SignWith},
+        signature::SignWith,
+        tester::{self, ShownRequest},
     },
     model::{AppId, CurrencyRate, api_error::ApiError, time::SECOND_MS},
 };

@@ -52,6 +52,11 @@ fn access(call: MemberCall) -> (&'static [Role], Passkey) {
         ListApps => (EVERYBODY, Any),
         ReadApp | PreviewCallback => (DEVELOPERS, Any),
         CreateApp | ChangeApp | ChangeSecret(_) | TestCallback => (DEVELOPERS, Fresh),
+        ReadActivity | ListRewards | ReadReward => (EVERYBODY, Any),
+        ReplayReward | ReadReplay | CancelReplay => (DEVELOPERS, Any),
+        ReplayRewards => (DEVELOPERS, Fresh),
+        // A link that is signed needs a fresh passkey besides.
+        ListOffers | MakeTrackingUrl => (DEVELOPERS, Any),
         ListMembers => (OWNERS, Any),
         Invite => (OWNERS, Fresh),
         WithdrawInvite => (OWNERS, Fresh),

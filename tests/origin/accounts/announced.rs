@@ -16,7 +16,7 @@ use contract::{
     operation::{CallError, ObjectAddress, Operation, Reply, Unanswered},
 };
 use domain::{
-    callbacks::tester::SignWith,
+    callbacks::signature::SignWith,
     model::{AppId, PublisherId},
 };
 use origin::dashboard::audited;

@@ -1,17 +1,20 @@
-//! Reads what the catalog has published: from KV, and from the catalog itself.
+//! Reads what the catalog has published: from KV, and from the catalog itself. The edge does so, and the dashboard for what an
+//! app's users see.
 
 use std::time::Duration;
 
 use worker::{Method, Request};
 
+use crate::{object_call, runtime::with_timeout, workers::Workers};
 use contract::{
     catalog,
     kv::{self, Pointer},
 };
-use platform::{object_call, runtime::with_timeout, workers::Workers};
 
 /// The time for which KV may serve the pointer from its cache, in seconds: the documented minimum.
 pub const POINTER_TTL_S: u64 = 60;
+/// The time for which KV may serve a listing or a chunk from its cache, in seconds: the documented minimum.
+pub const VALUE_TTL_S: u64 = 60;
 /// The timeout of a KV read. It is short, so that a cold isolate falls back to the catalog when KV hangs.
 const KV_TIMEOUT: Duration = Duration::from_secs(3);
 /// The timeout of the catalog.

@@ -1,0 +1,107 @@
+//! Makes the tracking URL of one user, as a publisher's app or backend would: the parameters are checked by the rules of
+//! clicks, and the link is signed where the app's clicks are.
+
+use super::{
+    parameters::{ClickParameters, NAMES},
+    signature::SigningKeys,
+};
+use crate::model::{
+    api_error::{ApiError, common},
+    url_template::append_value,
+};
+
+/// The parameters that are the caller's. `rid` and `app` are the offer's and the app's.
+pub fn is_callers(name: &str) -> bool {
+    NAMES.contains(&name) && !matches!(name, "rid" | "app")
+}
+
+/// The URL of a click: `base` with its `rid` and `app`, the caller's parameters by name, and the signature until `exp`, in
+/// UNIX seconds, by the keys.
+///
+/// # Errors
+/// A click with these parameters would be refused.
+pub fn tracking_url<'p>(
+    base: &str,
+    parameters: impl IntoIterator<Item = (&'p str, &'p str)>,
+    signing: Option<(&SigningKeys, i64)>,
+) -> Result<String, ApiError> {
+    let mut url = base.to_owned();
+    let callers = parameters
+        .into_iter()
+        .filter(|(name, value)| is_callers(name) && !value.is_empty());
+    for (name, value) in callers {
+        url.push('&');
+        url.push_str(name);
+        url.push('=');
+        append_value(value, &mut url);
+    }
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let click = ClickParameters::parse(query)?;
+    if let Some((keys, exp)) = signing {
+        let sig = keys.sign(&click, exp).ok_or(common::INTERNAL_ERROR)?;
+        url.push_str(&format!("&exp={exp}&sig={sig}"));
+    }
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tracking::signature::{ClickSecret, sealed_text};
+
+    const BASE: &str = "https://t.example/v2/tracking/click?rid=g-1&app=10000001";
+    const EXP: i64 = 1_800_000_000;
+
+    fn keys(newest: &str, previous: &str) -> SigningKeys {
+        let secret = |text: &str| ClickSecret(text.repeat(32));
+        SigningKeys::parse(sealed_text(&secret(newest), Some(&secret(previous))).as_bytes()).unwrap()
+    }
+
+    fn link(parameters: &[(&str, &str)]) -> Result<String, &'static str> {
+        tracking_url(BASE, parameters.iter().copied(), None).map_err(|error| error.code)
+    }
+
+    #[test]
+    fn a_link_has_what_the_caller_gave_encoded_and_nothing_else() {
+        assert_eq!(
+            link(&[
+                ("user_id", "a@b.c-_"),
+                ("c1", ""),
+                ("c5", "x"),
+                ("placement", "home"),
+                ("rid", "g-2"),
+                ("sig", "0")
+            ]),
+            Ok(format!("{BASE}&user_id=a%40b.c-_&c5=x&placement=home"))
+        );
+        assert_eq!(link(&[]), Err("missing_field"));
+        for (name, value, code) in [
+            ("user_id", "a&rid=g-2", "invalid_user_id"),
+            ("user_id", "{user_id}", "invalid_user_id"),
+            ("c1", "a b", "invalid_custom_parameter"),
+            ("gaid", "a/b", "invalid_parameter"),
+        ] {
+            assert_eq!(
+                link(&[("user_id", "u"), (name, value)][usize::from(name == "user_id")..]),
+                Err(code)
+            );
+        }
+    }
+
+    #[test]
+    fn a_signed_link_passes_the_check_of_clicks_and_is_made_by_the_newest_secret() {
+        let url = tracking_url(BASE, [("user_id", "a@b")], Some((&keys("n", "o"), EXP))).unwrap();
+        let query = url.split_once('?').unwrap().1;
+        let click = ClickParameters::parse(query).unwrap();
+        for (keys, now_ms, expected) in [
+            (keys("n", "o"), EXP * 1_000, None),
+            (keys("n", "x"), EXP * 1_000, None),
+            (keys("x", "n"), EXP * 1_000, None),
+            (keys("x", "o"), EXP * 1_000, Some("invalid_signature")),
+            (keys("n", "o"), EXP * 1_000 + 1, Some("signature_expired")),
+        ] {
+            let refused = keys.check(query, &click, now_ms).err().map(|error| error.code);
+            assert_eq!(refused, expected);
+        }
+    }
+}
