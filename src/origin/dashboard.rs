@@ -120,11 +120,15 @@ mod handlers {
     use worker::Request;
 
     use super::{
-        DashboardCall, MemberCall, PublicCall, config::LocalSignIn, exports, figures, gate, members,
-        own_passkeys, pages, passkeys, settings, sign_in, switch,
+        DashboardCall, MemberCall, PublicCall,
+        config::{DashboardConfig, LocalSignIn},
+        exports, figures, gate, members, own_passkeys, pages, passkeys, settings, sign_in, switch,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
-    use domain::{accounts::account::ACCOUNT_SUSPENDED, model::api_error::common};
+    use domain::{
+        accounts::account::ACCOUNT_SUSPENDED,
+        model::api_error::{ApiError, common},
+    };
     use platform::http::{address::Address, answer::Answer};
 
     /// A request of the dashboard and what it is checked by.
@@ -132,7 +136,18 @@ mod handlers {
         pub context: &'c RequestContext,
         pub segments: &'c [&'c str],
         pub address: &'c Address<'c>,
+        /// Whether the method is another than GET and HEAD, which change nothing.
+        pub is_write: bool,
         pub request: Request,
+    }
+
+    impl<'c> Call<'c> {
+        /// # Errors
+        /// There is no dashboard.
+        pub fn config(&self) -> Result<&'c DashboardConfig, ApiError> {
+            let config = self.context.isolate.config.dashboard.as_ref();
+            config.ok_or(common::NOT_FOUND)
+        }
     }
 
     /// Runs the handler of a routed request.
@@ -160,12 +175,7 @@ mod handlers {
 
     async fn public(call: PublicCall, request: Call<'_>) -> Result<Answer, Refusal> {
         let context = request.context;
-        let config = context
-            .isolate
-            .config
-            .dashboard
-            .as_ref()
-            .ok_or(common::NOT_FOUND)?;
+        let config = request.config()?;
         gate::check_host(config, request.address.authority)?;
         gate::check_sender(config, &request.request, true)?;
         if config.local_sign_in == LocalSignIn::Unsafe && call != PublicCall::SignOut {
@@ -182,37 +192,16 @@ mod handlers {
         }
     }
 
-    /// Whether a call changes nothing, so that a page sends it by GET.
-    fn is_read(call: MemberCall) -> bool {
-        matches!(
-            call,
-            MemberCall::Overview
-                | MemberCall::ReadExport
-                | MemberCall::ListReportKeys
-                | MemberCall::ReadPubKey
-                | MemberCall::ReadPubKeyRequest
-                | MemberCall::ListMembers
-                | MemberCall::ListSessions
-                | MemberCall::ListPasskeys
-                | MemberCall::ReadAudit
-        )
-    }
-
     async fn member(call: MemberCall, request: Call<'_>) -> Result<Answer, Refusal> {
+        let config = request.config()?;
         let Call {
             context,
             segments,
             address,
+            is_write,
             request,
         } = request;
-        let config = context
-            .isolate
-            .config
-            .dashboard
-            .as_ref()
-            .ok_or(common::NOT_FOUND)?;
         gate::check_host(config, address.authority)?;
-        let is_write = !is_read(call);
         gate::check_sender(config, &request, is_write)?;
         let visitor = gate::admit(context, config, &request, call.permission(), is_write).await?;
         match call {

@@ -18,7 +18,7 @@ use platform::{
         body::header,
         entry,
         request_log::{self, RequestInfo},
-        router::{Interface, RouteMatch, RouteName, Routed, find},
+        router::{Interface, Method, RouteMatch, RouteName, Routed, find},
     },
     log,
 };
@@ -114,6 +114,7 @@ async fn handle(
                 context,
                 segments: &segments,
                 address,
+                is_write: !matches!(endpoint.method, Method::Get | Method::Head),
                 request,
             };
             Ok(dashboard::call(call, request).await)

@@ -1,11 +1,16 @@
-//! Concurrency limits of the operator's interface. They are apart from the edge's, so that public load cannot shut the
-//! operator out.
+//! Concurrency limits of the operator's interface and of the dashboard, and the timeout of their calls to objects. They
+//! are apart from the edge's, so that public load cannot shut the operator out.
+
+use std::time::Duration;
 
 use domain::model::time::MINUTE_MS;
 use platform::{
     concurrency_limit::{ConcurrencyLimit, Limit},
     pools,
 };
+
+/// The timeout of a call to an object. Some call further objects, each with a timeout of 5 s.
+pub const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// Longer than the longest calls, which run in steps: a refresh, a replay, a page of outboxes' health.
 const LEASE_MS: i64 = 5 * MINUTE_MS;
