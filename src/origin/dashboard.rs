@@ -30,7 +30,7 @@ mod web_crypto;
 #[cfg(target_arch = "wasm32")]
 pub use {
     handlers::{Call, call},
-    members::{InviteBody, invited},
+    members::{InviteBody, invite_answer},
 };
 
 use domain::accounts::permission::Permission;
@@ -156,14 +156,14 @@ mod handlers {
         let answered = match call {
             DashboardCall::Page => pages::page(&request),
             DashboardCall::Asset => pages::asset(&request),
-            DashboardCall::Public(call) => public(call, request).await.map(gate::guarded),
-            DashboardCall::Member(call) => member(call, request).await.map(gate::guarded),
+            DashboardCall::Public(call) => public(call, request).await.map(gate::add_guard_headers),
+            DashboardCall::Member(call) => member(call, request).await.map(gate::add_guard_headers),
         };
-        answered.unwrap_or_else(|refusal| gate::guarded(refused(context, refusal)))
+        answered.unwrap_or_else(|refusal| gate::add_guard_headers(refusal_answer(context, refusal)))
     }
 
     /// The answer to a refused call. One of a suspended account links to the operator's support.
-    fn refused(context: &RequestContext, refusal: Refusal) -> Answer {
+    fn refusal_answer(context: &RequestContext, refusal: Refusal) -> Answer {
         let is_suspended = refusal.code() == Some(ACCOUNT_SUSPENDED.code);
         let answer = refusal.into_answer();
         let config = context.isolate.config.dashboard.as_ref();

@@ -182,7 +182,7 @@ pub async fn admit(
 }
 
 /// The headers of every answer of a handler. A page and its files bring their own.
-pub fn guarded(answer: Answer) -> Answer {
+pub fn add_guard_headers(answer: Answer) -> Answer {
     [
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),

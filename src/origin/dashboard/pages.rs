@@ -81,7 +81,7 @@ pub fn page(call: &Call<'_>) -> Result<Answer, Refusal> {
         ];
         Some(respond(&pages.page(), headers))
     });
-    served(response)
+    page_answer(response)
 }
 
 /// A file that the page names. Its name has a hash of its content, so it never changes.
@@ -104,10 +104,10 @@ pub fn asset(call: &Call<'_>) -> Result<Answer, Refusal> {
         ];
         Some(respond(&file.bytes(), headers))
     });
-    served(response)
+    page_answer(response)
 }
 
-fn served(response: Option<Result<web_sys::Response, JsValue>>) -> Result<Answer, Refusal> {
+fn page_answer(response: Option<Result<web_sys::Response, JsValue>>) -> Result<Answer, Refusal> {
     match response {
         // `worker` makes the response anew.
         Some(Ok(response)) => {
