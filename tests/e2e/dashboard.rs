@@ -8,6 +8,7 @@ mod figures;
 mod hammer;
 mod keys;
 mod pages;
+mod passkey_keys;
 mod passkeys;
 mod recovery;
 mod sessions;
