@@ -1,5 +1,4 @@
-//! The accounts: one object for each publisher, and one for the operator. An object owns members, invites, sessions,
-//! passkeys and the audit.
+//! The accounts: one object for each publisher. An object owns members, invites, sessions, passkeys and the audit.
 
 mod audit;
 

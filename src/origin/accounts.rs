@@ -1,4 +1,4 @@
-//! Accounts: one object for each publisher, and one for the operator. An account's object owns its members, invites,
+//! Accounts: one object for each publisher. An account's object owns its members, invites,
 //! sessions, passkeys and audit. It stores invites and sessions as hashes alone.
 //!
 //! A command is checked first and then written in one transaction, together with its row of the audit.

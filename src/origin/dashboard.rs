@@ -45,7 +45,7 @@ mod web_crypto;
 #[cfg(target_arch = "wasm32")]
 pub use {
     handlers::{Call, call},
-    members::{InviteBody, invited},
+    members::{InviteBody, invite_answer},
 };
 
 use contract::catalog::SecretChange;
@@ -162,11 +162,16 @@ mod handlers {
     use worker::Request;
 
     use super::{
-        DashboardCall, MemberCall, PublicCall, apps, config::LocalSignIn, exports, figures, gate, members,
-        offers, own_passkeys, pages, passkeys, replays, rewards, settings, sign_in, switch, tester,
+        DashboardCall, MemberCall, PublicCall, apps,
+        config::{DashboardConfig, LocalSignIn},
+        exports, figures, gate, members, offers, own_passkeys, pages, passkeys, replays, rewards, settings,
+        sign_in, switch, tester,
     };
     use crate::{isolate::RequestContext, refusal::Refusal};
-    use domain::{accounts::account::ACCOUNT_SUSPENDED, model::api_error::common};
+    use domain::{
+        accounts::account::ACCOUNT_SUSPENDED,
+        model::api_error::{ApiError, common},
+    };
     use platform::http::{address::Address, answer::Answer};
 
     /// A request of the dashboard and what it is checked by.
@@ -174,7 +179,18 @@ mod handlers {
         pub context: &'c RequestContext,
         pub segments: &'c [&'c str],
         pub address: &'c Address<'c>,
+        /// Whether the method is another than GET and HEAD, which change nothing.
+        pub is_write: bool,
         pub request: Request,
+    }
+
+    impl<'c> Call<'c> {
+        /// # Errors
+        /// There is no dashboard.
+        pub fn config(&self) -> Result<&'c DashboardConfig, ApiError> {
+            let config = self.context.isolate.config.dashboard.as_ref();
+            config.ok_or(common::NOT_FOUND)
+        }
     }
 
     /// Runs the handler of a routed request.
@@ -183,14 +199,14 @@ mod handlers {
         let answered = match call {
             DashboardCall::Page => pages::page(&request),
             DashboardCall::Asset => pages::asset(&request),
-            DashboardCall::Public(call) => public(call, request).await.map(gate::guarded),
-            DashboardCall::Member(call) => member(call, request).await.map(gate::guarded),
+            DashboardCall::Public(call) => public(call, request).await.map(gate::add_guard_headers),
+            DashboardCall::Member(call) => member(call, request).await.map(gate::add_guard_headers),
         };
-        answered.unwrap_or_else(|refusal| gate::guarded(refused(context, refusal)))
+        answered.unwrap_or_else(|refusal| gate::add_guard_headers(refusal_answer(context, refusal)))
     }
 
     /// The answer to a refused call. One of a suspended account links to the operator's support.
-    fn refused(context: &RequestContext, refusal: Refusal) -> Answer {
+    fn refusal_answer(context: &RequestContext, refusal: Refusal) -> Answer {
         let is_suspended = refusal.code() == Some(ACCOUNT_SUSPENDED.code);
         let answer = refusal.into_answer();
         let config = context.isolate.config.dashboard.as_ref();
@@ -202,12 +218,7 @@ mod handlers {
 
     async fn public(call: PublicCall, request: Call<'_>) -> Result<Answer, Refusal> {
         let context = request.context;
-        let config = context
-            .isolate
-            .config
-            .dashboard
-            .as_ref()
-            .ok_or(common::NOT_FOUND)?;
+        let config = request.config()?;
         gate::check_host(config, request.address.authority)?;
         gate::check_sender(config, &request.request, true)?;
         if config.local_sign_in == LocalSignIn::Unsafe && call != PublicCall::SignOut {
@@ -224,42 +235,16 @@ mod handlers {
         }
     }
 
-    /// Whether a call changes nothing, so that a page sends it by GET.
-    fn is_read(call: MemberCall) -> bool {
-        matches!(
-            call,
-            MemberCall::Overview
-                | MemberCall::ReadActivity
-                | MemberCall::ReadReward
-                | MemberCall::ReadReplay
-                | MemberCall::ReadExport
-                | MemberCall::ListReportKeys
-                | MemberCall::ReadPubKey
-                | MemberCall::ReadPubKeyRequest
-                | MemberCall::ListApps
-                | MemberCall::ReadApp
-                | MemberCall::ListMembers
-                | MemberCall::ListSessions
-                | MemberCall::ListPasskeys
-                | MemberCall::ReadAudit
-        )
-    }
-
     async fn member(call: MemberCall, request: Call<'_>) -> Result<Answer, Refusal> {
+        let config = request.config()?;
         let Call {
             context,
             segments,
             address,
+            is_write,
             request,
         } = request;
-        let config = context
-            .isolate
-            .config
-            .dashboard
-            .as_ref()
-            .ok_or(common::NOT_FOUND)?;
         gate::check_host(config, address.authority)?;
-        let is_write = !is_read(call);
         gate::check_sender(config, &request, is_write)?;
         let visitor = gate::admit(context, config, &request, call.permission(), is_write).await?;
         match call {

@@ -18,9 +18,10 @@ use platform::{
         body::header,
         entry,
         request_log::{self, RequestInfo},
-        router::{Interface, RouteMatch, RouteName, Routed, find},
+        router::{Interface, Method, RouteMatch, RouteName, Routed, find},
     },
     log,
+    traits::Random,
 };
 
 #[event(fetch)]
@@ -61,7 +62,13 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     } else {
         RouteName::None
     };
-    let info = RequestInfo::new(&method, &routed, unrouted);
+    let is_dashboards = is_dashboard(address.path) && matches!(routed, Routed::Found(_));
+    let id = if is_dashboards {
+        request_id(context, sent)
+    } else {
+        None
+    };
+    let info = RequestInfo::new(&method, &routed, unrouted).with_id(id.clone());
     let is_operators = is_operators && serves(Interface::Operator);
     let is_barred = is_operators
         && !config
@@ -87,11 +94,18 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         handler,
     )
     .await;
-    // The log has the same id.
-    match request_log::ray(sent).filter(|_| is_dashboard(address.path)) {
-        Some(ray) => answer.header("X-Request-Id", ray),
+    match id {
+        Some(id) => answer.header("X-Request-Id", id),
         None => answer,
     }
+}
+
+/// The id by which a page's reader and the log name a request: Cloudflare's, or a random one of the same length.
+fn request_id(context: &RequestContext, sent: &web_sys::Request) -> Option<String> {
+    request_log::ray(sent).or_else(|| {
+        let random = context.workers.random().ok()?;
+        Some(hex::encode(random.first_chunk::<8>()?))
+    })
 }
 
 async fn handle(
@@ -114,6 +128,7 @@ async fn handle(
                 context,
                 segments: &segments,
                 address,
+                is_write: !matches!(endpoint.method, Method::Get | Method::Head),
                 request,
             };
             Ok(dashboard::call(call, request).await)

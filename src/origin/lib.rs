@@ -1,4 +1,5 @@
-//! The origin Worker: seven kinds of Durable Objects, each with its own SQLite database, and the operator's interface.
+//! The origin Worker: seven kinds of Durable Objects, each with its own SQLite database, the operator's interface and
+//! the dashboard's.
 //!
 //! Each kind is a module of the same shape:
 //! - `object.rs`, the shell: parses a request, calls the service and answers; it exists only in Wasm;

@@ -1,11 +1,16 @@
-//! Concurrency limits of the operator's interface. They are apart from the edge's, so that public load cannot shut the
-//! operator out.
+//! Concurrency limits of the operator's interface and of the dashboard, and the timeout of their calls to objects. They
+//! are apart from the edge's, so that public load cannot shut the operator out.
+
+use std::time::Duration;
 
 use domain::model::time::MINUTE_MS;
 use platform::{
     concurrency_limit::{ConcurrencyLimit, Limit},
     pools,
 };
+
+/// The timeout of a call to an object. Some call further objects, each with a timeout of 5 s.
+pub const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// Longer than the longest calls, which run in steps: a refresh, a replay, a page of outboxes' health.
 const LEASE_MS: i64 = 5 * MINUTE_MS;
@@ -15,6 +20,8 @@ pools! {
     Operator "operator" = Limit { permits: 128, per_owner: 128, lease_ms: LEASE_MS };
     /// Calls of the dashboard's pages, with bodies of up to 256 KiB: at most 16 MiB together.
     Members "dashboard" = Limit { permits: 64, per_owner: 64, lease_ms: LEASE_MS };
+    /// The same calls by publisher, so that one publisher leaves permits of [`Members`](Pool::Members) to the others.
+    Publishers "publisher" = Limit { permits: 64, per_owner: 32, lease_ms: LEASE_MS };
     /// Sign-ins and other calls without a session, with bodies of up to 17 KiB. They are apart from members' calls, which
     /// strangers must not shut out.
     SignIns "sign_in" = Limit { permits: 32, per_owner: 32, lease_ms: LEASE_MS };

@@ -7,8 +7,6 @@ mod ledger;
 mod outbox;
 mod reconcile;
 
-use std::time::Duration;
-
 use url::form_urlencoded;
 
 use crate::{
@@ -30,8 +28,7 @@ use worker::Request;
 const MAX_DOCUMENT: usize = 1 << 20;
 /// Resources on a page of a list unless `limit` says otherwise.
 const DEFAULT_PAGE: u32 = 100;
-/// The timeout of a call to an object. Some call further objects, each with a timeout of 5 s.
-pub const TIMEOUT: Duration = Duration::from_secs(25);
+pub use crate::limits::TIMEOUT;
 
 /// `GET /openapi.json`. It changes only with a deployment.
 pub fn describe() -> Answer {

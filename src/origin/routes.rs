@@ -1,4 +1,4 @@
-//! The origin's route table: the operator's interface, its description, and health.
+//! The origin's route table: the operator's interface, its description, the dashboard, and health.
 
 use crate::dashboard::{
     DashboardCall::{self, Asset, Member, Page, Public},

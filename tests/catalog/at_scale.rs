@@ -138,7 +138,7 @@ fn publish_all(catalog: &Catalog, kv: &Kv, publish: impl Fn() -> bool) -> usize 
 }
 
 #[test]
-fn ten_times_the_planned_size_is_published_within_the_bounds_of_kv() {
+fn the_planned_size_is_published_within_the_bounds_of_kv() {
     let (catalog, kv) = (large(), Kv::default());
     let most = publish_all(&catalog, &kv, || !publish_tracking(&catalog, &kv).unwrap())
         + publish_all(&catalog, &kv, || publish_listing(&catalog, &kv).unwrap());

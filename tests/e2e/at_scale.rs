@@ -18,7 +18,7 @@ const MAX_VALUE_BYTES: u64 = 25 << 20;
 const MAX_HELD_BYTES: u64 = 48 << 20;
 
 #[test]
-fn the_planned_size_is_published_listed_and_clicked_within_its_limits() {
+fn a_tenth_of_the_planned_size_is_published_listed_and_clicked_within_its_limits() {
     let signpost = Setup::new().var("OFFERS_RATE", "0").start();
     // In parts, because a busy machine takes more than a minute for the whole.
     let catalog = large_catalog::catalog(OFFERS, APPS);

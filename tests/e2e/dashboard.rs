@@ -11,6 +11,7 @@ mod hammer;
 mod keys;
 mod offers;
 mod pages;
+mod passkey_keys;
 mod passkeys;
 mod recovery;
 mod sessions;
@@ -22,14 +23,14 @@ use crate::harness::{Answer, Publisher, Signpost};
 
 /// The host and the origin of `DASHBOARD_URL` in local runs. The address that tests connect to is another, so each request
 /// names the host as a browser would.
-const HOST: &str = "localhost:8787";
-const ORIGIN: &str = "http://localhost:8787";
+pub const HOST: &str = "localhost:8787";
+pub const ORIGIN: &str = "http://localhost:8787";
 
 /// A browser: what it sends by itself, its cookie, and the publisher that its page shows.
-struct Browser<'s> {
+pub struct Browser<'s> {
     signpost: &'s Signpost,
-    cookie: Option<String>,
-    publisher: Option<String>,
+    pub cookie: Option<String>,
+    pub publisher: Option<String>,
 }
 
 impl<'s> Browser<'s> {
@@ -60,7 +61,7 @@ impl<'s> Browser<'s> {
         self.signpost.send(method, path, &headers, body.as_bytes())
     }
 
-    fn get(&self, path: &str) -> Answer {
+    pub fn get(&self, path: &str) -> Answer {
         self.send("GET", &format!("/v1/dashboard/{path}"), None)
     }
 
@@ -100,7 +101,7 @@ fn invite(publisher: &Publisher<'_>, name: &str, role: &str) -> String {
 }
 
 /// A browser that is signed in to a publisher's account.
-fn signed_in<'s>(signpost: &'s Signpost, publisher: &Publisher<'_>, role: &str) -> Browser<'s> {
+pub fn signed_in<'s>(signpost: &'s Signpost, publisher: &Publisher<'_>, role: &str) -> Browser<'s> {
     let mut browser = Browser::new(signpost);
     browser.sign_in(&invite(publisher, &format!("The {role}"), role));
     browser

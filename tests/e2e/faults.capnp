@@ -85,6 +85,8 @@ const origin :Workerd.Worker = (
     (name = "REPORT_KEY_MAC", fromEnvironment = "REPORT_KEY_MAC"),
     (name = "TOKEN_MAC", fromEnvironment = "TOKEN_MAC"),
     (name = "ACCOUNT_MAC", fromEnvironment = "ACCOUNT_MAC"),
+    (name = "DASHBOARD_URL", fromEnvironment = "DASHBOARD_URL"),
+    (name = "LOCAL_SIGN_IN", fromEnvironment = "LOCAL_SIGN_IN"),
   ],
 );
 

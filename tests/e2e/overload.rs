@@ -1,7 +1,8 @@
 //! Overload: requests beyond a concurrency limit are refused at once, others are served, and all permits are returned,
-//! also by clients that disconnect. An app's share of postbacks and bodies is tested here, every limit in `limits`, and
-//! busy connections in `fair_queue`.
+//! also by clients that disconnect. An app's share of postbacks and bodies is tested here, every limit in `limits`,
+//! the dashboard's by publisher in `dashboard`, and busy connections in `fair_queue`.
 
+mod dashboard;
 mod fair_queue;
 mod limits;
 

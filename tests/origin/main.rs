@@ -22,6 +22,7 @@ mod counters_batches_model;
 mod counters_caps;
 mod counters_conversions;
 mod counters_model;
+mod counters_statements;
 mod counters_world;
 mod ledger;
 mod migrations;
@@ -34,7 +35,7 @@ use std::collections::BTreeSet;
 use sqlite::{Fault, Faults, Sqlite};
 
 use platform::{
-    database::{Database, Row},
+    database::{Database, Row, Value},
     migrations::{self as schema, Migration},
 };
 
@@ -93,4 +94,14 @@ fn assert_only_listed_statements(db: &Sqlite, listed: &[&str], migrations: &[Mig
     let idle: Vec<_> = listed.iter().filter(|sql| !ran.contains(**sql)).collect();
     assert!(unlisted.is_empty(), "ran but not listed: {unlisted:#?}");
     assert!(idle.is_empty(), "listed but never ran: {idle:#?}");
+}
+
+/// SQLite's query plan, one line for each table.
+fn plan(db: &Sqlite, sql: &str) -> Vec<String> {
+    let explained = (0..=20).find_map(|parameters| {
+        let parameters = vec![Value::Null; parameters];
+        db.query(&format!("EXPLAIN QUERY PLAN {sql}"), &parameters).ok()
+    });
+    let steps = explained.unwrap();
+    steps.iter().map(|row| row.text(3).unwrap().to_owned()).collect()
 }

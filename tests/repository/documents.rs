@@ -253,3 +253,63 @@ fn nothing_names_a_machine_or_a_document_that_is_not_here() {
         }
     }
 }
+
+/// The cells of a row of a table; `None` for any other line.
+fn cells(line: &str) -> Option<Vec<&str>> {
+    let inner = line.strip_prefix('|')?.strip_suffix('|')?;
+    Some(inner.split('|').map(str::trim).collect())
+}
+
+/// The rows of the first table after a heading, without those of its head.
+fn table<'t>(text: &'t str, heading: &str) -> Vec<Vec<&'t str>> {
+    let (_, after) = text.split_once(&format!("\n## {heading}\n")).unwrap();
+    let lines = after.lines().skip_while(|line| !line.starts_with('|'));
+    lines.map_while(cells).skip(2).collect()
+}
+
+/// The numbers of a text, without separators of thousands and without zeros at the end of decimals.
+fn numbers(text: &str) -> Vec<String> {
+    let text = text.replace(',', "");
+    let parts = text.split(|char: char| !char.is_ascii_digit() && char != '.');
+    let parts = parts.filter(|part| part.contains(|char: char| char.is_ascii_digit()));
+    let whole = |part: &str| match part.trim_matches('.') {
+        part if part.contains('.') => part.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        part => part.to_owned(),
+    };
+    parts.map(whole).collect()
+}
+
+#[test]
+fn the_readmes_figures_are_rows_of_the_last_results() {
+    let (readme, performance) = (read("README.md"), read("docs/PERFORMANCE.md"));
+    let results = table(&performance, "Results");
+    let figures = table(&readme, "Speed");
+    assert_eq!(figures.len(), 6);
+    for figure in figures {
+        let [_, measured, _, outcome] = figure[..] else {
+            panic!("{figure:?}");
+        };
+        let shown = numbers(measured);
+        assert!(!shown.is_empty(), "{figure:?}");
+        let is_source = |row: &Vec<&str>| {
+            let known = numbers(&row[1..row.len() - 2].join(" "));
+            shown.iter().all(|number| known.contains(number)) && row.last() == Some(&outcome)
+        };
+        assert!(
+            results.iter().any(is_source),
+            "no row of docs/PERFORMANCE.md has {figure:?}"
+        );
+    }
+    let count = |outcome: &str| {
+        let rows = results
+            .iter()
+            .filter(|row| row.last().unwrap().starts_with(outcome));
+        rows.count()
+    };
+    let [met, missed, not_shown] = ["met", "**missed**", "**not shown**"].map(count);
+    let summary = format!(
+        "Of {} targets {met} are met, {missed} are missed, and {not_shown} is not shown.",
+        met + missed + not_shown
+    );
+    assert!(readme.contains(&summary), "{summary}");
+}

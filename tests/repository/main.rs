@@ -1,6 +1,6 @@
 //! Checks of the repository itself: the configurations of the two Workers agree, the crates keep to their layers, the
 //! documents name what is there, the demo's facts are what they claim to be, the OpenAPI documents and the code name the
-//! same, and the benchmarks' statistics are right.
+//! same, the page knows the permissions of roles, and the benchmarks' statistics are right.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,6 +19,7 @@ mod layers;
 mod licences;
 mod openapi;
 mod recipes;
+mod rights;
 mod security;
 mod stats;
 

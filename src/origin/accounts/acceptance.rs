@@ -13,7 +13,7 @@ use platform::{database::Database, failure::Failure};
 pub fn accept(db: &impl Database, context: &Context<'_>, accept: &Accept) -> Result<SignedIn, Failure> {
     let now_ms = context.now_ms;
     let invite = invites::read(db, now_ms, &accept.invite)?;
-    let account = account::admitted(db)?;
+    let account = account::require_admitted(db)?;
     let member = invite.member;
     if !invite.is_recovery {
         members::check_room(db)?;

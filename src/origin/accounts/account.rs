@@ -41,7 +41,7 @@ pub fn store_owner(db: &impl Database, account: &Account) -> Result<(), Database
 ///
 /// # Errors
 /// It is suspended, or nobody was ever invited to it.
-pub fn admitted(db: &impl Database) -> Result<Account, Failure> {
+pub fn require_admitted(db: &impl Database) -> Result<Account, Failure> {
     check_admitted(db)?;
     let missing = || Failure::Internal("the account has members, and no owner is stored".into());
     read(db)?.account.ok_or_else(missing)

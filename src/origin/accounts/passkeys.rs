@@ -122,7 +122,7 @@ pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> R
     let stored = find(db, &sign_in.credential_id.0)?;
     check_count(&stored, sign_in.sign_count)?;
     challenges::check(db, now_ms, &sign_in.challenge)?;
-    let account = account::admitted(db)?;
+    let account = account::require_admitted(db)?;
     let session = NewSession::draw(context, &account)?;
     db.transaction(|| {
         challenges::spend(db, &sign_in.challenge)?;

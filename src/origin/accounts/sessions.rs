@@ -11,7 +11,7 @@ use domain::{
         account::Account,
         ids::MemberId,
         role::Role,
-        session::{self, NOT_SIGNED_IN, SessionTimes, SessionUse},
+        session::{self, MAX_USER_AGENT, NOT_SIGNED_IN, SessionTimes, SessionUse},
     },
     model::{api_error::common, credentials},
 };
@@ -23,8 +23,6 @@ use platform::{
 
 /// The most live sessions of a member. A further one ends the oldest.
 pub const MAX_SESSIONS: usize = 50;
-/// The most of a browser's name that is stored, in characters.
-const MAX_USER_AGENT: usize = 200;
 
 /// A browser's name as it is stored.
 pub fn stored_user_agent(user_agent: &str) -> String {

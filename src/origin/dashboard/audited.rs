@@ -1,16 +1,13 @@
 //! Changes of another object that stand in the account's audit. The account is told before the change, so that none is
 //! made without its entry, and afterwards how it ended. An entry whose end is not known stays marked.
 
-use std::time::Duration;
-
+use crate::limits::TIMEOUT;
 use contract::{
     accounts::{self, Announce, Announced, Settle},
     operation::{CallError, ObjectAddress, Operation, Reply},
 };
 use domain::accounts::ids::AccountId;
 use platform::{log, traits::ObjectCall};
-
-const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// Makes a change that was announced. `subject_of` finds what was changed in the answer, where the announcement could not
 /// name it. The answer 200 to what would have been created shows what there was before.

@@ -100,7 +100,7 @@ fn session_of(visitor: &Visitor) -> Bytes {
 
 /// The answer whose body is the first piece and then the rest, each piece once the reader wants it.
 fn respond(head: Answer, length: u64, first: Vec<u8>, rest: Option<Reading>) -> worker::Result<Response> {
-    let headers: Headers = gate::guarded(head).into_response()?.headers().clone();
+    let headers: Headers = gate::add_guard_headers(head).into_response()?.headers().clone();
     let pieces = stream::try_unfold((Some(first), rest), async |(first, rest)| {
         if let Some(first) = first {
             return Ok(Some((first, (None, rest))));

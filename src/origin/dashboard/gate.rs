@@ -3,7 +3,7 @@
 use worker::Request;
 
 use super::config::{DashboardConfig, LocalSignIn};
-use crate::{isolate::RequestContext, operator::TIMEOUT, refusal::Refusal};
+use crate::{isolate::RequestContext, limits::Pool, operator::TIMEOUT, refusal::Refusal};
 use contract::accounts::{self, Actor, ReadSession, Session};
 use domain::{
     accounts::{
@@ -16,6 +16,7 @@ use domain::{
     model::{PublisherId, api_error::ApiError},
 };
 use platform::{
+    concurrency_limit::Permit,
     http::{
         answer::{Answer, JSON},
         body::{self, header},
@@ -49,6 +50,8 @@ pub struct Visitor {
     pub session: Session,
     /// The browser's sessions, of which this is the current one.
     pub sessions: BrowserSessions,
+    /// One of the publisher's share, held until the call is answered.
+    _permit: Permit,
 }
 
 impl Visitor {
@@ -150,6 +153,9 @@ pub async fn admit(
         let Account::Publisher(publisher) = &current.account else {
             return Err(NOT_SIGNED_IN.into());
         };
+        // Before the account is asked: the session's MAC names the publisher, whose account may hang.
+        let permits = context.isolate.pools.get(Pool::Publishers);
+        let permit = permits.acquire(publisher.as_str(), context.now_ms)?;
         let session = match read_session(context, config, current, SessionUse::Action).await {
             Ok(session) => session,
             Err(refused) if has_ended(&refused) => {
@@ -169,13 +175,14 @@ pub async fn admit(
             token: current.token.clone(),
             session,
             sessions,
+            _permit: permit,
         });
     }
     Err(ended.unwrap_or_else(|| NOT_SIGNED_IN.into()))
 }
 
 /// The headers of every answer of a handler. A page and its files bring their own.
-pub fn guarded(answer: Answer) -> Answer {
+pub fn add_guard_headers(answer: Answer) -> Answer {
     [
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),

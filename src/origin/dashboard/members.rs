@@ -110,7 +110,7 @@ pub async fn list(context: &RequestContext, visitor: &Visitor) -> Result<Answer,
 }
 
 /// The answer to an invite, with the link that is shown this once.
-pub fn invited(config: &DashboardConfig, invited: &Invited) -> Answer {
+pub fn invite_answer(config: &DashboardConfig, invited: &Invited) -> Answer {
     let url = format!("{}/dashboard#invite={}", config.party.origin(), invited.invite);
     let body = json!({
         "invite_id": invited.invite_id,
@@ -133,7 +133,7 @@ pub async fn invite(
         by: visitor.actor(),
         to: Invitee::New { name, role },
     };
-    Ok(invited(config, &ask(context, visitor, invite).await?))
+    Ok(invite_answer(config, &ask(context, visitor, invite).await?))
 }
 
 pub async fn withdraw_invite(
@@ -196,7 +196,7 @@ pub async fn recover(
         by: visitor.actor(),
         to: Invitee::Recovery(member),
     };
-    Ok(invited(config, &ask(context, visitor, invite).await?))
+    Ok(invite_answer(config, &ask(context, visitor, invite).await?))
 }
 
 pub async fn sessions(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {

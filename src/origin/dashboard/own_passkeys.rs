@@ -9,7 +9,7 @@ use super::{
     members::{ask, seconds},
     passkeys::{
         CredentialBody, MAX_BODY, Person, begin_in_session, challenge_of, creation_options, new_passkey,
-        refused,
+        refuse,
     },
     sign_in::user_agent,
 };
@@ -80,7 +80,7 @@ pub async fn add(
     let user_agent = user_agent(&request);
     let text = body::read_text(&mut request, MAX_BODY).await?;
     let CredentialBody { credential, .. } = CredentialBody::parse(&text)?;
-    let registration = Registration::parse(credential.get()).map_err(refused)?;
+    let registration = Registration::parse(credential.get()).map_err(refuse)?;
     let (purpose, binding) = (CeremonyPurpose::Addition, credentials::hash(&visitor.token));
     let (issued, challenge) = challenge_of(context, registration.challenge(), purpose, &binding)?;
     if issued.account != Some(visitor.account.id()) {

@@ -54,13 +54,7 @@ extern "C" {
 /// Every view of the dashboard is the same page, whose script reads the address. An address of this machine by number is
 /// sent to the name, since a passkey is bound to a name.
 pub fn page(call: &Call<'_>) -> Result<Answer, Refusal> {
-    let config = call
-        .context
-        .isolate
-        .config
-        .dashboard
-        .as_ref()
-        .ok_or(common::NOT_FOUND)?;
+    let config = call.config()?;
     if let Err(error) = gate::check_host(config, call.address.authority) {
         let numbers = ["127.0.0.1", "[::1]"].iter().any(|number| {
             let port = call.address.authority.strip_prefix(number);
@@ -87,18 +81,12 @@ pub fn page(call: &Call<'_>) -> Result<Answer, Refusal> {
         ];
         Some(respond(&pages.page(), headers))
     });
-    served(response)
+    page_answer(response)
 }
 
 /// A file that the page names. Its name has a hash of its content, so it never changes.
 pub fn asset(call: &Call<'_>) -> Result<Answer, Refusal> {
-    let config = call
-        .context
-        .isolate
-        .config
-        .dashboard
-        .as_ref()
-        .ok_or(common::NOT_FOUND)?;
+    let config = call.config()?;
     gate::check_host(config, call.address.authority)?;
     // Scripts of the pages are of no use to another site.
     if header(&call.request, "Sec-Fetch-Site").is_some_and(|site| site == "cross-site") {
@@ -116,10 +104,10 @@ pub fn asset(call: &Call<'_>) -> Result<Answer, Refusal> {
         ];
         Some(respond(&file.bytes(), headers))
     });
-    served(response)
+    page_answer(response)
 }
 
-fn served(response: Option<Result<web_sys::Response, JsValue>>) -> Result<Answer, Refusal> {
+fn page_answer(response: Option<Result<web_sys::Response, JsValue>>) -> Result<Answer, Refusal> {
     match response {
         // `worker` makes the response anew.
         Some(Ok(response)) => {

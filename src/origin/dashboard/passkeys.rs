@@ -65,7 +65,7 @@ impl CredentialBody<'_> {
 }
 
 /// Why a passkey is refused goes to the log. The caller learns only that it is.
-pub fn refused(error: PasskeyError) -> ApiError {
+pub fn refuse(error: PasskeyError) -> ApiError {
     log::warn("passkeys", error.as_str());
     PASSKEY_REFUSED
 }
@@ -201,7 +201,7 @@ pub fn new_passkey(
     registration: Registration,
     (issued, challenge): (&Challenge, SpentChallenge),
 ) -> Result<NewPasskey, ApiError> {
-    let made = registration.check(&config.party, issued).map_err(refused)?;
+    let made = registration.check(&config.party, issued).map_err(refuse)?;
     Ok(NewPasskey {
         credential_id: Bytes(made.credential_id),
         algorithm: made.algorithm.cose(),
@@ -225,7 +225,7 @@ pub async fn create(
     let invite = invite.ok_or_else(|| common::MISSING_FIELD.with_message("invite is missing"))?;
     let (account, _) = account_of(context, &invite)?;
     let sessions = sessions_left(context, config, &request, &account).await?;
-    let registration = Registration::parse(credential.get()).map_err(refused)?;
+    let registration = Registration::parse(credential.get()).map_err(refuse)?;
     let (binding, purpose) = (bind(&mark, &invite), CeremonyPurpose::Registration);
     let (issued, challenge) = challenge_of(context, registration.challenge(), purpose, &binding)?;
     if issued.account != Some(account.id()) {
@@ -261,14 +261,14 @@ pub async fn sign_in(
     let user_agent = user_agent(&request);
     let text = body::read_text(&mut request, MAX_BODY).await?;
     let CredentialBody { credential, .. } = CredentialBody::parse(&text)?;
-    let assertion = Assertion::parse(credential.get()).map_err(refused)?;
+    let assertion = Assertion::parse(credential.get()).map_err(refuse)?;
     let keys = &context.isolate.config.account_keys;
     // A handle that was never issued wakes no object.
     let handle = assertion.user_handle().ok_or(PASSKEY_REFUSED)?;
     let (account, member) = user_handle::open(keys, handle).ok_or(PASSKEY_REFUSED)?;
     let purpose = CeremonyPurpose::SignIn;
     let (signed, stored, challenge) =
-        checked(context, config, account, &assertion, purpose, &binding).await?;
+        check_assertion(context, config, account, &assertion, purpose, &binding).await?;
     if stored.member != member {
         return Err(PASSKEY_REFUSED.into());
     }
@@ -303,11 +303,11 @@ pub async fn verify(
 ) -> Result<Answer, Refusal> {
     let text = body::read_text(&mut request, MAX_BODY).await?;
     let CredentialBody { credential, .. } = CredentialBody::parse(&text)?;
-    let assertion = Assertion::parse(credential.get()).map_err(refused)?;
+    let assertion = Assertion::parse(credential.get()).map_err(refuse)?;
     let (account, binding) = (visitor.account.id(), credentials::hash(&visitor.token));
     let purpose = CeremonyPurpose::StepUp;
     let (signed, stored, challenge) =
-        checked(context, config, account, &assertion, purpose, &binding).await?;
+        check_assertion(context, config, account, &assertion, purpose, &binding).await?;
     if stored.member != visitor.session.member {
         return Err(PASSKEY_REFUSED.into());
     }
@@ -324,7 +324,7 @@ pub async fn verify(
 }
 
 /// Checks an assertion by the account's passkey of its id, with its signature.
-async fn checked(
+async fn check_assertion(
     context: &RequestContext,
     config: &DashboardConfig,
     account: AccountId,

@@ -25,7 +25,7 @@ use domain::{
         browser_sessions::{BrowserSession, BrowserSessions},
         cookie::Cookie,
         invite::{self, UNKNOWN_INVITE},
-        session::{SESSION_OPEN, SessionUse},
+        session::{MAX_USER_AGENT, SESSION_OPEN, SessionUse},
     },
     model::{
         PublisherId,
@@ -50,8 +50,6 @@ pub const UNSAFE_SIGN_IN: ApiError = ApiError::new(
 
 /// The longest body with an invite, in bytes: an invite has at most 140.
 const MAX_INVITE: usize = 1 << 10;
-/// The most of a browser's name that a session keeps, in characters.
-const MAX_USER_AGENT: usize = 200;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -4,7 +4,7 @@ use worker::Request;
 
 use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, segment};
 use crate::{
-    dashboard::{InviteBody, invited},
+    dashboard::{InviteBody, invite_answer},
     isolate::RequestContext,
 };
 use contract::{
@@ -59,6 +59,6 @@ pub async fn invite(
     let to = accounts::address(account.id());
     let made: Result<Invited, _> = context.workers.call(&to, invite, TIMEOUT).await;
     Ok(made.map_or_else(Answer::from, |made| {
-        invited(config, &made).header("Cache-Control", "no-store")
+        invite_answer(config, &made).header("Cache-Control", "no-store")
     }))
 }

@@ -28,6 +28,8 @@ const UNREAD: &str = "unread";
 /// The data of a request for its count and its line.
 pub struct RequestInfo<'r> {
     pub method: &'r str,
+    /// The request's id, if it is not read from its headers.
+    id: Option<String>,
     name: RouteName,
     pattern: Option<&'static str>,
     subject: Option<Subject>,
@@ -41,6 +43,7 @@ impl<'r> RequestInfo<'r> {
         match routed {
             Routed::Found(RouteMatch { route, segments, .. }) => Self {
                 method,
+                id: None,
                 name: route.name,
                 pattern: Some(route.pattern),
                 subject: route.subject,
@@ -49,6 +52,7 @@ impl<'r> RequestInfo<'r> {
             },
             _ => Self {
                 method,
+                id: None,
                 name: unrouted,
                 pattern: None,
                 subject: None,
@@ -56,6 +60,11 @@ impl<'r> RequestInfo<'r> {
                 segments: Vec::new(),
             },
         }
+    }
+
+    /// Logs the request under this id.
+    pub fn with_id(self, id: Option<String>) -> Self {
+        Self { id, ..self }
     }
 
     /// Whether it is an operator's change.
@@ -114,7 +123,7 @@ fn write_line(
     outcome: Option<&'static str>,
 ) {
     let (status, fields) = (answer.status(), answer.log_fields());
-    let ray = ray(request);
+    let ray = info.id.clone().or_else(|| ray(request));
     let line = Line {
         ray: ray.as_deref(),
         method: Method::parse(info.method).map(Method::as_str),

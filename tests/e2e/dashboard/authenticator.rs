@@ -1,36 +1,34 @@
-//! An authenticator in software: it makes passkeys of Ed25519 and signs with them, as a browser hands it on.
+//! An authenticator in software: it makes passkeys and signs with them, as a browser hands it on.
 
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD as BASE64URL, Engine};
-use ed25519_compact::{KeyPair, Seed};
+use domain::accounts::webauthn::Algorithm;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::ORIGIN;
+use super::{ORIGIN, passkey_keys::PasskeyKeys};
 
 const USER_PRESENT: u8 = 0x01;
 const USER_VERIFIED: u8 = 0x04;
 const ATTESTED: u8 = 0x40;
-/// The DER of an Ed25519 key's SPKI, before the key itself.
-const SPKI: [u8; 12] = [
-    0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00,
-];
-/// The COSE key before the key itself: OKP, EdDSA, Ed25519.
-const COSE: [u8; 10] = [0xA4, 0x01, 0x01, 0x03, 0x27, 0x20, 0x06, 0x21, 0x58, 0x20];
-
 /// One passkey.
 pub struct Authenticator {
     id: Vec<u8>,
-    keys: KeyPair,
+    keys: PasskeyKeys,
     handle: String,
     sign_count: u32,
 }
 
 impl Authenticator {
-    /// Makes a passkey, and the credential that answers creation options. `seed` tells passkeys apart.
+    /// Makes a passkey of Ed25519, and the credential that answers creation options. `seed` tells passkeys apart.
     pub fn create(options: &Value, seed: u8) -> (Self, Value) {
+        Self::create_of(Algorithm::EdDsa, options, seed)
+    }
+
+    /// Makes a passkey of an algorithm.
+    pub fn create_of(algorithm: Algorithm, options: &Value, seed: u8) -> (Self, Value) {
         let made = Self {
             id: vec![seed; 16],
-            keys: KeyPair::from_seed(Seed::new([seed; 32])),
+            keys: PasskeyKeys::make(algorithm, seed),
             handle: options["user"]["id"].as_str().unwrap().to_owned(),
             sign_count: 1,
         };
@@ -39,18 +37,16 @@ impl Authenticator {
             excluded.iter().all(|known| known["id"] != made.encoded_id()),
             "{options}"
         );
-        let key: &[u8] = &*made.keys.pk;
         let mut data = made.data(USER_PRESENT | USER_VERIFIED | ATTESTED);
         data.extend([0; 16]);
         data.extend(u16::try_from(made.id.len()).unwrap().to_be_bytes());
         data.extend(&made.id);
-        data.extend(COSE);
-        data.extend(key);
+        data.extend(&made.keys.cose);
         let response = json!({
             "clientDataJSON": client_data("webauthn.create", options),
             "authenticatorData": BASE64URL.encode(&data),
-            "publicKey": BASE64URL.encode([&SPKI, key].concat()),
-            "publicKeyAlgorithm": -8,
+            "publicKey": BASE64URL.encode(&made.keys.spki),
+            "publicKeyAlgorithm": made.keys.algorithm.cose(),
             "transports": ["internal"],
         });
         let credential = made.credential(&response);
@@ -63,13 +59,18 @@ impl Authenticator {
         let data = self.data(USER_PRESENT | USER_VERIFIED);
         let client_data = client_data("webauthn.get", options);
         let hash = Sha256::digest(BASE64URL.decode(&client_data).unwrap());
-        let signature = self.keys.sk.sign([&data[..], &hash].concat(), None);
+        let signature = self.keys.sign(&[&data[..], &hash].concat());
         self.credential(&json!({
             "clientDataJSON": client_data,
             "authenticatorData": BASE64URL.encode(&data),
-            "signature": BASE64URL.encode(*signature),
+            "signature": BASE64URL.encode(signature),
             "userHandle": self.handle,
         }))
+    }
+
+    /// Replaces the keys, as a forger has others.
+    pub fn forge(&mut self, seed: u8) {
+        self.keys = PasskeyKeys::make(self.keys.algorithm, seed);
     }
 
     pub fn encoded_id(&self) -> String {

@@ -1,9 +1,9 @@
 //! The page and its script: what they allow, how they are cached, and how large they are.
 
-use std::io::Read;
+use std::{collections::BTreeSet, io::Read};
 
-use super::HOST;
-use crate::harness::{demo, root};
+use super::{Browser, HOST};
+use crate::harness::{Answer, Setup, demo, root};
 
 /// The most bytes of the page, and of page, styles and script together, compressed.
 const MAX_PAGE: usize = 14 << 10;
@@ -32,6 +32,38 @@ fn every_view_is_the_page_with_a_strict_policy() {
         bodies.push(answer.body);
     }
     assert!(bodies.iter().all(|body| *body == bodies[0]));
+}
+
+#[test]
+fn a_refusal_has_a_request_id_under_which_the_log_has_it() {
+    let signpost = Setup::new().start();
+    let id_of = |answer: &Answer| {
+        let id = answer
+            .header("X-Request-Id")
+            .unwrap_or_else(|| panic!("{answer:?}"));
+        assert!(id.len() == 16 && hex::decode(id).is_ok(), "{id}");
+        id.to_owned()
+    };
+    let refused = Browser::new(&signpost)
+        .get("overview")
+        .expect_error(401, "not_signed_in");
+    let refused_id = id_of(&refused);
+    signpost.fence();
+    let lines = signpost.log_lines();
+    let logged = lines.iter().find(|line| line["ray"] == refused_id.as_str());
+    let logged = logged.unwrap_or_else(|| panic!("no {refused_id} in {lines:?}"));
+    assert_eq!(logged["route"], "/v1/dashboard/overview");
+
+    let unknown = || {
+        signpost
+            .get("/dashboard/assets/unknown.js", &[("Host", HOST)])
+            .expect(404)
+    };
+    let ids = BTreeSet::from([refused_id, id_of(&unknown()), id_of(&unknown())]);
+    assert_eq!(ids.len(), 3, "{ids:?}");
+    // Other interfaces have Cloudflare's id alone.
+    let answer = signpost.operator("GET", "publishers", None).expect(200);
+    assert_eq!(answer.header("X-Request-Id"), None);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Passkeys with real signatures: the first one by an invite, sign-in, and a member's further ones.
 
+use domain::accounts::webauthn::Algorithm;
 use serde_json::{Value, json};
 
 use super::{Browser, authenticator::Authenticator, invite, signed_in};
@@ -33,10 +34,24 @@ pub fn join<'s>(
     role: &str,
     seed: u8,
 ) -> (Browser<'s>, Authenticator) {
+    join_by(Algorithm::EdDsa, signpost, publisher, (name, role), seed)
+}
+
+/// A browser whose member has joined with a first passkey of an algorithm.
+#[track_caller]
+fn join_by<'s>(
+    algorithm: Algorithm,
+    signpost: &'s Signpost,
+    publisher: &Publisher<'_>,
+    (name, role): (&str, &str),
+    seed: u8,
+) -> (Browser<'s>, Authenticator) {
     let invite = invite(publisher, name, role);
     let mut browser = Browser::new(signpost);
     let options = options(&mut browser, "passkeys/creation", &json!({ "invite": invite }));
-    let (authenticator, credential) = Authenticator::create(&options, seed);
+    let mut offered = options["pubKeyCredParams"].as_array().unwrap().iter();
+    assert!(offered.any(|offer| offer["alg"] == algorithm.cose()), "{options}");
+    let (authenticator, credential) = Authenticator::create_of(algorithm, &options, seed);
     let body = json!({ "invite": invite, "credential": credential });
     let answer = browser.post("passkeys", &body).expect(204);
     browser.keep_cookie(&answer);
@@ -116,6 +131,25 @@ fn a_member_adds_a_second_passkey_and_removes_the_first() {
         .send("DELETE", &path_of(&list[1]), None)
         .expect_error(409, "last_passkey");
     sign_in(&browser, &mut second).get("overview").expect(200);
+}
+
+#[test]
+fn a_passkey_of_each_algorithm_signs_in_and_a_forged_signature_does_not() {
+    let signpost = start();
+    let publisher = signpost.publisher("passkeys-algorithms");
+    for (algorithm, seed) in Algorithm::ALL.into_iter().zip(40..) {
+        let name = format!("{algorithm:?}");
+        let person = (name.as_str(), "analyst");
+        let (browser, mut passkey) = join_by(algorithm, &signpost, &publisher, person, seed);
+        sign_in(&browser, &mut passkey).get("overview").expect(200);
+
+        passkey.forge(seed + 100);
+        let mut forger = Browser::new(&signpost);
+        let asked = options(&mut forger, "passkeys/request", &json!({}));
+        forger
+            .post("sign_in/passkey", &json!({ "credential": passkey.get(&asked) }))
+            .expect_error(401, "passkey_refused");
+    }
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! An outbox runs every statement that it lists and no other, and no frequent statement scans a growing table.
 
-use super::{super::assert_only_listed_statements, *};
+use super::{
+    super::{assert_only_listed_statements, plan},
+    *,
+};
 use contract::outbox::{ListDay, ReadDay};
 use domain::conversions::table::Action;
 use origin::{
     batches,
     outbox::{next_alarm, retention, sql, story::read as read_story},
 };
-use platform::database::Value;
 
 #[test]
 fn an_outbox_runs_exactly_its_listed_statements() {
@@ -106,16 +108,6 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     let fixture = ["UPDATE feed SET standing = standing + 1"];
     let listed = [sql::ALL, outbox::feed::sql::ALL, batches::sql::ALL, &fixture].concat();
     assert_only_listed_statements(&db, &listed, outbox::MIGRATIONS);
-}
-
-/// SQLite's query plan, one line for each table.
-fn plan(db: &Sqlite, sql: &str) -> Vec<String> {
-    let explained = (0..=20).find_map(|parameters| {
-        let parameters = vec![Value::Null; parameters];
-        db.query(&format!("EXPLAIN QUERY PLAN {sql}"), &parameters).ok()
-    });
-    let steps = explained.unwrap();
-    steps.iter().map(|row| row.text(3).unwrap().to_owned()).collect()
 }
 
 #[test]

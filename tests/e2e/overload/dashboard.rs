@@ -1,0 +1,62 @@
+//! The dashboard's permits by publisher: one whose calls hang leaves permits to the others.
+
+use serde_json::json;
+
+use super::{fill_limit, permits_taken, send_without_reading};
+use crate::{
+    dashboard::{Browser, HOST, ORIGIN, signed_in},
+    harness::{Setup, eventually},
+};
+use origin::limits::Pool;
+use platform::concurrency_limit::Limit;
+
+const PUBLISHERS: Limit = Pool::Publishers.limit();
+
+/// A call whose answer waits for the publisher's ledger.
+fn report(browser: &Browser<'_>) -> String {
+    let query = json!({
+        "date_range": { "start_date": "2026-01-01", "end_date": "2026-01-31" },
+        "dimensions": ["date"], "metrics": ["revenue"],
+    });
+    let body = json!({ "queries": [query] }).to_string();
+    let (cookie, publisher) = (browser.cookie.as_deref(), browser.publisher.as_deref());
+    format!(
+        "POST /v1/dashboard/reports HTTP/1.1\r\nHost: {HOST}\r\nSec-Fetch-Site: same-origin\r\nOrigin: {ORIGIN}\r\n\
+         Cookie: {}\r\nX-Publisher: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        cookie.unwrap_or_default(),
+        publisher.unwrap_or_default(),
+        body.len()
+    )
+}
+
+#[test]
+fn a_publisher_whose_calls_hang_leaves_the_dashboard_to_the_others() {
+    let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
+    let [hanging, other] = ["limits-1", "limits-2"].map(|id| signpost.publisher(id));
+    let (hanging, other) = (
+        signed_in(&signpost, &hanging, "owner"),
+        signed_in(&signpost, &other, "owner"),
+    );
+    let statuses = fill_limit(
+        &signpost,
+        ("publisher", "ledger-hangs"),
+        &vec![report(&hanging); PUBLISHERS.per_owner],
+        || hanging.get("members"),
+        || {
+            other.get("members").expect(200);
+            let mut waiting = send_without_reading(&signpost, &[report(&other)]);
+            eventually(&(PUBLISHERS.per_owner + 1), || {
+                permits_taken(&signpost, "publisher")
+            });
+            crate::faults::inject_faults(&signpost, "");
+            for raw in &mut waiting {
+                raw.receive().expect("an answer");
+                raw.receive().expect("an answer").expect(200);
+            }
+        },
+    );
+    // A ledger answers 429 beyond its share of reports at a time.
+    assert!(statuses.contains(&200), "{statuses:?}");
+    eventually(&0, || permits_taken(&signpost, "dashboard"));
+    hanging.get("members").expect(200);
+}
