@@ -172,7 +172,7 @@ export const api = {
 
   offers: (app_id: string, query: T.OfferQuery) => post<T.OfferPage>(`/apps/${app_id}/offers`, query),
   trackingUrl: (app_id: string, parameters: T.TrackingParameters) =>
-    post<{ url: string }>(`/apps/${app_id}/tracking_url`, parameters),
+    post<T.TrackingUrl>(`/apps/${app_id}/tracking_url`, parameters),
 
   activity: () => get<T.Activity>("/activity"),
   rewards: (query: T.RewardQuery) => post<T.RewardPage>("/rewards", query),
