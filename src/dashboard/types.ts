@@ -423,14 +423,21 @@ export interface RewardStory {
   terms?: { offer_at_click: number; app_at_click: number; offer_paying: number; is_superseded: boolean };
 }
 
+export type ReplayedDelivery = "dead" | "delivered" | "waiting";
+
+export interface ReplayFilter {
+  delivery: ReplayedDelivery;
+  /** UNIX seconds: conversions from then on. */
+  from?: number;
+}
+
 export interface ReplayCount {
   count: number;
   until: number;
 }
 
 export interface ReplayProgress {
-  state: "running" | "done" | "cancelled" | "failed";
-  count: number;
+  state: "running" | "done" | "cancelled";
   replayed: number;
 }
 
