@@ -172,7 +172,7 @@ export const api = {
 
   offers: (app_id: string, query: T.OfferQuery) => post<T.OfferPage>(`/apps/${app_id}/offers`, query),
   trackingUrl: (app_id: string, parameters: T.TrackingParameters) =>
-    post<{ url: string }>(`/apps/${app_id}/tracking_url`, parameters),
+    post<T.TrackingUrl>(`/apps/${app_id}/tracking_url`, parameters),
 
   activity: () => get<T.Activity>("/activity"),
   rewards: (query: T.RewardQuery) => post<T.RewardPage>("/rewards", query),
@@ -180,9 +180,9 @@ export const api = {
     get<T.RewardStory>(`/apps/${app_id}/rewards/${id(transaction_id)}`),
   replayReward: (app_id: string, transaction_id: string) =>
     post(`/apps/${app_id}/rewards/${id(transaction_id)}/replay`),
-  countReplay: (app_id: string, filter: T.RewardFilter) =>
+  countReplay: (app_id: string, filter: T.ReplayFilter) =>
     post<T.ReplayCount>(`/apps/${app_id}/replays`, { filter, dry_run: true }),
-  startReplay: (app_id: string, body: { filter: T.RewardFilter; until: number }, key: string) =>
+  startReplay: (app_id: string, body: { filter: T.ReplayFilter; until: number }, key: string) =>
     post<{ replay_id: string }>(`/apps/${app_id}/replays`, body, { "Idempotency-Key": key }),
   replay: (app_id: string, replay_id: string) => get<T.ReplayProgress>(`/apps/${app_id}/replays/${id(replay_id)}`),
   cancelReplay: (app_id: string, replay_id: string) => remove(`/apps/${app_id}/replays/${id(replay_id)}`),

@@ -423,14 +423,21 @@ export interface RewardStory {
   terms?: { offer_at_click: number; app_at_click: number; offer_paying: number; is_superseded: boolean };
 }
 
+export type ReplayedDelivery = "dead" | "delivered" | "waiting";
+
+export interface ReplayFilter {
+  delivery: ReplayedDelivery;
+  /** UNIX seconds: conversions from then on. */
+  from?: number;
+}
+
 export interface ReplayCount {
   count: number;
   until: number;
 }
 
 export interface ReplayProgress {
-  state: "running" | "done" | "cancelled" | "failed";
-  count: number;
+  state: "running" | "done" | "cancelled";
   replayed: number;
 }
 
@@ -472,36 +479,53 @@ export interface OfferQuery {
   cursor?: string;
 }
 
-export interface OfferGoal {
-  goal_id: string;
-  title: string;
-  /** USD, and the same in the app's currency. */
-  payout: number;
-  value: number | string;
+export interface Amount {
+  cur: string;
+  amt: number;
 }
 
+export interface OfferGoal {
+  id: string;
+  ttl: string;
+  pyt: Amount;
+  inapp_pyt: Amount;
+}
+
+/** What is left of a cap until 00:00 UTC. */
+export interface CapLeft {
+  lim: number;
+}
+
+/** An offer as apps get it from the offer API (openapi.yaml). */
 export interface AppOffer {
-  offer_id: string;
+  id: string;
   name: string;
-  goals: OfferGoal[];
-  payout: number;
-  value: number | string;
-  /** What is left of the day; null without a cap. */
-  clicks_left: number | null;
-  conversions_left: number | null;
-  /** Of all apps, in the last 30 days. */
-  figures: { clicks: number; conversions: number; payout: number };
+  /** USD, and the same in the app's currency. */
+  pyt: Amount;
+  inapp_pyt: Amount;
+  gls: OfferGoal[];
+  conversion_cap?: CapLeft;
+  click_cap?: CapLeft;
+  /** Of all apps in the last 30 days: conversions and USD for each click. Absent without clicks. */
+  metrics?: { cr: number; epc: number }[];
 }
 
 export interface OfferPage {
   offers: AppOffer[];
+  total: number;
   cursor: string | null;
+  built_at: number;
+}
+
+export interface TrackingUrl {
+  url: string;
+  /** When a signed one ends. */
+  expires_at: number | null;
 }
 
 export interface TrackingParameters {
   offer_id: string;
   user_id: string;
-  goal_id?: string;
   c1?: string;
   c2?: string;
   c3?: string;

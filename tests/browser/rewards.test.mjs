@@ -69,7 +69,9 @@ test("the overview counts rewards and ticks what has happened", async () => {
   const health = page.getByRole("table", { name: "Callback health" });
   await health.getByText("Lumen Arcade for Android").waitFor();
   const checklist = page.getByRole("region", { name: "Go live" });
-  await checklist.getByRole("listitem").filter({ hasText: /A user opened an offer, done/ }).waitFor();
-  await checklist.getByRole("listitem").filter({ hasText: /A script read a report, open/ }).waitFor();
+  for (const done of ["A user opened an offer", "An advertiser confirmed a conversion"]) {
+    await checklist.getByRole("listitem").filter({ hasText: `${done}, done` }).waitFor();
+  }
+  await checklist.getByRole("listitem").filter({ hasText: "A script read a report, open" }).waitFor();
   await closePage(page);
 });

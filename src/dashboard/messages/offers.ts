@@ -1,6 +1,6 @@
 // Text of an app's offers and the builder of tracking URLs.
 
-import { count } from "../format";
+import { count, timeText } from "../format";
 import { plural } from "./plural";
 
 export const offers = {
@@ -19,13 +19,13 @@ export const offers = {
   conversionsLeft: (left: number) => plural(left, "conversion", "conversions"),
   noCap: "no cap",
   figures: "Last 30 days, all apps",
-  clicks: (clicks: number) => plural(clicks, "click", "clicks"),
-  rate: (rate: string, perClick: string) => `${rate} convert, ${perClick} a click`,
+  rate: (rate: string) => `${rate} of clicks convert`,
+  perClick: (usd: string) => `${usd} a click`,
   noClicks: "no clicks yet",
   build: "Tracking URL",
   buildOf: (name: string) => `Tracking URL for ${name}`,
   more: "Show more offers",
-  end: (shown: number) => `These are all ${count(shown)}.`,
+  shown: (shown: number, total: number, at: number) => `${count(shown)} of ${count(total)}, as of ${timeText(at)}.`,
   noneTitle: "No offers for these users",
   none: "No offer fits this country and device, or all that fit are blocked or capped.",
   builder: {
@@ -42,6 +42,9 @@ export const offers = {
     url: "Tracking URL",
     open: "Open it: makes a click",
     made: "The tracking URL was made.",
+    ends: (at: number) => `It works until ${timeText(at)}: it is for trying an offer, not for your users.`,
+    notListed:
+      "The users of this app do not get this offer: it is not active, has reached a cap, is blocked or is for another platform.",
     badValue: "Use letters, digits and _ @ - . only.",
   },
 };

@@ -1,7 +1,7 @@
 // Text of the delivery log, a reward's story, and replays.
 
 import { count, durationText, exactTimeText } from "../format";
-import type { RewardDelivery, RewardKind, RewardState } from "../types";
+import type { ReplayedDelivery, RewardDelivery, RewardKind, RewardState } from "../types";
 import { plural } from "./plural";
 
 export const STATE_NAMES: Record<RewardState, string> = {
@@ -166,9 +166,23 @@ export const replay = {
   oneText:
     "Your receiver gets the same transaction id and values, with a new time and signature. It should pay a transaction id once only.",
   oneSent: "It is sent again now.",
-  many: "Send all that match again",
+  many: "Send callbacks again",
   manyHint: "Choose one app to send its callbacks again.",
-  title: "Send callbacks again",
+  title: (app: string) => `Send callbacks of ${app} again`,
+  which: "Which ones",
+  whichNames: {
+    dead: "Given up",
+    waiting: "Waiting",
+    delivered: "Delivered",
+  } satisfies Record<ReplayedDelivery, string>,
+  whichHints: {
+    dead: "all tries failed",
+    waiting: "sent now instead of at their next try",
+    delivered: "your receiver answered 2xx, and gets them once more",
+  } satisfies Record<ReplayedDelivery, string>,
+  since: "Conversions since (UTC)",
+  sinceHint: "Leave it empty for all.",
+  progress: "Callbacks that were sent again",
   counting: "Counting…",
   nothing: "Nothing matches that can be sent again.",
   text: (number: number, until: number) =>
@@ -177,7 +191,7 @@ export const replay = {
   running: (replayed: number, all: number) => `Sending callbacks again: ${count(replayed)} of ${count(all)}.`,
   done: (replayed: number) => `${plural(replayed, "callback was", "callbacks were")} sent again.`,
   cancelled: (replayed: number) => `Stopped. ${plural(replayed, "callback was", "callbacks were")} sent again.`,
-  failed: (replayed: number) => `It broke off after ${plural(replayed, "callback", "callbacks")}. Start it again.`,
+  alreadyRunning: "Callbacks of this app are being sent again already. Wait until that ends.",
   cancel: "Stop",
   nothingToSend: "There is nothing to send: it was never paid, and your app is not told of it.",
   erased: "Its user was erased, so it cannot be sent again.",

@@ -155,6 +155,7 @@ export const AUDIT_ACTIONS: Record<string, string> = {
   click_signing_ended: "Stopped requiring signed clicks",
   callback_tested: "Tested a callback",
   reward_replayed: "Sent a callback again",
+  rewards_replayed: "Sent callbacks again",
 };
 
 /** Text for the details of the actions above that are words of ours. */

@@ -188,7 +188,7 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
     path: `${APP}/offers`,
     cookie: owner,
     act: (page) => page.getByLabel("Country of the user").selectOption("AQ"),
-    shows: shows(/No offers for these users|These are all/),
+    shows: shows(/No offers for these users|as of/),
   },
   "offers-failed": broken(`${APP}/offers`, "POST", "apps/10000002/offers", owner),
   "rewards-loading": loading(REWARDS, "rewards", owner),

@@ -10,11 +10,11 @@ import { type Column, Table, TableSkeleton } from "../../components/table";
 import { countryName, money, percent, smallMoney } from "../../format";
 import { PLATFORM_NAMES } from "../../messages/apps";
 import { offers as text } from "../../messages/offers";
-import type { App, AppOffer, OfferPage, OfferQuery, Platform } from "../../types";
+import type { Amount, App, AppOffer, OfferPage, OfferQuery, Platform } from "../../types";
 import { COUNTRIES } from "./countries";
 import { AppFrame } from "./frame";
 import { appKey } from "./keys";
-import { TrackingUrl } from "./tracking-url";
+import { TrackingUrlBuilder } from "./tracking-url";
 
 export function Offers({ appId }: { appId: string }) {
   const app = useCached(appKey(appId), () => api.app(appId));
@@ -84,7 +84,7 @@ function Pages({ cacheKey, app, query }: PagesProps) {
   const page = kept ?? first.data;
   const more = useAction(async () => {
     const next = await api.offers(app.app_id, { ...query, cursor: page!.cursor! });
-    setKept({ offers: [...page!.offers, ...next.offers], cursor: next.cursor });
+    setKept({ ...next, offers: [...page!.offers, ...next.offers] });
   });
   const build = (offerId: string) => {
     setChosen(offerId);
@@ -111,42 +111,45 @@ function Pages({ cacheKey, app, query }: PagesProps) {
             <Table
               stacks
               name={text.tableName}
-              columns={columns(app, build)}
+              columns={columns(build)}
               rows={page.offers}
-              rowKey={({ offer_id }) => offer_id}
+              rowKey={({ id }) => id}
             />
           </div>
           <FormError error={more.error} />
-          {page.cursor ? (
-            <button type="button" class="button" aria-disabled={more.isRunning} onClick={() => void more.run()}>
-              {text.more}
-            </button>
-          ) : (
-            <p class="note">{text.end(page.offers.length)}</p>
-          )}
+          <div class="row">
+            {page.cursor && (
+              <button type="button" class="button" aria-disabled={more.isRunning} onClick={() => void more.run()}>
+                {text.more}
+              </button>
+            )}
+            <p class="note">{text.shown(page.offers.length, page.total, page.built_at)}</p>
+          </div>
         </>
       )}
-      {page && <TrackingUrl app={app} offerId={chosen} />}
+      {page && <TrackingUrlBuilder app={app} offerId={chosen} />}
     </>
   );
 }
 
-const columns = (app: App, build: (offerId: string) => void): Column<AppOffer>[] => [
+const amount = ({ amt, cur }: Amount) => `${amt} ${cur}`;
+
+const columns = (build: (offerId: string) => void): Column<AppOffer>[] => [
   {
     key: "offer",
     header: text.offer,
-    cell: ({ offer_id, name, goals }) => (
+    cell: ({ id, name, gls: goals }) => (
       <div class="offer">
         {name}
-        <span class="cell-second">{offer_id}</span>
+        <span class="cell-second">{id}</span>
         <details>
           <summary>{text.goalCount(goals.length)}</summary>
           <ul class="goals">
             {goals.map((goal) => (
-              <li key={goal.goal_id}>
-                {goal.title}
+              <li key={goal.id}>
+                {goal.ttl}
                 <span class="cell-second">
-                  {String(goal.value)} {app.currency.name}, {smallMoney(goal.payout)}
+                  {amount(goal.inapp_pyt)}, {smallMoney(goal.pyt.amt)}
                 </span>
               </li>
             ))}
@@ -155,32 +158,32 @@ const columns = (app: App, build: (offerId: string) => void): Column<AppOffer>[]
       </div>
     ),
   },
-  { key: "value", header: text.value, isNumber: true, cell: ({ value }) => `${value} ${app.currency.name}` },
-  { key: "payout", header: text.payout, isNumber: true, cell: ({ payout }) => money(payout) },
+  { key: "value", header: text.value, isNumber: true, cell: ({ inapp_pyt: value }) => amount(value) },
+  { key: "payout", header: text.payout, isNumber: true, cell: ({ pyt }) => money(pyt.amt) },
   {
     key: "left",
     header: text.left,
-    cell: ({ clicks_left: clicks, conversions_left: conversions }) =>
-      clicks === null && conversions === null ? (
+    cell: ({ click_cap: clicks, conversion_cap: conversions }) =>
+      !clicks && !conversions ? (
         <span class="note">{text.noCap}</span>
       ) : (
         <span class="lines">
-          {clicks !== null && <span>{text.clicksLeft(clicks)}</span>}
-          {conversions !== null && <span>{text.conversionsLeft(conversions)}</span>}
+          {clicks && <span>{text.clicksLeft(clicks.lim)}</span>}
+          {conversions && <span>{text.conversionsLeft(conversions.lim)}</span>}
         </span>
       ),
   },
   {
     key: "figures",
     header: text.figures,
-    cell: ({ figures: { clicks, conversions, payout } }) =>
-      clicks === 0 ? (
-        <span class="note">{text.noClicks}</span>
+    cell: ({ metrics: [metrics] = [] }) =>
+      metrics ? (
+        <span class="lines">
+          <span>{text.rate(percent(metrics.cr))}</span>
+          <span>{text.perClick(smallMoney(metrics.epc))}</span>
+        </span>
       ) : (
-        <>
-          {text.clicks(clicks)}
-          <span class="cell-second">{text.rate(percent(conversions / clicks), smallMoney(payout / clicks))}</span>
-        </>
+        <span class="note">{text.noClicks}</span>
       ),
   },
   {
@@ -188,8 +191,8 @@ const columns = (app: App, build: (offerId: string) => void): Column<AppOffer>[]
     header: text.build,
     isHeaderHidden: true,
     isNumber: true,
-    cell: ({ offer_id, name }) => (
-      <button type="button" class="button small" aria-label={text.buildOf(name)} onClick={() => build(offer_id)}>
+    cell: ({ id, name }) => (
+      <button type="button" class="button small" aria-label={text.buildOf(name)} onClick={() => build(id)}>
         {text.build}
       </button>
     ),

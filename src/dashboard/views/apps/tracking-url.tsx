@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../action";
-import { api } from "../../api";
+import { api, ApiError } from "../../api";
 import { CopyField } from "../../components/copy-button";
 import { Field } from "../../components/field";
 import { FormError } from "../../components/states";
@@ -10,7 +10,7 @@ import { say } from "../../components/status";
 import { fieldErrors } from "../../field-errors";
 import { offers } from "../../messages/offers";
 import { withVerification } from "../../passkeys";
-import type { App } from "../../types";
+import type { App, TrackingUrl } from "../../types";
 import { Card } from "./part";
 
 const text = offers.builder;
@@ -22,11 +22,11 @@ type Further = (typeof FURTHER)[number];
 const isValue = (value: string) => /^[A-Za-z0-9_@.-]*$/.test(value);
 const LONGEST = 128;
 
-export function TrackingUrl({ app, offerId }: { app: App; offerId: string }) {
+export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string }) {
   const [offer, setOffer] = useState(offerId);
   const [user, setUser] = useState("");
   const [further, setFurther] = useState<Partial<Record<Further, string>>>({});
-  const [url, setUrl] = useState<string | null>(null);
+  const [url, setUrl] = useState<TrackingUrl | null>(null);
   useEffect(() => {
     if (offerId) setOffer(offerId);
   }, [offerId]);
@@ -38,9 +38,10 @@ export function TrackingUrl({ app, offerId }: { app: App; offerId: string }) {
     const made = await withVerification(() =>
       api.trackingUrl(app.app_id, { offer_id: offer.trim(), user_id: user, ...given }),
     );
-    setUrl(made.url);
+    setUrl(made);
     say(text.made);
   });
+  const isNotListed = make.error instanceof ApiError && make.error.code === "offer_not_listed";
   const errors = fieldErrors(make.error, ["offer_id", "user_id", ...FURTHER]);
   return (
     <div id="tracking-url">
@@ -111,7 +112,13 @@ export function TrackingUrl({ app, offerId }: { app: App; offerId: string }) {
             </div>
           </details>
           <p class="note">{app.signs_clicks ? text.signed : text.unsigned}</p>
-          <FormError error={errors.rest} />
+          {isNotListed ? (
+            <p class="form-error" role="alert">
+              {text.notListed}
+            </p>
+          ) : (
+            <FormError error={errors.rest} />
+          )}
           <div class="row part-buttons">
             <button type="submit" class="button primary" aria-disabled={isWrong || make.isRunning}>
               {text.make}
@@ -120,8 +127,9 @@ export function TrackingUrl({ app, offerId }: { app: App; offerId: string }) {
         </form>
         {url && (
           <div class="test-result">
-            <CopyField label={text.url} value={url} />
-            <a class="button" href={url} target="_blank" rel="noreferrer noopener">
+            <CopyField label={text.url} value={url.url} />
+            {url.expires_at !== null && <p class="note">{text.ends(url.expires_at)}</p>}
+            <a class="button" href={url.url} target="_blank" rel="noreferrer noopener">
               {text.open}
             </a>
           </div>

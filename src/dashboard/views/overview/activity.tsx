@@ -26,8 +26,9 @@ const LINKS: Record<keyof Firsts, string> = {
 };
 
 export function Checklist({ first: told, role }: { first: Firsts; role: Role }) {
-  // A click is of an offer that was listed.
-  const first = { ...told, list: told.list ?? told.click };
+  // What came later proves what came before: a conversion is of a click, and a click of an offer that was listed.
+  const click = told.click ?? told.conversion;
+  const first = { ...told, click, list: told.list ?? click };
   const done = STEPS.filter((step) => first[step] !== null).length;
   if (done === STEPS.length) return null;
   const { title, intro, progress, at, steps, hints, links } = text.checklist;
@@ -39,16 +40,17 @@ export function Checklist({ first: told, role }: { first: Firsts; role: Role }) 
       </p>
       <ol class="steps">
         {STEPS.map((step) => {
-          const happened = first[step];
+          const isDone = first[step] !== null;
+          const happened = told[step];
           return (
-            <li key={step} class={happened !== null ? "done" : "open"}>
-              <span class="step-mark">{happened !== null && <Check />}</span>
+            <li key={step} class={isDone ? "done" : "open"}>
+              <span class="step-mark">{isDone && <Check />}</span>
               <span>
                 {steps[step]}
-                <span class="visually-hidden">, {happened !== null ? overview.stepDone : overview.stepOpen}</span>
+                <span class="visually-hidden">, {isDone ? overview.stepDone : overview.stepOpen}</span>
                 <span class="step-hint">
-                  {happened !== null ? at(happened) : hints[step]}{" "}
-                  {happened === null && may(role, "app_settings") && <a href={LINKS[step]}>{links[step]}</a>}
+                  {happened !== null ? at(happened) : !isDone && hints[step]}{" "}
+                  {!isDone && may(role, "app_settings") && <a href={LINKS[step]}>{links[step]}</a>}
                 </span>
               </span>
             </li>
@@ -119,7 +121,11 @@ export function Health({ activity, role }: { activity: CachedView<Data>; role: R
       </div>
       <Stale of={activity} retry={reload} />
       {data ? (
-        <Endpoints data={data} role={role} />
+        data.apps.length > 0 ? (
+          <Endpoints data={data} role={role} />
+        ) : (
+          <p class="note card-foot">{text.health.none}</p>
+        )
       ) : error ? (
         <Failed error={error} retry={reload} compact />
       ) : (
@@ -133,7 +139,6 @@ type AppHealth = EndpointHealth & { app_id: string };
 
 function Endpoints({ data, role }: { data: Data; role: Role }) {
   const { nameOf } = useAppNames();
-  if (data.apps.length === 0) return <p class="note card-foot">{text.health.none}</p>;
   // Those that need somebody come first.
   const rows = data.apps
     .map(({ app_id, endpoint }): AppHealth => ({ app_id, ...endpoint }))

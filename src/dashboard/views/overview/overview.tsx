@@ -1,7 +1,8 @@
 // Overview: how the last 30 complete days went, against the 30 days before.
 
+import { useEffect } from "preact/hooks";
 import { api } from "../../api";
-import { useCached } from "../../cache";
+import { refresh, useCached } from "../../cache";
 import { Heading } from "../../components/heading";
 import { Empty, Failed, Stale } from "../../components/states";
 import { addDays, dateRangeText } from "../../format";
@@ -14,11 +15,18 @@ import { Approval, Notices } from "./notices";
 import { Tiles } from "./tiles";
 import { TopLists } from "./top-lists";
 
+const ACTIVITY_MILLISECONDS = 10_000;
+
 export function Overview() {
   const cached = useCached(OVERVIEW_KEY, loadOverview);
   const { data, error, reload } = cached;
   // After the key numbers, which it must not hold up.
   const activity = useCached(data ? "activity" : null, api.activity);
+  // Whoever goes live waits for the next tick.
+  useEffect(() => {
+    const timer = setInterval(() => !document.hidden && void refresh("activity"), ACTIVITY_MILLISECONDS);
+    return () => clearInterval(timer);
+  }, []);
   const checklist = data && activity.data && <Checklist first={activity.data.first} role={data.member.role} />;
   const note = data ? (
     <>

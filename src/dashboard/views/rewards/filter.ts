@@ -63,7 +63,8 @@ export const searchOf = ({ app, state, delivery, status, from, to }: LogFilter) 
 
 export const hashOf = ({ transaction, user }: LogFilter) => write({ transaction, user }, "#");
 
-const startOf = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000;
+/** In UNIX seconds. */
+export const startOf = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000;
 
 /** As the API takes it. A user id is one of an app, so without an app it is no condition. */
 export function queryOf(filter: LogFilter): RewardFilter {

@@ -1,26 +1,29 @@
-// Sends the callbacks of all rewards that match again: counted first, followed while it runs, stopped by a button.
+// Sends callbacks of an app again: counted first, followed while it runs, stopped by a button.
 
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { useAction, useIdempotencyKey } from "../../action";
-import { api } from "../../api";
+import { api, ApiError } from "../../api";
 import { Dialog } from "../../components/dialog";
+import { Choices, Field } from "../../components/field";
 import { focusHeading } from "../../components/heading";
 import { FormError } from "../../components/states";
-import { say } from "../../components/status";
 import { common } from "../../messages";
 import { replay as text } from "../../messages/rewards";
 import { withVerification } from "../../passkeys";
 import { generation } from "../../session";
-import type { ReplayCount, ReplayProgress, RewardFilter } from "../../types";
-import { type LogFilter, queryOf } from "./filter";
+import type { ReplayCount, ReplayedDelivery, ReplayFilter, ReplayProgress } from "../../types";
+import { useAppNames } from "../app-names";
+import { type LogFilter, startOf } from "./filter";
 
 const POLL_MILLISECONDS = 2000;
+const DELIVERIES: ReplayedDelivery[] = ["dead", "waiting", "delivered"];
 
 interface Running {
   account: number;
   appId: string;
   replayId: string;
+  count: number;
   progress: ReplayProgress | null;
 }
 
@@ -29,54 +32,84 @@ const running = signal<Running | null>(null);
 
 export function ReplayMany({ filter }: { filter: LogFilter }) {
   const [isOpen, setOpen] = useState(false);
-  const { app_id: appId, ...conditions } = queryOf(filter);
+  const { app } = filter;
   if (running.value?.account === generation.value) return <Progress run={running.value} />;
   return (
     <div class="row replay-many">
       <button
         type="button"
         class="button"
-        aria-disabled={!appId}
-        aria-describedby={appId ? undefined : "replay-hint"}
-        onClick={() => appId && setOpen(true)}
+        aria-disabled={!app}
+        aria-describedby={app ? undefined : "replay-hint"}
+        onClick={() => app && setOpen(true)}
       >
         {text.many}
       </button>
-      {!appId && (
+      {!app && (
         <span class="note" id="replay-hint">
           {text.manyHint}
         </span>
       )}
-      {isOpen && appId && <Question appId={appId} filter={conditions} onClose={() => setOpen(false)} />}
+      {isOpen && app && <Question filter={filter} onClose={() => setOpen(false)} />}
     </div>
   );
 }
 
-interface QuestionProps {
-  appId: string;
-  filter: RewardFilter;
-  onClose: () => void;
-}
-
-function Question({ appId, filter, onClose }: QuestionProps) {
+/** Starts with what the log shows, as far as callbacks are sent again by it. */
+function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void }) {
+  const { app: appId } = filter;
+  const { nameOf } = useAppNames();
+  const [delivery, setDelivery] = useState(DELIVERIES.find((name) => name === filter.delivery) ?? "dead");
+  const [since, setSince] = useState(filter.from);
   const [counted, setCounted] = useState<ReplayCount | null>(null);
   const key = useIdempotencyKey();
-  const load = useAction(async () => setCounted(await api.countReplay(appId, filter)));
-  useEffect(() => void load.run(), []);
+  const asked: ReplayFilter = { delivery, ...(since && { from: startOf(since) }) };
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    setCounted(null);
+    setError(null);
+    api.countReplay(appId, asked).then(
+      (answer) => isCurrent && setCounted(answer),
+      (problem) => isCurrent && setError(problem),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [JSON.stringify(asked)]);
   const start = useAction(async () => {
-    const body = { filter, until: counted!.until };
+    const { count, until } = counted!;
+    const body = { filter: asked, until };
     const { replay_id } = await withVerification(() => api.startReplay(appId, body, key(body)));
-    running.value = { account: generation.peek(), appId, replayId: replay_id, progress: null };
+    running.value = { account: generation.peek(), appId, replayId: replay_id, count, progress: null };
     onClose();
     focusHeading();
   });
   return (
-    <Dialog title={text.title} onClose={onClose}>
+    <Dialog title={text.title(nameOf(appId))} onClose={onClose}>
+      <Choices
+        kind="radio"
+        name={text.which}
+        choices={DELIVERIES.map((value) => ({ value, label: text.whichNames[value], hint: text.whichHints[value] }))}
+        chosen={[delivery]}
+        onChange={([value]) => setDelivery(value!)}
+      />
+      <Field label={text.since} hint={text.sinceHint}>
+        {(props) => (
+          <input {...props} type="date" value={since} onInput={(event) => setSince(event.currentTarget.value)} />
+        )}
+      </Field>
       <p role="status">
-        {!counted && !load.error && text.counting}
+        {!counted && !error && text.counting}
         {counted && (counted.count > 0 ? text.text(counted.count, counted.until) : text.nothing)}
       </p>
-      <FormError error={load.error ?? start.error} />
+      {isRunning(start.error) ? (
+        <p class="form-error" role="alert">
+          {text.alreadyRunning}
+        </p>
+      ) : (
+        <FormError error={error ?? start.error} />
+      )}
       <div class="dialog-buttons">
         <button type="button" class="button" onClick={onClose}>
           {common.cancel}
@@ -96,36 +129,30 @@ function Question({ appId, filter, onClose }: QuestionProps) {
   );
 }
 
+const isRunning = (error: unknown) => error instanceof ApiError && error.code === "replay_running";
+
 function Progress({ run }: { run: Running }) {
-  const { appId, replayId, progress } = run;
-  const isOver = progress !== null && progress.state !== "running";
+  const { appId, replayId, count, progress } = run;
+  const { state, replayed } = progress ?? { state: "running", replayed: 0 };
+  const isOver = state !== "running";
+  const update = async () => {
+    const next = await api.replay(appId, replayId);
+    if (running.peek()?.replayId === replayId) running.value = { ...run, progress: next };
+  };
   useEffect(() => {
     if (isOver) return;
-    const timer = setInterval(() => {
-      if (document.hidden) return;
-      api.replay(appId, replayId).then(
-        (next) => {
-          if (running.peek()?.replayId === replayId) running.value = { ...run, progress: next };
-        },
-        // The next one may be answered.
-        () => {},
-      );
-    }, POLL_MILLISECONDS);
+    // One that is not answered is made up for by the next.
+    const timer = setInterval(() => !document.hidden && void update().catch(() => {}), POLL_MILLISECONDS);
     return () => clearInterval(timer);
   }, [replayId, isOver]);
   const cancel = useAction(async () => {
     await withVerification(() => api.cancelReplay(appId, replayId));
-    const replayed = progress?.replayed ?? 0;
-    say(text.cancelled(replayed));
-    running.value = { ...run, progress: { state: "cancelled", count: progress?.count ?? 0, replayed } };
+    await update();
   });
-  const { state = "running", count = 0, replayed = 0 } = progress ?? {};
   return (
     <div class="banner">
-      <p role="status">
-        {state === "running" ? (progress ? text.running(replayed, count) : text.counting) : text[state](replayed)}
-      </p>
-      {!isOver && progress && <progress max={Math.max(count, 1)} value={replayed} aria-label={text.title} />}
+      <p role="status">{state === "running" ? text.running(replayed, count) : text[state](replayed)}</p>
+      {!isOver && <progress max={Math.max(count, 1)} value={replayed} aria-label={text.progress} />}
       <FormError error={cancel.error} />
       <button
         type="button"
