@@ -33,7 +33,7 @@ export const makePageMembers = async (signpost) => ({
 /** A reward of the demo whose callback finds no receiver. */
 async function makeReward(signpost) {
   // Nothing answers on this port.
-  await sendCallbacksTo(signpost, "http://127.0.0.1:9/callback?user={user_id}&id={transaction_id}&coins={value}", SECRET);
+  await sendCallbacksTo(signpost, "http://127.0.0.1:59999/callback?user={user_id}&id={transaction_id}&coins={value}", SECRET);
   return earn(signpost, await advertiserToken(signpost), "player-1");
 }
 

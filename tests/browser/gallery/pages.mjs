@@ -162,7 +162,7 @@ export const pages = ({ owner, manager, asked, several, reward }) => ({
     cookie: owner,
     isOverlay: true,
     act: async (page) => {
-      await page.getByLabel("Fallback URL").fill("https://play.lumen-arcade.example/");
+      await page.getByRole("textbox", { name: "Fallback URL" }).fill("https://play.lumen-arcade.example/");
       await page.getByRole("link", { name: "Reports", exact: true }).click();
     },
     shows: shows("Leave without saving?"),
@@ -183,6 +183,13 @@ export const pages = ({ owner, manager, asked, several, reward }) => ({
     path: `/dashboard/rewards?app=${APP}&from=2026-01-01#user=player-1`,
     cookie: owner,
     shows: shows("player-1"),
+  },
+  "rewards-replay": {
+    path: `/dashboard/rewards?app=${APP}&delivery=waiting`,
+    cookie: owner,
+    act: open("Send callbacks again"),
+    shows: shows(/match|Nothing matches that can be sent again/),
+    isOverlay: true,
   },
   reward: { path: `${app(APP)}/rewards/${reward}`, cookie: owner, shows: shows("What happened") },
   "reward-replay": {
