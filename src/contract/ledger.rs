@@ -150,9 +150,9 @@ pub struct Freshness {
     /// In milliseconds; none before the first.
     pub loaded_through_ms: Option<i64>,
     /// When the first click was counted, and the first report by a report key was made, in milliseconds.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_click_ms: Option<i64>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_report_ms: Option<i64>,
 }
 

@@ -6,7 +6,7 @@
 //! - [`rewards`]: the list of entries;
 //! - [`overview`]: counts and endpoints, and how far the object is behind;
 //! - [`replays`]: replays of many callbacks, in the background;
-//! - [`sweep`][]: retention.
+//! - retention is in [`sweep`].
 
 #[cfg(target_arch = "wasm32")]
 mod object;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use contract::{accounts, catalog, clicks, counters, kv, ledger, operation, outbox};
+use contract::{accounts, activity, catalog, clicks, counters, kv, ledger, operation, outbox};
 use domain::{
     callbacks::fields::Fields,
     catalog::{advertiser::Advertiser, app::App, offer::Offer, publisher::Publisher},
@@ -31,7 +31,12 @@ fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), Stri
     }
 }
 
-const FORMATS: [(&str, Check); 48] = [
+const FORMATS: [(&str, Check); 53] = [
+    ("activity", survives::<activity::Activity>),
+    ("activity_command", survives::<activity::Command>),
+    ("activity_counted", survives::<activity::Counted>),
+    ("activity_found", survives::<activity::Found>),
+    ("activity_page", survives::<activity::RewardPage>),
     ("accounts_announced", survives::<accounts::Announced>),
     ("accounts_audit", survives::<accounts::AuditPage>),
     ("accounts_command", survives::<accounts::Command>),
@@ -104,6 +109,7 @@ fn each_command_has_an_example() {
     let examples = examples();
     for (object, names) in [
         ("accounts_command", accounts::Command::NAMES),
+        ("activity_command", activity::Command::NAMES),
         ("catalog_command", catalog::Command::NAMES),
         ("clicks_command", clicks::Command::NAMES),
         ("counters_command", counters::Command::NAMES),

@@ -6,7 +6,7 @@ use std::{thread::sleep, time::Duration};
 use serde_json::{Value, json};
 
 use super::{Browser, signed_in};
-use crate::harness::{Behaviour, OfferWall, Receiver, SECRET, demo, eventually_within, now_ms};
+use crate::harness::{Behaviour, OfferWall, Receiver, SECRET, Setup, demo, eventually_within, now_ms};
 use domain::model::time::SECOND_MS;
 
 /// Within this time what was committed is in the list, when nothing fails.
@@ -353,4 +353,72 @@ fn dead_callbacks_are_counted_and_sent_again_and_a_replay_can_be_cancelled() {
     owner.get(&format!("{path}/99")).expect_error(404, "not_found");
     let actions = owner.get("audit").expect(200).json();
     assert_eq!(actions["entries"][0]["action"], "rewards_replayed");
+}
+
+/// Apps of 64 outboxes each. `ACTIVITY_APPS=50` was tried: 3,200 outboxes.
+fn apps() -> u32 {
+    let apps = std::env::var("ACTIVITY_APPS").ok();
+    apps.and_then(|apps| apps.parse().ok()).unwrap_or(3)
+}
+
+#[test]
+fn overview_and_list_have_every_app_and_outbox_in_one_call() {
+    let signpost = Setup::new().start();
+    let first = signpost.sharded_offer_wall("activity-many", "79100000", None, 64);
+    let walls: Vec<_> = (0..apps())
+        .map(|nth| {
+            let wall = OfferWall {
+                signpost: &signpost,
+                app: format!("{}", 79_100_000 + nth),
+                id: first.id.clone(),
+                token: first.token.clone(),
+                token_id: first.token_id.clone(),
+                terms: Default::default(),
+                shards: 64,
+            };
+            wall.put_offer(&json!({}));
+            wall.put_app(&json!({}));
+            wall
+        })
+        .collect();
+    signpost.refresh();
+    let ids: Vec<Vec<String>> = std::thread::scope(|scope| {
+        let threads = walls.chunks(walls.len().div_ceil(4)).map(|walls| {
+            scope.spawn(|| {
+                let pay = |wall: &OfferWall<'_>| wall.users().iter().map(|user| wall.pay(user)).collect();
+                walls.iter().map(pay).collect::<Vec<Vec<String>>>()
+            })
+        });
+        let threads: Vec<_> = threads.collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    let owner = signed_in(&signpost, &signpost.existing_publisher(&first.id), "owner");
+    let activity = || owner.get("activity").expect(200).json();
+    let all = i64::from(apps()) * 64;
+    eventually_within(PATIENCE_MS, &all, || sums(&activity())[1]);
+    eventually_within(PATIENCE_MS, &json!(0), || activity()["behind_ms"].clone());
+    let shown = activity();
+    let by_app: Vec<_> = shown["apps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|app| (&app["approved"], &app["endpoint"]))
+        .collect();
+    let endpoint = json!({ "state": "none", "since": null, "waiting": 64, "dead": 0 });
+    assert_eq!(by_app, vec![(&json!(64), &endpoint); walls.len()]);
+    let started_ms = now_ms();
+    let listed = rows(&owner, &json!({ "limit": 200 }));
+    let list_ms = now_ms() - started_ms;
+    activity();
+    println!(
+        "{all} outboxes: list {list_ms} ms, activity {} ms",
+        now_ms() - started_ms - list_ms
+    );
+    assert_eq!(listed.len(), usize::try_from(all.min(200)).unwrap());
+    assert!(listed.iter().all(|row| row["delivery"] == "no_endpoint"));
+    let last = ids.last().unwrap().last().unwrap();
+    assert_eq!(rows(&owner, &json!({ "transaction_id": last })).len(), 1);
 }
