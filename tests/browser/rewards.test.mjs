@@ -37,6 +37,9 @@ for (const Hand of HANDS) {
         receiver.failsWith = null;
       };
       await rewards.replayFromStory(page, hand, { user, transactionId, repair });
+      const later = `${user}-3`;
+      receiver.failsWith = 500;
+      await rewards.replayMany(page, hand, { app: APP, user: later, earn: () => earn(signpost, token, later), repair });
       assert.ok(receiver.calls.some(({ status, query }) => status === 200 && query.transaction_id === transactionId));
       await closePage(page);
     });

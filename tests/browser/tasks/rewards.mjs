@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 
+const FAILING_ENDPOINT_MILLISECONDS = 75_000;
+
 const log = (page) => page.getByRole("table", { name: "Delivery log" });
 const rowOf = (page, user) => log(page).getByRole("row").filter({ hasText: user });
 const inDialog = (page, name) => page.getByRole("dialog").getByRole("button", { name, exact: true });
@@ -61,4 +63,21 @@ export async function pauseLog(page, hand, user, earn) {
   assert.equal(page.requests.length, calls, "nothing is asked for");
   await hand.press(page.getByRole("button", { name: "Go on" }));
   await rowOf(page, user).waitFor();
+}
+
+/** Sends all of an app's callbacks that wait, once the receiver works again. */
+export async function replayMany(page, hand, { app, user, earn, repair }) {
+  await page.goto(`/dashboard/rewards?app=${app}&delivery=waiting`);
+  await page.getByText("Live", { exact: true }).waitFor();
+  await earn();
+  await rowOf(page, user).getByText("HTTP 500").waitFor();
+  await repair();
+  await hand.press(page.getByRole("button", { name: "Send callbacks again" }));
+  const dialog = page.getByRole("dialog");
+  assert.ok(await dialog.getByRole("radio", { name: /^Waiting/ }).isChecked(), "it begins with what the log shows");
+  await hand.press(dialog.getByRole("button", { name: /^Send [0-9]+ callbacks? again$/ }));
+  await page.getByText(/(callback was|callbacks were) sent again\.$/).waitFor();
+  await hand.press(page.getByRole("button", { name: "Close" }));
+  // An endpoint that failed several times gets one callback at a time, up to 30 seconds apart, until it answers well.
+  await rowOf(page, user).waitFor({ state: "detached", timeout: FAILING_ENDPOINT_MILLISECONDS });
 }
