@@ -139,13 +139,33 @@ export type Right =
   | "sessions"
   | "audit";
 
-const ANALYST: Right[] = ["reports", "apps", "rewards", "passkeys", "sessions"];
-const DEVELOPER: Right[] = [...ANALYST, "app_settings", "replay", "keys", "pub_key", "audit"];
-
 const RIGHTS: Record<Role, Right[]> = {
-  owner: [...DEVELOPER, "members"],
-  developer: DEVELOPER,
-  analyst: ANALYST,
+  owner: [
+    "reports",
+    "apps",
+    "app_settings",
+    "rewards",
+    "replay",
+    "keys",
+    "pub_key",
+    "members",
+    "passkeys",
+    "sessions",
+    "audit",
+  ],
+  developer: [
+    "reports",
+    "apps",
+    "app_settings",
+    "rewards",
+    "replay",
+    "keys",
+    "pub_key",
+    "passkeys",
+    "sessions",
+    "audit",
+  ],
+  analyst: ["reports", "apps", "rewards", "passkeys", "sessions"],
 };
 
 export const may = (role: Role, right: Right) => RIGHTS[role].includes(right);

@@ -54,7 +54,6 @@ impl<'s> Browser<'s> {
         if method != "GET" {
             headers.extend([("Origin", ORIGIN), ("Content-Type", "application/json")]);
         }
-        headers.extend_from_slice(further);
         headers.extend(self.cookie.as_deref().map(|cookie| ("Cookie", cookie)));
         headers.extend(self.publisher.as_deref().map(|shown| ("X-Publisher", shown)));
         headers.extend_from_slice(further);

@@ -6,8 +6,12 @@ use crate::read;
 use domain::accounts::{account::AccountKind, permission::Permission, role::Role};
 
 /// The rights of `src/dashboard/session.ts`, each with the permission that its view needs.
-const RIGHTS: [(&str, Permission); 7] = [
+const RIGHTS: [(&str, Permission); 11] = [
     ("reports", Permission::ViewFigures),
+    ("apps", Permission::ListApps),
+    ("app_settings", Permission::ManageApps),
+    ("rewards", Permission::ViewActivity),
+    ("replay", Permission::ReplayRewards),
     ("keys", Permission::ViewReportKeys),
     ("pub_key", Permission::ViewPubKey),
     ("members", Permission::ViewMembers),
