@@ -62,11 +62,12 @@ for (const Hand of HANDS) {
       const { id, page, hand } = await join("Kite Games", Hand, width);
       const approve = (approved) =>
         shared.signpost.operator("PUT", `/publishers/${id}`, { name: "Kite Games", approved });
+      await accounts.openKeys(page, hand);
       await approve(false);
       await accounts.meetSuspension(page, hand, "mailto:support@example.com");
       await approve(true);
       await hand.press(page.getByRole("button", { name: "Sign in to another account" }));
-      await signInAgain(page, hand, "Report keys");
+      await signInAgain(page, hand, "Reports");
       await closePage(page);
     });
   }

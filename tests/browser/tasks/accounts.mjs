@@ -57,9 +57,15 @@ export async function signOutOfAll(page, hand) {
   await heading(page, "Sign in");
 }
 
+/** Opens a view that asks for nothing by itself. */
+export async function openKeys(page, hand) {
+  await hand.press(page.getByRole("link", { name: "Settings", exact: true }));
+  await heading(page, "Report keys");
+}
+
 /** The account has been suspended while it was shown; the passkey does not get in, either. */
 export async function meetSuspension(page, hand, contact) {
-  await hand.press(page.getByRole("link", { name: "Settings", exact: true }));
+  await hand.press(page.getByRole("link", { name: "Reports", exact: true }));
   await heading(page, "This account is suspended");
   await page.waitForFunction(() => document.activeElement?.tagName === "H1");
   const support = page.getByRole("link", { name: "Contact support" });

@@ -11,7 +11,7 @@ const inDialog = (page, name) => page.getByRole("dialog").getByRole("button", { 
 export async function openLog(page, hand) {
   await page.goto("/dashboard");
   await page.getByRole("heading", { name: "Overview" }).waitFor();
-  await hand.press(page.getByRole("link", { name: "Rewards", exact: true }));
+  await hand.press(page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Rewards", exact: true }));
   await page.getByText("Live", { exact: true }).waitFor();
 }
 
