@@ -49,7 +49,7 @@ pub use {
 };
 
 use contract::catalog::SecretChange;
-use domain::accounts::permission::Permission;
+use domain::accounts::{permission::Permission, session::SessionUse};
 
 /// A call to the dashboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +102,7 @@ pub enum MemberCall {
     ChangeApp,
     ChangeSecret(SecretChange),
     TestCallback,
+    EnableCallback,
     PreviewCallback,
     ListOffers,
     MakeTrackingUrl,
@@ -121,6 +122,14 @@ pub enum MemberCall {
 }
 
 impl MemberCall {
+    /// A page repeats these by itself, so they do not keep a session alive.
+    pub fn session_use(self) -> SessionUse {
+        match self {
+            Self::ReadActivity | Self::ListRewards | Self::ReadReward | Self::ReadReplay => SessionUse::Poll,
+            _ => SessionUse::Action,
+        }
+    }
+
     /// The permission that a call needs besides a session.
     pub fn permission(self) -> Option<Permission> {
         match self {
@@ -137,7 +146,9 @@ impl MemberCall {
             Self::ReadPubKeyRequest | Self::RequestPubKey => Some(Permission::RequestPubKey),
             Self::ListApps => Some(Permission::ListApps),
             Self::ReadApp => Some(Permission::ViewApps),
-            Self::CreateApp | Self::ChangeApp | Self::ChangeSecret(_) => Some(Permission::ManageApps),
+            Self::CreateApp | Self::ChangeApp | Self::ChangeSecret(_) | Self::EnableCallback => {
+                Some(Permission::ManageApps)
+            }
             Self::TestCallback => Some(Permission::TestCallbacks),
             Self::PreviewCallback => Some(Permission::PreviewCallbacks),
             // The builder of a signed link checks for a fresh passkey by itself.
@@ -246,7 +257,7 @@ mod handlers {
         } = request;
         gate::check_host(config, address.authority)?;
         gate::check_sender(config, &request, is_write)?;
-        let visitor = gate::admit(context, config, &request, call.permission(), is_write).await?;
+        let visitor = gate::admit(context, config, &request, call, is_write).await?;
         match call {
             MemberCall::VerifyRequest => passkeys::verify_request(context, config, &visitor),
             MemberCall::Verify => passkeys::verify(context, config, &visitor, request).await,
@@ -276,6 +287,7 @@ mod handlers {
             MemberCall::ChangeSecret(change) => {
                 apps::change_secret(context, &visitor, segments, change).await
             }
+            MemberCall::EnableCallback => tester::enable(context, &visitor, segments).await,
             MemberCall::TestCallback => tester::test(context, &visitor, segments, request).await,
             MemberCall::PreviewCallback => tester::preview(context, &visitor, segments, request).await,
             MemberCall::ListOffers => offers::list(context, &visitor, segments, request).await,

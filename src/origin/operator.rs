@@ -4,7 +4,7 @@
 mod accounts;
 mod catalog;
 mod ledger;
-mod outbox;
+pub mod outbox;
 mod reconcile;
 
 use url::form_urlencoded;

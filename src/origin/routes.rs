@@ -251,6 +251,7 @@ pub const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/apps/{}/previous_click_secret", &[
         on(Delete, Dashboard(Member(ChangeSecret(SecretChange::EndPreviousClick)))).within(Members),
     ]),
+    dashboard("/v1/dashboard/apps/{}/callback/enable", &[on(Post, Dashboard(Member(MemberCall::EnableCallback))).within(Members)]),
     dashboard("/v1/dashboard/apps/{}/callback/test", &[on(Post, Dashboard(Member(MemberCall::TestCallback))).within(Members)]),
     dashboard("/v1/dashboard/apps/{}/callback/preview", &[on(Post, Dashboard(Member(MemberCall::PreviewCallback))).within(Members)]),
     dashboard("/v1/dashboard/apps/{}/offers", &[on(Post, Dashboard(Member(MemberCall::ListOffers))).within(Members)]),

@@ -42,6 +42,15 @@ pub enum AnnouncedChange {
         app_id: AppId,
         sign_with: SignWith,
     },
+    /// Callbacks of an endpoint that is switched off are sent again.
+    EnableCallback {
+        app_id: AppId,
+    },
+    /// A tracking URL with a signature, which clicks in a user's name.
+    SignTrackingUrl {
+        app_id: AppId,
+        offer_id: String,
+    },
     ReplayReward {
         app_id: AppId,
         transaction_id: String,

@@ -76,6 +76,15 @@ pub enum NoAnswer {
     Forbidden,
 }
 
+/// An attempt's error as a publisher sees it. The engine's words for a connection that failed are left out: they would tell a
+/// closed port from a host that there is not.
+pub fn shown_error(logged: &str) -> &str {
+    match logged.split_once(':') {
+        Some(("no answer", _)) => "no answer",
+        _ => logged,
+    }
+}
+
 impl NoAnswer {
     /// The reason by the cause that a call has for the log.
     pub fn of_cause(cause: &str) -> Self {

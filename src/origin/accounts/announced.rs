@@ -68,6 +68,15 @@ fn told(change: &AnnouncedChange) -> Told {
             detail: Some(sign_with.as_str().to_owned()),
             ..of("callback_tested", &[Rate::CallbackTestPause, Rate::CallbackTests])
         },
+        AnnouncedChange::EnableCallback { app_id } => Told {
+            subject: Some(app_id.to_string()),
+            ..of("callback_enabled", &[Rate::Settings])
+        },
+        AnnouncedChange::SignTrackingUrl { app_id, offer_id } => Told {
+            subject: Some(app_id.to_string()),
+            detail: Some(offer_id.clone()),
+            ..of("tracking_url_signed", &[Rate::SignedUrls])
+        },
         AnnouncedChange::ReplayReward {
             app_id,
             transaction_id,

@@ -36,6 +36,7 @@ pub enum Rate {
     CallbackTests,
     CallbackTestPause,
     Replays,
+    SignedUrls,
 }
 
 impl Rate {
@@ -50,6 +51,7 @@ impl Rate {
             Self::CallbackTests => "callback_tests",
             Self::CallbackTestPause => "callback_test_pause",
             Self::Replays => "replays",
+            Self::SignedUrls => "signed_urls",
         }
     }
 
@@ -64,6 +66,7 @@ impl Rate {
             Self::CallbackTests => (60, HOUR_MS),
             Self::CallbackTestPause => (1, 5 * SECOND_MS),
             Self::Replays => (600, HOUR_MS),
+            Self::SignedUrls => (60, HOUR_MS),
         }
     }
 }

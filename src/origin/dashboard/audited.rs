@@ -23,7 +23,8 @@ pub async fn change<O: Operation<Answer = Reply>>(
     subject_of: impl FnOnce(&Reply) -> Option<String>,
 ) -> Result<Reply, CallError> {
     let ended = |reply: &Reply| (reply.status != 200, subject_of(reply));
-    carry_out(caller, account, announce, to, change, ended).await
+    let change = caller.call(to, change, TIMEOUT);
+    carry_out(caller, account, announce, change, ended).await
 }
 
 /// Carries out what was announced and is done once it is answered, such as a test.
@@ -37,21 +38,34 @@ pub async fn act<O: Operation<Answer = Reply>>(
     to: &ObjectAddress,
     act: O,
 ) -> Result<Reply, CallError> {
-    carry_out(caller, account, announce, to, act, |_| (true, None)).await
+    let act = caller.call(to, act, TIMEOUT);
+    act_all(caller, account, announce, act).await
 }
 
-/// `ended` says of an answer whether anything was done, and to what.
-async fn carry_out<O: Operation<Answer = Reply>>(
+/// The same, of calls to several objects.
+///
+/// # Errors
+/// As [`change`].
+pub async fn act_all<T>(
     caller: &impl ObjectCall,
     account: AccountId,
     announce: Announce,
-    to: &ObjectAddress,
-    operation: O,
-    ended: impl FnOnce(&Reply) -> (bool, Option<String>),
-) -> Result<Reply, CallError> {
+    act: impl Future<Output = Result<T, CallError>>,
+) -> Result<T, CallError> {
+    carry_out(caller, account, announce, act, |_| (true, None)).await
+}
+
+/// `ended` says of an answer whether anything was done, and to what.
+async fn carry_out<T>(
+    caller: &impl ObjectCall,
+    account: AccountId,
+    announce: Announce,
+    operation: impl Future<Output = Result<T, CallError>>,
+    ended: impl FnOnce(&T) -> (bool, Option<String>),
+) -> Result<T, CallError> {
     let account = accounts::address(account);
     let Announced { entry } = caller.call(&account, announce, TIMEOUT).await?;
-    let outcome = caller.call(to, operation, TIMEOUT).await;
+    let outcome = operation.await;
     let settle = match &outcome {
         Ok(reply) => {
             let (is_done, subject) = ended(reply);

@@ -2,7 +2,10 @@
 
 use worker::Request;
 
-use super::config::{DashboardConfig, LocalSignIn};
+use super::{
+    MemberCall,
+    config::{DashboardConfig, LocalSignIn},
+};
 use crate::{isolate::RequestContext, limits::Pool, operator::TIMEOUT, refusal::Refusal};
 use contract::accounts::{self, Actor, ReadSession, Session};
 use domain::{
@@ -10,7 +13,6 @@ use domain::{
         account::{ACCOUNT_SUSPENDED, Account, AccountKind},
         browser_sessions::{BrowserSession, BrowserSessions},
         cookie::Cookie,
-        permission::Permission,
         session::{ACCOUNT_SWITCHED, NOT_SIGNED_IN, SessionUse},
     },
     model::{PublisherId, api_error::ApiError},
@@ -144,7 +146,7 @@ pub async fn admit(
     context: &RequestContext,
     config: &DashboardConfig,
     request: &Request,
-    permission: Option<Permission>,
+    call: MemberCall,
     is_write: bool,
 ) -> Result<Visitor, Refusal> {
     let mut sessions = sessions_of(context, config, request);
@@ -156,7 +158,7 @@ pub async fn admit(
         // Before the account is asked: the session's MAC names the publisher, whose account may hang.
         let permits = context.isolate.pools.get(Pool::Publishers);
         let permit = permits.acquire(publisher.as_str(), context.now_ms)?;
-        let session = match read_session(context, config, current, SessionUse::Action).await {
+        let session = match read_session(context, config, current, call.session_use()).await {
             Ok(session) => session,
             Err(refused) if has_ended(&refused) => {
                 ended.get_or_insert(refused);
@@ -166,7 +168,7 @@ pub async fn admit(
             Err(unknown) => return Err(unknown),
         };
         check_publisher(request, publisher, is_write)?;
-        if let Some(permission) = permission {
+        if let Some(permission) = call.permission() {
             permission.check(session.role, session.is_verified(context.now_ms))?;
         }
         return Ok(Visitor {

@@ -4,9 +4,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use worker::Request;
 
-use super::{gate::Visitor, listing, own_app};
+use super::{audited, gate::Visitor, listing, own_app};
 use crate::{isolate::RequestContext, refusal::Refusal};
-use contract::catalog::AppOffering;
+use contract::{
+    accounts::{Announce, AnnouncedChange},
+    catalog::AppOffering,
+};
 use domain::{
     accounts::permission::VERIFY_FIRST,
     model::{
@@ -187,6 +190,17 @@ pub async fn tracking_url(
         body.offer_id.clone(),
     )
     .await?;
+    if signing.is_some() {
+        let announce = Announce {
+            by: visitor.actor(),
+            change: AnnouncedChange::SignTrackingUrl {
+                app_id: app,
+                offer_id: body.offer_id.to_string(),
+            },
+        };
+        let account = visitor.account.id();
+        audited::act_all(&context.workers, account, announce, async { Ok(()) }).await?;
+    }
     let url = link::tracking_url(&base, parameters, signing)?;
     let body = json!({ "url": url, "expires_at": signing.map(|(_, expires_at)| expires_at) });
     Ok(Answer::json(200, body.to_string()))

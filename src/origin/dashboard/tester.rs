@@ -1,4 +1,5 @@
-//! The tester of callbacks: a test of the saved callback, and a preview of a draft, which sends nothing.
+//! An app's callbacks: a test of the saved one, a preview of a draft, which sends nothing, and an endpoint that was switched
+//! off.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -7,6 +8,7 @@ use worker::Request;
 use super::{audited, gate::Visitor, own_app};
 use crate::{
     isolate::RequestContext,
+    operator::outbox::Outboxes,
     outbox::{callback_sender::CallbackSender, tester::NO_CALLBACK},
     refusal::Refusal,
 };
@@ -104,6 +106,26 @@ pub async fn test(
     let account = visitor.account.id();
     let tested = audited::act(&context.workers, account, announce, &outbox.address(), diagnose).await?;
     Ok(tested.into())
+}
+
+/// `POST …/callback/enable`: sends what waits to an endpoint that is switched off, and goes on with it.
+pub async fn enable(
+    context: &RequestContext,
+    visitor: &Visitor,
+    segments: &[&str],
+) -> Result<Answer, Refusal> {
+    let (app_id, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
+    if settings.callback.sealed.is_none() {
+        return Err(NO_CALLBACK.into());
+    }
+    let announce = Announce {
+        by: visitor.actor(),
+        change: AnnouncedChange::EnableCallback { app_id },
+    };
+    let outboxes = Outboxes::new(context, app_id, settings);
+    let account = visitor.account.id();
+    audited::act_all(&context.workers, account, announce, outboxes.enable()).await?;
+    Ok(Answer::new(204))
 }
 
 /// `POST …/callback/preview`: the request that a draft would make, signed with a placeholder.

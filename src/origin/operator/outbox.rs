@@ -125,7 +125,7 @@ pub(super) async fn settings(context: &RequestContext, app: AppId) -> Result<App
 }
 
 /// The outboxes of an app.
-pub(super) struct Outboxes<'c> {
+pub struct Outboxes<'c> {
     context: &'c RequestContext,
     app: AppId,
     pub settings: AppSettings,
@@ -193,7 +193,7 @@ impl<'c> Outboxes<'c> {
         Ok(merge::standing(self.has_callback(), each))
     }
 
-    async fn enable(&self) -> Result<Standing, CallError> {
+    pub async fn enable(&self) -> Result<Standing, CallError> {
         let each = self.call_each(Enable {}, TIMEOUT).await?;
         Ok(merge::standing(self.has_callback(), each))
     }

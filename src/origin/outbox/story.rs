@@ -17,7 +17,10 @@ use contract::{
     outbox::{ReadReward, ReplayReward, ReplayRewards, Replayed},
 };
 use domain::{
-    callbacks::fields::{Decimal, Status},
+    callbacks::{
+        diagnosis::shown_error,
+        fields::{Decimal, Status},
+    },
     conversions::state::Reason,
     model::{
         PublisherId,
@@ -207,9 +210,12 @@ fn callback<'r>(
     let waits = delivery == super::entries::WAITING && outbox.has_endpoint();
     let due_ms = row.optional_integer(4)?.filter(|_| waits);
     let mut attempts = attempts.remove(&row.integer(0)?).unwrap_or_default();
-    if is_analyst {
-        for attempt in attempts.iter_mut().filter_map(serde_json::Value::as_object_mut) {
+    for attempt in attempts.iter_mut().filter_map(serde_json::Value::as_object_mut) {
+        if is_analyst {
             attempt.retain(|name, _| matches!(name.as_str(), "at" | "ms" | "http_status"));
+        }
+        if let Some(serde_json::Value::String(error)) = attempt.get_mut("error") {
+            *error = shown_error(error).to_owned();
         }
     }
     Ok(CallbackStory {

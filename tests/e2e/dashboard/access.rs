@@ -51,7 +51,7 @@ fn access(call: MemberCall) -> (&'static [Role], Passkey) {
         RequestPubKey => (DEVELOPERS, Any),
         ListApps => (EVERYBODY, Any),
         ReadApp | PreviewCallback => (DEVELOPERS, Any),
-        CreateApp | ChangeApp | ChangeSecret(_) | TestCallback => (DEVELOPERS, Fresh),
+        CreateApp | ChangeApp | ChangeSecret(_) | EnableCallback | TestCallback => (DEVELOPERS, Fresh),
         ReadActivity | ListRewards | ReadReward => (EVERYBODY, Any),
         ReplayReward | ReadReplay | CancelReplay => (DEVELOPERS, Any),
         ReplayRewards => (DEVELOPERS, Fresh),

@@ -10,7 +10,7 @@ use standardwebhooks::Webhook;
 
 use super::{Browser, signed_in};
 use crate::harness::{
-    Answer, Behaviour, OfferWall, Received, Receiver, SECRET, Setup, Signpost, callback, demo,
+    Answer, Behaviour, OfferWall, Received, Receiver, SECRET, Setup, Signpost, callback, demo, eventually,
 };
 
 const OTHER_SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX";
@@ -444,4 +444,26 @@ fn a_preview_shows_the_request_of_a_draft_and_refuses_what_could_not_be_saved() 
     let mut secret = draft("https://hooks.example/r", "GET");
     secret["secret"] = json!(SECRET);
     preview(secret).expect_error(400, "unknown_field");
+}
+
+#[test]
+fn a_member_switches_on_an_endpoint_that_switched_itself_off() {
+    let signpost = demo();
+    let receiver = Receiver::start();
+    let wall = signpost.offer_wall("tester-enable", "79000290", Some(&receiver));
+    let publisher = signpost.existing_publisher("tester-enable");
+    let developer = signed_in(&signpost, &publisher, "developer");
+    receiver.set(Behaviour::status(410));
+    let id = wall.pay("u-1");
+    eventually(&json!("disabled"), || wall.endpoint()["state"].clone());
+    receiver.set(Behaviour::status(200));
+    developer
+        .post("apps/79000290/callback/enable", &json!({}))
+        .expect(204);
+    eventually(&"delivered".to_owned(), || wall.state(&id));
+    // Of an app without a callback there is nothing to switch on.
+    wall.put_app(&json!({ "callback": null }));
+    developer
+        .post("apps/79000290/callback/enable", &json!({}))
+        .expect_error(409, "no_callback");
 }

@@ -240,3 +240,21 @@ fn pages_requests_to_disable_and_slow_answers_are_told_beside_the_status() {
     };
     assert_eq!(of(SignWith::Both, Ok(slow)), ["accepted", "slow"]);
 }
+
+#[test]
+fn a_publisher_does_not_see_why_a_connection_failed() {
+    for (logged, expected) in [
+        ("no answer: Network connection lost.", "no answer"),
+        ("no answer: internal error; reference = 1", "no answer"),
+        (
+            "no whole answer within 10000 ms",
+            "no whole answer within 10000 ms",
+        ),
+        (
+            "not called: the callback URL is ours",
+            "not called: the callback URL is ours",
+        ),
+    ] {
+        assert_eq!(shown_error(logged), expected);
+    }
+}
