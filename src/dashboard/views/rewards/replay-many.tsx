@@ -65,18 +65,20 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
   const key = useIdempotencyKey();
   const asked: ReplayFilter = { delivery, ...(since && { from: startOf(since) }) };
   const [error, setError] = useState<unknown>(null);
+  const [round, setRound] = useState(0);
   useEffect(() => {
     let isCurrent = true;
     setCounted(null);
     setError(null);
-    api.countReplay(appId, asked).then(
+    // A count needs the same right as what it counts: a fresh passkey.
+    withVerification(() => api.countReplay(appId, asked)).then(
       (answer) => isCurrent && setCounted(answer),
       (problem) => isCurrent && setError(problem),
     );
     return () => {
       isCurrent = false;
     };
-  }, [JSON.stringify(asked)]);
+  }, [JSON.stringify(asked), round]);
   const start = useAction(async () => {
     const { count, until } = counted!;
     const body = { filter: asked, until };
@@ -114,6 +116,11 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
         <button type="button" class="button" onClick={onClose}>
           {common.cancel}
         </button>
+        {error !== null && (
+          <button type="button" class="button primary" onClick={() => setRound(round + 1)}>
+            {common.retry}
+          </button>
+        )}
         {counted && counted.count > 0 && (
           <button
             type="button"
