@@ -92,12 +92,14 @@ export const rotation = {
   texts: {
     make: "From then on each call is signed with the new secret and with the former one. No call is lost.",
     teach: "Add the new secret to your receiver beside the former one. It is shown only this once.",
-    accepts: "The next test is signed with the new secret alone. Your receiver must answer 2xx.",
+    accepts:
+      "The next test is signed with the new secret alone. Your receiver must answer 2xx. If you do not have the new secret any more, make another.",
     refuses: "The next test has a wrong signature, as a forger would send it. Your receiver must not answer 2xx.",
     end: "Both tests passed. Calls are signed with the new secret alone from now on. Then remove the former one from your receiver.",
   },
   secret: "New callback secret",
   make: "Make the secret",
+  makeAnother: "I do not have it: make another",
   taught: "My receiver knows it",
   test: "Send the test",
   again: "Send it again",
