@@ -180,8 +180,8 @@ export const api = {
     get<T.RewardStory>(`/apps/${app_id}/rewards/${id(transaction_id)}`),
   replayReward: (app_id: string, transaction_id: string) =>
     post(`/apps/${app_id}/rewards/${id(transaction_id)}/replay`),
-  countReplay: (app_id: string, filter: T.ReplayFilter) =>
-    post<T.ReplayCount>(`/apps/${app_id}/replays`, { filter, dry_run: true }),
+  countReplay: (app_id: string, question: T.ReplayQuestion) =>
+    post<T.ReplayCount>(`/apps/${app_id}/replays`, { ...question, dry_run: true }),
   startReplay: (app_id: string, body: { filter: T.ReplayFilter; until: number }, key: string) =>
     post<{ replay_id: string }>(`/apps/${app_id}/replays`, body, { "Idempotency-Key": key }),
   replay: (app_id: string, replay_id: string) => get<T.ReplayProgress>(`/apps/${app_id}/replays/${id(replay_id)}`),

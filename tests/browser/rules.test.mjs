@@ -12,7 +12,7 @@ const { COUNTRIES } = await importSource("views/apps/countries.ts");
 const { findingText } = await importSource("messages/tester.ts");
 const { findMacros, MACRO_NAMES } = await importSource("views/apps/macros.ts");
 const { merge } = await importSource("views/rewards/use-log.ts");
-const { hashOf, parseFilter, queryOf, searchOf } = await importSource("views/rewards/filter.ts");
+const { hashOf, NO_FILTER, parseFilter, queryOf, replayOf, searchOf, unusedByReplay } = await importSource("views/rewards/filter.ts");
 
 // The service's own cases: `in_app_amounts_follow_the_apps_decimals_and_rounding` in src/domain/model/money.rs.
 test("an amount is rounded as the service rounds it", () => {
@@ -91,6 +91,18 @@ test("a filter is the same after it went through the address, and ids stand in t
   assert.equal(queryOf({ ...filter, app: "" }).user_id, undefined, "a user is one of an app");
   const odd = parseFilter("?app=1&state=paid&status=99&from=2026-13-01", "#transaction=");
   assert.deepEqual(queryOf(odd), {});
+});
+
+test("a replay takes the dates of the log, at most until now, and names the filters that it does not take", () => {
+  const [from, to] = [Date.UTC(2026, 10, 1) / 1000, Date.UTC(2026, 10, 3) / 1000];
+  const asked = (now) => replayOf("dead", "2026-11-01", "2026-11-02", now);
+  assert.deepEqual(asked(to + 1), { filter: { delivery: "dead", from }, until: to });
+  assert.deepEqual(asked(to - 1), { filter: { delivery: "dead", from } });
+  assert.deepEqual(replayOf("waiting", "", "", to), { filter: { delivery: "waiting" } });
+  const filter = { ...NO_FILTER, app: "10000001", delivery: "dead", from: "2026-11-01", to: "2026-11-02" };
+  assert.deepEqual(unusedByReplay(filter), []);
+  const odd = { ...filter, state: "held", delivery: "no_endpoint", status: "503", user: "player-1" };
+  assert.deepEqual(unusedByReplay(odd), ["State", "Callback", "HTTP status", "User id"]);
 });
 
 const rust = (path) => readFile(join(ROOT, "src/domain", path), "utf8");

@@ -9,15 +9,14 @@ import { Choices, Field } from "../../components/field";
 import { focusHeading } from "../../components/heading";
 import { FormError } from "../../components/states";
 import { common } from "../../messages";
-import { replay as text } from "../../messages/rewards";
+import { replay as text, rewards } from "../../messages/rewards";
 import { withVerification } from "../../passkeys";
 import { generation } from "../../session";
-import type { ReplayCount, ReplayedDelivery, ReplayFilter, ReplayProgress } from "../../types";
+import type { ReplayCount, ReplayProgress, ReplayQuestion } from "../../types";
 import { useAppNames } from "../app-names";
-import { type LogFilter, startOf } from "./filter";
+import { type LogFilter, REPLAYED, replayOf, unusedByReplay } from "./filter";
 
 const POLL_MILLISECONDS = 2000;
-const DELIVERIES: ReplayedDelivery[] = ["dead", "waiting", "delivered"];
 
 interface Running {
   account: number;
@@ -59,29 +58,34 @@ export function ReplayMany({ filter }: { filter: LogFilter }) {
 function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void }) {
   const { app: appId } = filter;
   const { nameOf } = useAppNames();
-  const [delivery, setDelivery] = useState(DELIVERIES.find((name) => name === filter.delivery) ?? "dead");
+  const [delivery, setDelivery] = useState(REPLAYED.find((name) => name === filter.delivery) ?? "dead");
   const [since, setSince] = useState(filter.from);
-  const [counted, setCounted] = useState<ReplayCount | null>(null);
+  const [upTo, setUpTo] = useState(filter.to);
+  const [counted, setCounted] = useState<(ReplayCount & Pick<ReplayQuestion, "filter">) | null>(null);
   const key = useIdempotencyKey();
-  const asked: ReplayFilter = { delivery, ...(since && { from: startOf(since) }) };
+  const unused = unusedByReplay(filter);
+  const areBadDates = since !== "" && upTo !== "" && upTo < since;
   const [error, setError] = useState<unknown>(null);
   const [round, setRound] = useState(0);
   useEffect(() => {
     let isCurrent = true;
     setCounted(null);
     setError(null);
+    if (areBadDates) return;
+    const question = replayOf(delivery, since, upTo, Date.now() / 1000);
     // A count needs the same right as what it counts: a fresh passkey.
-    withVerification(() => api.countReplay(appId, asked)).then(
-      (answer) => isCurrent && setCounted(answer),
+    withVerification(() => api.countReplay(appId, question)).then(
+      (answer) => isCurrent && setCounted({ ...answer, filter: question.filter }),
       (problem) => isCurrent && setError(problem),
     );
     return () => {
       isCurrent = false;
     };
-  }, [JSON.stringify(asked), round]);
+  }, [delivery, since, upTo, round]);
   const start = useAction(async () => {
-    const { count, until } = counted!;
-    const body = { filter: asked, until };
+    // What was counted is what is sent.
+    const { count, until, filter } = counted!;
+    const body = { filter, until };
     const { replay_id } = await withVerification(() => api.startReplay(appId, body, key(body)));
     running.value = { account: generation.peek(), appId, replayId: replay_id, count, progress: null };
     onClose();
@@ -92,17 +96,25 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
       <Choices
         kind="radio"
         name={text.which}
-        choices={DELIVERIES.map((value) => ({ value, label: text.whichNames[value], hint: text.whichHints[value] }))}
+        choices={REPLAYED.map((value) => ({ value, label: text.whichNames[value], hint: text.whichHints[value] }))}
         chosen={[delivery]}
         onChange={([value]) => setDelivery(value!)}
       />
-      <Field label={text.since} hint={text.sinceHint}>
-        {(props) => (
-          <input {...props} type="date" value={since} onInput={(event) => setSince(event.currentTarget.value)} />
-        )}
-      </Field>
+      <div class="field-row">
+        <Field label={text.since} hint={text.sinceHint}>
+          {(props) => (
+            <input {...props} type="date" value={since} onInput={(event) => setSince(event.currentTarget.value)} />
+          )}
+        </Field>
+        <Field label={text.upTo} hint={text.upToHint} error={areBadDates ? rewards.badDates : null}>
+          {(props) => (
+            <input {...props} type="date" value={upTo} onInput={(event) => setUpTo(event.currentTarget.value)} />
+          )}
+        </Field>
+      </div>
+      {unused.length > 0 && <p class="note">{text.unused(unused)}</p>}
       <p role="status">
-        {!counted && !error && text.counting}
+        {!counted && !error && !areBadDates && text.counting}
         {counted && (counted.count > 0 ? text.text(counted.count, counted.until) : text.nothing)}
       </p>
       {isRunning(start.error) ? (
