@@ -70,6 +70,9 @@ test("what has changed takes its place in the log", () => {
   assert.equal(merged.rows[2].state, "reversed");
   assert.deepEqual([merged.cursor, merged.newest], ["older", "2"]);
   assert.deepEqual(ids(merge(page([]), page([row("a", 10)]))), ["a"]);
+  const paidLate = page([row("c", 30), row("a", 45), row("b", 20)]);
+  const later = merge(paidLate, page([row("b", 20, "reversed"), row("d", 50), row("e", 25)]));
+  assert.deepEqual(ids(later), ["d", "c", "a", "e", "b"], "rows in sight keep the server's order");
 });
 
 test("a filter is the same after it went through the address, and ids stand in the fragment alone", () => {

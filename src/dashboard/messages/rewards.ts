@@ -55,7 +55,7 @@ export const codeText = (code: string) => CODES[code] ?? code;
 export const rewards = {
   title: "Rewards",
   tableName: "Delivery log",
-  intro: "Every reward and what became of its callback, newest first.",
+  intro: "The newest 10,000 rewards and what became of their callbacks, newest first.",
   live: "Live",
   paused: "Paused",
   pause: "Pause",
@@ -90,11 +90,11 @@ export const rewards = {
   emptyTitle: "No rewards yet",
   empty: "A reward appears here within seconds of its conversion.",
   noneTitle: "Nothing matches",
-  none: "No reward matches these filters.",
+  none: "None of the newest 10,000 rewards matches these filters.",
   noneOld: "None of the newest 10,000 rewards has this transaction id. With an app chosen you can open an older one.",
   findOld: "Open the older reward",
   older: "Show older rewards",
-  end: "These are all that match.",
+  end: "These are all of the newest 10,000 rewards that match.",
   tries: (number: number) => plural(number, "try", "tries"),
   waitsFor: (code: string) => codeText(code),
 };
