@@ -25,6 +25,8 @@ export const activity = {
     dead: "Given up",
     since: (at: number) => `since ${timeText(at)}`,
     seeDead: (app: string, dead: number) => `${count(dead)} given up, ${app}: open in the delivery log`,
+    sendAgain: "Send again",
+    sendDeadAgain: (app: string) => `Send again: given up, ${app}`,
     allWell: "Every callback is answered.",
   },
   states: {

@@ -11,10 +11,11 @@ import { FormError } from "../../components/states";
 import { common } from "../../messages";
 import { replay as text, rewards } from "../../messages/rewards";
 import { withVerification } from "../../passkeys";
+import { fragment, REPLAY_HASH, setSearch } from "../../router";
 import { generation } from "../../session";
 import type { ReplayCount, ReplayProgress, ReplayQuestion } from "../../types";
 import { useAppNames } from "../app-names";
-import { type LogFilter, REPLAYED, replayOf, unusedByReplay } from "./filter";
+import { hashOf, type LogFilter, REPLAYED, replayOf, searchOf, unusedByReplay } from "./filter";
 
 const POLL_MILLISECONDS = 2000;
 
@@ -30,8 +31,13 @@ interface Running {
 const running = signal<Running | null>(null);
 
 export function ReplayMany({ filter }: { filter: LogFilter }) {
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(fragment.peek() === REPLAY_HASH);
   const { app } = filter;
+  const close = () => {
+    setOpen(false);
+    // Only the link that led here opens it.
+    setSearch(searchOf(filter), "replace", hashOf(filter));
+  };
   if (running.value?.account === generation.value) return <Progress run={running.value} />;
   return (
     <div class="row replay-many">
@@ -49,7 +55,7 @@ export function ReplayMany({ filter }: { filter: LogFilter }) {
           {text.manyHint}
         </span>
       )}
-      {isOpen && app && <Question filter={filter} onClose={() => setOpen(false)} />}
+      {isOpen && app && <Question filter={filter} onClose={close} />}
     </div>
   );
 }
