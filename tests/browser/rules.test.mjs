@@ -9,6 +9,7 @@ import { importSource } from "./support/sources.mjs";
 
 const { convert, isRate } = await importSource("views/apps/currency.ts");
 const { COUNTRIES } = await importSource("views/apps/countries.ts");
+const { auditDetail } = await importSource("messages/settings.ts");
 const { findingText } = await importSource("messages/tester.ts");
 const { findMacros, MACRO_NAMES } = await importSource("views/apps/macros.ts");
 const { merge } = await importSource("views/rewards/use-log.ts");
@@ -106,6 +107,16 @@ test("a replay takes the dates of the log, at most until now, and names the filt
   assert.deepEqual(unusedByReplay(filter), []);
   const odd = { ...filter, state: "held", delivery: "no_endpoint", status: "503", user: "player-1" };
   assert.deepEqual(unusedByReplay(odd), ["State", "Callback", "HTTP status", "User id"]);
+});
+
+test("the audit log has the filter of a replay in words", () => {
+  const from = Date.UTC(2026, 10, 1) / 1000;
+  const detail = (text) => auditDetail("rewards_replayed", text);
+  const until = "until 2 Nov 2026, 00:00 UTC";
+  assert.equal(detail(`Delivered from ${from} until ${from + 86_400}`), `Delivered: conversions from 1 Nov 2026, 00:00 UTC ${until}`);
+  assert.equal(detail(`Dead from 0 until ${from + 86_400}`), `Given up: conversions ${until}`);
+  assert.equal(detail(null), null);
+  assert.equal(auditDetail("callback_tested", "wrong"), "with a wrong signature");
 });
 
 const rust = (path) => readFile(join(ROOT, "src/domain", path), "utf8");

@@ -37,7 +37,7 @@ export const activity = {
   } satisfies Record<EndpointHealth["state"], string>,
   stateHints: {
     healthy: "",
-    failing: "Your receiver does not answer 2xx. Each reward is tried again for 4 days.",
+    failing: "Your receiver does not answer 2xx. Each reward is tried again by itself, until it is given up.",
     disabled: "Your receiver told us to stop. Repair it, then save the callback again.",
     none: "Rewards wait until the app has a callback.",
   } satisfies Record<EndpointHealth["state"], string>,

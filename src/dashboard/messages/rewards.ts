@@ -31,9 +31,9 @@ export const DELIVERY_NAMES: Record<RewardDelivery, string> = {
 };
 
 export const DELIVERY_HINTS: Record<RewardDelivery, string> = {
-  waiting: "It is sent, or sent again, by itself.",
+  waiting: "It is sent, or sent again, by itself, unless callbacks are switched off.",
   delivered: "Your receiver answered 2xx.",
-  dead: "12 tries failed. It is sent again only if you say so.",
+  dead: "It is not tried any more. It is sent again only if you say so.",
   not_wanted: "The app's callback is not called for this event.",
   no_endpoint: "The app has no callback. It is sent once there is one.",
 };
@@ -151,7 +151,14 @@ export const story = {
   sent: "What is sent",
   sentHint: "The values are the same in each try; its time and signature are its own.",
   tries: "Tries",
-  noTries: "It has not been sent yet.",
+  noTries: (delivery: RewardDelivery) =>
+    ({
+      waiting: "It has not been sent yet.",
+      no_endpoint: "It has not been sent yet.",
+      not_wanted: "It is not sent.",
+      delivered: "Its tries are not kept any more.",
+      dead: "Its tries are not kept any more.",
+    })[delivery],
   tryAt: "Time",
   took: "Took",
   ms: (ms: number) => `${count(ms)} ms`,
@@ -165,7 +172,7 @@ export const replay = {
   oneTitle: "Send this callback again?",
   oneText:
     "Your receiver gets the same transaction id and values, with a new time and signature. It should pay a transaction id once only.",
-  oneSent: "It is sent again now.",
+  oneSent: "It is queued to be sent again.",
   many: "Send callbacks again",
   manyHint: "Choose one app to send its callbacks again.",
   title: (app: string) => `Send callbacks of ${app} again`,
@@ -176,8 +183,8 @@ export const replay = {
     delivered: "Delivered",
   } satisfies Record<ReplayedDelivery, string>,
   whichHints: {
-    dead: "all tries failed",
-    waiting: "sent now instead of at their next try",
+    dead: "not tried any more by itself",
+    waiting: "sent as soon as your receiver takes calls, not at their next try",
     delivered: "your receiver answered 2xx, and gets them once more",
   } satisfies Record<ReplayedDelivery, string>,
   since: "Conversions since (UTC)",
@@ -185,15 +192,15 @@ export const replay = {
   upTo: "Conversions up to (UTC)",
   upToHint: "Leave it empty for all until now.",
   unused: (names: string[]) => `Of the log's filters, these do not count here: ${names.join(", ")}.`,
-  progress: "Callbacks that were sent again",
+  progress: "Callbacks that were queued",
   counting: "Counting…",
   nothing: "Nothing matches that can be sent again.",
   text: (number: number, until: number) =>
     `${plural(number, "callback matches", "callbacks match")}, up to ${exactTimeText(until)}. Each is sent with its own transaction id and values: your receiver should pay a transaction id once only.`,
   start: (number: number) => `Send ${plural(number, "callback", "callbacks")} again`,
-  running: (replayed: number, all: number) => `Sending callbacks again: ${count(replayed)} of ${count(all)}.`,
-  done: (replayed: number) => `${plural(replayed, "callback was", "callbacks were")} sent again.`,
-  cancelled: (replayed: number) => `Stopped. ${plural(replayed, "callback was", "callbacks were")} sent again.`,
+  running: (replayed: number, all: number) => `Queueing callbacks to be sent again: ${count(replayed)} of ${count(all)}.`,
+  done: (replayed: number) => `${plural(replayed, "callback was", "callbacks were")} queued to be sent again.`,
+  cancelled: (replayed: number) => `Stopped. ${plural(replayed, "callback was", "callbacks were")} queued to be sent again.`,
   alreadyRunning: "Callbacks of this app are being sent again already. Wait until that ends.",
   cancel: "Stop",
   nothingToSend: "There is nothing to send: it was never paid, and your app is not told of it.",

@@ -50,7 +50,7 @@ const FINDINGS: Record<string, (subject: string) => string> = {
   request_refused: (status) => `Your receiver refuses the request (${status}). The answer below may say why.`,
   server_error: (status) => `Your server failed (${status}). Its log says why.`,
   unexpected_status: (status) => `${status} counts as a failure. Only 2xx counts as delivered.`,
-  timeout: () => "Your receiver did not answer within 10 seconds. Write the reward down and answer at once; do the rest later.",
+  timeout: () => "Your receiver did not answer in time. Write the reward down and answer at once; do the rest later.",
   tls: () => "No secure connection could be made. Check that the certificate is valid for this host and not expired.",
   unreachable: () => "No connection could be made. Check the host of the URL, and that a firewall lets us in.",
   broken_answer: () => "The answer broke off before its end. Check your server and what stands before it.",

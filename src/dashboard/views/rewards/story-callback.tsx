@@ -52,7 +52,7 @@ export function StoryCallback({ appId, callback, currency, reload }: Props) {
             <p class="note">{text.sentHint}</p>
           </>
         )}
-        {attempts.length === 0 && <p>{text.noTries}</p>}
+        {attempts.length === 0 && <p>{text.noTries(delivery)}</p>}
       </div>
       {attempts.length > 0 && (
         <Table
