@@ -165,6 +165,8 @@ export const api = {
   renewClickSecret: (app_id: string) => post<T.NewSecret>(`/apps/${app_id}/click_secret`),
   endPreviousClickSecret: (app_id: string) => remove(`/apps/${app_id}/previous_click_secret`),
   stopSigningClicks: (app_id: string) => remove(`/apps/${app_id}/click_secret`),
+  /** After its receiver has switched it off. */
+  enableCallback: (app_id: string) => post(`/apps/${app_id}/callback/enable`),
   testCallback: (app_id: string, sign_with: T.SignWith) =>
     post<T.CallbackTest>(`/apps/${app_id}/callback/test`, { sign_with }),
   previewCallback: (app_id: string, callback: T.CallbackDraft) =>

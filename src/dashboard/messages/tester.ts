@@ -42,7 +42,7 @@ const FINDINGS: Record<string, (subject: string) => string> = {
     `Your receiver redirects (${status}). Redirects are not followed, so no reward arrives. Enter the final URL.`,
   not_found: () => "Your server has nothing at this address (404). Check the path of the URL.",
   method_refused: () => "Your server does not take this method here (405). Change the method, or the URL.",
-  gone: () => "410 switches callbacks off: we stop calling until you save the callback again. Answer 2xx instead.",
+  gone: () => "410 switches callbacks off: we stop calling until you switch them on again. Answer 2xx instead.",
   content_type_refused: () => "Your server does not take JSON here (415). POST sends application/json.",
   busy: (status) => `Your receiver asks to be called later (${status}). It would be tried again.`,
   signature_refused: (status) =>

@@ -65,6 +65,21 @@ export async function pauseLog(page, hand, user, earn) {
   await rowOf(page, user).waitFor();
 }
 
+/** Finds that a receiver switched its callback off, and switches it on once the receiver works. */
+export async function switchOnAgain(page, hand, { appName, user, repair }) {
+  await page.goto("/dashboard");
+  const health = page.getByRole("table", { name: "Callback health" });
+  await health.getByText("Switched off").waitFor();
+  await hand.press(health.getByRole("link", { name: `Switch on again: ${appName}` }));
+  await page.getByText(/^Callbacks are switched off since /).waitFor();
+  await repair();
+  const button = page.getByRole("button", { name: "Switch on again" });
+  await hand.press(button);
+  await button.waitFor({ state: "detached" });
+  await page.goto("/dashboard/rewards");
+  await rowOf(page, user).getByText("HTTP 200").waitFor();
+}
+
 /** Sends all of an app's callbacks that wait, once the receiver works again. */
 export async function replayMany(page, hand, { app, user, earn, repair }) {
   await page.goto(`/dashboard/rewards?app=${app}&delivery=waiting`);

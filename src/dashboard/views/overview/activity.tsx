@@ -152,13 +152,20 @@ function Endpoints({ data, role }: { data: Data; role: Role }) {
     {
       key: "state",
       header: text.health.state,
-      cell: ({ state, since }) => (
+      cell: ({ app_id, state, since }) => (
         <>
           <span>
             <span class={`badge ${state}`}>{text.states[state] ?? state}</span>{" "}
             {since !== null && <span class="note">{text.health.since(since)}</span>}
           </span>
           {text.stateHints[state] && <span class="cell-second wrap">{text.stateHints[state]}</span>}
+          {state === "disabled" && may(role, "app_settings") && (
+            <span class="cell-second">
+              <a href={appPath(app_id)} aria-label={text.health.enableOf(nameOf(app_id))}>
+                {text.health.enable}
+              </a>
+            </span>
+          )}
         </>
       ),
     },
