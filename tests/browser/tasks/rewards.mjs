@@ -77,7 +77,7 @@ export async function switchOnAgain(page, hand, { appName, user, repair }) {
   await hand.press(button);
   await button.waitFor({ state: "detached" });
   await page.goto("/dashboard/rewards");
-  await rowOf(page, user).getByText("HTTP 200").waitFor();
+  await rowOf(page, user).getByText("HTTP 200").waitFor({ timeout: FAILING_ENDPOINT_MILLISECONDS });
 }
 
 /** Sends all of an app's callbacks that wait, once the receiver works again. */
