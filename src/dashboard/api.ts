@@ -165,6 +165,8 @@ export const api = {
   renewClickSecret: (app_id: string) => post<T.NewSecret>(`/apps/${app_id}/click_secret`),
   endPreviousClickSecret: (app_id: string) => remove(`/apps/${app_id}/previous_click_secret`),
   stopSigningClicks: (app_id: string) => remove(`/apps/${app_id}/click_secret`),
+  /** After its receiver has switched it off. */
+  enableCallback: (app_id: string) => post(`/apps/${app_id}/callback/enable`),
   testCallback: (app_id: string, sign_with: T.SignWith) =>
     post<T.CallbackTest>(`/apps/${app_id}/callback/test`, { sign_with }),
   previewCallback: (app_id: string, callback: T.CallbackDraft) =>
@@ -180,8 +182,8 @@ export const api = {
     get<T.RewardStory>(`/apps/${app_id}/rewards/${id(transaction_id)}`),
   replayReward: (app_id: string, transaction_id: string) =>
     post(`/apps/${app_id}/rewards/${id(transaction_id)}/replay`),
-  countReplay: (app_id: string, filter: T.ReplayFilter) =>
-    post<T.ReplayCount>(`/apps/${app_id}/replays`, { filter, dry_run: true }),
+  countReplay: (app_id: string, question: T.ReplayQuestion) =>
+    post<T.ReplayCount>(`/apps/${app_id}/replays`, { ...question, dry_run: true }),
   startReplay: (app_id: string, body: { filter: T.ReplayFilter; until: number }, key: string) =>
     post<{ replay_id: string }>(`/apps/${app_id}/replays`, body, { "Idempotency-Key": key }),
   replay: (app_id: string, replay_id: string) => get<T.ReplayProgress>(`/apps/${app_id}/replays/${id(replay_id)}`),

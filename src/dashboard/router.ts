@@ -49,6 +49,9 @@ export const OVERVIEW_PATH = ROOT;
 export const REPORTS_PATH = `${ROOT}/reports`;
 export const APPS_PATH = `${ROOT}/apps`;
 export const REWARDS_PATH = `${ROOT}/rewards`;
+/** Of the log's address: opens the question what to send again. */
+export const REPLAY_HASH = "#replay";
+export const givenUpPath = (appId: string) => `${REWARDS_PATH}?app=${appId}&delivery=dead`;
 export const SETTINGS_PATH = `${ROOT}/settings`;
 export const appPath = (appId: string) => `${APPS_PATH}/${appId}`;
 export const offersPath = (appId: string) => `${APPS_PATH}/${appId}/offers`;

@@ -431,6 +431,12 @@ export interface ReplayFilter {
   from?: number;
 }
 
+export interface ReplayQuestion {
+  filter: ReplayFilter;
+  /** UNIX seconds: conversions before then; now without it. */
+  until?: number;
+}
+
 export interface ReplayCount {
   count: number;
   until: number;

@@ -46,6 +46,24 @@ for (const Hand of HANDS) {
   }
 }
 
+test("a publisher switches on a callback that its receiver switched off", async (context) => {
+  const { signpost } = shared;
+  const receiver = await startReceiver();
+  context.after(receiver.stop);
+  receiver.secrets = [SECRET];
+  receiver.failsWith = 410;
+  await sendCallbacksTo(signpost, receiver.url, SECRET);
+  const page = await shared.open({ cookie: await signpost.signIn() });
+  const user = "player-of-the-gone";
+  await earn(signpost, token, user);
+  const repair = () => {
+    receiver.failsWith = null;
+  };
+  const appName = "Lumen Arcade for Android";
+  await rewards.switchOnAgain(page, new HANDS[0](page), { appName, user, repair });
+  await closePage(page);
+});
+
 test("an analyst sees rewards and no users, and sends nothing again", async () => {
   const { signpost } = shared;
   const user = "player-of-the-analyst";
@@ -61,6 +79,18 @@ test("an analyst sees rewards and no users, and sends nothing again", async () =
   await page.getByText("What happened").waitFor();
   assert.equal(await page.getByText(user).count(), 0);
   assert.equal(await page.getByRole("button", { name: "Send it again" }).count(), 0);
+  await closePage(page);
+});
+
+test("a user id with signs of direction turns nothing beside it", async () => {
+  const { signpost } = shared;
+  const user = "\u202Eplayer-of-the-turn";
+  const transactionId = await earn(signpost, token, encodeURIComponent(user));
+  const page = await shared.open({ cookie: await signpost.signIn() });
+  for (const path of ["rewards", `apps/${APP}/rewards/${transactionId}`]) {
+    await page.goto(`/dashboard/${path}`);
+    await page.locator("bdi").filter({ hasText: user }).first().waitFor();
+  }
   await closePage(page);
 });
 

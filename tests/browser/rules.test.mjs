@@ -9,10 +9,11 @@ import { importSource } from "./support/sources.mjs";
 
 const { convert, isRate } = await importSource("views/apps/currency.ts");
 const { COUNTRIES } = await importSource("views/apps/countries.ts");
+const { auditDetail } = await importSource("messages/settings.ts");
 const { findingText } = await importSource("messages/tester.ts");
 const { findMacros, MACRO_NAMES } = await importSource("views/apps/macros.ts");
 const { merge } = await importSource("views/rewards/use-log.ts");
-const { hashOf, parseFilter, queryOf, searchOf } = await importSource("views/rewards/filter.ts");
+const { hashOf, NO_FILTER, parseFilter, queryOf, replayOf, searchOf, unusedByReplay } = await importSource("views/rewards/filter.ts");
 
 // The service's own cases: `in_app_amounts_follow_the_apps_decimals_and_rounding` in src/domain/model/money.rs.
 test("an amount is rounded as the service rounds it", () => {
@@ -70,6 +71,9 @@ test("what has changed takes its place in the log", () => {
   assert.equal(merged.rows[2].state, "reversed");
   assert.deepEqual([merged.cursor, merged.newest], ["older", "2"]);
   assert.deepEqual(ids(merge(page([]), page([row("a", 10)]))), ["a"]);
+  const paidLate = page([row("c", 30), row("a", 45), row("b", 20)]);
+  const later = merge(paidLate, page([row("b", 20, "reversed"), row("d", 50), row("e", 25)]));
+  assert.deepEqual(ids(later), ["d", "c", "a", "e", "b"], "rows in sight keep the server's order");
 });
 
 test("a filter is the same after it went through the address, and ids stand in the fragment alone", () => {
@@ -91,6 +95,28 @@ test("a filter is the same after it went through the address, and ids stand in t
   assert.equal(queryOf({ ...filter, app: "" }).user_id, undefined, "a user is one of an app");
   const odd = parseFilter("?app=1&state=paid&status=99&from=2026-13-01", "#transaction=");
   assert.deepEqual(queryOf(odd), {});
+});
+
+test("a replay takes the dates of the log, at most until now, and names the filters that it does not take", () => {
+  const [from, to] = [Date.UTC(2026, 10, 1) / 1000, Date.UTC(2026, 10, 3) / 1000];
+  const asked = (now) => replayOf("dead", "2026-11-01", "2026-11-02", now);
+  assert.deepEqual(asked(to + 1), { filter: { delivery: "dead", from }, until: to });
+  assert.deepEqual(asked(to - 1), { filter: { delivery: "dead", from } });
+  assert.deepEqual(replayOf("waiting", "", "", to), { filter: { delivery: "waiting" } });
+  const filter = { ...NO_FILTER, app: "10000001", delivery: "dead", from: "2026-11-01", to: "2026-11-02" };
+  assert.deepEqual(unusedByReplay(filter), []);
+  const odd = { ...filter, state: "held", delivery: "no_endpoint", status: "503", user: "player-1" };
+  assert.deepEqual(unusedByReplay(odd), ["State", "Callback", "HTTP status", "User id"]);
+});
+
+test("the audit log has the filter of a replay in words", () => {
+  const from = Date.UTC(2026, 10, 1) / 1000;
+  const detail = (text) => auditDetail("rewards_replayed", text);
+  const until = "until 2 Nov 2026, 00:00 UTC";
+  assert.equal(detail(`Delivered from ${from} until ${from + 86_400}`), `Delivered: conversions from 1 Nov 2026, 00:00 UTC ${until}`);
+  assert.equal(detail(`Dead from 0 until ${from + 86_400}`), `Given up: conversions ${until}`);
+  assert.equal(detail(null), null);
+  assert.equal(auditDetail("callback_tested", "wrong"), "with a wrong signature");
 });
 
 const rust = (path) => readFile(join(ROOT, "src/domain", path), "utf8");

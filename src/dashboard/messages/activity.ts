@@ -25,6 +25,10 @@ export const activity = {
     dead: "Given up",
     since: (at: number) => `since ${timeText(at)}`,
     seeDead: (app: string, dead: number) => `${count(dead)} given up, ${app}: open in the delivery log`,
+    enable: "Switch on again",
+    enableOf: (app: string) => `Switch on again: ${app}`,
+    sendAgain: "Send again",
+    sendDeadAgain: (app: string) => `Send again: given up, ${app}`,
     allWell: "Every callback is answered.",
   },
   states: {
@@ -35,8 +39,8 @@ export const activity = {
   } satisfies Record<EndpointHealth["state"], string>,
   stateHints: {
     healthy: "",
-    failing: "Your receiver does not answer 2xx. Each reward is tried again for 4 days.",
-    disabled: "Your receiver told us to stop. Repair it, then save the callback again.",
+    failing: "Your receiver does not answer 2xx. Each reward is tried again by itself, until it is given up.",
+    disabled: "Your receiver told us to stop, so rewards wait. Repair it, then switch callbacks on.",
     none: "Rewards wait until the app has a callback.",
   } satisfies Record<EndpointHealth["state"], string>,
   checklist: {

@@ -88,6 +88,13 @@ export const appForm = {
     title: "Callback",
     intro: "We call this address when one of your users earns a reward. It pays the reward in your app.",
     none: "There is no callback yet. Rewards wait until there is one; none is lost.",
+    switchedOff: {
+      title: "Callbacks are switched off.",
+      since: (at: string) => `Callbacks are switched off since ${at}.`,
+      text: "Your receiver told us to stop. Rewards wait; none is lost. Repair it and test it below, then switch callbacks on.",
+      enable: "Switch on again",
+      done: "Callbacks are switched on again.",
+    },
     url: "Callback URL",
     urlHint: "https, on port 443. With GET it may have macros, which we replace by the values of the reward.",
     method: "Method",

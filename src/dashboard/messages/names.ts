@@ -41,8 +41,8 @@ export const ROLE_NAMES: Record<Role, string> = { owner: "Owner", developer: "De
 
 export const ROLE_HINTS: Record<Role, string> = {
   owner: "everything, including members",
-  developer: "reports, keys and settings, no members",
-  analyst: "reports only",
+  developer: "reports, rewards, apps, keys and settings, no members",
+  analyst: "reports, and rewards without their users",
 };
 
 export const SECTION_NAMES: Record<Section, string> = {

@@ -161,10 +161,17 @@ export const AUDIT_ACTIONS: Record<string, string> = {
 /** Text for the details of the actions above that are words of ours. */
 const AUDIT_WORDS: Record<string, Record<string, string>> = {
   app_changed: { fallback_url: "fallback URL", blocked_offers: "blocked offers" },
+  rewards_replayed: { dead: "Given up", waiting: "Waiting", delivered: "Delivered" },
   callback_tested: { both: "signed as usual", current: "signed with the new secret alone", wrong: "with a wrong signature" },
 };
 
 export const auditDetail = (action: string, detail: string | null) => {
   const words = AUDIT_WORDS[action];
+  const replay = action === "rewards_replayed" && /^(\w+) from (\d+) until (\d+)$/.exec(detail ?? "");
+  if (replay) {
+    const [delivery, from, until] = replay.slice(1) as [string, string, string];
+    const since = from === "0" ? "" : ` from ${timeText(Number(from))}`;
+    return `${words![delivery.toLowerCase()] ?? delivery}: conversions${since} until ${timeText(Number(until))}`;
+  }
   return words && detail ? detail.replace(/\w+/g, (word) => words[word] ?? word) : detail;
 };

@@ -42,7 +42,7 @@ const FINDINGS: Record<string, (subject: string) => string> = {
     `Your receiver redirects (${status}). Redirects are not followed, so no reward arrives. Enter the final URL.`,
   not_found: () => "Your server has nothing at this address (404). Check the path of the URL.",
   method_refused: () => "Your server does not take this method here (405). Change the method, or the URL.",
-  gone: () => "410 switches callbacks off: we stop calling until you save the callback again. Answer 2xx instead.",
+  gone: () => "410 switches callbacks off: we stop calling until you switch them on again. Answer 2xx instead.",
   content_type_refused: () => "Your server does not take JSON here (415). POST sends application/json.",
   busy: (status) => `Your receiver asks to be called later (${status}). It would be tried again.`,
   signature_refused: (status) =>
@@ -50,7 +50,7 @@ const FINDINGS: Record<string, (subject: string) => string> = {
   request_refused: (status) => `Your receiver refuses the request (${status}). The answer below may say why.`,
   server_error: (status) => `Your server failed (${status}). Its log says why.`,
   unexpected_status: (status) => `${status} counts as a failure. Only 2xx counts as delivered.`,
-  timeout: () => "Your receiver did not answer within 10 seconds. Write the reward down and answer at once; do the rest later.",
+  timeout: () => "Your receiver did not answer in time. Write the reward down and answer at once; do the rest later.",
   tls: () => "No secure connection could be made. Check that the certificate is valid for this host and not expired.",
   unreachable: () => "No connection could be made. Check the host of the URL, and that a firewall lets us in.",
   broken_answer: () => "The answer broke off before its end. Check your server and what stands before it.",
@@ -92,12 +92,14 @@ export const rotation = {
   texts: {
     make: "From then on each call is signed with the new secret and with the former one. No call is lost.",
     teach: "Add the new secret to your receiver beside the former one. It is shown only this once.",
-    accepts: "The next test is signed with the new secret alone. Your receiver must answer 2xx.",
+    accepts:
+      "The next test is signed with the new secret alone. Your receiver must answer 2xx. If you do not have the new secret any more, make another.",
     refuses: "The next test has a wrong signature, as a forger would send it. Your receiver must not answer 2xx.",
     end: "Both tests passed. Calls are signed with the new secret alone from now on. Then remove the former one from your receiver.",
   },
   secret: "New callback secret",
   make: "Make the secret",
+  makeAnother: "I do not have it: make another",
   taught: "My receiver knows it",
   test: "Send the test",
   again: "Send it again",

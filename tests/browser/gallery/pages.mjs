@@ -191,6 +191,13 @@ export const pages = ({ owner, manager, asked, several, reward }) => ({
     shows: shows(/match|Nothing matches that can be sent again/),
     isOverlay: true,
   },
+  "rewards-replay-filtered": {
+    path: `/dashboard/rewards?app=${APP}&state=held&from=2026-01-01&to=2026-01-31`,
+    cookie: owner,
+    act: open("Send callbacks again"),
+    shows: shows("Of the log's filters, these do not count here: State."),
+    isOverlay: true,
+  },
   reward: { path: `${app(APP)}/rewards/${reward}`, cookie: owner, shows: shows("What happened") },
   "reward-replay": {
     path: `${app(APP)}/rewards/${reward}`,

@@ -54,6 +54,16 @@ const stale = (path, method, call, cookie) => ({
   shows: shows(/It could not be refreshed\./),
 });
 
+const NOTHING = { approved: 0, pending: 0, held: 0, rejected: 0, reversed: 0, refused: 0, approved_micro_usd: 0, reversed_micro_usd: 0 };
+// App 10000001 has a callback.
+const SWITCHED_OFF = [
+  { app_id: "10000001", ...NOTHING, endpoint: { state: "disabled", since: 1_790_000_000, waiting: 12, dead: 3 } },
+  { app_id: "10000002", ...NOTHING, endpoint: { state: "failing", since: null, waiting: 2, dead: 0 } },
+];
+
+/** The callback of an app was switched off by its receiver. */
+const switchedOff = (page) => change(page, "activity", (activity) => (activity.apps = SWITCHED_OFF));
+
 /** The states by name, with the members' cookies. */
 export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, unapproved, suspended }) => ({
   "overview-loading": loading(OVERVIEW, "overview", owner),
@@ -132,6 +142,33 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
   },
 
   "overview-activity-failed": broken(OVERVIEW, "GET", "activity", owner),
+
+  "overview-switched-off": {
+    path: OVERVIEW,
+    cookie: owner,
+    prepare: switchedOff,
+    shows: async (page) => {
+      await page.getByRole("link", { name: "Switch on again: Lumen Arcade for Android" }).waitFor();
+      await page.getByRole("link", { name: "Send again: given up, Lumen Arcade for Android" }).waitFor();
+    },
+  },
+  "app-switched-off": {
+    path: `${APPS}/10000001`,
+    cookie: owner,
+    prepare: switchedOff,
+    shows: (page) => page.getByRole("button", { name: "Switch on again" }).waitFor(),
+  },
+  "app-switch-on-failed": {
+    path: `${APPS}/10000001`,
+    cookie: owner,
+    refusals: [refusal(BROKEN, "apps/10000001/callback/enable")],
+    prepare: async (page) => {
+      await switchedOff(page);
+      await answer(page, "POST", "apps/10000001/callback/enable", BROKEN);
+    },
+    act: (page) => page.getByRole("button", { name: "Switch on again" }).click(),
+    shows: failed,
+  },
 
   "apps-loading": loading(APPS, "apps", owner),
   "apps-empty": { path: APPS, cookie: withoutFacts, shows: shows("No apps yet") },

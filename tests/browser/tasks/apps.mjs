@@ -92,12 +92,17 @@ export async function testReceiver(page, hand, text) {
   await tester.getByText(text).waitFor();
 }
 
-/** Rotates the callback's secret. `teach` gives the receiver the new one. */
+/** Rotates the callback's secret, the first of which is lost. `teach` gives the receiver the new one. */
 export async function rotateSecret(page, hand, { teach, checkSignatures }) {
   await hand.press(page.getByRole("button", { name: "Rotate the secret" }));
   await hand.press(inDialog(page, "Make the secret"));
   const shown = page.getByRole("dialog").getByText(/^whsec_/);
+  const lost = await shown.innerText();
+  await hand.press(inDialog(page, "Finish later"));
+  await hand.press(page.getByRole("button", { name: "Go on with the rotation" }));
+  await hand.press(inDialog(page, "I do not have it: make another"));
   const secret = await shown.innerText();
+  assert.notEqual(secret, lost);
   await hand.press(inDialog(page, "My receiver knows it"));
   await hand.press(inDialog(page, "Send the test"));
   await page.getByText(/^Not passed: your receiver does not accept the new secret/).waitFor();

@@ -48,7 +48,7 @@ export async function replayFromStory(page, hand, { user, transactionId, repair 
   await repair();
   await hand.press(page.getByRole("button", { name: "Send it again" }));
   await hand.press(inDialog(page, "Send it again"));
-  await page.getByText("It is sent again now.").waitFor({ state: "attached" });
+  await page.getByText("It is queued to be sent again.").waitFor({ state: "attached" });
   await page.getByText(/was sent: HTTP 200\.$/).waitFor();
   await page.getByText("Your receiver answered 2xx.").waitFor();
 }
@@ -65,6 +65,21 @@ export async function pauseLog(page, hand, user, earn) {
   await rowOf(page, user).waitFor();
 }
 
+/** Finds that a receiver switched its callback off, and switches it on once the receiver works. */
+export async function switchOnAgain(page, hand, { appName, user, repair }) {
+  await page.goto("/dashboard");
+  const health = page.getByRole("table", { name: "Callback health" });
+  await health.getByText("Switched off").waitFor();
+  await hand.press(health.getByRole("link", { name: `Switch on again: ${appName}` }));
+  await page.getByText(/^Callbacks are switched off since /).waitFor();
+  await repair();
+  const button = page.getByRole("button", { name: "Switch on again" });
+  await hand.press(button);
+  await button.waitFor({ state: "detached" });
+  await page.goto("/dashboard/rewards");
+  await rowOf(page, user).getByText("HTTP 200").waitFor({ timeout: FAILING_ENDPOINT_MILLISECONDS });
+}
+
 /** Sends all of an app's callbacks that wait, once the receiver works again. */
 export async function replayMany(page, hand, { app, user, earn, repair }) {
   await page.goto(`/dashboard/rewards?app=${app}&delivery=waiting`);
@@ -76,7 +91,7 @@ export async function replayMany(page, hand, { app, user, earn, repair }) {
   const dialog = page.getByRole("dialog");
   assert.ok(await dialog.getByRole("radio", { name: /^Waiting/ }).isChecked(), "it begins with what the log shows");
   await hand.press(dialog.getByRole("button", { name: /^Send [0-9]+ callbacks? again$/ }));
-  await page.getByText(/(callback was|callbacks were) sent again\.$/).waitFor();
+  await page.getByText(/(callback was|callbacks were) queued to be sent again\.$/).waitFor();
   await hand.press(page.getByRole("button", { name: "Close" }));
   // An endpoint that failed several times gets one callback at a time, up to 30 seconds apart, until it answers well.
   await rowOf(page, user).waitFor({ state: "detached", timeout: FAILING_ENDPOINT_MILLISECONDS });

@@ -19,6 +19,7 @@ import { MacroList, MacroNotes } from "./macro-list";
 import { Card, PartForm, type PartProps, useDraft } from "./part";
 import { Rotation } from "./rotation";
 import { SentRequest } from "./sent-request";
+import { SwitchedOff } from "./switched-off";
 
 const text = appForm.callback;
 
@@ -51,7 +52,7 @@ export function Callback({ app, reload }: PartProps) {
   };
   return (
     <Card title={text.title} intro={text.intro}>
-      {!callback && <p>{text.none}</p>}
+      {callback ? <SwitchedOff appId={app.app_id} /> : <p>{text.none}</p>}
       <PartForm
         draft={draft}
         reload={reload}

@@ -48,6 +48,7 @@ export function Rotation({ app, reload, onClose }: Props) {
     void reload();
   });
   const test = useAction(async () => {
+    make.clear();
     setResult(null);
     const sign = step === "accepts" ? "current" : "wrong";
     setResult(await withVerification(() => api.testCallback(app.app_id, sign)));
@@ -59,7 +60,7 @@ export function Rotation({ app, reload, onClose }: Props) {
     await reload();
     focusHeading();
   });
-  const action = step === "make" ? make : step === "end" ? end : test;
+  const action = step === "end" ? end : step === "make" || make.error ? make : test;
   const isTest = step === "accepts" || step === "refuses";
   const isPassed = isTest && result !== null && result.findings.some(({ code }) => code === PASSES[step]);
   const next = STEPS[STEPS.indexOf(step) + 1]!;
@@ -93,6 +94,12 @@ export function Rotation({ app, reload, onClose }: Props) {
         <button type="button" class="button" onClick={onClose}>
           {step === "make" ? common.cancel : text.later}
         </button>
+        {step === "accepts" && !isPassed && (
+          // The former secret signs until it is ended, however many new ones are made.
+          <button type="button" class="button" aria-disabled={make.isRunning} onClick={() => void make.run()}>
+            {text.makeAnother}
+          </button>
+        )}
         {isTest && (
           <button
             type="button"

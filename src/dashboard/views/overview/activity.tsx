@@ -6,7 +6,7 @@ import { type Column, Table } from "../../components/table";
 import { addDays, count, money } from "../../format";
 import { common, overview } from "../../messages";
 import { activity as text } from "../../messages/activity";
-import { appPath, APPS_PATH, REWARDS_PATH, settingsPath } from "../../router";
+import { appPath, APPS_PATH, givenUpPath, REPLAY_HASH, REWARDS_PATH, settingsPath } from "../../router";
 import { may } from "../../session";
 import type { Activity as Data, EndpointHealth, Firsts, RewardCounts, Role } from "../../types";
 import { useAppNames } from "../app-names";
@@ -152,13 +152,20 @@ function Endpoints({ data, role }: { data: Data; role: Role }) {
     {
       key: "state",
       header: text.health.state,
-      cell: ({ state, since }) => (
+      cell: ({ app_id, state, since }) => (
         <>
           <span>
             <span class={`badge ${state}`}>{text.states[state] ?? state}</span>{" "}
             {since !== null && <span class="note">{text.health.since(since)}</span>}
           </span>
           {text.stateHints[state] && <span class="cell-second wrap">{text.stateHints[state]}</span>}
+          {state === "disabled" && may(role, "app_settings") && (
+            <span class="cell-second">
+              <a href={appPath(app_id)} aria-label={text.health.enableOf(nameOf(app_id))}>
+                {text.health.enable}
+              </a>
+            </span>
+          )}
         </>
       ),
     },
@@ -169,12 +176,22 @@ function Endpoints({ data, role }: { data: Data; role: Role }) {
       isNumber: true,
       cell: (row) =>
         row.dead > 0 ? (
-          <a
-            href={`${REWARDS_PATH}?app=${row.app_id}&delivery=dead`}
-            aria-label={text.health.seeDead(nameOf(row.app_id), row.dead)}
-          >
-            {count(row.dead)}
-          </a>
+          <>
+            <a href={givenUpPath(row.app_id)} aria-label={text.health.seeDead(nameOf(row.app_id), row.dead)}>
+              {count(row.dead)}
+            </a>
+            {/* Also those that are older than the log. */}
+            {may(role, "replay") && (
+              <span class="cell-second">
+                <a
+                  href={givenUpPath(row.app_id) + REPLAY_HASH}
+                  aria-label={text.health.sendDeadAgain(nameOf(row.app_id))}
+                >
+                  {text.health.sendAgain}
+                </a>
+              </span>
+            )}
+          </>
         ) : (
           common.none
         ),

@@ -1,7 +1,6 @@
 // Overview: how the last 30 complete days went, against the 30 days before.
 
 import { useEffect } from "preact/hooks";
-import { api } from "../../api";
 import { refresh, useCached } from "../../cache";
 import { Heading } from "../../components/heading";
 import { Empty, Failed, Stale } from "../../components/states";
@@ -9,6 +8,7 @@ import { addDays, dateRangeText } from "../../format";
 import { common, overview as text } from "../../messages";
 import { loadOverview, OVERVIEW_KEY } from "../../session";
 import { isRefusal, type Overview as Data } from "../../types";
+import { ACTIVITY_KEY, useActivity } from "../use-activity";
 import { Checklist, Health, RewardTiles } from "./activity";
 import { DaysChart } from "./days-chart";
 import { Approval, Notices } from "./notices";
@@ -21,10 +21,10 @@ export function Overview() {
   const cached = useCached(OVERVIEW_KEY, loadOverview);
   const { data, error, reload } = cached;
   // After the key numbers, which it must not hold up.
-  const activity = useCached(data ? "activity" : null, api.activity);
+  const activity = useActivity(data !== undefined);
   // Whoever goes live waits for the next tick.
   useEffect(() => {
-    const timer = setInterval(() => !document.hidden && void refresh("activity"), ACTIVITY_MILLISECONDS);
+    const timer = setInterval(() => !document.hidden && void refresh(ACTIVITY_KEY), ACTIVITY_MILLISECONDS);
     return () => clearInterval(timer);
   }, []);
   const checklist = data && activity.data && <Checklist first={activity.data.first} role={data.member.role} />;

@@ -23,21 +23,22 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
       ),
     },
     { key: "time", header: text.time, cell: (row) => exactTimeText(row.conversion_ts) },
-    { key: "app", header: text.app, cell: (row) => nameOf(row.app_id) },
+    { key: "app", header: text.app, cell: (row) => <bdi>{nameOf(row.app_id)}</bdi> },
     {
       key: "offer",
       header: text.offer,
       cell: (row) => (
         <>
           {row.offer_id}
-          <span class="cell-second">{row.goal_id}</span>
+          <bdi class="cell-second">{row.goal_id}</bdi>
         </>
       ),
     },
     {
       key: "user",
       header: text.user,
-      cell: (row) => row.user_id ?? <span class="note">{text.noUser}</span>,
+      // An app's own text, whose signs of direction must not turn what stands beside it.
+      cell: (row) => (row.user_id ? <bdi>{row.user_id}</bdi> : <span class="note">{text.noUser}</span>),
     },
     {
       key: "amount",
@@ -45,7 +46,9 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
       isNumber: true,
       cell: (row) => (
         <>
-          {String(row.value)} {row.currency}
+          <span>
+            {String(row.value)} <bdi>{row.currency}</bdi>
+          </span>
           <span class="cell-second">{smallMoney(Number(row.payout))}</span>
         </>
       ),

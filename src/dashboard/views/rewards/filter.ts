@@ -2,10 +2,13 @@
 // stand in its fragment, which no server sees.
 
 import { addDays, isDate } from "../../format";
-import type { RewardDelivery, RewardFilter, RewardState } from "../../types";
+import { rewards as text } from "../../messages/rewards";
+import type { ReplayedDelivery, ReplayQuestion, RewardDelivery, RewardFilter, RewardState } from "../../types";
 
 export const STATES: RewardState[] = ["approved", "pending", "held", "rejected", "reversed", "refused"];
 export const DELIVERIES: RewardDelivery[] = ["waiting", "delivered", "dead", "not_wanted", "no_endpoint"];
+
+export const REPLAYED: ReplayedDelivery[] = ["dead", "waiting", "delivered"];
 
 /** What the form shows. Empty text is no condition. */
 export interface LogFilter {
@@ -66,6 +69,28 @@ export const hashOf = ({ transaction, user }: LogFilter) => write({ transaction,
 /** In UNIX seconds. */
 export const startOf = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000;
 
+/** In UNIX seconds; a day of the filter counts to its end. */
+const endOf = (day: string) => startOf(addDays(day, 1));
+
+/** What a replay takes of a filter. Without `until`, it is all until now. */
+export function replayOf(delivery: ReplayedDelivery, since: string, upTo: string, now: number): ReplayQuestion {
+  const until = upTo ? endOf(upTo) : now;
+  return { filter: { delivery, ...(since && { from: startOf(since) }) }, ...(until < now && { until }) };
+}
+
+/** The conditions of a filter that a replay does not have. */
+export function unusedByReplay({ state, delivery, status, transaction, user }: LogFilter): string[] {
+  const isUnknown = delivery && !REPLAYED.some((name) => name === delivery);
+  const unused: [string, unknown][] = [
+    [text.state, state],
+    [text.delivery, isUnknown],
+    [text.status, status],
+    [text.transaction, transaction],
+    [text.user, user],
+  ];
+  return unused.filter(([, value]) => value).map(([name]) => name);
+}
+
 /** As the API takes it. A user id is one of an app, so without an app it is no condition. */
 export function queryOf(filter: LogFilter): RewardFilter {
   const query: RewardFilter = {};
@@ -74,7 +99,7 @@ export function queryOf(filter: LogFilter): RewardFilter {
   if (filter.delivery) query.delivery = filter.delivery;
   if (filter.status && isStatus(filter.status)) query.http_status = Number(filter.status);
   if (filter.from) query.from = startOf(filter.from);
-  if (filter.to) query.to = startOf(addDays(filter.to, 1));
+  if (filter.to) query.to = endOf(filter.to);
   if (filter.transaction) query.transaction_id = filter.transaction;
   if (filter.user && filter.app) query.user_id = filter.user;
   return query;

@@ -9,15 +9,15 @@ import { Choices, Field } from "../../components/field";
 import { focusHeading } from "../../components/heading";
 import { FormError } from "../../components/states";
 import { common } from "../../messages";
-import { replay as text } from "../../messages/rewards";
+import { replay as text, rewards } from "../../messages/rewards";
 import { withVerification } from "../../passkeys";
+import { fragment, REPLAY_HASH, setSearch } from "../../router";
 import { generation } from "../../session";
-import type { ReplayCount, ReplayedDelivery, ReplayFilter, ReplayProgress } from "../../types";
+import type { ReplayCount, ReplayProgress, ReplayQuestion } from "../../types";
 import { useAppNames } from "../app-names";
-import { type LogFilter, startOf } from "./filter";
+import { hashOf, type LogFilter, REPLAYED, replayOf, searchOf, unusedByReplay } from "./filter";
 
 const POLL_MILLISECONDS = 2000;
-const DELIVERIES: ReplayedDelivery[] = ["dead", "waiting", "delivered"];
 
 interface Running {
   account: number;
@@ -31,8 +31,13 @@ interface Running {
 const running = signal<Running | null>(null);
 
 export function ReplayMany({ filter }: { filter: LogFilter }) {
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(fragment.peek() === REPLAY_HASH);
   const { app } = filter;
+  const close = () => {
+    setOpen(false);
+    // Only the link that led here opens it.
+    setSearch(searchOf(filter), "replace", hashOf(filter));
+  };
   if (running.value?.account === generation.value) return <Progress run={running.value} />;
   return (
     <div class="row replay-many">
@@ -50,7 +55,7 @@ export function ReplayMany({ filter }: { filter: LogFilter }) {
           {text.manyHint}
         </span>
       )}
-      {isOpen && app && <Question filter={filter} onClose={() => setOpen(false)} />}
+      {isOpen && app && <Question filter={filter} onClose={close} />}
     </div>
   );
 }
@@ -59,27 +64,34 @@ export function ReplayMany({ filter }: { filter: LogFilter }) {
 function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void }) {
   const { app: appId } = filter;
   const { nameOf } = useAppNames();
-  const [delivery, setDelivery] = useState(DELIVERIES.find((name) => name === filter.delivery) ?? "dead");
+  const [delivery, setDelivery] = useState(REPLAYED.find((name) => name === filter.delivery) ?? "dead");
   const [since, setSince] = useState(filter.from);
-  const [counted, setCounted] = useState<ReplayCount | null>(null);
+  const [upTo, setUpTo] = useState(filter.to);
+  const [counted, setCounted] = useState<(ReplayCount & Pick<ReplayQuestion, "filter">) | null>(null);
   const key = useIdempotencyKey();
-  const asked: ReplayFilter = { delivery, ...(since && { from: startOf(since) }) };
+  const unused = unusedByReplay(filter);
+  const areBadDates = since !== "" && upTo !== "" && upTo < since;
   const [error, setError] = useState<unknown>(null);
+  const [round, setRound] = useState(0);
   useEffect(() => {
     let isCurrent = true;
     setCounted(null);
     setError(null);
-    api.countReplay(appId, asked).then(
-      (answer) => isCurrent && setCounted(answer),
+    if (areBadDates) return;
+    const question = replayOf(delivery, since, upTo, Date.now() / 1000);
+    // A count needs the same right as what it counts: a fresh passkey.
+    withVerification(() => api.countReplay(appId, question)).then(
+      (answer) => isCurrent && setCounted({ ...answer, filter: question.filter }),
       (problem) => isCurrent && setError(problem),
     );
     return () => {
       isCurrent = false;
     };
-  }, [JSON.stringify(asked)]);
+  }, [delivery, since, upTo, round]);
   const start = useAction(async () => {
-    const { count, until } = counted!;
-    const body = { filter: asked, until };
+    // What was counted is what is sent.
+    const { count, until, filter } = counted!;
+    const body = { filter, until };
     const { replay_id } = await withVerification(() => api.startReplay(appId, body, key(body)));
     running.value = { account: generation.peek(), appId, replayId: replay_id, count, progress: null };
     onClose();
@@ -90,17 +102,25 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
       <Choices
         kind="radio"
         name={text.which}
-        choices={DELIVERIES.map((value) => ({ value, label: text.whichNames[value], hint: text.whichHints[value] }))}
+        choices={REPLAYED.map((value) => ({ value, label: text.whichNames[value], hint: text.whichHints[value] }))}
         chosen={[delivery]}
         onChange={([value]) => setDelivery(value!)}
       />
-      <Field label={text.since} hint={text.sinceHint}>
-        {(props) => (
-          <input {...props} type="date" value={since} onInput={(event) => setSince(event.currentTarget.value)} />
-        )}
-      </Field>
+      <div class="field-row">
+        <Field label={text.since} hint={text.sinceHint}>
+          {(props) => (
+            <input {...props} type="date" value={since} onInput={(event) => setSince(event.currentTarget.value)} />
+          )}
+        </Field>
+        <Field label={text.upTo} hint={text.upToHint} error={areBadDates ? rewards.badDates : null}>
+          {(props) => (
+            <input {...props} type="date" value={upTo} onInput={(event) => setUpTo(event.currentTarget.value)} />
+          )}
+        </Field>
+      </div>
+      {unused.length > 0 && <p class="note">{text.unused(unused)}</p>}
       <p role="status">
-        {!counted && !error && text.counting}
+        {!counted && !error && !areBadDates && text.counting}
         {counted && (counted.count > 0 ? text.text(counted.count, counted.until) : text.nothing)}
       </p>
       {isRunning(start.error) ? (
@@ -114,6 +134,11 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
         <button type="button" class="button" onClick={onClose}>
           {common.cancel}
         </button>
+        {error !== null && (
+          <button type="button" class="button primary" onClick={() => setRound(round + 1)}>
+            {common.retry}
+          </button>
+        )}
         {counted && counted.count > 0 && (
           <button
             type="button"

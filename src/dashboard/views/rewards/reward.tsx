@@ -40,7 +40,7 @@ export function Reward({ appId, transactionId }: Props) {
         within={[rewards.title]}
         note={
           <>
-            {nameOf(appId)}, <code>{transactionId}</code>
+            <bdi>{nameOf(appId)}</bdi>, <code>{transactionId}</code>
           </>
         }
       >
@@ -96,7 +96,7 @@ function Story({ story, reload }: { story: RewardStory; reload: () => Promise<vo
 
 type Fact = [name: string, value: ComponentChildren];
 
-/** Facts that there are; what is absent is left out. */
+/** Facts that there are; what is absent is left out. Text of others keeps its signs of direction to itself. */
 function Facts({ title, facts }: { title: string; facts: Fact[] }) {
   const id = useId();
   return (
@@ -108,7 +108,7 @@ function Facts({ title, facts }: { title: string; facts: Fact[] }) {
           .map(([name, value]) => (
             <div key={name}>
               <dt>{name}</dt>
-              <dd>{value}</dd>
+              <dd>{typeof value === "string" ? <bdi>{value}</bdi> : value}</dd>
             </div>
           ))}
       </dl>
@@ -140,7 +140,7 @@ function Summary({ story }: { story: RewardStory }) {
           ) : (
             user && (
               <>
-                {user}{" "}
+                <bdi>{user}</bdi>{" "}
                 <a class="note" href={userLog!}>
                   {text.userLog}
                 </a>

@@ -44,7 +44,7 @@ export function StoryCallback({ appId, callback, currency, reload }: Props) {
           {DELIVERY_HINTS[delivery]} {next && text.nextTry(next)}
         </p>
         <p>
-          {String(callback.value)} {currency}, <code class="mono">{transactionId}</code>
+          {String(callback.value)} <bdi>{currency}</bdi>, <code class="mono">{transactionId}</code>
         </p>
         {fields && (
           <>
@@ -52,7 +52,7 @@ export function StoryCallback({ appId, callback, currency, reload }: Props) {
             <p class="note">{text.sentHint}</p>
           </>
         )}
-        {attempts.length === 0 && <p>{text.noTries}</p>}
+        {attempts.length === 0 && <p>{text.noTries(delivery)}</p>}
       </div>
       {attempts.length > 0 && (
         <Table

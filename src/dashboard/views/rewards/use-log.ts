@@ -26,7 +26,10 @@ export interface Log extends State {
 
 const keyOf = ({ app_id, transaction_id }: RewardRow) => `${app_id} ${transaction_id}`;
 
-/** Puts what has changed into a page: rows that it has in their place, new ones by their time. */
+/**
+ * Puts what has changed into a page. Rows that it has keep the server's order, which is that of their entries: a reward that
+ * was paid late has a newer time than those above it. New ones stand above the first that is not newer.
+ */
 export function merge(page: RewardPage, changes: RewardPage): RewardPage {
   const gone = new Set(changes.unmatched ?? []);
   const changed = new Map(changes.rows.map((row) => [keyOf(row), row]));
@@ -40,8 +43,11 @@ export function merge(page: RewardPage, changes: RewardPage): RewardPage {
   const oldest = page.rows.at(-1)?.conversion_ts ?? 0;
   // A row that is older than all in sight comes with its own page.
   const added = [...changed.values()].filter((row) => page.cursor === null || row.conversion_ts >= oldest);
-  const rows = [...added, ...kept].sort((one, other) => other.conversion_ts - one.conversion_ts);
-  return { ...page, ...changes, cursor: page.cursor, rows };
+  for (const row of added) {
+    const below = kept.findIndex((other) => other.conversion_ts <= row.conversion_ts);
+    kept.splice(below < 0 ? kept.length : below, 0, row);
+  }
+  return { ...page, ...changes, cursor: page.cursor, rows: kept };
 }
 
 export function useLog(filter: RewardFilter | null): Log {
