@@ -45,6 +45,8 @@ const PROMISE_MS: i64 = 4 * SECOND_MS;
 const ENTRIES: usize = 200;
 /// Counts of a report.
 const COUNTS: usize = 300;
+/// Reports of an alarm, one after the other: what they do not have waits for the next alarm.
+const REPORTS: usize = 20;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whether something is to be reported now.
@@ -67,9 +69,12 @@ fn sends_at(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
     }
 }
 
-/// Sends reports until everything is reported, or one fails.
+/// Sends reports until everything is reported, or one fails, or there were [`REPORTS`].
 pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
-    while is_due(db, runtime.now_ms())? {
+    if !is_due(db, runtime.now_ms())? {
+        return Ok(());
+    }
+    for _ in 0..REPORTS {
         let Some(made) = make(db, runtime.now_ms())? else {
             return Ok(());
         };

@@ -42,6 +42,44 @@ impl platform::traits::ObjectCall for Unreachable {
     }
 }
 
+/// An activity object that applies what it is told, and counts the entries of each report.
+struct Applying {
+    now_ms: i64,
+    entries: RefCell<Vec<usize>>,
+}
+
+impl platform::traits::Clock for Applying {
+    fn now_ms(&self) -> i64 {
+        self.now_ms
+    }
+}
+
+impl platform::traits::ObjectCall for Applying {
+    async fn call<O: contract::operation::Operation>(
+        &self,
+        _to: &contract::operation::ObjectAddress,
+        operation: O,
+        _timeout: std::time::Duration,
+    ) -> Result<O::Answer, contract::operation::CallError> {
+        let command = serde_json::to_value(operation.into()).unwrap();
+        let ActivityCommand::Report(report) = serde_json::from_value(command).unwrap() else {
+            panic!("another call to the activity");
+        };
+        self.entries.borrow_mut().push(report.entries.len());
+        Ok(serde_json::from_value(serde_json::json!({ "applied": true })).unwrap())
+    }
+}
+
+/// The entries of each report that an alarm sends.
+fn sent(db: &Sqlite, now_ms: i64) -> Vec<usize> {
+    let activity = Applying {
+        now_ms,
+        entries: RefCell::default(),
+    };
+    now(feed::send(db, &activity)).unwrap();
+    activity.entries.into_inner()
+}
+
 /// Sends a report that does not arrive.
 pub fn report_in_vain(db: &Sqlite, now_ms: i64) {
     now(feed::send(db, &Unreachable(now_ms))).unwrap();
@@ -183,6 +221,20 @@ fn an_outbox_with_more_changes_than_a_report_takes_says_since_when() {
     // They are as old as the last complete report at most, although their numbers are older.
     let owed: Vec<_> = reports.iter().map(|report| report.owes_since_ms).collect();
     assert_eq!(owed, [Some(NOW + 1_000), Some(NOW + 1_000), None]);
+}
+
+#[test]
+fn an_alarm_sends_reports_until_nothing_is_owed_or_there_were_twenty() {
+    let (db, _) = with_rewards(1);
+    report_all(&db, NOW + 1_000);
+    fill(&db, 450);
+    assert_eq!(sent(&db, NOW + 2_000), [200, 200, 49]);
+    // The next changes wait, so that those of a second share a report.
+    assert!(sent(&db, NOW + 2_500).is_empty());
+    fill(&db, 4_951);
+    assert_eq!(sent(&db, NOW + 3_000), [200; 20]);
+    assert_eq!(feed::due_ms(&db, NOW + 3_000), Ok(Some(NOW + 4_000)));
+    assert_eq!(sent(&db, NOW + 4_000), [200, 200, 101]);
 }
 
 #[test]
