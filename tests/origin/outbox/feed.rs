@@ -238,6 +238,36 @@ fn an_alarm_sends_reports_until_nothing_is_owed_or_there_were_twenty() {
 }
 
 #[test]
+fn an_entry_that_this_code_cannot_read_does_not_stop_the_others() {
+    let (db, _) = with_rewards(3);
+    let sql = "UPDATE entries SET fields = json_remove(fields, '$.payout') WHERE transaction_id = ?";
+    db.execute(sql, params![reward_id(2)]).unwrap();
+    db.execute("INSERT INTO reward_counts VALUES (20468, 99, 1, 0, 1, 0)", &[])
+        .unwrap();
+    let first = report(&db, NOW);
+    let reported: Vec<_> = first.entries.iter().map(|entry| &entry.transaction_id).collect();
+    assert_eq!(reported, [&reward_id(1), &reward_id(3)]);
+    assert_eq!((first.counts.len(), first.owes_since_ms), (1, None));
+    // It is told once, and again when it has changed.
+    report_all(&db, NOW + 1_000);
+    db.execute("UPDATE entries SET fields = json_set(fields, '$.payout', '0.75')", &[])
+        .unwrap();
+    assert_eq!(report(&db, NOW + 2_000).entries.len(), 1);
+}
+
+#[test]
+fn a_report_that_cannot_be_made_is_put_off() {
+    let (db, _) = with_rewards(1);
+    db.execute("ALTER TABLE attempts RENAME TO lost", &[]).unwrap();
+    for (at_ms, wait_ms) in [(NOW, 5_000), (NOW + 5_000, 10_000)] {
+        now(feed::send(&db, &Unreachable(at_ms))).unwrap_err();
+        assert_eq!(feed::due_ms(&db, at_ms), Ok(Some(at_ms + wait_ms)));
+    }
+    db.execute("ALTER TABLE lost RENAME TO attempts", &[]).unwrap();
+    assert_eq!(sent(&db, NOW + 15_000), [1]);
+}
+
+#[test]
 fn an_erased_user_leaves_with_the_next_report() {
     let (db, _) = delivered();
     report_all(&db, NOW);
