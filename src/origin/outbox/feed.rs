@@ -45,6 +45,8 @@ const PROMISE_MS: i64 = 4 * SECOND_MS;
 const ENTRIES: usize = 200;
 /// Counts of a report.
 const COUNTS: usize = 300;
+/// Reports of an alarm, one after the other: what they do not have waits for the next alarm.
+const REPORTS: usize = 20;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whether something is to be reported now.
@@ -67,9 +69,29 @@ fn sends_at(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
     }
 }
 
-/// Sends reports until everything is reported, or one fails.
+/// Sends reports until everything is reported, or one fails, or there were [`REPORTS`].
+///
+/// # Errors
+/// A report could not be made or settled. The next one waits as after one that did not arrive.
 pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
-    while is_due(db, runtime.now_ms())? {
+    let sent = send_due(db, runtime).await;
+    if sent.is_err() {
+        let attempts = db.query_first(sql::GET_FEED, &[])?;
+        let attempts = attempts.map_or(Ok(0), |feed| feed.number(2))?;
+        put_off(db, runtime.now_ms(), wait_ms(attempts))?;
+    }
+    sent
+}
+
+fn put_off(db: &impl Database, now_ms: i64, wait_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::PUT_REPORT_OFF, params![now_ms.saturating_add(wait_ms)])
+}
+
+async fn send_due(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
+    if !is_due(db, runtime.now_ms())? {
+        return Ok(());
+    }
+    for _ in 0..REPORTS {
         let Some(made) = make(db, runtime.now_ms())? else {
             return Ok(());
         };
@@ -83,8 +105,7 @@ pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Re
                     true => LONGEST_WAIT_MS,
                     false => wait_ms(made.attempts),
                 };
-                let due_ms = runtime.now_ms().saturating_add(wait_ms);
-                return db.execute(sql::PUT_REPORT_OFF, params![due_ms]);
+                return put_off(db, runtime.now_ms(), wait_ms);
             }
         }
         if made.report.owes_since_ms.is_none() {
@@ -101,11 +122,14 @@ pub struct Made {
     attempts: u32,
     /// Entries with their changes, those that have left the log among them.
     entries: Vec<(i64, i64)>,
-    counts: Vec<(i64, u8, i64)>,
+    /// Days and states with their changes.
+    counts: Vec<(i64, i64, i64)>,
     standing: i64,
 }
 
 /// Makes the next report, under a number that no other report of the outbox has. `None` before the publisher is known.
+/// What this code cannot read, because newer code has written it, is logged and left out, so that it does not stop the others.
+/// It is reported with its next change.
 pub fn make(db: &impl Database, now_ms: i64) -> Result<Option<Made>, DatabaseError> {
     let Some(state) = endpoint::read(db)? else {
         return Ok(None);
@@ -121,9 +145,15 @@ pub fn make(db: &impl Database, now_ms: i64) -> Result<Option<Made>, DatabaseErr
     let counted = db.query(sql::CHANGED_COUNTS, params![COUNTS])?;
     let marks = rows.iter().map(|row| Ok((row.integer(0)?, row.integer(1)?)));
     let marks: Vec<(i64, i64)> = marks.collect::<Result<_, DatabaseError>>()?;
-    let counts = counted.iter().map(count).collect::<Result<Vec<_>, _>>()?;
-    let reported = rows.iter().filter(|row| !row.is_null(2)).map(reported_entry);
-    let entries: Vec<ReportedEntry> = reported.collect::<Result<_, _>>()?;
+    let counts: Vec<(i64, i64, i64)> = counted
+        .iter()
+        .map(|row| Ok((row.integer(0)?, row.integer(1)?, row.integer(4)?)))
+        .collect::<Result<_, DatabaseError>>()?;
+    let entries: Vec<ReportedEntry> = rows
+        .iter()
+        .filter(|row| !row.is_null(2))
+        .filter_map(|row| readable(reported_entry(row)))
+        .collect();
     let standing = begun.integer(2)?;
     let last = marks.last().map_or(0, |(entry, _)| *entry);
     let first_left = db.query_integer(sql::FIRST_CHANGED, params![last])?;
@@ -140,7 +170,7 @@ pub fn make(db: &impl Database, now_ms: i64) -> Result<Option<Made>, DatabaseErr
         owes_since_ms: (!is_complete).then_some(entry_ms.max(complete_ms)),
         next_by_ms: has_changes.then_some(now_ms.saturating_add(PROMISE_MS)),
         endpoint: endpoint_report(db, &state)?,
-        counts: counts.iter().map(|(count, _)| *count).collect(),
+        counts: counted.iter().filter_map(|row| readable(count(row))).collect(),
         entries,
     };
     Ok(Some(Made {
@@ -148,10 +178,7 @@ pub fn make(db: &impl Database, now_ms: i64) -> Result<Option<Made>, DatabaseErr
         publisher: current.publisher_id.clone(),
         attempts: feed.number(2)?,
         entries: marks,
-        counts: counts
-            .iter()
-            .map(|(count, changes)| (count.day.number(), count.state.number(), *changes))
-            .collect(),
+        counts,
         standing,
     }))
 }
@@ -174,15 +201,20 @@ pub fn confirm(db: &impl Database, made: &Made) -> Result<(), DatabaseError> {
     })
 }
 
-fn count(row: &Row) -> Result<(ReportedCount, i64), DatabaseError> {
+/// A row of a report; none if this code cannot read it.
+fn readable<T>(row: Result<T, DatabaseError>) -> Option<T> {
+    row.inspect_err(|error| log::error("activity", format_args!("not reported: {error}")))
+        .ok()
+}
+
+fn count(row: &Row) -> Result<ReportedCount, DatabaseError> {
     let damaged = || DatabaseError("the day of a count is out of range".into());
-    let count = ReportedCount {
+    Ok(ReportedCount {
         day: UtcDay::from_number(row.integer(0)?).ok_or_else(damaged)?,
         state: row.decode(1, RewardState::from_number)?,
         rewards: row.integer(2)?,
         payout_micro_usd: row.integer(3)?,
-    };
-    Ok((count, row.integer(4)?))
+    })
 }
 
 fn endpoint_report(db: &impl Database, state: &OutboxState) -> Result<EndpointReport, DatabaseError> {

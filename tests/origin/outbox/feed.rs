@@ -42,6 +42,44 @@ impl platform::traits::ObjectCall for Unreachable {
     }
 }
 
+/// An activity object that applies what it is told, and counts the entries of each report.
+struct Applying {
+    now_ms: i64,
+    entries: RefCell<Vec<usize>>,
+}
+
+impl platform::traits::Clock for Applying {
+    fn now_ms(&self) -> i64 {
+        self.now_ms
+    }
+}
+
+impl platform::traits::ObjectCall for Applying {
+    async fn call<O: contract::operation::Operation>(
+        &self,
+        _to: &contract::operation::ObjectAddress,
+        operation: O,
+        _timeout: std::time::Duration,
+    ) -> Result<O::Answer, contract::operation::CallError> {
+        let command = serde_json::to_value(operation.into()).unwrap();
+        let ActivityCommand::Report(report) = serde_json::from_value(command).unwrap() else {
+            panic!("another call to the activity");
+        };
+        self.entries.borrow_mut().push(report.entries.len());
+        Ok(serde_json::from_value(serde_json::json!({ "applied": true })).unwrap())
+    }
+}
+
+/// The entries of each report that an alarm sends.
+fn sent(db: &Sqlite, now_ms: i64) -> Vec<usize> {
+    let activity = Applying {
+        now_ms,
+        entries: RefCell::default(),
+    };
+    now(feed::send(db, &activity)).unwrap();
+    activity.entries.into_inner()
+}
+
 /// Sends a report that does not arrive.
 pub fn report_in_vain(db: &Sqlite, now_ms: i64) {
     now(feed::send(db, &Unreachable(now_ms))).unwrap();
@@ -183,6 +221,50 @@ fn an_outbox_with_more_changes_than_a_report_takes_says_since_when() {
     // They are as old as the last complete report at most, although their numbers are older.
     let owed: Vec<_> = reports.iter().map(|report| report.owes_since_ms).collect();
     assert_eq!(owed, [Some(NOW + 1_000), Some(NOW + 1_000), None]);
+}
+
+#[test]
+fn an_alarm_sends_reports_until_nothing_is_owed_or_there_were_twenty() {
+    let (db, _) = with_rewards(1);
+    report_all(&db, NOW + 1_000);
+    fill(&db, 450);
+    assert_eq!(sent(&db, NOW + 2_000), [200, 200, 49]);
+    // The next changes wait, so that those of a second share a report.
+    assert!(sent(&db, NOW + 2_500).is_empty());
+    fill(&db, 4_951);
+    assert_eq!(sent(&db, NOW + 3_000), [200; 20]);
+    assert_eq!(feed::due_ms(&db, NOW + 3_000), Ok(Some(NOW + 4_000)));
+    assert_eq!(sent(&db, NOW + 4_000), [200, 200, 101]);
+}
+
+#[test]
+fn an_entry_that_this_code_cannot_read_does_not_stop_the_others() {
+    let (db, _) = with_rewards(3);
+    let sql = "UPDATE entries SET fields = json_remove(fields, '$.payout') WHERE transaction_id = ?";
+    db.execute(sql, params![reward_id(2)]).unwrap();
+    db.execute("INSERT INTO reward_counts VALUES (20468, 99, 1, 0, 1, 0)", &[])
+        .unwrap();
+    let first = report(&db, NOW);
+    let reported: Vec<_> = first.entries.iter().map(|entry| &entry.transaction_id).collect();
+    assert_eq!(reported, [&reward_id(1), &reward_id(3)]);
+    assert_eq!((first.counts.len(), first.owes_since_ms), (1, None));
+    // It is told once, and again when it has changed.
+    report_all(&db, NOW + 1_000);
+    db.execute("UPDATE entries SET fields = json_set(fields, '$.payout', '0.75')", &[])
+        .unwrap();
+    assert_eq!(report(&db, NOW + 2_000).entries.len(), 1);
+}
+
+#[test]
+fn a_report_that_cannot_be_made_is_put_off() {
+    let (db, _) = with_rewards(1);
+    db.execute("ALTER TABLE attempts RENAME TO lost", &[]).unwrap();
+    for (at_ms, wait_ms) in [(NOW, 5_000), (NOW + 5_000, 10_000)] {
+        now(feed::send(&db, &Unreachable(at_ms))).unwrap_err();
+        assert_eq!(feed::due_ms(&db, at_ms), Ok(Some(at_ms + wait_ms)));
+    }
+    db.execute("ALTER TABLE lost RENAME TO attempts", &[]).unwrap();
+    assert_eq!(sent(&db, NOW + 15_000), [1]);
 }
 
 #[test]
