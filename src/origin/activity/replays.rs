@@ -35,7 +35,7 @@ pub const REPLAY_RUNNING: ApiError = ApiError::new(
     "the app has a replay that is not over; wait for it or cancel it",
 );
 
-/// Callbacks that a step sends again, once a second.
+/// Callbacks that are due in an outbox after a step, of which there is one a second.
 pub const PACE: u32 = 100;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -184,8 +184,9 @@ async fn step_one(
                 Some(next) => (u32::from(number), next),
                 None => (u32::from(number).saturating_add(1), 0),
             };
-            // Where nothing was sent, nothing needs a pause.
-            let pause_ms = if step.replayed > 0 { SECOND_MS } else { 0 };
+            // Where nothing matched, nothing needs a pause. A step that came no further found enough that is due.
+            let pauses = step.replayed > 0 || step.next == Some(after);
+            let pause_ms = if pauses { SECOND_MS } else { 0 };
             let due_ms = now_ms.saturating_add(pause_ms);
             db.execute(sql::STEP_REPLAY, params![shard, after, step.replayed, due_ms, id])
         }

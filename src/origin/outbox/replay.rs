@@ -232,7 +232,8 @@ impl Matching {
     }
 }
 
-/// A step of a publisher's replay, which ends after `limit` callbacks, or its count.
+/// A step of a publisher's replay, or its count. With it at most `limit` callbacks are due in this outbox; where so many are
+/// already, the step is to be made again later.
 pub fn replay_some(
     db: &impl Database,
     now_ms: i64,
@@ -246,6 +247,21 @@ pub fn replay_some(
         until,
     } = replay.filter;
     let after = replay.after;
+    // What is due already is sent first, so that a new reward's callback waits for no more than a step.
+    let due = match replay.limit {
+        0 => 0,
+        limit => db
+            .query_integer(sql::COUNT_DUE, params![now_ms, limit])?
+            .unwrap_or(0),
+    };
+    let room = i64::from(replay.limit).saturating_sub(due);
+    if replay.limit > 0 && room <= 0 {
+        return Ok(Replayed {
+            replayed: 0,
+            next: Some(after),
+            until,
+        });
+    }
     let end = db.query_integer(sql::ENTRY_AFTER, params![after, step])?;
     let mut matching = Matching {
         delivery: match delivery {
@@ -260,7 +276,7 @@ pub fn replay_some(
     };
     let mut next = end.map(|_| matching.last);
     if replay.limit > 0
-        && let Some(last) = matching.nth(db, replay.limit)?
+        && let Some(last) = matching.nth(db, u32::try_from(room).unwrap_or(replay.limit))?
     {
         matching.last = last;
         next = Some(last);

@@ -216,6 +216,8 @@ platform::statements! {
     pub const SKIP = "UPDATE entries SET delivery = 3 WHERE entry = ? AND delivery = 0";
     /// time, JSON list of entries
     pub const CLAIM = "UPDATE entries SET due_ms = ? WHERE entry IN (SELECT value FROM json_each(?))";
+    /// now, at most → how many callbacks are due
+    pub const COUNT_DUE = "SELECT COUNT(*) FROM (SELECT 1 FROM entries WHERE delivery = 0 AND due_ms <= ? LIMIT ?)";
     pub const FIRST_DUE = "SELECT MIN(due_ms) FROM entries WHERE delivery = 0 AND due_ms IS NOT NULL";
     /// delivery, due, attempts made, entry, attempts made when it was claimed → one row unless it was ended or replayed
     /// meanwhile
