@@ -106,7 +106,7 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
         chosen={[delivery]}
         onChange={([value]) => setDelivery(value!)}
       />
-      <div class="field-row">
+      <div class="field-row replay-dates">
         <Field label={text.since} hint={text.sinceHint}>
           {(props) => (
             <input {...props} type="date" value={since} onInput={(event) => setSince(event.currentTarget.value)} />
