@@ -154,6 +154,8 @@ export const AUDIT_ACTIONS: Record<string, string> = {
   click_secret_ended: "Ended the former click secret",
   click_signing_ended: "Stopped requiring signed clicks",
   callback_tested: "Tested a callback",
+  callback_enabled: "Switched a callback on again",
+  tracking_url_signed: "Signed a tracking URL",
   reward_replayed: "Sent a callback again",
   rewards_replayed: "Sent callbacks again",
 };

@@ -53,9 +53,9 @@ fn told(change: &AnnouncedChange) -> Told {
         },
         AnnouncedChange::ChangeApp { app_id, fields } => {
             let rates: &[_] = if fields.iter().any(|field| field == CURRENCY) {
-                &[Rate::Settings, Rate::Currencies]
+                &[Rate::Apps, Rate::Currencies]
             } else {
-                &[Rate::Settings]
+                &[Rate::Apps]
             };
             Told {
                 subject: Some(app_id.to_string()),
@@ -70,7 +70,7 @@ fn told(change: &AnnouncedChange) -> Told {
         },
         AnnouncedChange::EnableCallback { app_id } => Told {
             subject: Some(app_id.to_string()),
-            ..of("callback_enabled", &[Rate::Settings])
+            ..of("callback_enabled", &[Rate::Apps])
         },
         AnnouncedChange::SignTrackingUrl { app_id, offer_id } => Told {
             subject: Some(app_id.to_string()),
@@ -87,7 +87,7 @@ fn told(change: &AnnouncedChange) -> Told {
         AnnouncedChange::ReplayRewards { app_id, filter } => Told {
             subject: Some(app_id.to_string()),
             detail: Some(filter.clone()),
-            ..of("rewards_replayed", &[Rate::Settings])
+            ..of("rewards_replayed", &[Rate::Apps])
         },
         AnnouncedChange::ChangeSecret { app_id, change } => {
             let action = match change {
@@ -99,7 +99,7 @@ fn told(change: &AnnouncedChange) -> Told {
             };
             Told {
                 subject: Some(app_id.to_string()),
-                ..of(action, &[Rate::Settings])
+                ..of(action, &[Rate::Apps])
             }
         }
     }

@@ -29,7 +29,9 @@ pub enum Rate {
     Invites,
     ReportKeys,
     Settings,
-    /// Changes of apps' currencies, which are also counted as settings: each makes new terms.
+    /// Changes of apps and their secrets. Apart from the other settings: a developer must not keep an owner from changing roles.
+    Apps,
+    /// Changes of apps' currencies, which are also counted as changes of apps: each makes new terms.
     Currencies,
     NewApps,
     /// Test callbacks of all apps, by the hour and one after the other: each is a request to somebody's server.
@@ -46,6 +48,7 @@ impl Rate {
             Self::Invites => "invites",
             Self::ReportKeys => "report_keys",
             Self::Settings => "settings",
+            Self::Apps => "apps",
             Self::Currencies => "currencies",
             Self::NewApps => "new_apps",
             Self::CallbackTests => "callback_tests",
@@ -59,7 +62,7 @@ impl Rate {
     const fn limit(self) -> (i64, i64) {
         match self {
             Self::FailedSignIns => (10, MINUTE_MS),
-            Self::Invites | Self::Settings => (30, HOUR_MS),
+            Self::Invites | Self::Settings | Self::Apps => (30, HOUR_MS),
             Self::ReportKeys => (10, HOUR_MS),
             Self::Currencies => (20, DAY_MS),
             Self::NewApps => (10, DAY_MS),
