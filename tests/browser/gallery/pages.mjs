@@ -1,5 +1,6 @@
 // Every page as it is when all is well, and its panels and dialogs.
 
+import { change } from "../support/faults.mjs";
 import { APP } from "../support/rewards.mjs";
 
 const app = (id) => `/dashboard/apps/${id}`;
@@ -150,6 +151,14 @@ export const pages = ({ owner, manager, asked, several, reward }) => ({
     isOverlay: true,
   },
   "app-rotate": { path: app(APP), cookie: owner, act: open("Rotate the secret"), shows: dialog, isOverlay: true },
+  "app-rotate-lost": {
+    path: app(APP),
+    cookie: owner,
+    prepare: (page) => change(page, `apps/${APP}`, ({ callback }) => (callback.has_previous_secret = true)),
+    act: open("Go on with the rotation"),
+    shows: shows("I do not have it: make another"),
+    isOverlay: true,
+  },
   "app-sign-clicks": {
     path: app("10000002"),
     cookie: owner,

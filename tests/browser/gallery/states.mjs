@@ -248,6 +248,22 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
     prepare: (page) => change(page, "rewards", (page) => (page.behind_ms = 45_000)),
     shows: shows("Behind by 45 seconds"),
   },
+  // The count asks for a fresh passkey, and can be tried again without one.
+  "rewards-replay-unverified": {
+    path: `${REWARDS}?app=10000001`,
+    cookie: owner,
+    isOverlay: true,
+    refusals: [[403, "/v1/dashboard/apps/10000001/replays"], refusal(BROKEN, "verify/request")],
+    prepare: async (page) => {
+      await answer(page, "POST", "apps/10000001/replays", { status: 403, code: "verify_first" });
+      await answer(page, "POST", "verify/request", BROKEN);
+    },
+    act: (page) => page.getByRole("button", { name: "Send callbacks again" }).click(),
+    shows: async (page) => {
+      await failed(page);
+      await page.getByRole("dialog").getByRole("button", { name: "Try again" }).waitFor();
+    },
+  },
   "reward-missing": {
     path: `${APP}/rewards/nothing`,
     cookie: owner,
