@@ -250,8 +250,11 @@ fn an_entry_that_this_code_cannot_read_does_not_stop_the_others() {
     assert_eq!((first.counts.len(), first.owes_since_ms), (1, None));
     // It is told once, and again when it has changed.
     report_all(&db, NOW + 1_000);
-    db.execute("UPDATE entries SET fields = json_set(fields, '$.payout', '0.75')", &[])
-        .unwrap();
+    db.execute(
+        "UPDATE entries SET fields = json_set(fields, '$.payout', '0.75')",
+        &[],
+    )
+    .unwrap();
     assert_eq!(report(&db, NOW + 2_000).entries.len(), 1);
 }
 

@@ -165,7 +165,11 @@ fn a_conversion_after_a_command_that_changes_nothing_is_reported_within_a_second
     }
     // The alarm is set for other work.
     assert!(!world.has_to_report());
-    assert!((2 * FEED_MS..NET_MS).contains(&waits_ms(&world)), "{}", waits_ms(&world));
+    assert!(
+        (2 * FEED_MS..NET_MS).contains(&waits_ms(&world)),
+        "{}",
+        waits_ms(&world)
+    );
     well(&mut world, Op::Erase(99));
     well(&mut world, Op::Pass(FEED_MS / 2));
     well(&mut world, postback(3));
