@@ -346,15 +346,20 @@ fn has_callback(outbox: Option<&OutboxState>) -> bool {
 /// Attempts by their entries.
 pub type Attempts = HashMap<i64, Vec<Json>>;
 
-/// The attempts of these entries.
-pub fn attempts_of(db: &impl Database, entries: &[i64]) -> Result<Attempts, DatabaseError> {
-    attempts(db, entries).map(|(attempts, _)| attempts)
+/// The newest attempts of each of these entries.
+pub fn newest_attempts(db: &impl Database, entries: &[i64], most: u32) -> Result<Attempts, DatabaseError> {
+    let rows = db.query(sql::NEWEST_ATTEMPTS, params![as_json(&entries)?, most])?;
+    shown_attempts(&rows).map(|(attempts, _)| attempts)
 }
 
-/// The same, and the bytes of their texts.
+/// All attempts of these entries, and the bytes of their texts.
 fn attempts(db: &impl Database, entries: &[i64]) -> Result<(Attempts, usize), DatabaseError> {
+    shown_attempts(&db.query(sql::LIST_ATTEMPTS, params![as_json(&entries)?])?)
+}
+
+fn shown_attempts(rows: &[Row]) -> Result<(Attempts, usize), DatabaseError> {
     let (mut attempts, mut text) = (Attempts::new(), 0_usize);
-    for row in db.query(sql::LIST_ATTEMPTS, params![as_json(&entries)?])? {
+    for row in rows {
         let mut attempt = json!({
             "at": row.integer(1)?.div_euclid(SECOND_MS),
             "ms": row.integer(2)?,

@@ -67,7 +67,7 @@ pub struct OutboxService<D, R, O> {
     must_resume: Cell<bool>,
     is_sending_batches: Cell<bool>,
     is_reporting: Cell<bool>,
-    /// When the alarm was armed last, in this process and since it fired.
+    /// When the alarm was armed last for a report, in this process and since it fired.
     armed_ms: Cell<i64>,
     /// See [`revenue_batches::send`].
     opened_ms: Cell<i64>,
@@ -270,9 +270,12 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
 
     /// Arms the alarm for the time at which something is due.
     fn arm(&self) -> Result<(), Failure> {
-        let now_ms = self.now_ms();
-        self.shell.wake_for(next_alarm(self.shell.storage(), now_ms))?;
-        self.armed_ms.set(now_ms);
+        let (db, now_ms) = (self.shell.storage(), self.now_ms());
+        self.shell.wake_for(next_alarm(db, now_ms))?;
+        // Without anything to report, the next commit has to arm it.
+        if feed::due_ms(db, now_ms)?.is_some() {
+            self.armed_ms.set(now_ms);
+        }
         Ok(())
     }
 

@@ -267,15 +267,22 @@ platform::statements! {
     /// transaction id → see `log`
     pub const GET_ENTRY = concat!(entry_columns!(), "WHERE e.transaction_id = ?");
     /// transaction id of a reward, its reversal or a notice → all of them, the reward first: entry, transaction id, state,
-    /// delivery, due, fields, user, txn, reason, time, terms of the click's offer and app, paying terms, placement, superseded
+    /// delivery, due, fields, user, txn, reason, time, terms of the click's offer and app, paying terms, placement, superseded,
+    /// attempts
     pub const GET_STORY = "SELECT e.entry, e.transaction_id, c.state, e.delivery, e.due_ms, e.fields, e.user_id, e.txn, e.reason,
-          e.at_ms, e.offer_terms, e.app_terms, c.offer_terms, e.placement, e.superseded
+          e.at_ms, e.offer_terms, e.app_terms, c.offer_terms, e.placement, e.superseded,
+          (SELECT COUNT(*) FROM attempts a WHERE a.entry = e.entry)
         FROM (SELECT COALESCE(after, entry) AS reward FROM entries WHERE transaction_id = ?) f
         JOIN entries e ON e.entry = f.reward OR e.after = f.reward
         JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal ORDER BY e.after IS NOT NULL, e.entry";
     /// JSON list of entries → entry, time of the attempt, milliseconds, status, body, error
     pub const LIST_ATTEMPTS = "SELECT entry, at_ms, ms, http_status, body, error FROM attempts
         WHERE entry IN (SELECT value FROM json_each(?)) ORDER BY attempt";
+    /// JSON list of entries, attempts of each at most → the same of the newest ones
+    pub const NEWEST_ATTEMPTS = "SELECT a.entry, a.at_ms, a.ms, a.http_status, a.body, a.error
+        FROM json_each(?1) JOIN attempts a ON a.attempt IN
+          (SELECT attempt FROM attempts WHERE entry = json_each.value ORDER BY attempt DESC LIMIT ?2)
+        ORDER BY a.attempt";
     /// → callbacks that wait, callbacks that are dead, reservations
     pub const COUNT_STANDING = "SELECT (SELECT COUNT(*) FROM entries WHERE delivery = 0),
         (SELECT COUNT(*) FROM entries WHERE delivery = 2), (SELECT COUNT(*) FROM reservations)";

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::{
     endpoint::{self, OutboxState},
     feed::reward_state,
-    log::{Attempts, attempts_of, delivery_name},
+    log::{Attempts, delivery_name, newest_attempts},
     replay, sql,
     states::state_of,
 };
@@ -38,6 +38,9 @@ use platform::{
 pub fn unknown_reward() -> ApiError {
     common::NOT_FOUND.with_message("there is no such reward")
 }
+
+/// The attempts of a callback that a story has at most. Replays may add any number.
+const ATTEMPTS: u32 = 50;
 
 #[derive(Serialize)]
 struct Story<'r> {
@@ -109,6 +112,8 @@ struct CallbackStory<'r> {
     /// The fields that each attempt sends, by their names.
     #[serde(skip_serializing_if = "Option::is_none")]
     fields: Option<Box<RawValue>>,
+    /// Those that are kept, of which `attempts` has the newest [`ATTEMPTS`].
+    attempts_total: i64,
     attempts: Vec<serde_json::Value>,
 }
 
@@ -145,7 +150,7 @@ pub fn read(db: &impl Database, read: &ReadReward) -> Result<Reply, Failure> {
         return Err(unknown_reward().into());
     };
     let entries: Vec<i64> = rows.iter().map(|row| row.integer(0)).collect::<Result<_, _>>()?;
-    let mut attempts = attempts_of(db, &entries)?;
+    let mut attempts = newest_attempts(db, &entries, ATTEMPTS)?;
     let fields: Fields = reward.json(5)?;
     let conversion = state_of(reward.integer(2)?)?;
     let with_callback = rows.iter().filter(|row| !row.is_null(3));
@@ -230,6 +235,7 @@ fn callback<'r>(
             true => None,
             false => RawValue::from_string(row.text(5)?.to_owned()).ok(),
         },
+        attempts_total: row.integer(15)?,
         attempts,
     })
 }

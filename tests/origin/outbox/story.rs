@@ -87,9 +87,32 @@ fn a_story_has_click_terms_amounts_and_every_callback_with_its_attempts() {
         })
         .collect();
     assert_eq!(answers, [(503, "answer 503"), (200, "answer 200")]);
+    assert_eq!(callbacks[0]["attempts_total"], 2);
     assert_eq!(callbacks[0]["fields"]["user_id"], "user-1");
     assert_eq!(callbacks[1]["value"], -75);
     assert_eq!(callbacks[1]["transaction_id"], reversal_id(1));
+}
+
+#[test]
+fn a_story_has_the_newest_50_attempts_of_each_callback_and_their_number() {
+    let (db, _) = reversed();
+    let more = |sql: &str, transaction_id: &str| db.execute(sql, params![transaction_id]).unwrap();
+    let add = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 60)
+        INSERT INTO attempts (entry, at_ms, ms, http_status, body)
+        SELECT entry, n * 1000, 1, 500, '' FROM n, entries WHERE transaction_id = ?";
+    more(add, &reward_id(1));
+    more(add, &reversal_id(1));
+    let story = told(&db, &of("acme", &reward_id(1)));
+    for (nth, total) in [(0, 62), (1, 60)] {
+        let callback = &story["callbacks"][nth];
+        assert_eq!(callback["attempts_total"], total);
+        let attempts = callback["attempts"].as_array().unwrap();
+        let times: Vec<_> = attempts
+            .iter()
+            .map(|attempt| attempt["at"].as_i64().unwrap())
+            .collect();
+        assert_eq!(times, (11..=60).collect::<Vec<_>>());
+    }
 }
 
 #[test]

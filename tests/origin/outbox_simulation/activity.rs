@@ -2,10 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::world::{World, app};
+use super::{
+    ops::{Change, Op, Postback},
+    receivers::Behaviour,
+    world::{World, app},
+};
+use crate::sqlite::Faults;
 use contract::{activity, operation::ObjectAddress};
-use domain::model::time::{DAY_MS, UtcDay};
-use origin::activity::{handle, reports::DAYS};
+use domain::{
+    conversions::state::Status,
+    model::time::{DAY_MS, MINUTE_MS, UtcDay},
+};
+use origin::{
+    activity::{handle, reports::DAYS},
+    outbox::{NET_MS, feed::FEED_MS},
+};
 use platform::database::{Database, Row};
 
 /// Day and state, with the rewards and their payout.
@@ -119,4 +130,49 @@ impl World {
 fn shown(row: &Row) -> (i64, Vec<String>) {
     let columns = row.0.iter().skip(1).map(|value| format!("{value:?}"));
     (row.integer(0).unwrap(), columns.collect())
+}
+
+fn well(world: &mut World, op: Op) {
+    world.carry_out(op, None, Faults::none());
+    // The wait for a commit may take some polls.
+    for _ in 0..8 {
+        world.carry_out(Op::Pass(0), None, Faults::none());
+    }
+}
+
+#[test]
+fn a_conversion_after_a_command_that_changes_nothing_is_reported_within_a_second() {
+    let postback = |click| {
+        Op::Convert(Postback {
+            click,
+            age_ms: MINUTE_MS,
+            goal: None,
+            txn: None,
+            status: Status::Approved,
+            is_own: true,
+        })
+    };
+    let mut world = World::new(true, 0);
+    world.env.syncs_fail.set(false);
+    well(&mut world, Op::Receivers(Behaviour::RetryAfter(13)));
+    well(&mut world, Op::Change(Change::Callback(true, true)));
+    well(&mut world, postback(1));
+    well(&mut world, Op::ResolveAll);
+    let waits_ms = |world: &World| world.env.alarm_ms.get().unwrap() - world.now_ms();
+    while waits_ms(&world) <= FEED_MS {
+        well(&mut world, Op::Alarm(0));
+        well(&mut world, Op::ResolveAll);
+    }
+    // The alarm is set for other work.
+    assert!(!world.has_to_report());
+    assert!(
+        (2 * FEED_MS..NET_MS).contains(&waits_ms(&world)),
+        "{}",
+        waits_ms(&world)
+    );
+    well(&mut world, Op::Erase(99));
+    well(&mut world, Op::Pass(FEED_MS / 2));
+    well(&mut world, postback(3));
+    assert!(world.has_to_report());
+    assert!((0..=FEED_MS).contains(&waits_ms(&world)), "{}", waits_ms(&world));
 }
