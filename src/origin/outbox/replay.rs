@@ -47,7 +47,10 @@ pub fn replay(
         let replayed = db.query_first(sql::REPLAY, params![now_ms, transaction_id, claimed_until_ms])?;
         if let Some(replayed) = &replayed {
             let entry = replayed.integer(0)?;
-            db.execute(sql::REPLAY_REVERSALS, params![now_ms, entry - 1, entry])?;
+            db.execute(
+                sql::REPLAY_REVERSALS,
+                params![now_ms, entry - 1, entry, 0_i64, 0_i64],
+            )?;
         }
         db.execute(sql::HOLD_REVERSALS, params![now_ms])?;
         Ok::<_, Failure>(replayed)
@@ -221,12 +224,21 @@ impl Matching {
             last,
         } = *self;
         let claimed_until_ms = now_ms.saturating_add(claim_ms);
+        // A delivered reversal that the replay selects itself is left to its own step. If it was replayed with its reward, it
+        // might be delivered again before that step, which would replay it a second time.
+        let (left_since, left_until) = match delivery {
+            entries::DELIVERED => (since, until),
+            _ => (0, 0),
+        };
         db.transaction(|| {
             db.execute(
                 sql::REPLAY_MANY,
                 params![delivery, since, until, after, last, now_ms, claimed_until_ms],
             )?;
-            db.execute(sql::REPLAY_REVERSALS, params![now_ms, after, last])?;
+            db.execute(
+                sql::REPLAY_REVERSALS,
+                params![now_ms, after, last, left_since, left_until],
+            )?;
             db.execute(sql::HOLD_REVERSALS, params![now_ms])
         })
     }

@@ -243,9 +243,11 @@ platform::statements! {
     /// delivery, first second, second after the last, entry before the first, last entry, time, latest end of a claim
     pub const REPLAY_MANY = concat!("UPDATE entries NOT INDEXED SET delivery = 0, attempts_made = 0,
           due_ms = IIF(delivery = 0 AND due_ms > ?6 AND due_ms <= ?7, due_ms, ?6) ", to_replay!());
-    /// time of the replay, entry before the first, last entry: replays the reversals of replayed rewards
+    /// time of the replay, entry before the first, last entry, first second, second after the last: replays the reversals of
+    /// replayed rewards, without those delivered ones whose time is in the period
     pub const REPLAY_REVERSALS = "UPDATE entries SET delivery = 0, due_ms = ?1, attempts_made = 0
-        WHERE after > ?2 AND after <= ?3 AND notice IS NULL AND delivery <> 0 AND user_id IS NOT NULL AND EXISTS
+        WHERE after > ?2 AND after <= ?3 AND notice IS NULL AND delivery <> 0 AND user_id IS NOT NULL
+          AND NOT (delivery = 1 AND fields ->> '$.conversion_ts' >= ?4 AND fields ->> '$.conversion_ts' < ?5) AND EXISTS
           (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0 AND r.due_ms = ?1 AND r.attempts_made = 0)";
     /// time of the replay: holds reversals whose reward's callback waits, replayed or not
     pub const HOLD_REVERSALS = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ?

@@ -271,10 +271,35 @@ fn a_reversal_waits_for_a_reward_that_was_replayed_in_an_earlier_step() {
     send_all(&db, world.now_ms.get(), 200);
     let later = NOW + DAY_MS;
     let replayed = replay_in(&db, later, r#"{"since":0,"state":"delivered"}"#, 1).unwrap();
-    // It was replayed with its reward and is not counted separately.
-    assert_eq!(replayed, 1);
+    assert_eq!(replayed, 2);
     assert_eq!(ids(&claim(&db, later)), [reward_id(1)]);
     assert_eq!(delivery_state(&db, &reversal_id(1)), (Some(0), None, 0));
+}
+
+#[test]
+fn a_delivered_reversal_is_sent_again_once_although_its_reward_is_delivered_between_two_steps() {
+    // The reversal is in the period, or after it.
+    for (until, replayed) in [(None, 2), (Some(NOW_S + 1), 1)] {
+        let (db, world) = with_rewards(1);
+        world.pass(SECOND_MS);
+        convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
+        send_all(&db, world.now_ms.get(), 200);
+        let later = NOW + DAY_MS;
+        let ask = async |ReplayMany { body, after, until }: ReplayMany| {
+            let step = operator::replay_many(&db, later, &body, after, until, CLAIM_MS, 1);
+            send_all(&db, later, 200);
+            step
+        };
+        let body = j!({ "since": 0, "until": until, "state": "delivered" }).to_string();
+        assert_eq!(now(replay_in_steps(&body, None, ask)).unwrap().replayed, replayed);
+        for id in [reward_id(1), reversal_id(1)] {
+            assert_eq!(
+                entry(&db, &id)["attempts"].as_array().unwrap().len(),
+                2,
+                "{until:?}"
+            );
+        }
+    }
 }
 
 #[test]
