@@ -381,7 +381,9 @@ export interface RewardCallback {
   next_try_ts: number | null;
   /** The values that each try sends, by their names; not for analysts. */
   fields?: Record<string, string | number | null>;
+  /** The newest of them. */
   attempts: CallbackTry[];
+  attempts_total: number;
 }
 
 export interface RewardClick {

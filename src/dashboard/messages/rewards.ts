@@ -151,6 +151,7 @@ export const story = {
   sent: "What is sent",
   sentHint: "The values are the same in each try; its time and signature are its own.",
   tries: "Tries",
+  newestTries: (shown: number, all: number) => `The newest ${shown} of ${all} tries.`,
   noTries: (delivery: RewardDelivery) =>
     ({
       waiting: "It has not been sent yet.",

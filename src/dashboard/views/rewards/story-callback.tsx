@@ -53,6 +53,9 @@ export function StoryCallback({ appId, callback, currency, reload }: Props) {
           </>
         )}
         {attempts.length === 0 && <p>{text.noTries(delivery)}</p>}
+        {attempts.length < callback.attempts_total && attempts.length > 0 && (
+          <p class="note">{text.newestTries(attempts.length, callback.attempts_total)}</p>
+        )}
       </div>
       {attempts.length > 0 && (
         <Table
