@@ -21,9 +21,9 @@ export async function sendCallbacksTo(signpost, url, secret, app = APP) {
 export const advertiserToken = async (signpost) => (await signpost.operator("POST", `/advertisers/${ADVERTISER}/token`)).token;
 
 /** One user's click and conversion; returns the transaction id. */
-export async function earn(signpost, token, user) {
+export async function earn(signpost, token, user, app = APP) {
   const click = await fetch(
-    `${signpost.base}/v2/tracking/click?rid=${CLICKED_GOAL}&app=${APP}&user_id=${user}&c1=level-7`,
+    `${signpost.base}/v2/tracking/click?rid=${CLICKED_GOAL}&app=${app}&user_id=${user}&c1=level-7`,
     { redirect: "manual", headers: { "CF-IPCountry": "DE", "User-Agent": USER_AGENT } },
   );
   assert.equal(click.status, 302, await click.text());

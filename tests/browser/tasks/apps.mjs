@@ -66,6 +66,26 @@ export async function blockOffers(page, hand, ids) {
   await saved(page);
 }
 
+/** Sets the app's first callback; returns its secret, which is shown this once. */
+export async function setFirstCallback(page, hand, url) {
+  const callback = part(page, "Callback");
+  await hand.write(callback.getByLabel("Callback URL"), url);
+  await hand.press(save(callback));
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("heading", { name: "Copy the secret of the callback now" }).waitFor();
+  const secret = await dialog.getByText(/^whsec_/).innerText();
+  await hand.press(dialog.getByRole("button", { name: "Done" }));
+  await page.getByRole("button", { name: "Rotate the secret" }).waitFor();
+  return secret;
+}
+
+/** Sends a test with a wrong signature. */
+export async function forge(page, hand, text) {
+  const tester = part(page, "Test your receiver");
+  await hand.tick(tester.getByRole("radio", { name: /^A wrong signature/ }));
+  await testReceiver(page, hand, text);
+}
+
 /** Writes a URL with macros, sees what is wrong while typing, and what would be sent. */
 export async function writeCallback(page, hand, url) {
   const callback = part(page, "Callback");

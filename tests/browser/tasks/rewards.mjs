@@ -53,6 +53,21 @@ export async function replayFromStory(page, hand, { user, transactionId, repair 
   await page.getByText("Your receiver answered 2xx.").waitFor();
 }
 
+/** A reward arrives by itself. Its story ends well, and its callback is sent once more. */
+export async function followReward(page, hand, user, earn) {
+  await openLog(page, hand);
+  await earn();
+  await rowOf(page, user).getByText("HTTP 200").waitFor();
+  await hand.press(rowOf(page, user).getByRole("link"));
+  await page.getByRole("heading", { name: "Reward, approved" }).waitFor();
+  await page.getByText("The user clicked the offer.").waitFor();
+  await page.getByText("Your receiver answered 2xx.").waitFor();
+  await hand.press(page.getByRole("button", { name: "Send it again" }));
+  await hand.press(inDialog(page, "Send it again"));
+  await page.getByText("It is queued to be sent again.").waitFor({ state: "attached" });
+  await page.waitForFunction(() => document.querySelectorAll("main tbody tr").length === 2);
+}
+
 /** While it is paused, the log stays as it is. */
 export async function pauseLog(page, hand, user, earn) {
   await hand.press(page.getByRole("button", { name: "Pause" }));
