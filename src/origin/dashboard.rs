@@ -14,6 +14,8 @@ mod figures;
 #[cfg(target_arch = "wasm32")]
 mod gate;
 #[cfg(target_arch = "wasm32")]
+mod idempotency_key;
+#[cfg(target_arch = "wasm32")]
 mod listing;
 #[cfg(target_arch = "wasm32")]
 mod members;

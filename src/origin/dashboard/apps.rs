@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use worker::Request;
 
-use super::{audited, gate::Visitor};
+use super::{audited, gate::Visitor, idempotency_key};
 use crate::{
     isolate::RequestContext,
     operator::{self, ask, segment},
@@ -22,7 +22,7 @@ use domain::{
     model::{
         AppId,
         api_error::{ApiError, common},
-        document::{Document, INVALID_FIELD},
+        document::Document,
     },
 };
 use platform::{
@@ -35,7 +35,6 @@ use platform::{
 
 /// 1,000 blocked offers of 64 characters, and the rest.
 const MAX_BODY: usize = 128 << 10;
-const MAX_KEY: usize = 64;
 
 pub const NO_REVISION: ApiError = ApiError::new(
     428,
@@ -93,11 +92,7 @@ pub async fn create(
     visitor: &Visitor,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let key = header(&request, "Idempotency-Key").unwrap_or_default();
-    if key.is_empty() || key.len() > MAX_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let problem = format!("Idempotency-Key: must be 1 to {MAX_KEY} visible ASCII characters");
-        return Err(INVALID_FIELD.with_message(problem).into());
-    }
+    let key = idempotency_key::read(&request)?;
     let body = body::read_text(&mut request, MAX_BODY).await?;
     let name = NewApp::from_json(&body)?.name().to_owned();
     let create = CreateOwnApp {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use worker::Request;
 
-use super::{audited, gate::Visitor, reward_query};
+use super::{audited, gate::Visitor, idempotency_key, reward_query};
 use crate::{
     isolate::RequestContext,
     operator::{TIMEOUT, ask, segment},
@@ -16,18 +16,13 @@ use contract::{
 use domain::model::{
     AppId,
     api_error::{ApiError, common},
-    document::INVALID_FIELD,
 };
 use platform::{
-    http::{
-        answer::Answer,
-        body::{self, header},
-    },
+    http::{answer::Answer, body},
     traits::ObjectCall,
 };
 
 const MAX_BODY: usize = 4 << 10;
-const MAX_KEY: usize = 64;
 
 /// Also of another publisher's.
 fn unknown_app() -> ApiError {
@@ -47,7 +42,7 @@ pub async fn start(
     if !context.workers.call(&to, find, TIMEOUT).await?.found {
         return Err(unknown_app().into());
     }
-    let key = header(&request, "Idempotency-Key").unwrap_or_default();
+    let key = idempotency_key::read(&request);
     let body = body::read_text(&mut request, MAX_BODY).await?;
     let (filter, is_dry_run) = reward_query::parse_replay(&body, context.now_ms)?;
     let publisher = visitor.publisher.clone();
@@ -61,10 +56,7 @@ pub async fn start(
         let body = json!({ "count": counted.count, "until": filter.until });
         return Ok(Answer::json(200, body.to_string()));
     }
-    if key.is_empty() || key.len() > MAX_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let problem = format!("Idempotency-Key: must be 1 to {MAX_KEY} visible ASCII characters");
-        return Err(INVALID_FIELD.with_message(problem).into());
-    }
+    let key = key?;
     let announce = Announce {
         by: visitor.actor(),
         change: AnnouncedChange::ReplayRewards {

@@ -1,0 +1,21 @@
+//! The `Idempotency-Key` of a call that could not be taken back if it were made twice.
+
+use worker::Request;
+
+use domain::model::{api_error::ApiError, document::INVALID_FIELD};
+use platform::http::body::header;
+
+const MAX_KEY: usize = 64;
+
+/// Reads the key.
+///
+/// # Errors
+/// It is missing or not as it must be.
+pub fn read(request: &Request) -> Result<String, ApiError> {
+    let key = header(request, "Idempotency-Key").unwrap_or_default();
+    if key.is_empty() || key.len() > MAX_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let problem = format!("Idempotency-Key: must be 1 to {MAX_KEY} visible ASCII characters");
+        return Err(INVALID_FIELD.with_message(problem));
+    }
+    Ok(key)
+}
