@@ -11,7 +11,7 @@ use super::sql;
 use crate::batches::wait_ms;
 use contract::{
     activity::{CancelReplay, CountReplay, Counted, ReadReplay, ReplayFilter, StartReplay},
-    operation::{CallError, Reply},
+    operation::{CallError, Reply, Unanswered},
     outbox::{ReplayRewards, Replayed, Shard},
 };
 use domain::model::{
@@ -38,6 +38,8 @@ pub const REPLAY_RUNNING: ApiError = ApiError::new(
 /// Callbacks that are due in an outbox after a step, of which there is one a second.
 pub const PACE: u32 = 100;
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a count may take, in milliseconds: its caller waits 25 s.
+const COUNT_MS: i64 = 20 * SECOND_MS;
 
 fn unknown() -> ApiError {
     common::NOT_FOUND.with_message("there is no such replay")
@@ -113,11 +115,15 @@ pub fn cancel(db: &impl Database, now_ms: i64, cancel: &CancelReplay) -> Result<
 }
 
 /// Counts what a replay would send, in all outboxes of the app.
+///
+/// # Errors
+/// `unavailable` if an outbox does not answer, or all of it takes longer than the caller waits.
 pub async fn count(
     db: &impl Database,
-    runtime: &impl ObjectCall,
+    runtime: &(impl Clock + ObjectCall),
     count: &CountReplay,
 ) -> Result<Counted, Failure> {
+    let until_ms = runtime.now_ms().saturating_add(COUNT_MS);
     let rows = db.query(sql::LIST_OUTBOXES, params![count.app.number()])?;
     let shards: Vec<u8> = rows.iter().map(|row| row.number(0)).collect::<Result<_, _>>()?;
     let counts: Vec<i64> = stream::iter(shards)
@@ -128,6 +134,13 @@ pub async fn count(
                     app: count.app,
                     number,
                 };
+                if runtime.now_ms() > until_ms {
+                    let message = "counting took too long".into();
+                    return Err(CallError::from(Unanswered {
+                        message,
+                        ..Unanswered::default()
+                    }));
+                }
                 let step = ask(runtime, shard, &count.publisher, count.filter, after, 0).await?;
                 found = found.saturating_add(step.replayed);
                 match step.next {

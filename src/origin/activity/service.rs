@@ -5,17 +5,21 @@ use contract::activity::{Command, Reply};
 use platform::{
     failure::Failure,
     object_shell::ObjectShell,
+    single_flight::SingleFlight,
     traits::{Clock, ObjectCall, ObjectStorage},
 };
 
 pub struct ActivityService<D, R> {
     shell: ObjectShell<D, R>,
+    /// One count of callbacks at a time: each reads whole logs, and outboxes have conversions to answer.
+    counting: SingleFlight<()>,
 }
 
 impl<D: ObjectStorage, R: Clock + ObjectCall> ActivityService<D, R> {
     pub fn new(name: Option<String>, storage: D, runtime: R) -> Self {
         Self {
             shell: ObjectShell::new("activity", name, storage, runtime, MIGRATIONS),
+            counting: SingleFlight::default(),
         }
     }
 
@@ -26,6 +30,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ActivityService<D, R> {
     pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
         if let Command::CountReplay(count) = &command {
             let db = self.shell.ready().await?;
+            let _leader = self.counting.lead().await;
             let counted = replays::count(db, self.shell.runtime(), count).await;
             return counted.map(Reply::Counted);
         }
