@@ -236,7 +236,8 @@ fn the_first_click_of_an_isolate_is_answered_like_the_ordinary_path() {
     compared.unwrap();
     let fast = fast.get();
     assert!(
-        fast > u64::from(COLD_CLICKS) / 10,
+        // Few of so few random clicks are redirects.
+        fast > u64::from(COLD_CLICKS) / 20,
         "{fast} of {COLD_CLICKS} took the fast path"
     );
 }
