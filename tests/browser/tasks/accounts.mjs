@@ -57,10 +57,11 @@ export async function signOutOfAll(page, hand) {
   await heading(page, "Sign in");
 }
 
-/** Opens a view that asks for nothing by itself. */
+/** Opens a view that asks for nothing more by itself. */
 export async function openKeys(page, hand) {
   await hand.press(page.getByRole("link", { name: "Settings", exact: true }));
   await heading(page, "Report keys");
+  await page.getByText("No report keys").waitFor();
 }
 
 /** The account has been suspended while it was shown; the passkey does not get in, either. */
