@@ -30,10 +30,13 @@ export const makePageMembers = async (signpost) => ({
   reward: await makeReward(signpost),
 });
 
+/** A callback of the demo's first app. Nothing answers on this port. */
+const makeCallback = (signpost) =>
+  sendCallbacksTo(signpost, "http://127.0.0.1:59999/callback?user={user_id}&id={transaction_id}&coins={value}", SECRET);
+
 /** A reward of the demo whose callback finds no receiver. */
 async function makeReward(signpost) {
-  // Nothing answers on this port.
-  await sendCallbacksTo(signpost, "http://127.0.0.1:59999/callback?user={user_id}&id={transaction_id}&coins={value}", SECRET);
+  await makeCallback(signpost);
   return earn(signpost, await advertiserToken(signpost), "player-1");
 }
 
@@ -69,6 +72,7 @@ export async function makeMembers(signpost) {
   const young = await signpost.addPublisher(LONG_NAME);
   const old = await signpost.addPublisher("Otter Works");
   await signpost.addFacts(old, addDays(today(), -10));
+  await makeCallback(signpost);
   return {
     owner: await signpost.signIn(DEMO),
     analyst: await signpost.signIn(DEMO, "analyst", "Priya Raghunathan"),

@@ -100,7 +100,7 @@ export async function replayMany(page, hand, { app, user, earn, repair }) {
   await page.goto(`/dashboard/rewards?app=${app}&delivery=waiting`);
   await page.getByText("Live", { exact: true }).waitFor();
   await earn();
-  await rowOf(page, user).getByText("HTTP 500").waitFor();
+  await rowOf(page, user).getByText("HTTP 500").waitFor({ timeout: FAILING_ENDPOINT_MILLISECONDS });
   await repair();
   await hand.press(page.getByRole("button", { name: "Send callbacks again" }));
   const dialog = page.getByRole("dialog");
