@@ -12,7 +12,7 @@ export async function openLog(page, hand) {
   await page.goto("/dashboard");
   await page.getByRole("heading", { name: "Overview" }).waitFor();
   await hand.press(page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Rewards", exact: true }));
-  await page.getByText("Live", { exact: true }).waitFor();
+  await page.getByText(/^(Live|Behind by .*)$/).waitFor();
 }
 
 /** A reward appears by itself, and its row changes by itself. */
@@ -98,7 +98,7 @@ export async function switchOnAgain(page, hand, { appName, user, repair }) {
 /** Sends all of an app's callbacks that wait, once the receiver works again. */
 export async function replayMany(page, hand, { app, user, earn, repair }) {
   await page.goto(`/dashboard/rewards?app=${app}&delivery=waiting`);
-  await page.getByText("Live", { exact: true }).waitFor();
+  await page.getByText(/^(Live|Behind by .*)$/).waitFor();
   await earn();
   await rowOf(page, user).getByText("HTTP 500").waitFor({ timeout: FAILING_ENDPOINT_MILLISECONDS });
   await repair();
