@@ -43,7 +43,7 @@ pub fn address(publisher: &PublisherId) -> ObjectAddress {
 
 operations! {
     pub enum Command {
-        /// What changed in an outbox. Idempotent by source and sequence.
+        /// The changes of an outbox. Idempotent by source and sequence.
         Report(Box<Report>) -> Applied, Idempotent;
         Read(ReadActivity) -> Activity, Idempotent;
         List(Box<ListRewards>) -> RewardPage, Idempotent;

@@ -18,7 +18,7 @@ use platform::{
     params,
 };
 
-/// What the audit tells of a change, and the rates that count it.
+/// A change's row of the audit, and the rates that count the change.
 struct Told {
     action: &'static str,
     subject: Option<String>,

@@ -17,7 +17,7 @@ pub const MIGRATIONS: &[Migration] = &[&[&[
        waiting INTEGER NOT NULL, dead INTEGER NOT NULL,
        PRIMARY KEY (app, shard)
      ) STRICT, WITHOUT ROWID",
-    // What each outbox has said of a day, and the sums of that over the outboxes of an app.
+    // The counts of a day as each outbox has reported them, and their sums over the outboxes of an app.
     "CREATE TABLE outbox_counts (
        day INTEGER NOT NULL, app INTEGER NOT NULL, shard INTEGER NOT NULL, state INTEGER NOT NULL,
        rewards INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,

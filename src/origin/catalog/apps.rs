@@ -231,7 +231,7 @@ fn stored(db: &impl Database, app: AppId) -> Result<Row, Failure> {
     })
 }
 
-/// What the users of an app are offered depends on.
+/// The parts of an app that decide what its users are offered.
 pub fn offering(db: &impl Database, app: AppId) -> Result<Reply, Failure> {
     let row = stored(db, app)?;
     let document: App = row.json(1)?;

@@ -21,7 +21,7 @@ use platform::{log, traits::ObjectCall};
 /// The answer for an app that the publisher does not have.
 pub const UNKNOWN_APP: ApiError = ApiError::new(404, "not_found", "there is no such app");
 
-/// What the catalog knows of an app, by the operation that reads it.
+/// A part of the catalog's knowledge of an app, with the operation that reads it.
 pub trait KnownApp: DeserializeOwned {
     fn get(app: AppId) -> impl Operation<Answer = Reply>;
     fn publisher(&self) -> &PublisherId;

@@ -49,7 +49,7 @@ pub fn loaded_through_ms(db: &impl Database) -> Result<Option<i64>, DatabaseErro
     db.query_integer(sql::GET_STATE, params![LOADED])
 }
 
-/// What the ledger knows of the instants that the dashboard shows.
+/// The instants that the dashboard shows and the ledger knows.
 pub fn read(db: &impl Database) -> Result<Freshness, DatabaseError> {
     let state = |name| db.query_integer(sql::GET_STATE, params![name]);
     Ok(Freshness {

@@ -128,8 +128,8 @@ pub struct Made {
 }
 
 /// Makes the next report, under a number that no other report of the outbox has. `None` before the publisher is known.
-/// What this code cannot read, because newer code has written it, is logged and left out, so that it does not stop the others.
-/// It is reported with its next change.
+/// A row that this code cannot read, because newer code has written it, is logged and left out, so that it does not stop the
+/// others. It is reported with its next change.
 pub fn make(db: &impl Database, now_ms: i64) -> Result<Option<Made>, DatabaseError> {
     let Some(state) = endpoint::read(db)? else {
         return Ok(None);
@@ -158,7 +158,7 @@ pub fn make(db: &impl Database, now_ms: i64) -> Result<Option<Made>, DatabaseErr
     let last = marks.last().map_or(0, |(entry, _)| *entry);
     let first_left = db.query_integer(sql::FIRST_CHANGED, params![last])?;
     let complete_ms = begun.integer(1)?;
-    // What is left has changed since the last complete report, and not before its entry was made.
+    // The entries that are left have changed since the last complete report, and not before its entry was made.
     let entry_ms = first_left.map_or(0, |entry| entry.div_euclid(NUMBERS_PER_MS));
     let is_complete = first_left.is_none() && counted.len() < COUNTS;
     let has_changes = !marks.is_empty() || !counts.is_empty();

@@ -74,16 +74,7 @@ struct Range {
     #[serde(default)]
     until: Option<i64>,
     #[serde(default)]
-    state: Ended,
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Ended {
-    #[default]
-    Dead,
-    Delivered,
-    Waiting,
+    state: ReplayedDelivery,
 }
 
 impl Document for Range {
@@ -148,31 +139,19 @@ pub fn replay_many(
     step: i64,
 ) -> Result<Replayed, Failure> {
     let range = Range::from_json(body)?;
-    let delivery = match range.state {
-        Ended::Dead => entries::DEAD,
-        Ended::Delivered => entries::DELIVERED,
-        Ended::Waiting => entries::WAITING,
-    };
     // Conversion times are whole seconds, so "until now" includes the current second.
     let until = range
         .until
         .or(until)
         .unwrap_or(now_ms.div_euclid(SECOND_MS).saturating_add(1));
-    let end = db.query_integer(sql::ENTRY_AFTER, params![after, step])?;
-    let matching = Matching {
-        delivery,
-        since: range.since,
-        until,
-        after,
-        last: end.unwrap_or(MAX_INTEGER).saturating_sub(1),
-    };
+    let (matching, next) = Matching::step(db, range.state, range.since, until, after, step)?;
     let replayed = matching.count(db)?;
     if replayed > 0 {
         matching.replay(db, now_ms, claim_ms)?;
     }
     Ok(Replayed {
         replayed,
-        next: end.map(|_| matching.last),
+        next,
         until,
     })
 }
@@ -187,31 +166,52 @@ struct Matching {
 }
 
 impl Matching {
-    fn count(&self, db: &impl Database) -> Result<i64, DatabaseError> {
-        let Self {
-            delivery,
+    /// The next `step` entries after `after`, and the last of them if there are more.
+    fn step(
+        db: &impl Database,
+        delivery: ReplayedDelivery,
+        since: i64,
+        until: i64,
+        after: i64,
+        step: i64,
+    ) -> Result<(Self, Option<i64>), DatabaseError> {
+        let end = db.query_integer(sql::ENTRY_AFTER, params![after, step])?;
+        let matching = Self {
+            delivery: match delivery {
+                ReplayedDelivery::Dead => entries::DEAD,
+                ReplayedDelivery::Delivered => entries::DELIVERED,
+                ReplayedDelivery::Waiting => entries::WAITING,
+            },
             since,
             until,
             after,
-            last,
-        } = *self;
-        let count = db.query_integer(sql::COUNT_TO_REPLAY, params![delivery, since, until, after, last])?;
+            last: end.unwrap_or(MAX_INTEGER).saturating_sub(1),
+        };
+        let next = end.map(|_| matching.last);
+        Ok((matching, next))
+    }
+
+    fn count(&self, db: &impl Database) -> Result<i64, DatabaseError> {
+        let count = db.query_integer(
+            sql::COUNT_TO_REPLAY,
+            params![self.delivery, self.since, self.until, self.after, self.last],
+        )?;
         Ok(count.unwrap_or(0))
     }
 
     /// The last of the first `limit` callbacks; none if there are fewer.
     fn nth(&self, db: &impl Database, limit: u32) -> Result<Option<i64>, DatabaseError> {
-        let Self {
-            delivery,
-            since,
-            until,
-            after,
-            last,
-        } = *self;
         let before = limit.saturating_sub(1);
         db.query_integer(
             sql::NTH_TO_REPLAY,
-            params![delivery, since, until, after, last, before],
+            params![
+                self.delivery,
+                self.since,
+                self.until,
+                self.after,
+                self.last,
+                before
+            ],
         )
     }
 
@@ -274,19 +274,7 @@ pub fn replay_some(
             until,
         });
     }
-    let end = db.query_integer(sql::ENTRY_AFTER, params![after, step])?;
-    let mut matching = Matching {
-        delivery: match delivery {
-            ReplayedDelivery::Dead => entries::DEAD,
-            ReplayedDelivery::Delivered => entries::DELIVERED,
-            ReplayedDelivery::Waiting => entries::WAITING,
-        },
-        since: from,
-        until,
-        after,
-        last: end.unwrap_or(MAX_INTEGER).saturating_sub(1),
-    };
-    let mut next = end.map(|_| matching.last);
+    let (mut matching, mut next) = Matching::step(db, delivery, from, until, after, step)?;
     if replay.limit > 0
         && let Some(last) = matching.nth(db, u32::try_from(room).unwrap_or(replay.limit))?
     {

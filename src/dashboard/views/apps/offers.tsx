@@ -1,4 +1,4 @@
-// What this app's users are offered, by country and device; and tracking URLs to try an offer with.
+// The offers that this app's users see, by country and device; and tracking URLs to try an offer with.
 
 import { useState } from "preact/hooks";
 import { useAction } from "../../action";

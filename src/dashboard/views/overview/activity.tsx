@@ -26,7 +26,7 @@ const LINKS: Record<keyof Firsts, string> = {
 };
 
 export function Checklist({ first: told, role }: { first: Firsts; role: Role }) {
-  // What came later proves what came before: a conversion is of a click, and a click of an offer that was listed.
+  // A later event proves the earlier ones: a conversion is of a click, and a click of an offer that was listed.
   const click = told.click ?? told.conversion;
   const first = { ...told, click, list: told.list ?? click };
   const done = STEPS.filter((step) => first[step] !== null).length;
@@ -73,7 +73,7 @@ export function RewardTiles({ data, today }: { data: Data | undefined; today: st
   const { approved, pending, reversed, pendingNote, nowNote } = text.tiles;
   const tiles = [
     { label: approved, value: sum(days, (day) => day.approved), usd: sum(days, (day) => day.approved_micro_usd) },
-    // What is held is pending for the publisher, too.
+    // A held reward is pending for the publisher, too.
     { label: pending, value: sum(days, (day) => day.pending + day.held), note: pendingNote },
     { label: reversed, value: sum(days, (day) => day.reversed), usd: sum(days, (day) => day.reversed_micro_usd) },
   ];

@@ -22,7 +22,7 @@ export function Overview() {
   const { data, error, reload } = cached;
   // After the key numbers, which it must not hold up.
   const activity = useActivity(data !== undefined);
-  // Whoever goes live waits for the next tick.
+  // A publisher that goes live waits for the next tick.
   useEffect(() => {
     const timer = setInterval(() => !document.hidden && void refresh(ACTIVITY_KEY), ACTIVITY_MILLISECONDS);
     return () => clearInterval(timer);

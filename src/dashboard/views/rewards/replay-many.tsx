@@ -89,7 +89,7 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
     };
   }, [delivery, since, upTo, round]);
   const start = useAction(async () => {
-    // What was counted is what is sent.
+    // The callbacks that were counted are sent, and no others.
     const { count, until, filter } = counted!;
     const body = { filter, until };
     const { replay_id } = await withVerification(() => api.startReplay(appId, body, key(body)));

@@ -122,7 +122,7 @@ export function useLog(filter: RewardFilter | null): Log {
     if (shown?.cursor !== cursor) return;
     const known = new Set(shown.rows.map(keyOf));
     const rows = [...shown.rows, ...answer.rows.filter((row) => !known.has(keyOf(row)))];
-    // What has changed is asked for from the first page on.
+    // Changes are asked for from the first page on.
     show({ ...shown, rows, cursor: answer.cursor });
   });
   return { ...state, isPaused, setPaused, reload: () => setRound(round + 1), older };
