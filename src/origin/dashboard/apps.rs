@@ -10,7 +10,7 @@ use crate::{
     refusal::Refusal,
 };
 use contract::{
-    accounts::{Announce, AnnouncedChange},
+    accounts::AnnouncedChange,
     catalog::{
         self, COMMAND_PATH, ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange,
         SecretChange, UNKNOWN_RESOURCE,
@@ -100,7 +100,7 @@ pub async fn create(
         key,
         body,
     };
-    let announce = announced(visitor, AnnouncedChange::CreateApp { name });
+    let announce = visitor.announce(AnnouncedChange::CreateApp { name });
     let subject = |reply: &Reply| {
         #[derive(Deserialize)]
         struct Created {
@@ -171,15 +171,8 @@ async fn changed(
         app_id,
         change: own,
     };
-    let (account, announce) = (visitor.account.id(), announced(visitor, change));
+    let (account, announce) = (visitor.account.id(), visitor.announce(change));
     let catalog = to_catalog();
     let changed = audited::change(&context.workers, account, announce, &catalog, command, |_| None);
     Ok(changed.await?)
-}
-
-fn announced(visitor: &Visitor, change: AnnouncedChange) -> Announce {
-    Announce {
-        by: visitor.actor(),
-        change,
-    }
 }

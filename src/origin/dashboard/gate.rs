@@ -7,7 +7,7 @@ use super::{
     config::{DashboardConfig, LocalSignIn},
 };
 use crate::{isolate::RequestContext, limits::Pool, operator::TIMEOUT, refusal::Refusal};
-use contract::accounts::{self, Actor, ReadSession, Session};
+use contract::accounts::{self, Actor, Announce, AnnouncedChange, ReadSession, Session};
 use domain::{
     accounts::{
         account::{ACCOUNT_SUSPENDED, Account, AccountKind},
@@ -59,6 +59,14 @@ pub struct Visitor {
 impl Visitor {
     pub fn actor(&self) -> Actor {
         Actor::Member(self.session.member)
+    }
+
+    /// Announces a change that this member has another object make.
+    pub fn announce(&self, change: AnnouncedChange) -> Announce {
+        Announce {
+            by: self.actor(),
+            change,
+        }
     }
 }
 

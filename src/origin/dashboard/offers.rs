@@ -1,4 +1,4 @@
-//! What the users of an app are offered, and a builder of tracking URLs.
+//! The offers that the users of an app see, and a builder of tracking URLs.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -6,10 +6,7 @@ use worker::Request;
 
 use super::{audited, gate::Visitor, listing, own_app};
 use crate::{isolate::RequestContext, refusal::Refusal};
-use contract::{
-    accounts::{Announce, AnnouncedChange},
-    catalog::AppOffering,
-};
+use contract::{accounts::AnnouncedChange, catalog::AppOffering};
 use domain::{
     accounts::permission::VERIFY_FIRST,
     model::{
@@ -191,13 +188,10 @@ pub async fn tracking_url(
     )
     .await?;
     if signing.is_some() {
-        let announce = Announce {
-            by: visitor.actor(),
-            change: AnnouncedChange::SignTrackingUrl {
-                app_id: app,
-                offer_id: body.offer_id.to_string(),
-            },
-        };
+        let announce = visitor.announce(AnnouncedChange::SignTrackingUrl {
+            app_id: app,
+            offer_id: body.offer_id.to_string(),
+        });
         let account = visitor.account.id();
         audited::act_all(&context.workers, account, announce, async { Ok(()) }).await?;
     }

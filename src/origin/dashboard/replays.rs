@@ -10,7 +10,7 @@ use crate::{
     refusal::Refusal,
 };
 use contract::{
-    accounts::{Announce, AnnouncedChange},
+    accounts::AnnouncedChange,
     activity::{self, CancelReplay, CountReplay, FindOutbox, ReadReplay, StartReplay},
 };
 use domain::model::{
@@ -57,16 +57,13 @@ pub async fn start(
         return Ok(Answer::json(200, body.to_string()));
     }
     let key = key?;
-    let announce = Announce {
-        by: visitor.actor(),
-        change: AnnouncedChange::ReplayRewards {
-            app_id: app,
-            filter: format!(
-                "{:?} from {} until {}",
-                filter.delivery, filter.from, filter.until
-            ),
-        },
-    };
+    let announce = visitor.announce(AnnouncedChange::ReplayRewards {
+        app_id: app,
+        filter: format!(
+            "{:?} from {} until {}",
+            filter.delivery, filter.from, filter.until
+        ),
+    });
     let start = StartReplay {
         publisher,
         app,

@@ -14,10 +14,11 @@ use super::{
 use crate::{
     isolate::RequestContext,
     operator::{TIMEOUT, segment},
+    outbox::story::unknown_reward,
     refusal::Refusal,
 };
 use contract::{
-    accounts::{Announce, AnnouncedChange},
+    accounts::AnnouncedChange,
     activity::{self, FindOutbox, Found, ReadActivity},
     ledger::{self, OPERATOR, ReadFreshness},
     operation::CallError,
@@ -26,11 +27,7 @@ use contract::{
 use domain::{
     accounts::role::Role,
     conversions::ids,
-    model::{
-        AppId,
-        api_error::{ApiError, common},
-        time::UtcDay,
-    },
+    model::{AppId, time::UtcDay},
 };
 use platform::{
     http::{answer::Answer, body},
@@ -42,11 +39,6 @@ const MAX_BODY: usize = 16 << 10;
 const DAYS: i32 = 60;
 /// A page polls these calls, so it rather shows that one failed than waits.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Also of another publisher's.
-fn unknown_reward() -> ApiError {
-    common::NOT_FOUND.with_message("there is no such reward")
-}
 
 /// `GET activity`.
 pub async fn activity(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
@@ -107,13 +99,10 @@ pub async fn replay(
     segments: &[&str],
 ) -> Result<Answer, Refusal> {
     let (outbox, transaction_id) = own_outbox(context, visitor, segments).await?;
-    let announce = Announce {
-        by: visitor.actor(),
-        change: AnnouncedChange::ReplayReward {
-            app_id: outbox.app,
-            transaction_id: transaction_id.clone(),
-        },
-    };
+    let announce = visitor.announce(AnnouncedChange::ReplayReward {
+        app_id: outbox.app,
+        transaction_id: transaction_id.clone(),
+    });
     let replay = ReplayReward {
         publisher: visitor.publisher.clone(),
         transaction_id,

@@ -12,7 +12,7 @@ use crate::{
     refusal::Refusal,
 };
 use contract::{
-    accounts::{Announce, AnnouncedChange},
+    accounts::AnnouncedChange,
     catalog::{self, COMMAND_PATH, GetPubKey, GetPubKeyRequest, RequestPubKey},
     ledger::{self, CreateKey, KeyCreator, ListKeys, OPERATOR, RevokeKey},
     operation::{CallError, ObjectAddress, Reply},
@@ -73,10 +73,7 @@ pub async fn create_report_key(
     let KeyBody { label } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
     let label = parse_name("label", &label).map_err(ApiError::from)?;
     let body = json!({ "label": label }).to_string();
-    let announce = Announce {
-        by: visitor.actor(),
-        change: AnnouncedChange::CreateReportKey { label },
-    };
+    let announce = visitor.announce(AnnouncedChange::CreateReportKey { label });
     let key_id = |created: &Reply| {
         let body: serde_json::Value = serde_json::from_str(&created.body).ok()?;
         Some(body.get("key_id")?.as_str()?.to_owned())
@@ -99,12 +96,9 @@ pub async fn revoke_report_key(
     segments: &[&str],
 ) -> Result<Answer, Refusal> {
     let key_id = segment(segments, 0);
-    let announce = Announce {
-        by: visitor.actor(),
-        change: AnnouncedChange::RevokeReportKey {
-            key_id: key_id.clone(),
-        },
-    };
+    let announce = visitor.announce(AnnouncedChange::RevokeReportKey {
+        key_id: key_id.clone(),
+    });
     let (account, ledger) = (visitor.account.id(), ledger_of(visitor));
     let revoke = RevokeKey { key_id };
     let revoked = audited::change(&context.workers, account, announce, &ledger, revoke, |_| None).await?;
@@ -145,12 +139,9 @@ pub async fn request_pub_key(
 ) -> Result<Answer, Refusal> {
     let RequestBody { reason } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
     let reason = parse_line("reason", &reason, MAX_REASON).map_err(ApiError::from)?;
-    let announce = Announce {
-        by: visitor.actor(),
-        change: AnnouncedChange::RequestPubKey {
-            reason: reason.clone(),
-        },
-    };
+    let announce = visitor.announce(AnnouncedChange::RequestPubKey {
+        reason: reason.clone(),
+    });
     let request = RequestPubKey {
         publisher_id: visitor.publisher.to_string(),
         by: visitor.session.name.clone(),

@@ -13,7 +13,7 @@ use crate::{
     refusal::Refusal,
 };
 use contract::{
-    accounts::{Announce, AnnouncedChange},
+    accounts::AnnouncedChange,
     catalog::AppSettings,
     outbox::{Diagnose, Shard},
 };
@@ -90,13 +90,10 @@ pub async fn test(
     if settings.callback.sealed.is_none() {
         return Err(NO_CALLBACK.into());
     }
-    let announce = Announce {
-        by: visitor.actor(),
-        change: AnnouncedChange::TestCallback {
-            app_id: app,
-            sign_with,
-        },
-    };
+    let announce = visitor.announce(AnnouncedChange::TestCallback {
+        app_id: app,
+        sign_with,
+    });
     let outbox = Shard { app, number: 0 };
     let diagnose = Diagnose {
         currency: settings.currency,
@@ -118,10 +115,7 @@ pub async fn enable(
     if settings.callback.sealed.is_none() {
         return Err(NO_CALLBACK.into());
     }
-    let announce = Announce {
-        by: visitor.actor(),
-        change: AnnouncedChange::EnableCallback { app_id },
-    };
+    let announce = visitor.announce(AnnouncedChange::EnableCallback { app_id });
     let outboxes = Outboxes::new(context, app_id, settings);
     let account = visitor.account.id();
     audited::act_all(&context.workers, account, announce, outboxes.enable()).await?;
