@@ -61,7 +61,7 @@ FAULTS_BUNDLES := target/faults/edge/index_bg.wasm target/faults/origin/index_bg
 SHARED_SOURCES := $(shell find src/domain src/contract src/platform -name '*.rs' -o -name '*.txt' -o -name Cargo.toml) \
 	Cargo.toml Cargo.lock Makefile package-lock.json
 EDGE_SOURCES := $(SHARED_SOURCES) $(shell find src/edge -type f)
-ORIGIN_SOURCES := $(SHARED_SOURCES) $(shell find src/origin src/dashboard -type f) openapi.yaml
+ORIGIN_SOURCES := $(SHARED_SOURCES) $(shell find src/origin src/pages src/dashboard src/console -type f) openapi.yaml
 
 # worker-build takes the toolchain named `nightly`, and fetches its helpers unless it is told where they are. simd128 halves
 # the report engine's time; every V8 since 2021 has it.
@@ -111,7 +111,7 @@ lint-native: $(STABLE_READY)
 		cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings)
 
 lint-page: | $(NPM_READY)
-	$(call step,Check types of the page,node_modules/.bin/tsc --noEmit --project src/dashboard)
+	$(call step,Check types of the page,node_modules/.bin/tsc --noEmit --project src/dashboard && node_modules/.bin/tsc --noEmit --project src/console)
 
 # In a folder of its own, because cargo locks the folder in which the Workers are built meanwhile.
 lint-wasm: compiled $(NIGHTLY_READY)
@@ -266,7 +266,7 @@ faults: $(FAULTS_BUNDLES)
 # memory of every object with it. worker-build takes the folder as seen from the crate.
 bundle = $(call step,Build $(1),$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind --no-opt \
 	--out-dir ../../$(@D) src/$(2) $(if $(3),-- --features $(3)) && $(WASM_OPT) $@ -o $@ && $(ESBUILD) src/$(2)/*.js --minify --log-level=warning --outdir=$(@D) \
-	$(if $(findstring origin,$(2)),&& node src/dashboard/build.mjs $(@D)) && touch $@)
+	$(if $(findstring origin,$(2)),&& node src/pages/build.mjs $(@D)) && touch $@)
 
 # One after the other: cargo locks the folder that they share, so that each crate is compiled once for both.
 build/edge/index_bg.wasm: $(EDGE_SOURCES) | setup

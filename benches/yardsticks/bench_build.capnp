@@ -31,8 +31,7 @@ const origin :Workerd.Worker = (
   modules = [
     (name = "entry.js", esModule = embed "../../target/bench/origin/entry.js"),
     (name = "pages.js", esModule = embed "../../target/bench/origin/pages.js"),
-    (name = "page.html.gz.bin", data = embed "../../target/bench/origin/page.html.gz.bin"),
-    (name = "app.js.gz.bin", data = embed "../../target/bench/origin/app.js.gz.bin"),
+    (name = "pages.gz.bin", data = embed "../../target/bench/origin/pages.gz.bin"),
     (name = "index.js", esModule = embed "../../target/bench/origin/index.js"),
     (name = "./index_bg.wasm", wasm = embed "../../target/bench/origin/index_bg.wasm"),
   ],

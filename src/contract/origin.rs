@@ -11,6 +11,10 @@ pub const REFRESH: &str = "/v1/operator/refresh";
 pub const DASHBOARD: &str = "/dashboard";
 /// The prefix of the dashboard's API.
 pub const DASHBOARD_PREFIX: &str = "/v1/dashboard/";
+/// The console's page, below which its views and assets are.
+pub const CONSOLE: &str = "/console";
+/// The prefix of the console's calls about its account. All others are the operator's.
+pub const CONSOLE_PREFIX: &str = "/v1/console/";
 /// The OpenAPI description.
 pub const DESCRIPTION: &str = "/openapi.json";
 /// The health route, which each Worker has.
@@ -18,10 +22,17 @@ pub const HEALTH: &str = "/healthz";
 
 /// Whether a path is the dashboard's.
 pub fn is_dashboard(path: &str) -> bool {
-    let is_page = path
-        .strip_prefix(DASHBOARD)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    is_page || path.starts_with(DASHBOARD_PREFIX)
+    is_page(DASHBOARD, path) || path.starts_with(DASHBOARD_PREFIX)
+}
+
+/// Whether a path is the console's.
+pub fn is_console(path: &str) -> bool {
+    is_page(CONSOLE, path) || path.starts_with(CONSOLE_PREFIX)
+}
+
+fn is_page(root: &str, path: &str) -> bool {
+    let below = path.strip_prefix(root);
+    below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]
@@ -47,5 +58,7 @@ mod tests {
         ] {
             assert!(!is_dashboard(other), "{other}");
         }
+        assert!(is_console("/console/offers") && is_console("/v1/console/session"));
+        assert!(!is_console("/consoles") && !is_console("/v1/operator/offers"));
     }
 }

@@ -1,7 +1,7 @@
 // Names of values: apps by the names that answers gave, countries by their own.
 
 import { signal } from "@preact/signals";
-import { countryName, dateWithWeekday } from "./format";
+import { countryName, dateWithWeekday } from "../pages/format";
 import { type Dimension, isRefusal, type ReportBatch, type ReportRow, type Suggestion } from "./types";
 
 const appNames = signal<ReadonlyMap<string, string>>(new Map());

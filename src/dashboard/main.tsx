@@ -1,21 +1,8 @@
-// Start of the dashboard: asks for the overview, then draws the page in place of the shell's static one.
+// Start of the dashboard.
 
-import { render } from "preact";
+import { start } from "../pages/start";
 import { App } from "./app";
-import { startRouter } from "./router";
-import { startSession } from "./session";
+import { followSwitches } from "./session";
 
-// The shell preloads the overview, which is often there before this script. The numbers are then drawn at once, without
-// grey lines first. Measured with 150 ms, 1.6 Mbit/s and a four times slower CPU: 0.9 s instead of 1.15 s.
-const WAIT_MILLISECONDS = 80;
-
-async function start() {
-  const known = startSession();
-  startRouter();
-  await Promise.race([known, new Promise((resolve) => setTimeout(resolve, WAIT_MILLISECONDS))]);
-  const root = document.getElementById("app")!;
-  root.replaceChildren();
-  render(<App />, root);
-}
-
-void start();
+followSwitches();
+void start(App);

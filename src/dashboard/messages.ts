@@ -1,8 +1,6 @@
 // All text that people see, by view, so that it can be read as a whole and translated.
 
-export * from "./messages/common";
+export * from "../pages/messages";
 export * from "./messages/names";
 export * from "./messages/overview";
 export * from "./messages/reports";
-export * from "./messages/settings";
-export * from "./messages/sign-in";

@@ -1,36 +1,34 @@
-// The session: the member who is signed in, and the events that end or change it.
+// The session of the dashboard: the member, its publisher, and what its role may do.
 
 import { signal } from "@preact/signals";
-import { api, ApiError, onSignedOut, onSuspended, onSwitched, showPublisher } from "./api";
-import { clearCache, prefetch, refresh } from "./cache";
+import { ApiError, onSwitched, showPublisher } from "../pages/client";
+import { prefetch, refresh } from "../pages/cache";
+import { say } from "../pages/components/status";
+import { navigate } from "../pages/navigation";
+import { generation, hasExpired, isSignedOut, leaveAccount } from "../pages/session";
+import { api } from "./api";
 import { account } from "./messages";
-import { focusNextHeading, giveUpUnsaved, navigate, OVERVIEW_PATH, takeInvite } from "./router";
-import { say } from "./components/status";
-import type { Overview, Role } from "./types";
+import { OVERVIEW_PATH } from "./router";
+import type { Invite, Overview, Role } from "./types";
 
 export const OVERVIEW_KEY = "overview";
+export { loadOverview as loadSession, OVERVIEW_KEY as SESSION_KEY };
 
 /** The newest overview; it names the member, the role and the publisher for every view. */
 export const session = signal<Overview | undefined>(undefined);
 
-/** No session: the sign-in view stands in place of the view, whose address stays for afterwards. */
-export const isSignedOut = signal(false);
+export const hasSession = () => session.peek() !== undefined;
 
-/** A session ended by itself while it was in use. */
-export const hasExpired = signal(false);
+export const accountName = () => session.value?.publisher.name ?? null;
 
-/** The sign-in view is open beside a session, for a further account. */
-export const isAdding = signal(false);
-/** The account is suspended: its sessions have ended, and its members cannot sign in. */
-export const suspension = signal<{ contact: string | null } | null>(null);
+/** Whether the browser is signed in to the account of an invite. */
+export const holds = ({ publisher }: Invite) =>
+  session.value?.accounts.some((held) => held.publisher_id === publisher?.publisher_id) ?? false;
 
-export const invite = signal<string | null>(null);
-
-/**
- * Rises with each sign-in, sign-out and change of account. An answer that was asked for before is not taken for the
- * present one, and the view is drawn anew, so that it keeps nothing of the former account.
- */
-export const generation = signal(0);
+export function clearSession() {
+  showPublisher(null);
+  session.value = undefined;
+}
 
 export async function loadOverview(): Promise<Overview> {
   const asked = generation.peek();
@@ -47,46 +45,13 @@ export async function loadOverview(): Promise<Overview> {
   return overview;
 }
 
-/** Ends when it is known who is signed in, or that nobody is. */
-export function startSession(): Promise<void> {
-  invite.value = takeInvite();
-  addEventListener("hashchange", () => {
-    const followed = takeInvite();
-    if (followed) invite.value = followed;
-  });
-  onSignedOut(() => {
-    if (isSignedOut.value) return;
-    hasExpired.value = session.value !== undefined;
-    forget();
-  });
+/** Has the page follow where another tab has changed to another account. */
+export function followSwitches() {
   onSwitched(() => {
     // Of several calls that were refused, the first has the page follow.
     if (session.peek() === undefined) return;
     showAccount(account.switchedElsewhere);
   });
-  onSuspended((contact, isShown) => {
-    // One that was to be added does not end the session of another.
-    if (!isShown && session.peek() !== undefined) return;
-    suspension.value = { contact };
-    forget();
-  });
-  return prefetch(OVERVIEW_KEY, loadOverview);
-}
-
-/** Nothing of the account that was shown is kept. */
-function leaveAccount() {
-  giveUpUnsaved();
-  generation.value += 1;
-  clearCache();
-  showPublisher(null);
-  session.value = undefined;
-}
-
-function forget() {
-  leaveAccount();
-  isAdding.value = false;
-  isSignedOut.value = true;
-  focusNextHeading();
 }
 
 /** Shows the overview of the browser's current account. */
@@ -95,24 +60,6 @@ function showAccount(said: string) {
   void prefetch(OVERVIEW_KEY, loadOverview);
   navigate(OVERVIEW_PATH);
   say(said);
-}
-
-/** After a sign-in: the view that was asked for is loaded, or the overview of an account that was added. */
-export function enter() {
-  if (session.peek() !== undefined) navigate(OVERVIEW_PATH);
-  leaveAccount();
-  invite.value = null;
-  isAdding.value = false;
-  isSignedOut.value = false;
-  hasExpired.value = false;
-  suspension.value = null;
-  focusNextHeading();
-  void prefetch(OVERVIEW_KEY, loadOverview);
-}
-
-export async function leave() {
-  await api.signOut();
-  forget();
 }
 
 export async function switchAccount(publisherId: string, name: string) {
@@ -139,7 +86,7 @@ export type Right =
   | "sessions"
   | "audit";
 
-const RIGHTS: Record<Role, Right[]> = {
+const RIGHTS: Partial<Record<Role, Right[]>> = {
   owner: [
     "reports",
     "apps",
@@ -168,4 +115,4 @@ const RIGHTS: Record<Role, Right[]> = {
   analyst: ["reports", "apps", "rewards", "passkeys", "sessions"],
 };
 
-export const may = (role: Role, right: Right) => RIGHTS[role].includes(right);
+export const may = (role: Role, right: Right) => RIGHTS[role]?.includes(right) ?? false;

@@ -1,6 +1,8 @@
 // Types of the dashboard's internal API, as the browser sees it. They follow openapi-dashboard.yaml.
 
-export type Role = "owner" | "developer" | "analyst";
+import type { Notice, Refusal, SignedIn } from "../pages/types";
+
+export * from "../pages/types";
 
 export type Dimension = "date" | "app" | "country" | "placement_id" | "ad_tag" | "demand_source" | "sdk_v";
 
@@ -54,11 +56,6 @@ export interface Query {
   totals?: boolean;
 }
 
-export interface Refusal {
-  error: string;
-  code: string;
-}
-
 export interface ReportResult {
   total_count: number;
   rows: ReportRow[];
@@ -76,10 +73,10 @@ export interface TotalsPart {
 }
 
 export interface Overview {
-  member: { member_id: string; name: string; role: Role; verified_until: number | null };
+  member: SignedIn;
   publisher: { publisher_id: string; name: string; approved: boolean };
   accounts: { publisher_id: string; name: string; is_current: boolean }[];
-  notices: { kind: "recovery"; member_name: string; by: string; at: number }[];
+  notices: Notice[];
   support_contact: string | null;
   reporting_url: string;
   today: string;
@@ -95,15 +92,6 @@ export interface Overview {
     ads_previous: TotalsPart | Refusal;
     today: TotalsPart | Refusal;
   };
-}
-
-export interface Invite {
-  publisher: { publisher_id: string; name: string };
-  member_name: string;
-  role: Role;
-  expires_at: number;
-  is_recovery: boolean;
-  local_sign_in: boolean;
 }
 
 export interface Suggestion {
@@ -139,68 +127,6 @@ export interface PubKey {
 
 export interface PubKeyRequested {
   request: { requested_at: number; requested_by: string; reason: string } | null;
-}
-
-export interface Member {
-  member_id: string;
-  name: string;
-  role: Role;
-  created_at: number;
-  last_seen_at: number | null;
-  passkeys: number;
-  is_self: boolean;
-}
-
-export interface PendingInvite {
-  invite_id: string;
-  name: string;
-  role: Role;
-  expires_at: number;
-  by: string;
-  is_recovery: boolean;
-}
-
-export interface Members {
-  members: Member[];
-  invites: PendingInvite[];
-}
-
-export interface NewInvite {
-  invite: string;
-  url: string;
-  expires_at: number;
-}
-
-export interface Session {
-  session_id: string;
-  created_at: number;
-  last_seen_at: number;
-  user_agent: string;
-  is_current: boolean;
-}
-
-export interface Passkey {
-  passkey_id: string;
-  /** The browser that made it. */
-  user_agent: string;
-  created_at: number;
-  last_used_at: number | null;
-}
-
-export interface AuditEntry {
-  at: number;
-  by: string;
-  action: string;
-  subject: string | null;
-  detail: string | null;
-  actor_id: string | null;
-  subject_id: string | null;
-  is_unconfirmed: boolean;
-}
-
-export interface AuditPage {
-  entries: AuditEntry[];
-  cursor: string | null;
 }
 
 export type Platform = "ios" | "android" | "web";
@@ -542,8 +468,4 @@ export interface TrackingParameters {
   gaid?: string;
   idfa?: string;
   placement?: string;
-}
-
-export function isRefusal(part: object): part is Refusal {
-  return "code" in part && "error" in part;
 }

@@ -13,7 +13,7 @@ use crate::{
     metrics, offers, origin, reports,
     routes::{Handler, ROUTES},
 };
-use contract::origin::{DESCRIPTION, OPERATOR_PREFIX, is_dashboard};
+use contract::origin::{DESCRIPTION, OPERATOR_PREFIX, is_console, is_dashboard};
 use domain::model::api_error::{ApiError, common};
 use platform::{
     http::{
@@ -58,7 +58,8 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         return origin::command_faults(context, request, address.query).await;
     }
     let serves = |interface| context.isolate.config.hosts.serves(address.host, interface);
-    let is_operators = address.path.starts_with(OPERATOR_PREFIX) && serves(Interface::Operator);
+    let is_operators = (address.path.starts_with(OPERATOR_PREFIX) || is_console(address.path))
+        && serves(Interface::Operator);
     let is_dashboards = is_dashboard(address.path) && serves(Interface::Dashboard);
     if is_operators || is_dashboards || address.path == DESCRIPTION {
         // The origin counts and logs this request.

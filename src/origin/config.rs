@@ -1,8 +1,8 @@
 //! The origin's configuration: the variables and secrets of its `wrangler.toml`, checked once per isolate.
 
-use crate::dashboard::config::DashboardConfig;
+use crate::site::config::SiteConfig;
 use domain::{
-    accounts,
+    accounts::{self, account::AccountKind},
     callbacks::schedule::{Schedule, timeout_ms},
     conversions::token,
     model::{
@@ -18,8 +18,8 @@ pub struct Config {
     pub operator_token: OperatorToken,
     /// `ACCOUNT_MAC`: issues and checks invites, sessions and challenges.
     pub account_keys: MacKeys,
-    /// None if there is no dashboard.
-    pub dashboard: Option<DashboardConfig>,
+    dashboard: Option<SiteConfig>,
+    console: Option<SiteConfig>,
 }
 
 impl Config {
@@ -44,10 +44,19 @@ impl Config {
         let hosts = Hosts::read(read);
         Ok(Self {
             account_keys: MacKeys::parse(accounts::SETTING, &required(accounts::SETTING)?)?,
-            dashboard: DashboardConfig::read(&hosts, read)?,
+            dashboard: SiteConfig::read(AccountKind::Publisher, &hosts, read)?,
+            console: SiteConfig::read(AccountKind::Operator, &hosts, read)?,
             hosts,
             operator_token: OperatorToken::read(read),
         })
+    }
+
+    /// The dashboard or the console, if this deployment has it.
+    pub const fn site(&self, kind: AccountKind) -> Option<&SiteConfig> {
+        match kind {
+            AccountKind::Publisher => self.dashboard.as_ref(),
+            AccountKind::Operator => self.console.as_ref(),
+        }
     }
 }
 

@@ -1,8 +1,6 @@
-//! The dashboard's interface: pages, sign-in, and the API that the pages call (docs/DECISIONS.md, "Accounts and the
-//! dashboard"). The figures are the ledger's own, by the code that serves report keys.
+//! The dashboard's API, which its pages call (docs/DECISIONS.md, "Accounts and the dashboard"). The figures are the
+//! ledger's own, by the code that serves report keys.
 
-pub mod audited;
-pub mod config;
 pub mod reward_query;
 
 #[cfg(target_arch = "wasm32")]
@@ -12,23 +10,13 @@ mod exports;
 #[cfg(target_arch = "wasm32")]
 mod figures;
 #[cfg(target_arch = "wasm32")]
-mod gate;
-#[cfg(target_arch = "wasm32")]
 mod idempotency_key;
 #[cfg(target_arch = "wasm32")]
 mod listing;
 #[cfg(target_arch = "wasm32")]
-mod members;
-#[cfg(target_arch = "wasm32")]
 mod offers;
 #[cfg(target_arch = "wasm32")]
 mod own_app;
-#[cfg(target_arch = "wasm32")]
-mod own_passkeys;
-#[cfg(target_arch = "wasm32")]
-mod pages;
-#[cfg(target_arch = "wasm32")]
-mod passkeys;
 #[cfg(target_arch = "wasm32")]
 mod replays;
 #[cfg(target_arch = "wasm32")]
@@ -36,49 +24,30 @@ mod rewards;
 #[cfg(target_arch = "wasm32")]
 mod settings;
 #[cfg(target_arch = "wasm32")]
-mod sign_in;
-#[cfg(target_arch = "wasm32")]
 mod switch;
 #[cfg(target_arch = "wasm32")]
 mod tester;
 #[cfg(target_arch = "wasm32")]
-mod web_crypto;
+mod visitor;
 
 #[cfg(target_arch = "wasm32")]
-pub use {
-    handlers::{Call, call},
-    members::{InviteBody, invite_answer},
-};
+pub use handlers::call;
 
 use contract::catalog::SecretChange;
 use domain::accounts::{permission::Permission, session::SessionUse};
 
+use crate::site::SiteCall;
+
 /// A call to the dashboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DashboardCall {
-    Page,
-    Asset,
-    /// A call that needs no session.
-    Public(PublicCall),
-    /// A call of a member.
+    Site(SiteCall),
+    /// A call of a member about its publisher.
     Member(MemberCall),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PublicCall {
-    ReadInvite,
-    SignIn,
-    SignOut,
-    PasskeyCreation,
-    CreatePasskey,
-    PasskeyRequest,
-    SignInByPasskey,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemberCall {
-    VerifyRequest,
-    Verify,
     Switch,
     Overview,
     Reports,
@@ -108,19 +77,6 @@ pub enum MemberCall {
     PreviewCallback,
     ListOffers,
     MakeTrackingUrl,
-    ListMembers,
-    Invite,
-    WithdrawInvite,
-    ChangeRole,
-    RemoveMember,
-    Recover,
-    ListSessions,
-    EndSession,
-    ListPasskeys,
-    PasskeyAddition,
-    AddPasskey,
-    RemovePasskey,
-    ReadAudit,
 }
 
 impl MemberCall {
@@ -135,7 +91,7 @@ impl MemberCall {
     /// The permission that a call needs besides a session.
     pub fn permission(self) -> Option<Permission> {
         match self {
-            Self::VerifyRequest | Self::Verify | Self::Switch => None,
+            Self::Switch => None,
             Self::Overview | Self::Reports | Self::Suggestions | Self::CreateExport | Self::ReadExport => {
                 Some(Permission::ViewFigures)
             }
@@ -155,114 +111,50 @@ impl MemberCall {
             Self::PreviewCallback => Some(Permission::PreviewCallbacks),
             // The builder of a signed link checks for a fresh passkey by itself.
             Self::ListOffers | Self::MakeTrackingUrl => Some(Permission::ViewOffers),
-            Self::ListMembers => Some(Permission::ViewMembers),
-            Self::Invite | Self::WithdrawInvite | Self::ChangeRole | Self::RemoveMember | Self::Recover => {
-                Some(Permission::ManageMembers)
-            }
-            Self::ListSessions => Some(Permission::ViewOwnSessions),
-            Self::EndSession => Some(Permission::EndOwnSessions),
-            Self::ListPasskeys => Some(Permission::ViewOwnPasskeys),
-            Self::PasskeyAddition | Self::AddPasskey | Self::RemovePasskey => {
-                Some(Permission::ManageOwnPasskeys)
-            }
-            Self::ReadAudit => Some(Permission::ViewAudit),
         }
     }
 }
 
 #[cfg(target_arch = "wasm32")]
 mod handlers {
-    use worker::Request;
-
     use super::{
-        DashboardCall, MemberCall, PublicCall, apps,
-        config::{DashboardConfig, LocalSignIn},
-        exports, figures, gate, members, offers, own_passkeys, pages, passkeys, replays, rewards, settings,
-        sign_in, switch, tester,
+        DashboardCall, MemberCall, apps, exports, figures, offers, replays, rewards, settings, switch,
+        tester, visitor,
     };
-    use crate::{isolate::RequestContext, refusal::Refusal};
-    use domain::{
-        accounts::account::ACCOUNT_SUSPENDED,
-        model::api_error::{ApiError, common},
+    use crate::{
+        refusal::Refusal,
+        site::{self, Call, gate},
     };
-    use platform::http::{address::Address, answer::Answer};
-
-    /// A request of the dashboard and what it is checked by.
-    pub struct Call<'c> {
-        pub context: &'c RequestContext,
-        pub segments: &'c [&'c str],
-        pub address: &'c Address<'c>,
-        /// Whether the method is another than GET and HEAD, which change nothing.
-        pub is_write: bool,
-        pub request: Request,
-    }
-
-    impl<'c> Call<'c> {
-        /// # Errors
-        /// There is no dashboard.
-        pub fn config(&self) -> Result<&'c DashboardConfig, ApiError> {
-            let config = self.context.isolate.config.dashboard.as_ref();
-            config.ok_or(common::NOT_FOUND)
-        }
-    }
+    use domain::accounts::account::AccountKind;
+    use platform::http::answer::Answer;
 
     /// Runs the handler of a routed request.
     pub async fn call(call: DashboardCall, request: Call<'_>) -> Answer {
         let context = request.context;
-        let answered = match call {
-            DashboardCall::Page => pages::page(&request),
-            DashboardCall::Asset => pages::asset(&request),
-            DashboardCall::Public(call) => public(call, request).await.map(gate::add_guard_headers),
-            DashboardCall::Member(call) => member(call, request).await.map(gate::add_guard_headers),
-        };
-        answered.unwrap_or_else(|refusal| gate::add_guard_headers(refusal_answer(context, refusal)))
-    }
-
-    /// The answer to a refused call. One of a suspended account links to the operator's support.
-    fn refusal_answer(context: &RequestContext, refusal: Refusal) -> Answer {
-        let is_suspended = refusal.code() == Some(ACCOUNT_SUSPENDED.code);
-        let answer = refusal.into_answer();
-        let config = context.isolate.config.dashboard.as_ref();
-        match config.and_then(|config| config.support_contact.as_deref()) {
-            Some(contact) if is_suspended => answer.header("Link", format!("<{contact}>; rel=\"help\"")),
-            _ => answer,
-        }
-    }
-
-    async fn public(call: PublicCall, request: Call<'_>) -> Result<Answer, Refusal> {
-        let context = request.context;
-        let config = request.config()?;
-        gate::check_host(config, request.address.authority)?;
-        gate::check_sender(config, &request.request, true)?;
-        if config.local_sign_in == LocalSignIn::Unsafe && call != PublicCall::SignOut {
-            return Err(sign_in::UNSAFE_SIGN_IN.into());
-        }
         match call {
-            PublicCall::ReadInvite => sign_in::read_invite(context, config, request.request).await,
-            PublicCall::SignIn => sign_in::sign_in(context, config, request.request).await,
-            PublicCall::SignOut => sign_in::sign_out(context, config, request.request).await,
-            PublicCall::PasskeyCreation => passkeys::creation(context, config, request.request).await,
-            PublicCall::CreatePasskey => passkeys::create(context, config, request.request).await,
-            PublicCall::PasskeyRequest => passkeys::sign_in_request(context, config, &request.request),
-            PublicCall::SignInByPasskey => passkeys::sign_in(context, config, request.request).await,
+            DashboardCall::Site(call) => site::call(call, request).await,
+            DashboardCall::Member(call) => match member(call, request).await {
+                Ok(answer) => gate::add_guard_headers(answer),
+                Err(refusal) => site::refusal_answer(context, AccountKind::Publisher, refusal),
+            },
         }
     }
 
     async fn member(call: MemberCall, request: Call<'_>) -> Result<Answer, Refusal> {
         let config = request.config()?;
+        let access = gate::Access {
+            session_use: call.session_use(),
+            permission: call.permission(),
+        };
+        let visitor = visitor::admit(&request, config, access).await?;
         let Call {
             context,
             segments,
             address,
-            is_write,
             request,
+            ..
         } = request;
-        gate::check_host(config, address.authority)?;
-        gate::check_sender(config, &request, is_write)?;
-        let visitor = gate::admit(context, config, &request, call, is_write).await?;
         match call {
-            MemberCall::VerifyRequest => passkeys::verify_request(context, config, &visitor),
-            MemberCall::Verify => passkeys::verify(context, config, &visitor, request).await,
             MemberCall::Switch => switch::switch(context, config, &visitor, request).await,
             MemberCall::Overview => figures::overview(context, config, &visitor).await,
             MemberCall::Reports => figures::reports(context, &visitor, request).await,
@@ -294,19 +186,6 @@ mod handlers {
             MemberCall::PreviewCallback => tester::preview(context, &visitor, segments, request).await,
             MemberCall::ListOffers => offers::list(context, &visitor, segments, request).await,
             MemberCall::MakeTrackingUrl => offers::tracking_url(context, &visitor, segments, request).await,
-            MemberCall::ListMembers => members::list(context, &visitor).await,
-            MemberCall::Invite => members::invite(context, config, &visitor, request).await,
-            MemberCall::WithdrawInvite => members::withdraw_invite(context, &visitor, segments).await,
-            MemberCall::ChangeRole => members::change_role(context, &visitor, segments, request).await,
-            MemberCall::RemoveMember => members::remove(context, &visitor, segments).await,
-            MemberCall::Recover => members::recover(context, config, &visitor, segments).await,
-            MemberCall::ListSessions => members::sessions(context, &visitor).await,
-            MemberCall::EndSession => members::end_session(context, &visitor, segments).await,
-            MemberCall::ListPasskeys => own_passkeys::list(context, &visitor).await,
-            MemberCall::PasskeyAddition => own_passkeys::creation(context, config, &visitor).await,
-            MemberCall::AddPasskey => own_passkeys::add(context, config, &visitor, request).await,
-            MemberCall::RemovePasskey => own_passkeys::remove(context, &visitor, segments).await,
-            MemberCall::ReadAudit => members::audit(context, &visitor, address.query).await,
         }
     }
 }

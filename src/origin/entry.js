@@ -6,7 +6,7 @@ import Module from "./index.js";
 import pages from "./pages.js";
 export * from "./index.js";
 
-// Read in src/origin/dashboard/pages.rs. They stay in JavaScript, outside WebAssembly's memory, which never shrinks.
+// Read in src/origin/site/pages.rs. They stay in JavaScript, outside WebAssembly's memory, which never shrinks.
 globalThis.signpostPages = pages;
 
 const { fetch: handler } = Module.prototype;

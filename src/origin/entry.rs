@@ -3,14 +3,18 @@
 use worker::{Context, Env, Request, Response, event, web_sys};
 
 use crate::{
-    dashboard::{self, Call},
+    console, dashboard,
     isolate::RequestContext,
     limits::Pool,
     operator,
     routes::{self, Handler, ROUTES},
+    site::Call,
 };
-use contract::origin::is_dashboard;
-use domain::model::api_error::{ApiError, common};
+use contract::origin::{is_console, is_dashboard};
+use domain::{
+    accounts::account::AccountKind,
+    model::api_error::{ApiError, common},
+};
 use platform::{
     http::{
         address::Address,
@@ -59,18 +63,22 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         RouteName::Operator
     } else if is_dashboard(address.path) {
         RouteName::Dashboard
+    } else if is_console(address.path) {
+        RouteName::Console
     } else {
         RouteName::None
     };
-    let is_dashboards = is_dashboard(address.path) && matches!(routed, Routed::Found(_));
-    let id = if is_dashboards {
+    let is_operators = is_operators && serves(Interface::Operator);
+    let is_visited = is_operators && console::is_visited(context, &request);
+    let is_page = is_dashboard(address.path) || is_console(address.path) || is_visited;
+    let id = if is_page && matches!(routed, Routed::Found(_)) {
         request_id(context, sent)
     } else {
         None
     };
     let info = RequestInfo::new(&method, &routed, unrouted).with_id(id.clone());
-    let is_operators = is_operators && serves(Interface::Operator);
     let is_barred = is_operators
+        && !is_visited
         && !config
             .operator_token
             .authorizes(header(&request, "Authorization").as_deref());
@@ -81,7 +89,7 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         if is_barred {
             Ok(entry::unauthorized())
         } else {
-            handle(context, routed, request, &address).await
+            handle(context, routed, request, &address, is_visited).await
         }
     };
     let names = ("origin", address.path);
@@ -113,6 +121,7 @@ async fn handle(
     routed: Routed<'_, Handler, Pool>,
     request: Request,
     address: &Address<'_>,
+    is_visited: bool,
 ) -> Result<Answer, ApiError> {
     let RouteMatch {
         endpoint, segments, ..
@@ -122,16 +131,21 @@ async fn handle(
     };
     let pool = endpoint.pool.map(|pool| context.isolate.pools.get(pool));
     let _permit = pool.map(|pool| pool.acquire_any(context.now_ms)).transpose()?;
+    let site_call = |kind, request| Call {
+        context,
+        kind,
+        segments: &segments,
+        address,
+        is_write: !matches!(endpoint.method, Method::Get | Method::Head),
+        request,
+    };
     match endpoint.handler {
         Handler::Dashboard(call) => {
-            let request = Call {
-                context,
-                segments: &segments,
-                address,
-                is_write: !matches!(endpoint.method, Method::Get | Method::Head),
-                request,
-            };
-            Ok(dashboard::call(call, request).await)
+            Ok(dashboard::call(call, site_call(AccountKind::Publisher, request)).await)
+        }
+        Handler::Console(call) => Ok(console::call(call, site_call(AccountKind::Operator, request)).await),
+        handler if is_visited => {
+            Ok(console::operate(handler, site_call(AccountKind::Operator, request)).await)
         }
         handler => operator::call(context, handler, &segments, request, address.query).await,
     }

@@ -1,5 +1,5 @@
-//! The origin Worker: seven kinds of Durable Objects, each with its own SQLite database, the operator's interface and
-//! the dashboard's.
+//! The origin Worker: seven kinds of Durable Objects, each with its own SQLite database, the operator's interface,
+//! and those of the dashboard and the console.
 //!
 //! Each kind is a module of the same shape:
 //! - `object.rs`, the shell: parses a request, calls the service and answers; it exists only in Wasm;
@@ -20,6 +20,7 @@ pub mod ledger;
 pub mod outbox;
 
 pub mod config;
+pub mod console;
 pub mod dashboard;
 pub mod description;
 #[cfg(target_arch = "wasm32")]
@@ -36,3 +37,4 @@ mod operator;
 #[cfg(target_arch = "wasm32")]
 mod refusal;
 pub mod routes;
+pub mod site;

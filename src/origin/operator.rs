@@ -50,11 +50,12 @@ pub async fn call(
         Handler::ListCallbacks => outbox::list_callbacks(context, query).await,
         Handler::Reconcile => reconcile::reconcile(context, query).await,
         Handler::Invite => accounts::invite(context, segments, request).await,
+        Handler::InviteMember => accounts::invite_member(context, request).await,
         Handler::Catalog(call) => catalog::call(context, call, segments, request, query).await,
         Handler::Ledger(call) => ledger::call(context, call, segments, request, query).await,
         Handler::Outbox(call) => outbox::call(context, call, segments, request, query).await,
-        // The entry passes it to the dashboard.
-        Handler::Dashboard(_) => Err(common::NOT_FOUND),
+        // The entry passes them on.
+        Handler::Dashboard(_) | Handler::Console(_) => Err(common::NOT_FOUND),
     }
 }
 

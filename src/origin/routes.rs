@@ -1,19 +1,25 @@
 //! The origin's route table: the operator's interface, its description, the dashboard, and health.
 
+use crate::console::ConsoleCall::{self, ReadSession};
 use crate::dashboard::{
-    DashboardCall::{self, Asset, Member, Page, Public},
+    DashboardCall::{self, Member},
     MemberCall::{
-        self, AddPasskey, CancelReplay, ChangeApp, ChangeRole, ChangeSecret, CreateApp, CreateExport,
-        EndSession, ListApps, ListMembers, ListPasskeys, ListRewards, ListSessions, Overview,
-        PasskeyAddition, ReadActivity, ReadApp, ReadAudit, ReadExport, ReadPubKeyRequest, ReadReplay,
-        ReadReward, Recover, RemoveMember, RemovePasskey, ReplayReward, ReplayRewards, Reports,
-        RequestPubKey, Suggestions, Switch, Verify, VerifyRequest, WithdrawInvite,
+        self, CancelReplay, ChangeApp, ChangeSecret, CreateApp, CreateExport, ListApps, ListRewards,
+        Overview, ReadActivity, ReadApp, ReadExport, ReadPubKeyRequest, ReadReplay, ReadReward, ReplayReward,
+        ReplayRewards, Reports, RequestPubKey, Suggestions, Switch,
+    },
+};
+use crate::limits::Pool::{self, *};
+use crate::site::{
+    AccountCall::{
+        self, AddPasskey, ChangeRole, EndSession, ListMembers, ListPasskeys, ListSessions, PasskeyAddition,
+        ReadAudit, Recover, RemoveMember, RemovePasskey, Verify, VerifyRequest, WithdrawInvite,
     },
     PublicCall::{
         CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
     },
+    SiteCall::{self, Account, Asset, Page, Public},
 };
-use crate::limits::Pool::{self, *};
 use contract::catalog::{Resource, SecretChange};
 use domain::conversions::table::Action;
 use platform::http::router::{Endpoint, Interface, Method::*, Route, RouteName, Subject, on};
@@ -28,7 +34,10 @@ pub enum Handler {
     Reconcile,
     /// Invites somebody to a publisher's account.
     Invite,
+    /// Invites somebody to the operator's account.
+    InviteMember,
     Dashboard(DashboardCall),
+    Console(ConsoleCall),
     Catalog(CatalogCall),
     Ledger(LedgerCall),
     Outbox(OutboxCall),
@@ -93,6 +102,20 @@ const fn operator(pattern: &'static str, endpoints: Endpoints) -> Row {
 
 const fn dashboard(pattern: &'static str, endpoints: Endpoints) -> Row {
     Route::new(Interface::Dashboard, pattern, RouteName::Dashboard, endpoints)
+}
+
+const fn console(pattern: &'static str, endpoints: Endpoints) -> Row {
+    Route::new(Interface::Operator, pattern, RouteName::Console, endpoints)
+}
+
+/// A handler of the dashboard.
+const fn of_dashboard(call: SiteCall) -> Handler {
+    Dashboard(DashboardCall::Site(call))
+}
+
+/// A handler of the console.
+const fn of_console(call: SiteCall) -> Handler {
+    Console(ConsoleCall::Site(call))
 }
 
 const fn publishers(pattern: &'static str, endpoints: Endpoints) -> Row {
@@ -172,6 +195,8 @@ pub const ROUTES: &[Row] = &[
         on(Put, Catalog(Write(Resource::Offer))).within(Documents),
     ]),
 
+    operator("/v1/operator/members/invites", &[on(Post, InviteMember).within(Documents)]),
+
     operator("/v1/operator/import", &[on(Post, Catalog(Import)).within(Uploads)]),
     operator("/v1/operator/refresh", &[on(Post, Catalog(Refresh)).within(Operator)]),
     // Without a permit, because it reports how full the pools are.
@@ -180,29 +205,29 @@ pub const ROUTES: &[Row] = &[
     operator("/v1/operator/reconcile", &[on(Get, Reconcile).within(Operator)]),
 
     // Every view is the same page, which needs no object and no permit.
-    dashboard("/dashboard", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
-    dashboard("/dashboard/{}", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
-    dashboard("/dashboard/assets/{}", &[on(Get, Dashboard(Asset)), on(Head, Dashboard(Asset))]),
-    dashboard("/dashboard/apps/{}", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
-    dashboard("/dashboard/apps/{}/offers", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
-    dashboard("/dashboard/apps/{}/rewards/{}", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
-    dashboard("/dashboard/settings/{}", &[on(Get, Dashboard(Page)), on(Head, Dashboard(Page))]),
+    dashboard("/dashboard", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),
+    dashboard("/dashboard/{}", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),
+    dashboard("/dashboard/assets/{}", &[on(Get, of_dashboard(Asset)), on(Head, of_dashboard(Asset))]),
+    dashboard("/dashboard/apps/{}", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),
+    dashboard("/dashboard/apps/{}/offers", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),
+    dashboard("/dashboard/apps/{}/rewards/{}", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),
+    dashboard("/dashboard/settings/{}", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),
 
-    dashboard("/v1/dashboard/invite", &[on(Post, Dashboard(Public(ReadInvite))).within(SignIns)]),
-    dashboard("/v1/dashboard/sign_in", &[on(Post, Dashboard(Public(SignIn))).within(SignIns)]),
-    dashboard("/v1/dashboard/sign_in/passkey", &[on(Post, Dashboard(Public(SignInByPasskey))).within(SignIns)]),
-    dashboard("/v1/dashboard/sign_out", &[on(Post, Dashboard(Public(SignOut))).within(SignIns)]),
+    dashboard("/v1/dashboard/invite", &[on(Post, of_dashboard(Public(ReadInvite))).within(SignIns)]),
+    dashboard("/v1/dashboard/sign_in", &[on(Post, of_dashboard(Public(SignIn))).within(SignIns)]),
+    dashboard("/v1/dashboard/sign_in/passkey", &[on(Post, of_dashboard(Public(SignInByPasskey))).within(SignIns)]),
+    dashboard("/v1/dashboard/sign_out", &[on(Post, of_dashboard(Public(SignOut))).within(SignIns)]),
     dashboard("/v1/dashboard/passkeys", &[
-        on(Get, Dashboard(Member(ListPasskeys))).within(Members),
-        on(Post, Dashboard(Public(CreatePasskey))).within(SignIns),
+        on(Get, of_dashboard(Account(ListPasskeys))).within(Members),
+        on(Post, of_dashboard(Public(CreatePasskey))).within(SignIns),
     ]),
-    dashboard("/v1/dashboard/passkeys/creation", &[on(Post, Dashboard(Public(PasskeyCreation))).within(SignIns)]),
-    dashboard("/v1/dashboard/passkeys/request", &[on(Post, Dashboard(Public(PasskeyRequest))).within(SignIns)]),
-    dashboard("/v1/dashboard/passkeys/another", &[on(Post, Dashboard(Member(AddPasskey))).within(Members)]),
-    dashboard("/v1/dashboard/passkeys/another/creation", &[on(Post, Dashboard(Member(PasskeyAddition))).within(Members)]),
-    dashboard("/v1/dashboard/passkeys/{}", &[on(Delete, Dashboard(Member(RemovePasskey))).within(Members)]),
-    dashboard("/v1/dashboard/verify", &[on(Post, Dashboard(Member(Verify))).within(Members)]),
-    dashboard("/v1/dashboard/verify/request", &[on(Post, Dashboard(Member(VerifyRequest))).within(Members)]),
+    dashboard("/v1/dashboard/passkeys/creation", &[on(Post, of_dashboard(Public(PasskeyCreation))).within(SignIns)]),
+    dashboard("/v1/dashboard/passkeys/request", &[on(Post, of_dashboard(Public(PasskeyRequest))).within(SignIns)]),
+    dashboard("/v1/dashboard/passkeys/another", &[on(Post, of_dashboard(Account(AddPasskey))).within(Members)]),
+    dashboard("/v1/dashboard/passkeys/another/creation", &[on(Post, of_dashboard(Account(PasskeyAddition))).within(Members)]),
+    dashboard("/v1/dashboard/passkeys/{}", &[on(Delete, of_dashboard(Account(RemovePasskey))).within(Members)]),
+    dashboard("/v1/dashboard/verify", &[on(Post, of_dashboard(Account(Verify))).within(Members)]),
+    dashboard("/v1/dashboard/verify/request", &[on(Post, of_dashboard(Account(VerifyRequest))).within(Members)]),
     dashboard("/v1/dashboard/switch", &[on(Post, Dashboard(Member(Switch))).within(Members)]),
     dashboard("/v1/dashboard/overview", &[on(Get, Dashboard(Member(Overview))).within(Members)]),
     dashboard("/v1/dashboard/reports", &[on(Post, Dashboard(Member(Reports))).within(Members)]),
@@ -256,17 +281,52 @@ pub const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/apps/{}/callback/preview", &[on(Post, Dashboard(Member(MemberCall::PreviewCallback))).within(Members)]),
     dashboard("/v1/dashboard/apps/{}/offers", &[on(Post, Dashboard(Member(MemberCall::ListOffers))).within(Members)]),
     dashboard("/v1/dashboard/apps/{}/tracking_url", &[on(Post, Dashboard(Member(MemberCall::MakeTrackingUrl))).within(Members)]),
-    dashboard("/v1/dashboard/members", &[on(Get, Dashboard(Member(ListMembers))).within(Members)]),
+    dashboard("/v1/dashboard/members", &[on(Get, of_dashboard(Account(ListMembers))).within(Members)]),
     dashboard("/v1/dashboard/members/{}", &[
-        on(Patch, Dashboard(Member(ChangeRole))).within(Members),
-        on(Delete, Dashboard(Member(RemoveMember))).within(Members),
+        on(Patch, of_dashboard(Account(ChangeRole))).within(Members),
+        on(Delete, of_dashboard(Account(RemoveMember))).within(Members),
     ]),
-    dashboard("/v1/dashboard/members/{}/recovery", &[on(Post, Dashboard(Member(Recover))).within(Members)]),
-    dashboard("/v1/dashboard/invites", &[on(Post, Dashboard(Member(MemberCall::Invite))).within(Members)]),
-    dashboard("/v1/dashboard/invites/{}", &[on(Delete, Dashboard(Member(WithdrawInvite))).within(Members)]),
-    dashboard("/v1/dashboard/sessions", &[on(Get, Dashboard(Member(ListSessions))).within(Members)]),
-    dashboard("/v1/dashboard/sessions/{}", &[on(Delete, Dashboard(Member(EndSession))).within(Members)]),
-    dashboard("/v1/dashboard/audit", &[on(Get, Dashboard(Member(ReadAudit))).within(Members)]),
+    dashboard("/v1/dashboard/members/{}/recovery", &[on(Post, of_dashboard(Account(Recover))).within(Members)]),
+    dashboard("/v1/dashboard/invites", &[on(Post, of_dashboard(Account(AccountCall::Invite))).within(Members)]),
+    dashboard("/v1/dashboard/invites/{}", &[on(Delete, of_dashboard(Account(WithdrawInvite))).within(Members)]),
+    dashboard("/v1/dashboard/sessions", &[on(Get, of_dashboard(Account(ListSessions))).within(Members)]),
+    dashboard("/v1/dashboard/sessions/{}", &[on(Delete, of_dashboard(Account(EndSession))).within(Members)]),
+    dashboard("/v1/dashboard/audit", &[on(Get, of_dashboard(Account(ReadAudit))).within(Members)]),
+
+    console("/console", &[on(Get, of_console(Page)), on(Head, of_console(Page))]),
+    console("/console/{}", &[on(Get, of_console(Page)), on(Head, of_console(Page))]),
+    console("/console/assets/{}", &[on(Get, of_console(Asset)), on(Head, of_console(Asset))]),
+    console("/console/{}/{}", &[on(Get, of_console(Page)), on(Head, of_console(Page))]),
+    console("/console/{}/{}/{}", &[on(Get, of_console(Page)), on(Head, of_console(Page))]),
+    console("/console/{}/{}/{}/{}", &[on(Get, of_console(Page)), on(Head, of_console(Page))]),
+
+    console("/v1/console/invite", &[on(Post, of_console(Public(ReadInvite))).within(SignIns)]),
+    console("/v1/console/sign_in", &[on(Post, of_console(Public(SignIn))).within(SignIns)]),
+    console("/v1/console/sign_in/passkey", &[on(Post, of_console(Public(SignInByPasskey))).within(SignIns)]),
+    console("/v1/console/sign_out", &[on(Post, of_console(Public(SignOut))).within(SignIns)]),
+    console("/v1/console/passkeys", &[
+        on(Get, of_console(Account(ListPasskeys))).within(Members),
+        on(Post, of_console(Public(CreatePasskey))).within(SignIns),
+    ]),
+    console("/v1/console/passkeys/creation", &[on(Post, of_console(Public(PasskeyCreation))).within(SignIns)]),
+    console("/v1/console/passkeys/request", &[on(Post, of_console(Public(PasskeyRequest))).within(SignIns)]),
+    console("/v1/console/passkeys/another", &[on(Post, of_console(Account(AddPasskey))).within(Members)]),
+    console("/v1/console/passkeys/another/creation", &[on(Post, of_console(Account(PasskeyAddition))).within(Members)]),
+    console("/v1/console/passkeys/{}", &[on(Delete, of_console(Account(RemovePasskey))).within(Members)]),
+    console("/v1/console/verify", &[on(Post, of_console(Account(Verify))).within(Members)]),
+    console("/v1/console/verify/request", &[on(Post, of_console(Account(VerifyRequest))).within(Members)]),
+    console("/v1/console/session", &[on(Get, Console(ReadSession)).within(Members)]),
+    console("/v1/console/members", &[on(Get, of_console(Account(ListMembers))).within(Members)]),
+    console("/v1/console/members/{}", &[
+        on(Patch, of_console(Account(ChangeRole))).within(Members),
+        on(Delete, of_console(Account(RemoveMember))).within(Members),
+    ]),
+    console("/v1/console/members/{}/recovery", &[on(Post, of_console(Account(Recover))).within(Members)]),
+    console("/v1/console/invites", &[on(Post, of_console(Account(AccountCall::Invite))).within(Members)]),
+    console("/v1/console/invites/{}", &[on(Delete, of_console(Account(WithdrawInvite))).within(Members)]),
+    console("/v1/console/sessions", &[on(Get, of_console(Account(ListSessions))).within(Members)]),
+    console("/v1/console/sessions/{}", &[on(Delete, of_console(Account(EndSession))).within(Members)]),
+    console("/v1/console/audit", &[on(Get, of_console(Account(ReadAudit))).within(Members)]),
 ];
 
 #[cfg(test)]

@@ -7,13 +7,13 @@ import { test } from "node:test";
 import { ROOT } from "./support/signpost.mjs";
 import { importSource } from "./support/sources.mjs";
 
-const { convert, isRate } = await importSource("views/apps/currency.ts");
-const { COUNTRIES } = await importSource("views/apps/countries.ts");
-const { auditDetail } = await importSource("messages/settings.ts");
-const { findingText } = await importSource("messages/tester.ts");
-const { findMacros, MACRO_NAMES } = await importSource("views/apps/macros.ts");
-const { merge } = await importSource("views/rewards/use-log.ts");
-const { hashOf, NO_FILTER, parseFilter, queryOf, replayOf, searchOf, unusedByReplay } = await importSource("views/rewards/filter.ts");
+const { convert, isRate } = await importSource("dashboard/views/apps/currency.ts");
+const { COUNTRIES } = await importSource("dashboard/views/apps/countries.ts");
+const { auditDetail } = await importSource("pages/messages/settings.ts");
+const { findingText } = await importSource("dashboard/messages/tester.ts");
+const { findMacros, MACRO_NAMES } = await importSource("dashboard/views/apps/macros.ts");
+const { merge } = await importSource("dashboard/views/rewards/use-log.ts");
+const { hashOf, NO_FILTER, parseFilter, queryOf, replayOf, searchOf, unusedByReplay } = await importSource("dashboard/views/rewards/filter.ts");
 
 // The service's own cases: `in_app_amounts_follow_the_apps_decimals_and_rounding` in src/domain/model/money.rs.
 test("an amount is rounded as the service rounds it", () => {

@@ -54,8 +54,7 @@ const origin :Workerd.Worker = (
   modules = [
     (name = "entry.js", esModule = embed "../../build/origin/entry.js"),
     (name = "pages.js", esModule = embed "../../build/origin/pages.js"),
-    (name = "page.html.gz.bin", data = embed "../../build/origin/page.html.gz.bin"),
-    (name = "app.js.gz.bin", data = embed "../../build/origin/app.js.gz.bin"),
+    (name = "pages.gz.bin", data = embed "../../build/origin/pages.gz.bin"),
     (name = "index.js", esModule = embed "../../build/origin/index.js"),
     (name = "./index_bg.wasm", wasm = embed "../../build/origin/index_bg.wasm"),
   ],
@@ -86,6 +85,7 @@ const origin :Workerd.Worker = (
     (name = "TOKEN_MAC", fromEnvironment = "TOKEN_MAC"),
     (name = "ACCOUNT_MAC", fromEnvironment = "ACCOUNT_MAC"),
     (name = "DASHBOARD_URL", fromEnvironment = "DASHBOARD_URL"),
+  (name = "CONSOLE_URL", fromEnvironment = "CONSOLE_URL"),
     (name = "LOCAL_SIGN_IN", fromEnvironment = "LOCAL_SIGN_IN"),
   ],
 );

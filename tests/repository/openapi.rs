@@ -32,19 +32,21 @@ use domain::{
     reporting::{Dimension, Metric, query},
 };
 use origin::{
-    dashboard::{DashboardCall, MemberCall, PublicCall},
+    dashboard::{DashboardCall, MemberCall},
     routes::{Handler, ROUTES},
+    site::{PublicCall, SiteCall},
 };
 use platform::http::router::{Interface, Method, Route};
 
 /// The files whose refusals only the dashboard's calls can have. The others' are those of `openapi.yaml`.
-const DASHBOARDS_OWN: [&str; 10] = [
+const DASHBOARDS_OWN: [&str; 11] = [
     "src/domain/accounts/",
     "src/origin/accounts/",
     "src/origin/activity/",
     "src/origin/catalog/own_apps.rs",
     "src/origin/catalog/pub_key_requests.rs",
     "src/origin/dashboard/",
+    "src/origin/site/",
     "src/origin/ledger/export_slots.rs",
     "src/origin/ledger/exports.rs",
     "src/origin/ledger/report_budget.rs",
@@ -270,19 +272,21 @@ fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
             for status in [404, 421, 500, 503] {
                 assert!(codes(status).is_some(), "{id} has no {status}");
             }
-            let member = match call {
-                DashboardCall::Page | DashboardCall::Asset => {
+            let (member, permission) = match call {
+                DashboardCall::Site(SiteCall::Page | SiteCall::Asset) => {
                     assert_eq!((codes(401), codes(403)), (None, None), "{id}");
                     continue;
                 }
-                DashboardCall::Public(_) => None,
-                DashboardCall::Member(call) => Some(call),
+                DashboardCall::Site(SiteCall::Public(_)) => (None, None),
+                DashboardCall::Site(SiteCall::Account(call)) => (None, call.permission()),
+                DashboardCall::Member(call) => (Some(call), call.permission()),
             };
+            let has_session = !matches!(call, DashboardCall::Site(SiteCall::Public(_)));
             seen += 1;
             let mut forbidden = BTreeSet::from(["cross_site_request"]);
             let knows_account = !matches!(
                 call,
-                DashboardCall::Public(PublicCall::SignOut | PublicCall::PasskeyRequest)
+                DashboardCall::Site(SiteCall::Public(PublicCall::SignOut | PublicCall::PasskeyRequest))
             );
             if knows_account {
                 forbidden.insert("account_suspended");
@@ -290,7 +294,7 @@ fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
             if member == Some(MemberCall::CreateApp) {
                 forbidden.insert("publisher_not_approved");
             }
-            if let Some(permission) = member.and_then(|call| call.permission()) {
+            if let Some(permission) = permission {
                 if roles().any(|role| !permission.is_granted_to(role)) {
                     forbidden.insert("role_forbids");
                 }
@@ -303,12 +307,12 @@ fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
             let forbidden: BTreeSet<_> = forbidden.into_iter().map(str::to_owned).collect();
             assert_eq!(codes(403), Some(forbidden), "{id}");
             let asks_for_session = codes(401).is_some_and(|codes| codes.contains("not_signed_in"));
-            assert_eq!(asks_for_session, member.is_some(), "{id}");
+            assert_eq!(asks_for_session, has_session, "{id}");
             let needs_session = operation["security"] == json!([{ "Session": [] }]);
-            assert_eq!(needs_session, member.is_some(), "{id}");
+            assert_eq!(needs_session, has_session, "{id}");
 
             let is_bound = codes(409).is_some_and(|codes| codes.contains("account_switched"));
-            assert_eq!(is_bound, member.is_some(), "{id}");
+            assert_eq!(is_bound, has_session, "{id}");
 
             let is_write = endpoint.method != Method::Get;
             assert_eq!(codes(415).is_some(), is_write, "{id}");
@@ -328,7 +332,7 @@ fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
             }
             let mut sent = BTreeSet::from(["Sec-Fetch-Site"]);
             sent.extend(is_write.then_some("Origin"));
-            sent.extend((is_write && member.is_some()).then_some("X-Publisher"));
+            sent.extend((is_write && has_session).then_some("X-Publisher"));
             sent.extend(match member {
                 Some(MemberCall::CreateApp) => Some("Idempotency-Key"),
                 Some(MemberCall::ChangeApp) => Some("If-Match"),

@@ -60,6 +60,12 @@ pub enum AnnouncedChange {
         app_id: AppId,
         filter: String,
     },
+    /// A call of the operator that a member makes in the console.
+    Operate {
+        action: String,
+        /// The ids in the call's path.
+        subject: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,13 +1,14 @@
 // The publisher and the member that are signed in; other accounts; sign-out.
 
-import { useAction } from "../action";
+import { useAction } from "../../pages/action";
 import { account as text } from "../messages";
-import { isAdding, leave, session, switchAccount } from "../session";
+import { isAdding, leave } from "../../pages/session";
+import { session, switchAccount } from "../session";
 import type { Overview } from "../types";
-import { focusNextHeading } from "../router";
-import { Check, ChevronDown, Plus } from "./icons";
-import { Popover } from "./popover";
-import { FormError } from "./states";
+import { focusNextHeading } from "../../pages/navigation";
+import { Check, ChevronDown, Plus } from "../../pages/components/icons";
+import { Popover } from "../../pages/components/popover";
+import { FormError } from "../../pages/components/states";
 
 // The most accounts that a browser is signed in to.
 const MOST_ACCOUNTS = 4;

@@ -1,7 +1,7 @@
 // A change against the period before: sign, arrow and colour say the same.
 
 import { common, overview } from "../messages";
-import { percent } from "../format";
+import { percent } from "../../pages/format";
 
 /** `null` means that there is nothing to compare with, and `unknown` that there may be. */
 export function Change({ ratio }: { ratio: number | null | "unknown" }) {

@@ -2,8 +2,8 @@
 
 import { useId } from "preact/hooks";
 import { reports } from "../messages";
-import { ChevronDown } from "./icons";
-import { Popover } from "./popover";
+import { ChevronDown } from "../../pages/components/icons";
+import { Popover } from "../../pages/components/popover";
 
 export interface Choice<Value> {
   value: Value;

@@ -3,7 +3,7 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { reports } from "../messages";
 import type { Suggestion } from "../types";
-import { Check, Cross } from "./icons";
+import { Check, Cross } from "../../pages/components/icons";
 
 interface Props {
   label: string;

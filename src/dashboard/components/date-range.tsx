@@ -1,11 +1,11 @@
 // The dates of a report: presets, or two dates of one's own.
 
 import { useId, useState } from "preact/hooks";
-import { dateRangeText, daysIn, isDate } from "../format";
+import { dateRangeText, daysIn, isDate } from "../../pages/format";
 import { reports } from "../messages";
 import type { DateRange } from "../types";
-import { Calendar, Check, ChevronDown } from "./icons";
-import { Popover } from "./popover";
+import { Calendar, Check, ChevronDown } from "../../pages/components/icons";
+import { Popover } from "../../pages/components/popover";
 
 interface Props<Preset extends string> {
   range: DateRange;

@@ -2,7 +2,7 @@
 
 import { common, overview } from "../messages";
 import { Change } from "./change";
-import { Skeleton } from "./states";
+import { Skeleton } from "../../pages/components/states";
 
 export interface TileProps {
   label: string;

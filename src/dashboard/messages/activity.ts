@@ -1,8 +1,8 @@
 // Text of the overview's rewards, callback health and go-live checklist.
 
-import { count, durationText, timeText } from "../format";
+import { count, durationText, timeText } from "../../pages/format";
 import type { EndpointHealth, Firsts } from "../types";
-import { plural } from "./plural";
+import { plural } from "../../pages/messages/plural";
 
 export const activity = {
   tiles: {

@@ -1,8 +1,8 @@
 // Text of the apps: the list, and the settings of one.
 
-import { count } from "../format";
+import { count } from "../../pages/format";
 import type { CallbackEvent, Platform, Rounding } from "../types";
-import { plural } from "./plural";
+import { plural } from "../../pages/messages/plural";
 
 export const PLATFORM_NAMES: Record<Platform, string> = { ios: "iOS", android: "Android", web: "Web" };
 

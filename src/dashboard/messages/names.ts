@@ -1,7 +1,6 @@
 // Names of what the API knows by a word of its own.
 
-import type { Section } from "../router";
-import type { Dimension, ExportFormat, Metric, Role } from "../types";
+import type { Dimension, ExportFormat, Metric } from "../types";
 
 export const METRIC_NAMES: Record<Metric, string> = {
   ad_requests: "Ad requests",
@@ -35,23 +34,6 @@ export const DIMENSION_NAMES: Record<Dimension, string> = {
   ad_tag: "Ad tag",
   demand_source: "Demand source",
   sdk_v: "SDK version",
-};
-
-export const ROLE_NAMES: Record<Role, string> = { owner: "Owner", developer: "Developer", analyst: "Analyst" };
-
-export const ROLE_HINTS: Record<Role, string> = {
-  owner: "everything, including members",
-  developer: "reports, rewards, apps, keys and settings, no members",
-  analyst: "reports, and rewards without their users",
-};
-
-export const SECTION_NAMES: Record<Section, string> = {
-  keys: "Report keys",
-  pub_key: "Pub-Key",
-  members: "Members",
-  passkeys: "Your passkeys",
-  sessions: "Your sessions",
-  audit: "Audit log",
 };
 
 export const EXPORT_NAMES: Record<ExportFormat, string> = {

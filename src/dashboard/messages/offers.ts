@@ -1,7 +1,7 @@
 // Text of an app's offers and the builder of tracking URLs.
 
-import { count, timeText } from "../format";
-import { plural } from "./plural";
+import { count, timeText } from "../../pages/format";
+import { plural } from "../../pages/messages/plural";
 
 export const offers = {
   intro: "What a user of this app is offered at present, by country and device.",

@@ -1,6 +1,6 @@
 // Text of the overview.
 
-import { percent, timeText } from "../format";
+import { percent, timeText } from "../../pages/format";
 
 export const overview = {
   title: "Overview",

@@ -1,6 +1,6 @@
 // Text of the reports.
 
-import { plural } from "./plural";
+import { plural } from "../../pages/messages/plural";
 
 export const reports = {
   title: "Reports",

@@ -1,8 +1,8 @@
 // Text of the delivery log, a reward's story, and replays.
 
-import { count, durationText, exactTimeText } from "../format";
+import { count, durationText, exactTimeText } from "../../pages/format";
 import type { ReplayedDelivery, RewardDelivery, RewardKind, RewardState } from "../types";
-import { plural } from "./plural";
+import { plural } from "../../pages/messages/plural";
 
 export const STATE_NAMES: Record<RewardState, string> = {
   approved: "Approved",

@@ -1,7 +1,7 @@
 // The names of the account's apps, for views that know apps by their App-Ids.
 
 import { api } from "../api";
-import { useCached } from "../cache";
+import { useCached } from "../../pages/cache";
 import type { ListedApp } from "../types";
 
 // 100 apps a page.

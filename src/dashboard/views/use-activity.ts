@@ -1,7 +1,7 @@
 // Rewards by day and app, and the standing of each app's callback.
 
 import { api } from "../api";
-import { type CachedView, useCached } from "../cache";
+import { type CachedView, useCached } from "../../pages/cache";
 import type { Activity } from "../types";
 
 export const ACTIVITY_KEY = "activity";

@@ -52,6 +52,16 @@ pub enum Permission {
     ViewOwnPasskeys,
     /// Add and remove passkeys of one's own.
     ManageOwnPasskeys,
+    /// Read publishers, offers, rewards and everything else that the operator has, without keys that are shown again.
+    ViewStore,
+    /// See a publisher's Pub-Key.
+    ViewPublisherKeys,
+    /// Send the callback of any reward again.
+    ReplayAnyReward,
+    /// Send callbacks of many rewards again. Support may send at most 100 at a time.
+    ReplayManyOfAnyApp,
+    /// Change anything that the operator's token can.
+    ManageStore,
 }
 
 /// Whether a permission needs a passkey within the last 5 minutes.
@@ -62,7 +72,7 @@ enum Passkey {
 }
 
 impl Permission {
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 26] = [
         Self::ViewFigures,
         Self::ViewReportKeys,
         Self::ManageReportKeys,
@@ -84,6 +94,11 @@ impl Permission {
         Self::EndOwnSessions,
         Self::ViewOwnPasskeys,
         Self::ManageOwnPasskeys,
+        Self::ViewStore,
+        Self::ViewPublisherKeys,
+        Self::ReplayAnyReward,
+        Self::ReplayManyOfAnyApp,
+        Self::ManageStore,
     ];
 
     /// The table: the roles that have a permission, and the passkey that it needs. Secrets, keys, apps, members, sessions and
@@ -111,6 +126,9 @@ impl Permission {
             Self::EndOwnSessions => (&Role::ALL, Passkey::Fresh),
             Self::ViewOwnPasskeys => (&Role::ALL, Passkey::Any),
             Self::ManageOwnPasskeys => (&Role::ALL, Passkey::Fresh),
+            Self::ViewStore | Self::ReplayAnyReward => (&[Admin, Support], Passkey::Any),
+            Self::ReplayManyOfAnyApp => (&[Admin, Support], Passkey::Fresh),
+            Self::ViewPublisherKeys | Self::ManageStore => (&[Admin], Passkey::Fresh),
         }
     }
 
@@ -138,11 +156,13 @@ impl Permission {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounts::account::AccountKind;
 
     #[test]
-    fn an_owner_may_do_everything_and_an_analyst_only_read_figures_apps_and_rewards() {
+    fn an_owner_and_an_admin_may_do_everything_of_their_site_and_the_others_less() {
         for permission in Permission::ALL {
-            assert!(permission.is_granted_to(Role::Owner), "{permission:?}");
+            let is_granted = permission.is_granted_to(Role::Owner) || permission.is_granted_to(Role::Admin);
+            assert!(is_granted, "{permission:?}");
         }
         let of = |role| {
             let granted = |permission: &Permission| permission.is_granted_to(role);
@@ -159,7 +179,16 @@ mod tests {
             of(Role::Analyst),
             [&[ViewFigures, ListApps, ViewActivity], &own[..]].concat()
         );
-        assert_eq!(of(Role::Support), [&[ViewMembers, ViewAudit], &own[..]].concat());
+        let of_support = [ViewStore, ReplayAnyReward, ReplayManyOfAnyApp];
+        assert_eq!(
+            of(Role::Support),
+            [&[ViewMembers, ViewAudit], &own[..], &of_support].concat()
+        );
+        for permission in of_support.into_iter().chain([ViewPublisherKeys, ManageStore]) {
+            let is_publishers =
+                |role: &Role| role.kind() == AccountKind::Publisher && permission.is_granted_to(*role);
+            assert!(!Role::ALL.iter().any(is_publishers), "{permission:?}");
+        }
         let of_developers = of(Role::Developer);
         assert!(!of_developers.contains(&ViewMembers) && !of_developers.contains(&ManageMembers));
     }

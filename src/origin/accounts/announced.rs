@@ -1,6 +1,8 @@
 //! Changes that another object makes, such as the ledger of a report key. The row of the audit is written before the
 //! change and marked until it is known how that ended.
 
+use std::borrow::Cow;
+
 use super::{
     audit::{self, Entry, Party},
     members,
@@ -20,15 +22,15 @@ use platform::{
 
 /// A change's row of the audit, and the rates that count the change.
 struct Told {
-    action: &'static str,
+    action: Cow<'static, str>,
     subject: Option<String>,
     detail: Option<String>,
     rates: &'static [Rate],
 }
 
 fn told(change: &AnnouncedChange) -> Told {
-    let of = |action, rates| Told {
-        action,
+    let of = |action: &'static str, rates| Told {
+        action: action.into(),
         subject: None,
         detail: None,
         rates,
@@ -89,6 +91,13 @@ fn told(change: &AnnouncedChange) -> Told {
             detail: Some(filter.clone()),
             ..of("rewards_replayed", &[Rate::Apps])
         },
+        // The operator's own changes have no rates.
+        AnnouncedChange::Operate { action, subject } => Told {
+            action: action.clone().into(),
+            subject: (!subject.is_empty()).then(|| subject.clone()),
+            detail: None,
+            rates: &[],
+        },
         AnnouncedChange::ChangeSecret { app_id, change } => {
             let action = match change {
                 SecretChange::RenewCallback => "callback_secret_renewed",
@@ -116,7 +125,7 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
     } = told(&announce.change);
     let entry = Entry {
         by,
-        action,
+        action: &action,
         subject: subject.map(Party::thing),
         detail: detail.as_deref(),
     };

@@ -3,11 +3,12 @@
 use serde::Deserialize;
 use worker::Request;
 
-use super::{audited, gate::Visitor, idempotency_key};
+use super::{idempotency_key, visitor::Visitor};
 use crate::{
     isolate::RequestContext,
     operator::{self, ask, segment},
     refusal::Refusal,
+    site::audited,
 };
 use contract::{
     accounts::AnnouncedChange,

@@ -6,12 +6,13 @@ use std::time::Duration;
 use futures_util::stream;
 use worker::{Delay, Headers, Method, Request, RequestInit, Response};
 
-use super::gate::{self, Visitor};
+use super::visitor::Visitor;
 use crate::{
     isolate::RequestContext,
     ledger::exports::FACTS_CHANGED,
     operator::{TIMEOUT, ask, segment},
     refusal::Refusal,
+    site::gate,
 };
 use contract::{
     ledger::{

@@ -6,11 +6,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::{Method, Request, RequestInit};
 
-use super::{config::DashboardConfig, gate::Visitor, switch};
+use super::{switch, visitor::Visitor};
 use crate::{
     isolate::RequestContext,
     operator::{TIMEOUT, ask, ask_catalog},
     refusal::Refusal,
+    site::{
+        config::SiteConfig,
+        members::{member_json, notices},
+    },
 };
 use contract::{
     catalog::{Get, Resource},
@@ -36,7 +40,7 @@ const PERIOD: i32 = 30;
 /// `GET overview`: the member, the publisher, and the figures, in one call that the page preloads.
 pub async fn overview(
     context: &RequestContext,
-    config: &DashboardConfig,
+    config: &SiteConfig,
     visitor: &Visitor,
 ) -> Result<Answer, Refusal> {
     let get = Get {
@@ -56,38 +60,16 @@ pub async fn overview(
         Err(refusal) => (today.minus(1), Err(refusal)),
     };
     let publisher = publisher?;
-    let session = &visitor.session;
-    let verified_until = match session.is_local {
-        true => Some(session.times.ends_at_ms()),
-        false => session.times.verified_until_ms(),
-    };
-    let notices: Vec<Value> = session
-        .recoveries
-        .iter()
-        .map(|recovery| {
-            json!({
-                "kind": "recovery",
-                "member_name": recovery.member_name,
-                "by": recovery.by,
-                "at": recovery.at_ms.div_euclid(1_000),
-            })
-        })
-        .collect();
     let figures = figures_of(figures);
     let body = json!({
-        "member": {
-            "member_id": session.member,
-            "name": session.name,
-            "role": session.role,
-            "verified_until": verified_until.map(|ms| ms.div_euclid(1_000)),
-        },
+        "member": member_json(visitor),
         "publisher": {
             "publisher_id": visitor.publisher,
             "name": publisher.get("name"),
             "approved": publisher.get("approved"),
         },
         "accounts": switch::accounts(visitor, &publisher, others),
-        "notices": notices,
+        "notices": notices(visitor),
         "support_contact": config.support_contact,
         "reporting_url": config.reporting_url,
         "today": today.to_string(),

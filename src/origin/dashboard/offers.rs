@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use worker::Request;
 
-use super::{audited, gate::Visitor, listing, own_app};
-use crate::{isolate::RequestContext, refusal::Refusal};
+use super::{listing, own_app, visitor::Visitor};
+use crate::{isolate::RequestContext, refusal::Refusal, site::audited};
 use contract::{accounts::AnnouncedChange, catalog::AppOffering};
 use domain::{
     accounts::permission::VERIFY_FIRST,

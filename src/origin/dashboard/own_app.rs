@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use super::gate::Visitor;
+use super::visitor::Visitor;
 use crate::{
     isolate::RequestContext,
     operator::{TIMEOUT, segment},

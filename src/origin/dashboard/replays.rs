@@ -3,11 +3,12 @@
 use serde_json::json;
 use worker::Request;
 
-use super::{audited, gate::Visitor, idempotency_key, reward_query};
+use super::{idempotency_key, reward_query, visitor::Visitor};
 use crate::{
     isolate::RequestContext,
     operator::{TIMEOUT, ask, segment},
     refusal::Refusal,
+    site::audited,
 };
 use contract::{
     accounts::AnnouncedChange,

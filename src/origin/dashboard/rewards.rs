@@ -7,15 +7,15 @@ use futures_util::future::join;
 use worker::Request;
 
 use super::{
-    audited,
-    gate::Visitor,
     reward_query::{self, Firsts},
+    visitor::Visitor,
 };
 use crate::{
     isolate::RequestContext,
     operator::{TIMEOUT, segment},
     outbox::story::unknown_reward,
     refusal::Refusal,
+    site::audited,
 };
 use contract::{
     accounts::AnnouncedChange,

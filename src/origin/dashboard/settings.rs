@@ -4,12 +4,13 @@ use serde::Deserialize;
 use serde_json::json;
 use worker::Request;
 
-use super::{audited, gate::Visitor};
+use super::visitor::Visitor;
 use crate::{
     accounts::audit,
     isolate::RequestContext,
     operator::{TIMEOUT, ask, segment},
     refusal::Refusal,
+    site::audited,
 };
 use contract::{
     accounts::AnnouncedChange,

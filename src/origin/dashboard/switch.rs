@@ -5,12 +5,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{
-    config::DashboardConfig,
-    gate::{self, Visitor},
-    sign_in::with_sessions,
+use super::visitor::Visitor;
+use crate::{
+    isolate::RequestContext,
+    operator::ask_catalog,
+    refusal::Refusal,
+    site::{config::SiteConfig, gate, sign_in::with_sessions},
 };
-use crate::{isolate::RequestContext, operator::ask_catalog, refusal::Refusal};
 use contract::catalog::{Get, Resource};
 use domain::{
     accounts::{account::Account, browser_sessions::BrowserSession, session::SessionUse},
@@ -38,7 +39,7 @@ impl Document for SwitchBody {
 
 /// The accounts besides the current one, by their last use. Sessions that have ended are left out; no answer to a read sets
 /// the cookie, since it could undo a sign-in of another tab.
-pub async fn others(context: &RequestContext, config: &DashboardConfig, visitor: &Visitor) -> Vec<Value> {
+pub async fn others(context: &RequestContext, config: &SiteConfig, visitor: &Visitor) -> Vec<Value> {
     let others = visitor.sessions.all().iter().skip(1);
     let others = join_all(others.map(|session| other(context, config, session))).await;
     others.into_iter().flatten().collect()
@@ -55,11 +56,7 @@ pub fn accounts(visitor: &Visitor, publisher: &Value, others: Vec<Value>) -> Vec
 }
 
 /// Another account. One whose object does not answer now is shown all the same, and without the catalog under its id.
-async fn other(
-    context: &RequestContext,
-    config: &DashboardConfig,
-    session: &BrowserSession,
-) -> Option<Value> {
+async fn other(context: &RequestContext, config: &SiteConfig, session: &BrowserSession) -> Option<Value> {
     let id = session.account.owner();
     let get = Get {
         resource: Resource::Publisher,
@@ -85,7 +82,7 @@ fn not_held() -> ApiError {
 /// `POST switch`: makes another live session of the browser the current one.
 pub async fn switch(
     context: &RequestContext,
-    config: &DashboardConfig,
+    config: &SiteConfig,
     visitor: &Visitor,
     mut request: Request,
 ) -> Result<Answer, Refusal> {

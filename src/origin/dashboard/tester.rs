@@ -5,12 +5,13 @@ use serde::Deserialize;
 use serde_json::json;
 use worker::Request;
 
-use super::{audited, gate::Visitor, own_app};
+use super::{own_app, visitor::Visitor};
 use crate::{
     isolate::RequestContext,
     operator::outbox::Outboxes,
     outbox::{callback_sender::CallbackSender, tester::NO_CALLBACK},
     refusal::Refusal,
+    site::audited,
 };
 use contract::{
     accounts::AnnouncedChange,

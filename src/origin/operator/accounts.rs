@@ -1,18 +1,21 @@
-//! The operator's calls to the accounts of publishers.
+//! The operator's invites: to the accounts of publishers, and to its own.
 
 use worker::Request;
 
 use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, segment};
 use crate::{
-    dashboard::{InviteBody, invite_answer},
     isolate::RequestContext,
+    site::{
+        config::SiteConfig,
+        members::{InviteBody, invite_answer},
+    },
 };
 use contract::{
     accounts::{self, Actor, Invite, Invited, Invitee, Owner},
     catalog::{Get, Resource},
 };
 use domain::{
-    accounts::account::Account,
+    accounts::account::{Account, AccountKind},
     model::{
         PublisherId,
         api_error::{ApiError, common},
@@ -32,6 +35,11 @@ const NO_DASHBOARD: ApiError = ApiError::new(
     "no_dashboard",
     "this deployment has no dashboard: DASHBOARD_URL is not set",
 );
+const NO_CONSOLE: ApiError = ApiError::new(
+    409,
+    "no_console",
+    "this deployment has no console: CONSOLE_URL is not set",
+);
 
 /// `POST publishers/{publisher_id}/invites`: the publisher must exist.
 pub async fn invite(
@@ -39,7 +47,8 @@ pub async fn invite(
     segments: &[&str],
     mut request: Request,
 ) -> Result<Answer, ApiError> {
-    let config = context.isolate.config.dashboard.as_ref().ok_or(NO_DASHBOARD)?;
+    let config = context.isolate.config.site(AccountKind::Publisher);
+    let config = config.ok_or(NO_DASHBOARD)?;
     let id = segment(segments, 0);
     let publisher = PublisherId::parse(&id)
         .ok_or_else(|| common::NOT_FOUND.with_message("there is no such publisher"))?;
@@ -50,15 +59,28 @@ pub async fn invite(
     if let Err(refused) = known {
         return Ok(refused.into_answer());
     }
-    let account = Account::Publisher(publisher);
+    let to = Invitee::New { name, role };
+    Ok(send(context, config, &Account::Publisher(publisher), to).await)
+}
+
+/// `POST members/invites`: an admin or support. The operator's token makes the first admin.
+pub async fn invite_member(context: &RequestContext, mut request: Request) -> Result<Answer, ApiError> {
+    let config = context.isolate.config.site(AccountKind::Operator);
+    let config = config.ok_or(NO_CONSOLE)?;
+    body::check_media_type(&request, &[JSON], false)?;
+    let InviteBody { name, role } = Document::from_json(&body::read_text(&mut request, MAX_DOCUMENT).await?)?;
+    Ok(send(context, config, &Account::Operator, Invitee::New { name, role }).await)
+}
+
+async fn send(context: &RequestContext, config: &SiteConfig, account: &Account, to: Invitee) -> Answer {
     let invite = Invite {
-        owner: Owner::of(&account),
+        owner: Owner::of(account),
         by: Actor::Operator,
-        to: Invitee::New { name, role },
+        to,
     };
     let to = accounts::address(account.id());
     let made: Result<Invited, _> = context.workers.call(&to, invite, TIMEOUT).await;
-    Ok(made.map_or_else(Answer::from, |made| {
+    made.map_or_else(Answer::from, |made| {
         invite_answer(config, &made).header("Cache-Control", "no-store")
-    }))
+    })
 }

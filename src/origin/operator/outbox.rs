@@ -304,7 +304,7 @@ pub async fn call(
             // Conversion times are whole seconds, so "until now" includes the current second.
             let until = context.now_ms.div_euclid(SECOND_MS).saturating_add(1);
             let first = ManyOrder::from_json(&body)?.into_first_step(action, until);
-            Ok(answer(outboxes.settle_many(&first).await))
+            Ok(answer(outboxes.settle_many(&first).await).dry_run(first.dry_run))
         }
         OutboxCall::ReadCallback => Ok(answer(outboxes.standing(TIMEOUT).await)),
         OutboxCall::EnableCallback => Ok(answer(outboxes.enable().await)),

@@ -17,6 +17,8 @@ pub struct Answer {
     /// The code of a refusal, even if the body does not show it.
     code: Option<Cow<'static, str>>,
     log_fields: LogFields,
+    /// Nothing was changed, because the caller asked only what would be.
+    is_dry_run: bool,
     /// A response that is passed on unchanged, with its body as a stream.
     passed: Option<Response>,
 }
@@ -29,6 +31,7 @@ impl Answer {
             body: Vec::new(),
             code: None,
             log_fields: LogFields::default(),
+            is_dry_run: false,
             passed: None,
         }
     }
@@ -89,6 +92,16 @@ impl Answer {
 
     pub fn code(&self) -> Option<&str> {
         self.code.as_deref()
+    }
+
+    /// Says that nothing was changed, because the caller asked only what would be.
+    pub fn dry_run(mut self, is_dry_run: bool) -> Self {
+        self.is_dry_run = is_dry_run;
+        self
+    }
+
+    pub fn is_dry_run(&self) -> bool {
+        self.is_dry_run
     }
 
     pub fn with_log_fields(mut self, log_fields: LogFields) -> Self {

@@ -57,6 +57,7 @@ pub enum RouteName {
     Report,
     Operator,
     Dashboard,
+    Console,
     Health,
     /// A request without a route.
     None,
@@ -71,6 +72,7 @@ impl RouteName {
             Self::Report => "report",
             Self::Operator => "operator",
             Self::Dashboard => "dashboard",
+            Self::Console => "console",
             Self::Health => "health",
             Self::None => "none",
         }

@@ -83,7 +83,7 @@ class Signpost {
   }
 
   async start(settings) {
-    this.#settings = { ...(await defaultSettings()), TRACKING_URL: this.base, DASHBOARD_URL: this.base, ...settings };
+    this.#settings = { ...(await defaultSettings()), TRACKING_URL: this.base, DASHBOARD_URL: this.base, CONSOLE_URL: this.base, ...settings };
     const folders = ["kv", "objects"].map((name) => [name, join(this.#state, name)]);
     for (const [, path] of folders) await mkdir(path);
     this.#process = spawn(

@@ -1,4 +1,4 @@
-// A module of the page's sources, for tests of rules that need no browser.
+// A module of the pages' sources, for tests of rules that need no browser.
 
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -6,12 +6,13 @@ import { ROOT } from "./signpost.mjs";
 
 export async function importSource(path) {
   const { outputFiles } = await build({
-    entryPoints: [join(ROOT, "src/dashboard", path)],
+    entryPoints: [join(ROOT, "src", path)],
     bundle: true,
     write: false,
     format: "esm",
     jsx: "automatic",
     jsxImportSource: "preact",
+    alias: { "#site": join(ROOT, "src/dashboard/site.ts") },
     tsconfigRaw: {},
     logLevel: "warning",
   });

@@ -4,6 +4,7 @@
 use origin::{
     dashboard::{DashboardCall, MemberCall},
     routes::{Handler, ROUTES},
+    site::{AccountCall, SiteCall},
 };
 use serde_json::{Value, json};
 
@@ -29,14 +30,48 @@ const EVERYBODY: &[Role] = &[Role::Owner, Role::Developer, Role::Analyst];
 const DEVELOPERS: &[Role] = &[Role::Owner, Role::Developer];
 const OWNERS: &[Role] = &[Role::Owner];
 
+/// A call of a member: about its publisher, or about its account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Called {
+    Publisher(MemberCall),
+    Account(AccountCall),
+}
+
 /// The matrix of a publisher's roles, written out so that a mistake in the table of the code does not repeat itself here:
 /// the roles that may make a call, and the passkey that it needs.
-fn access(call: MemberCall) -> (&'static [Role], Passkey) {
-    use MemberCall::*;
+fn access(call: Called) -> (&'static [Role], Passkey) {
+    match call {
+        Called::Publisher(call) => access_to_publisher(call),
+        Called::Account(call) => access_to_account(call),
+    }
+}
+
+fn access_to_account(call: AccountCall) -> (&'static [Role], Passkey) {
+    use AccountCall::*;
     use Passkey::*;
     match call {
         VerifyRequest => (EVERYBODY, Any),
         Verify => (EVERYBODY, Any),
+        ListMembers => (OWNERS, Any),
+        Invite => (OWNERS, Fresh),
+        WithdrawInvite => (OWNERS, Fresh),
+        ChangeRole => (OWNERS, Fresh),
+        RemoveMember => (OWNERS, Fresh),
+        Recover => (OWNERS, Fresh),
+        ListSessions => (EVERYBODY, Any),
+        EndSession => (EVERYBODY, Fresh),
+        ListPasskeys => (EVERYBODY, Any),
+        PasskeyAddition => (EVERYBODY, Fresh),
+        AddPasskey => (EVERYBODY, Fresh),
+        RemovePasskey => (EVERYBODY, Fresh),
+        ReadAudit => (DEVELOPERS, Any),
+    }
+}
+
+fn access_to_publisher(call: MemberCall) -> (&'static [Role], Passkey) {
+    use MemberCall::*;
+    use Passkey::*;
+    match call {
         Switch => (EVERYBODY, Any),
         Overview => (EVERYBODY, Any),
         Reports => (EVERYBODY, Any),
@@ -57,19 +92,6 @@ fn access(call: MemberCall) -> (&'static [Role], Passkey) {
         ReplayRewards => (DEVELOPERS, Fresh),
         // A link that is signed needs a fresh passkey besides.
         ListOffers | MakeTrackingUrl => (DEVELOPERS, Any),
-        ListMembers => (OWNERS, Any),
-        Invite => (OWNERS, Fresh),
-        WithdrawInvite => (OWNERS, Fresh),
-        ChangeRole => (OWNERS, Fresh),
-        RemoveMember => (OWNERS, Fresh),
-        Recover => (OWNERS, Fresh),
-        ListSessions => (EVERYBODY, Any),
-        EndSession => (EVERYBODY, Fresh),
-        ListPasskeys => (EVERYBODY, Any),
-        PasskeyAddition => (EVERYBODY, Fresh),
-        AddPasskey => (EVERYBODY, Fresh),
-        RemovePasskey => (EVERYBODY, Fresh),
-        ReadAudit => (DEVELOPERS, Any),
     }
 }
 
@@ -103,7 +125,8 @@ fn calls() -> Vec<(&'static str, String, DashboardCall)> {
     let routes = ROUTES.iter().flat_map(|route| {
         let endpoints = route.endpoints.iter();
         endpoints.filter_map(|endpoint| match endpoint.handler {
-            Handler::Dashboard(call @ (DashboardCall::Member(_) | DashboardCall::Public(_))) => Some((
+            Handler::Dashboard(DashboardCall::Site(SiteCall::Page | SiteCall::Asset)) => None,
+            Handler::Dashboard(call) => Some((
                 endpoint.method.as_str(),
                 route.pattern.replace("{}", UNKNOWN),
                 call,
@@ -115,10 +138,11 @@ fn calls() -> Vec<(&'static str, String, DashboardCall)> {
 }
 
 /// Every call of a member.
-pub fn member_calls() -> Vec<(&'static str, String, MemberCall)> {
+pub fn member_calls() -> Vec<(&'static str, String, Called)> {
     let members = calls().into_iter().filter_map(|(method, path, call)| match call {
-        DashboardCall::Member(call) => Some((method, path, call)),
-        _ => None,
+        DashboardCall::Member(call) => Some((method, path, Called::Publisher(call))),
+        DashboardCall::Site(SiteCall::Account(call)) => Some((method, path, Called::Account(call))),
+        DashboardCall::Site(_) => None,
     });
     let calls: Vec<_> = members.collect();
     assert!(calls.len() > 15, "{calls:?}");

@@ -30,8 +30,7 @@ const origin :Workerd.Worker = (
   modules = [
     (name = "entry.js", esModule = embed "../../../target/faults/origin/entry.js"),
     (name = "pages.js", esModule = embed "../../../target/faults/origin/pages.js"),
-    (name = "page.html.gz.bin", data = embed "../../../target/faults/origin/page.html.gz.bin"),
-    (name = "app.js.gz.bin", data = embed "../../../target/faults/origin/app.js.gz.bin"),
+    (name = "pages.gz.bin", data = embed "../../../target/faults/origin/pages.gz.bin"),
     (name = "index.js", esModule = embed "../../../target/faults/origin/index.js"),
     (name = "./index_bg.wasm", wasm = embed "../../../target/faults/origin/index_bg.wasm"),
   ],

@@ -19,7 +19,7 @@ use domain::{
     callbacks::signature::SignWith,
     model::{AppId, PublisherId},
 };
-use origin::dashboard::audited;
+use origin::site::audited;
 use platform::{failure::Failure, traits::ObjectCall};
 
 /// The two objects, and how the nth call between the dashboard and them fails.

@@ -1,8 +1,8 @@
 // The numbers of a chart as a table.
 
-import { dateWithWeekday } from "../../format";
+import { dateWithWeekday } from "../../../pages/format";
 import { chart as text, DIMENSION_NAMES } from "../../messages";
-import { type Column, Table } from "../table";
+import { type Column, Table } from "../../../pages/components/table";
 import { valueText } from "./chart";
 import type { ChartData } from "./types";
 

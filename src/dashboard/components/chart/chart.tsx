@@ -1,7 +1,7 @@
 // A chart by day: axes, legend, a cursor for pointer and keyboard, and the same numbers as a table.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { axisValue, dateRangeText, dateWithWeekday, formatUnit, shortDate } from "../../format";
+import { axisValue, dateRangeText, dateWithWeekday, formatUnit, shortDate } from "../../../pages/format";
 import { chart as text } from "../../messages";
 import { Bars } from "./bar";
 import { Lines } from "./line";

@@ -1,6 +1,6 @@
 // Arithmetic of a chart: round steps for the value axis, and which dates to name.
 
-import type { Unit } from "../../format";
+import type { Unit } from "../../../pages/format";
 
 /** Values of the axis' lines, from 0 to at least `largest`, in steps of 1, 2 or 5 times a power of ten. */
 export function axisSteps(largest: number, unit: Unit, wanted = 4): number[] {

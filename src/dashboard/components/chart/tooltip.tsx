@@ -1,6 +1,6 @@
 // The numbers of the day under the cursor.
 
-import { dateText, dateWithWeekday } from "../../format";
+import { dateText, dateWithWeekday } from "../../../pages/format";
 import { chart as text } from "../../messages";
 import { Swatch, valueText } from "./chart";
 import { type ChartData, seriesClass } from "./types";

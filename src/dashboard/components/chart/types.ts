@@ -1,4 +1,4 @@
-import type { Unit } from "../../format";
+import type { Unit } from "../../../pages/format";
 
 export interface Series {
   id: string;

@@ -1,8 +1,8 @@
 // One app: its settings, each part with its own save, and the tester of its callback.
 
 import { api } from "../../api";
-import { useCached } from "../../cache";
-import { Stale } from "../../components/states";
+import { useCached } from "../../../pages/cache";
+import { Stale } from "../../../pages/components/states";
 import { apps as text } from "../../messages/apps";
 import { Blocked } from "./blocked";
 import { Callback } from "./callback";

@@ -1,14 +1,14 @@
 // The account's apps. Owners and developers set up further ones; analysts read the list.
 
 import { useState } from "preact/hooks";
-import { useAction } from "../../action";
+import { useAction } from "../../../pages/action";
 import { api } from "../../api";
-import { useCached } from "../../cache";
-import { Heading } from "../../components/heading";
-import { Plus } from "../../components/icons";
-import { Empty, Failed, FormError, Stale } from "../../components/states";
-import { type Column, Table, TableSkeleton } from "../../components/table";
-import { count } from "../../format";
+import { useCached } from "../../../pages/cache";
+import { Heading } from "../../../pages/components/heading";
+import { Plus } from "../../../pages/components/icons";
+import { Empty, Failed, FormError, Stale } from "../../../pages/components/states";
+import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
+import { count } from "../../../pages/format";
 import { common } from "../../messages";
 import { apps as text, PLATFORM_NAMES } from "../../messages/apps";
 import { appPath } from "../../router";

@@ -1,6 +1,6 @@
 // Offers that the app's users do not see, one id a line.
 
-import { Field } from "../../components/field";
+import { Field } from "../../../pages/components/field";
 import { appForm } from "../../messages/apps";
 import { offersPath } from "../../router";
 import { Card, PartForm, type PartProps, useDraft } from "./part";

@@ -1,17 +1,17 @@
 // An app's callback: its URL with macros, the method, the events, and its secret by generation.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useAction } from "../../action";
+import { useAction } from "../../../pages/action";
 import { api } from "../../api";
-import { Confirm, Dialog, SecretDialog } from "../../components/dialog";
-import { Choices, Field } from "../../components/field";
-import { focusHeading } from "../../components/heading";
-import { FormError, Skeleton } from "../../components/states";
-import { say } from "../../components/status";
-import { fieldErrors } from "../../field-errors";
+import { Confirm, Dialog, SecretDialog } from "../../../pages/components/dialog";
+import { Choices, Field } from "../../../pages/components/field";
+import { focusHeading } from "../../../pages/components/heading";
+import { FormError, Skeleton } from "../../../pages/components/states";
+import { say } from "../../../pages/components/status";
+import { fieldErrors } from "../../../pages/field-errors";
 import { common } from "../../messages";
 import { appForm, EVENT_NAMES } from "../../messages/apps";
-import { withVerification } from "../../passkeys";
+import { withVerification } from "../../../pages/passkeys";
 import type { CallbackDraft, CallbackEvent, CallbackPreview } from "../../types";
 import { Findings } from "./findings";
 import { findMacros } from "./macros";

@@ -2,11 +2,11 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
-import { Confirm, SecretDialog } from "../../components/dialog";
-import { focusHeading } from "../../components/heading";
-import { say } from "../../components/status";
+import { Confirm, SecretDialog } from "../../../pages/components/dialog";
+import { focusHeading } from "../../../pages/components/heading";
+import { say } from "../../../pages/components/status";
 import { appForm } from "../../messages/apps";
-import { withVerification } from "../../passkeys";
+import { withVerification } from "../../../pages/passkeys";
 import { Card, type PartProps } from "./part";
 
 const text = appForm.clicks;

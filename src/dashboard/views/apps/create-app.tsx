@@ -1,18 +1,20 @@
 // Sets up an app: its name, platform and currency. The App-Id comes with the answer.
 
 import { useState } from "preact/hooks";
-import { useAction, useIdempotencyKey } from "../../action";
-import { api, ApiError } from "../../api";
-import { refresh } from "../../cache";
-import { Dialog } from "../../components/dialog";
-import { Choices, Field } from "../../components/field";
-import { FormError } from "../../components/states";
-import { say } from "../../components/status";
-import { fieldErrors } from "../../field-errors";
+import { useAction, useIdempotencyKey } from "../../../pages/action";
+import { ApiError } from "../../../pages/client";
+import { api } from "../../api";
+import { refresh } from "../../../pages/cache";
+import { Dialog } from "../../../pages/components/dialog";
+import { Choices, Field } from "../../../pages/components/field";
+import { FormError } from "../../../pages/components/states";
+import { say } from "../../../pages/components/status";
+import { fieldErrors } from "../../../pages/field-errors";
 import { common } from "../../messages";
 import { apps as text, PLATFORM_NAMES } from "../../messages/apps";
-import { withVerification } from "../../passkeys";
-import { appPath, navigate } from "../../router";
+import { withVerification } from "../../../pages/passkeys";
+import { navigate } from "../../../pages/navigation";
+import { appPath } from "../../router";
 import type { Platform } from "../../types";
 import { isRate } from "./currency";
 import { CurrencyFields, LONGEST_NAME, type CurrencyDraft, currencyOf } from "./currency-fields";

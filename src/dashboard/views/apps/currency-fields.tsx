@@ -1,7 +1,7 @@
 // An app's currency as fields, with an example that follows what is typed.
 
-import { Field } from "../../components/field";
-import type { FieldErrors } from "../../field-errors";
+import { Field } from "../../../pages/components/field";
+import type { FieldErrors } from "../../../pages/field-errors";
 import { appForm, ROUNDING_NAMES } from "../../messages/apps";
 import type { Currency, Rounding } from "../../types";
 import { convert, isRate, MOST_DECIMALS } from "./currency";

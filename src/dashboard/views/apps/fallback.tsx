@@ -1,6 +1,6 @@
 // Where users are sent who cannot have an offer any more.
 
-import { Field } from "../../components/field";
+import { Field } from "../../../pages/components/field";
 import { appForm } from "../../messages/apps";
 import { Card, PartForm, type PartProps, useDraft } from "./part";
 

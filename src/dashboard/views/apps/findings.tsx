@@ -1,6 +1,6 @@
 // A diagnosis in words: what is wrong first, then advice, then what is right.
 
-import { Check, Info, Warning } from "../../components/icons";
+import { Check, Info, Warning } from "../../../pages/components/icons";
 import { findingText, tester as text } from "../../messages/tester";
 import type { Finding } from "../../types";
 

@@ -1,11 +1,11 @@
 // The frame of an app's pages: its name and App-Id, and the ways to its other pages.
 
 import type { ComponentChildren } from "preact";
-import type { CachedView } from "../../cache";
-import { useCached } from "../../cache";
-import { CopyButton } from "../../components/copy-button";
-import { Heading } from "../../components/heading";
-import { Empty, Failed, Refused, Skeleton } from "../../components/states";
+import type { CachedView } from "../../../pages/cache";
+import { useCached } from "../../../pages/cache";
+import { CopyButton } from "../../../pages/components/copy-button";
+import { Heading } from "../../../pages/components/heading";
+import { Empty, Failed, Refused, Skeleton } from "../../../pages/components/states";
 import { common } from "../../messages";
 import { apps as text } from "../../messages/apps";
 import { appPath, APPS_PATH, offersPath, REWARDS_PATH } from "../../router";

@@ -1,6 +1,6 @@
 // An app's name and currency. The platform is fixed when the app is set up.
 
-import { Field } from "../../components/field";
+import { Field } from "../../../pages/components/field";
 import { apps, appForm, PLATFORM_NAMES } from "../../messages/apps";
 import { isRate } from "./currency";
 import { CurrencyFields, currencyDraft, currencyOf, LONGEST_NAME } from "./currency-fields";

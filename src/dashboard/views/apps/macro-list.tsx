@@ -1,7 +1,7 @@
 // The macros of a callback's URL: each explained, those used marked, and what is wrong with those that are typed.
 
-import { Warning } from "../../components/icons";
-import { type Column, Table } from "../../components/table";
+import { Warning } from "../../../pages/components/icons";
+import { type Column, Table } from "../../../pages/components/table";
 import { appForm, MACROS } from "../../messages/apps";
 import type { CallbackDraft } from "../../types";
 import { MACRO_NAMES, type Macros } from "./macros";

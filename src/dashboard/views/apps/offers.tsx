@@ -1,13 +1,13 @@
 // The offers that this app's users see, by country and device; and tracking URLs to try an offer with.
 
 import { useState } from "preact/hooks";
-import { useAction } from "../../action";
+import { useAction } from "../../../pages/action";
 import { api } from "../../api";
-import { useCached } from "../../cache";
-import { Field } from "../../components/field";
-import { Empty, Failed, FormError, Stale } from "../../components/states";
-import { type Column, Table, TableSkeleton } from "../../components/table";
-import { countryName, money, percent, smallMoney } from "../../format";
+import { useCached } from "../../../pages/cache";
+import { Field } from "../../../pages/components/field";
+import { Empty, Failed, FormError, Stale } from "../../../pages/components/states";
+import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
+import { countryName, money, percent, smallMoney } from "../../../pages/format";
 import { PLATFORM_NAMES } from "../../messages/apps";
 import { offers as text } from "../../messages/offers";
 import type { Amount, App, AppOffer, OfferPage, OfferQuery, Platform } from "../../types";

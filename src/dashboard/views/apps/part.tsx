@@ -2,16 +2,17 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { useAction } from "../../action";
-import { api, ApiError } from "../../api";
-import { put, refresh } from "../../cache";
-import { Warning } from "../../components/icons";
-import { FormError } from "../../components/states";
-import { say } from "../../components/status";
-import { type FieldErrors, fieldErrors } from "../../field-errors";
+import { useAction } from "../../../pages/action";
+import { ApiError } from "../../../pages/client";
+import { api } from "../../api";
+import { put, refresh } from "../../../pages/cache";
+import { Warning } from "../../../pages/components/icons";
+import { FormError } from "../../../pages/components/states";
+import { say } from "../../../pages/components/status";
+import { type FieldErrors, fieldErrors } from "../../../pages/field-errors";
 import { appForm as text } from "../../messages/apps";
-import { withVerification } from "../../passkeys";
-import { noteUnsaved } from "../../router";
+import { withVerification } from "../../../pages/passkeys";
+import { noteUnsaved } from "../../../pages/navigation";
 import type { App, AppChange, ChangedApp } from "../../types";
 import { appKey, APPS_KEY } from "./keys";
 

@@ -2,18 +2,18 @@
 // accepted, and a wrong signature is not.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useAction } from "../../action";
+import { useAction } from "../../../pages/action";
 import { api } from "../../api";
-import { CopyField } from "../../components/copy-button";
-import { Dialog } from "../../components/dialog";
-import { focusHeading } from "../../components/heading";
-import { Check } from "../../components/icons";
-import { FormError } from "../../components/states";
-import { say } from "../../components/status";
+import { CopyField } from "../../../pages/components/copy-button";
+import { Dialog } from "../../../pages/components/dialog";
+import { focusHeading } from "../../../pages/components/heading";
+import { Check } from "../../../pages/components/icons";
+import { FormError } from "../../../pages/components/states";
+import { say } from "../../../pages/components/status";
 import { common, overview } from "../../messages";
 import { appForm } from "../../messages/apps";
 import { rotation as text } from "../../messages/tester";
-import { withVerification } from "../../passkeys";
+import { withVerification } from "../../../pages/passkeys";
 import type { App, CallbackTest } from "../../types";
 import { TestResult } from "./tester";
 

@@ -1,7 +1,7 @@
 // A request byte for byte, with the text that is signed; and an answer to it.
 
-import { CopyButton } from "../../components/copy-button";
-import { count } from "../../format";
+import { CopyButton } from "../../../pages/components/copy-button";
+import { count } from "../../../pages/format";
 import { tester as text } from "../../messages/tester";
 import type { CallbackRequest, CallbackTest } from "../../types";
 

@@ -1,15 +1,15 @@
 // Said of a callback whose receiver told us to stop: nothing is sent until somebody switches it on again.
 
 import { useState } from "preact/hooks";
-import { useAction } from "../../action";
+import { useAction } from "../../../pages/action";
 import { api } from "../../api";
-import { focusHeading } from "../../components/heading";
-import { Warning } from "../../components/icons";
-import { FormError } from "../../components/states";
-import { say } from "../../components/status";
-import { timeText } from "../../format";
+import { focusHeading } from "../../../pages/components/heading";
+import { Warning } from "../../../pages/components/icons";
+import { FormError } from "../../../pages/components/states";
+import { say } from "../../../pages/components/status";
+import { timeText } from "../../../pages/format";
 import { appForm } from "../../messages/apps";
-import { withVerification } from "../../passkeys";
+import { withVerification } from "../../../pages/passkeys";
 import { useActivity } from "../use-activity";
 
 const text = appForm.callback.switchedOff;

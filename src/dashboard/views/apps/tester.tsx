@@ -1,14 +1,14 @@
 // Sends a test to the saved callback, and says in words what came back.
 
 import { useState } from "preact/hooks";
-import { useAction } from "../../action";
+import { useAction } from "../../../pages/action";
 import { api } from "../../api";
-import { Choices } from "../../components/field";
-import { FormError } from "../../components/states";
-import { say } from "../../components/status";
+import { Choices } from "../../../pages/components/field";
+import { FormError } from "../../../pages/components/states";
+import { say } from "../../../pages/components/status";
 import { settings } from "../../messages";
 import { tester as text } from "../../messages/tester";
-import { withVerification } from "../../passkeys";
+import { withVerification } from "../../../pages/passkeys";
 import type { App, CallbackTest, SignWith } from "../../types";
 import { Findings } from "./findings";
 import { Card } from "./part";

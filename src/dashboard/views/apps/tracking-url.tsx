@@ -1,15 +1,16 @@
 // Makes a tracking URL for one user, signed where the app signs its clicks. Opening it makes a click that counts.
 
 import { useEffect, useState } from "preact/hooks";
-import { useAction } from "../../action";
-import { api, ApiError } from "../../api";
-import { CopyField } from "../../components/copy-button";
-import { Field } from "../../components/field";
-import { FormError } from "../../components/states";
-import { say } from "../../components/status";
-import { fieldErrors } from "../../field-errors";
+import { useAction } from "../../../pages/action";
+import { ApiError } from "../../../pages/client";
+import { api } from "../../api";
+import { CopyField } from "../../../pages/components/copy-button";
+import { Field } from "../../../pages/components/field";
+import { FormError } from "../../../pages/components/states";
+import { say } from "../../../pages/components/status";
+import { fieldErrors } from "../../../pages/field-errors";
 import { offers } from "../../messages/offers";
-import { withVerification } from "../../passkeys";
+import { withVerification } from "../../../pages/passkeys";
 import type { App, TrackingUrl } from "../../types";
 import { Card } from "./part";
 

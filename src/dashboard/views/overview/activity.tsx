@@ -1,16 +1,17 @@
 // Rewards of the last 30 days, the health of callbacks, and the checklist until everything has happened once.
 
-import { Check } from "../../components/icons";
-import { Failed, Skeleton, Stale } from "../../components/states";
-import { type Column, Table } from "../../components/table";
-import { addDays, count, money } from "../../format";
+import { Check } from "../../../pages/components/icons";
+import { Failed, Skeleton, Stale } from "../../../pages/components/states";
+import { type Column, Table } from "../../../pages/components/table";
+import { addDays, count, money } from "../../../pages/format";
 import { common, overview } from "../../messages";
 import { activity as text } from "../../messages/activity";
-import { appPath, APPS_PATH, givenUpPath, REPLAY_HASH, REWARDS_PATH, settingsPath } from "../../router";
+import { appPath, APPS_PATH, givenUpPath, REPLAY_HASH, REWARDS_PATH } from "../../router";
+import { settingsPath } from "../../../pages/account/settings";
 import { may } from "../../session";
 import type { Activity as Data, EndpointHealth, Firsts, RewardCounts, Role } from "../../types";
 import { useAppNames } from "../app-names";
-import type { CachedView } from "../../cache";
+import type { CachedView } from "../../../pages/cache";
 
 const DAYS = 30;
 // A change needs about this time to arrive.

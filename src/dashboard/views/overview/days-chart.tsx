@@ -4,9 +4,10 @@ import { useState } from "preact/hooks";
 import { Chart } from "../../components/chart/chart";
 import { ChartTable } from "../../components/chart/chart-table";
 import type { ChartData } from "../../components/chart/types";
-import { Segments } from "../../components/segments";
-import { PartFailed, Skeleton } from "../../components/states";
-import { addDays, count, datesIn, METRIC_UNITS, money } from "../../format";
+import { Segments } from "../../../pages/components/segments";
+import { PartFailed, Skeleton } from "../../../pages/components/states";
+import { addDays, count, datesIn, money } from "../../../pages/format";
+import { METRIC_UNITS } from "../../metrics";
 import { chart as chartText, METRIC_NAMES, overview as text } from "../../messages";
 import { isRefusal, type Metric, type Overview, type ReportRow } from "../../types";
 

@@ -1,6 +1,6 @@
 // Notices above the numbers: a recovery, and an approval that is missing.
 
-import { Check, Warning } from "../../components/icons";
+import { Check, Warning } from "../../../pages/components/icons";
 import { common, overview as text } from "../../messages";
 import type { Overview } from "../../types";
 

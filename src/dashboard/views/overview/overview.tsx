@@ -1,10 +1,10 @@
 // Overview: how the last 30 complete days went, against the 30 days before.
 
 import { useEffect } from "preact/hooks";
-import { refresh, useCached } from "../../cache";
-import { Heading } from "../../components/heading";
-import { Empty, Failed, Stale } from "../../components/states";
-import { addDays, dateRangeText } from "../../format";
+import { refresh, useCached } from "../../../pages/cache";
+import { Heading } from "../../../pages/components/heading";
+import { Empty, Failed, Stale } from "../../../pages/components/states";
+import { addDays, dateRangeText } from "../../../pages/format";
 import { common, overview as text } from "../../messages";
 import { loadOverview, OVERVIEW_KEY } from "../../session";
 import { isRefusal, type Overview as Data } from "../../types";

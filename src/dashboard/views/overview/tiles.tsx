@@ -1,7 +1,7 @@
 // The key numbers. Impressions and eCPM leave out the offerwall, whose clicks have no impressions.
 
 import { Tile, type TileProps } from "../../components/tile";
-import { change, count, money, smallMoney } from "../../format";
+import { change, count, money, smallMoney } from "../../../pages/format";
 import { overview as text } from "../../messages";
 import { isRefusal, type Overview, type Refusal, type Totals, type TotalsPart } from "../../types";
 

@@ -1,10 +1,10 @@
 // The apps and countries with the most revenue, asked for after the key numbers are there.
 
 import { api } from "../../api";
-import { useCached } from "../../cache";
+import { useCached } from "../../../pages/cache";
 import { Ranking, type Ranked } from "../../components/chart/ranking";
-import { Failed, PartFailed, Skeleton } from "../../components/states";
-import { addDays, money } from "../../format";
+import { Failed, PartFailed, Skeleton } from "../../../pages/components/states";
+import { addDays, money } from "../../../pages/format";
 import { labelOf, rememberNames } from "../../labels";
 import { DIMENSION_NAMES, METRIC_NAMES, overview as text } from "../../messages";
 import { REPORTS_PATH } from "../../router";

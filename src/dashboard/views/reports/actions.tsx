@@ -1,9 +1,9 @@
 // The report as a command for a shell, and as a file.
 
 import { useState } from "preact/hooks";
-import { CopyButton } from "../../components/copy-button";
-import { Download } from "../../components/icons";
-import { timeText } from "../../format";
+import { CopyButton } from "../../../pages/components/copy-button";
+import { Download } from "../../../pages/components/icons";
+import { timeText } from "../../../pages/format";
 import { common, reports as text } from "../../messages";
 import { curl } from "./curl";
 import { ExportDialog } from "./export";

@@ -2,7 +2,8 @@
 
 import type { ChartData, Series } from "../../components/chart/types";
 import type { Ranked } from "../../components/chart/ranking";
-import { addDays, change, datesIn, METRIC_UNITS, metricValue } from "../../format";
+import { addDays, change, datesIn } from "../../../pages/format";
+import { METRIC_UNITS, metricValue } from "../../metrics";
 import { labelOf, valueOf } from "../../labels";
 import { reports as text } from "../../messages";
 import { isRefusal, type Metric, type ReportResult, type ReportRow } from "../../types";

@@ -1,7 +1,8 @@
 // Countries for a filter, by name: the server knows only their codes.
 
-import { api, ApiError } from "../../api";
-import { countryName } from "../../format";
+import { ApiError } from "../../../pages/client";
+import { api } from "../../api";
+import { countryName } from "../../../pages/format";
 import { type DateRange, isRefusal, type Suggestion } from "../../types";
 
 // As many as the server suggests.

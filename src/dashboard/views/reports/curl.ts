@@ -1,6 +1,6 @@
 // The report as a command for a shell, with the public API and a report key.
 
-import { timeText } from "../../format";
+import { timeText } from "../../../pages/format";
 import { reports } from "../../messages";
 import type { Query } from "../../types";
 

@@ -1,11 +1,11 @@
 // The whole result as a file: its format is chosen, it is made, and the browser downloads it.
 
 import { useRef, useState } from "preact/hooks";
-import { useAction } from "../../action";
+import { useAction } from "../../../pages/action";
 import { api } from "../../api";
-import { Dialog } from "../../components/dialog";
-import { FormError } from "../../components/states";
-import { say } from "../../components/status";
+import { Dialog } from "../../../pages/components/dialog";
+import { FormError } from "../../../pages/components/states";
+import { say } from "../../../pages/components/status";
 import { common, EXPORT_HINTS, EXPORT_NAMES, reports as text } from "../../messages";
 import type { ExportFormat, Query } from "../../types";
 

@@ -3,8 +3,8 @@
 import { useId, useState } from "preact/hooks";
 import { api } from "../../api";
 import { Combobox } from "../../components/combobox";
-import { ChevronDown, Cross, Plus } from "../../components/icons";
-import { Popover } from "../../components/popover";
+import { ChevronDown, Cross, Plus } from "../../../pages/components/icons";
+import { Popover } from "../../../pages/components/popover";
 import { labelOf, rememberSuggestions } from "../../labels";
 import { common, DIMENSION_NAMES, reports as text } from "../../messages";
 import type { DateRange, Dimension, Filter } from "../../types";

@@ -1,6 +1,6 @@
 // Dates of a report: presets, and the period before.
 
-import { addDays, daysIn } from "../../format";
+import { addDays, daysIn } from "../../../pages/format";
 import type { DateRange } from "../../types";
 
 export const PRESETS = ["today", "yesterday", "last_7", "last_30", "last_90", "this_month", "last_month"] as const;

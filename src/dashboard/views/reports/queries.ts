@@ -5,7 +5,7 @@ import type { Query, ReportResult, ReportRow } from "../../types";
 import { labelOf, valueOf } from "../../labels";
 import { type Comparison, comparison, type Days } from "./periods";
 import { type ReportState, resolveRange } from "./state";
-import { addDays } from "../../format";
+import { addDays } from "../../../pages/format";
 
 // More lines than this cannot be told apart.
 export const MOST_LINES = 5;

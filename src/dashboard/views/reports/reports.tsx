@@ -1,14 +1,14 @@
 // Reports: a question, its chart and its table. Every choice is in the address.
 
 import { useRef } from "preact/hooks";
-import { useCached } from "../../cache";
-import { Heading } from "../../components/heading";
-import { Empty, Failed, PartFailed, Skeleton, Stale } from "../../components/states";
-import { TableSkeleton } from "../../components/table";
-import { addDays, dateRangeText } from "../../format";
+import { useCached } from "../../../pages/cache";
+import { Heading } from "../../../pages/components/heading";
+import { Empty, Failed, PartFailed, Skeleton, Stale } from "../../../pages/components/states";
+import { TableSkeleton } from "../../../pages/components/table";
+import { addDays, dateRangeText } from "../../../pages/format";
 import { labelOf } from "../../labels";
 import { common, DIMENSION_NAMES, reports as text } from "../../messages";
-import { search, setSearch } from "../../router";
+import { search, setSearch } from "../../../pages/navigation";
 import { loadOverview, OVERVIEW_KEY } from "../../session";
 import { isRefusal, type Overview } from "../../types";
 import { ChartCard } from "./chart-card";

@@ -1,9 +1,10 @@
 // The rows of a report, sorted and paged by the server, with the totals of the whole result.
 
 import { Change } from "../../components/change";
-import { Pager } from "../../components/pager";
-import { type Column, Table } from "../../components/table";
-import { addDays, change, dateRangeText, dateWithWeekday, metricValue } from "../../format";
+import { Pager } from "../../../pages/components/pager";
+import { type Column, Table } from "../../../pages/components/table";
+import { addDays, change, dateRangeText, dateWithWeekday } from "../../../pages/format";
+import { metricValue } from "../../metrics";
 import { labelOf, valueOf } from "../../labels";
 import {
   chart as chartText,

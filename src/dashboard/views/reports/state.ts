@@ -1,6 +1,6 @@
 // State of the reports view. The query string of the address holds all of it, so that a link shows the same report.
 
-import { daysIn, isDate } from "../../format";
+import { daysIn, isDate } from "../../../pages/format";
 import type { DateRange, Dimension, Filter, Metric, Order } from "../../types";
 import { DIMENSIONS, isDimension, isMetric, METRICS, metricBlocked } from "./columns";
 import { type Days, MOST_DAYS, type Preset, PRESETS, presetRange } from "./periods";

@@ -1,7 +1,7 @@
 // Answers of the reports view, put together from its two batches.
 
 import { api } from "../../api";
-import { type CachedView, useCached } from "../../cache";
+import { type CachedView, useCached } from "../../../pages/cache";
 import { rememberNames } from "../../labels";
 import { isRefusal, type Query, type Refusal, type ReportBatch, type ReportResult } from "../../types";
 import { type FirstBatch, firstBatch, type SecondBatch, secondBatch } from "./queries";

@@ -1,7 +1,7 @@
 // Columns of the delivery log. Analysts see no users.
 
-import type { Column } from "../../components/table";
-import { exactTimeText, smallMoney } from "../../format";
+import type { Column } from "../../../pages/components/table";
+import { exactTimeText, smallMoney } from "../../../pages/format";
 import { codeText, DELIVERY_NAMES, KIND_NAMES, rewards as text, STATE_NAMES } from "../../messages/rewards";
 import { rewardPath } from "../../router";
 import type { RewardDelivery, RewardRow } from "../../types";

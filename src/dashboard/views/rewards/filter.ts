@@ -1,7 +1,7 @@
 // Filters of the delivery log. The address holds them, so that a link shows the same; ids of transactions and users
 // stand in its fragment, which no server sees.
 
-import { addDays, isDate } from "../../format";
+import { addDays, isDate } from "../../../pages/format";
 import { rewards as text } from "../../messages/rewards";
 import type { ReplayedDelivery, ReplayQuestion, RewardDelivery, RewardFilter, RewardState } from "../../types";
 

@@ -1,7 +1,7 @@
 // The filters of the log as a form. Choices apply at once, text when the form is sent.
 
 import { useEffect, useState } from "preact/hooks";
-import { Field } from "../../components/field";
+import { Field } from "../../../pages/components/field";
 import { DELIVERY_NAMES, rewards as text, STATE_NAMES } from "../../messages/rewards";
 import { DELIVERIES, isStatus, type LogFilter, NO_FILTER, STATES } from "./filter";
 

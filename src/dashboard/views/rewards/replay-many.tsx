@@ -2,17 +2,19 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { useAction, useIdempotencyKey } from "../../action";
-import { api, ApiError } from "../../api";
-import { Dialog } from "../../components/dialog";
-import { Choices, Field } from "../../components/field";
-import { focusHeading } from "../../components/heading";
-import { FormError } from "../../components/states";
+import { useAction, useIdempotencyKey } from "../../../pages/action";
+import { ApiError } from "../../../pages/client";
+import { api } from "../../api";
+import { Dialog } from "../../../pages/components/dialog";
+import { Choices, Field } from "../../../pages/components/field";
+import { focusHeading } from "../../../pages/components/heading";
+import { FormError } from "../../../pages/components/states";
 import { common } from "../../messages";
 import { replay as text, rewards } from "../../messages/rewards";
-import { withVerification } from "../../passkeys";
-import { fragment, REPLAY_HASH, setSearch } from "../../router";
-import { generation } from "../../session";
+import { withVerification } from "../../../pages/passkeys";
+import { fragment, setSearch } from "../../../pages/navigation";
+import { REPLAY_HASH } from "../../router";
+import { generation } from "../../../pages/session";
 import type { ReplayCount, ReplayProgress, ReplayQuestion } from "../../types";
 import { useAppNames } from "../app-names";
 import { hashOf, type LogFilter, REPLAYED, replayOf, searchOf, unusedByReplay } from "./filter";

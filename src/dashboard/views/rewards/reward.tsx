@@ -3,11 +3,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId } from "preact/hooks";
 import { api } from "../../api";
-import { useCached } from "../../cache";
-import { CopyButton } from "../../components/copy-button";
-import { Heading } from "../../components/heading";
-import { Empty, Failed, Skeleton, Stale } from "../../components/states";
-import { countryName, exactTimeText, smallMoney } from "../../format";
+import { useCached } from "../../../pages/cache";
+import { CopyButton } from "../../../pages/components/copy-button";
+import { Heading } from "../../../pages/components/heading";
+import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states";
+import { countryName, exactTimeText, smallMoney } from "../../../pages/format";
 import { common } from "../../messages";
 import { EVENT_NAMES } from "../../messages/apps";
 import { codeText, rewards, STATE_HINTS, STATE_NAMES, story as text } from "../../messages/rewards";

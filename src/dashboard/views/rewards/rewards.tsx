@@ -1,13 +1,14 @@
 // The delivery log: every reward and what became of its callback, live.
 
-import { Heading } from "../../components/heading";
-import { Warning } from "../../components/icons";
-import { Empty, Failed, FormError } from "../../components/states";
-import { Table, TableSkeleton } from "../../components/table";
-import { errorText } from "../../error-text";
+import { Heading } from "../../../pages/components/heading";
+import { Warning } from "../../../pages/components/icons";
+import { Empty, Failed, FormError } from "../../../pages/components/states";
+import { Table, TableSkeleton } from "../../../pages/components/table";
+import { errorText } from "../../../pages/error-text";
 import { common } from "../../messages";
 import { rewards as text } from "../../messages/rewards";
-import { fragment, rewardPath, search, setSearch } from "../../router";
+import { fragment, search, setSearch } from "../../../pages/navigation";
+import { rewardPath } from "../../router";
 import { may, session } from "../../session";
 import { useAppNames } from "../app-names";
 import { columns } from "./columns";

@@ -1,14 +1,15 @@
 // One callback of a reward: what is sent, each try with its answer, and its replay.
 
 import { useId, useState } from "preact/hooks";
-import { api, ApiError } from "../../api";
-import { Confirm } from "../../components/dialog";
-import { say } from "../../components/status";
-import { type Column, Table } from "../../components/table";
-import { exactTimeText } from "../../format";
+import { ApiError } from "../../../pages/client";
+import { api } from "../../api";
+import { Confirm } from "../../../pages/components/dialog";
+import { say } from "../../../pages/components/status";
+import { type Column, Table } from "../../../pages/components/table";
+import { exactTimeText } from "../../../pages/format";
 import { EVENT_NAMES } from "../../messages/apps";
 import { DELIVERY_HINTS, replay, story as text } from "../../messages/rewards";
-import { withVerification } from "../../passkeys";
+import { withVerification } from "../../../pages/passkeys";
 import { may, session } from "../../session";
 import type { CallbackTry, RewardCallback } from "../../types";
 import { Exact } from "../apps/sent-request";

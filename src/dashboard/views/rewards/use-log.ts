@@ -1,8 +1,9 @@
 // The log, live: a page of the newest rewards, then every two seconds what has changed since, while the page is seen.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useAction } from "../../action";
-import { api, ApiError } from "../../api";
+import { useAction } from "../../../pages/action";
+import { ApiError } from "../../../pages/client";
+import { api } from "../../api";
 import type { RewardFilter, RewardPage, RewardRow } from "../../types";
 
 const POLL_MILLISECONDS = 2000;

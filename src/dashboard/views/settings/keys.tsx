@@ -2,18 +2,18 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
-import { useCached } from "../../cache";
-import { Confirm, FormDialog, SecretDialog, TextField } from "../../components/dialog";
-import { focusHeading } from "../../components/heading";
-import { Plus } from "../../components/icons";
-import { Empty, Failed, Stale } from "../../components/states";
-import { say } from "../../components/status";
-import { type Column, Table, TableSkeleton } from "../../components/table";
-import { timeText } from "../../format";
+import { useCached } from "../../../pages/cache";
+import { Confirm, FormDialog, SecretDialog, TextField } from "../../../pages/components/dialog";
+import { focusHeading } from "../../../pages/components/heading";
+import { Plus } from "../../../pages/components/icons";
+import { Empty, Failed, Stale } from "../../../pages/components/states";
+import { say } from "../../../pages/components/status";
+import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
+import { timeText } from "../../../pages/format";
 import { common, SECTION_NAMES, settings } from "../../messages";
-import { withVerification } from "../../passkeys";
+import { withVerification } from "../../../pages/passkeys";
 import type { NewReportKey, ReportKey } from "../../types";
-import { Page } from "./page";
+import { Page } from "../../../pages/account/page";
 
 const text = settings.keys;
 

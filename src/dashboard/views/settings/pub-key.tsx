@@ -1,18 +1,18 @@
 // The Pub-Key: shown when asked for, copied, and a new one asked for. The account manager makes it.
 
 import { useState } from "preact/hooks";
-import { useAction } from "../../action";
+import { useAction } from "../../../pages/action";
 import { api } from "../../api";
-import { useCached } from "../../cache";
-import { CopyField } from "../../components/copy-button";
-import { FormDialog, TextField } from "../../components/dialog";
-import { focusHeading } from "../../components/heading";
-import { Empty, Failed, FormError, Stale } from "../../components/states";
-import { say } from "../../components/status";
+import { useCached } from "../../../pages/cache";
+import { CopyField } from "../../../pages/components/copy-button";
+import { FormDialog, TextField } from "../../../pages/components/dialog";
+import { focusHeading } from "../../../pages/components/heading";
+import { Empty, Failed, FormError, Stale } from "../../../pages/components/states";
+import { say } from "../../../pages/components/status";
 import { settings } from "../../messages";
-import { withVerification } from "../../passkeys";
+import { withVerification } from "../../../pages/passkeys";
 import type { PubKey as Answer } from "../../types";
-import { Page } from "./page";
+import { Page } from "../../../pages/account/page";
 
 const text = settings.pubKey;
 

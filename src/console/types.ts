@@ -1,0 +1,12 @@
+// Types of the operator's interface, as the console sees it. They follow openapi.yaml.
+
+import type { Notice, SignedIn } from "../pages/types";
+
+export * from "../pages/types";
+
+export interface ConsoleSession {
+  member: SignedIn;
+  notices: Notice[];
+  today: string;
+  has_dashboard: boolean;
+}

@@ -1,0 +1,23 @@
+// One section of the settings, under its heading.
+
+import type { ComponentChildren } from "preact";
+import { Heading } from "../components/heading";
+import { type Section, SECTION_NAMES, settings as text } from "../messages";
+
+interface PageProps {
+  section: Section;
+  note?: string;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function Page({ section, note, actions, children }: PageProps) {
+  return (
+    <>
+      <Heading title={SECTION_NAMES[section]} within={[text.title]} note={note}>
+        {actions}
+      </Heading>
+      {children}
+    </>
+  );
+}

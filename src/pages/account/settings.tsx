@@ -1,0 +1,70 @@
+// Settings: sections beside a list of them. A section that the role does not have is not listed; its link is refused.
+
+import { loadSession, SESSION_KEY } from "#session";
+import type { FunctionComponent } from "preact";
+import { useEffect } from "preact/hooks";
+import { useCached } from "../cache";
+import { Failed, Refused, Skeleton } from "../components/states";
+import { type Section, SECTION_NAMES, settings as text } from "../messages";
+import { navigate, ROOT } from "../navigation";
+import type { Role } from "../types";
+import { Page } from "./page";
+
+interface Props {
+  /** The section in the address. */
+  asked: Section | null;
+  /** The sections of the site, with the view of each. */
+  views: Partial<Record<Section, FunctionComponent>>;
+  may: (role: Role, section: Section) => boolean;
+}
+
+export const settingsPath = (section: Section) => `${ROOT}/settings/${section}`;
+
+export function Settings({ asked, views, may }: Props) {
+  const { data, error, reload } = useCached<{ member: { role: Role } }>(SESSION_KEY, loadSession);
+  const role = data?.member.role;
+  const sections = Object.keys(views) as Section[];
+  const allowed = role ? sections.filter((name) => may(role, name)) : sections;
+  const open = asked ?? allowed[0]!;
+  const View = views[open]!;
+  useOpenSection(asked, role === undefined ? null : open);
+  return (
+    <div class="settings">
+      <nav class="side" aria-label={text.nav}>
+        <ul>
+          {allowed.map((name) => (
+            <li key={name}>
+              <a href={settingsPath(name)} aria-current={name === open ? "page" : undefined}>
+                {SECTION_NAMES[name]}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div class="section">
+        {error && !data ? (
+          <Page section={open}>
+            <Failed error={error} retry={reload} />
+          </Page>
+        ) : !role ? (
+          <Page section={open}>
+            <Skeleton lines={5} />
+          </Page>
+        ) : may(role, open) ? (
+          <View />
+        ) : (
+          <Page section={open}>
+            <Refused />
+          </Page>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The address of the settings leads to the first section of the role. */
+function useOpenSection(asked: Section | null, open: Section | null) {
+  useEffect(() => {
+    if (asked === null && open !== null) navigate(settingsPath(open), "replace");
+  }, [asked, open]);
+}

@@ -1,0 +1,95 @@
+// Client cache of answers: a view shows the last answer at once and asks again behind it.
+
+import { type Signal, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { ApiError } from "./client";
+
+export interface Cached<Data> {
+  data: Data | undefined;
+  /** Error of the newest attempt. Beside `data` it means that the data is old. */
+  error: ApiError | undefined;
+  isLoading: boolean;
+  /** When `data` arrived, in milliseconds. */
+  at: number;
+}
+
+interface Entry<Data> {
+  state: Signal<Cached<Data>>;
+  load: () => Promise<Data>;
+  run: Promise<void> | undefined;
+}
+
+// Each filter or page of a report is an entry; 60 of them are about 1 MB.
+const MOST_ENTRIES = 60;
+
+// Two parts of a view that want one answer within this time share it.
+const FRESH_MILLISECONDS = 2000;
+
+const NOTHING: Cached<never> = { data: undefined, error: undefined, isLoading: false, at: 0 };
+
+const entries = new Map<string, Entry<unknown>>();
+
+function entryOf<Data>(key: string, load: () => Promise<Data>): Entry<Data> {
+  let entry = entries.get(key) as Entry<Data> | undefined;
+  if (entry) {
+    entries.delete(key);
+  } else {
+    entry = { state: signal<Cached<Data>>(NOTHING), load, run: undefined };
+  }
+  entry.load = load;
+  entries.set(key, entry as Entry<unknown>);
+  if (entries.size > MOST_ENTRIES) entries.delete(entries.keys().next().value!);
+  return entry;
+}
+
+function run<Data>(entry: Entry<Data>): Promise<void> {
+  entry.run ??= (async () => {
+    entry.state.value = { ...entry.state.value, isLoading: true };
+    try {
+      const data = await entry.load();
+      entry.state.value = { data, error: undefined, isLoading: false, at: Date.now() };
+    } catch (error) {
+      entry.state.value = { ...entry.state.value, error: error as ApiError, isLoading: false };
+    } finally {
+      entry.run = undefined;
+    }
+  })();
+  return entry.run;
+}
+
+/** Starts a load ahead of the view that will show it. */
+export function prefetch<Data>(key: string, load: () => Promise<Data>): Promise<void> {
+  return run(entryOf(key, load));
+}
+
+export function refresh(key: string): Promise<void> {
+  const entry = entries.get(key);
+  return entry ? run(entry) : Promise.resolve();
+}
+
+/** Takes the answer of a change for that of the next load. */
+export function put<Data>(key: string, data: Data) {
+  const entry = entries.get(key) as Entry<Data> | undefined;
+  if (entry) entry.state.value = { data, error: undefined, isLoading: false, at: Date.now() };
+}
+
+/** Forgets everything: the next person or account sees nothing of this one. */
+export function clearCache() {
+  entries.clear();
+}
+
+export interface CachedView<Data> extends Cached<Data> {
+  reload: () => Promise<void>;
+}
+
+/** The answer for `key`, loaded when the view opens. With `null` nothing is asked yet. */
+export function useCached<Data>(key: string | null, load: () => Promise<Data>): CachedView<Data> {
+  const entry = key === null ? null : entryOf(key, load);
+  useEffect(() => {
+    if (!entry) return;
+    const { at, error } = entry.state.peek();
+    if (error || Date.now() - at > FRESH_MILLISECONDS) void run(entry);
+  }, [key]);
+  const state = entry ? entry.state.value : NOTHING;
+  return { ...state, reload: () => (entry ? run(entry) : Promise.resolve()) };
+}

@@ -1,0 +1,133 @@
+// Calls to Signpost: typed results and one error type.
+
+import { FIRST, NAME, READS } from "#site";
+import type { Refusal } from "./types";
+
+// A 429 or 503 is repeated once by itself when it asks for no more than this; a longer wait is left to the person.
+const LONGEST_WAIT_SECONDS = 10;
+
+export class ApiError extends Error {
+  constructor(
+    /** HTTP status; 0 when no answer arrived. */
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly requestId: string | null,
+    readonly retryAfter: number | null,
+    /** The operator's support, where the answer names it. */
+    readonly help: string | null = null,
+  ) {
+    super(message);
+  }
+}
+
+let signedOutListener = () => {};
+
+/** Called when an answer says that the session is gone. */
+export function onSignedOut(listener: () => void) {
+  signedOutListener = listener;
+}
+
+let switchedListener = () => {};
+
+/** Called when an answer says that the browser has changed to another account than the page shows. */
+export function onSwitched(listener: () => void) {
+  switchedListener = listener;
+}
+
+/** `isShown`: it is the account of the session, rather than one that an invite or a passkey named. */
+type SuspendedListener = (contact: string | null, isShown: boolean) => void;
+
+let suspendedListener: SuspendedListener = () => {};
+
+/** Called when an answer says that an account is suspended. */
+export function onSuspended(listener: SuspendedListener) {
+  suspendedListener = listener;
+}
+
+let shownPublisher: string | null = null;
+
+/** Each call names the publisher that the page shows, so that none lands in an account that another tab has changed to. */
+export function showPublisher(publisherId: string | null) {
+  shownPublisher = publisherId;
+}
+
+/** The prefix of the site's calls. */
+export const BASE = `/v1/${NAME}`;
+
+function retryAfterSeconds(response: Response): number | null {
+  const seconds = Number(response.headers.get("Retry-After") ?? NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : null;
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const body = (await response.json().catch(() => ({}))) as Partial<Refusal>;
+  return new ApiError(
+    response.status,
+    body.code ?? "unknown",
+    body.error ?? "",
+    response.headers.get("X-Request-Id"),
+    retryAfterSeconds(response),
+    /^<([^>]+)>; rel="help"$/.exec(response.headers.get("Link") ?? "")?.[1] ?? null,
+  );
+}
+
+type Headers = Record<string, string>;
+/** JSON, or the text of a file. */
+type Body = object | string;
+
+async function send(method: string, path: string, body?: Body, extra: Headers = {}): Promise<Response> {
+  const headers: Headers = { ...extra };
+  // The first answer tells the publisher, and the shell's preload of it has no headers of its own.
+  if (shownPublisher !== null && path !== BASE + FIRST) headers["X-Publisher"] = shownPublisher;
+  const text = typeof body === "string" ? body : body && JSON.stringify(body);
+  if (body !== undefined) headers["Content-Type"] ??= "application/json";
+  try {
+    return await fetch(path, { method, headers, body: text });
+  } catch {
+    throw new ApiError(0, "network", "", null, null);
+  }
+}
+
+/** Makes a call, and repeats it once where that is safe. The body is JSON, or a text of the type that a header gives. */
+export async function call<Result>(method: string, path: string, body?: Body, extra?: Headers): Promise<Result> {
+  let response = await send(method, path, body, extra);
+  // A write that was not answered may have been carried out, so only what reads is sent again after a 503.
+  const mayRepeat = response.status === 429 || (response.status === 503 && isRead(method, path));
+  if (mayRepeat) {
+    const wait = retryAfterSeconds(response);
+    if (wait !== null && wait <= LONGEST_WAIT_SECONDS) {
+      await new Promise((resolve) => setTimeout(resolve, wait * 1000));
+      response = await send(method, path, body, extra);
+    }
+  }
+  if (response.ok) {
+    if (response.status === 204) return undefined as Result;
+    try {
+      return (await response.json()) as Result;
+    } catch {
+      throw new ApiError(response.status, "unreadable", "", response.headers.get("X-Request-Id"), null);
+    }
+  }
+  const error = await errorOf(response);
+  if (error.code === "not_signed_in") signedOutListener();
+  if (error.code === "account_switched") switchedListener();
+  if (error.code === "account_suspended") suspendedListener(error.help, isOfSession(method, path));
+  throw error;
+}
+
+// Others name an account by an invite or a passkey.
+const NAMES_ACCOUNT = new RegExp(`^${BASE}/(invite|sign_in.*|passkeys(/(creation|request))?)$`);
+const isOfSession = (method: string, path: string) => method === "GET" || !NAMES_ACCOUNT.test(path);
+
+const isRead = (method: string, path: string) => method === "GET" || READS.test(path);
+
+export const get = <Result>(path: string) => call<Result>("GET", path);
+export const post = <Result = void>(path: string, body: object = {}, extra?: Headers) =>
+  call<Result>("POST", path, body, extra);
+// Writes are refused without this content type, and a body carries it.
+export const put = <Result = void>(path: string, body: object) => call<Result>("PUT", path, body);
+export const patch = <Result = void>(path: string, body: object, extra?: Headers) =>
+  call<Result>("PATCH", path, body, extra);
+export const remove = (path: string) => call<void>("DELETE", path, {});
+export const id = encodeURIComponent;

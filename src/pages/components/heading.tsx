@@ -1,0 +1,43 @@
+// The heading of a view: it names the page and takes the focus when the view changes.
+
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { common } from "../messages";
+import { takeHeadingFocus } from "../navigation";
+
+/** After a change that takes the focused button away, reading goes on at the top of the view. */
+export const focusHeading = () => document.querySelector("h1")?.focus();
+
+interface Props {
+  title: string;
+  /** Further parts of the document's title, the nearest first. */
+  within?: string[];
+  /** Stands beside the heading. */
+  children?: ComponentChildren;
+  note?: ComponentChildren;
+}
+
+export function Heading({ title, within = [], children, note }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const page = common.title(title, ...within);
+  useLayoutEffect(() => {
+    document.title = page;
+  }, [page]);
+  useLayoutEffect(() => {
+    const wanted = takeHeadingFocus();
+    if (wanted === "no") return;
+    heading.current?.focus({ preventScroll: true });
+    if (wanted === "focus-and-scroll") scrollTo(0, 0);
+  }, [title]);
+  return (
+    <div class="heading">
+      <div>
+        <h1 tabIndex={-1} ref={heading}>
+          {title}
+        </h1>
+        {note && <p class="note">{note}</p>}
+      </div>
+      {children && <div class="actions">{children}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,109 @@
+// States of a part that has no data to show, or old data: loading, empty, stale, refused, failed.
+
+import { accountName } from "#session";
+import type { ComponentChildren } from "preact";
+import type { ApiError } from "../client";
+import type { Cached } from "../cache";
+import { errorText, requestIdOf, sentence } from "../error-text";
+import { clockText } from "../format";
+import { common, errors } from "../messages";
+import type { Refusal } from "../types";
+import { Warning } from "./icons";
+
+/** Grey lines in the place of what is coming, so that nothing moves when it arrives. */
+export function Skeleton({ lines = 1, class: name = "" }: { lines?: number; class?: string }) {
+  return (
+    <div class={`skeleton ${name}`} aria-hidden="true">
+      {Array.from({ length: lines }, (_, line) => (
+        <span key={line} />
+      ))}
+    </div>
+  );
+}
+
+interface MessageProps {
+  title: string;
+  children?: ComponentChildren;
+  action?: ComponentChildren;
+}
+
+export function Empty({ title, children, action }: MessageProps) {
+  return (
+    <div class="state">
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+      {action}
+    </div>
+  );
+}
+
+export function Refused() {
+  return <Empty title={errors.roleTitle}>{errors.role(accountName() ?? "your account")}</Empty>;
+}
+
+export function Failed({ error, retry, compact }: { error: ApiError; retry?: () => void; compact?: boolean }) {
+  if (error.code === "role_forbids") return <Refused />;
+  const requestId = requestIdOf(error);
+  return (
+    <div class={compact ? "state failed compact" : "state failed"} role="alert">
+      <h2>
+        <Warning /> {errors.title}
+      </h2>
+      <p>
+        {errorText(error)} {requestId && error.status >= 500 && error.status !== 503 && errors.giveRequestId}
+      </p>
+      {requestId && <p class="request-id">{common.requestId(requestId)}</p>}
+      {retry && (
+        <button type="button" class="button" onClick={retry}>
+          {common.retry}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** One part of an answer that failed while the others did not. The request went well, so there is no ID to give. */
+export function PartFailed({ part, retry }: { part: Refusal; retry?: () => void }) {
+  return (
+    <div class="state failed compact" role="alert">
+      <h3>
+        <Warning /> {errors.part}
+      </h3>
+      <p>{sentence(part.error)}</p>
+      {retry && (
+        <button type="button" class="button" onClick={retry}>
+          {common.retry}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Said above data whose refresh failed. */
+export function Stale({ of, retry }: { of: Cached<unknown>; retry: () => void }) {
+  if (!of.data || !of.error) return null;
+  const requestId = requestIdOf(of.error);
+  return (
+    <div class="banner warning" role="status">
+      <Warning />
+      <p>
+        {common.stale(clockText(of.at))} {errorText(of.error)}{" "}
+        {requestId && <span class="request-id">{common.requestId(requestId)}</span>}
+      </p>
+      <button type="button" class="button small" onClick={retry}>
+        {common.retry}
+      </button>
+    </div>
+  );
+}
+
+/** An error of a form, beside its button. */
+export function FormError({ error }: { error: unknown }) {
+  if (!error) return null;
+  const requestId = requestIdOf(error);
+  return (
+    <p class="form-error" role="alert">
+      {errorText(error)} {requestId && <span class="request-id">{common.requestId(requestId)}</span>}
+    </p>
+  );
+}

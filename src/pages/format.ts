@@ -1,0 +1,133 @@
+// Numbers, money, percentages and UTC dates as text.
+
+const NUMBERS = "en-US";
+const DATES = "en-GB";
+
+const integer = new Intl.NumberFormat(NUMBERS, { maximumFractionDigits: 0 });
+const compactNumber = new Intl.NumberFormat(NUMBERS, { notation: "compact", maximumFractionDigits: 1 });
+const dollars = new Intl.NumberFormat(NUMBERS, { style: "currency", currency: "USD" });
+const preciseDollars = new Intl.NumberFormat(NUMBERS, { style: "currency", currency: "USD", minimumFractionDigits: 4 });
+const compactDollars = new Intl.NumberFormat(NUMBERS, {
+  style: "currency",
+  currency: "USD",
+  notation: "compact",
+  minimumFractionDigits: 0,
+  maximumFractionDigits: 2,
+});
+const percentage = new Intl.NumberFormat(NUMBERS, {
+  style: "percent",
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
+
+export const count = (value: number) => integer.format(value);
+export const percent = (ratio: number) => percentage.format(ratio);
+
+/** Dollars and cents. A smaller amount says so, because $0.00 would read as nothing. */
+export function money(value: number): string {
+  if (value !== 0 && Math.abs(value) < 0.005) return value > 0 ? "<$0.01" : ">-$0.01";
+  return dollars.format(value);
+}
+
+/** Four decimals, for amounts per click. */
+export const smallMoney = (value: number) => preciseDollars.format(value);
+
+export type Unit = "count" | "money" | "ratio";
+
+export function formatUnit(unit: Unit, value: number): string {
+  if (unit === "money") return money(value);
+  return unit === "ratio" ? percent(value) : count(value);
+}
+
+/** Short text for a chart's axis. */
+export function axisValue(unit: Unit, value: number): string {
+  if (unit === "money") return compactDollars.format(value);
+  if (unit === "ratio") return `${Number((value * 100).toFixed(2))}%`;
+  return compactNumber.format(value);
+}
+
+const day = new Intl.DateTimeFormat(DATES, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+const shortDay = new Intl.DateTimeFormat(DATES, { day: "numeric", month: "short", timeZone: "UTC" });
+const weekday = new Intl.DateTimeFormat(DATES, { weekday: "short", timeZone: "UTC" });
+const clock = new Intl.DateTimeFormat(DATES, { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
+
+// British English abbreviates September alone to four letters, which breaks a column of dates.
+const threeLetters = (text: string) => text.replaceAll("Sept", "Sep");
+
+const utc = (date: string) => new Date(`${date}T00:00:00Z`);
+
+/** 24 Nov 2026 */
+export const dateText = (date: string) => threeLetters(day.format(utc(date)));
+/** 24 Nov */
+export const shortDate = (date: string) => threeLetters(shortDay.format(utc(date)));
+/** Tue 24 Nov 2026 */
+export const dateWithWeekday = (date: string) => `${weekday.format(utc(date))} ${dateText(date)}`;
+
+/** 1 – 24 Nov 2026, without what both ends share. */
+export const dateRangeText = (start: string, end: string) =>
+  start === end ? dateText(start) : threeLetters(day.formatRange(utc(start), utc(end)));
+
+/** 24 Nov 2026, 22:10 UTC; from seconds, or from RFC 3339. */
+export function timeText(at: number | string): string {
+  const date = new Date(typeof at === "number" ? at * 1000 : at);
+  return `${threeLetters(day.format(date))}, ${clock.format(date)} UTC`;
+}
+
+const secondsClock = new Intl.DateTimeFormat(DATES, { timeStyle: "medium", timeZone: "UTC" });
+
+/** 24 Nov 2026, 22:10:05 UTC; from seconds. */
+export function exactTimeText(at: number): string {
+  const date = new Date(at * 1000);
+  return `${threeLetters(day.format(date))}, ${secondsClock.format(date)} UTC`;
+}
+
+/** 12 seconds, 3 minutes, 2 hours, 5 days; from milliseconds. */
+export function durationText(ms: number): string {
+  const [unit, size] = DURATIONS.find(([, size]) => ms >= 2 * size) ?? DURATIONS[DURATIONS.length - 1]!;
+  const format = { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 0 } as const;
+  return new Intl.NumberFormat(NUMBERS, format).format(Math.round(ms / size));
+}
+
+const DURATIONS: [string, number][] = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+];
+
+/** 22:10 UTC; from milliseconds. */
+export const clockText = (at: number) => `${clock.format(new Date(at))} UTC`;
+
+export function addDays(date: string, days: number): string {
+  const moved = utc(date);
+  moved.setUTCDate(moved.getUTCDate() + days);
+  return moved.toISOString().slice(0, 10);
+}
+
+/** Days from `start` to `end`, both included. */
+export const daysIn = (start: string, end: string) => Math.round((+utc(end) - +utc(start)) / 86_400_000) + 1;
+
+/** Every date from `start` to `end`. */
+export const datesIn = (start: string, end: string) =>
+  Array.from({ length: Math.max(0, daysIn(start, end)) }, (_, index) => addDays(start, index));
+
+export function isDate(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(+utc(text)) && utc(text).toISOString().startsWith(text);
+}
+
+const regions = new Intl.DisplayNames(["en"], { type: "region", fallback: "code" });
+
+/** Germany; the code itself where it names no country. */
+export function countryName(code: string): string {
+  if (code === "ZZ") return "Unknown country";
+  try {
+    return regions.of(code) ?? code;
+  } catch {
+    return code;
+  }
+}
+
+/** The relative change from `before` to `now`, or null where there is nothing to compare with. */
+export function change(now: number | undefined, before: number | undefined): number | null {
+  return before ? ((now ?? 0) - before) / Math.abs(before) : null;
+}

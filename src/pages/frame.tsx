@@ -1,0 +1,127 @@
+// The frame of every view: header with navigation, the view, and the account menu; or the sign-in view in its place.
+
+import { SESSION_KEY } from "#session";
+import { type ComponentChildren, Fragment } from "preact";
+import { useEffect } from "preact/hooks";
+import { SignIn } from "./account/sign-in";
+import { refresh } from "./cache";
+import { Confirm } from "./components/dialog";
+import { Heading } from "./components/heading";
+import { Mark } from "./components/icons";
+import { Empty } from "./components/states";
+import { Status } from "./components/status";
+import { common } from "./messages";
+import { leaving, ROOT } from "./navigation";
+import { generation, invite, isAdding, isSignedOut } from "./session";
+
+// A page that was left open in the background is brought up to date when it is seen again.
+const REFRESH_AFTER_MILLISECONDS = 60_000;
+
+function useRefreshWhenSeen() {
+  useEffect(() => {
+    let hiddenAt = 0;
+    const onChange = () => {
+      if (document.hidden) hiddenAt = Date.now();
+      else if (Date.now() - hiddenAt > REFRESH_AFTER_MILLISECONDS && !isSignedOut.peek()) void refresh(SESSION_KEY);
+    };
+    document.addEventListener("visibilitychange", onChange);
+    return () => document.removeEventListener("visibilitychange", onChange);
+  }, []);
+}
+
+export interface NavigationLink {
+  href: string;
+  name: string;
+  isCurrent: boolean;
+}
+
+interface Props {
+  links: NavigationLink[];
+  /** What stands at the end of the header. */
+  menu: ComponentChildren;
+  /** Loads views ahead of a click. */
+  onNear?: () => void;
+  children: ComponentChildren;
+}
+
+export function Site(props: Props) {
+  useRefreshWhenSeen();
+  const needsSignIn = isSignedOut.value || isAdding.value || invite.value !== null;
+  return (
+    <>
+      {needsSignIn ? <SignIn /> : <Frame {...props} />}
+      <Status />
+    </>
+  );
+}
+
+/** The address stays as it is: its fragment may be a view's. */
+function skipToContent(event: Event) {
+  event.preventDefault();
+  document.getElementById("content")?.focus();
+}
+
+function Frame({ links, menu, onNear, children }: Props) {
+  return (
+    <>
+      <header class="top">
+        <a class="skip" href="#content" onClick={skipToContent}>
+          {common.skip}
+        </a>
+        <div class="top-row">
+          <a class="brand" href={ROOT}>
+            <Mark /> {common.product}
+          </a>
+          <nav aria-label={common.navigation} onPointerOver={onNear}>
+            <ul>
+              {links.map(({ href, name, isCurrent }) => (
+                <li key={href}>
+                  <a href={href} aria-current={isCurrent ? "page" : undefined}>
+                    {name}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          {menu}
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        <Fragment key={generation.value}>{children}</Fragment>
+      </main>
+      {leaving.value && <LeaveQuestion leave={leaving.value} />}
+    </>
+  );
+}
+
+/** Asked before changes that are not saved are given up. */
+function LeaveQuestion({ leave }: { leave: () => void }) {
+  return (
+    <Confirm
+      title={common.leaveTitle}
+      text={common.leaveText}
+      button={common.leave}
+      cancel={common.stay}
+      dangerous
+      onConfirm={async () => leave()}
+      onClose={() => (leaving.value = null)}
+    />
+  );
+}
+
+/** There is no view at the address. */
+export function Missing() {
+  return (
+    <>
+      <Heading title={common.notFoundTitle} />
+      <Empty
+        title={common.notFound}
+        action={
+          <a class="button" href={ROOT}>
+            {common.toOverview}
+          </a>
+        }
+      />
+    </>
+  );
+}

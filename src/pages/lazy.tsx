@@ -1,0 +1,47 @@
+// Views that are loaded when they are opened first, so that the page starts with few bytes.
+
+import { signal } from "@preact/signals";
+import type { FunctionComponent } from "preact";
+import { useEffect } from "preact/hooks";
+import { Heading } from "./components/heading";
+import { Empty, Skeleton } from "./components/states";
+import { common } from "./messages";
+
+interface Props<Views> {
+  title: string;
+  view: (views: Views) => ReturnType<FunctionComponent>;
+}
+
+/** A place for views of a module, and what loads it ahead of a click. */
+export function lazy<Views extends object>(load: () => Promise<Views>) {
+  const views = signal<Views | "failed" | null>(null);
+  const loadViews = async () => {
+    if (views.peek()) return;
+    views.value = await load().catch(() => "failed" as const);
+  };
+  const Lazy = ({ title, view }: Props<Views>) => {
+    useEffect(() => void loadViews(), []);
+    const loaded = views.value;
+    if (loaded && loaded !== "failed") return <>{view(loaded)}</>;
+    return (
+      <>
+        <Heading title={title} />
+        {loaded === "failed" ? (
+          <Empty
+            title={common.viewFailed}
+            action={
+              <button type="button" class="button" onClick={() => location.reload()}>
+                {common.reload}
+              </button>
+            }
+          >
+            {common.viewFailedHint}
+          </Empty>
+        ) : (
+          <Skeleton lines={5} />
+        )}
+      </>
+    );
+  };
+  return { Lazy, loadViews };
+}

@@ -1,0 +1,119 @@
+// Address of the page, its history, and links within the site.
+
+import { computed, signal } from "@preact/signals";
+import { NAME } from "#site";
+
+/** The path of the site's first page. */
+export const ROOT = `/${NAME}`;
+
+const address = signal({ path: location.pathname, search: location.search, fragment: location.hash });
+
+export const search = computed(() => address.value.search);
+/** Of a view whose state holds what no server may see. */
+export const fragment = computed(() => address.value.fragment);
+/** The parts of the path below the root. */
+export const pathParts = computed(() => address.value.path.slice(ROOT.length).split("/").filter(Boolean));
+
+// A new view takes the focus to its heading, once. The first page keeps the browser's own focus.
+let headingWantsFocus: "no" | "focus" | "focus-and-scroll" = "no";
+
+export function takeHeadingFocus() {
+  const wanted = headingWantsFocus;
+  headingWantsFocus = "no";
+  return wanted;
+}
+
+/** The next heading that is shown takes the focus: after a sign-in or a sign-out. */
+export function focusNextHeading() {
+  headingWantsFocus = "focus-and-scroll";
+}
+
+function show(path: string, query: string, from: "link" | "history") {
+  if (path !== address.peek().path) headingWantsFocus = from === "link" ? "focus-and-scroll" : "focus";
+  address.value = { path, search: query, fragment: location.hash };
+}
+
+// Forms with changes that are not saved. While there is one, another view opens only after a question.
+const unsaved = new Set<object>();
+
+/** Goes on to the view that was asked for. Set while the question is open whether changes are given up. */
+export const leaving = signal<(() => void) | null>(null);
+
+/** Notes whether a form has changes that are not saved. The form notes itself as saved when it is taken away. */
+export function noteUnsaved(form: object, isUnsaved: boolean) {
+  if (isUnsaved) unsaved.add(form);
+  else unsaved.delete(form);
+}
+
+export function giveUpUnsaved() {
+  unsaved.clear();
+  leaving.value = null;
+}
+
+export function navigate(href: string, how: "push" | "replace" = "push") {
+  const url = new URL(href, location.href);
+  if (url.pathname + url.search + url.hash === location.pathname + location.search + location.hash) return;
+  if (unsaved.size > 0 && url.pathname !== location.pathname) {
+    leaving.value = () => {
+      giveUpUnsaved();
+      navigate(href, how);
+    };
+    return;
+  }
+  if (how === "push") history.pushState(null, "", url);
+  else history.replaceState(null, "", url);
+  show(url.pathname, url.search, "link");
+}
+
+function onHistory() {
+  const { path, search: query, fragment: hash } = address.peek();
+  if (unsaved.size === 0 || location.pathname === path) return show(location.pathname, location.search, "history");
+  // The browser has moved already. A new entry brings the view's address back; from there the way back leads on.
+  history.pushState(null, "", path + query + hash);
+  leaving.value = () => {
+    giveUpUnsaved();
+    history.back();
+  };
+}
+
+/** Writes the view's state to the address. A replaced entry leaves no step for the back button. */
+export function setSearch(query: string, how: "push" | "replace", hash?: string) {
+  if (query === location.search && (hash === undefined || hash === location.hash)) return;
+  const href = location.pathname + query + (hash ?? "");
+  if (how === "push") history.pushState(null, "", href);
+  else history.replaceState(null, "", href);
+  show(location.pathname, query, "link");
+}
+
+/** Opens links of the site without loading a page; everything else is the browser's. */
+export function startRouter() {
+  addEventListener("popstate", onHistory);
+  // A browser asks in its own words before the page is closed.
+  addEventListener("beforeunload", (event) => {
+    if (unsaved.size > 0) event.preventDefault();
+  });
+  document.addEventListener("click", (event) => {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = (event.target as Element | null)?.closest?.("a");
+    if (!link || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
+    // A fragment within the page, such as the skip link.
+    if (link.hash && link.pathname === location.pathname) return;
+    const inside = link.pathname === ROOT || link.pathname.startsWith(`${ROOT}/`);
+    if (!inside || link.pathname.startsWith(`${ROOT}/assets/`)) return;
+    event.preventDefault();
+    navigate(link.href);
+  });
+}
+
+// An invite stays only in memory: the address, the history and a copied link do not show it.
+export function takeInvite(): string | null {
+  const match = /^#invite=(.+)$/.exec(location.hash);
+  if (!match) return null;
+  history.replaceState(null, "", location.pathname + location.search);
+  try {
+    return decodeURIComponent(match[1]!);
+  } catch {
+    return match[1]!;
+  }
+}
