@@ -1,8 +1,10 @@
 //! The catalog: one object, the source of truth for publishers, apps, advertisers and offers. Snapshots, chunks and
 //! imports are large, so they are sent as bytes and have paths of their own.
 
+mod lookups;
 mod own_apps;
 
+pub use lookups::{CheckOffer, FIGURES_PAGE, ListNearCaps, ListTerms, ReadOfferFigures, Search};
 pub use own_apps::{
     ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, SecretChange,
 };
@@ -24,6 +26,8 @@ pub const OBJECT_NAME: &str = "catalog";
 
 pub const COMMAND_PATH: &str = "/command";
 pub const IMPORT_PATH: &str = "/import";
+/// The same check of an import, which is then not applied.
+pub const IMPORT_CHECK_PATH: &str = "/import/check";
 pub const REFRESH_PATH: &str = "/refresh";
 const SNAPSHOT_PATH: &str = "/snapshot/";
 pub const CHUNK_PATH: &str = "/chunk/";
@@ -89,6 +93,11 @@ operations! {
         AppSettings(GetAppSettings) -> Reply, Idempotent;
         AppOffering(GetAppOffering) -> Reply, Idempotent;
         Status(GetStatus) -> Reply, Idempotent;
+        Search(Search) -> Reply, Idempotent;
+        Terms(ListTerms) -> Reply, Idempotent;
+        OfferFigures(ReadOfferFigures) -> Reply, Idempotent;
+        NearCaps(ListNearCaps) -> Reply, Idempotent;
+        CheckOffer(CheckOffer) -> Reply, Idempotent;
     }
 }
 

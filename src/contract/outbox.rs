@@ -130,6 +130,9 @@ pub struct List {
     /// A reason in words, or the code of one for which conversions are held or refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// All of a user's entries are in one outbox.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
     pub limit: u32,
     /// Bytes of attempts' texts after which a page ends.
     pub max_text: usize,

@@ -2,6 +2,7 @@
 //! matching offers in the listing, and [`page`] renders them for the app.
 
 pub mod page;
+pub mod preview;
 pub mod request;
 pub mod selection;
 

@@ -12,6 +12,7 @@ pub mod limits;
 pub mod listing_room;
 #[cfg(target_arch = "wasm32")]
 mod object;
+pub mod offer_figures;
 pub mod own_apps;
 pub mod pub_key_requests;
 pub mod publication;
@@ -20,6 +21,7 @@ pub mod resources;
 pub mod revisions;
 pub mod schedule;
 pub mod schema;
+pub mod search;
 pub mod service;
 pub mod snapshots;
 pub mod sql;
@@ -34,7 +36,8 @@ use serde_json::json;
 use contract::{
     catalog::{
         Command, Get, GetAppOffering, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus, IssuePubKey,
-        IssueToken, List, ListPubKeyRequests, Put, RevokeToken,
+        IssueToken, List, ListNearCaps, ListPubKeyRequests, ListTerms, Put, ReadOfferFigures, RevokeToken,
+        Search,
     },
     operation::Reply,
 };
@@ -121,5 +124,13 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::AppOffering(GetAppOffering { app_id }) => apps::offering(db, app_id),
         // The service answers `Status` with the size of its database; this arm does not know it.
         Command::Status(GetStatus {}) => publication::status(db, 0),
+        Command::Search(Search { text }) => search::search(db, context, &text),
+        Command::Terms(ListTerms { offer_id }) => terms::list(db, &offer_id),
+        Command::OfferFigures(ReadOfferFigures { offer_ids }) => {
+            offer_figures::read(db, context.now_ms, &offer_ids)
+        }
+        // The service answers it in steps.
+        Command::NearCaps(ListNearCaps {}) => offer_figures::NearCaps::default().finish(db),
+        Command::CheckOffer(check) => resources::check_offer(db, context, &check),
     }
 }

@@ -2,10 +2,13 @@
 //! validates and stores everything.
 
 mod accounts;
+mod activity;
 mod catalog;
 mod ledger;
+mod offers;
 pub mod outbox;
 mod reconcile;
+mod service;
 
 use url::form_urlencoded;
 
@@ -50,6 +53,10 @@ pub async fn call(
         Handler::ListCallbacks => outbox::list_callbacks(context, query).await,
         Handler::Reconcile => reconcile::reconcile(context, query).await,
         Handler::Invite => accounts::invite(context, segments, request).await,
+        Handler::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,
+        Handler::ReadActivity => activity::read(context, segments).await,
+        Handler::ReadService => Ok(service::read(context).await),
+        Handler::Offer(call) => offers::call(context, call, segments, request).await,
         Handler::InviteMember => accounts::invite_member(context, request).await,
         Handler::Catalog(call) => catalog::call(context, call, segments, request, query).await,
         Handler::Ledger(call) => ledger::call(context, call, segments, request, query).await,

@@ -5,7 +5,7 @@ use crate::dashboard::{
     DashboardCall::{self, Member},
     MemberCall::{
         self, CancelReplay, ChangeApp, ChangeSecret, CreateApp, CreateExport, ListApps, ListRewards,
-        Overview, ReadActivity, ReadApp, ReadExport, ReadPubKeyRequest, ReadReplay, ReadReward, ReplayReward,
+        Overview, ReadApp, ReadExport, ReadPubKeyRequest, ReadReplay, ReadReward, ReplayReward,
         ReplayRewards, Reports, RequestPubKey, Suggestions, Switch,
     },
 };
@@ -36,11 +36,35 @@ pub enum Handler {
     Invite,
     /// Invites somebody to the operator's account.
     InviteMember,
+    PublisherAccount(PublisherAccountCall),
+    /// A publisher's counts of rewards.
+    ReadActivity,
+    /// The state of the service.
+    ReadService,
+    Offer(OfferCall),
     Dashboard(DashboardCall),
     Console(ConsoleCall),
     Catalog(CatalogCall),
     Ledger(LedgerCall),
     Outbox(OutboxCall),
+}
+
+/// A call to the account of a publisher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PublisherAccountCall {
+    ListMembers,
+    Recover,
+    WithdrawInvite,
+    ReadAudit,
+}
+
+/// A question about offers, beside their documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfferCall {
+    ListTerms,
+    ReadFigures,
+    ListNearCaps,
+    Preview,
 }
 
 /// A call to the catalog.
@@ -74,6 +98,7 @@ pub enum LedgerCall {
 pub enum OutboxCall {
     ListConversions,
     ReadConversion,
+    ReadStory,
     ReplayConversion,
     ReplayConversions,
     Settle(Action),
@@ -155,6 +180,19 @@ pub const ROUTES: &[Row] = &[
     ]),
     publishers("/v1/operator/publishers/{}/report_keys/{}", &[on(Delete, Ledger(RevokeReportKey)).within(Operator)]),
     publishers("/v1/operator/publishers/{}/invites", &[on(Post, Handler::Invite).within(Documents)]),
+    publishers("/v1/operator/publishers/{}/invites/{}", &[
+        on(Delete, PublisherAccount(PublisherAccountCall::WithdrawInvite)).within(Operator),
+    ]),
+    publishers("/v1/operator/publishers/{}/members", &[
+        on(Get, PublisherAccount(PublisherAccountCall::ListMembers)).within(Operator),
+    ]),
+    publishers("/v1/operator/publishers/{}/members/{}/recovery", &[
+        on(Post, PublisherAccount(PublisherAccountCall::Recover)).within(Operator),
+    ]),
+    publishers("/v1/operator/publishers/{}/audit", &[
+        on(Get, PublisherAccount(PublisherAccountCall::ReadAudit)).within(Operator),
+    ]),
+    publishers("/v1/operator/publishers/{}/activity", &[on(Get, Handler::ReadActivity).within(Operator)]),
     publishers("/v1/operator/publishers/{}/facts", &[
         on(Get, Ledger(ListFacts)).within(Operator),
         on(Post, Ledger(AddFacts)).within(Uploads),
@@ -172,6 +210,7 @@ pub const ROUTES: &[Row] = &[
     apps("/v1/operator/apps/{}/conversions/reject", &[on(Post, Outbox(SettleMany(Action::Reject))).within(Documents)]),
     apps("/v1/operator/apps/{}/conversions/reverse", &[on(Post, Outbox(SettleMany(Action::Reverse))).within(Documents)]),
     apps("/v1/operator/apps/{}/conversions/{}", &[on(Get, Outbox(ReadConversion)).within(Operator)]),
+    apps("/v1/operator/apps/{}/conversions/{}/story", &[on(Get, Outbox(ReadStory)).within(Operator)]),
     apps("/v1/operator/apps/{}/conversions/{}/replay", &[on(Post, Outbox(ReplayConversion)).within(Operator)]),
     apps("/v1/operator/apps/{}/conversions/{}/approve", &[on(Post, Outbox(Settle(Action::Approve))).within(Documents)]),
     apps("/v1/operator/apps/{}/conversions/{}/reject", &[on(Post, Outbox(Settle(Action::Reject))).within(Documents)]),
@@ -195,6 +234,11 @@ pub const ROUTES: &[Row] = &[
         on(Put, Catalog(Write(Resource::Offer))).within(Documents),
     ]),
 
+    offers("/v1/operator/offers/{}/terms", &[on(Get, Offer(OfferCall::ListTerms)).within(Operator)]),
+    offers("/v1/operator/offers/{}/preview", &[on(Post, Offer(OfferCall::Preview)).within(Documents)]),
+    operator("/v1/operator/offer_figures", &[on(Post, Offer(OfferCall::ReadFigures)).within(Documents)]),
+    operator("/v1/operator/caps", &[on(Get, Offer(OfferCall::ListNearCaps)).within(Operator)]),
+    operator("/v1/operator/service", &[on(Get, ReadService).within(Operator)]),
     operator("/v1/operator/members/invites", &[on(Post, InviteMember).within(Documents)]),
 
     operator("/v1/operator/import", &[on(Post, Catalog(Import)).within(Uploads)]),
@@ -232,7 +276,7 @@ pub const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/overview", &[on(Get, Dashboard(Member(Overview))).within(Members)]),
     dashboard("/v1/dashboard/reports", &[on(Post, Dashboard(Member(Reports))).within(Members)]),
     dashboard("/v1/dashboard/suggestions", &[on(Post, Dashboard(Member(Suggestions))).within(Members)]),
-    dashboard("/v1/dashboard/activity", &[on(Get, Dashboard(Member(ReadActivity))).within(Members)]),
+    dashboard("/v1/dashboard/activity", &[on(Get, Dashboard(Member(MemberCall::ReadActivity))).within(Members)]),
     dashboard("/v1/dashboard/rewards", &[on(Post, Dashboard(Member(ListRewards))).within(Members)]),
     dashboard("/v1/dashboard/apps/{}/rewards/{}", &[on(Get, Dashboard(Member(ReadReward))).within(Members)]),
     dashboard("/v1/dashboard/apps/{}/rewards/{}/replay", &[on(Post, Dashboard(Member(ReplayReward))).within(Members)]),

@@ -139,6 +139,10 @@ impl ConcurrencyLimit {
         in_use.len() >= self.limit.permits || claims.into_iter().any(is_spent)
     }
 
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
     /// Number of permits in use.
     pub fn in_use(&self) -> usize {
         self.state.borrow().in_use.len()

@@ -153,7 +153,7 @@ impl World {
         line["id"] = "acme".into();
         let chunk: Result<_, ()> = Ok(format!("{line}\n").into_bytes());
         let body = futures_util::stream::iter([chunk]);
-        self.service().import(Some(body)).now_or_never().unwrap()
+        self.service().import(Some(body), false).now_or_never().unwrap()
     }
 
     fn alarm(&self) {

@@ -291,6 +291,7 @@ fn list(status: Option<&str>, state: Option<&str>, limit: u32, before: Option<i6
         state: state.map(str::to_owned),
         reason: None,
         limit,
+        user_id: None,
         max_text: MAX_TEXT,
         before,
     }

@@ -5,7 +5,7 @@ use std::panic::RefUnwindSafe;
 use worker::{DurableObject, Env, Request, Response, State, durable_object};
 
 use super::service::{CatalogService, Settings};
-use contract::catalog::{COMMAND_PATH, IMPORT_PATH, REFRESH_PATH};
+use contract::catalog::{COMMAND_PATH, IMPORT_CHECK_PATH, IMPORT_PATH, REFRESH_PATH};
 use domain::{
     callbacks::guard::Guard,
     conversions::token,
@@ -58,7 +58,8 @@ impl DurableObject for Catalog {
                 return respond("catalog", panics_to_failure(reply).await);
             }
             REFRESH_PATH => return respond("catalog", panics_to_failure(service.refresh()).await),
-            IMPORT_PATH => panics_to_failure(self.import(request)).await,
+            IMPORT_PATH => panics_to_failure(self.import(request, false)).await,
+            IMPORT_CHECK_PATH => panics_to_failure(self.import(request, true)).await,
             path => panics_to_failure(async { Ok(Response::from_bytes(service.value(path).await?)?) }).await,
         };
         answered.or_else(|failure| fail("catalog", failure))
@@ -71,12 +72,12 @@ impl DurableObject for Catalog {
 }
 
 impl Catalog {
-    async fn import(&self, mut request: Request) -> Result<Response, Failure> {
+    async fn import(&self, mut request: Request, is_dry_run: bool) -> Result<Response, Failure> {
         let chunks = match request.inner().body() {
             Some(_) => Some(runtime::yielding(request.stream()?)),
             None => None,
         };
-        let reply = self.service.import(chunks).await?;
+        let reply = self.service.import(chunks, is_dry_run).await?;
         Ok(answer(reply.status, reply.body.into_bytes())?)
     }
 }

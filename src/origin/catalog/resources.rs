@@ -8,7 +8,7 @@ use super::{
     revisions, sql, terms, tracking_slots,
 };
 use contract::{
-    catalog::{APP_NAMES_PAGE, AppNames, MAX_PAGE, Resource, UNKNOWN_RESOURCE},
+    catalog::{APP_NAMES_PAGE, AppNames, CheckOffer, MAX_PAGE, Resource, UNKNOWN_RESOURCE},
     operation::Reply,
 };
 use domain::{
@@ -277,6 +277,25 @@ fn owner_of_goal(db: &impl Database, goal: &GoalId) -> Result<Option<String>, Fa
 fn is_stored(db: &impl Database, sql: &str, id: &str, document: &str) -> Result<bool, Failure> {
     let stored = db.query_first(sql, params![id])?;
     Ok(stored.is_some_and(|row| row.text(0).is_ok_and(|stored| stored == document)))
+}
+
+/// Checks an offer as a PUT would, by one that is rolled back. The answer is the offer as it would be stored.
+///
+/// # Errors
+/// Those of a PUT.
+pub fn check_offer(db: &impl Database, context: &Context<'_>, check: &CheckOffer) -> Result<Reply, Failure> {
+    let id = check.offer_id.as_str();
+    let mut checked = None;
+    let rolled_back: Result<(), Failure> = db.transaction(|| {
+        put(db, context, WriteSource::Put, Resource::Offer, id, &check.body)?;
+        checked = Some(get(db, Resource::Offer, id)?);
+        Err(Failure::Internal("the check is rolled back".into()))
+    });
+    match (checked, rolled_back) {
+        (Some(reply), _) => Ok(reply),
+        (None, Err(failure)) => Err(failure),
+        (None, Ok(())) => Err(Failure::Internal("the check has no result".into())),
+    }
 }
 
 pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<Reply, Failure> {

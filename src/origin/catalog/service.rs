@@ -12,10 +12,12 @@ use super::{
     callback_sync::push::CallbackPush,
     handle,
     kv_writer::{KvWriter, SHARDS, SHARDS_AFTER_LISTING, Tracked},
+    offer_figures::NearCaps,
     publication::{self, Prepared},
     revisions,
     schedule::{listing_due_ms, next_alarm, tracking_due_ms},
     schema::MIGRATIONS,
+    steps::in_steps,
     tracking_slots,
 };
 use contract::{
@@ -140,6 +142,9 @@ where
     /// # Errors
     /// The command is refused, or the database failed.
     pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+        if let Command::NearCaps(_) = command {
+            return self.near_caps().await;
+        }
         let put_publisher = match &command {
             Command::Put(Put {
                 resource: Resource::Publisher,
@@ -196,6 +201,13 @@ where
             self.kv_writer(db).push_changed_cap(&offer).await?;
         }
         Ok(reply)
+    }
+
+    async fn near_caps(&self) -> Result<Reply, Failure> {
+        let db = self.shell.ready().await?;
+        let mut near = NearCaps::default();
+        in_steps(self.shell.runtime(), || near.step(db, self.now_ms())).await?;
+        near.finish(db)
     }
 
     /// `POST /v1/operator/refresh`: rebuilds and publishes both snapshots, or as much of it as one invocation may.

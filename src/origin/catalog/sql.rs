@@ -113,6 +113,7 @@ platform::statements! {
         ORDER BY revision DESC LIMIT 1";
     pub const GET_OLDEST_TERMS = "SELECT revision, terms FROM terms WHERE kind = ? AND id = ? ORDER BY revision LIMIT 1";
     pub const INSERT_TERMS = "INSERT INTO terms (kind, id, revision, terms) VALUES (?, ?, ?, ?)";
+    pub const LIST_TERMS = "SELECT revision, terms, superseded_at_ms FROM terms WHERE kind = ? AND id = ? ORDER BY revision DESC LIMIT ?";
     pub const SUPERSEDE_TERMS = "UPDATE terms SET superseded_at_ms = ? WHERE kind = ? AND id = ? AND revision = ?";
     pub const SWEEP_TERMS = "DELETE FROM terms WHERE (kind, id, revision) IN
         (SELECT kind, id, revision FROM terms WHERE superseded_at_ms < ? LIMIT ?)";
@@ -234,6 +235,23 @@ platform::statements! {
         o.click_cap, o.click_id_max, o.conversion_cap, o.revision, o.target, o.includes_countries, o.terms_revision,
         o.terms_since, o.min_seconds_to_convert
         FROM goals g JOIN offers o ON o.id = g.offer_id WHERE g.hash BETWEEN ? AND ? LIMIT ?";
+
+    // The console's questions.
+    pub const FIND_PUB_KEY = "SELECT id FROM publishers WHERE pub_key_hash = ?";
+    pub const IS_TOKEN_VALID = "SELECT EXISTS (SELECT 1 FROM advertiser_tokens WHERE advertiser_id = ? AND serial = ?)";
+    /// A JSON list of ids, today.
+    pub const LIST_FIGURES = "SELECT o.id, COALESCE(SUM(s.clicks), 0), COALESCE(SUM(s.conversions), 0),
+        COALESCE(SUM(s.payout_micro_usd), 0), COALESCE(SUM(IIF(s.day = ?2, s.clicks_taken, 0)), 0),
+        COALESCE(SUM(IIF(s.day = ?2, s.conversions_taken, 0)), 0), o.click_cap, o.conversion_cap
+        FROM offers o LEFT JOIN offer_stats s ON s.offer_id = o.id
+        WHERE o.id IN (SELECT value FROM json_each(?1)) GROUP BY o.id ORDER BY o.id";
+    /// After this revision, offers at most, today.
+    pub const LIST_CAP_USE = "SELECT o.id, o.revision, o.click_cap, o.conversion_cap,
+        COALESCE(SUM(IIF(s.day = ?3, s.clicks_taken, 0)), 0), COALESCE(SUM(IIF(s.day = ?3, s.conversions_taken, 0)), 0)
+        FROM (SELECT id, revision, click_cap, conversion_cap FROM offers
+          WHERE revision > ?1 AND ever_capped ORDER BY revision LIMIT ?2) o
+        LEFT JOIN offer_stats s ON s.offer_id = o.id GROUP BY o.id ORDER BY o.revision";
+    pub const GET_OFFER_NAME = "SELECT document ->> '$.name' FROM offer_documents WHERE id = ?";
 
     // The listing.
     pub const LIST_OFFER_IDS = "SELECT id FROM offers WHERE id > ? ORDER BY id LIMIT ?";

@@ -2,6 +2,7 @@
 //! revision and keeps it.
 
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
 
 use super::{callback_sync::queue, sql};
 use crate::callback_settings;
@@ -10,16 +11,16 @@ use contract::{
     operation::Reply,
 };
 use domain::{
-    conversions::terms::{CurrentApp, CurrentOffer, TermsInForce},
+    conversions::terms::{CurrentApp, CurrentOffer, OfferTerms, TermsInForce},
     model::{
-        PublisherId,
+        MicroUsd, OfferId, PublisherId,
         document::FieldError,
         revision,
         time::{DAY_MS, SECOND_MS},
     },
 };
 use platform::{
-    database::{Database, DatabaseError, Row, json},
+    database::{Database, DatabaseError, Row, json as as_json},
     failure::Failure,
     log, params,
 };
@@ -40,7 +41,7 @@ pub fn seal(
     last: i64,
     terms: &impl Serialize,
 ) -> Result<i64, Failure> {
-    let (kind, terms) = (resource.singular(), json(terms)?);
+    let (kind, terms) = (resource.singular(), as_json(terms)?);
     let stored = db.query_first(sql::GET_TERMS, params![kind, id, last])?;
     if stored.is_some_and(|row| row.integer(0) == Ok(last) && row.text(1) == Ok(&terms)) {
         return Ok(last);
@@ -68,6 +69,50 @@ pub fn raised_since(now_ms: i64, put: Option<i64>, stored: i64) -> Result<Option
         )),
         Some(since) => Ok(Some(since)),
     }
+}
+
+/// Revisions in the answer to [`list`].
+const LISTED: u32 = 100;
+
+/// The revisions of an offer's terms that are kept, the newest first.
+///
+/// # Errors
+/// 404 if there is no such offer.
+pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<Reply, Failure> {
+    let id = offer_id.as_str();
+    let current = db
+        .query_first(sql::GET_CURRENT_OFFER, params![id])?
+        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no offer {id}")))?;
+    let TermsInForce { revision, since } = in_force(&current, 1)?;
+    let rows = db.query(sql::LIST_TERMS, params![Resource::Offer.singular(), id, LISTED])?;
+    let revisions = rows.iter().map(|row| {
+        let OfferTerms {
+            advertiser_id,
+            conversion_window_days,
+            once_per,
+            goals,
+        } = row.json(1)?;
+        let goals: Vec<_> = goals
+            .into_iter()
+            .map(|goal| {
+                let payout = MicroUsd(goal.payout_micro_usd);
+                json!({ "id": goal.id, "gl_val": goal.gl_val, "payout_usd": payout })
+            })
+            .collect();
+        let superseded_ms = row.optional_integer(2)?;
+        Ok(json!({
+            "revision": row.integer(0)?,
+            "superseded_at": superseded_ms.map(|ms| ms.div_euclid(SECOND_MS)),
+            "terms": {
+                "advertiser_id": advertiser_id, "conversion_window_days": conversion_window_days,
+                "once_per": once_per, "goals": goals,
+            },
+        }))
+    });
+    let revisions = revisions.collect::<Result<Vec<_>, DatabaseError>>()?;
+    Ok(Reply::ok(&json!({
+        "current": revision, "terms_since": (since > 0).then_some(since), "revisions": revisions,
+    })))
 }
 
 /// Answers an outbox's question about an offer.
@@ -124,7 +169,7 @@ pub fn of_app(db: &impl Database, question: &GetAppTerms) -> Result<Reply, Failu
 fn answer(known: &impl Serialize) -> Result<Reply, Failure> {
     Ok(Reply {
         status: 200,
-        body: json(known)?,
+        body: as_json(known)?,
     })
 }
 

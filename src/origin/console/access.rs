@@ -1,7 +1,7 @@
 //! The permission that a member needs for a call of the operator, and the call's name in the audit. A call with the
 //! operator's token needs none and has none: it is in the log.
 
-use crate::routes::{CatalogCall, Handler, LedgerCall, OutboxCall};
+use crate::routes::{CatalogCall, Handler, LedgerCall, OfferCall, OutboxCall, PublisherAccountCall};
 use contract::catalog::Resource;
 use domain::{accounts::permission::Permission, conversions::table::Action};
 
@@ -28,7 +28,21 @@ const fn write(action: &'static str) -> Access {
 pub const fn of(handler: Handler) -> Option<Access> {
     Some(match handler {
         Handler::Health | Handler::Describe | Handler::Dashboard(_) | Handler::Console(_) => return None,
-        Handler::Metrics | Handler::ListCallbacks | Handler::Reconcile => READ,
+        Handler::Metrics
+        | Handler::ListCallbacks
+        | Handler::Reconcile
+        | Handler::ReadActivity
+        | Handler::ReadService
+        | Handler::Offer(
+            OfferCall::ListTerms | OfferCall::ReadFigures | OfferCall::ListNearCaps | OfferCall::Preview,
+        )
+        | Handler::PublisherAccount(PublisherAccountCall::ListMembers | PublisherAccountCall::ReadAudit) => {
+            READ
+        }
+        Handler::PublisherAccount(PublisherAccountCall::Recover) => write("publisher_recovery_issued"),
+        Handler::PublisherAccount(PublisherAccountCall::WithdrawInvite) => {
+            write("publisher_invite_withdrawn")
+        }
         Handler::Invite => write("publisher_invited"),
         Handler::InviteMember => Access {
             permission: Permission::ManageMembers,
@@ -71,7 +85,10 @@ const fn of_ledger(call: LedgerCall) -> Access {
 
 const fn of_outbox(call: OutboxCall) -> Access {
     match call {
-        OutboxCall::ListConversions | OutboxCall::ReadConversion | OutboxCall::ReadCallback => READ,
+        OutboxCall::ListConversions
+        | OutboxCall::ReadConversion
+        | OutboxCall::ReadStory
+        | OutboxCall::ReadCallback => READ,
         OutboxCall::ReplayConversion => Access {
             permission: Permission::ReplayAnyReward,
             action: Some("reward_replayed"),

@@ -15,6 +15,8 @@ use domain::model::{
 };
 
 /// Rewards on a page unless `limit` says otherwise, and at most.
+/// Days of the counts, today included.
+pub const DAYS: i32 = 60;
 const DEFAULT_LIMIT: u32 = 50;
 pub const MAX_LIMIT: u32 = 200;
 /// The longest id of a user or a transaction, in characters.

@@ -35,14 +35,12 @@ use platform::{
 };
 
 const MAX_BODY: usize = 16 << 10;
-/// Days of the counts, today included.
-const DAYS: i32 = 60;
 /// A page polls these calls, so it rather shows that one failed than waits.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// `GET activity`.
 pub async fn activity(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
-    let from = UtcDay::of_ms(context.now_ms).minus(DAYS - 1);
+    let from = UtcDay::of_ms(context.now_ms).minus(reward_query::DAYS - 1);
     let to = activity::address(&visitor.publisher);
     let ledger = ledger::address(&visitor.publisher, OPERATOR);
     let (read, freshness) = join(

@@ -5,17 +5,23 @@ use worker::Request;
 use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, segment};
 use crate::{
     isolate::RequestContext,
+    refusal::Refusal,
+    routes::PublisherAccountCall,
     site::{
         config::SiteConfig,
-        members::{InviteBody, invite_answer},
+        members::{InviteBody, audit_page, invite_answer, members_json},
     },
 };
 use contract::{
-    accounts::{self, Actor, Invite, Invited, Invitee, Owner},
+    accounts::{self, Actor, Invite, Invited, Invitee, Owner, ReadMembers, WithdrawInvite},
     catalog::{Get, Resource},
+    operation::Done,
 };
 use domain::{
-    accounts::account::{Account, AccountKind},
+    accounts::{
+        account::{Account, AccountKind},
+        ids::MemberId,
+    },
     model::{
         PublisherId,
         api_error::{ApiError, common},
@@ -61,6 +67,43 @@ pub async fn invite(
     }
     let to = Invitee::New { name, role };
     Ok(send(context, config, &Account::Publisher(publisher), to).await)
+}
+
+/// A call to a publisher's account.
+pub async fn of_publisher(
+    context: &RequestContext,
+    call: PublisherAccountCall,
+    segments: &[&str],
+    query: &str,
+) -> Result<Answer, ApiError> {
+    let config = context.isolate.config.site(AccountKind::Publisher);
+    let config = config.ok_or(NO_DASHBOARD)?;
+    let publisher = PublisherId::parse(&segment(segments, 0))
+        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such publisher"))?;
+    let account = Account::Publisher(publisher);
+    let to = accounts::address(account.id());
+    let by = Actor::Operator;
+    let answered: Result<Answer, Refusal> = async {
+        Ok(match call {
+            PublisherAccountCall::ListMembers => {
+                let members = context.workers.call(&to, ReadMembers {}, TIMEOUT).await?;
+                Answer::json(200, members_json(members, None).to_string())
+            }
+            PublisherAccountCall::Recover => {
+                let member = MemberId::parse(&segment(segments, 1)).ok_or(common::NOT_FOUND)?;
+                send(context, config, &account, Invitee::Recovery(member)).await
+            }
+            PublisherAccountCall::WithdrawInvite => {
+                let invite_id = segment(segments, 1);
+                let withdraw = WithdrawInvite { by, invite_id };
+                let Done {} = context.workers.call(&to, withdraw, TIMEOUT).await?;
+                Answer::new(204)
+            }
+            PublisherAccountCall::ReadAudit => audit_page(context, &to, query).await?,
+        })
+    }
+    .await;
+    Ok(answered.unwrap_or_else(Refusal::into_answer))
 }
 
 /// `POST members/invites`: an admin or support. The operator's token makes the first admin.

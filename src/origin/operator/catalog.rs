@@ -5,16 +5,16 @@ use std::time::Duration;
 use serde_json::json;
 use worker::{Method, Request, RequestInit, Response};
 
-use super::{MAX_DOCUMENT, ask, read_page, segment};
+use super::{MAX_DOCUMENT, ask, parameter, read_page, segment};
 use crate::{isolate::RequestContext, routes::CatalogCall};
 use contract::{
     catalog::{
-        COMMAND_PATH, Get, GetPubKey, IMPORT_PATH, IssuePubKey, IssueToken, List, ListPubKeyRequests,
-        MAX_PAGE, Put, REFRESH_PATH, Refreshed, RevokeToken, address,
+        COMMAND_PATH, Get, GetPubKey, IMPORT_CHECK_PATH, IMPORT_PATH, IssuePubKey, IssueToken, List,
+        ListPubKeyRequests, MAX_PAGE, Put, REFRESH_PATH, Refreshed, RevokeToken, address,
     },
     operation::{CallError, ObjectAddress, Reply},
 };
-use domain::model::api_error::ApiError;
+use domain::model::{api_error::ApiError, document::FieldError};
 use platform::{
     http::{
         answer::{Answer, JSON},
@@ -80,22 +80,33 @@ pub async fn call(
         }
         CatalogCall::Import => {
             body::check_media_type(&request, &["application/x-ndjson"], true)?;
-            import(context, &request)
+            let is_dry_run = match parameter(query, "dry_run").as_deref() {
+                None | Some("false") => false,
+                Some("true") => true,
+                Some(_) => return Err(FieldError::new("dry_run", "must be true or false").into()),
+            };
+            let path = if is_dry_run {
+                IMPORT_CHECK_PATH
+            } else {
+                IMPORT_PATH
+            };
+            import(context, path, &request)
                 .await
                 .map_or_else(Answer::from, Answer::from)
+                .dry_run(is_dry_run)
         }
         CatalogCall::Refresh => refresh(context).await.unwrap_or_else(Answer::from),
     })
 }
 
 /// Streams an import's body to the catalog, because it may exceed an isolate's memory.
-async fn import(context: &RequestContext, request: &Request) -> Result<Reply, CallError> {
+async fn import(context: &RequestContext, path: &str, request: &Request) -> Result<Reply, CallError> {
     let mut init = RequestInit::new();
     init.with_method(Method::Post);
     if let Some(body) = request.inner().body() {
         init.with_body(Some(body.into()));
     }
-    send(context, &address(IMPORT_PATH), &init, IMPORT_TIMEOUT).await
+    send(context, &address(path), &init, IMPORT_TIMEOUT).await
 }
 
 /// Rebuilds and publishes both snapshots. It is answered once both are in KV. After a large import the catalog takes

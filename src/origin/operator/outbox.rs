@@ -23,7 +23,8 @@ use contract::{
     catalog::{self, AppSettings, GetAppSettings, MAX_PAGE, Resource},
     operation::{CallError, Operation, Reply},
     outbox::{
-        Enable, Erase, Get, GetStatus, List, Replay, ReplayMany, SettleMany, Settled, Shard, Standing, Test,
+        Enable, Erase, Get, GetStatus, List, ReadReward, Replay, ReplayMany, SettleMany, Settled, Shard,
+        Standing, Test,
     },
 };
 use domain::{
@@ -200,7 +201,11 @@ impl<'c> Outboxes<'c> {
 
     async fn list(&self, list: &List) -> Result<merge::Page, CallError> {
         let ask = async |number, part| self.call(number, part, TIMEOUT).await;
-        merge::list(&self.numbers(), list, ask).await
+        let numbers = match &list.user_id {
+            Some(user_id) => vec![shards::of_user(user_id, self.settings.outbox_shards)],
+            None => self.numbers(),
+        };
+        merge::list(&numbers, list, ask).await
     }
 
     /// The number of the outbox that keeps a transaction.
@@ -277,6 +282,16 @@ pub async fn call(
             };
             outboxes.of_transaction(&transaction_id, get).await
         }
+        OutboxCall::ReadStory => {
+            let transaction_id = segment(1);
+            let publisher = outboxes.settings.publisher_id.clone();
+            let read = ReadReward {
+                publisher,
+                transaction_id: transaction_id.clone(),
+                is_analyst: false,
+            };
+            outboxes.of_transaction(&transaction_id, read).await
+        }
         OutboxCall::ReplayConversion => {
             let transaction_id = segment(1);
             let replay = Replay {
@@ -338,6 +353,7 @@ fn read_list(query: &str) -> Result<List, ApiError> {
         status,
         state,
         reason: parameter(query, "reason"),
+        user_id: parameter(query, "user_id"),
         limit,
         max_text: merge::MAX_TEXT,
         before: cursor.map(number).transpose()?,

@@ -132,7 +132,14 @@ pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage, Fail
     };
     // One entry more than requested shows whether there is a next page.
     let most = list.limit.saturating_add(1);
-    let (mut rows, end) = if delivery == Some(entries::DEAD) {
+    let (mut rows, end) = if let Some(user_id) = &list.user_id {
+        let user_id = user_id.as_str();
+        let rows = db.query(
+            sql::LIST_OF_USER,
+            params![before, status, delivery, most, reason, refused, held, user_id],
+        )?;
+        (rows, None)
+    } else if delivery == Some(entries::DEAD) {
         let rows = db.query(
             sql::LIST_FEW,
             params![before, status, delivery, most, reason, refused, held],

@@ -266,6 +266,10 @@ platform::statements! {
     pub const LIST_FEW = concat!(entry_columns!(), "WHERE e.delivery = ?3 AND e.entry < ?1
         AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND ", with_reason!(), "
         ORDER BY e.entry DESC LIMIT ?4");
+    /// The same of a user, whose id is the last parameter.
+    pub const LIST_OF_USER = concat!(entry_columns!(), "WHERE e.user_id = ?8 AND e.entry < ?1
+        AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND (?3 IS NULL OR e.delivery = ?3) AND ", with_reason!(), "
+        ORDER BY e.entry DESC LIMIT ?4");
     /// transaction id → see `log`
     pub const GET_ENTRY = concat!(entry_columns!(), "WHERE e.transaction_id = ?");
     /// transaction id of a reward, its reversal or a notice → all of them, the reward first: entry, transaction id, state,

@@ -15,7 +15,7 @@ use contract::{
         self, AuditPage, ChangeMember, EndSession, Invite, Invited, Invitee, Members, Owner, ReadAudit,
         ReadMembers, ReadSessions, SessionRow, WithdrawInvite,
     },
-    operation::{Done, Operation},
+    operation::{Done, ObjectAddress, Operation},
 };
 use domain::{
     accounts::{ids::MemberId, role::Role},
@@ -103,7 +103,15 @@ pub fn notices(member: &Member) -> Vec<Value> {
 }
 
 pub async fn list(context: &RequestContext, by: &Member) -> Result<Answer, Refusal> {
-    let Members { members, invites } = ask(context, by, ReadMembers {}).await?;
+    let members = ask(context, by, ReadMembers {}).await?;
+    Ok(Answer::json(
+        200,
+        members_json(members, Some(by.session.member)).to_string(),
+    ))
+}
+
+/// The members and the open invites of an account. `own` is the member who asks, if it is one of them.
+pub fn members_json(Members { members, invites }: Members, own: Option<MemberId>) -> Value {
     let members: Vec<Value> = members
         .into_iter()
         .map(|member| {
@@ -114,7 +122,7 @@ pub async fn list(context: &RequestContext, by: &Member) -> Result<Answer, Refus
                 "created_at": seconds(member.created_at_ms),
                 "last_seen_at": member.last_seen_at_ms.map(seconds),
                 "passkeys": member.passkeys,
-                "is_self": member.member == by.session.member,
+                "is_self": Some(member.member) == own,
             })
         })
         .collect();
@@ -131,8 +139,7 @@ pub async fn list(context: &RequestContext, by: &Member) -> Result<Answer, Refus
             })
         })
         .collect();
-    let body = json!({ "members": members, "invites": invites });
-    Ok(Answer::json(200, body.to_string()))
+    json!({ "members": members, "invites": invites })
 }
 
 /// The answer to an invite, with the link that is shown this once.
@@ -260,12 +267,24 @@ pub async fn end_session(
 }
 
 pub async fn audit(context: &RequestContext, by: &Member, query: &str) -> Result<Answer, Refusal> {
+    audit_page(context, &accounts::address(by.account.id()), query).await
+}
+
+/// A page of an account's audit.
+pub async fn audit_page(
+    context: &RequestContext,
+    account: &ObjectAddress,
+    query: &str,
+) -> Result<Answer, Refusal> {
     let (limit, cursor) = read_page(query, MAX_AUDIT_PAGE)?;
     let before = cursor
         .map(|cursor| cursor.parse())
         .transpose()
         .map_err(|_| INVALID_FIELD.with_message("cursor: must be one that an answer has given"))?;
-    let AuditPage { entries, before } = ask(context, by, ReadAudit { limit, before }).await?;
+    let AuditPage { entries, before } = context
+        .workers
+        .call(account, ReadAudit { limit, before }, TIMEOUT)
+        .await?;
     let entries: Vec<Value> = entries
         .into_iter()
         .map(|entry| {

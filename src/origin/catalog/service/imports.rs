@@ -71,7 +71,7 @@ where
     D: ObjectStorage,
     R: Clock + Random + Sleep + ObjectCall + Kv,
 {
-    /// `POST /v1/operator/import`: lines are staged as they arrive, then checked, then applied.
+    /// `POST /v1/operator/import`: lines are staged as they arrive, then checked, then applied unless it is a dry run.
     ///
     /// # Errors
     /// The import is refused as a whole, or the database failed. Nothing of it is applied then, unless it was decided;
@@ -79,6 +79,7 @@ where
     pub async fn import<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
         &self,
         chunks: Option<S>,
+        is_dry_run: bool,
     ) -> Result<Reply, Failure> {
         let db = self.shell.ready().await?;
         let import = import_steps::begin(db)?;
@@ -86,7 +87,7 @@ where
             self.discard_leftovers(db, import).await?;
             let errors = self.stage(db, chunks, import).await?;
             if errors.is_empty() {
-                self.check_and_apply(db, import).await
+                self.check_and_apply(db, import, is_dry_run).await
             } else {
                 Ok(import::refuse(&errors))
             }
@@ -103,7 +104,7 @@ where
         let reply = outcome?;
         woken?;
         discarded?;
-        if reply.status == 200 {
+        if reply.status == 200 && !is_dry_run {
             // The import is applied even if its settings could not be pushed yet.
             let pushed = self.callback_push(db).push_imported().await;
             pushed.unwrap_or_else(|failure| log::error("catalog", format_args!("import: {failure}")));
@@ -156,7 +157,7 @@ where
         Ok(errors)
     }
 
-    async fn check_and_apply(&self, db: &D, import: i64) -> Result<Reply, Failure> {
+    async fn check_and_apply(&self, db: &D, import: i64, is_dry_run: bool) -> Result<Reply, Failure> {
         let _turn = self.imports.turn(import).await;
         // One that was decided and failed goes first, because its lines were checked before.
         self.apply_decided(db).await?;
@@ -167,6 +168,9 @@ where
         .await?;
         if !check.errors.is_empty() {
             return Ok(import::refuse(&check.errors));
+        }
+        if is_dry_run {
+            return Ok(Reply::ok(&json!({ "would_import": check.lines })));
         }
         import_steps::decide(db, import)?;
         // The alarm commits with the decision. It waits for this turn, and goes on with what is left then.

@@ -1,0 +1,104 @@
+//! What an offer would look like: as the API gives it to a sample app, and where a click on it leads. Nothing is published.
+
+use serde_json::{Value, json};
+
+use super::page::{AppListing, Page, parts};
+use crate::{
+    catalog::{
+        Offer,
+        snapshot::{
+            bodies::{Chunk, body_hash, build_chunk, render_body},
+            listing::{ListedOffer, Listing, build_index, plan_chunks},
+        },
+    },
+    model::{AppId, CurrencyRate, MicroUsd, OfferId, time::SECOND_MS},
+    tracking::target::{self, Macros},
+};
+
+/// The sample app: 1,000 coins for a dollar.
+const APP: &str = "10000001";
+const CURRENCY: &str = r#"{"name":"Coins","per_usd":1000,"decimals":0,"rounding":"down"}"#;
+
+/// The preview of an offer; `None` if it cannot be rendered, which a checked offer always can.
+pub fn preview(id: &OfferId, offer: &Offer, tracking_url: &str, now_ms: i64) -> Option<Value> {
+    let body = render_body(id, offer, now_ms.div_euclid(SECOND_MS));
+    let listed = ListedOffer {
+        id: id.clone(),
+        off_type: offer.off_type,
+        os: offer.os,
+        countries: offer.geo_tgt.countries(),
+        conversion_left: offer.conversion_cap.map(|cap| cap.lim),
+        click_left: offer.click_cap.map(|cap| cap.lim),
+        clicks: 0,
+        conversions: 0,
+        payout: MicroUsd(0),
+        body_hash: body_hash(&body),
+        body_len: u32::try_from(body.len()).ok()?,
+    };
+    let offers = [listed];
+    let index = build_index(1, now_ms, &offers, &plan_chunks(&offers));
+    let listing = Listing::open(index).ok()?;
+    let chunk = Chunk::open(build_chunk([&body]).ok()?).ok()?;
+    let currency: CurrencyRate = serde_json::from_str(CURRENCY).ok()?;
+    let app = AppListing {
+        id: AppId::parse(APP)?,
+        platform: offer.os,
+        currency,
+        blocked: Vec::new(),
+        signs_clicks: false,
+    };
+    let mut page = Page::new(&app, tracking_url.trim_end_matches('/'));
+    for part in parts(&listing, &[0]) {
+        page.add(&listing, part, &chunk).ok()?;
+    }
+    let page: Value = serde_json::from_slice(&page.finish(1)).ok()?;
+    let goal = offer.goals_in_order().first()?.id.clone();
+    let macros = Macros {
+        click_id: "CLICK-ID",
+        goal_id: goal.as_str(),
+        offer_id: id.as_str(),
+        app_id: APP,
+        user_id: "sample-user",
+        gaid: "",
+        idfa: "",
+        custom: [""; 5],
+        country: "DE",
+    };
+    let mut location = String::new();
+    target::fill(offer.target().ok()?.as_str(), &macros, &mut location);
+    Some(json!({ "offer": page.get("offers")?.get(0)?, "redirect_url": location }))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::catalog::snapshot::sample::{any_offer, goal, id, offer};
+
+    const NOW_MS: i64 = 1_795_000_000_000;
+
+    #[test]
+    fn an_offer_is_shown_as_the_api_gives_it_with_its_redirect() {
+        let sample = Offer {
+            target_url: Some("https://t.example.com/c?id={click_id}&u={user_id}&g={goal_id}".into()),
+            ..offer(vec![goal("g-2", 500_000, 2), goal("g-1", 1_250_000, 1)])
+        };
+        let shown = preview(&id("90001"), &sample, "https://track.example.com/", NOW_MS).unwrap();
+        assert_eq!(shown["offer"]["id"], "90001");
+        assert_eq!(shown["offer"]["gls"][0]["id"], "g-1");
+        assert_eq!(shown["offer"]["gls"][0]["inapp_pyt"]["amt"], 1250);
+        assert_eq!(
+            shown["redirect_url"],
+            "https://t.example.com/c?id=CLICK-ID&u=sample-user&g=g-1"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_offer_has_a_preview(sample in any_offer()) {
+            prop_assume!(sample.target().is_ok());
+            prop_assert!(preview(&id("90001"), &sample, "https://track.example.com", NOW_MS).is_some());
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What an id or a credential names: the first step of the console's search.
+
+use serde_json::{Value as Json, json};
+
+use super::{Context, resource_tables::ResourceTable, sql};
+use contract::{catalog::Resource, operation::Reply};
+use domain::{
+    conversions::token::{Serial, Token},
+    model::credentials,
+};
+use platform::{
+    database::{Database, Row},
+    failure::Failure,
+    params,
+};
+
+/// The members of a document that tell a resource from others.
+const SHOWN: [&str; 6] = [
+    "name",
+    "publisher_id",
+    "advertiser_id",
+    "platform",
+    "approved",
+    "active",
+];
+
+/// Everything that has the text as its id, or as its credential.
+pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<Reply, Failure> {
+    let mut matches = Vec::new();
+    for resource in Resource::ALL.into_iter().filter(|resource| resource.is_id(text)) {
+        let row = db.query_first(resource.select_one(), params![text])?;
+        if let Some(row) = row {
+            matches.push(resource_match(resource, &row)?);
+        }
+    }
+    if let Some(row) = db.query_first(sql::GET_GOAL_OWNER, params![text])? {
+        matches.push(goal_match(db, text, row.text(0)?)?);
+    }
+    let hash = credentials::hash(text).to_vec();
+    if let Some(row) = db.query_first(sql::FIND_PUB_KEY, params![hash])? {
+        matches.push(json!({ "kind": "pub_key", "publisher_id": row.text(0)? }));
+    }
+    if let Some(Token {
+        advertiser,
+        serial: Serial(serial),
+    }) = Token::verify(context.token_mac, text)
+    {
+        let valid = db.query_integer(sql::IS_TOKEN_VALID, params![advertiser.as_str(), serial])?;
+        matches.push(json!({
+            "kind": "token",
+            "advertiser_id": advertiser,
+            "token_id": serial.to_string(),
+            "is_valid": valid == Some(1),
+        }));
+    }
+    Ok(Reply::ok(&json!({ "matches": matches })))
+}
+
+fn resource_match(resource: Resource, row: &Row) -> Result<Json, Failure> {
+    let mut members = serde_json::Map::new();
+    members.insert("kind".into(), resource.singular().into());
+    members.insert(resource.id_member().into(), row.text(0)?.into());
+    if let Json::Object(document) = row.json(1)? {
+        let shown = document
+            .into_iter()
+            .filter(|(name, _)| SHOWN.contains(&name.as_str()));
+        members.extend(shown);
+    }
+    Ok(members.into())
+}
+
+/// A goal with the title that its offer's document has. A retired one has none.
+fn goal_match(db: &impl Database, goal: &str, offer: &str) -> Result<Json, Failure> {
+    let document: Option<Json> = match db.query_first(sql::GET_OFFER_DOCUMENT, params![offer])? {
+        Some(row) => Some(row.json(0)?),
+        None => None,
+    };
+    let goals = document
+        .as_ref()
+        .and_then(|document| document.get("goals")?.as_array());
+    let found = goals.and_then(|goals| {
+        goals
+            .iter()
+            .find(|known| known.get("id").is_some_and(|id| id == goal))
+    });
+    let title = found.and_then(|goal| goal.get("ttl"));
+    Ok(json!({ "kind": "goal", "goal_id": goal, "offer_id": offer, "title": title }))
+}
