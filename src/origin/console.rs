@@ -1,153 +1,104 @@
 //! The operator's console. Its pages make the operator's calls under a session in place of the token, and each change
 //! stands in the account's audit under a name (docs/DECISIONS.md, "The console").
 
-pub mod access;
+use crate::{
+    access,
+    calls::TIMEOUT,
+    isolate::RequestContext,
+    operator,
+    refusal::Refusal,
+    routes::Handler,
+    site::{
+        self, Call,
+        gate::{self, Access, Member},
+    },
+};
+use contract::{
+    accounts::{self, Announced, AnnouncedChange, Settle},
+    operation::Done,
+};
+use domain::{
+    accounts::{account::AccountKind, session::SessionUse},
+    model::api_error::common,
+};
+use platform::{
+    http::{
+        answer::{Answer, JSON},
+        body::header,
+    },
+    log,
+    traits::ObjectCall,
+};
+use worker::Request;
 
-/// A call of the console's own. All others are the operator's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConsoleCall {
-    Site(crate::site::SiteCall),
-    /// The member who is signed in.
-    ReadSession,
+/// What the pages send: documents, imports, and facts. A form can send none of these.
+const MEDIA_TYPES: &[&str] = &[JSON, "application/x-ndjson", "text/csv"];
+
+/// Whether a call of the operator comes from a page of the console rather than from a program.
+pub fn is_visited(context: &RequestContext, request: &Request) -> bool {
+    let config = context.isolate.config.site(AccountKind::Operator);
+    config.is_some_and(|config| gate::sessions_of(context, config, request).current().is_some())
+        && header(request, "Authorization").is_none()
 }
 
-#[cfg(target_arch = "wasm32")]
-pub use handlers::{call, is_visited, operate};
+/// Runs a call of the operator for a member.
+pub async fn operate(handler: Handler, request: Call<'_>) -> Answer {
+    let context = request.context;
+    match operate_as_member(handler, request).await {
+        Ok(answer) => gate::add_guard_headers(answer),
+        Err(refusal) => site::refusal_answer(context, AccountKind::Operator, refusal),
+    }
+}
 
-#[cfg(target_arch = "wasm32")]
-mod handlers {
-    use serde_json::json;
-    use worker::Request;
-
-    use super::{ConsoleCall, access};
-    use crate::{
-        isolate::RequestContext,
-        limits::TIMEOUT,
-        operator,
-        refusal::Refusal,
-        routes::Handler,
-        site::{
-            self, Call,
-            gate::{self, Access, Member},
-            members::{member_json, notices},
+async fn operate_as_member(handler: Handler, request: Call<'_>) -> Result<Answer, Refusal> {
+    let config = request.config()?;
+    let access::Access { permission, action } = access::of(handler).ok_or(common::NOT_FOUND)?;
+    let is_poll = action.is_none() && header(&request.request, "X-Poll").is_some();
+    let access = Access {
+        session_use: if is_poll {
+            SessionUse::Poll
+        } else {
+            SessionUse::Action
         },
+        permission: Some(permission),
     };
-    use contract::{
-        accounts::{self, Announced, AnnouncedChange, Settle},
-        operation::Done,
+    let member = gate::enter(&request, config, access, MEDIA_TYPES).await?;
+    let Call {
+        context,
+        segments,
+        address,
+        request,
+        ..
+    } = request;
+    let Some(action) = action else {
+        return Ok(operator::call(context, handler, segments, request, address.query).await?);
     };
-    use domain::{
-        accounts::{account::AccountKind, session::SessionUse},
-        model::{api_error::common, time::UtcDay},
-    };
-    use platform::{
-        http::{
-            answer::{Answer, JSON},
-            body::header,
-        },
-        log,
-        traits::ObjectCall,
-    };
-
-    /// What the pages send: documents, imports, and facts. A form can send none of these.
-    const MEDIA_TYPES: &[&str] = &[JSON, "application/x-ndjson", "text/csv"];
-
-    /// Runs the handler of a routed request of the console.
-    pub async fn call(call: ConsoleCall, request: Call<'_>) -> Answer {
-        let context = request.context;
-        match call {
-            ConsoleCall::Site(call) => site::call(call, request).await,
-            ConsoleCall::ReadSession => match read_session(request).await {
-                Ok(answer) => gate::add_guard_headers(answer),
-                Err(refusal) => site::refusal_answer(context, AccountKind::Operator, refusal),
-            },
-        }
-    }
-
-    /// `GET session`: the first answer that a page reads.
-    async fn read_session(request: Call<'_>) -> Result<Answer, Refusal> {
-        let config = request.config()?;
-        let access = Access {
-            session_use: SessionUse::Action,
-            permission: None,
+    let account = accounts::address(member.account.id());
+    let announce = member.announce(AnnouncedChange::Operate {
+        action: action.to_owned(),
+        subject: segments.join(" "),
+    });
+    let Announced { entry } = context.workers.call(&account, announce, TIMEOUT).await?;
+    let answer = operator::call(context, handler, segments, request, address.query)
+        .await
+        .unwrap_or_else(Answer::from);
+    // A change that failed otherwise may have been made: its entry stays marked.
+    if answer.status() < 500 {
+        let settle = Settle {
+            entry,
+            is_done: answer.status() < 400 && !answer.is_dry_run(),
+            subject: None,
         };
-        let member = gate::enter(&request, config, access, gate::JSON_ONLY).await?;
-        let dashboard = request.context.isolate.config.site(AccountKind::Publisher);
-        let body = json!({
-            "member": member_json(&member),
-            "notices": notices(&member),
-            "today": UtcDay::of_ms(request.context.now_ms).to_string(),
-            "has_dashboard": dashboard.is_some(),
-        });
-        Ok(Answer::json(200, body.to_string()))
+        settle_entry(context, &member, settle).await;
     }
+    Ok(answer)
+}
 
-    /// Whether a call of the operator comes from a page of the console rather than from a program.
-    pub fn is_visited(context: &RequestContext, request: &Request) -> bool {
-        let config = context.isolate.config.site(AccountKind::Operator);
-        config.is_some_and(|config| gate::sessions_of(context, config, request).current().is_some())
-            && header(request, "Authorization").is_none()
-    }
-
-    /// Runs a call of the operator for a member.
-    pub async fn operate(handler: Handler, request: Call<'_>) -> Answer {
-        let context = request.context;
-        match operate_as_member(handler, request).await {
-            Ok(answer) => gate::add_guard_headers(answer),
-            Err(refusal) => site::refusal_answer(context, AccountKind::Operator, refusal),
-        }
-    }
-
-    async fn operate_as_member(handler: Handler, request: Call<'_>) -> Result<Answer, Refusal> {
-        let config = request.config()?;
-        let access::Access { permission, action } = access::of(handler).ok_or(common::NOT_FOUND)?;
-        let is_poll = action.is_none() && header(&request.request, "X-Poll").is_some();
-        let access = Access {
-            session_use: if is_poll {
-                SessionUse::Poll
-            } else {
-                SessionUse::Action
-            },
-            permission: Some(permission),
-        };
-        let member = gate::enter(&request, config, access, MEDIA_TYPES).await?;
-        let Call {
-            context,
-            segments,
-            address,
-            request,
-            ..
-        } = request;
-        let Some(action) = action else {
-            return Ok(operator::call(context, handler, segments, request, address.query).await?);
-        };
-        let account = accounts::address(member.account.id());
-        let announce = member.announce(AnnouncedChange::Operate {
-            action: action.to_owned(),
-            subject: segments.join(" "),
-        });
-        let Announced { entry } = context.workers.call(&account, announce, TIMEOUT).await?;
-        let answer = operator::call(context, handler, segments, request, address.query)
-            .await
-            .unwrap_or_else(Answer::from);
-        // A change that failed otherwise may have been made: its entry stays marked.
-        if answer.status() < 500 {
-            let settle = Settle {
-                entry,
-                is_done: answer.status() < 400 && !answer.is_dry_run(),
-                subject: None,
-            };
-            settle_entry(context, &member, settle).await;
-        }
-        Ok(answer)
-    }
-
-    async fn settle_entry(context: &RequestContext, member: &Member, settle: Settle) {
-        let account = accounts::address(member.account.id());
-        let entry = settle.entry;
-        let settled: Result<Done, _> = context.workers.call(&account, settle, TIMEOUT).await;
-        if let Err(error) = settled {
-            log::error("console", format_args!("audit entry {entry}: {error}"));
-        }
+async fn settle_entry(context: &RequestContext, member: &Member, settle: Settle) {
+    let account = accounts::address(member.account.id());
+    let entry = settle.entry;
+    let settled: Result<Done, _> = context.workers.call(&account, settle, TIMEOUT).await;
+    if let Err(error) = settled {
+        log::error("console", format_args!("audit entry {entry}: {error}"));
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     limits::Pool,
     operator,
     routes::{self, Handler, ROUTES},
-    site::Call,
+    site::{self, Call},
 };
 use contract::origin::{is_console, is_dashboard};
 use domain::{
@@ -143,7 +143,7 @@ async fn handle(
         Handler::Dashboard(call) => {
             Ok(dashboard::call(call, site_call(AccountKind::Publisher, request)).await)
         }
-        Handler::Console(call) => Ok(console::call(call, site_call(AccountKind::Operator, request)).await),
+        Handler::Console(call) => Ok(site::call(call, site_call(AccountKind::Operator, request)).await),
         handler if is_visited => {
             Ok(console::operate(handler, site_call(AccountKind::Operator, request)).await)
         }

@@ -19,8 +19,12 @@ pub mod counters;
 pub mod ledger;
 pub mod outbox;
 
+pub mod access;
+#[cfg(target_arch = "wasm32")]
+mod calls;
 pub mod config;
-pub mod console;
+#[cfg(target_arch = "wasm32")]
+mod console;
 pub mod dashboard;
 pub mod description;
 #[cfg(target_arch = "wasm32")]

@@ -1,6 +1,5 @@
 //! The origin's route table: the operator's interface, its description, the dashboard, and health.
 
-use crate::console::ConsoleCall::{self, ReadSession};
 use crate::dashboard::{
     DashboardCall::{self, Member},
     MemberCall::{
@@ -43,7 +42,7 @@ pub enum Handler {
     ReadService,
     Offer(OfferCall),
     Dashboard(DashboardCall),
-    Console(ConsoleCall),
+    Console(SiteCall),
     Catalog(CatalogCall),
     Ledger(LedgerCall),
     Outbox(OutboxCall),
@@ -136,11 +135,6 @@ const fn console(pattern: &'static str, endpoints: Endpoints) -> Row {
 /// A handler of the dashboard.
 const fn of_dashboard(call: SiteCall) -> Handler {
     Dashboard(DashboardCall::Site(call))
-}
-
-/// A handler of the console.
-const fn of_console(call: SiteCall) -> Handler {
-    Console(ConsoleCall::Site(call))
 }
 
 const fn publishers(pattern: &'static str, endpoints: Endpoints) -> Row {
@@ -337,40 +331,40 @@ pub const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/sessions/{}", &[on(Delete, of_dashboard(Account(EndSession))).within(Members)]),
     dashboard("/v1/dashboard/audit", &[on(Get, of_dashboard(Account(ReadAudit))).within(Members)]),
 
-    console("/console", &[on(Get, of_console(Page)), on(Head, of_console(Page))]),
-    console("/console/{}", &[on(Get, of_console(Page)), on(Head, of_console(Page))]),
-    console("/console/assets/{}", &[on(Get, of_console(Asset)), on(Head, of_console(Asset))]),
-    console("/console/{}/{}", &[on(Get, of_console(Page)), on(Head, of_console(Page))]),
-    console("/console/{}/{}/{}", &[on(Get, of_console(Page)), on(Head, of_console(Page))]),
-    console("/console/{}/{}/{}/{}", &[on(Get, of_console(Page)), on(Head, of_console(Page))]),
+    console("/console", &[on(Get, Console(Page)), on(Head, Console(Page))]),
+    console("/console/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),
+    console("/console/assets/{}", &[on(Get, Console(Asset)), on(Head, Console(Asset))]),
+    console("/console/{}/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),
+    console("/console/{}/{}/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),
+    console("/console/{}/{}/{}/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),
 
-    console("/v1/console/invite", &[on(Post, of_console(Public(ReadInvite))).within(SignIns)]),
-    console("/v1/console/sign_in", &[on(Post, of_console(Public(SignIn))).within(SignIns)]),
-    console("/v1/console/sign_in/passkey", &[on(Post, of_console(Public(SignInByPasskey))).within(SignIns)]),
-    console("/v1/console/sign_out", &[on(Post, of_console(Public(SignOut))).within(SignIns)]),
+    console("/v1/console/invite", &[on(Post, Console(Public(ReadInvite))).within(SignIns)]),
+    console("/v1/console/sign_in", &[on(Post, Console(Public(SignIn))).within(SignIns)]),
+    console("/v1/console/sign_in/passkey", &[on(Post, Console(Public(SignInByPasskey))).within(SignIns)]),
+    console("/v1/console/sign_out", &[on(Post, Console(Public(SignOut))).within(SignIns)]),
     console("/v1/console/passkeys", &[
-        on(Get, of_console(Account(ListPasskeys))).within(Members),
-        on(Post, of_console(Public(CreatePasskey))).within(SignIns),
+        on(Get, Console(Account(ListPasskeys))).within(Members),
+        on(Post, Console(Public(CreatePasskey))).within(SignIns),
     ]),
-    console("/v1/console/passkeys/creation", &[on(Post, of_console(Public(PasskeyCreation))).within(SignIns)]),
-    console("/v1/console/passkeys/request", &[on(Post, of_console(Public(PasskeyRequest))).within(SignIns)]),
-    console("/v1/console/passkeys/another", &[on(Post, of_console(Account(AddPasskey))).within(Members)]),
-    console("/v1/console/passkeys/another/creation", &[on(Post, of_console(Account(PasskeyAddition))).within(Members)]),
-    console("/v1/console/passkeys/{}", &[on(Delete, of_console(Account(RemovePasskey))).within(Members)]),
-    console("/v1/console/verify", &[on(Post, of_console(Account(Verify))).within(Members)]),
-    console("/v1/console/verify/request", &[on(Post, of_console(Account(VerifyRequest))).within(Members)]),
-    console("/v1/console/session", &[on(Get, Console(ReadSession)).within(Members)]),
-    console("/v1/console/members", &[on(Get, of_console(Account(ListMembers))).within(Members)]),
+    console("/v1/console/passkeys/creation", &[on(Post, Console(Public(PasskeyCreation))).within(SignIns)]),
+    console("/v1/console/passkeys/request", &[on(Post, Console(Public(PasskeyRequest))).within(SignIns)]),
+    console("/v1/console/passkeys/another", &[on(Post, Console(Account(AddPasskey))).within(Members)]),
+    console("/v1/console/passkeys/another/creation", &[on(Post, Console(Account(PasskeyAddition))).within(Members)]),
+    console("/v1/console/passkeys/{}", &[on(Delete, Console(Account(RemovePasskey))).within(Members)]),
+    console("/v1/console/verify", &[on(Post, Console(Account(Verify))).within(Members)]),
+    console("/v1/console/verify/request", &[on(Post, Console(Account(VerifyRequest))).within(Members)]),
+    console("/v1/console/session", &[on(Get, Console(Account(AccountCall::ReadSession))).within(Members)]),
+    console("/v1/console/members", &[on(Get, Console(Account(ListMembers))).within(Members)]),
     console("/v1/console/members/{}", &[
-        on(Patch, of_console(Account(ChangeRole))).within(Members),
-        on(Delete, of_console(Account(RemoveMember))).within(Members),
+        on(Patch, Console(Account(ChangeRole))).within(Members),
+        on(Delete, Console(Account(RemoveMember))).within(Members),
     ]),
-    console("/v1/console/members/{}/recovery", &[on(Post, of_console(Account(Recover))).within(Members)]),
-    console("/v1/console/invites", &[on(Post, of_console(Account(AccountCall::Invite))).within(Members)]),
-    console("/v1/console/invites/{}", &[on(Delete, of_console(Account(WithdrawInvite))).within(Members)]),
-    console("/v1/console/sessions", &[on(Get, of_console(Account(ListSessions))).within(Members)]),
-    console("/v1/console/sessions/{}", &[on(Delete, of_console(Account(EndSession))).within(Members)]),
-    console("/v1/console/audit", &[on(Get, of_console(Account(ReadAudit))).within(Members)]),
+    console("/v1/console/members/{}/recovery", &[on(Post, Console(Account(Recover))).within(Members)]),
+    console("/v1/console/invites", &[on(Post, Console(Account(AccountCall::Invite))).within(Members)]),
+    console("/v1/console/invites/{}", &[on(Delete, Console(Account(WithdrawInvite))).within(Members)]),
+    console("/v1/console/sessions", &[on(Get, Console(Account(ListSessions))).within(Members)]),
+    console("/v1/console/sessions/{}", &[on(Delete, Console(Account(EndSession))).within(Members)]),
+    console("/v1/console/audit", &[on(Get, Console(Account(ReadAudit))).within(Members)]),
 ];
 
 #[cfg(test)]

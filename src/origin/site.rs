@@ -48,6 +48,8 @@ pub enum PublicCall {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountCall {
+    /// The member who is signed in, where no other first answer tells. The dashboard's overview does.
+    ReadSession,
     VerifyRequest,
     Verify,
     ListMembers,
@@ -69,7 +71,7 @@ impl AccountCall {
     /// The permission that a call needs besides a session.
     pub fn permission(self) -> Option<Permission> {
         match self {
-            Self::VerifyRequest | Self::Verify => None,
+            Self::ReadSession | Self::VerifyRequest | Self::Verify => None,
             Self::ListMembers => Some(Permission::ViewMembers),
             Self::Invite | Self::WithdrawInvite | Self::ChangeRole | Self::RemoveMember | Self::Recover => {
                 Some(Permission::ManageMembers)
@@ -186,6 +188,7 @@ mod handlers {
             ..
         } = request;
         match call {
+            AccountCall::ReadSession => Ok(members::session(context, &member)),
             AccountCall::VerifyRequest => passkeys::verify_request(context, config, &member),
             AccountCall::Verify => passkeys::verify(context, config, &member, request).await,
             AccountCall::ListMembers => members::list(context, &member).await,

@@ -16,6 +16,7 @@ mod callbacks;
 mod caps;
 mod clicks;
 mod conformance;
+mod console;
 mod conversions;
 mod dashboard;
 mod fast_path;

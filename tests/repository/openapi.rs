@@ -36,7 +36,7 @@ use origin::{
     routes::{Handler, ROUTES},
     site::{PublicCall, SiteCall},
 };
-use platform::http::router::{Interface, Method, Route};
+use platform::http::router::{Interface, Method, Route, RouteName};
 
 /// The files whose refusals only the dashboard's calls can have. The others' are those of `openapi.yaml`.
 const DASHBOARDS_OWN: [&str; 11] = [
@@ -106,11 +106,10 @@ fn assert_valid(schema: &Validator, instance: &Value) {
     assert!(errors.is_empty(), "{instance}: {errors:?}");
 }
 
-/// Path and method of each endpoint of a route table: those of the dashboard, or all others.
-fn rows<H, P>(table: &[Route<H, P>], of_dashboard: bool) -> Vec<(String, String)> {
-    let routes = table
-        .iter()
-        .filter(|route| (route.interface == Interface::Dashboard) == of_dashboard);
+/// Path and method of each endpoint of a route table: those of the dashboard and the console, or all others.
+fn rows<H, P>(table: &[Route<H, P>], of_sites: bool) -> Vec<(String, String)> {
+    let is_sites = |route: &&Route<H, P>| matches!(route.name, RouteName::Dashboard | RouteName::Console);
+    let routes = table.iter().filter(|route| is_sites(route) == of_sites);
     let endpoints = routes.flat_map(|route| {
         route
             .endpoints

@@ -16,10 +16,12 @@ pub fn document() -> Value {
     serde_json::from_str(DESCRIPTION).expect("JSON")
 }
 
-/// The document of the dashboard, with a copy of each component of the served one that it refers to.
+/// The document of the dashboard, with a copy of each component of the served one that it refers to, and with the paths of
+/// the console that it names.
 pub fn dashboard_document() -> Value {
     let served = document();
     let mut document: Value = yaml_serde::from_str(DASHBOARD).expect("YAML");
+    add_console(&mut document);
     let mut wanted = Vec::new();
     localize(&mut document, SERVED, &mut wanted);
     let mut copied = BTreeSet::new();
@@ -45,6 +47,27 @@ pub fn dashboard_document() -> Value {
         );
     }
     document
+}
+
+/// Adds the paths of `x-console`, each with the description of the dashboard's path that it names.
+fn add_console(document: &mut Value) {
+    let members = document.as_object_mut().expect("a document");
+    let Some(Value::Object(console)) = members.remove("x-console") else {
+        panic!("no x-console");
+    };
+    for (path, described) in console {
+        let described = described.as_str().expect("a path");
+        let mut item = document["paths"][described].clone();
+        let methods = item
+            .as_object_mut()
+            .unwrap_or_else(|| panic!("no path {described}"));
+        for operation in methods.values_mut() {
+            if let Some(id) = operation.get("operationId").and_then(Value::as_str) {
+                operation["operationId"] = json!(format!("{id} at {path}"));
+            }
+        }
+        document["paths"][path] = item;
+    }
 }
 
 /// Makes the references that begin with `prefix` local, and collects where they lead.

@@ -5,8 +5,8 @@ use worker::Request;
 
 use super::{idempotency_key, visitor::Visitor};
 use crate::{
+    calls::{TIMEOUT, ask, read_page, segment},
     isolate::RequestContext,
-    operator::{self, ask, segment},
     refusal::Refusal,
     site::audited,
 };
@@ -54,7 +54,7 @@ fn app_id(segments: &[&str]) -> Result<AppId, ApiError> {
 
 pub async fn list(context: &RequestContext, visitor: &Visitor, query: &str) -> Result<Answer, Refusal> {
     let most = u32::try_from(OWN_APPS_PAGE).unwrap_or(u32::MAX);
-    let (_, cursor) = operator::read_page(query, most)?;
+    let (_, cursor) = read_page(query, most)?;
     let list = ListOwnApps {
         publisher_id: visitor.publisher.clone(),
         cursor,
@@ -67,10 +67,7 @@ pub async fn read(context: &RequestContext, visitor: &Visitor, segments: &[&str]
         publisher_id: visitor.publisher.clone(),
         app_id: app_id(segments)?,
     };
-    let reply = context
-        .workers
-        .call(&to_catalog(), get, operator::TIMEOUT)
-        .await?;
+    let reply = context.workers.call(&to_catalog(), get, TIMEOUT).await?;
     app_answer(200, reply)
 }
 

@@ -8,9 +8,9 @@ use worker::{Delay, Headers, Method, Request, RequestInit, Response};
 
 use super::visitor::Visitor;
 use crate::{
+    calls::{TIMEOUT, ask, segment},
     isolate::RequestContext,
     ledger::exports::FACTS_CHANGED,
-    operator::{TIMEOUT, ask, segment},
     refusal::Refusal,
     site::gate,
 };

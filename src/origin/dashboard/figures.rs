@@ -8,8 +8,8 @@ use worker::{Method, Request, RequestInit};
 
 use super::{switch, visitor::Visitor};
 use crate::{
+    calls::{TIMEOUT, ask, ask_catalog},
     isolate::RequestContext,
-    operator::{TIMEOUT, ask, ask_catalog},
     refusal::Refusal,
     site::{
         config::SiteConfig,

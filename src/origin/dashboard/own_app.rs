@@ -4,8 +4,8 @@ use serde::de::DeserializeOwned;
 
 use super::visitor::Visitor;
 use crate::{
+    calls::{TIMEOUT, segment},
     isolate::RequestContext,
-    operator::{TIMEOUT, segment},
     refusal::Refusal,
 };
 use contract::{

@@ -5,8 +5,8 @@ use worker::Request;
 
 use super::{idempotency_key, reward_query, visitor::Visitor};
 use crate::{
+    calls::{TIMEOUT, ask, segment},
     isolate::RequestContext,
-    operator::{TIMEOUT, ask, segment},
     refusal::Refusal,
     site::audited,
 };

@@ -11,8 +11,8 @@ use super::{
     visitor::Visitor,
 };
 use crate::{
+    calls::{TIMEOUT, segment},
     isolate::RequestContext,
-    operator::{TIMEOUT, segment},
     outbox::story::unknown_reward,
     refusal::Refusal,
     site::audited,

@@ -7,8 +7,8 @@ use worker::Request;
 use super::visitor::Visitor;
 use crate::{
     accounts::audit,
+    calls::{TIMEOUT, ask, segment},
     isolate::RequestContext,
-    operator::{TIMEOUT, ask, segment},
     refusal::Refusal,
     site::audited,
 };

@@ -7,8 +7,8 @@ use worker::Request;
 
 use super::visitor::Visitor;
 use crate::{
+    calls::ask_catalog,
     isolate::RequestContext,
-    operator::ask_catalog,
     refusal::Refusal,
     site::{config::SiteConfig, gate, sign_in::with_sessions},
 };

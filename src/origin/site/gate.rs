@@ -6,7 +6,7 @@ use super::{
     Call,
     config::{LocalSignIn, SiteConfig},
 };
-use crate::{isolate::RequestContext, limits::Pool, operator::TIMEOUT, refusal::Refusal};
+use crate::{calls::TIMEOUT, isolate::RequestContext, limits::Pool, refusal::Refusal};
 use contract::accounts::{self, Actor, Announce, AnnouncedChange, ReadSession, Session};
 use domain::{
     accounts::{

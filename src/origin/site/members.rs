@@ -6,8 +6,8 @@ use worker::Request;
 
 use super::{config::SiteConfig, gate::Member};
 use crate::{
+    calls::{TIMEOUT, read_page, segment},
     isolate::RequestContext,
-    operator::{TIMEOUT, read_page, segment},
     refusal::Refusal,
 };
 use contract::{
@@ -18,10 +18,11 @@ use contract::{
     operation::{Done, ObjectAddress, Operation},
 };
 use domain::{
-    accounts::{ids::MemberId, role::Role},
+    accounts::{account::AccountKind, ids::MemberId, role::Role},
     model::{
         api_error::{ApiError, common},
         document::{Document, FieldError, INVALID_FIELD},
+        time::UtcDay,
     },
 };
 use platform::{
@@ -100,6 +101,18 @@ pub fn notices(member: &Member) -> Vec<Value> {
             })
         })
         .collect()
+}
+
+/// `GET session`: the first answer that a page of the console reads.
+pub fn session(context: &RequestContext, member: &Member) -> Answer {
+    let dashboard = context.isolate.config.site(AccountKind::Publisher);
+    let body = json!({
+        "member": member_json(member),
+        "notices": notices(member),
+        "today": UtcDay::of_ms(context.now_ms).to_string(),
+        "has_dashboard": dashboard.is_some(),
+    });
+    Answer::json(200, body.to_string())
 }
 
 pub async fn list(context: &RequestContext, by: &Member) -> Result<Answer, Refusal> {

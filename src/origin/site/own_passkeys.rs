@@ -13,7 +13,7 @@ use super::{
     },
     sign_in::user_agent,
 };
-use crate::{isolate::RequestContext, operator::segment, refusal::Refusal};
+use crate::{calls::segment, isolate::RequestContext, refusal::Refusal};
 use contract::{
     accounts::{AddPasskey, PasskeyRow, ReadPasskeys, RemovePasskey},
     operation::Done,

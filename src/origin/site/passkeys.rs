@@ -11,7 +11,7 @@ use super::{
     sign_in::{OpenInvite, account_of, open_invite, open_session, sessions_left, user_agent},
     web_crypto,
 };
-use crate::{isolate::RequestContext, operator::TIMEOUT, refusal::Refusal};
+use crate::{calls::TIMEOUT, isolate::RequestContext, refusal::Refusal};
 use contract::{
     accounts::{
         self, Accept, CountFailure, NewPasskey, Passkey, ReadPasskey, SignIn, SignedIn, SpentChallenge,

@@ -10,8 +10,8 @@ use super::{
     gate,
 };
 use crate::{
+    calls::{TIMEOUT, ask_catalog},
     isolate::RequestContext,
-    operator::{TIMEOUT, ask_catalog},
     refusal::Refusal,
 };
 use contract::{

@@ -50,7 +50,7 @@ fn access_to_account(call: AccountCall) -> (&'static [Role], Passkey) {
     use AccountCall::*;
     use Passkey::*;
     match call {
-        VerifyRequest => (EVERYBODY, Any),
+        ReadSession | VerifyRequest => (EVERYBODY, Any),
         Verify => (EVERYBODY, Any),
         ListMembers => (OWNERS, Any),
         Invite => (OWNERS, Fresh),
