@@ -24,6 +24,7 @@ mod chunks;
 mod click_secrets;
 mod guard;
 mod import;
+mod lookups;
 mod own_apps;
 mod pub_key_requests;
 mod publication;

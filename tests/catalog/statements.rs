@@ -2,8 +2,8 @@
 
 use contract::catalog::{
     AppNames, ChangeOwnApp, CreateOwnApp, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus,
-    IssuePubKey, IssueToken, List, ListOwnApps, ListPubKeyRequests, OwnAppChange, RequestPubKey, RevokeToken,
-    SecretChange,
+    IssuePubKey, IssueToken, List, ListOwnApps, ListPubKeyRequests, ListTerms, OwnAppChange,
+    ReadOfferFigures, RequestPubKey, RevokeToken, Search, SecretChange,
 };
 use std::collections::BTreeSet;
 
@@ -25,8 +25,8 @@ use domain::{
     model::{AppId, OfferId, PublisherId, time::UtcDay},
 };
 use origin::catalog::{
-    account_sync, callback_sync::queue, import_steps, limits, publication, schedule, sql, terms,
-    tracking_slots,
+    account_sync, callback_sync::queue, import_steps, limits, offer_figures::NearCaps, publication, schedule,
+    sql, terms, tracking_slots,
 };
 use platform::database::Database;
 
@@ -158,6 +158,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     // Every listed offer has ended, so its chunks are unused.
     prepare_listing(db, 1 << 52).unwrap();
     schedule::next_alarm(db, NOON).unwrap();
+    lookups(&catalog);
     let ran = db.statements();
     (catalog, ran)
 }
@@ -185,6 +186,39 @@ fn own_apps(catalog: &Catalog, app: &str) {
     body(&catalog.send(Command::ChangeOwnApp(renew)).unwrap(), 201);
     let masked = json!({ "click_secret": "********" });
     catalog.put(Resource::App, app, &with(catalog_document(catalog, app), &masked));
+}
+
+/// Asks what the console asks.
+fn lookups(catalog: &Catalog) {
+    let advertiser_id = "mangrove-mobile".to_owned();
+    let issue = Command::IssueToken(IssueToken { advertiser_id });
+    let token = body(&catalog.send(issue).unwrap(), 201)["token"].clone();
+    let text = token.as_str().unwrap().to_owned();
+    let offer_id = OfferId::parse("60240").unwrap();
+    for command in [
+        Command::Search(Search { text }),
+        Command::Search(Search {
+            text: "60240-1".into(),
+        }),
+        Command::Terms(ListTerms {
+            offer_id: offer_id.clone(),
+        }),
+        Command::OfferFigures(ReadOfferFigures {
+            offer_ids: vec![offer_id],
+        }),
+    ] {
+        body(&catalog.send(command).unwrap(), 200);
+    }
+    catalog
+        .db
+        .execute(
+            "UPDATE offers SET click_cap = 1, ever_capped = 1 WHERE id = '60240'",
+            &[],
+        )
+        .unwrap();
+    let mut near = NearCaps::default();
+    while near.step(&catalog.db, NOON).unwrap() {}
+    near.finish(&catalog.db).unwrap();
 }
 
 /// An app's document without what an answer adds.
