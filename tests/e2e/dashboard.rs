@@ -9,6 +9,7 @@ mod exports;
 mod figures;
 mod hammer;
 mod keys;
+mod malformed;
 mod offers;
 mod pages;
 mod passkey_keys;

@@ -10,7 +10,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{away_from_midnight, root};
+use crate::harness::{PUBLISHER, away_from_midnight, eventually, root};
+use contract::activity::{RewardDelivery, RewardState};
 
 /// The documents with commands. The README is the last: it gives the advertiser that docs/OPERATING.md reads a token.
 const DOCUMENTS: [&str; 3] = ["docs/OPERATING.md", "docs/INTEGRATING.md", "README.md"];
@@ -77,24 +78,31 @@ impl Make {
     }
 }
 
-/// Signs in as the page does, with the text of an invite, which is of one use.
-fn accept(port: u16, invite: &str) {
-    let sign_in = || {
-        let origin = format!("http://localhost:{port}");
-        ureq::post(format!("{origin}/v1/dashboard/sign_in"))
-            .config()
-            .http_status_as_error(false)
-            .build()
-            .header("Origin", origin)
-            .header("Sec-Fetch-Site", "same-origin")
-            .header("Content-Type", "application/json")
-            .send(json!({ "invite": invite }).to_string())
-            .unwrap()
-    };
+/// Posts to the dashboard as its page does.
+fn post(port: u16, path: &str, cookie: &str, body: &Value) -> ureq::http::Response<ureq::Body> {
+    let origin = format!("http://localhost:{port}");
+    ureq::post(format!("{origin}/v1/dashboard/{path}"))
+        .config()
+        .http_status_as_error(false)
+        .build()
+        .header("Origin", origin)
+        .header("Sec-Fetch-Site", "same-origin")
+        .header("Content-Type", "application/json")
+        .header("Cookie", cookie)
+        .header("X-Publisher", PUBLISHER)
+        .send(body.to_string())
+        .unwrap()
+}
+
+/// Signs in as the page does, with the text of an invite, which is of one use. Returns the session's cookie.
+fn accept(port: u16, invite: &str) -> String {
+    let sign_in = || post(port, "sign_in", "", &json!({ "invite": invite }));
     let signed_in = sign_in();
     assert_eq!(signed_in.status(), 204);
-    assert!(signed_in.headers().contains_key("set-cookie"));
+    let cookie = signed_in.headers()["set-cookie"].to_str().unwrap();
+    let (cookie, _) = cookie.split_once(';').unwrap();
     assert_eq!(sign_in().status(), 404);
+    cookie.to_owned()
 }
 
 impl Drop for Make {
@@ -185,6 +193,79 @@ fn check_demo_rewards(port: u16) {
     assert_eq!(values("code"), codes.into());
 }
 
+/// The demo has rewards, callbacks and endpoints in every state, so that each page of the dashboard has something to show.
+fn check_demo_dashboard(port: u16, cookie: &str) {
+    let activity = || -> Value {
+        let mut answer = ureq::get(format!("http://localhost:{port}/v1/dashboard/activity"))
+            .header("Sec-Fetch-Site", "same-origin")
+            .header("Cookie", cookie)
+            .header("X-Publisher", PUBLISHER)
+            .call()
+            .unwrap();
+        serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap()
+    };
+    let rows = || -> Vec<Value> {
+        let mut answer = post(port, "rewards", cookie, &json!({ "limit": 200 }));
+        let page: Value = serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap();
+        page["rows"].as_array().unwrap().clone()
+    };
+    let texts = |values: Vec<&Value>| -> BTreeSet<String> {
+        values
+            .into_iter()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect()
+    };
+    // Of the app without a callback, of two that take them, of one that is down, and of one that answered 410.
+    let endpoints = [
+        ("10000002", "none"),
+        ("10000003", "healthy"),
+        ("10000004", "healthy"),
+        ("10000005", "disabled"),
+        ("10000006", "failing"),
+    ];
+    let endpoints: BTreeSet<_> = endpoints
+        .map(|(app, state)| (app.to_owned(), state.to_owned()))
+        .into();
+    eventually(&endpoints, || {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let activity = activity();
+        let apps = activity["apps"].as_array().unwrap().iter();
+        apps.map(|app| (text(&app["app_id"]), text(&app["endpoint"]["state"])))
+            .collect()
+    });
+    let states: BTreeSet<_> = RewardState::ALL
+        .iter()
+        .map(|state| state.as_str().to_owned())
+        .collect();
+    let deliveries: BTreeSet<_> = RewardDelivery::ALL
+        .iter()
+        .map(|delivery| delivery.as_str().to_owned())
+        .collect();
+    eventually(&(states, deliveries), || {
+        let rows = rows();
+        let member = |name: &str| texts(rows.iter().map(|row| &row[name]).collect());
+        (member("state"), member("delivery"))
+    });
+    // Clicks of one app are signed, and are paid.
+    let signed = BTreeSet::from(["delivered".to_owned()]);
+    eventually(&signed, || {
+        let rows = rows();
+        let of_app = rows.iter().filter(|row| row["app_id"] == "10000004");
+        texts(of_app.map(|row| &row["delivery"]).collect())
+    });
+    let unsigned =
+        format!("http://localhost:{port}/v2/tracking/click?rid=606477&app=10000004&user_id=demo-signed");
+    let answer = ureq::get(unsigned)
+        .config()
+        .http_status_as_error(false)
+        .build()
+        .header("CF-IPCountry", "US")
+        .call()
+        .unwrap();
+    assert_eq!(answer.status(), 403);
+}
+
 #[test]
 fn every_command_of_the_documents_answers_as_they_show() {
     // The demo's users reach a limit of a day.
@@ -195,13 +276,14 @@ fn every_command_of_the_documents_answers_as_they_show() {
         .map(|()| TcpListener::bind("127.0.0.1:0").unwrap())
         .map(|listener| listener.local_addr().unwrap().port());
     let (make, invite) = Make::run(port, state.path());
-    accept(port, &invite);
+    let cookie = accept(port, &invite);
     for host in ["localhost", "127.0.0.1"] {
         let health = ureq::get(format!("http://{host}:{port}/healthz")).call().unwrap();
         assert_eq!(health.status(), 200, "{host}");
     }
 
     check_demo_rewards(port);
+    check_demo_dashboard(port, &cookie);
     let mut answer = String::new();
     let mut commands = 0;
     for (language, text) in DOCUMENTS.into_iter().flat_map(blocks) {

@@ -1,17 +1,14 @@
 //! Rewards in the dashboard: the list is live, counts agree with log and ledger, a story has everything that an owner may know
 //! and an analyst's part for an analyst, and whatever a receiver answers is shown as text.
 
-use std::{thread::sleep, time::Duration};
-
 use serde_json::{Value, json};
 
 use super::{Browser, signed_in};
 use crate::harness::{Behaviour, OfferWall, Receiver, SECRET, Setup, demo, eventually_within, now_ms};
 use domain::model::time::SECOND_MS;
 
-/// Within this time what was committed is in the list, when nothing fails.
-const LIVE_MS: i64 = 4 * SECOND_MS;
-/// How long the list may take after crashes, whose outboxes come back when their alarms do.
+/// How long the list may take on a busy machine, and after crashes, whose outboxes come back when their alarms do. The simulation
+/// of the outbox holds it to 4 s of its own clock (`tests/origin/outbox_simulation/activity.rs`).
 const PATIENCE_MS: i64 = 60 * SECOND_MS;
 
 fn rows(browser: &Browser<'_>, body: &Value) -> Vec<Value> {
@@ -115,7 +112,7 @@ pub fn expect_agreement(wall: &OfferWall<'_>, revenue_usd: f64) {
 }
 
 #[test]
-fn a_reward_is_listed_within_4_s_and_its_story_ends_with_its_reversal() {
+fn a_reward_is_listed_and_its_story_ends_with_its_reversal() {
     let signpost = demo();
     let receiver = Receiver::start();
     let wall = signpost.offer_wall("activity-live", "79000301", Some(&receiver));
@@ -127,13 +124,9 @@ fn a_reward_is_listed_within_4_s_and_its_story_ends_with_its_reversal() {
     assert!(rows(&owner, &json!({})).is_empty());
 
     for user in ["live-1", "live-2", "live-3"] {
-        let committed_ms = now_ms();
         let id = wall.pay(user);
-        while rows(&owner, &json!({ "transaction_id": id })).is_empty() {
-            let took_ms = now_ms() - committed_ms;
-            assert!(took_ms <= LIVE_MS, "not listed after {took_ms} ms");
-            sleep(Duration::from_millis(50));
-        }
+        let listed = json!({ "transaction_id": id });
+        eventually_within(PATIENCE_MS, &1, || rows(&owner, &listed).len());
     }
     let id = wall.pay("live-<b>\u{202e}4");
     let row = row_with(&owner, &id, "delivered");
@@ -155,7 +148,7 @@ fn a_reward_is_listed_within_4_s_and_its_story_ends_with_its_reversal() {
     wall.convert(&wall.click_id("live-5"), "&status=pending")
         .expect(200);
     let after = json!({ "after": polled["newest"] });
-    eventually_within(LIVE_MS, &1, || rows(&owner, &after).len());
+    eventually_within(PATIENCE_MS, &1, || rows(&owner, &after).len());
     assert_eq!(rows(&owner, &after)[0]["state"], "pending");
 
     // Reversed by the operator, and replayed by a developer.
@@ -267,7 +260,7 @@ fn an_analyst_sees_no_user_and_another_publisher_nothing() {
 
     // An erased user leaves list and story.
     wall.operator("DELETE", "users/secret-user", None).expect(200);
-    eventually_within(LIVE_MS, &Value::Null, || {
+    eventually_within(PATIENCE_MS, &Value::Null, || {
         rows(&owner, &json!({ "transaction_id": id }))[0]["user_id"].clone()
     });
     let told = owner.get(&format!("apps/{}/rewards/{id}", wall.app)).expect(200);

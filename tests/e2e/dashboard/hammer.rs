@@ -4,14 +4,18 @@ use std::{
     collections::BTreeMap,
     sync::{
         Mutex,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     thread,
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Browser, signed_in};
+use super::{
+    Browser,
+    access::{UNKNOWN, member_calls},
+    signed_in,
+};
 use crate::{
     clicks::{CLICK, click_id_at, expect_redirect},
     harness::{OfferWall, Receiver, Setup, Signpost, away_from_midnight, eventually_within, now_ms},
@@ -85,8 +89,8 @@ impl Drop for End<'_> {
     }
 }
 
-/// Calls what a page calls, as fast as it is answered. Returns how many calls were answered with figures.
-fn hammer(browser: &Browser<'_>, is_over: &AtomicBool) -> usize {
+/// The reads of a member: each `GET` of the route table, and what a page asks by `POST`.
+fn reads(app: &str) -> Vec<(&'static str, String, Option<Value>)> {
     let today = UtcDay::of_ms(now_ms()).to_string();
     let query = json!({
         "date_range": { "start_date": today, "end_date": today },
@@ -94,17 +98,49 @@ fn hammer(browser: &Browser<'_>, is_over: &AtomicBool) -> usize {
         "metrics": ["clicks", "revenue", "impressions"],
         "totals": true,
     });
-    let mut answered = 0;
+    let calls = member_calls();
+    let gets = calls.into_iter().filter(|(method, ..)| *method == "GET");
+    let gets = gets.map(|(method, path, _)| {
+        (
+            method,
+            path.replace(&format!("apps/{UNKNOWN}"), &format!("apps/{app}")),
+            None,
+        )
+    });
+    let callback = json!({ "url": "https://hooks.example/?u={user_id}", "method": "GET" });
+    let posts = [
+        ("reports".to_owned(), json!({ "queries": [query] })),
+        (
+            "suggestions".to_owned(),
+            json!({ "dimension": "app", "text": "a", "date_range": query["date_range"] }),
+        ),
+        ("rewards".to_owned(), json!({ "limit": 200 })),
+        (format!("apps/{app}/offers"), json!({})),
+        (
+            format!("apps/{app}/callback/preview"),
+            json!({ "callback": callback }),
+        ),
+    ];
+    let posts = posts.map(|(path, body)| ("POST", format!("/v1/dashboard/{path}"), Some(body)));
+    gets.chain(posts).collect()
+}
+
+/// Calls what a page calls, as fast as it is answered. Returns how often each call was answered.
+fn hammer(browser: &Browser<'_>, app: &str, is_over: &AtomicBool) -> BTreeMap<String, usize> {
+    let reads = reads(app);
+    let mut answered = BTreeMap::new();
     while !is_over.load(Ordering::Relaxed) {
-        for answer in [
-            browser.get("overview"),
-            browser.post("reports", &json!({ "queries": [query] })),
-            browser.get("members"),
-            browser.get("audit"),
-        ] {
-            // Beyond its budget and the concurrency limits it is refused, and is not to be kept waiting.
-            assert!(matches!(answer.status, 200 | 429 | 503), "{answer:?}");
-            answered += usize::from(answer.status == 200);
+        for (method, path, body) in &reads {
+            let answer = browser.send(method, path, body.as_ref());
+            // What there is not is not found. Beyond its budget and the concurrency limits a call is refused, and is not to
+            // be kept waiting.
+            let is_missing = answer.status == 404 && (path.contains(UNKNOWN) || path.ends_with("/pub_key"));
+            assert!(
+                is_missing || matches!(answer.status, 200 | 429 | 503),
+                "{answer:?}"
+            );
+            let is_answered = is_missing || answer.status == 200;
+            *answered.entry(format!("{method} {path}")).or_default() += usize::from(is_answered);
         }
     }
     answered
@@ -128,18 +164,22 @@ fn counts_redirects_caps_and_rewards_are_the_same_under_a_dashboard_that_hammers
     let without = run(&signpost, quiet, quiet_receiver);
 
     let browser = signed_in(&signpost, &signpost.existing_publisher(&loud.id), "owner");
-    let (is_over, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (is_over, answered) = (AtomicBool::new(false), Mutex::new(BTreeMap::<_, usize>::new()));
     let with = thread::scope(|scope| {
         for _ in 0..HAMMERS {
-            scope.spawn(|| answered.fetch_add(hammer(&browser, &is_over), Ordering::Relaxed));
+            scope.spawn(|| {
+                for (call, times) in hammer(&browser, &loud.app, &is_over) {
+                    *answered.lock().unwrap().entry(call).or_default() += times;
+                }
+            });
         }
         let _end = End(&is_over);
         run(&signpost, loud, loud_receiver)
     });
-    let answered = answered.into_inner();
+    let answered = answered.into_inner().unwrap();
     assert!(
-        answered > 100,
-        "only {answered} calls of the dashboard were answered"
+        answered.values().all(|times| *times > 0) && answered.values().sum::<usize>() > 100,
+        "of the dashboard's calls were answered: {answered:?}"
     );
     let count = |of: u32| usize::try_from(of).unwrap();
     let expected = Outcome {

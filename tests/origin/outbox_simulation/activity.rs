@@ -2,16 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use proptest::{collection::vec, prelude::*};
+
 use super::{
     ops::{Change, Op, Postback},
+    postbacks,
     receivers::Behaviour,
+    settlements, simulations,
     world::{World, app},
 };
 use crate::sqlite::Faults;
 use contract::{activity, operation::ObjectAddress};
 use domain::{
     conversions::state::Status,
-    model::time::{DAY_MS, MINUTE_MS, UtcDay},
+    model::time::{DAY_MS, MINUTE_MS, SECOND_MS, UtcDay},
 };
 use origin::{
     activity::{handle, reports::DAYS},
@@ -175,4 +179,97 @@ fn a_conversion_after_a_command_that_changes_nothing_is_reported_within_a_second
     well(&mut world, postback(3));
     assert!(world.has_to_report());
     assert!((0..=FEED_MS).contains(&waits_ms(&world)), "{}", waits_ms(&world));
+}
+
+/// The time from a commit until it is in the activity, when nothing fails (docs/DECISIONS.md, "Accounts and the dashboard").
+const SHOWN_MS: i64 = 4 * SECOND_MS;
+/// The report's alarm is due at most twice `FEED_MS` after the commit: a report waits `FEED_MS` for further changes, and as
+/// long after the one before; an alarm for other work in between begins the first of these waits again. The rest is for the
+/// runtime, which may be late with an alarm.
+const LATE_MS: i64 = SHOWN_MS - 2 * FEED_MS;
+
+/// The changes that are not reported, each with the time since which it waits.
+#[derive(Default)]
+struct Waiting(BTreeMap<String, i64>);
+
+impl Waiting {
+    /// Compares the waits with the promise, and notes what has begun or ended to wait.
+    fn check(&mut self, world: &World) {
+        let now_ms = world.now_ms();
+        // An entry that changes again while it waits is another change: it is only reported as it is last.
+        let sql = "SELECT 'entry ' || entry || ', attempts ' || attempts_made FROM changed_entries JOIN entries USING (entry)
+            UNION ALL SELECT 'day ' || day || ', state ' || state || ', change ' || changes
+              FROM reward_counts WHERE changes <> told";
+        let rows = world.env.db.query(sql, &[]).unwrap();
+        let changed = rows.iter().map(|row| row.text(0).unwrap().to_owned());
+        let since_ms = |change: String| {
+            let since_ms = self.0.get(&change).copied().unwrap_or(now_ms);
+            (change, since_ms)
+        };
+        self.0 = changed.map(since_ms).collect();
+        for (change, since_ms) in &self.0 {
+            assert!(
+                now_ms - since_ms <= SHOWN_MS,
+                "{change} waits for {} ms",
+                now_ms - since_ms
+            );
+        }
+    }
+
+    /// Passes time, in which alarms are late, and carries out what they start.
+    fn pass(&mut self, world: &mut World, until_ms: i64, late_ms: i64) {
+        let starts_ms = |world: &World| {
+            let starts_ms = world
+                .env
+                .alarm_ms
+                .get()
+                .map(|alarm_ms| (alarm_ms + late_ms).max(world.now_ms()));
+            starts_ms.filter(|starts_ms| *starts_ms <= until_ms)
+        };
+        while let Some(starts_ms) = starts_ms(world) {
+            self.carry_out(world, Op::Pass(starts_ms - world.now_ms()));
+            self.carry_out(world, Op::Alarm(0));
+        }
+        self.carry_out(world, Op::Pass(until_ms - world.now_ms()));
+    }
+
+    fn carry_out(&mut self, world: &mut World, op: Op) {
+        world.carry_out(op, None, Faults::none());
+        self.check(world);
+        world.finish();
+        self.check(world);
+    }
+}
+
+fn changing() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        6 => postbacks().prop_map(Op::Convert),
+        2 => settlements(),
+        1 => (0..12_usize).prop_map(Op::Replay),
+        1 => (0..12_u8).prop_map(Op::Erase),
+        1 => Just(Op::Enable),
+        1 => Just(Op::Receivers(Behaviour::RetryAfter(13))),
+        1 => Just(Op::Receivers(Behaviour::Working)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(simulations())]
+
+    #[test]
+    fn what_changes_is_reported_within_4_s_while_nothing_fails(
+        steps in vec((changing(), 0..2 * FEED_MS, 0..=LATE_MS), 1..20)
+    ) {
+        let mut world = World::new(true, 0);
+        world.env.syncs_fail.set(false);
+        well(&mut world, Op::Change(Change::Callback(true, true)));
+        let mut waiting = Waiting::default();
+        for (op, passes_ms, late_ms) in steps {
+            waiting.carry_out(&mut world, op);
+            let until_ms = world.now_ms() + passes_ms;
+            waiting.pass(&mut world, until_ms, late_ms);
+        }
+        let until_ms = world.now_ms() + SHOWN_MS;
+        waiting.pass(&mut world, until_ms, LATE_MS);
+    }
 }

@@ -198,6 +198,13 @@ impl World {
         self.check();
     }
 
+    /// Lets every call succeed until no task is left.
+    pub fn finish(&mut self) {
+        while !self.tasks.is_empty() {
+            self.carry_out(Op::ResolveAll, None, Faults::none());
+        }
+    }
+
     /// Lets everything succeed: calls are answered and alarms run on time, until only another day's sweep is left.
     pub fn settle_down(&mut self) {
         self.behaviour = Behaviour::Working;
@@ -206,9 +213,7 @@ impl World {
         }
         let well = |world: &mut Self, op| world.carry_out(op, None, Faults::none());
         well(self, Op::Change(Change::Callback(true, true)));
-        while !self.tasks.is_empty() {
-            well(self, Op::ResolveAll);
-        }
+        self.finish();
         for _ in 0..3_000 {
             well(self, Op::ResolveAll);
             if !self.waits() {
