@@ -47,6 +47,10 @@ const NO_CONSOLE: ApiError = ApiError::new(
     "this deployment has no console: CONSOLE_URL is not set",
 );
 
+fn unknown_publisher() -> ApiError {
+    common::NOT_FOUND.with_message("there is no such publisher")
+}
+
 /// `POST publishers/{publisher_id}/invites`: the publisher must exist.
 pub async fn invite(
     context: &RequestContext,
@@ -56,8 +60,7 @@ pub async fn invite(
     let config = context.isolate.config.site(AccountKind::Publisher);
     let config = config.ok_or(NO_DASHBOARD)?;
     let id = segment(segments, 0);
-    let publisher = PublisherId::parse(&id)
-        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such publisher"))?;
+    let publisher = PublisherId::parse(&id).ok_or_else(unknown_publisher)?;
     body::check_media_type(&request, &[JSON], false)?;
     let InviteBody { name, role } = Document::from_json(&body::read_text(&mut request, MAX_DOCUMENT).await?)?;
     let resource = Resource::Publisher;
@@ -78,8 +81,14 @@ pub async fn of_publisher(
 ) -> Result<Answer, ApiError> {
     let config = context.isolate.config.site(AccountKind::Publisher);
     let config = config.ok_or(NO_DASHBOARD)?;
-    let publisher = PublisherId::parse(&segment(segments, 0))
-        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such publisher"))?;
+    let id = segment(segments, 0);
+    let publisher = PublisherId::parse(&id).ok_or_else(unknown_publisher)?;
+    let resource = Resource::Publisher;
+    // So that no account is made by asking it.
+    let known = ask_catalog::<_, serde_json::Value>(context, Get { resource, id }).await;
+    if let Err(refused) = known {
+        return Ok(refused.into_answer());
+    }
     let account = Account::Publisher(publisher);
     let to = accounts::address(account.id());
     let by = Actor::Operator;
