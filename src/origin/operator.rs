@@ -5,6 +5,7 @@ mod accounts;
 mod catalog;
 mod ledger;
 pub mod outbox;
+mod postbacks;
 mod reconcile;
 
 use url::form_urlencoded;
@@ -49,6 +50,8 @@ pub async fn call(
         Handler::Metrics => Ok(metrics::answer(context).await),
         Handler::ListCallbacks => outbox::list_callbacks(context, query).await,
         Handler::Reconcile => reconcile::reconcile(context, query).await,
+        Handler::ListPostbacks => postbacks::list(context, segments, query).await,
+        Handler::CheckPostback => postbacks::check(context, request).await,
         Handler::Invite => accounts::invite(context, segments, request).await,
         Handler::InviteMember => accounts::invite_member(context, request).await,
         Handler::Catalog(call) => catalog::call(context, call, segments, request, query).await,

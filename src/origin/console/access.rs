@@ -28,7 +28,11 @@ const fn write(action: &'static str) -> Access {
 pub const fn of(handler: Handler) -> Option<Access> {
     Some(match handler {
         Handler::Health | Handler::Describe | Handler::Dashboard(_) | Handler::Console(_) => return None,
-        Handler::Metrics | Handler::ListCallbacks | Handler::Reconcile => READ,
+        Handler::Metrics
+        | Handler::ListCallbacks
+        | Handler::Reconcile
+        | Handler::ListPostbacks
+        | Handler::CheckPostback => READ,
         Handler::Invite => write("publisher_invited"),
         Handler::InviteMember => Access {
             permission: Permission::ManageMembers,
