@@ -64,6 +64,7 @@ operations! {
         Flush(Flush) -> Applied, Idempotent;
         AddConversions(AddConversions) -> Applied, Idempotent;
         Stats(Stats) -> Vec<OfferStats>, Idempotent;
+        ReadTaken(ReadTaken) -> TakenOfDay, Idempotent;
     }
 }
 
@@ -104,6 +105,18 @@ pub struct Stats {
     pub today: UtcDay,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<OfferId>,
+}
+
+/// Reads how much of an offer's conversion cap of a day is taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadTaken {
+    pub offer: OfferId,
+    pub day: UtcDay,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenOfDay {
+    pub conversions: u32,
 }
 
 /// One of an offer's two caps.
@@ -173,6 +186,7 @@ pub struct ConversionSum {
 #[serde(untagged)]
 pub enum Reply {
     Taken(Taken),
+    TakenOfDay(TakenOfDay),
     Applied(Applied),
     /// A list of [`OfferStats`], written by the database.
     Stats(Box<RawValue>),

@@ -14,3 +14,4 @@ pub mod ledger;
 pub mod operation;
 pub mod origin;
 pub mod outbox;
+pub mod postbacks;

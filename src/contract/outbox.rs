@@ -1,9 +1,11 @@
 //! The outboxes: one or several objects for each app, its shards.
 
+mod check;
 mod day;
 mod reward;
 mod settle;
 
+pub use check::{CheckPostback, CheckedPostback, FindTxn, NumberedTerms};
 pub use day::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay};
 pub use reward::{ReadReward, ReplayReward, ReplayRewards};
 pub use settle::{Settle, SettleFilter, SettleMany, Settled};
@@ -89,6 +91,8 @@ operations! {
         ReadReward(ReadReward) -> operation::Reply, Idempotent;
         ReplayReward(ReplayReward) -> operation::Reply, Once;
         ReplayRewards(ReplayRewards) -> Replayed, Once;
+        CheckPostback(Box<CheckPostback>) -> CheckedPostback, Idempotent;
+        FindTxn(FindTxn) -> Claimed, Idempotent;
     }
 }
 
@@ -294,6 +298,7 @@ pub enum EndpointState {
 #[serde(untagged)]
 pub enum Reply {
     Answer(Answer),
+    Checked(CheckedPostback),
     Claimed(Claimed),
     Page(ListPage),
     Replayed(Replayed),

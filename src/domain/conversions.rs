@@ -2,6 +2,8 @@
 //! what is written; the outbox in `origin` decides the order of writes.
 //!
 //! - [`parameters`]: parses a postback, whose fields may have several names;
+//! - [`received`]: reads a postback as it came, whatever is wrong with it, with its secrets masked;
+//! - [`verdict`]: what an answer means in words, and what would mend it;
 //! - [`state`]: the states of a conversion, and the reasons for which one is not paid;
 //! - [`table`]: what each event does to a conversion in each state, which decides when money moves;
 //! - [`terms`]: what an offer and an app promise at a click, and which goal of them a conversion pays;
@@ -11,9 +13,11 @@
 
 pub mod ids;
 pub mod parameters;
+pub mod received;
 pub mod reward;
 pub mod shards;
 pub mod state;
 pub mod table;
 pub mod terms;
 pub mod token;
+pub mod verdict;

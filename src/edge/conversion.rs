@@ -9,6 +9,7 @@ use worker::Request;
 use crate::{
     isolate::RequestContext,
     limits::Pool,
+    postbacks::{self, Proof, ProvenClick, Sent},
     shards::{self, Sought},
     snapshots,
 };
@@ -20,7 +21,7 @@ use contract::{
 use domain::{
     catalog::snapshot::tracking::Manifest,
     conversions::{
-        parameters::{INVALID_CLICK_ID, Postback},
+        parameters::Postback,
         state::CONVERSION_WINDOW_CLOSED,
         table::Event,
         token::{INVALID_TOKEN, Token},
@@ -43,6 +44,7 @@ use platform::{
     log,
     runtime::now_ms,
     traits::ObjectCall,
+    workers::Workers,
 };
 
 /// The longest form in bytes. It has the parameters of an ordinary URL.
@@ -55,40 +57,59 @@ const RECENT_MS: i64 = 5 * MINUTE_MS;
 /// The timeout for the record of a short click id.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(5);
 
-pub async fn conversion(context: &RequestContext, request: Request, query: &str) -> Answer {
-    let mut log_fields = LogFields::default();
-    let answered = convert(context, request, query, &mut log_fields).await;
-    log_fields.attach_to(answered)
+pub async fn conversion(context: &RequestContext, mut request: Request, query: &str) -> Answer {
+    let (mut log_fields, mut proof) = (LogFields::default(), Proof::default());
+    let is_post = matches!(request.method(), worker::Method::Post);
+    let form = if is_post {
+        read_form(context, &mut request).await.map(Some)
+    } else {
+        Ok(None)
+    };
+    let (form, answered) = match form {
+        Ok(form) => {
+            let answered = convert(context, query, form.as_deref(), &mut log_fields, &mut proof).await;
+            (form, answered)
+        }
+        Err(error) => (None, Err(error)),
+    };
+    let answer = log_fields.attach_to(answered);
+    let sent = Sent {
+        is_post,
+        query,
+        form: form.as_deref(),
+    };
+    postbacks::note(context, sent, proof, &answer);
+    answer
+}
+
+async fn read_form(context: &RequestContext, request: &mut Request) -> Result<String, ApiError> {
+    body::check_media_type(request, &[FORM], false)?;
+    let _permit = context
+        .isolate
+        .pools
+        .get(Pool::Forms)
+        .acquire_any(context.now_ms)?;
+    let body = body::read(request, MAX_BODY).await;
+    // An unreadable form is an error of its parameters and not of JSON.
+    let body = body.map_err(|error| match error.status {
+        400 => INVALID_PARAMETER.with_message(error.message),
+        _ => error,
+    })?;
+    let not_text = |_| INVALID_PARAMETER.with_message("the body is not UTF-8");
+    String::from_utf8(body).map_err(not_text)
 }
 
 async fn convert(
     context: &RequestContext,
-    mut request: Request,
     query: &str,
+    form: Option<&str>,
     log_fields: &mut LogFields,
+    proof: &mut Proof,
 ) -> Result<Answer, ApiError> {
-    let form = match request.method() {
-        worker::Method::Post => {
-            body::check_media_type(&request, &[FORM], false)?;
-            let _permit = context
-                .isolate
-                .pools
-                .get(Pool::Forms)
-                .acquire_any(context.now_ms)?;
-            let body = body::read(&mut request, MAX_BODY).await;
-            // An unreadable form is an error of its parameters and not of JSON.
-            let body = body.map_err(|error| match error.status {
-                400 => INVALID_PARAMETER.with_message(error.message),
-                _ => error,
-            })?;
-            let not_text = |_| INVALID_PARAMETER.with_message("the body is not UTF-8");
-            Some(String::from_utf8(body).map_err(not_text)?)
-        }
-        _ => None,
-    };
-    let postback = Postback::parse(query, form.as_deref())?;
+    let postback = Postback::parse(query, form)?;
     let keys = &context.isolate.config.click_keys;
-    let opened = click_id::open(keys, &postback.click_id).map_err(refuse)?;
+    let opened = click_id::open(keys, &postback.click_id).map_err(OpenError::refusal)?;
+    let proven = proof.click.insert(ProvenClick::of(&opened));
     let app = opened.app();
     let owner = app.to_string();
     log_fields.app = Some(owner.clone());
@@ -100,6 +121,7 @@ async fn convert(
         return Ok(Answer::from(INVALID_TOKEN));
     };
     log_fields.advertiser = Some(token.advertiser.to_string());
+    proof.advertiser = Some(token.advertiser.clone());
     let conversions = context.isolate.pools.get(Pool::Conversions);
     let _permit = conversions.acquire(&owner, context.now_ms)?;
     if let Err(error) = check_serial(context, &token).await {
@@ -108,8 +130,10 @@ async fn convert(
     let (click, nonce) = match opened {
         Opened::Whole { click, nonce } => (click, nonce),
         Opened::Short { shard, nonce, .. } => {
-            let record = record(context, nonce).await?;
-            let click = click_id::open_record(keys, &record, app, shard, nonce).map_err(refuse)?;
+            let record = record(&context.workers, nonce).await?;
+            let click =
+                click_id::open_record(keys, &record, app, shard, nonce).map_err(OpenError::refusal)?;
+            proven.complete(&click);
             log_fields.offer = Some(click.offer.to_string());
             (click, nonce)
         }
@@ -186,26 +210,13 @@ async fn current(context: &RequestContext, click: &Click<'_>) -> Current {
     }
 }
 
-fn refuse(error: OpenError) -> ApiError {
-    match error {
-        // The key may be new and not deployed here yet.
-        OpenError::UnknownKey => {
-            common::UNAVAILABLE.with_message("click_id is under a key that is not known here yet")
-        }
-        OpenError::Malformed | OpenError::Forged => INVALID_CLICK_ID,
-    }
-}
-
 /// The record of a short click id. It was stored before the redirect and outlives every conversion window, so a missing
 /// record means that the window has closed.
-async fn record(context: &RequestContext, nonce: Nonce) -> Result<Vec<u8>, ApiError> {
+pub async fn record(workers: &Workers, nonce: Nonce) -> Result<Vec<u8>, ApiError> {
     let get = clicks::Get {
         nonce: Bytes(nonce.to_vec()),
     };
-    let found = context
-        .workers
-        .call(&clicks::address(&nonce), get, RECORD_TIMEOUT)
-        .await;
+    let found = workers.call(&clicks::address(&nonce), get, RECORD_TIMEOUT).await;
     let found = found.map_err(|error| {
         log::error("conversion", error);
         common::UNAVAILABLE

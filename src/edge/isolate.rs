@@ -16,6 +16,7 @@ use crate::{
     config::Config,
     limits::Pools,
     page_cache::{PageKey, RenderedPage},
+    postbacks::Reports,
     rate_limit::RateLimiter,
     reachability::Reachability,
     shard_store::ShardStore,
@@ -76,6 +77,8 @@ pub struct Isolate {
     pub signing_keys: OpenedKeys,
     pub traffic: EdgeTraffic,
     pub reach: Reachability,
+    /// The postbacks that are reported to their advertisers' objects.
+    pub reports: Reports,
     /// The work that the click that was just answered leaves to do.
     pub tasks: Tasks,
 }
@@ -204,6 +207,7 @@ impl Isolate {
             signing_keys: OpenedKeys::default(),
             traffic: EdgeTraffic::default(),
             reach: Reachability::default(),
+            reports: Reports::default(),
             tasks: Tasks::default(),
         });
         ISOLATE.set(Some(Rc::clone(&isolate)));

@@ -7,6 +7,7 @@
 pub mod config;
 pub mod limits;
 pub mod page_cache;
+pub mod postback_batches;
 pub mod rate_limit;
 pub mod reachability;
 pub mod routes;
@@ -37,6 +38,8 @@ mod metrics;
 mod offers;
 #[cfg(target_arch = "wasm32")]
 mod origin;
+#[cfg(target_arch = "wasm32")]
+mod postbacks;
 #[cfg(target_arch = "wasm32")]
 mod reports;
 #[cfg(target_arch = "wasm32")]

@@ -33,6 +33,8 @@ pub const fn of(handler: Handler) -> Option<Access> {
         | Handler::Reconcile
         | Handler::ReadActivity
         | Handler::ReadService
+        | Handler::ListPostbacks
+        | Handler::CheckPostback
         | Handler::Offer(
             OfferCall::ListTerms | OfferCall::ReadFigures | OfferCall::ListNearCaps | OfferCall::Preview,
         )

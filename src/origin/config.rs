@@ -10,12 +10,17 @@ use domain::{
         mac::MacKeys,
     },
     reporting::keys,
+    tracking::keys::KeyRing,
 };
 use platform::http::hosts::{Hosts, OperatorToken};
 
 pub struct Config {
     pub hosts: Hosts,
     pub operator_token: OperatorToken,
+    /// `TOKEN_MAC`: verifies that an advertiser's token was issued.
+    pub token_keys: MacKeys,
+    /// `CLICK_KEYS`: opens click ids for the operator. None if it is not set.
+    pub click_keys: Option<KeyRing>,
     /// `ACCOUNT_MAC`: issues and checks invites, sessions and challenges.
     pub account_keys: MacKeys,
     dashboard: Option<SiteConfig>,
@@ -34,15 +39,17 @@ impl Config {
         for setting in [STORE_KEYS, EDGE_KEYS] {
             Vault::parse(setting, &required(setting)?)?;
         }
-        for setting in [keys::SETTING, token::SETTING] {
-            MacKeys::parse(setting, &required(setting)?)?;
-        }
+        MacKeys::parse(keys::SETTING, &required(keys::SETTING)?)?;
         if let Some(schedule) = read("CALLBACK_SCHEDULE") {
             Schedule::parse(&schedule)?;
         }
         timeout_ms(read("CALLBACK_TIMEOUT_MS").as_deref())?;
         let hosts = Hosts::read(read);
         Ok(Self {
+            token_keys: MacKeys::parse(token::SETTING, &required(token::SETTING)?)?,
+            click_keys: read("CLICK_KEYS")
+                .map(|keys| KeyRing::parse(&keys).map_err(|error| error.to_string()))
+                .transpose()?,
             account_keys: MacKeys::parse(accounts::SETTING, &required(accounts::SETTING)?)?,
             dashboard: SiteConfig::read(AccountKind::Publisher, &hosts, read)?,
             console: SiteConfig::read(AccountKind::Operator, &hosts, read)?,
@@ -85,6 +92,7 @@ mod tests {
             ("REPORT_KEY_MAC", "short"),
             ("TOKEN_MAC", "short"),
             ("ACCOUNT_MAC", "short"),
+            ("CLICK_KEYS", "1:open:short"),
             ("CALLBACK_SCHEDULE", "soon"),
             ("CALLBACK_TIMEOUT_MS", "-1"),
         ] {

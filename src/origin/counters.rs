@@ -36,6 +36,7 @@ pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Repl
             sequence,
             sums,
         }) => counting::add_conversions(db, &source, sequence, &sums).map(Reply::Applied),
+        Command::ReadTaken(read) => Ok(Reply::TakenOfDay(caps::read_taken(db, &read)?)),
         Command::Stats(stats) => counting::stats(db, &stats).map(Reply::Stats),
     }
 }

@@ -1,4 +1,4 @@
-//! The origin Worker: seven kinds of Durable Objects, each with its own SQLite database, the operator's interface,
+//! The origin Worker: eight kinds of Durable Objects, each with its own SQLite database, the operator's interface,
 //! and those of the dashboard and the console.
 //!
 //! Each kind is a module of the same shape:
@@ -18,6 +18,7 @@ pub mod clicks;
 pub mod counters;
 pub mod ledger;
 pub mod outbox;
+pub mod postbacks;
 
 pub mod access;
 #[cfg(target_arch = "wasm32")]

@@ -7,6 +7,7 @@ mod catalog;
 mod ledger;
 mod offers;
 pub mod outbox;
+mod postbacks;
 mod reconcile;
 mod service;
 
@@ -45,6 +46,8 @@ pub async fn call(
         Handler::Metrics => Ok(metrics::answer(context).await),
         Handler::ListCallbacks => outbox::list_callbacks(context, query).await,
         Handler::Reconcile => reconcile::reconcile(context, query).await,
+        Handler::ListPostbacks => postbacks::list(context, segments, query).await,
+        Handler::CheckPostback => postbacks::check(context, request).await,
         Handler::Invite => accounts::invite(context, segments, request).await,
         Handler::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,
         Handler::ReadActivity => activity::read(context, segments).await,

@@ -19,6 +19,7 @@
 pub mod approval;
 pub mod callback_sender;
 mod calls;
+pub mod check;
 mod commands;
 pub mod commit;
 pub mod comparisons;

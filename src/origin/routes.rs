@@ -31,6 +31,10 @@ pub enum Handler {
     Metrics,
     ListCallbacks,
     Reconcile,
+    /// The newest postbacks of an advertiser.
+    ListPostbacks,
+    /// What a postback would be answered.
+    CheckPostback,
     /// Invites somebody to a publisher's account.
     Invite,
     /// Invites somebody to the operator's account.
@@ -221,6 +225,7 @@ pub const ROUTES: &[Row] = &[
     ]),
     advertisers("/v1/operator/advertisers/{}/token", &[on(Post, Catalog(IssueToken)).within(Operator)]),
     advertisers("/v1/operator/advertisers/{}/token/{}", &[on(Delete, Catalog(RevokeToken)).within(Operator)]),
+    advertisers("/v1/operator/advertisers/{}/postbacks", &[on(Get, ListPostbacks).within(Operator)]),
 
     offers("/v1/operator/offers", &[on(Get, Catalog(List(Resource::Offer))).within(Operator)]),
     offers("/v1/operator/offers/{}", &[
@@ -241,6 +246,8 @@ pub const ROUTES: &[Row] = &[
     operator("/v1/operator/metrics", &[on(Get, Metrics)]),
     operator("/v1/operator/callbacks", &[on(Get, ListCallbacks).within(Operator)]),
     operator("/v1/operator/reconcile", &[on(Get, Reconcile).within(Operator)]),
+
+    operator("/v1/operator/postback_check", &[on(Post, CheckPostback).within(Operator)]),
 
     // Every view is the same page, which needs no object and no permit.
     dashboard("/dashboard", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),

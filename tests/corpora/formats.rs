@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use contract::{accounts, activity, catalog, clicks, counters, kv, ledger, operation, outbox};
+use contract::{accounts, activity, catalog, clicks, counters, kv, ledger, operation, outbox, postbacks};
 use domain::{
     callbacks::fields::Fields,
     catalog::{advertiser::Advertiser, app::App, offer::Offer, publisher::Publisher},
@@ -31,7 +31,7 @@ fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), Stri
     }
 }
 
-const FORMATS: [(&str, Check); 53] = [
+const FORMATS: [(&str, Check); 57] = [
     ("activity", survives::<activity::Activity>),
     ("activity_command", survives::<activity::Command>),
     ("activity_counted", survives::<activity::Counted>),
@@ -59,6 +59,7 @@ const FORMATS: [(&str, Check); 53] = [
     ("counters_applied", survives::<operation::Applied>),
     ("counters_command", survives::<counters::Command>),
     ("counters_stats", survives::<counters::OfferStats>),
+    ("counters_taken_of_day", survives::<counters::TakenOfDay>),
     ("counters_taken", survives::<counters::Taken>),
     ("kv_pointer", survives::<kv::Pointer>),
     ("ledger_command", survives::<ledger::Command>),
@@ -70,6 +71,7 @@ const FORMATS: [(&str, Check); 53] = [
     ("ledger_upload", survives::<ledger::Upload>),
     ("operator_reply", survives::<operation::Reply>),
     ("outbox_answer", survives::<outbox::Answer>),
+    ("outbox_checked", survives::<outbox::CheckedPostback>),
     ("outbox_claimed", survives::<outbox::Claimed>),
     ("outbox_command", survives::<outbox::Command>),
     ("outbox_day", survives::<outbox::OutboxDay>),
@@ -77,6 +79,8 @@ const FORMATS: [(&str, Check); 53] = [
     ("outbox_page", survives::<outbox::ListPage>),
     ("outbox_replayed", survives::<outbox::Replayed>),
     ("outbox_standing", survives::<outbox::Standing>),
+    ("postbacks_command", survives::<postbacks::Command>),
+    ("postbacks_page", survives::<postbacks::PostbackPage>),
     ("stored_advertiser", survives::<Advertiser>),
     ("stored_app_terms", survives::<AppTerms>),
     ("stored_offer_terms", survives::<OfferTerms>),
@@ -115,6 +119,7 @@ fn each_command_has_an_example() {
         ("counters_command", counters::Command::NAMES),
         ("ledger_command", ledger::Command::NAMES),
         ("outbox_command", outbox::Command::NAMES),
+        ("postbacks_command", postbacks::Command::NAMES),
     ] {
         let shown = examples[object].as_array().unwrap().iter();
         let shown: BTreeSet<_> = shown

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::harness::Setup;
-use origin::{accounts, activity, batches, catalog, clicks, counters, ledger, outbox};
+use origin::{accounts, activity, batches, catalog, clicks, counters, ledger, outbox, postbacks};
 use platform::migrations::Migration;
 
 #[test]
@@ -14,7 +14,7 @@ fn workerd_compiles_every_sql_statement() {
         .start();
     let counters_sql = [counters::sql::ALL, batches::sql::ALL].concat();
     let outbox_sql = [outbox::sql::ALL, outbox::feed::sql::ALL, batches::sql::ALL].concat();
-    let objects: [(&str, &[Migration], &[&str]); 8] = [
+    let objects: [(&str, &[Migration], &[&str]); 9] = [
         ("catalog", catalog::schema::MIGRATIONS, catalog::sql::ALL),
         ("counters", counters::MIGRATIONS, &counters_sql),
         ("clicks", clicks::MIGRATIONS, clicks::sql::ALL),
@@ -23,6 +23,7 @@ fn workerd_compiles_every_sql_statement() {
         ("outbox", outbox::MIGRATIONS, &outbox_sql),
         ("accounts", accounts::MIGRATIONS, accounts::sql::ALL),
         ("activity", activity::MIGRATIONS, activity::sql::ALL),
+        ("postbacks", postbacks::MIGRATIONS, postbacks::sql::ALL),
     ];
     for (object, migrations, statements) in objects {
         let body =

@@ -1,11 +1,12 @@
 //! Conversions over HTTP: errors and their order (`refusals`), state changes (`states`, `table`), the paid goal (`payment`),
 //! postbacks of real partners (`senders`), exactly one payment (`at_once`, `caps`, `revenue`), also during outages and
 //! crashes (`outages`, `crashes`), by outboxes that behave as one (`outboxes`), and compared with the ledger
-//! (`reconcile`).
+//! (`reconcile`). What ad operations see of postbacks is in `doctor`.
 
 mod caps;
 mod concurrency;
 mod crashes;
+mod doctor;
 mod outages;
 mod outboxes;
 mod payment;

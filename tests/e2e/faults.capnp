@@ -34,6 +34,7 @@ const edge :Workerd.Worker = (
     (name = "CLICKS", durableObjectNamespace = (className = "Clicks", serviceName = "origin")),
     (name = "LEDGERS", durableObjectNamespace = (className = "UnreliableLedger", serviceName = "faults")),
     (name = "OUTBOXES", durableObjectNamespace = (className = "UnreliableOutbox", serviceName = "faults")),
+    (name = "POSTBACKS", durableObjectNamespace = (className = "UnreliablePostbacks", serviceName = "faults")),
     (name = "SNAPSHOTS", kvNamespace = (name = "faults", entrypoint = "UnreliableKv")),
     (name = "TRACKING_URL", fromEnvironment = "TRACKING_URL"),
     (name = "REPORTING_HOST", fromEnvironment = "REPORTING_HOST"),
@@ -69,6 +70,7 @@ const origin :Workerd.Worker = (
     (name = "ACTIVITY", durableObjectNamespace = (className = "UnreliableActivity", serviceName = "faults")),
     (name = "LEDGERS", durableObjectNamespace = (className = "UnreliableLedger", serviceName = "faults")),
     (name = "OUTBOXES", durableObjectNamespace = (className = "UnreliableOutbox", serviceName = "faults")),
+    (name = "POSTBACKS", durableObjectNamespace = (className = "UnreliablePostbacks", serviceName = "faults")),
     (name = "SNAPSHOTS", kvNamespace = (name = "faults", entrypoint = "UnreliableKv")),
     (name = "TRACKING_URL", fromEnvironment = "TRACKING_URL"),
     (name = "REPORTING_HOST", fromEnvironment = "REPORTING_HOST"),
@@ -83,6 +85,7 @@ const origin :Workerd.Worker = (
     (name = "EDGE_KEYS", fromEnvironment = "EDGE_KEYS"),
     (name = "REPORT_KEY_MAC", fromEnvironment = "REPORT_KEY_MAC"),
     (name = "TOKEN_MAC", fromEnvironment = "TOKEN_MAC"),
+    (name = "CLICK_KEYS", fromEnvironment = "CLICK_KEYS"),
     (name = "ACCOUNT_MAC", fromEnvironment = "ACCOUNT_MAC"),
     (name = "DASHBOARD_URL", fromEnvironment = "DASHBOARD_URL"),
   (name = "CONSOLE_URL", fromEnvironment = "CONSOLE_URL"),
@@ -99,6 +102,7 @@ const faults :Workerd.Worker = (
     (className = "UnreliableLedger", uniqueKey = "unreliable-ledger", enableSql = true),
     (className = "UnreliableOutbox", uniqueKey = "unreliable-outbox", enableSql = true),
     (className = "UnreliableActivity", uniqueKey = "unreliable-activity", enableSql = true),
+    (className = "UnreliablePostbacks", uniqueKey = "unreliable-postbacks", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "objects"),
   bindings = [
@@ -108,5 +112,6 @@ const faults :Workerd.Worker = (
     (name = "LEDGERS", durableObjectNamespace = (className = "Ledger", serviceName = "origin")),
     (name = "OUTBOXES", durableObjectNamespace = (className = "Outbox", serviceName = "origin")),
     (name = "ACTIVITY", durableObjectNamespace = (className = "Activity", serviceName = "origin")),
+    (name = "POSTBACKS", durableObjectNamespace = (className = "Postbacks", serviceName = "origin")),
   ],
 );

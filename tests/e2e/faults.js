@@ -63,3 +63,4 @@ export const UnreliableLedger = unreliable("ledger", "LEDGERS");
 export const UnreliableCounters = unreliable("counters", "COUNTERS");
 export const UnreliableOutbox = unreliable("outboxes", "OUTBOXES");
 export const UnreliableActivity = unreliable("activity", "ACTIVITY");
+export const UnreliablePostbacks = unreliable("postbacks", "POSTBACKS");

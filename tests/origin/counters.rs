@@ -6,7 +6,7 @@ use crate::{
 };
 use contract::counters::{Flush, STATS_PAGE, SetLimits, Stats};
 use contract::{
-    counters::{CapKind, Command, Limit, OfferStats, Reply, Take, Taken},
+    counters::{CapKind, Command, Limit, OfferStats, ReadTaken, Reply, Take, Taken},
     operation::Applied,
 };
 use domain::{
@@ -38,6 +38,36 @@ pub fn ask_take(db: &Sqlite, now_ms: i64, take: Take) -> Taken {
         Reply::Taken(taken) => taken,
         other => panic!("{other:?}"),
     }
+}
+
+/// How much of the conversion cap of an offer is taken today.
+fn conversions_taken(db: &Sqlite, id: &str) -> u32 {
+    let read = ReadTaken {
+        offer: offer(id),
+        day: UtcDay::of_ms(NOON),
+    };
+    match send(db, NOON, Command::ReadTaken(read)) {
+        Reply::TakenOfDay(taken) => taken.conversions,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_taken_of_a_conversion_cap_is_read_without_taking() {
+    let db = migrated(MIGRATIONS);
+    for (key, taken) in [("a", 1), ("b", 2), ("b", 2)] {
+        let take = Take {
+            kind: CapKind::Conversion,
+            ..click(key, NOON)
+        };
+        ask_take(&db, NOON, take);
+        assert_eq!(conversions_taken(&db, "o"), taken);
+    }
+    ask_take(&db, NOON, click("c", NOON));
+    assert_eq!(
+        (conversions_taken(&db, "o"), conversions_taken(&db, "other")),
+        (2, 0)
+    );
 }
 
 /// A take of a click on offer `o` by an edge that knows a cap of 3 in revision 1.
@@ -479,6 +509,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
     ask_take(&db, NOON, click("a", NOON));
     flush(&db, NOON, "i", 1, vec![sum("o", UtcDay::of_ms(NOON), 1)]);
     stats(&db, NOON);
+    assert_eq!(conversions_taken(&db, "o"), 0);
     counters::alarm(&db, NOON).unwrap();
     counters::next_alarm(&db, NOON).unwrap();
     send(&db, NOON, paid("outbox-1", 1, &[("o", 0, 1, 1)]));

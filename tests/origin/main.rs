@@ -28,6 +28,7 @@ mod ledger;
 mod migrations;
 mod outbox;
 mod outbox_simulation;
+mod postbacks;
 mod test_catalog;
 
 use std::collections::BTreeSet;

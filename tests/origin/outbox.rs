@@ -4,6 +4,7 @@
 mod alarms;
 mod bulk_replays;
 mod caps;
+mod check;
 mod conversions;
 mod days;
 mod deliveries;

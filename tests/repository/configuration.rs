@@ -32,6 +32,7 @@ const SECRETS: [(&str, &[&str]); 2] = [
             "EDGE_KEYS",
             "REPORT_KEY_MAC",
             "TOKEN_MAC",
+            "CLICK_KEYS",
             "ACCOUNT_MAC",
         ],
     ),

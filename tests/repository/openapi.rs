@@ -26,7 +26,10 @@ use domain::{
         session, user_handle,
         webauthn::{self, Algorithm, RelyingParty, User},
     },
-    conversions::state::{Reason, Status},
+    conversions::{
+        state::{Reason, Status},
+        verdict,
+    },
     model::{Category, Country, OfferType, Platform, PublisherId, mac::MacKeys},
     offers::request as offers,
     reporting::{Dimension, Metric, query},
@@ -224,6 +227,27 @@ fn every_refusal_is_documented_under_its_status_and_no_other_is() {
     let all = &own | &others;
     let made_up: Vec<_> = described.difference(&all).collect();
     assert!(made_up.is_empty(), "never made: {made_up:?}");
+}
+
+#[test]
+fn each_answer_to_a_postback_has_a_verdict() {
+    let document = document();
+    let path = "/v2/tracking/conversion";
+    let listed = texts(&document["components"]["schemas"]["PostbackCode"]["enum"]);
+    let mut answered = 0;
+    for method in ["get", "post"] {
+        let place = format!("{}/responses", place(path, method));
+        for status in document.pointer(&place).unwrap().as_object().unwrap().keys() {
+            for code in codes(&document, &format!("{place}/{status}")) {
+                assert!(verdict::is_known(&code), "{status} {code}");
+                assert!(listed.contains(&code), "{status} {code}");
+                answered += 1;
+            }
+        }
+    }
+    assert!(answered > 20, "{answered}");
+    let unknown: Vec<_> = listed.iter().filter(|code| !verdict::is_known(code)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
 }
 
 #[test]

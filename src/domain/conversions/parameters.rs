@@ -5,18 +5,37 @@ use std::{array, borrow::Cow};
 
 use super::state::Status;
 use crate::{
-    model::api_error::{ApiError, common::MISSING_FIELD},
+    model::api_error::{
+        ApiError,
+        common::{MISSING_FIELD, UNAVAILABLE},
+    },
     tracking::{
-        click_id,
+        click_id::{self, OpenError},
         parameters::{INVALID_PARAMETER, badly_encoded, decode},
     },
 };
 
 pub const INVALID_CLICK_ID: ApiError = ApiError::new(400, "invalid_click_id", "click_id is not a click id");
 
+impl OpenError {
+    /// The answer to a postback whose click id does not open.
+    pub fn refusal(self) -> ApiError {
+        match self {
+            // The key may be new and not deployed here yet.
+            Self::UnknownKey => {
+                UNAVAILABLE.with_message("click_id is under a key that is not known here yet")
+            }
+            Self::Malformed | Self::Forged => INVALID_CLICK_ID,
+        }
+    }
+}
+
+/// How many of [`NAMES`] are the click id's.
+pub(super) const CLICK_ID_NAMES: usize = 7;
+
 /// The parameters that a postback may carry. First come the names of the click id in the order in which they are tried,
 /// Signpost's before the partners'. All other parameters are ignored.
-const NAMES: [&str; 12] = [
+pub(super) const NAMES: [&str; 12] = [
     "click_id",
     "clickid",
     "transaction_id",
@@ -35,7 +54,7 @@ const NAMES: [&str; 12] = [
 const MACROS: [(&str, &str); 4] = [("{", "}"), ("${", "}"), ("[", "]"), ("%", "%")];
 
 /// The longest `goal`, in characters: the longest event code that the catalog takes.
-const MAX_GOAL_CHARS: usize = 200;
+pub(super) const MAX_GOAL_CHARS: usize = 200;
 /// The longest `reason`, in characters.
 pub const MAX_REASON_CHARS: usize = 200;
 /// The longest `txn`, in bytes.
@@ -180,7 +199,7 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str
 }
 
 /// [`decode`] for form encoding, in which a `+` is a space. Partners encode queries this way too.
-fn decode_form(text: &str) -> Option<Cow<'_, str>> {
+pub(super) fn decode_form(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('+') {
         return decode(text);
     }
@@ -190,7 +209,7 @@ fn decode_form(text: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Whether the whole text is a macro.
-fn is_macro(text: &str) -> bool {
+pub(super) fn is_macro(text: &str) -> bool {
     MACROS
         .iter()
         .any(|(begin, end)| text.strip_prefix(begin).is_some_and(|rest| rest.ends_with(end)))

@@ -2,12 +2,19 @@
 //! other command runs between a read and the write that depends on it.
 
 use super::{sql, sweep};
-use contract::counters::{CapKind, Limit, Take, Taken};
+use contract::counters::{CapKind, Limit, ReadTaken, Take, Taken, TakenOfDay};
 use domain::model::{OfferId, time::UtcDay};
 use platform::{
     database::{Database, DatabaseError, Row},
     params,
 };
+
+/// How much of an offer's conversion cap of a day is taken.
+pub fn read_taken(db: &impl Database, read: &ReadTaken) -> Result<TakenOfDay, DatabaseError> {
+    let row = db.query_first(sql::GET_TAKEN, params![read.offer.as_str(), read.day.number()])?;
+    let conversions = row.map_or(Ok(0), |row| row.number(0))?;
+    Ok(TakenOfDay { conversions })
+}
 
 pub fn take(db: &impl Database, now_ms: i64, take: &Take) -> Result<Taken, DatabaseError> {
     let (kind, day) = (take.kind.number(), take.day.number());

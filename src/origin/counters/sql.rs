@@ -97,6 +97,8 @@ platform::statements! {
               SUM(IIF(day = ?2, clicks_taken, 0)) AS clicks_taken,
               SUM(IIF(day = ?2, conversions_taken, 0)) AS conversions_taken
             FROM daily WHERE offer > ?3 AND day BETWEEN ?1 AND ?2 GROUP BY offer ORDER BY offer LIMIT ?4)";
+    /// offer, day → taken of the conversion cap
+    pub const GET_TAKEN = "SELECT conversions_taken FROM daily WHERE offer = ? AND day = ?";
     /// kind, first day kept, rows at most: of the oldest day, since the key is ordered only within a day
     pub const SWEEP_TAKES = "WITH oldest (day) AS (SELECT MIN(day) FROM takes WHERE kind = ?1 AND day < ?2)
         DELETE FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) AND key IN

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::terms::Terms;
 use contract::{
     operation::Bytes,
     outbox::{Answer, Conversion, Txn},
@@ -10,6 +11,7 @@ use domain::{
     conversions::{
         ids::{Kind, RowKey, transaction_id},
         state::{Movement, Status},
+        terms::GoalTerms,
     },
     model::{AdvertiserId, CurrencyRate, OfferId},
     tracking::click_id::Nonce,
@@ -38,6 +40,23 @@ pub struct Approval {
 }
 
 impl Approval {
+    /// The approval of a conversion that pays a goal, without a claim of its `txn` and without a key of its reward.
+    pub(super) fn new(conversion: &Conversion, terms: &Terms, goal: GoalTerms, offer_terms: i64) -> Self {
+        Self {
+            conversion: conversion.clone(),
+            advertiser: terms.paying.terms.advertiser_id.clone(),
+            offer: terms.offer.clone(),
+            goal_value: goal.gl_val,
+            payout_micro_usd: goal.payout_micro_usd,
+            offer_terms,
+            superseded: terms.superseded,
+            currency: terms.currency.clone(),
+            txn: None,
+            rewarded: None,
+            goal: goal.id,
+        }
+    }
+
     pub fn nonce(&self) -> Result<Nonce, Failure> {
         let nonce = self.conversion.nonce.0.as_slice();
         Nonce::try_from(nonce).map_err(|_| Failure::Internal("a nonce does not have 12 bytes".into()))

@@ -7,9 +7,9 @@ use serde::de::DeserializeOwned;
 
 use contract::{
     catalog,
-    counters::{self, Take},
+    counters::{self, ReadTaken, Take},
     operation::{CallError, Operation, Reply},
-    outbox::{ClaimTxn, Disabled, FreeTxn, Shard, Txn},
+    outbox::{ClaimTxn, Disabled, FindTxn, FreeTxn, Shard, Txn},
 };
 use domain::{conversions::parameters::INVALID_CLICK_ID, model::api_error::common};
 use platform::{CONNECTIONS, failure::Failure, log, traits::ObjectCall};
@@ -52,6 +52,25 @@ pub async fn claim_txn(runtime: &impl ObjectCall, keeper: Shard, txn: &Txn) -> R
     claimed
         .map(|answer| answer.claimed)
         .map_err(|error| unavailable(&keeper.object_name(), &error))
+}
+
+/// Asks the outbox that keeps a `txn` whether its click could claim it.
+pub async fn find_txn(runtime: &impl ObjectCall, keeper: Shard, txn: &Txn) -> Result<bool, Failure> {
+    let found = runtime
+        .call(&keeper.address(), FindTxn(txn.clone()), TIMEOUT)
+        .await;
+    found
+        .map(|answer| answer.claimed)
+        .map_err(|error| unavailable(&keeper.object_name(), &error))
+}
+
+/// Reads how much of an offer's conversion cap is taken.
+pub async fn read_taken(runtime: &impl ObjectCall, read: ReadTaken) -> Result<u32, Failure> {
+    let counters = counters::address(counters::object_name(&read.offer));
+    let taken = runtime.call(&counters, read, TIMEOUT).await;
+    taken
+        .map(|taken| taken.conversions)
+        .map_err(|error| unavailable(&counters.name, &error))
 }
 
 /// Ends a claim there.

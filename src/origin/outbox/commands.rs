@@ -2,7 +2,7 @@
 
 use super::{day, endpoint, log, peers::Peers, replay, retention, story, txns};
 use contract::outbox::{
-    ClaimTxn, Claimed, Command, Disabled, Erase, FreeTxn, Get, Replay, ReplayMany, Reply, Shard,
+    ClaimTxn, Claimed, Command, Disabled, Erase, FindTxn, FreeTxn, Get, Replay, ReplayMany, Reply, Shard,
 };
 use domain::model::api_error::common;
 use platform::{database::Database, failure::Failure};
@@ -38,6 +38,10 @@ pub fn carry_out(
             let claimed = txns::claim(db, now_ms, &txn)?;
             Ok(Reply::Claimed(Claimed { claimed }))
         }
+        Command::FindTxn(FindTxn(txn)) => {
+            let claimed = txns::is_free(db, &txn)?;
+            Ok(Reply::Claimed(Claimed { claimed }))
+        }
         Command::FreeTxn(FreeTxn(txn)) => {
             txns::free(db, &txn)?;
             Ok(Reply::Done {})
@@ -67,6 +71,7 @@ pub fn carry_out(
         Command::Convert(_)
         | Command::Settle(_)
         | Command::SettleMany(_)
+        | Command::CheckPostback(_)
         | Command::Test(_)
         | Command::Diagnose(_) => Err(common::NOT_FOUND.into()),
     }

@@ -79,25 +79,13 @@ pub fn admit(
     }
     let (rows, reserved) = rows::of_click(db, &conversion.nonce.0)?;
     let (goal, offer_terms) = goals::resolve(db, &rows, &reserved, conversion, terms)?;
-    let mut approval = Approval {
-        conversion: conversion.clone(),
-        advertiser: advertiser.clone(),
-        offer: terms.offer.clone(),
-        goal_value: goal.gl_val,
-        payout_micro_usd: goal.payout_micro_usd,
-        offer_terms,
-        superseded: terms.superseded,
-        currency: terms.currency.clone(),
-        txn: match claim {
-            Claim::Made(txn) => Some(txn.clone()),
-            Claim::Open | Claim::Refused => None,
-        },
-        rewarded: match terms.paying.terms.once_per {
-            OncePer::User => Some(rewarded::key(db, peers, conversion, &goal.id)?),
-            OncePer::Click => None,
-        },
-        goal: goal.id,
-    };
+    let mut approval = Approval::new(conversion, terms, goal, offer_terms);
+    if let Claim::Made(txn) = claim {
+        approval.txn = Some(txn.clone());
+    }
+    if terms.paying.terms.once_per == OncePer::User {
+        approval.rewarded = Some(rewarded::key(db, peers, conversion, &approval.goal)?);
+    }
     let mut reserved = reserved.into_iter();
     if let Some(reservation) = reserved.find(|reservation| reservation.approval.goal == approval.goal) {
         return Ok(Admitted::Reserved {
@@ -131,8 +119,12 @@ pub fn admit(
         step,
         is_rewarded,
     };
-    match case.judge(&approval)? {
-        Verdict::Unclaimed(txn) => return Ok(Admitted::Unclaimed(txn)),
+    match case.judge(conversion)? {
+        Verdict::Unclaimed => {
+            let numbered = txns::number(db, conversion, &approval.advertiser, &approval.goal)?;
+            let missing = || Failure::Internal("a claim without a txn".into());
+            return Ok(Admitted::Unclaimed(numbered.ok_or_else(missing)?));
+        }
         Verdict::Against(reason, refusal) => {
             return match step.objected(reason) {
                 Some(State::Refused(_)) => {
@@ -179,30 +171,29 @@ pub fn admit(
 }
 
 /// The first reason against a conversion, if any.
-enum Verdict {
+pub(super) enum Verdict {
     Nothing,
     /// The `txn` must be claimed before the rest is judged.
-    Unclaimed(Txn),
+    Unclaimed,
     /// The reason, and the error for the sender.
     Against(Reason, ApiError),
 }
 
 /// A conversion that is judged.
-struct Case<'a, D> {
-    db: &'a D,
-    now_ms: i64,
-    terms: &'a Terms,
-    claim: &'a Claim,
-    row: Option<&'a ConversionRow>,
-    step: Step,
+pub(super) struct Case<'a, D> {
+    pub db: &'a D,
+    pub now_ms: i64,
+    pub terms: &'a Terms,
+    pub claim: &'a Claim,
+    pub row: Option<&'a ConversionRow>,
+    pub step: Step,
     /// Whether another click has the reward.
-    is_rewarded: bool,
+    pub is_rewarded: bool,
 }
 
 impl<D: Database> Case<'_, D> {
-    /// Judges the reasons in their order.
-    fn judge(&self, approval: &Approval) -> Result<Verdict, Failure> {
-        let conversion = &approval.conversion;
+    /// Judges the reasons in their order, without a write.
+    pub fn judge(&self, conversion: &Conversion) -> Result<Verdict, Failure> {
         let state = self.row.map(|row| row.state);
         for reason in Reason::ALL {
             let is_overridden = self.step.overrides(reason, state, &conversion.despite);
@@ -212,11 +203,8 @@ impl<D: Database> Case<'_, D> {
             let refusal = match reason {
                 Reason::WindowClosed => self.window_closed(conversion).err(),
                 Reason::DuplicateTxn => {
-                    if *self.claim == Claim::Open
-                        && let Some(txn) =
-                            txns::number(self.db, conversion, &approval.advertiser, &approval.goal)?
-                    {
-                        return Ok(Verdict::Unclaimed(txn));
+                    if *self.claim == Claim::Open && conversion.txn.is_some() {
+                        return Ok(Verdict::Unclaimed);
                     }
                     (*self.claim == Claim::Refused).then(|| reason.refusal())
                 }

@@ -25,7 +25,22 @@ pub fn key(
             peers.state_cache().set_salt(row.blob(0)?)
         }
     };
-    Ok(Bytes(reward_key(&salt, &conversion.click.user_id, goal).to_vec()))
+    Ok(key_of(&salt, conversion, goal))
+}
+
+/// The same for an outbox that may have had no conversion: then there is no key, and nobody has the reward.
+pub fn stored_key(
+    db: &impl Database,
+    conversion: &Conversion,
+    goal: &str,
+) -> Result<Option<Bytes>, DatabaseError> {
+    let row = db.query_first(sql::GET_SALT, &[])?;
+    row.map(|row| Ok(key_of(row.blob(0)?, conversion, goal)))
+        .transpose()
+}
+
+fn key_of(salt: &[u8], conversion: &Conversion, goal: &str) -> Bytes {
+    Bytes(reward_key(salt, &conversion.click.user_id, goal).to_vec())
 }
 
 /// Whether another click has the reward of a key, or waits for its cap.

@@ -9,7 +9,7 @@ use std::{cell::Cell, rc::Rc};
 use super::{
     MIGRATIONS, NET_MS,
     callback_sender::CallbackSender,
-    calls, commands, commit, comparisons, day,
+    calls, check, commands, commit, comparisons, day,
     delivery_log::Observer,
     endpoint, feed, next_alarm,
     peers::{Peers, StateCache},
@@ -195,6 +195,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         if let Command::Diagnose(test) = &command {
             let tested = tester::diagnose(&self.sender, self.runtime(), shard.app, test).await;
             return tested.map(Reply::Operator);
+        }
+        if let Command::CheckPostback(check) = &command {
+            let checked = check::check(db, self.runtime(), self.now_ms(), check).await;
+            return checked.map(Reply::Checked);
         }
         if let Command::SettleMany(many) = &command {
             return self.settle_many(shard, many).await.map(Reply::Settled);

@@ -139,6 +139,9 @@ platform::statements! {
     pub const CLAIM_TXN = "INSERT INTO txns (advertiser, goal, txn, nonce, number, at_ms) VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (advertiser, goal, txn) DO UPDATE SET number = MAX(number, excluded.number), at_ms = excluded.at_ms
           WHERE nonce = excluded.nonce RETURNING number";
+    /// advertiser, goal, txn, nonce → whether no other click has the txn
+    pub const TXN_IS_FREE = "SELECT NOT EXISTS (
+        SELECT 1 FROM txns WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce <> ?)";
     /// advertiser, goal, txn, nonce, number
     pub const FREE_TXN = "DELETE FROM txns
         WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce = ? AND number = ?";

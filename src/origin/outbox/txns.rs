@@ -63,6 +63,12 @@ pub fn claim(db: &impl Database, now_ms: i64, txn: &Txn) -> Result<bool, Databas
     Ok(claimed.is_some())
 }
 
+/// Whether a click could claim a `txn` in this outbox.
+pub fn is_free(db: &impl Database, txn: &Txn) -> Result<bool, DatabaseError> {
+    let [advertiser, goal, id, nonce, _] = parameters(txn);
+    db.query_boolean(sql::TXN_IS_FREE, &[advertiser, goal, id, nonce])
+}
+
 /// Ends a claim in this outbox.
 pub fn free(db: &impl Database, txn: &Txn) -> Result<(), DatabaseError> {
     db.execute(sql::FREE_TXN, &parameters(txn))

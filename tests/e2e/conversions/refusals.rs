@@ -212,6 +212,17 @@ fn of_several_errors_in_a_postback_the_first_is_returned() {
         ),
     ];
     for (query, status, code) in &table {
+        // The operator's check says the same.
+        let body = json!({ "url": query });
+        let checked = signpost
+            .operator("POST", "postback_check", Some(&body))
+            .expect(200)
+            .json();
+        assert_eq!(
+            (&checked["http_status"], &checked["code"]),
+            (&json!(status), &json!(code)),
+            "{query}: {checked}"
+        );
         // GET and POST give the same error, also when repeated.
         expect_conversion_error(signpost.convert(query), *status, code);
         let posted = signpost.send("POST", CONVERSION, &[FORM], query.as_bytes());

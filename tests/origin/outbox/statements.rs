@@ -49,6 +49,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
         number: 1,
     };
     txns::claim(&db, now_ms, &txn).unwrap();
+    txns::is_free(&db, &txn).unwrap();
     txns::free(&db, &txn).unwrap();
     for state in [None, Some("dead")] {
         page(&db, Some("approved"), state, 10, None);

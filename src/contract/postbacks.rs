@@ -1,0 +1,100 @@
+//! The postbacks of an advertiser: one object for each, to which edges report the newest that came, so that the operator sees
+//! what a sender does wrong. It owns nothing, and nothing depends on it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    operation::{Done, ObjectAddress, Operation, Repeat},
+    operations,
+};
+use domain::{
+    conversions::received::ShownParameter,
+    model::{AdvertiserId, AppId},
+};
+
+/// The namespace's binding.
+pub const BINDING: &str = "POSTBACKS";
+
+/// Postbacks in one report at most.
+pub const MAX_REPORTED: usize = 32;
+
+/// The name of an advertiser's object. With another name, its postbacks would be lost.
+pub fn object_name(advertiser: &AdvertiserId) -> String {
+    format!("postbacks-{advertiser}")
+}
+
+/// The address of an advertiser's object.
+pub fn address(advertiser: &AdvertiserId) -> ObjectAddress {
+    ObjectAddress {
+        binding: BINDING,
+        name: object_name(advertiser),
+        path: "/".into(),
+    }
+}
+
+operations! {
+    pub enum Command {
+        /// Not repeated: the postbacks would be there twice, and a few that are missing are no loss.
+        Report(ReportPostbacks) -> Done, Once;
+        List(ListPostbacks) -> PostbackPage, Idempotent;
+    }
+}
+
+/// The postbacks of a second or two that came to an isolate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportPostbacks {
+    /// In their order, at most [`MAX_REPORTED`].
+    pub postbacks: Vec<ReceivedPostback>,
+    /// Further ones that came and are only counted.
+    pub not_shown: u64,
+}
+
+/// A postback with an authentic click id or a token that was issued, and its answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceivedPostback {
+    pub at_ms: i64,
+    pub method: String,
+    /// As they may be shown.
+    pub parameters: Vec<ShownParameter>,
+    pub http_status: u16,
+    /// The code of the refusal, or that of a [200](domain::conversions::verdict::taken_code).
+    pub code: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction_id: Option<String>,
+    /// Those of the click, if its id is authentic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app: Option<AppId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offer: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<String>,
+}
+
+/// A page of the newest postbacks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListPostbacks {
+    pub limit: u32,
+    /// Only those with lower numbers.
+    pub before: Option<i64>,
+    /// Only those that were answered with this code.
+    pub code: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PostbackPage {
+    /// The newest first.
+    pub postbacks: Vec<ReceivedPostback>,
+    /// How many came and are not shown, since a time.
+    pub not_shown: u64,
+    pub since_ms: Option<i64>,
+    /// The number of the last one, if there are more.
+    pub next: Option<i64>,
+}
+
+/// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    Page(PostbackPage),
+    Done {},
+}

@@ -1,0 +1,196 @@
+//! Reads a postback as it came, whatever is wrong with it: for the operator, who looks for what a sender does wrong. Nothing
+//! here decides what a postback does; [`super::parameters`] does.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::parameters::{CLICK_ID_NAMES, MAX_GOAL_CHARS, NAMES, decode_form, is_macro};
+use crate::tracking::click_id;
+
+/// Parameters that are shown of a postback at most.
+const MAX_PARAMETERS: usize = 24;
+/// Bytes of names and values that are shown of a postback at most: two of the longest click ids, and the rest.
+const MAX_BYTES: usize = 4 << 10;
+/// The longest name that is shown, in bytes.
+const MAX_NAME: usize = 40;
+/// Stands for what is not shown.
+const HIDDEN: &str = "…";
+
+/// A parameter as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownParameter {
+    pub name: String,
+    pub value: String,
+}
+
+/// The parameters of a query and of a form, in their order.
+///
+/// Only what Signpost reads is shown: texts in the form of a click id, `goal`, `txn`, `status`, macros that were left in, and
+/// of a token its advertiser and serial. Of every other value, which may be a secret or name a person, only the length is.
+pub fn shown_parameters(query: &str, form: Option<&str>) -> Vec<ShownParameter> {
+    let mut shown = Vec::new();
+    let (mut bytes, mut hidden) = (0, 0_usize);
+    for (name, value) in pairs(query, form) {
+        let parameter = show(name, value);
+        bytes += parameter.name.len() + parameter.value.len();
+        if shown.len() < MAX_PARAMETERS && bytes <= MAX_BYTES {
+            shown.push(parameter);
+        } else {
+            hidden += 1;
+        }
+    }
+    if hidden > 0 {
+        shown.push(ShownParameter {
+            name: HIDDEN.into(),
+            value: format!("{hidden} more"),
+        });
+    }
+    shown
+}
+
+/// The texts of a postback that may prove where it is from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Candidates<'a> {
+    /// In the form of a click id.
+    pub click_ids: Vec<Cow<'a, str>>,
+    pub tokens: Vec<Cow<'a, str>>,
+}
+
+/// The first few candidates of a postback, which may be wrong in other ways.
+pub fn candidates<'a>(query: &'a str, form: Option<&'a str>) -> Candidates<'a> {
+    /// Of each kind. Each costs the check of a MAC.
+    const MOST: usize = 2;
+    let mut found = Candidates::default();
+    for (name, value) in pairs(query, form) {
+        let Some(known) = known(name) else { continue };
+        let Some(value) = decode_form(value) else {
+            continue;
+        };
+        if known == "token" && found.tokens.len() < MOST {
+            found.tokens.push(value);
+        } else if is_click_id_name(known) && found.click_ids.len() < MOST && click_id::is_in_form(&value) {
+            found.click_ids.push(value);
+        }
+    }
+    found
+}
+
+/// A postback's address as somebody has pasted it: a URL, or its query alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pasted<'a> {
+    /// Host and path of a URL.
+    pub address: Option<(&'a str, &'a str)>,
+    /// The query without the `?`.
+    pub query: &'a str,
+}
+
+impl<'a> Pasted<'a> {
+    pub fn parse(text: &'a str) -> Self {
+        let text = text.trim();
+        let text = text.split_once('#').map_or(text, |(before, _)| before);
+        let scheme = text
+            .split_once("://")
+            .filter(|(scheme, _)| !scheme.contains(['?', '=', '&']));
+        let Some((_, rest)) = scheme else {
+            // `/v2/tracking/conversion?…`, `?…` and `click_id=…`.
+            let query = match text.split_once('?') {
+                Some((path, query)) if !path.contains(['=', '&']) => query,
+                _ => text,
+            };
+            return Self { address: None, query };
+        };
+        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (host, path) = match place.find('/') {
+            Some(at) => place.split_at(at),
+            None => (place, "/"),
+        };
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        let host = match host.rsplit_once(':') {
+            Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+            _ => host,
+        };
+        Self {
+            address: Some((host, path)),
+            query,
+        }
+    }
+}
+
+/// The raw pairs of query and form.
+fn pairs<'a>(query: &'a str, form: Option<&'a str>) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let texts = [Some(query), form].into_iter().flatten();
+    texts
+        .flat_map(|text| text.split('&'))
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+}
+
+/// The name of a parameter that Signpost reads.
+fn known(name: &str) -> Option<&'static str> {
+    let name = decode_form(name)?;
+    NAMES.into_iter().find(|known| *known == name)
+}
+
+fn is_click_id_name(known: &str) -> bool {
+    NAMES.iter().take(CLICK_ID_NAMES).any(|name| *name == known)
+}
+
+fn show(name: &str, value: &str) -> ShownParameter {
+    let known = known(name);
+    let decoded = decode_form(value);
+    let text = decoded.as_deref().unwrap_or(value);
+    ShownParameter {
+        name: show_name(known.unwrap_or(name)),
+        value: match known {
+            _ if text.is_empty() => String::new(),
+            // Its name is what its template calls it, and no value.
+            _ if (is_macro(value) || is_macro(text)) && text.len() <= MAX_NAME => text.to_owned(),
+            Some("token") => show_token(text),
+            _ if text.starts_with("at_") => show_token(text),
+            Some(name) if is_click_id_name(name) && click_id::is_in_form(text) => text.to_owned(),
+            Some("goal" | "txn" | "status") => text.chars().take(MAX_GOAL_CHARS).collect(),
+            _ => hide(text),
+        },
+    }
+}
+
+/// An unknown name may be anything, for example a value without a name.
+fn show_name(name: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.[]".contains(&byte);
+    if name.len() <= MAX_NAME && name.bytes().all(is_plain) {
+        name.to_owned()
+    } else {
+        hide(name)
+    }
+}
+
+/// The advertiser and the serial of a token, which the operator knows it by.
+fn show_token(token: &str) -> String {
+    let mut parts = token.splitn(4, '_');
+    let is_id = |part: &str| {
+        part.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    match [parts.next(), parts.next(), parts.next(), parts.next()] {
+        [Some("at"), Some(advertiser), Some(serial), Some(_)]
+            if is_id(advertiser)
+                && advertiser.len() <= 64
+                && (1..=16).contains(&serial.len())
+                && serial.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            format!("at_{advertiser}_{serial}_{HIDDEN}")
+        }
+        _ => hide(token),
+    }
+}
+
+fn hide(text: &str) -> String {
+    match text.chars().count() {
+        1 => format!("{HIDDEN} (1 character)"),
+        count => format!("{HIDDEN} ({count} characters)"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! Postbacks that wait to be reported to their advertisers' objects. Each advertiser has a batch, which is sent a moment
+//! after its first postback came, so an isolate makes at most one report for an advertiser in that time. All sizes have a
+//! bound: what is beyond one is counted, or forgotten.
+
+use std::collections::HashMap;
+
+use domain::model::AdvertiserId;
+
+/// Advertisers with a batch at most.
+const MAX_ADVERTISERS: usize = 1_024;
+/// Postbacks of all batches at most. Of 4 KiB at most, they take 4 MiB.
+const MAX_ROWS: usize = 1_024;
+
+/// The batches, of rows of one kind.
+#[derive(Debug)]
+pub struct PostbackBatches<T> {
+    batches: HashMap<AdvertiserId, Batch<T>>,
+    rows: usize,
+    max_rows_of_batch: usize,
+    /// The time in milliseconds after which a batch that was not sent has no sender any more.
+    lease_ms: i64,
+}
+
+#[derive(Debug)]
+pub struct Batch<T> {
+    pub rows: Vec<T>,
+    /// Further postbacks that came.
+    pub not_shown: u64,
+    /// Until then a request is going to send it.
+    sender_until_ms: i64,
+}
+
+impl<T> Batch<T> {
+    /// All postbacks that came.
+    pub fn came(&self) -> u64 {
+        let rows = u64::try_from(self.rows.len()).unwrap_or(u64::MAX);
+        self.not_shown.saturating_add(rows)
+    }
+}
+
+impl<T> PostbackBatches<T> {
+    pub fn new(max_rows_of_batch: usize, lease_ms: i64) -> Self {
+        Self {
+            batches: HashMap::new(),
+            rows: 0,
+            max_rows_of_batch,
+            lease_ms,
+        }
+    }
+
+    /// Adds a postback, whose row is made only if there is room for it. Returns whether the caller must send the batch.
+    pub fn add(&mut self, advertiser: &AdvertiserId, now_ms: i64, row: impl FnOnce() -> T) -> bool {
+        let (rows, most, lease_ms) = (self.rows, self.max_rows_of_batch, self.lease_ms);
+        let Some(batch) = self.batch(advertiser) else {
+            return false;
+        };
+        let has_room = rows < MAX_ROWS && batch.rows.len() < most;
+        if has_room {
+            batch.rows.push(row());
+        } else {
+            batch.not_shown = batch.not_shown.saturating_add(1);
+        }
+        let must_send = batch.sender_until_ms <= now_ms;
+        if must_send {
+            batch.sender_until_ms = now_ms.saturating_add(lease_ms);
+        }
+        self.rows = rows.saturating_add(usize::from(has_room));
+        must_send
+    }
+
+    /// Takes an advertiser's batch to send it.
+    pub fn take(&mut self, advertiser: &AdvertiserId) -> Option<Batch<T>> {
+        let batch = self.batches.remove(advertiser)?;
+        self.rows = self.rows.saturating_sub(batch.rows.len());
+        Some(batch)
+    }
+
+    /// Counts postbacks whose report was not answered. The next batch of the advertiser has them.
+    pub fn count_lost(&mut self, advertiser: &AdvertiserId, count: u64) {
+        if let Some(batch) = self.batch(advertiser) {
+            batch.not_shown = batch.not_shown.saturating_add(count);
+        }
+    }
+
+    /// The batch of an advertiser, which is begun if there is room.
+    fn batch(&mut self, advertiser: &AdvertiserId) -> Option<&mut Batch<T>> {
+        if !self.batches.contains_key(advertiser) {
+            if self.batches.len() >= MAX_ADVERTISERS {
+                return None;
+            }
+            let begun = Batch {
+                rows: Vec::new(),
+                not_shown: 0,
+                sender_until_ms: i64::MIN,
+            };
+            self.batches.insert(advertiser.clone(), begun);
+        }
+        self.batches.get_mut(advertiser)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn advertiser(number: usize) -> AdvertiserId {
+        AdvertiserId::parse(&format!("a-{number}")).unwrap()
+    }
+
+    #[test]
+    fn the_first_postback_of_a_batch_has_it_sent_and_others_join() {
+        let mut batches = PostbackBatches::new(2, 10);
+        let one = advertiser(1);
+        assert!(batches.add(&one, 0, || "a"));
+        assert!(!batches.add(&one, 9, || "b"));
+        assert!(!batches.add(&one, 9, || panic!("no room, so no row")));
+        assert!(batches.add(&advertiser(2), 9, || "c"));
+        let batch = batches.take(&one).unwrap();
+        assert_eq!(
+            (batch.rows.as_slice(), batch.not_shown, batch.came()),
+            (&["a", "b"][..], 1, 3)
+        );
+        assert!(batches.take(&one).is_none());
+        assert!(batches.add(&one, 9, || "d"));
+    }
+
+    #[test]
+    fn a_batch_whose_sender_has_ended_is_sent_by_another() {
+        let mut batches = PostbackBatches::new(2, 10);
+        let one = advertiser(1);
+        assert!(batches.add(&one, 0, || "a"));
+        assert!(!batches.add(&one, 9, || "b"));
+        assert!(batches.add(&one, 10, || "c"));
+        assert_eq!(batches.take(&one).unwrap().came(), 3);
+    }
+
+    #[test]
+    fn what_an_object_did_not_take_is_counted_in_the_next_batch() {
+        let mut batches = PostbackBatches::new(2, 10);
+        let one = advertiser(1);
+        batches.count_lost(&one, 5);
+        assert!(batches.add(&one, 0, || "a"));
+        let batch = batches.take(&one).unwrap();
+        assert_eq!((batch.rows.len(), batch.not_shown), (1, 5));
+    }
+
+    #[test]
+    fn advertisers_and_rows_are_bounded() {
+        let mut batches = PostbackBatches::new(32, 10);
+        for number in 0..2 * MAX_ADVERTISERS {
+            for _ in 0..3 {
+                batches.add(&advertiser(number), 0, || number);
+            }
+        }
+        assert_eq!((batches.batches.len(), batches.rows), (MAX_ADVERTISERS, MAX_ROWS));
+        assert!(!batches.add(&advertiser(2 * MAX_ADVERTISERS), 0, || 0));
+        for number in 0..MAX_ADVERTISERS {
+            assert_eq!(batches.take(&advertiser(number)).unwrap().came(), 3);
+        }
+        assert_eq!((batches.batches.len(), batches.rows), (0, 0));
+    }
+}

@@ -1,0 +1,279 @@
+//! Reports postbacks to their advertisers' objects (docs/DECISIONS.md, "Conversions"), after they were answered. No
+//! conversion waits for that or fails by it. Only a postback that is somebody's is reported: one whose click id opens, or
+//! whose token was issued, even if it was revoked since.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    rc::Rc,
+    time::Duration,
+};
+
+use worker::Delay;
+
+use crate::{
+    conversion::record,
+    isolate::{Isolate, RequestContext},
+    postback_batches::PostbackBatches,
+};
+use contract::{
+    catalog::{self, GetOfferTerms, KnownOffer},
+    postbacks::{MAX_REPORTED, ReceivedPostback, ReportPostbacks, address},
+};
+use domain::{
+    conversions::{
+        received::{candidates, shown_parameters},
+        state::Status,
+        token::Token,
+        verdict::taken_code,
+    },
+    model::{AdvertiserId, AppId, OfferId, time::SECOND_MS},
+    tracking::{
+        click::Click,
+        click_id::{self, Nonce, Opened},
+    },
+};
+use platform::{
+    http::answer::Answer,
+    log,
+    panics::{catch_panic, log_panics},
+    runtime::now_ms,
+    traits::ObjectCall,
+    workers::Workers,
+};
+
+/// How long postbacks gather before they are reported. An object takes a report a second, so reports half a second apart from
+/// their time still arrive.
+const GATHER: Duration = Duration::from_millis(1_500);
+/// After this time a batch has lost its sender: the runtime ends a request's background work 30 seconds after its answer.
+const LEASE_MS: i64 = 35 * SECOND_MS;
+/// The timeout of a report, and of each question before it.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The least time between two questions whose advertiser a postback is, in milliseconds: anybody who clicks has a click id.
+const LOOKUP_MS: i64 = SECOND_MS;
+/// Advertisers of offers that an isolate keeps.
+const MAX_KNOWN: usize = 1_024;
+
+/// An isolate's memory for the reports.
+pub struct Reports {
+    batches: RefCell<PostbackBatches<ReceivedPostback>>,
+    /// The advertisers of offers, by the revision of the terms that say so.
+    advertisers: RefCell<HashMap<(OfferId, i64), AdvertiserId>>,
+    looked_up_ms: Cell<i64>,
+}
+
+impl Default for Reports {
+    fn default() -> Self {
+        Self {
+            batches: RefCell::new(PostbackBatches::new(MAX_REPORTED, LEASE_MS)),
+            advertisers: RefCell::default(),
+            looked_up_ms: Cell::new(i64::MIN),
+        }
+    }
+}
+
+impl Reports {
+    /// Adds a postback. Returns whether the caller must send the advertiser's batch.
+    fn add(&self, advertiser: &AdvertiserId, now_ms: i64, row: impl FnOnce() -> ReceivedPostback) -> bool {
+        self.batches.borrow_mut().add(advertiser, now_ms, row)
+    }
+
+    fn advertiser(&self, terms: &(OfferId, i64)) -> Option<AdvertiserId> {
+        self.advertisers.borrow().get(terms).cloned()
+    }
+
+    fn learn(&self, terms: (OfferId, i64), advertiser: AdvertiserId) {
+        let mut known = self.advertisers.borrow_mut();
+        if known.len() >= MAX_KNOWN {
+            known.clear();
+        }
+        known.insert(terms, advertiser);
+    }
+
+    fn may_look_up(&self, now_ms: i64) -> bool {
+        let is_due = now_ms >= self.looked_up_ms.get().saturating_add(LOOKUP_MS);
+        if is_due {
+            self.looked_up_ms.set(now_ms);
+        }
+        is_due
+    }
+}
+
+/// A postback as it was sent.
+#[derive(Clone, Copy)]
+pub struct Sent<'r> {
+    pub is_post: bool,
+    pub query: &'r str,
+    pub form: Option<&'r str>,
+}
+
+/// What a postback proves, as far as it was looked at.
+#[derive(Default)]
+pub struct Proof {
+    /// The advertiser whose token it has.
+    pub advertiser: Option<AdvertiserId>,
+    pub click: Option<ProvenClick>,
+}
+
+/// The click of an authentic click id.
+pub struct ProvenClick {
+    app: AppId,
+    shard: u8,
+    nonce: Nonce,
+    /// Offer, goal and the revision of the offer's terms; none of a short click id.
+    offer: Option<(String, String, i64)>,
+}
+
+impl ProvenClick {
+    pub fn of(opened: &Opened) -> Self {
+        match opened {
+            Opened::Whole { click, nonce } => Self {
+                app: click.app,
+                shard: click.shard,
+                nonce: *nonce,
+                offer: Some(offer_of(click)),
+            },
+            Opened::Short { app, shard, nonce } => Self {
+                app: *app,
+                shard: *shard,
+                nonce: *nonce,
+                offer: None,
+            },
+        }
+    }
+
+    /// Adds what the record of a short click id says.
+    pub fn complete(&mut self, click: &Click<'_>) {
+        self.offer.get_or_insert_with(|| offer_of(click));
+    }
+
+    /// The terms that say whose offer it is.
+    fn terms(&self) -> Option<(OfferId, i64)> {
+        let (offer, _, revision) = self.offer.as_ref()?;
+        Some((OfferId::parse(offer)?, *revision))
+    }
+}
+
+fn offer_of(click: &Click<'_>) -> (String, String, i64) {
+    (click.offer.to_string(), click.goal.to_string(), click.offer_terms)
+}
+
+/// Notes a postback that was answered, if it is somebody's.
+pub fn note(context: &RequestContext, sent: Sent<'_>, proof: Proof, answer: &Answer) {
+    if let Err(panic) = catch_panic(|| try_note(context, sent, proof, answer)) {
+        log::error("postbacks", panic);
+    }
+}
+
+fn try_note(context: &RequestContext, sent: Sent<'_>, mut proof: Proof, answer: &Answer) {
+    let isolate = &context.isolate;
+    if proof.advertiser.is_none() {
+        prove(isolate, sent, &mut proof);
+    }
+    let terms = proof.click.as_ref().and_then(ProvenClick::terms);
+    let known = terms.as_ref().and_then(|terms| isolate.reports.advertiser(terms));
+    let row = |click: Option<&ProvenClick>| received(context.now_ms, sent, click, answer);
+    if let Some(advertiser) = proof.advertiser.or(known) {
+        let row = || row(proof.click.as_ref());
+        if isolate.reports.add(&advertiser, context.now_ms, row) {
+            let (workers, isolate) = (context.workers.clone(), Rc::clone(isolate));
+            context.go_on(log_panics("postbacks", async move {
+                send(&workers, &isolate, &advertiser).await;
+            }));
+        }
+    } else if let Some(click) = proof.click
+        && isolate.reports.may_look_up(context.now_ms)
+    {
+        let row = row(Some(&click));
+        let (workers, isolate) = (context.workers.clone(), Rc::clone(isolate));
+        context.go_on(log_panics("postbacks", async move {
+            let found = find_advertiser(&workers, &isolate, click, row).await;
+            let Some((advertiser, row)) = found else { return };
+            if isolate.reports.add(&advertiser, now_ms(), || row) {
+                send(&workers, &isolate, &advertiser).await;
+            }
+        }));
+    }
+}
+
+/// Looks for the proofs that a refused postback has all the same.
+fn prove(isolate: &Isolate, sent: Sent<'_>, proof: &mut Proof) {
+    let found = candidates(sent.query, sent.form);
+    let mut tokens = found.tokens.iter();
+    let token = tokens.find_map(|token| Token::verify(&isolate.config.token_keys, token));
+    proof.advertiser = token.map(|token| token.advertiser);
+    if proof.click.is_none() {
+        let mut ids = found.click_ids.iter();
+        let opened = ids.find_map(|id| click_id::open(&isolate.config.click_keys, id).ok());
+        proof.click = opened.as_ref().map(ProvenClick::of);
+    }
+}
+
+fn received(at_ms: i64, sent: Sent<'_>, click: Option<&ProvenClick>, answer: &Answer) -> ReceivedPostback {
+    let fields = answer.log_fields();
+    let taken = fields.outcome.and_then(Status::parse);
+    let taken = taken.map(|status| taken_code(status, fields.duplicate.unwrap_or(false)));
+    let offer = click.and_then(|click| click.offer.as_ref());
+    ReceivedPostback {
+        at_ms,
+        method: if sent.is_post { "POST" } else { "GET" }.into(),
+        parameters: shown_parameters(sent.query, sent.form),
+        http_status: answer.status(),
+        code: taken.or(answer.code()).unwrap_or_default().to_owned(),
+        transaction_id: fields.transaction_id.clone(),
+        app: click.map(|click| click.app),
+        offer: offer.map(|(offer, ..)| offer.clone()),
+        goal: offer.map(|(_, goal, _)| goal.clone()),
+    }
+}
+
+/// The advertiser whose offer was clicked. Without an answer the postback is left out.
+async fn find_advertiser(
+    workers: &Workers,
+    isolate: &Isolate,
+    mut click: ProvenClick,
+    mut row: ReceivedPostback,
+) -> Option<(AdvertiserId, ReceivedPostback)> {
+    if click.offer.is_none() {
+        let stored = record(workers, click.nonce).await.ok()?;
+        let keys = &isolate.config.click_keys;
+        let opened = click_id::open_record(keys, &stored, click.app, click.shard, click.nonce).ok()?;
+        click.complete(&opened);
+        row.offer = Some(opened.offer.into_owned());
+        row.goal = Some(opened.goal.into_owned());
+    }
+    let terms = click.terms()?;
+    if let Some(known) = isolate.reports.advertiser(&terms) {
+        return Some((known, row));
+    }
+    let question = GetOfferTerms {
+        offer_id: terms.0.clone(),
+        revision: terms.1,
+    };
+    let catalog = catalog::address(catalog::COMMAND_PATH);
+    let reply = workers.call(&catalog, question, TIMEOUT).await;
+    let reply = reply
+        .inspect_err(|error| log::warn("postbacks", format_args!("the catalog: {error}")))
+        .ok()?;
+    let known: KnownOffer = serde_json::from_str(&reply.body).ok()?;
+    let advertiser = known.terms.advertiser_id;
+    isolate.reports.learn(terms, advertiser.clone());
+    Some((advertiser, row))
+}
+
+/// Reports the postbacks of an advertiser once they have gathered.
+async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
+    Delay::from(GATHER).await;
+    let batch = isolate.reports.batches.borrow_mut().take(advertiser);
+    let Some(batch) = batch else { return };
+    let came = batch.came();
+    let report = ReportPostbacks {
+        postbacks: batch.rows,
+        not_shown: batch.not_shown,
+    };
+    let object = address(advertiser);
+    if let Err(error) = workers.call(&object, report, TIMEOUT).await {
+        log::warn("postbacks", format_args!("{}: {error}", object.name));
+        isolate.reports.batches.borrow_mut().count_lost(advertiser, came);
+    }
+}

@@ -1,0 +1,134 @@
+//! The postbacks of an advertiser: one object for each, which edges report to after they have answered. It keeps the newest
+//! [`MOST`] and counts the others. It owns nothing, and a report that it refuses or loses is no fault.
+
+#[cfg(target_arch = "wasm32")]
+mod object;
+pub mod service;
+pub mod sql;
+pub mod sweep;
+
+pub use sql::MIGRATIONS;
+
+use std::cell::Cell;
+
+use contract::postbacks::{
+    Command, ListPostbacks, MAX_REPORTED, PostbackPage, ReceivedPostback, Reply, ReportPostbacks,
+};
+use domain::model::time::SECOND_MS;
+use platform::{
+    database::{Database, DatabaseError, MAX_INTEGER, json},
+    params,
+};
+
+/// Postbacks that are kept. Of 8 KiB at most they take 8 MB, and of 600 bytes, as is usual, 0.6 MB.
+pub const MOST: i64 = 1_000;
+/// The largest postback that is kept, in bytes of JSON.
+pub const MAX_ROW: usize = 8 << 10;
+/// Postbacks on a page at most, 1.6 MB of them.
+pub const MAX_PAGE: u32 = 200;
+/// The least time between two writes, in milliseconds.
+const INTERVAL_MS: i64 = SECOND_MS;
+
+/// What came since the last write and is not written yet. It is lost if the object leaves memory before the next write.
+#[derive(Debug, Default)]
+pub struct Unwritten {
+    not_shown: Cell<u64>,
+}
+
+impl Unwritten {
+    fn add(&self, count: u64) {
+        self.not_shown.set(self.not_shown.get().saturating_add(count));
+    }
+}
+
+/// Carries out one command.
+///
+/// # Errors
+/// The database failed.
+pub fn handle(
+    db: &impl Database,
+    unwritten: &Unwritten,
+    now_ms: i64,
+    command: Command,
+) -> Result<Reply, DatabaseError> {
+    match command {
+        Command::Report(report) => {
+            apply(db, unwritten, now_ms, report)?;
+            Ok(Reply::Done {})
+        }
+        Command::List(list) => read(db, unwritten, &list).map(Reply::Page),
+    }
+}
+
+/// Keeps the postbacks of a report, unless it comes within a second of the last one that was kept: then it is counted.
+fn apply(
+    db: &impl Database,
+    unwritten: &Unwritten,
+    now_ms: i64,
+    report: ReportPostbacks,
+) -> Result<(), DatabaseError> {
+    let came = count(report.postbacks.len()).saturating_add(report.not_shown);
+    let last_ms = db.query_integer(sql::LAST_WRITE, &[])?;
+    // A clock that was set back does not end the reports.
+    if last_ms.is_some_and(|last_ms| (0..INTERVAL_MS).contains(&now_ms.saturating_sub(last_ms))) {
+        unwritten.add(came);
+        return Ok(());
+    }
+    let rows: Vec<_> = report
+        .postbacks
+        .into_iter()
+        .take(MAX_REPORTED)
+        .filter_map(|postback| {
+            let details = json(&postback).ok()?;
+            (details.len() <= MAX_ROW).then_some((postback.at_ms, postback.code, details))
+        })
+        .collect();
+    let kept = count(rows.len());
+    let not_shown = came
+        .saturating_sub(kept)
+        .saturating_add(unwritten.not_shown.get());
+    let not_shown = i64::try_from(not_shown).unwrap_or(MAX_INTEGER).min(MAX_INTEGER);
+    db.transaction(|| {
+        let written = db.query_integer(sql::WRITE, params![kept, not_shown, now_ms])?;
+        let written = written.unwrap_or(0);
+        let first = written.saturating_sub(i64::try_from(kept).unwrap_or(0));
+        db.execute(sql::INSERT, params![first, json(&rows)?])?;
+        db.execute(sql::DELETE_UP_TO, params![written.saturating_sub(MOST)])
+    })?;
+    unwritten.not_shown.set(0);
+    Ok(())
+}
+
+fn read(
+    db: &impl Database,
+    unwritten: &Unwritten,
+    list: &ListPostbacks,
+) -> Result<PostbackPage, DatabaseError> {
+    let limit = usize::try_from(list.limit.clamp(1, MAX_PAGE)).unwrap_or(1);
+    let before = list.before.unwrap_or(MAX_INTEGER).min(MAX_INTEGER);
+    // One row more than asked for shows whether there are more.
+    let rows = db.query(
+        sql::LIST,
+        params![before, list.code.as_deref(), limit.saturating_add(1)],
+    )?;
+    let next = match rows.get(limit.saturating_sub(1)) {
+        Some(last) if rows.len() > limit => Some(last.integer(0)?),
+        _ => None,
+    };
+    let postbacks = rows.iter().take(limit).map(|row| row.json(1));
+    let counts = db.query_first(sql::GET_COUNTS, &[])?;
+    let (stored, since_ms) = match &counts {
+        Some(row) => (row.number(0)?, row.optional_integer(1)?),
+        None => (0, None),
+    };
+    Ok(PostbackPage {
+        postbacks: postbacks.collect::<Result<Vec<ReceivedPostback>, _>>()?,
+        not_shown: unwritten.not_shown.get().saturating_add(stored),
+        since_ms,
+        next,
+    })
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,38 @@
+//! The schema and statements of `origin/postbacks`.
+
+use platform::migrations::Migration;
+
+pub const MIGRATIONS: &[Migration] = &[&[&[
+    // One row: how many postbacks were kept, how many were only counted and since when, and the time of the last write.
+    "CREATE TABLE counts (
+       only INTEGER PRIMARY KEY CHECK (only = 1), kept INTEGER NOT NULL DEFAULT 0, not_shown INTEGER NOT NULL DEFAULT 0,
+       since_ms INTEGER, written_ms INTEGER
+     ) STRICT",
+    "INSERT INTO counts (only) VALUES (1)",
+    // The newest postbacks by their numbers, which rise by one. `details` is JSON.
+    "CREATE TABLE postbacks (
+       number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, code TEXT NOT NULL, details TEXT NOT NULL
+     ) STRICT",
+]]];
+
+platform::statements! {
+    /// → time of the last write
+    pub const LAST_WRITE = "SELECT written_ms FROM counts";
+    /// postbacks to keep, others, time → number of the last postback
+    pub const WRITE = "UPDATE counts SET kept = kept + ?1, not_shown = MIN(not_shown + ?2, 9007199254740991),
+          since_ms = COALESCE(since_ms, ?3), written_ms = ?3
+        RETURNING kept";
+    /// number before the first, list of (time, code, details)
+    pub const INSERT = "INSERT INTO postbacks (number, at_ms, code, details)
+        SELECT CAST(?1 AS INTEGER) + key + 1, value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2)";
+    /// number
+    pub const DELETE_UP_TO = "DELETE FROM postbacks WHERE number <= ?";
+    /// number, code or NULL, postbacks at most → number, details
+    pub const LIST = "SELECT number, details FROM postbacks WHERE number < ?1 AND (?2 IS NULL OR code = ?2)
+        ORDER BY number DESC LIMIT ?3";
+    /// → postbacks that were only counted, since when
+    pub const GET_COUNTS = "SELECT not_shown, since_ms FROM counts";
+    /// first time kept
+    pub const SWEEP = "DELETE FROM postbacks WHERE at_ms < ?";
+    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM postbacks)";
+}

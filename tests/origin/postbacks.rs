@@ -1,0 +1,202 @@
+//! The postbacks of an advertiser: the newest are kept, others counted, at most a report a second, in bounded room.
+
+use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under_every_fault};
+use contract::postbacks::{
+    Command, ListPostbacks, MAX_REPORTED, PostbackPage, ReceivedPostback, Reply, ReportPostbacks,
+};
+use domain::{conversions::received::ShownParameter, model::AppId, model::time::DAY_MS};
+use origin::postbacks::{
+    MAX_PAGE, MIGRATIONS, MOST, Unwritten, handle, sql,
+    sweep::{RETENTION_MS, next_alarm, sweep},
+};
+use platform::database::DatabaseError;
+
+/// Noon of 2026-01-15, UTC.
+const NOW: i64 = 1_768_478_400_000;
+
+struct Object {
+    db: Sqlite,
+    unwritten: Unwritten,
+}
+
+impl Object {
+    fn new() -> Self {
+        Self {
+            db: migrated(MIGRATIONS),
+            unwritten: Unwritten::default(),
+        }
+    }
+
+    fn report(&self, now_ms: i64, numbers: impl IntoIterator<Item = i64>, not_shown: u64) {
+        let postbacks = numbers.into_iter().map(|n| postback(n, now_ms)).collect();
+        let report = ReportPostbacks { postbacks, not_shown };
+        handle(&self.db, &self.unwritten, now_ms, Command::Report(report)).unwrap();
+    }
+
+    fn page(&self, list: ListPostbacks) -> PostbackPage {
+        match handle(&self.db, &self.unwritten, NOW, Command::List(list)) {
+            Ok(Reply::Page(page)) => page,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn first_page(&self, limit: u32) -> PostbackPage {
+        self.page(list(limit, None, None))
+    }
+}
+
+fn list(limit: u32, before: Option<i64>, code: Option<&str>) -> ListPostbacks {
+    ListPostbacks {
+        limit,
+        before,
+        code: code.map(str::to_owned),
+    }
+}
+
+/// The nth postback; each third is a duplicate.
+fn postback(n: i64, at_ms: i64) -> ReceivedPostback {
+    ReceivedPostback {
+        at_ms,
+        method: "GET".into(),
+        parameters: vec![ShownParameter {
+            name: "txn".into(),
+            value: n.to_string(),
+        }],
+        http_status: 200,
+        code: if n % 3 == 0 { "duplicate" } else { "approved" }.into(),
+        transaction_id: Some(format!("t-{n}")),
+        app: AppId::from_number(42),
+        offer: Some("o-1".into()),
+        goal: None,
+    }
+}
+
+fn ids(page: &PostbackPage) -> Vec<i64> {
+    let ids = page.postbacks.iter();
+    ids.map(|postback| postback.parameters[0].value.parse().unwrap())
+        .collect()
+}
+
+#[test]
+fn the_newest_postbacks_come_first_in_pages_none_of_which_is_empty_with_a_cursor() {
+    let object = Object::new();
+    let empty = object.first_page(10);
+    assert_eq!(empty, PostbackPage::default());
+    object.report(NOW, 0..5, 0);
+    object.report(NOW + 1_000, 5..8, 2);
+    let page = object.first_page(8);
+    assert_eq!((ids(&page), page.next), ((0..8).rev().collect(), None));
+    assert_eq!((page.not_shown, page.since_ms), (2, Some(NOW)));
+    assert_eq!(page.postbacks[7], postback(0, NOW));
+
+    let page = object.first_page(5);
+    assert_eq!(ids(&page), [7, 6, 5, 4, 3]);
+    let page = object.page(list(5, page.next, None));
+    assert_eq!((ids(&page), page.next), (vec![2, 1, 0], None));
+
+    let page = object.page(list(2, None, Some("duplicate")));
+    assert_eq!(ids(&page), [6, 3]);
+    let page = object.page(list(2, page.next, Some("duplicate")));
+    assert_eq!((ids(&page), page.next), (vec![0], None));
+    let page = object.page(list(2, None, Some("invalid_token")));
+    assert_eq!((ids(&page), page.next), (vec![], None));
+}
+
+#[test]
+fn a_report_within_a_second_of_the_last_one_is_only_counted_and_written_with_the_next() {
+    let object = Object::new();
+    object.report(NOW, [1], 0);
+    object.db.inject(crate::Faults::none());
+    for ms in [0, 1, 999] {
+        object.report(NOW + ms, [2, 3], 4);
+    }
+    assert_eq!(object.db.writes(), 0);
+    let page = object.first_page(10);
+    assert_eq!((ids(&page), page.not_shown), (vec![1], 18));
+    object.report(NOW + 1_000, [4], 0);
+    let page = object.first_page(10);
+    assert_eq!((ids(&page), page.not_shown), (vec![4, 1], 18));
+    // A clock that was set back.
+    object.report(NOW - DAY_MS, [5], 1);
+    let page = object.first_page(10);
+    assert_eq!((ids(&page), page.not_shown), (vec![5, 4, 1], 19));
+}
+
+#[test]
+fn at_most_a_thousand_are_kept_and_of_a_report_no_more_than_it_may_have() {
+    let object = Object::new();
+    let step = i64::try_from(MAX_REPORTED).unwrap();
+    let mut now_ms = NOW;
+    for report in 0..40 {
+        object.report(now_ms, report * step..(report + 1) * step, 0);
+        now_ms += 1_000;
+    }
+    let kept = i64::try_from(dump(&object.db, "postbacks").len()).unwrap();
+    assert_eq!(kept, MOST);
+    let page = object.first_page(1_000_000);
+    assert_eq!(page.postbacks.len(), usize::try_from(MAX_PAGE).unwrap());
+    assert_eq!((ids(&page)[0], page.not_shown), (40 * step - 1, 0));
+
+    object.report(now_ms, 0..step + 3, 0);
+    assert_eq!(object.first_page(1).not_shown, 3);
+    // A postback that is too large.
+    let mut large = postback(1, now_ms);
+    large.parameters[0].value = "x".repeat(9 << 10);
+    let report = ReportPostbacks {
+        postbacks: vec![large, postback(2, now_ms)],
+        not_shown: 0,
+    };
+    handle(
+        &object.db,
+        &object.unwritten,
+        now_ms + 1_000,
+        Command::Report(report),
+    )
+    .unwrap();
+    let page = object.first_page(1);
+    assert_eq!((ids(&page), page.not_shown), (vec![2], 4));
+}
+
+#[test]
+fn postbacks_leave_after_90_days() {
+    let object = Object::new();
+    assert_eq!(next_alarm(&object.db, NOW), Ok(None));
+    object.report(NOW, [1], 7);
+    object.report(NOW + 1_000, [2], 0);
+    let next = next_alarm(&object.db, NOW).unwrap().unwrap();
+    assert!(NOW < next && next <= NOW + DAY_MS);
+    sweep(&object.db, NOW + RETENTION_MS).unwrap();
+    assert_eq!(ids(&object.first_page(10)), [2, 1]);
+    sweep(&object.db, NOW + RETENTION_MS + 1).unwrap();
+    assert_eq!(ids(&object.first_page(10)), [2]);
+    assert_eq!(sweep(&object.db, NOW + RETENTION_MS + DAY_MS), Ok(None));
+    let page = object.first_page(10);
+    assert_eq!((ids(&page), page.not_shown), (vec![], 7));
+}
+
+#[test]
+fn a_failed_write_keeps_nothing_of_a_report_or_all_of_it() {
+    let outcomes = under_every_fault(MIGRATIONS, |db| {
+        let unwritten = Unwritten::default();
+        let report = ReportPostbacks {
+            postbacks: vec![postback(1, NOW), postback(2, NOW)],
+            not_shown: 3,
+        };
+        let reported: Result<_, DatabaseError> = handle(db, &unwritten, NOW, Command::Report(report));
+        let is_ok = reported.is_ok();
+        let rows = dump(db, "postbacks").len();
+        (is_ok, rows)
+    });
+    for (fault, (is_ok, rows)) in outcomes {
+        assert!(rows == 2 || (rows == 0 && !is_ok), "{fault}: {is_ok} {rows}");
+    }
+}
+
+#[test]
+fn a_postbacks_object_runs_exactly_its_listed_statements() {
+    let object = Object::new();
+    object.report(NOW, [1], 0);
+    object.first_page(10);
+    sweep(&object.db, NOW).unwrap();
+    assert_only_listed_statements(&object.db, sql::ALL, MIGRATIONS);
+}
