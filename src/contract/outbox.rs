@@ -7,7 +7,7 @@ mod settle;
 
 pub use check::{CheckPostback, CheckedPostback, FindTxn, NumberedTerms};
 pub use day::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay};
-pub use reward::{ReadReward, ReplayReward, ReplayRewards};
+pub use reward::{ClickOutcome, ClickReward, ReadClick, ReadReward, ReplayReward, ReplayRewards};
 pub use settle::{Settle, SettleFilter, SettleMany, Settled};
 
 use serde::{Deserialize, Serialize};
@@ -89,6 +89,7 @@ operations! {
         ReadDay(ReadDay) -> OutboxDay, Idempotent;
         ListDay(ListDay) -> DayEntries, Idempotent;
         ReadReward(ReadReward) -> operation::Reply, Idempotent;
+        ReadClick(ReadClick) -> ClickOutcome, Idempotent;
         ReplayReward(ReplayReward) -> operation::Reply, Once;
         ReplayRewards(ReplayRewards) -> Replayed, Once;
         CheckPostback(Box<CheckPostback>) -> CheckedPostback, Idempotent;
@@ -299,6 +300,7 @@ pub enum EndpointState {
 pub enum Reply {
     Answer(Answer),
     Checked(CheckedPostback),
+    Click(ClickOutcome),
     Claimed(Claimed),
     Page(ListPage),
     Replayed(Replayed),

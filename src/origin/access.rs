@@ -35,6 +35,7 @@ pub const fn of(handler: Handler) -> Option<Access> {
         | Handler::ReadService
         | Handler::ListPostbacks
         | Handler::CheckPostback
+        | Handler::Search
         | Handler::Offer(
             OfferCall::ListTerms | OfferCall::ReadFigures | OfferCall::ListNearCaps | OfferCall::Preview,
         )

@@ -21,6 +21,8 @@ pub struct Config {
     pub token_keys: MacKeys,
     /// `CLICK_KEYS`: opens click ids for the operator. None if it is not set.
     pub click_keys: Option<KeyRing>,
+    /// `REPORT_KEY_MAC`: verifies that a report key was issued.
+    pub report_keys: MacKeys,
     /// `ACCOUNT_MAC`: issues and checks invites, sessions and challenges.
     pub account_keys: MacKeys,
     dashboard: Option<SiteConfig>,
@@ -39,13 +41,13 @@ impl Config {
         for setting in [STORE_KEYS, EDGE_KEYS] {
             Vault::parse(setting, &required(setting)?)?;
         }
-        MacKeys::parse(keys::SETTING, &required(keys::SETTING)?)?;
         if let Some(schedule) = read("CALLBACK_SCHEDULE") {
             Schedule::parse(&schedule)?;
         }
         timeout_ms(read("CALLBACK_TIMEOUT_MS").as_deref())?;
         let hosts = Hosts::read(read);
         Ok(Self {
+            report_keys: MacKeys::parse(keys::SETTING, &required(keys::SETTING)?)?,
             token_keys: MacKeys::parse(token::SETTING, &required(token::SETTING)?)?,
             click_keys: read("CLICK_KEYS")
                 .map(|keys| KeyRing::parse(&keys).map_err(|error| error.to_string()))

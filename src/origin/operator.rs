@@ -9,6 +9,7 @@ mod offers;
 pub mod outbox;
 mod postbacks;
 mod reconcile;
+mod search;
 mod service;
 
 use worker::Request;
@@ -51,6 +52,7 @@ pub async fn call(
         Handler::Invite => accounts::invite(context, segments, request).await,
         Handler::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,
         Handler::ReadActivity => activity::read(context, segments).await,
+        Handler::Search => search::search(context, request).await,
         Handler::ReadService => Ok(service::read(context).await),
         Handler::Offer(call) => offers::call(context, call, segments, request).await,
         Handler::InviteMember => accounts::invite_member(context, request).await,

@@ -42,6 +42,8 @@ pub enum Handler {
     PublisherAccount(PublisherAccountCall),
     /// A publisher's counts of rewards.
     ReadActivity,
+    /// Finds what a text is.
+    Search,
     /// The state of the service.
     ReadService,
     Offer(OfferCall),
@@ -237,6 +239,7 @@ pub const ROUTES: &[Row] = &[
     offers("/v1/operator/offers/{}/preview", &[on(Post, Offer(OfferCall::Preview)).within(Documents)]),
     operator("/v1/operator/offer_figures", &[on(Post, Offer(OfferCall::ReadFigures)).within(Documents)]),
     operator("/v1/operator/caps", &[on(Get, Offer(OfferCall::ListNearCaps)).within(Operator)]),
+    operator("/v1/operator/search", &[on(Post, Search).within(Documents)]),
     operator("/v1/operator/service", &[on(Get, ReadService).within(Operator)]),
     operator("/v1/operator/members/invites", &[on(Post, InviteMember).within(Documents)]),
 

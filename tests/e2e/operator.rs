@@ -260,6 +260,7 @@ fn each_host_serves_its_own_interface() {
     let signpost = Setup::new()
         .var("TRACKING_HOST", "track.example.com")
         .var("OFFERS_HOST", "offers.example.com")
+        .var("CONSOLE_URL", "")
         .var("OPERATOR_HOST", "127.0.0.1")
         .start();
     signpost.operator("GET", "publishers", None).expect(200);

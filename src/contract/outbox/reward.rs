@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::activity::ReplayFilter;
+use crate::{
+    activity::{ReplayFilter, RewardState},
+    operation::Bytes,
+};
 use domain::model::PublisherId;
 
 /// `GET …/rewards/{transaction_id}`: the story of a reward, by its id or that of its reversal or of a notice about it.
@@ -12,6 +15,26 @@ pub struct ReadReward {
     pub transaction_id: String,
     /// Whether the reader may see an analyst's fields only.
     pub is_analyst: bool,
+}
+
+/// Reads what became of a click.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadClick {
+    pub nonce: Bytes,
+}
+
+/// What became of a click.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClickOutcome {
+    pub rewards: Vec<ClickReward>,
+}
+
+/// A conversion of a click, one for each goal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClickReward {
+    pub transaction_id: String,
+    pub goal_id: String,
+    pub state: RewardState,
 }
 
 /// `POST …/rewards/{transaction_id}/replay`. Each call sends the callback again.

@@ -17,7 +17,7 @@ pub struct RowKey<'a> {
 }
 
 /// Domain separation from other hashes of the same values, and from later versions of this one.
-const DOMAIN: &[u8] = b"signpost transaction 1\0";
+const DOMAIN: &[u8] = b"signpost transaction 2\0";
 
 /// The kinds of transaction ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,8 +42,9 @@ impl From<Movement> for Kind {
 /// The transaction id of a reward, of its reversal, or of a notice about it. It is a UUID (version 8 of RFC 9562, whose
 /// bits the application chooses), since publishers store it in columns of that type.
 ///
-/// Its first byte is the shard, so that it leads to the row. It is derived and not random, so that a commit that is retried
-/// after a failure has the same one. It is no secret: anyone with the click id and the goal can compute it.
+/// Its first byte is the shard and the next four are the app's number, so that it leads to the row. It is derived and not
+/// random, so that a commit that is retried after a failure has the same one. It is no secret: anyone with the click id and
+/// the goal can compute it.
 pub fn transaction_id(row: &RowKey<'_>, kind: impl Into<Kind>) -> String {
     let kind = match kind.into() {
         Kind::Reward => 0,
@@ -60,7 +61,8 @@ pub fn transaction_id(row: &RowKey<'_>, kind: impl Into<Kind>) -> String {
         .chain_update(row.goal)
         .finalize()
         .into();
-    let [_, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ..] = hash;
+    let [_, _, _, _, _, f, g, h, i, j, k, l, m, n, o, p, ..] = hash;
+    let [b, c, d, e] = row.app.number().to_be_bytes();
     let uuid = [
         &[row.shard, b, c, d][..],
         &[e, f],
@@ -78,6 +80,14 @@ pub fn shard_of(transaction_id: &str) -> Option<u8> {
     (transaction_id.len() == 36 && transaction_id.as_bytes().iter().all(is_hex))
         .then(|| u8::from_str_radix(first, 16).ok())
         .flatten()
+}
+
+/// The app of a transaction id; `None` for a text that is none, or that names no app.
+pub fn app_of(transaction_id: &str) -> Option<AppId> {
+    shard_of(transaction_id)?;
+    let (before, after) = (transaction_id.get(2..8)?, transaction_id.get(9..11)?);
+    let number = u32::from_str_radix(&format!("{before}{after}"), 16).ok()?;
+    AppId::from_number(number)
 }
 
 /// The key of the one reward that a user gets for a goal: the start of SHA-256 over the outbox's salt, the user id, a zero
@@ -116,11 +126,11 @@ mod tests {
         let row = row(42, *b"twelve bytes", "60118-1");
         assert_eq!(
             transaction_id(&row, Movement::Reward),
-            "3e837895-86b5-8359-bb78-6e1bc0ff2171"
+            "3e000000-2a69-8323-9e2e-947eb7c415d0"
         );
         assert_eq!(
             transaction_id(&row, Movement::Reversal),
-            "3ea87670-949e-8e8c-af55-55ee5c1d0a9e"
+            "3e000000-2a7f-807e-84eb-731f201da6e0"
         );
     }
 
@@ -163,9 +173,9 @@ mod tests {
             "",
             "3e",
             "test-0123456789abcdef0123456789abcdef",
-            "3E837895-86b5-8359-bb78-6e1bc0ff2171",
+            "3E00000a-0000-8359-bb78-6e1bc0ff2171",
         ] {
-            assert_eq!(shard_of(text), None, "{text}");
+            assert_eq!((shard_of(text), app_of(text)), (None, None), "{text}");
         }
     }
 
@@ -175,6 +185,7 @@ mod tests {
             let id = transaction_id(&row(app, nonce, &goal), Movement::Reward);
             let groups: Vec<_> = id.split('-').collect();
             prop_assert_eq!(shard_of(&id), Some(0x3e));
+            prop_assert_eq!(app_of(&id).map(AppId::number), Some(app));
             prop_assert_eq!(groups.iter().map(|group| group.len()).collect::<Vec<_>>(), [8, 4, 4, 4, 12]);
             prop_assert!(groups.concat().bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')));
             prop_assert!(groups[2].starts_with('8') && groups[3].starts_with(['8', '9', 'a', 'b']), "{}", id);

@@ -13,7 +13,7 @@ pub const INVALID_API_KEY: ApiError = ApiError::new(401, "invalid_api_key", "inv
 /// The setting that holds the MAC keys.
 pub const SETTING: &str = "REPORT_KEY_MAC";
 
-const PREFIX: &str = "sk_";
+pub const PREFIX: &str = "sk_";
 /// The bytes of the random part.
 const RANDOM: usize = 16;
 /// The longest key, in bytes: the prefix, a publisher id of 64 bytes, `_` and the random part in hexadecimal, the MAC.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use worker::Request;
 
-use super::{MAX_DOCUMENT, TIMEOUT, parameter, read_page, segment};
+use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, parameter, read_page, segment};
 use crate::{
     isolate::RequestContext,
     outbox::{
@@ -17,6 +17,7 @@ use crate::{
         replay::{check_selection, replay_in_steps},
         settlement::{self, ManyOrder, Order, settle_in_steps},
     },
+    refusal::Refusal,
     routes::OutboxCall,
 };
 use contract::{
@@ -125,6 +126,19 @@ pub(super) async fn settings(context: &RequestContext, app: AppId) -> Result<App
     })
 }
 
+/// The outboxes of an app that there is.
+pub(super) async fn of_app<'c>(
+    context: &'c RequestContext,
+    app: AppId,
+) -> Result<Option<Outboxes<'c>>, Refusal> {
+    let get = GetAppSettings { app_id: app };
+    match ask_catalog(context, get).await {
+        Ok(settings) => Ok(Some(Outboxes::new(context, app, settings))),
+        Err(refusal) if refusal.status() == 404 => Ok(None),
+        Err(refusal) => Err(refusal),
+    }
+}
+
 /// The outboxes of an app.
 pub struct Outboxes<'c> {
     context: &'c RequestContext,
@@ -199,13 +213,24 @@ impl<'c> Outboxes<'c> {
         Ok(merge::standing(self.has_callback(), each))
     }
 
-    async fn list(&self, list: &List) -> Result<merge::Page, CallError> {
+    pub(super) async fn list(&self, list: &List) -> Result<merge::Page, CallError> {
         let ask = async |number, part| self.call(number, part, TIMEOUT).await;
         let numbers = match &list.user_id {
             Some(user_id) => vec![shards::of_user(user_id, self.settings.outbox_shards)],
             None => self.numbers(),
         };
         merge::list(&numbers, list, ask).await
+    }
+
+    /// The story of a reward.
+    pub(super) async fn read_story(&self, transaction_id: &str) -> Result<Reply, Refusal> {
+        let keeper = self.keeper(transaction_id)?;
+        let read = ReadReward {
+            publisher: self.settings.publisher_id.clone(),
+            transaction_id: transaction_id.to_owned(),
+            is_analyst: false,
+        };
+        Ok(self.call(keeper, read, TIMEOUT).await?)
     }
 
     /// The number of the outbox that keeps a transaction.
@@ -283,14 +308,8 @@ pub async fn call(
             outboxes.of_transaction(&transaction_id, get).await
         }
         OutboxCall::ReadStory => {
-            let transaction_id = segment(1);
-            let publisher = outboxes.settings.publisher_id.clone();
-            let read = ReadReward {
-                publisher,
-                transaction_id: transaction_id.clone(),
-                is_analyst: false,
-            };
-            outboxes.of_transaction(&transaction_id, read).await
+            let story = outboxes.read_story(&segment(1)).await;
+            Ok(story.map_or_else(Refusal::into_answer, Answer::from))
         }
         OutboxCall::ReplayConversion => {
             let transaction_id = segment(1);

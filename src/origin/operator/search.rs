@@ -10,7 +10,7 @@ use crate::{isolate::RequestContext, outbox::merge, refusal::Refusal};
 use contract::{
     catalog::{Get, Resource, Search},
     clicks,
-    operation::{Bytes, CallError},
+    operation::Bytes,
     outbox::{ClickOutcome, List, ReadClick, Shard},
 };
 use domain::{
@@ -54,7 +54,10 @@ impl Document for SearchBody {
     fn check(&self) -> Result<(), FieldError> {
         match self.text.trim().len() {
             1..=MAX_TEXT => Ok(()),
-            _ => Err(FieldError::new("text", format!("must have 1 to {MAX_TEXT} bytes"))),
+            _ => Err(FieldError::new(
+                "text",
+                format!("must have 1 to {MAX_TEXT} bytes"),
+            )),
         }
     }
 }
@@ -70,7 +73,9 @@ pub async fn search(context: &RequestContext, mut request: Request) -> Result<An
 }
 
 async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Result<Value, Refusal> {
-    let search = Search { text: text.to_owned() };
+    let search = Search {
+        text: text.to_owned(),
+    };
     let mut found: Value = ask_catalog(context, search).await?;
     let mut matches = match found.get_mut("matches").map(Value::take) {
         Some(Value::Array(matches)) => matches,
@@ -123,13 +128,20 @@ async fn click(context: &RequestContext, text: &str) -> Result<Option<Value>, Re
     };
     let (shard, nonce, click) = match opened {
         Opened::Whole { click, nonce } => (click.shard, nonce, Some(click)),
-        Opened::Short { app, shard, nonce } => (shard, nonce, record(context, keys, app, shard, nonce).await?),
+        Opened::Short { app, shard, nonce } => {
+            (shard, nonce, record(context, keys, app, shard, nonce).await?)
+        }
     };
     let Some(click) = click else {
         return Ok(None);
     };
-    let shard = Shard { app: click.app, number: shard };
-    let read = ReadClick { nonce: Bytes(nonce.to_vec()) };
+    let shard = Shard {
+        app: click.app,
+        number: shard,
+    };
+    let read = ReadClick {
+        nonce: Bytes(nonce.to_vec()),
+    };
     let outcome: ClickOutcome = context.workers.call(&shard.address(), read, TIMEOUT).await?;
     let [c1, c2, c3, c4, c5] = &click.custom;
     Ok(Some(json!({
@@ -159,8 +171,13 @@ async fn record(
     shard: u8,
     nonce: Nonce,
 ) -> Result<Option<Click<'static>>, Refusal> {
-    let get = clicks::Get { nonce: Bytes(nonce.to_vec()) };
-    let found = context.workers.call(&clicks::address(&nonce), get, TIMEOUT).await?;
+    let get = clicks::Get {
+        nonce: Bytes(nonce.to_vec()),
+    };
+    let found = context
+        .workers
+        .call(&clicks::address(&nonce), get, TIMEOUT)
+        .await?;
     let record = found.record;
     Ok(record.and_then(|record| click_id::open_record(keys, &record.0, app, shard, nonce).ok()))
 }
@@ -181,8 +198,8 @@ async fn reward(context: &RequestContext, app: AppId, text: &str) -> Result<Opti
                 "state": story.get("state"),
             })))
         }
-        Err(CallError::Refused { status: 404, .. }) => Ok(None),
-        Err(error) => Err(error.into()),
+        Err(refusal) if refusal.status() == 404 => Ok(None),
+        Err(refusal) => Err(refusal),
     }
 }
 
@@ -202,7 +219,6 @@ async fn user(context: &RequestContext, app: AppId, text: &str) -> Result<Option
     };
     let page = outboxes.list(&list).await?;
     let has_rewards = !page.conversions.is_empty();
-    Ok(has_rewards.then(|| {
-        json!({ "kind": "user", "app_id": app, "user_id": text, "rewards": page.conversions })
-    }))
+    Ok(has_rewards
+        .then(|| json!({ "kind": "user", "app_id": app, "user_id": text, "rewards": page.conversions })))
 }

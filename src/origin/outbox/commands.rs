@@ -59,6 +59,7 @@ pub fn carry_out(
             replay::replay_many(db, now_ms, &body, after, until, claim_ms, replay::STEP).map(Reply::Replayed)
         }
         Command::ReadReward(read) => story::read(db, &read).map(Reply::Operator),
+        Command::ReadClick(read) => story::of_click(db, &read.nonce.0).map(Reply::Click),
         Command::ReplayReward(replay) => {
             story::replay_one(db, now_ms, &replay, claim_ms).map(Reply::Operator)
         }

@@ -284,6 +284,9 @@ platform::statements! {
         FROM (SELECT COALESCE(after, entry) AS reward FROM entries WHERE transaction_id = ?) f
         JOIN entries e ON e.entry = f.reward OR e.after = f.reward
         JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal ORDER BY e.after IS NOT NULL, e.entry";
+    /// nonce → transaction id, goal and state of each conversion
+    pub const LIST_OF_CLICK = "SELECT e.transaction_id, c.goal, c.state FROM conversions c JOIN entries e ON e.entry = c.entry
+        WHERE c.nonce = ? ORDER BY e.entry";
     /// JSON list of entries → entry, time of the attempt, milliseconds, status, body, error
     pub const LIST_ATTEMPTS = "SELECT entry, at_ms, ms, http_status, body, error FROM attempts
         WHERE entry IN (SELECT value FROM json_each(?)) ORDER BY attempt";

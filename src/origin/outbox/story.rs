@@ -14,7 +14,7 @@ use super::{
 use contract::{
     activity::RewardState,
     operation::Reply,
-    outbox::{ReadReward, ReplayReward, ReplayRewards, Replayed},
+    outbox::{ClickOutcome, ClickReward, ReadReward, ReplayReward, ReplayRewards, Replayed},
 };
 use domain::{
     callbacks::{
@@ -237,6 +237,24 @@ fn callback<'r>(
         },
         attempts_total: row.integer(15)?,
         attempts,
+    })
+}
+
+/// What became of a click. Nothing did if nothing was reported for it.
+///
+/// # Errors
+/// The database failed.
+pub fn of_click(db: &impl Database, nonce: &[u8]) -> Result<ClickOutcome, Failure> {
+    let rows = db.query(sql::LIST_OF_CLICK, params![nonce.to_vec()])?;
+    let rewards = rows.iter().map(|row| {
+        Ok(ClickReward {
+            transaction_id: row.text(0)?.to_owned(),
+            goal_id: row.text(1)?.to_owned(),
+            state: reward_state(state_of(row.integer(2)?)?),
+        })
+    });
+    Ok(ClickOutcome {
+        rewards: rewards.collect::<Result<_, DatabaseError>>()?,
     })
 }
 

@@ -371,6 +371,7 @@ fn what_is_another_publishers_is_answered_like_what_does_not_exist() {
 fn the_tracking_host_does_not_reach_the_dashboard() {
     let signpost = Setup::new()
         .var("TRACKING_HOST", "track.example")
+        .var("CONSOLE_URL", "")
         .var("OPERATOR_HOST", "127.0.0.1")
         .var("DASHBOARD_HOST", "dashboard.example")
         .var("DASHBOARD_URL", "https://dashboard.example")

@@ -36,6 +36,7 @@ fn signpost_with_hosts() -> Signpost {
         .var("TRACKING_HOST", TRACKING)
         .var("OFFERS_HOST", OFFERS)
         .var("REPORTING_HOST", REPORTING)
+        .var("CONSOLE_URL", "")
         .var("OPERATOR_HOST", OPERATOR);
     setup.start_with_fixtures().0
 }

@@ -263,6 +263,7 @@ fn where_hosts_are_set_the_operator_needs_one_of_its_own() {
     for own in ["", "track.example"] {
         let signpost = Setup::new()
             .var("TRACKING_HOST", "track.example")
+            .var("CONSOLE_URL", "")
             .var("OPERATOR_HOST", own)
             .start();
         let authorization = format!("Bearer {OPERATOR_TOKEN}");
@@ -278,6 +279,7 @@ fn where_hosts_are_set_the_operator_needs_one_of_its_own() {
 #[test]
 fn no_spelling_of_a_path_or_host_bypasses_the_token() {
     let signpost = Setup::new()
+        .var("CONSOLE_URL", "")
         .var("OPERATOR_HOST", "operator.example")
         .var("TRACKING_HOST", "track.example")
         .start();
