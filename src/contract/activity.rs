@@ -6,9 +6,7 @@ mod replays;
 mod report;
 mod rewards;
 
-pub use replays::{
-    CancelReplay, CountReplay, Counted, ReadReplay, ReplayFilter, ReplayedDelivery, StartReplay,
-};
+pub use replays::{CancelReplay, CountReplay, Counted, ReadReplay, ReplayFilter, StartReplay};
 pub use report::{
     EndpointReport, Report, ReportedCount, ReportedEntry, RewardDelivery, RewardDetails, RewardKind,
     RewardState,

@@ -351,13 +351,8 @@ export interface RewardStory {
   terms?: { offer_at_click: number; app_at_click: number; offer_paying: number; is_superseded: boolean };
 }
 
-export type ReplayedDelivery = "dead" | "delivered" | "waiting";
-
-export interface ReplayFilter {
-  delivery: ReplayedDelivery;
-  /** UNIX seconds: conversions from then on. */
-  from?: number;
-}
+/** The conditions of the log, of one app. */
+export type ReplayFilter = Omit<RewardFilter, "app_id" | "to">;
 
 export interface ReplayQuestion {
   filter: ReplayFilter;

@@ -1,6 +1,7 @@
 //! The dashboard's API, which its pages call (docs/DECISIONS.md, "Accounts and the dashboard"). The figures are the
 //! ledger's own, by the code that serves report keys.
 
+pub mod replay_query;
 pub mod reward_query;
 
 #[cfg(target_arch = "wasm32")]

@@ -14,9 +14,10 @@
 //! - [`calls`]: calls to other objects; [`commands`]: those that need none;
 //! - [`story`]: a reward as its publisher reads it;
 //! - [`merge`] and [`reconcile`]: one log and one day from all outboxes of an app;
-//! - [`replay`] and [`retention`]: the operator's replays, and deletion.
+//! - [`replay`], [`bulk_replay`] and [`retention`]: the operator's replays, a publisher's of many, and deletion.
 
 pub mod approval;
+pub mod bulk_replay;
 pub mod callback_sender;
 mod calls;
 pub mod check;

@@ -4,6 +4,7 @@ const NUMBERS = "en-US";
 const DATES = "en-GB";
 
 const integer = new Intl.NumberFormat(NUMBERS, { maximumFractionDigits: 0 });
+const exactNumber = new Intl.NumberFormat(NUMBERS, { maximumFractionDigits: 20 });
 const compactNumber = new Intl.NumberFormat(NUMBERS, { notation: "compact", maximumFractionDigits: 1 });
 const dollars = new Intl.NumberFormat(NUMBERS, { style: "currency", currency: "USD" });
 const preciseDollars = new Intl.NumberFormat(NUMBERS, { style: "currency", currency: "USD", minimumFractionDigits: 4 });
@@ -21,6 +22,8 @@ const percentage = new Intl.NumberFormat(NUMBERS, {
 });
 
 export const count = (value: number) => integer.format(value);
+/** With all of its decimals, for amounts in an app's currency. */
+export const amount = (value: number | string) => exactNumber.format(Number(value));
 export const percent = (ratio: number) => percentage.format(ratio);
 
 /** Dollars and cents. A smaller amount says so, because $0.00 would read as nothing. */

@@ -64,6 +64,28 @@ test("a publisher switches on a callback that its receiver switched off", async 
   await closePage(page);
 });
 
+// An attack's markup, signs that turn the direction of text, and control characters.
+const HOSTILE =
+  `</code><img src=x onerror="window.isOwned=1"><script>window.isOwned=1</script>` +
+  `<iframe srcdoc="<script>parent.isOwned=1</script>"></iframe>&lt;b&gt; ` +
+  `\u202Egnp.exe\u2066\u2067 \u200F\u061C \u0007\u001B[31mred\u0000\u0085\uFEFF`;
+
+test("a receiver's answer with markup, bidi and control characters is inert text", async (context) => {
+  const { signpost } = shared;
+  const receiver = await startReceiver();
+  context.after(receiver.stop);
+  receiver.secrets = [SECRET];
+  receiver.failsWith = 400;
+  receiver.body = HOSTILE;
+  await sendCallbacksTo(signpost, receiver.url, SECRET);
+  const transactionId = await earn(signpost, token, "player-of-the-hostile");
+  for (const width of WIDTHS) {
+    const page = await shared.open({ width, cookie: await signpost.signIn() });
+    await rewards.readInertAnswer(page, { app: APP, transactionId, answer: HOSTILE });
+    await closePage(page);
+  }
+});
+
 test("an analyst sees rewards and no users, and sends nothing again", async () => {
   const { signpost } = shared;
   const user = "player-of-the-analyst";

@@ -9,11 +9,13 @@ import { importSource } from "./support/sources.mjs";
 
 const { convert, isRate } = await importSource("dashboard/views/apps/currency.ts");
 const { COUNTRIES } = await importSource("dashboard/views/apps/countries.ts");
-const { auditDetail } = await importSource("pages/messages/settings.ts");
+const { amount } = await importSource("pages/format.ts");
+const { auditDetail, REPLAY_WORDS } = await importSource("pages/messages/settings.ts");
 const { findingText } = await importSource("dashboard/messages/tester.ts");
 const { findMacros, MACRO_NAMES } = await importSource("dashboard/views/apps/macros.ts");
+const { DELIVERY_NAMES, STATE_NAMES } = await importSource("dashboard/messages/rewards.ts");
 const { merge } = await importSource("dashboard/views/rewards/use-log.ts");
-const { hashOf, NO_FILTER, parseFilter, queryOf, replayOf, searchOf, unusedByReplay } = await importSource("dashboard/views/rewards/filter.ts");
+const { hashOf, NO_FILTER, parseFilter, queryOf, fixedConditions, replayOf, searchOf } = await importSource("dashboard/views/rewards/filter.ts");
 
 // The service's own cases: `in_app_amounts_follow_the_apps_decimals_and_rounding` in src/domain/model/money.rs.
 test("an amount is rounded as the service rounds it", () => {
@@ -97,24 +99,47 @@ test("a filter is the same after it went through the address, and ids stand in t
   assert.deepEqual(queryOf(odd), {});
 });
 
-test("a replay takes the dates of the log, at most until now, and names the filters that it does not take", () => {
+test("an amount has thousands separators and all of its decimals", () => {
+  for (const [value, text] of [
+    [56150, "56,150"],
+    ["1234567.891", "1,234,567.891"],
+    [-0.75, "-0.75"],
+    [0.000001, "0.000001"],
+    ["75.00", "75"],
+    [1000000000000000, "1,000,000,000,000,000"],
+  ]) {
+    assert.equal(amount(value), text);
+  }
+});
+
+test("a replay takes every filter of the log, at most until now, and says those that its dialog does not let choose", () => {
   const [from, to] = [Date.UTC(2026, 10, 1) / 1000, Date.UTC(2026, 10, 3) / 1000];
-  const asked = (now) => replayOf("dead", "2026-11-01", "2026-11-02", now);
-  assert.deepEqual(asked(to + 1), { filter: { delivery: "dead", from }, until: to });
-  assert.deepEqual(asked(to - 1), { filter: { delivery: "dead", from } });
-  assert.deepEqual(replayOf("waiting", "", "", to), { filter: { delivery: "waiting" } });
   const filter = { ...NO_FILTER, app: "10000001", delivery: "dead", from: "2026-11-01", to: "2026-11-02" };
-  assert.deepEqual(unusedByReplay(filter), []);
-  const odd = { ...filter, state: "held", delivery: "no_endpoint", status: "503", user: "player-1" };
-  assert.deepEqual(unusedByReplay(odd), ["State", "Callback", "HTTP status", "User id"]);
+  assert.deepEqual(replayOf(filter, to + 1), { filter: { delivery: "dead", from }, until: to });
+  assert.deepEqual(replayOf(filter, to - 1), { filter: { delivery: "dead", from } });
+  assert.deepEqual(replayOf({ ...NO_FILTER, app: "10000001" }, to), { filter: {} });
+  assert.equal(fixedConditions(filter), "");
+  const all = { ...filter, state: "held", status: "503", transaction: "0b8f2e8a", user: "player-1" };
+  const { app_id, to: until, ...shown } = queryOf(all);
+  assert.deepEqual(replayOf(all, to + 1), { filter: shown, until });
+  assert.equal(fixedConditions(all), "State Held for review, HTTP status 503, Transaction id 0b8f2e8a, User id player-1");
 });
 
 test("the audit log has the filter of a replay in words", () => {
   const from = Date.UTC(2026, 10, 1) / 1000;
   const detail = (text) => auditDetail("rewards_replayed", text);
   const until = "until 2 Nov 2026, 00:00 UTC";
-  assert.equal(detail(`Delivered from ${from} until ${from + 86_400}`), `Delivered: conversions from 1 Nov 2026, 00:00 UTC ${until}`);
-  assert.equal(detail(`Dead from 0 until ${from + 86_400}`), `Given up: conversions ${until}`);
+  const seconds = `until ${from + 86_400}`;
+  assert.equal(detail(`delivery delivered, from ${from}, ${seconds}`), `Delivered: conversions from 1 Nov 2026, 00:00 UTC ${until}`);
+  assert.equal(detail(`delivery dead, ${seconds}`), `Given up: conversions ${until}`);
+  assert.equal(detail(seconds), `All: conversions ${until}`);
+  const odd = "a, until 5, transaction b";
+  assert.equal(
+    detail(`delivery not_wanted, state held, http_status 503, user, ${seconds}, transaction ${odd}`),
+    `Not asked for, state Held for review, HTTP 503, one user, transaction ${odd}: conversions ${until}`,
+  );
+  assert.equal(detail("something newer"), "something newer");
+  assert.deepEqual(REPLAY_WORDS, { ...DELIVERY_NAMES, ...STATE_NAMES });
   assert.equal(detail(null), null);
   assert.equal(auditDetail("callback_tested", "wrong"), "with a wrong signature");
 });

@@ -13,7 +13,13 @@ fn workerd_compiles_every_sql_statement() {
         .without_api_check()
         .start();
     let counters_sql = [counters::sql::ALL, batches::sql::ALL].concat();
-    let outbox_sql = [outbox::sql::ALL, outbox::feed::sql::ALL, batches::sql::ALL].concat();
+    let outbox_sql = [
+        outbox::sql::ALL,
+        outbox::feed::sql::ALL,
+        outbox::bulk_replay::sql::ALL,
+        batches::sql::ALL,
+    ]
+    .concat();
     let objects: [(&str, &[Migration], &[&str]); 9] = [
         ("catalog", catalog::schema::MIGRATIONS, catalog::sql::ALL),
         ("counters", counters::MIGRATIONS, &counters_sql),

@@ -612,24 +612,21 @@ impl platform::traits::ObjectCall for Flaky {
 
 /// Runs the statements of replays: one that ends, and one that is cancelled.
 fn run_replays(db: &Sqlite) {
-    use contract::activity::{
-        CancelReplay, CountReplay, ReadReplay, ReplayFilter, ReplayedDelivery, StartReplay,
-    };
+    use contract::activity::{CancelReplay, CountReplay, ReadReplay, ReplayFilter, StartReplay};
     use domain::model::PublisherId;
     use futures_util::FutureExt;
     use origin::activity::replays;
 
     let filter = ReplayFilter {
-        delivery: ReplayedDelivery::Dead,
-        from: 0,
         until: 1,
+        ..ReplayFilter::default()
     };
     let publisher = PublisherId::parse("acme").unwrap();
     let start = |key: &str| {
         let start = StartReplay {
             publisher: publisher.clone(),
             app: app(1),
-            filter,
+            filter: filter.clone(),
             key: key.into(),
         };
         handle(db, NOW, start.into()).unwrap();
@@ -638,9 +635,9 @@ fn run_replays(db: &Sqlite) {
     let count = CountReplay {
         publisher: publisher.clone(),
         app: app(1),
-        filter,
+        filter: filter.clone(),
     };
-    replays::count(db, &outbox, &count)
+    replays::count(db, &outbox, &count, NOW + 10_000)
         .now_or_never()
         .unwrap()
         .unwrap();

@@ -60,6 +60,10 @@ pub enum AnnouncedChange {
         app_id: AppId,
         filter: String,
     },
+    CancelReplay {
+        app_id: AppId,
+        replay_id: String,
+    },
     /// A call of the operator that a member makes in the console.
     Operate {
         action: String,

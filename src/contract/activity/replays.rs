@@ -2,27 +2,30 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{RewardDelivery, RewardState};
 use domain::model::{AppId, PublisherId};
 
-/// The callbacks of a replay, by their state of delivery and the time of their conversion in UNIX seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The callbacks of a replay: the conditions of [`RewardFilter`](super::RewardFilter) for one app and until a time. Each
+/// narrows it. A reward without a callback matches none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayFilter {
-    pub delivery: ReplayedDelivery,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<RewardState>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<RewardDelivery>,
+    /// The answer to the last try.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_status: Option<u16>,
+    /// The time of the conversion in UNIX seconds: the first one, and the one after the last.
     pub from: i64,
-    /// The second after the last.
     pub until: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReplayedDelivery {
-    #[default]
-    Dead,
-    Delivered,
-    Waiting,
-}
-
-/// Counts the callbacks that a replay would send again now.
+/// Counts the callbacks that a replay would send again now. 400 `count_too_long` if that takes too long.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountReplay {
     pub publisher: PublisherId,
@@ -35,7 +38,8 @@ pub struct Counted {
     pub count: i64,
 }
 
-/// Starts a replay, once for a key. 409 `replay_running` while the app has another.
+/// Starts a replay, once for a key. 409 `replay_running` while the app has another, and `idempotency_key_reused` for a key that
+/// has started one with another filter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartReplay {
     pub publisher: PublisherId,
@@ -51,7 +55,7 @@ pub struct ReadReplay {
     pub replay_id: String,
 }
 
-/// Ends a replay. What it has sent again stays so. 404 if there is none.
+/// Ends a replay. What it has sent again stays so. The answer is 204, or 200 if it was over. 404 if there is none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CancelReplay {
     pub app: AppId,

@@ -1,7 +1,7 @@
 // Text of the delivery log, a reward's story, and replays.
 
 import { count, durationText, exactTimeText } from "../../pages/format";
-import type { ReplayedDelivery, RewardDelivery, RewardKind, RewardState } from "../types";
+import type { RewardDelivery, RewardKind, RewardState } from "../types";
 import { plural } from "../../pages/messages/plural";
 
 export const STATE_NAMES: Record<RewardState, string> = {
@@ -99,6 +99,17 @@ export const rewards = {
   waitsFor: (code: string) => codeText(code),
 };
 
+/** Conditions of the log in words. */
+export function conditions(of: { state: RewardState | ""; status: string; transaction: string; user: string }): string {
+  const all = [
+    of.state && `${rewards.state} ${STATE_NAMES[of.state]}`,
+    of.status && `${rewards.status} ${of.status}`,
+    of.transaction && `${rewards.transaction} ${of.transaction}`,
+    of.user && `${rewards.user} ${of.user}`,
+  ];
+  return all.filter(Boolean).join(", ");
+}
+
 // A revision is a small number, or the time from which it counts.
 const revision = (number: number) => (number < 1_000_000_000 ? `revision ${number}` : `terms of ${exactTimeText(number)}`);
 
@@ -178,21 +189,20 @@ export const replay = {
   manyHint: "Choose one app to send its callbacks again.",
   title: (app: string) => `Send callbacks of ${app} again`,
   which: "Which ones",
-  whichNames: {
-    dead: "Given up",
-    waiting: "Waiting",
-    delivered: "Delivered",
-  } satisfies Record<ReplayedDelivery, string>,
+  all: "All",
   whichHints: {
+    "": "whatever became of them, delivered ones too",
     dead: "not tried any more by itself",
     waiting: "sent as soon as your receiver takes calls, not at their next try",
     delivered: "your receiver answered 2xx, and gets them once more",
-  } satisfies Record<ReplayedDelivery, string>,
+    not_wanted: "sent if the app’s callback asks for their events now",
+    no_endpoint: "sent once the app has a callback",
+  } satisfies Record<RewardDelivery | "", string>,
   since: "Conversions since (UTC)",
   sinceHint: "Leave it empty for all.",
   upTo: "Conversions up to (UTC)",
   upToHint: "Leave it empty for all until now.",
-  unused: (names: string[]) => `Of the log's filters, these do not count here: ${names.join(", ")}.`,
+  only: (conditions: string) => `Only those that the log shows: ${conditions}.`,
   progress: "Callbacks that were queued",
   counting: "Counting…",
   nothing: "Nothing matches that can be sent again.",
@@ -202,6 +212,7 @@ export const replay = {
   running: (replayed: number, all: number) => `Queueing callbacks to be sent again: ${count(replayed)} of ${count(all)}.`,
   done: (replayed: number) => `${plural(replayed, "callback was", "callbacks were")} queued to be sent again.`,
   cancelled: (replayed: number) => `Stopped. ${plural(replayed, "callback was", "callbacks were")} queued to be sent again.`,
+  tooLong: "There is too much to count in one go. Choose fewer days.",
   alreadyRunning: "Callbacks of this app are being sent again already. Wait until that ends.",
   cancel: "Stop",
   nothingToSend: "There is nothing to send: it was never paid, and your app is not told of it.",

@@ -91,6 +91,12 @@ fn told(change: &AnnouncedChange) -> Told {
             detail: Some(filter.clone()),
             ..of("rewards_replayed", &[Rate::Apps])
         },
+        // Nobody has to wait to stop.
+        AnnouncedChange::CancelReplay { app_id, replay_id } => Told {
+            subject: Some(app_id.to_string()),
+            detail: Some(replay_id.clone()),
+            ..of("replay_cancelled", &[])
+        },
         // The operator's own changes have no rates.
         AnnouncedChange::Operate { action, subject } => Told {
             action: action.clone().into(),

@@ -29,9 +29,10 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ActivityService<D, R> {
     /// It is refused, or the database failed; the command may then be sent again.
     pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
         if let Command::CountReplay(count) = &command {
-            let db = self.shell.ready().await?;
+            let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
+            let asked_ms = runtime.now_ms();
             let _leader = self.counting.lead().await;
-            let counted = replays::count(db, self.shell.runtime(), count).await;
+            let counted = replays::count(db, runtime, count, asked_ms).await;
             return counted.map(Reply::Counted);
         }
         self.shell

@@ -36,8 +36,9 @@ pub const MIGRATIONS: &[Migration] = &[&[&[
        PRIMARY KEY (entry, app)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX entries_by_version ON entries (version)",
-    // Replays of many callbacks, by the key of their start. `filter` is JSON. `shard` and `after` are the place where the next
-    // step goes on; `state` is 0 (running), 1 (done) or 2 (cancelled).
+    // Replays of many callbacks, by the key of their start. `filter` is JSON, with the hash of its user instead of the user once
+    // the replay is over. `shard` and `after` are the place where the next step goes on; `state` is 0 (running), 1 (done) or 2
+    // (cancelled).
     "CREATE TABLE replays (
        replay_id INTEGER PRIMARY KEY, app INTEGER NOT NULL, key TEXT NOT NULL, publisher TEXT NOT NULL, filter TEXT NOT NULL,
        state INTEGER NOT NULL DEFAULT 0, shard INTEGER NOT NULL DEFAULT 0, after INTEGER NOT NULL DEFAULT 0,
@@ -162,26 +163,28 @@ platform::statements! {
     pub const NEXT_OUTBOX = "SELECT MIN(shard) FROM outboxes WHERE app = ? AND shard >= ?";
     /// app → the numbers of its outboxes
     pub const LIST_OUTBOXES = "SELECT shard FROM outboxes WHERE app = ? ORDER BY shard";
-    /// app, key → replay's id
-    pub const FIND_REPLAY = "SELECT replay_id FROM replays WHERE app = ? AND key = ?";
+    /// app, key → replay's id, filter
+    pub const FIND_REPLAY = "SELECT replay_id, filter FROM replays WHERE app = ? AND key = ?";
     /// app → whether a replay is running
     pub const HAS_RUNNING = "SELECT EXISTS (SELECT 1 FROM replays WHERE app = ? AND state = 0)";
     /// app, key, publisher, filter, time → replay's id
     pub const START_REPLAY = "INSERT INTO replays (app, key, publisher, filter, started_ms, due_ms)
         VALUES (?1, ?2, ?3, ?4, ?5, ?5) RETURNING replay_id";
-    /// replay's id, app → state, replayed, started, ended, filter
-    pub const GET_REPLAY = "SELECT state, replayed, started_ms, ended_ms, filter FROM replays WHERE replay_id = ? AND app = ?";
-    /// time, replay's id, app
-    pub const CANCEL_REPLAY = "UPDATE replays SET state = 2, ended_ms = ? WHERE replay_id = ? AND app = ? AND state = 0";
-    /// time → replay's id, app, publisher, filter, shard, after, attempts
-    pub const DUE_REPLAYS = "SELECT replay_id, app, publisher, filter, shard, after, attempts FROM replays
+    /// replay's id, app → state, replayed, started, ended, filter, key
+    pub const GET_REPLAY = "SELECT state, replayed, started_ms, ended_ms, filter, key FROM replays
+        WHERE replay_id = ? AND app = ?";
+    /// time, filter without its user, replay's id, app → one row unless it was over
+    pub const CANCEL_REPLAY = "UPDATE replays SET state = 2, ended_ms = ?, filter = ? WHERE replay_id = ? AND app = ? AND state = 0
+        RETURNING replay_id";
+    /// time → replay's id, app, publisher, filter, shard, after, attempts, key
+    pub const DUE_REPLAYS = "SELECT replay_id, app, publisher, filter, shard, after, attempts, key FROM replays
         WHERE state = 0 AND due_ms <= ? ORDER BY due_ms LIMIT 6";
     pub const FIRST_REPLAY = "SELECT MIN(due_ms) FROM replays WHERE state = 0";
     /// shard, after, callbacks, due, replay's id
     pub const STEP_REPLAY = "UPDATE replays SET shard = ?1, after = ?2, replayed = replayed + ?3, due_ms = ?4, attempts = 0
         WHERE replay_id = ?5";
-    /// time, replay's id
-    pub const END_REPLAY = "UPDATE replays SET state = 1, ended_ms = ? WHERE replay_id = ? AND state = 0";
+    /// time, filter without its user, replay's id
+    pub const END_REPLAY = "UPDATE replays SET state = 1, ended_ms = ?, filter = ? WHERE replay_id = ? AND state = 0";
     /// due, replay's id
     pub const PUT_REPLAY_OFF = "UPDATE replays SET due_ms = ?, attempts = attempts + 1 WHERE replay_id = ?";
     /// first time kept

@@ -3,7 +3,7 @@
 use serde_json::json;
 use worker::Request;
 
-use super::{idempotency_key, reward_query, visitor::Visitor};
+use super::{idempotency_key, replay_query, visitor::Visitor};
 use crate::{
     calls::{TIMEOUT, ask, segment},
     isolate::RequestContext,
@@ -13,6 +13,7 @@ use crate::{
 use contract::{
     accounts::AnnouncedChange,
     activity::{self, CancelReplay, CountReplay, FindOutbox, ReadReplay, StartReplay},
+    operation::Reply,
 };
 use domain::model::{
     AppId,
@@ -23,7 +24,7 @@ use platform::{
     traits::ObjectCall,
 };
 
-const MAX_BODY: usize = 4 << 10;
+const MAX_BODY: usize = 16 << 10;
 
 /// Also of another publisher's.
 fn unknown_app() -> ApiError {
@@ -45,25 +46,23 @@ pub async fn start(
     }
     let key = idempotency_key::read(&request);
     let body = body::read_text(&mut request, MAX_BODY).await?;
-    let (filter, is_dry_run) = reward_query::parse_replay(&body, context.now_ms)?;
+    let (filter, is_dry_run) = replay_query::parse(&body, context.now_ms)?;
     let publisher = visitor.publisher.clone();
     if is_dry_run {
+        let until = filter.until;
         let count = CountReplay {
             publisher,
             app,
             filter,
         };
         let counted = context.workers.call(&to, count, TIMEOUT).await?;
-        let body = json!({ "count": counted.count, "until": filter.until });
+        let body = json!({ "count": counted.count, "until": until });
         return Ok(Answer::json(200, body.to_string()));
     }
     let key = key?;
     let announce = visitor.announce(AnnouncedChange::ReplayRewards {
         app_id: app,
-        filter: format!(
-            "{:?} from {} until {}",
-            filter.delivery, filter.from, filter.until
-        ),
+        filter: replay_query::words(&filter),
     });
     let start = StartReplay {
         publisher,
@@ -98,5 +97,12 @@ pub async fn cancel(
 ) -> Result<Answer, Refusal> {
     let (app, replay_id) = replay_of(segments)?;
     let to = activity::address(&visitor.publisher);
-    Ok(ask(context, &to, CancelReplay { app, replay_id }).await)
+    let announce = visitor.announce(AnnouncedChange::CancelReplay {
+        app_id: app,
+        replay_id: replay_id.clone(),
+    });
+    let account = visitor.account.id();
+    let cancel = CancelReplay { app, replay_id };
+    audited::change(&context.workers, account, announce, &to, cancel, |_| None).await?;
+    Ok(Reply::no_content().into())
 }

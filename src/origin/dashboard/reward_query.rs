@@ -4,8 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use contract::activity::{
-    Activity, Counts, ListRewards, ListedReward, Place, ReplayFilter, ReplayedDelivery, RewardDelivery,
-    RewardFilter, RewardPage, RewardState,
+    Activity, Counts, ListRewards, ListedReward, Place, RewardDelivery, RewardFilter, RewardPage, RewardState,
 };
 use domain::model::{
     AppId,
@@ -52,12 +51,7 @@ struct Body {
 impl Document for Body {
     fn check(&self) -> Result<(), FieldError> {
         let error = |path: &str, problem: &str| Err(FieldError::new(path, problem));
-        if self
-            .http_status
-            .is_some_and(|status| !(100..=599).contains(&status))
-        {
-            return error("http_status", "must be an integer from 100 to 599");
-        }
+        check_status("http_status", self.http_status)?;
         let is_time = |time: Option<i64>| time.is_none_or(|time| (0..=LATEST_S).contains(&time));
         if !is_time(self.from) {
             return error("from", "must be UNIX seconds");
@@ -65,17 +59,8 @@ impl Document for Body {
         if !is_time(self.to) || self.to.is_some_and(|to| self.from.is_some_and(|from| to < from)) {
             return error("to", "must be UNIX seconds, and not before from");
         }
-        for (path, id) in [
-            ("transaction_id", &self.transaction_id),
-            ("user_id", &self.user_id),
-        ] {
-            if id
-                .as_ref()
-                .is_some_and(|id| id.is_empty() || id.chars().count() > MAX_ID)
-            {
-                return error(path, "must have from 1 to 1024 characters");
-            }
-        }
+        check_id("transaction_id", self.transaction_id.as_deref())?;
+        check_id("user_id", self.user_id.as_deref())?;
         if self.user_id.is_some() && self.app_id.is_none() {
             return error("user_id", "needs an app_id");
         }
@@ -103,18 +88,8 @@ pub fn parse(body: &str, is_analyst: bool) -> Result<ListRewards, ApiError> {
                 AppId::parse,
                 "must have 8 digits",
             )?,
-            state: read(
-                "state",
-                body.state.as_deref(),
-                RewardState::parse,
-                "must be pending, approved, rejected, reversed, held or refused",
-            )?,
-            delivery: read(
-                "delivery",
-                body.delivery.as_deref(),
-                RewardDelivery::parse,
-                "must be waiting, delivered, dead, not_wanted or no_endpoint",
-            )?,
+            state: read_state("state", body.state.as_deref())?,
+            delivery: read_delivery("delivery", body.delivery.as_deref())?,
             http_status: body.http_status,
             from: body.from,
             to: body.to,
@@ -138,6 +113,33 @@ pub fn parse(body: &str, is_analyst: bool) -> Result<ListRewards, ApiError> {
     })
 }
 
+pub fn check_status(path: &str, status: Option<u16>) -> Result<(), FieldError> {
+    match status {
+        Some(..100 | 600..) => Err(FieldError::new(path, "must be an integer from 100 to 599")),
+        _ => Ok(()),
+    }
+}
+
+/// Checks the id of a user or of a transaction.
+pub fn check_id(path: &str, id: Option<&str>) -> Result<(), FieldError> {
+    match id {
+        Some(id) if id.is_empty() || id.chars().count() > MAX_ID => {
+            Err(FieldError::new(path, "must have from 1 to 1024 characters"))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub fn read_state(path: &str, text: Option<&str>) -> Result<Option<RewardState>, ApiError> {
+    let problem = "must be pending, approved, rejected, reversed, held or refused";
+    read(path, text, RewardState::parse, problem)
+}
+
+pub fn read_delivery(path: &str, text: Option<&str>) -> Result<Option<RewardDelivery>, ApiError> {
+    let problem = "must be waiting, delivered, dead, not_wanted or no_endpoint";
+    read(path, text, RewardDelivery::parse, problem)
+}
+
 fn read<T>(
     path: &str,
     text: Option<&str>,
@@ -154,59 +156,6 @@ fn parse_place(text: &str) -> Option<Place> {
         entry: entry.parse().ok().filter(|entry: &i64| *entry >= 0)?,
         app: AppId::parse(app)?,
     })
-}
-
-/// The body of `POST replays`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReplayBody {
-    filter: ReplayFilterBody,
-    #[serde(default)]
-    dry_run: bool,
-    #[serde(default)]
-    until: Option<i64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReplayFilterBody {
-    #[serde(default)]
-    delivery: ReplayedDelivery,
-    #[serde(default)]
-    from: i64,
-}
-
-impl Document for ReplayBody {
-    fn check(&self) -> Result<(), FieldError> {
-        let is_time = |time: i64| (0..=LATEST_S).contains(&time);
-        if !is_time(self.filter.from) {
-            return Err(FieldError::new("filter.from", "must be UNIX seconds"));
-        }
-        match self.until {
-            Some(until) if !is_time(until) || until < self.filter.from => Err(FieldError::new(
-                "until",
-                "must be UNIX seconds, and not before filter.from",
-            )),
-            None if !self.dry_run => Err(FieldError::new("until", "must be that of a dry run")),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Parses the body of `POST replays`: the filter, and whether it is only to be counted.
-///
-/// # Errors
-/// A field is missing, unknown or has a value that it may not have.
-pub fn parse_replay(body: &str, now_ms: i64) -> Result<(ReplayFilter, bool), ApiError> {
-    let body = ReplayBody::from_json(body)?;
-    // Conversion times are whole seconds, so "until now" includes the current second.
-    let now_s = now_ms.div_euclid(SECOND_MS).saturating_add(1);
-    let filter = ReplayFilter {
-        delivery: body.filter.delivery,
-        from: body.filter.from,
-        until: body.until.unwrap_or(now_s),
-    };
-    Ok((filter, body.dry_run))
 }
 
 /// The answer to `POST rewards`.
@@ -343,31 +292,6 @@ mod tests {
         assert_eq!(
             (polled.after, polled.limit, polled.is_analyst),
             (Some(3), 50, true)
-        );
-    }
-
-    #[test]
-    fn a_replay_is_counted_first_and_started_with_the_time_of_the_count() {
-        let counted = parse_replay(r#"{"filter":{"from":5},"dry_run":true}"#, 9_500).unwrap();
-        let filter = ReplayFilter {
-            delivery: ReplayedDelivery::Dead,
-            from: 5,
-            until: 10,
-        };
-        assert_eq!(counted, (filter, true));
-        let started = parse_replay(r#"{"filter":{"delivery":"delivered"},"until":7}"#, 9_500).unwrap();
-        assert!(started.0.delivery == ReplayedDelivery::Delivered && started.0.until == 7 && !started.1);
-        for body in [
-            r#"{"filter":{}}"#,
-            r#"{"filter":{"from":9},"until":8}"#,
-            r#"{"filter":{"from":-1},"dry_run":true}"#,
-            r#"{"filter":{"delivery":"not_wanted"},"dry_run":true}"#,
-        ] {
-            assert_eq!(parse_replay(body, 0).unwrap_err().code, "invalid_field", "{body}");
-        }
-        assert_eq!(
-            parse_replay(r#"{"dry_run":true}"#, 0).unwrap_err().code,
-            "missing_field"
         );
     }
 

@@ -7,9 +7,8 @@ use super::{
     entries, log, sql,
 };
 use contract::{
-    activity::{ReplayFilter, ReplayedDelivery},
     operation::Reply,
-    outbox::{EndpointState, ReplayMany, ReplayRewards, Replayed, Standing},
+    outbox::{EndpointState, ReplayMany, Replayed, Standing},
 };
 use domain::model::{
     api_error::ApiError,
@@ -75,6 +74,15 @@ struct Range {
     until: Option<i64>,
     #[serde(default)]
     state: ReplayedDelivery,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ReplayedDelivery {
+    #[default]
+    Dead,
+    Delivered,
+    Waiting,
 }
 
 impl Document for Range {
@@ -199,22 +207,6 @@ impl Matching {
         Ok(count.unwrap_or(0))
     }
 
-    /// The last of the first `limit` callbacks; none if there are fewer.
-    fn nth(&self, db: &impl Database, limit: u32) -> Result<Option<i64>, DatabaseError> {
-        let before = limit.saturating_sub(1);
-        db.query_integer(
-            sql::NTH_TO_REPLAY,
-            params![
-                self.delivery,
-                self.since,
-                self.until,
-                self.after,
-                self.last,
-                before
-            ],
-        )
-    }
-
     fn replay(&self, db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<(), DatabaseError> {
         let Self {
             delivery,
@@ -242,54 +234,6 @@ impl Matching {
             db.execute(sql::HOLD_REVERSALS, params![now_ms])
         })
     }
-}
-
-/// A step of a publisher's replay, or its count. With it at most `limit` callbacks are due in this outbox; where so many are
-/// already, the step is to be made again later.
-pub fn replay_some(
-    db: &impl Database,
-    now_ms: i64,
-    replay: &ReplayRewards,
-    claim_ms: i64,
-    step: i64,
-) -> Result<Replayed, DatabaseError> {
-    let ReplayFilter {
-        delivery,
-        from,
-        until,
-    } = replay.filter;
-    let after = replay.after;
-    // What is due already is sent first, so that a new reward's callback waits for no more than a step.
-    let due = match replay.limit {
-        0 => 0,
-        limit => db
-            .query_integer(sql::COUNT_DUE, params![now_ms, limit])?
-            .unwrap_or(0),
-    };
-    let room = i64::from(replay.limit).saturating_sub(due);
-    if replay.limit > 0 && room <= 0 {
-        return Ok(Replayed {
-            replayed: 0,
-            next: Some(after),
-            until,
-        });
-    }
-    let (mut matching, mut next) = Matching::step(db, delivery, from, until, after, step)?;
-    if replay.limit > 0
-        && let Some(last) = matching.nth(db, u32::try_from(room).unwrap_or(replay.limit))?
-    {
-        matching.last = last;
-        next = Some(last);
-    }
-    let replayed = matching.count(db)?;
-    if replay.limit > 0 && replayed > 0 {
-        matching.replay(db, now_ms, claim_ms)?;
-    }
-    Ok(Replayed {
-        replayed,
-        next,
-        until,
-    })
 }
 
 /// `POST …/callback/enable`.

@@ -241,8 +241,6 @@ platform::statements! {
         WHERE transaction_id = ?2 AND delivery IS NOT NULL AND user_id IS NOT NULL RETURNING entry";
     /// delivery, first second, second after the last, entry before the first, last entry → entries to replay
     pub const COUNT_TO_REPLAY = concat!("SELECT COUNT(*) FROM entries NOT INDEXED ", to_replay!());
-    /// the same, callbacks to skip → the entry of the next
-    pub const NTH_TO_REPLAY = concat!("SELECT entry FROM entries NOT INDEXED ", to_replay!(), " ORDER BY entry LIMIT 1 OFFSET ?6");
     /// delivery, first second, second after the last, entry before the first, last entry, time, latest end of a claim
     pub const REPLAY_MANY = concat!("UPDATE entries NOT INDEXED SET delivery = 0, attempts_made = 0,
           due_ms = IIF(delivery = 0 AND due_ms > ?6 AND due_ms <= ?7, due_ms, ?6) ", to_replay!());

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{
+    bulk_replay,
     endpoint::{self, OutboxState},
     feed::reward_state,
     log::{Attempts, delivery_name, newest_attempts},
@@ -283,7 +284,7 @@ pub fn replay_one(
     })
 }
 
-/// A step of a replay of many.
+/// A step of a replay of many. Without a callback there is nothing to send.
 ///
 /// # Errors
 /// `not_found` if the app is another publisher's.
@@ -293,8 +294,14 @@ pub fn replay_some(
     step: &ReplayRewards,
     claim_ms: i64,
 ) -> Result<Replayed, Failure> {
-    own_outbox(db, &step.publisher)?;
-    Ok(replay::replay_some(db, now_ms, step, claim_ms, replay::STEP)?)
+    if own_outbox(db, &step.publisher)?.has_callback() {
+        return Ok(bulk_replay::step(db, now_ms, step, claim_ms, bulk_replay::STEP)?);
+    }
+    Ok(Replayed {
+        replayed: 0,
+        next: None,
+        until: step.filter.until,
+    })
 }
 
 /// The state of this outbox, if its app is the publisher's.

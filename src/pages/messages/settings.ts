@@ -159,22 +159,49 @@ export const AUDIT_ACTIONS: Record<string, string> = {
   tracking_url_signed: "Signed a tracking URL",
   reward_replayed: "Sent a callback again",
   rewards_replayed: "Sent callbacks again",
+  replay_cancelled: "Stopped sending callbacks again",
 };
 
 /** Text for the details of the actions above that are words of ours. */
 const AUDIT_WORDS: Record<string, Record<string, string>> = {
   app_changed: { fallback_url: "fallback URL", blocked_offers: "blocked offers" },
-  rewards_replayed: { dead: "Given up", waiting: "Waiting", delivered: "Delivered" },
   callback_tested: { both: "signed as usual", current: "signed with the new secret alone", wrong: "with a wrong signature" },
 };
 
+/** States of callbacks and of rewards, by the names that the log gives them. */
+export const REPLAY_WORDS: Record<string, string> = {
+  waiting: "Waiting",
+  delivered: "Delivered",
+  dead: "Given up",
+  not_wanted: "Not asked for",
+  no_endpoint: "No callback",
+  approved: "Approved",
+  pending: "Pending",
+  held: "Held for review",
+  rejected: "Rejected",
+  reversed: "Reversed",
+  refused: "Refused",
+};
+
+/** The conditions of a replay, as `src/origin/dashboard/replay_query.rs` writes them. A transaction id is the last. */
+function replayDetail(detail: string): string {
+  const words = /^(?:delivery (\w+), )?(?:state (\w+), )?(?:http_status (\d+), )?(user, )?(?:from (\d+), )?until (\d+)(?:, transaction (.*))?$/s;
+  const found = words.exec(detail);
+  if (!found) return detail;
+  const [, delivery, state, status, user, from, until, transaction] = found;
+  const conditions = [
+    delivery && (REPLAY_WORDS[delivery] ?? delivery),
+    state && `state ${REPLAY_WORDS[state] ?? state}`,
+    status && `HTTP ${status}`,
+    user && "one user",
+    transaction && `transaction ${transaction}`,
+  ].filter(Boolean);
+  const since = from ? ` from ${timeText(Number(from))}` : "";
+  return `${conditions.join(", ") || "All"}: conversions${since} until ${timeText(Number(until))}`;
+}
+
 export const auditDetail = (action: string, detail: string | null) => {
   const words = AUDIT_WORDS[action];
-  const replay = action === "rewards_replayed" && /^(\w+) from (\d+) until (\d+)$/.exec(detail ?? "");
-  if (replay) {
-    const [delivery, from, until] = replay.slice(1) as [string, string, string];
-    const since = from === "0" ? "" : ` from ${timeText(Number(from))}`;
-    return `${words![delivery.toLowerCase()] ?? delivery}: conversions${since} until ${timeText(Number(until))}`;
-  }
+  if (action === "rewards_replayed" && detail) return replayDetail(detail);
   return words && detail ? detail.replace(/\w+/g, (word) => words[word] ?? word) : detail;
 };

@@ -204,7 +204,7 @@ export const pages = ({ owner, manager, asked, several, reward }) => ({
     path: `/dashboard/rewards?app=${APP}&state=held&from=2026-01-01&to=2026-01-31`,
     cookie: owner,
     act: open("Send callbacks again"),
-    shows: shows("Of the log's filters, these do not count here: State."),
+    shows: shows("Only those that the log shows: State Held for review."),
     isOverlay: true,
   },
   reward: { path: `${app(APP)}/rewards/${reward}`, cookie: owner, shows: shows("What happened") },

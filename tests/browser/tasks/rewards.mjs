@@ -95,19 +95,39 @@ export async function switchOnAgain(page, hand, { appName, user, repair }) {
   await rowOf(page, user).getByText("HTTP 200").waitFor({ timeout: FAILING_ENDPOINT_MILLISECONDS });
 }
 
-/** Sends all of an app's callbacks that wait, once the receiver works again. */
+/** Sends a user's callbacks that wait, once the receiver works again: what the log shows, and no others. */
 export async function replayMany(page, hand, { app, user, earn, repair }) {
-  await page.goto(`/dashboard/rewards?app=${app}&delivery=waiting`);
+  await page.goto(`/dashboard/rewards?app=${app}&delivery=waiting&status=500#${new URLSearchParams({ user })}`);
   await page.getByText(/^(Live|Behind by .*)$/).waitFor();
   await earn();
   await rowOf(page, user).getByText("HTTP 500").waitFor({ timeout: FAILING_ENDPOINT_MILLISECONDS });
-  await repair();
   await hand.press(page.getByRole("button", { name: "Send callbacks again" }));
   const dialog = page.getByRole("dialog");
   assert.ok(await dialog.getByRole("radio", { name: /^Waiting/ }).isChecked(), "it begins with what the log shows");
-  await hand.press(dialog.getByRole("button", { name: /^Send [0-9]+ callbacks? again$/ }));
+  await dialog.getByText(`Only those that the log shows: HTTP status 500, User id ${user}.`).waitFor();
+  const send = dialog.getByRole("button", { name: "Send 1 callback again", exact: true });
+  await send.waitFor();
+  await repair();
+  await hand.press(send);
   await page.getByText(/(callback was|callbacks were) queued to be sent again\.$/).waitFor();
   await hand.press(page.getByRole("button", { name: "Close" }));
   // An endpoint that failed several times gets one callback at a time, up to 30 seconds apart, until it answers well.
   await rowOf(page, user).waitFor({ state: "detached", timeout: FAILING_ENDPOINT_MILLISECONDS });
+}
+
+/** A receiver's answer is text and nothing else: it makes no element, runs nothing, and turns nothing that stands beside it. */
+export async function readInertAnswer(page, { app, transactionId, answer }) {
+  await page.goto(`/dashboard/apps/${app}/rewards/${transactionId}`);
+  const shown = page.locator(".answer-text").first();
+  await shown.waitFor();
+  assert.equal(await shown.textContent(), answer);
+  assert.equal(await shown.evaluate((element) => element.children.length), 0);
+  assert.equal(await page.evaluate(() => window.isOwned), undefined);
+  assert.equal(await page.locator("main img, main script, main iframe").count(), 0);
+  const direction = await shown.evaluate((element) => getComputedStyle(element).unicodeBidi);
+  assert.equal(direction, "isolate");
+  // The time of the try stands before its answer, and the row is no wider than its table.
+  const row = page.getByRole("row").filter({ has: shown });
+  assert.match(await row.innerText(), /^\d{1,2} \w{3} \d{4}, \d{2}:\d{2}:\d{2} UTC/);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing overflows");
 }

@@ -313,21 +313,41 @@ fn dead_callbacks_are_counted_and_sent_again_and_a_replay_can_be_cancelled() {
     receiver.set(Behaviour::status(200));
 
     let path = format!("apps/{}/replays", wall.app);
-    let counted = owner
-        .post(&path, &json!({ "filter": {}, "dry_run": true }))
-        .expect(200)
-        .json();
+    let count = |filter: &Value| {
+        let question = json!({ "filter": filter, "dry_run": true });
+        owner.post(&path, &question).expect(200).json()
+    };
+    // What is counted is what the list shows.
+    for filter in [
+        json!({}),
+        json!({ "delivery": "dead", "state": "approved", "http_status": 400 }),
+        json!({ "http_status": 200 }),
+        json!({ "delivery": "delivered" }),
+        json!({ "state": "reversed" }),
+        json!({ "user_id": "user-7" }),
+        json!({ "transaction_id": ids[3] }),
+        json!({ "from": now_ms() / 1_000 + 60 }),
+    ] {
+        let mut question = filter.clone();
+        question["app_id"] = json!(wall.app);
+        question["limit"] = json!(200);
+        let shown = rows(&owner, &question).len();
+        assert_eq!(count(&filter)["count"], shown, "{filter}");
+    }
+    let counted = count(&json!({ "delivery": "dead" }));
     assert_eq!(counted["count"], 30);
-    let start = |key: &str| {
-        let body = json!({ "filter": { "delivery": "dead" }, "until": counted["until"] });
+    let start_with = |key: &str, filter: &Value| {
+        let body = json!({ "filter": filter, "until": counted["until"] });
         let path = format!("/v1/dashboard/{path}");
         owner.send_with("POST", &path, &[("Idempotency-Key", key)], Some(&body))
     };
     owner
         .post(&path, &json!({ "filter": {}, "until": counted["until"] }))
         .expect_error(400, "invalid_field");
+    let start = |key: &str| start_with(key, &json!({ "delivery": "dead" }));
     let started = start("first").expect(202).json();
     assert_eq!(start("first").expect(200).json(), started);
+    start_with("first", &json!({})).expect_error(409, "idempotency_key_reused");
     let replay = format!("{path}/{}", started["replay_id"].as_str().unwrap());
     let progress = || owner.get(&replay).expect(200).json();
     eventually_within(PATIENCE_MS, &json!("done"), || progress()["state"].clone());
@@ -337,15 +357,42 @@ fn dead_callbacks_are_counted_and_sent_again_and_a_replay_can_be_cancelled() {
     assert!(ids.iter().all(|id| received[id] == 2), "{received:?}");
 
     // Nothing is dead any more, so the second one is over soon, and cancelling it changes nothing.
+    let audited = || {
+        let audit = owner.get("audit").expect(200).json();
+        let entries = audit["entries"].as_array().unwrap().iter();
+        let names = entries.map(|entry| entry["action"].as_str().unwrap().to_owned());
+        names.take(2).collect::<Vec<_>>()
+    };
+    let cancel = |replay: &str| owner.send("DELETE", &format!("/v1/dashboard/{replay}"), None);
     let second = start("second").expect(202).json();
     let second = format!("{path}/{}", second["replay_id"].as_str().unwrap());
-    let cancel = || owner.send("DELETE", &format!("/v1/dashboard/{second}"), None);
-    cancel().expect(204);
-    cancel().expect(204);
+    eventually_within(PATIENCE_MS, &json!("done"), || {
+        owner.get(&second).expect(200).json()["state"].clone()
+    });
+    cancel(&second).expect(204);
     assert_eq!(owner.get(&second).expect(200).json()["replayed"], 0);
     owner.get(&format!("{path}/99")).expect_error(404, "not_found");
-    let actions = owner.get("audit").expect(200).json();
-    assert_eq!(actions["entries"][0]["action"], "rewards_replayed");
+    cancel(&format!("{path}/99")).expect_error(404, "not_found");
+    assert_eq!(audited(), ["rewards_replayed", "rewards_replayed"]);
+
+    // A replay that has sent something is over a second later at the earliest. A slow machine may miss that.
+    let filter = json!({ "user_id": "user-7" });
+    let is_cancelled = (0..9).any(|nth| {
+        let started = start_with(&format!("cancelled-{nth}"), &filter)
+            .expect(202)
+            .json();
+        let replay = format!("{path}/{}", started["replay_id"].as_str().unwrap());
+        cancel(&replay).expect(204);
+        let progress = || owner.get(&replay).expect(200).json();
+        eventually_within(PATIENCE_MS, &true, || progress()["state"] != "running");
+        progress()["state"] == "cancelled"
+    });
+    assert!(is_cancelled);
+    assert_eq!(audited(), ["replay_cancelled", "rewards_replayed"]);
+    let audit = owner.get("audit").expect(200).json();
+    let of_user = format!("user, until {}", counted["until"]);
+    assert_eq!(audit["entries"][0]["subject"], json!(wall.app));
+    assert_eq!(audit["entries"][1]["detail"], json!(of_user));
 }
 
 /// Apps of 64 outboxes each. `ACTIVITY_APPS=50` was tried: 3,200 outboxes.

@@ -4,8 +4,8 @@
 use super::*;
 use contract::{
     activity::{
-        CancelReplay, Command as ActivityCommand, CountReplay, ReadReplay, ReplayFilter, ReplayedDelivery,
-        Reply as ActivityReply, StartReplay,
+        CancelReplay, Command as ActivityCommand, CountReplay, ReadReplay, ReplayFilter,
+        Reply as ActivityReply, RewardDelivery, StartReplay,
     },
     operation::{CallError, ObjectAddress, Operation, Unanswered},
     outbox::Command as OutboxCommand,
@@ -14,11 +14,12 @@ use domain::model::PublisherId;
 use origin::{
     activity::{
         self,
-        replays::{self, PACE, REPLAY_RUNNING},
+        replays::{self, COUNT_TOO_LONG, KEY_REUSED, PACE, REPLAY_RUNNING},
     },
-    outbox::{feed, story},
+    outbox::{bulk_replay, feed, story},
 };
 use platform::traits::{Clock, ObjectCall};
+use std::time::Duration;
 
 /// An activity object and the outbox that it calls.
 struct World {
@@ -26,6 +27,10 @@ struct World {
     outbox: Sqlite,
     now_ms: Cell<i64>,
     answers: Cell<bool>,
+    /// How long each call takes, in milliseconds.
+    call_ms: Cell<i64>,
+    /// Entries that a step examines.
+    step: i64,
 }
 
 impl Clock for World {
@@ -39,15 +44,19 @@ impl ObjectCall for World {
         &self,
         to: &ObjectAddress,
         operation: O,
-        _timeout: std::time::Duration,
+        timeout: Duration,
     ) -> Result<O::Answer, CallError> {
         assert_eq!(to.name, "outbox-00000042-5");
         let command = serde_json::to_value(operation.into()).unwrap();
         let OutboxCommand::ReplayRewards(step) = serde_json::from_value(command).unwrap() else {
             panic!("another call to an outbox");
         };
-        let replayed = story::replay_some(&self.outbox, self.now_ms(), &step, CLAIM_MS).unwrap();
-        if !self.answers.get() {
+        let replayed = bulk_replay::step(&self.outbox, self.now_ms(), &step, CLAIM_MS, self.step).unwrap();
+        let timeout_ms = i64::try_from(timeout.as_millis()).unwrap();
+        let is_late = self.call_ms.get() > timeout_ms;
+        self.now_ms
+            .set(self.now_ms() + self.call_ms.get().min(timeout_ms));
+        if is_late || !self.answers.get() {
             return Err(Unanswered::default().into());
         }
         Ok(serde_json::from_value(serde_json::to_value(replayed).unwrap()).unwrap())
@@ -60,9 +69,9 @@ fn acme() -> PublisherId {
 
 fn dead() -> ReplayFilter {
     ReplayFilter {
-        delivery: ReplayedDelivery::Dead,
-        from: 0,
+        delivery: Some(RewardDelivery::Dead),
         until: NOW / 1_000 + 60,
+        ..ReplayFilter::default()
     }
 }
 
@@ -82,6 +91,8 @@ impl World {
             outbox: db,
             now_ms: Cell::new(NOW),
             answers: Cell::new(true),
+            call_ms: Cell::new(0),
+            step: bulk_replay::STEP,
         }
     }
 
@@ -93,20 +104,39 @@ impl World {
     }
 
     fn start(&self, key: &str) -> Result<Reply, Failure> {
+        self.start_with(key, dead())
+    }
+
+    fn start_with(&self, key: &str, filter: ReplayFilter) -> Result<Reply, Failure> {
         self.replay(StartReplay {
             publisher: acme(),
             app: app(),
-            filter: dead(),
+            filter,
             key: key.into(),
         })
     }
 
-    fn progress(&self) -> (String, i64) {
+    /// Counts for a caller that asked so long ago.
+    fn count_for(&self, filter: ReplayFilter, waited_ms: i64) -> Result<i64, Failure> {
+        let count = CountReplay {
+            publisher: acme(),
+            app: app(),
+            filter,
+        };
+        let asked_ms = self.now_ms() - waited_ms;
+        now(replays::count(&self.activity, self, &count, asked_ms)).map(|counted| counted.count)
+    }
+
+    fn read(&self) -> Json {
         let read = ReadReplay {
             app: app(),
             replay_id: "1".into(),
         };
-        let progress = json(self.replay(read).unwrap());
+        json(self.replay(read).unwrap())
+    }
+
+    fn progress(&self) -> (String, i64) {
+        let progress = self.read();
         let state = progress["state"].as_str().unwrap().to_owned();
         (state, progress["replayed"].as_i64().unwrap())
     }
@@ -136,13 +166,7 @@ impl World {
 #[test]
 fn a_replay_sends_some_callbacks_a_second_until_all_are_sent() {
     let world = World::new(250);
-    let count = CountReplay {
-        publisher: acme(),
-        app: app(),
-        filter: dead(),
-    };
-    let counted = now(replays::count(&world.activity, &world, &count)).unwrap();
-    assert_eq!((counted.count, world.waiting()), (250, 0));
+    assert_eq!((world.count_for(dead(), 0).unwrap(), world.waiting()), (250, 0));
     assert_eq!(world.start("key").unwrap().status, 202);
     assert_eq!(world.start("key").unwrap().status, 200);
     assert_eq!(refusal(world.start("another")), REPLAY_RUNNING);
@@ -179,7 +203,9 @@ fn a_step_without_an_answer_is_made_again_later_and_a_cancelled_replay_stops() {
         app: app(),
         replay_id: "1".into(),
     };
-    assert_eq!(world.replay(cancel).unwrap().status, 204);
+    assert_eq!(world.replay(cancel.clone()).unwrap().status, 204);
+    // It is over, so nothing was changed.
+    assert_eq!(world.replay(cancel).unwrap().status, 200);
     assert_eq!(world.step(), ("cancelled".to_owned(), 100));
     assert_eq!(world.waiting(), 100);
     let unknown = CancelReplay {
@@ -200,4 +226,119 @@ fn another_publishers_outbox_sends_nothing() {
     };
     let refused = refusal(story::replay_some(&world.outbox, NOW, &step, CLAIM_MS));
     assert_eq!((refused.code, world.waiting()), ("not_found", 0));
+}
+
+#[test]
+fn an_outbox_without_a_callback_has_nothing_to_send_again() {
+    let world = World::new(3);
+    let step = contract::outbox::ReplayRewards {
+        publisher: acme(),
+        filter: dead(),
+        after: 0,
+        limit: 10,
+    };
+    apply_settings(&world.outbox, NOW, &settings(2, false));
+    let replayed = story::replay_some(&world.outbox, NOW, &step, CLAIM_MS).unwrap();
+    assert_eq!((replayed.replayed, replayed.next, world.waiting()), (0, None, 0));
+}
+
+#[test]
+fn a_key_starts_one_replay_and_is_refused_for_another_filter() {
+    let of = |user: &str| ReplayFilter {
+        user_id: Some(user.into()),
+        ..dead()
+    };
+    for first in [dead(), of("user-1"), of("nobody")] {
+        let world = World::new(1);
+        assert_eq!(world.start_with("key", first.clone()).unwrap().status, 202);
+        // While it runs, and once it is over.
+        for is_over in [false, true] {
+            while is_over && world.progress().0 == "running" {
+                world.deliver();
+                world.step();
+            }
+            assert_eq!(world.start_with("key", first.clone()).unwrap().status, 200);
+            let others = [dead(), of("user-1"), of("nobody")].into_iter();
+            let later = ReplayFilter {
+                until: first.until + 1,
+                ..first.clone()
+            };
+            for other in others.filter(|other| *other != first).chain([later]) {
+                assert_eq!(refusal(world.start_with("key", other)), KEY_REUSED);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_replay_that_is_over_names_no_user() {
+    for is_cancelled in [false, true] {
+        let world = World::new(1);
+        let filter = ReplayFilter {
+            user_id: Some("user-1".into()),
+            http_status: Some(400),
+            ..dead()
+        };
+        world.start_with("key", filter).unwrap();
+        let conditions =
+            serde_json::json!({ "delivery": "dead", "http_status": 400, "from": 0, "user_id": "user-1" });
+        assert_eq!(world.read()["filter"], conditions);
+        if is_cancelled {
+            let cancel = CancelReplay {
+                app: app(),
+                replay_id: "1".into(),
+            };
+            world.replay(cancel).unwrap();
+        }
+        while world.progress().0 == "running" {
+            world.step();
+        }
+        assert_eq!(world.read()["filter"]["user_id"], Json::Null);
+        assert!(!format!("{:?}", dump(&world.activity, "replays")).contains("user-1"));
+    }
+}
+
+#[test]
+fn a_count_ends_before_its_caller_stops_waiting() {
+    let world = World {
+        step: 10,
+        ..World::new(100)
+    };
+    // Ten steps of a second, and one that finds nothing more.
+    world.call_ms.set(1_000);
+    assert_eq!(world.count_for(dead(), 0).unwrap(), 100);
+    world.call_ms.set(3_000);
+    let asked_ms = world.now_ms();
+    assert_eq!(refusal(world.count_for(dead(), 0)), COUNT_TOO_LONG);
+    assert_eq!(world.now_ms() - asked_ms, 20_000);
+    // Fewer days have fewer entries to count.
+    let of_day = ReplayFilter {
+        from: NOW / 1_000 + 86_400,
+        until: NOW / 1_000 + 2 * 86_400,
+        ..dead()
+    };
+    assert_eq!(world.count_for(of_day, 0).unwrap(), 0);
+    // The wait for another's count is a part of it.
+    world.call_ms.set(1_000);
+    assert_eq!(refusal(world.count_for(dead(), 15_000)), COUNT_TOO_LONG);
+    assert_eq!(refusal(world.count_for(dead(), 20_000)).code, "unavailable");
+    world.answers.set(false);
+    assert_eq!(refusal(world.count_for(dead(), 0)).code, "unavailable");
+}
+
+#[test]
+fn a_replay_pauses_only_where_it_has_sent_something() {
+    let world = World {
+        step: 10,
+        ..World::new(100)
+    };
+    let filter = ReplayFilter {
+        delivery: Some(RewardDelivery::Delivered),
+        ..dead()
+    };
+    world.start_with("key", filter).unwrap();
+    while world.progress().0 == "running" {
+        world.step();
+    }
+    assert_eq!((world.progress(), world.now_ms()), (("done".to_owned(), 0), NOW));
 }

@@ -73,17 +73,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     read_story(&db, &story::of("acme", &reward_id(1))).unwrap();
     operator::replay(&db, now_ms, &reward_id(1), CLAIM_MS).unwrap();
     replay_many(&db, now_ms, r#"{"since":0,"state":"waiting"}"#).unwrap();
-    let some = contract::outbox::ReplayRewards {
-        publisher: domain::model::PublisherId::parse("acme").unwrap(),
-        filter: contract::activity::ReplayFilter {
-            delivery: contract::activity::ReplayedDelivery::Waiting,
-            from: 0,
-            until: now_ms,
-        },
-        after: 0,
-        limit: 1,
-    };
-    operator::replay_some(&db, now_ms, &some, CLAIM_MS, operator::STEP).unwrap();
+    bulk_replay_filters::run_every_statement(&db, now_ms);
     operator::standing(&db).unwrap();
     operator::enable(&db, now_ms, CLAIM_MS).unwrap();
     next_alarm(&db, now_ms).unwrap();
@@ -107,7 +97,15 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     }
 
     let fixture = ["UPDATE feed SET standing = standing + 1"];
-    let listed = [sql::ALL, outbox::feed::sql::ALL, batches::sql::ALL, &fixture].concat();
+    let bulk_replay = outbox::bulk_replay::sql::ALL;
+    let listed = [
+        sql::ALL,
+        outbox::feed::sql::ALL,
+        bulk_replay,
+        batches::sql::ALL,
+        &fixture,
+    ]
+    .concat();
     assert_only_listed_statements(&db, &listed, outbox::MIGRATIONS);
 }
 

@@ -1,7 +1,7 @@
 // Columns of the delivery log. Analysts see no users.
 
 import type { Column } from "../../../pages/components/table";
-import { exactTimeText, smallMoney } from "../../../pages/format";
+import { amount, exactTimeText, smallMoney } from "../../../pages/format";
 import { codeText, DELIVERY_NAMES, KIND_NAMES, rewards as text, STATE_NAMES } from "../../messages/rewards";
 import { rewardPath } from "../../router";
 import type { RewardDelivery, RewardRow } from "../../types";
@@ -47,7 +47,7 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
       cell: (row) => (
         <>
           <span>
-            {String(row.value)} <bdi>{row.currency}</bdi>
+            {amount(row.value)} <bdi>{row.currency}</bdi>
           </span>
           <span class="cell-second">{smallMoney(Number(row.payout))}</span>
         </>

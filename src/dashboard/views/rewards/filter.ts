@@ -2,13 +2,11 @@
 // stand in its fragment, which no server sees.
 
 import { addDays, isDate } from "../../../pages/format";
-import { rewards as text } from "../../messages/rewards";
-import type { ReplayedDelivery, ReplayQuestion, RewardDelivery, RewardFilter, RewardState } from "../../types";
+import { conditions } from "../../messages/rewards";
+import type { ReplayQuestion, RewardDelivery, RewardFilter, RewardState } from "../../types";
 
 export const STATES: RewardState[] = ["approved", "pending", "held", "rejected", "reversed", "refused"];
 export const DELIVERIES: RewardDelivery[] = ["waiting", "delivered", "dead", "not_wanted", "no_endpoint"];
-
-export const REPLAYED: ReplayedDelivery[] = ["dead", "waiting", "delivered"];
 
 /** What the form shows. Empty text is no condition. */
 export interface LogFilter {
@@ -72,25 +70,6 @@ export const startOf = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000;
 /** In UNIX seconds; a day of the filter counts to its end. */
 const endOf = (day: string) => startOf(addDays(day, 1));
 
-/** What a replay takes of a filter. Without `until`, it is all until now. */
-export function replayOf(delivery: ReplayedDelivery, since: string, upTo: string, now: number): ReplayQuestion {
-  const until = upTo ? endOf(upTo) : now;
-  return { filter: { delivery, ...(since && { from: startOf(since) }) }, ...(until < now && { until }) };
-}
-
-/** The conditions of a filter that a replay does not have. */
-export function unusedByReplay({ state, delivery, status, transaction, user }: LogFilter): string[] {
-  const isUnknown = delivery && !REPLAYED.some((name) => name === delivery);
-  const unused: [string, unknown][] = [
-    [text.state, state],
-    [text.delivery, isUnknown],
-    [text.status, status],
-    [text.transaction, transaction],
-    [text.user, user],
-  ];
-  return unused.filter(([, value]) => value).map(([name]) => name);
-}
-
 /** As the API takes it. A user id is one of an app, so without an app it is no condition. */
 export function queryOf(filter: LogFilter): RewardFilter {
   const query: RewardFilter = {};
@@ -104,3 +83,14 @@ export function queryOf(filter: LogFilter): RewardFilter {
   if (filter.user && filter.app) query.user_id = filter.user;
   return query;
 }
+
+/** A replay of what the log shows of an app. Without `until`, it is all until now. */
+export function replayOf(shown: LogFilter, now: number): ReplayQuestion {
+  const { app_id, to, ...filter } = queryOf(shown);
+  const until = to ?? now;
+  return { filter, ...(until < now && { until }) };
+}
+
+/** The conditions of a filter that the dialog of a replay does not let choose, in words. */
+export const fixedConditions = ({ state, status, transaction, user }: LogFilter) =>
+  conditions({ state, status, transaction, user });

@@ -10,14 +10,14 @@ import { Choices, Field } from "../../../pages/components/field";
 import { focusHeading } from "../../../pages/components/heading";
 import { FormError } from "../../../pages/components/states";
 import { common } from "../../messages";
-import { replay as text, rewards } from "../../messages/rewards";
+import { DELIVERY_NAMES, replay as text, rewards } from "../../messages/rewards";
 import { withVerification } from "../../../pages/passkeys";
 import { fragment, setSearch } from "../../../pages/navigation";
 import { REPLAY_HASH } from "../../router";
 import { generation } from "../../../pages/session";
 import type { ReplayCount, ReplayProgress, ReplayQuestion } from "../../types";
 import { useAppNames } from "../app-names";
-import { hashOf, type LogFilter, REPLAYED, replayOf, searchOf, unusedByReplay } from "./filter";
+import { fixedConditions, hashOf, type LogFilter, replayOf, searchOf } from "./filter";
 
 const POLL_MILLISECONDS = 2000;
 
@@ -62,16 +62,20 @@ export function ReplayMany({ filter }: { filter: LogFilter }) {
   );
 }
 
-/** Starts with what the log shows, as far as callbacks are sent again by it. */
+const CHOICES: LogFilter["delivery"][] = ["", "dead", "waiting", "delivered"];
+
+/** Starts with what the log shows. */
 function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void }) {
   const { app: appId } = filter;
   const { nameOf } = useAppNames();
-  const [delivery, setDelivery] = useState(REPLAYED.find((name) => name === filter.delivery) ?? "dead");
+  const [delivery, setDelivery] = useState(filter.delivery);
   const [since, setSince] = useState(filter.from);
   const [upTo, setUpTo] = useState(filter.to);
+  // A state of callbacks that is rarely sent again is a choice only where the log shows it.
+  const choices = CHOICES.includes(filter.delivery) ? CHOICES : [...CHOICES, filter.delivery];
   const [counted, setCounted] = useState<(ReplayCount & Pick<ReplayQuestion, "filter">) | null>(null);
   const key = useIdempotencyKey();
-  const unused = unusedByReplay(filter);
+  const fixed = fixedConditions(filter);
   const areBadDates = since !== "" && upTo !== "" && upTo < since;
   const [error, setError] = useState<unknown>(null);
   const [round, setRound] = useState(0);
@@ -80,7 +84,7 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
     setCounted(null);
     setError(null);
     if (areBadDates) return;
-    const question = replayOf(delivery, since, upTo, Date.now() / 1000);
+    const question = replayOf({ ...filter, delivery, from: since, to: upTo }, Date.now() / 1000);
     // A count needs the same right as what it counts: a fresh passkey.
     withVerification(() => api.countReplay(appId, question)).then(
       (answer) => isCurrent && setCounted({ ...answer, filter: question.filter }),
@@ -104,7 +108,11 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
       <Choices
         kind="radio"
         name={text.which}
-        choices={REPLAYED.map((value) => ({ value, label: text.whichNames[value], hint: text.whichHints[value] }))}
+        choices={choices.map((value) => ({
+          value,
+          label: value ? DELIVERY_NAMES[value] : text.all,
+          hint: text.whichHints[value],
+        }))}
         chosen={[delivery]}
         onChange={([value]) => setDelivery(value!)}
       />
@@ -120,7 +128,11 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
           )}
         </Field>
       </div>
-      {unused.length > 0 && <p class="note">{text.unused(unused)}</p>}
+      {fixed && (
+        <p class="note">
+          <bdi>{text.only(fixed)}</bdi>
+        </p>
+      )}
       <p role="status">
         {!counted && !error && !areBadDates && text.counting}
         {counted && (counted.count > 0 ? text.text(counted.count, counted.until) : text.nothing)}
@@ -130,7 +142,7 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
           {text.alreadyRunning}
         </p>
       ) : (
-        <FormError error={error ?? start.error} />
+        <FormError error={explained(error ?? start.error)} />
       )}
       <div class="dialog-buttons">
         <button type="button" class="button" onClick={onClose}>
@@ -155,6 +167,12 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
     </Dialog>
   );
 }
+
+/** A count that takes too long, in words. */
+const explained = (error: unknown) =>
+  error instanceof ApiError && error.code === "count_too_long"
+    ? new ApiError(error.status, error.code, text.tooLong, error.requestId, null)
+    : error;
 
 const isRunning = (error: unknown) => error instanceof ApiError && error.code === "replay_running";
 

@@ -7,7 +7,7 @@ import { useCached } from "../../../pages/cache";
 import { CopyButton } from "../../../pages/components/copy-button";
 import { Heading } from "../../../pages/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states";
-import { countryName, exactTimeText, smallMoney } from "../../../pages/format";
+import { amount, countryName, exactTimeText, smallMoney } from "../../../pages/format";
 import { common } from "../../messages";
 import { EVENT_NAMES } from "../../messages/apps";
 import { codeText, rewards, STATE_HINTS, STATE_NAMES, story as text } from "../../messages/rewards";
@@ -131,7 +131,7 @@ function Summary({ story }: { story: RewardStory }) {
         ],
         [text.why, code && codeText(code)],
         [text.inWords, story.reason],
-        [text.value, `${story.value} ${story.currency}`],
+        [text.value, `${amount(story.value)} ${story.currency}`],
         [text.payout, smallMoney(Number(story.payout))],
         [
           text.user,

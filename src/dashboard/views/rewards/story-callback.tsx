@@ -6,7 +6,7 @@ import { api } from "../../api";
 import { Confirm } from "../../../pages/components/dialog";
 import { say } from "../../../pages/components/status";
 import { type Column, Table } from "../../../pages/components/table";
-import { exactTimeText } from "../../../pages/format";
+import { amount, exactTimeText } from "../../../pages/format";
 import { EVENT_NAMES } from "../../messages/apps";
 import { DELIVERY_HINTS, replay, story as text } from "../../messages/rewards";
 import { withVerification } from "../../../pages/passkeys";
@@ -45,7 +45,7 @@ export function StoryCallback({ appId, callback, currency, reload }: Props) {
           {DELIVERY_HINTS[delivery]} {next && text.nextTry(next)}
         </p>
         <p>
-          {String(callback.value)} <bdi>{currency}</bdi>, <code class="mono">{transactionId}</code>
+          {amount(callback.value)} <bdi>{currency}</bdi>, <code class="mono">{transactionId}</code>
         </p>
         {fields && (
           <>

@@ -1,0 +1,84 @@
+//! The statements of a publisher's replay of many callbacks. In each, the first seven values are a filter: delivery, first
+//! second, second after the last, state, status of the last try, user, transaction id. All but the times may be NULL.
+
+/// The state of an entry that its publisher sees, as a number of `RewardState`. The feed reports the same.
+macro_rules! reward_state {
+    () => {
+        "CASE WHEN e.notice = 0 THEN 0 WHEN e.notice IS NOT NULL THEN 2 WHEN e.after IS NOT NULL THEN 3 ELSE
+            (SELECT CASE WHEN c.state >= 20 THEN 4 WHEN c.state >= 10 THEN 5 WHEN c.state = 4 THEN 2 ELSE c.state END
+              FROM conversions c WHERE c.nonce = e.nonce AND c.goal = e.goal) END"
+    };
+}
+
+/// Whether a callback matches a filter and can be sent: its user is not erased.
+macro_rules! matches {
+    () => {
+        concat!(
+            "e.delivery IS NOT NULL AND e.user_id IS NOT NULL AND (?1 IS NULL OR e.delivery = ?1)
+          AND (?6 IS NULL OR e.user_id = ?6) AND (?7 IS NULL OR e.transaction_id = ?7)
+          AND e.fields ->> '$.conversion_ts' >= ?2 AND e.fields ->> '$.conversion_ts' < ?3
+          AND (?4 IS NULL OR ?4 = ",
+            reward_state!(),
+            ") AND (?5 IS NULL OR ?5 = (SELECT a.http_status FROM attempts a
+            WHERE a.attempt = (SELECT MAX(attempt) FROM attempts WHERE entry = e.entry)))"
+        )
+    };
+}
+
+/// The callbacks of a part of the log that match: after an entry, to another.
+macro_rules! matching {
+    ($source:literal) => {
+        concat!("FROM ", $source, " > ?8 AND ", matches!())
+    };
+}
+
+macro_rules! count {
+    ($source:literal) => {
+        concat!("SELECT COUNT(*) ", matching!($source))
+    };
+}
+
+macro_rules! list {
+    ($source:literal, $order:literal) => {
+        concat!(
+            "SELECT e.entry ",
+            matching!($source),
+            " ORDER BY ",
+            $order,
+            " LIMIT ?10"
+        )
+    };
+}
+
+platform::statements! {
+    /// a filter, entry before the first, last entry → callbacks of the log
+    pub const COUNT = count!("entries e NOT INDEXED WHERE e.entry <= ?9 AND e.entry");
+    /// the same, callbacks at most → their entries
+    pub const LIST = list!("entries e NOT INDEXED WHERE e.entry <= ?9 AND e.entry", "e.entry");
+    /// The same of the user.
+    pub const COUNT_OF_USER = count!("entries e INDEXED BY entries_by_user WHERE e.user_id = ?6 AND e.entry <= ?9 AND e.entry");
+    pub const LIST_OF_USER =
+        list!("entries e INDEXED BY entries_by_user WHERE e.user_id = ?6 AND e.entry <= ?9 AND e.entry", "e.entry");
+    /// The same of rewards that were paid later than their number says.
+    pub const COUNT_PAID_LATER =
+        count!("paid_later p CROSS JOIN entries e ON e.entry = p.entry WHERE p.entry <= ?9 AND p.entry");
+    pub const LIST_PAID_LATER =
+        list!("paid_later p CROSS JOIN entries e ON e.entry = p.entry WHERE p.entry <= ?9 AND p.entry", "p.entry");
+    /// user, after this entry, entries to skip → the entry after them
+    pub const ENTRY_OF_USER_AFTER = "SELECT entry FROM entries WHERE user_id = ? AND entry > ? ORDER BY entry LIMIT 1 OFFSET ?";
+    /// after this entry, before this one, entries to skip → the entry after them, of rewards that were paid later
+    pub const PAID_LATER_AFTER = "SELECT entry FROM paid_later WHERE entry > ? AND entry < ? ORDER BY entry LIMIT 1 OFFSET ?";
+    /// transaction id → entry
+    pub const FIND = "SELECT entry FROM entries WHERE transaction_id = ?";
+    /// time, latest end of a claim, JSON list of entries
+    pub const REPLAY = "UPDATE entries SET delivery = 0, attempts_made = 0,
+          due_ms = IIF(delivery = 0 AND due_ms > ?1 AND due_ms <= ?2, due_ms, ?1)
+        WHERE entry IN (SELECT value FROM json_each(?3))";
+    /// a filter, JSON list of entries, time of the replay: replays the reversals of replayed rewards, without those that match
+    /// the filter themselves
+    pub const REPLAY_REVERSALS = concat!("UPDATE entries AS e SET delivery = 0, due_ms = ?9, attempts_made = 0
+        WHERE e.after IN (SELECT value FROM json_each(?8)) AND e.notice IS NULL AND e.delivery <> 0 AND e.user_id IS NOT NULL
+          AND EXISTS (SELECT 1 FROM entries r
+            WHERE r.entry = e.after AND r.delivery = 0 AND r.due_ms = ?9 AND r.attempts_made = 0)
+          AND NOT COALESCE(", matches!(), ", FALSE)");
+}
