@@ -1,7 +1,9 @@
 //! The permission that a member needs for a call of the operator, and the call's name in the audit. A call with the
 //! operator's token needs none and has none: it is in the log.
 
-use crate::routes::{CatalogCall, Handler, LedgerCall, OfferCall, OutboxCall, PublisherAccountCall};
+use crate::routes::{
+    CatalogCall, Handler, LedgerCall, OfferCall, OutboxCall, PublisherAccountCall, ReplayCall,
+};
 use contract::catalog::Resource;
 use domain::{accounts::permission::Permission, conversions::table::Action};
 
@@ -50,6 +52,15 @@ pub const fn of(handler: Handler) -> Option<Access> {
         Handler::InviteMember => Access {
             permission: Permission::ManageMembers,
             action: Some("member_invited"),
+        },
+        Handler::Replay(ReplayCall::Read) => READ,
+        Handler::Replay(ReplayCall::Start) => Access {
+            permission: Permission::ReplayManyOfAnyApp,
+            action: Some("rewards_replayed"),
+        },
+        Handler::Replay(ReplayCall::Cancel) => Access {
+            permission: Permission::ReplayAnyReward,
+            action: Some("replay_cancelled"),
         },
         Handler::Catalog(call) => of_catalog(call),
         Handler::Ledger(call) => of_ledger(call),

@@ -11,7 +11,7 @@ mod exports;
 #[cfg(target_arch = "wasm32")]
 mod figures;
 #[cfg(target_arch = "wasm32")]
-mod idempotency_key;
+pub mod idempotency_key;
 #[cfg(target_arch = "wasm32")]
 mod listing;
 #[cfg(target_arch = "wasm32")]

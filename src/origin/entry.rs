@@ -147,6 +147,6 @@ async fn handle(
         handler if is_visited => {
             Ok(console::operate(handler, site_call(AccountKind::Operator, request)).await)
         }
-        handler => operator::call(context, handler, &segments, request, address.query).await,
+        handler => operator::call(context, handler, None, &segments, request, address.query).await,
     }
 }

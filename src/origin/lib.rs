@@ -41,5 +41,7 @@ mod metrics;
 mod operator;
 #[cfg(target_arch = "wasm32")]
 mod refusal;
+#[cfg(target_arch = "wasm32")]
+mod replays;
 pub mod routes;
 pub mod site;

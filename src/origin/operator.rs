@@ -9,6 +9,7 @@ mod offers;
 pub mod outbox;
 mod postbacks;
 mod reconcile;
+mod replays;
 mod search;
 mod service;
 
@@ -22,7 +23,10 @@ use crate::{
     metrics,
     routes::Handler,
 };
-use domain::model::api_error::{ApiError, common};
+use domain::{
+    accounts::role::Role,
+    model::api_error::{ApiError, common},
+};
 use platform::http::answer::Answer;
 
 /// The longest document, in bytes.
@@ -33,10 +37,11 @@ pub fn describe() -> Answer {
     Answer::json(200, DESCRIPTION).header("Cache-Control", "public, max-age=3600")
 }
 
-/// Runs the handler of a routed request.
+/// Runs the handler of a routed request. `role` is that of the member of the console who calls; none with the token.
 pub async fn call(
     context: &RequestContext,
     handler: Handler,
+    role: Option<Role>,
     segments: &[&str],
     request: Request,
     query: &str,
@@ -52,6 +57,7 @@ pub async fn call(
         Handler::Invite => accounts::invite(context, segments, request).await,
         Handler::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,
         Handler::ReadActivity => activity::read(context, segments).await,
+        Handler::Replay(call) => replays::call(context, call, role, segments, request).await,
         Handler::Search => search::search(context, request).await,
         Handler::ReadService => Ok(service::read(context).await),
         Handler::Offer(call) => offers::call(context, call, segments, request).await,

@@ -42,6 +42,8 @@ pub enum Handler {
     PublisherAccount(PublisherAccountCall),
     /// A publisher's counts of rewards.
     ReadActivity,
+    /// Replays of many callbacks.
+    Replay(ReplayCall),
     /// Finds what a text is.
     Search,
     /// The state of the service.
@@ -61,6 +63,14 @@ pub enum PublisherAccountCall {
     Recover,
     WithdrawInvite,
     ReadAudit,
+}
+
+/// A call about replays of many callbacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplayCall {
+    Start,
+    Read,
+    Cancel,
 }
 
 /// A question about offers, beside their documents.
@@ -215,6 +225,11 @@ pub const ROUTES: &[Row] = &[
     apps("/v1/operator/apps/{}/conversions/{}/approve", &[on(Post, Outbox(Settle(Action::Approve))).within(Documents)]),
     apps("/v1/operator/apps/{}/conversions/{}/reject", &[on(Post, Outbox(Settle(Action::Reject))).within(Documents)]),
     apps("/v1/operator/apps/{}/conversions/{}/reverse", &[on(Post, Outbox(Settle(Action::Reverse))).within(Documents)]),
+    apps("/v1/operator/apps/{}/replays", &[on(Post, Replay(ReplayCall::Start)).within(Documents)]),
+    apps("/v1/operator/apps/{}/replays/{}", &[
+        on(Get, Replay(ReplayCall::Read)).within(Operator),
+        on(Delete, Replay(ReplayCall::Cancel)).within(Operator),
+    ]),
     apps("/v1/operator/apps/{}/callback", &[on(Get, Outbox(ReadCallback)).within(Operator)]),
     apps("/v1/operator/apps/{}/callback/enable", &[on(Post, Outbox(EnableCallback)).within(Operator)]),
     apps("/v1/operator/apps/{}/callback_test", &[on(Post, Outbox(TestCallback)).within(Operator)]),

@@ -67,8 +67,13 @@ fn operations(document: &Value) -> Vec<(&str, &str, &Value)> {
     found
 }
 
-/// The refusals of an account that the operator's invites can have, too.
-const OF_INVITES: [(&str, &str); 2] = [("409", "too_many_invites"), ("409", "too_many_members")];
+/// The refusals of the dashboard's own files that calls of the operator can have, too.
+const OF_OPERATOR: [(&str, &str); 4] = [
+    ("400", "count_too_long"),
+    ("409", "replay_running"),
+    ("409", "too_many_invites"),
+    ("409", "too_many_members"),
+];
 
 /// The documents, that of the dashboard last.
 fn documents() -> [Value; 2] {
@@ -216,10 +221,10 @@ fn described(document: &Value) -> Refusals {
 #[test]
 fn every_refusal_is_documented_under_its_status_and_no_other_is() {
     let [own, others] = refusals();
-    let of_invites = OF_INVITES.map(|(status, code)| (status.to_owned(), code.to_owned()));
-    let of_invites = Refusals::from(of_invites);
-    assert!(of_invites.is_subset(&own), "{of_invites:?}");
-    assert_eq!(described(&document()), &others | &of_invites);
+    let of_operator = OF_OPERATOR.map(|(status, code)| (status.to_owned(), code.to_owned()));
+    let of_operator = Refusals::from(of_operator);
+    assert!(of_operator.is_subset(&own), "{of_operator:?}");
+    assert_eq!(described(&document()), &others | &of_operator);
     // The dashboard's calls may also answer what other interfaces do, but each code is made somewhere.
     let described = described(&dashboard_document());
     let missing: Vec<_> = own.difference(&described).collect();

@@ -3,74 +3,44 @@
 use serde_json::json;
 use worker::Request;
 
-use super::{idempotency_key, replay_query, visitor::Visitor};
+use super::{replay_query, visitor::Visitor};
 use crate::{
-    calls::{TIMEOUT, ask, segment},
+    calls::{ask, segment},
     isolate::RequestContext,
     refusal::Refusal,
+    replays::{Order, unknown_app},
     site::audited,
 };
 use contract::{
     accounts::AnnouncedChange,
-    activity::{self, CancelReplay, CountReplay, FindOutbox, ReadReplay, StartReplay},
+    activity::{self, CancelReplay, ReadReplay},
     operation::Reply,
 };
 use domain::model::{
     AppId,
     api_error::{ApiError, common},
 };
-use platform::{
-    http::{answer::Answer, body},
-    traits::ObjectCall,
-};
-
-const MAX_BODY: usize = 16 << 10;
-
-/// Also of another publisher's.
-fn unknown_app() -> ApiError {
-    common::NOT_FOUND.with_message("there is no such app with rewards")
-}
+use platform::http::answer::Answer;
 
 /// `POST apps/{app_id}/replays`: counts what would be sent again, or starts to send it.
 pub async fn start(
     context: &RequestContext,
     visitor: &Visitor,
     segments: &[&str],
-    mut request: Request,
+    request: Request,
 ) -> Result<Answer, Refusal> {
     let app = AppId::parse(&segment(segments, 0)).ok_or_else(unknown_app)?;
-    let to = activity::address(&visitor.publisher);
-    let find = FindOutbox { app, shard: None };
-    if !context.workers.call(&to, find, TIMEOUT).await?.found {
-        return Err(unknown_app().into());
-    }
-    let key = idempotency_key::read(&request);
-    let body = body::read_text(&mut request, MAX_BODY).await?;
-    let (filter, is_dry_run) = replay_query::parse(&body, context.now_ms)?;
-    let publisher = visitor.publisher.clone();
-    if is_dry_run {
-        let until = filter.until;
-        let count = CountReplay {
-            publisher,
-            app,
-            filter,
-        };
-        let counted = context.workers.call(&to, count, TIMEOUT).await?;
-        let body = json!({ "count": counted.count, "until": until });
+    let order = Order::read(context, visitor.publisher.clone(), app, request).await?;
+    if order.is_dry_run {
+        let body = json!({ "count": order.count(context).await?, "until": order.filter.until });
         return Ok(Answer::json(200, body.to_string()));
     }
-    let key = key?;
     let announce = visitor.announce(AnnouncedChange::ReplayRewards {
         app_id: app,
-        filter: replay_query::words(&filter),
+        filter: replay_query::words(&order.filter),
     });
-    let start = StartReplay {
-        publisher,
-        app,
-        filter,
-        key,
-    };
-    let account = visitor.account.id();
+    let (account, to) = (visitor.account.id(), activity::address(&visitor.publisher));
+    let start = order.into_start()?;
     let started = audited::change(&context.workers, account, announce, &to, start, |_| None).await?;
     Ok(started.into())
 }

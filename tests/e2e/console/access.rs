@@ -26,7 +26,7 @@ fn may(role: Role, method: &str, pattern: &str, handler: Handler) -> bool {
     match (role, handler) {
         (Role::Admin, _) => true,
         (_, Handler::Catalog(CatalogCall::ReadPubKey)) => false,
-        (_, Handler::Outbox(OutboxCall::ReplayConversion)) => true,
+        (_, Handler::Outbox(OutboxCall::ReplayConversion) | Handler::Replay(_)) => true,
         _ => is_read,
     }
 }

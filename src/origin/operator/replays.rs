@@ -1,0 +1,76 @@
+//! Replays of many callbacks of any app, counted first and with their progress.
+
+use serde_json::json;
+use worker::Request;
+
+use super::{TIMEOUT, ask, ask_catalog, segment};
+use crate::{
+    isolate::RequestContext,
+    refusal::Refusal,
+    replays::{Order, unknown_app},
+    routes::ReplayCall,
+};
+use contract::{
+    activity::{self, CancelReplay, ReadReplay},
+    catalog::{AppSettings, GetAppSettings},
+};
+use domain::{
+    accounts::role::Role,
+    model::{AppId, api_error::ApiError},
+};
+use platform::{http::answer::Answer, traits::ObjectCall};
+
+/// The most callbacks that support sends again at a time.
+const MOST_OF_SUPPORT: i64 = 100;
+
+const TOO_MANY_FOR_SUPPORT: ApiError = ApiError::new(
+    403,
+    "too_many_for_support",
+    "support sends at most 100 callbacks again at a time: narrow the filter, or ask an admin",
+);
+
+/// `role` is that of the member who calls; none with the operator's token.
+pub async fn call(
+    context: &RequestContext,
+    call: ReplayCall,
+    role: Option<Role>,
+    segments: &[&str],
+    request: Request,
+) -> Result<Answer, ApiError> {
+    let answered = carry_out(context, call, role, segments, request).await;
+    Ok(answered.unwrap_or_else(Refusal::into_answer))
+}
+
+async fn carry_out(
+    context: &RequestContext,
+    call: ReplayCall,
+    role: Option<Role>,
+    segments: &[&str],
+    request: Request,
+) -> Result<Answer, Refusal> {
+    let app = AppId::parse(&segment(segments, 0)).ok_or_else(unknown_app)?;
+    let settings: AppSettings = ask_catalog(context, GetAppSettings { app_id: app }).await?;
+    let to = activity::address(&settings.publisher_id);
+    let replay_id = segment(segments, 1);
+    Ok(match call {
+        ReplayCall::Start => {
+            let order = Order::read(context, settings.publisher_id, app, request).await?;
+            if order.is_dry_run {
+                let body = json!({ "count": order.count(context).await?, "until": order.filter.until });
+                return Ok(Answer::json(200, body.to_string()).dry_run(true));
+            }
+            if role == Some(Role::Support) && order.count(context).await? > MOST_OF_SUPPORT {
+                return Err(TOO_MANY_FOR_SUPPORT.into());
+            }
+            let started = context.workers.call(&to, order.into_start()?, TIMEOUT).await?;
+            started.into()
+        }
+        ReplayCall::Read => ask(context, &to, ReadReplay { app, replay_id }).await,
+        ReplayCall::Cancel => {
+            let cancel = CancelReplay { app, replay_id };
+            let reply = context.workers.call(&to, cancel, TIMEOUT).await?;
+            // One that was over stays as it is.
+            Answer::new(204).dry_run(reply.status == 200)
+        }
+    })
+}
