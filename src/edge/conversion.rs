@@ -7,6 +7,7 @@ use futures_util::future::join;
 use worker::Request;
 
 use crate::{
+    click_records::record,
     isolate::RequestContext,
     limits::Pool,
     postbacks::{self, Proof, ProvenClick, Sent},
@@ -14,7 +15,6 @@ use crate::{
     snapshots,
 };
 use contract::{
-    clicks,
     operation::{Bytes, CallError},
     outbox::{Conversion, Current, Shard},
 };
@@ -22,7 +22,6 @@ use domain::{
     catalog::snapshot::tracking::Manifest,
     conversions::{
         parameters::Postback,
-        state::CONVERSION_WINDOW_CLOSED,
         table::Event,
         token::{INVALID_TOKEN, Token},
     },
@@ -32,7 +31,7 @@ use domain::{
     },
     tracking::{
         click::Click,
-        click_id::{self, Nonce, OpenError, Opened},
+        click_id::{self, OpenError, Opened},
         parameters::INVALID_PARAMETER,
     },
 };
@@ -41,10 +40,8 @@ use platform::{
         answer::{Answer, JSON, LogFields},
         body,
     },
-    log,
     runtime::now_ms,
     traits::ObjectCall,
-    workers::Workers,
 };
 
 /// The longest form in bytes. It has the parameters of an ordinary URL.
@@ -54,8 +51,6 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const OUTBOX_TIMEOUT: Duration = Duration::from_secs(25);
 /// The longest time since an offer's shard was confirmed with which a goal that it does not have is refused for good.
 const RECENT_MS: i64 = 5 * MINUTE_MS;
-/// The timeout for the record of a short click id.
-const RECORD_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub async fn conversion(context: &RequestContext, mut request: Request, query: &str) -> Answer {
     let (mut log_fields, mut proof) = (LogFields::default(), Proof::default());
@@ -208,21 +203,4 @@ async fn current(context: &RequestContext, click: &Click<'_>) -> Current {
         app: app.and_then(|app| app.current()),
         is_recent: goals.is_some_and(|goals| goals.is_confirmed_within(context.now_ms, RECENT_MS)),
     }
-}
-
-/// The record of a short click id. It was stored before the redirect and outlives every conversion window, so a missing
-/// record means that the window has closed.
-pub async fn record(workers: &Workers, nonce: Nonce) -> Result<Vec<u8>, ApiError> {
-    let get = clicks::Get {
-        nonce: Bytes(nonce.to_vec()),
-    };
-    let found = workers.call(&clicks::address(&nonce), get, RECORD_TIMEOUT).await;
-    let found = found.map_err(|error| {
-        log::error("conversion", error);
-        common::UNAVAILABLE
-    })?;
-    found
-        .record
-        .map(|record| record.0)
-        .ok_or(CONVERSION_WINDOW_CLOSED)
 }

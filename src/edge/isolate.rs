@@ -16,7 +16,7 @@ use crate::{
     config::Config,
     limits::Pools,
     page_cache::{PageKey, RenderedPage},
-    postbacks::Reports,
+    postback_reports::Reports,
     rate_limit::RateLimiter,
     reachability::Reachability,
     shard_store::ShardStore,

@@ -8,6 +8,7 @@ pub mod config;
 pub mod limits;
 pub mod page_cache;
 pub mod postback_batches;
+pub mod postback_reports;
 pub mod rate_limit;
 pub mod reachability;
 pub mod routes;
@@ -22,6 +23,8 @@ mod bench;
 mod click;
 #[cfg(target_arch = "wasm32")]
 mod click_flush;
+#[cfg(target_arch = "wasm32")]
+mod click_records;
 #[cfg(target_arch = "wasm32")]
 mod conversion;
 #[cfg(target_arch = "wasm32")]

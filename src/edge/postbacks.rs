@@ -2,23 +2,17 @@
 //! conversion waits for that or fails by it. Only a postback that is somebody's is reported: one whose click id opens, or
 //! whose token was issued, even if it was revoked since.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::HashMap,
-    rc::Rc,
-    time::Duration,
-};
+use std::{rc::Rc, time::Duration};
 
 use worker::Delay;
 
 use crate::{
-    conversion::record,
+    click_records::record,
     isolate::{Isolate, RequestContext},
-    postback_batches::PostbackBatches,
 };
 use contract::{
     catalog::{self, GetOfferTerms, KnownOffer},
-    postbacks::{MAX_REPORTED, ReceivedPostback, ReportPostbacks, address},
+    postbacks::{ReceivedPostback, ReportPostbacks, address},
 };
 use domain::{
     conversions::{
@@ -27,7 +21,7 @@ use domain::{
         token::Token,
         verdict::taken_code,
     },
-    model::{AdvertiserId, AppId, OfferId, time::SECOND_MS},
+    model::{AdvertiserId, AppId, OfferId},
     tracking::{
         click::Click,
         click_id::{self, Nonce, Opened},
@@ -45,59 +39,8 @@ use platform::{
 /// How long postbacks gather before they are reported. An object takes a report a second, so reports half a second apart from
 /// their time still arrive.
 const GATHER: Duration = Duration::from_millis(1_500);
-/// After this time a batch has lost its sender: the runtime ends a request's background work 30 seconds after its answer.
-const LEASE_MS: i64 = 35 * SECOND_MS;
 /// The timeout of a report, and of each question before it.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The least time between two questions whose advertiser a postback is, in milliseconds: anybody who clicks has a click id.
-const LOOKUP_MS: i64 = SECOND_MS;
-/// Advertisers of offers that an isolate keeps.
-const MAX_KNOWN: usize = 1_024;
-
-/// An isolate's memory for the reports.
-pub struct Reports {
-    batches: RefCell<PostbackBatches<ReceivedPostback>>,
-    /// The advertisers of offers, by the revision of the terms that say so.
-    advertisers: RefCell<HashMap<(OfferId, i64), AdvertiserId>>,
-    looked_up_ms: Cell<i64>,
-}
-
-impl Default for Reports {
-    fn default() -> Self {
-        Self {
-            batches: RefCell::new(PostbackBatches::new(MAX_REPORTED, LEASE_MS)),
-            advertisers: RefCell::default(),
-            looked_up_ms: Cell::new(i64::MIN),
-        }
-    }
-}
-
-impl Reports {
-    /// Adds a postback. Returns whether the caller must send the advertiser's batch.
-    fn add(&self, advertiser: &AdvertiserId, now_ms: i64, row: impl FnOnce() -> ReceivedPostback) -> bool {
-        self.batches.borrow_mut().add(advertiser, now_ms, row)
-    }
-
-    fn advertiser(&self, terms: &(OfferId, i64)) -> Option<AdvertiserId> {
-        self.advertisers.borrow().get(terms).cloned()
-    }
-
-    fn learn(&self, terms: (OfferId, i64), advertiser: AdvertiserId) {
-        let mut known = self.advertisers.borrow_mut();
-        if known.len() >= MAX_KNOWN {
-            known.clear();
-        }
-        known.insert(terms, advertiser);
-    }
-
-    fn may_look_up(&self, now_ms: i64) -> bool {
-        let is_due = now_ms >= self.looked_up_ms.get().saturating_add(LOOKUP_MS);
-        if is_due {
-            self.looked_up_ms.set(now_ms);
-        }
-        is_due
-    }
-}
 
 /// A postback as it was sent.
 #[derive(Clone, Copy)]
@@ -264,7 +207,7 @@ async fn find_advertiser(
 /// Reports the postbacks of an advertiser once they have gathered.
 async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
     Delay::from(GATHER).await;
-    let batch = isolate.reports.batches.borrow_mut().take(advertiser);
+    let batch = isolate.reports.take(advertiser);
     let Some(batch) = batch else { return };
     let came = batch.came();
     let report = ReportPostbacks {
@@ -274,6 +217,6 @@ async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
     let object = address(advertiser);
     if let Err(error) = workers.call(&object, report, TIMEOUT).await {
         log::warn("postbacks", format_args!("{}: {error}", object.name));
-        isolate.reports.batches.borrow_mut().count_lost(advertiser, came);
+        isolate.reports.count_lost(advertiser, came);
     }
 }

@@ -249,7 +249,7 @@ fn a_check_changes_nothing_and_names_what_would_hold_a_conversion() {
     away_from_midnight();
     let signpost = demo();
     let wall = signpost.unpublished_offer_wall("doctor-check", "79000185", None);
-    wall.put_offer(&json!({"conversion_cap": {"dur": "DAILY", "lim": 1}, "min_seconds_to_convert": 60}));
+    wall.put_offer(&json!({"conversion_cap": {"dur": "DAILY", "lim": 1}, "min_seconds_to_convert": 60, "once_per": "user"}));
     signpost.refresh();
     let earlier = now_ms() - 100 * SECOND_MS;
     let [one, two] = ["u-1", "u-2"].map(|user| wall.click_id_at(user, earlier));

@@ -1,0 +1,31 @@
+//! Reads the records of short click ids.
+
+use std::time::Duration;
+
+use contract::{clicks, operation::Bytes};
+use domain::{
+    conversions::state::CONVERSION_WINDOW_CLOSED,
+    model::api_error::{ApiError, common},
+    tracking::click_id::Nonce,
+};
+use platform::{log, traits::ObjectCall, workers::Workers};
+
+/// The timeout for the record of a short click id.
+const RECORD_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The record of a short click id. It was stored before the redirect and outlives every conversion window, so a missing
+/// record means that the window has closed.
+pub async fn record(workers: &Workers, nonce: Nonce) -> Result<Vec<u8>, ApiError> {
+    let get = clicks::Get {
+        nonce: Bytes(nonce.to_vec()),
+    };
+    let found = workers.call(&clicks::address(&nonce), get, RECORD_TIMEOUT).await;
+    let found = found.map_err(|error| {
+        log::error("conversion", error);
+        common::UNAVAILABLE
+    })?;
+    found
+        .record
+        .map(|record| record.0)
+        .ok_or(CONVERSION_WINDOW_CLOSED)
+}

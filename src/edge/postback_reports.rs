@@ -1,0 +1,79 @@
+//! An isolate's memory for the reports of postbacks.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+};
+
+use crate::postback_batches::{Batch, PostbackBatches};
+use contract::postbacks::{MAX_REPORTED, ReceivedPostback};
+use domain::model::{AdvertiserId, OfferId, time::SECOND_MS};
+
+/// After this time a batch has lost its sender: the runtime ends a request's background work 30 seconds after its answer.
+const LEASE_MS: i64 = 35 * SECOND_MS;
+/// The least time between two questions whose advertiser a postback is, in milliseconds: anybody who clicks has a click id.
+const LOOKUP_MS: i64 = SECOND_MS;
+/// Advertisers of offers that an isolate keeps.
+const MAX_KNOWN: usize = 1_024;
+
+/// The batches that wait, and whose offers are whose.
+pub struct Reports {
+    batches: RefCell<PostbackBatches<ReceivedPostback>>,
+    /// The advertisers of offers, by the revision of the terms that say so.
+    advertisers: RefCell<HashMap<(OfferId, i64), AdvertiserId>>,
+    looked_up_ms: Cell<i64>,
+}
+
+impl Default for Reports {
+    fn default() -> Self {
+        Self {
+            batches: RefCell::new(PostbackBatches::new(MAX_REPORTED, LEASE_MS)),
+            advertisers: RefCell::default(),
+            looked_up_ms: Cell::new(i64::MIN),
+        }
+    }
+}
+
+impl Reports {
+    /// Adds a postback. Returns whether the caller must send the advertiser's batch.
+    pub fn add(
+        &self,
+        advertiser: &AdvertiserId,
+        now_ms: i64,
+        row: impl FnOnce() -> ReceivedPostback,
+    ) -> bool {
+        self.batches.borrow_mut().add(advertiser, now_ms, row)
+    }
+
+    /// Takes an advertiser's batch to send it.
+    pub fn take(&self, advertiser: &AdvertiserId) -> Option<Batch<ReceivedPostback>> {
+        self.batches.borrow_mut().take(advertiser)
+    }
+
+    /// Counts postbacks whose report was not answered.
+    pub fn count_lost(&self, advertiser: &AdvertiserId, count: u64) {
+        self.batches.borrow_mut().count_lost(advertiser, count);
+    }
+
+    /// The advertiser of an offer, if it was learned.
+    pub fn advertiser(&self, terms: &(OfferId, i64)) -> Option<AdvertiserId> {
+        self.advertisers.borrow().get(terms).cloned()
+    }
+
+    pub fn learn(&self, terms: (OfferId, i64), advertiser: AdvertiserId) {
+        let mut known = self.advertisers.borrow_mut();
+        if known.len() >= MAX_KNOWN {
+            known.clear();
+        }
+        known.insert(terms, advertiser);
+    }
+
+    /// Whether the catalog may be asked now.
+    pub fn may_look_up(&self, now_ms: i64) -> bool {
+        let is_due = now_ms >= self.looked_up_ms.get().saturating_add(LOOKUP_MS);
+        if is_due {
+            self.looked_up_ms.set(now_ms);
+        }
+        is_due
+    }
+}
