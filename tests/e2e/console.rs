@@ -2,6 +2,7 @@
 
 mod access;
 mod audit;
+mod search;
 
 use serde_json::{Value, json};
 

@@ -1,0 +1,143 @@
+//! The console's search on a real deployment: ids, credentials, a click id, a transaction, a user; and what the search of a
+//! stranger's text makes of it.
+
+use serde_json::{Value, json};
+
+use super::{Browser, signed_in};
+use crate::harness::demo;
+
+fn search(browser: &Browser<'_>, text: &str, app: Option<&str>) -> (Vec<Value>, bool) {
+    let mut body = json!({ "text": text });
+    if let Some(app) = app {
+        body["app_id"] = app.into();
+    }
+    let found = browser.post("/v1/operator/search", &body).expect(200).json();
+    let matches = found["matches"].as_array().unwrap().clone();
+    (matches, found["needs_app"].as_bool().unwrap())
+}
+
+fn kinds(found: &(Vec<Value>, bool)) -> Vec<&str> {
+    let matches = found.0.iter();
+    matches.map(|found| found["kind"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn what_somebody_pastes_opens_what_it_is() {
+    let signpost = demo();
+    let browser = signed_in(&signpost, "The finder", "support");
+    let wall = signpost.offer_wall("console-search", "79000191", None);
+    let click = wall.click_id("search-user");
+    let find = |text: &str, app| search(&browser, text, app);
+
+    for (text, kind) in [
+        ("lumen-arcade", "publisher"),
+        (wall.app.as_str(), "app"),
+        (wall.token.as_str(), "token"),
+        (&format!("  {}\n", wall.goal("1")), "goal"),
+    ] {
+        assert_eq!(kinds(&find(text, None)), [kind], "{text}");
+    }
+    let (before, _) = find(&click, None);
+    assert_eq!(before[0]["kind"], "click");
+    assert_eq!(before[0]["user_id"], "search-user");
+    assert_eq!(before[0]["country"], "DE");
+    assert_eq!(before[0]["rewards"], json!([]));
+
+    let paid = wall.pay("search-user");
+    let (reward, _) = find(&paid, None);
+    assert_eq!(
+        reward,
+        [json!({ "kind": "reward", "app_id": wall.app, "transaction_id": paid, "state": "approved" })]
+    );
+    // Of the click that was paid, and not of the one before.
+    assert_eq!(find(&click, None).0[0]["rewards"], json!([]));
+    let converted = wall.click_id("search-converted");
+    wall.convert(&converted, "").expect(200);
+    let (after, _) = find(&converted, None);
+    assert_eq!(after[0]["rewards"][0]["state"], "approved");
+    assert_eq!(after[0]["rewards"][0]["goal_id"], wall.goal("1"));
+
+    assert_eq!(find("search-user", None), (Vec::new(), true));
+    let (user, _) = find("search-user", Some(&wall.app));
+    assert_eq!(user[0]["kind"], "user");
+    assert_eq!(user[0]["rewards"][0]["transaction_id"], paid.as_str());
+    assert_eq!(find("nobody-here", Some(&wall.app)), (Vec::new(), false));
+    let unknown = format!("{}{}", &paid[..24], "000000000000");
+    assert_eq!(find(&unknown, None).0, [] as [Value; 0]);
+}
+
+#[test]
+fn a_report_key_or_its_beginning_names_its_publisher() {
+    let signpost = demo();
+    let browser = signed_in(&signpost, "The keeper", "support");
+    let publisher = signpost.publisher("console-keys");
+    let label = json!({ "label": "BI" });
+    let key = publisher
+        .operator("POST", "report_keys", Some(&label))
+        .expect(201)
+        .json();
+    let key = key["api_key"].as_str().unwrap();
+    let find = |text: &str| search(&browser, text, None).0;
+    assert_eq!(find(key)[0]["publisher_id"], "console-keys");
+    assert_eq!(find(key)[0]["is_issued"], true);
+    let beginning = find(&key[..20]);
+    assert_eq!(
+        (&beginning[0]["publisher_id"], &beginning[0]["is_issued"]),
+        (&json!("console-keys"), &json!(false))
+    );
+    assert_eq!(find("sk_nobody_0011"), [] as [Value; 0]);
+    for wrong in [
+        json!({}),
+        json!({ "text": "" }),
+        json!({ "text": " " }),
+        json!({ "text": "x".repeat(2_049) }),
+    ] {
+        let refused = browser.post("/v1/operator/search", &wrong);
+        assert_eq!(refused.status, 400, "{wrong}: {refused:?}");
+    }
+}
+
+#[test]
+fn support_sends_at_most_100_callbacks_again_at_a_time() {
+    let signpost = demo();
+    let receiver = crate::harness::Receiver::start();
+    let wall = signpost.offer_wall("console-replays", "79000192", Some(&receiver));
+    for number in 0..101 {
+        wall.pay(&format!("replayed-{number}"));
+    }
+    crate::harness::eventually(&101, || wall.entries("state=delivered&limit=200").len());
+    let path = format!("/v1/operator/apps/{}/replays", wall.app);
+    let support = signed_in(&signpost, "The helper", "support");
+    let order = |browser: &Browser<'_>, filter: &Value, key: &str| {
+        let dry = json!({ "filter": filter, "dry_run": true });
+        let counted = browser.post(&path, &dry).expect(200).json();
+        let body = json!({ "filter": filter, "until": counted["until"] }).to_string();
+        let headers = [
+            ("Host", super::HOST),
+            ("Sec-Fetch-Site", "same-origin"),
+            ("Origin", super::ORIGIN),
+            ("Content-Type", "application/json"),
+            ("Cookie", browser.cookie.as_deref().unwrap()),
+            ("Idempotency-Key", key),
+        ];
+        (
+            counted["count"].clone(),
+            signpost.send("POST", &path, &headers, body.as_bytes()),
+        )
+    };
+    let (count, refused) = order(&support, &json!({ "delivery": "delivered" }), "all");
+    assert_eq!(count, 101);
+    refused.expect_error(403, "too_many_for_support");
+    let (count, started) = order(&support, &json!({ "user_id": "replayed-7" }), "one");
+    assert_eq!(count, 1);
+    let replay = started.expect(202).json()["replay_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    crate::harness::eventually(&json!("done"), || {
+        support.get(&format!("{path}/{replay}")).expect(200).json()["state"].clone()
+    });
+    let admin = signed_in(&signpost, "The chief", "admin");
+    let (_, started) = order(&admin, &json!({ "delivery": "delivered" }), "all");
+    started.expect(202);
+}
