@@ -6,6 +6,7 @@
 
 pub mod accounts;
 pub mod activity;
+pub mod attention;
 pub mod catalog;
 pub mod clicks;
 pub mod counters;
@@ -14,3 +15,4 @@ pub mod ledger;
 pub mod operation;
 pub mod origin;
 pub mod outbox;
+mod stored_names;

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod activity;
+mod attention;
 mod catalog;
 mod ledger;
 mod offers;
@@ -45,6 +46,7 @@ pub async fn call(
         Handler::Metrics => Ok(metrics::answer(context).await),
         Handler::ListCallbacks => outbox::list_callbacks(context, query).await,
         Handler::Reconcile => reconcile::reconcile(context, query).await,
+        Handler::ListAttention => attention::list(context, query).await,
         Handler::Invite => accounts::invite(context, segments, request).await,
         Handler::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,
         Handler::ReadActivity => activity::read(context, segments).await,

@@ -31,6 +31,7 @@ pub enum Handler {
     Metrics,
     ListCallbacks,
     Reconcile,
+    ListAttention,
     /// Invites somebody to a publisher's account.
     Invite,
     /// Invites somebody to the operator's account.
@@ -240,6 +241,7 @@ pub const ROUTES: &[Row] = &[
     // Without a permit, because it reports how full the pools are.
     operator("/v1/operator/metrics", &[on(Get, Metrics)]),
     operator("/v1/operator/callbacks", &[on(Get, ListCallbacks).within(Operator)]),
+    operator("/v1/operator/attention", &[on(Get, Handler::ListAttention).within(Operator)]),
     operator("/v1/operator/reconcile", &[on(Get, Reconcile).within(Operator)]),
 
     // Every view is the same page, which needs no object and no permit.

@@ -90,7 +90,7 @@ fn count(day: UtcDay, state: RewardState, rewards: i64) -> ReportedCount {
 
 fn apply(db: &Sqlite, report: &Report) -> bool {
     match handle(db, NOW, Command::Report(Box::new(report.clone()))) {
-        Ok(Reply::Applied(applied)) => applied.applied,
+        Ok(Reply::Heard(heard)) => heard.applied,
         other => panic!("{other:?}"),
     }
 }

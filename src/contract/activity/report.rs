@@ -3,7 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::outbox::{EndpointState, Shard};
+use crate::{
+    outbox::{EndpointState, Shard},
+    stored_names::stored_names,
+};
 use domain::model::{AppId, time::UtcDay};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,35 +111,6 @@ pub enum RewardKind {
     Reversal,
     /// Tells the publisher that a conversion is pending or was rejected.
     Notice,
-}
-
-macro_rules! stored_names {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $number:literal $text:literal),* $(,)? })*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name { $($(#[$variant_doc])* #[serde(rename = $text)] $variant),* }
-
-        impl $name {
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// The stored number.
-            pub fn number(self) -> u8 {
-                match self { $(Self::$variant => $number),* }
-            }
-
-            pub fn from_number(number: u8) -> Option<Self> {
-                Self::ALL.iter().copied().find(|known| known.number() == number)
-            }
-
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text),* }
-            }
-
-            pub fn parse(text: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|known| known.as_str() == text)
-            }
-        }
-    )*};
 }
 
 stored_names! {

@@ -2,8 +2,7 @@
 //! after a later one, changes nothing.
 
 use contract::{
-    activity::{Report, ReportedCount, ReportedEntry, RewardKind},
-    operation::Applied,
+    activity::{Heard, Report, ReportedCount, ReportedEntry, RewardKind},
     outbox::EndpointState,
 };
 use domain::model::time::{DAY_MS, UtcDay};
@@ -23,11 +22,15 @@ const LEAVE_AFTER: i64 = 500;
 pub const DAYS: i64 = 92;
 
 /// Applies a report, unless this one or a later one of the same outbox was applied before.
-pub fn apply(db: &impl Database, now_ms: i64, report: &Report) -> Result<Applied, DatabaseError> {
+pub fn apply(db: &impl Database, now_ms: i64, report: &Report) -> Result<Heard, DatabaseError> {
     let (app, shard) = (report.app.number(), u32::from(report.shard));
     let last = db.query_integer(sql::LAST_SEQUENCE, params![app, shard])?;
+    let heard = |applied| Heard {
+        applied,
+        last: Some(last.unwrap_or(0)),
+    };
     if last.is_some_and(|last| report.sequence <= last) {
-        return Ok(Applied { applied: false });
+        return Ok(heard(false));
     }
     db.transaction(|| {
         put_outbox(db, report)?;
@@ -40,7 +43,7 @@ pub fn apply(db: &impl Database, now_ms: i64, report: &Report) -> Result<Applied
         }
         Ok::<_, DatabaseError>(())
     })?;
-    Ok(Applied { applied: true })
+    Ok(heard(true))
 }
 
 fn put_outbox(db: &impl Database, report: &Report) -> Result<(), DatabaseError> {

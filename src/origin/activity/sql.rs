@@ -1,8 +1,11 @@
 //! The schema and statements of `origin/activity`.
 
+use crate::attention;
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[&[
+pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[attention::sql::TABLES]];
+
+const TABLES: &[&str] = &[
     // One row. `version` rises with each reported entry, `floor` is the newest entry that had to leave for newer ones, and the
     // others are the times of the first conversion and of the first callback that was answered 2xx.
     "CREATE TABLE activity (
@@ -45,7 +48,7 @@ pub const MIGRATIONS: &[Migration] = &[&[&[
        due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0
      ) STRICT",
     "CREATE UNIQUE INDEX replays_by_key ON replays (app, key)",
-]]];
+];
 
 /// The delivery that is shown: `no_endpoint` is derived, for a callback that waits in an outbox without an endpoint.
 macro_rules! shown {

@@ -2,10 +2,16 @@
 //! from before the feed reports what it has.
 
 use super::*;
-use contract::activity::{Command as ActivityCommand, RewardDelivery, RewardKind, RewardState};
+use contract::activity::{Command as ActivityCommand, Heard, RewardDelivery, RewardKind, RewardState};
 use domain::model::time::UtcDay;
 use origin::{activity, outbox::feed};
 use platform::migrations::migrate;
+
+/// The answer of an activity object that says nothing of the last report.
+const HEARD: Heard = Heard {
+    applied: true,
+    last: None,
+};
 
 /// Reports everything, the promised last report included.
 pub fn report_all(db: &Sqlite, now_ms: i64) {
@@ -17,7 +23,7 @@ pub fn report_all(db: &Sqlite, now_ms: i64) {
 /// A report that is confirmed.
 fn report(db: &Sqlite, now_ms: i64) -> contract::activity::Report {
     let made = feed::make(db, now_ms).unwrap().unwrap();
-    feed::confirm(db, &made).unwrap();
+    feed::confirm(db, &made, HEARD).unwrap();
     made.report
 }
 
@@ -83,6 +89,47 @@ fn sent(db: &Sqlite, now_ms: i64) -> Vec<usize> {
 /// Sends a report that does not arrive.
 pub fn report_in_vain(db: &Sqlite, now_ms: i64) {
     now(feed::send(db, &Unreachable(now_ms))).unwrap();
+}
+
+/// Sends a report, and then one to an object that has lost the first.
+pub fn report_after_a_loss(db: &Sqlite, now_ms: i64) {
+    for at_ms in [now_ms, now_ms + 1_000] {
+        let made = feed::make(db, at_ms).unwrap().unwrap();
+        let heard = Heard {
+            applied: true,
+            last: Some(0),
+        };
+        feed::confirm(db, &made, heard).unwrap();
+    }
+}
+
+#[test]
+fn an_activity_object_that_was_lost_is_told_all_again() {
+    let (db, world) = with_rewards(2);
+    convert(&db, &world, &conversion(3).status(Status::Pending)).unwrap();
+    let first = report(&db, NOW);
+    report_all(&db, NOW + 1_000);
+    assert_eq!(feed::due_ms(&db, NOW + 1_000), Ok(None));
+    // The night's report finds that the object knows none of its reports.
+    while retention::sweep(&db, NOW + DAY_MS).unwrap() == Some(NOW + DAY_MS + SECOND_MS) {}
+    let made = feed::make(&db, NOW + DAY_MS).unwrap().unwrap();
+    assert!(made.report.entries.is_empty());
+    let heard = Heard {
+        applied: true,
+        last: Some(0),
+    };
+    feed::confirm(&db, &made, heard).unwrap();
+    assert!(feed::due_ms(&db, NOW + DAY_MS).unwrap().is_some());
+    let again = report(&db, NOW + DAY_MS + 1_000);
+    assert_eq!((again.entries, again.counts), (first.entries, first.counts));
+    // One that knows the last report is not.
+    let made = feed::make(&db, NOW + DAY_MS + 2_000).unwrap().unwrap();
+    let heard = Heard {
+        applied: true,
+        last: Some(again.sequence),
+    };
+    feed::confirm(&db, &made, heard).unwrap();
+    assert_eq!(feed::due_ms(&db, NOW + DAY_MS + 2_000), Ok(None));
 }
 
 #[test]
@@ -174,7 +221,7 @@ fn a_change_during_a_report_is_in_the_next_one() {
     let (db, world) = with_rewards(1);
     let under_way = feed::make(&db, NOW).unwrap().unwrap();
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
-    feed::confirm(&db, &under_way).unwrap();
+    feed::confirm(&db, &under_way, HEARD).unwrap();
     let next = report(&db, NOW + 1_000);
     let states: Vec<_> = next.entries.iter().map(|entry| entry.state).collect();
     assert_eq!(states, [RewardState::Reversed, RewardState::Reversed]);
@@ -323,12 +370,17 @@ fn the_activity_object_has_what_was_reported() {
     convert(&db, &world, &conversion(2).status(Status::Reversed)).unwrap();
     let activity = migrated(activity::MIGRATIONS);
     let command = ActivityCommand::Report(Box::new(report(&db, NOW)));
+    let mut last = 0;
     for applied in [true, false] {
         let reply = activity::handle(&activity, NOW, command.clone()).unwrap();
         assert_eq!(
             serde_json::to_value(&reply).unwrap(),
-            serde_json::json!({ "applied": applied })
+            serde_json::json!({ "applied": applied, "last": last })
         );
+        let ActivityCommand::Report(report) = &command else {
+            panic!("{command:?}");
+        };
+        last = report.sequence;
     }
     assert_eq!(dump(&activity, "entries").len(), 3);
 }

@@ -53,6 +53,9 @@ macro_rules! day {
     };
 }
 
+/// `confirmed` is the number of the last confirmed report.
+pub const CONFIRMED: &[&str] = &["ALTER TABLE feed ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0"];
+
 pub const TABLES: &[&str] = &[
     // One row. `sequence` is the last report's number, `complete_ms` the time of the last one that had everything. `standing`
     // counts the changes of the endpoint's standing, and `told_standing` is its value in the last confirmed report. `promised`
