@@ -66,10 +66,9 @@ operations! {
 pub struct Heard {
     /// False for a repeat.
     pub applied: bool,
-    /// The number of the last report before this one, or a higher one if this one is a repeat; 0 if there was none. An outbox
-    /// sees from it that the object was lost or restored. Older code does not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last: Option<i64>,
+    /// Whether the object lacks a report that was confirmed, because it was lost or restored. It says so until a report restarts.
+    #[serde(default)]
+    pub is_incomplete: bool,
 }
 
 /// The counts of the newest days, and the endpoints' standing.

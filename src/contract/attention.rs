@@ -55,6 +55,9 @@ pub struct AttentionReport {
     pub publisher: Option<PublisherId>,
     /// Rises with each report of the source. A report that is not above the last one is ignored.
     pub sequence: i64,
+    /// The number of the source's report before this one, and of the last one of which it knows that it was applied.
+    pub before: i64,
+    pub confirmed: i64,
     /// When it was made, in milliseconds.
     pub at_ms: i64,
     /// See [`Report`](crate::activity::Report).
@@ -92,8 +95,9 @@ pub struct ReportedItem {
 pub struct Declined {
     /// The open items of the report, by their place in it, for which there is no room.
     pub declined: Vec<u32>,
-    /// The number of the last report before this one, or a higher one if this one is a repeat; 0 if there was none.
-    pub last: i64,
+    /// Whether the receiver lacks a report that was confirmed, or has one that the source does not know of, so that one of the
+    /// two was lost or restored. It says so until a report resets.
+    pub is_incomplete: bool,
 }
 
 /// The size of an object that is filling up. It is repeated while the object is large, and forgotten after two days without.

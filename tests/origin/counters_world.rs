@@ -121,12 +121,12 @@ fn attend(command: &str) -> String {
     let activity::Command::Attention(report) = serde_json::from_str(command).unwrap() else {
         panic!("{command}");
     };
-    let last = report.sequence;
-    serde_json::to_string(&attention::Declined {
+    assert_eq!(report.source, SOURCE);
+    let declined = attention::Declined {
         declined: vec![],
-        last,
-    })
-    .unwrap()
+        is_incomplete: false,
+    };
+    serde_json::to_string(&declined).unwrap()
 }
 
 struct Storage<'a>(Rc<Environment<'a>>);

@@ -16,6 +16,12 @@ pub struct Report {
     pub shard: u8,
     /// Rises with each report of the outbox. A report that is not above the last one is ignored.
     pub sequence: i64,
+    /// The number of the last report of which the outbox knows that it was applied.
+    #[serde(default)]
+    pub confirmed: i64,
+    /// Whether the outbox tells all again from this report on.
+    #[serde(default)]
+    pub restarts: bool,
     /// When it was made, in milliseconds.
     pub at_ms: i64,
     /// When the oldest change happened that the outbox has and has not reported yet, at the earliest; none if the report has

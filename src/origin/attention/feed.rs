@@ -4,9 +4,9 @@
 //! can forget to, and a conversion that needs no attention writes nothing. A report has what has changed since the last
 //! confirmed one. An item for which there is no room is declined; it stays here, and is offered again.
 //!
-//! The answer to a report says which one was the last before it. If the receiver has lost one that it had confirmed, or has one
-//! that this object does not know to have sent, then one of the two was restored or lost, and all is told again. An object
-//! that has reported once does so every day, so that this is seen without a change.
+//! A report says which one was before it, and which one was confirmed last. If the receiver lacks the latter, or has one after
+//! the former, then one of the two was restored or lost. Its answer says so, and all is told again. An object that has
+//! reported once does so every day, so that this is seen without a change.
 
 pub mod sql;
 
@@ -148,9 +148,6 @@ async fn send_due(
 pub struct Made {
     pub report: AttentionReport,
     attempts: u32,
-    /// The numbers of the last report before this one, and of the last confirmed one.
-    before: i64,
-    confirmed: i64,
     /// The changes of the report's items. Those after them were declined before.
     changes: Vec<i64>,
 }
@@ -177,6 +174,8 @@ pub fn make(db: &impl Database, now_ms: i64, source: &Source) -> Result<Made, Da
         app: source.app,
         publisher: source.publisher.clone(),
         sequence,
+        before: feed.sequence,
+        confirmed: feed.confirmed,
         at_ms: now_ms,
         // The items that are left have changed since the last complete report, and since they were opened.
         owes_since_ms: owes_since_ms.map(|since_ms| since_ms.max(feed.complete_ms)),
@@ -188,8 +187,6 @@ pub fn make(db: &impl Database, now_ms: i64, source: &Source) -> Result<Made, Da
     Ok(Made {
         report,
         attempts: feed.attempts,
-        before: feed.sequence,
-        confirmed: feed.confirmed,
         changes,
     })
 }
@@ -241,9 +238,8 @@ pub fn confirm(db: &impl Database, now_ms: i64, made: &Made, heard: &Declined) -
         })
         .collect();
     let taken = settled.len().saturating_sub(made.changes.len());
-    let knows_less = heard.last < made.confirmed;
-    let knows_more = heard.last > made.before && heard.last != report.sequence;
-    let wait_ms = if !made.changes.is_empty() || (taken > 0 && taken == offered) {
+    let has_room = taken > 0 && taken == offered;
+    let wait_ms = if !made.changes.is_empty() || has_room || report.resets {
         FEED_MS
     } else if !heard.declined.is_empty() {
         OFFER_MS
@@ -256,8 +252,7 @@ pub fn confirm(db: &impl Database, now_ms: i64, made: &Made, heard: &Declined) -
             db.execute(sql::DELETE_ENDED, params![settled.as_str()])?;
             db.execute(sql::CONFIRM_ITEMS, params![settled])?;
         }
-        let is_to_reset = knows_less || knows_more;
-        if is_to_reset {
+        if heard.is_incomplete {
             db.execute(sql::TELL_AGAIN, &[])?;
         }
         db.execute(
@@ -266,7 +261,7 @@ pub fn confirm(db: &impl Database, now_ms: i64, made: &Made, heard: &Declined) -
                 report.sequence,
                 report.owes_since_ms.is_none().then_some(report.at_ms),
                 now_ms.saturating_add(wait_ms),
-                is_to_reset
+                heard.is_incomplete
             ],
         )
     })

@@ -17,12 +17,19 @@ pub const MOST_ITEMS: i64 = 10_000;
 /// kinds are listed.
 pub fn apply(db: &impl Database, report: &AttentionReport, most: i64) -> Result<Declined, DatabaseError> {
     let source = report.source.as_str();
-    let last = db
-        .query_integer(sql::LAST_SEQUENCE, params![source])?
-        .unwrap_or(0);
+    let (last, mut is_incomplete) = match db.query_first(sql::GET_SOURCE, params![source])? {
+        Some(row) => (row.integer(0)?, row.boolean(1)?),
+        None => (0, false),
+    };
     let rows = json(&open_rows(report))?;
     if report.sequence > last {
-        db.transaction(|| put(db, report, &rows, most))?;
+        // This object was lost or restored, or the source was.
+        is_incomplete |= last < report.confirmed || last > report.before;
+        is_incomplete &= !report.resets;
+        db.transaction(|| {
+            put_source(db, report, is_incomplete)?;
+            put_items(db, report, &rows, most)
+        })?;
     }
     // Of a repeat, too: the answer to the first may have been lost.
     let declined = db.query(sql::NOT_LISTED, params![source, rows])?;
@@ -31,7 +38,7 @@ pub fn apply(db: &impl Database, report: &AttentionReport, most: i64) -> Result<
             .iter()
             .map(|row| row.number(0))
             .collect::<Result<_, _>>()?,
-        last,
+        is_incomplete,
     })
 }
 
@@ -54,18 +61,31 @@ fn open_rows(report: &AttentionReport) -> Vec<(u8, &str, i64, &str, Option<&str>
         .collect()
 }
 
-fn put(db: &impl Database, report: &AttentionReport, open: &str, most: i64) -> Result<(), DatabaseError> {
-    let source = report.source.as_str();
+fn put_source(
+    db: &impl Database,
+    report: &AttentionReport,
+    is_incomplete: bool,
+) -> Result<(), DatabaseError> {
     db.execute(
         sql::PUT_SOURCE,
         params![
-            source,
+            report.source.as_str(),
             report.sequence,
             report.at_ms,
             report.owes_since_ms,
-            report.next_by_ms
+            report.next_by_ms,
+            is_incomplete
         ],
-    )?;
+    )
+}
+
+fn put_items(
+    db: &impl Database,
+    report: &AttentionReport,
+    open: &str,
+    most: i64,
+) -> Result<(), DatabaseError> {
+    let source = report.source.as_str();
     if report.resets {
         db.execute(sql::VOID_ITEMS, params![source])?;
     }

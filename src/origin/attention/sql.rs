@@ -2,10 +2,11 @@
 //! publishers.
 
 pub const TABLES: &[&str] = &[
-    // The objects that have reported, with what their last report said of them.
+    // The objects that have reported, with what their last report said of them. `is_incomplete` is set while what a source told
+    // before is not all here.
     "CREATE TABLE attention_sources (
        source TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, at_ms INTEGER NOT NULL,
-       owes_since_ms INTEGER, next_by_ms INTEGER
+       owes_since_ms INTEGER, next_by_ms INTEGER, is_incomplete INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX attention_sources_behind ON attention_sources (at_ms, owes_since_ms, next_by_ms)
        WHERE owes_since_ms IS NOT NULL OR next_by_ms IS NOT NULL",
@@ -33,6 +34,9 @@ pub const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
 ];
 
+/// The statements of the sweep, which each activity object runs.
+pub const OF_SIZES: &[&str] = &[SWEEP_LARGE, SWEEP_SIZES, HAS_SIZES];
+
 /// The items of a report, as rows of a JSON list: kind, subject, since, reason, payout, place in the report.
 macro_rules! is_listed {
     () => {
@@ -42,13 +46,13 @@ macro_rules! is_listed {
 }
 
 platform::statements! {
-    /// source → the last report's number
-    pub const LAST_SEQUENCE = "SELECT sequence FROM attention_sources WHERE source = ?";
-    /// source, number, time, oldest change that is owed, time of the next report
-    pub const PUT_SOURCE = "INSERT INTO attention_sources (source, sequence, at_ms, owes_since_ms, next_by_ms)
-        VALUES (?, ?, ?, ?, ?)
+    /// source → the last report's number, whether it is incomplete
+    pub const GET_SOURCE = "SELECT sequence, is_incomplete FROM attention_sources WHERE source = ?";
+    /// source, number, time, oldest change that is owed, time of the next report, whether it is incomplete
+    pub const PUT_SOURCE = "INSERT INTO attention_sources (source, sequence, at_ms, owes_since_ms, next_by_ms, is_incomplete)
+        VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (source) DO UPDATE SET sequence = excluded.sequence, at_ms = excluded.at_ms,
-          owes_since_ms = excluded.owes_since_ms, next_by_ms = excluded.next_by_ms";
+          owes_since_ms = excluded.owes_since_ms, next_by_ms = excluded.next_by_ms, is_incomplete = excluded.is_incomplete";
     /// source
     pub const VOID_ITEMS = "DELETE FROM attention_items WHERE source = ? AND kind <> 6";
     /// app, source

@@ -5,8 +5,8 @@
 //! when it is made, so changes of a second share one, and a conversion pays only for the marks. Marks stay until the object
 //! has confirmed the report, so a report that failed is made again, of the newest state. Nothing waits for a report.
 //!
-//! Every night there is a report, with changes or without. If the object does not know the last one that it confirmed, it was
-//! lost or restored, and is told again what it can keep.
+//! Every night there is a report, with changes or without. If the object lacks the last one that it confirmed, it was lost or
+//! restored, and is told again what it can keep.
 
 pub mod schema;
 pub mod sql;
@@ -126,8 +126,6 @@ pub struct Made {
     pub report: Report,
     publisher: PublisherId,
     attempts: u32,
-    /// The number of the last confirmed report.
-    confirmed: i64,
     /// Entries with their changes, those that have left the log among them.
     entries: Vec<(i64, i64)>,
     /// Days and states with their changes.
@@ -174,6 +172,8 @@ pub fn make(db: &impl Database, now_ms: i64) -> Result<Option<Made>, DatabaseErr
         app: state.shard.app,
         shard: state.shard.number,
         sequence: begun.integer(0)?,
+        confirmed: feed.integer(3)?,
+        restarts: feed.boolean(4)?,
         at_ms: now_ms,
         owes_since_ms: (!is_complete).then_some(entry_ms.max(complete_ms)),
         next_by_ms: has_changes.then_some(now_ms.saturating_add(PROMISE_MS)),
@@ -185,7 +185,6 @@ pub fn make(db: &impl Database, now_ms: i64) -> Result<Option<Made>, DatabaseErr
         report,
         publisher: current.publisher_id.clone(),
         attempts: feed.number(2)?,
-        confirmed: feed.integer(3)?,
         entries: marks,
         counts,
         standing,
@@ -196,7 +195,6 @@ pub fn make(db: &impl Database, now_ms: i64) -> Result<Option<Made>, DatabaseErr
 pub fn confirm(db: &impl Database, made: &Made, heard: Heard) -> Result<(), DatabaseError> {
     let report = &made.report;
     let complete_ms = report.owes_since_ms.is_none().then_some(report.at_ms);
-    let has_lost = heard.last.is_some_and(|last| last < made.confirmed);
     db.transaction(|| {
         if !made.entries.is_empty() {
             db.execute(sql::CONFIRM_ENTRIES, params![json(&made.entries)?])?;
@@ -208,12 +206,13 @@ pub fn confirm(db: &impl Database, made: &Made, heard: Heard) -> Result<(), Data
             sql::CONFIRM_REPORT,
             params![
                 made.standing,
-                has_lost || report.next_by_ms.is_some(),
+                heard.is_incomplete || report.next_by_ms.is_some(),
                 complete_ms,
-                report.sequence
+                report.sequence,
+                heard.is_incomplete
             ],
         )?;
-        if has_lost {
+        if heard.is_incomplete {
             db.execute(sql::CHANGE_ENTRIES, params![MOST_ENTRIES])?;
             db.execute(sql::CHANGE_COUNTS, &[])?;
         }

@@ -72,7 +72,10 @@ fn a_held_and_a_capped_conversion_are_listed_until_they_are_settled() {
     becomes(
         &wall,
         "79000401",
-        &[["held", &held, "too_fast"], ["capped", &capped, "conversion_capped"]],
+        &[
+            ["held", &held, "too_fast"],
+            ["capped", &capped, "conversion_capped"],
+        ],
     );
     // Page by page, the oldest first; it survives a power cut.
     signpost.restart();
@@ -98,7 +101,11 @@ fn a_dead_callback_and_a_disabled_endpoint_are_listed_until_they_are_well() {
     let signpost = Setup::new().var("CALLBACK_SCHEDULE", "0,600").start();
     let receiver = Receiver::start();
     let wall = signpost.offer_wall("at-dead", "79000402", Some(&receiver));
-    receiver.set(Behaviour::answer(400, &[("webhook-delivery", "abort-message")], "who?"));
+    receiver.set(Behaviour::answer(
+        400,
+        &[("webhook-delivery", "abort-message")],
+        "who?",
+    ));
     let dead = wall.pay("u-1");
     becomes(&wall, "79000402", &[["dead", &dead, "http_400"]]);
     receiver.set(Behaviour::status(410));
@@ -111,6 +118,8 @@ fn a_dead_callback_and_a_disabled_endpoint_are_listed_until_they_are_well() {
     becomes(&wall, "79000402", &[["dead", &dead, "http_400"]]);
     wall.replay(&dead).expect(200);
     becomes(&wall, "79000402", &[]);
-    eventually_within(PATIENCE_MS, &json!(0), || page(&signpost, "")["behind_ms"].clone());
+    eventually_within(PATIENCE_MS, &json!(0), || {
+        page(&signpost, "")["behind_ms"].clone()
+    });
     assert_eq!(page(&signpost, "")["counts"]["dead"], 0);
 }

@@ -2,8 +2,43 @@
 //! delivered has none.
 
 use super::*;
-use origin::attention::feed::sql;
+use contract::attention::Declined;
+use domain::conversions::state::Reason;
+use origin::{
+    attention::feed::{self, Source, sql},
+    batches,
+};
 use platform::migrations::migrate;
+
+/// The statements of a report and its confirmation.
+pub const OF_REPORTS: &[&str] = &[
+    sql::GET_FEED,
+    sql::BEGIN_REPORT,
+    sql::CHANGED,
+    sql::COUNT_OPEN,
+    sql::DELETE_ENDED,
+    sql::CONFIRM_ITEMS,
+    sql::CONFIRM_REPORT,
+];
+
+/// Reports everything, the promised report included.
+pub fn report_all(db: &Sqlite, now_ms: i64) {
+    let source = Source {
+        name: "outbox".into(),
+        app: Some(app()),
+        publisher: None,
+    };
+    let heard = Declined {
+        declined: vec![],
+        is_incomplete: false,
+    };
+    for _ in 0..2 {
+        if feed::due_ms(db, now_ms).unwrap() == Some(now_ms + SECOND_MS) {
+            let made = feed::make(db, now_ms, &source).unwrap();
+            feed::confirm(db, now_ms, &made, &heard).unwrap();
+        }
+    }
+}
 
 /// The open items: kind, subject and reason.
 fn open(db: &Sqlite) -> Vec<(i64, String, String)> {
@@ -20,8 +55,7 @@ fn one(kind: i64, subject: &str, reason: &str) -> Vec<(i64, String, String)> {
 }
 
 fn settle(db: &Sqlite, world: &World, id: &str, action: domain::conversions::table::Action) {
-    let despite = ["conversion_capped", "too_fast", "too_many_today"];
-    settlement::settle(db, world, id, action, &despite).unwrap();
+    settlement::settle(db, world, id, action, &Reason::ALL).unwrap();
 }
 
 #[test]
@@ -36,7 +70,7 @@ fn an_approved_reward_that_is_delivered_writes_nothing() {
     let callback = claim(&db, NOW).remove(0);
     answer(&db, NOW, &callback, 500);
     assert!(dump(&db, "attention").is_empty());
-    assert_eq!(origin::attention::feed::due_ms(&db, NOW), Ok(None));
+    assert_eq!(feed::due_ms(&db, NOW), Ok(None));
 }
 
 #[test]
@@ -139,11 +173,11 @@ fn what_leaves_the_log_ends() {
     for batch in batches::outstanding(&db, NOW).unwrap() {
         batches::acknowledge(&db, &batch).unwrap();
     }
-    while retention::sweep(&db, late_ms).unwrap() == Some(late_ms + SECOND_MS) {}
+    while outbox::retention::sweep(&db, late_ms).unwrap() == Some(late_ms + SECOND_MS) {}
     assert!(dump(&db, "entries").is_empty());
     assert!(open(&db).is_empty());
     // The ends are told.
-    assert_eq!(db.query(sql::CHANGED, params![10]).unwrap().len(), 3);
+    assert_eq!(db.query(sql::CHANGED, params![10_i64]).unwrap().len(), 3);
 }
 
 /// An outbox that was made by the code before the feed.

@@ -10,11 +10,18 @@ use platform::migrations::migrate;
 /// The answer of an activity object that says nothing of the last report.
 const HEARD: Heard = Heard {
     applied: true,
-    last: None,
+    is_incomplete: false,
 };
 
-/// Reports everything, the promised last report included.
+/// That of one that was lost.
+const LOST: Heard = Heard {
+    applied: true,
+    is_incomplete: true,
+};
+
+/// Reports everything, the promised last report included, also to the operator's attention.
 pub fn report_all(db: &Sqlite, now_ms: i64) {
+    attention::report_all(db, now_ms);
     while feed::due_ms(db, now_ms).unwrap().is_some() {
         report(db, now_ms);
     }
@@ -91,15 +98,11 @@ pub fn report_in_vain(db: &Sqlite, now_ms: i64) {
     now(feed::send(db, &Unreachable(now_ms))).unwrap();
 }
 
-/// Sends a report, and then one to an object that has lost the first.
+/// Sends reports to objects that have lost what was told before.
 pub fn report_after_a_loss(db: &Sqlite, now_ms: i64) {
     for at_ms in [now_ms, now_ms + 1_000] {
         let made = feed::make(db, at_ms).unwrap().unwrap();
-        let heard = Heard {
-            applied: true,
-            last: Some(0),
-        };
-        feed::confirm(db, &made, heard).unwrap();
+        feed::confirm(db, &made, LOST).unwrap();
     }
 }
 
@@ -111,24 +114,15 @@ fn an_activity_object_that_was_lost_is_told_all_again() {
     report_all(&db, NOW + 1_000);
     assert_eq!(feed::due_ms(&db, NOW + 1_000), Ok(None));
     // The night's report finds that the object knows none of its reports.
-    while retention::sweep(&db, NOW + DAY_MS).unwrap() == Some(NOW + DAY_MS + SECOND_MS) {}
+    while outbox::retention::sweep(&db, NOW + DAY_MS).unwrap() == Some(NOW + DAY_MS + SECOND_MS) {}
     let made = feed::make(&db, NOW + DAY_MS).unwrap().unwrap();
     assert!(made.report.entries.is_empty());
-    let heard = Heard {
-        applied: true,
-        last: Some(0),
-    };
-    feed::confirm(&db, &made, heard).unwrap();
+    feed::confirm(&db, &made, LOST).unwrap();
     assert!(feed::due_ms(&db, NOW + DAY_MS).unwrap().is_some());
     let again = report(&db, NOW + DAY_MS + 1_000);
+    assert!(again.restarts);
     assert_eq!((again.entries, again.counts), (first.entries, first.counts));
-    // One that knows the last report is not.
-    let made = feed::make(&db, NOW + DAY_MS + 2_000).unwrap().unwrap();
-    let heard = Heard {
-        applied: true,
-        last: Some(again.sequence),
-    };
-    feed::confirm(&db, &made, heard).unwrap();
+    assert!(!report(&db, NOW + DAY_MS + 2_000).restarts);
     assert_eq!(feed::due_ms(&db, NOW + DAY_MS + 2_000), Ok(None));
 }
 
@@ -370,17 +364,12 @@ fn the_activity_object_has_what_was_reported() {
     convert(&db, &world, &conversion(2).status(Status::Reversed)).unwrap();
     let activity = migrated(activity::MIGRATIONS);
     let command = ActivityCommand::Report(Box::new(report(&db, NOW)));
-    let mut last = 0;
     for applied in [true, false] {
         let reply = activity::handle(&activity, NOW, command.clone()).unwrap();
         assert_eq!(
             serde_json::to_value(&reply).unwrap(),
-            serde_json::json!({ "applied": applied, "last": last })
+            serde_json::json!({ "applied": applied, "is_incomplete": false })
         );
-        let ActivityCommand::Report(report) = &command else {
-            panic!("{command:?}");
-        };
-        last = report.sequence;
     }
     assert_eq!(dump(&activity, "entries").len(), 3);
 }

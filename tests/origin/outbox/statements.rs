@@ -108,7 +108,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
 
     let fixture = ["UPDATE feed SET standing = standing + 1"];
     // The other statements of that feed are tested in `attention`.
-    let feeds = [outbox::feed::sql::ALL, &[origin::attention::feed::sql::GET_FEED]].concat();
+    let feeds = [outbox::feed::sql::ALL, attention::OF_REPORTS].concat();
     let listed = [sql::ALL, &feeds, batches::sql::ALL, &fixture].concat();
     assert_only_listed_statements(&db, &listed, outbox::MIGRATIONS);
 }

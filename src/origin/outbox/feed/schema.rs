@@ -53,8 +53,11 @@ macro_rules! day {
     };
 }
 
-/// `confirmed` is the number of the last confirmed report.
-pub const CONFIRMED: &[&str] = &["ALTER TABLE feed ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0"];
+/// `confirmed` is the number of the last confirmed report. `restarts` is set until a report has said that all is told again.
+pub const CONFIRMED: &[&str] = &[
+    "ALTER TABLE feed ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE feed ADD COLUMN restarts INTEGER NOT NULL DEFAULT 0",
+];
 
 pub const TABLES: &[&str] = &[
     // One row. `sequence` is the last report's number, `complete_ms` the time of the last one that had everything. `standing`
