@@ -16,7 +16,8 @@ pub use rewards::{ListRewards, ListedReward, Place, RewardFilter, RewardPage};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    operation::{self, Applied, ObjectAddress, Operation, Repeat},
+    attention::{AttentionReport, Declined, ListAttention, SizeReport},
+    operation::{self, Done, ObjectAddress, Operation, Repeat},
     operations,
     outbox::EndpointState,
 };
@@ -42,7 +43,7 @@ pub fn address(publisher: &PublisherId) -> ObjectAddress {
 operations! {
     pub enum Command {
         /// The changes of an outbox. Idempotent by source and sequence.
-        Report(Box<Report>) -> Applied, Idempotent;
+        Report(Box<Report>) -> Heard, Idempotent;
         Read(ReadActivity) -> Activity, Idempotent;
         List(Box<ListRewards>) -> RewardPage, Idempotent;
         Find(FindOutbox) -> Found, Idempotent;
@@ -50,7 +51,22 @@ operations! {
         StartReplay(StartReplay) -> operation::Reply, Idempotent;
         ReadReplay(ReadReplay) -> operation::Reply, Idempotent;
         CancelReplay(CancelReplay) -> operation::Reply, Idempotent;
+        /// Items of an object, for the operator. Idempotent by source and sequence.
+        Attention(Box<AttentionReport>) -> Declined, Idempotent;
+        /// The size of an object. An older report than the last one is ignored.
+        Size(SizeReport) -> Done, Idempotent;
+        ListAttention(ListAttention) -> operation::Reply, Idempotent;
     }
+}
+
+/// The answer to a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heard {
+    /// False for a repeat.
+    pub applied: bool,
+    /// Whether the object lacks a report that was confirmed, because it was lost or restored. It says so until a report restarts.
+    #[serde(default)]
+    pub is_incomplete: bool,
 }
 
 /// The counts of the newest days, and the endpoints' standing.
@@ -156,11 +172,13 @@ pub struct Found {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
-    Applied(Applied),
+    Heard(Heard),
     Activity(Activity),
     Page(RewardPage),
     Found(Found),
     Counted(Counted),
-    /// The answer to a call about a replay.
-    Replay(operation::Reply),
+    /// The answer to a call about a replay, or the list for the operator.
+    Operator(operation::Reply),
+    Declined(Declined),
+    Done(Done),
 }

@@ -6,6 +6,7 @@
 
 pub mod accounts;
 pub mod activity;
+pub mod attention;
 pub mod catalog;
 pub mod clicks;
 pub mod counters;
@@ -15,3 +16,4 @@ pub mod operation;
 pub mod origin;
 pub mod outbox;
 pub mod postbacks;
+mod stored_names;

@@ -33,6 +33,7 @@ pub const fn of(handler: Handler) -> Option<Access> {
         Handler::Metrics
         | Handler::ListCallbacks
         | Handler::Reconcile
+        | Handler::ListAttention
         | Handler::ReadActivity
         | Handler::ReadService
         | Handler::ListPostbacks

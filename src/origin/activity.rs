@@ -1,6 +1,7 @@
 //! The activity of a publisher: one object for each. The publisher's outboxes report to it what changes
 //! ([`crate::outbox::feed`]), so that the dashboard reads counts, endpoints and the newest entries of all logs in one call,
-//! however many apps and outboxes there are. It owns nothing, and no money depends on it.
+//! however many apps and outboxes there are. It owns nothing, and no money depends on it. One more object of the class is the
+//! operator's [`attention`].
 //!
 //! - [`reports`]: applies a report;
 //! - [`rewards`]: the list of entries;
@@ -20,6 +21,7 @@ pub mod sweep;
 
 pub use sql::MIGRATIONS;
 
+use crate::attention;
 use contract::activity::{Command, FindOutbox, Found, Reply};
 use domain::model::api_error::common;
 use platform::{
@@ -34,12 +36,18 @@ use platform::{
 /// It is refused, or the database failed; the command may then be sent again.
 pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply, Failure> {
     match command {
-        Command::Report(report) => Ok(Reply::Applied(reports::apply(db, now_ms, &report)?)),
+        Command::Report(report) => Ok(Reply::Heard(reports::apply(db, now_ms, &report)?)),
         Command::Read(read) => Ok(Reply::Activity(overview::read(db, now_ms, read)?)),
         Command::List(list) => rewards::list(db, now_ms, &list).map(Reply::Page),
-        Command::StartReplay(start) => replays::start(db, now_ms, &start).map(Reply::Replay),
-        Command::ReadReplay(read) => replays::read(db, &read).map(Reply::Replay),
-        Command::CancelReplay(cancel) => replays::cancel(db, now_ms, &cancel).map(Reply::Replay),
+        Command::StartReplay(start) => replays::start(db, now_ms, &start).map(Reply::Operator),
+        Command::ReadReplay(read) => replays::read(db, &read).map(Reply::Operator),
+        Command::CancelReplay(cancel) => replays::cancel(db, now_ms, &cancel).map(Reply::Operator),
+        Command::Attention(report) => {
+            let declined = attention::reports::apply(db, &report, attention::reports::MOST_ITEMS)?;
+            Ok(Reply::Declined(declined))
+        }
+        Command::Size(size) => Ok(Reply::Done(attention::size::put(db, &size)?)),
+        Command::ListAttention(list) => attention::list::list(db, now_ms, &list).map(Reply::Operator),
         // It calls the outboxes.
         Command::CountReplay(_) => Err(common::NOT_FOUND.into()),
         Command::Find(find) => Ok(Reply::Found(Found {

@@ -13,7 +13,10 @@ mod sweep;
 pub use sql::MIGRATIONS;
 pub use sweep::alarm;
 
-use crate::batches::{self, Batch};
+use crate::{
+    attention::feed,
+    batches::{self, Batch},
+};
 use contract::counters::{AddConversions, Command, Flush, Reply, SetLimits};
 use domain::model::{PublisherId, time::SECOND_MS};
 use platform::database::{Database, DatabaseError};
@@ -53,11 +56,13 @@ pub fn publisher(batch: &Batch) -> Result<PublisherId, String> {
     PublisherId::parse(destination).ok_or_else(|| format!("{destination:?} is no publisher's id"))
 }
 
-/// The time for the alarm, given the object's rows: the next sweep, or the next batch.
+/// The time for the alarm, given the object's rows: the next sweep, the next batch, or the next report of what wants the
+/// operator's attention.
 pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
         batches::due_ms(db, now_ms.saturating_add(COALESCE_MS))?,
+        feed::due_ms(db, now_ms)?,
     ]))
 }
 
@@ -70,6 +75,6 @@ pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> Result<Option<i6
     ]))
 }
 
-fn earliest(times: [Option<i64>; 2]) -> Option<i64> {
+fn earliest<const N: usize>(times: [Option<i64>; N]) -> Option<i64> {
     times.into_iter().flatten().min()
 }

@@ -11,6 +11,7 @@
 
 pub mod accounts;
 pub mod activity;
+pub mod attention;
 pub mod batches;
 mod callback_settings;
 pub mod catalog;

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod activity;
+mod attention;
 mod catalog;
 mod ledger;
 mod offers;
@@ -54,6 +55,7 @@ pub async fn call(
         Handler::Reconcile => reconcile::reconcile(context, query).await,
         Handler::ListPostbacks => postbacks::list(context, segments, query).await,
         Handler::CheckPostback => postbacks::check(context, request).await,
+        Handler::ListAttention => attention::list(context, query).await,
         Handler::Invite => accounts::invite(context, segments, request).await,
         Handler::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,
         Handler::ReadActivity => activity::read(context, segments).await,

@@ -10,13 +10,14 @@
 //! - [`terms`] and [`terms_cache`]: the terms that pay a click; [`txns`]: the senders' own ids; [`rewarded`]: one
 //!   reward for a user and a goal;
 //! - [`revenue_batches`], [`day`] and [`comparisons`]: sums for ledgers and counters, and their comparison with the log;
-//! - [`feed`]: reports to the publisher's activity object;
+//! - [`feed`]: reports to the publisher's activity object; [`attention`]: what the operator is told of;
 //! - [`calls`]: calls to other objects; [`commands`]: those that need none;
 //! - [`story`]: a reward as its publisher reads it;
 //! - [`merge`] and [`reconcile`]: one log and one day from all outboxes of an app;
 //! - [`replay`], [`bulk_replay`] and [`retention`]: the operator's replays, a publisher's of many, and deletion.
 
 pub mod approval;
+pub mod attention;
 pub mod bulk_replay;
 pub mod callback_sender;
 mod calls;
@@ -60,7 +61,7 @@ pub use schema::MIGRATIONS;
 
 use std::ops::Range;
 
-use crate::batches;
+use crate::{attention::feed as attention_feed, batches};
 use domain::model::time::SECOND_MS;
 use endpoint::OutboxState;
 use platform::{
@@ -86,6 +87,7 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
         deliveries::due_ms(db, state)?,
         batches::due_ms(db, period(state, now_ms).end)?,
         feed::due_ms(db, now_ms)?,
+        attention_due_ms(db, state, now_ms)?,
         retention::due_ms(db, now_ms)?,
     ];
     let alarms = due_times.into_iter().flatten().map(|due_ms| {
@@ -96,6 +98,18 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
         }
     });
     Ok(alarms.min())
+}
+
+/// When the next report to the operator's attention is due. It waits until the publisher is known.
+fn attention_due_ms(
+    db: &impl Database,
+    state: Option<&OutboxState>,
+    now_ms: i64,
+) -> Result<Option<i64>, DatabaseError> {
+    match state.and_then(|state| state.current.as_ref()) {
+        Some(_) => attention_feed::due_ms(db, now_ms),
+        None => Ok(None),
+    }
 }
 
 /// The period of [`COALESCE_MS`] in which an outbox opens batches of sums once. Each of an app's outboxes has other periods,

@@ -35,6 +35,7 @@ pub enum Handler {
     ListPostbacks,
     /// What a postback would be answered.
     CheckPostback,
+    ListAttention,
     /// Invites somebody to a publisher's account.
     Invite,
     /// Invites somebody to the operator's account.
@@ -263,6 +264,7 @@ pub const ROUTES: &[Row] = &[
     // Without a permit, because it reports how full the pools are.
     operator("/v1/operator/metrics", &[on(Get, Metrics)]),
     operator("/v1/operator/callbacks", &[on(Get, ListCallbacks).within(Operator)]),
+    operator("/v1/operator/attention", &[on(Get, Handler::ListAttention).within(Operator)]),
     operator("/v1/operator/reconcile", &[on(Get, Reconcile).within(Operator)]),
 
     operator("/v1/operator/postback_check", &[on(Post, CheckPostback).within(Operator)]),

@@ -23,7 +23,11 @@ pub const FAILED_ALARM_RETRY_MS: i64 = if cfg!(feature = "faults") {
 };
 
 /// The size at which an object reports that it is filling up, in bytes: it may hold 10 GB.
-const NEARLY_FULL: i64 = 8_000_000_000;
+pub const NEARLY_FULL: i64 = 8_000_000_000;
+/// The size from which an object tells how large it is, so that one that has shrunk below [`NEARLY_FULL`] says so.
+const TELLS_SIZE: i64 = 7_000_000_000;
+/// How often an object tells its size.
+const SIZE_EVERY_MS: i64 = 60 * MINUTE_MS;
 
 /// An object's storage with its schema and its alarm.
 ///
@@ -42,6 +46,8 @@ pub struct ObjectShell<D, R> {
     alarm_retry_ms: i64,
     /// The current alarm, once it is known.
     alarm: Cell<Option<KnownAlarm>>,
+    /// When this process told the object's size last.
+    size_told_ms: Cell<i64>,
 }
 
 #[derive(Clone, Copy)]
@@ -66,6 +72,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
             migrated: Cell::new(false),
             alarm_retry_ms: FAILED_ALARM_RETRY_MS,
             alarm: Cell::new(None),
+            size_told_ms: Cell::new(i64::MIN),
         }
     }
 
@@ -135,6 +142,19 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
             let name = self.name().unwrap_or("an object");
             log::error(self.place, format_args!("{name} is nearly full"));
         }
+    }
+
+    /// The size in bytes, if the object is large and this process has not told its size within the last hour.
+    pub fn size_to_tell(&self) -> Option<i64> {
+        let now_ms = self.runtime.now_ms();
+        let is_due = now_ms.saturating_sub(self.size_told_ms.get()) >= SIZE_EVERY_MS;
+        let bytes = self
+            .storage
+            .size()
+            .ok()
+            .filter(|bytes| is_due && *bytes > TELLS_SIZE)?;
+        self.size_told_ms.set(now_ms);
+        Some(bytes)
     }
 
     /// The storage, with its schema up to date.

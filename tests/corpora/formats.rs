@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use contract::{accounts, activity, catalog, clicks, counters, kv, ledger, operation, outbox, postbacks};
+use contract::{
+    accounts, activity, attention, catalog, clicks, counters, kv, ledger, operation, outbox, postbacks,
+};
 use domain::{
     callbacks::fields::Fields,
     catalog::{advertiser::Advertiser, app::App, offer::Offer, publisher::Publisher},
@@ -31,11 +33,13 @@ fn survives<T: Serialize + DeserializeOwned>(example: &Value) -> Result<(), Stri
     }
 }
 
-const FORMATS: [(&str, Check); 57] = [
+const FORMATS: [(&str, Check); 59] = [
     ("activity", survives::<activity::Activity>),
     ("activity_command", survives::<activity::Command>),
     ("activity_counted", survives::<activity::Counted>),
+    ("activity_declined", survives::<attention::Declined>),
     ("activity_found", survives::<activity::Found>),
+    ("activity_heard", survives::<activity::Heard>),
     ("activity_page", survives::<activity::RewardPage>),
     ("accounts_announced", survives::<accounts::Announced>),
     ("accounts_audit", survives::<accounts::AuditPage>),

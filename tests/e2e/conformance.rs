@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::harness::Setup;
-use origin::{accounts, activity, batches, catalog, clicks, counters, ledger, outbox, postbacks};
+use origin::{accounts, activity, attention, batches, catalog, clicks, counters, ledger, outbox, postbacks};
 use platform::migrations::Migration;
 
 #[test]
@@ -12,14 +12,17 @@ fn workerd_compiles_every_sql_statement() {
         .config("conformance.capnp")
         .without_api_check()
         .start();
-    let counters_sql = [counters::sql::ALL, batches::sql::ALL].concat();
+    let (feed_sql, list_sql) = (attention::feed::sql::ALL, attention::sql::ALL);
+    let counters_sql = [counters::sql::ALL, batches::sql::ALL, feed_sql].concat();
     let outbox_sql = [
         outbox::sql::ALL,
         outbox::feed::sql::ALL,
         outbox::bulk_replay::sql::ALL,
         batches::sql::ALL,
+        feed_sql,
     ]
     .concat();
+    let activity_sql = [activity::sql::ALL, list_sql].concat();
     let objects: [(&str, &[Migration], &[&str]); 9] = [
         ("catalog", catalog::schema::MIGRATIONS, catalog::sql::ALL),
         ("counters", counters::MIGRATIONS, &counters_sql),
@@ -28,7 +31,7 @@ fn workerd_compiles_every_sql_statement() {
         ("ledger", ledger::MIGRATIONS, ledger::sql::ALL),
         ("outbox", outbox::MIGRATIONS, &outbox_sql),
         ("accounts", accounts::MIGRATIONS, accounts::sql::ALL),
-        ("activity", activity::MIGRATIONS, activity::sql::ALL),
+        ("activity", activity::MIGRATIONS, &activity_sql),
         ("postbacks", postbacks::MIGRATIONS, postbacks::sql::ALL),
     ];
     for (object, migrations, statements) in objects {

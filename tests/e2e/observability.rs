@@ -1,6 +1,7 @@
 //! Tests of what an operator observes: the request log (`log`) and its sampling by owner (`sampling`), the metrics
-//! (`metrics`), health checks (`health`), and the callbacks of all apps (`callbacks`).
+//! (`metrics`), health checks (`health`), the callbacks of all apps (`callbacks`), and what wants attention (`attention`).
 
+mod attention;
 mod callbacks;
 mod health;
 mod log;

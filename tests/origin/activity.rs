@@ -67,6 +67,8 @@ fn report(number: u32, shard: u8, sequence: i64) -> Report {
         app: app(number),
         shard,
         sequence,
+        confirmed: 0,
+        restarts: false,
         at_ms: NOW,
         owes_since_ms: None,
         next_by_ms: None,
@@ -90,7 +92,7 @@ fn count(day: UtcDay, state: RewardState, rewards: i64) -> ReportedCount {
 
 fn apply(db: &Sqlite, report: &Report) -> bool {
     match handle(db, NOW, Command::Report(Box::new(report.clone()))) {
-        Ok(Reply::Applied(applied)) => applied.applied,
+        Ok(Reply::Heard(heard)) => heard.applied,
         other => panic!("{other:?}"),
     }
 }
@@ -156,6 +158,30 @@ fn reports_that_come_twice_or_late_change_nothing() {
         (counts.pending, counts.approved, counts.approved_micro_usd),
         (1, 3, 2_250_000)
     );
+}
+
+#[test]
+fn a_confirmed_report_that_was_lost_is_missed_until_the_outbox_restarts() {
+    let db = migrated(MIGRATIONS);
+    let told = |sequence, confirmed, restarts| {
+        let report = Report {
+            confirmed,
+            restarts,
+            ..report(1, 1, sequence)
+        };
+        match handle(&db, NOW, Command::Report(Box::new(report))) {
+            Ok(Reply::Heard(heard)) => heard.is_incomplete,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(!told(1, 0, false));
+    // The answer to the first was lost, and the second did not arrive.
+    assert!(!told(3, 1, false));
+    for sequence in [9, 10, 10] {
+        assert!(told(sequence, 5, false));
+    }
+    assert!(!told(11, 10, true));
+    assert!(!told(12, 11, false));
 }
 
 #[test]
@@ -582,8 +608,10 @@ fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
     assert_eq!(read(&db, NOW + DAYS * DAY_MS).apps[0].counts, Counts::default());
     assert_eq!(sweep::sweep(&db, NOW + 402 * DAY_MS), Ok(None));
     assert!(page(&db, list(RewardFilter::default())).rewards.is_empty());
+    // The statements of the operator's list are tested in `attention`.
+    let sizes = origin::attention::sql::OF_SIZES;
     let fixture = ["UPDATE replays SET due_ms = 0"];
-    assert_only_listed_statements(&db, &[sql::ALL, &fixture].concat(), MIGRATIONS);
+    assert_only_listed_statements(&db, &[sql::ALL, sizes, &fixture].concat(), MIGRATIONS);
 }
 
 /// An outbox that answers every other call.

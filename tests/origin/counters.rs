@@ -518,7 +518,9 @@ fn every_statement_is_listed_for_the_conformance_test() {
     batches::failed(&db, &batches[0], NOON).unwrap();
     batches::acknowledge(&db, &batches[0]).unwrap();
     // The shared statements of batches include single rows, which only an outbox adds.
-    let listed = [sql::ALL, batches::sql::ALL].concat();
+    // The feed's other statements are tested in `attention`.
+    let feed = &[origin::attention::feed::sql::GET_FEED];
+    let listed = [sql::ALL, batches::sql::ALL, feed].concat();
     let listed: Vec<_> = listed
         .into_iter()
         .filter(|sql| *sql != batches::sql::ADD)

@@ -13,6 +13,7 @@ mod sqlite;
 
 mod accounts;
 mod activity;
+mod attention;
 mod backend;
 mod batches;
 mod clicks;

@@ -2,6 +2,7 @@
 //! sender's answer, the operator's view and the sums for other objects.
 
 mod alarms;
+mod attention;
 mod bulk_replay_filters;
 mod bulk_replays;
 mod caps;

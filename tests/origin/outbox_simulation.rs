@@ -20,6 +20,8 @@
 //!   own answer disables it. The log holds no answer that the receiver did not give.
 //! - While the outbox has nothing to report, the publisher's activity object has its newest entries as they are, and its
 //!   counts. A report that arrives twice, or long after, changes nothing there.
+//! - The outbox has an item for the operator's attention for each held and capped conversion, each dead callback and an
+//!   endpoint that is not well, and no other. While it has nothing to report, `attention` lists the same.
 //! - No row names an erased user once none of the user's callbacks waits.
 //!
 //! Not guaranteed: how often a receiver gets a callback (at least once), the order of callbacks, which of several
@@ -27,6 +29,7 @@
 
 mod accounts;
 mod activity;
+mod attention;
 mod catalog;
 mod checks;
 mod found;

@@ -3,7 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::outbox::{EndpointState, Shard};
+use crate::{
+    outbox::{EndpointState, Shard},
+    stored_names::stored_names,
+};
 use domain::model::{AppId, time::UtcDay};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +16,12 @@ pub struct Report {
     pub shard: u8,
     /// Rises with each report of the outbox. A report that is not above the last one is ignored.
     pub sequence: i64,
+    /// The number of the last report of which the outbox knows that it was applied.
+    #[serde(default)]
+    pub confirmed: i64,
+    /// Whether the outbox tells all again from this report on.
+    #[serde(default)]
+    pub restarts: bool,
     /// When it was made, in milliseconds.
     pub at_ms: i64,
     /// When the oldest change happened that the outbox has and has not reported yet, at the earliest; none if the report has
@@ -108,35 +117,6 @@ pub enum RewardKind {
     Reversal,
     /// Tells the publisher that a conversion is pending or was rejected.
     Notice,
-}
-
-macro_rules! stored_names {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $number:literal $text:literal),* $(,)? })*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name { $($(#[$variant_doc])* #[serde(rename = $text)] $variant),* }
-
-        impl $name {
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// The stored number.
-            pub fn number(self) -> u8 {
-                match self { $(Self::$variant => $number),* }
-            }
-
-            pub fn from_number(number: u8) -> Option<Self> {
-                Self::ALL.iter().copied().find(|known| known.number() == number)
-            }
-
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text),* }
-            }
-
-            pub fn parse(text: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|known| known.as_str() == text)
-            }
-        }
-    )*};
 }
 
 stored_names! {

@@ -1,12 +1,13 @@
 //! An accounts object: commands, and an alarm that deletes expired rows.
 
 use super::{Context, MIGRATIONS, alarm, handle, next_alarm};
+use crate::attention::size;
 use contract::accounts::{Command, Reply};
 use domain::{accounts, model::mac::MacKeys};
 use platform::{
     failure::Failure,
     object_shell::ObjectShell,
-    traits::{Clock, ObjectStorage, Random},
+    traits::{Clock, ObjectCall, ObjectStorage, Random},
 };
 
 pub struct AccountsService<D, R> {
@@ -15,7 +16,7 @@ pub struct AccountsService<D, R> {
     account_mac: String,
 }
 
-impl<D: ObjectStorage, R: Clock + Random> AccountsService<D, R> {
+impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     pub fn new(name: Option<String>, storage: D, runtime: R, account_mac: String) -> Self {
         Self {
             shell: ObjectShell::new("accounts", name, storage, runtime, MIGRATIONS),
@@ -45,5 +46,6 @@ impl<D: ObjectStorage, R: Clock + Random> AccountsService<D, R> {
         self.shell
             .wake(async |db| alarm(db, now_ms).map_err(Failure::from))
             .await;
+        size::tell(&self.shell, self.shell.name()).await;
     }
 }

@@ -2,8 +2,7 @@
 //! after a later one, changes nothing.
 
 use contract::{
-    activity::{Report, ReportedCount, ReportedEntry, RewardKind},
-    operation::Applied,
+    activity::{Heard, Report, ReportedCount, ReportedEntry, RewardKind},
     outbox::EndpointState,
 };
 use domain::model::time::{DAY_MS, UtcDay};
@@ -23,14 +22,23 @@ const LEAVE_AFTER: i64 = 500;
 pub const DAYS: i64 = 92;
 
 /// Applies a report, unless this one or a later one of the same outbox was applied before.
-pub fn apply(db: &impl Database, now_ms: i64, report: &Report) -> Result<Applied, DatabaseError> {
+pub fn apply(db: &impl Database, now_ms: i64, report: &Report) -> Result<Heard, DatabaseError> {
     let (app, shard) = (report.app.number(), u32::from(report.shard));
-    let last = db.query_integer(sql::LAST_SEQUENCE, params![app, shard])?;
-    if last.is_some_and(|last| report.sequence <= last) {
-        return Ok(Applied { applied: false });
+    let outbox = db.query_first(sql::GET_OUTBOX, params![app, shard])?;
+    let (last, was_incomplete) = match &outbox {
+        Some(row) => (row.integer(0)?, row.boolean(1)?),
+        None => (0, false),
+    };
+    if report.sequence <= last {
+        return Ok(Heard {
+            applied: false,
+            is_incomplete: was_incomplete,
+        });
     }
+    // This object was lost or restored if it lacks a confirmed report.
+    let is_incomplete = !report.restarts && (was_incomplete || last < report.confirmed);
     db.transaction(|| {
-        put_outbox(db, report)?;
+        put_outbox(db, report, is_incomplete)?;
         if !report.counts.is_empty() {
             put_counts(db, now_ms, report)?;
         }
@@ -40,10 +48,13 @@ pub fn apply(db: &impl Database, now_ms: i64, report: &Report) -> Result<Applied
         }
         Ok::<_, DatabaseError>(())
     })?;
-    Ok(Applied { applied: true })
+    Ok(Heard {
+        applied: true,
+        is_incomplete,
+    })
 }
 
-fn put_outbox(db: &impl Database, report: &Report) -> Result<(), DatabaseError> {
+fn put_outbox(db: &impl Database, report: &Report, is_incomplete: bool) -> Result<(), DatabaseError> {
     let endpoint = &report.endpoint;
     db.execute(
         sql::PUT_OUTBOX,
@@ -57,7 +68,8 @@ fn put_outbox(db: &impl Database, report: &Report) -> Result<(), DatabaseError> 
             endpoint_number(endpoint.state),
             endpoint.disabled_ms,
             endpoint.waiting,
-            endpoint.dead
+            endpoint.dead,
+            is_incomplete
         ],
     )
 }

@@ -1,6 +1,7 @@
 //! An activity object: reports, questions, and an alarm that goes on with replays and deletes what has expired.
 
 use super::{MIGRATIONS, handle, replays, sweep};
+use crate::attention::size;
 use contract::activity::{Command, Reply};
 use platform::{
     failure::Failure,
@@ -50,5 +51,6 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ActivityService<D, R> {
                 stepped.map(|()| next)
             })
             .await;
+        size::tell(&self.shell, self.shell.name()).await;
     }
 }

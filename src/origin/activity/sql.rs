@@ -1,8 +1,14 @@
 //! The schema and statements of `origin/activity`.
 
+use crate::attention;
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[&[
+pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[attention::sql::TABLES, INCOMPLETE]];
+
+/// `is_incomplete` is set while what an outbox told before is not all here.
+const INCOMPLETE: &[&str] = &["ALTER TABLE outboxes ADD COLUMN is_incomplete INTEGER NOT NULL DEFAULT 0"];
+
+const TABLES: &[&str] = &[
     // One row. `version` rises with each reported entry, `floor` is the newest entry that had to leave for newer ones, and the
     // others are the times of the first conversion and of the first callback that was answered 2xx.
     "CREATE TABLE activity (
@@ -46,7 +52,7 @@ pub const MIGRATIONS: &[Migration] = &[&[&[
        due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0
      ) STRICT",
     "CREATE UNIQUE INDEX replays_by_key ON replays (app, key)",
-]]];
+];
 
 /// The delivery that is shown: `no_endpoint` is derived, for a callback that waits in an outbox without an endpoint.
 macro_rules! shown {
@@ -88,15 +94,17 @@ macro_rules! matches_filter {
 }
 
 platform::statements! {
-    /// app, shard → the last report's number
-    pub const LAST_SEQUENCE = "SELECT sequence FROM outboxes WHERE app = ? AND shard = ?";
-    /// app, shard, number, time, oldest change that is owed, time of the next report, endpoint, disabled, waiting, dead
+    /// app, shard → the last report's number, whether it is incomplete
+    pub const GET_OUTBOX = "SELECT sequence, is_incomplete FROM outboxes WHERE app = ? AND shard = ?";
+    /// app, shard, number, time, oldest change that is owed, time of the next report, endpoint, disabled, waiting, dead, whether
+    /// it is incomplete
     pub const PUT_OUTBOX = "INSERT INTO outboxes
-          (app, shard, sequence, at_ms, owes_since_ms, next_by_ms, endpoint, disabled_ms, waiting, dead)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          (app, shard, sequence, at_ms, owes_since_ms, next_by_ms, endpoint, disabled_ms, waiting, dead, is_incomplete)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (app, shard) DO UPDATE SET sequence = excluded.sequence, at_ms = excluded.at_ms,
           owes_since_ms = excluded.owes_since_ms, next_by_ms = excluded.next_by_ms, endpoint = excluded.endpoint,
-          disabled_ms = excluded.disabled_ms, waiting = excluded.waiting, dead = excluded.dead";
+          disabled_ms = excluded.disabled_ms, waiting = excluded.waiting, dead = excluded.dead,
+          is_incomplete = excluded.is_incomplete";
     /// app, shard, JSON list of [day, state, rewards, payout], first day kept: adds to the sums what is new to the outbox's own
     pub const ADD_DIFFERENCES = "INSERT INTO counts (day, app, state, rewards, payout_micro_usd)
         SELECT j.day, ?1, j.state, j.rewards - COALESCE(o.rewards, 0), j.payout - COALESCE(o.payout_micro_usd, 0)

@@ -10,7 +10,7 @@ use platform::{
 };
 
 use super::{reports::first_day, sql};
-use crate::outbox::numbers::first_number;
+use crate::{attention, outbox::numbers::first_number};
 
 const REPLAY_RETENTION_MS: i64 = 30 * DAY_MS;
 
@@ -25,12 +25,14 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
         sql::SWEEP_REPLAYS,
         params![now_ms.saturating_sub(REPLAY_RETENTION_MS)],
     )?;
+    attention::size::sweep(db, now_ms)?;
     next_alarm(db, now_ms)
 }
 
 /// The time for the next sweep or the next step of a replay; none if the object has nothing.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let has_rows = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
+    let has_rows =
+        db.query_boolean(sql::ANYTHING_KEPT, &[])? || db.query_boolean(attention::sql::HAS_SIZES, &[])?;
     let replay_ms = db.query_integer(sql::FIRST_REPLAY, &[])?;
     let night_ms = has_rows.then(|| next_night_ms(now_ms));
     Ok([replay_ms, night_ms].into_iter().flatten().min())

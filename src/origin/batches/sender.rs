@@ -3,7 +3,7 @@
 use futures_util::{StreamExt, stream};
 
 use super::{Batch, DeliveryError};
-use crate::batches;
+use crate::{attention::feed::open_refused, batches};
 use platform::{
     CONNECTIONS,
     database::{Database, DatabaseError},
@@ -55,7 +55,11 @@ async fn settle(
         Ok(()) => acknowledge(&batch),
         Err(DeliveryError::Refused(cause)) => {
             log::error("batches", format_args!("{}: {cause}", subject()));
-            batches::refused(db, &batch, clock.now_ms())
+            let now_ms = clock.now_ms();
+            db.transaction(|| {
+                open_refused(db, now_ms, &batch.destination, batch.sequence, &cause)?;
+                batches::refused(db, &batch, now_ms)
+            })
         }
         Err(DeliveryError::Unanswered(cause)) => {
             log::warn("batches", format_args!("{}: {cause}", subject()));

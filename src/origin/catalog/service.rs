@@ -20,8 +20,9 @@ use super::{
     steps::in_steps,
     tracking_slots,
 };
+use crate::attention::size;
 use contract::{
-    catalog::{CHUNK_PATH, Command, Put, Refreshed, Resource, SHARD_PATH, snapshot_path},
+    catalog::{CHUNK_PATH, Command, OBJECT_NAME, Put, Refreshed, Resource, SHARD_PATH, snapshot_path},
     kv::SnapshotKind,
     operation::Reply,
 };
@@ -328,6 +329,7 @@ where
                 Ok(Some(self.next_alarm(db)?))
             })
             .await;
+        size::tell(&self.shell, Some(OBJECT_NAME)).await;
     }
 
     /// Publishes the tracking snapshot if it is due, and the listing if it is.

@@ -1,18 +1,19 @@
 //! A click records object: commands, and an alarm that deletes expired records.
 
 use super::{MIGRATIONS, alarm, handle, next_alarm};
+use crate::attention::size;
 use contract::clicks::{Command, Reply};
 use platform::{
     failure::Failure,
     object_shell::ObjectShell,
-    traits::{Clock, ObjectStorage},
+    traits::{Clock, ObjectCall, ObjectStorage},
 };
 
 pub struct ClicksService<D, R> {
     shell: ObjectShell<D, R>,
 }
 
-impl<D: ObjectStorage, R: Clock> ClicksService<D, R> {
+impl<D: ObjectStorage, R: Clock + ObjectCall> ClicksService<D, R> {
     pub fn new(name: Option<String>, storage: D, runtime: R) -> Self {
         Self {
             shell: ObjectShell::new("clicks", name, storage, runtime, MIGRATIONS),
@@ -34,5 +35,6 @@ impl<D: ObjectStorage, R: Clock> ClicksService<D, R> {
         self.shell
             .wake(async |db| alarm(db, now_ms).map_err(Failure::from))
             .await;
+        size::tell(&self.shell, self.shell.name()).await;
     }
 }

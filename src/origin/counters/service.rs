@@ -3,7 +3,13 @@
 use std::time::Duration;
 
 use super::{MIGRATIONS, alarm, alarm_after_command, handle, next_alarm, publisher};
-use crate::batches::{self, Batch, DeliveryError, sender};
+use crate::{
+    attention::{
+        feed::{self, Source},
+        size,
+    },
+    batches::{self, Batch, DeliveryError, sender},
+};
 use contract::{
     counters::{Command, Reply},
     ledger,
@@ -42,6 +48,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
 
     pub async fn alarm(&self) {
         self.shell.wake(async |db| self.work(db).await).await;
+        size::tell(&self.shell, self.shell.name()).await;
     }
 
     /// Sweeps and sends batches; either is done even if the other fails. After an error the alarm stays at the time to
@@ -51,7 +58,9 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
         let woken_ms = clock.now_ms();
         let sweep_due_ms = alarm(db, woken_ms);
         let more_to_send = self.send_batches(db).await;
+        let reported = self.report(db).await;
         let more = more_to_send? || sweep_due_ms?.is_some_and(|due_ms| due_ms <= woken_ms);
+        reported?;
         if more {
             Ok(Some(clock.now_ms()))
         } else {
@@ -76,6 +85,19 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
             |batch| batches::acknowledge(db, batch),
         )
         .await
+    }
+
+    /// Tells the operator's attention which batches were refused.
+    async fn report(&self, db: &D) -> Result<(), DatabaseError> {
+        let Some(name) = self.shell.name() else {
+            return Ok(());
+        };
+        let source = Source {
+            name: name.to_owned(),
+            app: None,
+            publisher: None,
+        };
+        feed::send(db, self.shell.runtime(), &source).await
     }
 
     async fn send_batch(&self, source: &str, batch: &Batch) -> Result<(), DeliveryError> {

@@ -1,10 +1,14 @@
 //! The counters' schema and statements, without those of [`batches`]. Rows written are what an object costs, so tables
 //! are WITHOUT ROWID, and what changes with every batch is in no second index.
 
-use crate::batches;
+use crate::{attention::feed, batches};
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES], &[DAILY_BY_OFFER]];
+pub const MIGRATIONS: &[Migration] = &[
+    &[TABLES, batches::sql::TABLES],
+    &[DAILY_BY_OFFER],
+    &[feed::sql::TABLES],
+];
 
 const TABLES: &[&str] = &[
     // The current cap of each offer. A removed cap stays without a limit, so that a stale snapshot cannot restore it.

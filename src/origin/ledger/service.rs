@@ -22,6 +22,7 @@ use super::{
     segments::Segments,
     uploads::Uploads,
 };
+use crate::attention::size;
 use contract::{
     catalog,
     ledger::{Command, Reply, Upload},
@@ -177,6 +178,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         self.shell
             .wake(async |db| alarm(db, now_ms).map_err(Failure::from))
             .await;
+        size::tell(&self.shell, self.shell.name()).await;
     }
 
     /// The database, with its schema migrated.

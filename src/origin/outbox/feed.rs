@@ -4,6 +4,9 @@
 //! [Triggers](schema) mark what has changed, in the transaction of the change. A report has the marked things as they are
 //! when it is made, so changes of a second share one, and a conversion pays only for the marks. Marks stay until the object
 //! has confirmed the report, so a report that failed is made again, of the newest state. Nothing waits for a report.
+//!
+//! Every night there is a report, with changes or without. If the object lacks the last one that it confirmed, it was lost or
+//! restored, and is told again what it can keep.
 
 pub mod schema;
 pub mod sql;
@@ -18,10 +21,13 @@ use super::{
     numbers::NUMBERS_PER_MS,
     states::state_of,
 };
-use crate::batches::{LONGEST_WAIT_MS, is_refusal, wait_ms};
+use crate::{
+    activity::reports::MOST_ENTRIES,
+    batches::{LONGEST_WAIT_MS, is_refusal, wait_ms},
+};
 use contract::activity::{
-    self, EndpointReport, Report, ReportedCount, ReportedEntry, RewardDelivery, RewardDetails, RewardKind,
-    RewardState,
+    self, EndpointReport, Heard, Report, ReportedCount, ReportedEntry, RewardDelivery, RewardDetails,
+    RewardKind, RewardState,
 };
 use domain::{
     callbacks::fields::Decimal,
@@ -98,7 +104,7 @@ async fn send_due(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Re
         let to = activity::address(&made.publisher);
         let sent = runtime.call(&to, Box::new(made.report.clone()), TIMEOUT).await;
         match sent {
-            Ok(_) => confirm(db, &made)?,
+            Ok(heard) => confirm(db, &made, heard)?,
             Err(error) => {
                 log::warn("activity", format_args!("{}: {error}", to.name));
                 let wait_ms = match is_refusal(&error) {
@@ -166,6 +172,8 @@ pub fn make(db: &impl Database, now_ms: i64) -> Result<Option<Made>, DatabaseErr
         app: state.shard.app,
         shard: state.shard.number,
         sequence: begun.integer(0)?,
+        confirmed: feed.integer(3)?,
+        restarts: feed.boolean(4)?,
         at_ms: now_ms,
         owes_since_ms: (!is_complete).then_some(entry_ms.max(complete_ms)),
         next_by_ms: has_changes.then_some(now_ms.saturating_add(PROMISE_MS)),
@@ -184,7 +192,7 @@ pub fn make(db: &impl Database, now_ms: i64) -> Result<Option<Made>, DatabaseErr
 }
 
 /// Settles the marks of a report that the object has applied, now or before.
-pub fn confirm(db: &impl Database, made: &Made) -> Result<(), DatabaseError> {
+pub fn confirm(db: &impl Database, made: &Made, heard: Heard) -> Result<(), DatabaseError> {
     let report = &made.report;
     let complete_ms = report.owes_since_ms.is_none().then_some(report.at_ms);
     db.transaction(|| {
@@ -196,8 +204,19 @@ pub fn confirm(db: &impl Database, made: &Made) -> Result<(), DatabaseError> {
         }
         db.execute(
             sql::CONFIRM_REPORT,
-            params![made.standing, report.next_by_ms.is_some(), complete_ms],
-        )
+            params![
+                made.standing,
+                heard.is_incomplete || report.next_by_ms.is_some(),
+                complete_ms,
+                report.sequence,
+                heard.is_incomplete
+            ],
+        )?;
+        if heard.is_incomplete {
+            db.execute(sql::CHANGE_ENTRIES, params![MOST_ENTRIES])?;
+            db.execute(sql::CHANGE_COUNTS, &[])?;
+        }
+        Ok(())
     })
 }
 

@@ -1,10 +1,18 @@
 //! The outbox's tables.
 
-use super::feed;
-use crate::batches;
+use super::{attention, feed};
+use crate::{attention::feed as attention_feed, batches};
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES], &[feed::schema::TABLES]];
+pub const MIGRATIONS: &[Migration] = &[
+    &[TABLES, batches::sql::TABLES],
+    &[feed::schema::TABLES],
+    &[
+        attention_feed::sql::TABLES,
+        attention::TABLES,
+        feed::schema::CONFIRMED,
+    ],
+];
 
 const TABLES: &[&str] = &[
     // One row: the shard (an object that its alarm starts does not know its name), the app's newest values, its encrypted

@@ -6,8 +6,10 @@ mod callbacks;
 
 use std::{cell::Cell, rc::Rc};
 
+use futures_util::future::join;
+
 use super::{
-    MIGRATIONS, NET_MS,
+    MIGRATIONS, NET_MS, attention,
     callback_sender::CallbackSender,
     calls, check, commands, commit, comparisons, day,
     delivery_log::Observer,
@@ -15,6 +17,7 @@ use super::{
     peers::{Peers, StateCache},
     retention, revenue_batches, settlement, terms, tester, txns,
 };
+use crate::attention::size;
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::Take,
@@ -161,6 +164,9 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                 Ok(next.into_iter().flatten().min())
             })
             .await;
+        let state = endpoint::read(self.shell.storage()).ok().flatten();
+        let name = state.map(|state| state.shard.object_name());
+        size::tell(&self.shell, name.as_deref()).await;
     }
 
     /// Compares a part of yesterday's payments with the batches. Returns when the next part is due.
@@ -320,17 +326,21 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         }
     }
 
-    /// Reports what has changed to the publisher's activity object.
+    /// Reports what has changed to the publisher's activity object, and to the operator's attention.
     async fn report(self: Rc<Self>) {
         if self.is_reporting.replace(true) {
             return;
         }
-        let sent =
-            panics_to_failure(async { Ok(feed::send(self.shell.storage(), self.runtime()).await?) }).await;
+        let (db, runtime) = (self.shell.storage(), self.runtime());
+        let to_activity = panics_to_failure(async { Ok(feed::send(db, runtime).await?) });
+        let to_attention = panics_to_failure(async { Ok(attention::send(db, runtime).await?) });
+        let (told, attended) = join(to_activity, to_attention).await;
         self.is_reporting.set(false);
         // The alarm that started this is followed by another while anything is left.
-        if let Err(failure) = sent {
-            platform::log::error("activity", failure);
+        for (place, sent) in [("activity", told), ("attention", attended)] {
+            if let Err(failure) = sent {
+                platform::log::error(place, failure);
+            }
         }
     }
 }

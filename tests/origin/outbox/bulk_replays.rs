@@ -98,7 +98,7 @@ impl World {
 
     fn replay(&self, command: impl Into<ActivityCommand>) -> Result<Reply, Failure> {
         match activity::handle(&self.activity, self.now_ms(), command.into())? {
-            ActivityReply::Replay(reply) => Ok(reply),
+            ActivityReply::Operator(reply) => Ok(reply),
             other => panic!("{other:?}"),
         }
     }

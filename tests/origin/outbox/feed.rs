@@ -2,13 +2,26 @@
 //! from before the feed reports what it has.
 
 use super::*;
-use contract::activity::{Command as ActivityCommand, RewardDelivery, RewardKind, RewardState};
+use contract::activity::{Command as ActivityCommand, Heard, RewardDelivery, RewardKind, RewardState};
 use domain::model::time::UtcDay;
 use origin::{activity, outbox::feed};
 use platform::migrations::migrate;
 
-/// Reports everything, the promised last report included.
+/// The answer of an activity object that says nothing of the last report.
+const HEARD: Heard = Heard {
+    applied: true,
+    is_incomplete: false,
+};
+
+/// That of one that was lost.
+const LOST: Heard = Heard {
+    applied: true,
+    is_incomplete: true,
+};
+
+/// Reports everything, the promised last report included, also to the operator's attention.
 pub fn report_all(db: &Sqlite, now_ms: i64) {
+    attention::report_all(db, now_ms);
     while feed::due_ms(db, now_ms).unwrap().is_some() {
         report(db, now_ms);
     }
@@ -17,7 +30,7 @@ pub fn report_all(db: &Sqlite, now_ms: i64) {
 /// A report that is confirmed.
 fn report(db: &Sqlite, now_ms: i64) -> contract::activity::Report {
     let made = feed::make(db, now_ms).unwrap().unwrap();
-    feed::confirm(db, &made).unwrap();
+    feed::confirm(db, &made, HEARD).unwrap();
     made.report
 }
 
@@ -83,6 +96,34 @@ fn sent(db: &Sqlite, now_ms: i64) -> Vec<usize> {
 /// Sends a report that does not arrive.
 pub fn report_in_vain(db: &Sqlite, now_ms: i64) {
     now(feed::send(db, &Unreachable(now_ms))).unwrap();
+}
+
+/// Sends reports to objects that have lost what was told before.
+pub fn report_after_a_loss(db: &Sqlite, now_ms: i64) {
+    for at_ms in [now_ms, now_ms + 1_000] {
+        let made = feed::make(db, at_ms).unwrap().unwrap();
+        feed::confirm(db, &made, LOST).unwrap();
+    }
+}
+
+#[test]
+fn an_activity_object_that_was_lost_is_told_all_again() {
+    let (db, world) = with_rewards(2);
+    convert(&db, &world, &conversion(3).status(Status::Pending)).unwrap();
+    let first = report(&db, NOW);
+    report_all(&db, NOW + 1_000);
+    assert_eq!(feed::due_ms(&db, NOW + 1_000), Ok(None));
+    // The night's report finds that the object knows none of its reports.
+    while outbox::retention::sweep(&db, NOW + DAY_MS).unwrap() == Some(NOW + DAY_MS + SECOND_MS) {}
+    let made = feed::make(&db, NOW + DAY_MS).unwrap().unwrap();
+    assert!(made.report.entries.is_empty());
+    feed::confirm(&db, &made, LOST).unwrap();
+    assert!(feed::due_ms(&db, NOW + DAY_MS).unwrap().is_some());
+    let again = report(&db, NOW + DAY_MS + 1_000);
+    assert!(again.restarts);
+    assert_eq!((again.entries, again.counts), (first.entries, first.counts));
+    assert!(!report(&db, NOW + DAY_MS + 2_000).restarts);
+    assert_eq!(feed::due_ms(&db, NOW + DAY_MS + 2_000), Ok(None));
 }
 
 #[test]
@@ -174,7 +215,7 @@ fn a_change_during_a_report_is_in_the_next_one() {
     let (db, world) = with_rewards(1);
     let under_way = feed::make(&db, NOW).unwrap().unwrap();
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
-    feed::confirm(&db, &under_way).unwrap();
+    feed::confirm(&db, &under_way, HEARD).unwrap();
     let next = report(&db, NOW + 1_000);
     let states: Vec<_> = next.entries.iter().map(|entry| entry.state).collect();
     assert_eq!(states, [RewardState::Reversed, RewardState::Reversed]);
@@ -327,7 +368,7 @@ fn the_activity_object_has_what_was_reported() {
         let reply = activity::handle(&activity, NOW, command.clone()).unwrap();
         assert_eq!(
             serde_json::to_value(&reply).unwrap(),
-            serde_json::json!({ "applied": applied })
+            serde_json::json!({ "applied": applied, "is_incomplete": false })
         );
     }
     assert_eq!(dump(&activity, "entries").len(), 3);

@@ -90,6 +90,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     db.execute("UPDATE feed SET standing = standing + 1", &[])
         .unwrap();
     feed::report_in_vain(&db, now_ms + 1_000);
+    feed::report_after_a_loss(&db, now_ms + 2_000);
     for nights in [500, 501] {
         while retention::sweep(&db, now_ms + nights * DAY_MS).unwrap()
             == Some(now_ms + nights * DAY_MS + SECOND_MS)
@@ -97,15 +98,14 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     }
 
     let fixture = ["UPDATE feed SET standing = standing + 1"];
-    let bulk_replay = outbox::bulk_replay::sql::ALL;
-    let listed = [
-        sql::ALL,
+    // The other statements of that feed are tested in `attention`.
+    let feeds = [
         outbox::feed::sql::ALL,
-        bulk_replay,
-        batches::sql::ALL,
-        &fixture,
+        outbox::bulk_replay::sql::ALL,
+        attention::OF_REPORTS,
     ]
     .concat();
+    let listed = [sql::ALL, &feeds, batches::sql::ALL, &fixture].concat();
     assert_only_listed_statements(&db, &listed, outbox::MIGRATIONS);
 }
 

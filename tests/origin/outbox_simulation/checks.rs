@@ -296,6 +296,7 @@ impl World {
         self.check_money(&entries);
         self.check_days(&entries);
         self.check_activity();
+        self.check_attention();
         let sql = "SELECT nonce, goal FROM conversions WHERE state = 0";
         for row in self.env.db.query(sql, &[]).unwrap() {
             let key = (row.blob(0).unwrap().to_vec(), row.text(1).unwrap().to_owned());

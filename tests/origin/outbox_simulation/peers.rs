@@ -9,7 +9,7 @@ use super::{
 use futures_util::FutureExt;
 
 use contract::{
-    activity, catalog, counters,
+    activity, attention, catalog, counters,
     ledger::{self, AddOffers},
     operation::{Applied, Bytes, ObjectAddress},
     outbox::{ClaimTxn, Command, Shard, Txn},
@@ -29,6 +29,7 @@ impl World {
                 catalog::BINDING => self.catalog.answer(json),
                 counters::BINDING => self.ask_counters(&to.name, json, late),
                 ledger::BINDING => self.ask_ledger(json),
+                activity::BINDING if to.name == attention::OBJECT_NAME => self.ask_attention(json),
                 activity::BINDING => self.ask_activity(to, json),
                 contract::outbox::BINDING => self.ask_outbox(to, json),
                 other => panic!("a call to {other}"),

@@ -69,6 +69,8 @@ pub struct World {
     pub ledger: Sqlite,
     /// The publisher's activity object.
     pub activity: Sqlite,
+    /// The operator's attention.
+    pub attention: Sqlite,
     /// The app's other outboxes, which keep most claims of txns.
     pub others: BTreeMap<String, (Rc<Environment>, Rc<Service>)>,
     pub catalog: TestCatalog,
@@ -99,6 +101,7 @@ impl World {
                 .into(),
             ledger: migrated(origin::ledger::MIGRATIONS),
             activity: migrated(origin::activity::MIGRATIONS),
+            attention: migrated(origin::activity::MIGRATIONS),
             others: BTreeMap::new(),
             catalog: first_catalog(),
             published: first_catalog(),

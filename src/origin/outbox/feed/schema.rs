@@ -53,6 +53,12 @@ macro_rules! day {
     };
 }
 
+/// `confirmed` is the number of the last confirmed report. `restarts` is set until a report has said that all is told again.
+pub const CONFIRMED: &[&str] = &[
+    "ALTER TABLE feed ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE feed ADD COLUMN restarts INTEGER NOT NULL DEFAULT 0",
+];
+
 pub const TABLES: &[&str] = &[
     // One row. `sequence` is the last report's number, `complete_ms` the time of the last one that had everything. `standing`
     // counts the changes of the endpoint's standing, and `told_standing` is its value in the last confirmed report. `promised`

@@ -1,10 +1,10 @@
 //! The feed's statements.
 
 platform::statements! {
-    /// → whether something is to be reported, or was promised to be; when it may be sent; failed attempts; no row before the
-    /// outbox knows its publisher
+    /// → whether something is to be reported, or was promised to be; when it may be sent; failed attempts; the last confirmed
+    /// report's number; whether it restarts; no row before the outbox knows its publisher
     pub const GET_FEED = "SELECT promised OR standing <> told_standing OR EXISTS (SELECT 1 FROM changed_entries)
-          OR EXISTS (SELECT 1 FROM reward_counts WHERE changes <> told), due_ms, attempts
+          OR EXISTS (SELECT 1 FROM reward_counts WHERE changes <> told), due_ms, attempts, confirmed, restarts
         FROM feed, outbox WHERE publisher IS NOT NULL";
     /// time, when the next report may be sent → the report's number, the time of the last complete one, changes of the standing
     pub const BEGIN_REPORT = "UPDATE feed SET sequence = MAX(sequence + 1, ?1), due_ms = ?2
@@ -34,9 +34,18 @@ platform::statements! {
     pub const CONFIRM_COUNTS = "UPDATE reward_counts SET told = j.changes
         FROM (SELECT value ->> 0 AS day, value ->> 1 AS state, value ->> 2 AS changes FROM json_each(?)) j
         WHERE reward_counts.day = j.day AND reward_counts.state = j.state";
-    /// changes of the standing, whether a report is promised, time of the report if it was complete
+    /// changes of the standing, whether a report is promised, time of the report if it was complete, its number, whether the next
+    /// one restarts
     pub const CONFIRM_REPORT = "UPDATE feed SET attempts = 0, told_standing = ?1, promised = ?2,
-        complete_ms = COALESCE(?3, complete_ms)";
+        complete_ms = COALESCE(?3, complete_ms), confirmed = ?4,
+        restarts = ?5";
+    /// entries at most: tells the newest again
+    pub const CHANGE_ENTRIES = "INSERT INTO changed_entries (entry)
+        SELECT entry FROM entries WHERE TRUE ORDER BY entry DESC LIMIT ? ON CONFLICT (entry) DO NOTHING";
+    /// Tells all counts again.
+    pub const CHANGE_COUNTS = "UPDATE reward_counts SET changes = changes + 1 WHERE changes = told";
+    /// Promises a report, if there was one before.
+    pub const PROMISE_REPORT = "UPDATE feed SET promised = 1 WHERE confirmed > 0";
     /// time
     pub const PUT_REPORT_OFF = "UPDATE feed SET attempts = attempts + 1, due_ms = ?";
 }

@@ -1,0 +1,173 @@
+//! What wants the operator's attention: one object for the deployment, which other objects tell what is open. It is an
+//! [`activity`](crate::activity) object with a name of its own, and owns nothing: everything in it can be told again.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{activity::BINDING, operation::ObjectAddress, stored_names::stored_names};
+use domain::model::{AppId, PublisherId};
+
+/// The object's name. A publisher's object is named `activity-…`.
+pub const OBJECT_NAME: &str = "attention";
+
+pub fn address() -> ObjectAddress {
+    ObjectAddress {
+        binding: BINDING,
+        name: OBJECT_NAME.into(),
+        path: "/".into(),
+    }
+}
+
+stored_names! {
+    /// The numbers are those of statements.
+    Kind {
+        /// A conversion that waits for the operator.
+        Held = 1 "held",
+        /// A conversion that was earned and that the offer's cap refused.
+        Capped = 2 "capped",
+        /// A callback whose schedule has ended.
+        Dead = 3 "dead",
+        /// An app's endpoint that switched itself off.
+        Disabled = 4 "disabled",
+        /// An app's endpoint of which five calls in a row failed.
+        Failing = 5 "failing",
+        /// An object that uses more than 80 % of its 10 GB.
+        NearLimit = 6 "near_limit",
+        /// A batch of sums that its receiver refused.
+        BatchRefused = 7 "batch_refused",
+    }
+}
+
+impl Kind {
+    /// Whether there can be any number of items. Of the others there is one at most for an app or an object, so they are always
+    /// listed.
+    pub fn is_limited(self) -> bool {
+        matches!(self, Self::Held | Self::Capped | Self::Dead | Self::BatchRefused)
+    }
+}
+
+/// The changes of an object's items. All that it says is absolute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttentionReport {
+    /// The object's name.
+    pub source: String,
+    /// Those of an outbox.
+    pub app: Option<AppId>,
+    pub publisher: Option<PublisherId>,
+    /// Rises with each report of the source. A report that is not above the last one is ignored.
+    pub sequence: i64,
+    /// The number of the source's report before this one, and of the last one of which it knows that it was applied.
+    pub before: i64,
+    pub confirmed: i64,
+    /// When it was made, in milliseconds.
+    pub at_ms: i64,
+    /// See [`Report`](crate::activity::Report).
+    pub owes_since_ms: Option<i64>,
+    pub next_by_ms: Option<i64>,
+    /// Whether all earlier items of the source are void.
+    pub resets: bool,
+    /// The open items of the limited kinds, at most [`AttentionReport::MOST_COUNTED`] each. A kind without any is left out.
+    pub counts: Vec<(Kind, i64)>,
+    pub items: Vec<ReportedItem>,
+}
+
+impl AttentionReport {
+    /// Items of a kind that a source counts at most: 2 ms, in which it answers no other request.
+    pub const MOST_COUNTED: i64 = 20_000;
+}
+
+/// An item as it is now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportedItem {
+    pub kind: Kind,
+    /// With source and kind, the item's key.
+    pub subject: String,
+    pub is_open: bool,
+    /// In milliseconds.
+    pub since_ms: i64,
+    /// A code.
+    pub reason: String,
+    /// In USD, a decimal number: what the conversion pays, or would pay.
+    pub payout: Option<String>,
+}
+
+/// The answer to a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Declined {
+    /// The open items of the report, by their place in it, for which there is no room.
+    pub declined: Vec<u32>,
+    /// Whether the receiver lacks a report that was confirmed, or has one that the source does not know of, so that one of the
+    /// two was lost or restored. It says so until a report resets.
+    pub is_incomplete: bool,
+}
+
+/// The size of an object that is filling up. It is repeated while the object is large, and forgotten after two days without.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SizeReport {
+    /// The object's name.
+    pub source: String,
+    pub at_ms: i64,
+    pub bytes: i64,
+}
+
+/// Reads a page of the open items, the oldest first. Each condition narrows the list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListAttention {
+    pub kind: Option<Kind>,
+    pub app: Option<AppId>,
+    pub limit: u32,
+    pub after: Option<ItemPlace>,
+}
+
+/// The place of an item in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ItemPlace {
+    pub since_ms: i64,
+    pub item: i64,
+}
+
+impl ItemPlace {
+    pub fn to_cursor(self) -> String {
+        format!("{}.{}", self.since_ms, self.item)
+    }
+
+    pub fn parse(cursor: &str) -> Option<Self> {
+        let (since_ms, item) = cursor.split_once('.')?;
+        let place = Self {
+            since_ms: since_ms.parse().ok()?,
+            item: item.parse().ok()?,
+        };
+        let is_stored = |number| (0..=MAX_NUMBER).contains(&number);
+        (is_stored(place.since_ms) && is_stored(place.item) && place.to_cursor() == cursor).then_some(place)
+    }
+}
+
+/// The highest number that a JavaScript number, and so a statement's parameter, holds exactly.
+const MAX_NUMBER: i64 = (1 << 53) - 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written_and_nothing_else_is() {
+        let place = ItemPlace {
+            since_ms: 1_768_478_400_000,
+            item: 17,
+        };
+        assert_eq!(ItemPlace::parse(&place.to_cursor()), Some(place));
+        for other in [
+            "",
+            "1",
+            "1.",
+            ".1",
+            "1.2.3",
+            "01.2",
+            "+1.2",
+            "-1.2",
+            "1.x",
+            "1.9007199254740992",
+        ] {
+            assert_eq!(ItemPlace::parse(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The tables of the feed and their statements. They are part of the schemas of outboxes and counters.
+
+pub const TABLES: &[&str] = &[
+    // The open items, and those that have ended and of which the end is not confirmed. `kind` is a number of `Kind`, `payout` a
+    // decimal number in USD. `changes` counts the changes of a row, and `told` is its value in the last confirmed report.
+    // `is_declined` is set while there is no room for the item.
+    "CREATE TABLE attention (
+       kind INTEGER NOT NULL, subject TEXT NOT NULL, since_ms INTEGER NOT NULL, reason TEXT NOT NULL, payout TEXT,
+       is_open INTEGER NOT NULL DEFAULT 1, changes INTEGER NOT NULL DEFAULT 1, told INTEGER NOT NULL DEFAULT 0,
+       is_declined INTEGER NOT NULL DEFAULT 0,
+       PRIMARY KEY (kind, subject)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX attention_untold ON attention (kind, subject) WHERE changes <> told",
+    "CREATE INDEX attention_declined ON attention (kind, subject) WHERE is_declined = 1",
+    // One row. `sequence` is the last report's number, `confirmed` that of the last confirmed one, and `complete_ms` the time of
+    // the last one that had everything. `due_ms` is when the next report of changes may be sent, `ping_ms` when one is sent
+    // without any. `resets` is set until a report has voided all earlier ones.
+    "CREATE TABLE attention_feed (
+       only INTEGER PRIMARY KEY CHECK (only = 1), sequence INTEGER NOT NULL DEFAULT 0, confirmed INTEGER NOT NULL DEFAULT 0,
+       attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0, complete_ms INTEGER NOT NULL DEFAULT 0,
+       ping_ms INTEGER, resets INTEGER NOT NULL DEFAULT 0
+     ) STRICT",
+    "INSERT INTO attention_feed (only) VALUES (1)",
+    // A batch that was refused is closed by its confirmation.
+    "CREATE TRIGGER attention_batch_closed AFTER UPDATE OF sums ON forwards
+       WHEN OLD.sums IS NOT NULL AND NEW.sums IS NULL
+     BEGIN
+       UPDATE attention SET is_open = 0, changes = changes + 1
+         WHERE kind = 7 AND subject = OLD.destination || ': batch ' || OLD.sequence AND is_open;
+     END",
+];
+
+platform::statements! {
+    /// → last report's number, last confirmed one's, failed attempts, when the next report is to be sent, whether it resets,
+    /// time of the last complete one, time of the next one without changes
+    pub const GET_FEED = "SELECT sequence, confirmed, attempts,
+          CASE WHEN resets OR EXISTS (SELECT 1 FROM attention WHERE changes <> told) THEN due_ms ELSE ping_ms END,
+          resets, complete_ms, ping_ms FROM attention_feed";
+    /// time, when the next report may be sent → the report's number
+    pub const BEGIN_REPORT = "UPDATE attention_feed SET sequence = MAX(sequence + 1, ?1), due_ms = ?2 RETURNING sequence";
+    /// items at most → kind, subject, since, reason, payout, whether it is open, changes
+    pub const CHANGED = "SELECT kind, subject, since_ms, reason, payout, is_open, changes FROM attention
+        WHERE changes <> told ORDER BY kind, subject LIMIT ?";
+    /// items at most → the same of those that were declined
+    pub const DECLINED = "SELECT kind, subject, since_ms, reason, payout, is_open, changes FROM attention
+        WHERE is_declined = 1 AND changes = told ORDER BY kind, subject LIMIT ?";
+    /// → since when the oldest changed item is open
+    pub const OLDEST_CHANGE = "SELECT MIN(since_ms) FROM attention WHERE changes <> told";
+    /// kind, items counted at most → open items
+    pub const COUNT_OPEN = "SELECT COUNT(*) FROM (SELECT 1 FROM attention WHERE kind = ? AND is_open LIMIT ?)";
+    /// JSON list of [kind, subject, changes, declined]: those that have ended and did not change since
+    pub const DELETE_ENDED = "DELETE FROM attention WHERE is_open = 0
+        AND (kind, subject, changes) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))";
+    /// the same
+    pub const CONFIRM_ITEMS = "UPDATE attention SET told = COALESCE(j.value ->> 2, told), is_declined = j.value ->> 3 FROM json_each(?) j
+        WHERE attention.kind = j.value ->> 0 AND attention.subject = j.value ->> 1";
+    /// number, time of the report if it was complete, time of the next one without changes, whether it resets
+    pub const CONFIRM_REPORT = "UPDATE attention_feed SET attempts = 0, confirmed = ?1, complete_ms = COALESCE(?2, complete_ms),
+        ping_ms = ?3, resets = ?4";
+    /// Tells all again, except what was declined.
+    pub const TELL_AGAIN = "UPDATE attention SET changes = changes + 1 WHERE is_open AND changes = told AND is_declined = 0";
+    /// time
+    pub const PUT_REPORT_OFF = "UPDATE attention_feed SET attempts = attempts + 1, due_ms = ?1, ping_ms = MAX(ping_ms, ?1)";
+    /// subject, time, reason: opens an item for a refused batch
+    pub const OPEN_REFUSED = "INSERT INTO attention (kind, subject, since_ms, reason) VALUES (7, ?, ?, ?)
+        ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, since_ms = excluded.since_ms,
+          reason = excluded.reason WHERE NOT is_open";
+}

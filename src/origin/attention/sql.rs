@@ -1,0 +1,132 @@
+//! The tables of `attention` and their statements. They are part of the schema of activity objects, and empty in those of
+//! publishers.
+
+pub const TABLES: &[&str] = &[
+    // The objects that have reported, with what their last report said of them. `is_incomplete` is set while what a source told
+    // before is not all here.
+    "CREATE TABLE attention_sources (
+       source TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, at_ms INTEGER NOT NULL,
+       owes_since_ms INTEGER, next_by_ms INTEGER, is_incomplete INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX attention_sources_behind ON attention_sources (at_ms, owes_since_ms, next_by_ms)
+       WHERE owes_since_ms IS NOT NULL OR next_by_ms IS NOT NULL",
+    // The open items of the limited kinds, as each source counts them.
+    "CREATE TABLE attention_counts (
+       source TEXT NOT NULL, kind INTEGER NOT NULL, items INTEGER NOT NULL,
+       PRIMARY KEY (source, kind)
+     ) STRICT, WITHOUT ROWID",
+    // The open items. `kind` is a number of `Kind`, `payout` a decimal number in USD.
+    "CREATE TABLE attention_items (
+       item INTEGER PRIMARY KEY, source TEXT NOT NULL, kind INTEGER NOT NULL, subject TEXT NOT NULL,
+       app INTEGER, publisher TEXT, since_ms INTEGER NOT NULL, reason TEXT NOT NULL, payout TEXT, bytes INTEGER
+     ) STRICT",
+    "CREATE UNIQUE INDEX attention_items_by_key ON attention_items (source, kind, subject)",
+    "CREATE INDEX attention_items_by_age ON attention_items (since_ms, item)",
+    // Endpoints that are not well with an outbox. The app has one item, which is made from them.
+    "CREATE TABLE attention_endpoints (
+       app INTEGER NOT NULL, source TEXT NOT NULL, kind INTEGER NOT NULL, publisher TEXT, since_ms INTEGER NOT NULL,
+       reason TEXT NOT NULL,
+       PRIMARY KEY (app, source, kind)
+     ) STRICT, WITHOUT ROWID",
+    // The sizes of large objects.
+    "CREATE TABLE attention_sizes (
+       source TEXT NOT NULL PRIMARY KEY, at_ms INTEGER NOT NULL, bytes INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID",
+];
+
+/// The statements of the sweep, which each activity object runs.
+pub const OF_SIZES: &[&str] = &[SWEEP_LARGE, SWEEP_SIZES, HAS_SIZES];
+
+/// The items of a report, as rows of a JSON list: kind, subject, since, reason, payout, place in the report.
+macro_rules! is_listed {
+    () => {
+        "EXISTS (SELECT 1 FROM attention_items i
+            WHERE i.source = ?1 AND i.kind = j.value ->> 0 AND i.subject = j.value ->> 1)"
+    };
+}
+
+platform::statements! {
+    /// source → the last report's number, whether it is incomplete
+    pub const GET_SOURCE = "SELECT sequence, is_incomplete FROM attention_sources WHERE source = ?";
+    /// source, number, time, oldest change that is owed, time of the next report, whether it is incomplete
+    pub const PUT_SOURCE = "INSERT INTO attention_sources (source, sequence, at_ms, owes_since_ms, next_by_ms, is_incomplete)
+        VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (source) DO UPDATE SET sequence = excluded.sequence, at_ms = excluded.at_ms,
+          owes_since_ms = excluded.owes_since_ms, next_by_ms = excluded.next_by_ms, is_incomplete = excluded.is_incomplete";
+    /// source
+    pub const VOID_ITEMS = "DELETE FROM attention_items WHERE source = ? AND kind <> 6";
+    /// app, source
+    pub const VOID_ENDPOINTS = "DELETE FROM attention_endpoints WHERE app = ? AND source = ?";
+    /// source, JSON list of [kind, items]
+    pub const END_COUNTS = "DELETE FROM attention_counts
+        WHERE source = ?1 AND kind NOT IN (SELECT value ->> 0 FROM json_each(?2))";
+    /// the same
+    pub const PUT_COUNTS = "INSERT INTO attention_counts (source, kind, items)
+        SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2) WHERE TRUE
+        ON CONFLICT (source, kind) DO UPDATE SET items = excluded.items WHERE items <> excluded.items";
+    /// source, JSON list of [kind, subject]
+    pub const CLOSE_ITEMS = "DELETE FROM attention_items
+        WHERE source = ?1 AND (kind, subject) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?2))";
+    /// source, JSON list of items: those that are listed
+    pub const RENEW_ITEMS = "UPDATE attention_items SET since_ms = j.value ->> 2, reason = j.value ->> 3, payout = j.value ->> 4
+        FROM json_each(?2) j WHERE attention_items.source = ?1 AND attention_items.kind = j.value ->> 0
+          AND attention_items.subject = j.value ->> 1
+          AND (since_ms, reason) <> (j.value ->> 2, j.value ->> 3)";
+    /// source, JSON list of items, app, publisher, items at most: those that are not listed
+    pub const ADD_ITEMS = concat!("INSERT INTO attention_items (source, kind, subject, since_ms, reason, payout, app, publisher)
+        SELECT ?1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, ?3, ?4 FROM json_each(?2) j
+          WHERE NOT ", is_listed!(), " ORDER BY key LIMIT ?5");
+    /// source, JSON list of items → the places of those that are not listed
+    pub const NOT_LISTED = concat!("SELECT j.value ->> 5 FROM json_each(?2) j WHERE NOT ", is_listed!(), " ORDER BY key");
+    /// → listed items of limited kinds
+    pub const COUNT_LIMITED = "SELECT COUNT(*) FROM attention_items WHERE kind IN (1, 2, 3, 7)";
+
+    /// app, source, kind, publisher, since, reason
+    pub const PUT_ENDPOINT = "INSERT INTO attention_endpoints (app, source, kind, publisher, since_ms, reason)
+        VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (app, source, kind) DO UPDATE SET publisher = excluded.publisher, since_ms = excluded.since_ms,
+          reason = excluded.reason";
+    /// app, source, kind
+    pub const END_ENDPOINT = "DELETE FROM attention_endpoints WHERE app = ? AND source = ? AND kind = ?";
+    /// the app's item's source, app: ends the item unless the app's worst endpoint is of its kind
+    pub const END_APP = "DELETE FROM attention_items WHERE source = ?1
+        AND kind IS NOT (SELECT MIN(kind) FROM attention_endpoints WHERE app = ?2)";
+    /// the same: the worst endpoint, and since when one is
+    pub const PUT_APP = "INSERT INTO attention_items (source, kind, subject, since_ms, reason, app, publisher)
+        SELECT ?1, kind, 'callback', MIN(since_ms), reason, app, publisher FROM attention_endpoints
+          WHERE app = ?2 AND kind = (SELECT MIN(kind) FROM attention_endpoints WHERE app = ?2) GROUP BY kind
+        ON CONFLICT (source, kind, subject) DO UPDATE SET since_ms = excluded.since_ms, reason = excluded.reason,
+          publisher = excluded.publisher";
+
+    /// source, time, bytes → one row unless there is a newer one
+    pub const PUT_SIZE = "INSERT INTO attention_sizes (source, at_ms, bytes) VALUES (?, ?, ?)
+        ON CONFLICT (source) DO UPDATE SET at_ms = excluded.at_ms, bytes = excluded.bytes
+          WHERE excluded.at_ms > at_ms RETURNING bytes";
+    /// source, time, bytes
+    pub const PUT_LARGE = "INSERT INTO attention_items (source, kind, subject, since_ms, reason, bytes)
+        VALUES (?1, 6, ?1, ?2, 'nearly_full', ?3)
+        ON CONFLICT (source, kind, subject) DO UPDATE SET bytes = excluded.bytes";
+    /// source
+    pub const END_LARGE = "DELETE FROM attention_items WHERE source = ? AND kind = 6";
+    /// first time kept
+    pub const SWEEP_LARGE = "DELETE FROM attention_items WHERE kind = 6
+        AND source IN (SELECT source FROM attention_sizes WHERE at_ms < ?)";
+    /// first time kept
+    pub const SWEEP_SIZES = "DELETE FROM attention_sizes WHERE at_ms < ?";
+    pub const HAS_SIZES = "SELECT EXISTS (SELECT 1 FROM attention_sizes)";
+
+    /// since and item of the place before, kind or NULL, app or NULL, items at most → item, kind, app, publisher, subject, since,
+    /// reason, payout, bytes
+    pub const LIST = "SELECT item, kind, app, publisher, IIF(kind = 7, source || ': ' || subject, subject), since_ms, reason,
+          payout, bytes
+        FROM attention_items WHERE (since_ms, item) > (?1, ?2) AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR app = ?4)
+        ORDER BY since_ms, item LIMIT ?5";
+    /// → kind, listed items, those that the sources count or NULL
+    pub const COUNT = "SELECT kind, SUM(listed), SUM(items) FROM (
+          SELECT kind, COUNT(*) AS listed, NULL AS items FROM attention_items GROUP BY kind
+          UNION ALL SELECT kind, 0, SUM(items) FROM attention_counts GROUP BY kind)
+        GROUP BY kind";
+    /// time → the time since which something may be missing
+    pub const MISSING_SINCE = "SELECT MIN(COALESCE(owes_since_ms, IIF(next_by_ms < ?, at_ms, NULL))) FROM attention_sources
+        WHERE owes_since_ms IS NOT NULL OR next_by_ms IS NOT NULL";
+}
