@@ -403,3 +403,34 @@ fn an_entrys_number_has_the_time_and_the_shard_and_is_never_used_twice() {
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
     assert_eq!(numbers[41], (NOW + 5) * 1_024 + i64::from(shard().number));
 }
+
+#[test]
+fn a_users_entries_are_listed_alone_page_by_page() {
+    let (db, world) = with_rewards(5);
+    convert(&db, &world, &conversion(3).status(Status::Reversed)).unwrap();
+    let of_user = |user: &str, status: Option<&str>, before| {
+        let list = List {
+            user_id: Some(user.to_owned()),
+            ..list(status, None, 1, before)
+        };
+        // Its index serves it, however few entries a page may examine.
+        shown(&written::list(&db, &list, 1).unwrap())
+    };
+    let user = entries(&db)[0]["user_id"].as_str().unwrap().to_owned();
+    let all: Vec<_> = entries(&db)
+        .into_iter()
+        .filter(|entry| entry["user_id"] == user.as_str())
+        .collect();
+    let (mut listed, mut before) = (Vec::new(), None);
+    loop {
+        let (page, end) = of_user(&user, None, before);
+        listed.extend(page);
+        before = end;
+        if before.is_none() {
+            break;
+        }
+    }
+    assert_eq!(listed, all);
+    assert!(of_user("nobody", None, None).0.is_empty());
+    assert!(of_user(&user, Some("held"), None).0.is_empty());
+}

@@ -8,7 +8,10 @@ use contract::outbox::{ListDay, ReadDay};
 use domain::conversions::table::Action;
 use origin::{
     batches,
-    outbox::{next_alarm, retention, sql, story::read as read_story},
+    outbox::{
+        next_alarm, retention, sql,
+        story::{of_click, read as read_story},
+    },
 };
 
 #[test]
@@ -61,16 +64,22 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     let today = domain::model::time::UtcDay::of_ms(now_ms);
     let read = ReadDay { day: today, after: 0 };
     day::read(&db, read, day::STEP).unwrap();
-    let list = ListDay {
+    let list_day = ListDay {
         day: today,
         offer: OfferId::parse(OFFER).unwrap(),
         after: 0,
         limit: 10,
     };
-    day::list(&db, &list, day::STEP).unwrap();
+    day::list(&db, &list_day, day::STEP).unwrap();
     day::compare_step(&db, now_ms, day::STEP).unwrap();
     written::get(&db, &reward_id(1)).unwrap();
     read_story(&db, &story::of("acme", &reward_id(1))).unwrap();
+    of_click(&db, &[1; 12]).unwrap();
+    let of_user = List {
+        user_id: Some("user-1".to_owned()),
+        ..list(Some("approved"), None, 10, None)
+    };
+    written::list(&db, &of_user, written::WALK).unwrap();
     operator::replay(&db, now_ms, &reward_id(1), CLAIM_MS).unwrap();
     replay_many(&db, now_ms, r#"{"since":0,"state":"waiting"}"#).unwrap();
     bulk_replay_filters::run_every_statement(&db, now_ms);

@@ -1,7 +1,10 @@
 //! The story of a reward: everything that its publisher may know, nothing to another publisher, and an analyst's part.
 
 use super::*;
-use contract::outbox::{ReadReward, ReplayReward};
+use contract::{
+    activity::RewardState,
+    outbox::{ReadReward, ReplayReward},
+};
 use domain::model::PublisherId;
 use origin::outbox::{retention, story};
 
@@ -41,6 +44,20 @@ fn reversed() -> (Sqlite, World) {
     answer(&db, due_ms.unwrap(), &callback, 200);
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     (db, world)
+}
+
+#[test]
+fn a_click_leads_to_its_conversions_and_to_no_others() {
+    let (db, _) = reversed();
+    let of_click = |n: u8| {
+        let rewards = story::of_click(&db, &[n; 12]).unwrap().rewards.into_iter();
+        rewards
+            .map(|reward| (reward.transaction_id, reward.goal_id, reward.state))
+            .collect::<Vec<_>>()
+    };
+    let expected = (reward_id(1), "g-1".to_owned(), RewardState::Reversed);
+    assert_eq!(of_click(1), [expected]);
+    assert_eq!(of_click(2), []);
 }
 
 #[test]
