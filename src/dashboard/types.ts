@@ -1,6 +1,6 @@
 // Types of the dashboard's internal API, as the browser sees it. They follow openapi-dashboard.yaml.
 
-import type { Notice, Refusal, SignedIn } from "../pages/types";
+import type { CallbackAnswer, CallbackRequest, Notice, Refusal, SignedIn } from "../pages/types";
 
 export * from "../pages/types";
 
@@ -206,15 +206,6 @@ export interface NewSecret {
 
 export type SignWith = "both" | "current" | "wrong";
 
-export interface CallbackRequest {
-  method: "GET" | "POST";
-  url: string;
-  headers: Record<string, string>;
-  body: string | null;
-  /** The texts over which the signatures were made, each with the header or parameter that has it. */
-  signed_content: { signature: string; algorithm: string; content: string }[];
-}
-
 export interface Finding {
   code: string;
   severity: "problem" | "advice" | "ok";
@@ -227,7 +218,7 @@ export interface CallbackPreview {
 }
 
 export interface CallbackTest extends CallbackPreview {
-  response: { http_status: number; ms: number; body: string } | null;
+  response: CallbackAnswer | null;
   error: { code: string } | null;
 }
 

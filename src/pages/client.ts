@@ -1,7 +1,7 @@
 // Calls to Signpost: typed results and one error type.
 
 import { FIRST, NAME, READS } from "#site";
-import type { Refusal } from "./types";
+import type { Refusal, WrongLine } from "./types";
 
 // A 429 or 503 is repeated once by itself when it asks for no more than this; a longer wait is left to the person.
 const LONGEST_WAIT_SECONDS = 10;
@@ -16,6 +16,8 @@ export class ApiError extends Error {
     readonly retryAfter: number | null,
     /** The operator's support, where the answer names it. */
     readonly help: string | null = null,
+    /** Of an upload: the first lines that are wrong. */
+    readonly lines: WrongLine[] = [],
   ) {
     super(message);
   }
@@ -69,6 +71,7 @@ async function errorOf(response: Response): Promise<ApiError> {
     response.headers.get("X-Request-Id"),
     retryAfterSeconds(response),
     /^<([^>]+)>; rel="help"$/.exec(response.headers.get("Link") ?? "")?.[1] ?? null,
+    body.lines,
   );
 }
 

@@ -22,6 +22,14 @@ export interface Notice {
 export interface Refusal {
   error: string;
   code: string;
+  lines?: WrongLine[];
+}
+
+/** A line of an upload, from 1, and what is wrong with it. */
+export interface WrongLine {
+  line: number;
+  column?: string;
+  message: string;
 }
 
 export interface Member {
@@ -94,6 +102,21 @@ export interface Invite {
   expires_at: number;
   is_recovery: boolean;
   local_sign_in: boolean;
+}
+
+export interface CallbackRequest {
+  method: "GET" | "POST";
+  url: string;
+  headers: Record<string, string>;
+  body: string | null;
+  /** The texts over which the signatures were made, each with the header or parameter that has it. */
+  signed_content: { signature: string; algorithm: string; content: string }[];
+}
+
+export interface CallbackAnswer {
+  http_status: number;
+  ms: number;
+  body: string;
 }
 
 export function isRefusal(part: object): part is Refusal {

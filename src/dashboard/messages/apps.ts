@@ -60,14 +60,6 @@ export const apps = {
 };
 
 export const appForm = {
-  save: "Save",
-  discard: "Discard changes",
-  saved: "Saved.",
-  unsaved: "Not saved yet.",
-  changedTitle: "Somebody else changed this app",
-  changed: "Nothing was saved. Load the app again; what you typed here stays.",
-  loadAgain: "Load it again",
-  loaded: "The app was loaded again. What you typed is still here: check it, then save.",
   general: {
     title: "General",
     currencyName: "Currency",

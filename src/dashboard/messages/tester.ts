@@ -23,13 +23,6 @@ export const tester = {
   result: "Result of the test",
   diagnosis: "Diagnosis",
   severities: { problem: "Problem", advice: "Advice", ok: "In order" } satisfies Record<Finding["severity"], string>,
-  url: "Request",
-  headers: "Headers",
-  body: "Body",
-  signed: (signature: string) => `The exact text signed in “${signature}”`,
-  empty: "(empty)",
-  answer: (status: number, ms: string) => `Answer: ${status} after ${ms} ms`,
-  noAnswer: "No answer",
 };
 
 /** Findings by their code. A code that is new to this page is shown by its own name. */

@@ -210,7 +210,7 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
       await page.getByLabel("Name", { exact: true }).fill("Lumen Arcade 2");
       await page.getByRole("button", { name: "Save" }).first().click();
     },
-    shows: shows("Somebody else changed this app"),
+    shows: shows("Somebody else changed this"),
   },
   "view-failed": {
     path: OVERVIEW,

@@ -159,7 +159,7 @@ export async function changeAfterAnother(page, hand, meanwhile) {
   await overwrite(page, hand, name, "Kite Racer 2");
   await meanwhile();
   await hand.press(save(general));
-  await general.getByText("Somebody else changed this app").waitFor();
+  await general.getByText("Somebody else changed this").waitFor();
   await hand.press(general.getByRole("button", { name: "Load it again" }));
   await general.getByText("What you typed is still here").waitFor();
   assert.equal(await name.inputValue(), "Kite Racer 2");

@@ -18,7 +18,7 @@ import { findMacros } from "./macros";
 import { MacroList, MacroNotes } from "./macro-list";
 import { Card, PartForm, type PartProps, useDraft } from "./part";
 import { Rotation } from "./rotation";
-import { SentRequest } from "./sent-request";
+import { SentRequest } from "../../../pages/components/sent-request";
 import { SwitchedOff } from "./switched-off";
 
 const text = appForm.callback;

@@ -12,7 +12,7 @@ import { withVerification } from "../../../pages/passkeys";
 import type { App, CallbackTest, SignWith } from "../../types";
 import { Findings } from "./findings";
 import { Card } from "./part";
-import { Answer, SentRequest } from "./sent-request";
+import { Answer, SentRequest } from "../../../pages/components/sent-request";
 
 export function Tester({ app }: { app: App }) {
   const isRotating = app.callback!.has_previous_secret;

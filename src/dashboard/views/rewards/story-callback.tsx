@@ -12,7 +12,7 @@ import { DELIVERY_HINTS, replay, story as text } from "../../messages/rewards";
 import { withVerification } from "../../../pages/passkeys";
 import { may, session } from "../../session";
 import type { CallbackTry, RewardCallback } from "../../types";
-import { Exact } from "../apps/sent-request";
+import { Exact } from "../../../pages/components/sent-request";
 import { Delivery } from "./columns";
 
 interface Props {

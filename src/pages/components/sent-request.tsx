@@ -1,9 +1,9 @@
 // A request byte for byte, with the text that is signed; and an answer to it.
 
-import { CopyButton } from "../../../pages/components/copy-button";
-import { count } from "../../../pages/format";
-import { tester as text } from "../../messages/tester";
-import type { CallbackRequest, CallbackTest } from "../../types";
+import { count } from "../format";
+import { sentRequest as text } from "../messages/sent-request";
+import type { CallbackAnswer, CallbackRequest } from "../types";
+import { CopyButton } from "./copy-button";
 
 /** Text that may be long, in lines of its own. */
 export function Exact({ label, value, isOpen = true }: { label: string; value: string; isOpen?: boolean }) {
@@ -34,7 +34,7 @@ export function SentRequest({ request }: { request: CallbackRequest }) {
   );
 }
 
-export function Answer({ test }: { test: CallbackTest }) {
+export function Answer({ test }: { test: { response: CallbackAnswer | null } }) {
   const { response } = test;
   // The diagnosis says why there is none.
   if (!response) return <p>{text.noAnswer}</p>;

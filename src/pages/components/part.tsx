@@ -1,0 +1,157 @@
+// One part of a document that is edited: what is typed until it is saved, the save, and what may go wrong with it.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useAction } from "../action";
+import { ApiError } from "../client";
+import { type FieldErrors, fieldErrors } from "../field-errors";
+import { form as text } from "../messages/form";
+import { noteUnsaved } from "../navigation";
+import { Warning } from "./icons";
+import { FormError } from "./states";
+import { say } from "./status";
+
+export interface Draft<Values> {
+  values: Values;
+  isChanged: boolean;
+  isSaving: boolean;
+  error: unknown;
+  errors: FieldErrors;
+  set: (values: Values) => void;
+  discard: () => void;
+  save: () => Promise<void>;
+}
+
+interface DraftOptions<Values> {
+  /** The values as they are saved. */
+  saved: Values;
+  /** The fields of the API that this part shows. */
+  fields: string[];
+  /** 412 where somebody else has changed the document meanwhile. */
+  save: (values: Values) => Promise<void>;
+}
+
+/** Until it is saved, what was typed stays, whatever is loaded meanwhile. */
+export function useDraft<Values>({ saved, fields, save }: DraftOptions<Values>): Draft<Values> {
+  const [typed, setTyped] = useState<Values | null>(null);
+  const values = typed ?? saved;
+  const isChanged = typed !== null && JSON.stringify(typed) !== JSON.stringify(saved);
+  const form = useRef({});
+  useEffect(() => noteUnsaved(form.current, isChanged), [isChanged]);
+  useEffect(() => () => noteUnsaved(form.current, false), []);
+  const action = useAction(async () => {
+    await save(values);
+    setTyped(null);
+    say(text.saved);
+  });
+  return {
+    values,
+    isChanged,
+    isSaving: action.isRunning,
+    error: action.error,
+    errors: fieldErrors(action.error, fields),
+    set: setTyped,
+    discard: () => {
+      setTyped(null);
+      action.clear();
+    },
+    save: action.run,
+  };
+}
+
+interface CardProps {
+  title: string;
+  intro?: string;
+  children: ComponentChildren;
+}
+
+export function Card({ title, intro, children }: CardProps) {
+  const id = useId();
+  return (
+    <section class="card padded part" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {intro && <p class="note">{intro}</p>}
+      {children}
+    </section>
+  );
+}
+
+/** After a button that goes away, reading goes on at the one that stays. */
+const focusSave = (form: HTMLFormElement | null) => form?.querySelector<HTMLElement>("[type=submit]")?.focus();
+
+interface PartFormProps<Values> {
+  draft: Draft<Values>;
+  reload: () => Promise<void>;
+  /** Keeps the form from being sent. */
+  isWrong?: boolean;
+  buttons?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function PartForm<Values>({ draft, reload, isWrong, buttons, children }: PartFormProps<Values>) {
+  const [wasLoaded, setLoaded] = useState(false);
+  const isOld = draft.error instanceof ApiError && draft.error.status === 412;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        setLoaded(false);
+        if (draft.isChanged && !isWrong) void draft.save();
+      }}
+    >
+      {children}
+      {isOld && !wasLoaded ? (
+        <div class="banner warning" role="alert">
+          <Warning />
+          <p>
+            <b>{text.changedTitle}.</b> {text.changed}
+          </p>
+          <button
+            type="button"
+            class="button small"
+            onClick={async (event) => {
+              const { form } = event.currentTarget;
+              await reload();
+              setLoaded(true);
+              focusSave(form);
+            }}
+          >
+            {text.loadAgain}
+          </button>
+        </div>
+      ) : (
+        !isOld && <FormError error={draft.errors.rest} />
+      )}
+      {wasLoaded && draft.isChanged && (
+        <p class="note" role="status">
+          {text.loaded}
+        </p>
+      )}
+      <div class="row part-buttons">
+        <button
+          type="submit"
+          class="button primary"
+          aria-disabled={!draft.isChanged || isWrong || draft.isSaving}
+        >
+          {text.save}
+        </button>
+        {draft.isChanged && (
+          <>
+            <button
+              type="button"
+              class="button"
+              onClick={(event) => {
+                draft.discard();
+                focusSave(event.currentTarget.form);
+              }}
+            >
+              {text.discard}
+            </button>
+            <span class="note">{text.unsaved}</span>
+          </>
+        )}
+        {buttons}
+      </div>
+    </form>
+  );
+}
