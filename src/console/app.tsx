@@ -7,6 +7,7 @@ import { frame as text } from "./messages";
 import * as router from "./router";
 import { type Route, route } from "./router";
 
+const publishers = lazy(() => import("./views/publishers"));
 const settings = lazy(() => import("./views/settings"));
 
 export function App() {
@@ -34,6 +35,21 @@ export function App() {
 
 function View({ route }: { route: Route }) {
   switch (route.view) {
+    case "publishers":
+      return <publishers.Lazy title={text.publishers} view={({ Publishers }) => <Publishers />} />;
+    case "publisher": {
+      const { publisherId } = route;
+      return (
+        <publishers.Lazy
+          title={text.publishers}
+          view={({ Publisher }) => <Publisher key={publisherId} publisherId={publisherId} />}
+        />
+      );
+    }
+    case "app": {
+      const { appId } = route;
+      return <publishers.Lazy title={text.publishers} view={({ App }) => <App key={appId} appId={appId} />} />;
+    }
     case "settings":
       return <settings.Lazy title={text.settings} view={({ Settings }) => <Settings section={route.section} />} />;
     default:

@@ -3,6 +3,12 @@
 const NUMBERS = "en-US";
 const DATES = "en-GB";
 
+const exactDollars = new Intl.NumberFormat(NUMBERS, {
+  style: "currency",
+  currency: "USD",
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 6,
+});
 const integer = new Intl.NumberFormat(NUMBERS, { maximumFractionDigits: 0 });
 const exactNumber = new Intl.NumberFormat(NUMBERS, { maximumFractionDigits: 20 });
 const compactNumber = new Intl.NumberFormat(NUMBERS, { notation: "compact", maximumFractionDigits: 1 });
@@ -34,6 +40,9 @@ export function money(value: number): string {
 
 /** Four decimals, for amounts per click. */
 export const smallMoney = (value: number) => preciseDollars.format(value);
+
+/** All of an amount in micro-USD. */
+export const exactMoney = (micro: number) => exactDollars.format(micro / 1_000_000);
 
 export type Unit = "count" | "money" | "ratio";
 

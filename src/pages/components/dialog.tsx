@@ -138,7 +138,8 @@ export function SecretDialog({ title, text, label, value, onClose }: SecretProps
 
 interface ConfirmProps {
   title: string;
-  text: string;
+  /** Several are paragraphs. */
+  text: string | string[];
   button: string;
   cancel?: string;
   dangerous?: boolean;
@@ -151,7 +152,9 @@ export function Confirm({ title, text, button, cancel = common.cancel, dangerous
   const action = useAction(onConfirm);
   return (
     <Dialog title={title} onClose={onClose}>
-      <p>{text}</p>
+      {[text].flat().map((paragraph) => (
+        <p key={paragraph}>{paragraph}</p>
+      ))}
       <FormError error={action.error} />
       <div class="dialog-buttons">
         <button type="button" class="button" onClick={onClose}>

@@ -1,0 +1,61 @@
+// A place for a file, which is dropped there or chosen.
+
+import { useId, useState } from "preact/hooks";
+
+interface Props {
+  accept: string;
+  label: string;
+  hint: string;
+  /** The file that was taken, in words. */
+  chosen: string | null;
+  problem: string | null;
+  onFile: (file: File) => void;
+}
+
+export function DropFile({ accept, label, hint, chosen, problem, onFile }: Props) {
+  const [isOver, setOver] = useState(false);
+  const id = useId();
+  return (
+    <div
+      class={isOver ? "drop over" : "drop"}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        const file = event.dataTransfer?.files[0];
+        if (file) onFile(file);
+      }}
+    >
+      {chosen && (
+        <p role="status">
+          <b>{chosen}</b>
+        </p>
+      )}
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="file"
+        accept={accept}
+        aria-describedby={`${id}-hint`}
+        aria-invalid={problem ? true : undefined}
+        onChange={(event) => {
+          const input = event.currentTarget;
+          const file = input.files?.[0];
+          if (file) onFile(file);
+          // The same file, once it is mended, is a choice again.
+          input.value = "";
+        }}
+      />
+      <small id={`${id}-hint`}>{hint}</small>
+      {problem && (
+        <p class="form-error" role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}

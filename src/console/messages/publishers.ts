@@ -1,0 +1,267 @@
+// Text of the publishers: the list, and one with its people, keys and facts.
+
+import { count, dateText, durationText, timeText } from "../../pages/format";
+import { plural } from "../../pages/messages/plural";
+import type { Role } from "../types";
+import type { Endpoint } from "../types/publishers";
+
+export const publishers = {
+  title: "Publishers",
+  intro: "Those whose apps show offers. An app works once its publisher is approved.",
+  name: "Publisher",
+  id: "Id",
+  state: "State",
+  approved: "Approved",
+  notApproved: "Not approved",
+  show: "Show",
+  shows: { all: "All", waiting: "Not approved" },
+  more: "Load more",
+  loading: "Loading…",
+  looked: (found: number, seen: number) =>
+    `${plural(found, "publisher", "publishers")} that ${found === 1 ? "is" : "are"} not approved, of ${count(seen)} looked at.`,
+  emptyTitle: "No publishers yet",
+  empty: "Create the first one, then invite its owner.",
+  noneWaitingTitle: "All are approved",
+  noneWaiting: (seen: number) => `None of the ${plural(seen, "publisher", "publishers")} waits for approval.`,
+  create: "Create a publisher",
+  createIt: "Create",
+  createText: "Its people see the dashboard once you invite them. Its apps show offers once it is approved.",
+  nameOf: "Name",
+  nameHint: "As its people see it.",
+  idHint: "Letters, digits and hyphens, for example lumen-arcade. It stands in keys and links and never changes.",
+  badId: "Use letters, digits and hyphens only, at most 64.",
+  isTaken: (id: string) => `There is a publisher with the id ${id} already.`,
+  approveAtOnce: "Approve it at once",
+  approveHint: "else it waits until you approve it",
+  created: (name: string) => `${name} was created.`,
+};
+
+export const requests = {
+  title: "Requests for a new Pub-Key",
+  publisher: "Publisher",
+  by: "Asked by",
+  at: "Asked",
+  reason: "Reason",
+  action: "Issue",
+  issue: "Issue a new key",
+  issueFor: (name: string) => `Issue a new key: ${name}`,
+  more: "These are the 100 oldest. Further ones follow as these are closed.",
+};
+
+export const issue = {
+  title: (name: string) => `Issue a new Pub-Key for ${name}?`,
+  firstTitle: (name: string) => `Issue the Pub-Key of ${name}?`,
+  text: "The key of now ends everywhere within two minutes. Apps that still send it get no offers. Agree on the time with the publisher first: its apps need an update.",
+  firstText: "All its apps send this key with each request for offers.",
+  closes: "The open request for a new key is closed.",
+  issue: "Issue the key",
+  madeTitle: "The new Pub-Key",
+  made: "Give it to the publisher over a safe way. Its owners and developers also see it in their dashboard.",
+  label: "Pub-Key",
+};
+
+export const publisher = {
+  toList: "All publishers",
+  nav: "Publisher",
+  notFound: "There is no publisher with this id.",
+  sections: { overview: "Overview", people: "People", keys: "Keys", facts: "Facts" },
+  approve: "Approve",
+  suspend: "Suspend",
+  edit: "Edit",
+  stateText: {
+    approved: "Its apps get offers, its clicks are redirected, and its people can sign in to the dashboard.",
+    notApproved:
+      "Its apps get no offers and its clicks are refused. If it was approved before, its people cannot sign in either.",
+  },
+  maxApps: (most: number) => `It may set up ${plural(most, "app", "apps")} by itself.`,
+  approveTitle: (name: string) => `Approve ${name}?`,
+  approveText: [
+    "Its apps get offers and its clicks are redirected within two minutes.",
+    "Its people can sign in to the dashboard, and set up apps there.",
+    "If it was suspended, sessions that ended stay ended: people sign in again with their passkeys.",
+  ],
+  approvedNow: (name: string) => `${name} was approved.`,
+  suspendTitle: (name: string) => `Suspend ${name}?`,
+  suspendText: [
+    "Its offers and clicks end everywhere within two minutes.",
+    "Its people are signed out at once, and nobody of it gets in until you approve it again. Passkeys and open invites stay.",
+    "Conversions of clicks that were made before are still paid, and their callbacks still go out. Its report keys go on reading reports: revoke them under Keys.",
+  ],
+  suspended: (name: string) => `${name} was suspended.`,
+  editTitle: (name: string) => `Edit ${name}`,
+  mostApps: "Apps it may set up by itself",
+  mostAppsHint: "From 0 to 1,000. Leave it empty for 20. You can add more yourself.",
+  save: "Save",
+  saved: "Saved.",
+};
+
+export const figures = {
+  title: "Rewards",
+  note: "last 30 days and today",
+  approved: "Approved",
+  pending: "Pending",
+  pendingNote: "not decided by the advertiser yet",
+  held: "Held",
+  heldNote: "wait for you to decide",
+  rejected: "Rejected",
+  reversed: "Reversed",
+  refused: "Refused",
+  refusedNote: "not paid by our rules",
+  behind: (ms: number) => `These figures are behind by ${durationText(ms)}. Newer rewards may be missing.`,
+};
+
+export const endpoints = {
+  title: "Callbacks that need somebody",
+  well: "Every callback of this publisher is answered.",
+  none: "No app of this publisher has had a reward yet.",
+  app: "App",
+  state: "State",
+  since: (at: number) => `since ${timeText(at)}`,
+  waiting: "Waiting",
+  dead: "Given up",
+  states: {
+    healthy: "Working",
+    failing: "Failing",
+    disabled: "Switched off",
+    none: "No callback",
+  } satisfies Record<Endpoint["state"], string>,
+  hints: {
+    healthy: "",
+    failing: "The receiver does not answer 2xx. Each reward is tried again until it is given up.",
+    disabled: "The receiver told us to stop. Rewards wait until it is switched on again.",
+    none: "Rewards wait until the app has a callback.",
+  } satisfies Record<Endpoint["state"], string>,
+};
+
+export const publisherApps = {
+  title: "Apps",
+  app: "App",
+  appId: "App-Id",
+  platform: "Platform",
+  currency: "Currency",
+  rate: (perUsd: number, name: string) => `${perUsd} ${name} for 1 USD`,
+  callback: "Callback",
+  noCallback: "None: rewards wait",
+  more: "Load more",
+  looking: "Looking through the apps…",
+  seen: (found: number, seen: number) =>
+    `${plural(found, "app", "apps")} of this publisher among the first ${count(seen)} of all apps. Further ones may follow.`,
+  emptyTitle: "No apps",
+  empty: "Its owner sets up apps in the dashboard, once the publisher is approved.",
+};
+
+export const people = {
+  title: "People",
+  intro: "Who can sign in to this publisher's dashboard. Owners invite the others themselves.",
+  invite: "Invite somebody",
+  name: "Name",
+  role: "Role",
+  passkeys: "Passkeys",
+  lastSeen: "Last seen",
+  actions: "Actions",
+  emptyTitle: "Nobody has joined yet",
+  empty: "Invite an owner. They invite their colleagues.",
+  pending: "Open invites",
+  noPending: "No invite is open.",
+  validUntil: "Valid until",
+  by: "Invited by",
+  recovery: "recovery",
+  inviteText: "Whoever has the link becomes a member with this name and role. It works once, for 7 days.",
+  create: "Make the invite link",
+  linkTitle: (name: string) => `Send this link to ${name}`,
+  linkText: (until: number) =>
+    `It is shown only this once, works once, and ends on ${timeText(until)}. Send it to nobody else.`,
+  link: "Invite link",
+  recover: "Recovery link",
+  recoverOf: (name: string) => `Recovery link: ${name}`,
+  recoverTitle: (name: string) => `Make a recovery link for ${name}?`,
+  recoverText:
+    "Make sure that it is really them who ask. Their passkeys, sessions and open invites to others end at once. " +
+    "All owners see a notice for 7 days.",
+  recoverIt: "Make the link",
+  withdraw: "Withdraw",
+  withdrawOf: (name: string) => `Withdraw: ${name}`,
+  withdrawTitle: (name: string) => `Withdraw the invite for ${name}?`,
+  withdrawText: "The link stops working at once.",
+  withdrawRecoveryText: "The link stops working at once. This member cannot sign in until there is another one.",
+  withdrawn: (name: string) => `The invite for ${name} was withdrawn.`,
+  roleHints: {
+    owner: "everything, including members",
+    developer: "reports, rewards, apps, keys and settings, no members",
+    analyst: "reports, and rewards without their users",
+  } as Partial<Record<Role, string>>,
+};
+
+export const keys = {
+  pubKeyTitle: "Pub-Key",
+  pubKeyIntro: "All apps of this publisher send it with each request for offers.",
+  show: "Show the Pub-Key",
+  hide: "Hide",
+  confirm: "Confirm with your passkey if your browser asks.",
+  adminsOnly: "Only admins can see the Pub-Key and issue a new one.",
+  none: "None was issued yet.",
+  asked: (by: string, at: number) => `${by} asked for a new one on ${timeText(at)}.`,
+  reason: (reason: string) => `Reason: ${reason}`,
+  reportTitle: "Report keys",
+  reportIntro: "With one of them a script or a BI tool reads this publisher's reports.",
+  create: "Create a key",
+  label: "Label",
+  labelHint: "Where the key is used, for example “data warehouse”.",
+  createdAt: "Created",
+  by: (name: string) => `by ${name}`,
+  lastUsed: "Last used",
+  revoke: "Revoke",
+  revokeOf: (label: string) => `Revoke ${label}`,
+  revokeTitle: (label: string) => `Revoke “${label}”?`,
+  revokeText: "Scripts of the publisher that use this key are refused from the next request on. This cannot be undone.",
+  revoked: (label: string) => `“${label}” was revoked.`,
+  emptyTitle: "No report keys",
+  empty: "Owners and developers of the publisher make their own in the dashboard.",
+  madeTitle: "Copy the new key now",
+  made: "It is shown only this once. Give it to the publisher over a safe way.",
+  newKey: "New report key",
+};
+
+export const facts = {
+  title: "Facts",
+  intro: "What reports are made of, by UTC day: facts that were loaded, and what Signpost counted itself in the offerwall.",
+  date: "Day",
+  loadedRows: "Loaded: rows",
+  loadedRequests: "Ad requests",
+  loadedImpressions: "Impressions",
+  loadedClicks: "Clicks",
+  loadedRevenue: "Revenue",
+  countedRows: "Counted: rows",
+  countedClicks: "Clicks",
+  countedRevenue: "Revenue",
+  replace: "Replace",
+  replaceOf: (date: string) => `Replace ${dateText(date)}`,
+  load: "Load a day",
+  more: "Show earlier days",
+  emptyTitle: "No facts yet",
+  empty: "Days appear once facts are loaded, or once the publisher's apps have clicks.",
+  dialogTitle: "Load a day's facts",
+  dialogText: (date: string | null, rows: number) =>
+    date === null
+      ? "The file takes the place of everything that was loaded for its day. What Signpost counted itself stays."
+      : rows > 0
+        ? `The file takes the place of the ${plural(rows, "row", "rows")} loaded for ${dateText(date)}. What Signpost counted itself stays.`
+        : `Nothing is loaded for ${dateText(date)} in the days shown. What Signpost counted itself stays.`,
+  day: "Day, in UTC",
+  drop: "Drop a CSV or NDJSON file here, or choose one",
+  dropHint: "At most 64 MiB. With a header and no rows, the day is cleared.",
+  file: (name: string, lines: number, bytes: string) => `${name}: ${plural(lines, "line", "lines")}, ${bytes}`,
+  otherFile: "Choose another file",
+  noFile: "Choose a file first.",
+  tooLarge: "The file is larger than 64 MiB.",
+  notText: "The file is not text in UTF-8. Save it as CSV in UTF-8.",
+  replaceIt: "Replace the day",
+  replacing: "Loading…",
+  done: (date: string, rows: number) => `${plural(rows, "row", "rows")} kept for ${dateText(date)}.`,
+  wrongTitle: "Nothing was kept",
+  wrongText: (lines: number) =>
+    lines >= 20 ? "The first 20 wrong lines are these." : `${plural(lines, "line is", "lines are")} wrong.`,
+  line: "Line",
+  column: "Column",
+  problem: "What is wrong",
+};

@@ -1,0 +1,116 @@
+// Types of publishers, their people, keys and facts. They follow openapi.yaml.
+
+import type { Role } from "../types";
+
+export interface Publisher {
+  publisher_id: string;
+  name: string;
+  approved: boolean;
+  /** With so many apps it sets up no more by itself. */
+  max_apps?: number | null;
+}
+
+export interface PublisherPage {
+  publishers: Publisher[];
+  cursor: string | null;
+}
+
+export interface PubKeyRequest {
+  requested_at: number;
+  requested_by: string;
+  reason: string;
+}
+
+export interface PubKey {
+  pub_key: string;
+}
+
+export interface ReportKey {
+  key_id: string;
+  label: string;
+  scope: string;
+  created_at: number;
+  created_by: { member_id: string | null; name: string };
+  last_used_at: number | null;
+}
+
+export interface NewReportKey {
+  key_id: string;
+  api_key: string;
+  scope: string;
+}
+
+export interface PublisherMember {
+  member_id: string;
+  name: string;
+  role: Role;
+  created_at: number;
+  last_seen_at: number | null;
+  passkeys: number;
+}
+
+export interface PublisherInvite {
+  invite_id: string;
+  name: string;
+  role: Role;
+  expires_at: number;
+  by: string;
+  is_recovery: boolean;
+}
+
+export interface People {
+  members: PublisherMember[];
+  invites: PublisherInvite[];
+}
+
+export interface RewardCounts {
+  approved: number;
+  pending: number;
+  held: number;
+  rejected: number;
+  reversed: number;
+  refused: number;
+  approved_micro_usd: number;
+  /** Negative. */
+  reversed_micro_usd: number;
+}
+
+export interface Endpoint {
+  state: "none" | "healthy" | "failing" | "disabled";
+  /** When it was disabled. */
+  since: number | null;
+  waiting: number;
+  dead: number;
+}
+
+export interface Activity {
+  behind_ms: number;
+  days: (RewardCounts & { date: string })[];
+  /** The apps that have had a conversion. */
+  apps: (RewardCounts & { app_id: string; endpoint: Endpoint })[];
+}
+
+/** Sums of a day's rows. */
+export interface DaySums {
+  segments: number;
+  rows: number;
+  ad_requests: number;
+  ad_responses: number;
+  impressions: number;
+  clicks: number;
+  /** USD. */
+  revenue: number;
+}
+
+export interface FactsDay {
+  date: string;
+  /** What was loaded. */
+  loaded?: DaySums;
+  /** What Signpost counted. */
+  offers?: DaySums;
+}
+
+export interface FactsPage {
+  days: FactsDay[];
+  cursor: string | null;
+}

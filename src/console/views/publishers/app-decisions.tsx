@@ -1,0 +1,190 @@
+// What the operator decides for an app: hosts and ports to allow, a limit of rewards, offers that it does not show.
+
+import { useState } from "preact/hooks";
+import { put } from "../../../pages/cache";
+import { FormDialog } from "../../../pages/components/dialog";
+import { Field } from "../../../pages/components/field";
+import { Card, PartForm, useDraft } from "../../../pages/components/part";
+import { withVerification } from "../../../pages/passkeys";
+import { appsApi as api } from "../../api/apps";
+import { decisions as text } from "../../messages/apps";
+import { may } from "../../session";
+import type { App, AppDocument } from "../../types/apps";
+import { listText } from "./app-document";
+import { appKey } from "./cache-keys";
+
+type Decision = keyof typeof text.names;
+
+const FIELDS = Object.keys(text.names) as Decision[];
+const LEAST_ROWS = 3;
+const MOST_ROWS = 12;
+const MOST_PORT = 65_535;
+const MOST_REWARDS = 1000;
+
+/** As they are typed. */
+export interface Typed {
+  hosts: string;
+  ports: string;
+  rewards: string;
+  blocked: string;
+}
+
+type Decided = Required<Pick<AppDocument, Decision>>;
+
+const partsOf = (text: string, by: RegExp) => [
+  ...new Set(
+    text
+      .split(by)
+      .map((part) => part.trim())
+      .filter(Boolean),
+  ),
+];
+
+export const typedOf = (app: App): Typed => ({
+  hosts: (app.fallback_hosts ?? []).join("\n"),
+  ports: (app.callback_ports ?? []).join(", "),
+  rewards: app.max_rewards_per_user_day == null ? "" : String(app.max_rewards_per_user_day),
+  blocked: (app.blocked_offers ?? []).join("\n"),
+});
+
+export const decidedOf = (typed: Typed): Decided => ({
+  fallback_hosts: partsOf(typed.hosts, /[\s,]+/).map((host) => host.toLowerCase()),
+  callback_ports: partsOf(typed.ports, /[\s,]+/).map(Number),
+  max_rewards_per_user_day: typed.rewards.trim() === "" ? null : Number(typed.rewards),
+  blocked_offers: partsOf(typed.blocked, /[\s,]+/),
+});
+
+const isInteger = (text: string, least: number, most: number) =>
+  /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most;
+
+export const problemsOf = ({ ports, rewards }: Typed) => ({
+  ports: partsOf(ports, /[\s,]+/).every((port) => isInteger(port, 0, MOST_PORT)) ? null : text.badPort,
+  rewards: rewards.trim() === "" || isInteger(rewards.trim(), 1, MOST_REWARDS) ? null : text.badRewards,
+});
+
+/** The fields that differ from the app's. */
+export function changeOf(app: App, typed: Typed): Partial<AppDocument> {
+  const [before, after] = [decidedOf(typedOf(app)), decidedOf(typed)];
+  const isChanged = (field: Decision) => JSON.stringify(before[field]) !== JSON.stringify(after[field]);
+  return Object.fromEntries(FIELDS.filter(isChanged).map((field) => [field, after[field]]));
+}
+
+export function Decisions({ app, reload }: { app: App; reload: () => Promise<void> }) {
+  const [isAsking, setAsking] = useState(false);
+  const draft = useDraft<Typed>({
+    saved: typedOf(app),
+    fields: FIELDS,
+    save: async (typed) => {
+      const changed = await withVerification(() => api.change(app, changeOf(app, typed)));
+      put(appKey(app.app_id), changed);
+    },
+  });
+  const { values, errors } = draft;
+  // The list above shows them.
+  if (!may("manage")) return null;
+  const problems = problemsOf(values);
+  const isWrong = problems.ports !== null || problems.rewards !== null;
+  const lines = (typed: string) => Math.min(MOST_ROWS, Math.max(LEAST_ROWS, typed.split("\n").length));
+  const set = (change: Partial<Typed>) => draft.set({ ...values, ...change });
+  const ask = async () => setAsking(Object.keys(changeOf(app, values)).length > 0);
+  return (
+    <Card title={text.title} intro={text.intro}>
+      <PartForm draft={{ ...draft, save: ask }} reload={reload} isWrong={isWrong}>
+        <div class="field-row">
+          <Field label={text.ports} hint={text.portsHint} error={problems.ports ?? errors.of("callback_ports")}>
+            {(props) => (
+              <input
+                {...props}
+                type="text"
+                inputMode="numeric"
+                autocomplete="off"
+                value={values.ports}
+                onInput={(event) => set({ ports: event.currentTarget.value })}
+              />
+            )}
+          </Field>
+          <Field
+            label={text.rewards}
+            hint={text.rewardsHint}
+            error={problems.rewards ?? errors.of("max_rewards_per_user_day")}
+          >
+            {(props) => (
+              <input
+                {...props}
+                type="text"
+                inputMode="numeric"
+                autocomplete="off"
+                value={values.rewards}
+                onInput={(event) => set({ rewards: event.currentTarget.value })}
+              />
+            )}
+          </Field>
+        </div>
+        <Field label={text.hosts} hint={text.hostsHint} error={errors.of("fallback_hosts")}>
+          {(props) => (
+            <textarea
+              {...props}
+              class="mono"
+              rows={lines(values.hosts)}
+              spellcheck={false}
+              value={values.hosts}
+              onInput={(event) => set({ hosts: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+        <Field
+          label={text.blocked}
+          hint={text.blockedHint(decidedOf(values).blocked_offers.length)}
+          error={errors.of("blocked_offers")}
+        >
+          {(props) => (
+            <textarea
+              {...props}
+              class="mono"
+              rows={lines(values.blocked)}
+              spellcheck={false}
+              value={values.blocked}
+              onInput={(event) => set({ blocked: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+      </PartForm>
+      {isAsking && (
+        <Ask
+          app={app}
+          change={changeOf(app, values)}
+          onSave={async () => {
+            // An error stands at its field.
+            await draft.save();
+            setAsking(false);
+          }}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </Card>
+  );
+}
+
+interface AskProps {
+  app: App;
+  change: Partial<AppDocument>;
+  onSave: () => Promise<void>;
+  onClose: () => void;
+}
+
+function Ask({ app, change, onSave, onClose }: AskProps) {
+  const valueText = (value: AppDocument[Decision]) =>
+    Array.isArray(value) ? listText(value) : String(value ?? text.noLimit);
+  return (
+    <FormDialog title={text.confirmTitle(app.name)} button={text.confirm} onSubmit={onSave} onClose={onClose}>
+      <ul class="bullets">
+        {FIELDS.filter((field) => field in change).map((field) => (
+          <li key={field}>{text.change(text.names[field], valueText(app[field]), valueText(change[field]))}</li>
+        ))}
+      </ul>
+      <p>
+        {text.effect} {app.callback && text.triesAgain}
+      </p>
+    </FormDialog>
+  );
+}

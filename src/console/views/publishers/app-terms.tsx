@@ -1,0 +1,49 @@
+// The terms that pay an app's older clicks.
+
+import { useState } from "preact/hooks";
+import { put } from "../../../pages/cache";
+import { Confirm } from "../../../pages/components/dialog";
+import { focusHeading } from "../../../pages/components/heading";
+import { Card } from "../../../pages/components/part";
+import { say } from "../../../pages/components/status";
+import { withVerification } from "../../../pages/passkeys";
+import { appsApi as api } from "../../api/apps";
+import { document, terms as text } from "../../messages/apps";
+import { may } from "../../session";
+import type { App } from "../../types/apps";
+import { appKey } from "./cache-keys";
+
+export function Terms({ app }: { app: App }) {
+  const [isAsking, setAsking] = useState(false);
+  const rate = document.currencyText(app.currency);
+  return (
+    <Card title={text.title} intro={text.intro}>
+      <p>{app.terms_since ? text.since(app.terms_since) : text.none}</p>
+      <p>{text.now(rate)}</p>
+      {may("manage") && (
+        <div class="row part-buttons">
+          <button type="button" class="button danger-text" onClick={() => setAsking(true)}>
+            {text.pay}
+          </button>
+        </div>
+      )}
+      {isAsking && (
+        <Confirm
+          title={text.payTitle}
+          text={text.payText(rate)}
+          button={text.payIt}
+          dangerous
+          onConfirm={async () => {
+            const since = Math.floor(Date.now() / 1000);
+            const changed = await withVerification(() => api.change(app, { terms_since: since }));
+            put(appKey(app.app_id), changed);
+            setAsking(false);
+            say(text.done);
+            focusHeading();
+          }}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </Card>
+  );
+}

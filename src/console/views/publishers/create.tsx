@@ -1,0 +1,116 @@
+// A new publisher. Its id is checked first, since a write to an id that is there would replace that publisher.
+
+import { useState } from "preact/hooks";
+import { useAction } from "../../../pages/action";
+import { ApiError } from "../../../pages/client";
+import { Dialog } from "../../../pages/components/dialog";
+import { Field } from "../../../pages/components/field";
+import { FormError } from "../../../pages/components/states";
+import { say } from "../../../pages/components/status";
+import { fieldErrors } from "../../../pages/field-errors";
+import { navigate } from "../../../pages/navigation";
+import { withVerification } from "../../../pages/passkeys";
+import { publishersApi as api } from "../../api/publishers";
+import { common } from "../../messages";
+import { publishers as text } from "../../messages/publishers";
+import { publisherPath } from "../../router";
+
+export const LONGEST_NAME = 200;
+const LONGEST_ID = 64;
+const ID = /^[A-Za-z0-9-]{1,64}$/;
+
+/** "Lumen Arcade" as lumen-arcade. */
+const idOf = (name: string) =>
+  name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9\s-]/g, "")
+    .trim()
+    .replace(/[\s-]+/g, "-")
+    .slice(0, LONGEST_ID);
+
+async function isTaken(publisherId: string): Promise<boolean> {
+  try {
+    await api.read(publisherId);
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false;
+    throw error;
+  }
+}
+
+export function CreatePublisher({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [typedId, setId] = useState<string | null>(null);
+  const [approved, setApproved] = useState(false);
+  const [taken, setTaken] = useState<string | null>(null);
+  const id = typedId ?? idOf(name);
+  const isBad = id !== "" && !ID.test(id);
+  const action = useAction(async () => {
+    const given = { name: name.trim(), approved };
+    if (await isTaken(id)) return setTaken(id);
+    await withVerification(() => api.write(id, given));
+    say(text.created(given.name));
+    onClose();
+    navigate(publisherPath(id));
+  });
+  const errors = fieldErrors(action.error, ["name", "publisher_id"]);
+  const idError = isBad ? text.badId : taken === id ? text.isTaken(id) : errors.of("publisher_id");
+  return (
+    <Dialog title={text.create} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (id !== "" && !isBad) void action.run();
+        }}
+      >
+        <p>{text.createText}</p>
+        <Field label={text.nameOf} hint={text.nameHint} error={errors.of("name")}>
+          {(props) => (
+            <input
+              {...props}
+              type="text"
+              required
+              maxLength={LONGEST_NAME}
+              autocomplete="off"
+              value={name}
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Field label={text.id} hint={text.idHint} error={idError}>
+          {(props) => (
+            <input
+              {...props}
+              type="text"
+              required
+              maxLength={LONGEST_ID}
+              autocomplete="off"
+              spellcheck={false}
+              value={id}
+              onInput={(event) => setId(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={approved}
+            onChange={(event) => setApproved(event.currentTarget.checked)}
+          />
+          <span>{text.approveAtOnce}</span>
+          <span class="choice-hint">{text.approveHint}</span>
+        </label>
+        <FormError error={errors.rest} />
+        <div class="dialog-buttons">
+          <button type="button" class="button" onClick={onClose}>
+            {common.cancel}
+          </button>
+          <button type="submit" class="button primary" aria-disabled={action.isRunning || isBad}>
+            {text.createIt}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,168 @@
+// Compares a day of an app with the publisher's ledger, and says the difference in words. The day stands in the address.
+
+import { useState } from "preact/hooks";
+import { useCached } from "../../../pages/cache";
+import { Field } from "../../../pages/components/field";
+import { Card } from "../../../pages/components/part";
+import { Failed, Skeleton } from "../../../pages/components/states";
+import { type Column, Table } from "../../../pages/components/table";
+import { addDays, count, exactMoney, isDate } from "../../../pages/format";
+import { search, setSearch } from "../../../pages/navigation";
+import { appsApi as api } from "../../api/apps";
+import { reconcile as text } from "../../messages/apps";
+import { offerPath, rewardPath } from "../../router";
+import { session } from "../../session";
+import type { ComparedOutbox, Comparison } from "../../types/apps";
+
+export function Reconcile({ appId }: { appId: string }) {
+  const today = session.value?.today ?? new Date().toISOString().slice(0, 10);
+  const asked = new URLSearchParams(search.value).get("reconcile") ?? "";
+  const date = isDate(asked) ? asked : null;
+  const [typed, setTyped] = useState(date ?? addDays(today, -1));
+  const compared = useCached(date && `reconcile ${appId} ${date}`, () => api.reconcile(appId, date!));
+  const { data, error, isLoading, reload } = compared;
+  return (
+    <Card title={text.title} intro={text.intro}>
+      <form
+        class="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isLoading) return;
+          if (typed === date) void reload();
+          else setSearch(`?reconcile=${typed}`, "push");
+        }}
+      >
+        <Field label={text.day} class="short">
+          {(props) => (
+            <input
+              {...props}
+              type="date"
+              required
+              max={today}
+              value={typed}
+              onInput={(event) => setTyped(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <button type="submit" class="button" aria-disabled={isLoading}>
+          {isLoading ? text.comparing : text.compare}
+        </button>
+      </form>
+      {date !== null &&
+        (error && !isLoading ? (
+          <Failed error={error} retry={reload} compact />
+        ) : data ? (
+          <Result comparison={data} />
+        ) : (
+          <Skeleton lines={4} />
+        ))}
+    </Card>
+  );
+}
+
+function verdict({ date, difference_micro_usd: difference, waiting_micro_usd: waiting }: Comparison): string {
+  if (difference !== 0) return text.differ(date, difference);
+  return waiting === 0 ? text.agree(date) : text.agreeWaiting(date, waiting);
+}
+
+function Result({ comparison }: { comparison: Comparison }) {
+  const { outboxes, transactions, difference_micro_usd: difference } = comparison;
+  const differing = outboxes.filter((outbox) => outbox.difference_micro_usd !== 0).map(({ outbox }) => outbox);
+  const isQuiet = ({ rewards, reversals, waiting_micro_usd: waiting, difference_micro_usd: off }: ComparedOutbox) =>
+    rewards === 0 && reversals === 0 && waiting === 0 && off === 0;
+  const busy = outboxes.filter((outbox) => !isQuiet(outbox));
+  const quiet = outboxes.length - busy.length;
+  return (
+    <div class="comparison" role="region" aria-label={text.title}>
+      <p class={`verdict ${difference === 0 ? "passed" : "failed-text"}`} role="status">
+        {verdict(comparison)}
+      </p>
+      {difference !== 0 && (
+        <p>
+          {text.again} {differing.length > 0 ? text.outboxDiffers(differing) : text.ledgerDiffers}
+        </p>
+      )}
+      <p>{text.rewards(comparison)}</p>
+      <Table name={text.sums} columns={SUM_COLUMNS} rows={sumsOf(comparison)} rowKey={({ what }) => what} />
+      {busy.length > 0 && (
+        <>
+          <h3>{text.outboxes}</h3>
+          <Table
+            stacks
+            name={text.outboxes}
+            columns={OUTBOX_COLUMNS}
+            rows={busy}
+            rowKey={({ outbox }) => String(outbox)}
+          />
+        </>
+      )}
+      {busy.length > 0 && quiet > 0 && <p class="note">{text.leftOut(quiet)}</p>}
+      {transactions.length > 0 && (
+        <>
+          <h3>{text.transactions}</h3>
+          <p class="note">{text.transactionsNote}</p>
+          <Table
+            stacks
+            name={text.transactions}
+            columns={transactionColumns(comparison.app_id)}
+            rows={transactions}
+            rowKey={({ transaction_id: id }) => id}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+interface Sum {
+  what: string;
+  micro: number;
+}
+
+const sumsOf = (comparison: Comparison): Sum[] => [
+  { what: text.paid, micro: comparison.paid_micro_usd },
+  { what: text.waiting, micro: comparison.waiting_micro_usd },
+  { what: text.ledger, micro: comparison.ledger_micro_usd },
+  { what: text.difference, micro: comparison.difference_micro_usd },
+];
+
+const SUM_COLUMNS: Column<Sum>[] = [
+  { key: "what", header: text.what, cell: ({ what }) => what },
+  { key: "micro", header: text.amount, isNumber: true, cell: ({ micro }) => exactMoney(micro) },
+];
+
+const microColumn = (key: keyof ComparedOutbox, header: string): Column<ComparedOutbox> => ({
+  key,
+  header,
+  isNumber: true,
+  cell: (outbox) => exactMoney(outbox[key]),
+});
+
+const OUTBOX_COLUMNS: Column<ComparedOutbox>[] = [
+  { key: "outbox", header: text.outbox, cell: ({ outbox }) => outbox },
+  { key: "rewards", header: text.rewardsCount, isNumber: true, cell: ({ rewards }) => count(rewards) },
+  { key: "reversals", header: text.reversals, isNumber: true, cell: ({ reversals }) => count(reversals) },
+  microColumn("paid_micro_usd", text.paidShort),
+  microColumn("confirmed_micro_usd", text.confirmed),
+  microColumn("waiting_micro_usd", text.waitingShort),
+  {
+    key: "difference",
+    header: text.difference,
+    isNumber: true,
+    cell: ({ difference_micro_usd: micro }) => (micro === 0 ? text.noDifference : exactMoney(micro)),
+  },
+];
+
+const transactionColumns = (appId: string): Column<Comparison["transactions"][number]>[] => [
+  {
+    key: "id",
+    header: text.transaction,
+    cell: ({ transaction_id: id }) => (
+      <a href={rewardPath(appId, id)}>
+        <code>{id}</code>
+      </a>
+    ),
+  },
+  { key: "offer", header: text.offer, cell: ({ offer_id: id }) => <a href={offerPath(id)}>{id}</a> },
+  { key: "paid", header: text.paidShort, isNumber: true, cell: ({ paid_micro_usd: micro }) => exactMoney(micro) },
+];
