@@ -24,6 +24,7 @@ export interface Walk<Row> {
 }
 
 const ENOUGH_ROWS = 50;
+const everything = () => true;
 // A page of 1,000 takes the catalog some milliseconds; without a row that is wanted the walk goes on.
 const MOST_PAGES = 5;
 
@@ -35,6 +36,8 @@ export async function walk<Row>(
   isWanted: (row: Row) => boolean,
   cursor: string | null,
 ): Promise<Walked<Row>> {
+  // Where every row is wanted, a page is as long as was asked for.
+  const enough = isWanted === everything ? 1 : ENOUGH_ROWS;
   const rows: Row[] = [];
   let seen = 0;
   let next = cursor;
@@ -43,13 +46,13 @@ export async function walk<Row>(
     seen += page.rows.length;
     rows.push(...page.rows.filter(isWanted));
     next = page.cursor;
-    const isEnough = rows.length >= ENOUGH_ROWS || (rows.length > 0 && pages >= MOST_PAGES);
+    const isEnough = rows.length >= enough || (rows.length > 0 && pages >= MOST_PAGES);
     if (next === null || isEnough) return { rows, cursor: next, seen };
   }
 }
 
 /** The list by its key. A view with another key is drawn anew. */
-export function useWalk<Row>(key: string, load: Load<Row>, isWanted: (row: Row) => boolean = () => true): Walk<Row> {
+export function useWalk<Row>(key: string, load: Load<Row>, isWanted: (row: Row) => boolean = everything): Walk<Row> {
   const first = useCached(key, () => walk(load, isWanted, null));
   // Further pages hold on to the first page that they continue.
   const [kept, setKept] = useState<Walked<Row> | null>(null);

@@ -1,6 +1,6 @@
 // Text of an app in the console.
 
-import { count, dateText, exactMoney, percent, timeText } from "../../pages/format";
+import { count, dateText, amount, exactMoney, percent, timeText } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
 import type { AppDocument, Comparison, Platform } from "../types/apps";
 
@@ -25,7 +25,7 @@ export const document = {
   platform: "Platform",
   currency: "Currency",
   currencyText: ({ name, per_usd: perUsd, decimals = 0, rounding = "down" }: AppDocument["currency"]) =>
-    `${perUsd} ${name} for 1 USD, ${plural(decimals, "decimal", "decimals")}, ${ROUNDINGS[rounding]}`,
+    `${amount(perUsd)} ${name} for 1 USD, ${plural(decimals, "decimal", "decimals")}, ${ROUNDINGS[rounding]}`,
   callback: "Callback",
   noCallback: "None: rewards wait",
   events: "Called for",
@@ -97,7 +97,7 @@ export const terms = {
 export const callback = {
   title: "State of the callback",
   failures: "Failures in a row",
-  next: "Next try",
+  next: (at: number) => `The next try is on ${timeText(at)}.`,
   waiting: "Waiting to be sent",
   dead: "Given up",
   reserving: "Waiting for their cap",

@@ -1,6 +1,6 @@
 // Text of the publishers: the list, and one with its people, keys and facts.
 
-import { count, dateText, durationText, timeText } from "../../pages/format";
+import { count, dateText, amount, durationText, timeText } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
 import type { Role } from "../types";
 import type { Endpoint } from "../types/publishers";
@@ -139,7 +139,7 @@ export const publisherApps = {
   appId: "App-Id",
   platform: "Platform",
   currency: "Currency",
-  rate: (perUsd: number, name: string) => `${perUsd} ${name} for 1 USD`,
+  rate: (perUsd: number, name: string) => `${amount(perUsd)} ${name} for 1 USD`,
   callback: "Callback",
   noCallback: "None: rewards wait",
   more: "Load more",
@@ -226,14 +226,14 @@ export const facts = {
   title: "Facts",
   intro: "What reports are made of, by UTC day: facts that were loaded, and what Signpost counted itself in the offerwall.",
   date: "Day",
-  loadedRows: "Loaded: rows",
-  loadedRequests: "Ad requests",
-  loadedImpressions: "Impressions",
-  loadedClicks: "Clicks",
-  loadedRevenue: "Revenue",
-  countedRows: "Counted: rows",
-  countedClicks: "Clicks",
-  countedRevenue: "Revenue",
+  loadedRows: "Loaded rows",
+  loadedRequests: "Loaded requests",
+  loadedImpressions: "Loaded impressions",
+  loadedClicks: "Loaded clicks",
+  loadedRevenue: "Loaded revenue",
+  countedRows: "Counted rows",
+  countedClicks: "Counted clicks",
+  countedRevenue: "Counted revenue",
   replace: "Replace",
   replaceOf: (date: string) => `Replace ${dateText(date)}`,
   load: "Load a day",

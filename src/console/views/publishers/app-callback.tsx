@@ -81,18 +81,17 @@ function Health({ health }: { health: CallbackHealth }) {
     [text.dead, count(dead)],
     [text.reserving, count(reserving)],
     [text.failures, count(failures)],
-    [text.next, next === null ? common.none : timeText(next)],
   ];
   return (
     <>
       <p>
-        <CallbackBadge state={state} /> {endpoints.hints[state]}
+        <CallbackBadge state={state} /> {endpoints.hints[state]} {next !== null && text.next(next)}
       </p>
-      <dl class="facts named">
+      <dl class="tiles even">
         {rows.map(([name, value]) => (
-          <div key={name}>
+          <div class="tile" key={name}>
             <dt>{name}</dt>
-            <dd>{value}</dd>
+            <dd class="tile-value">{value}</dd>
           </div>
         ))}
       </dl>

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { Card } from "../../../pages/components/part";
 import { decisions, document as text, PLATFORM_NAMES } from "../../messages/apps";
 import { publisherPath } from "../../router";
+import { may } from "../../session";
 import type { App, AppCallback } from "../../types/apps";
 
 export function AppDocument({ app }: { app: App }) {
@@ -21,10 +22,8 @@ export function AppDocument({ app }: { app: App }) {
       : []),
     [text.fallback, app.fallback_url ? <Url url={app.fallback_url} /> : text.noFallback],
     [text.signing, !app.click_secret ? text.unsigned : app.previous_click_secret ? text.signedByTwo : text.signed],
-    [decisions.names.max_rewards_per_user_day, String(app.max_rewards_per_user_day ?? decisions.noLimit)],
-    [decisions.names.blocked_offers, listText(app.blocked_offers)],
-    [decisions.names.fallback_hosts, listText(app.fallback_hosts)],
-    [decisions.names.callback_ports, listText(app.callback_ports)],
+    // Who may change these has them in the form below.
+    ...(may("manage") ? [] : decisionRows(app)),
     [text.shards, String(app.outbox_shards ?? DEFAULT_SHARDS)],
     [text.terms, text.termsText(app.terms_revision)],
   ];
@@ -41,6 +40,13 @@ export function AppDocument({ app }: { app: App }) {
     </Card>
   );
 }
+
+const decisionRows = (app: App): [string, ComponentChildren][] => [
+  [decisions.names.max_rewards_per_user_day, String(app.max_rewards_per_user_day ?? decisions.noLimit)],
+  [decisions.names.blocked_offers, listText(app.blocked_offers)],
+  [decisions.names.fallback_hosts, listText(app.fallback_hosts)],
+  [decisions.names.callback_ports, listText(app.callback_ports)],
+];
 
 const DEFAULT_SHARDS = 8;
 const MOST_SHOWN = 10;

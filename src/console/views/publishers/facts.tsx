@@ -52,7 +52,7 @@ export function Facts({ publisher: { publisher_id: id } }: { publisher: Publishe
       ) : (
         <div class="card table-card">
           <Table
-            stacks
+            class="days"
             name={text.title}
             columns={columns((date) => setOpen({ date }))}
             rows={rows}

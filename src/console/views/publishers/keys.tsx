@@ -9,7 +9,7 @@ import { Card } from "../../../pages/components/part";
 import { FormError } from "../../../pages/components/states";
 import { withVerification } from "../../../pages/passkeys";
 import { publishersApi as api } from "../../api/publishers";
-import { issue, keys as text } from "../../messages/publishers";
+import { keys as text, requests } from "../../messages/publishers";
 import { may } from "../../session";
 import type { Publisher } from "../../types/publishers";
 import { REQUESTS_KEY } from "./cache-keys";
@@ -42,8 +42,8 @@ function PubKey({ publisher: { publisher_id: id, name } }: { publisher: Publishe
   // Not in the cache: the key is gone from the page's memory when the view closes.
   const [shown, setShown] = useState<Shown>(null);
   const [isIssuing, setIssuing] = useState(false);
-  const requests = useCached(REQUESTS_KEY, api.requests);
-  const request = requests.data?.requests.find(({ publisher_id: other }) => other === id);
+  const asked = useCached(REQUESTS_KEY, api.requests);
+  const request = asked.data?.requests.find(({ publisher_id: other }) => other === id);
   const show = useAction(async () => setShown(await load(id)));
   return (
     <Card title={text.pubKeyTitle} intro={text.pubKeyIntro}>
@@ -72,7 +72,7 @@ function PubKey({ publisher: { publisher_id: id, name } }: { publisher: Publishe
               )
             )}
             <button type="button" class="button danger-text" onClick={() => setIssuing(true)}>
-              {issue.issue}
+              {requests.issue}
             </button>
             {shown === null && <p class="note">{text.confirm}</p>}
           </div>

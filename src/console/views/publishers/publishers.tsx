@@ -63,7 +63,7 @@ function List({ shown }: { shown: Shown }) {
       const page = await api.list(isAll ? PAGE_ROWS : SEARCHED_ROWS, cursor);
       return { rows: page.publishers, cursor: page.cursor };
     },
-    ({ approved }) => isAll || !approved,
+    isAll ? undefined : ({ approved }) => !approved,
   );
   if (!list.rows) {
     return list.first.error ? (

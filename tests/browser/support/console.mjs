@@ -1,0 +1,32 @@
+// The operator's console: a session without a browser, and answers that stand in for the real ones.
+
+import assert from "node:assert/strict";
+import { USER_AGENT } from "./signpost.mjs";
+
+/** Spends a fresh invite to the console by local sign-in; returns the cookie for Playwright. */
+export async function signInToConsole(signpost, role = "admin", name = "Nora Lind") {
+  const { url } = await signpost.operator("POST", "/members/invites", { name, role });
+  const answer = await fetch(`${signpost.base}/v1/console/sign_in`, {
+    method: "POST",
+    headers: {
+      "Content-Type": "application/json",
+      Origin: signpost.base,
+      "Sec-Fetch-Site": "same-origin",
+      "User-Agent": USER_AGENT,
+    },
+    body: JSON.stringify({ invite: url.split("#invite=")[1] }),
+  });
+  assert.equal(answer.status, 204, await answer.text());
+  const [pair] = answer.headers.get("Set-Cookie").split(";");
+  const [cookie, value] = pair.split("=");
+  return { name: cookie, value, url: signpost.base, httpOnly: true, sameSite: "Strict" };
+}
+
+const call = (path) => (url) => url.pathname === `/v1/operator/${path}`;
+
+/** Answers a call of the operator by `answer`: `{status, json}`. */
+export const answerFor = (page, method, path, answer) =>
+  page.route(call(path), (route) => (route.request().method() === method ? route.fulfill(answer) : route.fallback()));
+
+/** Holds a call of the operator back until the page is closed. */
+export const holdCall = (page, path) => page.route(call(path), () => {});
