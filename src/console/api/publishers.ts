@@ -1,7 +1,7 @@
 // Calls about publishers: their state, people, keys and facts.
 
 import { call, get, id, post, put, remove } from "../../pages/client";
-import type { NewInvite, Role } from "../../pages/types";
+import type { AuditPage, NewInvite, Role } from "../../pages/types";
 import type * as T from "../types/publishers";
 
 const BASE = "/v1/operator";
@@ -24,6 +24,9 @@ export const publishersApi = {
   recover: (publisherId: string, memberId: string) =>
     post<NewInvite>(`${of(publisherId)}/members/${id(memberId)}/recovery`),
   withdraw: (publisherId: string, inviteId: string) => remove(`${of(publisherId)}/invites/${id(inviteId)}`),
+
+  audit: (publisherId: string, cursor: string | null) =>
+    get<AuditPage>(`${of(publisherId)}/audit?limit=50${after(cursor)}`),
 
   pubKey: (publisherId: string) => get<T.PubKey & { request: T.PubKeyRequest | null }>(`${of(publisherId)}/pub_key`),
   issuePubKey: (publisherId: string) => post<T.PubKey>(`${of(publisherId)}/pub_key`),

@@ -64,7 +64,7 @@ export const publisher = {
   toList: "All publishers",
   nav: "Publisher",
   notFound: "There is no publisher with this id.",
-  sections: { overview: "Overview", people: "People", keys: "Keys", facts: "Facts" },
+  sections: { overview: "Overview", people: "People", keys: "Keys", facts: "Facts", audit: "Audit log" },
   approve: "Approve",
   suspend: "Suspend",
   edit: "Edit",
@@ -190,6 +190,11 @@ export const people = {
     developer: "reports, rewards, apps, keys and settings, no members",
     analyst: "reports, and rewards without their users",
   } as Partial<Record<Role, string>>,
+};
+
+export const audit = {
+  title: "Audit log",
+  intro: "What this publisher's people changed, and what the operator did to them, newest first.",
 };
 
 export const keys = {

@@ -61,17 +61,29 @@ function twoLines(first: ComponentChildren, second: ComponentChildren) {
   );
 }
 
-export function Audit() {
-  const newest = useCached("audit", () => api.audit(null));
+export const Audit = () => (
+  <Page section="audit" note={text.intro}>
+    <AuditEntries cacheKey="audit" load={api.audit} />
+  </Page>
+);
+
+interface Props {
+  cacheKey: string;
+  load: (cursor: string | null) => Promise<AuditPage>;
+}
+
+/** The audit of an account, which need not be the site's own. */
+export function AuditEntries({ cacheKey, load }: Props) {
+  const newest = useCached(cacheKey, () => load(null));
   // Older pages hold on to the first page that they continue, so that a refresh leaves no gap between them.
   const [kept, setKept] = useState<AuditPage | null>(null);
   const page = kept ?? newest.data;
   const more = useAction(async () => {
-    const next = await api.audit(page!.cursor);
+    const next = await load(page!.cursor);
     setKept({ entries: [...page!.entries, ...next.entries], cursor: next.cursor });
   });
   return (
-    <Page section="audit" note={text.intro}>
+    <>
       <Stale of={newest} retry={newest.reload} />
       {!page ? (
         newest.error ? (
@@ -104,6 +116,6 @@ export function Audit() {
           )}
         </>
       )}
-    </Page>
+    </>
   );
 }

@@ -8,7 +8,7 @@ import { Card } from "../../../pages/components/part";
 import { Answer, SentRequest } from "../../../pages/components/sent-request";
 import { Failed, Skeleton, Stale } from "../../../pages/components/states";
 import { say } from "../../../pages/components/status";
-import { count, timeText } from "../../../pages/format";
+import { count } from "../../../pages/format";
 import { withVerification } from "../../../pages/passkeys";
 import { appsApi as api } from "../../api/apps";
 import { common } from "../../messages";

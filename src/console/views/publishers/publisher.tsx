@@ -10,6 +10,7 @@ import { publisher as text, publishers } from "../../messages/publishers";
 import { publisherPath, PUBLISHERS_PATH } from "../../router";
 import { may } from "../../session";
 import type { Publisher as Data } from "../../types/publishers";
+import { Audit } from "./audit";
 import { publisherKey } from "./cache-keys";
 import { Facts } from "./facts";
 import { Keys } from "./keys";
@@ -30,7 +31,7 @@ const sectionIn = (query: string): Section => {
 const sectionPath = (publisherId: string, section: Section) =>
   publisherPath(publisherId) + (section === "overview" ? "" : `?section=${section}`);
 
-const VIEWS = { overview: Overview, people: People, keys: Keys, facts: Facts };
+const VIEWS = { overview: Overview, people: People, keys: Keys, facts: Facts, audit: Audit };
 
 export function Publisher({ publisherId }: { publisherId: string }) {
   const cached = useCached(publisherKey(publisherId), () => api.read(publisherId));

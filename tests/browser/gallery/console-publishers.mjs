@@ -1,0 +1,168 @@
+// The console's pages about publishers and apps, and their dialogs and states.
+
+import { answerFor, holdCall, signInToConsole } from "../support/console.mjs";
+import { addDays, today } from "../support/facts.mjs";
+import { REQUEST_ID } from "../support/faults.mjs";
+import { earn, sendCallbacksTo } from "../support/rewards.mjs";
+import { DEMO } from "../support/signpost.mjs";
+
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const LIST = "/console/publishers";
+const PUBLISHER = `${LIST}/${DEMO}`;
+const APP = "/console/apps/10000001";
+const LONG_NAME = "Brightwater Interactive Entertainment Holdings GmbH";
+
+const shows = (text) => (page) => page.getByText(text).first().waitFor();
+const press = (name) => (page) => page.getByRole("button", { name }).first().click();
+const dialog = (page) => page.getByRole("dialog").waitFor();
+
+/** Cookies of an admin and of a support, with a bit of everything in the store. */
+export async function makeConsole(signpost, token) {
+  const admin = await signInToConsole(signpost);
+  const owner = await signpost.signIn(DEMO, "owner", "Ana Ruiz");
+  await signpost.signIn(DEMO, "developer", "Tom Weber");
+  await signpost.dashboard(owner, "POST", "/invites", { name: "Kenji Sato", role: "analyst" });
+  await signpost.dashboard(owner, "POST", "/report_keys", { label: "Looker" });
+  const reason = "The old one was in a repository that anybody can read.";
+  await signpost.dashboard(owner, "POST", "/pub_key/request", { reason });
+  await signpost.addPublisher(LONG_NAME, false);
+  // Nothing answers on this port.
+  const url = "http://127.0.0.1:59999/callback?user={user_id}&id={transaction_id}&coins={value}";
+  await sendCallbacksTo(signpost, url, SECRET);
+  await earn(signpost, token, "player-1");
+  await earn(signpost, token, "player-2");
+  return { admin, support: await signInToConsole(signpost, "support", "Sam Okafor") };
+}
+
+const BROKEN = {
+  status: 500,
+  json: { error: "the test refuses this call", code: "internal_error" },
+  headers: { "X-Request-Id": REQUEST_ID },
+};
+
+const broken = (path, call, cookie) => ({
+  path,
+  cookie,
+  refusals: [[500, `/v1/operator/${call}`]],
+  prepare: (page) => answerFor(page, "GET", call, BROKEN),
+  shows: shows(`Request ID ${REQUEST_ID}`),
+});
+
+const loading = (path, call, cookie) => ({
+  path,
+  cookie,
+  isLoading: true,
+  prepare: (page) => holdCall(page, call),
+  shows: (page) => page.locator(".skeleton").first().waitFor(),
+});
+
+const outbox = (number, paid, confirmed) => ({
+  outbox: number,
+  rewards: paid > 0 ? 3 : 0,
+  reversals: 0,
+  paid_micro_usd: paid,
+  confirmed_micro_usd: confirmed,
+  waiting_micro_usd: 0,
+  difference_micro_usd: paid - confirmed,
+});
+
+/** A day that differs, which only a damaged database makes. */
+const DIFFERENT = {
+  app_id: "10000001",
+  date: "2026-11-03",
+  outboxes: [outbox(0, 4_350_000, 4_350_000), outbox(1, 0, 0), outbox(2, 1_250_001, 0), outbox(3, 0, 0)],
+  rewards: 6,
+  rewards_after_24_h: 2,
+  rewards_by_superseded_terms: 1,
+  paid_micro_usd: 5_600_001,
+  waiting_micro_usd: 0,
+  ledger_micro_usd: 4_350_000,
+  difference_micro_usd: 1_250_001,
+  transactions: [
+    { transaction_id: "02b8f2e8-31f4-4c1e-9d42-8a7c5d1e0f33", offer_id: "23817", paid_micro_usd: 1_250_001 },
+  ],
+};
+
+const CSV = "app_id,impressions\n10000001,many\n";
+
+export const views = ({ admin, support }) => ({
+  "console-publishers": { path: LIST, cookie: admin, shows: shows("Lumen Arcade") },
+  "console-publishers-waiting": { path: `${LIST}?state=waiting`, cookie: admin, shows: shows(LONG_NAME) },
+  "console-publishers-loading": loading(LIST, "publishers", admin),
+  "console-publishers-failed": broken(LIST, "publishers", admin),
+  "console-publisher-create": {
+    path: LIST,
+    cookie: admin,
+    act: async (page) => {
+      await press("Create a publisher")(page);
+      await page.getByRole("dialog").getByLabel("Name").fill("Kite Games");
+    },
+    shows: dialog,
+    isOverlay: true,
+  },
+  "console-pub-key-issue": { path: LIST, cookie: admin, act: press(/^Issue a new key/), shows: dialog, isOverlay: true },
+  "console-publisher": { path: PUBLISHER, cookie: admin, shows: shows("Callbacks that need somebody") },
+  "console-publisher-support": { path: PUBLISHER, cookie: support, shows: shows("Lumen Arcade for iOS") },
+  "console-publisher-suspend": { path: PUBLISHER, cookie: admin, act: press("Suspend"), shows: dialog, isOverlay: true },
+  "console-publisher-edit": { path: PUBLISHER, cookie: admin, act: press("Edit"), shows: dialog, isOverlay: true },
+  "console-publisher-missing": {
+    path: `${LIST}/nobody`,
+    cookie: admin,
+    refusals: [[404, "/v1/operator/publishers/nobody"]],
+    shows: shows("There is no publisher with this id."),
+  },
+  "console-publisher-figures-failed": broken(PUBLISHER, `publishers/${DEMO}/activity`, admin),
+  "console-publisher-people": { path: `${PUBLISHER}?section=people`, cookie: admin, shows: shows("Kenji Sato") },
+  "console-publisher-invite": {
+    path: `${PUBLISHER}?section=people`,
+    cookie: admin,
+    act: press("Invite somebody"),
+    shows: dialog,
+    isOverlay: true,
+  },
+  "console-publisher-people-failed": broken(`${PUBLISHER}?section=people`, `publishers/${DEMO}/members`, admin),
+  "console-publisher-keys": { path: `${PUBLISHER}?section=keys`, cookie: admin, shows: shows("Looker") },
+  "console-publisher-facts": { path: `${PUBLISHER}?section=facts`, cookie: admin, shows: shows("Loaded revenue") },
+  "console-publisher-facts-wrong": {
+    path: `${PUBLISHER}?section=facts`,
+    cookie: admin,
+    refusals: [[400, /facts/]],
+    act: async (page) => {
+      await page.getByRole("button", { name: /^Replace / }).first().click();
+      const file = { name: "facts.csv", mimeType: "text/csv", buffer: Buffer.from(CSV) };
+      await page.locator("input[type=file]").setInputFiles(file);
+      await page.getByRole("button", { name: "Replace the day" }).click();
+    },
+    shows: shows("What is wrong"),
+    isOverlay: true,
+  },
+  "console-publisher-facts-loading": loading(`${PUBLISHER}?section=facts`, `publishers/${DEMO}/facts`, admin),
+  "console-publisher-audit": { path: `${PUBLISHER}?section=audit`, cookie: admin, shows: shows("Created a report key") },
+  "console-app": { path: APP, cookie: admin, shows: shows("Failing") },
+  "console-app-support": { path: APP, cookie: support, shows: shows("Failing") },
+  "console-app-loading": loading(APP, "apps/10000001", admin),
+  "console-app-failed": broken(APP, "apps/10000001", admin),
+  "console-app-terms": {
+    path: APP,
+    cookie: admin,
+    act: press("Pay clicks before now by current terms"),
+    shows: dialog,
+    isOverlay: true,
+  },
+  "console-app-test": {
+    path: APP,
+    cookie: admin,
+    act: async (page) => {
+      await press("Send a test")(page);
+      await press("Send the test")(page);
+    },
+    shows: shows(/^The receiver did not answer/),
+  },
+  "console-app-agrees": { path: `${APP}?reconcile=${addDays(today(), -3)}`, cookie: admin, shows: shows(/ agrees: /) },
+  "console-app-differs": {
+    path: `${APP}?reconcile=2026-11-03`,
+    cookie: admin,
+    prepare: (page) => answerFor(page, "GET", "reconcile", { status: 200, json: DIFFERENT }),
+    shows: shows(/ differs by /),
+  },
+});

@@ -1,0 +1,87 @@
+// The operator decides about an app, tests its callback, switches it on again, and reconciles a day.
+
+import assert from "node:assert/strict";
+import { said } from "./console-publishers.mjs";
+
+const dialog = (page) => page.getByRole("dialog");
+const inDialog = (page, name) => dialog(page).getByRole("button", { name, exact: true });
+const part = (page, name) => page.getByRole("region", { name, exact: true });
+
+async function overwrite(page, hand, field, text) {
+  await hand.write(field, "");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type(text);
+}
+
+/** What is wrong is said before anything is sent; what is refused stands at its field. */
+export async function decide(page, hand) {
+  const region = part(page, "What you decide for it");
+  const save = region.getByRole("button", { name: "Save", exact: true });
+  const ports = region.getByLabel("Ports for its callback, besides 443");
+  await overwrite(page, hand, ports, "8443, abc");
+  await region.getByText("Enter numbers from 0 to 65535, by comma.").waitFor();
+  await overwrite(page, hand, ports, "8443, 9443");
+  await overwrite(page, hand, region.getByLabel("Rewards for each user and day"), "20");
+  const hosts = region.getByLabel("Hosts for its fallback URL, one a line");
+  await overwrite(page, hand, hosts, "bad_host!/");
+  await hand.press(save);
+  await hand.press(inDialog(page, "Save the changes"));
+  await region.getByText("must be a host name in lower case", { exact: false }).waitFor();
+  assert.equal(await hosts.getAttribute("aria-invalid"), "true");
+  await overwrite(page, hand, hosts, "Play.Lumen-Arcade.example");
+  await hand.press(save);
+  await dialog(page).getByText("Fallback hosts: none → play.lumen-arcade.example").waitFor();
+  await dialog(page).getByText("Rewards for each user and day: no limit → 20").waitFor();
+  await hand.press(inDialog(page, "Save the changes"));
+  await said(page, "Saved.");
+}
+
+/** `meanwhile` is somebody else's change of the same field. */
+export async function decideAfterAnother(page, hand, meanwhile) {
+  const region = part(page, "What you decide for it");
+  const rewards = region.getByLabel("Rewards for each user and day");
+  await overwrite(page, hand, rewards, "30");
+  await meanwhile();
+  await hand.press(region.getByRole("button", { name: "Save", exact: true }));
+  await hand.press(inDialog(page, "Save the changes"));
+  await region.getByText("Somebody else changed this").waitFor();
+  await hand.press(region.getByRole("button", { name: "Load it again" }));
+  await region.getByText("What you typed is still here").waitFor();
+  assert.equal(await rewards.inputValue(), "30");
+  await hand.press(region.getByRole("button", { name: "Save", exact: true }));
+  await hand.press(inDialog(page, "Save the changes"));
+  await said(page, "Saved.");
+}
+
+export async function payOlderClicks(page, hand) {
+  const region = part(page, "Terms of older clicks");
+  await region.getByText("Each click is paid by the terms of its time.").waitFor();
+  await hand.press(region.getByRole("button", { name: "Pay clicks before now by current terms" }));
+  await dialog(page).getByText("It cannot be taken back, only be moved to a later time.").waitFor();
+  await hand.press(inDialog(page, "Pay them by current terms"));
+  await region.getByText(/^Clicks made before .* are paid by the terms of now/).waitFor();
+}
+
+export async function testCallback(page, hand, verdict) {
+  const region = part(page, "State of the callback");
+  await hand.press(region.getByRole("button", { name: "Send a test" }));
+  await hand.press(inDialog(page, "Send the test"));
+  await region.getByText(verdict).waitFor();
+}
+
+export async function enableCallback(page, hand) {
+  const region = part(page, "State of the callback");
+  await region.getByText("Switched off", { exact: true }).waitFor();
+  await hand.press(region.getByRole("button", { name: "Switch on again" }));
+  await hand.press(inDialog(page, "Switch on again"));
+  await said(page, "The callback is switched on again.");
+  await region.getByText("Switched off", { exact: true }).waitFor({ state: "detached" });
+}
+
+export async function reconcile(page, hand, date, verdict) {
+  const region = part(page, "Reconcile a day").first();
+  await hand.writeDate(region.getByLabel("Day, in UTC"), date);
+  await hand.press(region.getByRole("button", { name: "Compare" }));
+  await region.getByText(verdict).waitFor();
+  assert.match(page.url(), new RegExp(`reconcile=${date}$`));
+}

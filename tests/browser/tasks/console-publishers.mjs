@@ -1,0 +1,131 @@
+// The operator takes in a publisher: creates and approves it, lets its people in, gives it keys, mends a day, suspends it.
+
+import assert from "node:assert/strict";
+
+const dialog = (page) => page.getByRole("dialog");
+const inDialog = (page, name) => dialog(page).getByRole("button", { name, exact: true });
+const heading = (page, name) => page.getByRole("heading", { name, exact: true, level: 1 });
+export const said = (page, text) => page.getByText(text).last().waitFor({ state: "attached" });
+
+export async function createPublisher(page, hand, name) {
+  await page.goto("/console/publishers");
+  await hand.press(page.getByRole("button", { name: "Create a publisher" }));
+  // An id that is there is never written over.
+  await hand.write(dialog(page).getByLabel("Name"), "Lumen Arcade");
+  await hand.press(inDialog(page, "Create"));
+  await dialog(page).getByText("There is a publisher with the id lumen-arcade already.").waitFor();
+  await hand.write(dialog(page).getByLabel("Name"), "");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type(name);
+  const id = await dialog(page).getByLabel("Id").inputValue();
+  await hand.press(inDialog(page, "Create"));
+  await heading(page, name).waitFor();
+  await page.getByText("Not approved", { exact: true }).waitFor();
+  return id;
+}
+
+export async function approve(page, hand, name) {
+  await hand.press(page.getByRole("button", { name: "Approve" }));
+  await dialog(page).getByText("Its apps get offers and its clicks are redirected within two minutes.").waitFor();
+  await hand.press(inDialog(page, "Approve"));
+  await said(page, `${name} was approved.`);
+  await page.getByText("Approved", { exact: true }).waitFor();
+}
+
+export async function suspend(page, hand, name) {
+  await hand.press(page.getByRole("button", { name: "Suspend" }));
+  await dialog(page).getByText("Its offers and clicks end everywhere within two minutes.").waitFor();
+  await hand.press(inDialog(page, "Suspend"));
+  await said(page, `${name} was suspended.`);
+  await page.getByText("Not approved", { exact: true }).waitFor();
+}
+
+export const openSection = async (page, hand, name) => {
+  await hand.press(page.getByRole("navigation", { name: "Publisher" }).getByRole("link", { name, exact: true }));
+  await page.getByRole("navigation", { name: "Publisher" }).locator(`[aria-current]`, { hasText: name }).waitFor();
+};
+
+/** Invites an owner; returns the link, which is shown once. */
+export async function invite(page, hand, name) {
+  await hand.press(page.getByRole("button", { name: "Invite somebody" }));
+  await hand.write(dialog(page).getByLabel("Name"), name);
+  await hand.press(inDialog(page, "Make the invite link"));
+  return takeLink(page, hand, name);
+}
+
+async function takeLink(page, hand, name) {
+  await dialog(page).getByRole("heading", { name: `Send this link to ${name}` }).waitFor();
+  const link = await dialog(page).locator("code").innerText();
+  await hand.press(inDialog(page, "Done"));
+  assert.equal(await page.getByText(link).count(), 0, "the link is shown once");
+  return link;
+}
+
+export async function withdraw(page, hand, name) {
+  await hand.press(page.getByRole("button", { name: `Withdraw: ${name}` }));
+  await hand.press(inDialog(page, "Withdraw"));
+  await said(page, `The invite for ${name} was withdrawn.`);
+  await page.getByText("No invite is open.").waitFor();
+}
+
+export async function recover(page, hand, name) {
+  await hand.press(page.getByRole("button", { name: `Recovery link: ${name}` }));
+  await hand.press(inDialog(page, "Make the link"));
+  return takeLink(page, hand, name);
+}
+
+/** The first Pub-Key, which nothing ends. */
+export async function issueFirstPubKey(page, hand, name) {
+  await hand.press(page.getByRole("button", { name: "Show the Pub-Key" }));
+  await page.getByText("None was issued yet.").waitFor();
+  await hand.press(page.getByRole("button", { name: "Issue a new key" }));
+  await dialog(page).getByRole("heading", { name: `Issue the Pub-Key of ${name}?` }).waitFor();
+  return takeKey(page, hand);
+}
+
+export async function takeKey(page, hand) {
+  await hand.press(inDialog(page, "Issue the key"));
+  await dialog(page).getByRole("heading", { name: "The new Pub-Key" }).waitFor();
+  const key = await dialog(page).locator("code").innerText();
+  await hand.press(inDialog(page, "Done"));
+  return key;
+}
+
+export async function createReportKey(page, hand, label) {
+  await hand.press(page.getByRole("button", { name: "Create a key" }));
+  await hand.write(dialog(page).getByLabel("Label"), label);
+  await hand.press(inDialog(page, "Create a key"));
+  await dialog(page).getByRole("heading", { name: "Copy the new key now" }).waitFor();
+  const key = await dialog(page).locator("code").innerText();
+  await hand.press(inDialog(page, "Done"));
+  await page.getByRole("table", { name: "Report keys" }).getByText(label).waitFor();
+  return key;
+}
+
+export async function revokeReportKey(page, hand, label) {
+  await hand.press(page.getByRole("button", { name: `Revoke ${label}` }));
+  await hand.press(inDialog(page, "Revoke"));
+  await said(page, `“${label}” was revoked.`);
+  await page.getByRole("heading", { name: "No report keys" }).waitFor();
+}
+
+const file = (name, text) => ({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
+
+/** Loads a file with a wrong line, which changes nothing, then a right one. */
+export async function loadDay(page, hand, date, { wrong, right, rows }) {
+  await hand.press(page.getByRole("button", { name: "Load a day" }));
+  await hand.writeDate(dialog(page).getByLabel("Day, in UTC"), date);
+  await hand.press(inDialog(page, "Replace the day"));
+  await dialog(page).getByText("Choose a file first.").waitFor();
+  const choose = (text) => dialog(page).locator("input[type=file]").setInputFiles(file("facts.csv", text));
+  await choose(wrong);
+  await dialog(page).getByText(/^facts\.csv: 2 lines, /).waitFor();
+  await hand.press(inDialog(page, "Replace the day"));
+  const lines = dialog(page).getByRole("table", { name: "Nothing was kept" });
+  await lines.getByText("impressions").waitFor();
+  await choose(right);
+  await lines.waitFor({ state: "detached" });
+  await hand.press(inDialog(page, "Replace the day"));
+  await said(page, new RegExp(`^${rows} rows? kept for `));
+  await page.getByRole("table", { name: "Facts" }).waitFor();
+}
