@@ -83,7 +83,7 @@ for (const Hand of HANDS) {
       await page.goto(`/console/apps/${appId}`);
 
       await apps.testCallback(page, hand, "The receiver accepted the call (200).");
-      assert.match(receiver.calls.at(-1).query.id, /^test-/);
+      assert.match(receiver.calls.at(-1).query.transaction_id, /^test-/);
       await apps.decide(page, hand);
       const kept = await signpost.operator("GET", `/apps/${appId}`);
       assert.deepEqual(kept.callback_ports, [8443, 9443]);

@@ -4,6 +4,9 @@ import { useId, useState } from "preact/hooks";
 
 interface Props {
   accept: string;
+  /** What may be done here. */
+  text: string;
+  /** What the button says. */
   label: string;
   hint: string;
   /** The file that was taken, in words. */
@@ -12,7 +15,7 @@ interface Props {
   onFile: (file: File) => void;
 }
 
-export function DropFile({ accept, label, hint, chosen, problem, onFile }: Props) {
+export function DropFile({ accept, text, label, hint, chosen, problem, onFile }: Props) {
   const [isOver, setOver] = useState(false);
   const id = useId();
   return (
@@ -30,14 +33,12 @@ export function DropFile({ accept, label, hint, chosen, problem, onFile }: Props
         if (file) onFile(file);
       }}
     >
-      {chosen && (
-        <p role="status">
-          <b>{chosen}</b>
-        </p>
-      )}
-      <label for={id}>{label}</label>
+      <p class="drop-text" role="status">
+        {chosen ? <b>{chosen}</b> : text}
+      </p>
       <input
         id={id}
+        class="visually-hidden"
         type="file"
         accept={accept}
         aria-describedby={`${id}-hint`}
@@ -50,6 +51,9 @@ export function DropFile({ accept, label, hint, chosen, problem, onFile }: Props
           input.value = "";
         }}
       />
+      <label class="button" for={id}>
+        {label}
+      </label>
       <small id={`${id}-hint`}>{hint}</small>
       {problem && (
         <p class="form-error" role="alert">

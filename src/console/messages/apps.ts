@@ -125,6 +125,7 @@ export const reconcile = {
   day: "Day, in UTC",
   compare: "Compare",
   comparing: "Comparing…",
+  result: "Result of the comparison",
   agree: (date: string) => `${dateText(date)} agrees: every reward and reversal is in the ledger.`,
   agreeWaiting: (date: string, micro: number) =>
     `${dateText(date)} agrees so far: ${exactMoney(micro)} still waits to be sent to the ledger, which takes seconds.`,

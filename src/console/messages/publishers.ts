@@ -104,6 +104,7 @@ export const figures = {
   held: "Held",
   heldNote: "wait for you to decide",
   rejected: "Rejected",
+  rejectedNote: "by the advertiser or by you",
   reversed: "Reversed",
   refused: "Refused",
   refusedNote: "not paid by our rules",
@@ -253,7 +254,8 @@ export const facts = {
         ? `The file takes the place of the ${plural(rows, "row", "rows")} loaded for ${dateText(date)}. What Signpost counted itself stays.`
         : `Nothing is loaded for ${dateText(date)} in the days shown. What Signpost counted itself stays.`,
   day: "Day, in UTC",
-  drop: "Drop a CSV or NDJSON file here, or choose one",
+  drop: "Drop a CSV or NDJSON file here, or choose one.",
+  choose: "Choose a file",
   dropHint: "At most 64 MiB. With a header and no rows, the day is cleared.",
   file: (name: string, lines: number, bytes: string) => `${name}: ${plural(lines, "line", "lines")}, ${bytes}`,
   otherFile: "Choose another file",
@@ -265,7 +267,7 @@ export const facts = {
   done: (date: string, rows: number) => `${plural(rows, "row", "rows")} kept for ${dateText(date)}.`,
   wrongTitle: "Nothing was kept",
   wrongText: (lines: number) =>
-    lines >= 20 ? "The first 20 wrong lines are these." : `${plural(lines, "line is", "lines are")} wrong.`,
+    lines >= 20 ? "These are the first 20 problems." : `${plural(lines, "problem was", "problems were")} found.`,
   line: "Line",
   column: "Column",
   problem: "What is wrong",

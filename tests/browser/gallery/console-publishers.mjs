@@ -3,6 +3,7 @@
 import { answerFor, holdCall, signInToConsole } from "../support/console.mjs";
 import { addDays, today } from "../support/facts.mjs";
 import { REQUEST_ID } from "../support/faults.mjs";
+import { startReceiver } from "../support/receiver.mjs";
 import { earn, sendCallbacksTo } from "../support/rewards.mjs";
 import { DEMO } from "../support/signpost.mjs";
 
@@ -26,12 +27,20 @@ export async function makeConsole(signpost, token) {
   const reason = "The old one was in a repository that anybody can read.";
   await signpost.dashboard(owner, "POST", "/pub_key/request", { reason });
   await signpost.addPublisher(LONG_NAME, false);
-  // Nothing answers on this port.
-  const url = "http://127.0.0.1:59999/callback?user={user_id}&id={transaction_id}&coins={value}";
-  await sendCallbacksTo(signpost, url, SECRET);
-  await earn(signpost, token, "player-1");
-  await earn(signpost, token, "player-2");
+  await switchOff(signpost, token);
   return { admin, support: await signInToConsole(signpost, "support", "Sam Okafor") };
+}
+
+/** A receiver that tells us to stop, and is gone then. */
+async function switchOff(signpost, token) {
+  const receiver = await startReceiver();
+  receiver.failsWith = 410;
+  await sendCallbacksTo(signpost, `${receiver.url}?user={user_id}&id={transaction_id}&coins={value}`, SECRET);
+  await earn(signpost, token, "player-1");
+  const endpointOf = async () => (await signpost.operator("GET", `/publishers/${DEMO}/activity`)).apps[0]?.endpoint;
+  // The activity hears of it some seconds later.
+  while ((await endpointOf())?.state !== "disabled") await new Promise((resolve) => setTimeout(resolve, 200));
+  await receiver.stop();
 }
 
 const BROKEN = {
@@ -138,8 +147,8 @@ export const views = ({ admin, support }) => ({
   },
   "console-publisher-facts-loading": loading(`${PUBLISHER}?section=facts`, `publishers/${DEMO}/facts`, admin),
   "console-publisher-audit": { path: `${PUBLISHER}?section=audit`, cookie: admin, shows: shows("Created a report key") },
-  "console-app": { path: APP, cookie: admin, shows: shows("Failing") },
-  "console-app-support": { path: APP, cookie: support, shows: shows("Failing") },
+  "console-app": { path: APP, cookie: admin, shows: shows("Switched off") },
+  "console-app-support": { path: APP, cookie: support, shows: shows("Switched off") },
   "console-app-loading": loading(APP, "apps/10000001", admin),
   "console-app-failed": broken(APP, "apps/10000001", admin),
   "console-app-terms": {

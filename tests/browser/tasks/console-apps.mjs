@@ -79,7 +79,7 @@ export async function enableCallback(page, hand) {
 }
 
 export async function reconcile(page, hand, date, verdict) {
-  const region = part(page, "Reconcile a day").first();
+  const region = part(page, "Reconcile a day");
   await hand.writeDate(region.getByLabel("Day, in UTC"), date);
   await hand.press(region.getByRole("button", { name: "Compare" }));
   await region.getByText(verdict).waitFor();

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 const dialog = (page) => page.getByRole("dialog");
 const inDialog = (page, name) => dialog(page).getByRole("button", { name, exact: true });
 const heading = (page, name) => page.getByRole("heading", { name, exact: true, level: 1 });
+const badge = (page, text) => page.locator(".heading .badge").getByText(text, { exact: true });
 export const said = (page, text) => page.getByText(text).last().waitFor({ state: "attached" });
 
 export async function createPublisher(page, hand, name) {
@@ -20,7 +21,7 @@ export async function createPublisher(page, hand, name) {
   const id = await dialog(page).getByLabel("Id").inputValue();
   await hand.press(inDialog(page, "Create"));
   await heading(page, name).waitFor();
-  await page.getByText("Not approved", { exact: true }).waitFor();
+  await badge(page, "Not approved").waitFor();
   return id;
 }
 
@@ -29,7 +30,7 @@ export async function approve(page, hand, name) {
   await dialog(page).getByText("Its apps get offers and its clicks are redirected within two minutes.").waitFor();
   await hand.press(inDialog(page, "Approve"));
   await said(page, `${name} was approved.`);
-  await page.getByText("Approved", { exact: true }).waitFor();
+  await badge(page, "Approved").waitFor();
 }
 
 export async function suspend(page, hand, name) {
@@ -37,7 +38,7 @@ export async function suspend(page, hand, name) {
   await dialog(page).getByText("Its offers and clicks end everywhere within two minutes.").waitFor();
   await hand.press(inDialog(page, "Suspend"));
   await said(page, `${name} was suspended.`);
-  await page.getByText("Not approved", { exact: true }).waitFor();
+  await badge(page, "Not approved").waitFor();
 }
 
 export const openSection = async (page, hand, name) => {

@@ -73,7 +73,8 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
         </Field>
         <DropFile
           accept={ACCEPTED}
-          label={file ? text.otherFile : text.drop}
+          text={text.drop}
+          label={file ? text.otherFile : text.choose}
           hint={text.dropHint}
           chosen={file && text.file(file.name, file.lines, sizeText(file.bytes))}
           problem={problem}

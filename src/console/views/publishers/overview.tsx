@@ -60,7 +60,7 @@ function Tiles({ data }: { data: Activity | undefined }) {
     { label: text.pending, value: sum(days, (day) => day.pending), note: text.pendingNote },
     { label: text.held, value: sum(days, (day) => day.held), note: text.heldNote },
     { label: text.reversed, value: sum(days, (day) => day.reversed), note: usd((day) => day.reversed_micro_usd) },
-    { label: text.rejected, value: sum(days, (day) => day.rejected), note: "" },
+    { label: text.rejected, value: sum(days, (day) => day.rejected), note: text.rejectedNote },
     { label: text.refused, value: sum(days, (day) => day.refused), note: text.refusedNote },
   ];
   return (

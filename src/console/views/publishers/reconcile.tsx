@@ -73,7 +73,7 @@ function Result({ comparison }: { comparison: Comparison }) {
   const busy = outboxes.filter((outbox) => !isQuiet(outbox));
   const quiet = outboxes.length - busy.length;
   return (
-    <div class="comparison" role="region" aria-label={text.title}>
+    <div class="comparison" role="region" aria-label={text.result}>
       <p class={`verdict ${difference === 0 ? "passed" : "failed-text"}`} role="status">
         {verdict(comparison)}
       </p>
