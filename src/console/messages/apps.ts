@@ -63,6 +63,8 @@ export const decisions = {
   confirmTitle: (name: string) => `Change ${name}?`,
   confirm: "Save the changes",
   change: (field: string, before: string, after: string) => `${field}: ${before} → ${after}`,
+  listChange: (field: string, added: string | false, removed: string | false) =>
+    `${field}: ${[added && `add ${added}`, removed && `remove ${removed}`].filter(Boolean).join("; ")}`,
   effect: "Clicks and offers follow within two minutes.",
   triesAgain: "Its callback is tried again at once, if it was failing.",
   names: {
@@ -114,7 +116,7 @@ export const callback = {
   result: "Result of the test",
   accepted: (status: number) => `The receiver accepted the call (${status}).`,
   refused: (status: number) => `The receiver answered ${status}. Only 2xx counts as delivered.`,
-  noAnswer: (why: string) => `The receiver did not answer: ${why}.`,
+  noAnswer: (why: string) => `The receiver did not answer (${why.replace(/^no answer: (Error: )?/, "").replace(/\.$/, "")}).`,
 };
 
 export const reconcile = {

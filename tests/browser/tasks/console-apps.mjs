@@ -30,7 +30,7 @@ export async function decide(page, hand) {
   assert.equal(await hosts.getAttribute("aria-invalid"), "true");
   await overwrite(page, hand, hosts, "Play.Lumen-Arcade.example");
   await hand.press(save);
-  await dialog(page).getByText("Fallback hosts: none → play.lumen-arcade.example").waitFor();
+  await dialog(page).getByText("Fallback hosts: add play.lumen-arcade.example").waitFor();
   await dialog(page).getByText("Rewards for each user and day: no limit → 20").waitFor();
   await hand.press(inDialog(page, "Save the changes"));
   await said(page, "Saved.");

@@ -165,6 +165,16 @@ export function Decisions({ app, reload }: { app: App; reload: () => Promise<voi
   );
 }
 
+/** Of a list what comes and what goes, since it may be long. */
+function changeText(field: Decision, before: AppDocument[Decision], after: AppDocument[Decision]): string {
+  const name = text.names[field];
+  if (!Array.isArray(after)) return text.change(name, String(before ?? text.noLimit), String(after ?? text.noLimit));
+  const [old, next] = [(before ?? []) as unknown[], after as unknown[]];
+  const added = after.filter((value) => !old.includes(value));
+  const removed = old.filter((value) => !next.includes(value)) as (string | number)[];
+  return text.listChange(name, added.length > 0 && listText(added), removed.length > 0 && listText(removed));
+}
+
 interface AskProps {
   app: App;
   change: Partial<AppDocument>;
@@ -173,13 +183,11 @@ interface AskProps {
 }
 
 function Ask({ app, change, onSave, onClose }: AskProps) {
-  const valueText = (value: AppDocument[Decision]) =>
-    Array.isArray(value) ? listText(value) : String(value ?? text.noLimit);
   return (
     <FormDialog title={text.confirmTitle(app.name)} button={text.confirm} onSubmit={onSave} onClose={onClose}>
       <ul class="bullets">
         {FIELDS.filter((field) => field in change).map((field) => (
-          <li key={field}>{text.change(text.names[field], valueText(app[field]), valueText(change[field]))}</li>
+          <li key={field}>{changeText(field, app[field], change[field])}</li>
         ))}
       </ul>
       <p>

@@ -8,12 +8,12 @@ import { PLATFORM_NAMES } from "../../messages/apps";
 import { publisherApps as text } from "../../messages/publishers";
 import { appPath } from "../../router";
 import type { App } from "../../types/apps";
-import { useWalk } from "../../walk";
+import { useWalk, type Walk } from "../../walk";
 
 const PAGE_ROWS = 1000;
 
-export function Apps({ publisherId }: { publisherId: string }) {
-  const apps = useWalk<App>(
+export const useApps = (publisherId: string): Walk<App> =>
+  useWalk<App>(
     `apps of ${publisherId}`,
     async (cursor) => {
       const page = await api.list(PAGE_ROWS, cursor);
@@ -21,6 +21,8 @@ export function Apps({ publisherId }: { publisherId: string }) {
     },
     ({ publisher_id: id }) => id === publisherId,
   );
+
+export function Apps({ apps }: { apps: Walk<App> }) {
   const { rows, first } = apps;
   return (
     <section aria-labelledby="apps-title">

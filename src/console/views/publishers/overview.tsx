@@ -11,7 +11,7 @@ import { endpoints, figures as text } from "../../messages/publishers";
 import { appPath } from "../../router";
 import { session } from "../../session";
 import type { Activity, Endpoint, Publisher, RewardCounts } from "../../types/publishers";
-import { Apps } from "./apps";
+import { Apps, useApps } from "./apps";
 import { activityKey } from "./cache-keys";
 import { CallbackBadge } from "./callback-badge";
 
@@ -22,15 +22,19 @@ const USUAL_MILLISECONDS = 5000;
 
 export function Overview({ publisher: { publisher_id: id } }: { publisher: Publisher }) {
   const activity = useCached(activityKey(id), () => api.activity(id));
+  const apps = useApps(id);
+  const nameOf = (appId: string) => apps.rows?.find(({ app_id }) => app_id === appId)?.name ?? appId;
   return (
     <>
-      <Figures activity={activity} />
-      <Apps publisherId={id} />
+      <Figures activity={activity} nameOf={nameOf} />
+      <Apps apps={apps} />
     </>
   );
 }
 
-function Figures({ activity }: { activity: CachedView<Activity> }) {
+type NameOf = (appId: string) => string;
+
+function Figures({ activity, nameOf }: { activity: CachedView<Activity>; nameOf: NameOf }) {
   const { data, error, reload } = activity;
   if (!data && error) return <Failed error={error} retry={reload} compact />;
   return (
@@ -42,7 +46,7 @@ function Figures({ activity }: { activity: CachedView<Activity> }) {
           {text.behind(data.behind_ms)}
         </p>
       )}
-      {data && <Endpoints data={data} />}
+      {data && <Endpoints data={data} nameOf={nameOf} />}
     </>
   );
 }
@@ -96,27 +100,27 @@ const ORDER: Endpoint["state"][] = ["disabled", "failing", "none", "healthy"];
 const needsSomebody = ({ state, dead, waiting }: Endpoint) =>
   state === "disabled" || state === "failing" || dead > 0 || (state === "none" && waiting > 0);
 
-function Endpoints({ data }: { data: Activity }) {
+function Endpoints({ data, nameOf }: { data: Activity; nameOf: NameOf }) {
   const rows = data.apps
     .map(({ app_id, endpoint }): AppEndpoint => ({ app_id, ...endpoint }))
     .filter(needsSomebody)
     .sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state) || other.dead - one.dead);
   if (rows.length === 0) return <p class="note">{data.apps.length === 0 ? endpoints.none : endpoints.well}</p>;
   return (
-    <section class="card table-card" aria-labelledby="endpoints-title">
+    <section class="card" aria-labelledby="endpoints-title">
       <div class="card-head">
         <h2 id="endpoints-title">{endpoints.title}</h2>
       </div>
-      <Table stacks name={endpoints.title} columns={COLUMNS} rows={rows} rowKey={({ app_id }) => app_id} />
+      <Table stacks name={endpoints.title} columns={columns(nameOf)} rows={rows} rowKey={({ app_id }) => app_id} />
     </section>
   );
 }
 
-const COLUMNS: Column<AppEndpoint>[] = [
+const columns = (nameOf: NameOf): Column<AppEndpoint>[] => [
   {
     key: "app",
     header: endpoints.app,
-    cell: ({ app_id }) => <a href={appPath(app_id)}>{app_id}</a>,
+    cell: ({ app_id }) => <a href={appPath(app_id)}>{nameOf(app_id)}</a>,
   },
   {
     key: "state",

@@ -30,7 +30,7 @@ export function Requests() {
     <>
       <Stale of={requests} retry={requests.reload} />
       {rows.length > 0 && (
-        <section class="card table-card" aria-labelledby="requests-title">
+        <section class="card" aria-labelledby="requests-title">
           <div class="card-head">
             <h2 id="requests-title">{text.title}</h2>
           </div>
