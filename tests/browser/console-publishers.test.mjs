@@ -66,6 +66,8 @@ for (const Hand of HANDS) {
       assert.deepEqual(days.map(({ date, loaded }) => [date, loaded.impressions]), [[date, 800]]);
 
       await tasks.openSection(page, hand, "Overview");
+      await tasks.raiseApps(page, hand, "30");
+      assert.equal((await signpost.operator("GET", `/publishers/${id}`)).max_apps, 30);
       await tasks.suspend(page, hand, name);
       assert.equal((await signpost.operator("GET", `/publishers/${id}`)).approved, false);
       await closePage(page);
@@ -126,7 +128,7 @@ test("a request for a new Pub-Key stands above the publishers and is closed by t
   await page.reload();
   await requests.getByText("It was published by mistake.").waitFor();
   await hand.press(page.getByRole("button", { name: `Issue a new key: ${id}` }));
-  await page.getByRole("dialog").getByText(/The key of now ends everywhere within two minutes/).waitFor();
+  await page.getByRole("dialog").getByText(/The present key stops working everywhere within two minutes/).waitFor();
   const key = await tasks.takeKey(page, hand);
   assert.equal((await signpost.operator("GET", `/publishers/${id}/pub_key`)).pub_key, key);
   await requests.getByText("It was published by mistake.").waitFor({ state: "detached" });

@@ -80,10 +80,10 @@ export const terms = {
   title: "Terms of older clicks",
   intro:
     "A click is paid by the currency that the app had when the click was made, also if the conversion comes weeks later. " +
-    "After a mistyped rate you can end that: clicks made before now are then paid by the currency of now.",
-  now: (rate: string) => `The currency of now: ${rate}.`,
+    "After a mistyped rate you can end that: clicks made before now are then paid by the present currency.",
+  now: (rate: string) => `The present currency: ${rate}.`,
   none: "Each click is paid by the terms of its time.",
-  since: (at: number) => `Clicks made before ${timeText(at)} are paid by the terms of now; later ones by those of their time.`,
+  since: (at: number) => `Clicks made before ${timeText(at)} are paid by the present terms; later ones by those of their time.`,
   pay: "Pay clicks before now by current terms",
   payTitle: "Pay clicks before now by the current terms?",
   payText: (rate: string) => [

@@ -51,12 +51,12 @@ export const requests = {
 export const issue = {
   title: (name: string) => `Issue a new Pub-Key for ${name}?`,
   firstTitle: (name: string) => `Issue the Pub-Key of ${name}?`,
-  text: "The key of now ends everywhere within two minutes. Apps that still send it get no offers. Agree on the time with the publisher first: its apps need an update.",
+  text: "The present key stops working everywhere within two minutes. Apps that still send it get no offers. Agree on the time with the publisher first: its apps need an update.",
   firstText: "All its apps send this key with each request for offers.",
   closes: "The open request for a new key is closed.",
   issue: "Issue the key",
   madeTitle: "The new Pub-Key",
-  made: "Give it to the publisher over a safe way. Its owners and developers also see it in their dashboard.",
+  made: "Its owners and developers also see it in their dashboard. If you send it, use a safe channel.",
   label: "Pub-Key",
 };
 
@@ -84,8 +84,9 @@ export const publisher = {
   suspendTitle: (name: string) => `Suspend ${name}?`,
   suspendText: [
     "Its offers and clicks end everywhere within two minutes.",
-    "Its people are signed out at once, and nobody of it gets in until you approve it again. Passkeys and open invites stay.",
-    "Conversions of clicks that were made before are still paid, and their callbacks still go out. Its report keys go on reading reports: revoke them under Keys.",
+    "Its people are signed out at once, and nobody gets in until you approve it again. Passkeys and open invites stay.",
+    "Conversions of clicks that were made before are still paid, and their callbacks still go out.",
+    "Its report keys still read reports. Revoke them under Keys.",
   ],
   suspended: (name: string) => `${name} was suspended.`,
   editTitle: (name: string) => `Edit ${name}`,
@@ -224,7 +225,7 @@ export const keys = {
   emptyTitle: "No report keys",
   empty: "Owners and developers of the publisher make their own in the dashboard.",
   madeTitle: "Copy the new key now",
-  made: "It is shown only this once. Give it to the publisher over a safe way.",
+  made: "It is shown only this once. Send it to the publisher by a safe channel.",
   newKey: "New report key",
 };
 

@@ -59,7 +59,7 @@ export async function payOlderClicks(page, hand) {
   await hand.press(region.getByRole("button", { name: "Pay clicks before now by current terms" }));
   await dialog(page).getByText("It cannot be taken back, only be moved to a later time.").waitFor();
   await hand.press(inDialog(page, "Pay them by current terms"));
-  await region.getByText(/^Clicks made before .* are paid by the terms of now/).waitFor();
+  await region.getByText(/^Clicks made before .* are paid by the present terms/).waitFor();
 }
 
 export async function testCallback(page, hand, verdict) {

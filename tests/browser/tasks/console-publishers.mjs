@@ -33,6 +33,14 @@ export async function approve(page, hand, name) {
   await badge(page, "Approved").waitFor();
 }
 
+/** The number of apps that the publisher sets up by itself. */
+export async function raiseApps(page, hand, most) {
+  await hand.press(page.getByRole("button", { name: "Edit" }));
+  await hand.write(dialog(page).getByLabel("Apps it may set up by itself"), most);
+  await hand.press(inDialog(page, "Save"));
+  await page.getByText(`It may set up ${most} apps by itself.`).waitFor();
+}
+
 export async function suspend(page, hand, name) {
   await hand.press(page.getByRole("button", { name: "Suspend" }));
   await dialog(page).getByText("Its offers and clicks end everywhere within two minutes.").waitFor();

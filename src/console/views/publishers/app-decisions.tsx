@@ -12,68 +12,16 @@ import { may } from "../../session";
 import type { App, AppDocument } from "../../types/apps";
 import { listText } from "./app-document";
 import { appKey } from "./cache-keys";
+import { changeOf, decidedOf, type Decision, DECISIONS, problemsOf, type Typed, typedOf } from "./decided";
 
-type Decision = keyof typeof text.names;
-
-const FIELDS = Object.keys(text.names) as Decision[];
 const LEAST_ROWS = 3;
 const MOST_ROWS = 12;
-const MOST_PORT = 65_535;
-const MOST_REWARDS = 1000;
-
-/** As they are typed. */
-export interface Typed {
-  hosts: string;
-  ports: string;
-  rewards: string;
-  blocked: string;
-}
-
-type Decided = Required<Pick<AppDocument, Decision>>;
-
-const partsOf = (text: string, by: RegExp) => [
-  ...new Set(
-    text
-      .split(by)
-      .map((part) => part.trim())
-      .filter(Boolean),
-  ),
-];
-
-export const typedOf = (app: App): Typed => ({
-  hosts: (app.fallback_hosts ?? []).join("\n"),
-  ports: (app.callback_ports ?? []).join(", "),
-  rewards: app.max_rewards_per_user_day == null ? "" : String(app.max_rewards_per_user_day),
-  blocked: (app.blocked_offers ?? []).join("\n"),
-});
-
-export const decidedOf = (typed: Typed): Decided => ({
-  fallback_hosts: partsOf(typed.hosts, /[\s,]+/).map((host) => host.toLowerCase()),
-  callback_ports: partsOf(typed.ports, /[\s,]+/).map(Number),
-  max_rewards_per_user_day: typed.rewards.trim() === "" ? null : Number(typed.rewards),
-  blocked_offers: partsOf(typed.blocked, /[\s,]+/),
-});
-
-const isInteger = (text: string, least: number, most: number) =>
-  /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most;
-
-export const problemsOf = ({ ports, rewards }: Typed) => ({
-  ports: partsOf(ports, /[\s,]+/).every((port) => isInteger(port, 0, MOST_PORT)) ? null : text.badPort,
-  rewards: rewards.trim() === "" || isInteger(rewards.trim(), 1, MOST_REWARDS) ? null : text.badRewards,
-});
-
-/** The fields that differ from the app's. */
-export function changeOf(app: App, typed: Typed): Partial<AppDocument> {
-  const [before, after] = [decidedOf(typedOf(app)), decidedOf(typed)];
-  const isChanged = (field: Decision) => JSON.stringify(before[field]) !== JSON.stringify(after[field]);
-  return Object.fromEntries(FIELDS.filter(isChanged).map((field) => [field, after[field]]));
-}
 
 export function Decisions({ app, reload }: { app: App; reload: () => Promise<void> }) {
   const [isAsking, setAsking] = useState(false);
   const draft = useDraft<Typed>({
     saved: typedOf(app),
-    fields: FIELDS,
+    fields: DECISIONS,
     save: async (typed) => {
       const changed = await withVerification(() => api.change(app, changeOf(app, typed)));
       put(appKey(app.app_id), changed);
@@ -186,7 +134,7 @@ function Ask({ app, change, onSave, onClose }: AskProps) {
   return (
     <FormDialog title={text.confirmTitle(app.name)} button={text.confirm} onSubmit={onSave} onClose={onClose}>
       <ul class="bullets">
-        {FIELDS.filter((field) => field in change).map((field) => (
+        {DECISIONS.filter((field) => field in change).map((field) => (
           <li key={field}>{changeText(field, app[field], change[field])}</li>
         ))}
       </ul>

@@ -102,7 +102,6 @@ function WrongLines({ lines }: { lines: WrongLine[] }) {
         <b>{text.wrongTitle}.</b> {text.wrongText(lines.length)}
       </p>
       <Table
-        stacks
         name={text.wrongTitle}
         columns={COLUMNS}
         rows={lines}

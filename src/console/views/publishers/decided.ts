@@ -1,0 +1,52 @@
+// What the operator decides for an app, as it is typed and as it is written.
+
+import { decisions as text } from "../../messages/apps";
+import type { App, AppDocument } from "../../types/apps";
+
+export type Decision = keyof typeof text.names;
+
+export const DECISIONS = Object.keys(text.names) as Decision[];
+const MOST_PORT = 65_535;
+const MOST_REWARDS = 1000;
+
+/** As they are typed. */
+export interface Typed {
+  hosts: string;
+  ports: string;
+  rewards: string;
+  blocked: string;
+}
+
+type Decided = Required<Pick<AppDocument, Decision>>;
+
+/** By lines, spaces or commas, each once. */
+const partsOf = (typed: string) => [...new Set(typed.split(/[\s,]+/).filter(Boolean))];
+
+export const typedOf = (app: App): Typed => ({
+  hosts: (app.fallback_hosts ?? []).join("\n"),
+  ports: (app.callback_ports ?? []).join(", "),
+  rewards: app.max_rewards_per_user_day == null ? "" : String(app.max_rewards_per_user_day),
+  blocked: (app.blocked_offers ?? []).join("\n"),
+});
+
+export const decidedOf = (typed: Typed): Decided => ({
+  fallback_hosts: partsOf(typed.hosts.toLowerCase()),
+  callback_ports: partsOf(typed.ports).map(Number),
+  max_rewards_per_user_day: typed.rewards.trim() === "" ? null : Number(typed.rewards),
+  blocked_offers: partsOf(typed.blocked),
+});
+
+const isInteger = (text: string, least: number, most: number) =>
+  /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most;
+
+export const problemsOf = ({ ports, rewards }: Typed) => ({
+  ports: partsOf(ports).every((port) => isInteger(port, 0, MOST_PORT)) ? null : text.badPort,
+  rewards: rewards.trim() === "" || isInteger(rewards.trim(), 1, MOST_REWARDS) ? null : text.badRewards,
+});
+
+/** The fields that differ from the app's. */
+export function changeOf(app: App, typed: Typed): Partial<AppDocument> {
+  const [before, after] = [decidedOf(typedOf(app)), decidedOf(typed)];
+  const isChanged = (field: Decision) => JSON.stringify(before[field]) !== JSON.stringify(after[field]);
+  return Object.fromEntries(DECISIONS.filter(isChanged).map((field) => [field, after[field]]));
+}
