@@ -1,6 +1,6 @@
 // Text of an app in the console.
 
-import { count, dateText, amount, exactMoney, percent, timeText } from "../../pages/format";
+import { amount, count, dateText, exactMoney, percent, timeText } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
 import type { AppDocument, Comparison, Platform } from "../types/apps";
 

@@ -1,6 +1,6 @@
 // Text of the publishers: the list, and one with its people, keys and facts.
 
-import { count, dateText, amount, durationText, timeText } from "../../pages/format";
+import { amount, count, dateText, durationText, timeText } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
 import type { Role } from "../types";
 import type { Endpoint } from "../types/publishers";
