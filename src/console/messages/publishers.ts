@@ -269,7 +269,5 @@ export const facts = {
   wrongTitle: "Nothing was kept",
   wrongText: (lines: number) =>
     lines >= 20 ? "These are the first 20 problems." : `${plural(lines, "problem was", "problems were")} found.`,
-  line: "Line",
-  column: "Column",
-  problem: "What is wrong",
+  line: (line: number) => `Line ${count(line)}:`,
 };

@@ -142,7 +142,7 @@ export const views = ({ admin, support }) => ({
       await page.locator("input[type=file]").setInputFiles(file);
       await page.getByRole("button", { name: "Replace the day" }).click();
     },
-    shows: shows("What is wrong"),
+    shows: shows("is missing from the header"),
     isOverlay: true,
   },
   "console-publisher-facts-loading": loading(`${PUBLISHER}?section=facts`, `publishers/${DEMO}/facts`, admin),

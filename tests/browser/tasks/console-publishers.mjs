@@ -130,7 +130,7 @@ export async function loadDay(page, hand, date, { wrong, right, rows }) {
   await choose(wrong);
   await dialog(page).getByText(/^facts\.csv: 2 lines, /).waitFor();
   await hand.press(inDialog(page, "Replace the day"));
-  const lines = dialog(page).getByRole("table", { name: "Nothing was kept" });
+  const lines = dialog(page).getByRole("list", { name: "Nothing was kept" });
   await lines.getByText("impressions").waitFor();
   await choose(right);
   await lines.waitFor({ state: "detached" });

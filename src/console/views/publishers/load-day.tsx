@@ -8,8 +8,7 @@ import { Field } from "../../../pages/components/field";
 import { focusHeading } from "../../../pages/components/heading";
 import { FormError } from "../../../pages/components/states";
 import { say } from "../../../pages/components/status";
-import { type Column, Table } from "../../../pages/components/table";
-import { count, isDate } from "../../../pages/format";
+import { isDate } from "../../../pages/format";
 import { withVerification } from "../../../pages/passkeys";
 import type { WrongLine } from "../../../pages/types";
 import { publishersApi as api } from "../../api/publishers";
@@ -101,18 +100,13 @@ function WrongLines({ lines }: { lines: WrongLine[] }) {
       <p class="failed-text">
         <b>{text.wrongTitle}.</b> {text.wrongText(lines.length)}
       </p>
-      <Table
-        name={text.wrongTitle}
-        columns={COLUMNS}
-        rows={lines}
-        rowKey={({ line, column, message }) => `${line} ${column} ${message}`}
-      />
+      <ul aria-label={text.wrongTitle}>
+        {lines.map(({ line, column, message }) => (
+          <li key={`${line} ${column} ${message}`}>
+            {text.line(line)} {column && <code>{column}</code>} {message}
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }
-
-const COLUMNS: Column<WrongLine>[] = [
-  { key: "line", header: text.line, cell: ({ line }) => count(line) },
-  { key: "column", header: text.column, cell: ({ column }) => (column ? <code>{column}</code> : common.none) },
-  { key: "message", header: text.problem, cell: ({ message }) => <span class="wrap">{message}</span> },
-];
