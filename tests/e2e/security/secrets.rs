@@ -272,6 +272,10 @@ fn secrets_are_compared_as_hashes_in_constant_time_or_not_at_all() {
         // Hash tables and parts of a query.
         "hash & self.mask == self.bits",
         "if seeded_hash::seed() == 0",
+        // A token's public serial, the name of a parameter, and the beginning of every token.
+        "Serial::parse(&issued.token_id) == Some(token.serial)",
+        "if known == \"token\"",
+        "if text.starts_with(\"at_\")",
         // A tag of HTML.
         "start.eq_ignore_ascii_case(tag)",
         // Public values of WebAuthn: the host's hash, a tag of DER, lengths of keys; and an account's kind.
