@@ -8,6 +8,8 @@ import * as router from "./router";
 import { type Route, route } from "./router";
 
 const publishers = lazy(() => import("./views/publishers"));
+const offers = lazy(() => import("./views/offers"));
+const advertisers = lazy(() => import("./views/advertisers"));
 const settings = lazy(() => import("./views/settings"));
 
 export function App() {
@@ -49,6 +51,25 @@ function View({ route }: { route: Route }) {
     case "app": {
       const { appId } = route;
       return <publishers.Lazy title={text.publishers} view={({ App }) => <App key={appId} appId={appId} />} />;
+    }
+    case "offers":
+      return <offers.Lazy title={text.offers} view={({ Offers }) => <Offers />} />;
+    case "offer": {
+      const { offerId } = route;
+      return <offers.Lazy title={text.offers} view={({ Offer }) => <Offer key={offerId} offerId={offerId} />} />;
+    }
+    case "import":
+      return <offers.Lazy title={text.offers} view={({ Import }) => <Import />} />;
+    case "advertisers":
+      return <advertisers.Lazy title={text.advertisers} view={({ Advertisers }) => <Advertisers />} />;
+    case "advertiser": {
+      const id = route.advertiserId;
+      return (
+        <advertisers.Lazy
+          title={text.advertisers}
+          view={({ Advertiser }) => <Advertiser key={id} advertiserId={id} />}
+        />
+      );
     }
     case "settings":
       return <settings.Lazy title={text.settings} view={({ Settings }) => <Settings section={route.section} />} />;

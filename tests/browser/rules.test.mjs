@@ -8,7 +8,7 @@ import { ROOT } from "./support/signpost.mjs";
 import { importSource } from "./support/sources.mjs";
 
 const { convert, isRate } = await importSource("dashboard/views/apps/currency.ts");
-const { COUNTRIES } = await importSource("dashboard/views/apps/countries.ts");
+const { COUNTRIES } = await importSource("pages/countries.ts");
 const { amount } = await importSource("pages/format.ts");
 const { auditDetail, REPLAY_WORDS } = await importSource("pages/messages/settings.ts");
 const { findingText } = await importSource("dashboard/messages/tester.ts");

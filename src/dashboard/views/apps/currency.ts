@@ -1,19 +1,12 @@
 // Amounts in an app's currency, by the rule of `domain::model::money`: exact integers, rounded once.
 
+import { MICROS, micros } from "../../../pages/micros";
 import type { Rounding } from "../../types";
 
-const MICROS = 1_000_000n;
 // micro-USD × micro-units of the currency.
 const DECIMALS_OF_PRODUCT = 12;
 const MOST_PER_USD = 1_000_000_000n * MICROS;
 export const MOST_DECIMALS = 6;
-
-/** Decimal text in millionths; null for text that is no number above 0 with at most 6 decimals. */
-export function micros(text: string): bigint | null {
-  const match = /^(\d{1,10})(?:\.(\d{1,6}))?$/.exec(text.trim());
-  if (!match) return null;
-  return BigInt(match[1]!) * MICROS + BigInt((match[2] ?? "").padEnd(6, "0"));
-}
 
 /** A rate that the service accepts. */
 export function isRate(text: string): boolean {

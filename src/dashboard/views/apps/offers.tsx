@@ -11,7 +11,7 @@ import { countryName, money, percent, smallMoney } from "../../../pages/format";
 import { PLATFORM_NAMES } from "../../messages/apps";
 import { offers as text } from "../../messages/offers";
 import type { Amount, App, AppOffer, OfferPage, OfferQuery, Platform } from "../../types";
-import { COUNTRIES } from "./countries";
+import { COUNTRIES } from "../../../pages/countries";
 import { AppFrame } from "./frame";
 import { appKey } from "./keys";
 import { TrackingUrlBuilder } from "./tracking-url";

@@ -1,6 +1,6 @@
 // All countries, by name: the codes of ISO 3166-1 and Kosovo, as `domain::model::country` has them.
 
-import { countryName } from "../../../pages/format";
+import { countryName } from "./format";
 
 const CODES =
   "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY " +

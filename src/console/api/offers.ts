@@ -1,0 +1,21 @@
+// The operator's calls for offers.
+
+import { call, get, id, post, put } from "../../pages/client";
+import type { FiguresOfMany, KeptOffer, NearCaps, Offer, OfferPage, Preview, TermsHistory } from "../types/offers";
+import { OPERATOR, pageQuery } from "./operator";
+
+const NDJSON = { "Content-Type": "application/x-ndjson" };
+
+const offer = (offerId: string) => `${OPERATOR}/offers/${id(offerId)}`;
+
+export const offersApi = {
+  list: (cursor: string | null, limit: number) => get<OfferPage>(`${OPERATOR}/offers${pageQuery({ limit, cursor })}`),
+  read: (offerId: string) => get<KeptOffer>(offer(offerId)),
+  write: (offerId: string, document: Offer) => put<KeptOffer>(offer(offerId), document),
+  terms: (offerId: string) => get<TermsHistory>(`${offer(offerId)}/terms`),
+  figuresOf: (offer_ids: string[]) => post<FiguresOfMany>(`${OPERATOR}/offer_figures`, { offer_ids }),
+  nearCaps: () => get<NearCaps>(`${OPERATOR}/caps?limit=100`),
+  preview: (offerId: string, document: Offer) => post<Preview>(`${offer(offerId)}/preview`, document),
+  countImport: (lines: string) => call<{ would_import: number }>("POST", `${OPERATOR}/import?dry_run=true`, lines, NDJSON),
+  import: (lines: string) => call<{ imported: number }>("POST", `${OPERATOR}/import`, lines, NDJSON),
+};

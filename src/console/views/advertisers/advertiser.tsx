@@ -1,0 +1,80 @@
+// The page of an advertiser: its name, its tokens, its postbacks, and the check of a URL.
+
+import { useState } from "preact/hooks";
+import { put, refresh, useCached } from "../../../pages/cache";
+import { FormDialog, TextField } from "../../../pages/components/dialog";
+import { Heading } from "../../../pages/components/heading";
+import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states";
+import { say } from "../../../pages/components/status";
+import { withVerification } from "../../../pages/passkeys";
+import { advertisersApi } from "../../api/advertisers";
+import { pageQuery } from "../../api/operator";
+import { advertisers as text } from "../../messages/advertisers";
+import { ADVERTISERS_PATH, OFFERS_PATH } from "../../router";
+import { may } from "../../session";
+import type { Advertiser as Kept } from "../../types/advertisers";
+import { ADVERTISER_NAMES_KEY } from "../use-advertisers";
+import { CheckCard } from "./check";
+import { ADVERTISERS_KEY, advertiserKey } from "./keys";
+import { Postbacks } from "./postbacks";
+import { Tokens } from "./tokens";
+
+const LONGEST_NAME = 200;
+
+export function Advertiser({ advertiserId }: { advertiserId: string }) {
+  const advertiser = useCached(advertiserKey(advertiserId), () => advertisersApi.read(advertiserId));
+  const [isRenaming, setRenaming] = useState(false);
+  const { data, error, reload } = advertiser;
+  return (
+    <>
+      <Heading title={data?.name ?? text.advertiser} within={[text.title]} note={<code>{advertiserId}</code>}>
+        <a class="button" href={ADVERTISERS_PATH}>
+          {text.toList}
+        </a>
+        <a class="button" href={OFFERS_PATH + pageQuery({ advertiser: advertiserId })}>
+          {text.offers}
+        </a>
+        {data && may("manage") && (
+          <button type="button" class="button" onClick={() => setRenaming(true)}>
+            {text.rename}
+          </button>
+        )}
+      </Heading>
+      <Stale of={advertiser} retry={reload} />
+      {data ? (
+        <>
+          <Tokens advertiser={data} reload={reload} />
+          <Postbacks advertiserId={advertiserId} />
+          <CheckCard />
+        </>
+      ) : error?.status === 404 ? (
+        <Empty title={text.notFound} />
+      ) : error ? (
+        <Failed error={error} retry={reload} />
+      ) : (
+        <Skeleton lines={5} />
+      )}
+      {data && isRenaming && <Rename advertiser={data} onClose={() => setRenaming(false)} />}
+    </>
+  );
+}
+
+function Rename({ advertiser, onClose }: { advertiser: Kept; onClose: () => void }) {
+  const { advertiser_id: id } = advertiser;
+  const [name, setName] = useState(advertiser.name);
+  return (
+    <FormDialog
+      title={text.rename}
+      button={text.rename}
+      onSubmit={async () => {
+        put(advertiserKey(id), await withVerification(() => advertisersApi.write(id, name.trim())));
+        for (const key of [ADVERTISERS_KEY, ADVERTISER_NAMES_KEY]) void refresh(key);
+        say(text.renamed);
+        onClose();
+      }}
+      onClose={onClose}
+    >
+      <TextField label={text.name} hint={text.nameHint} longest={LONGEST_NAME} value={name} onChange={setName} />
+    </FormDialog>
+  );
+}

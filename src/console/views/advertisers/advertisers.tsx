@@ -1,0 +1,210 @@
+// The list of advertisers, and the dialog that creates one.
+
+import { useEffect, useState } from "preact/hooks";
+import { refresh } from "../../../pages/cache";
+import { ApiError } from "../../../pages/client";
+import { FormDialog, TextField } from "../../../pages/components/dialog";
+import { Field } from "../../../pages/components/field";
+import { Heading } from "../../../pages/components/heading";
+import { Plus } from "../../../pages/components/icons";
+import { Empty, Failed, FormError, Stale } from "../../../pages/components/states";
+import { say } from "../../../pages/components/status";
+import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
+import { timeText } from "../../../pages/format";
+import { navigate, search, setSearch } from "../../../pages/navigation";
+import { withVerification } from "../../../pages/passkeys";
+import { usePages } from "../../../pages/use-pages";
+import { advertisersApi } from "../../api/advertisers";
+import { pageQuery } from "../../api/operator";
+import { advertisers as text, check } from "../../messages/advertisers";
+import { advertiserPath } from "../../router";
+import { may } from "../../session";
+import type { Advertiser } from "../../types/advertisers";
+import { ADVERTISER_NAMES_KEY } from "../use-advertisers";
+import { CheckDialog } from "./check";
+import { ADVERTISERS_KEY } from "./keys";
+import { isValid } from "./tokens";
+
+const PAGE_ADVERTISERS = 100;
+const LONGEST_ID = 64;
+const LONGEST_NAME = 200;
+const ID = /^[A-Za-z0-9-]{1,64}$/;
+
+const loadPage = async (cursor: string | null) => {
+  const page = await advertisersApi.list(cursor, PAGE_ADVERTISERS);
+  return { rows: page.advertisers, cursor: page.cursor };
+};
+
+export function Advertisers() {
+  const [open, setOpen] = useState<"create" | "check" | null>(null);
+  const close = () => setOpen(null);
+  return (
+    <>
+      <Heading title={text.title} note={text.intro}>
+        <button type="button" class="button" onClick={() => setOpen("check")}>
+          {check.title}
+        </button>
+        {may("manage") && (
+          <button type="button" class="button primary" onClick={() => setOpen("create")}>
+            <Plus /> {text.create}
+          </button>
+        )}
+      </Heading>
+      <List />
+      {open === "create" && <Create onClose={close} />}
+      {open === "check" && <CheckDialog onClose={close} />}
+    </>
+  );
+}
+
+const textOf = (query: string) => new URLSearchParams(query).get("q") ?? "";
+
+function List() {
+  const wanted = textOf(search.value);
+  const [typed, setTyped] = useState(wanted);
+  useEffect(() => {
+    if (typed.trim() !== wanted) setTyped(wanted);
+  }, [wanted]);
+  const { first, rows, cursor, more } = usePages(ADVERTISERS_KEY, loadPage);
+  const change = (next: string) => {
+    setTyped(next);
+    setSearch(pageQuery({ q: next.trim() }), "replace");
+  };
+  const isWanted = ({ name, advertiser_id }: Advertiser) =>
+    [name, advertiser_id].some((value) => value.toLowerCase().includes(wanted.toLowerCase()));
+  const shown = rows?.filter(isWanted);
+  const isSearching = shown?.length === 0 && cursor !== null;
+  useEffect(() => {
+    // Nobody is shown an empty list while there may be an advertiser that matches.
+    if (isSearching && !more.isRunning && !more.error) void more.run();
+  }, [isSearching, more.isRunning, wanted]);
+  if (!rows || !shown) {
+    return first.error ? (
+      <Failed error={first.error} retry={first.reload} />
+    ) : (
+      <div class="card">
+        <TableSkeleton rows={6} />
+      </div>
+    );
+  }
+  if (rows.length === 0) return <Empty title={text.emptyTitle}>{text.empty}</Empty>;
+  return (
+    <>
+      <Stale of={first} retry={first.reload} />
+      <form class="card padded list-filters" role="search" aria-label={text.title} onSubmit={(event) => event.preventDefault()}>
+        <Field label={text.search}>
+          {(props) => (
+            <input
+              {...props}
+              type="text"
+              autocomplete="off"
+              spellcheck={false}
+              value={typed}
+              onInput={(event) => change(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+      </form>
+      {shown.length > 0 ? (
+        <div class="card table-card">
+          <Table stacks name={text.title} columns={COLUMNS} rows={shown} rowKey={({ advertiser_id }) => advertiser_id} />
+        </div>
+      ) : (
+        cursor === null && (
+          <Empty
+            title={text.noneTitle}
+            action={
+              <button type="button" class="button" onClick={() => change("")}>
+                {text.clear}
+              </button>
+            }
+          />
+        )
+      )}
+      <FormError error={more.error} />
+      <div class="row list-foot">
+        {cursor !== null && (!isSearching || more.error !== null) && (
+          <button type="button" class="button" aria-disabled={more.isRunning} onClick={() => void more.run()}>
+            {text.more}
+          </button>
+        )}
+        <p class="note" role="status">
+          {isSearching
+            ? text.searching(rows.length)
+            : shown.length > 0 && text.shown(shown.length, rows.length, cursor === null)}
+        </p>
+      </div>
+    </>
+  );
+}
+
+const COLUMNS: Column<Advertiser>[] = [
+  {
+    key: "advertiser",
+    header: text.advertiser,
+    cell: ({ advertiser_id: id, name }) => (
+      <div class="offer">
+        <a href={advertiserPath(id)}>{name}</a>
+        <span class="cell-second">{id}</span>
+      </div>
+    ),
+  },
+  {
+    key: "tokens",
+    header: text.tokens,
+    isNumber: true,
+    cell: ({ tokens }) => tokens.filter(isValid).length,
+  },
+  {
+    key: "newest",
+    header: text.newest,
+    cell: ({ tokens }) => {
+      const valid = tokens.filter(isValid);
+      if (valid.length === 0) return <span class="note">{text.noToken}</span>;
+      return timeText(Math.max(...valid.map(({ issued_at }) => issued_at)));
+    },
+  },
+];
+
+function Create({ onClose }: { onClose: () => void }) {
+  const [id, setId] = useState("");
+  const [name, setName] = useState("");
+  const [problem, setProblem] = useState<string | null>(null);
+  const create = async () => {
+    if (!ID.test(id)) return setProblem(text.badId);
+    // A call that writes an advertiser would rename the one that is there.
+    const isTaken = await advertisersApi.read(id).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof ApiError && error.status === 404) return false;
+        throw error;
+      },
+    );
+    if (isTaken) return setProblem(text.taken);
+    await withVerification(() => advertisersApi.write(id, name.trim()));
+    say(text.created(name.trim()));
+    for (const key of [ADVERTISERS_KEY, ADVERTISER_NAMES_KEY]) void refresh(key);
+    onClose();
+    navigate(advertiserPath(id));
+  };
+  return (
+    <FormDialog title={text.create} button={text.create} onSubmit={create} onClose={onClose}>
+      <TextField label={text.name} hint={text.nameHint} longest={LONGEST_NAME} value={name} onChange={setName} />
+      <TextField
+        label={text.id}
+        hint={text.idHint}
+        longest={LONGEST_ID}
+        value={id}
+        onChange={(value) => {
+          setProblem(null);
+          setId(value.trim());
+        }}
+      />
+      {problem && (
+        <p class="form-error" role="alert">
+          {problem}
+        </p>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,46 @@
+// The filter of the list of offers: in the address, and over what is loaded.
+
+import { type OfferState, STATE_NAMES } from "../../messages/offers";
+import { type KeptOffer, OFFER_TYPES } from "../../types/offers";
+import { pageQuery } from "../../api/operator";
+
+export interface OfferFilter {
+  text: string;
+  advertiser: string;
+  type: string;
+  state: OfferState | "";
+}
+
+export const NO_FILTER: OfferFilter = { text: "", advertiser: "", type: "", state: "" };
+export const STATES = Object.keys(STATE_NAMES) as OfferState[];
+
+export function parseFilter(search: string): OfferFilter {
+  const query = new URLSearchParams(search);
+  const value = (name: string) => query.get(name) ?? "";
+  return {
+    text: value("q"),
+    advertiser: value("advertiser"),
+    type: OFFER_TYPES.find((type) => type === value("type")) ?? "",
+    state: STATES.find((state) => state === value("state")) ?? "",
+  };
+}
+
+export const searchOf = ({ text, advertiser, type, state }: OfferFilter) =>
+  pageQuery({ q: text.trim(), advertiser, type, state });
+
+export function stateOf({ active, starts_at, ends_at }: KeptOffer, now: number): OfferState {
+  if (!active) return "off";
+  if (ends_at != null && now >= ends_at) return "ended";
+  return starts_at != null && now < starts_at ? "not_started" : "active";
+}
+
+export function matches(offer: KeptOffer, filter: OfferFilter, now: number): boolean {
+  const text = filter.text.trim().toLowerCase();
+  const texts = [offer.name, offer.offer_id, offer.s_id, ...offer.goals.map(({ id }) => id)];
+  return (
+    (text === "" || texts.some((value) => value.toLowerCase().includes(text))) &&
+    (filter.advertiser === "" || offer.advertiser_id === filter.advertiser) &&
+    (filter.type === "" || offer.off_type === filter.type) &&
+    (filter.state === "" || stateOf(offer, now) === filter.state)
+  );
+}

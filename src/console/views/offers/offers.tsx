@@ -1,0 +1,241 @@
+// The list of offers, with their caps and the figures of the last 30 days.
+
+import { useEffect, useState } from "preact/hooks";
+import { FormDialog, TextField } from "../../../pages/components/dialog";
+import { Heading } from "../../../pages/components/heading";
+import { Plus } from "../../../pages/components/icons";
+import { Empty, Failed, FormError, Stale } from "../../../pages/components/states";
+import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
+import { money } from "../../../pages/format";
+import { common } from "../../messages";
+import { navigate, search, setSearch } from "../../../pages/navigation";
+import { usePages } from "../../../pages/use-pages";
+import { offersApi } from "../../api/offers";
+import { offers as text } from "../../messages/offers";
+import { advertiserPath, IMPORT_PATH, offerPath } from "../../router";
+import { may } from "../../session";
+import type { Figures, KeptOffer } from "../../types/offers";
+import { useAdvertisers } from "../use-advertisers";
+import { matches, NO_FILTER, type OfferFilter, parseFilter, searchOf } from "./filter";
+import { ID } from "./draft";
+import { OFFERS_KEY } from "./keys";
+import { ListFilters } from "./list-filters";
+import { NearCaps } from "./near-caps";
+import { nowSeconds, StateBadge } from "./state-badge";
+import { useFigures } from "./use-figures";
+
+// As many as one call gives figures of.
+const PAGE_OFFERS = 100;
+
+const loadPage = async (cursor: string | null) => {
+  const page = await offersApi.list(cursor, PAGE_OFFERS);
+  return { rows: page.offers, cursor: page.cursor };
+};
+
+export function Offers() {
+  const [isCreating, setCreating] = useState(false);
+  return (
+    <>
+      <Heading title={text.title} note={text.intro}>
+        {may("manage") && (
+          <>
+            <a class="button" href={IMPORT_PATH}>
+              {text.import}
+            </a>
+            <button type="button" class="button primary" onClick={() => setCreating(true)}>
+              <Plus /> {text.create}
+            </button>
+          </>
+        )}
+      </Heading>
+      <NearCaps />
+      <List />
+      {isCreating && <Create onClose={() => setCreating(false)} />}
+    </>
+  );
+}
+
+function List() {
+  const filter = parseFilter(search.value);
+  const change = (next: OfferFilter) => setSearch(searchOf(next), "replace");
+  // The space that is typed last belongs to the next word.
+  const [typed, setTyped] = useState(filter.text);
+  useEffect(() => {
+    if (typed.trim() !== filter.text) setTyped(filter.text);
+  }, [filter.text]);
+  const { first, rows, cursor, more } = usePages(OFFERS_KEY, loadPage);
+  const now = nowSeconds();
+  const shown = rows?.filter((offer) => matches(offer, filter, now));
+  const isSearching = shown?.length === 0 && cursor !== null;
+  useEffect(() => {
+    // Nobody is shown an empty list while there may be offers that match.
+    if (isSearching && !more.isRunning && !more.error) void more.run();
+  }, [isSearching, more.isRunning, searchOf(filter)]);
+  return (
+    <>
+      <ListFilters
+        filter={{ ...filter, text: typed }}
+        onChange={(next) => {
+          setTyped(next.text);
+          change(next);
+        }}
+      />
+      <Stale of={first} retry={first.reload} />
+      {!rows || !shown ? (
+        first.error ? (
+          <Failed error={first.error} retry={first.reload} />
+        ) : (
+          <div class="card">
+            <TableSkeleton rows={8} />
+          </div>
+        )
+      ) : shown.length > 0 ? (
+        <Shown offers={shown} />
+      ) : rows.length === 0 ? (
+        <Empty title={text.emptyTitle}>{text.empty}</Empty>
+      ) : (
+        cursor === null && (
+          <Empty
+            title={text.noneTitle}
+            action={
+              <button type="button" class="button" onClick={() => change(NO_FILTER)}>
+                {text.clear}
+              </button>
+            }
+          >
+            {text.none(rows.length)}
+          </Empty>
+        )
+      )}
+      <FormError error={more.error} />
+      {rows && shown && rows.length > 0 && (
+        <div class="row list-foot">
+          {cursor !== null && (!isSearching || more.error !== null) && (
+            <button type="button" class="button" aria-disabled={more.isRunning} onClick={() => void more.run()}>
+              {text.more}
+            </button>
+          )}
+          <p class="note" role="status">
+            {isSearching ? text.searching(rows.length) : shown.length > 0 && text.shown(shown.length, rows.length, cursor === null)}
+          </p>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Shown({ offers }: { offers: KeptOffer[] }) {
+  const { nameOf } = useAdvertisers();
+  const { figures, error, retry } = useFigures(offers.map(({ offer_id }) => offer_id));
+  return (
+    <>
+      {error !== null && (
+        <div class="banner warning" role="status">
+          <p>{text.figuresFailed}</p>
+          <button type="button" class="button small" onClick={retry}>
+            {common.retry}
+          </button>
+        </div>
+      )}
+      <div class="card table-card">
+        <Table
+          stacks
+          name={text.title}
+          columns={columns(nameOf, figures)}
+          rows={offers}
+          rowKey={({ offer_id }) => offer_id}
+        />
+      </div>
+    </>
+  );
+}
+
+const columns = (nameOf: (id: string) => string, figures: Record<string, Figures>): Column<KeptOffer>[] => [
+  {
+    key: "offer",
+    header: text.offer,
+    cell: (offer) => (
+      <div class="offer">
+        <a href={offerPath(offer.offer_id)}>{offer.name}</a>
+        <span class="cell-second">
+          {offer.offer_id}, {offer.off_type}
+        </span>
+      </div>
+    ),
+  },
+  { key: "state", header: text.state, cell: (offer) => <StateBadge offer={offer} /> },
+  {
+    key: "advertiser",
+    header: text.advertiser,
+    cell: ({ advertiser_id: id }) => (
+      <div class="advertiser">
+        <a href={advertiserPath(id)}>{nameOf(id)}</a>
+      </div>
+    ),
+  },
+  {
+    key: "payout",
+    header: text.payout,
+    isNumber: true,
+    cell: ({ goals }) => (
+      <span>
+        {money(goals.reduce((sum, { payout_usd }) => sum + payout_usd, 0))}
+        <span class="cell-second">{text.payoutNote(goals.length)}</span>
+      </span>
+    ),
+  },
+  {
+    key: "caps",
+    header: text.caps,
+    cell: ({ offer_id, click_cap: clicks, conversion_cap: conversions }) => {
+      const { caps } = figures[offer_id] ?? {};
+      if (!clicks && !conversions) return null;
+      return (
+        <span class="lines">
+          {clicks && <span>{text.clickCap(clicks.lim, caps?.click?.used)}</span>}
+          {conversions && <span>{text.conversionCap(conversions.lim, caps?.conversion?.used)}</span>}
+        </span>
+      );
+    },
+  },
+  {
+    key: "figures",
+    header: text.figures,
+    isNumber: true,
+    cell: ({ offer_id }) => {
+      const known = figures[offer_id];
+      if (!known) return <span class="note">{common.none}</span>;
+      if (known.clicks === 0 && known.conversions === 0) return <span class="note">{text.noClicks}</span>;
+      return (
+        <span class="lines">
+          <span>{text.paid(known.payout_usd)}</span>
+          <span class="note">{text.reached(known.clicks, known.conversions)}</span>
+        </span>
+      );
+    },
+  },
+];
+
+function Create({ onClose }: { onClose: () => void }) {
+  const [id, setId] = useState("");
+  const [isBad, setBad] = useState(false);
+  return (
+    <FormDialog
+      title={text.create}
+      button={text.openEditor}
+      onSubmit={async () => {
+        if (!ID.test(id)) return setBad(true);
+        onClose();
+        navigate(offerPath(id));
+      }}
+      onClose={onClose}
+    >
+      <TextField label={text.offerId} hint={text.createText} longest={64} value={id} onChange={(value) => setId(value.trim())} />
+      {isBad && !ID.test(id) && (
+        <p class="form-error" role="alert">
+          {text.badId}
+        </p>
+      )}
+    </FormDialog>
+  );
+}

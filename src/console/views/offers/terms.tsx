@@ -1,0 +1,98 @@
+// The terms in force and those before.
+
+import { useState } from "preact/hooks";
+import { useCached } from "../../../pages/cache";
+import { Card } from "../../../pages/components/part";
+import { Failed, Stale } from "../../../pages/components/states";
+import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
+import { timeText } from "../../../pages/format";
+import { offersApi } from "../../api/offers";
+import { offer as messages, ONCE_PER_NAMES } from "../../messages/offers";
+import type { KeptOffer, Revision } from "../../types/offers";
+import { useAdvertisers } from "../use-advertisers";
+import { payoutText } from "./draft";
+import { termsKey } from "./keys";
+
+const text = messages.terms;
+const SHOWN = 3;
+
+export function TermsOf({ offer }: { offer: KeptOffer }) {
+  const { offer_id: id, terms_since: since } = offer;
+  const terms = useCached(termsKey(id), () => offersApi.terms(id));
+  const { nameOf } = useAdvertisers();
+  const [isWhole, setWhole] = useState(false);
+  const all = terms.data?.revisions;
+  const shown = isWhole ? all : all?.slice(0, SHOWN);
+  return (
+    <Card title={text.title} intro={since == null ? text.intro : `${text.intro} ${text.since(since)}`}>
+      <Stale of={terms} retry={terms.reload} />
+      <div class="part-table">
+        {shown ? (
+          <Table
+            stacks
+            name={text.title}
+            columns={columns(terms.data!.current, nameOf)}
+            rows={shown}
+            rowKey={({ revision }) => String(revision)}
+          />
+        ) : terms.error ? (
+          <Failed compact error={terms.error} retry={terms.reload} />
+        ) : (
+          <TableSkeleton rows={2} />
+        )}
+      </div>
+      {all && shown && shown.length < all.length && (
+        <button type="button" class="button small" onClick={() => setWhole(true)}>
+          {text.all(all.length)}
+        </button>
+      )}
+    </Card>
+  );
+}
+
+const columns = (current: number, nameOf: (id: string) => string): Column<Revision>[] => [
+  {
+    key: "from",
+    header: text.revision,
+    cell: ({ revision }) => (
+      <>
+        {timeText(revision)}
+        <span class="cell-second">{text.number(revision)}</span>
+      </>
+    ),
+  },
+  {
+    key: "until",
+    header: text.until,
+    cell: ({ revision, superseded_at: end }) =>
+      revision === current ? <span class="badge approved">{text.inForce}</span> : end === null ? null : timeText(end),
+  },
+  {
+    key: "goals",
+    header: text.goals,
+    cell: ({ terms }) => (
+      <ul class="term-goals">
+        {terms.goals.map(({ id, payout_usd, gl_val }) => (
+          <li key={id}>
+            {payoutText(payout_usd)} USD <span class="note">{gl_val === null ? id : `${id}, ${gl_val}`}</span>
+          </li>
+        ))}
+      </ul>
+    ),
+  },
+  {
+    key: "window",
+    header: text.window,
+    cell: ({ terms }) => (
+      <span class="lines">
+        <span>{text.days(terms.conversion_window_days)}</span>
+        <span class="note">{ONCE_PER_NAMES[terms.once_per]}</span>
+      </span>
+    ),
+  },
+  {
+    key: "advertiser",
+    header: text.advertiser,
+    cell: ({ terms }) => <div class="advertiser">{nameOf(terms.advertiser_id)}</div>,
+  },
+];

@@ -1,0 +1,19 @@
+// The advertisers by name, for lists and choices. Beyond the first page an advertiser is named by its ID.
+
+import { useCached } from "../../pages/cache";
+import { advertisersApi } from "../api/advertisers";
+
+const MOST = 1000;
+
+export const ADVERTISER_NAMES_KEY = "advertiser names";
+
+export function useAdvertisers() {
+  const { data } = useCached(ADVERTISER_NAMES_KEY, () => advertisersApi.list(null, MOST));
+  const list = data?.advertisers ?? [];
+  return {
+    list,
+    /** Whether an ID that is not in the list is of no advertiser. */
+    isWhole: data !== undefined && data.cursor === null,
+    nameOf: (id: string) => list.find(({ advertiser_id }) => advertiser_id === id)?.name ?? id,
+  };
+}

@@ -1,0 +1,10 @@
+// Decimal text as exact integers.
+
+export const MICROS = 1_000_000n;
+
+/** Decimal text in millionths; null for text that is no number above 0 with at most 6 decimals. */
+export function micros(text: string): bigint | null {
+  const match = /^(\d{1,10})(?:\.(\d{1,6}))?$/.exec(text.trim());
+  if (!match) return null;
+  return BigInt(match[1]!) * MICROS + BigInt((match[2] ?? "").padEnd(6, "0"));
+}

@@ -1,0 +1,140 @@
+// The operator creates an offer, corrects it, switches it off, and imports a file.
+
+import assert from "node:assert/strict";
+
+const dialog = (page) => page.getByRole("dialog");
+const inDialog = (page, name) => dialog(page).getByRole("button", { name, exact: true });
+const heading = (page, name) => page.getByRole("heading", { name, exact: true, level: 1 });
+const field = (page, label) => page.getByRole("textbox", { name: label, exact: true });
+export const said = (page, text) => page.locator(".status").getByText(text).first().waitFor({ state: "attached" });
+
+/** Writes over what a field has. */
+async function overwrite(page, hand, target, text) {
+  await hand.write(target, "");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type(text);
+}
+
+const isInvalid = async (target) => (await target.getAttribute("aria-invalid")) === "true";
+
+/** Everything that is wrong is said at its field, by the page or by Signpost, before the offer is there. */
+export async function createOffer(page, hand, { id, goal, takenGoal, name }) {
+  await page.goto("/console/offers");
+  await hand.press(page.getByRole("button", { name: "Create an offer" }));
+  await hand.write(dialog(page).getByLabel("Offer ID"), id);
+  await hand.press(inDialog(page, "Go on to the editor"));
+  await heading(page, `New offer ${id}`).waitFor();
+  const review = page.getByRole("button", { name: "Review and save" });
+
+  await hand.press(review);
+  await page.getByText("Some fields are not right yet.").waitFor();
+  assert.ok(await isInvalid(field(page, "Name")));
+  await page.waitForFunction(() => document.activeElement?.getAttribute("aria-invalid") === "true");
+  await hand.write(field(page, "Name"), name);
+  await hand.write(page.getByRole("combobox", { name: "Advertiser ID" }), "brindlefox-games");
+  await page.getByText("Brindlefox Games", { exact: true }).first().waitFor();
+  await hand.write(field(page, "Promoted app"), "com.example.kite");
+  await hand.write(field(page, "Icon URL"), "ftp://static.example.com/icon.png");
+  await hand.write(field(page, "Landing page URL"), "https://play.google.com/store/apps/details?id=com.example.kite");
+  await hand.write(field(page, "Tracking URL of the advertiser"), "https://t.example.com/c?id={click_id}&u={user_id}");
+  await hand.write(field(page, "Only in these countries"), "de, qq");
+  await hand.write(field(page, "Goal ID"), takenGoal);
+  await hand.write(field(page, "Payout in USD"), "1.2345678");
+  await hand.write(field(page, "Title"), "Reach level 10");
+  await hand.press(review);
+  await page.getByText("QQ is no code of a country.").waitFor();
+  await page.getByText("Must be dollars with at most 6 decimals").waitFor();
+  await overwrite(page, hand, field(page, "Only in these countries"), "de at");
+  await page.getByText("Germany, Austria", { exact: true }).waitFor();
+  await overwrite(page, hand, field(page, "Payout in USD"), "1.25");
+
+  // What only Signpost knows comes back to its field.
+  await hand.press(review);
+  await hand.press(inDialog(page, "Create"));
+  await page.getByText(/must be an http or https URL/i).waitFor();
+  assert.ok(await isInvalid(field(page, "Icon URL")));
+  await overwrite(page, hand, field(page, "Icon URL"), "https://static.example.com/icon.png");
+  await hand.press(review);
+  await hand.press(inDialog(page, "Create"));
+  await page.locator("[aria-invalid=true]").waitFor();
+  assert.ok(await isInvalid(field(page, "Goal ID")), "a goal of another offer");
+  await overwrite(page, hand, field(page, "Goal ID"), goal);
+
+  await hand.press(page.getByRole("button", { name: "Preview" }));
+  await dialog(page).getByText(/^https:\/\/t\.example\.com\/c\?id=/).first().waitFor();
+  await dialog(page).getByText("1,250 Coins").first().waitFor();
+  await hand.press(inDialog(page, "Close"));
+
+  await hand.press(review);
+  await dialog(page).getByText(`“${name}” pays $1.25 for 1 goal`).waitFor();
+  await hand.press(inDialog(page, "Create"));
+  await said(page, "The offer is created.");
+  await heading(page, name).waitFor();
+}
+
+/** A lower payout makes new terms, for clicks made before, too. */
+export async function lowerPayout(page, hand, payout) {
+  await overwrite(page, hand, field(page, "Payout in USD"), payout);
+  await hand.press(page.getByRole("button", { name: "Review and save" }));
+  const changes = dialog(page).getByRole("table", { name: "What changes" });
+  const row = changes.getByRole("row", { name: /Payout in USD/ });
+  assert.match(await row.innerText(), new RegExp(`1\\.25\\s+${payout}`));
+  await dialog(page).getByText("Clicks made before you save keep the terms they were made under").waitFor();
+  await hand.tick(dialog(page).getByRole("checkbox", { name: /Pay clicks made before by the new terms/ }));
+  await hand.press(inDialog(page, "Save"));
+  await said(page, "The offer is saved.");
+  const terms = page.getByRole("table", { name: "Terms" });
+  await terms.getByText(`${payout} USD`).waitFor();
+  await terms.getByText("1.25 USD").waitFor();
+  await page.getByText(/Clicks made before .* are paid by the terms in force, too\./).waitFor();
+}
+
+/** A change that meets another is not saved over it. */
+export async function meetAnother(page, hand, meanwhile) {
+  await overwrite(page, hand, field(page, "Title"), "Reach level 11");
+  await meanwhile();
+  await hand.press(page.getByRole("button", { name: "Review and save" }));
+  await dialog(page).getByText("Somebody else changed this offer").waitFor();
+  await hand.press(inDialog(page, "Load it again"));
+  await dialog(page).waitFor({ state: "detached" });
+  assert.equal(await field(page, "Title").inputValue(), "Reach level 10");
+}
+
+export async function switchOff(page, hand, name) {
+  await hand.press(page.getByRole("button", { name: "Switch off", exact: true }));
+  await dialog(page).getByText("Conversions of clicks that users have made are still paid.").waitFor();
+  await hand.press(inDialog(page, "Switch off"));
+  await said(page, "The offer is switched off.");
+  await page.locator(".heading").getByText("Switched off").waitFor();
+  await page.getByRole("button", { name: "Switch on", exact: true }).waitFor();
+  await heading(page, name).waitFor();
+}
+
+async function chooseFile(page, hand, button, name, text) {
+  const chooser = page.waitForEvent("filechooser");
+  // The button is the label of a field that a mouse does not see.
+  const label = page.locator("label", { hasText: button });
+  await hand.press(hand.constructor.handName === "mouse" ? label : page.getByLabel(button));
+  await (await chooser).setFiles({ name, mimeType: "application/x-ndjson", buffer: Buffer.from(text) });
+}
+
+/** A file with wrong lines is refused with their numbers; one without is counted, and imported on demand. */
+export async function importFile(page, hand, { wrong, right }, isKept) {
+  await page.goto("/console/offers");
+  await hand.press(page.getByRole("link", { name: "Import", exact: true }));
+  await heading(page, "Import").waitFor();
+  await chooseFile(page, hand, "Choose a file", "wrong.ndjson", wrong);
+  const lines = page.getByRole("table", { name: "2 lines are wrong" });
+  await lines.getByText("missing field `advertiser_id`").waitFor();
+  assert.deepEqual(await lines.getByRole("rowheader").allInnerTexts(), ["1", "3"]);
+
+  await chooseFile(page, hand, "Choose another file", "right.ndjson", right);
+  await page.getByText("2 resources are ready to import").waitFor();
+  await page.getByText("1 advertiser, 1 offer").waitFor();
+  assert.equal(await isKept(), false, "the check imports nothing");
+  await hand.press(page.getByRole("button", { name: "Import 2 resources" }));
+  await dialog(page).getByText("1 advertiser, 1 offer of right.ndjson").waitFor();
+  await hand.press(inDialog(page, "Import 2 resources"));
+  await said(page, "2 resources were imported.");
+  assert.equal(await isKept(), true);
+}
