@@ -130,6 +130,9 @@ pub struct List {
     pub resource: Resource,
     pub limit: u32,
     pub cursor: Option<String>,
+    /// Of apps, the publisher whose they are; of offers, the advertiser.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
 }
 
 /// Issues a new Pub-Key. Each call invalidates the previous one.

@@ -58,6 +58,9 @@ pub struct Upload {
     pub format: Format,
     /// A field and not the header `Content-Encoding`, which the runtime might decode.
     pub gzip: bool,
+    /// The name of the operator's member who loads; none with the operator's token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 impl Upload {

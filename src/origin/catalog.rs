@@ -97,7 +97,8 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             resource,
             limit,
             cursor,
-        }) => resources::list(db, resource, limit, cursor.as_deref()),
+            owner,
+        }) => resources::list(db, resource, owner.as_deref(), limit, cursor.as_deref()),
         Command::IssuePubKey(IssuePubKey { publisher_id }) => {
             tokens::issue_pub_key(db, context, &publisher_id)
         }

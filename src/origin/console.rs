@@ -70,9 +70,8 @@ async fn operate_as_member(handler: Handler, request: Call<'_>) -> Result<Answer
         request,
         ..
     } = request;
-    let role = Some(member.session.role);
     let Some(action) = action else {
-        return Ok(operator::call(context, handler, role, segments, request, address.query).await?);
+        return Ok(operator::call(context, handler, Some(&member), segments, request, address.query).await?);
     };
     let account = accounts::address(member.account.id());
     let announce = member.announce(AnnouncedChange::Operate {
@@ -80,7 +79,7 @@ async fn operate_as_member(handler: Handler, request: Call<'_>) -> Result<Answer
         subject: segments.join(" "),
     });
     let Announced { entry } = context.workers.call(&account, announce, TIMEOUT).await?;
-    let answer = operator::call(context, handler, role, segments, request, address.query)
+    let answer = operator::call(context, handler, Some(&member), segments, request, address.query)
         .await
         .unwrap_or_else(Answer::from);
     // A change that failed otherwise may have been made: its entry stays marked.

@@ -23,11 +23,9 @@ use crate::{
     isolate::RequestContext,
     metrics,
     routes::Handler,
+    site::gate::Member,
 };
-use domain::{
-    accounts::role::Role,
-    model::api_error::{ApiError, common},
-};
+use domain::model::api_error::{ApiError, common};
 use platform::http::answer::Answer;
 
 /// The longest document, in bytes.
@@ -38,11 +36,11 @@ pub fn describe() -> Answer {
     Answer::json(200, DESCRIPTION).header("Cache-Control", "public, max-age=3600")
 }
 
-/// Runs the handler of a routed request. `role` is that of the member of the console who calls; none with the token.
+/// Runs the handler of a routed request. `by` is the member of the console who calls; none with the token.
 pub async fn call(
     context: &RequestContext,
     handler: Handler,
-    role: Option<Role>,
+    by: Option<&Member>,
     segments: &[&str],
     request: Request,
     query: &str,
@@ -59,13 +57,13 @@ pub async fn call(
         Handler::Invite => accounts::invite(context, segments, request).await,
         Handler::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,
         Handler::ReadActivity => activity::read(context, segments).await,
-        Handler::Replay(call) => replays::call(context, call, role, segments, request).await,
+        Handler::Replay(call) => replays::call(context, call, by, segments, request).await,
         Handler::Search => search::search(context, request).await,
         Handler::ReadService => Ok(service::read(context).await),
         Handler::Offer(call) => offers::call(context, call, segments, request).await,
         Handler::InviteMember => accounts::invite_member(context, request).await,
         Handler::Catalog(call) => catalog::call(context, call, segments, request, query).await,
-        Handler::Ledger(call) => ledger::call(context, call, segments, request, query).await,
+        Handler::Ledger(call) => ledger::call(context, call, by, segments, request, query).await,
         Handler::Outbox(call) => outbox::call(context, call, segments, request, query).await,
         // The entry passes them on.
         Handler::Dashboard(_) | Handler::Console(_) => Err(common::NOT_FOUND),

@@ -54,6 +54,7 @@ fn pages(catalog: &Catalog, resource: Resource, limit: u32) -> Vec<Vec<String>> 
             resource,
             limit,
             cursor,
+            owner: None,
         });
         let page = body(&catalog.send(list).unwrap(), 200);
         let listed = page[resource.plural()].as_array().unwrap().iter();
@@ -65,6 +66,52 @@ fn pages(catalog: &Catalog, resource: Resource, limit: u32) -> Vec<Vec<String>> 
         cursor = page["cursor"].as_str().map(str::to_owned);
         if cursor.is_none() {
             return pages;
+        }
+    }
+}
+
+#[test]
+fn apps_are_listed_by_their_publisher_and_offers_by_their_advertiser() {
+    let catalog = Catalog::from_fixtures();
+    let demo = Demo::read();
+    for (resource, documents, member) in [
+        (Resource::App, &demo.apps, "publisher_id"),
+        (O, &demo.offers, "advertiser_id"),
+    ] {
+        let owners: BTreeMap<_, Vec<&str>> =
+            documents
+                .iter()
+                .fold(BTreeMap::new(), |mut owners, (id, document)| {
+                    owners
+                        .entry(document[member].as_str().unwrap())
+                        .or_default()
+                        .push(id);
+                    owners
+                });
+        assert!(owners.len() > 1, "{owners:?}");
+        for (owner, ids) in owners.into_iter().chain([("nobody", Vec::new())]) {
+            let (mut listed, mut cursor) = (Vec::new(), None);
+            loop {
+                let owner = Some(owner.to_owned());
+                let list = List {
+                    resource,
+                    limit: 2,
+                    cursor,
+                    owner,
+                };
+                let page = body(&catalog.send(Command::List(list)).unwrap(), 200);
+                listed.extend(page[resource.plural()].as_array().unwrap().clone());
+                cursor = page["cursor"].as_str().map(str::to_owned);
+                if cursor.is_none() {
+                    break;
+                }
+            }
+            let id_member = format!("{}_id", resource.singular());
+            let listed: Vec<_> = listed
+                .iter()
+                .map(|found| found[&id_member].as_str().unwrap())
+                .collect();
+            assert_eq!(listed, ids, "{owner}");
         }
     }
 }

@@ -49,6 +49,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
             resource,
             limit,
             cursor,
+            owner: None,
         });
         body(&catalog.send(list).unwrap(), 200);
     }
@@ -190,6 +191,19 @@ fn own_apps(catalog: &Catalog, app: &str) {
 
 /// Asks what the console asks.
 fn lookups(catalog: &Catalog) {
+    for (resource, owner) in [
+        (Resource::App, "lumen-arcade"),
+        (Resource::Offer, "mangrove-mobile"),
+    ] {
+        let owner = Some(owner.to_owned());
+        let list = List {
+            resource,
+            limit: 10,
+            cursor: None,
+            owner,
+        };
+        body(&catalog.send(Command::List(list)).unwrap(), 200);
+    }
     let advertiser_id = "mangrove-mobile".to_owned();
     let issue = Command::IssueToken(IssueToken { advertiser_id });
     let token = body(&catalog.send(issue).unwrap(), 201)["token"].clone();

@@ -322,18 +322,25 @@ const PAGE_BYTES: usize = 1 << 20;
 /// Documents read at a time, of at most 1 MiB each.
 const READ_ROWS: u32 = 20;
 
-/// A page of resources in the order of their ids; `cursor` is null on the last page.
+/// A page of resources in the order of their ids, of an owner if one is given; `cursor` is null on the last page.
 pub fn list(
     db: &impl Database,
     resource: Resource,
+    owner: Option<&str>,
     limit: u32,
     cursor: Option<&str>,
 ) -> Result<Reply, Failure> {
     let limit = limit.clamp(1, MAX_PAGE);
+    let read = |after: &str| match (resource, owner) {
+        (_, None) => db.query(resource.select_page(), params![after, READ_ROWS]),
+        (Resource::App, Some(owner)) => db.query(sql::LIST_APPS_OF, params![owner, after, READ_ROWS]),
+        (Resource::Offer, Some(owner)) => db.query(sql::LIST_OFFERS_OF, params![owner, after, READ_ROWS]),
+        (Resource::Publisher | Resource::Advertiser, Some(_)) => Ok(Vec::new()),
+    };
     let (mut items, mut bytes) = (Vec::new(), 0);
     let mut after = cursor.unwrap_or_default().to_owned();
     let has_more = 'page: loop {
-        let rows = db.query(resource.select_page(), params![after.as_str(), READ_ROWS])?;
+        let rows = read(&after)?;
         for row in &rows {
             if items.len() == limit as usize || bytes >= PAGE_BYTES {
                 break 'page true;

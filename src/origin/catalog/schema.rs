@@ -7,7 +7,14 @@
 use platform::migrations::Migration;
 
 /// The schema's versions, in order. A released version never changes.
-pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[SUSPENSIONS], &[OWN_APP_KEYS]];
+pub const MIGRATIONS: &[Migration] = &[
+    &[TABLES],
+    &[SUSPENSIONS],
+    &[OWN_APP_KEYS],
+    &[OFFERS_OF_ADVERTISER],
+];
+
+const OFFERS_OF_ADVERTISER: &[&str] = &["CREATE INDEX offers_of_advertiser ON offers (advertiser_id)"];
 
 const SUSPENSIONS: &[&str] = &[
     // The publishers whose approval was taken back at any time. `revision` is the change that did so or gave it back, and

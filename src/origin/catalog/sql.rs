@@ -95,6 +95,11 @@ platform::statements! {
     pub const LIST_OFFERS = "SELECT d.id, d.document, o.terms_revision, d.updated_at_s
         FROM offer_documents d JOIN offers o ON o.id = d.id WHERE d.id > ? ORDER BY d.id LIMIT ?";
 
+    pub const LIST_APPS_OF = "SELECT id, document, terms_revision FROM apps WHERE publisher_id = ? AND id > ?
+        ORDER BY id LIMIT ?";
+    pub const LIST_OFFERS_OF = "SELECT d.id, d.document, o.terms_revision, d.updated_at_s
+        FROM offers o JOIN offer_documents d ON d.id = o.id WHERE o.advertiser_id = ? AND o.id > ? ORDER BY o.id LIMIT ?";
+
     // Imports.
     pub const STAGE_LINE = "INSERT INTO import_lines (import, kind, line, id, document) VALUES (?, ?, ?, ?, ?)";
     pub const STAGE_GOAL = "INSERT INTO import_goals (import, id, offer_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING";

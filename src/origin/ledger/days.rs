@@ -8,9 +8,15 @@ use super::{
     segments::{self, Layer},
     sql,
 };
+use crate::accounts::audit::OPERATOR;
 use contract::{catalog::MAX_PAGE, operation::Reply};
 use domain::{
-    model::{MicroUsd, api_error::ApiError, document::FieldError, time::UtcDay},
+    model::{
+        MicroUsd,
+        api_error::ApiError,
+        document::FieldError,
+        time::{SECOND_MS, UtcDay},
+    },
     reporting::Measure,
 };
 use platform::{database::Database, failure::Failure, params};
@@ -47,6 +53,7 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Repl
         let day = days.entry(segments::day(row.integer(0)?)?).or_default();
         day.insert(layer.into(), summary.into());
     }
+    note_loads(db, &mut days)?;
     let more = u32::try_from(days.len()).is_ok_and(|found| found > limit);
     let listed: Vec<(UtcDay, Map<String, Json>)> = days.into_iter().rev().take(limit as usize).collect();
     let cursor = listed.last().filter(|_| more).map(|(day, _)| day.to_string());
@@ -58,4 +65,22 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Repl
         })
         .collect();
     Ok(Reply::ok(&json!({ "days": listed, "cursor": cursor })))
+}
+
+/// Adds when each day's facts were last loaded and by whom, where that is known.
+fn note_loads(db: &impl Database, days: &mut BTreeMap<UtcDay, Map<String, Json>>) -> Result<(), Failure> {
+    let (Some((first, _)), Some((last, _))) = (days.first_key_value(), days.last_key_value()) else {
+        return Ok(());
+    };
+    for row in db.query(sql::LIST_LOADS, params![first.number(), last.number()])? {
+        let loaded = days
+            .get_mut(&segments::day(row.integer(0)?)?)
+            .and_then(|layers| layers.get_mut("loaded")?.as_object_mut());
+        if let Some(loaded) = loaded {
+            let by = row.optional_text(2)?.unwrap_or(OPERATOR);
+            loaded.insert("loaded_at".into(), row.integer(1)?.div_euclid(SECOND_MS).into());
+            loaded.insert("loaded_by".into(), by.into());
+        }
+    }
+    Ok(())
 }

@@ -2,7 +2,14 @@
 
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[&[
+pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[LOADS]];
+
+const LOADS: &[&str] = &[
+    // When facts of a day were last loaded, and the operator's member who did; null with the operator's token.
+    "CREATE TABLE loads (day INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, member TEXT) STRICT",
+];
+
+const TABLES: &[&str] = &[
     // The key is the hash, because requests look keys up by it; the operator's list of them is short.
     "CREATE TABLE report_keys (
        hash BLOB PRIMARY KEY, key_id TEXT NOT NULL, label TEXT NOT NULL, created_ms INTEGER NOT NULL,
@@ -43,7 +50,7 @@ pub const MIGRATIONS: &[Migration] = &[&[&[
      ) STRICT",
     // `segments` is the last segment id; the other rows belong to `freshness`.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-]]];
+];
 
 platform::statements! {
     // Keys.
@@ -104,6 +111,11 @@ platform::statements! {
     pub const NEXT_CROWDED = "SELECT day, layer FROM crowded LIMIT 1";
     /// day, layer
     pub const UNCROWD = "DELETE FROM crowded WHERE day = ? AND layer = ?";
+    /// day, time, member's name or null
+    pub const NOTE_LOAD = "INSERT INTO loads (day, at_ms, member) VALUES (?, ?, ?)
+        ON CONFLICT (day) DO UPDATE SET at_ms = excluded.at_ms, member = excluded.member";
+    /// first day, last day → day, time, member's name
+    pub const LIST_LOADS = "SELECT day, at_ms, member FROM loads WHERE day BETWEEN ? AND ?";
     /// day before which, days at most → day and per layer segments, rows and the five sums, newest day first
     pub const LIST_DAYS = "SELECT day, layer, COUNT(*), SUM(rows), SUM(ad_requests), SUM(ad_responses), SUM(impressions), SUM(clicks),
         SUM(revenue) FROM segments WHERE upload = 0 AND day IN (

@@ -47,6 +47,8 @@ pub struct Upload {
     buffered: usize,
     names: BTreeMap<String, String>,
     digest: Xxh3,
+    /// The operator's member who loads.
+    by: Option<String>,
 }
 
 /// The result of an upload of increments.
@@ -66,7 +68,13 @@ impl Upload {
             buffered: 0,
             names: BTreeMap::new(),
             digest: Xxh3::new(),
+            by: None,
         }
+    }
+
+    /// The same upload by a member of the operator.
+    pub fn by(self, by: Option<String>) -> Self {
+        Self { by, ..self }
     }
 
     /// Adds decompressed bytes to the digest, which tells a repeat from other facts under the same key.
@@ -163,6 +171,9 @@ impl Upload {
         db.execute(sql::ACTIVATE, params![self.number])?;
         db.execute(sql::KEEP_STAGED_NAMES, params![self.number])?;
         freshness::loaded(db, now_ms, days)?;
+        for day in days {
+            db.execute(sql::NOTE_LOAD, params![day.number(), now_ms, self.by.as_deref()])?;
+        }
         segments::mark_crowded(db, days, Layer::Loaded)
     }
 }

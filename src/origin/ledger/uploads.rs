@@ -92,7 +92,7 @@ impl Uploads {
             Target::Batch(_) => None,
         };
         let mut reader = Reader::new(info.format, day);
-        let mut upload = Upload::new(number);
+        let mut upload = Upload::new(number).by(info.by);
         let mut read = 0;
         if let Some(mut stream) = chunks {
             while let Some(chunk) = stream.next().await {

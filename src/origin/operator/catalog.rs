@@ -10,7 +10,7 @@ use crate::{isolate::RequestContext, routes::CatalogCall};
 use contract::{
     catalog::{
         COMMAND_PATH, Get, GetPubKey, IMPORT_CHECK_PATH, IMPORT_PATH, IssuePubKey, IssueToken, List,
-        ListPubKeyRequests, MAX_PAGE, Put, REFRESH_PATH, Refreshed, RevokeToken, address,
+        ListPubKeyRequests, MAX_PAGE, Put, REFRESH_PATH, Refreshed, Resource, RevokeToken, address,
     },
     operation::{CallError, ObjectAddress, Reply},
 };
@@ -41,10 +41,16 @@ pub async fn call(
     Ok(match call {
         CatalogCall::List(resource) => {
             let (limit, cursor) = read_page(query, MAX_PAGE)?;
+            let owner = match resource {
+                Resource::App => parameter(query, "publisher_id"),
+                Resource::Offer => parameter(query, "advertiser_id"),
+                Resource::Publisher | Resource::Advertiser => None,
+            };
             let list = List {
                 resource,
                 limit,
                 cursor,
+                owner,
             };
             ask(context, &catalog, list).await
         }

@@ -5,10 +5,12 @@ use std::time::Duration;
 use worker::{Headers, Method, Request, RequestInit, Response};
 
 use super::{MAX_DOCUMENT, ask, read_page, segment};
-use crate::{isolate::RequestContext, routes::LedgerCall};
+use crate::{isolate::RequestContext, routes::LedgerCall, site::gate::Member};
 use contract::{
     catalog::MAX_PAGE,
-    ledger::{self, CreateKey, FACTS, ListDays, ListKeys, OPERATOR, RevokeKey, Target, Upload, address},
+    ledger::{
+        self, CreateKey, FACTS, KeyCreator, ListDays, ListKeys, OPERATOR, RevokeKey, Target, Upload, address,
+    },
     operation::CallError,
 };
 use domain::{
@@ -42,6 +44,7 @@ const MISSING_IDEMPOTENCY_KEY: ApiError = ApiError::new(
 pub async fn call(
     context: &RequestContext,
     call: LedgerCall,
+    by: Option<&Member>,
     segments: &[&str],
     mut request: Request,
     query: &str,
@@ -54,7 +57,11 @@ pub async fn call(
         LedgerCall::CreateReportKey => {
             body::check_media_type(&request, &[JSON], false)?;
             let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
-            ask(context, &ledger, CreateKey { body, by: None }).await
+            let by = by.map(|member| KeyCreator {
+                member: member.session.member,
+                name: member.session.name.clone(),
+            });
+            ask(context, &ledger, CreateKey { body, by }).await
         }
         LedgerCall::ListReportKeys => ask(context, &ledger, ListKeys {}).await,
         LedgerCall::RevokeReportKey => {
@@ -67,7 +74,7 @@ pub async fn call(
         }
         LedgerCall::ReplaceFacts => {
             let day = facts::day(&segment(1)).map_err(|problem| FieldError::new("date", problem))?;
-            upload(context, &publisher, &request, Target::Day(day)).await?
+            upload(context, by, &publisher, &request, Target::Day(day)).await?
         }
         LedgerCall::AddFacts => {
             let key = header(&request, "Idempotency-Key")
@@ -75,7 +82,7 @@ pub async fn call(
                     (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
                 })
                 .ok_or(MISSING_IDEMPOTENCY_KEY)?;
-            upload(context, &publisher, &request, Target::Batch(key)).await?
+            upload(context, by, &publisher, &request, Target::Batch(key)).await?
         }
     })
 }
@@ -83,6 +90,7 @@ pub async fn call(
 /// Streams an upload to the ledger.
 async fn upload(
     context: &RequestContext,
+    by: Option<&Member>,
     publisher: &PublisherId,
     request: &Request,
     target: Target,
@@ -103,7 +111,13 @@ async fn upload(
             );
         }
     };
-    let upload = Upload { target, format, gzip };
+    let by = by.map(|member| member.session.name.clone());
+    let upload = Upload {
+        target,
+        format,
+        gzip,
+        by,
+    };
     Ok(match send(context, publisher, request, &upload).await {
         Ok(response) => Answer::pass(response).await,
         Err(error) => error.into(),

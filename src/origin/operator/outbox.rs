@@ -79,6 +79,7 @@ pub async fn list_callbacks(context: &RequestContext, query: &str) -> Result<Ans
         resource: Resource::App,
         limit,
         cursor,
+        owner: None,
     };
     let catalog = catalog::address(catalog::COMMAND_PATH);
     let page = match context.workers.call(&catalog, list, TIMEOUT).await {

@@ -9,6 +9,7 @@ use crate::{
     refusal::Refusal,
     replays::{Order, unknown_app},
     routes::ReplayCall,
+    site::gate::Member,
 };
 use contract::{
     activity::{self, CancelReplay, ReadReplay},
@@ -29,22 +30,22 @@ const TOO_MANY_FOR_SUPPORT: ApiError = ApiError::new(
     "support sends at most 100 callbacks again at a time: narrow the filter, or ask an admin",
 );
 
-/// `role` is that of the member who calls; none with the operator's token.
+/// `by` is the member who calls; none with the operator's token.
 pub async fn call(
     context: &RequestContext,
     call: ReplayCall,
-    role: Option<Role>,
+    by: Option<&Member>,
     segments: &[&str],
     request: Request,
 ) -> Result<Answer, ApiError> {
-    let answered = carry_out(context, call, role, segments, request).await;
+    let answered = carry_out(context, call, by, segments, request).await;
     Ok(answered.unwrap_or_else(Refusal::into_answer))
 }
 
 async fn carry_out(
     context: &RequestContext,
     call: ReplayCall,
-    role: Option<Role>,
+    by: Option<&Member>,
     segments: &[&str],
     request: Request,
 ) -> Result<Answer, Refusal> {
@@ -59,7 +60,8 @@ async fn carry_out(
                 let body = json!({ "count": order.count(context).await?, "until": order.filter.until });
                 return Ok(Answer::json(200, body.to_string()).dry_run(true));
             }
-            if role == Some(Role::Support) && order.count(context).await? > MOST_OF_SUPPORT {
+            let is_support = by.is_some_and(|member| member.session.role == Role::Support);
+            if is_support && order.count(context).await? > MOST_OF_SUPPORT {
                 return Err(TOO_MANY_FOR_SUPPORT.into());
             }
             let started = context.workers.call(&to, order.into_start()?, TIMEOUT).await?;

@@ -44,10 +44,22 @@ fn a_change_has_its_members_name_and_what_was_refused_leaves_none() {
         .expect_error(404, "not_found");
     assert_eq!(import("").expect(200).json(), json!({ "imported": 1 }));
     let audited = "console-audited";
+    let facts = "app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue\n";
+    let facts = format!("{facts}10000001,DE,p,t,d,1,10,9,8,1,0.5\n");
+    let day = format!("{path}/facts/2026-11-03");
+    browser.send_as("PUT", &day, "text/csv", Some(&facts)).expect(200);
+    let days = browser.get(&format!("{path}/facts")).expect(200).json();
+    assert_eq!(days["days"][0]["loaded"]["loaded_by"], "Grace Hopper");
+    let keys = browser.get(&format!("{path}/report_keys")).expect(200).json();
+    assert_eq!(keys["report_keys"][0]["created_by"]["name"], "Grace Hopper");
     let actions = entries(&browser, "Grace Hopper");
     assert_eq!(
         actions,
         [
+            (
+                "facts_replaced".to_owned(),
+                format!("{audited} 2026-11-03").into()
+            ),
             ("imported".to_owned(), Value::Null),
             ("report_key_created".to_owned(), audited.into()),
             ("publisher_put".to_owned(), audited.into()),

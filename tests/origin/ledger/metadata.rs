@@ -129,7 +129,8 @@ fn days_are_listed_by_layer_in_pages_newest_first() {
     .apply(&db, NOW_MS, "k", 2)
     .unwrap();
     upload(2, &[(day(3), key(0), [0, 0, 0, 0, -1])])
-        .replace(&db, NOW_MS, day(3))
+        .by(Some("Grace Hopper".to_owned()))
+        .replace(&db, NOW_MS + 5_000, day(3))
         .unwrap();
     offers::add(
         &db,
@@ -145,7 +146,7 @@ fn days_are_listed_by_layer_in_pages_newest_first() {
             "revenue": 0})
     };
     let reversed = json!({"segments": 1, "rows": 1, "ad_requests": 0, "ad_responses": 0, "impressions": 0, "clicks": 0,
-        "revenue": -0.000001});
+        "revenue": -0.000001, "loaded_at": NOW_MS / 1_000 + 5, "loaded_by": "Grace Hopper"});
     assert_eq!(
         first,
         json!({"cursor": day(2).to_string(), "days": [
@@ -155,7 +156,7 @@ fn days_are_listed_by_layer_in_pages_newest_first() {
     );
     let last = days(&db, 2, first["cursor"].as_str()).unwrap();
     let loaded = json!({"segments": 1, "rows": 2, "ad_requests": 2, "ad_responses": 3, "impressions": 4, "clicks": 5,
-        "revenue": 0.500001});
+        "revenue": 0.500001, "loaded_at": NOW_MS / 1_000, "loaded_by": "the operator"});
     assert_eq!(
         last,
         json!({"cursor": null, "days": [{"date": day(1).to_string(), "loaded": loaded, "offers": counted(7)}]})

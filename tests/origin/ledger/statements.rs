@@ -68,6 +68,11 @@ fn a_ledger_runs_exactly_its_listed_statements() {
     let many: Vec<_> = (0..4_000).map(|n| (day(2), key_of(n), [n; 5])).collect();
     upload(9, &many).replace(&db, 5, day(2)).unwrap();
     upload(10, &many[..3]).replace(&db, 5, day(2)).unwrap();
+    let list = ListDays {
+        limit: 10,
+        before: None,
+    };
+    handle(&db, &context, Command::ListDays(list)).unwrap();
     let mut cut_off = upload(11, &many[..3]);
     let named = Fact {
         app_name: Some("A name"),
