@@ -3,11 +3,17 @@
 import { Missing, Site } from "../pages/frame";
 import { lazy } from "../pages/lazy";
 import { AccountMenu } from "./components/account-menu";
+import { SearchBox } from "./components/search-box";
 import { frame as text } from "./messages";
+import { search as searchText } from "./messages/search";
 import * as router from "./router";
 import { type Route, route } from "./router";
+import { Attention } from "./views/attention";
 
 const publishers = lazy(() => import("./views/publishers"));
+const rewards = lazy(() => import("./views/rewards"));
+const search = lazy(() => import("./views/search"));
+const service = lazy(() => import("./views/service"));
 const settings = lazy(() => import("./views/settings"));
 
 export function App() {
@@ -27,7 +33,15 @@ export function App() {
     link(router.SETTINGS_PATH, text.settings, "settings"),
   ];
   return (
-    <Site links={links} menu={<AccountMenu />}>
+    <Site
+      links={links}
+      menu={
+        <>
+          <SearchBox />
+          <AccountMenu />
+        </>
+      }
+    >
       <View route={current} />
     </Site>
   );
@@ -50,6 +64,21 @@ function View({ route }: { route: Route }) {
       const { appId } = route;
       return <publishers.Lazy title={text.publishers} view={({ App }) => <App key={appId} appId={appId} />} />;
     }
+    case "attention":
+      return <Attention />;
+    case "search":
+      return <search.Lazy title={searchText.title} view={({ Search }) => <Search />} />;
+    case "rewards":
+      return <rewards.Lazy title={text.rewards} view={({ Rewards }) => <Rewards />} />;
+    case "reward": {
+      const { appId, transactionId } = route;
+      const key = `${appId} ${transactionId}`;
+      return (
+        <rewards.Lazy title={text.rewards} view={({ Reward }) => <Reward key={key} {...{ appId, transactionId }} />} />
+      );
+    }
+    case "service":
+      return <service.Lazy title={text.service} view={({ Service }) => <Service />} />;
     case "settings":
       return <settings.Lazy title={text.settings} view={({ Settings }) => <Settings section={route.section} />} />;
     default:

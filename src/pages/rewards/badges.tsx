@@ -1,0 +1,23 @@
+// Short signs of a reward: its state, its callback and its id.
+
+import { DELIVERY_NAMES, STATE_NAMES } from "../messages/rewards";
+import type { RewardDelivery, RewardState } from "../types";
+
+const SHORT_ID = 8;
+
+export const State = ({ state }: { state: RewardState }) => (
+  <span class={`badge ${state}`}>{STATE_NAMES[state] ?? state}</span>
+);
+
+export const Delivery = ({ delivery }: { delivery: RewardDelivery }) => (
+  <span class={`badge ${delivery}`}>{DELIVERY_NAMES[delivery] ?? delivery}</span>
+);
+
+/** The first digits to see, and the whole id to hear. */
+export const ShortId = ({ id }: { id: string }) => (
+  <code title={id}>
+    {id.slice(0, SHORT_ID)}
+    <span class="visually-hidden">{id.slice(SHORT_ID)}</span>
+    {id.length > SHORT_ID && <span aria-hidden="true">…</span>}
+  </code>
+);
