@@ -61,8 +61,16 @@ for (const Hand of HANDS) {
 
   test(`an operator overrides what stands against a reward by ${Hand.handName}`, async () => {
     const user = `twice-${Hand.handName}`;
-    await survey(user, { txn: `order-${user}` });
-    const { transactionId } = await survey(user, { txn: `order-${user}` });
+    const txn = `order-${Hand.handName}`;
+    await survey(`first-${Hand.handName}`, { txn });
+    await survey(user);
+    // The advertiser's id is spent, and so is the user's reward for this goal.
+    await survey(user, { txn });
+    const refused = await shared.signpost.operator(
+      "GET",
+      `/apps/${WEB_APP}/conversions?status=refused&user_id=${user}`,
+    );
+    const transactionId = refused.conversions[0].transaction_id;
     const path = `/apps/${WEB_APP}/conversions/${transactionId}`;
     const page = await shared.open({ cookie: admin, refusals: [[409, `/v1/operator${path}/approve`]] });
     await page.goto(`/console/apps/${WEB_APP}/rewards/${transactionId}`);
@@ -79,7 +87,7 @@ test("support sees rewards and settles none", async () => {
   const page = await shared.open({ cookie });
   await page.goto(`/console/apps/${WEB_APP}/rewards/${transactionId}`);
   await page.getByText("What happened").waitFor();
-  await page.getByText("seen-by-support").waitFor();
+  await page.getByText("seen-by-support", { exact: true }).waitFor();
   for (const name of ["Take back…", "Erase this user…"]) {
     assert.equal(await page.getByRole("button", { name }).count(), 0, name);
   }

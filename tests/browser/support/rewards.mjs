@@ -46,8 +46,8 @@ export const VISIT = { offer: "60231", advertiser: "veldmark-commerce", country:
 export const SURVEY = { offer: "70155", advertiser: "paper-lantern-panels", country: "US", goal: "doi" };
 
 /**
- * A click and its conversion, which may be held or refused; returns the transaction id and the click id. `more` are further
- * parameters of the postback.
+ * A click and its conversion, which may be held or refused; returns the click id, and the transaction id unless it was
+ * refused. `more` are further parameters of the postback.
  */
 export async function report(signpost, token, { offer, country, goal }, user, more = {}, app = WEB_APP) {
   const { goals } = await signpost.operator("GET", `/offers/${offer}`);
