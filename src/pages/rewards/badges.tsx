@@ -13,11 +13,11 @@ export const Delivery = ({ delivery }: { delivery: RewardDelivery }) => (
   <span class={`badge ${delivery}`}>{DELIVERY_NAMES[delivery] ?? delivery}</span>
 );
 
-/** The first digits to see, and the whole id to hear. */
+/** The last digits to see, since the first ones name the shard and the app, and the whole id to hear. */
 export const ShortId = ({ id }: { id: string }) => (
   <code title={id}>
-    {id.slice(0, SHORT_ID)}
-    <span class="visually-hidden">{id.slice(SHORT_ID)}</span>
     {id.length > SHORT_ID && <span aria-hidden="true">…</span>}
+    <span class="visually-hidden">{id.slice(0, -SHORT_ID)}</span>
+    {id.slice(-SHORT_ID)}
   </code>
 );

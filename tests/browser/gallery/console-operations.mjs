@@ -39,7 +39,15 @@ function open(transaction) {
   };
 }
 
-const attention = (json) => (page) => answerFor(page, "GET", "attention", { json });
+/** The list as it would be answered, by kind. */
+const attention = (list) => (page) =>
+  page.route(
+    (url) => url.pathname === "/v1/operator/attention",
+    (route) => {
+      const kind = new URL(route.request().url()).searchParams.get("kind");
+      return route.fulfill({ json: { ...list, items: list.items.filter((item) => !kind || item.kind === kind) } });
+    },
+  );
 const found = (json) => (page) => answerFor(page, "POST", "search", { json });
 const searched = (text) => `/console/search#${new URLSearchParams({ text })}`;
 
@@ -48,7 +56,7 @@ const searched = (text) => `/console/search#${new URLSearchParams({ text })}`;
  * `support` is the cookie of a member who may not settle.
  */
 export const operations = ({ admin, support, rewards = {}, click = "", user = "" }) => {
-  const list = (query = "") => `/console/rewards?app=${WEB_APP}${query}`;
+  const rewardList = (query = "") => `/console/rewards?app=${WEB_APP}${query}`;
   const reward = (state) => `/console/apps/${WEB_APP}/rewards/${rewards[state]}`;
   const failing = { status: 500, json: { code: "internal_error", error: "the test refuses this call" } };
   const views = {
@@ -94,21 +102,21 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
       path: `/console/search#${new URLSearchParams({ text: user, app: WEB_APP })}`,
       shows: shows("Open as a list"),
     },
-    rewards: { path: list(), shows: shows("These are all") },
+    rewards: { path: rewardList(), shows: shows("These are all") },
     "rewards-choose": { path: "/console/rewards", shows: shows("Choose an app") },
-    "rewards-none": { path: list("&reason=nothing"), shows: shows("Nothing matches") },
+    "rewards-none": { path: rewardList("&reason=nothing"), shows: shows("Nothing matches") },
     "rewards-unknown": {
       path: "/console/rewards?app=99999999",
       refusals: [[404, /99999999/]],
       shows: shows("There is no such app"),
     },
     "rewards-settle": {
-      path: list("&status=held"),
+      path: rewardList("&status=held"),
       act: press("Settle many"),
       shows: shows(/rewards? match/),
       isOverlay: true,
     },
-    "rewards-support": { path: list("&status=held"), cookie: support, shows: shows("Send callbacks again") },
+    "rewards-support": { path: rewardList("&status=held"), cookie: support, shows: shows("Send callbacks again") },
     reward: { path: reward("approved"), shows: shows("What happened") },
     "reward-held": { path: reward("held"), shows: shows("What happened") },
     "reward-approve": { path: reward("held"), act: press("Approve…"), shows: shows("At most 200"), isOverlay: true },
