@@ -62,7 +62,7 @@ for (const Hand of HANDS) {
     await click.getByText("United States").waitFor();
     isUnseen(page, reward.clickId);
     const became = page.getByRole("table", { name: "What became of it" });
-    await hand.press(became.getByRole("link", { name: reward.transactionId.slice(0, 8) }));
+    await hand.press(became.getByRole("link", { name: reward.transactionId }));
     await page.getByRole("heading", { name: "Reward, approved" }).waitFor();
     await closePage(page);
   });

@@ -16,8 +16,7 @@ export const Delivery = ({ delivery }: { delivery: RewardDelivery }) => (
 /** The last digits to see, since the first ones name the shard and the app, and the whole id to hear. */
 export const ShortId = ({ id }: { id: string }) => (
   <code title={id}>
-    {id.length > SHORT_ID && <span aria-hidden="true">…</span>}
-    <span class="visually-hidden">{id.slice(0, -SHORT_ID)}</span>
-    {id.slice(-SHORT_ID)}
+    <span aria-hidden="true">{id.length > SHORT_ID ? `…${id.slice(-SHORT_ID)}` : id}</span>
+    <span class="visually-hidden">{id}</span>
   </code>
 );
