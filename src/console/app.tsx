@@ -3,13 +3,19 @@
 import { Missing, Site } from "../pages/frame";
 import { lazy } from "../pages/lazy";
 import { AccountMenu } from "./components/account-menu";
+import { SearchBox } from "./components/search-box";
 import { frame as text } from "./messages";
+import { search as searchText } from "./messages/search";
 import * as router from "./router";
 import { type Route, route } from "./router";
+import { Attention } from "./views/attention";
 
 const publishers = lazy(() => import("./views/publishers"));
 const offers = lazy(() => import("./views/offers"));
 const advertisers = lazy(() => import("./views/advertisers"));
+const rewards = lazy(() => import("./views/rewards"));
+const search = lazy(() => import("./views/search"));
+const service = lazy(() => import("./views/service"));
 const settings = lazy(() => import("./views/settings"));
 
 export function App() {
@@ -29,7 +35,15 @@ export function App() {
     link(router.SETTINGS_PATH, text.settings, "settings"),
   ];
   return (
-    <Site links={links} menu={<AccountMenu />}>
+    <Site
+      links={links}
+      menu={
+        <>
+          <SearchBox />
+          <AccountMenu />
+        </>
+      }
+    >
       <View route={current} />
     </Site>
   );
@@ -71,6 +85,21 @@ function View({ route }: { route: Route }) {
         />
       );
     }
+    case "attention":
+      return <Attention />;
+    case "search":
+      return <search.Lazy title={searchText.title} view={({ Search }) => <Search />} />;
+    case "rewards":
+      return <rewards.Lazy title={text.rewards} view={({ Rewards }) => <Rewards />} />;
+    case "reward": {
+      const { appId, transactionId } = route;
+      const key = `${appId} ${transactionId}`;
+      return (
+        <rewards.Lazy title={text.rewards} view={({ Reward }) => <Reward key={key} {...{ appId, transactionId }} />} />
+      );
+    }
+    case "service":
+      return <service.Lazy title={text.service} view={({ Service }) => <Service />} />;
     case "settings":
       return <settings.Lazy title={text.settings} view={({ Settings }) => <Settings section={route.section} />} />;
     default:

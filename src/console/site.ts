@@ -13,3 +13,7 @@ export const READS = /^\/v1\/operator\/(search|postback_check|offer_figures|offe
 /** The roles of members, the highest first. */
 export const ROLES: Role[] = ["admin", "support"];
 export const HIGHEST = "admin";
+
+/** Who gets callbacks, and who checks what is held, in the words of the site's readers. */
+export const RECEIVER = "the publisher's receiver";
+export const REVIEWER = "an operator";

@@ -13,3 +13,7 @@ export const READS = /^\/v1\/dashboard\/(reports|suggestions|rewards|apps\/\d+\/
 /** The roles of members, the highest first. */
 export const ROLES: Role[] = ["owner", "developer", "analyst"];
 export const HIGHEST = "owner";
+
+/** Who gets callbacks, and who checks what is held, in the words of the site's readers. */
+export const RECEIVER = "your receiver";
+export const REVIEWER = "your account manager";

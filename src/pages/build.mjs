@@ -34,6 +34,8 @@ const SITES = {
       "/service": "Service",
       "/settings": "Settings",
     },
+    // The place of the search, so that nothing moves when it is drawn.
+    extra: '<span class="search-box"></span>',
     without: "The console needs JavaScript. The operator's API does the same without it.",
   },
 };
@@ -55,7 +57,7 @@ function pack(contents) {
   return [end - bytes.length, end];
 }
 
-async function buildSite(name, { title, first, views, without }) {
+async function buildSite(name, { title, first, views, without, extra = "" }) {
   const source = join(PAGES, "..", name);
   const assets = `/${name}/assets/`;
   // The entry, what it shares with views that are loaded when they are opened, and these views.
@@ -93,6 +95,7 @@ async function buildSite(name, { title, first, views, without }) {
     .replace("{{title}}", () => title)
     .replace("{{first}}", () => first)
     .replace("{{without}}", () => without)
+    .replace("{{extra}}", () => extra)
     .replace("{{links}}", () => links.join("\n"))
     .replaceAll("{{script}}", () => assets + appName)
     .replace("{{preloads}}", () => preloads.join("\n"))

@@ -116,6 +116,12 @@ export function addDays(date: string, days: number): string {
   return moved.toISOString().slice(0, 10);
 }
 
+/** The first second of a UTC day, in UNIX seconds. */
+export const startOf = (date: string) => Date.parse(`${date}T00:00:00Z`) / 1000;
+
+/** The second after a UTC day, in UNIX seconds. */
+export const endOf = (date: string) => startOf(addDays(date, 1));
+
 /** Days from `start` to `end`, both included. */
 export const daysIn = (start: string, end: string) => Math.round((+utc(end) - +utc(start)) / 86_400_000) + 1;
 

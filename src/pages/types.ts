@@ -1,5 +1,7 @@
 // Types of the calls that the dashboard and the console share. They follow openapi-dashboard.yaml.
 
+export * from "./types/rewards";
+
 /** A publisher's members have the first three, the operator's the others. */
 export type Role = "owner" | "developer" | "analyst" | "admin" | "support";
 

@@ -13,7 +13,7 @@ const { amount } = await importSource("pages/format.ts");
 const { auditDetail, REPLAY_WORDS } = await importSource("pages/messages/settings.ts");
 const { findingText } = await importSource("dashboard/messages/tester.ts");
 const { findMacros, MACRO_NAMES } = await importSource("dashboard/views/apps/macros.ts");
-const { DELIVERY_NAMES, STATE_NAMES } = await importSource("dashboard/messages/rewards.ts");
+const { DELIVERY_NAMES, STATE_NAMES } = await importSource("pages/messages/rewards.ts");
 const { merge } = await importSource("dashboard/views/rewards/use-log.ts");
 const { hashOf, NO_FILTER, parseFilter, queryOf, fixedConditions, replayOf, searchOf } = await importSource("dashboard/views/rewards/filter.ts");
 

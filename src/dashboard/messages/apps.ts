@@ -12,13 +12,6 @@ export const ROUNDING_NAMES: Record<Rounding, string> = {
   nearest: "To the nearest, halves up",
 };
 
-export const EVENT_NAMES: Record<CallbackEvent, string> = {
-  approved: "Approved",
-  reversed: "Reversed",
-  pending: "Pending",
-  rejected: "Rejected",
-};
-
 export const apps = {
   title: "Apps",
   intro: "Each app has its own App-Id, currency and callback.",

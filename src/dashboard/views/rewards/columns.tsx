@@ -2,11 +2,11 @@
 
 import type { Column } from "../../../pages/components/table";
 import { amount, exactTimeText, smallMoney } from "../../../pages/format";
-import { codeText, DELIVERY_NAMES, KIND_NAMES, rewards as text, STATE_NAMES } from "../../messages/rewards";
+import { codeText, KIND_NAMES } from "../../../pages/messages/rewards";
+import { Delivery, ShortId, State } from "../../../pages/rewards/badges";
+import { rewards as text } from "../../messages/rewards";
 import { rewardPath } from "../../router";
-import type { RewardDelivery, RewardRow } from "../../types";
-
-const SHORT_ID = 8;
+import type { RewardRow } from "../../types";
 
 export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): Column<RewardRow>[] {
   const all: Column<RewardRow>[] = [
@@ -58,7 +58,7 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
       header: text.state,
       cell: (row) => (
         <>
-          <span class={`badge ${row.state}`}>{STATE_NAMES[row.state] ?? row.state}</span>
+          <State state={row.state} />
           {row.code && <span class="cell-second wrap">{codeText(row.code)}</span>}
         </>
       ),
@@ -81,16 +81,3 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
   ];
   return all.filter(({ key }) => key !== "user" || !isAnalyst);
 }
-
-export const Delivery = ({ delivery }: { delivery: RewardDelivery }) => (
-  <span class={`badge ${delivery}`}>{DELIVERY_NAMES[delivery] ?? delivery}</span>
-);
-
-/** The first digits to see, and the whole id to hear. */
-export const ShortId = ({ id }: { id: string }) => (
-  <code title={id}>
-    {id.slice(0, SHORT_ID)}
-    <span class="visually-hidden">{id.slice(SHORT_ID)}</span>
-    {id.length > SHORT_ID && <span aria-hidden="true">…</span>}
-  </code>
-);

@@ -1,7 +1,7 @@
 // Filters of the delivery log. The address holds them, so that a link shows the same; ids of transactions and users
 // stand in its fragment, which no server sees.
 
-import { addDays, isDate } from "../../../pages/format";
+import { endOf, isDate, startOf } from "../../../pages/format";
 import { conditions } from "../../messages/rewards";
 import type { ReplayQuestion, RewardDelivery, RewardFilter, RewardState } from "../../types";
 
@@ -63,12 +63,6 @@ export const searchOf = ({ app, state, delivery, status, from, to }: LogFilter) 
   write({ app, state, delivery, status, from, to }, "?");
 
 export const hashOf = ({ transaction, user }: LogFilter) => write({ transaction, user }, "#");
-
-/** In UNIX seconds. */
-export const startOf = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000;
-
-/** In UNIX seconds; a day of the filter counts to its end. */
-const endOf = (day: string) => startOf(addDays(day, 1));
 
 /** As the API takes it. A user id is one of an app, so without an app it is no condition. */
 export function queryOf(filter: LogFilter): RewardFilter {

@@ -2,7 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Field } from "../../../pages/components/field";
-import { DELIVERY_NAMES, rewards as text, STATE_NAMES } from "../../messages/rewards";
+import { DELIVERY_NAMES, STATE_NAMES } from "../../../pages/messages/rewards";
+import { rewards as text } from "../../messages/rewards";
 import { DELIVERIES, isStatus, type LogFilter, NO_FILTER, STATES } from "./filter";
 
 interface Props {

@@ -5,17 +5,18 @@ import { Warning } from "../../../pages/components/icons";
 import { Empty, Failed, FormError } from "../../../pages/components/states";
 import { Table, TableSkeleton } from "../../../pages/components/table";
 import { errorText } from "../../../pages/error-text";
+import { ReplayMany } from "../../../pages/rewards/replay-many";
+import { api } from "../../api";
 import { common } from "../../messages";
 import { rewards as text } from "../../messages/rewards";
 import { fragment, search, setSearch } from "../../../pages/navigation";
-import { rewardPath } from "../../router";
+import { REPLAY_HASH, rewardPath } from "../../router";
 import { may, session } from "../../session";
 import { useAppNames } from "../app-names";
 import { columns } from "./columns";
 import { Filters } from "./filters";
-import { hashOf, type LogFilter, NO_FILTER, parseFilter, queryOf, searchOf } from "./filter";
+import { fixedConditions, hashOf, type LogFilter, NO_FILTER, parseFilter, queryOf, replayOf, searchOf } from "./filter";
 import { Live } from "./live";
-import { ReplayMany } from "./replay-many";
 import { type Log, useLog } from "./use-log";
 
 export function Rewards() {
@@ -36,7 +37,21 @@ export function Rewards() {
         <Live log={log} />
       </Heading>
       <Filters filter={filter} apps={names.apps} isAnalyst={isAnalyst} onChange={change} />
-      {role && may(role, "replay") && <ReplayMany filter={filter} />}
+      {role && may(role, "replay") && (
+        <ReplayMany
+          calls={api}
+          app={filter.app}
+          appName={names.nameOf(filter.app)}
+          delivery={filter.delivery}
+          from={filter.from}
+          to={filter.to}
+          fixed={fixedConditions(filter)}
+          questionOf={(delivery, from, to) => replayOf({ ...filter, delivery, from, to }, Date.now() / 1000)}
+          isOpenAtFirst={fragment.peek() === REPLAY_HASH}
+          // Only the link that led here opens it.
+          onClose={() => setSearch(searchOf(filter), "replace", hashOf(filter))}
+        />
+      )}
       <Result
         log={log}
         isAnalyst={isAnalyst}

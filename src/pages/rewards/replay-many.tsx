@@ -2,22 +2,17 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { useAction, useIdempotencyKey } from "../../../pages/action";
-import { ApiError } from "../../../pages/client";
-import { api } from "../../api";
-import { Dialog } from "../../../pages/components/dialog";
-import { Choices, Field } from "../../../pages/components/field";
-import { focusHeading } from "../../../pages/components/heading";
-import { FormError } from "../../../pages/components/states";
-import { common } from "../../messages";
-import { DELIVERY_NAMES, replay as text, rewards } from "../../messages/rewards";
-import { withVerification } from "../../../pages/passkeys";
-import { fragment, setSearch } from "../../../pages/navigation";
-import { REPLAY_HASH } from "../../router";
-import { generation } from "../../../pages/session";
-import type { ReplayCount, ReplayProgress, ReplayQuestion } from "../../types";
-import { useAppNames } from "../app-names";
-import { fixedConditions, hashOf, type LogFilter, replayOf, searchOf } from "./filter";
+import { useAction, useIdempotencyKey } from "../action";
+import { ApiError } from "../client";
+import { Dialog } from "../components/dialog";
+import { Choices, Field } from "../components/field";
+import { focusHeading } from "../components/heading";
+import { FormError } from "../components/states";
+import { common } from "../messages";
+import { DELIVERY_NAMES, replay as text } from "../messages/rewards";
+import { withVerification } from "../passkeys";
+import { generation } from "../session";
+import type { ReplayCount, ReplayFilter, ReplayProgress, ReplayQuestion, RewardDelivery } from "../types";
 
 const POLL_MILLISECONDS = 2000;
 
@@ -32,15 +27,45 @@ interface Running {
 /** Kept beyond the view, so that whoever comes back to it sees how far it is. */
 const running = signal<Running | null>(null);
 
-export function ReplayMany({ filter }: { filter: LogFilter }) {
-  const [isOpen, setOpen] = useState(fragment.peek() === REPLAY_HASH);
-  const { app } = filter;
+/** The calls of a site. */
+export interface ReplayCalls {
+  countReplay: (appId: string, question: ReplayQuestion) => Promise<ReplayCount>;
+  startReplay: (
+    appId: string,
+    body: { filter: ReplayFilter; until: number },
+    key: string,
+  ) => Promise<{ replay_id: string }>;
+  replay: (appId: string, replayId: string) => Promise<ReplayProgress>;
+  cancelReplay: (appId: string, replayId: string) => Promise<void>;
+}
+
+interface Props {
+  calls: ReplayCalls;
+  /** Empty while none is chosen. */
+  app: string;
+  appName: string;
+  /** What the list shows. */
+  delivery: RewardDelivery | "";
+  from: string;
+  to: string;
+  /** The list's other conditions, in words. */
+  fixed: string;
+  /** Said where the list has a condition that a replay does not have. */
+  ignored?: string;
+  /** The question with these choices, and the list's other conditions. */
+  questionOf: (delivery: RewardDelivery | "", from: string, to: string) => ReplayQuestion;
+  isOpenAtFirst: boolean;
+  onClose: () => void;
+}
+
+export function ReplayMany(props: Props) {
+  const { app, calls } = props;
+  const [isOpen, setOpen] = useState(props.isOpenAtFirst);
   const close = () => {
     setOpen(false);
-    // Only the link that led here opens it.
-    setSearch(searchOf(filter), "replace", hashOf(filter));
+    props.onClose();
   };
-  if (running.value?.account === generation.value) return <Progress run={running.value} />;
+  if (running.value?.account === generation.value) return <Progress run={running.value} calls={calls} />;
   return (
     <div class="row replay-many">
       <button
@@ -57,25 +82,22 @@ export function ReplayMany({ filter }: { filter: LogFilter }) {
           {text.manyHint}
         </span>
       )}
-      {isOpen && app && <Question filter={filter} onClose={close} />}
+      {isOpen && app && <Question {...props} onClose={close} />}
     </div>
   );
 }
 
-const CHOICES: LogFilter["delivery"][] = ["", "dead", "waiting", "delivered"];
+const CHOICES: Props["delivery"][] = ["", "dead", "waiting", "delivered"];
 
-/** Starts with what the log shows. */
-function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void }) {
-  const { app: appId } = filter;
-  const { nameOf } = useAppNames();
-  const [delivery, setDelivery] = useState(filter.delivery);
-  const [since, setSince] = useState(filter.from);
-  const [upTo, setUpTo] = useState(filter.to);
-  // A state of callbacks that is rarely sent again is a choice only where the log shows it.
-  const choices = CHOICES.includes(filter.delivery) ? CHOICES : [...CHOICES, filter.delivery];
+/** Starts with what the list shows. */
+function Question({ calls, app: appId, appName, fixed, ignored, questionOf, onClose, ...initial }: Props) {
+  const [delivery, setDelivery] = useState(initial.delivery);
+  const [since, setSince] = useState(initial.from);
+  const [upTo, setUpTo] = useState(initial.to);
+  // A state of callbacks that is rarely sent again is a choice only where the list shows it.
+  const choices = CHOICES.includes(initial.delivery) ? CHOICES : [...CHOICES, initial.delivery];
   const [counted, setCounted] = useState<(ReplayCount & Pick<ReplayQuestion, "filter">) | null>(null);
   const key = useIdempotencyKey();
-  const fixed = fixedConditions(filter);
   const areBadDates = since !== "" && upTo !== "" && upTo < since;
   const [error, setError] = useState<unknown>(null);
   const [round, setRound] = useState(0);
@@ -84,9 +106,9 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
     setCounted(null);
     setError(null);
     if (areBadDates) return;
-    const question = replayOf({ ...filter, delivery, from: since, to: upTo }, Date.now() / 1000);
+    const question = questionOf(delivery, since, upTo);
     // A count needs the same right as what it counts: a fresh passkey.
-    withVerification(() => api.countReplay(appId, question)).then(
+    withVerification(() => calls.countReplay(appId, question)).then(
       (answer) => isCurrent && setCounted({ ...answer, filter: question.filter }),
       (problem) => isCurrent && setError(problem),
     );
@@ -98,13 +120,13 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
     // The callbacks that were counted are sent, and no others.
     const { count, until, filter } = counted!;
     const body = { filter, until };
-    const { replay_id } = await withVerification(() => api.startReplay(appId, body, key(body)));
+    const { replay_id } = await withVerification(() => calls.startReplay(appId, body, key(body)));
     running.value = { account: generation.peek(), appId, replayId: replay_id, count, progress: null };
     onClose();
     focusHeading();
   });
   return (
-    <Dialog title={text.title(nameOf(appId))} onClose={onClose}>
+    <Dialog title={text.title(appName)} onClose={onClose}>
       <Choices
         kind="radio"
         name={text.which}
@@ -122,7 +144,7 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
             <input {...props} type="date" value={since} onInput={(event) => setSince(event.currentTarget.value)} />
           )}
         </Field>
-        <Field label={text.upTo} hint={text.upToHint} error={areBadDates ? rewards.badDates : null}>
+        <Field label={text.upTo} hint={text.upToHint} error={areBadDates ? text.badDates : null}>
           {(props) => (
             <input {...props} type="date" value={upTo} onInput={(event) => setUpTo(event.currentTarget.value)} />
           )}
@@ -133,17 +155,12 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
           <bdi>{text.only(fixed)}</bdi>
         </p>
       )}
+      {ignored && <p class="note">{ignored}</p>}
       <p role="status">
         {!counted && !error && !areBadDates && text.counting}
         {counted && (counted.count > 0 ? text.text(counted.count, counted.until) : text.nothing)}
       </p>
-      {isRunning(start.error) ? (
-        <p class="form-error" role="alert">
-          {text.alreadyRunning}
-        </p>
-      ) : (
-        <FormError error={explained(error ?? start.error)} />
-      )}
+      <FormError error={explained(error ?? start.error)} />
       <div class="dialog-buttons">
         <button type="button" class="button" onClick={onClose}>
           {common.cancel}
@@ -168,20 +185,23 @@ function Question({ filter, onClose }: { filter: LogFilter; onClose: () => void 
   );
 }
 
-/** A count that takes too long, in words. */
-const explained = (error: unknown) =>
-  error instanceof ApiError && error.code === "count_too_long"
-    ? new ApiError(error.status, error.code, text.tooLong, error.requestId, null)
-    : error;
+/** The refusals that only replays have, in words. */
+function explained(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const words = {
+    replay_running: text.alreadyRunning,
+    count_too_long: text.tooLong,
+    too_many_for_support: text.tooManyForSupport,
+  }[error.code];
+  return words ? new ApiError(error.status, error.code, words, null, null) : error;
+}
 
-const isRunning = (error: unknown) => error instanceof ApiError && error.code === "replay_running";
-
-function Progress({ run }: { run: Running }) {
+function Progress({ run, calls }: { run: Running; calls: ReplayCalls }) {
   const { appId, replayId, count, progress } = run;
   const { state, replayed } = progress ?? { state: "running", replayed: 0 };
   const isOver = state !== "running";
   const update = async () => {
-    const next = await api.replay(appId, replayId);
+    const next = await calls.replay(appId, replayId);
     if (running.peek()?.replayId === replayId) running.value = { ...run, progress: next };
   };
   useEffect(() => {
@@ -191,7 +211,7 @@ function Progress({ run }: { run: Running }) {
     return () => clearInterval(timer);
   }, [replayId, isOver]);
   const cancel = useAction(async () => {
-    await withVerification(() => api.cancelReplay(appId, replayId));
+    await withVerification(() => calls.cancelReplay(appId, replayId));
     await update();
   });
   return (

@@ -1,41 +1,38 @@
 // One callback of a reward: what is sent, each try with its answer, and its replay.
 
 import { useId, useState } from "preact/hooks";
-import { ApiError } from "../../../pages/client";
-import { api } from "../../api";
-import { Confirm } from "../../../pages/components/dialog";
-import { say } from "../../../pages/components/status";
-import { type Column, Table } from "../../../pages/components/table";
-import { amount, exactTimeText } from "../../../pages/format";
-import { EVENT_NAMES } from "../../messages/apps";
-import { DELIVERY_HINTS, replay, story as text } from "../../messages/rewards";
-import { withVerification } from "../../../pages/passkeys";
-import { may, session } from "../../session";
-import type { CallbackTry, RewardCallback } from "../../types";
-import { Exact } from "../../../pages/components/sent-request";
-import { Delivery } from "./columns";
+import { ApiError } from "../client";
+import { Confirm } from "../components/dialog";
+import { Exact } from "../components/sent-request";
+import { say } from "../components/status";
+import { type Column, Table } from "../components/table";
+import { amount, exactTimeText } from "../format";
+import { DELIVERY_HINTS, EVENT_NAMES, replay as replayText, story as text } from "../messages/rewards";
+import { withVerification } from "../passkeys";
+import type { CallbackTry, RewardCallback } from "../types";
+import { Delivery } from "./badges";
 
 interface Props {
-  appId: string;
   callback: RewardCallback;
   currency: string;
+  /** Null where the member may not send it again. */
+  replay: ((transactionId: string) => Promise<unknown>) | null;
   reload: () => Promise<void>;
 }
 
-export function StoryCallback({ appId, callback, currency, reload }: Props) {
+export function StoryCallback({ callback, currency, replay, reload }: Props) {
   const { transaction_id: transactionId, event, delivery, attempts, fields, next_try_ts: next } = callback;
   const [isAsking, setAsking] = useState(false);
   const id = useId();
-  const role = session.value?.member.role;
   return (
     <section class="card" aria-labelledby={id}>
       <div class="card-head">
         <h2 id={id}>{text.callback(EVENT_NAMES[event])}</h2>
         <Delivery delivery={delivery} />
-        {role && may(role, "replay") && (
+        {replay && (
           <div class="card-tools">
             <button type="button" class="button small" onClick={() => setAsking(true)}>
-              {replay.one}
+              {replayText.one}
             </button>
           </div>
         )}
@@ -67,19 +64,19 @@ export function StoryCallback({ appId, callback, currency, reload }: Props) {
           rowKey={({ at, ms }) => `${at} ${ms}`}
         />
       )}
-      {isAsking && (
+      {isAsking && replay && (
         <Confirm
-          title={replay.oneTitle}
-          text={replay.oneText}
-          button={replay.one}
+          title={replayText.oneTitle}
+          text={replayText.oneText}
+          button={replayText.one}
           onConfirm={async () => {
             try {
-              await withVerification(() => api.replayReward(appId, transactionId));
+              await withVerification(() => replay(transactionId));
             } catch (error) {
               throw explained(error);
             }
             setAsking(false);
-            say(replay.oneSent);
+            say(replayText.oneSent);
             await reload();
           }}
           onClose={() => setAsking(false)}
@@ -92,7 +89,7 @@ export function StoryCallback({ appId, callback, currency, reload }: Props) {
 /** The reasons for which there is nothing to send, in words. */
 function explained(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
-  const words = { nothing_to_send: replay.nothingToSend, erased: replay.erased }[error.code];
+  const words = { nothing_to_send: replayText.nothingToSend, erased: replayText.erased }[error.code];
   return words ? new ApiError(error.status, error.code, words, error.requestId, null) : error;
 }
 

@@ -1,0 +1,63 @@
+// The search in the header of every page. What is pasted goes to the fragment of the address, which no server sees.
+
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { navigate } from "../../pages/navigation";
+import { refresh } from "../../pages/cache";
+import { search as text } from "../messages/search";
+import { SEARCH_PATH } from "../router";
+import { searchHash, searchKey } from "../search-state";
+
+// As long as a click id may be, with room for what was pasted around it.
+const LONGEST_TEXT = 2000;
+
+export function SearchBox() {
+  const [value, setValue] = useState("");
+  const input = useRef<HTMLInputElement>(null);
+  const hint = useId();
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      const target = event.target as HTMLElement;
+      if (target.closest("input, textarea, select, [contenteditable], dialog")) return;
+      event.preventDefault();
+      input.current?.focus();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+  const asked = value.trim();
+  return (
+    <form
+      class="search-box"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!asked) return;
+        const state = { text: asked, app: "" };
+        // The same text once more is asked once more.
+        void refresh(searchKey(state));
+        navigate(SEARCH_PATH + searchHash(state));
+      }}
+    >
+      <input
+        ref={input}
+        type="text"
+        aria-label={text.label}
+        aria-describedby={hint}
+        placeholder={text.placeholder}
+        maxLength={LONGEST_TEXT}
+        enterkeyhint="search"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+        value={value}
+        onInput={(event) => setValue(event.currentTarget.value)}
+        onFocus={(event) => event.currentTarget.select()}
+      />
+      <kbd aria-hidden="true">/</kbd>
+      <p class="search-hint" id={hint}>
+        {text.hint}
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,87 @@
+// Text of the first page: what wants an operator's attention.
+
+import { count, durationText, money } from "../../pages/format";
+import { plural } from "../../pages/messages/plural";
+import { codeText } from "../../pages/messages/rewards";
+import type { AttentionKind } from "../types/attention";
+
+export const KIND_NAMES: Record<AttentionKind, string> = {
+  held: "Held for review",
+  capped: "Earned beyond a cap",
+  dead: "Callback given up",
+  disabled: "Callback switched off",
+  failing: "Callback failing",
+  near_limit: "Nearly full",
+  batch_refused: "Sums refused",
+};
+
+/** What a kind is, and what to do about it. */
+export const KIND_HINTS: Record<AttentionKind, string> = {
+  held: "Conversions that wait for a decision. Approve or reject each; nobody is paid until then.",
+  capped: "Users earned these, but the offer had reached its conversions of the day. Approve them to pay all the same.",
+  dead: "Callbacks that were tried for days without a 2xx answer. Send them again once the receiver works.",
+  disabled: "Receivers that told us to stop. Their rewards wait until the callback is switched on again.",
+  failing: "Receivers that did not answer 2xx five times in a row. Calls are tried again by themselves.",
+  near_limit: "Objects that use more than 80 % of the 10 GB that one may have.",
+  batch_refused: "Sums of clicks or revenue that the receiving side refused. They are not in reports until this is repaired.",
+};
+
+const REASONS: Record<string, string> = {
+  held: "It waits for a decision.",
+  no_answer: "The last try had no answer.",
+  calls_fail: "Five calls in a row failed.",
+  switched_itself_off: "The receiver answered 410, or told us to stop.",
+};
+
+function reasonText(reason: string): string {
+  const status = /^http_(\d{3})$/.exec(reason)?.[1];
+  return status ? `The last try was answered HTTP ${status}.` : (REASONS[reason] ?? codeText(reason));
+}
+
+const GB = 1_000_000_000;
+
+export const sizeText = (bytes: number) =>
+  bytes >= GB / 10 ? `${(bytes / GB).toFixed(2)} GB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+
+export const attention = {
+  title: "Attention",
+  note: "What waits for a person, the oldest first.",
+  tableName: "What is open",
+  kinds: "Kinds",
+  all: "Everything",
+  kind: "What",
+  app: "App",
+  since: "Since",
+  ago: (ms: number) => `${durationText(ms)} ago`,
+  reason: "Why",
+  amount: "Amount",
+  subject: "Which",
+  repair: "Repair",
+  reasonText,
+  repairs: {
+    held: "Decide",
+    capped: "Decide",
+    dead: "Send again",
+    disabled: "Switch on",
+    failing: "See the app",
+    near_limit: "See the service",
+    batch_refused: "Compare the sums",
+  } satisfies Record<AttentionKind, string>,
+  repairOf: (repair: string, subject: string) => `${repair}: ${subject}`,
+  onlyApp: (app: string) => `Only app ${app}.`,
+  everyApp: "All apps",
+  live: "Live",
+  behind: (ms: number) => `Behind by ${durationText(ms)}`,
+  stopped: "Not updated at present",
+  behindHint: (ms: number) => `The list is behind by ${durationText(ms)}. Newer things may be missing.`,
+  notListed: (number: number) => `${plural(number, "more is", "more are")} open and not listed. They follow as the list gets shorter.`,
+  wellTitle: "All is well",
+  well: "Nothing waits for you. New things appear here by themselves.",
+  wellOfKind: (kind: string) => `Nothing is open under “${kind}”.`,
+  wellButBehind: (ms: number) => `Nothing is known to be open, but the list is behind by ${durationText(ms)}.`,
+  next: "Next page",
+  first: "First page",
+  tile: (name: string, number: number) => `${name}: ${count(number)}`,
+  of10: (bytes: number) => `${sizeText(bytes)} of 10 GB`,
+  amountOf: (usd: number) => money(usd),
+};

@@ -1,0 +1,67 @@
+// How the service is doing.
+
+export interface Service {
+  /** Null while the catalog does not answer. */
+  catalog: {
+    publishers: number;
+    apps: number;
+    advertisers: number;
+    offers: number;
+    bytes: number;
+    /** Milliseconds; null before the first, and while nothing waits. */
+    tracking_built_at_ms: number | null;
+    listing_built_at_ms: number | null;
+    tracking_dirty_since_ms: number | null;
+  } | null;
+  pools: Pool[];
+  now_ms: number;
+}
+
+export interface Pool {
+  name: string;
+  in_use: number;
+  permits: number;
+  refused: number;
+}
+
+export type EndpointState = "none" | "healthy" | "failing" | "disabled" | "unknown";
+
+export interface Endpoint {
+  app_id: string;
+  publisher_id: string;
+  state: EndpointState;
+  consecutive_failures?: number;
+  next_try_ts?: number | null;
+  waiting?: number;
+  dead?: number;
+  reserving?: number;
+}
+
+export interface EndpointPage {
+  callbacks: Endpoint[];
+  cursor: string | null;
+}
+
+/** Sums are in micro-USD. */
+export interface Comparison {
+  app_id: string;
+  date: string;
+  outboxes: { outbox: number; rewards: number; reversals: number }[];
+  rewards: number;
+  rewards_after_24_h: number;
+  rewards_by_superseded_terms: number;
+  paid_micro_usd: number;
+  waiting_micro_usd: number;
+  ledger_micro_usd: number;
+  difference_micro_usd: number;
+  transactions: { transaction_id: string; offer_id: string; paid_micro_usd: number }[];
+}
+
+export interface CapNearEnd {
+  offer_id: string;
+  name: string;
+  kind: "click" | "conversion";
+  dur: string;
+  lim: number;
+  used: number;
+}

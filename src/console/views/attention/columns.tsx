@@ -1,0 +1,106 @@
+// Columns of what is open.
+
+import type { Column } from "../../../pages/components/table";
+import { exactTimeText } from "../../../pages/format";
+import { ShortId } from "../../../pages/rewards/badges";
+import { attention as text, KIND_NAMES } from "../../messages/attention";
+import { appPath, rewardPath, SERVICE_PATH } from "../../router";
+import type { AttentionItem, AttentionKind } from "../../types/attention";
+
+/** Kinds whose subject is a transaction id. */
+const OF_REWARD: AttentionKind[] = ["held", "capped", "dead"];
+
+const isOfReward = ({ kind, app_id }: AttentionItem) => OF_REWARD.includes(kind) && app_id !== null;
+
+/** Where it is repaired. */
+export function repairHref(item: AttentionItem): string {
+  const { kind, app_id: app, subject } = item;
+  if (app !== null && isOfReward(item)) return rewardPath(app, subject);
+  if (app !== null && (kind === "disabled" || kind === "failing")) return appPath(app);
+  return app === null ? SERVICE_PATH : `${SERVICE_PATH}?app=${app}`;
+}
+
+const BADGES: Record<AttentionKind, string> = {
+  held: "held",
+  capped: "held",
+  dead: "dead",
+  disabled: "disabled",
+  failing: "failing",
+  near_limit: "held",
+  batch_refused: "dead",
+};
+
+/** What names an item among others of its kind. */
+function subjectOf(item: AttentionItem, nameOf: (appId: string) => string): string {
+  const { kind, app_id: app, subject } = item;
+  return app !== null && (kind === "disabled" || kind === "failing") ? nameOf(app) : subject;
+}
+
+export const columns = (nameOf: (appId: string) => string): Column<AttentionItem>[] => [
+  {
+    key: "kind",
+    header: text.kind,
+    cell: (item) => (
+      <>
+        <span class={`badge ${BADGES[item.kind] ?? ""}`}>{KIND_NAMES[item.kind] ?? item.kind}</span>
+        {item.kind !== "disabled" && item.kind !== "failing" && (
+          <span class="cell-second wrap">
+            {isOfReward(item) ? <ShortId id={item.subject} /> : <code>{item.subject}</code>}
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    key: "app",
+    header: text.app,
+    cell: ({ app_id: app }) =>
+      app !== null && (
+        <a href={appPath(app)}>
+          <bdi>{nameOf(app)}</bdi>
+        </a>
+      ),
+  },
+  {
+    key: "since",
+    header: text.since,
+    cell: ({ since }) => (
+      <>
+        <span>{text.ago(Math.max(0, Date.now() - since))}</span>
+        <time class="cell-second" dateTime={new Date(since).toISOString()}>
+          {exactTimeText(since / 1000)}
+        </time>
+      </>
+    ),
+  },
+  {
+    key: "reason",
+    header: text.reason,
+    cell: ({ reason, bytes }) => (
+      <span class="wrap">{bytes === undefined ? text.reasonText(reason) : text.of10(bytes)}</span>
+    ),
+  },
+  {
+    key: "amount",
+    header: text.amount,
+    isNumber: true,
+    cell: ({ payout_usd: payout }) => payout !== undefined && text.amountOf(Number(payout)),
+  },
+  {
+    key: "repair",
+    header: text.repair,
+    isHeaderHidden: true,
+    cell: (item) => {
+      const repair = text.repairs[item.kind] ?? text.repair;
+      return (
+        <a
+          class="button small"
+          href={repairHref(item)}
+          aria-label={text.repairOf(repair, subjectOf(item, nameOf))}
+        >
+          {repair}
+        </a>
+      );
+    },
+  },
+];

@@ -1,0 +1,2 @@
+export { Reward } from "./reward";
+export { Rewards } from "./rewards";

@@ -1,0 +1,87 @@
+// What a click id holds, and what became of the click.
+
+import { Facts, type Fact } from "../../../pages/components/facts";
+import { type Column, Table } from "../../../pages/components/table";
+import { countryName, exactTimeText } from "../../../pages/format";
+import { revisionText } from "../../../pages/messages/rewards";
+import { ShortId, State } from "../../../pages/rewards/badges";
+import { useAppNames } from "../../app-names";
+import { search } from "../../messages/search";
+import { ADVERTISERS_PATH, appPath, offerPath, rewardPath } from "../../router";
+import type { ClickMatch } from "../../types/search";
+import { rewardsHref } from "../rewards/filter";
+
+const text = search.click;
+
+export function ClickFound({ match }: { match: ClickMatch }) {
+  const { nameOf } = useAppNames();
+  const { app_id: app, user_id: user } = match;
+  const own = (["gaid", "idfa", "c1", "c2", "c3", "c4", "c5"] as const).map((name): Fact => [name, match[name]]);
+  return (
+    <>
+      <p class="note list-note">{text.note}</p>
+      <div class="columns story">
+        <Facts
+          title={text.title}
+          facts={[
+            [
+              text.app,
+              <a href={appPath(app)}>
+                <bdi>{nameOf(app)}</bdi>
+              </a>,
+            ],
+            [text.offer, <a href={offerPath(match.offer_id)}>{match.offer_id}</a>],
+            [text.goal, match.goal_id],
+            [
+              text.user,
+              <>
+                <bdi>{user}</bdi>{" "}
+                <a class="note" href={rewardsHref({ app, user })}>
+                  {text.userRewards}
+                </a>
+              </>,
+            ],
+            [text.at, exactTimeText(match.clicked_at)],
+            [text.country, match.country && countryName(match.country)],
+            [text.placement, match.placement_id],
+            ...own,
+            [text.terms, text.termsOf(revisionText(match.offer_terms), revisionText(match.app_terms))],
+            [text.shard, String(match.shard)],
+          ]}
+        />
+        <section class="card" aria-labelledby="became">
+          <div class="card-head">
+            <h2 id="became">{text.became}</h2>
+          </div>
+          {match.rewards.length > 0 ? (
+            <Table
+              stacks
+              name={text.became}
+              columns={columns(app)}
+              rows={match.rewards}
+              rowKey={({ transaction_id }) => transaction_id}
+            />
+          ) : (
+            <p class="card-foot">
+              {text.nothing} <a href={ADVERTISERS_PATH}>{text.advertisers}</a>
+            </p>
+          )}
+        </section>
+      </div>
+    </>
+  );
+}
+
+const columns = (app: string): Column<ClickMatch["rewards"][number]>[] => [
+  {
+    key: "reward",
+    header: text.reward,
+    cell: ({ transaction_id: id }) => (
+      <a href={rewardPath(app, id)}>
+        <ShortId id={id} />
+      </a>
+    ),
+  },
+  { key: "goal", header: text.goal, cell: ({ goal_id }) => goal_id },
+  { key: "state", header: text.state, cell: ({ state }) => <State state={state} /> },
+];

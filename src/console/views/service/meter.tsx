@@ -1,0 +1,27 @@
+// How much of a limit is used, drawn and said.
+
+interface Props {
+  label: string;
+  value: number;
+  most: number;
+  text: string;
+}
+
+const NEAR = 0.8;
+
+export function Meter({ label, value, most, text }: Props) {
+  return (
+    <span class="meter">
+      <meter
+        aria-label={label}
+        min={0}
+        max={most}
+        low={most * NEAR}
+        high={most * 0.95}
+        optimum={0}
+        value={Math.min(value, most)}
+      />
+      <span>{text}</span>
+    </span>
+  );
+}

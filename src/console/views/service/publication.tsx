@@ -1,0 +1,123 @@
+// What is published and what waits for it, how large the catalog is, and what is shed.
+
+import { useState } from "preact/hooks";
+import type { CachedView } from "../../../pages/cache";
+import { Confirm } from "../../../pages/components/dialog";
+import { say } from "../../../pages/components/status";
+import { type Column, Table } from "../../../pages/components/table";
+import { count } from "../../../pages/format";
+import { withVerification } from "../../../pages/passkeys";
+import { serviceApi } from "../../api/service";
+import { attention } from "../../messages/attention";
+import { service } from "../../messages/service";
+import { may } from "../../session";
+import type { Pool, Service } from "../../types/service";
+import { Meter } from "./meter";
+import { Section } from "./section";
+
+const text = service.publication;
+/** What one object may have. */
+export const MOST_BYTES = 10_000_000_000;
+
+export function Publication({ service: cached }: { service: CachedView<Service> }) {
+  const [isAsking, setAsking] = useState(false);
+  const publish = async () => {
+    await withVerification(serviceApi.publish);
+    setAsking(false);
+    say(text.published);
+    await cached.reload();
+  };
+  const tools = may("manage") && (
+    <button type="button" class="button small" onClick={() => setAsking(true)}>
+      {text.publish}
+    </button>
+  );
+  return (
+    <Section title={text.title} note={text.note} tools={tools} of={cached} lines={5}>
+      {(data) => (
+        <>
+          <Standing data={data} />
+          {isAsking && (
+            <Confirm
+              title={text.publishTitle}
+              text={text.publishText}
+              button={text.publish}
+              onConfirm={publish}
+              onClose={() => setAsking(false)}
+            />
+          )}
+        </>
+      )}
+    </Section>
+  );
+}
+
+function Standing({ data: { catalog, now_ms: now } }: { data: Service }) {
+  if (!catalog) return <p class="card-foot failed-text">{text.down}</p>;
+  const { tracking_built_at_ms: tracking, listing_built_at_ms: listing, tracking_dirty_since_ms: dirty } = catalog;
+  const { publishers, apps, advertisers, offers } = catalog;
+  const built = (at: number | null) => (at ? text.at(at, now) : text.never);
+  return (
+    <dl class="facts wide-names">
+      <div>
+        <dt>{text.waiting}</dt>
+        <dd>{dirty ? text.waitingFor(Math.max(0, now - dirty)) : text.noneWaiting}</dd>
+      </div>
+      <div>
+        <dt>{text.tracking}</dt>
+        <dd>{built(tracking)}</dd>
+      </div>
+      <div>
+        <dt>{text.listing}</dt>
+        <dd>{built(listing)}</dd>
+      </div>
+      <div>
+        <dt>{text.resources}</dt>
+        <dd>{text.counts(publishers, apps, advertisers, offers)}</dd>
+      </div>
+      <div>
+        <dt>{text.size}</dt>
+        <dd>
+          <Meter label={text.size} value={catalog.bytes} most={MOST_BYTES} text={attention.of10(catalog.bytes)} />
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+export function Pools({ service: cached }: { service: CachedView<Service> }) {
+  const { pools } = service;
+  return (
+    <Section title={pools.title} note={pools.note} of={cached} lines={5}>
+      {(data) => {
+        const refused = data.pools.reduce((sum, pool) => sum + pool.refused, 0);
+        return (
+          <>
+            <p class={refused > 0 ? "card-foot failed-text" : "card-foot"}>
+              {refused > 0 ? pools.some(refused) : pools.none}
+            </p>
+            {data.pools.length > 0 && (
+              <Table name={pools.title} columns={poolColumns} rows={data.pools} rowKey={({ name }) => name} />
+            )}
+          </>
+        );
+      }}
+    </Section>
+  );
+}
+
+const poolColumns: Column<Pool>[] = [
+  { key: "name", header: service.pools.name, cell: ({ name }) => service.pools.names[name] ?? name },
+  {
+    key: "in_use",
+    header: service.pools.inUse,
+    isNumber: true,
+    cell: ({ in_use, permits }) => service.pools.of(in_use, permits),
+  },
+  {
+    key: "refused",
+    header: service.pools.refused,
+    isNumber: true,
+    cell: ({ refused }) => <span class={refused > 0 ? "failed-text" : undefined}>{count(refused)}</span>,
+  },
+];

@@ -1,0 +1,26 @@
+// Facts with their names, as a card.
+
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+
+export type Fact = [name: string, value: ComponentChildren];
+
+/** Facts that there are; what is absent is left out. Text of others keeps its signs of direction to itself. */
+export function Facts({ title, facts }: { title: string; facts: Fact[] }) {
+  const id = useId();
+  return (
+    <section class="card padded" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      <dl class="facts">
+        {facts
+          .filter(([, value]) => value !== null && value !== undefined && value !== "")
+          .map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{typeof value === "string" ? <bdi>{value}</bdi> : value}</dd>
+            </div>
+          ))}
+      </dl>
+    </section>
+  );
+}

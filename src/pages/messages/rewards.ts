@@ -1,0 +1,175 @@
+// Text of a reward's story and of replays.
+
+import { RECEIVER, REVIEWER } from "#site";
+import { sentence } from "../error-text";
+import { count, exactTimeText } from "../format";
+import type { CallbackEvent, RewardDelivery, RewardKind, RewardState } from "../types";
+import { plural } from "./plural";
+
+export const STATE_NAMES: Record<RewardState, string> = {
+  approved: "Approved",
+  pending: "Pending",
+  held: "Held for review",
+  rejected: "Rejected",
+  reversed: "Reversed",
+  refused: "Refused",
+};
+
+export const STATE_HINTS: Record<RewardState, string> = {
+  approved: "The user has earned it.",
+  pending: "It waits for the advertiser. Nothing is paid yet.",
+  held: `It waits for a check by ${REVIEWER}. Nothing is paid yet.`,
+  rejected: "It was not paid.",
+  reversed: "The advertiser took it back.",
+  refused: "It was refused and not paid.",
+};
+
+export const DELIVERY_NAMES: Record<RewardDelivery, string> = {
+  waiting: "Waiting",
+  delivered: "Delivered",
+  dead: "Given up",
+  not_wanted: "Not asked for",
+  no_endpoint: "No callback",
+};
+
+export const DELIVERY_HINTS: Record<RewardDelivery, string> = {
+  waiting: "It is sent, or sent again, by itself, unless callbacks are switched off.",
+  delivered: sentence(`${RECEIVER} answered 2xx`),
+  dead: "It is not tried any more. It is sent again only if you say so.",
+  not_wanted: "The app's callback is not called for this event.",
+  no_endpoint: "The app has no callback. It is sent once there is one.",
+};
+
+export const KIND_NAMES: Record<RewardKind, string> = { reward: "Reward", reversal: "Reversal", notice: "Notice" };
+
+/** Why a conversion is held or was refused. A code that is new to this page is shown by its own name. */
+const CODES: Record<string, string> = {
+  conversion_window_closed: "The conversion came too long after the click.",
+  duplicate_txn: "The advertiser had sent this conversion before.",
+  already_rewarded: "The user had the reward for this goal already.",
+  too_fast: "The conversion came sooner after the click than a person can be.",
+  too_many_today: "The user has as many rewards today as the app allows.",
+  conversion_capped: "The offer had reached its conversions of the day.",
+};
+
+export const codeText = (code: string) => CODES[code] ?? code;
+
+/** Whether it is why a conversion is held or was refused, rather than another error. */
+export const isReasonCode = (code: string) => code in CODES;
+
+export const EVENT_NAMES: Record<CallbackEvent, string> = {
+  approved: "Approved",
+  reversed: "Reversed",
+  pending: "Pending",
+  rejected: "Rejected",
+};
+
+// A revision is a small number, or the time from which it counts.
+export const revisionText = (number: number) => (number < 1_000_000_000 ? `revision ${number}` : `terms of ${exactTimeText(number)}`);
+
+export const story = {
+  title: (state: RewardState) => `Reward, ${STATE_NAMES[state].toLowerCase()}`,
+  loading: "Reward",
+  notFound: "This app has no reward with this transaction id.",
+  summary: "Reward",
+  state: "State",
+  why: "Why",
+  inWords: "In words",
+  value: "Value",
+  payout: "Payout",
+  user: "User",
+  erased: "erased",
+  userLog: "All rewards of this user",
+  offer: "Offer",
+  goal: "Goal",
+  goalValue: "Goal value",
+  txn: "Advertiser's id",
+  transaction: "Transaction id",
+  click: "Click",
+  clicked: "Time",
+  country: "Country",
+  placement: "Placement",
+  terms: "Terms",
+  termsOf: (offer: number, app: number) => `Offer ${revisionText(offer)}, app ${revisionText(app)}: those at the click`,
+  paidBy: (paying: number, isSuperseded: boolean) =>
+    `Paid by offer ${revisionText(paying)}${isSuperseded ? ", which newer terms had replaced by then" : ""}`,
+  happened: "What happened",
+  steps: {
+    click: "The user clicked the offer.",
+    received: "The advertiser first reported the conversion.",
+    states: {
+      approved: "It was approved.",
+      pending: "It was put on pending.",
+      held: "It was held for review.",
+      rejected: "It was rejected.",
+      reversed: "It was reversed.",
+      refused: "It was refused.",
+    } satisfies Record<RewardState, string>,
+    tried: (event: string, status: number | null) =>
+      `The callback “${event}” was sent: ${status === null ? "no answer" : `HTTP ${status}`}.`,
+    next: (event: string) => `The callback “${event}” is sent again.`,
+  },
+  callback: (event: string) => `Callback: ${event}`,
+  noCallbacks: "There is no callback of this reward.",
+  nextTry: (at: number) => `Next try: ${exactTimeText(at)}`,
+  sent: "What is sent",
+  sentHint: "The values are the same in each try; its time and signature are its own.",
+  tries: "Tries",
+  newestTries: (shown: number, all: number) => `The newest ${shown} of ${all} tries.`,
+  noTries: (delivery: RewardDelivery) =>
+    ({
+      waiting: "It has not been sent yet.",
+      no_endpoint: "It has not been sent yet.",
+      not_wanted: "It is not sent.",
+      delivered: "Its tries are not kept any more.",
+      dead: "Its tries are not kept any more.",
+    })[delivery],
+  tryAt: "Time",
+  took: "Took",
+  ms: (ms: number) => `${count(ms)} ms`,
+  answer: "Answer",
+  noAnswer: "No answer",
+  emptyAnswer: "(empty)",
+};
+
+export const replay = {
+  one: "Send it again",
+  oneTitle: "Send this callback again?",
+  oneText:
+    sentence(`${RECEIVER} gets the same transaction id and values, with a new time and signature. It should pay a transaction id once only`),
+  oneSent: "It is queued to be sent again.",
+  many: "Send callbacks again",
+  manyHint: "Choose one app to send its callbacks again.",
+  title: (app: string) => `Send callbacks of ${app} again`,
+  which: "Which ones",
+  all: "All",
+  whichHints: {
+    "": "whatever became of them, delivered ones too",
+    dead: "not tried any more by itself",
+    waiting: `sent as soon as ${RECEIVER} takes calls, not at their next try`,
+    delivered: `${RECEIVER} answered 2xx, and gets them once more`,
+    not_wanted: "sent if the app’s callback asks for their events now",
+    no_endpoint: "sent once the app has a callback",
+  } satisfies Record<RewardDelivery | "", string>,
+  since: "Conversions since (UTC)",
+  sinceHint: "Leave it empty for all.",
+  upTo: "Conversions up to (UTC)",
+  upToHint: "Leave it empty for all until now.",
+  badDates: "The last date is before the first.",
+  only: (conditions: string) => `Only those that the log shows: ${conditions}.`,
+  progress: "Callbacks that were queued",
+  counting: "Counting…",
+  nothing: "Nothing matches that can be sent again.",
+  text: (number: number, until: number) =>
+    `${plural(number, "callback matches", "callbacks match")}, up to ${exactTimeText(until)}. Each is sent with its own transaction id and values: ${RECEIVER} should pay a transaction id once only.`,
+  start: (number: number) => `Send ${plural(number, "callback", "callbacks")} again`,
+  running: (replayed: number, all: number) => `Queueing callbacks to be sent again: ${count(replayed)} of ${count(all)}.`,
+  done: (replayed: number) => `${plural(replayed, "callback was", "callbacks were")} queued to be sent again.`,
+  cancelled: (replayed: number) => `Stopped. ${plural(replayed, "callback was", "callbacks were")} queued to be sent again.`,
+  tooManyForSupport: "Support can send at most 100 callbacks again at a time. Choose fewer, or ask an admin.",
+  tooLong: "There is too much to count in one go. Choose fewer days.",
+  alreadyRunning: "Callbacks of this app are being sent again already. Wait until that ends.",
+  cancel: "Stop",
+  nothingToSend: "There is nothing to send: it was never paid, and the app is not told of it.",
+  erased: "Its user was erased, so it cannot be sent again.",
+};

@@ -1,0 +1,22 @@
+// Short signs of a reward: its state, its callback and its id.
+
+import { DELIVERY_NAMES, STATE_NAMES } from "../messages/rewards";
+import type { RewardDelivery, RewardState } from "../types";
+
+const SHORT_ID = 8;
+
+export const State = ({ state }: { state: RewardState }) => (
+  <span class={`badge ${state}`}>{STATE_NAMES[state] ?? state}</span>
+);
+
+export const Delivery = ({ delivery }: { delivery: RewardDelivery }) => (
+  <span class={`badge ${delivery}`}>{DELIVERY_NAMES[delivery] ?? delivery}</span>
+);
+
+/** The last digits to see, since the first ones name the shard and the app, and the whole id to hear. */
+export const ShortId = ({ id }: { id: string }) => (
+  <code title={id}>
+    <span aria-hidden="true">{id.length > SHORT_ID ? `…${id.slice(-SHORT_ID)}` : id}</span>
+    <span class="visually-hidden">{id}</span>
+  </code>
+);

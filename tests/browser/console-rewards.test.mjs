@@ -1,0 +1,99 @@
+// An operator settles rewards: by mouse and again by keyboard alone. Support reads, and sends again.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { closePage } from "./support/browser.mjs";
+import { signInToConsole } from "./support/console.mjs";
+import { HANDS } from "./support/hands.mjs";
+import { advertiserToken, report, SURVEY, VISIT, WEB_APP } from "./support/rewards.mjs";
+import { suite } from "./support/suite.mjs";
+import * as tasks from "./tasks/console-rewards.mjs";
+
+let visits;
+let surveys;
+let admin;
+const shared = suite({ facts: false }, async (signpost) => {
+  visits = await advertiserToken(signpost, VISIT.advertiser);
+  surveys = await advertiserToken(signpost, SURVEY.advertiser);
+  admin = await signInToConsole(signpost);
+});
+
+const visit = (user) => report(shared.signpost, visits, VISIT, user);
+const survey = (user, more) => report(shared.signpost, surveys, SURVEY, user, more);
+
+for (const Hand of HANDS) {
+  test(`an operator decides on what is held by ${Hand.handName}`, async () => {
+    const user = `held-${Hand.handName}`;
+    await visit(user);
+    const page = await shared.open({ cookie: admin });
+    const hand = new Hand(page);
+    await tasks.listRewards(page, hand, WEB_APP, "Held for review");
+    await tasks.settleOne(page, hand, {
+      user,
+      button: "Approve",
+      reason: "the advertiser saw the visit",
+      becomes: "approved",
+      said: "It is approved.",
+    });
+    await tasks.eraseUser(page, hand, user);
+    await closePage(page);
+
+    const others = [`farm-${Hand.handName}-1`, `farm-${Hand.handName}-2`];
+    for (const other of others) await visit(other);
+    const list = await shared.open({ cookie: admin });
+    const other = new Hand(list);
+    await tasks.listRewards(list, other, WEB_APP, "Held for review");
+    await tasks.rejectMany(list, other, others.length, "a click farm");
+    await closePage(list);
+  });
+
+  test(`an operator takes a reward back by ${Hand.handName}`, async () => {
+    const user = `taken-${Hand.handName}`;
+    await survey(user);
+    const page = await shared.open({ cookie: admin });
+    const hand = new Hand(page);
+    await tasks.listRewards(page, hand, WEB_APP, "Approved");
+    await tasks.filterByUser(page, hand, user);
+    const settling = { user, button: "Take back", reason: "a click farm", becomes: "reversed", said: "It is taken back." };
+    await tasks.settleOne(page, hand, settling);
+    await closePage(page);
+  });
+
+  test(`an operator overrides what stands against a reward by ${Hand.handName}`, async () => {
+    const user = `twice-${Hand.handName}`;
+    const txn = `order-${Hand.handName}`;
+    await survey(`first-${Hand.handName}`, { txn });
+    await survey(user);
+    // The advertiser's id is spent, and so is the user's reward for this goal.
+    await survey(user, { txn });
+    const refused = await shared.signpost.operator(
+      "GET",
+      `/apps/${WEB_APP}/conversions?status=refused&user_id=${user}`,
+    );
+    const transactionId = refused.conversions[0].transaction_id;
+    const path = `/apps/${WEB_APP}/conversions/${transactionId}`;
+    const page = await shared.open({ cookie: admin, refusals: [[409, `/v1/operator${path}/approve`]] });
+    await page.goto(`/console/apps/${WEB_APP}/rewards/${transactionId}`);
+    await page.getByRole("heading", { name: "Reward, refused" }).waitFor();
+    await tasks.approveDespite(page, new Hand(page), "The user had the reward for this goal already.");
+    assert.equal((await shared.signpost.operator("GET", path)).status, "approved");
+    await closePage(page);
+  });
+}
+
+test("support sees rewards and settles none", async () => {
+  const { transactionId } = await survey("seen-by-support");
+  const cookie = await signInToConsole(shared.signpost, "support", "Sam Idowu");
+  const page = await shared.open({ cookie });
+  await page.goto(`/console/apps/${WEB_APP}/rewards/${transactionId}`);
+  await page.getByText("What happened").waitFor();
+  await page.getByText("seen-by-support", { exact: true }).waitFor();
+  for (const name of ["Take back…", "Erase this user…"]) {
+    assert.equal(await page.getByRole("button", { name }).count(), 0, name);
+  }
+  await page.goto(`/console/rewards?app=${WEB_APP}&status=approved`);
+  await page.getByRole("table", { name: "Rewards", exact: true }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Settle many" }).count(), 0);
+  await page.getByRole("button", { name: "Send callbacks again" }).waitFor();
+  await closePage(page);
+});
