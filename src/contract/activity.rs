@@ -16,7 +16,7 @@ pub use rewards::{ListRewards, ListedReward, Place, RewardFilter, RewardPage};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    attention::{AttentionReport, Declined, ListAttention, SizeReport},
+    attention::{self, AttentionReport, Declined, ListAttention, SizeReport},
     operation::{self, Done, ObjectAddress, Operation, Repeat},
     operations,
     outbox::EndpointState,
@@ -24,7 +24,7 @@ use crate::{
 use domain::model::{AppId, PublisherId, time::UtcDay};
 
 /// The namespace's binding.
-pub const BINDING: &str = "ACTIVITY";
+pub const BINDING: &str = attention::BINDING;
 
 /// The name of a publisher's object. With another name, its rows and counts would be lost.
 pub fn object_name(publisher: &PublisherId) -> String {

@@ -3,9 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{activity::BINDING, operation::ObjectAddress, stored_names::stored_names};
+use crate::{operation::ObjectAddress, stored_names::stored_names};
 use domain::model::{AppId, PublisherId};
 
+/// The binding of the namespace, which it shares with the publishers' activities.
+pub const BINDING: &str = "ACTIVITY";
 /// The object's name. A publisher's object is named `activity-…`.
 pub const OBJECT_NAME: &str = "attention";
 

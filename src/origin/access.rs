@@ -1,7 +1,7 @@
 //! The permission that a member needs for a call of the operator, and the call's name in the audit. A call with the
 //! operator's token needs none and has none: it is in the log.
 
-use crate::routes::{
+use crate::handlers::{
     CatalogCall, Handler, LedgerCall, OfferCall, OutboxCall, PublisherAccountCall, ReplayCall,
 };
 use contract::catalog::Resource;
@@ -101,6 +101,7 @@ const fn of_ledger(call: LedgerCall) -> Access {
 const fn of_outbox(call: OutboxCall) -> Access {
     match call {
         OutboxCall::ListConversions
+        | OutboxCall::FindConversions
         | OutboxCall::ReadConversion
         | OutboxCall::ReadStory
         | OutboxCall::ReadCallback => READ,

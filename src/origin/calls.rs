@@ -17,7 +17,7 @@ use platform::{http::answer::Answer, log, traits::ObjectCall};
 use serde::de::DeserializeOwned;
 
 /// Resources on a page of a list unless `limit` says otherwise.
-const DEFAULT_PAGE: u32 = 100;
+pub const DEFAULT_PAGE: u32 = 100;
 
 /// Sends an operation to an object, whose answer is passed on.
 pub async fn ask<O: Operation<Answer = Reply>>(

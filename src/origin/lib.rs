@@ -31,6 +31,7 @@ pub mod dashboard;
 pub mod description;
 #[cfg(target_arch = "wasm32")]
 mod entry;
+pub mod handlers;
 #[cfg(target_arch = "wasm32")]
 mod health;
 #[cfg(target_arch = "wasm32")]

@@ -5,6 +5,7 @@ mod accounts;
 mod activity;
 mod attention;
 mod catalog;
+mod conversion_query;
 mod ledger;
 mod offers;
 pub mod outbox;

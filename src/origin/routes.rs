@@ -8,6 +8,7 @@ use crate::dashboard::{
         ReplayRewards, Reports, RequestPubKey, Suggestions, Switch,
     },
 };
+pub use crate::handlers::*;
 use crate::limits::Pool::{self, *};
 use crate::site::{
     AccountCall::{
@@ -22,108 +23,6 @@ use crate::site::{
 use contract::catalog::{Resource, SecretChange};
 use domain::conversions::table::Action;
 use platform::http::router::{Endpoint, Interface, Method::*, Route, RouteName, Subject, on};
-
-/// A route's handler. Most are calls of the operator to one kind of object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handler {
-    Health,
-    Describe,
-    Metrics,
-    ListCallbacks,
-    Reconcile,
-    /// The newest postbacks of an advertiser.
-    ListPostbacks,
-    /// What a postback would be answered.
-    CheckPostback,
-    ListAttention,
-    /// Invites somebody to a publisher's account.
-    Invite,
-    /// Invites somebody to the operator's account.
-    InviteMember,
-    PublisherAccount(PublisherAccountCall),
-    /// A publisher's counts of rewards.
-    ReadActivity,
-    /// Replays of many callbacks.
-    Replay(ReplayCall),
-    /// Finds what a text is.
-    Search,
-    /// The state of the service.
-    ReadService,
-    Offer(OfferCall),
-    Dashboard(DashboardCall),
-    Console(SiteCall),
-    Catalog(CatalogCall),
-    Ledger(LedgerCall),
-    Outbox(OutboxCall),
-}
-
-/// A call to the account of a publisher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PublisherAccountCall {
-    ListMembers,
-    Recover,
-    WithdrawInvite,
-    ReadAudit,
-}
-
-/// A call about replays of many callbacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReplayCall {
-    Start,
-    Read,
-    Cancel,
-}
-
-/// A question about offers, beside their documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfferCall {
-    ListTerms,
-    ReadFigures,
-    ListNearCaps,
-    Preview,
-}
-
-/// A call to the catalog.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CatalogCall {
-    List(Resource),
-    Read(Resource),
-    Write(Resource),
-    IssuePubKey,
-    ReadPubKey,
-    ListPubKeyRequests,
-    IssueToken,
-    RevokeToken,
-    Import,
-    Refresh,
-}
-
-/// A call to a publisher's ledger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LedgerCall {
-    ListReportKeys,
-    CreateReportKey,
-    RevokeReportKey,
-    ListFacts,
-    AddFacts,
-    ReplaceFacts,
-}
-
-/// A call to an app's outbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutboxCall {
-    ListConversions,
-    ReadConversion,
-    ReadStory,
-    ReplayConversion,
-    ReplayConversions,
-    Settle(Action),
-    SettleMany(Action),
-    ReadCallback,
-    EnableCallback,
-    TestCallback,
-    EraseUser,
-}
 
 use CatalogCall::*;
 use Handler::*;
@@ -215,7 +114,10 @@ pub const ROUTES: &[Row] = &[
         on(Get, Catalog(Read(Resource::App))).within(Operator),
         on(Put, Catalog(Write(Resource::App))).within(Documents),
     ]),
-    apps("/v1/operator/apps/{}/conversions", &[on(Get, Outbox(ListConversions)).within(Operator)]),
+    apps("/v1/operator/apps/{}/conversions", &[
+        on(Get, Outbox(ListConversions)).within(Operator),
+        on(Post, Outbox(FindConversions)).within(Documents),
+    ]),
     apps("/v1/operator/apps/{}/conversions/replay", &[on(Post, Outbox(ReplayConversions)).within(Documents)]),
     apps("/v1/operator/apps/{}/conversions/approve", &[on(Post, Outbox(SettleMany(Action::Approve))).within(Documents)]),
     apps("/v1/operator/apps/{}/conversions/reject", &[on(Post, Outbox(SettleMany(Action::Reject))).within(Documents)]),

@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use worker::Request;
 
-use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, parameter, read_page, segment};
+use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, conversion_query, read_page, segment};
 use crate::{
     isolate::RequestContext,
     outbox::{
-        log::Filter,
         merge,
         replay::{check_selection, replay_in_steps},
         settlement::{self, ManyOrder, Order, settle_in_steps},
@@ -21,7 +20,7 @@ use crate::{
     routes::OutboxCall,
 };
 use contract::{
-    catalog::{self, AppSettings, GetAppSettings, MAX_PAGE, Resource},
+    catalog::{self, AppSettings, GetAppSettings, Resource},
     operation::{CallError, Operation, Reply},
     outbox::{
         Enable, Erase, Get, GetStatus, List, ReadReward, Replay, ReplayMany, SettleMany, Settled, Shard,
@@ -33,13 +32,12 @@ use domain::{
     model::{
         AppId,
         api_error::{ApiError, common},
-        document::{Document, INVALID_FIELD},
+        document::Document,
         time::SECOND_MS,
     },
 };
 use platform::{
     CONNECTIONS,
-    database::MAX_INTEGER,
     http::{
         answer::{Answer, JSON},
         body,
@@ -300,7 +298,13 @@ pub async fn call(
     };
     let outboxes = Outboxes::new(context, app, settings);
     match call {
-        OutboxCall::ListConversions => Ok(answer(outboxes.list(&read_list(query)?).await)),
+        OutboxCall::ListConversions => Ok(answer(outboxes.list(&conversion_query::of_query(query)?).await)),
+        OutboxCall::FindConversions => {
+            body::check_media_type(&request, &[JSON], false)?;
+            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            let list = conversion_query::of_body(&body)?;
+            Ok(answer(outboxes.list(&list).await))
+        }
         OutboxCall::ReadConversion => {
             let transaction_id = segment(1);
             let get = Get {
@@ -310,7 +314,14 @@ pub async fn call(
         }
         OutboxCall::ReadStory => {
             let story = outboxes.read_story(&segment(1)).await;
-            Ok(story.map_or_else(Refusal::into_answer, Answer::from))
+            let publisher = &outboxes.settings.publisher_id;
+            Ok(story.map_or_else(Refusal::into_answer, |story| {
+                // Both are objects, which are put together.
+                let body = story
+                    .body
+                    .replacen('{', &format!(r#"{{"publisher_id":"{publisher}","#), 1);
+                Answer::json(story.status, body).header("Cache-Control", "no-store")
+            }))
         }
         OutboxCall::ReplayConversion => {
             let transaction_id = segment(1);
@@ -356,28 +367,6 @@ pub async fn call(
             Ok(outboxes.erase(user_id).await)
         }
     }
-}
-
-/// The filter and the place of a list of conversions.
-fn read_list(query: &str) -> Result<List, ApiError> {
-    let (limit, cursor) = read_page(query, MAX_PAGE)?;
-    let (status, state) = (parameter(query, "status"), parameter(query, "state"));
-    Filter::parse(status.as_deref(), state.as_deref())?;
-    let number = |cursor: String| {
-        let number: Option<i64> = cursor.parse().ok();
-        number
-            .filter(|number| (1..=MAX_INTEGER).contains(number))
-            .ok_or_else(|| INVALID_FIELD.with_message("cursor: must be one that a page before this one gave"))
-    };
-    Ok(List {
-        status,
-        state,
-        reason: parameter(query, "reason"),
-        user_id: parameter(query, "user_id"),
-        limit,
-        max_text: merge::MAX_TEXT,
-        before: cursor.map(number).transpose()?,
-    })
 }
 
 /// The answer with a body, or with the error of a call.

@@ -13,7 +13,8 @@ use platform::http::router::RouteName;
 const UNKNOWN: &str = "no-such-thing";
 
 /// Calls with a body that only read.
-const READS: [&str; 4] = [
+const READS: [&str; 5] = [
+    "/v1/operator/apps/{}/conversions",
     "/v1/operator/offer_figures",
     "/v1/operator/offers/{}/preview",
     "/v1/operator/postback_check",
