@@ -101,12 +101,25 @@ operations! {
     }
 }
 
-/// Creates a resource or replaces it as a whole. `body` is the operator's JSON.
+/// Creates a resource or replaces it as a whole. `body` is the operator's JSON. 412 `precondition_failed` if it would change
+/// what the condition excludes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Put {
     pub resource: Resource,
     pub id: String,
     pub body: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<PutCondition>,
+}
+
+/// What a PUT replaces, so that two people who change one resource do not undo each other's changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PutCondition {
+    /// Nothing.
+    New,
+    /// The answer to a `Get` with this [tag](domain::model::document::tag).
+    Read(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

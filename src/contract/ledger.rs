@@ -84,6 +84,7 @@ operations! {
         CreateKey(CreateKey) -> operation::Reply, Once;
         ListKeys(ListKeys) -> operation::Reply, Idempotent;
         RevokeKey(RevokeKey) -> operation::Reply, Once;
+        FindKey(FindKey) -> operation::Reply, Idempotent;
         ListDays(ListDays) -> operation::Reply, Idempotent;
         ReadOffers(ReadOffers) -> Vec<OfferRevenue>, Idempotent;
         Suggest(Suggest) -> operation::Reply, Idempotent;
@@ -128,6 +129,12 @@ pub struct ListKeys {}
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevokeKey {
     pub key_id: String,
+}
+
+/// Which key has this hash: its `key_id` and `label`, null if it was revoked. The secret itself goes to no object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindKey {
+    pub hash: Bytes,
 }
 
 /// `GET …/facts`: the days and their sizes, newest first. `before` is a page's cursor.

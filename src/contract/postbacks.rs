@@ -1,6 +1,8 @@
 //! The postbacks of an advertiser: one object for each, to which edges report the newest that came, so that the operator sees
 //! what a sender does wrong. It owns nothing, and nothing depends on it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -47,6 +49,17 @@ pub struct ReportPostbacks {
     pub postbacks: Vec<ReceivedPostback>,
     /// Further ones that came and are only counted.
     pub not_shown: u64,
+    /// When each token last came with any of them, in milliseconds, by its serial. Revoked tokens are among them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tokens: BTreeMap<i64, i64>,
+}
+
+impl ReportPostbacks {
+    /// How many came.
+    pub fn came(&self) -> u64 {
+        let shown = u64::try_from(self.postbacks.len()).unwrap_or(u64::MAX);
+        self.not_shown.saturating_add(shown)
+    }
 }
 
 /// A postback with an authentic click id or a token that was issued, and its answer.
@@ -89,6 +102,9 @@ pub struct PostbackPage {
     pub since_ms: Option<i64>,
     /// The number of the last one, if there are more.
     pub next: Option<i64>,
+    /// When each token last came, in milliseconds, by its serial.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tokens: BTreeMap<i64, i64>,
 }
 
 /// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).

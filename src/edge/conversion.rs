@@ -116,7 +116,7 @@ async fn convert(
         return Ok(Answer::from(INVALID_TOKEN));
     };
     log_fields.advertiser = Some(token.advertiser.to_string());
-    proof.advertiser = Some(token.advertiser.clone());
+    proof.token = Some(token.clone());
     let conversions = context.isolate.pools.get(Pool::Conversions);
     let _permit = conversions.acquire(&owner, context.now_ms)?;
     if let Err(error) = check_serial(context, &token).await {

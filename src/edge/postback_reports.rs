@@ -2,12 +2,15 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
 };
 
-use crate::postback_batches::{Batch, PostbackBatches};
-use contract::postbacks::{MAX_REPORTED, ReceivedPostback};
-use domain::model::{AdvertiserId, OfferId, time::SECOND_MS};
+use crate::postback_batches::PostbackBatches;
+use contract::postbacks::{MAX_REPORTED, ReceivedPostback, ReportPostbacks};
+use domain::{
+    conversions::token::Token,
+    model::{AdvertiserId, OfferId, time::SECOND_MS},
+};
 
 /// After this time a batch has lost its sender: the runtime ends a request's background work 30 seconds after its answer.
 const LEASE_MS: i64 = 35 * SECOND_MS;
@@ -16,9 +19,11 @@ const LOOKUP_MS: i64 = SECOND_MS;
 /// Advertisers of offers that an isolate keeps.
 const MAX_KNOWN: usize = 1_024;
 
-/// The batches that wait, and whose offers are whose.
+/// The batches that wait, and the advertisers of offers.
 pub struct Reports {
     batches: RefCell<PostbackBatches<ReceivedPostback>>,
+    /// When each token last came since the last report, by its advertiser. Only tokens that were issued are here.
+    tokens: RefCell<HashMap<AdvertiserId, BTreeMap<i64, i64>>>,
     /// The advertisers of offers, by the revision of the terms that say so.
     advertisers: RefCell<HashMap<(OfferId, i64), AdvertiserId>>,
     looked_up_ms: Cell<i64>,
@@ -28,6 +33,7 @@ impl Default for Reports {
     fn default() -> Self {
         Self {
             batches: RefCell::new(PostbackBatches::new(MAX_REPORTED, LEASE_MS)),
+            tokens: RefCell::default(),
             advertisers: RefCell::default(),
             looked_up_ms: Cell::new(i64::MIN),
         }
@@ -45,9 +51,25 @@ impl Reports {
         self.batches.borrow_mut().add(advertiser, now_ms, row)
     }
 
+    /// Notes that a token came.
+    pub fn use_token(&self, token: &Token, now_ms: i64) {
+        let mut tokens = self.tokens.borrow_mut();
+        if tokens.len() >= MAX_KNOWN {
+            tokens.clear();
+        }
+        let of_advertiser = tokens.entry(token.advertiser.clone()).or_default();
+        of_advertiser.insert(token.serial.0, now_ms);
+    }
+
     /// Takes an advertiser's batch to send it.
-    pub fn take(&self, advertiser: &AdvertiserId) -> Option<Batch<ReceivedPostback>> {
-        self.batches.borrow_mut().take(advertiser)
+    pub fn take(&self, advertiser: &AdvertiserId) -> Option<ReportPostbacks> {
+        let batch = self.batches.borrow_mut().take(advertiser)?;
+        let tokens = self.tokens.borrow_mut().remove(advertiser);
+        Some(ReportPostbacks {
+            postbacks: batch.rows,
+            not_shown: batch.not_shown,
+            tokens: tokens.unwrap_or_default(),
+        })
     }
 
     /// Counts postbacks whose report was not answered.

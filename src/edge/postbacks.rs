@@ -12,7 +12,7 @@ use crate::{
 };
 use contract::{
     catalog::{self, GetOfferTerms, KnownOffer},
-    postbacks::{ReceivedPostback, ReportPostbacks, address},
+    postbacks::{ReceivedPostback, address},
 };
 use domain::{
     conversions::{
@@ -50,11 +50,11 @@ pub struct Sent<'r> {
     pub form: Option<&'r str>,
 }
 
-/// What a postback proves, as far as it was looked at.
+/// The proofs of a postback that were found before it was answered.
 #[derive(Default)]
 pub struct Proof {
-    /// The advertiser whose token it has.
-    pub advertiser: Option<AdvertiserId>,
+    /// Its token, if that was issued.
+    pub token: Option<Token>,
     pub click: Option<ProvenClick>,
 }
 
@@ -110,13 +110,17 @@ pub fn note(context: &RequestContext, sent: Sent<'_>, proof: Proof, answer: &Ans
 
 fn try_note(context: &RequestContext, sent: Sent<'_>, mut proof: Proof, answer: &Answer) {
     let isolate = &context.isolate;
-    if proof.advertiser.is_none() {
+    if proof.token.is_none() {
         prove(isolate, sent, &mut proof);
     }
     let terms = proof.click.as_ref().and_then(ProvenClick::terms);
     let known = terms.as_ref().and_then(|terms| isolate.reports.advertiser(terms));
     let row = |click: Option<&ProvenClick>| received(context.now_ms, sent, click, answer);
-    if let Some(advertiser) = proof.advertiser.or(known) {
+    if let Some(token) = &proof.token {
+        isolate.reports.use_token(token, context.now_ms);
+    }
+    let by_token = proof.token.map(|token| token.advertiser);
+    if let Some(advertiser) = by_token.or(known) {
         let row = || row(proof.click.as_ref());
         if isolate.reports.add(&advertiser, context.now_ms, row) {
             let (workers, isolate) = (context.workers.clone(), Rc::clone(isolate));
@@ -144,7 +148,7 @@ fn prove(isolate: &Isolate, sent: Sent<'_>, proof: &mut Proof) {
     let found = candidates(sent.query, sent.form);
     let mut tokens = found.tokens.iter();
     let token = tokens.find_map(|token| Token::verify(&isolate.config.token_keys, token));
-    proof.advertiser = token.map(|token| token.advertiser);
+    proof.token = token;
     if proof.click.is_none() {
         let mut ids = found.click_ids.iter();
         let opened = ids.find_map(|id| click_id::open(&isolate.config.click_keys, id).ok());
@@ -207,13 +211,9 @@ async fn find_advertiser(
 /// Reports the postbacks of an advertiser once they have gathered.
 async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
     Delay::from(GATHER).await;
-    let batch = isolate.reports.take(advertiser);
-    let Some(batch) = batch else { return };
-    let came = batch.came();
-    let report = ReportPostbacks {
-        postbacks: batch.rows,
-        not_shown: batch.not_shown,
-    };
+    let report = isolate.reports.take(advertiser);
+    let Some(report) = report else { return };
+    let came = report.came();
     let object = address(advertiser);
     if let Err(error) = workers.call(&object, report, TIMEOUT).await {
         log::warn("postbacks", format_args!("{}: {error}", object.name));

@@ -35,6 +35,7 @@ pub const fn of(handler: Handler) -> Option<Access> {
         | Handler::Reconcile
         | Handler::ListAttention
         | Handler::ReadActivity
+        | Handler::ReadPublisherFigures
         | Handler::ReadService
         | Handler::ListPostbacks
         | Handler::CheckPostback
@@ -59,10 +60,7 @@ pub const fn of(handler: Handler) -> Option<Access> {
             permission: Permission::ReplayManyOfAnyApp,
             action: Some("rewards_replayed"),
         },
-        Handler::Replay(ReplayCall::Cancel) => Access {
-            permission: Permission::ReplayAnyReward,
-            action: Some("replay_cancelled"),
-        },
+        Handler::Replay(ReplayCall::Cancel) => write("replay_cancelled"),
         Handler::Catalog(call) => of_catalog(call),
         Handler::Ledger(call) => of_ledger(call),
         Handler::Outbox(call) => of_outbox(call),
@@ -118,6 +116,6 @@ const fn of_outbox(call: OutboxCall) -> Access {
         OutboxCall::SettleMany(Action::Reverse) => write("rewards_reversed"),
         OutboxCall::EnableCallback => write("callback_enabled"),
         OutboxCall::TestCallback => write("callback_tested"),
-        OutboxCall::EraseUser => write("user_erased"),
+        OutboxCall::EraseUser | OutboxCall::EraseUserInPath => write("user_erased"),
     }
 }

@@ -6,15 +6,16 @@ use url::form_urlencoded;
 pub use crate::limits::TIMEOUT;
 use crate::{isolate::RequestContext, refusal::Refusal};
 use contract::{
-    catalog::{COMMAND_PATH, address},
+    catalog::{COMMAND_PATH, Get, Resource, address},
     operation::{ObjectAddress, Operation, Reply},
 };
 use domain::model::{
+    PublisherId,
     api_error::{ApiError, common},
     document::INVALID_FIELD,
 };
-use platform::{http::answer::Answer, log, traits::ObjectCall};
-use serde::de::DeserializeOwned;
+use platform::{database::MAX_INTEGER, http::answer::Answer, log, traits::ObjectCall};
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 /// Resources on a page of a list unless `limit` says otherwise.
 pub const DEFAULT_PAGE: u32 = 100;
@@ -35,11 +36,34 @@ pub async fn ask_catalog<O: Operation<Answer = Reply>, T: DeserializeOwned>(
     operation: O,
 ) -> Result<T, Refusal> {
     let catalog = address(COMMAND_PATH);
-    let reply = context.workers.call(&catalog, operation, TIMEOUT).await?;
+    read_reply(&context.workers.call(&catalog, operation, TIMEOUT).await?)
+}
+
+/// The JSON of an object's answer.
+pub fn read_reply<T: DeserializeOwned>(reply: &Reply) -> Result<T, Refusal> {
     serde_json::from_str(&reply.body).map_err(|error| {
-        log::error("catalog", error);
+        log::error("objects", error);
         common::INTERNAL_ERROR.into()
     })
+}
+
+/// Refuses a call about a resource that there is not.
+pub async fn require(context: &RequestContext, resource: Resource, id: &str) -> Result<(), Refusal> {
+    let id = id.to_owned();
+    let IgnoredAny = ask_catalog(context, Get { resource, id }).await?;
+    Ok(())
+}
+
+/// The publisher that a path begins with, which there must be.
+pub async fn publisher_in(context: &RequestContext, segments: &[&str]) -> Result<PublisherId, Refusal> {
+    let id = segment(segments, 0);
+    let publisher = PublisherId::parse(&id).ok_or_else(unknown_publisher)?;
+    require(context, Resource::Publisher, &id).await?;
+    Ok(publisher)
+}
+
+pub fn unknown_publisher() -> ApiError {
+    common::NOT_FOUND.with_message("there is no such publisher")
 }
 
 /// A segment of the path, by the number of its `{}` in the route's pattern.
@@ -77,4 +101,15 @@ pub fn read_page(query: &str, most: u32) -> Result<(u32, Option<String>), ApiErr
         }
     }
     Ok((limit, cursor))
+}
+
+/// The place in a list whose pages are told apart by a number.
+pub fn read_place(cursor: Option<String>) -> Result<Option<i64>, ApiError> {
+    let place = |cursor: String| {
+        let place: Option<i64> = cursor.parse().ok();
+        place
+            .filter(|place| (1..=MAX_INTEGER).contains(place))
+            .ok_or_else(|| INVALID_FIELD.with_message("cursor: must be one that a page before this one gave"))
+    };
+    cursor.map(place).transpose()
 }

@@ -36,7 +36,7 @@ use serde_json::json;
 use contract::{
     catalog::{
         Command, Get, GetAppOffering, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus, IssuePubKey,
-        IssueToken, List, ListNearCaps, ListPubKeyRequests, ListTerms, Put, ReadOfferFigures, RevokeToken,
+        IssueToken, List, ListNearCaps, ListPubKeyRequests, ListTerms, ReadOfferFigures, RevokeToken,
         Search,
     },
     operation::Reply,
@@ -81,17 +81,7 @@ impl Context<'_> {
 /// Carries out one command.
 pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
     match command {
-        Command::Put(Put { resource, id, body }) => db.transaction(|| {
-            resources::put(
-                db,
-                context,
-                resource_tables::WriteSource::Put,
-                resource,
-                &id,
-                &body,
-            )?;
-            resources::get(db, resource, &id)
-        }),
+        Command::Put(put) => resources::put_one(db, context, &put),
         Command::Get(Get { resource, id }) => resources::get(db, resource, &id),
         Command::List(List {
             resource,

@@ -42,15 +42,21 @@ pub fn is_visited(context: &RequestContext, request: &Request) -> bool {
 }
 
 /// Runs a call of the operator for a member.
-pub async fn operate(handler: Handler, request: Call<'_>) -> Answer {
+///
+/// `hides_item` says that the last segment of the path may not be stored, since it names a user.
+pub async fn operate(handler: Handler, hides_item: bool, request: Call<'_>) -> Answer {
     let context = request.context;
-    match operate_as_member(handler, request).await {
+    match operate_as_member(handler, hides_item, request).await {
         Ok(answer) => gate::add_guard_headers(answer),
         Err(refusal) => site::refusal_answer(context, AccountKind::Operator, refusal),
     }
 }
 
-async fn operate_as_member(handler: Handler, request: Call<'_>) -> Result<Answer, Refusal> {
+async fn operate_as_member(
+    handler: Handler,
+    hides_item: bool,
+    request: Call<'_>,
+) -> Result<Answer, Refusal> {
     let config = request.config()?;
     let access::Access { permission, action } = access::of(handler).ok_or(common::NOT_FOUND)?;
     let is_poll = action.is_none() && header(&request.request, "X-Poll").is_some();
@@ -71,23 +77,28 @@ async fn operate_as_member(handler: Handler, request: Call<'_>) -> Result<Answer
         ..
     } = request;
     let Some(action) = action else {
-        return Ok(operator::call(context, handler, Some(&member), segments, request, address.query).await?);
+        return operator::call(context, handler, Some(&member), segments, request, address.query).await;
     };
     let account = accounts::address(member.account.id());
+    let subjects = match segments.split_last() {
+        Some((_, before)) if hides_item => before,
+        _ => segments,
+    };
     let announce = member.announce(AnnouncedChange::Operate {
         action: action.to_owned(),
-        subject: segments.join(" "),
+        subject: subjects.join(" "),
     });
     let Announced { entry } = context.workers.call(&account, announce, TIMEOUT).await?;
     let answer = operator::call(context, handler, Some(&member), segments, request, address.query)
         .await
-        .unwrap_or_else(Answer::from);
+        .unwrap_or_else(Refusal::into_answer);
     // A change that failed otherwise may have been made: its entry stays marked.
     if answer.status() < 500 {
         let settle = Settle {
             entry,
             is_done: answer.status() < 400 && !answer.is_dry_run(),
             subject: None,
+            detail: answer.audit_detail().map(str::to_owned),
         };
         settle_entry(context, &member, settle).await;
     }

@@ -7,6 +7,7 @@ use crate::{
     isolate::RequestContext,
     limits::Pool,
     operator,
+    refusal::Refusal,
     routes::{self, Handler, ROUTES},
     site::{self, Call},
 };
@@ -124,7 +125,9 @@ async fn handle(
     is_visited: bool,
 ) -> Result<Answer, ApiError> {
     let RouteMatch {
-        endpoint, segments, ..
+        route,
+        endpoint,
+        segments,
     } = match entry::require_route(routed) {
         Ok(found) => found,
         Err(refusal) => return Ok(*refusal),
@@ -145,8 +148,12 @@ async fn handle(
         }
         Handler::Console(call) => Ok(site::call(call, site_call(AccountKind::Operator, request)).await),
         handler if is_visited => {
-            Ok(console::operate(handler, site_call(AccountKind::Operator, request)).await)
+            let call = site_call(AccountKind::Operator, request);
+            Ok(console::operate(handler, !route.shows_item, call).await)
         }
-        handler => operator::call(context, handler, None, &segments, request, address.query).await,
+        handler => {
+            let answered = operator::call(context, handler, None, &segments, request, address.query).await;
+            Ok(answered.unwrap_or_else(Refusal::into_answer))
+        }
     }
 }

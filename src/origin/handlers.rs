@@ -24,6 +24,8 @@ pub enum Handler {
     PublisherAccount(PublisherAccountCall),
     /// A publisher's counts of rewards.
     ReadActivity,
+    /// The sums of several publishers.
+    ReadPublisherFigures,
     /// Replays of many callbacks.
     Replay(ReplayCall),
     /// Finds what a text is.
@@ -106,4 +108,6 @@ pub enum OutboxCall {
     EnableCallback,
     TestCallback,
     EraseUser,
+    /// The same with the user's id in the path, for programs: no page may name a user in an address.
+    EraseUserInPath,
 }

@@ -29,7 +29,7 @@ mod uploads;
 
 pub use sql::MIGRATIONS;
 
-use contract::ledger::{AddOffers, Command, ListDays, ListKeys, ReadFreshness, ReadOffers, Reply, RevokeKey};
+use contract::ledger::{AddOffers, Command, ListDays, FindKey, ListKeys, ReadFreshness, ReadOffers, Reply, RevokeKey};
 use domain::model::{PublisherId, mac::MacKeys, time::SECOND_MS};
 use platform::{
     database::{Database, DatabaseError},
@@ -64,6 +64,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             &sums,
         )?)),
         Command::CreateKey(create) => keys::create(db, context, &create).map(Reply::Operator),
+        Command::FindKey(FindKey { hash }) => keys::find(db, &hash.0).map(Reply::Operator),
         Command::ListKeys(ListKeys {}) => keys::list(db).map(Reply::Operator),
         Command::RevokeKey(RevokeKey { key_id }) => keys::revoke(db, &key_id).map(Reply::Operator),
         Command::ListDays(ListDays { limit, before }) => {

@@ -4,11 +4,13 @@
 mod accounts;
 mod activity;
 mod attention;
+mod audit_words;
 mod catalog;
 mod conversion_query;
 mod ledger;
 mod offers;
 pub mod outbox;
+mod postback_check;
 mod postbacks;
 mod reconcile;
 mod replays;
@@ -18,15 +20,16 @@ mod service;
 use worker::Request;
 
 use crate::{
-    calls::{TIMEOUT, ask, ask_catalog, parameter, read_page, segment},
+    calls::{TIMEOUT, ask, ask_catalog, parameter, publisher_in, read_page, read_place, read_reply, require, segment, unknown_publisher},
     description::DESCRIPTION,
     health,
     isolate::RequestContext,
     metrics,
+    refusal::Refusal,
     routes::Handler,
     site::gate::Member,
 };
-use domain::model::api_error::{ApiError, common};
+use domain::model::api_error::common;
 use platform::http::answer::Answer;
 
 /// The longest document, in bytes.
@@ -45,7 +48,7 @@ pub async fn call(
     segments: &[&str],
     request: Request,
     query: &str,
-) -> Result<Answer, ApiError> {
+) -> Result<Answer, Refusal> {
     match handler {
         Handler::Health => Ok(health::health(context).await),
         Handler::Describe => Ok(describe()),
@@ -53,20 +56,21 @@ pub async fn call(
         Handler::ListCallbacks => outbox::list_callbacks(context, query).await,
         Handler::Reconcile => reconcile::reconcile(context, query).await,
         Handler::ListPostbacks => postbacks::list(context, segments, query).await,
-        Handler::CheckPostback => postbacks::check(context, request).await,
+        Handler::CheckPostback => postback_check::check(context, request).await,
         Handler::ListAttention => attention::list(context, query).await,
         Handler::Invite => accounts::invite(context, segments, request).await,
         Handler::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,
         Handler::ReadActivity => activity::read(context, segments).await,
+        Handler::ReadPublisherFigures => activity::read_figures(context, request).await,
         Handler::Replay(call) => replays::call(context, call, by, segments, request).await,
         Handler::Search => search::search(context, request).await,
         Handler::ReadService => Ok(service::read(context).await),
         Handler::Offer(call) => offers::call(context, call, segments, request).await,
-        Handler::InviteMember => accounts::invite_member(context, request).await,
-        Handler::Catalog(call) => catalog::call(context, call, segments, request, query).await,
+        Handler::InviteMember => accounts::invite_member(context, by, request).await,
+        Handler::Catalog(call) => catalog::call(context, call, by, segments, request, query).await,
         Handler::Ledger(call) => ledger::call(context, call, by, segments, request, query).await,
         Handler::Outbox(call) => outbox::call(context, call, segments, request, query).await,
         // The entry passes them on.
-        Handler::Dashboard(_) | Handler::Console(_) => Err(common::NOT_FOUND),
+        Handler::Dashboard(_) | Handler::Console(_) => Err(common::NOT_FOUND.into()),
     }
 }

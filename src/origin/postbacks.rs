@@ -9,7 +9,10 @@ pub mod sweep;
 
 pub use sql::MIGRATIONS;
 
-use std::cell::Cell;
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+};
 
 use contract::postbacks::{
     Command, ListPostbacks, MAX_REPORTED, PostbackPage, ReceivedPostback, Reply, ReportPostbacks,
@@ -33,11 +36,24 @@ const INTERVAL_MS: i64 = SECOND_MS;
 #[derive(Debug, Default)]
 pub struct Unwritten {
     not_shown: Cell<u64>,
+    tokens: RefCell<BTreeMap<i64, i64>>,
 }
 
 impl Unwritten {
     fn add(&self, count: u64) {
         self.not_shown.set(self.not_shown.get().saturating_add(count));
+    }
+
+    /// Adds when each token last came.
+    fn use_tokens(&self, tokens: BTreeMap<i64, i64>) {
+        merge(&mut self.tokens.borrow_mut(), tokens);
+    }
+}
+
+fn merge(all: &mut BTreeMap<i64, i64>, tokens: BTreeMap<i64, i64>) {
+    for (serial, at_ms) in tokens {
+        let last_ms = all.entry(serial).or_insert(at_ms);
+        *last_ms = at_ms.max(*last_ms);
     }
 }
 
@@ -67,7 +83,8 @@ fn apply(
     now_ms: i64,
     report: ReportPostbacks,
 ) -> Result<(), DatabaseError> {
-    let came = count(report.postbacks.len()).saturating_add(report.not_shown);
+    let came = report.came();
+    unwritten.use_tokens(report.tokens);
     let last_ms = db.query_integer(sql::LAST_WRITE, &[])?;
     // A clock that was set back does not end the reports.
     if last_ms.is_some_and(|last_ms| (0..INTERVAL_MS).contains(&now_ms.saturating_sub(last_ms))) {
@@ -93,9 +110,11 @@ fn apply(
         let written = written.unwrap_or(0);
         let first = written.saturating_sub(i64::try_from(kept).unwrap_or(0));
         db.execute(sql::INSERT, params![first, json(&rows)?])?;
-        db.execute(sql::DELETE_UP_TO, params![written.saturating_sub(MOST)])
+        db.execute(sql::DELETE_UP_TO, params![written.saturating_sub(MOST)])?;
+        db.execute(sql::USE_TOKENS, params![json(&*unwritten.tokens.borrow())?])
     })?;
     unwritten.not_shown.set(0);
+    unwritten.tokens.borrow_mut().clear();
     Ok(())
 }
 
@@ -121,7 +140,13 @@ fn read(
         Some(row) => (row.number(0)?, row.optional_integer(1)?),
         None => (0, None),
     };
+    let mut tokens = BTreeMap::new();
+    for row in db.query(sql::LIST_TOKENS, &[])? {
+        tokens.insert(row.integer(0)?, row.integer(1)?);
+    }
+    merge(&mut tokens, unwritten.tokens.borrow().clone());
     Ok(PostbackPage {
+        tokens,
         postbacks: postbacks.collect::<Result<Vec<ReceivedPostback>, _>>()?,
         not_shown: unwritten.not_shown.get().saturating_add(stored),
         since_ms,

@@ -1,7 +1,7 @@
 //! The answer to a call that is refused, on its way out of a handler by `?`.
 
 use contract::operation::CallError;
-use domain::model::api_error::ApiError;
+use domain::model::{api_error::ApiError, document::FieldError};
 use platform::http::answer::Answer;
 
 /// Boxed, since it is large and rare.
@@ -24,6 +24,12 @@ impl Refusal {
 impl From<ApiError> for Refusal {
     fn from(error: ApiError) -> Self {
         Self(Box::new(error.into()))
+    }
+}
+
+impl From<FieldError> for Refusal {
+    fn from(error: FieldError) -> Self {
+        ApiError::from(error).into()
     }
 }
 

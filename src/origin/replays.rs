@@ -71,12 +71,13 @@ impl Order {
 
     /// # Errors
     /// There is no `Idempotency-Key`, or it is none.
-    pub fn into_start(self) -> Result<StartReplay, ApiError> {
+    pub fn into_start(self, most: Option<u32>) -> Result<StartReplay, ApiError> {
         Ok(StartReplay {
             publisher: self.publisher,
             app: self.app,
             filter: self.filter,
             key: self.key?,
+            most,
         })
     }
 }

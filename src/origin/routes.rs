@@ -136,7 +136,8 @@ pub const ROUTES: &[Row] = &[
     apps("/v1/operator/apps/{}/callback", &[on(Get, Outbox(ReadCallback)).within(Operator)]),
     apps("/v1/operator/apps/{}/callback/enable", &[on(Post, Outbox(EnableCallback)).within(Operator)]),
     apps("/v1/operator/apps/{}/callback_test", &[on(Post, Outbox(TestCallback)).within(Operator)]),
-    apps("/v1/operator/apps/{}/users/{}", &[on(Delete, Outbox(EraseUser)).within(Operator)]).hides_item(),
+    apps("/v1/operator/apps/{}/users/{}", &[on(Delete, Outbox(EraseUserInPath)).within(Operator)]).hides_item(),
+    apps("/v1/operator/apps/{}/erase_user", &[on(Post, Outbox(OutboxCall::EraseUser)).within(Documents)]),
 
     advertisers("/v1/operator/advertisers", &[on(Get, Catalog(List(Resource::Advertiser))).within(Operator)]),
     advertisers("/v1/operator/advertisers/{}", &[
@@ -155,6 +156,7 @@ pub const ROUTES: &[Row] = &[
 
     offers("/v1/operator/offers/{}/terms", &[on(Get, Offer(OfferCall::ListTerms)).within(Operator)]),
     offers("/v1/operator/offers/{}/preview", &[on(Post, Offer(OfferCall::Preview)).within(Documents)]),
+    operator("/v1/operator/publisher_figures", &[on(Post, ReadPublisherFigures).within(Operator)]),
     operator("/v1/operator/offer_figures", &[on(Post, Offer(OfferCall::ReadFigures)).within(Documents)]),
     operator("/v1/operator/caps", &[on(Get, Offer(OfferCall::ListNearCaps)).within(Operator)]),
     operator("/v1/operator/search", &[on(Post, Search).within(Documents)]),

@@ -143,6 +143,7 @@ impl World {
             resource: Resource::Publisher,
             id: "acme".into(),
             body: document(approved).to_string(),
+            condition: None,
         };
         self.service().command(Command::Put(put)).now_or_never().unwrap()
     }

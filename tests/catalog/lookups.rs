@@ -57,7 +57,12 @@ fn a_search_finds_what_an_id_or_a_credential_names() {
     let issue = Command::IssueToken(IssueToken { advertiser_id });
     let token = body(&catalog.send(issue).unwrap(), 201);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let token_match = |is_valid| json!({ "kind": "token", "advertiser_id": "northwind", "token_id": token["token_id"], "is_valid": is_valid });
+    let token_match = |is_issued: bool, is_valid: bool| {
+        json!({ "kind": "token", "advertiser_id": "northwind", "token_id": token["token_id"], "is_issued": is_issued,
+            "is_valid": is_valid })
+    };
+    let whole = text(&token["token"]);
+    let beginning = whole.rsplit_once('_').unwrap().0;
 
     let kinds = |text: &str| {
         let found = search(&catalog, text).into_iter();
@@ -79,13 +84,15 @@ fn a_search_finds_what_an_id_or_a_credential_names() {
         search(&catalog, &text(&key["pub_key"])),
         [json!({ "kind": "pub_key", "publisher_id": "acme" })]
     );
-    assert_eq!(search(&catalog, &text(&token["token"])), [token_match(true)]);
+    assert_eq!(search(&catalog, &whole), [token_match(true, true)]);
+    assert_eq!(search(&catalog, beginning), [token_match(false, true)]);
     let revoke = Command::RevokeToken(RevokeToken {
         advertiser_id: "northwind".into(),
         token_id: text(&token["token_id"]),
     });
     catalog.send(revoke).unwrap();
-    assert_eq!(search(&catalog, &text(&token["token"])), [token_match(false)]);
+    assert_eq!(search(&catalog, &whole), [token_match(true, false)]);
+    assert_eq!(search(&catalog, beginning), [] as [Value; 0]);
     for unknown in [
         "",
         "nobody",

@@ -170,6 +170,7 @@ impl Catalog {
             resource,
             id: id.into(),
             body: document.to_string(),
+            condition: None,
         }))
     }
 

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use contract::catalog::{
-    APP_NAMES_PAGE, AppNames, Get, GetPubKey, IssuePubKey, IssueToken, List, Put, RevokeToken,
+use contract::{
+    catalog::{
+        APP_NAMES_PAGE, AppNames, Get, GetPubKey, IssuePubKey, IssueToken, List, Put, PutCondition, RevokeToken,
+    },
+    operation::Reply,
 };
 use serde_json::{Value, json};
 
@@ -11,8 +14,9 @@ use crate::{Catalog, app, app_with_url, body, demo::Demo, offer, refused, under_
 use contract::catalog::{Command, Resource};
 use domain::{
     conversions::token::Token,
-    model::{AppId, credentials},
+    model::{AppId, credentials, document::tag},
 };
+use platform::failure::Failure;
 
 const O: Resource = Resource::Offer;
 
@@ -279,6 +283,7 @@ fn a_repeated_put_changes_neither_revision_nor_update_time() {
         resource: O,
         id: "o-1".into(),
         body: rewritten,
+        condition: None,
     });
     assert_eq!(body(&catalog.send(again).unwrap(), 200), first);
     assert_eq!(catalog.dump(), before);
@@ -286,6 +291,45 @@ fn a_repeated_put_changes_neither_revision_nor_update_time() {
     let changed = catalog.put(O, "o-1", &with(document, &json!({ "name": "Another" })));
     let time = |read: &Value| read["updated_at"].as_i64().unwrap();
     assert_eq!(time(&changed), time(&first) + 60);
+}
+
+#[test]
+fn a_put_with_a_condition_undoes_nobody_elses_change() {
+    let catalog = Catalog::small();
+    let put = |id: &str, name: &str, condition: PutCondition| {
+        let document = with(offer(&["g-1"]), &json!({ "name": name }));
+        let put = Command::Put(Put {
+            resource: O,
+            id: id.into(),
+            body: document.to_string(),
+            condition: Some(condition),
+        });
+        catalog.send(put)
+    };
+    let refused = |outcome: Result<Reply, Failure>| match outcome {
+        Err(Failure::Refused(refusal)) => (refusal.status, refusal.code),
+        other => panic!("{other:?}"),
+    };
+    let read = |tag: &str| PutCondition::Read(tag.into());
+    let precondition_failed = (412, "precondition_failed");
+    assert_eq!(refused(put("o-1", "None yet", read("0"))), precondition_failed);
+
+    let created = put("o-1", "First", PutCondition::New).unwrap();
+    // A repeat whose first answer was lost.
+    assert_eq!(put("o-1", "First", PutCondition::New).unwrap(), created);
+    let before = catalog.dump();
+    assert_eq!(
+        refused(put("o-1", "Another's", PutCondition::New)),
+        precondition_failed
+    );
+    assert_eq!(catalog.dump(), before);
+
+    let first = tag(&created.body);
+    let changed = put("o-1", "Second", read(&first)).unwrap();
+    assert_eq!(put("o-1", "Second", read(&first)).unwrap(), changed);
+    assert_eq!(refused(put("o-1", "Third", read(&first))), precondition_failed);
+    assert_eq!(catalog.get(O, "o-1")["name"], "Second");
+    put("o-1", "Third", read(&tag(&changed.body))).unwrap();
 }
 
 #[test]

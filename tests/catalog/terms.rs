@@ -347,7 +347,7 @@ proptest! {
         let document = app("acme").to_string();
         let written = document.replace("\"per_usd\":1000", &format!("\"per_usd\":{whole}.{rest:06}"));
         let written = written.replace("\"decimals\":0", &format!("\"decimals\":{decimals}"));
-        let put = Command::Put(Put { resource: Resource::App, id: APP.into(), body: written });
+        let put = Command::Put(Put { resource: Resource::App, id: APP.into(), body: written, condition: None });
         catalog.send(put).unwrap();
         let found = catalog.ask_app(APP).terms.currency;
         prop_assert_eq!((found.per_usd, found.decimals), (PerUsd(per_usd), decimals));

@@ -656,6 +656,7 @@ fn run_replays(db: &Sqlite) {
             app: app(1),
             filter: filter.clone(),
             key: key.into(),
+            most: None,
         };
         handle(db, NOW, start.into()).unwrap();
     };

@@ -1,5 +1,7 @@
 //! The postbacks of an advertiser: the newest are kept, others counted, at most a report a second, in bounded room.
 
+use std::collections::BTreeMap;
+
 use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under_every_fault};
 use contract::postbacks::{
     Command, ListPostbacks, MAX_REPORTED, PostbackPage, ReceivedPostback, Reply, ReportPostbacks,
@@ -29,7 +31,11 @@ impl Object {
 
     fn report(&self, now_ms: i64, numbers: impl IntoIterator<Item = i64>, not_shown: u64) {
         let postbacks = numbers.into_iter().map(|n| postback(n, now_ms)).collect();
-        let report = ReportPostbacks { postbacks, not_shown };
+        let report = ReportPostbacks {
+            postbacks,
+            not_shown,
+            tokens: BTreeMap::new(),
+        };
         handle(&self.db, &self.unwritten, now_ms, Command::Report(report)).unwrap();
     }
 
@@ -123,6 +129,31 @@ fn a_report_within_a_second_of_the_last_one_is_only_counted_and_written_with_the
 }
 
 #[test]
+fn the_last_use_of_each_token_is_kept_even_of_postbacks_that_are_not() {
+    let object = Object::new();
+    let report = |now_ms: i64, tokens: &[(i64, i64)]| {
+        let report = ReportPostbacks {
+            postbacks: vec![postback(1, now_ms)],
+            not_shown: 0,
+            tokens: tokens.iter().copied().collect(),
+        };
+        handle(&object.db, &object.unwritten, now_ms, Command::Report(report)).unwrap();
+    };
+    let used = || object.first_page(1).tokens.into_iter().collect::<Vec<_>>();
+    report(NOW, &[(7, NOW - 5)]);
+    assert_eq!(used(), [(7, NOW - 5)]);
+    // Within a second: not written yet.
+    report(NOW + 10, &[(7, NOW - 9), (8, NOW + 10)]);
+    assert_eq!(dump(&object.db, "tokens").len(), 1);
+    assert_eq!(used(), [(7, NOW - 5), (8, NOW + 10)]);
+    report(NOW + 1_000, &[(7, NOW + 1_000)]);
+    assert_eq!(used(), [(7, NOW + 1_000), (8, NOW + 10)]);
+    assert_eq!(dump(&object.db, "tokens").len(), 2);
+    sweep(&object.db, NOW + 11 + RETENTION_MS).unwrap();
+    assert_eq!(used(), [(7, NOW + 1_000)]);
+}
+
+#[test]
 fn at_most_a_thousand_are_kept_and_of_a_report_no_more_than_it_may_have() {
     let object = Object::new();
     let step = i64::try_from(MAX_REPORTED).unwrap();
@@ -145,6 +176,7 @@ fn at_most_a_thousand_are_kept_and_of_a_report_no_more_than_it_may_have() {
     let report = ReportPostbacks {
         postbacks: vec![large, postback(2, now_ms)],
         not_shown: 0,
+        tokens: BTreeMap::new(),
     };
     handle(
         &object.db,
@@ -181,6 +213,7 @@ fn a_failed_write_keeps_nothing_of_a_report_or_all_of_it() {
         let report = ReportPostbacks {
             postbacks: vec![postback(1, NOW), postback(2, NOW)],
             not_shown: 3,
+            tokens: [(7, NOW)].into(),
         };
         let reported: Result<_, DatabaseError> = handle(db, &unwritten, NOW, Command::Report(report));
         let is_ok = reported.is_ok();

@@ -86,6 +86,9 @@ pub struct Settle {
     pub is_done: bool,
     /// What was changed, if only the change told.
     pub subject: Option<String>,
+    /// How it was changed, if only the change told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
 }
 
 /// A page of the audit, newest first.

@@ -46,6 +46,9 @@ pub struct StartReplay {
     pub app: AppId,
     pub filter: ReplayFilter,
     pub key: String,
+    /// The most callbacks that it sends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most: Option<u32>,
 }
 
 /// Reads how far a replay is. 404 if there is none.

@@ -14,6 +14,8 @@ const MAX_PARAMETERS: usize = 24;
 const MAX_BYTES: usize = 4 << 10;
 /// The longest name that is shown, in bytes.
 const MAX_NAME: usize = 40;
+/// The longest name of a parameter that Signpost does not read.
+const MAX_UNKNOWN_NAME: usize = 20;
 /// Stands for what is not shown.
 const HIDDEN: &str = "…";
 
@@ -63,7 +65,9 @@ pub fn candidates<'a>(query: &'a str, form: Option<&'a str>) -> Candidates<'a> {
     const MOST: usize = 2;
     let mut found = Candidates::default();
     for (name, value) in pairs(query, form) {
-        let Some(known) = known(name) else { continue };
+        let (Some(known), Some(value)) = (known(name), value) else {
+            continue;
+        };
         let Some(value) = decode_form(value) else {
             continue;
         };
@@ -117,13 +121,16 @@ impl<'a> Pasted<'a> {
     }
 }
 
-/// The raw pairs of query and form.
-fn pairs<'a>(query: &'a str, form: Option<&'a str>) -> impl Iterator<Item = (&'a str, &'a str)> {
+/// The raw pairs of query and form. A text without a `=` has no value.
+fn pairs<'a>(query: &'a str, form: Option<&'a str>) -> impl Iterator<Item = (&'a str, Option<&'a str>)> {
     let texts = [Some(query), form].into_iter().flatten();
     texts
         .flat_map(|text| text.split('&'))
         .filter(|pair| !pair.is_empty())
-        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .map(|pair| match pair.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (pair, None),
+        })
 }
 
 /// The name of a parameter that Signpost reads.
@@ -136,12 +143,18 @@ fn is_click_id_name(known: &str) -> bool {
     NAMES.iter().take(CLICK_ID_NAMES).any(|name| *name == known)
 }
 
-fn show(name: &str, value: &str) -> ShownParameter {
+fn show(name: &str, value: Option<&str>) -> ShownParameter {
     let known = known(name);
+    let is_name = value.is_some();
+    let value = value.unwrap_or_default();
     let decoded = decode_form(value);
     let text = decoded.as_deref().unwrap_or(value);
     ShownParameter {
-        name: show_name(known.unwrap_or(name)),
+        name: match known {
+            Some(known) => known.to_owned(),
+            None if is_name => show_name(name),
+            None => hide(name),
+        },
         value: match known {
             _ if text.is_empty() => String::new(),
             // Its name is what its template calls it, and no value.
@@ -155,10 +168,10 @@ fn show(name: &str, value: &str) -> ShownParameter {
     }
 }
 
-/// An unknown name may be anything, for example a value without a name.
+/// An unknown name may be anything, for example a secret in the wrong place, which is longer than most names.
 fn show_name(name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.[]".contains(&byte);
-    if name.len() <= MAX_NAME && name.bytes().all(is_plain) {
+    if name.len() <= MAX_UNKNOWN_NAME && name.bytes().all(is_plain) {
         name.to_owned()
     } else {
         hide(name)

@@ -61,13 +61,28 @@ impl Token {
             return None;
         }
         let signed = keys.verify(presented)?;
-        let (advertiser, rest) = signed.strip_prefix(PREFIX)?.split_once('_')?;
-        let (serial, random) = rest.split_once('_')?;
-        lower_hex::<RANDOM>(random)?;
-        Some(Self {
+        let (token, random) = Self::read(signed)?;
+        lower_hex::<RANDOM>(random?)?;
+        Some(token)
+    }
+
+    /// The token that a text begins with, by its own words: nobody may have issued it.
+    pub fn claimed(text: &str) -> Option<Self> {
+        Self::read(text).map(|(token, _)| token)
+    }
+
+    /// What comes before the random part, and what comes after it.
+    fn read(text: &str) -> Option<(Self, Option<&str>)> {
+        let (advertiser, rest) = text.strip_prefix(PREFIX)?.split_once('_')?;
+        let (serial, rest) = match rest.split_once('_') {
+            Some((serial, rest)) => (serial, Some(rest)),
+            None => (rest, None),
+        };
+        let token = Self {
             advertiser: AdvertiserId::parse(advertiser)?,
             serial: Serial::parse(serial)?,
-        })
+        };
+        Some((token, rest))
     }
 }
 
@@ -95,6 +110,22 @@ mod tests {
         // The MAC was computed with another implementation.
         assert_eq!(issued(&brindlefox, A, [0xAB; 8]), ISSUED);
         assert_eq!(Token::verify(&keys(A), ISSUED), Some(brindlefox));
+    }
+
+    #[test]
+    fn a_beginning_says_whose_token_it_may_be() {
+        let brindlefox = token("brindlefox-games", 1_795_390_798);
+        for beginning in [
+            ISSUED,
+            "at_brindlefox-games_1795390798_ab",
+            "at_brindlefox-games_1795390798_",
+            "at_brindlefox-games_1795390798",
+        ] {
+            assert_eq!(Token::claimed(beginning), Some(brindlefox.clone()), "{beginning}");
+        }
+        for other in ["at_", "at_brindlefox-games", "at_brindlefox-games_", "at_b_01_x", "sk_b_1_x"] {
+            assert_eq!(Token::claimed(other), None, "{other}");
+        }
     }
 
     #[test]

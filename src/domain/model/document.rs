@@ -8,12 +8,18 @@ use serde::de::DeserializeOwned;
 use self::strict::Strict;
 use crate::model::{
     api_error::{ApiError, common},
+    credentials,
     url_template::check_characters,
 };
 
 pub const INVALID_FIELD: ApiError =
     ApiError::new(400, "invalid_field", "a field has a value it may not have");
 pub const UNKNOWN_FIELD: ApiError = ApiError::new(400, "unknown_field", "a field is not known");
+
+/// Tells a document from the same one with a change: the beginning of its hash.
+pub fn tag(document: &str) -> String {
+    credentials::fingerprint(document)
+}
 
 /// A field with an invalid value. `path` is like `goals[1].payout_usd`.
 #[derive(Clone, Debug, PartialEq, Eq)]

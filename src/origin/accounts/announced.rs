@@ -152,7 +152,8 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
 pub fn settle(db: &impl Database, settle: &Settle) -> Result<(), DatabaseError> {
     if settle.is_done {
         let subject = settle.subject.as_deref().map(audit::cut);
-        db.execute(sql::CONFIRM, params![settle.entry, subject])
+        let detail = settle.detail.as_deref().map(audit::cut);
+        db.execute(sql::CONFIRM, params![settle.entry, subject, detail])
     } else {
         db.execute(sql::DELETE_UNCONFIRMED, params![settle.entry])
     }

@@ -202,8 +202,8 @@ platform::statements! {
     /// → number of the newest row
     pub const MARK_UNCONFIRMED = "UPDATE audit SET is_unconfirmed = 1 WHERE number = (SELECT MAX(number) FROM audit)
         RETURNING number";
-    /// number, subject or NULL
-    pub const CONFIRM = "UPDATE audit SET is_unconfirmed = 0, subject = COALESCE(?2, subject)
+    /// number, subject or NULL, detail or NULL
+    pub const CONFIRM = "UPDATE audit SET is_unconfirmed = 0, subject = COALESCE(?2, subject), detail = COALESCE(?3, detail)
         WHERE number = ?1 AND is_unconfirmed";
     /// number
     pub const DELETE_UNCONFIRMED = "DELETE FROM audit WHERE number = ? AND is_unconfirmed";

@@ -111,7 +111,8 @@ pub fn start(db: &impl Database, now_ms: i64, start: &StartReplay) -> Result<Rep
             start.key.as_str(),
             start.publisher.as_str(),
             as_json(&start.filter)?,
-            now_ms
+            now_ms,
+            start.most
         ],
     )?;
     let number = number.ok_or_else(|| Failure::Internal("RETURNING returned no row".into()))?;
@@ -259,7 +260,9 @@ async fn step_one(
     let Some(shard) = db.query_first(sql::NEXT_OUTBOX, params![app.number(), from])? else {
         return Ok(());
     };
-    if shard.is_null(0) {
+    let left: Option<u32> = row.optional_integer(8)?.map(|left| u32::try_from(left).unwrap_or(0));
+    let limit = left.map_or(PACE, |left| left.min(PACE));
+    if shard.is_null(0) || limit == 0 {
         let filter = as_json(&StoredFilter::without_user(filter, row.text(7)?))?;
         return db.execute(sql::END_REPLAY, params![runtime.now_ms(), filter, id]);
     }
@@ -268,7 +271,7 @@ async fn step_one(
         publisher,
         filter,
         after: if i64::from(number) == from { after } else { 0 },
-        limit: PACE,
+        limit,
     };
     let after = step.after;
     let asked = runtime

@@ -3,10 +3,13 @@
 use crate::attention;
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[attention::sql::TABLES, INCOMPLETE]];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[attention::sql::TABLES, INCOMPLETE], &[MOST]];
 
 /// `is_incomplete` is set while what an outbox told before is not all here.
 const INCOMPLETE: &[&str] = &["ALTER TABLE outboxes ADD COLUMN is_incomplete INTEGER NOT NULL DEFAULT 0"];
+
+/// The most callbacks that a replay sends, if its starter may send no more.
+const MOST: &[&str] = &["ALTER TABLE replays ADD COLUMN most INTEGER"];
 
 const TABLES: &[&str] = &[
     // One row. `version` rises with each reported entry, `floor` is the newest entry that had to leave for newer ones, and the
@@ -175,17 +178,17 @@ platform::statements! {
     pub const FIND_REPLAY = "SELECT replay_id, filter FROM replays WHERE app = ? AND key = ?";
     /// app → whether a replay is running
     pub const HAS_RUNNING = "SELECT EXISTS (SELECT 1 FROM replays WHERE app = ? AND state = 0)";
-    /// app, key, publisher, filter, time → replay's id
-    pub const START_REPLAY = "INSERT INTO replays (app, key, publisher, filter, started_ms, due_ms)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?5) RETURNING replay_id";
+    /// app, key, publisher, filter, time, the most callbacks or NULL → replay's id
+    pub const START_REPLAY = "INSERT INTO replays (app, key, publisher, filter, started_ms, due_ms, most)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6) RETURNING replay_id";
     /// replay's id, app → state, replayed, started, ended, filter, key
     pub const GET_REPLAY = "SELECT state, replayed, started_ms, ended_ms, filter, key FROM replays
         WHERE replay_id = ? AND app = ?";
     /// time, filter without its user, replay's id, app → one row unless it was over
     pub const CANCEL_REPLAY = "UPDATE replays SET state = 2, ended_ms = ?, filter = ? WHERE replay_id = ? AND app = ? AND state = 0
         RETURNING replay_id";
-    /// time → replay's id, app, publisher, filter, shard, after, attempts, key
-    pub const DUE_REPLAYS = "SELECT replay_id, app, publisher, filter, shard, after, attempts, key FROM replays
+    /// time → replay's id, app, publisher, filter, shard, after, attempts, key, callbacks left or NULL
+    pub const DUE_REPLAYS = "SELECT replay_id, app, publisher, filter, shard, after, attempts, key, most - replayed FROM replays
         WHERE state = 0 AND due_ms <= ? ORDER BY due_ms LIMIT 6";
     pub const FIRST_REPLAY = "SELECT MIN(due_ms) FROM replays WHERE state = 0";
     /// shard, after, callbacks, due, replay's id

@@ -8,7 +8,7 @@ use super::{
     revisions, sql, terms, tracking_slots,
 };
 use contract::{
-    catalog::{APP_NAMES_PAGE, AppNames, CheckOffer, MAX_PAGE, Resource, UNKNOWN_RESOURCE},
+    catalog::{APP_NAMES_PAGE, AppNames, CheckOffer, MAX_PAGE, Put, PutCondition, Resource, UNKNOWN_RESOURCE},
     operation::Reply,
 };
 use domain::{
@@ -22,7 +22,7 @@ use domain::{
     model::{
         GoalId, OfferId,
         api_error::ApiError,
-        document::{Document, FieldError, INVALID_FIELD},
+        document::{Document, FieldError, INVALID_FIELD, tag},
     },
 };
 use platform::{
@@ -36,6 +36,41 @@ const MAX_BODY: usize = 768 << 10;
 
 /// The longest stored document, in bytes: it is one SQLite value of at most 2 MB.
 const MAX_DOCUMENT: usize = 1 << 20;
+
+const CHANGED_MEANWHILE: ApiError = ApiError::new(
+    412,
+    "precondition_failed",
+    "this was changed since you read it; read it again",
+);
+const EXISTS: ApiError = ApiError::new(412, "precondition_failed", "there is one with this id");
+
+/// Stores a resource of the operator. The answer is the resource.
+pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Result<Reply, Failure> {
+    let Put {
+        resource,
+        id,
+        body,
+        condition,
+    } = command;
+    db.transaction(|| {
+        let before = find(db, *resource, id)?;
+        put(db, context, WriteSource::Put, *resource, id, body)?;
+        let after = get(db, *resource, id)?;
+        // One that changes nothing is the repeat of a call whose answer was lost.
+        if before.as_ref() == Some(&after) {
+            return Ok(after);
+        }
+        match (condition, &before) {
+            (Some(PutCondition::New), Some(_)) => Err(EXISTS.into()),
+            (Some(PutCondition::Read(read)), before)
+                if before.as_ref().map(|before| tag(&before.body)) != Some(read.clone()) =>
+            {
+                Err(CHANGED_MEANWHILE.into())
+            }
+            _ => Ok(after),
+        }
+    })
+}
 
 /// Checks and stores one resource, within the caller's transaction. Returns the bytes that the listing may grow by.
 pub fn put(
@@ -299,10 +334,17 @@ pub fn check_offer(db: &impl Database, context: &Context<'_>, check: &CheckOffer
 }
 
 pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<Reply, Failure> {
-    let row = db
-        .query_first(resource.select_one(), params![id])?
-        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no {} {id}", resource.singular())))?;
-    Ok(Reply::ok(&to_json(db, resource, &row)?))
+    find(db, resource, id)?.ok_or_else(|| {
+        UNKNOWN_RESOURCE
+            .with_message(format!("there is no {} {id}", resource.singular()))
+            .into()
+    })
+}
+
+fn find(db: &impl Database, resource: Resource, id: &str) -> Result<Option<Reply>, Failure> {
+    let row = db.query_first(resource.select_one(), params![id])?;
+    row.map(|row| Ok(Reply::ok(&to_json(db, resource, &row)?)))
+        .transpose()
 }
 
 /// The names of a publisher's next apps, as a JSON object by app id.

@@ -40,18 +40,20 @@ pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<R
     if let Some(row) = db.query_first(sql::FIND_PUB_KEY, params![hash])? {
         matches.push(json!({ "kind": "pub_key", "publisher_id": row.text(0)? }));
     }
-    if let Some(Token {
-        advertiser,
-        serial: Serial(serial),
-    }) = Token::verify(context.token_mac, text)
-    {
-        let valid = db.query_integer(sql::IS_TOKEN_VALID, params![advertiser.as_str(), serial])?;
-        matches.push(json!({
-            "kind": "token",
-            "advertiser_id": advertiser,
-            "token_id": serial.to_string(),
-            "is_valid": valid == Some(1),
-        }));
+    let issued = Token::verify(context.token_mac, text);
+    if let Some(token) = issued.as_ref().or(Token::claimed(text).as_ref()) {
+        let (advertiser, Serial(serial)) = (token.advertiser.as_str(), token.serial);
+        let valid = db.query_integer(sql::IS_TOKEN_VALID, params![advertiser, serial])? == Some(1);
+        // A serial that was revoked leaves no trace, so only the whole token tells it from one that never was.
+        if valid || issued.is_some() {
+            matches.push(json!({
+                "kind": "token",
+                "advertiser_id": advertiser,
+                "token_id": serial.to_string(),
+                "is_issued": issued.is_some(),
+                "is_valid": valid,
+            }));
+        }
     }
     Ok(Reply::ok(&json!({ "matches": matches })))
 }

@@ -40,7 +40,7 @@ pub async fn start(
         filter: replay_query::words(&order.filter),
     });
     let (account, to) = (visitor.account.id(), activity::address(&visitor.publisher));
-    let start = order.into_start()?;
+    let start = order.into_start(None)?;
     let started = audited::change(&context.workers, account, announce, &to, start, |_| None).await?;
     Ok(started.into())
 }

@@ -90,6 +90,16 @@ pub fn list(db: &impl Database) -> Result<Reply, Failure> {
     Ok(Reply::ok(&json!({ "report_keys": keys })))
 }
 
+/// The id and the label of the key with a hash.
+pub fn find(db: &impl Database, hash: &[u8]) -> Result<Reply, Failure> {
+    let row = db.query_first(sql::FIND_KEY, params![hash.to_vec()])?;
+    let row = row.as_ref();
+    Ok(Reply::ok(&json!({
+        "key_id": row.map(|row| row.text(0)).transpose()?,
+        "label": row.map(|row| row.text(1)).transpose()?,
+    })))
+}
+
 /// Revokes a key; the next request with it is refused.
 pub fn revoke(db: &impl Database, key_id: &str) -> Result<Reply, Failure> {
     let revoked = db.query(sql::REVOKE_KEY, params![key_id])?;

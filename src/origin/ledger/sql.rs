@@ -61,6 +61,8 @@ platform::statements! {
     /// → id, label, created, last accepted, member, name
     pub const LIST_KEYS = "SELECT key_id, label, created_ms, accepted_ms, creator, creator_name FROM report_keys
         ORDER BY created_ms, key_id";
+    /// hash → id, label
+    pub const FIND_KEY = "SELECT key_id, label FROM report_keys WHERE hash = ?";
     /// id → a row if there was one
     pub const REVOKE_KEY = "DELETE FROM report_keys WHERE key_id = ? RETURNING key_id";
     /// hash → when a request with it was last accepted

@@ -2,20 +2,21 @@
 
 use worker::Request;
 
-use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, segment};
+use super::{TIMEOUT, publisher_in, require, segment, unknown_publisher};
 use crate::{
     isolate::RequestContext,
     refusal::Refusal,
     routes::PublisherAccountCall,
     site::{
         config::SiteConfig,
+        gate::Member,
         members::{InviteBody, audit_page, invite_answer, members_json},
     },
 };
 use contract::{
     accounts::{self, Actor, Invite, Invited, Invitee, Owner, ReadMembers, WithdrawInvite},
-    catalog::{Get, Resource},
-    operation::Done,
+    catalog::Resource,
+    operation::{CallError, Done, Reply},
 };
 use domain::{
     accounts::{
@@ -25,16 +26,9 @@ use domain::{
     model::{
         PublisherId,
         api_error::{ApiError, common},
-        document::Document,
     },
 };
-use platform::{
-    http::{
-        answer::{Answer, JSON},
-        body,
-    },
-    traits::ObjectCall,
-};
+use platform::{http::answer::Answer, traits::ObjectCall};
 
 const NO_DASHBOARD: ApiError = ApiError::new(
     409,
@@ -47,29 +41,17 @@ const NO_CONSOLE: ApiError = ApiError::new(
     "this deployment has no console: CONSOLE_URL is not set",
 );
 
-fn unknown_publisher() -> ApiError {
-    common::NOT_FOUND.with_message("there is no such publisher")
-}
-
 /// `POST publishers/{publisher_id}/invites`: the publisher must exist.
 pub async fn invite(
     context: &RequestContext,
     segments: &[&str],
     mut request: Request,
-) -> Result<Answer, ApiError> {
-    let config = context.isolate.config.site(AccountKind::Publisher);
-    let config = config.ok_or(NO_DASHBOARD)?;
-    let id = segment(segments, 0);
-    let publisher = PublisherId::parse(&id).ok_or_else(unknown_publisher)?;
-    body::check_media_type(&request, &[JSON], false)?;
-    let InviteBody { name, role } = Document::from_json(&body::read_text(&mut request, MAX_DOCUMENT).await?)?;
-    let resource = Resource::Publisher;
-    let known = ask_catalog::<_, serde_json::Value>(context, Get { resource, id }).await;
-    if let Err(refused) = known {
-        return Ok(refused.into_answer());
-    }
-    let to = Invitee::New { name, role };
-    Ok(send(context, config, &Account::Publisher(publisher), to).await)
+) -> Result<Answer, Refusal> {
+    let config = dashboard(context)?;
+    let publisher = PublisherId::parse(&segment(segments, 0)).ok_or_else(unknown_publisher)?;
+    let body = InviteBody::read(&mut request).await?;
+    require(context, Resource::Publisher, publisher.as_str()).await?;
+    send(context, config, &Account::Publisher(publisher), Actor::Operator, body).await
 }
 
 /// A call to a publisher's account.
@@ -78,61 +60,71 @@ pub async fn of_publisher(
     call: PublisherAccountCall,
     segments: &[&str],
     query: &str,
-) -> Result<Answer, ApiError> {
-    let config = context.isolate.config.site(AccountKind::Publisher);
-    let config = config.ok_or(NO_DASHBOARD)?;
-    let id = segment(segments, 0);
-    let publisher = PublisherId::parse(&id).ok_or_else(unknown_publisher)?;
-    let resource = Resource::Publisher;
-    // So that no account is made by asking it.
-    let known = ask_catalog::<_, serde_json::Value>(context, Get { resource, id }).await;
-    if let Err(refused) = known {
-        return Ok(refused.into_answer());
-    }
-    let account = Account::Publisher(publisher);
+) -> Result<Answer, Refusal> {
+    let config = dashboard(context)?;
+    // It must exist, so that no account is made by asking it.
+    let account = Account::Publisher(publisher_in(context, segments).await?);
     let to = accounts::address(account.id());
     let by = Actor::Operator;
-    let answered: Result<Answer, Refusal> = async {
-        Ok(match call {
-            PublisherAccountCall::ListMembers => {
-                let members = context.workers.call(&to, ReadMembers {}, TIMEOUT).await?;
-                Answer::json(200, members_json(members, None).to_string())
-            }
-            PublisherAccountCall::Recover => {
-                let member = MemberId::parse(&segment(segments, 1)).ok_or(common::NOT_FOUND)?;
-                send(context, config, &account, Invitee::Recovery(member)).await
-            }
-            PublisherAccountCall::WithdrawInvite => {
-                let invite_id = segment(segments, 1);
-                let withdraw = WithdrawInvite { by, invite_id };
-                let Done {} = context.workers.call(&to, withdraw, TIMEOUT).await?;
-                Answer::new(204)
-            }
-            PublisherAccountCall::ReadAudit => audit_page(context, &to, query).await?,
-        })
-    }
-    .await;
-    Ok(answered.unwrap_or_else(Refusal::into_answer))
+    Ok(match call {
+        PublisherAccountCall::ListMembers => {
+            let members = context.workers.call(&to, ReadMembers {}, TIMEOUT).await?;
+            Reply::ok(&members_json(members, None)).into()
+        }
+        PublisherAccountCall::Recover => {
+            let member = MemberId::parse(&segment(segments, 1)).ok_or(common::NOT_FOUND)?;
+            let invited = make(context, &account, by, Invitee::Recovery(member)).await?;
+            invite_answer(config, &invited)
+        }
+        PublisherAccountCall::WithdrawInvite => {
+            let invite_id = segment(segments, 1);
+            let withdraw = WithdrawInvite { by, invite_id };
+            let Done {} = context.workers.call(&to, withdraw, TIMEOUT).await?;
+            Answer::new(204)
+        }
+        PublisherAccountCall::ReadAudit => audit_page(context, &to, query).await?,
+    })
 }
 
 /// `POST members/invites`: an admin or support. The operator's token makes the first admin.
-pub async fn invite_member(context: &RequestContext, mut request: Request) -> Result<Answer, ApiError> {
+pub async fn invite_member(
+    context: &RequestContext,
+    by: Option<&Member>,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
     let config = context.isolate.config.site(AccountKind::Operator);
     let config = config.ok_or(NO_CONSOLE)?;
-    body::check_media_type(&request, &[JSON], false)?;
-    let InviteBody { name, role } = Document::from_json(&body::read_text(&mut request, MAX_DOCUMENT).await?)?;
-    Ok(send(context, config, &Account::Operator, Invitee::New { name, role }).await)
+    let body = InviteBody::read(&mut request).await?;
+    // The invite of a member ends with that member.
+    let by = by.map_or(Actor::Operator, Member::actor);
+    send(context, config, &Account::Operator, by, body).await
 }
 
-async fn send(context: &RequestContext, config: &SiteConfig, account: &Account, to: Invitee) -> Answer {
-    let invite = Invite {
-        owner: Owner::of(account),
-        by: Actor::Operator,
-        to,
-    };
+fn dashboard(context: &RequestContext) -> Result<&SiteConfig, ApiError> {
+    let config = context.isolate.config.site(AccountKind::Publisher);
+    config.ok_or(NO_DASHBOARD)
+}
+
+async fn send(
+    context: &RequestContext,
+    config: &SiteConfig,
+    account: &Account,
+    by: Actor,
+    InviteBody { name, role }: InviteBody,
+) -> Result<Answer, Refusal> {
+    let detail = format!("{name}, {}", role.as_str());
+    let invited = make(context, account, by, Invitee::New { name, role }).await?;
+    Ok(invite_answer(config, &invited).audited(detail))
+}
+
+async fn make(
+    context: &RequestContext,
+    account: &Account,
+    by: Actor,
+    to: Invitee,
+) -> Result<Invited, CallError> {
+    let owner = Owner::of(account);
+    let invite = Invite { owner, by, to };
     let to = accounts::address(account.id());
-    let made: Result<Invited, _> = context.workers.call(&to, invite, TIMEOUT).await;
-    made.map_or_else(Answer::from, |made| {
-        invite_answer(config, &made).header("Cache-Control", "no-store")
-    })
+    context.workers.call(&to, invite, TIMEOUT).await
 }

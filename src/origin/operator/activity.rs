@@ -1,36 +1,110 @@
-//! The counts of a publisher's rewards, from its activity object.
+//! The counts of publishers' rewards, from their activity objects.
 
-use super::{TIMEOUT, ask_catalog, segment};
+use futures_util::{StreamExt, stream};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use worker::Request;
+
+use super::{MAX_DOCUMENT, TIMEOUT, publisher_in};
 use crate::{
     dashboard::reward_query::{self, Firsts},
     isolate::RequestContext,
+    refusal::Refusal,
 };
 use contract::{
-    activity::{self, ReadActivity},
-    catalog::{Get, Resource},
+    activity::{self, Activity, ReadActivity},
+    operation::{CallError, Reply},
+    outbox::EndpointState,
 };
 use domain::model::{
-    PublisherId,
-    api_error::{ApiError, common},
+    MicroUsd, PublisherId,
+    document::{Document, FieldError},
     time::UtcDay,
 };
-use platform::{http::answer::Answer, traits::ObjectCall};
+use platform::{
+    CONNECTIONS,
+    http::{
+        answer::{Answer, JSON},
+        body,
+    },
+    log,
+    traits::ObjectCall,
+};
+
+/// Publishers whose figures are read at a time: a page of the list.
+const MOST: usize = 50;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FiguresBody {
+    publisher_ids: Vec<PublisherId>,
+}
+
+impl Document for FiguresBody {
+    fn check(&self) -> Result<(), FieldError> {
+        if self.publisher_ids.len() > MOST {
+            return Err(FieldError::new("publisher_ids", format!("must have at most {MOST} ids")));
+        }
+        Ok(())
+    }
+}
 
 /// `GET publishers/{publisher_id}/activity`: as the publisher's dashboard reads it, without the steps to go live that only
 /// the ledger knows.
-pub async fn read(context: &RequestContext, segments: &[&str]) -> Result<Answer, ApiError> {
-    let id = segment(segments, 0);
-    let publisher = PublisherId::parse(&id)
-        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such publisher"))?;
-    let resource = Resource::Publisher;
-    if let Err(refused) = ask_catalog::<_, serde_json::Value>(context, Get { resource, id }).await {
-        return Ok(refused.into_answer());
+pub async fn read(context: &RequestContext, segments: &[&str]) -> Result<Answer, Refusal> {
+    let publisher = publisher_in(context, segments).await?;
+    let read = of_30_days(context, &publisher).await?;
+    Ok(Reply::ok(&reward_query::activity(&read, Firsts::default())).into())
+}
+
+/// `POST publisher_figures`: the figures of each of these publishers. One whose activity object does not answer is left out.
+pub async fn read_figures(context: &RequestContext, mut request: Request) -> Result<Answer, Refusal> {
+    body::check_media_type(&request, &[JSON], false)?;
+    let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+    let FiguresBody { publisher_ids } = Document::from_json(&body)?;
+    let read: Vec<_> = stream::iter(publisher_ids)
+        .map(async |publisher| (of_30_days(context, &publisher).await, publisher))
+        .buffered(CONNECTIONS)
+        .collect()
+        .await;
+    let mut figures = Map::new();
+    for (activity, publisher) in read {
+        match activity {
+            Ok(activity) => {
+                figures.insert(publisher.to_string(), sums(&activity));
+            }
+            Err(error) => log::warn("operator", format_args!("activity of {publisher}: {error}")),
+        }
     }
+    Ok(Reply::ok(&json!({ "figures": figures })).into())
+}
+
+async fn of_30_days(context: &RequestContext, publisher: &PublisherId) -> Result<Activity, CallError> {
     let from = UtcDay::of_ms(context.now_ms).minus(reward_query::DAYS - 1);
-    let to = activity::address(&publisher);
-    let read = context.workers.call(&to, ReadActivity { from }, TIMEOUT).await;
-    Ok(match read {
-        Ok(read) => Answer::json(200, reward_query::activity(&read, Firsts::default()).to_string()),
-        Err(error) => error.into(),
+    let to = activity::address(publisher);
+    context.workers.call(&to, ReadActivity { from }, TIMEOUT).await
+}
+
+/// The sums over a publisher's apps. The payout is what was approved less what was taken back.
+fn sums(activity: &Activity) -> Value {
+    let (mut approved, mut pending, mut held, mut dead, mut disabled) = (0_i64, 0_i64, 0_i64, 0_i64, 0_i64);
+    let mut payout = MicroUsd::default();
+    for app in &activity.apps {
+        let counts = &app.counts;
+        approved = approved.saturating_add(counts.approved);
+        pending = pending.saturating_add(counts.pending);
+        held = held.saturating_add(counts.held);
+        dead = dead.saturating_add(app.endpoint.dead);
+        disabled = disabled.saturating_add(i64::from(app.endpoint.state == EndpointState::Disabled));
+        payout.0 = payout.0.saturating_add(counts.approved_micro_usd).saturating_add(counts.reversed_micro_usd);
+    }
+    json!({
+        "apps": activity.apps.len(),
+        "approved": approved,
+        "pending": pending,
+        "held": held,
+        "payout_usd": payout,
+        "dead_callbacks": dead,
+        "disabled_callbacks": disabled,
     })
 }

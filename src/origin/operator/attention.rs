@@ -3,6 +3,7 @@
 use crate::{
     calls::{ask, parameter, read_page},
     isolate::RequestContext,
+    refusal::Refusal,
 };
 use contract::{
     attention::{self, ItemPlace, Kind, ListAttention},
@@ -12,7 +13,7 @@ use domain::model::{AppId, api_error::ApiError, document::INVALID_FIELD};
 use platform::http::answer::Answer;
 
 /// `GET …/attention`.
-pub async fn list(context: &RequestContext, query: &str) -> Result<Answer, ApiError> {
+pub async fn list(context: &RequestContext, query: &str) -> Result<Answer, Refusal> {
     let (limit, cursor) = read_page(query, MAX_PAGE)?;
     let list = ListAttention {
         kind: read(

@@ -3,15 +3,14 @@
 use serde::Deserialize;
 
 use crate::{
-    calls::{DEFAULT_PAGE, parameter, read_page},
+    calls::{DEFAULT_PAGE, parameter, read_page, read_place},
     outbox::{log::Filter, merge},
 };
 use contract::{catalog::MAX_PAGE, outbox::List};
 use domain::model::{
     api_error::ApiError,
-    document::{Document, FieldError, INVALID_FIELD},
+    document::{Document, FieldError},
 };
-use platform::database::MAX_INTEGER;
 
 /// The conditions of a list that name a user, which no address may. They are those of the query besides.
 #[derive(Deserialize)]
@@ -54,6 +53,10 @@ pub fn of_body(body: &str) -> Result<List, ApiError> {
 
 /// The conditions and the place of a query.
 pub fn of_query(query: &str) -> Result<List, ApiError> {
+    // It would stand in logs, and a caller who was not told would take everybody's conversions for one user's.
+    if parameter(query, "user_id").is_some() {
+        return Err(FieldError::new("user_id", "no address may name a user: send it in the body of a POST").into());
+    }
     let (limit, cursor) = read_page(query, MAX_PAGE)?;
     let filter = |name| parameter(query, name);
     list_of(
@@ -69,12 +72,6 @@ fn list_of(
     cursor: Option<String>,
 ) -> Result<List, ApiError> {
     Filter::parse(status.as_deref(), state.as_deref())?;
-    let number = |cursor: String| {
-        let number: Option<i64> = cursor.parse().ok();
-        number
-            .filter(|number| (1..=MAX_INTEGER).contains(number))
-            .ok_or_else(|| INVALID_FIELD.with_message("cursor: must be one that a page before this one gave"))
-    };
     Ok(List {
         status,
         state,
@@ -82,6 +79,6 @@ fn list_of(
         user_id: None,
         limit,
         max_text: merge::MAX_TEXT,
-        before: cursor.map(number).transpose()?,
+        before: read_place(cursor)?,
     })
 }

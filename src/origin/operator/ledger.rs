@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
 use worker::{Headers, Method, Request, RequestInit, Response};
 
-use super::{MAX_DOCUMENT, ask, read_page, segment};
-use crate::{isolate::RequestContext, routes::LedgerCall, site::gate::Member};
+use super::{MAX_DOCUMENT, TIMEOUT, ask, read_page, read_reply, segment, unknown_publisher};
+use crate::{isolate::RequestContext, refusal::Refusal, routes::LedgerCall, site::gate::Member};
 use contract::{
     catalog::MAX_PAGE,
     ledger::{
         self, CreateKey, FACTS, KeyCreator, ListDays, ListKeys, OPERATOR, RevokeKey, Target, Upload, address,
     },
-    operation::CallError,
+    operation::{CallError, Reply},
 };
 use domain::{
     model::{
@@ -27,6 +28,7 @@ use platform::{
         body::{self, header},
     },
     object_call::{self, broken},
+    traits::ObjectCall,
 };
 
 /// The timeout of an upload: 64 MiB at 0.6 Mbit/s.
@@ -41,6 +43,21 @@ const MISSING_IDEMPOTENCY_KEY: ApiError = ApiError::new(
     "Idempotency-Key: a header of 1 to 255 printable characters is required, so that a batch sent twice counts once",
 );
 
+#[derive(Default, Deserialize)]
+struct Labelled {
+    label: String,
+}
+
+#[derive(Deserialize)]
+struct NewKey {
+    key_id: String,
+}
+
+#[derive(Deserialize)]
+struct Loaded {
+    rows: u64,
+}
+
 pub async fn call(
     context: &RequestContext,
     call: LedgerCall,
@@ -48,10 +65,9 @@ pub async fn call(
     segments: &[&str],
     mut request: Request,
     query: &str,
-) -> Result<Answer, ApiError> {
+) -> Result<Answer, Refusal> {
     let segment = |at| segment(segments, at);
-    let publisher = PublisherId::parse(&segment(0))
-        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such publisher"))?;
+    let publisher = PublisherId::parse(&segment(0)).ok_or_else(unknown_publisher)?;
     let ledger = address(&publisher, OPERATOR);
     Ok(match call {
         LedgerCall::CreateReportKey => {
@@ -61,7 +77,13 @@ pub async fn call(
                 member: member.session.member,
                 name: member.session.name.clone(),
             });
-            ask(context, &ledger, CreateKey { body, by }).await
+            let Labelled { label } = serde_json::from_str(&body).unwrap_or_default();
+            let created = context
+                .workers
+                .call(&ledger, CreateKey { body, by }, TIMEOUT)
+                .await?;
+            let NewKey { key_id } = read_reply(&created)?;
+            Answer::from(created).audited(format!("{label}, {key_id}"))
         }
         LedgerCall::ListReportKeys => ask(context, &ledger, ListKeys {}).await,
         LedgerCall::RevokeReportKey => {
@@ -94,7 +116,7 @@ async fn upload(
     publisher: &PublisherId,
     request: &Request,
     target: Target,
-) -> Result<Answer, ApiError> {
+) -> Result<Answer, Refusal> {
     body::check_media_type(request, &[CSV, NDJSON], true)?;
     let format = if body::check_media_type(request, &[CSV], true).is_ok() {
         Format::Csv
@@ -107,7 +129,7 @@ async fn upload(
         "gzip" => true,
         _ => {
             return Err(
-                common::UNSUPPORTED_MEDIA_TYPE.with_message("the Content-Encoding must be gzip, or none")
+                common::UNSUPPORTED_MEDIA_TYPE.with_message("the Content-Encoding must be gzip, or none").into()
             );
         }
     };
@@ -118,10 +140,15 @@ async fn upload(
         gzip,
         by,
     };
-    Ok(match send(context, publisher, request, &upload).await {
-        Ok(response) => Answer::pass(response).await,
-        Err(error) => error.into(),
-    })
+    let mut response = send(context, publisher, request, &upload).await?;
+    let status = response.status_code();
+    if status >= 400 {
+        return Ok(Answer::pass(response).await);
+    }
+    let body = response.text().await.map_err(broken)?;
+    let reply = Reply { status, body };
+    let Loaded { rows } = read_reply(&reply)?;
+    Ok(Answer::from(reply).audited(format!("{rows} rows")))
 }
 
 async fn send(

@@ -4,18 +4,18 @@ use serde::Deserialize;
 use worker::Request;
 
 use super::{MAX_DOCUMENT, TIMEOUT, ask, segment};
-use crate::{isolate::RequestContext, routes::OfferCall};
+use crate::{isolate::RequestContext, refusal::Refusal, routes::OfferCall};
 use contract::{
     catalog::{
         COMMAND_PATH, CheckOffer, ListNearCaps, ListTerms, ReadOfferFigures, UNKNOWN_RESOURCE, address,
     },
-    operation::CallError,
+    operation::Reply,
 };
 use domain::{
     catalog::Offer,
     model::{
         OfferId,
-        api_error::{ApiError, common},
+        api_error::common,
         document::{Document, FieldError},
     },
     offers::preview::preview,
@@ -47,7 +47,7 @@ pub async fn call(
     call: OfferCall,
     segments: &[&str],
     mut request: Request,
-) -> Result<Answer, ApiError> {
+) -> Result<Answer, Refusal> {
     let catalog = address(COMMAND_PATH);
     let offer_id = || OfferId::parse(&segment(segments, 0)).ok_or(UNKNOWN_RESOURCE);
     Ok(match call {
@@ -66,26 +66,30 @@ pub async fn call(
             body::check_media_type(&request, &[JSON], false)?;
             let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
             let offer_id = offer_id()?;
-            shown(context, &offer_id, body).await?
+            show_preview(context, &offer_id, body).await?
         }
     })
 }
 
-/// `POST offers/{offer_id}/preview`: refused as a PUT would be.
-async fn shown(context: &RequestContext, offer_id: &OfferId, body: String) -> Result<Answer, ApiError> {
+/// `POST offers/{offer_id}/preview`. A document that a PUT would refuse is refused alike.
+async fn show_preview(
+    context: &RequestContext,
+    offer_id: &OfferId,
+    body: String,
+) -> Result<Answer, Refusal> {
     let offer = Offer::from_json(&body)?;
     let check = CheckOffer {
         offer_id: offer_id.clone(),
         body,
     };
-    let checked: Result<_, CallError> = context.workers.call(&address(COMMAND_PATH), check, TIMEOUT).await;
-    if let Err(refused) = checked {
-        return Ok(refused.into());
-    }
+    context
+        .workers
+        .call(&address(COMMAND_PATH), check, TIMEOUT)
+        .await?;
     let tracking_url = context.workers.setting("TRACKING_URL").unwrap_or_default();
     let shown = preview(offer_id, &offer, &tracking_url, context.now_ms).ok_or_else(|| {
         log::error("operator", format_args!("offer {offer_id} has no preview"));
         common::INTERNAL_ERROR
     })?;
-    Ok(Answer::json(200, shown.to_string()))
+    Ok(Reply::ok(&shown).into())
 }

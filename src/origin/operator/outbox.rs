@@ -1,14 +1,17 @@
 //! The operator's calls to an app's outbox: the log of conversions, and its callbacks.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{
+    Map, Value, json,
+    value::{RawValue, to_raw_value},
+};
 use worker::Request;
 
-use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, conversion_query, read_page, segment};
+use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, audit_words, conversion_query, read_page, read_reply, segment};
 use crate::{
     isolate::RequestContext,
     outbox::{
@@ -32,7 +35,7 @@ use domain::{
     model::{
         AppId,
         api_error::{ApiError, common},
-        document::Document,
+        document::{Document, FieldError},
         time::SECOND_MS,
     },
 };
@@ -43,6 +46,7 @@ use platform::{
         body,
     },
     log,
+    runtime::now_ms,
     traits::ObjectCall,
 };
 
@@ -51,6 +55,8 @@ const MAX_ASKED: u32 = 100;
 /// The timeout of each call. It is short because few run at a time, and if one outbox hangs, all may.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How long a selective filter is searched for one page, in milliseconds.
+const LIST_MS: i64 = 5_000;
 /// The timeout of an action, which may wait for the catalog, a `txn` and the counters, 5 s each.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(25);
 
@@ -71,7 +77,7 @@ struct App {
 
 /// `GET …/callbacks`: the health of a page of apps' endpoints, from each app's outbox. Apps without a callback are left
 /// out, so a page may be short. An outbox that does not answer is `unknown`.
-pub async fn list_callbacks(context: &RequestContext, query: &str) -> Result<Answer, ApiError> {
+pub async fn list_callbacks(context: &RequestContext, query: &str) -> Result<Answer, Refusal> {
     let (limit, cursor) = read_page(query, MAX_ASKED)?;
     let list = catalog::List {
         resource: Resource::App,
@@ -79,15 +85,7 @@ pub async fn list_callbacks(context: &RequestContext, query: &str) -> Result<Ans
         cursor,
         owner: None,
     };
-    let catalog = catalog::address(catalog::COMMAND_PATH);
-    let page = match context.workers.call(&catalog, list, TIMEOUT).await {
-        Ok(reply) => reply,
-        Err(error) => return Ok(error.into()),
-    };
-    let Apps { apps, cursor } = serde_json::from_str(&page.body).map_err(|_| {
-        log::error("operator", "the catalog's list of apps does not parse");
-        common::INTERNAL_ERROR
-    })?;
+    let Apps { apps, cursor } = ask_catalog(context, list).await?;
     let with_callback = apps.into_iter().filter(|app| app.callback.is_some());
     let callbacks: Vec<_> = stream::iter(with_callback)
         .map(|app| status(context, app))
@@ -99,11 +97,8 @@ pub async fn list_callbacks(context: &RequestContext, query: &str) -> Result<Ans
 
 async fn status(context: &RequestContext, app: App) -> Map<String, Value> {
     let outboxes = async {
-        let settings = settings(context, app.app_id).await.ok()?;
-        Outboxes::new(context, app.app_id, settings)
-            .standing(STATUS_TIMEOUT)
-            .await
-            .ok()
+        let outboxes = Outboxes::of(context, app.app_id).await.ok()?;
+        outboxes.standing(STATUS_TIMEOUT).await.ok()
     };
     let mut status = match outboxes.await.map(serde_json::to_value) {
         Some(Ok(Value::Object(standing))) => standing,
@@ -114,30 +109,6 @@ async fn status(context: &RequestContext, app: App) -> Map<String, Value> {
     status
 }
 
-/// An app's settings from the catalog; or the answer to the operator, for example 404 for an app that there is not.
-pub(super) async fn settings(context: &RequestContext, app: AppId) -> Result<AppSettings, Answer> {
-    let catalog = catalog::address(catalog::COMMAND_PATH);
-    let get = GetAppSettings { app_id: app };
-    let reply = context.workers.call(&catalog, get, TIMEOUT).await?;
-    serde_json::from_str(&reply.body).map_err(|_| {
-        log::error("operator", "the catalog's settings of an app do not parse");
-        common::INTERNAL_ERROR.into()
-    })
-}
-
-/// The outboxes of an app that there is.
-pub(super) async fn of_app<'c>(
-    context: &'c RequestContext,
-    app: AppId,
-) -> Result<Option<Outboxes<'c>>, Refusal> {
-    let get = GetAppSettings { app_id: app };
-    match ask_catalog(context, get).await {
-        Ok(settings) => Ok(Some(Outboxes::new(context, app, settings))),
-        Err(refusal) if refusal.status() == 404 => Ok(None),
-        Err(refusal) => Err(refusal),
-    }
-}
-
 /// The outboxes of an app.
 pub struct Outboxes<'c> {
     context: &'c RequestContext,
@@ -146,6 +117,15 @@ pub struct Outboxes<'c> {
 }
 
 impl<'c> Outboxes<'c> {
+    /// Those of an app of the catalog.
+    ///
+    /// # Errors
+    /// There is no such app, or the catalog does not answer.
+    pub async fn of(context: &'c RequestContext, app: AppId) -> Result<Self, Refusal> {
+        let settings = ask_catalog(context, GetAppSettings { app_id: app }).await?;
+        Ok(Self::new(context, app, settings))
+    }
+
     pub fn new(context: &'c RequestContext, app: AppId, settings: AppSettings) -> Self {
         Self {
             context,
@@ -212,7 +192,20 @@ impl<'c> Outboxes<'c> {
         Ok(merge::standing(self.has_callback(), each))
     }
 
+    /// A page of the log. It has at least one entry if there is one, unless that takes longer than [`LIST_MS`] to find.
     pub(super) async fn list(&self, list: &List) -> Result<merge::Page, CallError> {
+        let until_ms = now_ms().saturating_add(LIST_MS);
+        let mut list = list.clone();
+        loop {
+            let page = self.list_part(&list).await?;
+            list.before = page.before;
+            if !page.conversions.is_empty() || list.before.is_none() || now_ms() >= until_ms {
+                return Ok(page);
+            }
+        }
+    }
+
+    async fn list_part(&self, list: &List) -> Result<merge::Page, CallError> {
         let ask = async |number, part| self.call(number, part, TIMEOUT).await;
         let numbers = match &list.user_id {
             Some(user_id) => vec![shards::of_user(user_id, self.settings.outbox_shards)],
@@ -240,12 +233,12 @@ impl<'c> Outboxes<'c> {
     }
 
     /// Sends an operation to the outbox that keeps a transaction.
-    async fn of_transaction<O>(&self, transaction_id: &str, operation: O) -> Result<Answer, ApiError>
+    async fn of_transaction<O>(&self, transaction_id: &str, operation: O) -> Result<Answer, Refusal>
     where
         O: Operation<Answer = Reply>,
     {
-        let reply = self.call(self.keeper(transaction_id)?, operation, TIMEOUT).await;
-        Ok(reply.map_or_else(Answer::from, Answer::from))
+        let keeper = self.keeper(transaction_id)?;
+        Ok(self.call(keeper, operation, TIMEOUT).await?.into())
     }
 
     async fn replay_many(&self, body: &str) -> Result<i64, CallError> {
@@ -260,25 +253,34 @@ impl<'c> Outboxes<'c> {
     }
 
     /// Settles what matches in each outbox.
-    async fn settle_many(&self, first: &SettleMany) -> Result<Value, CallError> {
+    async fn settle_many(&self, first: &SettleMany) -> Result<Settled, CallError> {
         let mut all = Settled::default();
         for number in self.numbers() {
             let step = async |step: SettleMany| self.call(number, step, SETTLE_TIMEOUT).await;
             settlement::add(&mut all, settle_in_steps(first, step).await?);
         }
-        let until = first.filter.until;
-        Ok(if first.dry_run {
-            json!({ "count": all.count, "until": until })
-        } else {
-            json!({ "count": all.count, "settled": all.settled, "refused": all.refused, "until": until })
-        })
+        Ok(all)
     }
 
     /// Erases a user, all of whose conversions are in one outbox.
-    async fn erase(&self, user_id: String) -> Answer {
+    async fn erase(&self, user_id: String) -> Result<Answer, Refusal> {
         let number = shards::of_user(&user_id, self.settings.outbox_shards);
-        let reply = self.call(number, Erase { user_id }, TIMEOUT).await;
-        reply.map_or_else(Answer::from, Answer::from)
+        Ok(self.call(number, Erase { user_id }, TIMEOUT).await?.into())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EraseBody {
+    user_id: String,
+}
+
+impl Document for EraseBody {
+    fn check(&self) -> Result<(), FieldError> {
+        if self.user_id.is_empty() {
+            return Err(FieldError::new("user_id", "must not be empty"));
+        }
+        Ok(())
     }
 }
 
@@ -288,22 +290,16 @@ pub async fn call(
     segments: &[&str],
     mut request: Request,
     query: &str,
-) -> Result<Answer, ApiError> {
+) -> Result<Answer, Refusal> {
     let segment = |at| segment(segments, at);
     let app =
         AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.with_message("there is no such app"))?;
-    let settings = match settings(context, app).await {
-        Ok(settings) => settings,
-        Err(answer) => return Ok(answer),
-    };
-    let outboxes = Outboxes::new(context, app, settings);
+    let outboxes = Outboxes::of(context, app).await?;
     match call {
-        OutboxCall::ListConversions => Ok(answer(outboxes.list(&conversion_query::of_query(query)?).await)),
+        OutboxCall::ListConversions => answer(&outboxes.list(&conversion_query::of_query(query)?).await?),
         OutboxCall::FindConversions => {
-            body::check_media_type(&request, &[JSON], false)?;
-            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
-            let list = conversion_query::of_body(&body)?;
-            Ok(answer(outboxes.list(&list).await))
+            let list = conversion_query::of_body(&read_body(&mut request).await?)?;
+            answer(&outboxes.list(&list).await?)
         }
         OutboxCall::ReadConversion => {
             let transaction_id = segment(1);
@@ -313,15 +309,12 @@ pub async fn call(
             outboxes.of_transaction(&transaction_id, get).await
         }
         OutboxCall::ReadStory => {
-            let story = outboxes.read_story(&segment(1)).await;
-            let publisher = &outboxes.settings.publisher_id;
-            Ok(story.map_or_else(Refusal::into_answer, |story| {
-                // Both are objects, which are put together.
-                let body = story
-                    .body
-                    .replacen('{', &format!(r#"{{"publisher_id":"{publisher}","#), 1);
-                Answer::json(story.status, body).header("Cache-Control", "no-store")
-            }))
+            let story = outboxes.read_story(&segment(1)).await?;
+            // The story's members are passed on as they are.
+            let mut story: BTreeMap<String, Box<RawValue>> = read_reply(&story)?;
+            let publisher = to_raw_value(&outboxes.settings.publisher_id).map_err(internal)?;
+            story.insert("publisher_id".into(), publisher);
+            answer(&story)
         }
         OutboxCall::ReplayConversion => {
             let transaction_id = segment(1);
@@ -331,52 +324,70 @@ pub async fn call(
             outboxes.of_transaction(&transaction_id, replay).await
         }
         OutboxCall::ReplayConversions => {
-            body::check_media_type(&request, &[JSON], false)?;
-            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            let body = read_body(&mut request).await?;
             check_selection(&body)?;
-            let replayed = outboxes.replay_many(&body).await;
-            Ok(answer(replayed.map(|replayed| json!({ "replayed": replayed }))))
+            let replayed = outboxes.replay_many(&body).await?;
+            Ok(answer(&json!({ "replayed": replayed }))?.audited(format!("{replayed} sent again")))
         }
         OutboxCall::Settle(action) => {
-            body::check_media_type(&request, &[JSON], false)?;
-            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
-            let settle = Order::from_json(&body)?.into_settle(segment(1), action);
+            let order = Order::from_json(&read_body(&mut request).await?)?;
+            let settle = order.into_settle(segment(1), action);
+            let detail = audit_words::of_order(&settle.reason, &settle.despite);
             let keeper = outboxes.keeper(&settle.transaction_id)?;
-            Ok(answer(outboxes.call(keeper, settle, SETTLE_TIMEOUT).await))
+            let settled = outboxes.call(keeper, settle, SETTLE_TIMEOUT).await?;
+            Ok(answer(&settled)?.audited(detail))
         }
         OutboxCall::SettleMany(action) => {
-            body::check_media_type(&request, &[JSON], false)?;
-            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            let order = ManyOrder::from_json(&read_body(&mut request).await?)?;
             // Conversion times are whole seconds, so "until now" includes the current second.
             let until = context.now_ms.div_euclid(SECOND_MS).saturating_add(1);
-            let first = ManyOrder::from_json(&body)?.into_first_step(action, until);
-            Ok(answer(outboxes.settle_many(&first).await).dry_run(first.dry_run))
+            let first = order.into_first_step(action, until);
+            let Settled {
+                count,
+                settled,
+                refused,
+                ..
+            } = &outboxes.settle_many(&first).await?;
+            let until = first.filter.until;
+            if first.dry_run {
+                return Ok(answer(&json!({ "count": count, "until": until }))?.dry_run(true));
+            }
+            let body = json!({ "count": count, "settled": settled, "refused": refused, "until": until });
+            Ok(answer(&body)?.audited(audit_words::of_many(&first, *count, *settled)))
         }
-        OutboxCall::ReadCallback => Ok(answer(outboxes.standing(TIMEOUT).await)),
-        OutboxCall::EnableCallback => Ok(answer(outboxes.enable().await)),
+        OutboxCall::ReadCallback => answer(&outboxes.standing(TIMEOUT).await?),
+        OutboxCall::EnableCallback => answer(&outboxes.enable().await?),
         OutboxCall::TestCallback => {
             let AppSettings {
                 currency, callback, ..
             } = outboxes.settings.clone();
-            let tested = outboxes.call(0, Test { currency, callback }, TIMEOUT).await;
-            Ok(tested.map_or_else(Answer::from, Answer::from))
+            let test = Test { currency, callback };
+            Ok(outboxes.call(0, test, TIMEOUT).await?.into())
         }
         // User ids may contain an @, which a client may percent-encode.
-        OutboxCall::EraseUser => {
+        OutboxCall::EraseUserInPath => {
             let user_id = percent_decode_str(&segment(1)).decode_utf8_lossy().into_owned();
-            Ok(outboxes.erase(user_id).await)
+            outboxes.erase(user_id).await
+        }
+        OutboxCall::EraseUser => {
+            let EraseBody { user_id } = Document::from_json(&read_body(&mut request).await?)?;
+            outboxes.erase(user_id).await
         }
     }
 }
 
-/// The answer with a body, or with the error of a call.
-pub(super) fn answer(outcome: Result<impl Serialize, CallError>) -> Answer {
-    match outcome.map(|body| serde_json::to_string(&body)) {
-        Ok(Ok(body)) => Reply { status: 200, body }.into(),
-        Ok(Err(error)) => {
-            log::error("operator", error);
-            common::INTERNAL_ERROR.into()
-        }
-        Err(error) => error.into(),
-    }
+async fn read_body(request: &mut Request) -> Result<String, ApiError> {
+    body::check_media_type(request, &[JSON], false)?;
+    body::read_text(request, MAX_DOCUMENT).await
+}
+
+/// The answer with a body.
+pub(super) fn answer(body: &impl Serialize) -> Result<Answer, Refusal> {
+    let body = serde_json::to_string(body).map_err(internal)?;
+    Ok(Reply { status: 200, body }.into())
+}
+
+fn internal(error: serde_json::Error) -> ApiError {
+    log::error("operator", error);
+    common::INTERNAL_ERROR
 }

@@ -2,12 +2,13 @@
 
 use super::{
     TIMEOUT,
-    outbox::{Outboxes, answer, settings},
+    outbox::{Outboxes, answer},
     parameter,
 };
 use crate::{
     isolate::RequestContext,
     outbox::reconcile::{Comparison, MAX_TRANSACTIONS, read_day},
+    refusal::Refusal,
 };
 use contract::{
     ledger::{self, OPERATOR, ReadOffers},
@@ -17,7 +18,7 @@ use contract::{
 use domain::{
     model::{
         AppId,
-        api_error::{ApiError, common},
+        api_error::common,
         document::FieldError,
         time::UtcDay,
     },
@@ -25,7 +26,7 @@ use domain::{
 };
 use platform::{http::answer::Answer, traits::ObjectCall};
 
-pub async fn reconcile(context: &RequestContext, query: &str) -> Result<Answer, ApiError> {
+pub async fn reconcile(context: &RequestContext, query: &str) -> Result<Answer, Refusal> {
     let required = |name: &str| {
         parameter(query, name)
             .ok_or_else(|| common::MISSING_FIELD.with_message(format!("{name} is required")))
@@ -33,12 +34,8 @@ pub async fn reconcile(context: &RequestContext, query: &str) -> Result<Answer, 
     let app =
         AppId::parse(&required("app")?).ok_or_else(|| FieldError::new("app", "must be exactly 8 digits"))?;
     let day = facts::day(&required("date")?).map_err(|problem| FieldError::new("date", problem))?;
-    let settings = match settings(context, app).await {
-        Ok(settings) => settings,
-        Err(answer) => return Ok(answer),
-    };
-    let outboxes = Outboxes::new(context, app, settings);
-    Ok(answer(compare(context, &outboxes, app, day).await))
+    let outboxes = Outboxes::of(context, app).await?;
+    answer(&compare(context, &outboxes, app, day).await?)
 }
 
 async fn compare(

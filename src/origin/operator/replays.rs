@@ -5,6 +5,7 @@ use worker::Request;
 
 use super::{TIMEOUT, ask, ask_catalog, segment};
 use crate::{
+    dashboard::replay_query::words,
     isolate::RequestContext,
     refusal::Refusal,
     replays::{Order, unknown_app},
@@ -22,7 +23,7 @@ use domain::{
 use platform::{http::answer::Answer, traits::ObjectCall};
 
 /// The most callbacks that support sends again at a time.
-const MOST_OF_SUPPORT: i64 = 100;
+const MOST_OF_SUPPORT: u32 = 100;
 
 const TOO_MANY_FOR_SUPPORT: ApiError = ApiError::new(
     403,
@@ -32,17 +33,6 @@ const TOO_MANY_FOR_SUPPORT: ApiError = ApiError::new(
 
 /// `by` is the member who calls; none with the operator's token.
 pub async fn call(
-    context: &RequestContext,
-    call: ReplayCall,
-    by: Option<&Member>,
-    segments: &[&str],
-    request: Request,
-) -> Result<Answer, ApiError> {
-    let answered = carry_out(context, call, by, segments, request).await;
-    Ok(answered.unwrap_or_else(Refusal::into_answer))
-}
-
-async fn carry_out(
     context: &RequestContext,
     call: ReplayCall,
     by: Option<&Member>,
@@ -61,11 +51,14 @@ async fn carry_out(
                 return Ok(Answer::json(200, body.to_string()).dry_run(true));
             }
             let is_support = by.is_some_and(|member| member.session.role == Role::Support);
-            if is_support && order.count(context).await? > MOST_OF_SUPPORT {
+            if is_support && order.count(context).await? > i64::from(MOST_OF_SUPPORT) {
                 return Err(TOO_MANY_FOR_SUPPORT.into());
             }
-            let started = context.workers.call(&to, order.into_start()?, TIMEOUT).await?;
-            started.into()
+            // More may match by the time that it is carried out.
+            let most = is_support.then_some(MOST_OF_SUPPORT);
+            let detail = words(&order.filter);
+            let started = context.workers.call(&to, order.into_start(most)?, TIMEOUT).await?;
+            Answer::from(started).audited(detail)
         }
         ReplayCall::Read => ask(context, &to, ReadReplay { app, replay_id }).await,
         ReplayCall::Cancel => {

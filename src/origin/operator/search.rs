@@ -5,19 +5,20 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{TIMEOUT, ask_catalog, outbox};
+use super::{TIMEOUT, ask_catalog, outbox::Outboxes, read_reply, require};
 use crate::{isolate::RequestContext, outbox::merge, refusal::Refusal};
 use contract::{
-    catalog::{Get, Resource, Search},
+    catalog::{Resource, Search},
     clicks,
-    operation::Bytes,
+    ledger::{self, FindKey, OPERATOR},
+    operation::{Bytes, Reply},
     outbox::{ClickOutcome, List, ReadClick, Shard},
 };
 use domain::{
     conversions::ids,
     model::{
         AppId, PublisherId,
-        api_error::ApiError,
+        credentials,
         document::{Document, FieldError},
         time::SECOND_MS,
     },
@@ -62,40 +63,76 @@ impl Document for SearchBody {
     }
 }
 
+/// What the catalog finds.
+#[derive(Deserialize)]
+struct Matches {
+    matches: Vec<Value>,
+}
+
+/// A report key that the ledger knows.
+#[derive(Default, Deserialize)]
+struct Key {
+    key_id: Option<String>,
+    label: Option<String>,
+}
+
 /// `POST /v1/operator/search`.
-pub async fn search(context: &RequestContext, mut request: Request) -> Result<Answer, ApiError> {
+pub async fn search(context: &RequestContext, mut request: Request) -> Result<Answer, Refusal> {
     body::check_media_type(&request, &[JSON], false)?;
     let SearchBody { text, app_id } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
-    let found = find(context, text.trim(), app_id).await;
-    Ok(found.map_or_else(Refusal::into_answer, |found| {
-        Answer::json(200, found.to_string()).header("Cache-Control", "no-store")
-    }))
+    Ok(Reply::ok(&find(context, text.trim(), app_id).await?).into())
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    matches: Vec<Value>,
+    /// The refusal of a part that did not answer.
+    missing: Option<Refusal>,
+}
+
+impl Found {
+    /// Adds what a part found. One that does not answer hides nothing of the others.
+    fn add(&mut self, part: Result<Option<Value>, Refusal>) {
+        match part {
+            Ok(found) => self.matches.extend(found),
+            Err(refusal) => self.missing = Some(refusal),
+        }
+    }
 }
 
 async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Result<Value, Refusal> {
     let search = Search {
         text: text.to_owned(),
     };
-    let mut found: Value = ask_catalog(context, search).await?;
-    let mut matches = match found.get_mut("matches").map(Value::take) {
-        Some(Value::Array(matches)) => matches,
-        _ => Vec::new(),
+    let Matches { matches } = ask_catalog(context, search).await?;
+    let mut found = Found {
+        matches,
+        missing: None,
     };
-    matches.extend(report_key(context, text).await?);
-    matches.extend(click(context, text).await?);
+    found.add(report_key(context, text).await);
+    found.add(click(context, text).await);
     let app_of_reward = ids::app_of(text).or(app.filter(|_| ids::shard_of(text).is_some()));
     if let Some(app) = app_of_reward {
-        matches.extend(reward(context, app, text).await?);
+        found.add(reward(context, app, text).await);
     }
     // Whatever else it is, it may be a user's id.
     if let Some(app) = app.filter(|_| app_of_reward.is_none()) {
-        matches.extend(user(context, app, text).await?);
+        found.add(user(context, app, text).await);
     }
-    let needs_app = matches.is_empty() && app.is_none();
-    Ok(json!({ "matches": matches, "needs_app": needs_app }))
+    let Found { matches, missing } = found;
+    match missing {
+        Some(refusal) if matches.is_empty() => Err(refusal),
+        missing => Ok(json!({
+            "needs_app": matches.is_empty() && app.is_none(),
+            "is_incomplete": missing.is_some(),
+            "matches": matches,
+        })),
+    }
 }
 
-/// A report key, or the beginning of one, names its publisher. Which of its keys it is, its page shows.
+/// A report key, or the beginning of one, names its publisher. A whole one that was issued has a MAC, and the ledger knows
+/// whether it was revoked.
 async fn report_key(context: &RequestContext, text: &str) -> Result<Option<Value>, Refusal> {
     let Some(rest) = text.strip_prefix(keys::PREFIX) else {
         return Ok(None);
@@ -104,15 +141,26 @@ async fn report_key(context: &RequestContext, text: &str) -> Result<Option<Value
     let Some(publisher) = publisher else {
         return Ok(None);
     };
+    if none_if_unknown(require(context, Resource::Publisher, publisher.as_str()).await)?.is_none() {
+        return Ok(None);
+    }
     let is_issued = keys::publisher(&context.isolate.config.report_keys, text).is_some();
-    let get = Get {
-        resource: Resource::Publisher,
-        id: publisher.to_string(),
+    let Key { key_id, label } = if is_issued {
+        let hash = Bytes(credentials::hash(text).to_vec());
+        let ledger = ledger::address(&publisher, OPERATOR);
+        read_reply(&context.workers.call(&ledger, FindKey { hash }, TIMEOUT).await?)?
+    } else {
+        Key::default()
     };
-    match ask_catalog::<_, Value>(context, get).await {
-        Ok(_) => Ok(Some(json!({
-            "kind": "report_key", "publisher_id": publisher, "key_id": null, "label": null, "is_issued": is_issued,
-        }))),
+    Ok(Some(json!({
+        "kind": "report_key", "publisher_id": publisher, "is_issued": is_issued, "key_id": key_id, "label": label,
+    })))
+}
+
+/// Nothing, for what there is not.
+fn none_if_unknown<T>(asked: Result<T, Refusal>) -> Result<Option<T>, Refusal> {
+    match asked {
+        Ok(found) => Ok(Some(found)),
         Err(refusal) if refusal.status() == 404 => Ok(None),
         Err(refusal) => Err(refusal),
     }
@@ -126,23 +174,24 @@ async fn click(context: &RequestContext, text: &str) -> Result<Option<Value>, Re
     let Ok(opened) = click_id::open(keys, text) else {
         return Ok(None);
     };
-    let (shard, nonce, click) = match opened {
-        Opened::Whole { click, nonce } => (click.shard, nonce, Some(click)),
+    let (app, number, nonce, click) = match opened {
+        Opened::Whole { click, nonce } => (click.app, click.shard, nonce, Some(click)),
         Opened::Short { app, shard, nonce } => {
-            (shard, nonce, record(context, keys, app, shard, nonce).await?)
+            let click = record(context, keys, app, shard, nonce).await?;
+            (app, shard, nonce, click)
         }
     };
-    let Some(click) = click else {
-        return Ok(None);
-    };
-    let shard = Shard {
-        app: click.app,
-        number: shard,
-    };
+    let shard = Shard { app, number };
     let read = ReadClick {
         nonce: Bytes(nonce.to_vec()),
     };
     let outcome: ClickOutcome = context.workers.call(&shard.address(), read, TIMEOUT).await?;
+    let Some(click) = click else {
+        // Its record has left, as it does some time after no postback is taken any more.
+        return Ok(Some(json!({
+            "kind": "click", "app_id": app, "shard": number, "is_expired": true, "rewards": outcome.rewards,
+        })));
+    };
     let [c1, c2, c3, c4, c5] = &click.custom;
     Ok(Some(json!({
         "kind": "click",
@@ -184,28 +233,24 @@ async fn record(
 
 /// A transaction id that its app knows.
 async fn reward(context: &RequestContext, app: AppId, text: &str) -> Result<Option<Value>, Refusal> {
-    let Some(outboxes) = outbox::of_app(context, app).await? else {
+    let Some(outboxes) = none_if_unknown(Outboxes::of(context, app).await)? else {
         return Ok(None);
     };
-    let known = outboxes.read_story(text).await;
-    match known {
-        Ok(reply) => {
-            let story: Value = serde_json::from_str(&reply.body).unwrap_or_default();
-            Ok(Some(json!({
-                "kind": "reward",
-                "app_id": app,
-                "transaction_id": story.get("transaction_id"),
-                "state": story.get("state"),
-            })))
-        }
-        Err(refusal) if refusal.status() == 404 => Ok(None),
-        Err(refusal) => Err(refusal),
-    }
+    let Some(story) = none_if_unknown(outboxes.read_story(text).await)? else {
+        return Ok(None);
+    };
+    let story: Value = read_reply(&story)?;
+    Ok(Some(json!({
+        "kind": "reward",
+        "app_id": app,
+        "transaction_id": story.get("transaction_id"),
+        "state": story.get("state"),
+    })))
 }
 
 /// The newest rewards of a user of an app.
 async fn user(context: &RequestContext, app: AppId, text: &str) -> Result<Option<Value>, Refusal> {
-    let Some(outboxes) = outbox::of_app(context, app).await? else {
+    let Some(outboxes) = none_if_unknown(Outboxes::of(context, app).await)? else {
         return Ok(None);
     };
     let list = List {

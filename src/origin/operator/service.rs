@@ -4,7 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::TIMEOUT;
 use crate::isolate::RequestContext;
-use contract::catalog::{COMMAND_PATH, GetStatus, address};
+use contract::{
+    catalog::{COMMAND_PATH, GetStatus, address},
+    operation::Reply,
+};
 use platform::{http::answer::Answer, log, traits::ObjectCall};
 
 /// `GET /v1/operator/service`. Without the catalog the rest is there.
@@ -31,5 +34,5 @@ pub async fn read(context: &RequestContext) -> Answer {
         })
         .collect();
     let body = json!({ "catalog": catalog, "pools": pools, "now_ms": context.now_ms });
-    Answer::json(200, body.to_string()).header("Cache-Control", "no-store")
+    Reply::ok(&body).into()
 }

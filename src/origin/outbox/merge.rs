@@ -1,7 +1,7 @@
 //! One log and one standing from those of all outboxes of an app.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use contract::outbox::{EndpointState, List, ListPage, ListedEntry, Standing};
@@ -18,8 +18,13 @@ const SPARE: u32 = 16;
 #[derive(Debug, Serialize)]
 pub struct Page {
     pub conversions: Vec<Box<RawValue>>,
-    /// `None` on the last page.
-    pub cursor: Option<String>,
+    /// The place of the next page; `None` on the last one.
+    #[serde(rename = "cursor", serialize_with = "as_text")]
+    pub before: Option<i64>,
+}
+
+fn as_text<S: Serializer>(before: &Option<i64>, serializer: S) -> Result<S::Ok, S::Error> {
+    before.map(|before| before.to_string()).serialize(serializer)
 }
 
 /// Merges the outboxes' logs, newest first. Nothing is on the page that is older than the newest place where an outbox
@@ -73,7 +78,7 @@ pub async fn list<E>(
     }
     Ok(Page {
         conversions: merged.into_iter().map(|listed| listed.entry).collect(),
-        cursor: before.map(|before| before.to_string()),
+        before,
     })
 }
 

@@ -2,7 +2,9 @@
 
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[&[
+pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[TOKENS]];
+
+const TABLES: &[&str] = &[
     // One row: how many postbacks were kept, how many were only counted and since when, and the time of the last write.
     "CREATE TABLE counts (
        only INTEGER PRIMARY KEY CHECK (only = 1), kept INTEGER NOT NULL DEFAULT 0, not_shown INTEGER NOT NULL DEFAULT 0,
@@ -13,7 +15,10 @@ pub const MIGRATIONS: &[Migration] = &[&[&[
     "CREATE TABLE postbacks (
        number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, code TEXT NOT NULL, details TEXT NOT NULL
      ) STRICT",
-]]];
+];
+
+/// When each token last came. A revoked one may still come.
+const TOKENS: &[&str] = &["CREATE TABLE tokens (serial INTEGER PRIMARY KEY, used_ms INTEGER NOT NULL) STRICT"];
 
 platform::statements! {
     /// → time of the last write
@@ -32,7 +37,14 @@ platform::statements! {
         ORDER BY number DESC LIMIT ?3";
     /// → postbacks that were only counted, since when
     pub const GET_COUNTS = "SELECT not_shown, since_ms FROM counts";
+    /// JSON of times by serial
+    pub const USE_TOKENS = "INSERT INTO tokens (serial, used_ms) SELECT CAST(key AS INTEGER), value FROM json_each(?)
+        WHERE true ON CONFLICT (serial) DO UPDATE SET used_ms = MAX(used_ms, excluded.used_ms)";
+    /// → serial, time
+    pub const LIST_TOKENS = "SELECT serial, used_ms FROM tokens ORDER BY serial";
     /// first time kept
     pub const SWEEP = "DELETE FROM postbacks WHERE at_ms < ?";
-    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM postbacks)";
+    /// first time kept
+    pub const SWEEP_TOKENS = "DELETE FROM tokens WHERE used_ms < ?";
+    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM postbacks) OR EXISTS (SELECT 1 FROM tokens)";
 }

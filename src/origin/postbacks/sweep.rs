@@ -1,4 +1,4 @@
-//! Retention: postbacks leave after 90 days, as receivers' answers do.
+//! Retention: postbacks and the uses of tokens leave after 90 days, as receivers' answers do.
 
 use super::sql;
 use domain::model::time::{DAY_MS, next_night_ms};
@@ -11,11 +11,13 @@ pub const RETENTION_MS: i64 = 90 * DAY_MS;
 
 /// Deletes what has expired. Returns when the next sweep is due. Safe to repeat.
 pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    db.execute(sql::SWEEP, params![now_ms.saturating_sub(RETENTION_MS)])?;
+    let first_ms = now_ms.saturating_sub(RETENTION_MS);
+    db.execute(sql::SWEEP, params![first_ms])?;
+    db.execute(sql::SWEEP_TOKENS, params![first_ms])?;
     next_alarm(db, now_ms)
 }
 
-/// The time for the next sweep; none if the object has no postbacks.
+/// The time for the next sweep; none if the object has neither.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let has_rows = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
     Ok(has_rows.then(|| next_night_ms(now_ms)))

@@ -73,6 +73,7 @@ async fn carry_out<T>(
                 entry,
                 is_done,
                 subject: subject.filter(|_| is_done),
+                detail: None,
             }
         }
         Err(CallError::Refused {
@@ -81,6 +82,7 @@ async fn carry_out<T>(
             entry,
             is_done: false,
             subject: None,
+            detail: None,
         },
         // It may have been made.
         Err(_) => return outcome,

@@ -4,7 +4,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{config::SiteConfig, gate::Member};
+use super::{
+    config::SiteConfig,
+    gate::{JSON_ONLY, Member},
+};
 use crate::{
     calls::{TIMEOUT, read_page, segment},
     isolate::RequestContext,
@@ -15,7 +18,7 @@ use contract::{
         self, AuditPage, ChangeMember, EndSession, Invite, Invited, Invitee, Members, Owner, ReadAudit,
         ReadMembers, ReadSessions, SessionRow, WithdrawInvite,
     },
-    operation::{Done, ObjectAddress, Operation},
+    operation::{Done, ObjectAddress, Operation, Reply},
 };
 use domain::{
     accounts::{account::AccountKind, ids::MemberId, role::Role},
@@ -50,6 +53,13 @@ impl Document for InviteBody {
     /// The object checks the name.
     fn check(&self) -> Result<(), FieldError> {
         Ok(())
+    }
+}
+
+impl InviteBody {
+    pub async fn read(request: &mut Request) -> Result<Self, ApiError> {
+        body::check_media_type(request, JSON_ONLY, false)?;
+        Self::from_json(&body::read_text(request, MAX_BODY).await?)
     }
 }
 
@@ -109,6 +119,7 @@ pub fn session(context: &RequestContext, member: &Member) -> Answer {
     let body = json!({
         "member": member_json(member),
         "notices": notices(member),
+        "now": seconds(context.now_ms),
         "today": UtcDay::of_ms(context.now_ms).to_string(),
         "has_dashboard": dashboard.is_some(),
     });
@@ -169,7 +180,7 @@ pub fn invite_answer(config: &SiteConfig, invited: &Invited) -> Answer {
         "url": url,
         "expires_at": seconds(invited.expires_at_ms),
     });
-    Answer::json(201, body.to_string())
+    Reply::created(&body).into()
 }
 
 pub async fn invite(
@@ -178,7 +189,7 @@ pub async fn invite(
     by: &Member,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let InviteBody { name, role } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let InviteBody { name, role } = InviteBody::read(&mut request).await?;
     let invite = Invite {
         owner: Owner::of(&by.account),
         by: by.actor(),

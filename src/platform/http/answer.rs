@@ -19,6 +19,8 @@ pub struct Answer {
     log_fields: LogFields,
     /// Nothing was changed, because the caller asked only what would be.
     is_dry_run: bool,
+    /// What the audit keeps of a change, besides the ids in its path.
+    audit_detail: Option<String>,
     /// A response that is passed on unchanged, with its body as a stream.
     passed: Option<Response>,
 }
@@ -32,6 +34,7 @@ impl Answer {
             code: None,
             log_fields: LogFields::default(),
             is_dry_run: false,
+            audit_detail: None,
             passed: None,
         }
     }
@@ -102,6 +105,16 @@ impl Answer {
 
     pub fn is_dry_run(&self) -> bool {
         self.is_dry_run
+    }
+
+    /// Says what the audit keeps of a change, besides the ids in its path. It names no user.
+    pub fn audited(mut self, detail: impl Into<String>) -> Self {
+        self.audit_detail = Some(detail.into());
+        self
+    }
+
+    pub fn audit_detail(&self) -> Option<&str> {
+        self.audit_detail.as_deref()
     }
 
     pub fn with_log_fields(mut self, log_fields: LogFields) -> Self {

@@ -6,7 +6,7 @@ use super::{Browser, signed_in};
 use crate::harness::demo;
 
 /// The newest entries of the audit that are this member's.
-fn entries(browser: &Browser<'_>, by: &str) -> Vec<(String, Value)> {
+fn entries(browser: &Browser<'_>, by: &str) -> Vec<(String, Value, Value)> {
     let page = browser.get("/v1/console/audit?limit=200").expect(200).json();
     let entries = page["entries"].as_array().unwrap().iter();
     entries
@@ -15,6 +15,7 @@ fn entries(browser: &Browser<'_>, by: &str) -> Vec<(String, Value)> {
             (
                 entry["action"].as_str().unwrap().to_owned(),
                 entry["subject"].clone(),
+                entry["detail"].clone(),
             )
         })
         .collect()
@@ -52,20 +53,122 @@ fn a_change_has_its_members_name_and_what_was_refused_leaves_none() {
     assert_eq!(days["days"][0]["loaded"]["loaded_by"], "Grace Hopper");
     let keys = browser.get(&format!("{path}/report_keys")).expect(200).json();
     assert_eq!(keys["report_keys"][0]["created_by"]["name"], "Grace Hopper");
-    let actions = entries(&browser, "Grace Hopper");
+    put(&json!({ "name": "Audited", "approved": false })).expect(200);
+    let key_id = keys["report_keys"][0]["key_id"].as_str().unwrap();
+    let expected = [
+        ("publisher_put", json!(audited), json!("approved")),
+        ("facts_replaced", json!(format!("{audited} 2026-11-03")), json!("1 rows")),
+        ("imported", Value::Null, json!("1 line")),
+        ("report_key_created", json!(audited), json!(format!("BI, {key_id}"))),
+        ("publisher_put", json!(audited), json!("created")),
+        ("member_joined", Value::Null, Value::Null),
+    ];
+    let expected = expected.map(|(action, subject, detail)| (action.to_owned(), subject, detail));
+    assert_eq!(entries(&browser, "Grace Hopper"), expected);
+}
+
+#[test]
+fn what_was_done_to_rewards_is_told_with_its_filter_its_reason_and_its_counts_and_no_user() {
+    let signpost = demo();
+    let wall = signpost.offer_wall("console-settled", "79000193", None);
+    let browser = signed_in(&signpost, "Barbara Liskov", "admin");
+    let app = format!("/v1/operator/apps/{}", wall.app);
+    let paid = wall.pay("audited-user");
+    wall.pay("audited-user-2");
+    browser
+        .post(&format!("{app}/conversions/{paid}/reverse"), &json!({ "reason": "chargeback" }))
+        .expect(200);
+    let order = |filter: &Value, dry_run: bool| {
+        let body = json!({ "filter": filter, "reason": "fraud ring", "dry_run": dry_run });
+        browser.post(&format!("{app}/conversions/reverse"), &body).expect(200).json()
+    };
+    let mut filter = json!({ "status": "approved", "user_id": "audited-user-2" });
+    filter["until"] = order(&filter, true)["until"].clone();
+    assert_eq!(order(&filter, false)["settled"], 1);
+    browser
+        .post(&format!("{app}/erase_user"), &json!({ "user_id": "audited-user" }))
+        .expect(200);
+    browser
+        .send("DELETE", &format!("{app}/users/audited-user-2"), Some(&json!({})))
+        .expect(200);
+    let entries = entries(&browser, "Barbara Liskov");
+    let [in_path, erased, many, one, ..] = &entries[..] else {
+        panic!("{entries:?}")
+    };
+    let app_only = ("user_erased".to_owned(), json!(wall.app), Value::Null);
+    assert_eq!((in_path, erased), (&app_only, &app_only));
     assert_eq!(
-        actions,
-        [
-            (
-                "facts_replaced".to_owned(),
-                format!("{audited} 2026-11-03").into()
-            ),
-            ("imported".to_owned(), Value::Null),
-            ("report_key_created".to_owned(), audited.into()),
-            ("publisher_put".to_owned(), audited.into()),
-            ("member_joined".to_owned(), Value::Null),
-        ]
+        one,
+        &(
+            "reward_reversed".to_owned(),
+            json!(format!("{} {paid}", wall.app)),
+            json!("chargeback")
+        )
     );
+    let (action, subject, detail) = many;
+    assert_eq!((action.as_str(), subject), ("rewards_reversed", &json!(wall.app)));
+    let detail = detail.as_str().unwrap();
+    assert!(
+        detail.starts_with("1 of 1 with status approved, of one user, until 20") && detail.ends_with("Z: fraud ring"),
+        "{detail}"
+    );
+    assert!(!format!("{entries:?}").contains("audited-user"));
+}
+
+#[test]
+fn an_invite_of_a_member_ends_with_the_member() {
+    let signpost = demo();
+    let browser = signed_in(&signpost, "Mallory", "admin");
+    let body = json!({ "name": "Mallory again", "role": "admin" });
+    let invited = browser
+        .post("/v1/operator/members/invites", &body)
+        .expect(201)
+        .json();
+    let (_, _, detail) = &entries(&browser, "Mallory")[0];
+    assert_eq!(detail, "Mallory again, admin");
+    let other = signed_in(&signpost, "Trent", "admin");
+    let members = other.get("/v1/console/members").expect(200).json();
+    let member = |name: &str| {
+        let mut members = members["members"].as_array().unwrap().iter();
+        members.find(|member| member["name"] == name).unwrap()["member_id"].clone()
+    };
+    let path = format!("/v1/console/members/{}", member("Mallory").as_str().unwrap());
+    other.send("DELETE", &path, Some(&json!({}))).expect(204);
+    let mut back = Browser {
+        signpost: &signpost,
+        cookie: None,
+    };
+    back.cookie = None;
+    let refused = back.post("/v1/console/sign_in", &json!({ "invite": invited["invite"] }));
+    assert_eq!(refused.status / 100, 4, "{refused:?}");
+}
+
+#[test]
+fn two_who_change_one_document_do_not_undo_each_others_change() {
+    let signpost = demo();
+    let browser = signed_in(&signpost, "Edsger", "admin");
+    let path = "/v1/operator/publishers/console-conditional";
+    let put = |name: &str, condition: (&'static str, &str)| {
+        let body = json!({ "name": name, "approved": true }).to_string();
+        let headers = [
+            ("Host", super::HOST),
+            ("Sec-Fetch-Site", "same-origin"),
+            ("Origin", super::ORIGIN),
+            ("Content-Type", "application/json"),
+            ("Cookie", browser.cookie.as_deref().unwrap()),
+            condition,
+        ];
+        signpost.send("PUT", path, &headers, body.as_bytes())
+    };
+    put("First", ("If-None-Match", "*")).expect(200);
+    put("Other", ("If-None-Match", "*")).expect_error(412, "precondition_failed");
+    let read = browser.get(path).expect(200);
+    let tag = read.header("ETag").unwrap().to_owned();
+    let changed = put("Second", ("If-Match", &tag)).expect(200);
+    assert_eq!(browser.get(path).expect(200).header("ETag"), changed.header("ETag"));
+    put("Third", ("If-Match", &tag)).expect_error(412, "precondition_failed");
+    put("Third", ("If-None-Match", "x")).expect_error(400, "invalid_field");
+    assert_eq!(browser.get(path).expect(200).json()["name"], "Second");
 }
 
 #[test]

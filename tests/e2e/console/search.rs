@@ -80,12 +80,19 @@ fn a_report_key_or_its_beginning_names_its_publisher() {
     let find = |text: &str| search(&browser, text, None).0;
     assert_eq!(find(key)[0]["publisher_id"], "console-keys");
     assert_eq!(find(key)[0]["is_issued"], true);
+    assert_eq!(find(key)[0]["label"], "BI");
     let beginning = find(&key[..20]);
     assert_eq!(
         (&beginning[0]["publisher_id"], &beginning[0]["is_issued"]),
         (&json!("console-keys"), &json!(false))
     );
     assert_eq!(find("sk_nobody_0011"), [] as [Value; 0]);
+    let key_id = find(key)[0]["key_id"].as_str().unwrap().to_owned();
+    publisher
+        .operator("DELETE", &format!("report_keys/{key_id}"), None)
+        .expect(204);
+    let revoked = &find(key)[0];
+    assert_eq!((&revoked["is_issued"], &revoked["key_id"]), (&json!(true), &Value::Null));
     for wrong in [
         json!({}),
         json!({ "text": "" }),
@@ -137,6 +144,9 @@ fn support_sends_at_most_100_callbacks_again_at_a_time() {
     crate::harness::eventually(&json!("done"), || {
         support.get(&format!("{path}/{replay}")).expect(200).json()["state"].clone()
     });
+    support
+        .send("DELETE", &format!("{path}/{replay}"), Some(&json!({})))
+        .expect_error(403, "role_forbids");
     let admin = signed_in(&signpost, "The chief", "admin");
     let (_, started) = order(&admin, &json!({ "delivery": "delivered" }), "all");
     started.expect(202);

@@ -230,6 +230,7 @@ fn a_refused_change_leaves_no_entry() {
             entry: i64::try_from(before.len()).unwrap() + 1,
             is_done,
             subject: Some("other".into()),
+            detail: None,
         };
         world.send(settle).unwrap();
     }

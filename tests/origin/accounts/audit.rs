@@ -161,6 +161,7 @@ fn what_another_object_changes_is_announced_whoever_does_it_and_then_confirmed()
         entry: created,
         is_done: true,
         subject: Some("k-1".into()),
+        detail: None,
     };
     world.send(settle).unwrap();
     let detail = "x".repeat(256);
@@ -180,6 +181,32 @@ fn what_another_object_changes_is_announced_whoever_does_it_and_then_confirmed()
     assert_eq!(
         unconfirmed.map(|entry| entry.is_unconfirmed).collect::<Vec<_>>(),
         [false, true, true]
+    );
+}
+
+#[test]
+fn how_a_change_was_made_may_be_told_once_it_is() {
+    let world = World::new();
+    let operate = AnnouncedChange::Operate {
+        action: "rewards_reversed".into(),
+        subject: "10000001".into(),
+    };
+    let entry = announce(&world, Actor::Operator, operate);
+    let settle = Settle {
+        entry,
+        is_done: true,
+        subject: None,
+        detail: Some("3 of 4 with status approved: fraud".into()),
+    };
+    world.send(settle).unwrap();
+    assert_eq!(
+        world.audit().last(),
+        Some(&row([
+            "the operator",
+            "rewards_reversed",
+            "10000001",
+            "3 of 4 with status approved: fraud"
+        ]))
     );
 }
 

@@ -44,6 +44,7 @@ fn an_account_runs_exactly_its_listed_statements() {
             entry: world.send(announce).unwrap().entry,
             is_done,
             subject: None,
+            detail: None,
         };
         world.send(settle).unwrap();
     }

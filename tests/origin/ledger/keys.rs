@@ -1,13 +1,16 @@
 //! Report keys and their rate limit.
 
-use contract::ledger::{CreateKey, KeyCreator, ListKeys, RevokeKey};
+use contract::{
+    ledger::{CreateKey, FindKey, KeyCreator, ListKeys, RevokeKey},
+    operation::Bytes,
+};
 use serde_json::Value;
 
 use super::*;
 use contract::ledger::{Command, Reply};
 use domain::{
     accounts::ids::MemberId,
-    model::{PublisherId, mac::MacKeys},
+    model::{PublisherId, credentials, mac::MacKeys},
     reporting::{keys::SETTING, rate::Verdict},
 };
 use origin::ledger::{Context, handle, keys::admit};
@@ -62,6 +65,11 @@ fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
         serde_json::json!({"key_id": id, "label": "warehouse", "scope": "ia-reporting.READ", "created_at": 5,
             "last_used_at": 10, "created_by": {"member_id": null, "name": "the operator"}})
     );
+    let find = || {
+        let hash = Bytes(credentials::hash(&key).to_vec());
+        send(&db, 0, 0, Command::FindKey(FindKey { hash })).unwrap().1
+    };
+    assert_eq!(find(), serde_json::json!({"key_id": id, "label": "warehouse"}));
     let stored = format!("{:?}", super::super::dump(&db, "report_keys"));
     assert!(!stored.contains(&key), "{stored}");
     assert_eq!(
@@ -70,6 +78,7 @@ fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
             .0,
         204
     );
+    assert_eq!(find(), serde_json::json!({"key_id": null, "label": null}));
     for _ in 0..2 {
         let refused = admit(&db, 20_000, &key).unwrap_err();
         assert!(matches!(refused, Failure::Refused(refusal) if refusal.code == "invalid_api_key"));

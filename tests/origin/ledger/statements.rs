@@ -1,7 +1,7 @@
 //! A ledger runs every statement that it lists, and no other.
 
 use contract::{
-    ledger::{CreateExport, CreateKey, ListDays, ListKeys, OpenExport, RevokeKey},
+    ledger::{CreateExport, CreateKey, FindKey, ListDays, ListKeys, OpenExport, RevokeKey},
     operation::Bytes,
 };
 use std::collections::BTreeMap as Names;
@@ -32,6 +32,9 @@ fn a_ledger_runs_exactly_its_listed_statements() {
             by: None,
         }),
         Command::ListKeys(ListKeys {}),
+        Command::FindKey(FindKey {
+            hash: Bytes(vec![1; 32]),
+        }),
         Command::ListDays(ListDays {
             limit: 10,
             before: None,

@@ -113,6 +113,7 @@ impl World {
             app: app(),
             filter,
             key: key.into(),
+            most: None,
         })
     }
 
@@ -186,6 +187,25 @@ fn a_replay_sends_some_callbacks_a_second_until_all_are_sent() {
     assert_eq!(world.step(), ("done".to_owned(), 250));
     assert_eq!(world.waiting(), 50);
     assert_eq!(world.start("another").unwrap().status, 202);
+}
+
+#[test]
+fn a_replay_with_a_most_sends_no_more_even_if_more_match_by_then() {
+    let world = World::new(250);
+    let start = StartReplay {
+        publisher: acme(),
+        app: app(),
+        filter: dead(),
+        key: "key".into(),
+        most: Some(120),
+    };
+    world.replay(start).unwrap();
+    assert_eq!(world.step(), ("running".to_owned(), 100));
+    world.deliver();
+    assert_eq!(world.step(), ("running".to_owned(), 120));
+    world.deliver();
+    assert_eq!(world.step(), ("done".to_owned(), 120));
+    assert_eq!(world.waiting(), 0);
 }
 
 #[test]

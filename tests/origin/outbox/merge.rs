@@ -37,7 +37,7 @@ fn merged(logs: &[Log], list: &List, walk: usize) -> (Vec<i64>, Option<i64>) {
     let numbers = page.conversions.iter().map(|entry| entry.get().parse().unwrap());
     (
         numbers.collect(),
-        page.cursor.map(|cursor| cursor.parse().unwrap()),
+        page.before,
     )
 }
 

@@ -46,6 +46,13 @@ fn only_what_signpost_reads_is_shown_and_no_secret() {
         ("email=jo@example.com".into(), "email", "… (14 characters)"),
         ("api_key=s3cr3t".into(), "api_key", "… (6 characters)"),
         ("jo@example.com".into(), "… (14 characters)", ""),
+        ("hunter2".into(), "… (7 characters)", ""),
+        ("utm_source=x".into(), "utm_source", "… (1 character)"),
+        (
+            "0123456789abcdef0123456789abcdef=1".into(),
+            "… (32 characters)",
+            "… (1 character)",
+        ),
         ("goal=%7Bgoal%7D".into(), "goal", "{goal}"),
         ("gaid=%gaid%".into(), "gaid", "%gaid%"),
         ("goal=%zz".into(), "goal", "%zz"),
