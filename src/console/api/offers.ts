@@ -9,7 +9,8 @@ const NDJSON = { "Content-Type": "application/x-ndjson" };
 const offer = (offerId: string) => `${OPERATOR}/offers/${id(offerId)}`;
 
 export const offersApi = {
-  list: (cursor: string | null, limit: number) => get<OfferPage>(`${OPERATOR}/offers${pageQuery({ limit, cursor })}`),
+  list: (cursor: string | null, limit: number, advertiser_id = "") =>
+    get<OfferPage>(`${OPERATOR}/offers${pageQuery({ advertiser_id, limit, cursor })}`),
   read: (offerId: string) => get<KeptOffer>(offer(offerId)),
   write: (offerId: string, document: Offer) => put<KeptOffer>(offer(offerId), document),
   terms: (offerId: string) => get<TermsHistory>(`${offer(offerId)}/terms`),

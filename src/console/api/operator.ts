@@ -1,5 +1,7 @@
 // Where the operator's calls are, and what they have in common.
 
+import { call } from "../../pages/client";
+
 export const OPERATOR = "/v1/operator";
 
 /** A query string of the parameters that are given. */
@@ -11,3 +13,7 @@ export function pageQuery(parameters: Record<string, string | number | null | un
   const text = query.toString();
   return text && `?${text}`;
 }
+
+/** A call that an open page repeats. A poll does not extend the session. */
+export const ask = <Result>(path: string, isPoll: boolean) =>
+  call<Result>("GET", path, undefined, isPoll ? { "X-Poll": "1" } : undefined);

@@ -145,9 +145,7 @@ export const publisherApps = {
   callback: "Callback",
   noCallback: "None: rewards wait",
   more: "Load more",
-  looking: "Looking through the apps…",
-  seen: (found: number, seen: number) =>
-    `${plural(found, "app", "apps")} of this publisher among the first ${count(seen)} of all apps. Further ones may follow.`,
+  loading: "Loading…",
   emptyTitle: "No apps",
   empty: "Its owner sets up apps in the dashboard, once the publisher is approved.",
 };

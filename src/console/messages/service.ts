@@ -1,6 +1,6 @@
 // Text of how the service is doing.
 
-import { count, dateText, durationText, exactTimeText } from "../../pages/format";
+import { count, durationText, exactTimeText } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
 import type { EndpointState } from "../types/service";
 
@@ -91,26 +91,5 @@ export const service = {
     kinds: { click: "Clicks", conversion: "Conversions" },
     used: "Used",
     of: (used: number, limit: number) => `${count(used)} of ${count(limit)}`,
-  },
-  day: {
-    title: "An app's day",
-    note: "What the app's rewards of a day add up to, and whether the reports have the same.",
-    app: "App",
-    date: "Day (UTC)",
-    show: "Compare",
-    rewards: "Rewards",
-    late: "More than 24 hours after the click",
-    superseded: "Paid by terms that were replaced",
-    share: (part: number, all: number) => (all > 0 ? `${count(part)}, ${Math.round((100 * part) / all)} %` : count(part)),
-    paid: "Paid",
-    inReports: "In the reports",
-    waiting: "On its way to the reports",
-    difference: "Difference",
-    same: (date: string) => `Rewards and reports agree for ${dateText(date)}.`,
-    differs: "Rewards and reports differ. These rewards are of the offers that do:",
-    transaction: "Reward",
-    offer: "Offer",
-    notFound: "There is no such app.",
-    badDate: "Choose a day.",
   },
 };

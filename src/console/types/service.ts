@@ -41,27 +41,3 @@ export interface EndpointPage {
   callbacks: Endpoint[];
   cursor: string | null;
 }
-
-/** Sums are in micro-USD. */
-export interface Comparison {
-  app_id: string;
-  date: string;
-  outboxes: { outbox: number; rewards: number; reversals: number }[];
-  rewards: number;
-  rewards_after_24_h: number;
-  rewards_by_superseded_terms: number;
-  paid_micro_usd: number;
-  waiting_micro_usd: number;
-  ledger_micro_usd: number;
-  difference_micro_usd: number;
-  transactions: { transaction_id: string; offer_id: string; paid_micro_usd: number }[];
-}
-
-export interface CapNearEnd {
-  offer_id: string;
-  name: string;
-  kind: "click" | "conversion";
-  dur: string;
-  lim: number;
-  used: number;
-}

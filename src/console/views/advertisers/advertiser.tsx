@@ -13,9 +13,8 @@ import { advertisers as text } from "../../messages/advertisers";
 import { ADVERTISERS_PATH, OFFERS_PATH } from "../../router";
 import { may } from "../../session";
 import type { Advertiser as Kept } from "../../types/advertisers";
-import { ADVERTISER_NAMES_KEY } from "../use-advertisers";
 import { CheckCard } from "./check";
-import { ADVERTISERS_KEY, advertiserKey } from "./keys";
+import { ADVERTISER_NAMES_KEY, ADVERTISERS_KEY, advertiserKey } from "../cache-keys";
 import { Postbacks } from "./postbacks";
 import { Tokens } from "./tokens";
 

@@ -7,6 +7,7 @@ import { Table, TableSkeleton } from "../../../pages/components/table";
 import { count } from "../../../pages/format";
 import { search } from "../../../pages/navigation";
 import { attention as api } from "../../api/attention";
+import { isAppId } from "../../app-id";
 import { useAppNames } from "../../app-names";
 import { attention as text, KIND_HINTS, KIND_NAMES } from "../../messages/attention";
 import { usePolled } from "../../poll";
@@ -31,7 +32,7 @@ function parseQuery(query: string): Query {
   const app = values.get("app") ?? "";
   return {
     kind: KINDS.find((kind) => kind === values.get("kind")) ?? "",
-    app: /^\d{8}$/.test(app) ? app : "",
+    app: isAppId(app) ? app : "",
     cursor: values.get("cursor") ?? "",
   };
 }

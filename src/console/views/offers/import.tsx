@@ -22,7 +22,7 @@ import { OFFERS_PATH } from "../../router";
 import { may } from "../../session";
 import { sizeText } from "../publishers/facts-file";
 import { type ImportFile, kindsOf, MOST_BYTES, readFile, subjectOf } from "./import-file";
-import { OFFERS_KEY } from "./keys";
+import { offersKey } from "../cache-keys";
 
 // The API names no more.
 const MOST_WRONG_LINES = 20;
@@ -108,7 +108,7 @@ function Steps() {
             say(text.imported(value));
             setImported(value);
             setAsking(false);
-            void refresh(OFFERS_KEY);
+            void refresh(offersKey());
             focusHeading();
           }}
           onClose={() => setAsking(false)}

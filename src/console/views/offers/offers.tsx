@@ -4,12 +4,13 @@ import { useEffect, useState } from "preact/hooks";
 import { FormDialog, TextField } from "../../../pages/components/dialog";
 import { Heading } from "../../../pages/components/heading";
 import { Plus } from "../../../pages/components/icons";
-import { Empty, Failed, FormError, Stale } from "../../../pages/components/states";
+import { More } from "../../../pages/components/more";
+import { Empty, Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
 import { money } from "../../../pages/format";
 import { common } from "../../messages";
 import { navigate, search, setSearch } from "../../../pages/navigation";
-import { usePages } from "../../../pages/use-pages";
+import { useMatching, usePages } from "../../../pages/use-pages";
 import { offersApi } from "../../api/offers";
 import { offers as text } from "../../messages/offers";
 import { advertiserPath, IMPORT_PATH, offerPath } from "../../router";
@@ -18,7 +19,7 @@ import type { Figures, KeptOffer } from "../../types/offers";
 import { useAdvertisers } from "../use-advertisers";
 import { matches, NO_FILTER, type OfferFilter, parseFilter, searchOf } from "./filter";
 import { ID } from "./draft";
-import { OFFERS_KEY } from "./keys";
+import { offersKey } from "../cache-keys";
 import { ListFilters } from "./list-filters";
 import { NearCaps } from "./near-caps";
 import { nowSeconds, StateBadge } from "./state-badge";
@@ -26,11 +27,6 @@ import { useFigures } from "./use-figures";
 
 // As many as one call gives figures of.
 const PAGE_OFFERS = 100;
-
-const loadPage = async (cursor: string | null) => {
-  const page = await offersApi.list(cursor, PAGE_OFFERS);
-  return { rows: page.offers, cursor: page.cursor };
-};
 
 export function Offers() {
   const [isCreating, setCreating] = useState(false);
@@ -63,14 +59,15 @@ function List() {
   useEffect(() => {
     if (typed.trim() !== filter.text) setTyped(filter.text);
   }, [filter.text]);
-  const { first, rows, cursor, more } = usePages(OFFERS_KEY, loadPage);
+  // Those of one advertiser are asked for; the other conditions hold for what is loaded.
+  const pages = usePages<KeptOffer>(offersKey(filter.advertiser), async (cursor) => {
+    const page = await offersApi.list(cursor, PAGE_OFFERS, filter.advertiser);
+    return { rows: page.offers, cursor: page.cursor };
+  });
+  const { first, rows, hasMore, more, reload } = pages;
   const now = nowSeconds();
-  const shown = rows?.filter((offer) => matches(offer, filter, now));
-  const isSearching = shown?.length === 0 && cursor !== null;
-  useEffect(() => {
-    // Nobody is shown an empty list while there may be offers that match.
-    if (isSearching && !more.isRunning && !more.error) void more.run();
-  }, [isSearching, more.isRunning, searchOf(filter)]);
+  const { shown, isSearching } = useMatching(pages, (offer) => matches(offer, filter, now), searchOf(filter));
+  const isFiltered = searchOf(filter) !== searchOf(NO_FILTER);
   return (
     <>
       <ListFilters
@@ -80,10 +77,10 @@ function List() {
           change(next);
         }}
       />
-      <Stale of={first} retry={first.reload} />
+      <Stale of={first} retry={reload} />
       {!rows || !shown ? (
         first.error ? (
-          <Failed error={first.error} retry={first.reload} />
+          <Failed error={first.error} retry={reload} />
         ) : (
           <div class="card">
             <TableSkeleton rows={8} />
@@ -91,10 +88,10 @@ function List() {
         )
       ) : shown.length > 0 ? (
         <Shown offers={shown} />
-      ) : rows.length === 0 ? (
+      ) : rows.length === 0 && !isFiltered ? (
         <Empty title={text.emptyTitle}>{text.empty}</Empty>
       ) : (
-        cursor === null && (
+        !hasMore && (
           <Empty
             title={text.noneTitle}
             action={
@@ -107,16 +104,11 @@ function List() {
           </Empty>
         )
       )}
-      <FormError error={more.error} />
       {rows && shown && rows.length > 0 && (
         <div class="row list-foot">
-          {cursor !== null && (!isSearching || more.error !== null) && (
-            <button type="button" class="button" aria-disabled={more.isRunning} onClick={() => void more.run()}>
-              {text.more}
-            </button>
-          )}
+          {(!isSearching || more.error !== null) && <More of={pages} label={text.more} />}
           <p class="note" role="status">
-            {isSearching ? text.searching(rows.length) : shown.length > 0 && text.shown(shown.length, rows.length, cursor === null)}
+            {isSearching ? text.searching(rows.length) : shown.length > 0 && text.shown(shown.length, rows.length, !hasMore)}
           </p>
         </div>
       )}

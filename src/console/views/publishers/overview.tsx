@@ -9,10 +9,10 @@ import { common } from "../../messages";
 import { publishersApi as api } from "../../api/publishers";
 import { endpoints, figures as text } from "../../messages/publishers";
 import { appPath } from "../../router";
-import { session } from "../../session";
+import { today } from "../../session";
 import type { Activity, Endpoint, Publisher, RewardCounts } from "../../types/publishers";
 import { Apps, useApps } from "./apps";
-import { activityKey } from "./cache-keys";
+import { activityKey } from "../cache-keys";
 import { CallbackBadge } from "./callback-badge";
 
 const DAYS = 30;
@@ -56,7 +56,7 @@ const sum = (days: RewardCounts[], of: (day: RewardCounts) => number) =>
 
 /** Without data they keep their place. */
 function Tiles({ data }: { data: Activity | undefined }) {
-  const from = addDays(session.value?.today ?? new Date().toISOString().slice(0, 10), -DAYS);
+  const from = addDays(today(), -DAYS);
   const days = data?.days.filter(({ date }) => date >= from) ?? [];
   const usd = (of: (day: RewardCounts) => number) => money(sum(days, of) / MICROS);
   const tiles = [

@@ -2,6 +2,7 @@
 
 import { endOf, startOf } from "../../../pages/format";
 import { STATE_NAMES } from "../../../pages/messages/rewards";
+import { isAppId } from "../../app-id";
 import { rewards as text } from "../../messages/rewards";
 import { REWARDS_PATH } from "../../router";
 import type { ReplayFilter, ReplayQuestion, RewardDelivery, RewardState } from "../../types";
@@ -28,7 +29,7 @@ export function parseFilter(search: string, hash: string): RewardsFilter {
   const query = new URLSearchParams(search);
   const app = query.get("app") ?? "";
   return {
-    app: /^\d{8}$/.test(app) ? app : "",
+    app: isAppId(app) ? app : "",
     status: oneOf(query.get("status"), STATES),
     // The word of the publisher's dashboard, whose links are alike.
     state: oneOf(query.get("delivery"), DELIVERIES),
