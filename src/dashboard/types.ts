@@ -325,7 +325,7 @@ export interface Amount {
   amt: number;
 }
 
-export interface OfferGoal {
+interface OfferGoal {
   id: string;
   ttl: string;
   pyt: Amount;
@@ -333,7 +333,7 @@ export interface OfferGoal {
 }
 
 /** What is left of a cap until 00:00 UTC. */
-export interface CapLeft {
+interface CapLeft {
   lim: number;
 }
 

@@ -3,7 +3,7 @@
 import type { AttentionKind, AttentionPage } from "../types/attention";
 import { ask, OPERATOR, pageQuery } from "./operator";
 
-export interface AttentionQuery {
+interface AttentionQuery {
   kind?: AttentionKind | "";
   app_id?: string;
   limit?: number;

@@ -2,9 +2,18 @@
 
 import { amount, count, timeText } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
-import type { AppDocument, Platform } from "../types/apps";
+import type { AppDocument, CallbackState, Platform } from "../types/apps";
 
 export const PLATFORM_NAMES: Record<Platform, string> = { ios: "iOS", android: "Android", web: "Web" };
+
+/** Of a callback, or of an app that did not say. */
+export const CALLBACK_STATE_NAMES: Record<CallbackState | "unknown", string> = {
+  none: "No callback",
+  healthy: "Working",
+  failing: "Failing",
+  disabled: "Switched off",
+  unknown: "Did not answer",
+};
 
 const ROUNDINGS = { down: "rounded down", up: "rounded up", nearest: "rounded to the nearest" };
 

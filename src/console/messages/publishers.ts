@@ -2,8 +2,7 @@
 
 import { amount, count, dateText, durationText, timeText } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
-import type { Role } from "../types";
-import type { Endpoint } from "../types/publishers";
+import type { CallbackState } from "../types/apps";
 
 export const publishers = {
   title: "Publishers",
@@ -121,18 +120,12 @@ export const endpoints = {
   since: (at: number) => `since ${timeText(at)}`,
   waiting: "Waiting",
   dead: "Given up",
-  states: {
-    healthy: "Working",
-    failing: "Failing",
-    disabled: "Switched off",
-    none: "No callback",
-  } satisfies Record<Endpoint["state"], string>,
   hints: {
     healthy: "",
     failing: "The receiver does not answer 2xx. Each reward is tried again until it is given up.",
     disabled: "The receiver told us to stop. Rewards wait until it is switched on again.",
     none: "Rewards wait until the app has a callback.",
-  } satisfies Record<Endpoint["state"], string>,
+  } satisfies Record<CallbackState, string>,
 };
 
 export const publisherApps = {
@@ -185,11 +178,6 @@ export const people = {
   withdrawText: "The link stops working at once.",
   withdrawRecoveryText: "The link stops working at once. This member cannot sign in until there is another one.",
   withdrawn: (name: string) => `The invite for ${name} was withdrawn.`,
-  roleHints: {
-    owner: "everything, including members",
-    developer: "reports, rewards, apps, keys and settings, no members",
-    analyst: "reports, and rewards without their users",
-  } as Partial<Record<Role, string>>,
 };
 
 export const audit = {
@@ -239,6 +227,7 @@ export const facts = {
   countedRows: "Counted rows",
   countedClicks: "Counted clicks",
   countedRevenue: "Counted revenue",
+  loadedAt: (at: number, by?: string) => `loaded ${timeText(at)}${by ? ` by ${by}` : ""}`,
   replace: "Replace",
   replaceOf: (date: string) => `Replace ${dateText(date)}`,
   load: "Load a day",

@@ -2,12 +2,10 @@
 
 import { count, durationText, exactTimeText } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
-import type { EndpointState } from "../types/service";
 
 export const service = {
   title: "Service",
   note: "Publication, delivery, limits, and what an app's day adds up to.",
-  failed: "This part could not be loaded.",
   publication: {
     title: "Publication",
     note: "Changes of apps and offers reach clicks and lists with the next publication.",
@@ -42,13 +40,6 @@ export const service = {
     next: "Next try",
     waiting: "Waiting",
     dead: "Given up",
-    states: {
-      none: "No callback",
-      healthy: "Working",
-      failing: "Failing",
-      disabled: "Switched off",
-      unknown: "Did not answer",
-    } satisfies Record<EndpointState, string>,
     well: (looked: number) => `All of the ${plural(looked, "callback", "callbacks")} looked at work.`,
     some: (bad: number, looked: number) => `${count(bad)} of the ${plural(looked, "callback", "callbacks")} looked at.`,
     no: "No app looked at has a callback.",

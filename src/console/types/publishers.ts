@@ -1,6 +1,7 @@
 // Types of publishers, their people, keys and facts. They follow openapi.yaml.
 
 import type { Role } from "../types";
+import type { CallbackState } from "./apps";
 
 export interface Publisher {
   publisher_id: string;
@@ -76,7 +77,7 @@ export interface RewardCounts {
 }
 
 export interface Endpoint {
-  state: "none" | "healthy" | "failing" | "disabled";
+  state: CallbackState;
   /** When it was disabled. */
   since: number | null;
   waiting: number;
@@ -104,8 +105,8 @@ export interface DaySums {
 
 export interface FactsDay {
   date: string;
-  /** What was loaded. */
-  loaded?: DaySums;
+  /** What was loaded, when it was last loaded, and by whom. */
+  loaded?: DaySums & { loaded_at?: number; loaded_by?: string };
   /** What Signpost counted. */
   offers?: DaySums;
 }

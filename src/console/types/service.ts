@@ -1,5 +1,7 @@
 // How the service is doing.
 
+import type { CallbackState } from "./apps";
+
 export interface Service {
   /** Null while the catalog does not answer. */
   catalog: {
@@ -24,12 +26,11 @@ export interface Pool {
   refused: number;
 }
 
-export type EndpointState = "none" | "healthy" | "failing" | "disabled" | "unknown";
-
 export interface Endpoint {
   app_id: string;
   publisher_id: string;
-  state: EndpointState;
+  /** Unknown where the app did not answer. */
+  state: CallbackState | "unknown";
   consecutive_failures?: number;
   next_try_ts?: number | null;
   waiting?: number;

@@ -8,13 +8,13 @@ import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states
 import { say } from "../../../pages/components/status";
 import { withVerification } from "../../../pages/passkeys";
 import { advertisersApi } from "../../api/advertisers";
-import { pageQuery } from "../../api/operator";
 import { advertisers as text } from "../../messages/advertisers";
-import { ADVERTISERS_PATH, OFFERS_PATH } from "../../router";
+import { ADVERTISERS_PATH } from "../../router";
 import { may } from "../../session";
 import type { Advertiser as Kept } from "../../types/advertisers";
 import { CheckCard } from "./check";
 import { ADVERTISER_NAMES_KEY, ADVERTISERS_KEY, advertiserKey } from "../cache-keys";
+import { ItsOffers } from "./its-offers";
 import { Postbacks } from "./postbacks";
 import { Tokens } from "./tokens";
 
@@ -30,9 +30,6 @@ export function Advertiser({ advertiserId }: { advertiserId: string }) {
         <a class="button" href={ADVERTISERS_PATH}>
           {text.toList}
         </a>
-        <a class="button" href={OFFERS_PATH + pageQuery({ advertiser: advertiserId })}>
-          {text.offers}
-        </a>
         {data && may("manage") && (
           <button type="button" class="button" onClick={() => setRenaming(true)}>
             {text.rename}
@@ -43,6 +40,7 @@ export function Advertiser({ advertiserId }: { advertiserId: string }) {
       {data ? (
         <>
           <Tokens advertiser={data} reload={reload} />
+          <ItsOffers advertiserId={advertiserId} />
           <Postbacks advertiserId={advertiserId} />
           <CheckCard />
         </>

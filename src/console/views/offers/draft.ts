@@ -51,11 +51,11 @@ export interface OfferDraft {
 const optional = (value: number | null | undefined) => (value == null ? "" : String(value));
 
 /** UNIX seconds as a field of date and time has them, in UTC. */
-export const timeField = (at: number | null | undefined) =>
+const timeField = (at: number | null | undefined) =>
   at == null ? "" : new Date(at * 1000).toISOString().slice(0, 19);
 
 /** Undefined where it is no time. */
-export function fieldTime(field: string): number | undefined {
+function fieldTime(field: string): number | undefined {
   const ms = Date.parse(`${field}Z`);
   return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000);
 }

@@ -7,7 +7,6 @@ import { Plus } from "../../../pages/components/icons";
 import { More } from "../../../pages/components/more";
 import { Empty, Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
-import { money } from "../../../pages/format";
 import { common } from "../../messages";
 import { navigate, search, setSearch } from "../../../pages/navigation";
 import { useMatching, usePages } from "../../../pages/use-pages";
@@ -17,12 +16,13 @@ import { advertiserPath, IMPORT_PATH, offerPath } from "../../router";
 import { may } from "../../session";
 import type { Figures, KeptOffer } from "../../types/offers";
 import { useAdvertisers } from "../use-advertisers";
+import { offerColumn, payoutColumn, stateColumn } from "./columns";
 import { matches, NO_FILTER, type OfferFilter, parseFilter, searchOf } from "./filter";
 import { ID } from "./draft";
 import { offersKey } from "../cache-keys";
 import { ListFilters } from "./list-filters";
 import { NearCaps } from "./near-caps";
-import { nowSeconds, StateBadge } from "./state-badge";
+import { nowSeconds } from "./state-badge";
 import { useFigures } from "./use-figures";
 
 // As many as one call gives figures of.
@@ -143,19 +143,8 @@ function Shown({ offers }: { offers: KeptOffer[] }) {
 }
 
 const columns = (nameOf: (id: string) => string, figures: Record<string, Figures>): Column<KeptOffer>[] => [
-  {
-    key: "offer",
-    header: text.offer,
-    cell: (offer) => (
-      <div class="offer">
-        <a href={offerPath(offer.offer_id)}>{offer.name}</a>
-        <span class="cell-second">
-          {offer.offer_id}, {offer.off_type}
-        </span>
-      </div>
-    ),
-  },
-  { key: "state", header: text.state, cell: (offer) => <StateBadge offer={offer} /> },
+  offerColumn,
+  stateColumn,
   {
     key: "advertiser",
     header: text.advertiser,
@@ -165,17 +154,7 @@ const columns = (nameOf: (id: string) => string, figures: Record<string, Figures
       </div>
     ),
   },
-  {
-    key: "payout",
-    header: text.payout,
-    isNumber: true,
-    cell: ({ goals }) => (
-      <span>
-        {money(goals.reduce((sum, { payout_usd }) => sum + payout_usd, 0))}
-        <span class="cell-second">{text.payoutNote(goals.length)}</span>
-      </span>
-    ),
-  },
+  payoutColumn,
   {
     key: "caps",
     header: text.caps,

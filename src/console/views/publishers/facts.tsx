@@ -93,7 +93,16 @@ const loaded = (day: FactsDay) => day.loaded;
 const counted = (day: FactsDay) => day.offers;
 
 const columns = (replace: (date: string) => void): Column<FactsDay>[] => [
-  { key: "date", header: text.date, cell: ({ date }) => dateText(date) },
+  {
+    key: "date",
+    header: text.date,
+    cell: ({ date, loaded: { loaded_at: at, loaded_by: by } = {} }) => (
+      <>
+        {dateText(date)}
+        {at !== undefined && <span class="cell-second wrap">{text.loadedAt(at, by)}</span>}
+      </>
+    ),
+  },
   number("rows", text.loadedRows, loaded, ({ rows }) => count(rows)),
   number("requests", text.loadedRequests, loaded, ({ ad_requests: requests }) => count(requests)),
   number("impressions", text.loadedImpressions, loaded, ({ impressions }) => count(impressions)),

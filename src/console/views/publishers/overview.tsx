@@ -7,13 +7,14 @@ import { type Column, Table } from "../../../pages/components/table";
 import { addDays, count, money } from "../../../pages/format";
 import { common } from "../../messages";
 import { publishersApi as api } from "../../api/publishers";
+import { CallbackBadge } from "../../components/callback-badge";
 import { endpoints, figures as text } from "../../messages/publishers";
 import { appPath } from "../../router";
 import { today } from "../../session";
+import type { CallbackState } from "../../types/apps";
 import type { Activity, Endpoint, Publisher, RewardCounts } from "../../types/publishers";
 import { Apps, useApps } from "./apps";
 import { activityKey } from "../cache-keys";
-import { CallbackBadge } from "./callback-badge";
 
 const DAYS = 30;
 const MICROS = 1_000_000;
@@ -95,7 +96,7 @@ function Tiles({ data }: { data: Activity | undefined }) {
 
 type AppEndpoint = Endpoint & { app_id: string };
 
-const ORDER: Endpoint["state"][] = ["disabled", "failing", "none", "healthy"];
+const ORDER: CallbackState[] = ["disabled", "failing", "none", "healthy"];
 
 const needsSomebody = ({ state, dead, waiting }: Endpoint) =>
   state === "disabled" || state === "failing" || dead > 0 || (state === "none" && waiting > 0);
