@@ -30,3 +30,18 @@ export const answerFor = (page, method, path, answer) =>
 
 /** Holds a call of the operator back until the page is closed. */
 export const holdCall = (page, path) => page.route(call(path), () => {});
+
+/** Ends a session elsewhere than in the browser that has it. */
+export async function signOutOfConsole(signpost, { name, value }) {
+  const answer = await fetch(`${signpost.base}/v1/console/sign_out`, {
+    method: "POST",
+    headers: {
+      "Content-Type": "application/json",
+      Cookie: `${name}=${value}`,
+      Origin: signpost.base,
+      "Sec-Fetch-Site": "same-origin",
+    },
+    body: "{}",
+  });
+  assert.equal(answer.status, 204, await answer.text());
+}
