@@ -3,9 +3,13 @@
 import assert from "node:assert/strict";
 import { USER_AGENT } from "./signpost.mjs";
 
+/** The address of a fresh invite to the console. */
+export const inviteToConsole = async (signpost, role = "admin", name = "Nora Lind") =>
+  (await signpost.operator("POST", "/members/invites", { name, role })).url;
+
 /** Spends a fresh invite to the console by local sign-in; returns the cookie for Playwright. */
 export async function signInToConsole(signpost, role = "admin", name = "Nora Lind") {
-  const { url } = await signpost.operator("POST", "/members/invites", { name, role });
+  const url = await inviteToConsole(signpost, role, name);
   const answer = await fetch(`${signpost.base}/v1/console/sign_in`, {
     method: "POST",
     headers: {
