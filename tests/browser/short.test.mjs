@@ -38,7 +38,7 @@ const CONSOLE_PAGES = [
   ["publisher-people", `/publishers/${DEMO}?section=people`, "Invite somebody"],
   ["publisher-facts", `/publishers/${DEMO}?section=facts`, "by the operator"],
   ["publisher-app", `/apps/${WEB_APP}`, "Reconcile a day"],
-  ["offers", "/offers", "The first 72"],
+  ["offers", "/offers", "72 offers"],
   ["offer", `/offers/${SURVEY.offer}`, "In force"],
   ["import", "/import", "Choose"],
   ["advertisers", "/advertisers", "6 advertisers"],
