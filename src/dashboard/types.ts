@@ -116,21 +116,6 @@ export interface ExportMade {
   rows: number;
 }
 
-export interface ReportKey {
-  key_id: string;
-  label: string;
-  scope: string;
-  created_at: number;
-  created_by: { member_id: string | null; name: string };
-  last_used_at: number | null;
-}
-
-export interface NewReportKey {
-  key_id: string;
-  api_key: string;
-  scope: string;
-}
-
 export interface PubKey {
   pub_key: string | null;
 }

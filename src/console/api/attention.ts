@@ -1,7 +1,8 @@
 // The operator's list of what is open.
 
+import { queryText } from "../../pages/query-text";
 import type { AttentionKind, AttentionPage } from "../types/attention";
-import { ask, OPERATOR, pageQuery } from "./operator";
+import { ask, OPERATOR } from "./operator";
 
 interface AttentionQuery {
   kind?: AttentionKind | "";
@@ -11,4 +12,4 @@ interface AttentionQuery {
 }
 
 export const attention = (query: AttentionQuery, isPoll = false) =>
-  ask<AttentionPage>(`${OPERATOR}/attention${pageQuery({ ...query })}`, isPoll);
+  ask<AttentionPage>(`${OPERATOR}/attention${queryText({ ...query })}`, isPoll);

@@ -1,10 +1,11 @@
 // The operator's calls for rewards.
 
 import { call, get, id, post, remove } from "../../pages/client";
+import { queryText } from "../../pages/query-text";
 import type { ReplayCalls } from "../../pages/rewards/replay-many";
 import type { ReplayCount, ReplayProgress } from "../types";
 import type * as T from "../types/rewards";
-import { ask, OPERATOR, pageQuery } from "./operator";
+import { ask, OPERATOR } from "./operator";
 
 const app = (appId: string) => `${OPERATOR}/apps/${id(appId)}`;
 const conversions = (appId: string) => `${app(appId)}/conversions`;
@@ -15,7 +16,7 @@ export const rewardsApi = {
   list: (appId: string, query: T.EntryQuery, limit: number, cursor: string | null) =>
     query.user_id
       ? post<T.EntryPage>(conversions(appId), { ...query, limit, ...(cursor !== null && { cursor }) })
-      : get<T.EntryPage>(conversions(appId) + pageQuery({ ...query, limit, cursor })),
+      : get<T.EntryPage>(conversions(appId) + queryText({ ...query, limit, cursor })),
   story: (appId: string, transactionId: string, isPoll: boolean) =>
     ask<T.OperatorStory>(`${conversion(appId, transactionId)}/story`, isPoll),
   replayOne: (appId: string, transactionId: string) => post(`${conversion(appId, transactionId)}/replay`),

@@ -9,8 +9,8 @@ import { Failed, Skeleton } from "../../pages/components/states";
 import { type Column, Table } from "../../pages/components/table";
 import { addDays, count, exactMoney, isDate } from "../../pages/format";
 import { search, setSearch } from "../../pages/navigation";
+import { queryText } from "../../pages/query-text";
 import { appsApi as api } from "../api/apps";
-import { pageQuery } from "../api/operator";
 import { isAppId } from "../app-id";
 import { reconcile as text } from "../messages/reconcile";
 import { rewards } from "../messages/rewards";
@@ -38,7 +38,7 @@ export function Reconcile({ appId }: { appId?: string }) {
     setTried(true);
     if (isLoading || !isComplete({ app, date })) return;
     if (app === asked.app && date === asked.date) void reload();
-    else setSearch(pageQuery({ app: appId ? null : app, date }), "push");
+    else setSearch(queryText({ app: appId ? null : app, date }), "push");
   };
   return (
     <Card title={text.title} intro={text.intro}>

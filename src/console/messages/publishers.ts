@@ -195,24 +195,15 @@ export const keys = {
   none: "None was issued yet.",
   asked: (by: string, at: number) => `${by} asked for a new one on ${timeText(at)}.`,
   reason: (reason: string) => `Reason: ${reason}`,
-  reportTitle: "Report keys",
-  reportIntro: "With one of them a script or a BI tool reads this publisher's reports.",
-  create: "Create a key",
-  label: "Label",
+};
+
+export const reportKeys = {
+  title: "Report keys",
+  intro: "With one of them a script or a BI tool reads this publisher's reports.",
   labelHint: "Where the key is used, for example “data warehouse”.",
-  createdAt: "Created",
-  by: (name: string) => `by ${name}`,
-  lastUsed: "Last used",
-  revoke: "Revoke",
-  revokeOf: (label: string) => `Revoke ${label}`,
-  revokeTitle: (label: string) => `Revoke “${label}”?`,
-  revokeText: "Scripts of the publisher that use this key are refused from the next request on. This cannot be undone.",
-  revoked: (label: string) => `“${label}” was revoked.`,
-  emptyTitle: "No report keys",
   empty: "Owners and developers of the publisher make their own in the dashboard.",
-  madeTitle: "Copy the new key now",
   made: "It is shown only this once. Send it to the publisher by a safe channel.",
-  newKey: "New report key",
+  revokeText: "Scripts of the publisher that use this key are refused from the next request on. This cannot be undone.",
 };
 
 export const facts = {

@@ -14,9 +14,9 @@ import { type Column, Table, TableSkeleton } from "../../../pages/components/tab
 import { timeText } from "../../../pages/format";
 import { navigate, search, setSearch } from "../../../pages/navigation";
 import { withVerification } from "../../../pages/passkeys";
+import { queryText } from "../../../pages/query-text";
 import { useMatching, usePages } from "../../../pages/use-pages";
 import { advertisersApi } from "../../api/advertisers";
-import { pageQuery } from "../../api/operator";
 import { advertisers as text, check } from "../../messages/advertisers";
 import { advertiserPath } from "../../router";
 import { may } from "../../session";
@@ -69,7 +69,7 @@ function List() {
   const { first, rows, hasMore, more, reload } = pages;
   const change = (next: string) => {
     setTyped(next);
-    setSearch(pageQuery({ q: next.trim() }), "replace");
+    setSearch(queryText({ q: next.trim() }), "replace");
   };
   const isWanted = ({ name, advertiser_id }: Advertiser) =>
     [name, advertiser_id].some((value) => value.toLowerCase().includes(wanted.toLowerCase()));

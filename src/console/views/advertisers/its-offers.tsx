@@ -3,9 +3,9 @@
 import { More } from "../../../pages/components/more";
 import { Failed, Stale } from "../../../pages/components/states";
 import { Table, TableSkeleton } from "../../../pages/components/table";
+import { queryText } from "../../../pages/query-text";
 import { usePages } from "../../../pages/use-pages";
 import { offersApi } from "../../api/offers";
-import { pageQuery } from "../../api/operator";
 import { itsOffers as text } from "../../messages/advertisers";
 import { OFFERS_PATH } from "../../router";
 import type { KeptOffer } from "../../types/offers";
@@ -26,7 +26,7 @@ export function ItsOffers({ advertiserId }: { advertiserId: string }) {
         <h2 id="its-offers">{text.title}</h2>
         {rows && rows.length > 0 && (
           <div class="card-tools">
-            <a href={OFFERS_PATH + pageQuery({ advertiser: advertiserId })}>{text.open}</a>
+            <a href={OFFERS_PATH + queryText({ advertiser: advertiserId })}>{text.open}</a>
           </div>
         )}
       </div>

@@ -6,9 +6,9 @@ import { Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
 import { exactTimeText } from "../../../pages/format";
 import { search, setSearch } from "../../../pages/navigation";
+import { queryText } from "../../../pages/query-text";
 import { type ListPage, usePages } from "../../../pages/use-pages";
 import { advertisersApi } from "../../api/advertisers";
-import { pageQuery } from "../../api/operator";
 import { CODE_NAMES, codeName, doctor as text } from "../../messages/advertisers";
 import { usePolling } from "../../poll";
 import { offerPath, rewardPath } from "../../router";
@@ -32,7 +32,7 @@ export function Postbacks({ advertiserId }: { advertiserId: string }) {
   });
   const { first, rows, isOnlyFirst, reload } = pages;
   usePolling({ key, of: first, isPoll, changes: () => isOnlyFirst, milliseconds: POLL_MILLISECONDS });
-  const show = (chosen: string) => setSearch(pageQuery({ code: chosen }), "replace");
+  const show = (chosen: string) => setSearch(queryText({ code: chosen }), "replace");
   const codes = Object.keys(CODE_NAMES);
   if (code && !codes.includes(code)) codes.push(code);
   return (

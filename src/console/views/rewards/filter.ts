@@ -1,6 +1,7 @@
 // Filters of an app's rewards. The address holds them; a user id stands in its fragment, which no server sees.
 
 import { endOf, startOf } from "../../../pages/format";
+import { oneOf, queryText } from "../../../pages/query-text";
 import { STATE_NAMES } from "../../../pages/messages/rewards";
 import { isAppId } from "../../app-id";
 import { rewards as text } from "../../messages/rewards";
@@ -22,9 +23,6 @@ export interface RewardsFilter {
 
 export const NO_FILTER: RewardsFilter = { app: "", status: "", state: "", reason: "", user: "" };
 
-const oneOf = <Name extends string>(text: string | null, names: readonly Name[]) =>
-  names.find((name) => name === text) ?? "";
-
 export function parseFilter(search: string, hash: string): RewardsFilter {
   const query = new URLSearchParams(search);
   const app = query.get("app") ?? "";
@@ -38,15 +36,10 @@ export function parseFilter(search: string, hash: string): RewardsFilter {
   };
 }
 
-function write(values: Record<string, string>, sign: string): string {
-  const text = new URLSearchParams(Object.entries(values).filter(([, value]) => value)).toString();
-  return text && sign + text;
-}
-
 export const searchOf = ({ app, status, state, reason }: RewardsFilter) =>
-  write({ app, status, delivery: state, reason }, "?");
+  queryText({ app, status, delivery: state, reason });
 
-export const hashOf = ({ user }: RewardsFilter) => write({ user }, "#");
+export const hashOf = ({ user }: RewardsFilter) => queryText({ user }, "#");
 
 /** The list with a filter. */
 export const rewardsHref = (filter: Partial<RewardsFilter>) => {
