@@ -3,7 +3,7 @@
 import { computed } from "@preact/signals";
 import { type Section } from "../pages/messages";
 import { pathParts, ROOT } from "../pages/navigation";
-import { isAppId } from "./app-id";
+import { isAppId, isId } from "./ids";
 
 export type Route =
   | { view: "attention" }
@@ -23,7 +23,6 @@ export type Route =
   | { view: "missing" };
 
 const SECTIONS: Section[] = ["members", "passkeys", "sessions", "audit"];
-const ID = /^[A-Za-z0-9-]{1,64}$/;
 
 export const route = computed<Route>(() => {
   const [view, first, second, third, ...rest] = pathParts.value;
@@ -33,7 +32,7 @@ export const route = computed<Route>(() => {
     if (view === "settings") return { view, section: null };
     if (view === "search" || view === "publishers" || view === "offers") return { view };
     if (view === "import" || view === "advertisers" || view === "rewards" || view === "service") return { view };
-  } else if (second === undefined && ID.test(first)) {
+  } else if (second === undefined && isId(first)) {
     if (view === "publishers") return { view: "publisher", publisherId: first };
     if (view === "apps" && isAppId(first)) return { view: "app", appId: first };
     if (view === "offers") return { view: "offer", offerId: first };

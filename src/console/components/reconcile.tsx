@@ -11,7 +11,7 @@ import { addDays, count, exactMoney, isDate } from "../../pages/format";
 import { search, setSearch } from "../../pages/navigation";
 import { queryText } from "../../pages/query-text";
 import { appsApi as api } from "../api/apps";
-import { isAppId } from "../app-id";
+import { isAppId } from "../ids";
 import { reconcile as text } from "../messages/reconcile";
 import { rewards } from "../messages/rewards";
 import { offerPath, rewardPath } from "../router";

@@ -17,6 +17,7 @@ import { withVerification } from "../../../pages/passkeys";
 import { queryText } from "../../../pages/query-text";
 import { useMatching, usePages } from "../../../pages/use-pages";
 import { advertisersApi } from "../../api/advertisers";
+import { isId, LONGEST_ID } from "../../ids";
 import { advertisers as text, check } from "../../messages/advertisers";
 import { advertiserPath } from "../../router";
 import { may } from "../../session";
@@ -26,9 +27,7 @@ import { ADVERTISER_NAMES_KEY, ADVERTISERS_KEY } from "../cache-keys";
 import { isValid } from "./tokens";
 
 const PAGE_ADVERTISERS = 100;
-const LONGEST_ID = 64;
 const LONGEST_NAME = 200;
-const ID = /^[A-Za-z0-9-]{1,64}$/;
 
 const loadPage = async (cursor: string | null) => {
   const page = await advertisersApi.list(cursor, PAGE_ADVERTISERS);
@@ -162,7 +161,7 @@ function Create({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
   const create = async () => {
-    if (!ID.test(id)) return setProblem(text.badId);
+    if (!isId(id)) return setProblem(text.badId);
     // A call that writes an advertiser would rename the one that is there.
     const isTaken = await advertisersApi.read(id).then(
       () => true,

@@ -8,7 +8,7 @@ import { count } from "../../../pages/format";
 import { search } from "../../../pages/navigation";
 import { oneOf, queryText } from "../../../pages/query-text";
 import { attention as api } from "../../api/attention";
-import { isAppId } from "../../app-id";
+import { isAppId } from "../../ids";
 import { useAppNames } from "../../app-names";
 import { attention as text, KIND_HINTS, KIND_NAMES } from "../../messages/attention";
 import { usePolled } from "../../poll";

@@ -11,6 +11,7 @@ import { common } from "../../messages";
 import { navigate, search, setSearch } from "../../../pages/navigation";
 import { useMatching, usePages } from "../../../pages/use-pages";
 import { offersApi } from "../../api/offers";
+import { isId, LONGEST_ID } from "../../ids";
 import { offers as text } from "../../messages/offers";
 import { advertiserPath, IMPORT_PATH, offerPath } from "../../router";
 import { may } from "../../session";
@@ -18,7 +19,6 @@ import type { Figures, KeptOffer } from "../../types/offers";
 import { useAdvertisers } from "../use-advertisers";
 import { offerColumn, payoutColumn, stateColumn } from "./columns";
 import { matches, NO_FILTER, type OfferFilter, parseFilter, searchOf } from "./filter";
-import { ID } from "./draft";
 import { offersKey } from "../cache-keys";
 import { ListFilters } from "./list-filters";
 import { NearCaps } from "./near-caps";
@@ -195,14 +195,14 @@ function Create({ onClose }: { onClose: () => void }) {
       title={text.create}
       button={text.openEditor}
       onSubmit={async () => {
-        if (!ID.test(id)) return setBad(true);
+        if (!isId(id)) return setBad(true);
         onClose();
         navigate(offerPath(id));
       }}
       onClose={onClose}
     >
-      <TextField label={text.offerId} hint={text.createText} longest={64} value={id} onChange={(value) => setId(value.trim())} />
-      {isBad && !ID.test(id) && (
+      <TextField label={text.offerId} hint={text.createText} longest={LONGEST_ID} value={id} onChange={(value) => setId(value.trim())} />
+      {isBad && !isId(id) && (
         <p class="form-error" role="alert">
           {text.badId}
         </p>

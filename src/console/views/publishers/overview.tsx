@@ -4,7 +4,7 @@ import type { CachedView } from "../../../pages/cache";
 import { useCached } from "../../../pages/cache";
 import { Failed, Skeleton, Stale } from "../../../pages/components/states";
 import { type Column, Table } from "../../../pages/components/table";
-import { addDays, count, money } from "../../../pages/format";
+import { addDays, count, moneyOf } from "../../../pages/format";
 import { common } from "../../messages";
 import { publishersApi as api } from "../../api/publishers";
 import { CallbackBadge } from "../../components/callback-badge";
@@ -17,7 +17,6 @@ import { Apps, useApps } from "./apps";
 import { activityKey } from "../cache-keys";
 
 const DAYS = 30;
-const MICROS = 1_000_000;
 // A change needs about this time to arrive.
 const USUAL_MILLISECONDS = 5000;
 
@@ -59,7 +58,7 @@ const sum = (days: RewardCounts[], of: (day: RewardCounts) => number) =>
 function Tiles({ data }: { data: Activity | undefined }) {
   const from = addDays(today(), -DAYS);
   const days = data?.days.filter(({ date }) => date >= from) ?? [];
-  const usd = (of: (day: RewardCounts) => number) => money(sum(days, of) / MICROS);
+  const usd = (of: (day: RewardCounts) => number) => moneyOf(sum(days, of));
   const tiles = [
     { label: text.approved, value: sum(days, (day) => day.approved), note: usd((day) => day.approved_micro_usd) },
     { label: text.pending, value: sum(days, (day) => day.pending), note: text.pendingNote },

@@ -3,7 +3,7 @@
 import { endOf, startOf } from "../../../pages/format";
 import { oneOf, queryText } from "../../../pages/query-text";
 import { STATE_NAMES } from "../../../pages/messages/rewards";
-import { isAppId } from "../../app-id";
+import { isAppId } from "../../ids";
 import { rewards as text } from "../../messages/rewards";
 import { REWARDS_PATH } from "../../router";
 import type { ReplayFilter, ReplayQuestion, RewardDelivery, RewardState } from "../../types";

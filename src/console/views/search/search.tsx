@@ -6,7 +6,7 @@ import { Heading } from "../../../pages/components/heading";
 import { Empty, Failed, Skeleton } from "../../../pages/components/states";
 import { fragment, navigate } from "../../../pages/navigation";
 import { search as find } from "../../api/search";
-import { isAppId } from "../../app-id";
+import { isAppId } from "../../ids";
 import { AppField } from "../../components/app-field";
 import { rewards as rewardsText } from "../../messages/rewards";
 import { search as text } from "../../messages/search";
