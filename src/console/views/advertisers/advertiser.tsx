@@ -1,4 +1,4 @@
-// The page of an advertiser: its name, its tokens, its postbacks, and the check of a URL.
+// The page of an advertiser: its name, its tokens, its postbacks, the check of a URL, and its offers.
 
 import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../pages/cache";
@@ -40,9 +40,9 @@ export function Advertiser({ advertiserId }: { advertiserId: string }) {
       {data ? (
         <>
           <Tokens advertiser={data} reload={reload} />
-          <ItsOffers advertiserId={advertiserId} />
           <Postbacks advertiserId={advertiserId} />
           <CheckCard />
+          <ItsOffers advertiserId={advertiserId} />
         </>
       ) : error?.status === 404 ? (
         <Empty title={text.notFound} />

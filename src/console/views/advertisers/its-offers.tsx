@@ -11,7 +11,7 @@ import { OFFERS_PATH } from "../../router";
 import type { KeptOffer } from "../../types/offers";
 import { offerColumn, payoutColumn, stateColumn } from "../offers/columns";
 
-const PAGE_OFFERS = 20;
+const PAGE_OFFERS = 10;
 const COLUMNS = [offerColumn, stateColumn, payoutColumn];
 
 export function ItsOffers({ advertiserId }: { advertiserId: string }) {
