@@ -99,7 +99,12 @@ const columns = (replace: (date: string) => void): Column<FactsDay>[] => [
     cell: ({ date, loaded: { loaded_at: at, loaded_by: by } = {} }) => (
       <>
         {dateText(date)}
-        {at !== undefined && <span class="cell-second wrap">{text.loadedAt(at, by)}</span>}
+        {at !== undefined && (
+          <>
+            <span class="cell-second no-wrap">{text.loadedOn(at)}</span>
+            {by && <span class="cell-second">{text.loadedBy(by)}</span>}
+          </>
+        )}
       </>
     ),
   },
