@@ -1,6 +1,6 @@
 // Text of the publishers: the list, and one with its people, keys and facts.
 
-import { amount, count, dateText, durationText, timeText } from "../../pages/format";
+import { amount, count, dateText, durationText, shortDate, timeText } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
 import type { CallbackState } from "../types/apps";
 
@@ -218,7 +218,11 @@ export const facts = {
   countedRows: "Counted rows",
   countedClicks: "Counted clicks",
   countedRevenue: "Counted revenue",
-  loadedOn: (at: number) => `loaded ${dateText(new Date(at * 1000).toISOString().slice(0, 10))}`,
+  /** Most days are loaded in their own year, which stands above. */
+  loadedOn: (at: number, date: string) => {
+    const loaded = new Date(at * 1000).toISOString().slice(0, 10);
+    return `loaded ${loaded.slice(0, 4) === date.slice(0, 4) ? shortDate(loaded) : dateText(loaded)}`;
+  },
   loadedBy: (name: string) => `by ${name}`,
   replace: "Replace",
   replaceOf: (date: string) => `Replace ${dateText(date)}`,

@@ -101,7 +101,7 @@ const columns = (replace: (date: string) => void): Column<FactsDay>[] => [
         {dateText(date)}
         {at !== undefined && (
           <>
-            <span class="cell-second no-wrap">{text.loadedOn(at)}</span>
+            <span class="cell-second no-wrap">{text.loadedOn(at, date)}</span>
             {by && <span class="cell-second">{text.loadedBy(by)}</span>}
           </>
         )}
