@@ -1,16 +1,14 @@
-// Names of apps. The first ones are known; another app is named by its App-Id.
+// The names of the first apps. There may be very many, so another one is named by its App-Id.
 
-import { useCached } from "../pages/cache";
-import { rewardsApi } from "./api/rewards";
-import type { ListedApp } from "./types/rewards";
+import { type AppNames, useNames } from "../pages/app-names";
+import { appsApi } from "./api/apps";
+import type { App } from "./types/apps";
 
-export interface AppNames {
-  apps: ListedApp[];
-  nameOf: (appId: string) => string;
-}
+const FIRST_APPS = 100;
 
-export function useAppNames(): AppNames {
-  const apps = useCached("app names", rewardsApi.apps).data?.apps ?? [];
-  const names = new Map(apps.map(({ app_id, name }) => [app_id, name]));
-  return { apps, nameOf: (appId) => names.get(appId) ?? appId };
-}
+const load = async (from: string | null) => {
+  const { apps, cursor } = await appsApi.list(FIRST_APPS, from);
+  return { rows: apps, cursor };
+};
+
+export const useAppNames = (): AppNames<App> => useNames(load, 1);

@@ -6,17 +6,20 @@ import { type CachedView, useCached } from "../pages/cache";
 const POLL_MILLISECONDS = 5000;
 const LONGEST_PAUSE_MILLISECONDS = 60_000;
 
-/** `load` is told whether it is a poll, which does not extend the session. After failures it is asked less often. */
-export function usePolled<Data>(
-  key: string,
-  load: (isPoll: boolean) => Promise<Data>,
+interface Polling<Data> {
+  key: string;
+  of: CachedView<Data>;
+  /** True during a poll, which does not extend the session. */
+  isPoll: { current: boolean };
   /** Whether the answer may change by itself. */
-  changes: (data: Data | undefined) => boolean = () => true,
-): CachedView<Data> {
-  const isPoll = useRef(false);
-  const cached = useCached(key, () => load(isPoll.current));
-  const latest = useRef(cached);
-  latest.current = cached;
+  changes: (data: Data | undefined) => boolean;
+  milliseconds?: number;
+}
+
+/** Loads `of` again and again. After failures it is asked less often. */
+export function usePolling<Data>({ key, of, isPoll, changes, milliseconds = POLL_MILLISECONDS }: Polling<Data>) {
+  const latest = useRef({ of, changes });
+  latest.current = { of, changes };
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout>;
     let failures = 0;
@@ -26,24 +29,36 @@ export function usePolled<Data>(
       if (!isOver) timer = setTimeout(() => void poll(), after);
     };
     const poll = async () => {
-      const status = latest.current.error?.status ?? 0;
+      const { of: asked, changes: mayChange } = latest.current;
+      const status = asked.error?.status ?? 0;
       // A request that is wrong stays wrong.
       const isRefused = status >= 400 && status < 500 && status !== 429;
-      if (document.hidden || isRefused || !changes(latest.current.data)) return wait(POLL_MILLISECONDS);
+      if (document.hidden || isRefused || !mayChange(asked.data)) return wait(milliseconds);
       isPoll.current = true;
-      await latest.current.reload();
+      await asked.reload();
       isPoll.current = false;
-      failures = latest.current.error ? failures + 1 : 0;
-      wait(Math.min(LONGEST_PAUSE_MILLISECONDS, POLL_MILLISECONDS * 2 ** failures));
+      failures = latest.current.of.error ? failures + 1 : 0;
+      wait(Math.min(LONGEST_PAUSE_MILLISECONDS, milliseconds * 2 ** failures));
     };
     const onSeen = () => !document.hidden && wait(0);
     document.addEventListener("visibilitychange", onSeen);
-    wait(POLL_MILLISECONDS);
+    wait(milliseconds);
     return () => {
       isOver = true;
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", onSeen);
     };
   }, [key]);
+}
+
+/** The answer for `key`, kept up to date. `load` is told whether it is a poll. */
+export function usePolled<Data>(
+  key: string,
+  load: (isPoll: boolean) => Promise<Data>,
+  changes: (data: Data | undefined) => boolean = () => true,
+): CachedView<Data> {
+  const isPoll = useRef(false);
+  const cached = useCached(key, () => load(isPoll.current));
+  usePolling({ key, of: cached, isPoll, changes });
   return cached;
 }

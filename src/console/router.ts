@@ -3,6 +3,7 @@
 import { computed } from "@preact/signals";
 import { type Section } from "../pages/messages";
 import { pathParts, ROOT } from "../pages/navigation";
+import { isAppId, isId } from "./ids";
 
 export type Route =
   | { view: "attention" }
@@ -22,8 +23,6 @@ export type Route =
   | { view: "missing" };
 
 const SECTIONS: Section[] = ["members", "passkeys", "sessions", "audit"];
-const ID = /^[A-Za-z0-9-]{1,64}$/;
-const APP_ID = /^[0-9]{8}$/;
 
 export const route = computed<Route>(() => {
   const [view, first, second, third, ...rest] = pathParts.value;
@@ -33,12 +32,12 @@ export const route = computed<Route>(() => {
     if (view === "settings") return { view, section: null };
     if (view === "search" || view === "publishers" || view === "offers") return { view };
     if (view === "import" || view === "advertisers" || view === "rewards" || view === "service") return { view };
-  } else if (second === undefined && ID.test(first)) {
+  } else if (second === undefined && isId(first)) {
     if (view === "publishers") return { view: "publisher", publisherId: first };
-    if (view === "apps" && APP_ID.test(first)) return { view: "app", appId: first };
+    if (view === "apps" && isAppId(first)) return { view: "app", appId: first };
     if (view === "offers") return { view: "offer", offerId: first };
     if (view === "advertisers") return { view: "advertiser", advertiserId: first };
-  } else if (view === "apps" && APP_ID.test(first) && second === "rewards" && third !== undefined) {
+  } else if (view === "apps" && isAppId(first) && second === "rewards" && third !== undefined) {
     return { view: "reward", appId: first, transactionId: third };
   }
   const section = view === "settings" && second === undefined && SECTIONS.find((name) => name === first);

@@ -17,6 +17,9 @@ export const accountName = () => (session.value ? "the console" : null);
 /** There is one account, so every invite is to it. */
 export const holds = (_invite: Invite) => session.value !== undefined;
 
+/** By the server's clock, in UTC. */
+export const today = () => session.value?.today ?? new Date().toISOString().slice(0, 10);
+
 export function clearSession() {
   session.value = undefined;
 }

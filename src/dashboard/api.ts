@@ -2,6 +2,7 @@
 
 import { accountApi } from "../pages/account-api";
 import { BASE, get, id, patch, post, remove } from "../pages/client";
+import type { NewReportKey, ReportKey } from "../pages/report-keys";
 import { FIRST } from "./site";
 import type * as T from "./types";
 
@@ -51,8 +52,8 @@ export const api = {
   replay: (app_id: string, replay_id: string) => get<T.ReplayProgress>(`${BASE}/apps/${app_id}/replays/${id(replay_id)}`),
   cancelReplay: (app_id: string, replay_id: string) => remove(`${BASE}/apps/${app_id}/replays/${id(replay_id)}`),
 
-  reportKeys: () => get<{ report_keys: T.ReportKey[] }>(`${BASE}/report_keys`),
-  createReportKey: (label: string) => post<T.NewReportKey>(`${BASE}/report_keys`, { label }),
+  reportKeys: () => get<{ report_keys: ReportKey[] }>(`${BASE}/report_keys`),
+  createReportKey: (label: string) => post<NewReportKey>(`${BASE}/report_keys`, { label }),
   revokeReportKey: (key_id: string) => remove(`${BASE}/report_keys/${id(key_id)}`),
   pubKey: () => get<T.PubKey>(`${BASE}/pub_key`),
   pubKeyRequest: () => get<T.PubKeyRequested>(`${BASE}/pub_key/request`),

@@ -116,21 +116,6 @@ export interface ExportMade {
   rows: number;
 }
 
-export interface ReportKey {
-  key_id: string;
-  label: string;
-  scope: string;
-  created_at: number;
-  created_by: { member_id: string | null; name: string };
-  last_used_at: number | null;
-}
-
-export interface NewReportKey {
-  key_id: string;
-  api_key: string;
-  scope: string;
-}
-
 export interface PubKey {
   pub_key: string | null;
 }
@@ -325,7 +310,7 @@ export interface Amount {
   amt: number;
 }
 
-export interface OfferGoal {
+interface OfferGoal {
   id: string;
   ttl: string;
   pyt: Amount;
@@ -333,7 +318,7 @@ export interface OfferGoal {
 }
 
 /** What is left of a cap until 00:00 UTC. */
-export interface CapLeft {
+interface CapLeft {
   lim: number;
 }
 

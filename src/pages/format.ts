@@ -38,6 +38,9 @@ export function money(value: number): string {
   return dollars.format(value);
 }
 
+/** Of an amount in micro-USD. */
+export const moneyOf = (micro: number) => money(micro / 1_000_000);
+
 /** Four decimals, for amounts per click. */
 export const smallMoney = (value: number) => preciseDollars.format(value);
 

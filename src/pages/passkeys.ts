@@ -10,7 +10,7 @@ export class PasskeyError extends Error {
   }
 }
 
-export const passkeysSupported = () =>
+const passkeysSupported = () =>
   typeof PublicKeyCredential === "function" &&
   typeof PublicKeyCredential.parseCreationOptionsFromJSON === "function" &&
   typeof PublicKeyCredential.parseRequestOptionsFromJSON === "function";

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { closePage } from "./support/browser.mjs";
+import { inviteToConsole } from "./support/console.mjs";
 import { Mouse } from "./support/hands.mjs";
 import { addAuthenticator } from "./support/passkeys.mjs";
 import { DEMO } from "./support/signpost.mjs";
@@ -13,11 +14,10 @@ const shared = suite({ localSignIn: false, facts: false });
 
 test("a Pub-Key is shown after a passkey", async () => {
   const { signpost } = shared;
-  const { url } = await signpost.operator("POST", "/members/invites", { name: "Nora Lind", role: "admin" });
   const path = `/v1/operator/publishers/${DEMO}/pub_key`;
   const page = await shared.open({ refusals: [[401, "/v1/console/session"], [403, path]] });
   await addAuthenticator(page);
-  await page.goto(url);
+  await page.goto(await inviteToConsole(signpost));
   await page.getByRole("button", { name: "Create a passkey" }).click();
   await page.getByRole("navigation", { name: "Main" }).waitFor();
   // As five minutes later.

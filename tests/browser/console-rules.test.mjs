@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { importSource } from "./support/sources.mjs";
 
-const { walk } = await importSource("console/walk.ts");
-const { mediaTypeOf, readFacts, sizeText } = await importSource("console/views/publishers/facts-file.ts");
+const { walk } = await importSource("pages/use-pages.ts");
+const { linesOf, mediaTypeOf } = await importSource("console/views/publishers/facts-file.ts");
+const { readTextFile, sizeText } = await importSource("console/text-file.ts");
 const { changeOf, decidedOf, problemsOf, typedOf } = await importSource("console/views/publishers/decided.ts");
 
 /** Pages of so many rows, of which those below 0 are not wanted. */
@@ -29,6 +30,12 @@ test("a list goes on while a page is empty and has a cursor", async () => {
   assert.deepEqual(await walk(list([-1], [-1]).load, isWanted, null), { rows: [], cursor: null, seen: 2 });
 });
 
+test("a list without a wanted row stops after 20 pages, and goes on from there", async () => {
+  const { asked, load } = list(...Array.from({ length: 25 }, () => [-1]));
+  assert.deepEqual(await walk(load, isWanted, null), { rows: [], cursor: "20", seen: 20 });
+  assert.equal(asked.length, 20);
+});
+
 test("a list stops when it has enough rows", async () => {
   const many = Array.from({ length: 30 }, (_, row) => row);
   const { asked, load } = list(many, many, many);
@@ -47,17 +54,17 @@ test("a file of facts is CSV or NDJSON", () => {
     ["day.txt", ' {"date":"2026-11-03"}', "application/x-ndjson"],
     ["day", "date,app_id", "text/csv"],
   ]) {
-    assert.equal(mediaTypeOf(name, text), type, name);
+    assert.equal(mediaTypeOf({ name, text }), type, name);
   }
   assert.deepEqual([0, 1023, 1024, 20_480, 64 * 2 ** 20].map(sizeText), ["0 bytes", "1023 bytes", "1.0 KiB", "20 KiB", "64 MiB"]);
 });
 
-test("a file of facts is read as UTF-8, without a byte order mark", async () => {
-  const file = await readFacts(new File(["\uFEFFdate,app_id\n2026-11-03,1\n\n"], "day.csv"));
-  assert.deepEqual([file.text.slice(0, 4), file.lines, file.mediaType], ["date", 2, "text/csv"]);
-  assert.equal(await readFacts(new File([new Uint8Array([0x64, 0xe9])], "day.csv")), "notText");
+test("a file is read as UTF-8, without a byte order mark", async () => {
+  const file = await readTextFile(new File(["\uFEFFdate,app_id\n2026-11-03,1\n\n"], "day.csv"));
+  assert.deepEqual([file.text.slice(0, 4), linesOf(file), mediaTypeOf(file)], ["date", 2, "text/csv"]);
+  assert.equal(await readTextFile(new File([new Uint8Array([0x64, 0xe9])], "day.csv")), "notText");
   const large = Object.defineProperty(new File([], "day.csv"), "size", { value: 64 * 2 ** 20 + 1 });
-  assert.equal(await readFacts(large), "tooLarge");
+  assert.equal(await readTextFile(large), "tooLarge");
 });
 
 const APP = { blocked_offers: ["1", "2"], callback_ports: [8443], max_rewards_per_user_day: 20 };

@@ -27,12 +27,12 @@ for (const Hand of HANDS) {
     await hand.press(page.getByRole("dialog").getByRole("button", { name: "Publish now" }));
     await page.getByText("Everything is published.").waitFor({ state: "attached" });
 
-    const day = page.getByRole("region", { name: "An app's day" });
+    const day = page.getByRole("region", { name: "Reconcile a day" });
     await hand.write(day.getByLabel("App", { exact: true }), WEB_APP);
-    await hand.writeDate(day.getByLabel("Day (UTC)"), today());
+    await hand.writeDate(day.getByLabel("Day, in UTC"), today());
     await hand.press(day.getByRole("button", { name: "Compare" }));
     await page.waitForURL(/app=/);
-    await day.getByText("More than 24 hours after the click").waitFor();
+    await day.getByText("came more than 24 hours after the click").waitFor();
     await day.getByText("$0.90").first().waitFor();
     await closePage(page);
   });

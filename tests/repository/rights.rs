@@ -1,23 +1,49 @@
-//! The dashboard's page offers each role what the permission table grants to it.
+//! The pages of the dashboard and the console offer each role what the permission table grants to it.
 
 use std::collections::BTreeSet;
 
 use crate::read;
 use domain::accounts::{account::AccountKind, permission::Permission, role::Role};
 
-/// The rights of `src/dashboard/session.ts`, each with the permission that its view needs.
-const RIGHTS: [(&str, Permission); 11] = [
-    ("reports", Permission::ViewFigures),
-    ("apps", Permission::ListApps),
-    ("app_settings", Permission::ManageApps),
-    ("rewards", Permission::ViewActivity),
-    ("replay", Permission::ReplayRewards),
-    ("keys", Permission::ViewReportKeys),
-    ("pub_key", Permission::ViewPubKey),
-    ("members", Permission::ViewMembers),
-    ("passkeys", Permission::ViewOwnPasskeys),
-    ("sessions", Permission::ViewOwnSessions),
-    ("audit", Permission::ViewAudit),
+/// A right of a site's `session.ts`, with the permissions that its views and buttons need.
+type Right = (&'static str, &'static [Permission]);
+
+const OF_DASHBOARD: &[Right] = &[
+    ("reports", &[Permission::ViewFigures]),
+    ("apps", &[Permission::ListApps]),
+    ("app_settings", &[Permission::ManageApps]),
+    ("rewards", &[Permission::ViewActivity]),
+    ("replay", &[Permission::ReplayRewards]),
+    ("keys", &[Permission::ViewReportKeys]),
+    ("pub_key", &[Permission::ViewPubKey]),
+    ("members", &[Permission::ViewMembers]),
+    ("passkeys", &[Permission::ViewOwnPasskeys]),
+    ("sessions", &[Permission::ViewOwnSessions]),
+    ("audit", &[Permission::ViewAudit]),
+];
+
+const OF_CONSOLE: &[Right] = &[
+    (
+        "manage",
+        &[
+            Permission::ManageStore,
+            Permission::ManageMembers,
+            Permission::ViewPublisherKeys,
+        ],
+    ),
+    (
+        "replay",
+        &[Permission::ReplayAnyReward, Permission::ReplayManyOfAnyApp],
+    ),
+];
+
+/// Every role of the console has these, so its pages ask for no right.
+const OF_ALL_OF_CONSOLE: [Permission; 5] = [
+    Permission::ViewStore,
+    Permission::ViewMembers,
+    Permission::ViewAudit,
+    Permission::ViewOwnPasskeys,
+    Permission::ViewOwnSessions,
 ];
 
 /// The texts between quotation marks.
@@ -25,13 +51,16 @@ fn texts(line: &str) -> BTreeSet<&str> {
     line.split('"').skip(1).step_by(2).collect()
 }
 
-#[test]
-fn the_page_offers_a_role_what_the_permission_table_grants() {
-    let source = read("src/dashboard/session.ts");
+fn roles_of(kind: AccountKind) -> impl Iterator<Item = Role> {
+    Role::ALL.into_iter().filter(move |role| role.kind() == kind)
+}
+
+fn assert_offered(path: &str, rights: &[Right], kind: AccountKind) {
+    let source = read(path);
     let (_, after) = source.split_once("export type Right =").unwrap();
     let (names, after) = after.split_once(';').unwrap();
-    let known: BTreeSet<_> = RIGHTS.iter().map(|(right, _)| *right).collect();
-    assert_eq!(texts(names), known);
+    let known: BTreeSet<_> = rights.iter().map(|(right, _)| *right).collect();
+    assert_eq!(texts(names), known, "{path}");
 
     let (_, after) = after
         .split_once("const RIGHTS: Partial<Record<Role, Right[]>> = {")
@@ -39,14 +68,39 @@ fn the_page_offers_a_role_what_the_permission_table_grants() {
     let (table, _) = after.split_once('}').unwrap();
     let rows = table.split("],").filter_map(|row| row.trim().split_once(": ["));
     let offered: BTreeSet<_> = rows.map(|(role, rights)| (role, texts(rights))).collect();
-    let roles = Role::ALL
-        .into_iter()
-        .filter(|role| role.kind() == AccountKind::Publisher);
-    let granted: BTreeSet<_> = roles
+    let granted: BTreeSet<_> = roles_of(kind)
         .map(|role| {
-            let rights = RIGHTS.iter().filter(|(_, needed)| needed.is_granted_to(role));
-            (role.as_str(), rights.map(|(right, _)| *right).collect())
+            let has_all =
+                |(_, needed): &&Right| needed.iter().all(|permission| permission.is_granted_to(role));
+            let rights = rights.iter().filter(has_all).map(|(right, _)| *right).collect();
+            (role.as_str(), rights)
         })
         .collect();
-    assert_eq!(offered, granted);
+    assert_eq!(offered, granted, "{path}");
+}
+
+#[test]
+fn the_pages_offer_a_role_what_the_permission_table_grants() {
+    assert_offered("src/dashboard/session.ts", OF_DASHBOARD, AccountKind::Publisher);
+    assert_offered("src/console/session.ts", OF_CONSOLE, AccountKind::Operator);
+}
+
+#[test]
+fn a_right_of_the_console_stands_for_permissions_that_the_same_roles_have() {
+    for role in roles_of(AccountKind::Operator) {
+        for (right, needed) in OF_CONSOLE {
+            let granted: BTreeSet<_> = needed
+                .iter()
+                .map(|permission| permission.is_granted_to(role))
+                .collect();
+            assert_eq!(granted.len(), 1, "{right} of {}", role.as_str());
+        }
+        for permission in OF_ALL_OF_CONSOLE {
+            assert!(
+                permission.is_granted_to(role),
+                "{permission:?} of {}",
+                role.as_str()
+            );
+        }
+    }
 }

@@ -1,26 +1,20 @@
 // The operator's calls for advertisers.
 
-import { call, get, id, post, put, remove } from "../../pages/client";
+import { get, id, post, put, remove } from "../../pages/client";
+import { queryText } from "../../pages/query-text";
 import type { Advertiser, AdvertiserPage, NewToken, PostbackCheck, PostbackPage } from "../types/advertisers";
-import { OPERATOR, pageQuery } from "./operator";
+import { ask, OPERATOR } from "./operator";
 
 const advertiser = (advertiserId: string) => `${OPERATOR}/advertisers/${id(advertiserId)}`;
-/** It does not extend the session. */
-const POLL = { "X-Poll": "1" };
 
 export const advertisersApi = {
   list: (cursor: string | null, limit: number) =>
-    get<AdvertiserPage>(`${OPERATOR}/advertisers${pageQuery({ limit, cursor })}`),
+    get<AdvertiserPage>(`${OPERATOR}/advertisers${queryText({ limit, cursor })}`),
   read: (advertiserId: string) => get<Advertiser>(advertiser(advertiserId)),
   write: (advertiserId: string, name: string) => put<Advertiser>(advertiser(advertiserId), { name }),
   issueToken: (advertiserId: string) => post<NewToken>(`${advertiser(advertiserId)}/token`),
   revokeToken: (advertiserId: string, tokenId: string) => remove(`${advertiser(advertiserId)}/token/${id(tokenId)}`),
   postbacks: (advertiserId: string, code: string, cursor: string | null, isPoll = false) =>
-    call<PostbackPage>(
-      "GET",
-      `${advertiser(advertiserId)}/postbacks${pageQuery({ limit: 50, cursor, code })}`,
-      undefined,
-      isPoll ? POLL : {},
-    ),
+    ask<PostbackPage>(`${advertiser(advertiserId)}/postbacks${queryText({ limit: 50, cursor, code })}`, isPoll),
   checkPostback: (url: string) => post<PostbackCheck>(`${OPERATOR}/postback_check`, { url }),
 };

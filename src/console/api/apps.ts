@@ -1,19 +1,20 @@
 // Calls about apps: the document, the callback, and the comparison of a day.
 
 import { ApiError, get, id, post, put } from "../../pages/client";
+import { queryText } from "../../pages/query-text";
 import type * as T from "../types/apps";
+import { OPERATOR } from "./operator";
 
-const BASE = "/v1/operator";
-const of = (appId: string) => `${BASE}/apps/${id(appId)}`;
+const of = (appId: string) => `${OPERATOR}/apps/${id(appId)}`;
 
 export const appsApi = {
-  list: (limit: number, cursor: string | null) =>
-    get<T.AppPage>(`${BASE}/apps?limit=${limit}${cursor === null ? "" : `&cursor=${id(cursor)}`}`),
+  list: (limit: number, cursor: string | null, publisher_id = "") =>
+    get<T.AppPage>(`${OPERATOR}/apps${queryText({ publisher_id, limit, cursor })}`),
   read: (appId: string) => get<T.App>(of(appId)),
   callback: (appId: string) => get<T.CallbackHealth>(`${of(appId)}/callback`),
   enableCallback: (appId: string) => post<T.CallbackHealth>(`${of(appId)}/callback/enable`),
   testCallback: (appId: string) => post<T.CallbackTest>(`${of(appId)}/callback_test`),
-  reconcile: (appId: string, date: string) => get<T.Comparison>(`${BASE}/reconcile?app=${id(appId)}&date=${id(date)}`),
+  reconcile: (appId: string, date: string) => get<T.Comparison>(`${OPERATOR}/reconcile${queryText({ app: appId, date })}`),
 
   /**
    * Changes fields of an app as it is kept at this moment, since its publisher changes others. 412 where one of these

@@ -1,15 +1,17 @@
 // The operator's calls for offers.
 
 import { call, get, id, post, put } from "../../pages/client";
+import { queryText } from "../../pages/query-text";
 import type { FiguresOfMany, KeptOffer, NearCaps, Offer, OfferPage, Preview, TermsHistory } from "../types/offers";
-import { OPERATOR, pageQuery } from "./operator";
+import { OPERATOR } from "./operator";
 
 const NDJSON = { "Content-Type": "application/x-ndjson" };
 
 const offer = (offerId: string) => `${OPERATOR}/offers/${id(offerId)}`;
 
 export const offersApi = {
-  list: (cursor: string | null, limit: number) => get<OfferPage>(`${OPERATOR}/offers${pageQuery({ limit, cursor })}`),
+  list: (cursor: string | null, limit: number, advertiser_id = "") =>
+    get<OfferPage>(`${OPERATOR}/offers${queryText({ advertiser_id, limit, cursor })}`),
   read: (offerId: string) => get<KeptOffer>(offer(offerId)),
   write: (offerId: string, document: Offer) => put<KeptOffer>(offer(offerId), document),
   terms: (offerId: string) => get<TermsHistory>(`${offer(offerId)}/terms`),

@@ -1,22 +1,23 @@
 // Calls about publishers: their state, people, keys and facts.
 
 import { call, get, id, post, put, remove } from "../../pages/client";
+import { queryText } from "../../pages/query-text";
+import type { NewReportKey, ReportKey } from "../../pages/report-keys";
 import type { AuditPage, NewInvite, Role } from "../../pages/types";
 import type * as T from "../types/publishers";
+import { OPERATOR } from "./operator";
 
-const BASE = "/v1/operator";
-const of = (publisherId: string) => `${BASE}/publishers/${id(publisherId)}`;
-const after = (cursor: string | null) => (cursor === null ? "" : `&cursor=${id(cursor)}`);
+const of = (publisherId: string) => `${OPERATOR}/publishers/${id(publisherId)}`;
 
 type Written = Omit<T.Publisher, "publisher_id">;
 
 export const publishersApi = {
   list: (limit: number, cursor: string | null) =>
-    get<T.PublisherPage>(`${BASE}/publishers?limit=${limit}${after(cursor)}`),
+    get<T.PublisherPage>(`${OPERATOR}/publishers${queryText({ limit, cursor })}`),
   read: (publisherId: string) => get<T.Publisher>(of(publisherId)),
   write: (publisherId: string, publisher: Written) => put<T.Publisher>(of(publisherId), publisher),
   requests: () =>
-    get<{ requests: (T.PubKeyRequest & { publisher_id: string })[] }>(`${BASE}/pub_key_requests`),
+    get<{ requests: (T.PubKeyRequest & { publisher_id: string })[] }>(`${OPERATOR}/pub_key_requests`),
   activity: (publisherId: string) => get<T.Activity>(`${of(publisherId)}/activity`),
 
   people: (publisherId: string) => get<T.People>(`${of(publisherId)}/members`),
@@ -26,16 +27,16 @@ export const publishersApi = {
   withdraw: (publisherId: string, inviteId: string) => remove(`${of(publisherId)}/invites/${id(inviteId)}`),
 
   audit: (publisherId: string, cursor: string | null) =>
-    get<AuditPage>(`${of(publisherId)}/audit?limit=50${after(cursor)}`),
+    get<AuditPage>(`${of(publisherId)}/audit${queryText({ limit: 50, cursor })}`),
 
   pubKey: (publisherId: string) => get<T.PubKey & { request: T.PubKeyRequest | null }>(`${of(publisherId)}/pub_key`),
   issuePubKey: (publisherId: string) => post<T.PubKey>(`${of(publisherId)}/pub_key`),
-  reportKeys: (publisherId: string) => get<{ report_keys: T.ReportKey[] }>(`${of(publisherId)}/report_keys`),
-  createReportKey: (publisherId: string, label: string) => post<T.NewReportKey>(`${of(publisherId)}/report_keys`, { label }),
+  reportKeys: (publisherId: string) => get<{ report_keys: ReportKey[] }>(`${of(publisherId)}/report_keys`),
+  createReportKey: (publisherId: string, label: string) => post<NewReportKey>(`${of(publisherId)}/report_keys`, { label }),
   revokeReportKey: (publisherId: string, keyId: string) => remove(`${of(publisherId)}/report_keys/${id(keyId)}`),
 
   facts: (publisherId: string, limit: number, cursor: string | null) =>
-    get<T.FactsPage>(`${of(publisherId)}/facts?limit=${limit}${after(cursor)}`),
+    get<T.FactsPage>(`${of(publisherId)}/facts${queryText({ limit, cursor })}`),
   replaceFacts: (publisherId: string, date: string, text: string, mediaType: string) =>
     call<{ rows: number }>("PUT", `${of(publisherId)}/facts/${id(date)}`, text, { "Content-Type": mediaType }),
 };

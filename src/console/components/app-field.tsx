@@ -5,8 +5,6 @@ import { Field } from "../../pages/components/field";
 import { useAppNames } from "../app-names";
 import { rewards as text } from "../messages/rewards";
 
-export const isAppId = (value: string) => /^\d{8}$/.test(value);
-
 interface Props {
   value: string;
   onChange: (value: string) => void;

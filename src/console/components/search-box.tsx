@@ -10,15 +10,21 @@ import { searchHash, searchKey } from "../search-state";
 // As long as a click id may be, with room for what was pasted around it.
 const LONGEST_TEXT = 2000;
 
+// A key alone would be in the way of dictation and of screen readers, which have letters for commands of their own.
+const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
+const [SHORTCUT, ARIA_SHORTCUT] = IS_APPLE ? ["⌘K", "Meta+K"] : ["Ctrl+K", "Control+K"];
+
+const isShortcut = ({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent) =>
+  key.toLowerCase() === "k" && !altKey && !shiftKey && (IS_APPLE ? metaKey && !ctrlKey : ctrlKey && !metaKey);
+
 export function SearchBox() {
   const [value, setValue] = useState("");
   const input = useRef<HTMLInputElement>(null);
   const hint = useId();
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-      const target = event.target as HTMLElement;
-      if (target.closest("input, textarea, select, [contenteditable], dialog")) return;
+      // What stands behind a dialog cannot be reached.
+      if (!isShortcut(event) || (event.target as HTMLElement).closest("dialog")) return;
       event.preventDefault();
       input.current?.focus();
     };
@@ -44,6 +50,7 @@ export function SearchBox() {
         type="text"
         aria-label={text.label}
         aria-describedby={hint}
+        aria-keyshortcuts={ARIA_SHORTCUT}
         placeholder={text.placeholder}
         maxLength={LONGEST_TEXT}
         enterkeyhint="search"
@@ -54,9 +61,9 @@ export function SearchBox() {
         onInput={(event) => setValue(event.currentTarget.value)}
         onFocus={(event) => event.currentTarget.select()}
       />
-      <kbd aria-hidden="true">/</kbd>
+      <kbd aria-hidden="true">{SHORTCUT}</kbd>
       <p class="search-hint" id={hint}>
-        {text.hint}
+        {text.hint} <span class="shortcut-hint">{text.shortcut(SHORTCUT)}</span>
       </p>
     </form>
   );

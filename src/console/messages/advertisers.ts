@@ -31,7 +31,13 @@ export const advertisers = {
   notFound: "There is no advertiser with this ID",
   rename: "Rename",
   renamed: "The advertiser is renamed.",
-  offers: "Its offers",
+};
+
+export const itsOffers = {
+  title: "Its offers",
+  open: "Open in Offers",
+  none: "This advertiser has no offer yet.",
+  more: "Load more",
 };
 
 export const tokens = {

@@ -1,10 +1,19 @@
 // Text of an app in the console.
 
-import { amount, count, dateText, exactMoney, percent, timeText } from "../../pages/format";
+import { amount, count, timeText } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
-import type { AppDocument, Comparison, Platform } from "../types/apps";
+import type { AppDocument, CallbackState, Platform } from "../types/apps";
 
 export const PLATFORM_NAMES: Record<Platform, string> = { ios: "iOS", android: "Android", web: "Web" };
+
+/** Of a callback, or of an app that did not say. */
+export const CALLBACK_STATE_NAMES: Record<CallbackState | "unknown", string> = {
+  none: "No callback",
+  healthy: "Working",
+  failing: "Failing",
+  disabled: "Switched off",
+  unknown: "Did not answer",
+};
 
 const ROUNDINGS = { down: "rounded down", up: "rounded up", nearest: "rounded to the nearest" };
 
@@ -117,50 +126,4 @@ export const callback = {
   accepted: (status: number) => `The receiver accepted the call (${status}).`,
   refused: (status: number) => `The receiver answered ${status}. Only 2xx counts as delivered.`,
   noAnswer: (why: string) => `The receiver did not answer (${why.replace(/^no answer: (Error: )?/, "").replace(/\.$/, "")}).`,
-};
-
-export const reconcile = {
-  title: "Reconcile a day",
-  intro:
-    "Compares what this app's outboxes paid on a UTC day with the publisher's ledger, from which reports are made. " +
-    "Nothing is changed. Days stay comparable for 400 days.",
-  day: "Day, in UTC",
-  compare: "Compare",
-  comparing: "Comparing…",
-  result: "Result of the comparison",
-  agree: (date: string) => `${dateText(date)} agrees: every reward and reversal is in the ledger.`,
-  agreeWaiting: (date: string, micro: number) =>
-    `${dateText(date)} agrees so far: ${exactMoney(micro)} still waits to be sent to the ledger, which takes seconds.`,
-  differ: (date: string, micro: number) => `${dateText(date)} differs by ${exactMoney(micro)}.`,
-  again: "Compare again after a minute, since outboxes and ledger are read one after the other. If it stays:",
-  outboxDiffers: (outboxes: number[]) =>
-    `${outboxes.length === 1 ? "Outbox" : "Outboxes"} ${outboxes.join(", ")} ${outboxes.length === 1 ? "differs" : "differ"} ` +
-    "from what the ledger confirmed: its database was restored to an earlier time or damaged.",
-  ledgerDiffers:
-    "Every outbox agrees with what was confirmed to it, so it is the ledger's database that was restored or damaged.",
-  sums: "Sums of the day",
-  what: "What",
-  amount: "USD",
-  paid: "Paid by the app's outboxes, rewards less reversals",
-  waiting: "Of it, waiting to be sent to the ledger",
-  ledger: "Counted in the ledger",
-  difference: "Difference",
-  noDifference: "none",
-  rewards: ({ rewards, rewards_after_24_h: late, rewards_by_superseded_terms: old }: Comparison) =>
-    rewards === 0
-      ? "No rewards on this day."
-      : `${plural(rewards, "reward", "rewards")}. ${count(late)} (${percent(late / rewards)}) came more than 24 hours after the click, ` +
-        `and ${count(old)} (${percent(old / rewards)}) were paid by earlier terms, as promised at the click.`,
-  outboxes: "By outbox",
-  outbox: "Outbox",
-  rewardsCount: "Rewards",
-  reversals: "Reversals",
-  paidShort: "Paid",
-  confirmed: "Confirmed",
-  waitingShort: "Waiting",
-  leftOut: (quiet: number) => `${plural(quiet, "outbox", "outboxes")} without rewards on this day ${quiet === 1 ? "is" : "are"} left out.`,
-  transactions: "Transactions of the offers that differ",
-  transactionsNote: "At most 100. Compare them with the publisher's own records of callbacks.",
-  transaction: "Transaction",
-  offer: "Offer",
 };

@@ -1,6 +1,6 @@
 // Text of the first page: what wants an operator's attention.
 
-import { count, durationText, money } from "../../pages/format";
+import { durationText, money } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
 import { codeText } from "../../pages/messages/rewards";
 import type { AttentionKind } from "../types/attention";
@@ -55,7 +55,6 @@ export const attention = {
   ago: (ms: number) => `${durationText(ms)} ago`,
   reason: "Why",
   amount: "Amount",
-  subject: "Which",
   repair: "Repair",
   reasonText,
   repairs: {
@@ -81,7 +80,6 @@ export const attention = {
   wellButBehind: (ms: number) => `Nothing is known to be open, but the list is behind by ${durationText(ms)}.`,
   next: "Next page",
   first: "First page",
-  tile: (name: string, number: number) => `${name}: ${count(number)}`,
   of10: (bytes: number) => `${sizeText(bytes)} of 10 GB`,
   amountOf: (usd: number) => money(usd),
 };

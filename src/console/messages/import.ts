@@ -38,6 +38,6 @@ export const importText = {
   doneText: "Clicks and lists have them within two minutes.",
   again: "Choose another file",
   tooLarge: "The file is larger than 64 MiB. Split it.",
-  notRead: "The file could not be read as text in UTF-8.",
+  notText: "The file could not be read as text in UTF-8.",
   toOffers: "To the offers",
 };

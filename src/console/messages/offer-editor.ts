@@ -84,7 +84,6 @@ export const preview = {
   title: (name: string) => `Preview of “${name}”`,
   text: "Nothing is saved by this. Values are samples, for an app whose dollar is worth 1,000.",
   loading: "Making the preview…",
-  wrong: "There is no preview yet",
   redirect: "A click leads to",
   listed: "The API gives",
   goals: "Goals",

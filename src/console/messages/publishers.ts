@@ -1,9 +1,8 @@
 // Text of the publishers: the list, and one with its people, keys and facts.
 
-import { amount, count, dateText, durationText, timeText } from "../../pages/format";
+import { amount, count, dateText, durationText, shortDate, timeText } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
-import type { Role } from "../types";
-import type { Endpoint } from "../types/publishers";
+import type { CallbackState } from "../types/apps";
 
 export const publishers = {
   title: "Publishers",
@@ -121,18 +120,12 @@ export const endpoints = {
   since: (at: number) => `since ${timeText(at)}`,
   waiting: "Waiting",
   dead: "Given up",
-  states: {
-    healthy: "Working",
-    failing: "Failing",
-    disabled: "Switched off",
-    none: "No callback",
-  } satisfies Record<Endpoint["state"], string>,
   hints: {
     healthy: "",
     failing: "The receiver does not answer 2xx. Each reward is tried again until it is given up.",
     disabled: "The receiver told us to stop. Rewards wait until it is switched on again.",
     none: "Rewards wait until the app has a callback.",
-  } satisfies Record<Endpoint["state"], string>,
+  } satisfies Record<CallbackState, string>,
 };
 
 export const publisherApps = {
@@ -145,9 +138,7 @@ export const publisherApps = {
   callback: "Callback",
   noCallback: "None: rewards wait",
   more: "Load more",
-  looking: "Looking through the apps…",
-  seen: (found: number, seen: number) =>
-    `${plural(found, "app", "apps")} of this publisher among the first ${count(seen)} of all apps. Further ones may follow.`,
+  loading: "Loading…",
   emptyTitle: "No apps",
   empty: "Its owner sets up apps in the dashboard, once the publisher is approved.",
 };
@@ -187,11 +178,6 @@ export const people = {
   withdrawText: "The link stops working at once.",
   withdrawRecoveryText: "The link stops working at once. This member cannot sign in until there is another one.",
   withdrawn: (name: string) => `The invite for ${name} was withdrawn.`,
-  roleHints: {
-    owner: "everything, including members",
-    developer: "reports, rewards, apps, keys and settings, no members",
-    analyst: "reports, and rewards without their users",
-  } as Partial<Record<Role, string>>,
 };
 
 export const audit = {
@@ -209,24 +195,15 @@ export const keys = {
   none: "None was issued yet.",
   asked: (by: string, at: number) => `${by} asked for a new one on ${timeText(at)}.`,
   reason: (reason: string) => `Reason: ${reason}`,
-  reportTitle: "Report keys",
-  reportIntro: "With one of them a script or a BI tool reads this publisher's reports.",
-  create: "Create a key",
-  label: "Label",
+};
+
+export const reportKeys = {
+  title: "Report keys",
+  intro: "With one of them a script or a BI tool reads this publisher's reports.",
   labelHint: "Where the key is used, for example “data warehouse”.",
-  createdAt: "Created",
-  by: (name: string) => `by ${name}`,
-  lastUsed: "Last used",
-  revoke: "Revoke",
-  revokeOf: (label: string) => `Revoke ${label}`,
-  revokeTitle: (label: string) => `Revoke “${label}”?`,
-  revokeText: "Scripts of the publisher that use this key are refused from the next request on. This cannot be undone.",
-  revoked: (label: string) => `“${label}” was revoked.`,
-  emptyTitle: "No report keys",
   empty: "Owners and developers of the publisher make their own in the dashboard.",
-  madeTitle: "Copy the new key now",
   made: "It is shown only this once. Send it to the publisher by a safe channel.",
-  newKey: "New report key",
+  revokeText: "Scripts of the publisher that use this key are refused from the next request on. This cannot be undone.",
 };
 
 export const facts = {
@@ -241,6 +218,12 @@ export const facts = {
   countedRows: "Counted rows",
   countedClicks: "Counted clicks",
   countedRevenue: "Counted revenue",
+  /** Most days are loaded in their own year, which stands above. */
+  loadedOn: (at: number, date: string) => {
+    const loaded = new Date(at * 1000).toISOString().slice(0, 10);
+    return `loaded ${loaded.slice(0, 4) === date.slice(0, 4) ? shortDate(loaded) : dateText(loaded)}`;
+  },
+  loadedBy: (name: string) => `by ${name}`,
   replace: "Replace",
   replaceOf: (date: string) => `Replace ${dateText(date)}`,
   load: "Load a day",

@@ -7,8 +7,8 @@ export const search = {
   label: "Search",
   /** Where there is room for it. */
   placeholder: "Paste an id",
-  hint: "Transaction, click, user, app, offer or goal id, or the start of a key. Press / to come here.",
-  button: "Search",
+  hint: "Transaction, click, user, app, offer or goal id, or the start of a key.",
+  shortcut: (keys: string) => `Press ${keys} to come here.`,
   note: "Paste a transaction id, a click id, a user id, an App-Id, an offer or goal id, or the start of a key.",
   nothingYet: "Paste something to find out what it is",
   nothingYetText: "What you paste is not stored, and is in no address that a server sees.",

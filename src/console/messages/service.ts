@@ -1,13 +1,11 @@
 // Text of how the service is doing.
 
-import { count, dateText, durationText, exactTimeText } from "../../pages/format";
+import { count, durationText, exactTimeText } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
-import type { EndpointState } from "../types/service";
 
 export const service = {
   title: "Service",
   note: "Publication, delivery, limits, and what an app's day adds up to.",
-  failed: "This part could not be loaded.",
   publication: {
     title: "Publication",
     note: "Changes of apps and offers reach clicks and lists with the next publication.",
@@ -42,13 +40,6 @@ export const service = {
     next: "Next try",
     waiting: "Waiting",
     dead: "Given up",
-    states: {
-      none: "No callback",
-      healthy: "Working",
-      failing: "Failing",
-      disabled: "Switched off",
-      unknown: "Did not answer",
-    } satisfies Record<EndpointState, string>,
     well: (looked: number) => `All of the ${plural(looked, "callback", "callbacks")} looked at work.`,
     some: (bad: number, looked: number) => `${count(bad)} of the ${plural(looked, "callback", "callbacks")} looked at.`,
     no: "No app looked at has a callback.",
@@ -91,26 +82,5 @@ export const service = {
     kinds: { click: "Clicks", conversion: "Conversions" },
     used: "Used",
     of: (used: number, limit: number) => `${count(used)} of ${count(limit)}`,
-  },
-  day: {
-    title: "An app's day",
-    note: "What the app's rewards of a day add up to, and whether the reports have the same.",
-    app: "App",
-    date: "Day (UTC)",
-    show: "Compare",
-    rewards: "Rewards",
-    late: "More than 24 hours after the click",
-    superseded: "Paid by terms that were replaced",
-    share: (part: number, all: number) => (all > 0 ? `${count(part)}, ${Math.round((100 * part) / all)} %` : count(part)),
-    paid: "Paid",
-    inReports: "In the reports",
-    waiting: "On its way to the reports",
-    difference: "Difference",
-    same: (date: string) => `Rewards and reports agree for ${dateText(date)}.`,
-    differs: "Rewards and reports differ. These rewards are of the offers that do:",
-    transaction: "Reward",
-    offer: "Offer",
-    notFound: "There is no such app.",
-    badDate: "Choose a day.",
   },
 };

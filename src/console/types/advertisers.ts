@@ -28,7 +28,7 @@ export interface Parameter {
   value: string;
 }
 
-export interface Verdict {
+interface Verdict {
   http_status: number;
   code: string;
   verdict: string;

@@ -43,8 +43,10 @@ export interface AppPage {
   cursor: string | null;
 }
 
+export type CallbackState = "none" | "healthy" | "failing" | "disabled";
+
 export interface CallbackHealth {
-  state: "none" | "healthy" | "failing" | "disabled";
+  state: CallbackState;
   consecutive_failures: number;
   next_try_ts: number | null;
   waiting: number;

@@ -1,6 +1,7 @@
 // Types of publishers, their people, keys and facts. They follow openapi.yaml.
 
 import type { Role } from "../types";
+import type { CallbackState } from "./apps";
 
 export interface Publisher {
   publisher_id: string;
@@ -23,21 +24,6 @@ export interface PubKeyRequest {
 
 export interface PubKey {
   pub_key: string;
-}
-
-export interface ReportKey {
-  key_id: string;
-  label: string;
-  scope: string;
-  created_at: number;
-  created_by: { member_id: string | null; name: string };
-  last_used_at: number | null;
-}
-
-export interface NewReportKey {
-  key_id: string;
-  api_key: string;
-  scope: string;
 }
 
 export interface PublisherMember {
@@ -76,7 +62,7 @@ export interface RewardCounts {
 }
 
 export interface Endpoint {
-  state: "none" | "healthy" | "failing" | "disabled";
+  state: CallbackState;
   /** When it was disabled. */
   since: number | null;
   waiting: number;
@@ -104,8 +90,8 @@ export interface DaySums {
 
 export interface FactsDay {
   date: string;
-  /** What was loaded. */
-  loaded?: DaySums;
+  /** What was loaded, when it was last loaded, and by whom. */
+  loaded?: DaySums & { loaded_at?: number; loaded_by?: string };
   /** What Signpost counted. */
   offers?: DaySums;
 }

@@ -76,9 +76,3 @@ export interface Erased {
   /** They are cleared once their callback is done. */
   waiting: number;
 }
-
-export interface ListedApp {
-  app_id: string;
-  name: string;
-  publisher_id: string;
-}

@@ -1,5 +1,7 @@
 // How the service is doing.
 
+import type { CallbackState } from "./apps";
+
 export interface Service {
   /** Null while the catalog does not answer. */
   catalog: {
@@ -24,12 +26,11 @@ export interface Pool {
   refused: number;
 }
 
-export type EndpointState = "none" | "healthy" | "failing" | "disabled" | "unknown";
-
 export interface Endpoint {
   app_id: string;
   publisher_id: string;
-  state: EndpointState;
+  /** Unknown where the app did not answer. */
+  state: CallbackState | "unknown";
   consecutive_failures?: number;
   next_try_ts?: number | null;
   waiting?: number;
@@ -40,28 +41,4 @@ export interface Endpoint {
 export interface EndpointPage {
   callbacks: Endpoint[];
   cursor: string | null;
-}
-
-/** Sums are in micro-USD. */
-export interface Comparison {
-  app_id: string;
-  date: string;
-  outboxes: { outbox: number; rewards: number; reversals: number }[];
-  rewards: number;
-  rewards_after_24_h: number;
-  rewards_by_superseded_terms: number;
-  paid_micro_usd: number;
-  waiting_micro_usd: number;
-  ledger_micro_usd: number;
-  difference_micro_usd: number;
-  transactions: { transaction_id: string; offer_id: string; paid_micro_usd: number }[];
-}
-
-export interface CapNearEnd {
-  offer_id: string;
-  name: string;
-  kind: "click" | "conversion";
-  dur: string;
-  lim: number;
-  used: number;
 }

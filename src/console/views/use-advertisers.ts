@@ -2,10 +2,9 @@
 
 import { useCached } from "../../pages/cache";
 import { advertisersApi } from "../api/advertisers";
+import { ADVERTISER_NAMES_KEY } from "./cache-keys";
 
 const MOST = 1000;
-
-export const ADVERTISER_NAMES_KEY = "advertiser names";
 
 export function useAdvertisers() {
   const { data } = useCached(ADVERTISER_NAMES_KEY, () => advertisersApi.list(null, MOST));

@@ -1,15 +1,14 @@
 // The audit log, newest first; older entries are added below.
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import { useAction } from "../action";
 import { accountApi as api } from "../account-api";
-import { useCached } from "../cache";
-import { Empty, Failed, FormError, Stale } from "../components/states";
+import { More } from "../components/more";
+import { Empty, Failed, Stale } from "../components/states";
 import { type Column, Table, TableSkeleton } from "../components/table";
 import { timeText } from "../format";
 import { AUDIT_ACTIONS, auditDetail, SECTION_NAMES, settings } from "../messages";
 import type { AuditEntry, AuditPage } from "../types";
+import { usePages } from "../use-pages";
 import { Page } from "./page";
 import { type Named, Person, sharedNames } from "./person";
 
@@ -74,26 +73,23 @@ interface Props {
 
 /** The audit of an account, which need not be the site's own. */
 export function AuditEntries({ cacheKey, load }: Props) {
-  const newest = useCached(cacheKey, () => load(null));
-  // Older pages hold on to the first page that they continue, so that a refresh leaves no gap between them.
-  const [kept, setKept] = useState<AuditPage | null>(null);
-  const page = kept ?? newest.data;
-  const more = useAction(async () => {
-    const next = await load(page!.cursor);
-    setKept({ entries: [...page!.entries, ...next.entries], cursor: next.cursor });
+  const pages = usePages<AuditEntry>(cacheKey, async (from) => {
+    const { entries, cursor } = await load(from);
+    return { rows: entries, cursor };
   });
+  const { first, rows, hasMore, reload } = pages;
   return (
     <>
-      <Stale of={newest} retry={newest.reload} />
-      {!page ? (
-        newest.error ? (
-          <Failed error={newest.error} retry={newest.reload} />
+      <Stale of={first} retry={reload} />
+      {!rows ? (
+        first.error ? (
+          <Failed error={first.error} retry={reload} />
         ) : (
           <div class="card">
             <TableSkeleton rows={8} />
           </div>
         )
-      ) : page.entries.length === 0 ? (
+      ) : rows.length === 0 ? (
         <Empty title={text.emptyTitle}>{text.empty}</Empty>
       ) : (
         <>
@@ -101,19 +97,13 @@ export function AuditEntries({ cacheKey, load }: Props) {
             <Table
               stacks
               name={SECTION_NAMES.audit}
-              columns={columns(page.entries)}
-              rows={page.entries}
+              columns={columns(rows)}
+              rows={rows}
               rowKey={(entry) => `${entry.at} ${entry.actor_id ?? entry.by} ${entry.action} ${entry.subject_id ?? entry.subject}`}
             />
           </div>
-          <FormError error={more.error} />
-          {page.cursor ? (
-            <button type="button" class="button" aria-disabled={more.isRunning} onClick={() => void more.run()}>
-              {text.more}
-            </button>
-          ) : (
-            <p class="note">{text.end}</p>
-          )}
+          <More of={pages} label={text.more} />
+          {!hasMore && <p class="note">{text.end}</p>}
         </>
       )}
     </>

@@ -16,7 +16,7 @@ export interface Column<Row> {
   sortable?: boolean;
 }
 
-export interface Sorting {
+interface Sorting {
   column: string;
   ascending: boolean;
   onSort: (column: string) => void;

@@ -72,7 +72,6 @@ export const errors = {
 export const account = {
   menu: "Account",
   accounts: "Accounts",
-  current: "current",
   signedInAs: (name: string, role: Role) => `${name}, ${ROLE_NAMES[role].toLowerCase()}`,
   add: "Add another account",
   signOut: "Sign out",

@@ -31,7 +31,7 @@ export interface RewardCallback {
   attempts_total: number;
 }
 
-export interface RewardClick {
+interface RewardClick {
   country: string | null;
   placement: string | null;
   gaid: string | null;

@@ -79,7 +79,7 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
       prepare: (page) => answerFor(page, "GET", "attention", failing),
       shows: shows("This could not be loaded"),
     },
-    "search-empty": { path: "/console/search", act: (page) => page.keyboard.press("/"), isOverlay: true },
+    "search-empty": { path: "/console/search", act: (page) => page.keyboard.press("Control+k"), isOverlay: true },
     "search-none": { path: searched("x"), prepare: found({ matches: [], needs_app: false }), shows: shows("Nothing has") },
     "search-app": { path: searched("x"), prepare: found({ matches: [], needs_app: true }), shows: shows("Which app") },
     "search-several": {
@@ -129,7 +129,7 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
     service: {
       path: `/console/service?app=${WEB_APP}&date=${new Date().toISOString().slice(0, 10)}`,
       prepare: attention(open(rewards.held)),
-      shows: shows(/agree for|differ/),
+      shows: shows(/agrees:|agrees so far|differs by/),
     },
     "service-publish": {
       path: "/console/service",

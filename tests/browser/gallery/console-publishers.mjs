@@ -167,9 +167,9 @@ export const views = ({ admin, support }) => ({
     },
     shows: shows(/^The receiver did not answer/),
   },
-  "console-app-agrees": { path: `${APP}?reconcile=${addDays(today(), -3)}`, cookie: admin, shows: shows(/ agrees: /) },
+  "console-app-agrees": { path: `${APP}?date=${addDays(today(), -3)}`, cookie: admin, shows: shows(/ agrees: /) },
   "console-app-differs": {
-    path: `${APP}?reconcile=2026-11-03`,
+    path: `${APP}?date=2026-11-03`,
     cookie: admin,
     prepare: (page) => answerFor(page, "GET", "reconcile", { status: 200, json: DIFFERENT }),
     shows: shows(/ differs by /),

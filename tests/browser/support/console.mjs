@@ -3,9 +3,13 @@
 import assert from "node:assert/strict";
 import { USER_AGENT } from "./signpost.mjs";
 
+/** The address of a fresh invite to the console. */
+export const inviteToConsole = async (signpost, role = "admin", name = "Nora Lind") =>
+  (await signpost.operator("POST", "/members/invites", { name, role })).url;
+
 /** Spends a fresh invite to the console by local sign-in; returns the cookie for Playwright. */
 export async function signInToConsole(signpost, role = "admin", name = "Nora Lind") {
-  const { url } = await signpost.operator("POST", "/members/invites", { name, role });
+  const url = await inviteToConsole(signpost, role, name);
   const answer = await fetch(`${signpost.base}/v1/console/sign_in`, {
     method: "POST",
     headers: {
@@ -30,3 +34,18 @@ export const answerFor = (page, method, path, answer) =>
 
 /** Holds a call of the operator back until the page is closed. */
 export const holdCall = (page, path) => page.route(call(path), () => {});
+
+/** Ends a session elsewhere than in the browser that has it. */
+export async function signOutOfConsole(signpost, { name, value }) {
+  const answer = await fetch(`${signpost.base}/v1/console/sign_out`, {
+    method: "POST",
+    headers: {
+      "Content-Type": "application/json",
+      Cookie: `${name}=${value}`,
+      Origin: signpost.base,
+      "Sec-Fetch-Site": "same-origin",
+    },
+    body: "{}",
+  });
+  assert.equal(answer.status, 204, await answer.text());
+}

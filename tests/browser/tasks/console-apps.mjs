@@ -83,5 +83,5 @@ export async function reconcile(page, hand, date, verdict) {
   await hand.writeDate(region.getByLabel("Day, in UTC"), date);
   await hand.press(region.getByRole("button", { name: "Compare" }));
   await region.getByText(verdict).waitFor();
-  assert.match(page.url(), new RegExp(`reconcile=${date}$`));
+  assert.match(page.url(), new RegExp(`date=${date}$`));
 }

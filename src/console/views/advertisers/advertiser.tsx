@@ -1,4 +1,4 @@
-// The page of an advertiser: its name, its tokens, its postbacks, and the check of a URL.
+// The page of an advertiser: its name, its tokens, its postbacks, the check of a URL, and its offers.
 
 import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../pages/cache";
@@ -8,14 +8,13 @@ import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states
 import { say } from "../../../pages/components/status";
 import { withVerification } from "../../../pages/passkeys";
 import { advertisersApi } from "../../api/advertisers";
-import { pageQuery } from "../../api/operator";
 import { advertisers as text } from "../../messages/advertisers";
-import { ADVERTISERS_PATH, OFFERS_PATH } from "../../router";
+import { ADVERTISERS_PATH } from "../../router";
 import { may } from "../../session";
 import type { Advertiser as Kept } from "../../types/advertisers";
-import { ADVERTISER_NAMES_KEY } from "../use-advertisers";
 import { CheckCard } from "./check";
-import { ADVERTISERS_KEY, advertiserKey } from "./keys";
+import { ADVERTISER_NAMES_KEY, ADVERTISERS_KEY, advertiserKey } from "../cache-keys";
+import { ItsOffers } from "./its-offers";
 import { Postbacks } from "./postbacks";
 import { Tokens } from "./tokens";
 
@@ -31,9 +30,6 @@ export function Advertiser({ advertiserId }: { advertiserId: string }) {
         <a class="button" href={ADVERTISERS_PATH}>
           {text.toList}
         </a>
-        <a class="button" href={OFFERS_PATH + pageQuery({ advertiser: advertiserId })}>
-          {text.offers}
-        </a>
         {data && may("manage") && (
           <button type="button" class="button" onClick={() => setRenaming(true)}>
             {text.rename}
@@ -46,6 +42,7 @@ export function Advertiser({ advertiserId }: { advertiserId: string }) {
           <Tokens advertiser={data} reload={reload} />
           <Postbacks advertiserId={advertiserId} />
           <CheckCard />
+          <ItsOffers advertiserId={advertiserId} />
         </>
       ) : error?.status === 404 ? (
         <Empty title={text.notFound} />

@@ -7,28 +7,27 @@ import { FormDialog, TextField } from "../../../pages/components/dialog";
 import { Field } from "../../../pages/components/field";
 import { Heading } from "../../../pages/components/heading";
 import { Plus } from "../../../pages/components/icons";
-import { Empty, Failed, FormError, Stale } from "../../../pages/components/states";
+import { More } from "../../../pages/components/more";
+import { Empty, Failed, Stale } from "../../../pages/components/states";
 import { say } from "../../../pages/components/status";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
 import { timeText } from "../../../pages/format";
 import { navigate, search, setSearch } from "../../../pages/navigation";
 import { withVerification } from "../../../pages/passkeys";
-import { usePages } from "../../../pages/use-pages";
+import { queryText } from "../../../pages/query-text";
+import { useMatching, usePages } from "../../../pages/use-pages";
 import { advertisersApi } from "../../api/advertisers";
-import { pageQuery } from "../../api/operator";
+import { isId, LONGEST_ID } from "../../ids";
 import { advertisers as text, check } from "../../messages/advertisers";
 import { advertiserPath } from "../../router";
 import { may } from "../../session";
 import type { Advertiser } from "../../types/advertisers";
-import { ADVERTISER_NAMES_KEY } from "../use-advertisers";
 import { CheckDialog } from "./check";
-import { ADVERTISERS_KEY } from "./keys";
+import { ADVERTISER_NAMES_KEY, ADVERTISERS_KEY } from "../cache-keys";
 import { isValid } from "./tokens";
 
 const PAGE_ADVERTISERS = 100;
-const LONGEST_ID = 64;
 const LONGEST_NAME = 200;
-const ID = /^[A-Za-z0-9-]{1,64}$/;
 
 const loadPage = async (cursor: string | null) => {
   const page = await advertisersApi.list(cursor, PAGE_ADVERTISERS);
@@ -65,22 +64,18 @@ function List() {
   useEffect(() => {
     if (typed.trim() !== wanted) setTyped(wanted);
   }, [wanted]);
-  const { first, rows, cursor, more } = usePages(ADVERTISERS_KEY, loadPage);
+  const pages = usePages(ADVERTISERS_KEY, loadPage);
+  const { first, rows, hasMore, more, reload } = pages;
   const change = (next: string) => {
     setTyped(next);
-    setSearch(pageQuery({ q: next.trim() }), "replace");
+    setSearch(queryText({ q: next.trim() }), "replace");
   };
   const isWanted = ({ name, advertiser_id }: Advertiser) =>
     [name, advertiser_id].some((value) => value.toLowerCase().includes(wanted.toLowerCase()));
-  const shown = rows?.filter(isWanted);
-  const isSearching = shown?.length === 0 && cursor !== null;
-  useEffect(() => {
-    // Nobody is shown an empty list while there may be an advertiser that matches.
-    if (isSearching && !more.isRunning && !more.error) void more.run();
-  }, [isSearching, more.isRunning, wanted]);
+  const { shown, isSearching } = useMatching(pages, isWanted, wanted);
   if (!rows || !shown) {
     return first.error ? (
-      <Failed error={first.error} retry={first.reload} />
+      <Failed error={first.error} retry={reload} />
     ) : (
       <div class="card">
         <TableSkeleton rows={6} />
@@ -90,7 +85,7 @@ function List() {
   if (rows.length === 0) return <Empty title={text.emptyTitle}>{text.empty}</Empty>;
   return (
     <>
-      <Stale of={first} retry={first.reload} />
+      <Stale of={first} retry={reload} />
       <form class="card padded list-filters" role="search" aria-label={text.title} onSubmit={(event) => event.preventDefault()}>
         <Field label={text.search}>
           {(props) => (
@@ -110,7 +105,7 @@ function List() {
           <Table stacks name={text.title} columns={COLUMNS} rows={shown} rowKey={({ advertiser_id }) => advertiser_id} />
         </div>
       ) : (
-        cursor === null && (
+        !hasMore && (
           <Empty
             title={text.noneTitle}
             action={
@@ -121,17 +116,12 @@ function List() {
           />
         )
       )}
-      <FormError error={more.error} />
       <div class="row list-foot">
-        {cursor !== null && (!isSearching || more.error !== null) && (
-          <button type="button" class="button" aria-disabled={more.isRunning} onClick={() => void more.run()}>
-            {text.more}
-          </button>
-        )}
+        {(!isSearching || more.error !== null) && <More of={pages} label={text.more} />}
         <p class="note" role="status">
           {isSearching
             ? text.searching(rows.length)
-            : shown.length > 0 && text.shown(shown.length, rows.length, cursor === null)}
+            : shown.length > 0 && text.shown(shown.length, rows.length, !hasMore)}
         </p>
       </div>
     </>
@@ -171,7 +161,7 @@ function Create({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
   const create = async () => {
-    if (!ID.test(id)) return setProblem(text.badId);
+    if (!isId(id)) return setProblem(text.badId);
     // A call that writes an advertiser would rename the one that is there.
     const isTaken = await advertisersApi.read(id).then(
       () => true,

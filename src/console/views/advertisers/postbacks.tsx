@@ -1,20 +1,22 @@
 // The postback doctor: the newest postbacks of an advertiser, each with what happened and what mends it.
 
-import { useEffect } from "preact/hooks";
-import { put } from "../../../pages/cache";
-import { Failed, FormError, Stale } from "../../../pages/components/states";
+import { useRef } from "preact/hooks";
+import { More } from "../../../pages/components/more";
+import { Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
 import { exactTimeText } from "../../../pages/format";
 import { search, setSearch } from "../../../pages/navigation";
+import { queryText } from "../../../pages/query-text";
 import { type ListPage, usePages } from "../../../pages/use-pages";
 import { advertisersApi } from "../../api/advertisers";
-import { pageQuery } from "../../api/operator";
 import { CODE_NAMES, codeName, doctor as text } from "../../messages/advertisers";
+import { usePolling } from "../../poll";
 import { offerPath, rewardPath } from "../../router";
 import type { Postback } from "../../types/advertisers";
 import { CodeBadge, Parameters, Words } from "./verdict";
 
-const POLL_MILLISECONDS = 5000;
+// The catalog answers, which must have time for the rest of the service.
+const POLL_MILLISECONDS = 10_000;
 
 type Page = ListPage<Postback> & { notShown: number; since: number | null };
 
@@ -23,20 +25,14 @@ const codeOf = (query: string) => new URLSearchParams(query).get("code") ?? "";
 export function Postbacks({ advertiserId }: { advertiserId: string }) {
   const code = codeOf(search.value);
   const key = `postbacks ${advertiserId} ${code}`;
-  const load = async (cursor: string | null, isPoll = false): Promise<Page> => {
-    const page = await advertisersApi.postbacks(advertiserId, code, cursor, isPoll);
+  const isPoll = useRef(false);
+  const pages = usePages(key, async (cursor): Promise<Page> => {
+    const page = await advertisersApi.postbacks(advertiserId, code, cursor, isPoll.current);
     return { rows: page.postbacks, cursor: page.cursor, notShown: page.not_shown, since: page.since };
-  };
-  const { first, rows, cursor, isOnlyFirst, more } = usePages(key, (cursor) => load(cursor));
-  const isFollowed = first.data !== undefined && isOnlyFirst;
-  useEffect(() => {
-    if (!isFollowed) return;
-    // One that is not answered is made up for by the next.
-    const poll = () => load(null, true).then((page) => put(key, page));
-    const timer = setInterval(() => !document.hidden && void poll().catch(() => {}), POLL_MILLISECONDS);
-    return () => clearInterval(timer);
-  }, [key, isFollowed]);
-  const show = (chosen: string) => setSearch(pageQuery({ code: chosen }), "replace");
+  });
+  const { first, rows, isOnlyFirst, reload } = pages;
+  usePolling({ key, of: first, isPoll, changes: () => isOnlyFirst, milliseconds: POLL_MILLISECONDS });
+  const show = (chosen: string) => setSearch(queryText({ code: chosen }), "replace");
   const codes = Object.keys(CODE_NAMES);
   if (code && !codes.includes(code)) codes.push(code);
   return (
@@ -60,10 +56,10 @@ export function Postbacks({ advertiserId }: { advertiserId: string }) {
           </label>
         </div>
       </div>
-      <Stale of={first} retry={first.reload} />
+      <Stale of={first} retry={reload} />
       {!rows ? (
         first.error ? (
-          <Failed compact error={first.error} retry={first.reload} />
+          <Failed compact error={first.error} retry={reload} />
         ) : (
           <TableSkeleton rows={4} />
         )
@@ -82,13 +78,8 @@ export function Postbacks({ advertiserId }: { advertiserId: string }) {
       )}
       {rows && (
         <div class="card-foot postbacks-foot">
-          <FormError error={more.error} />
           <div class="row">
-            {cursor !== null && rows.length > 0 && (
-              <button type="button" class="button" aria-disabled={more.isRunning} onClick={() => void more.run()}>
-                {text.more}
-              </button>
-            )}
+            <More of={pages} label={text.more} />
             <p class="note">
               {rows.length > 0 && text.shown(rows.length)}
               {rows.length > 0 && `. ${isOnlyFirst ? text.live : text.kept}`}

@@ -6,7 +6,9 @@ import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states
 import { Table, TableSkeleton } from "../../../pages/components/table";
 import { count } from "../../../pages/format";
 import { search } from "../../../pages/navigation";
+import { oneOf, queryText } from "../../../pages/query-text";
 import { attention as api } from "../../api/attention";
+import { isAppId } from "../../ids";
 import { useAppNames } from "../../app-names";
 import { attention as text, KIND_HINTS, KIND_NAMES } from "../../messages/attention";
 import { usePolled } from "../../poll";
@@ -30,17 +32,14 @@ function parseQuery(query: string): Query {
   const values = new URLSearchParams(query);
   const app = values.get("app") ?? "";
   return {
-    kind: KINDS.find((kind) => kind === values.get("kind")) ?? "",
-    app: /^\d{8}$/.test(app) ? app : "",
+    kind: oneOf(values.get("kind"), KINDS),
+    app: isAppId(app) ? app : "",
     cursor: values.get("cursor") ?? "",
   };
 }
 
 /** The address of another list; without its values it is the first page of all. */
-function href(query: Partial<Query>) {
-  const values = new URLSearchParams(Object.entries(query).filter(([, value]) => value)).toString();
-  return ATTENTION_PATH + (values && `?${values}`);
-}
+const href = (query: Partial<Query>) => ATTENTION_PATH + queryText(query);
 
 export function Attention() {
   const query = parseQuery(search.value);

@@ -13,7 +13,7 @@ const OF_REWARD: AttentionKind[] = ["held", "capped", "dead"];
 const isOfReward = ({ kind, app_id }: AttentionItem) => OF_REWARD.includes(kind) && app_id !== null;
 
 /** Where it is repaired. */
-export function repairHref(item: AttentionItem): string {
+function repairHref(item: AttentionItem): string {
   const { kind, app_id: app, subject } = item;
   if (app !== null && isOfReward(item)) return rewardPath(app, subject);
   if (app !== null && (kind === "disabled" || kind === "failing")) return appPath(app);

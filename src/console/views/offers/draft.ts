@@ -3,10 +3,10 @@
 import { timeText } from "../../../pages/format";
 import { micros, MICROS } from "../../../pages/micros";
 import { COUNTRIES } from "../../../pages/countries";
+import { isId } from "../../ids";
 import { editor as text } from "../../messages/offer-editor";
 import type { Category, Goal, KeptOffer, Offer, OfferType, OncePer, Platform } from "../../types/offers";
 
-export const ID = /^[A-Za-z0-9-]{1,64}$/;
 const MOST_PAYOUT = 1_000_000n * MICROS;
 const MOST_CAP = 1_000_000_000;
 const MOST_ORDER = 4_294_967_295;
@@ -51,11 +51,11 @@ export interface OfferDraft {
 const optional = (value: number | null | undefined) => (value == null ? "" : String(value));
 
 /** UNIX seconds as a field of date and time has them, in UTC. */
-export const timeField = (at: number | null | undefined) =>
+const timeField = (at: number | null | undefined) =>
   at == null ? "" : new Date(at * 1000).toISOString().slice(0, 19);
 
 /** Undefined where it is no time. */
-export function fieldTime(field: string): number | undefined {
+function fieldTime(field: string): number | undefined {
   const ms = Date.parse(`${field}Z`);
   return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000);
 }
@@ -170,7 +170,7 @@ export function problemsOf(draft: OfferDraft, keptSince: number | null | undefin
   draft.goals.forEach((goal, index) => {
     const path = (field: keyof GoalDraft) => `goals[${index}].${field}`;
     const isTwice = draft.goals.slice(0, index).some(({ id }) => id === goal.id);
-    if (!ID.test(goal.id)) problems.set(path("id"), goal.id === "" ? text.required : text.badId);
+    if (!isId(goal.id)) problems.set(path("id"), goal.id === "" ? text.required : text.badId);
     else if (isTwice) problems.set(path("id"), text.twice);
     require(path("ttl"), goal.ttl);
     const payout = micros(goal.payout_usd);

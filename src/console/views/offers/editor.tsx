@@ -18,7 +18,7 @@ import { documentOf, draftOf, NEW_OFFER, type OfferDraft, problemsOf, SHOWN_FIEL
 import { Goals } from "./editor-goals";
 import { General, Limits, Links, Rules, Targeting } from "./editor-parts";
 import type { EditorState } from "./fields";
-import { figuresKey, offerKey, OFFERS_KEY, termsKey } from "./keys";
+import { figuresKey, offerKey, offersKey, termsKey } from "../cache-keys";
 import { Preview } from "./preview";
 import { Review } from "./review";
 import { nowSeconds } from "./state-badge";
@@ -88,7 +88,7 @@ export function Editor({ offerId, kept, reload }: Props) {
     discard();
     say(kept ? review.saved : review.created);
     focusHeading();
-    for (const key of [OFFERS_KEY, termsKey(offerId), figuresKey(offerId)]) void refresh(key);
+    for (const key of [offersKey(), termsKey(offerId), figuresKey(offerId)]) void refresh(key);
   };
 
   return (

@@ -6,7 +6,7 @@ import { count, money, percent } from "../../../pages/format";
 import { offersApi } from "../../api/offers";
 import { offer as messages } from "../../messages/offers";
 import type { Figures, UsedCap } from "../../types/offers";
-import { figuresKey } from "./keys";
+import { figuresKey } from "../cache-keys";
 
 const text = messages.figures;
 const NEARLY = 0.8;

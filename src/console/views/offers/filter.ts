@@ -1,8 +1,8 @@
 // The filter of the list of offers: in the address, and over what is loaded.
 
+import { oneOf, queryText } from "../../../pages/query-text";
 import { type OfferState, STATE_NAMES } from "../../messages/offers";
 import { type KeptOffer, OFFER_TYPES } from "../../types/offers";
-import { pageQuery } from "../../api/operator";
 
 export interface OfferFilter {
   text: string;
@@ -20,13 +20,13 @@ export function parseFilter(search: string): OfferFilter {
   return {
     text: value("q"),
     advertiser: value("advertiser"),
-    type: OFFER_TYPES.find((type) => type === value("type")) ?? "",
-    state: STATES.find((state) => state === value("state")) ?? "",
+    type: oneOf(value("type"), OFFER_TYPES),
+    state: oneOf(value("state"), STATES),
   };
 }
 
 export const searchOf = ({ text, advertiser, type, state }: OfferFilter) =>
-  pageQuery({ q: text.trim(), advertiser, type, state });
+  queryText({ q: text.trim(), advertiser, type, state });
 
 export function stateOf({ active, starts_at, ends_at }: KeptOffer, now: number): OfferState {
   if (!active) return "off";

@@ -1,27 +1,12 @@
-// A file of an import: read as text, and counted by kind as far as its lines can be read.
+// A file of an import, counted by kind as far as its lines can be read.
 
-export const MOST_BYTES = 64 * 1024 * 1024;
+import type { TextFile } from "../../text-file";
+
 // Beyond it the count would hold the page up.
 const MOST_COUNTED = 8 * 1024 * 1024;
 
-export interface ImportFile {
-  name: string;
-  bytes: number;
-  text: string;
-}
-
-/** Null where it is not text in UTF-8. */
-export async function readFile(file: File): Promise<ImportFile | null> {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
-    return { name: file.name, bytes: file.size, text };
-  } catch {
-    return null;
-  }
-}
-
 /** How many resources of each kind there are, in the order of the lines; none for a large file. */
-export function kindsOf({ text, bytes }: ImportFile): Map<string, number> {
+export function kindsOf({ text, bytes }: TextFile): Map<string, number> {
   const kinds = new Map<string, number>();
   if (bytes > MOST_COUNTED) return kinds;
   for (const line of text.split("\n")) {
@@ -42,7 +27,7 @@ function kindOf(line: string): string | null {
 }
 
 /** The kind and the ID of the resource on a line, counted from 1. Nothing else is shown: lines of apps have secrets. */
-export function subjectOf({ text }: ImportFile, number: number): string {
+export function subjectOf({ text }: TextFile, number: number): string {
   try {
     const { kind, id } = JSON.parse(text.split("\n", number)[number - 1] ?? "") as { kind?: unknown; id?: unknown };
     return [kind, id].filter((part) => typeof part === "string").join(" ");

@@ -20,9 +20,9 @@ import { common } from "../../messages";
 import { importText as text } from "../../messages/import";
 import { OFFERS_PATH } from "../../router";
 import { may } from "../../session";
-import { sizeText } from "../publishers/facts-file";
-import { type ImportFile, kindsOf, MOST_BYTES, readFile, subjectOf } from "./import-file";
-import { OFFERS_KEY } from "./keys";
+import { readTextFile, sizeText, type TextFile } from "../../text-file";
+import { kindsOf, subjectOf } from "./import-file";
+import { offersKey } from "../cache-keys";
 
 // The API names no more.
 const MOST_WRONG_LINES = 20;
@@ -44,12 +44,12 @@ export function Import() {
 const wrongLines = (error: unknown): WrongLine[] => (error instanceof ApiError ? error.lines : []);
 
 function Steps() {
-  const [file, setFile] = useState<ImportFile | null>(null);
+  const [file, setFile] = useState<TextFile | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [checked, setChecked] = useState<{ count: number; kinds: string } | null>(null);
   const [imported, setImported] = useState<number | null>(null);
   const [isAsking, setAsking] = useState(false);
-  const check = useAction(async (chosen: ImportFile) => {
+  const check = useAction(async (chosen: TextFile) => {
     const { would_import } = await withVerification(() => offersApi.countImport(chosen.text));
     const kinds = [...kindsOf(chosen)].map(([kind, value]) => text.kind(kind, value));
     setChecked({ count: would_import, kinds: text.kinds(kinds) });
@@ -60,9 +60,8 @@ function Steps() {
     setImported(null);
     setProblem(null);
     setFile(null);
-    if (chosen.size > MOST_BYTES) return setProblem(text.tooLarge);
-    const read = await readFile(chosen);
-    if (!read) return setProblem(text.notRead);
+    const read = await readTextFile(chosen);
+    if (typeof read === "string") return setProblem(text[read]);
     setFile(read);
     await check.run(read);
   };
@@ -108,7 +107,7 @@ function Steps() {
             say(text.imported(value));
             setImported(value);
             setAsking(false);
-            void refresh(OFFERS_KEY);
+            void refresh(offersKey());
             focusHeading();
           }}
           onClose={() => setAsking(false)}
@@ -146,7 +145,7 @@ function Ready({ count: resources, kinds, onImport }: ReadyProps) {
   );
 }
 
-function WrongLines({ file, lines }: { file: ImportFile; lines: WrongLine[] }) {
+function WrongLines({ file, lines }: { file: TextFile; lines: WrongLine[] }) {
   const title = text.wrong(lines.length, lines.length < MOST_WRONG_LINES);
   const columns: Column<WrongLine>[] = [
     { key: "line", header: text.line, cell: ({ line }) => count(line) },

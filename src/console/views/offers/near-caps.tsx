@@ -6,12 +6,13 @@ import { Warning } from "../../../pages/components/icons";
 import { offersApi } from "../../api/offers";
 import { nearCaps as text } from "../../messages/offers";
 import { offerPath } from "../../router";
+import { NEAR_CAPS_KEY } from "../cache-keys";
 
 const SHOWN = 3;
 
 /** Without such caps it takes no room. A failure is said on the page of the service, too, and here in one line. */
 export function NearCaps() {
-  const near = useCached("near caps", offersApi.nearCaps);
+  const near = useCached(NEAR_CAPS_KEY, offersApi.nearCaps);
   const [isWhole, setWhole] = useState(false);
   if (!near.data) return near.error ? <p class="note near-caps-failed">{text.failed}</p> : null;
   const { caps } = near.data;

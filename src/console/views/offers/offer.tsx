@@ -16,7 +16,7 @@ import { useAdvertisers } from "../use-advertisers";
 import { writable } from "./draft";
 import { Editor } from "./editor";
 import { FiguresOf } from "./figures";
-import { offerKey, OFFERS_KEY } from "./keys";
+import { offerKey, offersKey } from "../cache-keys";
 import { StateBadge } from "./state-badge";
 import { TermsOf } from "./terms";
 
@@ -101,7 +101,7 @@ function Kept({ offer, reload, stale }: KeptProps) {
             const newest = await offersApi.read(id);
             const document = { ...writable(newest), active: !active };
             put(offerKey(id), await withVerification(() => offersApi.write(id, document)));
-            void refresh(OFFERS_KEY);
+            void refresh(offersKey());
             say(active ? text.deactivated : text.activated);
             setAsking(false);
           }}

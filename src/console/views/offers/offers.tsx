@@ -4,33 +4,29 @@ import { useEffect, useState } from "preact/hooks";
 import { FormDialog, TextField } from "../../../pages/components/dialog";
 import { Heading } from "../../../pages/components/heading";
 import { Plus } from "../../../pages/components/icons";
-import { Empty, Failed, FormError, Stale } from "../../../pages/components/states";
+import { More } from "../../../pages/components/more";
+import { Empty, Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
-import { money } from "../../../pages/format";
 import { common } from "../../messages";
 import { navigate, search, setSearch } from "../../../pages/navigation";
-import { usePages } from "../../../pages/use-pages";
+import { useMatching, usePages } from "../../../pages/use-pages";
 import { offersApi } from "../../api/offers";
+import { isId, LONGEST_ID } from "../../ids";
 import { offers as text } from "../../messages/offers";
 import { advertiserPath, IMPORT_PATH, offerPath } from "../../router";
 import { may } from "../../session";
 import type { Figures, KeptOffer } from "../../types/offers";
 import { useAdvertisers } from "../use-advertisers";
+import { offerColumn, payoutColumn, stateColumn } from "./columns";
 import { matches, NO_FILTER, type OfferFilter, parseFilter, searchOf } from "./filter";
-import { ID } from "./draft";
-import { OFFERS_KEY } from "./keys";
+import { offersKey } from "../cache-keys";
 import { ListFilters } from "./list-filters";
 import { NearCaps } from "./near-caps";
-import { nowSeconds, StateBadge } from "./state-badge";
+import { nowSeconds } from "./state-badge";
 import { useFigures } from "./use-figures";
 
 // As many as one call gives figures of.
 const PAGE_OFFERS = 100;
-
-const loadPage = async (cursor: string | null) => {
-  const page = await offersApi.list(cursor, PAGE_OFFERS);
-  return { rows: page.offers, cursor: page.cursor };
-};
 
 export function Offers() {
   const [isCreating, setCreating] = useState(false);
@@ -63,14 +59,15 @@ function List() {
   useEffect(() => {
     if (typed.trim() !== filter.text) setTyped(filter.text);
   }, [filter.text]);
-  const { first, rows, cursor, more } = usePages(OFFERS_KEY, loadPage);
+  // Those of one advertiser are asked for; the other conditions hold for what is loaded.
+  const pages = usePages<KeptOffer>(offersKey(filter.advertiser), async (cursor) => {
+    const page = await offersApi.list(cursor, PAGE_OFFERS, filter.advertiser);
+    return { rows: page.offers, cursor: page.cursor };
+  });
+  const { first, rows, hasMore, more, reload } = pages;
   const now = nowSeconds();
-  const shown = rows?.filter((offer) => matches(offer, filter, now));
-  const isSearching = shown?.length === 0 && cursor !== null;
-  useEffect(() => {
-    // Nobody is shown an empty list while there may be offers that match.
-    if (isSearching && !more.isRunning && !more.error) void more.run();
-  }, [isSearching, more.isRunning, searchOf(filter)]);
+  const { shown, isSearching } = useMatching(pages, (offer) => matches(offer, filter, now), searchOf(filter));
+  const isFiltered = searchOf(filter) !== searchOf(NO_FILTER);
   return (
     <>
       <ListFilters
@@ -80,10 +77,10 @@ function List() {
           change(next);
         }}
       />
-      <Stale of={first} retry={first.reload} />
+      <Stale of={first} retry={reload} />
       {!rows || !shown ? (
         first.error ? (
-          <Failed error={first.error} retry={first.reload} />
+          <Failed error={first.error} retry={reload} />
         ) : (
           <div class="card">
             <TableSkeleton rows={8} />
@@ -91,10 +88,10 @@ function List() {
         )
       ) : shown.length > 0 ? (
         <Shown offers={shown} />
-      ) : rows.length === 0 ? (
+      ) : rows.length === 0 && !isFiltered ? (
         <Empty title={text.emptyTitle}>{text.empty}</Empty>
       ) : (
-        cursor === null && (
+        !hasMore && (
           <Empty
             title={text.noneTitle}
             action={
@@ -107,16 +104,11 @@ function List() {
           </Empty>
         )
       )}
-      <FormError error={more.error} />
       {rows && shown && rows.length > 0 && (
         <div class="row list-foot">
-          {cursor !== null && (!isSearching || more.error !== null) && (
-            <button type="button" class="button" aria-disabled={more.isRunning} onClick={() => void more.run()}>
-              {text.more}
-            </button>
-          )}
+          {(!isSearching || more.error !== null) && <More of={pages} label={text.more} />}
           <p class="note" role="status">
-            {isSearching ? text.searching(rows.length) : shown.length > 0 && text.shown(shown.length, rows.length, cursor === null)}
+            {isSearching ? text.searching(rows.length) : shown.length > 0 && text.shown(shown.length, rows.length, !hasMore)}
           </p>
         </div>
       )}
@@ -151,19 +143,8 @@ function Shown({ offers }: { offers: KeptOffer[] }) {
 }
 
 const columns = (nameOf: (id: string) => string, figures: Record<string, Figures>): Column<KeptOffer>[] => [
-  {
-    key: "offer",
-    header: text.offer,
-    cell: (offer) => (
-      <div class="offer">
-        <a href={offerPath(offer.offer_id)}>{offer.name}</a>
-        <span class="cell-second">
-          {offer.offer_id}, {offer.off_type}
-        </span>
-      </div>
-    ),
-  },
-  { key: "state", header: text.state, cell: (offer) => <StateBadge offer={offer} /> },
+  offerColumn,
+  stateColumn,
   {
     key: "advertiser",
     header: text.advertiser,
@@ -173,17 +154,7 @@ const columns = (nameOf: (id: string) => string, figures: Record<string, Figures
       </div>
     ),
   },
-  {
-    key: "payout",
-    header: text.payout,
-    isNumber: true,
-    cell: ({ goals }) => (
-      <span>
-        {money(goals.reduce((sum, { payout_usd }) => sum + payout_usd, 0))}
-        <span class="cell-second">{text.payoutNote(goals.length)}</span>
-      </span>
-    ),
-  },
+  payoutColumn,
   {
     key: "caps",
     header: text.caps,
@@ -224,14 +195,14 @@ function Create({ onClose }: { onClose: () => void }) {
       title={text.create}
       button={text.openEditor}
       onSubmit={async () => {
-        if (!ID.test(id)) return setBad(true);
+        if (!isId(id)) return setBad(true);
         onClose();
         navigate(offerPath(id));
       }}
       onClose={onClose}
     >
-      <TextField label={text.offerId} hint={text.createText} longest={64} value={id} onChange={(value) => setId(value.trim())} />
-      {isBad && !ID.test(id) && (
+      <TextField label={text.offerId} hint={text.createText} longest={LONGEST_ID} value={id} onChange={(value) => setId(value.trim())} />
+      {isBad && !isId(id) && (
         <p class="form-error" role="alert">
           {text.badId}
         </p>

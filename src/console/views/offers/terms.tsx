@@ -11,7 +11,7 @@ import { offer as messages, ONCE_PER_NAMES } from "../../messages/offers";
 import type { KeptOffer, Revision } from "../../types/offers";
 import { useAdvertisers } from "../use-advertisers";
 import { payoutText } from "./draft";
-import { termsKey } from "./keys";
+import { termsKey } from "../cache-keys";
 
 const text = messages.terms;
 const SHOWN = 3;

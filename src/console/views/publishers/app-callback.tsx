@@ -11,13 +11,13 @@ import { say } from "../../../pages/components/status";
 import { count } from "../../../pages/format";
 import { withVerification } from "../../../pages/passkeys";
 import { appsApi as api } from "../../api/apps";
+import { CallbackBadge } from "../../components/callback-badge";
 import { common } from "../../messages";
 import { callback as text } from "../../messages/apps";
 import { endpoints } from "../../messages/publishers";
 import { may } from "../../session";
 import type { App, CallbackHealth, CallbackTest } from "../../types/apps";
 import { hostOf } from "./apps";
-import { CallbackBadge } from "./callback-badge";
 
 export function AppCallback({ app }: { app: App }) {
   const key = `callback ${app.app_id}`;

@@ -11,7 +11,7 @@ import { decisions as text } from "../../messages/apps";
 import { may } from "../../session";
 import type { App, AppDocument } from "../../types/apps";
 import { listText } from "./app-document";
-import { appKey } from "./cache-keys";
+import { appKey } from "../cache-keys";
 import { changeOf, decidedOf, type Decision, DECISIONS, problemsOf, type Typed, typedOf } from "./decided";
 
 const LEAST_ROWS = 3;

@@ -11,7 +11,7 @@ import { appsApi as api } from "../../api/apps";
 import { document, terms as text } from "../../messages/apps";
 import { may } from "../../session";
 import type { App } from "../../types/apps";
-import { appKey } from "./cache-keys";
+import { appKey } from "../cache-keys";
 
 export function Terms({ app }: { app: App }) {
   const [isAsking, setAsking] = useState(false);

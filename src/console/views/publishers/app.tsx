@@ -5,6 +5,7 @@ import { CopyButton } from "../../../pages/components/copy-button";
 import { Heading } from "../../../pages/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states";
 import { appsApi as api } from "../../api/apps";
+import { Reconcile } from "../../components/reconcile";
 import { common } from "../../messages";
 import { app as text, PLATFORM_NAMES } from "../../messages/apps";
 import { appPath, publisherPath, PUBLISHERS_PATH, REWARDS_PATH } from "../../router";
@@ -12,8 +13,7 @@ import { AppCallback } from "./app-callback";
 import { AppDocument } from "./app-document";
 import { Decisions } from "./app-decisions";
 import { Terms } from "./app-terms";
-import { appKey } from "./cache-keys";
-import { Reconcile } from "./reconcile";
+import { appKey } from "../cache-keys";
 
 export function App({ appId }: { appId: string }) {
   const cached = useCached(appKey(appId), () => api.read(appId));

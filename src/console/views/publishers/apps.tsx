@@ -1,28 +1,24 @@
-// The apps of a publisher. The list of apps goes by App-Id, so all of them are looked through for those of one publisher.
+// The apps of a publisher.
 
+import { More } from "../../../pages/components/more";
 import { Empty, Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
+import { type Pages, usePages } from "../../../pages/use-pages";
 import { appsApi as api } from "../../api/apps";
-import { More } from "../../components/more";
 import { PLATFORM_NAMES } from "../../messages/apps";
 import { publisherApps as text } from "../../messages/publishers";
 import { appPath } from "../../router";
 import type { App } from "../../types/apps";
-import { useWalk, type Walk } from "../../walk";
 
-const PAGE_ROWS = 1000;
+const PAGE_ROWS = 100;
 
-export const useApps = (publisherId: string): Walk<App> =>
-  useWalk<App>(
-    `apps of ${publisherId}`,
-    async (cursor) => {
-      const page = await api.list(PAGE_ROWS, cursor);
-      return { rows: page.apps, cursor: page.cursor };
-    },
-    ({ publisher_id: id }) => id === publisherId,
-  );
+export const useApps = (publisherId: string): Pages<App> =>
+  usePages<App>(`apps of ${publisherId}`, async (cursor) => {
+    const page = await api.list(PAGE_ROWS, cursor, publisherId);
+    return { rows: page.apps, cursor: page.cursor };
+  });
 
-export function Apps({ apps }: { apps: Walk<App> }) {
+export function Apps({ apps }: { apps: Pages<App> }) {
   const { rows, first } = apps;
   return (
     <section aria-labelledby="apps-title">
@@ -43,8 +39,7 @@ export function Apps({ apps }: { apps: Walk<App> }) {
           <Table stacks name={text.title} columns={COLUMNS} rows={rows} rowKey={({ app_id }) => app_id} />
         </div>
       )}
-      {apps.hasMore && rows && <p class="note">{text.seen(rows.length, apps.seen)}</p>}
-      <More of={apps} label={text.more} busy={text.looking} />
+      <More of={apps} label={text.more} busy={text.loading} />
     </section>
   );
 }

@@ -11,13 +11,12 @@ import { fieldErrors } from "../../../pages/field-errors";
 import { navigate } from "../../../pages/navigation";
 import { withVerification } from "../../../pages/passkeys";
 import { publishersApi as api } from "../../api/publishers";
+import { isId, LONGEST_ID } from "../../ids";
 import { common } from "../../messages";
 import { publishers as text } from "../../messages/publishers";
 import { publisherPath } from "../../router";
 
 export const LONGEST_NAME = 200;
-const LONGEST_ID = 64;
-const ID = /^[A-Za-z0-9-]{1,64}$/;
 
 /** "Lumen Arcade" as lumen-arcade. */
 const idOf = (name: string) =>
@@ -45,7 +44,7 @@ export function CreatePublisher({ onClose }: { onClose: () => void }) {
   const [approved, setApproved] = useState(false);
   const [taken, setTaken] = useState<string | null>(null);
   const id = typedId ?? idOf(name);
-  const isBad = id !== "" && !ID.test(id);
+  const isBad = id !== "" && !isId(id);
   const action = useAction(async () => {
     const given = { name: name.trim(), approved };
     if (await isTaken(id)) return setTaken(id);

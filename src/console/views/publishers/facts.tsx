@@ -1,16 +1,16 @@
 // A publisher's facts by day: what was loaded, and what Signpost counted itself.
 
 import { useState } from "preact/hooks";
+import { More } from "../../../pages/components/more";
 import { Empty, Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
 import { count, dateText, money } from "../../../pages/format";
+import { usePages } from "../../../pages/use-pages";
 import { publishersApi as api } from "../../api/publishers";
-import { More } from "../../components/more";
 import { common } from "../../messages";
 import { facts as text, publishers } from "../../messages/publishers";
 import { may } from "../../session";
 import type { DaySums, FactsDay, Publisher } from "../../types/publishers";
-import { useWalk } from "../../walk";
 import { LoadDay } from "./load-day";
 
 const PAGE_DAYS = 31;
@@ -19,7 +19,7 @@ const PAGE_DAYS = 31;
 type Open = { date: string | null } | null;
 
 export function Facts({ publisher: { publisher_id: id } }: { publisher: Publisher }) {
-  const days = useWalk<FactsDay>(`facts ${id}`, async (cursor) => {
+  const days = usePages<FactsDay>(`facts ${id}`, async (cursor) => {
     const page = await api.facts(id, PAGE_DAYS, cursor);
     return { rows: page.days, cursor: page.cursor };
   });
@@ -93,7 +93,21 @@ const loaded = (day: FactsDay) => day.loaded;
 const counted = (day: FactsDay) => day.offers;
 
 const columns = (replace: (date: string) => void): Column<FactsDay>[] => [
-  { key: "date", header: text.date, cell: ({ date }) => dateText(date) },
+  {
+    key: "date",
+    header: text.date,
+    cell: ({ date, loaded: { loaded_at: at, loaded_by: by } = {} }) => (
+      <>
+        {dateText(date)}
+        {at !== undefined && (
+          <>
+            <span class="cell-second no-wrap">{text.loadedOn(at, date)}</span>
+            {by && <span class="cell-second">{text.loadedBy(by)}</span>}
+          </>
+        )}
+      </>
+    ),
+  },
   number("rows", text.loadedRows, loaded, ({ rows }) => count(rows)),
   number("requests", text.loadedRequests, loaded, ({ ad_requests: requests }) => count(requests)),
   number("impressions", text.loadedImpressions, loaded, ({ impressions }) => count(impressions)),

@@ -12,7 +12,7 @@ import { publishersApi as api } from "../../api/publishers";
 import { keys as text, requests } from "../../messages/publishers";
 import { may } from "../../session";
 import type { Publisher } from "../../types/publishers";
-import { REQUESTS_KEY } from "./cache-keys";
+import { REQUESTS_KEY } from "../cache-keys";
 import { ReportKeys } from "./report-keys";
 import { IssuePubKey } from "./requests";
 

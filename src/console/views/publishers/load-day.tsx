@@ -15,7 +15,8 @@ import { publishersApi as api } from "../../api/publishers";
 import { DropFile } from "../../components/drop-file";
 import { common } from "../../messages";
 import { facts as text } from "../../messages/publishers";
-import { type FactsFile, readFacts, sizeText } from "./facts-file";
+import { readTextFile, sizeText, type TextFile } from "../../text-file";
+import { linesOf, mediaTypeOf } from "./facts-file";
 
 interface Props {
   publisherId: string;
@@ -30,12 +31,12 @@ const ACCEPTED = ".csv,.ndjson,.jsonl,text/csv,application/x-ndjson";
 
 export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClose }: Props) {
   const [date, setDate] = useState(chosen ?? "");
-  const [file, setFile] = useState<FactsFile | null>(null);
+  const [file, setFile] = useState<TextFile | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const round = useRef(0);
   const load = useAction(async () => {
     if (!file) return setProblem(text.noFile);
-    const { rows } = await withVerification(() => api.replaceFacts(publisherId, date, file.text, file.mediaType));
+    const { rows } = await withVerification(() => api.replaceFacts(publisherId, date, file.text, mediaTypeOf(file)));
     say(text.done(date, rows));
     onClose();
     await onLoaded();
@@ -45,7 +46,7 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
     load.clear();
     // A file that was given meanwhile counts.
     const own = ++round.current;
-    const read = await readFacts(given);
+    const read = await readTextFile(given);
     if (own !== round.current) return;
     setFile(typeof read === "string" ? null : read);
     setProblem(typeof read === "string" ? text[read] : null);
@@ -75,7 +76,7 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
           text={text.drop}
           label={file ? text.otherFile : text.choose}
           hint={text.dropHint}
-          chosen={file && text.file(file.name, file.lines, sizeText(file.bytes))}
+          chosen={file && text.file(file.name, linesOf(file), sizeText(file.bytes))}
           problem={problem}
           onFile={(given) => void take(given)}
         />

@@ -4,19 +4,19 @@ import type { CachedView } from "../../../pages/cache";
 import { useCached } from "../../../pages/cache";
 import { Failed, Skeleton, Stale } from "../../../pages/components/states";
 import { type Column, Table } from "../../../pages/components/table";
-import { addDays, count, money } from "../../../pages/format";
+import { addDays, count, moneyOf } from "../../../pages/format";
 import { common } from "../../messages";
 import { publishersApi as api } from "../../api/publishers";
+import { CallbackBadge } from "../../components/callback-badge";
 import { endpoints, figures as text } from "../../messages/publishers";
 import { appPath } from "../../router";
-import { session } from "../../session";
+import { today } from "../../session";
+import type { CallbackState } from "../../types/apps";
 import type { Activity, Endpoint, Publisher, RewardCounts } from "../../types/publishers";
 import { Apps, useApps } from "./apps";
-import { activityKey } from "./cache-keys";
-import { CallbackBadge } from "./callback-badge";
+import { activityKey } from "../cache-keys";
 
 const DAYS = 30;
-const MICROS = 1_000_000;
 // A change needs about this time to arrive.
 const USUAL_MILLISECONDS = 5000;
 
@@ -56,9 +56,9 @@ const sum = (days: RewardCounts[], of: (day: RewardCounts) => number) =>
 
 /** Without data they keep their place. */
 function Tiles({ data }: { data: Activity | undefined }) {
-  const from = addDays(session.value?.today ?? new Date().toISOString().slice(0, 10), -DAYS);
+  const from = addDays(today(), -DAYS);
   const days = data?.days.filter(({ date }) => date >= from) ?? [];
-  const usd = (of: (day: RewardCounts) => number) => money(sum(days, of) / MICROS);
+  const usd = (of: (day: RewardCounts) => number) => moneyOf(sum(days, of));
   const tiles = [
     { label: text.approved, value: sum(days, (day) => day.approved), note: usd((day) => day.approved_micro_usd) },
     { label: text.pending, value: sum(days, (day) => day.pending), note: text.pendingNote },
@@ -95,7 +95,7 @@ function Tiles({ data }: { data: Activity | undefined }) {
 
 type AppEndpoint = Endpoint & { app_id: string };
 
-const ORDER: Endpoint["state"][] = ["disabled", "failing", "none", "healthy"];
+const ORDER: CallbackState[] = ["disabled", "failing", "none", "healthy"];
 
 const needsSomebody = ({ state, dead, waiting }: Endpoint) =>
   state === "disabled" || state === "failing" || dead > 0 || (state === "none" && waiting > 0);

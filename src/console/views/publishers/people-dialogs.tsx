@@ -7,7 +7,7 @@ import { focusHeading } from "../../../pages/components/heading";
 import { say } from "../../../pages/components/status";
 import { withVerification } from "../../../pages/passkeys";
 import { publishersApi as api } from "../../api/publishers";
-import { ROLE_NAMES } from "../../messages";
+import { ROLE_HINTS, ROLE_NAMES } from "../../messages";
 import { people as text } from "../../messages/publishers";
 import type { NewInvite, Role } from "../../types";
 import type { PublisherInvite, PublisherMember } from "../../types/publishers";
@@ -106,7 +106,7 @@ function Invite({ onSubmit, onClose }: InviteProps) {
       <Choices
         kind="radio"
         name={text.role}
-        choices={ROLES.map((value) => ({ value, label: ROLE_NAMES[value], hint: text.roleHints[value] }))}
+        choices={ROLES.map((value) => ({ value, label: ROLE_NAMES[value], hint: ROLE_HINTS[value] }))}
         chosen={[role]}
         onChange={([chosen]) => setRole(chosen!)}
       />

@@ -11,7 +11,7 @@ import { publisherPath, PUBLISHERS_PATH } from "../../router";
 import { may } from "../../session";
 import type { Publisher as Data } from "../../types/publishers";
 import { Audit } from "./audit";
-import { publisherKey } from "./cache-keys";
+import { publisherKey } from "../cache-keys";
 import { Facts } from "./facts";
 import { Keys } from "./keys";
 import { Overview } from "./overview";

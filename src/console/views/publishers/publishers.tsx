@@ -3,18 +3,18 @@
 import { useState } from "preact/hooks";
 import { Heading } from "../../../pages/components/heading";
 import { Plus } from "../../../pages/components/icons";
+import { More } from "../../../pages/components/more";
 import { Segments } from "../../../pages/components/segments";
 import { Empty, Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
 import { search, setSearch } from "../../../pages/navigation";
+import { usePages } from "../../../pages/use-pages";
 import { publishersApi as api } from "../../api/publishers";
-import { More } from "../../components/more";
 import { publishers as text } from "../../messages/publishers";
 import { publisherPath } from "../../router";
 import { may } from "../../session";
 import type { Publisher } from "../../types/publishers";
-import { useWalk } from "../../walk";
-import { PUBLISHERS_KEY } from "./cache-keys";
+import { PUBLISHERS_KEY } from "../cache-keys";
 import { CreatePublisher } from "./create";
 import { Requests } from "./requests";
 import { StateBadge } from "./state";
@@ -57,7 +57,7 @@ export function Publishers() {
 
 function List({ shown }: { shown: Shown }) {
   const isAll = shown === "all";
-  const list = useWalk<Publisher>(
+  const list = usePages<Publisher>(
     `${PUBLISHERS_KEY} ${shown}`,
     async (cursor) => {
       const page = await api.list(isAll ? PAGE_ROWS : SEARCHED_ROWS, cursor);
@@ -77,22 +77,24 @@ function List({ shown }: { shown: Shown }) {
   return (
     <>
       <Stale of={list.first} retry={list.reload} />
-      {list.rows.length === 0 ? (
+      {list.rows.length === 0 && !list.hasMore ? (
         isAll ? (
           <Empty title={text.emptyTitle}>{text.empty}</Empty>
         ) : (
           <Empty title={text.noneWaitingTitle}>{text.noneWaiting(list.seen)}</Empty>
         )
       ) : (
-        <div class="card table-card">
-          <Table
-            stacks
-            name={text.title}
-            columns={COLUMNS}
-            rows={list.rows}
-            rowKey={({ publisher_id: id }) => id}
-          />
-        </div>
+        list.rows.length > 0 && (
+          <div class="card table-card">
+            <Table
+              stacks
+              name={text.title}
+              columns={COLUMNS}
+              rows={list.rows}
+              rowKey={({ publisher_id: id }) => id}
+            />
+          </div>
+        )
       )}
       {!isAll && list.hasMore && <p class="note">{text.looked(list.rows.length, list.seen)}</p>}
       <More of={list} label={text.more} busy={text.loading} />

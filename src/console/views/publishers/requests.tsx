@@ -13,7 +13,7 @@ import { issue, requests as text } from "../../messages/publishers";
 import { publisherPath } from "../../router";
 import { may } from "../../session";
 import type { PubKeyRequest } from "../../types/publishers";
-import { REQUESTS_KEY } from "./cache-keys";
+import { REQUESTS_KEY } from "../cache-keys";
 
 type Request = PubKeyRequest & { publisher_id: string };
 

@@ -1,7 +1,9 @@
 // Filters of an app's rewards. The address holds them; a user id stands in its fragment, which no server sees.
 
 import { endOf, startOf } from "../../../pages/format";
+import { oneOf, queryText } from "../../../pages/query-text";
 import { STATE_NAMES } from "../../../pages/messages/rewards";
+import { isAppId } from "../../ids";
 import { rewards as text } from "../../messages/rewards";
 import { REWARDS_PATH } from "../../router";
 import type { ReplayFilter, ReplayQuestion, RewardDelivery, RewardState } from "../../types";
@@ -21,14 +23,11 @@ export interface RewardsFilter {
 
 export const NO_FILTER: RewardsFilter = { app: "", status: "", state: "", reason: "", user: "" };
 
-const oneOf = <Name extends string>(text: string | null, names: readonly Name[]) =>
-  names.find((name) => name === text) ?? "";
-
 export function parseFilter(search: string, hash: string): RewardsFilter {
   const query = new URLSearchParams(search);
   const app = query.get("app") ?? "";
   return {
-    app: /^\d{8}$/.test(app) ? app : "",
+    app: isAppId(app) ? app : "",
     status: oneOf(query.get("status"), STATES),
     // The word of the publisher's dashboard, whose links are alike.
     state: oneOf(query.get("delivery"), DELIVERIES),
@@ -37,15 +36,10 @@ export function parseFilter(search: string, hash: string): RewardsFilter {
   };
 }
 
-function write(values: Record<string, string>, sign: string): string {
-  const text = new URLSearchParams(Object.entries(values).filter(([, value]) => value)).toString();
-  return text && sign + text;
-}
-
 export const searchOf = ({ app, status, state, reason }: RewardsFilter) =>
-  write({ app, status, delivery: state, reason }, "?");
+  queryText({ app, status, delivery: state, reason });
 
-export const hashOf = ({ user }: RewardsFilter) => write({ user }, "#");
+export const hashOf = ({ user }: RewardsFilter) => queryText({ user }, "#");
 
 /** The list with a filter. */
 export const rewardsHref = (filter: Partial<RewardsFilter>) => {

@@ -3,7 +3,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { Field } from "../../../pages/components/field";
 import { DELIVERY_NAMES, STATE_NAMES } from "../../../pages/messages/rewards";
-import { AppField, isAppId } from "../../components/app-field";
+import { isAppId } from "../../ids";
+import { AppField } from "../../components/app-field";
 import { rewards as text } from "../../messages/rewards";
 import { DELIVERIES, NO_FILTER, type RewardsFilter, STATES } from "./filter";
 

@@ -1,13 +1,14 @@
 // Rewards of an app, the newest first; and what settles or sends many of them.
 
 import { Heading } from "../../../pages/components/heading";
-import { Empty, Failed, FormError } from "../../../pages/components/states";
+import { More } from "../../../pages/components/more";
+import { Empty, Failed, Stale } from "../../../pages/components/states";
 import { Table, TableSkeleton } from "../../../pages/components/table";
 import { fragment, search, setSearch } from "../../../pages/navigation";
 import { ReplayMany } from "../../../pages/rewards/replay-many";
+import { type Pages, usePages } from "../../../pages/use-pages";
 import { replayCalls, rewardsApi } from "../../api/rewards";
 import { useAppNames } from "../../app-names";
-import { type Listing, useListing } from "../../listing";
 import { rewards as text } from "../../messages/rewards";
 import { may } from "../../session";
 import type { Entry } from "../../types/rewards";
@@ -33,7 +34,7 @@ export function Rewards() {
   const filter = parseFilter(search.value, fragment.value);
   const { app } = filter;
   const { nameOf } = useAppNames();
-  const list = useListing<Entry>(app ? JSON.stringify(filter) : null, async (cursor) => {
+  const list = usePages<Entry>(app ? `rewards ${JSON.stringify(filter)}` : null, async (cursor) => {
     const { conversions, cursor: next } = await rewardsApi.list(app, queryOf(filter), PAGE_ROWS, cursor);
     return { rows: conversions, cursor: next };
   });
@@ -72,23 +73,23 @@ export function Rewards() {
   );
 }
 
-function Result({ app, list, isFiltered }: { app: string; list: Listing<Entry>; isFiltered: boolean }) {
-  const { rows, cursor, isStarted, isLoading, error, more, reload } = list;
-  if (error && rows.length === 0) {
-    return error.status === 404 ? <Empty title={text.unknownApp} /> : <Failed error={error} retry={reload} />;
-  }
-  if (!isStarted) {
+function Result({ app, list, isFiltered }: { app: string; list: Pages<Entry>; isFiltered: boolean }) {
+  const { first, rows, hasMore, reload } = list;
+  if (!rows) {
+    const { error } = first;
+    if (error) return error.status === 404 ? <Empty title={text.unknownApp} /> : <Failed error={error} retry={reload} />;
     return (
       <div class="card">
         <TableSkeleton rows={8} />
       </div>
     );
   }
-  if (rows.length === 0 && cursor === null) {
+  if (rows.length === 0 && !hasMore) {
     return isFiltered ? <Empty title={text.noneTitle}>{text.none}</Empty> : <Empty title={text.empty} />;
   }
   return (
     <>
+      <Stale of={first} retry={reload} />
       {rows.length > 0 && (
         <div class="card table-card">
           <Table
@@ -100,14 +101,8 @@ function Result({ app, list, isFiltered }: { app: string; list: Listing<Entry>; 
           />
         </div>
       )}
-      <FormError error={error} />
-      {cursor !== null ? (
-        <button type="button" class="button" aria-disabled={isLoading} onClick={() => void more()}>
-          {isLoading ? text.looking : rows.length > 0 ? text.older : text.goOn}
-        </button>
-      ) : (
-        <p class="note">{text.end}</p>
-      )}
+      <More of={list} label={rows.length > 0 ? text.older : text.goOn} busy={text.looking} />
+      {!hasMore && <p class="note">{text.end}</p>}
     </>
   );
 }

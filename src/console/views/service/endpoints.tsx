@@ -1,21 +1,21 @@
 // Callbacks that fail or are switched off. Each page asks its apps, so further ones are asked for by a button only.
 
-import { useEffect, useState } from "preact/hooks";
 import { useCached } from "../../../pages/cache";
-import { Failed, FormError, Skeleton } from "../../../pages/components/states";
+import { More } from "../../../pages/components/more";
 import { type Column, Table } from "../../../pages/components/table";
 import { count, exactTimeText } from "../../../pages/format";
 import { common } from "../../../pages/messages";
-import { useAction } from "../../../pages/action";
-import type { ApiError } from "../../../pages/client";
+import { type Pages, usePages } from "../../../pages/use-pages";
 import { attention } from "../../api/attention";
 import { serviceApi } from "../../api/service";
 import { useAppNames } from "../../app-names";
+import { CallbackBadge } from "../../components/callback-badge";
 import { service } from "../../messages/service";
 import { appPath } from "../../router";
 import type { AttentionKind } from "../../types/attention";
 import type { Endpoint } from "../../types/service";
 import { rewardsHref } from "../rewards/filter";
+import { Section } from "./section";
 
 const text = service.endpoints;
 const PAGE_APPS = 50;
@@ -32,70 +32,48 @@ async function loadSince(): Promise<Map<string, number>> {
 }
 
 export function Endpoints() {
-  const [looked, setLooked] = useState<Endpoint[]>([]);
-  // Undefined before the first page.
-  const [cursor, setCursor] = useState<string | null | undefined>(undefined);
+  const pages = usePages<Endpoint>("endpoints", async (from) => {
+    const { callbacks, cursor } = await serviceApi.endpoints(PAGE_APPS, from);
+    return { rows: callbacks, cursor };
+  });
   const since = useCached("endpoints since", loadSince).data ?? new Map<string, number>();
   const { nameOf } = useAppNames();
-  const look = useAction(async () => {
-    // Apps without a callback are left out, so that a page may be empty.
-    let next = cursor ?? null;
-    let found: Endpoint[];
-    do {
-      const page = await serviceApi.endpoints(PAGE_APPS, next);
-      found = page.callbacks;
-      next = page.cursor;
-    } while (found.length === 0 && next !== null);
-    setLooked([...looked, ...found]);
-    setCursor(next);
-  });
-  useEffect(() => void look.run(), []);
-  const bad = looked.filter((endpoint) => !isWell(endpoint));
   return (
-    <section class="card" aria-labelledby="endpoints">
-      <div class="card-head">
-        <h2 id="endpoints">{text.title}</h2>
-      </div>
-      {cursor === undefined ? (
-        look.error ? (
-          <Failed error={look.error as ApiError} retry={() => void look.run()} compact />
-        ) : (
-          <Skeleton class="list-skeleton" lines={2} />
-        )
-      ) : (
-        <>
-          <p class="card-foot">
-            {looked.length === 0
-              ? text.no
-              : bad.length === 0
-                ? text.well(looked.length)
-                : text.some(bad.length, looked.length)}
-          </p>
-          {bad.length > 0 && (
-            <Table
-              stacks
-              name={text.title}
-              columns={columns(nameOf, since)}
-              rows={bad}
-              rowKey={({ app_id }) => app_id}
-            />
-          )}
-          {cursor !== null && (
-            <div class="card-foot padded-top">
-              <FormError error={look.error} />
-              <button
-                type="button"
-                class="button small"
-                aria-disabled={look.isRunning}
-                onClick={() => void look.run()}
-              >
-                {look.isRunning ? text.looking : text.more}
-              </button>
-            </div>
-          )}
-        </>
+    <Section title={text.title} of={pages.first} lines={2}>
+      {() => <Looked at={pages.rows!} {...{ pages, nameOf, since }} />}
+    </Section>
+  );
+}
+
+interface Props {
+  at: Endpoint[];
+  pages: Pages<Endpoint>;
+  nameOf: (appId: string) => string;
+  since: Map<string, number>;
+}
+
+function Looked({ at, pages, nameOf, since }: Props) {
+  const bad = at.filter((endpoint) => !isWell(endpoint));
+  return (
+    <>
+      <p class="card-foot">
+        {at.length === 0 ? text.no : bad.length === 0 ? text.well(at.length) : text.some(bad.length, at.length)}
+      </p>
+      {bad.length > 0 && (
+        <Table
+          stacks
+          name={text.title}
+          columns={columns(nameOf, since)}
+          rows={bad}
+          rowKey={({ app_id }) => app_id}
+        />
       )}
-    </section>
+      {pages.hasMore && (
+        <div class="card-foot padded-top">
+          <More of={pages} label={text.more} busy={text.looking} />
+        </div>
+      )}
+    </>
   );
 }
 
@@ -112,7 +90,7 @@ const columns = (nameOf: (appId: string) => string, since: Map<string, number>):
   {
     key: "state",
     header: text.state,
-    cell: ({ state }) => <span class={`badge ${state}`}>{text.states[state] ?? state}</span>,
+    cell: ({ state }) => <CallbackBadge state={state} />,
   },
   {
     key: "since",

@@ -4,12 +4,13 @@ import { useCached } from "../../../pages/cache";
 import { type Column, Table } from "../../../pages/components/table";
 import { clockText, exactTimeText } from "../../../pages/format";
 import { attention as attentionApi } from "../../api/attention";
-import { serviceApi } from "../../api/service";
+import { offersApi } from "../../api/offers";
 import { attention, KIND_NAMES } from "../../messages/attention";
 import { service } from "../../messages/service";
 import { ATTENTION_PATH, offerPath } from "../../router";
 import type { AttentionItem } from "../../types/attention";
-import type { CapNearEnd } from "../../types/service";
+import type { NearCap } from "../../types/offers";
+import { NEAR_CAPS_KEY } from "../cache-keys";
 import { Meter } from "./meter";
 import { MOST_BYTES } from "./publication";
 import { Section } from "./section";
@@ -72,7 +73,7 @@ const columns: Column<AttentionItem>[] = [
 
 export function Caps() {
   const { caps } = service;
-  const cached = useCached("caps near their end", serviceApi.caps);
+  const cached = useCached(NEAR_CAPS_KEY, offersApi.nearCaps);
   const asOf = cached.data?.as_of;
   return (
     <Section title={caps.title} of={cached} note={asOf ? caps.note(clockText(asOf * 1000)) : undefined}>
@@ -93,20 +94,20 @@ export function Caps() {
   );
 }
 
-const capColumns: Column<CapNearEnd>[] = [
+const capColumns: Column<NearCap>[] = [
   {
     key: "offer",
     header: service.caps.offer,
     cell: ({ offer_id, name }) => (
       <a href={offerPath(offer_id)}>
-        <bdi>{name}</bdi>
+        <bdi>{name ?? offer_id}</bdi>
       </a>
     ),
   },
-  { key: "kind", header: service.caps.kind, cell: ({ kind }) => service.caps.kinds[kind] ?? kind },
+  { key: "kind", header: service.caps.kind, cell: ({ kind }) => service.caps.kinds[kind] },
   {
     key: "used",
     header: service.caps.used,
-    cell: ({ name, used, lim }) => <Meter label={name} value={used} most={lim} text={service.caps.of(used, lim)} />,
+    cell: ({ offer_id, name, used, lim }) => <Meter label={name ?? offer_id} value={used} most={lim} text={service.caps.of(used, lim)} />,
   },
 ];

@@ -1,9 +1,9 @@
 // How the service is doing: what is published, delivered, shed and nearly full; and what a day of an app adds up to.
 
 import { Heading } from "../../../pages/components/heading";
+import { Reconcile } from "../../components/reconcile";
 import { service as text } from "../../messages/service";
 import { Caps, Limits } from "./limits";
-import { Day } from "./day";
 import { Endpoints } from "./endpoints";
 import { Pools, Publication } from "./publication";
 import { useService } from "./use-service";
@@ -22,7 +22,7 @@ export function Service() {
         <Limits />
         <Caps />
       </div>
-      <Day />
+      <Reconcile />
     </>
   );
 }

@@ -3,7 +3,7 @@
 import { Check } from "../../../pages/components/icons";
 import { Failed, Skeleton, Stale } from "../../../pages/components/states";
 import { type Column, Table } from "../../../pages/components/table";
-import { addDays, count, money } from "../../../pages/format";
+import { addDays, count, moneyOf } from "../../../pages/format";
 import { common, overview } from "../../messages";
 import { activity as text } from "../../messages/activity";
 import { appPath, APPS_PATH, givenUpPath, REPLAY_HASH, REWARDS_PATH } from "../../router";
@@ -62,8 +62,6 @@ export function Checklist({ first: told, role }: { first: Firsts; role: Role }) 
   );
 }
 
-const MICROS = 1_000_000;
-
 const sum = (days: RewardCounts[], of: (day: RewardCounts) => number) =>
   days.reduce((total, day) => total + of(day), 0);
 
@@ -89,7 +87,7 @@ export function RewardTiles({ data, today }: { data: Data | undefined; today: st
             {data ? (
               <dd>
                 <span class="tile-value">{count(value)}</span>
-                <span class="tile-change">{note ?? money((usd ?? 0) / MICROS)}</span>
+                <span class="tile-change">{note ?? moneyOf(usd ?? 0)}</span>
               </dd>
             ) : (
               <dd>

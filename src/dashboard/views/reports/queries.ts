@@ -2,7 +2,7 @@
 // (the lines of the largest values, the rows of the period before) follows in a second batch.
 
 import type { Query, ReportResult, ReportRow } from "../../types";
-import { labelOf, valueOf } from "../../labels";
+import { valueOf } from "../../labels";
 import { type Comparison, comparison, type Days } from "./periods";
 import { type ReportState, resolveRange } from "./state";
 import { addDays } from "../../../pages/format";
@@ -136,6 +136,3 @@ export function rowKey(state: ReportState, row: ReportRow, shift = 0): string {
     )
     .join("\u0000");
 }
-
-export const filterText = (values: string[], dimension: ReportState["dimensions"][number]) =>
-  values.map((value) => labelOf(dimension, value));

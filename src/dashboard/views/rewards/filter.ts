@@ -2,6 +2,7 @@
 // stand in its fragment, which no server sees.
 
 import { endOf, isDate, startOf } from "../../../pages/format";
+import { oneOf, queryText } from "../../../pages/query-text";
 import { conditions } from "../../messages/rewards";
 import type { ReplayQuestion, RewardDelivery, RewardFilter, RewardState } from "../../types";
 
@@ -31,9 +32,6 @@ export const NO_FILTER: LogFilter = {
   user: "",
 };
 
-const oneOf = <Name extends string>(text: string | null, names: readonly Name[]) =>
-  names.find((name) => name === text) ?? "";
-
 export const isStatus = (text: string) => text === "" || /^[1-5]\d\d$/.test(text);
 const date = (text: string | null) => (text && isDate(text) ? text : "");
 
@@ -54,15 +52,10 @@ export function parseFilter(search: string, hash: string): LogFilter {
   };
 }
 
-function write(values: Record<string, string>, sign: string): string {
-  const text = new URLSearchParams(Object.entries(values).filter(([, value]) => value)).toString();
-  return text && sign + text;
-}
-
 export const searchOf = ({ app, state, delivery, status, from, to }: LogFilter) =>
-  write({ app, state, delivery, status, from, to }, "?");
+  queryText({ app, state, delivery, status, from, to });
 
-export const hashOf = ({ transaction, user }: LogFilter) => write({ transaction, user }, "#");
+export const hashOf = ({ transaction, user }: LogFilter) => queryText({ transaction, user }, "#");
 
 /** As the API takes it. A user id is one of an app, so without an app it is no condition. */
 export function queryOf(filter: LogFilter): RewardFilter {

@@ -1,16 +1,16 @@
 // The button below a list that has further rows.
 
-import { FormError } from "../../pages/components/states";
-import type { Walk } from "../walk";
+import type { Pages } from "../use-pages";
+import { FormError } from "./states";
 
 interface Props {
-  of: Pick<Walk<unknown>, "hasMore" | "more">;
+  of: Pick<Pages<unknown>, "hasMore" | "more">;
   label: string;
   /** What the button says while it loads. */
-  busy: string;
+  busy?: string;
 }
 
-export function More({ of: { hasMore, more }, label, busy }: Props) {
+export function More({ of: { hasMore, more }, label, busy = label }: Props) {
   return (
     <>
       <FormError error={more.error} />

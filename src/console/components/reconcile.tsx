@@ -1,46 +1,63 @@
-// Compares a day of an app with the publisher's ledger, and says the difference in words. The day stands in the address.
+// Compares a day of an app with the publisher's ledger, and says the difference in words. What is asked stands in the
+// address.
 
 import { useState } from "preact/hooks";
-import { useCached } from "../../../pages/cache";
-import { Field } from "../../../pages/components/field";
-import { Card } from "../../../pages/components/part";
-import { Failed, Skeleton } from "../../../pages/components/states";
-import { type Column, Table } from "../../../pages/components/table";
-import { addDays, count, exactMoney, isDate } from "../../../pages/format";
-import { search, setSearch } from "../../../pages/navigation";
-import { appsApi as api } from "../../api/apps";
-import { reconcile as text } from "../../messages/apps";
-import { offerPath, rewardPath } from "../../router";
-import { session } from "../../session";
-import type { ComparedOutbox, Comparison } from "../../types/apps";
+import { useCached } from "../../pages/cache";
+import { Field } from "../../pages/components/field";
+import { Card } from "../../pages/components/part";
+import { Failed, Skeleton } from "../../pages/components/states";
+import { type Column, Table } from "../../pages/components/table";
+import { addDays, count, exactMoney, isDate } from "../../pages/format";
+import { search, setSearch } from "../../pages/navigation";
+import { queryText } from "../../pages/query-text";
+import { appsApi as api } from "../api/apps";
+import { isAppId } from "../ids";
+import { reconcile as text } from "../messages/reconcile";
+import { rewards } from "../messages/rewards";
+import { offerPath, rewardPath } from "../router";
+import { today } from "../session";
+import type { ComparedOutbox, Comparison } from "../types/apps";
+import { AppField } from "./app-field";
 
-export function Reconcile({ appId }: { appId: string }) {
-  const today = session.value?.today ?? new Date().toISOString().slice(0, 10);
-  const asked = new URLSearchParams(search.value).get("reconcile") ?? "";
-  const date = isDate(asked) ? asked : null;
-  const [typed, setTyped] = useState(date ?? addDays(today, -1));
-  const compared = useCached(date && `reconcile ${appId} ${date}`, () => api.reconcile(appId, date!));
-  const { data, error, isLoading, reload } = compared;
+interface Asked {
+  app: string;
+  date: string;
+}
+
+/** Of the page's app, or of one that is chosen here. */
+export function Reconcile({ appId }: { appId?: string }) {
+  const query = new URLSearchParams(search.value);
+  const asked = { app: appId ?? query.get("app") ?? "", date: query.get("date") ?? "" };
+  const [app, setApp] = useState(asked.app);
+  const [date, setDate] = useState(asked.date || addDays(today(), -1));
+  const [isTried, setTried] = useState(false);
+  const isComplete = (of: Asked) => isAppId(of.app) && isDate(of.date);
+  const key = isComplete(asked) ? `reconcile ${asked.app} ${asked.date}` : null;
+  const { data, error, isLoading, reload } = useCached(key, () => api.reconcile(asked.app, asked.date));
+  const compare = () => {
+    setTried(true);
+    if (isLoading || !isComplete({ app, date })) return;
+    if (app === asked.app && date === asked.date) void reload();
+    else setSearch(queryText({ app: appId ? null : app, date }), "push");
+  };
   return (
     <Card title={text.title} intro={text.intro}>
       <form
-        class="row"
+        class={appId ? "row" : "day-form"}
         onSubmit={(event) => {
           event.preventDefault();
-          if (isLoading) return;
-          if (typed === date) void reload();
-          else setSearch(`?reconcile=${typed}`, "push");
+          compare();
         }}
       >
-        <Field label={text.day} class="short">
+        {!appId && <AppField value={app} onChange={setApp} error={isTried && !isAppId(app) ? rewards.badApp : null} />}
+        <Field label={text.day} class="short" error={isTried && !isDate(date) ? text.badDay : null}>
           {(props) => (
             <input
               {...props}
               type="date"
-              required
-              max={today}
-              value={typed}
-              onInput={(event) => setTyped(event.currentTarget.value)}
+              max={today()}
+              value={date}
+              onInput={(event) => setDate(event.currentTarget.value)}
             />
           )}
         </Field>
@@ -48,9 +65,13 @@ export function Reconcile({ appId }: { appId: string }) {
           {isLoading ? text.comparing : text.compare}
         </button>
       </form>
-      {date !== null &&
+      {key !== null &&
         (error && !isLoading ? (
-          <Failed error={error} retry={reload} compact />
+          error.status === 404 ? (
+            <p role="status">{text.notFound}</p>
+          ) : (
+            <Failed error={error} retry={reload} compact />
+          )
         ) : data ? (
           <Result comparison={data} />
         ) : (

@@ -1,0 +1,30 @@
+// A file that is uploaded: text in UTF-8, such as CSV or NDJSON.
+
+/** The largest upload that is taken. */
+const MOST_BYTES = 64 * 2 ** 20;
+
+export interface TextFile {
+  name: string;
+  bytes: number;
+  text: string;
+}
+
+type FileProblem = "tooLarge" | "notText";
+
+/** Reads it whole. A byte order mark, which spreadsheets write, is left out. */
+export async function readTextFile(file: File): Promise<TextFile | FileProblem> {
+  if (file.size > MOST_BYTES) return "tooLarge";
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+    return { name: file.name, bytes: file.size, text };
+  } catch {
+    return "notText";
+  }
+}
+
+export function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  const unit = bytes < 2 ** 20 ? "KiB" : "MiB";
+  const size = bytes / (unit === "KiB" ? 1024 : 2 ** 20);
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`;
+}

@@ -1,0 +1,183 @@
+// The report keys of an account: create one, see when it was last used, revoke it. The sites have calls and words of
+// their own.
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { useCached } from "./cache";
+import { Confirm, FormDialog, SecretDialog, TextField } from "./components/dialog";
+import { focusHeading } from "./components/heading";
+import { Plus } from "./components/icons";
+import { Empty, Failed, Stale } from "./components/states";
+import { say } from "./components/status";
+import { type Column, Table, TableSkeleton } from "./components/table";
+import { timeText } from "./format";
+import { common, SECTION_NAMES, settings } from "./messages";
+import { reportKeys as text } from "./messages/report-keys";
+import { withVerification } from "./passkeys";
+
+export interface ReportKey {
+  key_id: string;
+  label: string;
+  scope: string;
+  created_at: number;
+  created_by: { member_id: string | null; name: string };
+  last_used_at: number | null;
+}
+
+export interface NewReportKey {
+  key_id: string;
+  api_key: string;
+  scope: string;
+}
+
+interface Props {
+  cacheKey: string;
+  calls: {
+    list: () => Promise<{ report_keys: ReportKey[] }>;
+    create: (label: string) => Promise<NewReportKey>;
+    revoke: (keyId: string) => Promise<void>;
+  };
+  words: { empty: string; labelHint: string; made: string; revokeText: string };
+  longestLabel: number;
+  mayChange: boolean;
+  /** What stands around the list, with the button for a new key. */
+  frame: (create: ComponentChildren, list: ComponentChildren) => ComponentChildren;
+}
+
+export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, frame }: Props) {
+  const keys = useCached(cacheKey, calls.list);
+  const [isCreating, setCreating] = useState(false);
+  const [revoked, setRevoked] = useState<ReportKey | null>(null);
+  const list = keys.data?.report_keys;
+  const create = mayChange && (
+    <button type="button" class="button primary" onClick={() => setCreating(true)}>
+      <Plus /> {text.create}
+    </button>
+  );
+  return frame(
+    create,
+    <>
+      <Stale of={keys} retry={keys.reload} />
+      {!list ? (
+        keys.error ? (
+          <Failed error={keys.error} retry={keys.reload} />
+        ) : (
+          <div class="card">
+            <TableSkeleton rows={3} />
+          </div>
+        )
+      ) : list.length === 0 ? (
+        <Empty title={text.emptyTitle}>{words.empty}</Empty>
+      ) : (
+        <div class="card table-card">
+          <Table
+            stacks
+            name={SECTION_NAMES.keys}
+            columns={mayChange ? [...COLUMNS, revokeColumn(setRevoked)] : COLUMNS}
+            rows={list}
+            rowKey={(key) => key.key_id}
+          />
+        </div>
+      )}
+      {isCreating && (
+        <Create
+          calls={calls}
+          words={words}
+          longestLabel={longestLabel}
+          onClose={() => {
+            setCreating(false);
+            void keys.reload();
+          }}
+        />
+      )}
+      {revoked && (
+        <Confirm
+          title={text.revokeTitle(revoked.label)}
+          text={words.revokeText}
+          button={text.revoke}
+          dangerous
+          onConfirm={async () => {
+            await withVerification(() => calls.revoke(revoked.key_id));
+            say(text.revoked(revoked.label));
+            setRevoked(null);
+            await keys.reload();
+            focusHeading();
+          }}
+          onClose={() => setRevoked(null)}
+        />
+      )}
+    </>,
+  );
+}
+
+const COLUMNS: Column<ReportKey>[] = [
+  {
+    key: "label",
+    header: text.label,
+    cell: ({ label, key_id: id }) => (
+      <>
+        {label} <code class="cell-second">{id}</code>
+      </>
+    ),
+  },
+  {
+    key: "created",
+    header: settings.createdAt,
+    cell: ({ created_at: at, created_by: by }) => (
+      <>
+        {timeText(at)}
+        <span class="cell-second">{text.by(by.name)}</span>
+      </>
+    ),
+  },
+  {
+    key: "used",
+    header: settings.lastUsed,
+    cell: ({ last_used_at: at }) => (at === null ? common.never : timeText(at)),
+  },
+];
+
+const revokeColumn = (revoke: (key: ReportKey) => void): Column<ReportKey> => ({
+  key: "revoke",
+  header: text.revoke,
+  isHeaderHidden: true,
+  isNumber: true,
+  cell: (key) => (
+    <button
+      type="button"
+      class="button small danger-text"
+      aria-label={`${text.revoke} ${key.label}`}
+      onClick={() => revoke(key)}
+    >
+      {text.revoke}
+    </button>
+  ),
+});
+
+function Create({ calls, words, longestLabel, onClose }: Pick<Props, "calls" | "words" | "longestLabel"> & { onClose: () => void }) {
+  const [label, setLabel] = useState("");
+  const [made, setMade] = useState<NewReportKey | null>(null);
+  if (made) {
+    return (
+      <SecretDialog
+        key="made"
+        title={text.madeTitle}
+        text={words.made}
+        label={text.newKey}
+        value={made.api_key}
+        onClose={onClose}
+      />
+    );
+  }
+  return (
+    <FormDialog
+      key="form"
+      title={text.create}
+      button={text.create}
+      onSubmit={async () => setMade(await withVerification(() => calls.create(label.trim())))}
+      onClose={onClose}
+    >
+      <TextField label={text.label} hint={words.labelHint} longest={longestLabel} value={label} onChange={setLabel} />
+    </FormDialog>
+  );
+}
