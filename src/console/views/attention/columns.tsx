@@ -14,10 +14,12 @@ const isOfReward = ({ kind, app_id }: AttentionItem) => OF_REWARD.includes(kind)
 
 /** Where it is repaired. */
 export function repairHref(item: AttentionItem): string {
-  const { kind, app_id: app, subject } = item;
+  const { kind, app_id: app, subject, since } = item;
   if (app !== null && isOfReward(item)) return rewardPath(app, subject);
   if (app !== null && (kind === "disabled" || kind === "failing")) return appPath(app);
-  return app === null ? SERVICE_PATH : `${SERVICE_PATH}?app=${app}`;
+  // The sums are of this day, or of the one before.
+  const date = new Date(since).toISOString().slice(0, 10);
+  return app === null ? SERVICE_PATH : `${SERVICE_PATH}?${new URLSearchParams({ app, date })}`;
 }
 
 const BADGES: Record<AttentionKind, string> = {

@@ -92,8 +92,8 @@ function Sums({ of }: { of: Comparison }) {
           </div>
         ))}
       </dl>
-      <p class={difference > 0 ? "card-foot failed-text" : "card-foot"} role="status">
-        {difference > 0 ? text.differs : text.same(of.date)}
+      <p class={difference === 0 ? "card-foot" : "card-foot failed-text"} role="status">
+        {difference === 0 ? text.same(of.date) : text.differs}
       </p>
       {transactions.length > 0 && (
         <Table
