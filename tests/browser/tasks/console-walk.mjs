@@ -15,7 +15,8 @@ export const said = (page, text) => page.getByText(text).last().waitFor({ state:
 export async function followAttention(page, hand, kind, hint, repair) {
   await page.goto("/console");
   const tile = page.getByRole("navigation", { name: "Kinds" }).getByRole("link", { name: new RegExp(`^${kind} 1$`) });
-  await tile.waitFor();
+  // Sums go out once in some seconds, and attention hears of the rest within 4.
+  await tile.waitFor({ timeout: 60_000 });
   await hand.press(tile);
   await page.getByText(hint).waitFor();
   await hand.press(open(page).getByRole("link", { name: repair }));
