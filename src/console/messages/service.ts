@@ -78,7 +78,7 @@ export const service = {
     title: "Near a limit",
     none: "No object is near its limit, and no sums were refused.",
     object: "Object",
-    used: "Used",
+    used: "Used, or why",
     since: "Since",
     all: "Open in Attention",
   },
@@ -106,7 +106,8 @@ export const service = {
     inReports: "In the reports",
     waiting: "On its way to the reports",
     difference: "Difference",
-    same: (date: string) => `Rewards and reports agree for ${dateText(date)}.`,
+    same: (date: string, waiting: number) =>
+      `Rewards and reports agree for ${dateText(date)}${waiting === 0 ? "" : ", apart from what is on its way"}.`,
     differs: "Rewards and reports differ. These rewards are of the offers that do:",
     transaction: "Reward",
     offer: "Offer",

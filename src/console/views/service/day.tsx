@@ -93,7 +93,7 @@ function Sums({ of }: { of: Comparison }) {
         ))}
       </dl>
       <p class={difference === 0 ? "card-foot" : "card-foot failed-text"} role="status">
-        {difference === 0 ? text.same(of.date) : text.differs}
+        {difference === 0 ? text.same(of.date, of.waiting_micro_usd) : text.differs}
       </p>
       {transactions.length > 0 && (
         <Table
