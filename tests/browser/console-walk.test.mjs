@@ -2,6 +2,7 @@
 // was pasted into the search, to the answer, and to the repair where there is one.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { untilReported } from "./gallery/console-advertisers.mjs";
 import { closePage } from "./support/browser.mjs";
@@ -10,6 +11,7 @@ import { today } from "./support/facts.mjs";
 import { HANDS, Mouse } from "./support/hands.mjs";
 import { addPartner, PAYOUT } from "./support/partner.mjs";
 import { startReceiver } from "./support/receiver.mjs";
+import { DEMO } from "./support/signpost.mjs";
 import { suite } from "./support/suite.mjs";
 import * as advertisers from "./tasks/console-advertisers.mjs";
 import * as apps from "./tasks/console-apps.mjs";
@@ -154,5 +156,30 @@ test("clicks that were saved up before a payout fell are seen, and paid by the t
   await page.getByText("$0.50").first().waitFor();
   const amounts = (await partner.entries("status=approved")).map(({ payout }) => payout);
   assert.deepEqual(amounts, [0.5, PAYOUT], "the newest first");
+  await closePage(page);
+});
+
+test("each page that OPERATING names is there", async () => {
+  const partner = await addPartner(shared.signpost, "named", "48000000");
+  const ids = {
+    app_id: "48000000",
+    transaction_id: await partner.earn("user-1"),
+    offer_id: "named",
+    advertiser_id: "named",
+    publisher_id: DEMO,
+  };
+  const document = await readFile(new URL("../../docs/OPERATING.md", import.meta.url), "utf8");
+  const named = [...document.matchAll(/`(\/console[^`#]*)`/g)].map(([, path]) => path);
+  const paths = new Set(named.map((path) => path.replace(/\{(\w+)\}/g, (_, name) => ids[name])));
+  assert.ok(paths.size >= 14, [...paths].join(" "));
+  const page = await shared.open({ cookie: admin });
+  for (const path of paths) {
+    await page.goto(path);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.waitForFunction(() => !document.querySelector(".skeleton, [aria-busy=true]"));
+    for (const text of ["Page not found", /^There is no (?!callback)/]) {
+      assert.equal(await page.getByText(text).count(), 0, `${path}: ${text}`);
+    }
+  }
   await closePage(page);
 });

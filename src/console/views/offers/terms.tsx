@@ -53,7 +53,7 @@ export function TermsOf({ offer }: { offer: KeptOffer }) {
           {text.all(all.length)}
         </button>
       )}
-      {may("manage") && (
+      {all && all.length > 1 && may("manage") && (
         <button type="button" class="button danger-text" onClick={() => setAsking(true)}>
           {text.pay}
         </button>
