@@ -84,7 +84,6 @@ test("an endpoint that switched itself off is found, tested and switched on", as
   await page.getByRole("heading", { name: "App of gone" }).waitFor();
   await apps.testCallback(page, hand, "The receiver answered 410.");
   receiver.mend();
-  await page.waitForTimeout(5_000);
   await apps.testCallback(page, hand, "The receiver accepted the call (200).");
   assert.equal(deliveredTo(receiver, id), 0, "it waits until somebody says so");
   await apps.enableCallback(page, hand);
