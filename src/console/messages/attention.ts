@@ -22,8 +22,8 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
   dead: "Callbacks that were tried for days without a 2xx answer. Send them again once the receiver works.",
   disabled: "Receivers that told us to stop. Their rewards wait until the callback is switched on again.",
   failing: "Receivers that did not answer 2xx five times in a row. Calls are tried again by themselves.",
-  near_limit: "Objects that use more than 80 % of the 10 GB that one may have.",
-  batch_refused: "Sums of clicks or revenue that the receiving side refused. They are not in reports until this is repaired.",
+  near_limit: "Objects that use more than 80 % of the 10 GB that one may have. One with an app's number in its name holds that app's rewards: give new users a second app with more outboxes.",
+  batch_refused: "Sums of clicks or revenue that the receiving side refused. They are kept and sent again every 5 minutes, and are not in reports until code that accepts them is deployed.",
 };
 
 const REASONS: Record<string, string> = {

@@ -146,6 +146,16 @@ export const offer = {
     advertiser: "Advertiser",
     all: (revisions: number) => `Show all ${count(revisions)}`,
     since: (at: number) => `Clicks made before ${timeText(at)} are paid by the terms in force, too.`,
+    pay: "Pay clicks before now by the terms in force",
+    payTitle: "Pay clicks before now by the terms in force?",
+    payText: [
+      "Conversions still to come of clicks made before now are paid by the terms in force. Users may get more or less than they were shown.",
+      "Rewards that were paid already stay as they are.",
+      "It cannot be taken back, only be moved to a later time.",
+      "Correct the offer first. Two minutes after that correction do this once more, for clicks that were still made under the old terms.",
+    ],
+    payIt: "Pay them by the terms in force",
+    payDone: "Clicks made before now are paid by the terms in force.",
   },
 };
 
@@ -169,7 +179,7 @@ export const review = {
   newTermsText: "Clicks made before you save keep the terms they were made under; later clicks have the new ones.",
   raise: "Pay clicks made before by the new terms, too",
   raiseHint:
-    "For a correction. It cannot be taken back: users who clicked for a higher payout get the lower one. Clicks go by the old terms for up to two minutes more; save once more then, with this ticked.",
+    "For a correction. It cannot be taken back: users who clicked for a higher payout get the lower one. Clicks go by the old terms for up to two minutes more; then pay those, too, by the button under “Terms”.",
   changedTitle: "Somebody else changed this offer",
   changed: "Nothing was saved. Load it again: what you typed is given up.",
   load: "Load it again",

@@ -17,7 +17,7 @@ export const search = {
   needsApp: "Which app is it of?",
   needsAppText: "It could be a user id or a transaction id. Both are known only within an app.",
   searchInApp: "Search in this app",
-  several: (number: number) => `${count(number)} things have this id`,
+  several: (number: number) => (number === 1 ? "This has the id" : `${count(number)} things have this id`),
   columns: { name: "Name", kind: "What", where: "Where" },
   names: {
     publisher: "Publisher",

@@ -69,7 +69,7 @@ export const service = {
     title: "Near a limit",
     none: "No object is near its limit, and no sums were refused.",
     object: "Object",
-    used: "Used",
+    used: "Used, or why",
     since: "Since",
     all: "Open in Attention",
   },

@@ -19,6 +19,9 @@ export const USER_AGENT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (K
 
 const START_MILLISECONDS = 30_000;
 
+/** The folders of a state, each a service of the configuration. */
+const STATE = ["kv", "objects"];
+
 /** The publisher of the current one of a browser's sessions. A publisher's ID has no `_`. */
 export const publisherOf = (sessions) => sessions.split(".")[0].split("_")[2];
 
@@ -53,10 +56,10 @@ async function defaultSettings() {
  * Starts Signpost with the demo's catalog, and its facts up to today. Without local sign-in, as in production, members
  * need passkeys.
  */
-export async function startSignpost({ localSignIn = true, facts = true } = {}) {
+export async function startSignpost({ localSignIn = true, facts = true, settings = {} } = {}) {
   const signpost = new Signpost(await freePort(), await mkdtemp(join(tmpdir(), "signpost-browser-")));
   try {
-    await signpost.start({ LOCAL_SIGN_IN: localSignIn ? "true" : "" });
+    await signpost.start({ LOCAL_SIGN_IN: localSignIn ? "true" : "", ...settings });
     await signpost.load(facts);
   } catch (error) {
     await signpost.stop();
@@ -84,15 +87,25 @@ class Signpost {
 
   async start(settings) {
     this.#settings = { ...(await defaultSettings()), TRACKING_URL: this.base, DASHBOARD_URL: this.base, CONSOLE_URL: this.base, ...settings };
-    const folders = ["kv", "objects"].map((name) => [name, join(this.#state, name)]);
-    for (const [, path] of folders) await mkdir(path);
+    for (const name of STATE) await mkdir(join(this.#state, name));
+    await this.#run();
+  }
+
+  /** Stops workerd, lets `change` at the folder of the objects' databases, and starts it again with the same settings. */
+  async restart(change) {
+    await this.#end();
+    await change(join(this.#state, "objects"));
+    await this.#run();
+  }
+
+  async #run() {
     this.#process = spawn(
       workerdProgram(),
       [
         "serve",
         join(ROOT, "fixtures/local/workerd.capnp"),
         `--socket-addr=http=127.0.0.1:${this.port}`,
-        ...folders.map(([name, path]) => `--directory-path=${name}=${path}`),
+        ...STATE.map((name) => `--directory-path=${name}=${join(this.#state, name)}`),
       ],
       { env: { ...process.env, ...this.#settings }, stdio: ["ignore", "pipe", "pipe"] },
     );
@@ -117,12 +130,15 @@ class Signpost {
     if (facts) await this.addFacts(DEMO, today());
   }
 
+  async #end() {
+    if (!this.#process || this.#process.exitCode !== null) return;
+    const ended = new Promise((resolve) => this.#process.once("exit", resolve));
+    this.#process.kill();
+    await ended;
+  }
+
   async stop() {
-    if (this.#process && this.#process.exitCode === null) {
-      const ended = new Promise((resolve) => this.#process.once("exit", resolve));
-      this.#process.kill();
-      await ended;
-    }
+    await this.#end();
     await rm(this.#state, { recursive: true, force: true });
   }
 

@@ -13,11 +13,13 @@ const OF_REWARD: AttentionKind[] = ["held", "capped", "dead"];
 const isOfReward = ({ kind, app_id }: AttentionItem) => OF_REWARD.includes(kind) && app_id !== null;
 
 /** Where it is repaired. */
-function repairHref(item: AttentionItem): string {
-  const { kind, app_id: app, subject } = item;
+export function repairHref(item: AttentionItem): string {
+  const { kind, app_id: app, subject, since } = item;
   if (app !== null && isOfReward(item)) return rewardPath(app, subject);
   if (app !== null && (kind === "disabled" || kind === "failing")) return appPath(app);
-  return app === null ? SERVICE_PATH : `${SERVICE_PATH}?app=${app}`;
+  // The sums are of this day, or of the one before.
+  const date = new Date(since).toISOString().slice(0, 10);
+  return app === null ? SERVICE_PATH : `${SERVICE_PATH}?${new URLSearchParams({ app, date })}`;
 }
 
 const BADGES: Record<AttentionKind, string> = {

@@ -1,17 +1,23 @@
-// The terms in force and those before.
+// The terms in force and those before, and which of them pay the clicks made so far.
 
 import { useState } from "preact/hooks";
-import { useCached } from "../../../pages/cache";
+import { put, refresh, useCached } from "../../../pages/cache";
+import { Confirm } from "../../../pages/components/dialog";
+import { focusHeading } from "../../../pages/components/heading";
 import { Card } from "../../../pages/components/part";
 import { Failed, Stale } from "../../../pages/components/states";
+import { say } from "../../../pages/components/status";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
 import { timeText } from "../../../pages/format";
+import { withVerification } from "../../../pages/passkeys";
 import { offersApi } from "../../api/offers";
 import { offer as messages, ONCE_PER_NAMES } from "../../messages/offers";
+import { may } from "../../session";
 import type { KeptOffer, Revision } from "../../types/offers";
 import { useAdvertisers } from "../use-advertisers";
-import { payoutText } from "./draft";
-import { termsKey } from "../cache-keys";
+import { offerKey, offersKey, termsKey } from "../cache-keys";
+import { payoutText, writable } from "./draft";
+import { nowSeconds } from "./state-badge";
 
 const text = messages.terms;
 const SHOWN = 3;
@@ -21,6 +27,7 @@ export function TermsOf({ offer }: { offer: KeptOffer }) {
   const terms = useCached(termsKey(id), () => offersApi.terms(id));
   const { nameOf } = useAdvertisers();
   const [isWhole, setWhole] = useState(false);
+  const [isAsking, setAsking] = useState(false);
   const all = terms.data?.revisions;
   const shown = isWhole ? all : all?.slice(0, SHOWN);
   return (
@@ -45,6 +52,30 @@ export function TermsOf({ offer }: { offer: KeptOffer }) {
         <button type="button" class="button small" onClick={() => setWhole(true)}>
           {text.all(all.length)}
         </button>
+      )}
+      {all && all.length > 1 && may("manage") && (
+        <button type="button" class="button danger-text" onClick={() => setAsking(true)}>
+          {text.pay}
+        </button>
+      )}
+      {isAsking && (
+        <Confirm
+          title={text.payTitle}
+          text={text.payText}
+          button={text.payIt}
+          dangerous
+          onConfirm={async () => {
+            // What somebody else has changed meanwhile stays.
+            const newest = await offersApi.read(id);
+            const document = { ...writable(newest), terms_since: nowSeconds() };
+            put(offerKey(id), await withVerification(() => offersApi.write(id, document)));
+            for (const key of [offersKey(), termsKey(id)]) void refresh(key);
+            setAsking(false);
+            say(text.payDone);
+            focusHeading();
+          }}
+          onClose={() => setAsking(false)}
+        />
       )}
     </Card>
   );

@@ -42,7 +42,9 @@ export function Search() {
 
 function Answer({ found, state }: { found: Found; state: SearchState }) {
   const { matches } = found;
-  const only = matches.length === 1 && hasPage(matches[0]!) ? matches[0] : null;
+  // The page of an advertiser does not tell that a token was revoked.
+  const isEnded = matches[0]?.kind === "token" && !matches[0].is_valid;
+  const only = matches.length === 1 && hasPage(matches[0]!) && !isEnded ? matches[0] : null;
   useEffect(() => {
     // In the place of the search, so that the way back leads past it.
     if (only && !found.needs_app) navigate(hrefOf(only), "replace");

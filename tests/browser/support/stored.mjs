@@ -1,0 +1,56 @@
+// Changes the objects' databases on disk, for states that only other code, or years of traffic, would make. workerd must be
+// down. Python is there for the build already, and has SQLite, which Node.js 20 has not.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+
+const OUTBOXES = "signpost-outbox";
+
+// Arguments: a folder of databases, an app, and a program for each of the app's databases, with `db` and `path`.
+const OPEN = `
+import glob, os, sqlite3, struct, sys
+folder, app, program = sys.argv[1:4]
+found = 0
+for path in glob.glob(os.path.join(folder, "*.sqlite")):
+    db = sqlite3.connect(path, isolation_level=None)
+    if db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'outbox'").fetchone() is None:
+        continue
+    if db.execute("SELECT app FROM outbox").fetchone() != (int(app),):
+        continue
+    found += 1
+    exec(program)
+    db.close()
+sys.exit(0 if found else "no outbox of this app")
+`;
+
+function change(objects, app, program) {
+  const { status, stderr } = spawnSync("python3", ["-c", OPEN, join(objects, OUTBOXES), app, program], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+}
+
+/** Runs statements on an app's outboxes. */
+export const changeOutboxes = (objects, app, sql) => change(objects, app, `db.executescript(${JSON.stringify(sql)})`);
+
+/**
+ * Makes an app's outboxes this large. SQLite goes by the number of pages in the header; the pages that come are a hole in the
+ * file, which takes no room on the disk, and no table's.
+ */
+export const resizeOutboxes = (objects, app, bytes) =>
+  change(
+    objects,
+    app,
+    `
+db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+db.execute("PRAGMA journal_mode=DELETE")
+size = db.execute("PRAGMA page_size").fetchone()[0]
+db.close()
+pages = ${bytes} // size
+with open(path, "r+b") as file:
+    file.seek(28)
+    file.write(struct.pack(">I", pages))
+    file.truncate(pages * size)
+db = sqlite3.connect(path)
+db.execute("PRAGMA journal_mode=WAL")
+`,
+  );
