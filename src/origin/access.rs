@@ -7,7 +7,7 @@ use crate::handlers::{
 use contract::catalog::Resource;
 use domain::{accounts::permission::Permission, conversions::table::Action};
 
-/// What a member's call needs, and what the audit calls it. A read has no name.
+/// What a member's call needs, and what the audit calls it. A call that leaves no entry has no name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     pub permission: Permission,
@@ -51,9 +51,10 @@ pub const fn of(handler: Handler) -> Option<Access> {
             write("publisher_invite_withdrawn")
         }
         Handler::Invite => write("publisher_invited"),
+        // The account notes it itself.
         Handler::InviteMember => Access {
             permission: Permission::ManageMembers,
-            action: Some("member_invited"),
+            action: None,
         },
         Handler::Replay(ReplayCall::Read) => READ,
         Handler::Replay(ReplayCall::Start) => Access {

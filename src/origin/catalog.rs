@@ -16,6 +16,7 @@ pub mod offer_figures;
 pub mod own_apps;
 pub mod pub_key_requests;
 pub mod publication;
+mod reads;
 mod resource_tables;
 pub mod resources;
 pub mod revisions;
@@ -36,8 +37,7 @@ use serde_json::json;
 use contract::{
     catalog::{
         Command, Get, GetAppOffering, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus, IssuePubKey,
-        IssueToken, List, ListNearCaps, ListPubKeyRequests, ListTerms, ReadOfferFigures, RevokeToken,
-        Search,
+        IssueToken, List, ListNearCaps, ListPubKeyRequests, ListTerms, ReadOfferFigures, RevokeToken, Search,
     },
     operation::Reply,
 };
@@ -82,13 +82,13 @@ impl Context<'_> {
 pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
     match command {
         Command::Put(put) => resources::put_one(db, context, &put),
-        Command::Get(Get { resource, id }) => resources::get(db, resource, &id),
+        Command::Get(Get { resource, id }) => reads::get(db, resource, &id),
         Command::List(List {
             resource,
             limit,
             cursor,
             owner,
-        }) => resources::list(db, resource, owner.as_deref(), limit, cursor.as_deref()),
+        }) => reads::list(db, resource, owner.as_deref(), limit, cursor.as_deref()),
         Command::IssuePubKey(IssuePubKey { publisher_id }) => {
             tokens::issue_pub_key(db, context, &publisher_id)
         }
@@ -108,7 +108,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::GetOwnApp(command) => own_apps::get(db, &command),
         Command::CreateOwnApp(command) => own_apps::create(db, context, &command),
         Command::ChangeOwnApp(command) => own_apps::change(db, context, &command),
-        Command::AppNames(command) => resources::app_names(db, &command),
+        Command::AppNames(command) => reads::app_names(db, &command),
         Command::OfferTerms(question) => terms::of_offer(db, &question),
         Command::AppTerms(question) => terms::of_app(db, &question),
         Command::AppSettings(GetAppSettings { app_id }) => apps::settings(db, app_id),

@@ -52,11 +52,7 @@ pub async fn operate(handler: Handler, hides_item: bool, request: Call<'_>) -> A
     }
 }
 
-async fn operate_as_member(
-    handler: Handler,
-    hides_item: bool,
-    request: Call<'_>,
-) -> Result<Answer, Refusal> {
+async fn operate_as_member(handler: Handler, hides_item: bool, request: Call<'_>) -> Result<Answer, Refusal> {
     let config = request.config()?;
     let access::Access { permission, action } = access::of(handler).ok_or(common::NOT_FOUND)?;
     let is_poll = action.is_none() && header(&request.request, "X-Poll").is_some();

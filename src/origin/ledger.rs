@@ -29,7 +29,9 @@ mod uploads;
 
 pub use sql::MIGRATIONS;
 
-use contract::ledger::{AddOffers, Command, ListDays, FindKey, ListKeys, ReadFreshness, ReadOffers, Reply, RevokeKey};
+use contract::ledger::{
+    AddOffers, Command, FindKey, ListDays, ListKeys, ReadFreshness, ReadOffers, Reply, RevokeKey,
+};
 use domain::model::{PublisherId, mac::MacKeys, time::SECOND_MS};
 use platform::{
     database::{Database, DatabaseError},

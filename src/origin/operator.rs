@@ -20,7 +20,10 @@ mod service;
 use worker::Request;
 
 use crate::{
-    calls::{TIMEOUT, ask, ask_catalog, parameter, publisher_in, read_page, read_place, read_reply, require, segment, unknown_publisher},
+    calls::{
+        TIMEOUT, ask, ask_catalog, parameter, publisher_in, read_page, read_place, read_reply, require,
+        segment, unknown_publisher,
+    },
     description::DESCRIPTION,
     health,
     isolate::RequestContext,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use contract::{
     catalog::{
-        APP_NAMES_PAGE, AppNames, Get, GetPubKey, IssuePubKey, IssueToken, List, Put, PutCondition, RevokeToken,
+        APP_NAMES_PAGE, AppNames, Get, GetPubKey, IssuePubKey, IssueToken, List, Put, PutCondition,
+        RevokeToken,
     },
     operation::Reply,
 };

@@ -123,7 +123,13 @@ mod tests {
         ] {
             assert_eq!(Token::claimed(beginning), Some(brindlefox.clone()), "{beginning}");
         }
-        for other in ["at_", "at_brindlefox-games", "at_brindlefox-games_", "at_b_01_x", "sk_b_1_x"] {
+        for other in [
+            "at_",
+            "at_brindlefox-games",
+            "at_brindlefox-games_",
+            "at_b_01_x",
+            "sk_b_1_x",
+        ] {
             assert_eq!(Token::claimed(other), None, "{other}");
         }
     }

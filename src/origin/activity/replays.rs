@@ -260,7 +260,9 @@ async fn step_one(
     let Some(shard) = db.query_first(sql::NEXT_OUTBOX, params![app.number(), from])? else {
         return Ok(());
     };
-    let left: Option<u32> = row.optional_integer(8)?.map(|left| u32::try_from(left).unwrap_or(0));
+    let left: Option<u32> = row
+        .optional_integer(8)?
+        .map(|left| u32::try_from(left).unwrap_or(0));
     let limit = left.map_or(PACE, |left| left.min(PACE));
     if shard.is_null(0) || limit == 0 {
         let filter = as_json(&StoredFilter::without_user(filter, row.text(7)?))?;

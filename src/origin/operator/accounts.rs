@@ -51,7 +51,14 @@ pub async fn invite(
     let publisher = PublisherId::parse(&segment(segments, 0)).ok_or_else(unknown_publisher)?;
     let body = InviteBody::read(&mut request).await?;
     require(context, Resource::Publisher, publisher.as_str()).await?;
-    send(context, config, &Account::Publisher(publisher), Actor::Operator, body).await
+    send(
+        context,
+        config,
+        &Account::Publisher(publisher),
+        Actor::Operator,
+        body,
+    )
+    .await
 }
 
 /// A call to a publisher's account.

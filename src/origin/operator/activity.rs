@@ -33,6 +33,8 @@ use platform::{
 
 /// Publishers whose figures are read at a time: a page of the list.
 const MOST: usize = 50;
+/// The days of the figures in lists, today included.
+const FIGURE_DAYS: i32 = 30;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,7 +45,10 @@ struct FiguresBody {
 impl Document for FiguresBody {
     fn check(&self) -> Result<(), FieldError> {
         if self.publisher_ids.len() > MOST {
-            return Err(FieldError::new("publisher_ids", format!("must have at most {MOST} ids")));
+            return Err(FieldError::new(
+                "publisher_ids",
+                format!("must have at most {MOST} ids"),
+            ));
         }
         Ok(())
     }
@@ -53,7 +58,7 @@ impl Document for FiguresBody {
 /// the ledger knows.
 pub async fn read(context: &RequestContext, segments: &[&str]) -> Result<Answer, Refusal> {
     let publisher = publisher_in(context, segments).await?;
-    let read = of_30_days(context, &publisher).await?;
+    let read = last_days(context, &publisher, reward_query::DAYS).await?;
     Ok(Reply::ok(&reward_query::activity(&read, Firsts::default())).into())
 }
 
@@ -63,7 +68,7 @@ pub async fn read_figures(context: &RequestContext, mut request: Request) -> Res
     let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
     let FiguresBody { publisher_ids } = Document::from_json(&body)?;
     let read: Vec<_> = stream::iter(publisher_ids)
-        .map(async |publisher| (of_30_days(context, &publisher).await, publisher))
+        .map(async |publisher| (last_days(context, &publisher, FIGURE_DAYS).await, publisher))
         .buffered(CONNECTIONS)
         .collect()
         .await;
@@ -79,8 +84,12 @@ pub async fn read_figures(context: &RequestContext, mut request: Request) -> Res
     Ok(Reply::ok(&json!({ "figures": figures })).into())
 }
 
-async fn of_30_days(context: &RequestContext, publisher: &PublisherId) -> Result<Activity, CallError> {
-    let from = UtcDay::of_ms(context.now_ms).minus(reward_query::DAYS - 1);
+async fn last_days(
+    context: &RequestContext,
+    publisher: &PublisherId,
+    days: i32,
+) -> Result<Activity, CallError> {
+    let from = UtcDay::of_ms(context.now_ms).minus(days.saturating_sub(1));
     let to = activity::address(publisher);
     context.workers.call(&to, ReadActivity { from }, TIMEOUT).await
 }
@@ -96,7 +105,10 @@ fn sums(activity: &Activity) -> Value {
         held = held.saturating_add(counts.held);
         dead = dead.saturating_add(app.endpoint.dead);
         disabled = disabled.saturating_add(i64::from(app.endpoint.state == EndpointState::Disabled));
-        payout.0 = payout.0.saturating_add(counts.approved_micro_usd).saturating_add(counts.reversed_micro_usd);
+        payout.0 = payout
+            .0
+            .saturating_add(counts.approved_micro_usd)
+            .saturating_add(counts.reversed_micro_usd);
     }
     json!({
         "apps": activity.apps.len(),

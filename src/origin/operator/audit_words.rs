@@ -1,7 +1,10 @@
 //! What the audit keeps of an action on rewards: in words, without a user's id.
 
 use contract::outbox::SettleMany;
-use domain::{conversions::state::Reason, model::time::{SECOND_MS, rfc_3339}};
+use domain::{
+    conversions::state::Reason,
+    model::time::{SECOND_MS, rfc_3339},
+};
 
 /// An action on one reward.
 pub fn of_order(reason: &str, despite: &[Reason]) -> String {
@@ -26,7 +29,11 @@ pub fn of_many(first: &SettleMany, matched: u32, changed: u32) -> String {
         filter.until.map(|until| format!("until {}", time_text(until))),
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
-    format!("{}: {}", parts.join(", "), of_order(&first.reason, &first.despite))
+    format!(
+        "{}: {}",
+        parts.join(", "),
+        of_order(&first.reason, &first.despite)
+    )
 }
 
 fn time_text(seconds: i64) -> String {

@@ -11,7 +11,8 @@ use crate::{isolate::RequestContext, refusal::Refusal, routes::CatalogCall, site
 use contract::{
     catalog::{
         COMMAND_PATH, Get, GetPubKey, IMPORT_CHECK_PATH, IMPORT_PATH, IssuePubKey, IssueToken, List,
-        ListPubKeyRequests, MAX_PAGE, Put, PutCondition, REFRESH_PATH, Refreshed, Resource, RevokeToken, address,
+        ListPubKeyRequests, MAX_PAGE, Put, PutCondition, REFRESH_PATH, Refreshed, Resource, RevokeToken,
+        address,
     },
     operation::{CallError, ObjectAddress, Reply},
 };
@@ -24,8 +25,8 @@ use platform::{
         answer::{Answer, JSON},
         body::{self, header},
     },
-    traits::ObjectCall,
     object_call::{self, broken},
+    traits::ObjectCall,
 };
 
 /// The timeout of a refresh, which calls 64 counters and writes snapshots of many MB.
@@ -73,7 +74,10 @@ pub async fn call(
         }
         CatalogCall::Read(resource) => {
             let id = segment(0);
-            let reply = context.workers.call(&catalog, Get { resource, id }, TIMEOUT).await?;
+            let reply = context
+                .workers
+                .call(&catalog, Get { resource, id }, TIMEOUT)
+                .await?;
             tagged(reply)
         }
         CatalogCall::Write(resource) => {

@@ -55,7 +55,11 @@ pub fn of_body(body: &str) -> Result<List, ApiError> {
 pub fn of_query(query: &str) -> Result<List, ApiError> {
     // It would stand in logs, and a caller who was not told would take everybody's conversions for one user's.
     if parameter(query, "user_id").is_some() {
-        return Err(FieldError::new("user_id", "no address may name a user: send it in the body of a POST").into());
+        return Err(FieldError::new(
+            "user_id",
+            "no address may name a user: send it in the body of a POST",
+        )
+        .into());
     }
     let (limit, cursor) = read_page(query, MAX_PAGE)?;
     let filter = |name| parameter(query, name);

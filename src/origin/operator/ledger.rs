@@ -128,9 +128,9 @@ async fn upload(
         "" | "identity" => false,
         "gzip" => true,
         _ => {
-            return Err(
-                common::UNSUPPORTED_MEDIA_TYPE.with_message("the Content-Encoding must be gzip, or none").into()
-            );
+            return Err(common::UNSUPPORTED_MEDIA_TYPE
+                .with_message("the Content-Encoding must be gzip, or none")
+                .into());
         }
     };
     let by = by.map(|member| member.session.name.clone());

@@ -72,11 +72,7 @@ pub async fn call(
 }
 
 /// `POST offers/{offer_id}/preview`. A document that a PUT would refuse is refused alike.
-async fn show_preview(
-    context: &RequestContext,
-    offer_id: &OfferId,
-    body: String,
-) -> Result<Answer, Refusal> {
+async fn show_preview(context: &RequestContext, offer_id: &OfferId, body: String) -> Result<Answer, Refusal> {
     let offer = Offer::from_json(&body)?;
     let check = CheckOffer {
         offer_id: offer_id.clone(),

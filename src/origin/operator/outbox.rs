@@ -11,7 +11,9 @@ use serde_json::{
 };
 use worker::Request;
 
-use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, audit_words, conversion_query, read_page, read_reply, segment};
+use super::{
+    MAX_DOCUMENT, TIMEOUT, ask_catalog, audit_words, conversion_query, read_page, read_reply, segment,
+};
 use crate::{
     isolate::RequestContext,
     outbox::{

@@ -16,12 +16,7 @@ use contract::{
     outbox::{ListDay, ReadDay},
 };
 use domain::{
-    model::{
-        AppId,
-        api_error::common,
-        document::FieldError,
-        time::UtcDay,
-    },
+    model::{AppId, api_error::common, document::FieldError, time::UtcDay},
     reporting::facts,
 };
 use platform::{http::answer::Answer, traits::ObjectCall};

@@ -57,7 +57,10 @@ pub async fn call(
             // More may match by the time that it is carried out.
             let most = is_support.then_some(MOST_OF_SUPPORT);
             let detail = words(&order.filter);
-            let started = context.workers.call(&to, order.into_start(most)?, TIMEOUT).await?;
+            let started = context
+                .workers
+                .call(&to, order.into_start(most)?, TIMEOUT)
+                .await?;
             Answer::from(started).audited(detail)
         }
         ReplayCall::Read => ask(context, &to, ReadReplay { app, replay_id }).await,

@@ -17,8 +17,7 @@ use contract::{
 use domain::{
     conversions::ids,
     model::{
-        AppId, PublisherId,
-        credentials,
+        AppId, PublisherId, credentials,
         document::{Document, FieldError},
         time::SECOND_MS,
     },

@@ -18,7 +18,8 @@ const TABLES: &[&str] = &[
 ];
 
 /// When each token last came. A revoked one may still come.
-const TOKENS: &[&str] = &["CREATE TABLE tokens (serial INTEGER PRIMARY KEY, used_ms INTEGER NOT NULL) STRICT"];
+const TOKENS: &[&str] =
+    &["CREATE TABLE tokens (serial INTEGER PRIMARY KEY, used_ms INTEGER NOT NULL) STRICT"];
 
 platform::statements! {
     /// → time of the last write

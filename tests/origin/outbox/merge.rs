@@ -35,10 +35,7 @@ fn merged(logs: &[Log], list: &List, walk: usize) -> (Vec<i64>, Option<i64>) {
     let ask = async |number: u8, list: List| Ok::<_, ()>(answer(&logs[usize::from(number)], &list, walk));
     let page = now(merge::list(&outboxes, list, ask)).unwrap();
     let numbers = page.conversions.iter().map(|entry| entry.get().parse().unwrap());
-    (
-        numbers.collect(),
-        page.before,
-    )
+    (numbers.collect(), page.before)
 }
 
 proptest! {

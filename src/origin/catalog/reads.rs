@@ -1,0 +1,122 @@
+//! Reads publishers, apps, advertisers and offers, one or a page of them.
+
+use serde_json::{Value as Json, json};
+
+use super::{
+    resource_tables::{ResourceTable, require},
+    sql,
+};
+use contract::{
+    catalog::{APP_NAMES_PAGE, AppNames, MAX_PAGE, Resource, UNKNOWN_RESOURCE},
+    operation::Reply,
+};
+use platform::{
+    database::{Database, Row},
+    failure::Failure,
+    params,
+};
+
+pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<Reply, Failure> {
+    find(db, resource, id)?.ok_or_else(|| {
+        UNKNOWN_RESOURCE
+            .with_message(format!("there is no {} {id}", resource.singular()))
+            .into()
+    })
+}
+
+pub fn find(db: &impl Database, resource: Resource, id: &str) -> Result<Option<Reply>, Failure> {
+    let row = db.query_first(resource.select_one(), params![id])?;
+    row.map(|row| Ok(Reply::ok(&to_json(db, resource, &row)?)))
+        .transpose()
+}
+
+/// The names of a publisher's next apps, as a JSON object by app id.
+pub fn app_names(db: &impl Database, command: &AppNames) -> Result<Reply, Failure> {
+    let publisher = command.publisher_id.as_str();
+    require(db, Resource::Publisher, publisher)?;
+    let after = command.after.as_deref().unwrap_or_default();
+    let row = db.query_first(sql::LIST_APP_NAMES, params![publisher, after, APP_NAMES_PAGE])?;
+    Ok(Reply {
+        status: 200,
+        body: row.as_ref().map_or(Ok("{}"), |row| row.text(0))?.to_owned(),
+    })
+}
+
+/// Documents after whose sum of bytes a page ends. Together with the last one it fits an answer that anybody can read.
+const PAGE_BYTES: usize = 1 << 20;
+/// Documents read at a time, of at most 1 MiB each.
+const READ_ROWS: u32 = 20;
+
+/// A page of resources in the order of their ids, of an owner if one is given; `cursor` is null on the last page.
+pub fn list(
+    db: &impl Database,
+    resource: Resource,
+    owner: Option<&str>,
+    limit: u32,
+    cursor: Option<&str>,
+) -> Result<Reply, Failure> {
+    let limit = limit.clamp(1, MAX_PAGE);
+    let read = |after: &str| match (resource, owner) {
+        (_, None) => db.query(resource.select_page(), params![after, READ_ROWS]),
+        (Resource::App, Some(owner)) => db.query(sql::LIST_APPS_OF, params![owner, after, READ_ROWS]),
+        (Resource::Offer, Some(owner)) => db.query(sql::LIST_OFFERS_OF, params![owner, after, READ_ROWS]),
+        (Resource::Publisher | Resource::Advertiser, Some(_)) => Ok(Vec::new()),
+    };
+    let (mut items, mut bytes) = (Vec::new(), 0);
+    let mut after = cursor.unwrap_or_default().to_owned();
+    let has_more = 'page: loop {
+        let rows = read(&after)?;
+        for row in &rows {
+            if items.len() == limit as usize || bytes >= PAGE_BYTES {
+                break 'page true;
+            }
+            bytes += row.text(1)?.len();
+            row.text(0)?.clone_into(&mut after);
+            items.push(to_json(db, resource, row)?);
+        }
+        if rows.len() < READ_ROWS as usize {
+            break false;
+        }
+    };
+    let next = has_more.then_some(after);
+    Ok(Reply::ok(&json!({ resource.plural(): items, "cursor": next })))
+}
+
+/// A resource as the operator reads it: its id, its document, and members that Signpost adds.
+fn to_json(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Failure> {
+    let id = row.text(0)?;
+    let mut members = serde_json::Map::new();
+    members.insert(resource.id_member().into(), id.into());
+    if let Json::Object(document) = row.json(1)? {
+        members.extend(document);
+    }
+    if matches!(resource, Resource::App | Resource::Offer) {
+        members.insert("terms_revision".into(), row.integer(2)?.into());
+    }
+    match resource {
+        Resource::Offer => {
+            members.insert("updated_at".into(), row.integer(3)?.into());
+            let retired = db.query(sql::LIST_RETIRED_GOALS, params![id])?;
+            if !retired.is_empty() {
+                let ids = retired
+                    .iter()
+                    .map(|row| row.text(0))
+                    .collect::<Result<Vec<_>, _>>()?;
+                members.insert("retired_goals".into(), json!(ids));
+            }
+        }
+        Resource::Advertiser => {
+            let tokens = db.query(sql::LIST_TOKENS, params![id])?;
+            let tokens = tokens
+                .iter()
+                .map(|row| {
+                    let issued_at = row.integer(1)?.div_euclid(1_000);
+                    Ok(json!({ "token_id": row.integer(0)?.to_string(), "issued_at": issued_at }))
+                })
+                .collect::<Result<Vec<_>, Failure>>()?;
+            members.insert("tokens".into(), tokens.into());
+        }
+        Resource::Publisher | Resource::App => {}
+    }
+    Ok(Json::Object(members))
+}
