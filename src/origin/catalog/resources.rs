@@ -59,11 +59,10 @@ pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Resu
         if before.as_ref() == Some(&after) {
             return Ok(after);
         }
-        match (condition, &before) {
+        let version = before.map(|before| tag(&before.body));
+        match (condition, version) {
             (Some(PutCondition::New), Some(_)) => Err(EXISTS.into()),
-            (Some(PutCondition::Read(read)), before)
-                if before.as_ref().map(|before| tag(&before.body)) != Some(read.clone()) =>
-            {
+            (Some(PutCondition::Read(read)), version) if version.as_ref() != Some(read) => {
                 Err(CHANGED_MEANWHILE.into())
             }
             _ => Ok(after),

@@ -67,7 +67,7 @@ fn a_revoked_token_a_duplicate_and_a_stranger() {
     let wall = signpost.offer_wall("doctor-codes", "79000181", None);
     assert_eq!(
         page(&wall, ""),
-        json!({"postbacks": [], "not_shown": 0, "since": null, "cursor": null})
+        json!({"postbacks": [], "tokens": [], "not_shown": 0, "since": null, "cursor": null})
     );
     let click = wall.click_id("doctor-user");
     let paid = expect_accepted(
@@ -120,6 +120,19 @@ fn a_revoked_token_a_duplicate_and_a_stranger() {
     expected.sort_unstable();
     assert_eq!(sorted, expected, "{shown}");
     assert_eq!(shown["not_shown"], 0, "{shown}");
+
+    let tokens = shown["tokens"].as_array().unwrap();
+    let used: Vec<_> = tokens
+        .iter()
+        .map(|token| token["token_id"].as_str().unwrap())
+        .collect();
+    assert_eq!(used.len(), 2, "the valid one and the revoked one: {shown}");
+    assert!(used.contains(&token_id.as_str()), "{shown}");
+    assert!(
+        tokens
+            .iter()
+            .all(|token| token["last_used_at"].as_i64().unwrap() > 1_700_000_000)
+    );
 
     let of_code = |code: &str| page(&wall, &format!("code={code}"))["postbacks"].clone();
     let first = of_code("approved")[0].clone();
