@@ -30,7 +30,7 @@ stored_names! {
         Dead = 3 "dead",
         /// An app's endpoint that switched itself off.
         Disabled = 4 "disabled",
-        /// An app's endpoint of which five calls in a row failed.
+        /// An app's endpoint whose last five calls failed.
         Failing = 5 "failing",
         /// An object that uses more than 80 % of its 10 GB.
         NearLimit = 6 "near_limit",

@@ -19,7 +19,7 @@ use crate::{
     outbox::{
         merge,
         replay::{check_selection, replay_in_steps},
-        settlement::{self, ManyOrder, Order, settle_in_steps},
+        settlement::{self, ManyOrder, Order, Place, settle_in_steps},
     },
     refusal::Refusal,
     routes::OutboxCall,
@@ -57,6 +57,8 @@ const MAX_ASKED: u32 = 100;
 /// The timeout of each call. It is short because few run at a time, and if one outbox hangs, all may.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How long one call settles conversions, in milliseconds: a step takes a few seconds, and an invocation has 1,000 calls.
+const MANY_MS: i64 = 15_000;
 /// How long a selective filter is searched for one page, in milliseconds.
 const LIST_MS: i64 = 5_000;
 /// The timeout of an action, which may wait for the catalog, a `txn` and the counters, 5 s each.
@@ -254,14 +256,33 @@ impl<'c> Outboxes<'c> {
         Ok(replayed)
     }
 
-    /// Settles what matches in each outbox.
-    async fn settle_many(&self, first: &SettleMany) -> Result<Settled, CallError> {
+    /// Settles what matches from a place on, as much as [`MANY_MS`] allows, and tells where to go on.
+    async fn settle_many(
+        &self,
+        first: &SettleMany,
+        from: Place,
+    ) -> Result<(Settled, Option<Place>), CallError> {
+        let until_ms = now_ms().saturating_add(MANY_MS);
+        let has_time = || now_ms() < until_ms;
         let mut all = Settled::default();
-        for number in self.numbers() {
+        for number in self.numbers().into_iter().skip(from.outbox.into()) {
+            let first = SettleMany {
+                after: if number == from.outbox { from.after } else { 0 },
+                ..first.clone()
+            };
             let step = async |step: SettleMany| self.call(number, step, SETTLE_TIMEOUT).await;
-            settlement::add(&mut all, settle_in_steps(first, step).await?);
+            let settled = settle_in_steps(&first, has_time, step).await?;
+            let next = settled.next;
+            settlement::add(&mut all, settled);
+            if let Some(after) = next {
+                let place = Place {
+                    outbox: number,
+                    after,
+                };
+                return Ok((all, Some(place)));
+            }
         }
-        Ok(all)
+        Ok((all, None))
     }
 
     /// Erases a user, all of whose conversions are in one outbox.
@@ -343,18 +364,21 @@ pub async fn call(
             let order = ManyOrder::from_json(&read_body(&mut request).await?)?;
             // Conversion times are whole seconds, so "until now" includes the current second.
             let until = context.now_ms.div_euclid(SECOND_MS).saturating_add(1);
+            let from = order.place();
             let first = order.into_first_step(action, until);
+            let (all, next) = outboxes.settle_many(&first, from).await?;
             let Settled {
                 count,
                 settled,
                 refused,
                 ..
-            } = &outboxes.settle_many(&first).await?;
-            let until = first.filter.until;
+            } = &all;
+            let (until, next) = (first.filter.until, next.map(Place::to_text));
             if first.dry_run {
-                return Ok(answer(&json!({ "count": count, "until": until }))?.dry_run(true));
+                let body = json!({ "count": count, "until": until, "next": next });
+                return Ok(answer(&body)?.dry_run(true));
             }
-            let body = json!({ "count": count, "settled": settled, "refused": refused, "until": until });
+            let body = json!({ "count": count, "settled": settled, "refused": refused, "until": until, "next": next });
             Ok(answer(&body)?.audited(audit_words::of_many(&first, *count, *settled)))
         }
         OutboxCall::ReadCallback => answer(&outboxes.standing(TIMEOUT).await?),

@@ -71,10 +71,20 @@ pub struct ManyOrder {
     /// Counts them and settles none.
     #[serde(default)]
     dry_run: bool,
+    /// `next` of the answer before.
+    #[serde(default)]
+    after: Option<String>,
 }
 
 impl Document for ManyOrder {
     fn check(&self) -> Result<(), FieldError> {
+        if self
+            .after
+            .as_deref()
+            .is_some_and(|after| Place::parse(after).is_none())
+        {
+            return Err(FieldError::new("after", "must be the next of an answer"));
+        }
         log::status_number(&self.filter.status)
             .map_err(|problem| FieldError::new("filter.status", problem))?;
         for (path, at) in [
@@ -95,7 +105,34 @@ impl Document for ManyOrder {
     }
 }
 
+/// Where an action on many conversions goes on: an outbox of the app, and an entry of its log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    pub outbox: u8,
+    pub after: i64,
+}
+
+impl Place {
+    fn parse(text: &str) -> Option<Self> {
+        let (outbox, after) = text.split_once('.')?;
+        let place = Self {
+            outbox: outbox.parse().ok()?,
+            after: after.parse().ok()?,
+        };
+        ((0..=MAX_INTEGER).contains(&place.after) && place.to_text() == text).then_some(place)
+    }
+
+    pub fn to_text(self) -> String {
+        format!("{}.{}", self.outbox, self.after)
+    }
+}
+
 impl ManyOrder {
+    /// Where it goes on.
+    pub fn place(&self) -> Place {
+        self.after.as_deref().and_then(Place::parse).unwrap_or_default()
+    }
+
     /// The first step, for the conversions before `until` if the filter does not say.
     pub fn into_first_step(self, action: Action, until: i64) -> SettleMany {
         let filter = SettleFilter {
@@ -113,12 +150,14 @@ impl ManyOrder {
     }
 }
 
-/// Settles all that match in an outbox, in steps, between which it answers other requests.
+/// Settles all that match in an outbox, in steps, between which it answers other requests. The result has a `next` if
+/// `has_time` ended it before.
 ///
 /// # Errors
 /// The error of `ask`; earlier steps have been carried out, and the call may be repeated.
 pub async fn settle_in_steps<E>(
     first: &SettleMany,
+    has_time: impl Fn() -> bool,
     ask: impl AsyncFn(SettleMany) -> Result<Settled, E>,
 ) -> Result<Settled, E> {
     let (mut step, mut all) = (first.clone(), Settled::default());
@@ -127,8 +166,8 @@ pub async fn settle_in_steps<E>(
         let next = settled.next;
         add(&mut all, settled);
         match next {
-            Some(next) => step.after = next,
-            None => return Ok(all),
+            Some(next) if has_time() => step.after = next,
+            next => return Ok(Settled { next, ..all }),
         }
     }
 }
@@ -238,4 +277,31 @@ pub fn conversion(db: &impl Database, shard: Shard, settle: &Settle) -> Result<C
             is_recent: false,
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_as_it_was_written_and_nothing_else_is() {
+        let place = Place {
+            outbox: 63,
+            after: 1_810_921_882_759_173,
+        };
+        assert_eq!(Place::parse(&place.to_text()), Some(place));
+        for other in [
+            "",
+            "1",
+            "1.",
+            ".1",
+            "01.2",
+            "+1.2",
+            "1.-2",
+            "256.1",
+            "1.9007199254740993",
+        ] {
+            assert_eq!(Place::parse(other), None, "{other}");
+        }
+    }
 }

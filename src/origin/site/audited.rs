@@ -88,7 +88,7 @@ async fn carry_out<T>(
         Err(_) => return outcome,
     };
     if let Err(error) = caller.call(&account, settle, TIMEOUT).await {
-        log::error("dashboard", format_args!("audit entry {entry}: {error}"));
+        log::error("site", format_args!("audit entry {entry}: {error}"));
     }
     outcome
 }

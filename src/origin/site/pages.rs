@@ -137,7 +137,7 @@ fn page_answer(response: Option<Result<web_sys::Response, JsValue>>) -> Result<A
             Ok(Answer::pass_unread(response))
         }
         Some(Err(error)) => {
-            log::error("dashboard", format_args!("a page: {error:?}"));
+            log::error("site", format_args!("a page: {error:?}"));
             Err(common::INTERNAL_ERROR.into())
         }
         None => Err(common::NOT_FOUND.into()),

@@ -70,7 +70,7 @@ pub fn refuse(error: PasskeyError) -> ApiError {
 
 fn random(context: &RequestContext) -> Result<[u8; 32], ApiError> {
     context.workers.random().map_err(|error| {
-        log::error("dashboard", error);
+        log::error("site", error);
         common::INTERNAL_ERROR
     })
 }

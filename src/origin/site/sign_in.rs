@@ -194,7 +194,7 @@ pub async fn open_session(
     let keys = &context.isolate.config.account_keys;
     let session = BrowserSession::parse(keys, config.kind, &signed_in.session);
     let session = session.ok_or_else(|| {
-        log::error("dashboard", "an account opened a session that is none");
+        log::error("site", "an account opened a session that is none");
         common::INTERNAL_ERROR
     })?;
     for session in &sessions.open(session) {
@@ -212,7 +212,7 @@ pub async fn open_session(
 pub fn with_sessions(config: &SiteConfig, sessions: &BrowserSessions) -> Result<Answer, Refusal> {
     let cookie = Cookie::sessions(config.kind, config.site).set(&sessions.value());
     let cookie = cookie.ok_or_else(|| {
-        log::error("dashboard", "a session's value does not fit a cookie");
+        log::error("site", "a session's value does not fit a cookie");
         common::INTERNAL_ERROR
     })?;
     Ok(Answer::new(204).header("Set-Cookie", cookie))

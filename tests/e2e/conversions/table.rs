@@ -285,7 +285,7 @@ fn many_are_settled_at_once_after_they_were_counted() {
         .json();
     assert_eq!(
         settled,
-        json!({"count": 9, "settled": 9, "refused": {}, "until": filter["until"]})
+        json!({"count": 9, "settled": 9, "refused": {}, "until": filter["until"], "next": null})
     );
     assert_eq!(wall.entries("status=approved&reason=all%20are%20real").len(), 9);
     assert_eq!(
