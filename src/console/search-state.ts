@@ -1,9 +1,38 @@
-// The state of the search, as the fragment of its address.
+// The state of the search. It is the fragment of its address, which no server sees. A credential stays in memory: the
+// history keeps fragments, and some browsers send their history to other devices.
+
+import { signal } from "@preact/signals";
+import { fragment, navigate } from "../pages/navigation";
+import { generation } from "../pages/session";
+import { SEARCH_PATH } from "./router";
 
 export interface SearchState {
   text: string;
   /** Empty where none was chosen. */
   app: string;
+}
+
+// Report keys, advertisers' tokens, invites and callback secrets by their prefixes, and Pub-Keys.
+const CREDENTIAL = /\b(sk|at|inv|whsec)_|\b[0-9a-f]{32}\b/i;
+
+/** Whether a text has a credential in it, or may have one. */
+export const isCredential = (text: string) => CREDENTIAL.test(text);
+
+/** The credential that was pasted last, of the account that was signed in. */
+const pasted = signal<(SearchState & { account: number }) | null>(null);
+
+/** Opens the search for a text. `how` is for a text that stands in the address and must not. */
+export function openSearch(state: SearchState, how: "push" | "replace" = "push") {
+  const isSecret = isCredential(state.text);
+  pasted.value = isSecret ? { ...state, account: generation.peek() } : null;
+  navigate(SEARCH_PATH + (isSecret ? "" : searchHash(state)), how);
+}
+
+/** What is searched for. */
+export function currentSearch(): SearchState {
+  const state = parseSearch(fragment.value);
+  if (state.text) return state;
+  return pasted.value?.account === generation.value ? pasted.value : state;
 }
 
 export const searchHash = ({ text, app }: SearchState) => `#${new URLSearchParams({ text, ...(app && { app }) })}`;

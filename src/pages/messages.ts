@@ -1,5 +1,6 @@
 // Text that the dashboard and the console share.
 
+export * from "./messages/audit";
 export * from "./messages/common";
 export * from "./messages/names";
 export * from "./messages/settings";

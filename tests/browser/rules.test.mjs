@@ -10,7 +10,7 @@ import { importSource } from "./support/sources.mjs";
 const { convert, isRate } = await importSource("dashboard/views/apps/currency.ts");
 const { COUNTRIES } = await importSource("pages/countries.ts");
 const { amount } = await importSource("pages/format.ts");
-const { auditDetail, REPLAY_WORDS } = await importSource("pages/messages/settings.ts");
+const { auditDetail, REPLAY_WORDS } = await importSource("pages/messages/audit.ts");
 const { findingText } = await importSource("dashboard/messages/tester.ts");
 const { findMacros, MACRO_NAMES } = await importSource("dashboard/views/apps/macros.ts");
 const { DELIVERY_NAMES, STATE_NAMES } = await importSource("pages/messages/rewards.ts");

@@ -1,6 +1,6 @@
 // The operator's calls for rewards.
 
-import { call, get, id, post, remove } from "../../pages/client";
+import { get, id, post, remove } from "../../pages/client";
 import { queryText } from "../../pages/query-text";
 import type { ReplayCalls } from "../../pages/rewards/replay-many";
 import type { ReplayCount, ReplayProgress } from "../types";
@@ -24,7 +24,7 @@ export const rewardsApi = {
     post(`${conversion(appId, transactionId)}/${action}`, settlement),
   settleMany: (appId: string, action: T.Settling, settlement: T.SettlementOfMany) =>
     post<T.SettledMany>(`${conversions(appId)}/${action}`, settlement),
-  eraseUser: (appId: string, userId: string) => call<T.Erased>("DELETE", `${app(appId)}/users/${id(userId)}`, {}),
+  eraseUser: (appId: string, user_id: string) => post<T.Erased>(`${app(appId)}/erase_user`, { user_id }),
 };
 
 export const replayCalls: ReplayCalls = {

@@ -1,11 +1,9 @@
-// The search in the header of every page. What is pasted goes to the fragment of the address, which no server sees.
+// The search in the header of every page.
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { navigate } from "../../pages/navigation";
 import { refresh } from "../../pages/cache";
 import { search as text } from "../messages/search";
-import { SEARCH_PATH } from "../router";
-import { searchHash, searchKey } from "../search-state";
+import { openSearch, searchKey } from "../search-state";
 
 // As long as a click id may be, with room for what was pasted around it.
 const LONGEST_TEXT = 2000;
@@ -42,7 +40,7 @@ export function SearchBox() {
         const state = { text: asked, app: "" };
         // The same text once more is asked once more.
         void refresh(searchKey(state));
-        navigate(SEARCH_PATH + searchHash(state));
+        openSearch(state);
       }}
     >
       <input

@@ -1,10 +1,15 @@
 // Advertisers, their tokens and their postbacks, as the operator's API has them.
 
+/** A valid one. */
 export interface Token {
   token_id: string;
   issued_at: number;
-  last_used_at?: number | null;
-  is_valid?: boolean;
+}
+
+/** A token that came with a postback within 90 days. It may have been revoked. */
+export interface TokenUse {
+  token_id: string;
+  last_used_at: number;
 }
 
 export interface Advertiser {
@@ -48,6 +53,7 @@ export interface Postback extends Verdict {
 
 export interface PostbackPage {
   postbacks: Postback[];
+  tokens: TokenUse[];
   /** Those that came since that time and are only counted. */
   not_shown: number;
   since: number | null;

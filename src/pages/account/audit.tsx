@@ -14,12 +14,28 @@ import { type Named, Person, sharedNames } from "./person";
 
 const text = settings.audit;
 
+/** What is said of the entries of an account. */
+export interface AuditWords {
+  intro: string;
+  action: (entry: AuditEntry) => string;
+  /** What it concerned, with links; nothing where the entry's own name for it will do. */
+  subject?: (entry: AuditEntry) => ComponentChildren;
+  detail: (entry: AuditEntry) => string | null;
+}
+
+/** Of the accounts of both sites. */
+const SHARED_WORDS: AuditWords = {
+  intro: text.intro,
+  action: ({ action }) => AUDIT_ACTIONS[action] ?? action,
+  detail: ({ action, detail }) => auditDetail(action, detail),
+};
+
 function peopleOf({ by, actor_id, subject, subject_id }: AuditEntry): Named[] {
   const actor = { name: by, id: actor_id };
   return subject && subject_id ? [actor, { name: subject, id: subject_id }] : [actor];
 }
 
-function columns(entries: AuditEntry[]): Column<AuditEntry>[] {
+function columns(entries: AuditEntry[], words: AuditWords): Column<AuditEntry>[] {
   const shared = sharedNames(entries.flatMap(peopleOf));
   return [
     { key: "at", header: text.at, cell: (entry) => <span class="no-wrap">{timeText(entry.at)}</span> },
@@ -29,7 +45,7 @@ function columns(entries: AuditEntry[]): Column<AuditEntry>[] {
       header: text.action,
       cell: (entry) => (
         <>
-          {AUDIT_ACTIONS[entry.action] ?? entry.action}
+          {words.action(entry)}
           {entry.is_unconfirmed && <span class="cell-second">{text.unconfirmed}</span>}
         </>
       ),
@@ -38,8 +54,10 @@ function columns(entries: AuditEntry[]): Column<AuditEntry>[] {
       key: "subject",
       header: text.subject,
       cell: (entry) => {
+        const detail = words.detail(entry);
+        const linked = words.subject?.(entry);
+        if (linked) return twoLines(linked, detail);
         const subject = entry.subject && <Person name={entry.subject} id={entry.subject_id} shared={shared} />;
-        const detail = auditDetail(entry.action, entry.detail);
         // People know a key and an app by its name, which is the detail.
         return ["report_key_created", "app_created"].includes(entry.action)
           ? twoLines(detail, subject)
@@ -60,19 +78,23 @@ function twoLines(first: ComponentChildren, second: ComponentChildren) {
   );
 }
 
-export const Audit = () => (
-  <Page section="audit" note={text.intro}>
-    <AuditEntries cacheKey="audit" load={api.audit} />
+export const Audit = () => <AuditWith words={SHARED_WORDS} />;
+
+/** The audit of the site's own account, in the site's words. */
+export const AuditWith = ({ words }: { words: AuditWords }) => (
+  <Page section="audit" note={words.intro}>
+    <AuditEntries cacheKey="audit" load={api.audit} words={words} />
   </Page>
 );
 
 interface Props {
   cacheKey: string;
   load: (cursor: string | null) => Promise<AuditPage>;
+  words?: AuditWords;
 }
 
 /** The audit of an account, which need not be the site's own. */
-export function AuditEntries({ cacheKey, load }: Props) {
+export function AuditEntries({ cacheKey, load, words = SHARED_WORDS }: Props) {
   const pages = usePages<AuditEntry>(cacheKey, async (from) => {
     const { entries, cursor } = await load(from);
     return { rows: entries, cursor };
@@ -97,7 +119,7 @@ export function AuditEntries({ cacheKey, load }: Props) {
             <Table
               stacks
               name={SECTION_NAMES.audit}
-              columns={columns(rows)}
+              columns={columns(rows, words)}
               rows={rows}
               rowKey={(entry) => `${entry.at} ${entry.actor_id ?? entry.by} ${entry.action} ${entry.subject_id ?? entry.subject}`}
             />

@@ -41,6 +41,8 @@ export interface ReplayCalls {
 
 interface Props {
   calls: ReplayCalls;
+  /** Whether the member may stop a replay. */
+  mayStop: boolean;
   /** Empty while none is chosen. */
   app: string;
   appName: string;
@@ -59,13 +61,13 @@ interface Props {
 }
 
 export function ReplayMany(props: Props) {
-  const { app, calls } = props;
+  const { app, calls, mayStop } = props;
   const [isOpen, setOpen] = useState(props.isOpenAtFirst);
   const close = () => {
     setOpen(false);
     props.onClose();
   };
-  if (running.value?.account === generation.value) return <Progress run={running.value} calls={calls} />;
+  if (running.value?.account === generation.value) return <Progress run={running.value} calls={calls} mayStop={mayStop} />;
   return (
     <div class="row replay-many">
       <button
@@ -196,7 +198,9 @@ function explained(error: unknown): unknown {
   return words ? new ApiError(error.status, error.code, words, null, null) : error;
 }
 
-function Progress({ run, calls }: { run: Running; calls: ReplayCalls }) {
+type ProgressProps = Pick<Props, "calls" | "mayStop"> & { run: Running };
+
+function Progress({ run, calls, mayStop }: ProgressProps) {
   const { appId, replayId, count, progress } = run;
   const { state, replayed } = progress ?? { state: "running", replayed: 0 };
   const isOver = state !== "running";
@@ -219,14 +223,16 @@ function Progress({ run, calls }: { run: Running; calls: ReplayCalls }) {
       <p role="status">{state === "running" ? text.running(replayed, count) : text[state](replayed)}</p>
       {!isOver && <progress max={Math.max(count, 1)} value={replayed} aria-label={text.progress} />}
       <FormError error={cancel.error} />
-      <button
-        type="button"
-        class="button small"
-        aria-disabled={cancel.isRunning}
-        onClick={() => (isOver ? (running.value = null) : void cancel.run())}
-      >
-        {isOver ? common.close : text.cancel}
-      </button>
+      {(isOver || mayStop) && (
+        <button
+          type="button"
+          class="button small"
+          aria-disabled={cancel.isRunning}
+          onClick={() => (isOver ? (running.value = null) : void cancel.run())}
+        >
+          {isOver ? common.close : text.cancel}
+        </button>
+      )}
     </div>
   );
 }

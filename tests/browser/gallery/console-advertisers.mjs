@@ -76,6 +76,19 @@ export const views = ({ admin, support, url = "" }) => ({
     act: (page) => page.getByText(/^\d parameters$/).first().click(),
     shows: (page) => page.locator("details[open] code").first().waitFor(),
   },
+  "console-advertiser-used": {
+    path: ADVERTISER,
+    cookie: admin,
+    prepare: (page) => {
+      const now = Math.floor(Date.now() / 1000);
+      const tokens = [
+        { token_id: "1", last_used_at: now - 200 },
+        { token_id: "2", last_used_at: now - 30 * 86_400 },
+      ];
+      return answerFor(page, "GET", POSTBACKS, { json: { postbacks: [], tokens, not_shown: 0, since: null, cursor: null } });
+    },
+    shows: shows("Last used 3 minutes ago"),
+  },
   "console-advertiser-support": { path: ADVERTISER, cookie: support, shows: shows("Valid") },
   "console-advertiser-new": { path: `${LIST}/mangrove-mobile`, cookie: admin, shows: shows("No postback has come yet") },
   "console-advertiser-none": { path: `${ADVERTISER}?code=too_fast`, cookie: admin, shows: shows("No postback was answered like this") },

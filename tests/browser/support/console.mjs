@@ -1,6 +1,7 @@
 // The operator's console: a session without a browser, and answers that stand in for the real ones.
 
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { USER_AGENT } from "./signpost.mjs";
 
 /** The address of a fresh invite to the console. */
@@ -34,6 +35,25 @@ export const answerFor = (page, method, path, answer) =>
 
 /** Holds a call of the operator back until the page is closed. */
 export const holdCall = (page, path) => page.route(call(path), () => {});
+
+/** A call of the operator as a page makes it for the member with this cookie. It must succeed. */
+export async function operate(signpost, { name, value }, method, path, body = {}) {
+  const isText = typeof body === "string";
+  const answer = await fetch(`${signpost.base}/v1/operator${path}`, {
+    method,
+    headers: {
+      "Content-Type": isText ? "text/csv" : "application/json",
+      "Idempotency-Key": randomBytes(8).toString("hex"),
+      Cookie: `${name}=${value}`,
+      Origin: signpost.base,
+      "Sec-Fetch-Site": "same-origin",
+    },
+    body: isText ? body : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
+  return text ? JSON.parse(text) : undefined;
+}
 
 /** Ends a session elsewhere than in the browser that has it. */
 export async function signOutOfConsole(signpost, { name, value }) {

@@ -33,7 +33,7 @@ export const follow = (page, hand, name) => hand.press(nav(page, name));
 /** By keyboard the box is reached by its shortcut. */
 export async function find(page, hand, text) {
   if (hand instanceof Keyboard) {
-    await page.keyboard.press("/");
+    await page.keyboard.press("Control+k");
     await page.keyboard.insertText(text);
   } else {
     await page.getByRole("search").getByRole("textbox", { name: "Search" }).fill(text);

@@ -17,6 +17,7 @@ import { ADVERTISER_NAMES_KEY, ADVERTISERS_KEY, advertiserKey } from "../cache-k
 import { ItsOffers } from "./its-offers";
 import { Postbacks } from "./postbacks";
 import { Tokens } from "./tokens";
+import { usePostbacks } from "./use-postbacks";
 
 const LONGEST_NAME = 200;
 
@@ -38,12 +39,7 @@ export function Advertiser({ advertiserId }: { advertiserId: string }) {
       </Heading>
       <Stale of={advertiser} retry={reload} />
       {data ? (
-        <>
-          <Tokens advertiser={data} reload={reload} />
-          <Postbacks advertiserId={advertiserId} />
-          <CheckCard />
-          <ItsOffers advertiserId={advertiserId} />
-        </>
+        <Parts advertiser={data} reload={reload} />
       ) : error?.status === 404 ? (
         <Empty title={text.notFound} />
       ) : error ? (
@@ -52,6 +48,19 @@ export function Advertiser({ advertiserId }: { advertiserId: string }) {
         <Skeleton lines={5} />
       )}
       {data && isRenaming && <Rename advertiser={data} onClose={() => setRenaming(false)} />}
+    </>
+  );
+}
+
+function Parts({ advertiser, reload }: { advertiser: Kept; reload: () => Promise<void> }) {
+  const { advertiser_id: id } = advertiser;
+  const postbacks = usePostbacks(id);
+  return (
+    <>
+      <Tokens advertiser={advertiser} uses={postbacks.uses} reload={reload} />
+      <Postbacks list={postbacks} />
+      <CheckCard />
+      <ItsOffers advertiserId={id} />
     </>
   );
 }

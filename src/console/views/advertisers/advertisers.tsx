@@ -24,7 +24,6 @@ import { may } from "../../session";
 import type { Advertiser } from "../../types/advertisers";
 import { CheckDialog } from "./check";
 import { ADVERTISER_NAMES_KEY, ADVERTISERS_KEY } from "../cache-keys";
-import { isValid } from "./tokens";
 
 const PAGE_ADVERTISERS = 100;
 const LONGEST_NAME = 200;
@@ -143,15 +142,14 @@ const COLUMNS: Column<Advertiser>[] = [
     key: "tokens",
     header: text.tokens,
     isNumber: true,
-    cell: ({ tokens }) => tokens.filter(isValid).length,
+    cell: ({ tokens }) => tokens.length,
   },
   {
     key: "newest",
     header: text.newest,
     cell: ({ tokens }) => {
-      const valid = tokens.filter(isValid);
-      if (valid.length === 0) return <span class="note">{text.noToken}</span>;
-      return timeText(Math.max(...valid.map(({ issued_at }) => issued_at)));
+      if (tokens.length === 0) return <span class="note">{text.noToken}</span>;
+      return timeText(Math.max(...tokens.map(({ issued_at }) => issued_at)));
     },
   },
 ];

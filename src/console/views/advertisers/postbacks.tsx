@@ -1,37 +1,19 @@
 // The postback doctor: the newest postbacks of an advertiser, each with what happened and what mends it.
 
-import { useRef } from "preact/hooks";
 import { More } from "../../../pages/components/more";
 import { Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
 import { exactTimeText } from "../../../pages/format";
-import { search, setSearch } from "../../../pages/navigation";
+import { setSearch } from "../../../pages/navigation";
 import { queryText } from "../../../pages/query-text";
-import { type ListPage, usePages } from "../../../pages/use-pages";
-import { advertisersApi } from "../../api/advertisers";
 import { CODE_NAMES, codeName, doctor as text } from "../../messages/advertisers";
-import { usePolling } from "../../poll";
 import { offerPath, rewardPath } from "../../router";
 import type { Postback } from "../../types/advertisers";
+import type { PostbackList } from "./use-postbacks";
 import { CodeBadge, Parameters, Words } from "./verdict";
 
-// The catalog answers, which must have time for the rest of the service.
-const POLL_MILLISECONDS = 10_000;
-
-type Page = ListPage<Postback> & { notShown: number; since: number | null };
-
-const codeOf = (query: string) => new URLSearchParams(query).get("code") ?? "";
-
-export function Postbacks({ advertiserId }: { advertiserId: string }) {
-  const code = codeOf(search.value);
-  const key = `postbacks ${advertiserId} ${code}`;
-  const isPoll = useRef(false);
-  const pages = usePages(key, async (cursor): Promise<Page> => {
-    const page = await advertisersApi.postbacks(advertiserId, code, cursor, isPoll.current);
-    return { rows: page.postbacks, cursor: page.cursor, notShown: page.not_shown, since: page.since };
-  });
+export function Postbacks({ list: { code, pages } }: { list: PostbackList }) {
   const { first, rows, isOnlyFirst, reload } = pages;
-  usePolling({ key, of: first, isPoll, changes: () => isOnlyFirst, milliseconds: POLL_MILLISECONDS });
   const show = (chosen: string) => setSearch(queryText({ code: chosen }), "replace");
   const codes = Object.keys(CODE_NAMES);
   if (code && !codes.includes(code)) codes.push(code);

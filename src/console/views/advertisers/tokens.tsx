@@ -1,4 +1,4 @@
-// The tokens of an advertiser: issue one, see which are valid, revoke one.
+// The tokens of an advertiser: issue one, see which are valid and which are used, revoke one.
 
 import { useState } from "preact/hooks";
 import { Card } from "../../../pages/components/part";
@@ -7,39 +7,46 @@ import { focusHeading } from "../../../pages/components/heading";
 import { Plus } from "../../../pages/components/icons";
 import { say } from "../../../pages/components/status";
 import { type Column, Table } from "../../../pages/components/table";
-import { timeText } from "../../../pages/format";
+import { durationText, timeText } from "../../../pages/format";
 import { withVerification } from "../../../pages/passkeys";
 import { advertisersApi } from "../../api/advertisers";
-import { common } from "../../messages";
 import { tokens as text } from "../../messages/advertisers";
 import { may } from "../../session";
-import type { Advertiser, NewToken, Token } from "../../types/advertisers";
+import type { Advertiser, NewToken, Token, TokenUse } from "../../types/advertisers";
 
-/** Only the valid ones are listed, unless the answer says otherwise. */
-export const isValid = ({ is_valid }: Token) => is_valid !== false;
+/** A valid token, or a revoked one with which postbacks come. */
+interface Row {
+  token_id: string;
+  /** Undefined of a revoked one: Signpost keeps only the valid ones. */
+  issued_at?: number;
+  /** Undefined where it did not come within 90 days, or where it is not known. */
+  last_used_at?: number;
+}
 
 interface Props {
   advertiser: Advertiser;
+  /** Undefined while it is not known. */
+  uses: TokenUse[] | undefined;
   reload: () => Promise<void>;
 }
 
-export function Tokens({ advertiser, reload }: Props) {
-  const { advertiser_id: id } = advertiser;
-  const list = advertiser.tokens.toSorted((one, other) => Number(other.token_id) - Number(one.token_id));
-  const valid = list.filter(isValid);
+export function Tokens({ advertiser, uses, reload }: Props) {
+  const { advertiser_id: id, tokens } = advertiser;
+  const valid = newestFirst(tokens);
+  const rows = rowsOf(tokens, uses);
   const [isIssuing, setIssuing] = useState(false);
   const [issued, setIssued] = useState<NewToken | null>(null);
   const [revoked, setRevoked] = useState<Token | null>(null);
   const oldest = valid.length >= 2 ? valid[valid.length - 1]! : null;
   return (
     <Card title={text.title} intro={text.intro}>
-      {list.length > 0 ? (
+      {rows.length > 0 ? (
         <div class="part-table">
           <Table
             stacks
             name={text.title}
-            columns={columns(list, setRevoked)}
-            rows={list}
+            columns={columns(uses !== undefined, setRevoked)}
+            rows={rows}
             rowKey={({ token_id }) => token_id}
           />
         </div>
@@ -97,25 +104,31 @@ export function Tokens({ advertiser, reload }: Props) {
   );
 }
 
-function columns(list: Token[], revoke: (token: Token) => void): Column<Token>[] {
-  const hasUse = list.some(({ last_used_at }) => last_used_at !== undefined);
-  const used: Column<Token> = {
-    key: "used",
-    header: text.lastUsed,
-    cell: ({ last_used_at: at }) => (at === undefined ? text.unknown : at === null ? common.never : timeText(at)),
-  };
-  const end: Column<Token> = {
+const newestFirst = <Listed extends { token_id: string }>(list: Listed[]) =>
+  list.toSorted((one, other) => Number(other.token_id) - Number(one.token_id));
+
+function rowsOf(tokens: Token[], uses: TokenUse[] = []): Row[] {
+  const used = new Map(uses.map(({ token_id, last_used_at }) => [token_id, last_used_at]));
+  const valid: Row[] = tokens.map((token) => ({ ...token, last_used_at: used.get(token.token_id) }));
+  const known = new Set(tokens.map(({ token_id }) => token_id));
+  return newestFirst([...valid, ...uses.filter(({ token_id }) => !known.has(token_id))]);
+}
+
+const isValid = (row: Row): row is Row & Token => row.issued_at !== undefined;
+
+function columns(areUsesKnown: boolean, revoke: (token: Token) => void): Column<Row>[] {
+  const end: Column<Row> = {
     key: "revoke",
     header: text.revoke,
     isHeaderHidden: true,
     isNumber: true,
-    cell: (token) =>
-      isValid(token) && (
+    cell: (row) =>
+      isValid(row) && (
         <button
           type="button"
           class="button small danger-text"
-          aria-label={`${text.revoke} ${token.token_id}`}
-          onClick={() => revoke(token)}
+          aria-label={`${text.revoke} ${row.token_id}`}
+          onClick={() => revoke(row)}
         >
           {text.revoke}
         </button>
@@ -123,18 +136,32 @@ function columns(list: Token[], revoke: (token: Token) => void): Column<Token>[]
   };
   return [
     { key: "serial", header: text.serial, cell: ({ token_id }) => <code>{token_id}</code> },
-    { key: "issued", header: text.issuedAt, cell: ({ issued_at }) => timeText(issued_at) },
-    ...(hasUse ? [used] : []),
+    {
+      key: "issued",
+      header: text.issuedAt,
+      cell: ({ issued_at: at }) => (at === undefined ? <span class="note">{text.unknown}</span> : timeText(at)),
+    },
+    {
+      key: "used",
+      header: text.lastUsed,
+      cell: ({ last_used_at: at }) => {
+        if (at !== undefined) return timeText(at);
+        return <span class="note">{areUsesKnown ? text.notUsed : text.unknown}</span>;
+      },
+    },
     {
       key: "state",
       header: text.state,
-      cell: (token) =>
-        isValid(token) ? (
-          <span class="badge approved">{text.valid}</span>
-        ) : (
-          <span class="badge">{text.ended}</span>
-        ),
+      cell: (row) => (isValid(row) ? <span class="badge approved">{text.valid}</span> : <Revoked row={row} />),
     },
     ...(may("manage") ? [end] : []),
   ];
 }
+
+/** Postbacks with it are lost conversions, so it is listed as long as they come. */
+const Revoked = ({ row: { last_used_at: at = 0 } }: { row: Row }) => (
+  <span class="lines">
+    <span class="badge refused">{text.revokedState}</span>
+    <span class="note">{text.usedBefore(durationText(Math.max(Date.now() - at * 1000, 0)))}</span>
+  </span>
+);

@@ -49,6 +49,7 @@ export function Rewards() {
           {may("replay") && (
             <ReplayMany
               calls={replayCalls}
+              mayStop={may("manage")}
               app={app}
               appName={nameOf(app)}
               delivery={filter.state}

@@ -1,14 +1,18 @@
 // What a click id holds, and what became of the click.
 
+import type { ComponentChildren } from "preact";
+import { useCached } from "../../../pages/cache";
 import { Facts, type Fact } from "../../../pages/components/facts";
 import { type Column, Table } from "../../../pages/components/table";
 import { countryName, exactTimeText } from "../../../pages/format";
 import { revisionText } from "../../../pages/messages/rewards";
 import { ShortId, State } from "../../../pages/rewards/badges";
+import { offersApi } from "../../api/offers";
 import { useAppNames } from "../../app-names";
 import { search } from "../../messages/search";
-import { ADVERTISERS_PATH, appPath, offerPath, rewardPath } from "../../router";
-import type { ClickMatch } from "../../types/search";
+import { advertiserPath, appPath, offerPath, rewardPath } from "../../router";
+import type { ClickMatch, ExpiredClick } from "../../types/search";
+import { offerKey } from "../cache-keys";
 import { rewardsHref } from "../rewards/filter";
 
 const text = search.click;
@@ -49,26 +53,71 @@ export function ClickFound({ match }: { match: ClickMatch }) {
             [text.shard, String(match.shard)],
           ]}
         />
-        <section class="card" aria-labelledby="became">
-          <div class="card-head">
-            <h2 id="became">{text.became}</h2>
-          </div>
-          {match.rewards.length > 0 ? (
-            <Table
-              stacks
-              name={text.became}
-              columns={columns(app)}
-              rows={match.rewards}
-              rowKey={({ transaction_id }) => transaction_id}
-            />
-          ) : (
-            <p class="card-foot">
-              {text.nothing} <a href={ADVERTISERS_PATH}>{text.advertisers}</a>
-            </p>
-          )}
-        </section>
+        <Became match={match}>
+          {text.nothing} <Postbacks offerId={match.offer_id} />
+        </Became>
       </div>
     </>
+  );
+}
+
+export function ExpiredClickFound({ match }: { match: ExpiredClick }) {
+  const { nameOf } = useAppNames();
+  const { app_id: app } = match;
+  return (
+    <>
+      <p class="note list-note">{text.expired}</p>
+      <div class="columns story">
+        <Facts
+          title={text.expiredTitle}
+          facts={[
+            [
+              text.app,
+              <a href={appPath(app)}>
+                <bdi>{nameOf(app)}</bdi>
+              </a>,
+            ],
+            [text.shard, String(match.shard)],
+          ]}
+        />
+        <Became match={match}>{text.nothingKept}</Became>
+      </div>
+    </>
+  );
+}
+
+interface BecameProps {
+  match: Pick<ClickMatch, "app_id" | "rewards">;
+  /** Said where nothing became of it. */
+  children: ComponentChildren;
+}
+
+const Became = ({ match: { app_id: app, rewards }, children }: BecameProps) => (
+  <section class="card" aria-labelledby="became">
+    <div class="card-head">
+      <h2 id="became">{text.became}</h2>
+    </div>
+    {rewards.length > 0 ? (
+      <Table
+        stacks
+        name={text.became}
+        columns={columns(app)}
+        rows={rewards}
+        rowKey={({ transaction_id }) => transaction_id}
+      />
+    ) : (
+      <p class="card-foot">{children}</p>
+    )}
+  </section>
+);
+
+/** Where it is seen what the advertiser sent. An offer tells whose it is. */
+function Postbacks({ offerId }: { offerId: string }) {
+  const { data: offer } = useCached(offerKey(offerId), () => offersApi.read(offerId));
+  return offer ? (
+    <a href={advertiserPath(offer.advertiser_id)}>{text.postbacks(offer.advertiser_id)}</a>
+  ) : (
+    <a href={offerPath(offerId)}>{text.itsOffer}</a>
   );
 }
 

@@ -8,6 +8,10 @@ import type { Match, PageMatch } from "../../types/search";
 
 export const hasPage = (match: Match): match is PageMatch => match.kind !== "user" && match.kind !== "click";
 
+/** A key and a token are shown, since their page does not tell which of several it was, nor that it was revoked. */
+export const opensAtOnce = (match: Match): match is PageMatch =>
+  hasPage(match) && match.kind !== "report_key" && match.kind !== "token";
+
 export function hrefOf(match: PageMatch): string {
   switch (match.kind) {
     case "app":
@@ -20,6 +24,9 @@ export function hrefOf(match: PageMatch): string {
       return offerPath(match.offer_id);
     case "reward":
       return rewardPath(match.app_id, match.transaction_id);
+    case "report_key":
+    case "pub_key":
+      return `${publisherPath(match.publisher_id)}?section=keys`;
     default:
       return publisherPath(match.publisher_id);
   }
@@ -30,11 +37,11 @@ function nameOf(match: PageMatch): string {
     case "goal":
       return match.title;
     case "report_key":
-      return match.label ?? match.key_id ?? text.names.report_key;
+      return match.label ?? text.names.report_key;
     case "pub_key":
       return text.names.pub_key;
     case "token":
-      return match.token_id;
+      return text.serial(match.token_id);
     case "reward":
       return match.transaction_id;
     default:
@@ -58,9 +65,9 @@ function more(match: PageMatch) {
     case "goal":
       return `${match.goal_id}, ${text.ofOffer(match.offer_id)}`;
     case "report_key":
-      return text.ofPublisher(match.publisher_id) + (match.is_issued === false ? `, ${text.notIssued}` : "");
+      return <Credential state={reportKeyState(match)} owner={text.ofPublisher(match.publisher_id)} id={match.key_id} />;
     case "token":
-      return text.ofAdvertiser(match.advertiser_id) + (match.is_valid ? "" : `, ${text.revoked}`);
+      return <Credential state={tokenState(match)} owner={text.ofAdvertiser(match.advertiser_id)} id={null} />;
     case "reward":
       return (
         <>
@@ -70,6 +77,42 @@ function more(match: PageMatch) {
     default:
       return text.ofPublisher(match.publisher_id);
   }
+}
+
+type Of<Kind> = Extract<PageMatch, { kind: Kind }>;
+type CredentialState = keyof typeof text.credentials;
+
+const reportKeyState = ({ is_issued, key_id }: Of<"report_key">): CredentialState =>
+  !is_issued ? "begun_key" : key_id === null ? "revoked_key" : "valid";
+
+/** A beginning is found only while its token is valid. */
+const tokenState = ({ is_issued, is_valid }: Of<"token">): CredentialState =>
+  !is_issued ? "begun_token" : is_valid ? "valid" : "revoked_token";
+
+const BADGES: Record<CredentialState, string> = {
+  valid: "approved",
+  revoked_key: "refused",
+  revoked_token: "refused",
+  begun_key: "held",
+  begun_token: "held",
+};
+
+function Credential({ state, owner, id }: { state: CredentialState; owner: string; id: string | null }) {
+  const { badge, note } = text.credentials[state];
+  return (
+    <span class="lines">
+      <span class={`badge ${BADGES[state]}`}>{badge}</span>
+      <span>
+        {id && (
+          <>
+            {text.keyId} <code>{id}</code>,{" "}
+          </>
+        )}
+        {owner}
+      </span>
+      {note && <span class="note">{note}</span>}
+    </span>
+  );
 }
 
 const columns: Column<PageMatch>[] = [

@@ -1,24 +1,30 @@
-// What a pasted text is. The only thing that has it opens at once; several are listed.
+// What a pasted text is. The only thing that has it opens at once; several are listed, and what is special is shown.
 
 import { useEffect, useState } from "preact/hooks";
-import { useCached } from "../../../pages/cache";
+import { refresh, useCached } from "../../../pages/cache";
 import { Heading } from "../../../pages/components/heading";
+import { Warning } from "../../../pages/components/icons";
 import { Empty, Failed, Skeleton } from "../../../pages/components/states";
 import { fragment, navigate } from "../../../pages/navigation";
 import { search as find } from "../../api/search";
 import { isAppId } from "../../ids";
 import { AppField } from "../../components/app-field";
+import { common } from "../../messages";
 import { rewards as rewardsText } from "../../messages/rewards";
 import { search as text } from "../../messages/search";
-import { SEARCH_PATH } from "../../router";
-import { parseSearch, searchHash, searchKey, type SearchState } from "../../search-state";
+import { currentSearch, isCredential, openSearch, parseSearch, searchKey, type SearchState } from "../../search-state";
 import type { Found, Match } from "../../types/search";
-import { ClickFound } from "./click";
-import { hasPage, hrefOf, PageMatches } from "./matches";
+import { ClickFound, ExpiredClickFound } from "./click";
+import { hasPage, hrefOf, opensAtOnce, PageMatches } from "./matches";
 import { UserFound } from "./user";
 
 export function Search() {
-  const state = parseSearch(fragment.value);
+  const state = currentSearch();
+  // Of a link that somebody made.
+  const isExposed = isCredential(parseSearch(fragment.value).text);
+  useEffect(() => {
+    if (isExposed) openSearch(state, "replace");
+  }, [isExposed]);
   const { data, error, isLoading, reload } = useCached(state.text ? searchKey(state) : null, () =>
     find(state.text, state.app),
   );
@@ -42,18 +48,18 @@ export function Search() {
 
 function Answer({ found, state }: { found: Found; state: SearchState }) {
   const { matches } = found;
-  // The page of an advertiser does not tell that a token was revoked.
-  const isEnded = matches[0]?.kind === "token" && !matches[0].is_valid;
-  const only = matches.length === 1 && hasPage(matches[0]!) && !isEnded ? matches[0] : null;
+  const isAll = !found.needs_app && !found.is_incomplete;
+  const only = matches.length === 1 && isAll && opensAtOnce(matches[0]!) ? matches[0] : null;
   useEffect(() => {
     // In the place of the search, so that the way back leads past it.
-    if (only && !found.needs_app) navigate(hrefOf(only), "replace");
+    if (only) navigate(hrefOf(only), "replace");
   }, []);
   if (found.needs_app && matches.length === 0) return <AskApp state={state} />;
   if (matches.length === 0) return <Empty title={text.noneTitle}>{text.none}</Empty>;
   const pages = matches.filter(hasPage);
   return (
     <>
+      {found.is_incomplete && <Incomplete retry={() => void refresh(searchKey(state))} />}
       {pages.length > 0 && <PageMatches matches={pages} total={matches.length} />}
       {matches.map((match, index) => (
         <Details key={index} match={match} />
@@ -63,9 +69,20 @@ function Answer({ found, state }: { found: Found; state: SearchState }) {
   );
 }
 
+const Incomplete = ({ retry }: { retry: () => void }) => (
+  <div class="banner warning" role="status">
+    <Warning />
+    <p>{text.incomplete}</p>
+    <button type="button" class="button small" onClick={retry}>
+      {common.retry}
+    </button>
+  </div>
+);
+
 function Details({ match }: { match: Match }) {
   if (match.kind === "user") return <UserFound match={match} />;
-  return match.kind === "click" ? <ClickFound match={match} /> : null;
+  if (match.kind !== "click") return null;
+  return match.is_expired ? <ExpiredClickFound match={match} /> : <ClickFound match={match} />;
 }
 
 /** Ids of users and transactions are known within an app only. */
@@ -78,9 +95,10 @@ function AskApp({ state }: { state: SearchState }) {
       onSubmit={(event) => {
         event.preventDefault();
         setBad(!isAppId(app));
-        if (isAppId(app)) navigate(SEARCH_PATH + searchHash({ ...state, app }));
+        if (isAppId(app)) openSearch({ text: state.text, app });
       }}
     >
+      {isCredential(state.text) && <p>{text.noKey}</p>}
       <h2>{text.needsApp}</h2>
       <p class="note">{text.needsAppText}</p>
       <AppField value={app} onChange={setApp} error={isBad && !isAppId(app) ? rewardsText.badApp : null} />

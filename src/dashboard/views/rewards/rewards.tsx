@@ -40,6 +40,7 @@ export function Rewards() {
       {role && may(role, "replay") && (
         <ReplayMany
           calls={api}
+          mayStop
           app={filter.app}
           appName={names.nameOf(filter.app)}
           delivery={filter.delivery}

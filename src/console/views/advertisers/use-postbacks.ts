@@ -1,0 +1,43 @@
+// The newest postbacks of an advertiser, kept up to date, and when each of its tokens last came.
+
+import { useRef } from "preact/hooks";
+import { search } from "../../../pages/navigation";
+import { type ListPage, type Pages, usePages } from "../../../pages/use-pages";
+import { advertisersApi } from "../../api/advertisers";
+import { usePolling } from "../../poll";
+import type { Postback, TokenUse } from "../../types/advertisers";
+
+// The catalog answers, which must have time for the rest of the service.
+const POLL_MILLISECONDS = 10_000;
+
+interface Beside {
+  tokens: TokenUse[];
+  notShown: number;
+  since: number | null;
+}
+
+export interface PostbackList {
+  /** The answers that are shown; empty for all. It stands in the address. */
+  code: string;
+  pages: Pages<Postback, Beside>;
+  /** Of all answers. Undefined while it is not known. */
+  uses: TokenUse[] | undefined;
+}
+
+const codeOf = (query: string) => new URLSearchParams(query).get("code") ?? "";
+
+export function usePostbacks(advertiserId: string): PostbackList {
+  const code = codeOf(search.value);
+  const key = `postbacks ${advertiserId} ${code}`;
+  const isPoll = useRef(false);
+  const pages = usePages(key, async (cursor): Promise<ListPage<Postback> & Beside> => {
+    const page = await advertisersApi.postbacks(advertiserId, code, cursor, isPoll.current);
+    return { rows: page.postbacks, cursor: page.cursor, tokens: page.tokens, notShown: page.not_shown, since: page.since };
+  });
+  const { first, isOnlyFirst } = pages;
+  usePolling({ key, of: first, isPoll, changes: () => isOnlyFirst, milliseconds: POLL_MILLISECONDS });
+  // Another choice of answers is no reason to forget them.
+  const uses = useRef<TokenUse[] | undefined>(undefined);
+  uses.current = first.data?.tokens ?? uses.current;
+  return { code, pages, uses: uses.current };
+}
