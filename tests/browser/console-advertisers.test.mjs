@@ -7,6 +7,7 @@ import { members, postbackUrl, untilReported, views } from "./gallery/console-ad
 import { closePage, WIDTHS } from "./support/browser.mjs";
 import { look } from "./support/gallery.mjs";
 import { HANDS } from "./support/hands.mjs";
+import { addPartner } from "./support/partner.mjs";
 import { suite } from "./support/suite.mjs";
 import { USER_AGENT } from "./support/signpost.mjs";
 import * as tasks from "./tasks/console-advertisers.mjs";
@@ -64,6 +65,34 @@ for (const [number, Hand] of HANDS.entries()) {
       await closePage(page);
     });
   }
+}
+
+for (const Hand of HANDS) {
+  test(`a token shows when it was last used, and goes on showing it once it is revoked, by ${Hand.handName}`, async () => {
+    const { signpost } = shared;
+    const id = `used-${Hand.handName}`;
+    const partner = await addPartner(signpost, id, `4600000${HANDS.indexOf(Hand)}`);
+    const [{ token_id: first }] = (await signpost.operator("GET", `/advertisers/${id}`)).tokens;
+    const { token_id: second } = await signpost.operator("POST", `/advertisers/${id}/token`);
+    await partner.convert(await partner.click("player-1"));
+    await untilReported(signpost, id, "approved");
+
+    const page = await shared.open({ cookie: cookies.admin });
+    await page.goto(`/console/advertisers/${id}`);
+    const rowOf = (serial) => page.getByRole("table", { name: "Tokens" }).getByRole("row").filter({ hasText: serial });
+    await rowOf(first).getByText("Valid", { exact: true }).waitFor();
+    assert.equal(await rowOf(first).getByText(/UTC$/).count(), 2, "issued and used");
+    await rowOf(second).getByText("Not within 90 days").waitFor();
+    await tasks.revoke(page, new Hand(page), first);
+    await rowOf(first).getByText("Revoked", { exact: true }).waitFor();
+    await rowOf(first).getByText(/^Last used \d+ (seconds?|minutes?) ago. Postbacks with it are refused.$/).waitFor();
+    // A choice of answers that nothing matches does not hide it.
+    await page.getByRole("combobox", { name: "Answer" }).selectOption("too_fast");
+    await page.getByText("No postback was answered like this").waitFor();
+    await rowOf(first).getByText("Revoked", { exact: true }).waitFor();
+    await rowOf(second).getByText("Valid", { exact: true }).waitFor();
+    await closePage(page);
+  });
 }
 
 test("support reads tokens and postbacks and changes none", async () => {

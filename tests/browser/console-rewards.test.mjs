@@ -4,10 +4,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { closePage } from "./support/browser.mjs";
 import { signInToConsole } from "./support/console.mjs";
-import { HANDS } from "./support/hands.mjs";
-import { advertiserToken, report, SURVEY, VISIT, WEB_APP } from "./support/rewards.mjs";
+import { HANDS, Keyboard } from "./support/hands.mjs";
+import { startReceiver } from "./support/receiver.mjs";
+import { advertiserToken, report, sendCallbacksTo, SURVEY, VISIT, WEB_APP } from "./support/rewards.mjs";
 import { suite } from "./support/suite.mjs";
 import * as tasks from "./tasks/console-rewards.mjs";
+
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 let visits;
 let surveys;
@@ -66,10 +69,8 @@ for (const Hand of HANDS) {
     await survey(user);
     // The advertiser's id is spent, and so is the user's reward for this goal.
     await survey(user, { txn });
-    const refused = await shared.signpost.operator(
-      "GET",
-      `/apps/${WEB_APP}/conversions?status=refused&user_id=${user}`,
-    );
+    const filter = { status: "refused", user_id: user };
+    const refused = await shared.signpost.operator("POST", `/apps/${WEB_APP}/conversions`, filter);
     const transactionId = refused.conversions[0].transaction_id;
     const path = `/apps/${WEB_APP}/conversions/${transactionId}`;
     const page = await shared.open({ cookie: admin, refusals: [[409, `/v1/operator${path}/approve`]] });
@@ -97,3 +98,23 @@ test("support sees rewards and settles none", async () => {
   await page.getByRole("button", { name: "Send callbacks again" }).waitFor();
   await closePage(page);
 });
+
+for (const [role, stops] of [["admin", 1], ["support", 0]]) {
+  test(`${role} ${stops ? "may" : "may not"} stop callbacks that are sent again`, async () => {
+    const receiver = await startReceiver();
+    await sendCallbacksTo(shared.signpost, `${receiver.url}?user={user_id}`, SECRET, WEB_APP);
+    await survey(`sent-again-by-${role}`);
+    const cookie = await signInToConsole(shared.signpost, role, "Sam Idowu");
+    const page = await shared.open({ cookie });
+    const hand = new Keyboard(page);
+    // How far it is is not known, so it does not end.
+    await page.route(/\/replays\/[^/]+$/, () => {});
+    await page.goto(`/console/rewards?app=${WEB_APP}&status=approved`);
+    await hand.press(page.getByRole("button", { name: "Send callbacks again" }));
+    await hand.press(page.getByRole("button", { name: /^Send \d+ callbacks? again$/ }));
+    await page.getByText(/^Queueing callbacks to be sent again/).waitFor();
+    assert.equal(await page.getByRole("button", { name: "Stop" }).count(), stops);
+    await closePage(page);
+    await receiver.stop();
+  });
+}

@@ -3,19 +3,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { closePage } from "./support/browser.mjs";
-import { signInToConsole } from "./support/console.mjs";
+import { answerFor, signInToConsole } from "./support/console.mjs";
 import { HANDS, Keyboard } from "./support/hands.mjs";
+import { addPartner } from "./support/partner.mjs";
 import { advertiserToken, report, SURVEY, WEB_APP } from "./support/rewards.mjs";
 import { DEMO } from "./support/signpost.mjs";
+import { expireClicks } from "./support/stored.mjs";
 import { suite } from "./support/suite.mjs";
 
 const USER = "searched-for";
 let admin;
 let reward;
+let partner;
+let keys;
 const shared = suite({ facts: false }, async (signpost) => {
   admin = await signInToConsole(signpost);
   const token = await advertiserToken(signpost, SURVEY.advertiser);
   reward = await report(signpost, token, SURVEY, USER);
+  // Its click ids are short, so that clicks are kept in the store.
+  partner = await addPartner(signpost, "seeker", "45000000", { offer: { click_id_max: 50 } });
+  const createKey = (label) => signpost.operator("POST", `/publishers/${DEMO}/report_keys`, { label });
+  keys = { valid: await createKey("data warehouse"), revoked: await createKey("former scripts") };
+  await signpost.operator("DELETE", `/publishers/${DEMO}/report_keys/${keys.revoked.key_id}`);
 });
 
 const box = (page) => page.getByRole("search").getByRole("textbox", { name: "Search" });
@@ -85,6 +94,106 @@ for (const Hand of HANDS) {
   });
 }
 
+/** Nor does the history have what was pasted, in this browser or another that it is sent to. */
+async function isInMemoryAlone(page, text) {
+  isUnseen(page, text);
+  const { href, state, kept } = await page.evaluate(() => ({
+    href: location.href,
+    state: JSON.stringify(history.state),
+    kept: JSON.stringify([{ ...localStorage }, { ...sessionStorage }]),
+  }));
+  assert.equal(new URL(href).pathname, "/console/search");
+  for (const place of [decodeURIComponent(href), state, kept]) assert.ok(!place.includes(text), place);
+}
+
+for (const Hand of HANDS) {
+  test(`a key shows which one it is and whether it is valid by ${Hand.handName}`, async () => {
+    const page = await shared.open({ cookie: admin, refusals: [[404, /./]] });
+    const hand = new Hand(page);
+    await page.goto("/console/service");
+    await page.getByRole("heading", { name: "Service" }).waitFor();
+    const found = page.getByRole("table", { name: "This has the id" });
+    const { valid, revoked } = keys;
+    const beginning = valid.api_key.slice(0, -8);
+    for (const [text, name, ...words] of [
+      [valid.api_key, "data warehouse", "Valid", valid.key_id, `of publisher ${DEMO}`],
+      [revoked.api_key, "Report key", "Revoked", "Requests for reports with it are refused."],
+      [beginning, "Report key", "Not a whole key"],
+      [partner.token, /^Serial /, "Valid", "of advertiser seeker"],
+      [partner.token.slice(0, -8), /^Serial /, "Not a whole token"],
+    ]) {
+      await paste(page, hand, text);
+      await found.getByRole("link", { name }).waitFor();
+      for (const word of words) await found.getByText(word, { exact: word.length < 10 }).first().waitFor();
+      await isInMemoryAlone(page, text);
+    }
+    await paste(page, hand, valid.api_key);
+    await hand.press(found.getByRole("link", { name: "data warehouse" }));
+    await page.waitForURL(/\/publishers\/lumen-arcade\?section=keys$/);
+    await page.getByRole("table", { name: "Report keys" }).getByText("data warehouse").waitFor();
+    await page.goBack();
+    await found.getByText("Valid", { exact: true }).waitFor();
+    await isInMemoryAlone(page, valid.api_key);
+    // A link that somebody else made has the key in it.
+    await page.goto(`/console/search#${new URLSearchParams({ text: revoked.api_key })}`);
+    await found.getByText("Revoked", { exact: true }).waitFor();
+    await isInMemoryAlone(page, revoked.api_key);
+    await closePage(page);
+  });
+
+  test(`a Pub-Key opens its publisher's keys, and is in no address, by ${Hand.handName}`, async () => {
+    const { pub_key: pubKey } = await shared.signpost.operator("GET", `/publishers/${DEMO}/pub_key`);
+    const page = await shared.open({ cookie: admin, refusals: [[404, /./]] });
+    const addresses = [];
+    page.on("framenavigated", (frame) => addresses.push(frame.url()));
+    await page.goto("/console/service");
+    await page.getByRole("heading", { name: "Service" }).waitFor();
+    await paste(page, new Hand(page), pubKey);
+    await page.waitForURL(/\/publishers\/lumen-arcade\?section=keys$/);
+    isUnseen(page, pubKey);
+    assert.ok(!addresses.join().includes(pubKey), addresses.join());
+    // What may be a credential may also be a user's id.
+    const other = "0123456789ABCDEF0123456789ABCDEF";
+    await paste(page, new Hand(page), other);
+    await page.getByText("No key or token is this one.").waitFor();
+    await new Hand(page).write(page.getByLabel("App", { exact: true }), WEB_APP);
+    await page.keyboard.press("Enter");
+    await page.getByText("Nothing has this id").waitFor();
+    await isInMemoryAlone(page, other);
+    await closePage(page);
+  });
+
+  test(`a click that nobody converted leads to its advertiser's postbacks by ${Hand.handName}`, async () => {
+    const click = await partner.click(`unpaid-${Hand.handName}`);
+    const page = await shared.open({ cookie: admin, refusals: [[404, /./]] });
+    const hand = new Hand(page);
+    await page.goto("/console/service");
+    await page.getByRole("heading", { name: "Service" }).waitFor();
+    await paste(page, hand, click);
+    await page.getByText("No conversion of this click has come.").waitFor();
+    await hand.press(page.getByRole("link", { name: "Postbacks of seeker" }));
+    await page.waitForURL(/\/advertisers\/seeker$/);
+    await page.getByRole("heading", { name: "Postbacks", exact: true }).waitFor();
+    await closePage(page);
+  });
+}
+
+test("a part that does not answer is said, and nothing opens by itself", async () => {
+  const page = await shared.open({ cookie: admin, refusals: [[404, /./]] });
+  await answerFor(page, "POST", "search", {
+    json: {
+      needs_app: false,
+      is_incomplete: true,
+      matches: [{ kind: "publisher", publisher_id: DEMO, name: "Lumen Arcade", approved: true }],
+    },
+  });
+  await page.goto(`/console/search#${new URLSearchParams({ text: DEMO })}`);
+  await page.getByText("A part of the store did not answer").waitFor();
+  await page.getByRole("link", { name: "Lumen Arcade" }).waitFor();
+  assert.equal(new URL(page.url()).pathname, "/console/search");
+  await closePage(page);
+});
+
 test("what nothing has is said, and a key alone is no shortcut", async () => {
   const page = await shared.open({ cookie: admin, refusals: [[404, /./]] });
   await page.goto(`/console/search#${new URLSearchParams({ text: "no-such-user", app: WEB_APP })}`);
@@ -96,5 +205,24 @@ test("what nothing has is said, and a key alone is no shortcut", async () => {
   await page.keyboard.press("Control+k");
   await page.keyboard.type("/k");
   assert.equal(await box(page).inputValue(), "/k");
+  await closePage(page);
+});
+
+// It ends Signpost for a moment, so it is the last.
+test("a click whose record has left shows what became of it", async () => {
+  const [unpaid, paid] = [await partner.click("left-unpaid"), await partner.click("left-paid")];
+  const { transaction_id: transactionId } = await partner.convert(paid);
+  await shared.signpost.restart(expireClicks);
+  const page = await shared.open({ cookie: admin, refusals: [[404, /./]] });
+  const hand = new Keyboard(page);
+  await page.goto("/console/service");
+  await page.getByRole("heading", { name: "Service" }).waitFor();
+  await paste(page, hand, unpaid);
+  await page.getByRole("heading", { name: "Click that is not kept any more" }).waitFor();
+  await page.getByText("No conversion of this click came in time.").waitFor();
+  await paste(page, hand, paid);
+  const became = page.getByRole("table", { name: "What became of it" });
+  await hand.press(became.getByRole("link", { name: transactionId }));
+  await page.getByRole("heading", { name: "Reward, approved" }).waitFor();
   await closePage(page);
 });

@@ -109,8 +109,11 @@ test("a revoked token that is still used is found by the token, and mended with 
   await page.goto("/console");
   await walk.find(page, hand, partner.token);
   const found = page.getByRole("table", { name: "This has the id" });
-  await found.getByText("of advertiser revoked, revoked").waitFor();
+  await found.getByText("of advertiser revoked").waitFor();
+  await found.getByText("Revoked", { exact: true }).waitFor();
   await hand.press(found.getByRole("link", { name: serial }));
+  const tokens = page.getByRole("table", { name: "Tokens" });
+  await tokens.getByRole("row").filter({ hasText: serial }).getByText("Postbacks with it are refused.").waitFor();
   await advertisers.diagnose(page, hand, partner.token);
   const { token } = await advertisers.issue(page, hand);
   await advertisers.check(page, hand, partner.postback(click, token), "It would be answered 200, approved");

@@ -1,6 +1,6 @@
 //! Checks of the repository itself: the configurations of the two Workers agree, the crates keep to their layers, the
 //! documents name what is there, the demo's facts are what they claim to be, the OpenAPI documents and the code name the
-//! same, the page knows the permissions of roles, and the benchmarks' statistics are right.
+//! same, the pages know the permissions of roles and the actions of the audit, and the benchmarks' statistics are right.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,6 +9,7 @@
     clippy::indexing_slicing
 )]
 
+mod audit;
 mod bundles;
 mod configuration;
 #[path = "../support/document.rs"]

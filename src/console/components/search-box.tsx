@@ -25,6 +25,8 @@ export function SearchBox() {
       if (!isShortcut(event) || (event.target as HTMLElement).closest("dialog")) return;
       event.preventDefault();
       input.current?.focus();
+      // Where the focus was there already, too.
+      input.current?.select();
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);

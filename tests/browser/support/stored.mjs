@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
 const OUTBOXES = "signpost-outbox";
+const CLICKS = "signpost-clicks";
 
 // Arguments: a folder of databases, an app, and a program for each of the app's databases, with `db` and `path`.
 const OPEN = `
@@ -54,3 +55,20 @@ db = sqlite3.connect(path)
 db.execute("PRAGMA journal_mode=WAL")
 `,
   );
+
+const EXPIRE = `
+import glob, os, sqlite3, sys
+found = 0
+for path in glob.glob(os.path.join(sys.argv[1], "*.sqlite")):
+    db = sqlite3.connect(path, isolation_level=None)
+    if db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'records'").fetchone() is not None:
+        found += db.execute("UPDATE records SET expires_at_ms = 1").rowcount
+    db.close()
+sys.exit(0 if found else "no click is kept")
+`;
+
+/** Lets the records of all clicks leave, as they do some time after no conversion is taken any more. */
+export function expireClicks(objects) {
+  const { status, stderr } = spawnSync("python3", ["-c", EXPIRE, join(objects, CLICKS)], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+}

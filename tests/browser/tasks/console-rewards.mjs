@@ -65,7 +65,10 @@ export async function eraseUser(page, hand, user) {
   await dialog(page).getByText("This is not the user id.").waitFor();
   await field.fill("");
   await hand.write(field, user);
+  const asked = page.waitForRequest((request) => request.url().endsWith("/erase_user"));
   await hand.press(inDialog(page, "Erase this user"));
+  assert.equal((await asked).method(), "POST");
+  assert.ok(!page.requests.join().includes(user), "no address names a user");
   await page.getByText(/was cleared|were cleared|follows once/).waitFor({ state: "attached" });
   await dialog(page).waitFor({ state: "detached" });
 }

@@ -26,7 +26,7 @@ const reward: Subject = (appId, id) =>
       <a href={rewardPath(appId, id)}>
         {text.reward} <ShortId id={id} />
       </a>
-      , {app(appId, undefined)}
+      <span class="cell-second">{app(appId, undefined)}</span>
     </>
   );
 
