@@ -43,7 +43,8 @@ fn each_change_of_the_operator_has_words_in_the_consoles_audit() {
 fn each_change_that_an_account_announces_has_words() {
     let shared = names("src/pages/messages/audit.ts", "AUDIT_ACTIONS");
     let source = read("src/origin/accounts/announced.rs");
-    let is_name = |text: &&str| text.contains('_') && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let is_name =
+        |text: &&str| text.contains('_') && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     let actions: BTreeSet<_> = source.split('"').skip(1).step_by(2).filter(is_name).collect();
     assert!(actions.len() > 10, "the changes of an account: {actions:?}");
     for action in actions {

@@ -71,7 +71,7 @@ function twoLines(first: ComponentChildren, second: ComponentChildren) {
   return first && second ? (
     <>
       {first}
-      <span class="cell-second">{second}</span>
+      <span class="cell-second wrap">{second}</span>
     </>
   ) : (
     (first ?? second)
