@@ -4,6 +4,7 @@
 import { signal } from "@preact/signals";
 import { fragment, navigate } from "../pages/navigation";
 import { generation } from "../pages/session";
+import { isCredential } from "./ids";
 import { SEARCH_PATH } from "./router";
 
 export interface SearchState {
@@ -11,12 +12,6 @@ export interface SearchState {
   /** Empty where none was chosen. */
   app: string;
 }
-
-// Report keys, advertisers' tokens, invites and callback secrets by their prefixes, and Pub-Keys.
-const CREDENTIAL = /\b(sk|at|inv|whsec)_|\b[0-9a-f]{32}\b/i;
-
-/** Whether a text has a credential in it, or may have one. */
-export const isCredential = (text: string) => CREDENTIAL.test(text);
 
 /** The credential that was pasted last, of the account that was signed in. */
 const pasted = signal<(SearchState & { account: number }) | null>(null);

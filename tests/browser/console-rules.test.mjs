@@ -1,10 +1,16 @@
-// Rules of the console that need no browser: lists that are looked through, files of facts, and what is decided for an app.
+// Rules of the console that need no browser: lists that are looked through, files of facts, what is decided for an app, the
+// words of the audit, and credentials among what is pasted.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
+import { ROOT } from "./support/signpost.mjs";
 import { importSource } from "./support/sources.mjs";
 
 const { walk } = await importSource("pages/use-pages.ts");
+const { isCredential } = await importSource("console/ids.ts");
+const { operatorAction, operatorDetail } = await importSource("console/messages/audit.ts");
 const { linesOf, mediaTypeOf } = await importSource("console/views/publishers/facts-file.ts");
 const { readTextFile, sizeText } = await importSource("console/text-file.ts");
 const { changeOf, decidedOf, problemsOf, typedOf } = await importSource("console/views/publishers/decided.ts");
@@ -91,4 +97,81 @@ test("only what changed is written", () => {
     max_rewards_per_user_day: null,
   });
   assert.deepEqual(changeOf(APP, { ...typed, ports: "" }), { callback_ports: [] });
+});
+
+const detailOf = (action, detail) => operatorDetail({ action, detail });
+
+test("the audit has what was done to rewards in words", () => {
+  assert.equal(detailOf("reward_approved", "it is fine"), "“it is fine”");
+  assert.equal(
+    detailOf("reward_approved", "it is (really) fine (despite too_fast, conversion_capped)"),
+    "“it is (really) fine”, despite: The conversion came sooner after the click than a person can be. The offer had reached its conversions of the day.",
+  );
+  const from = "2026-11-01T00:00:00Z";
+  const until = "2026-11-02T00:00:00.000Z";
+  for (const [detail, words] of [
+    ["3 of 4 with status held: why", "3 of 4 that were held for review: “why”"],
+    [`1 of 1 with status approved, until ${until}: a: b`, "1 of 1 that were approved, until 2 Nov 2026, 00:00 UTC: “a: b”"],
+    [
+      `1200 of 4000 with status refused, reason conversion_capped, of one user, offer o-1, from ${from}, until ${until}: why (despite too_fast)`,
+      "1,200 of 4,000 that were refused, with the reason “The offer had reached its conversions of the day.”, of one user, of offer o-1, " +
+        "from 1 Nov 2026, 00:00 UTC, until 2 Nov 2026, 00:00 UTC: “why”, despite: The conversion came sooner after the click than a person can be.",
+    ],
+    ["something newer", "something newer"],
+  ]) {
+    assert.equal(detailOf("rewards_rejected", detail), words);
+  }
+  assert.equal(detailOf("rewards_replayed", "17 sent again"), "17 sent again");
+  assert.equal(detailOf("rewards_replayed", "delivery dead, until 1793577600"), "Given up: conversions until 2 Nov 2026, 00:00 UTC");
+  assert.equal(detailOf("rewards_replayed", null), null);
+});
+
+test("the audit has names, roles and amounts in words", () => {
+  assert.equal(detailOf("publisher_invited", "owner, Ana, owner"), "owner, Ana, Owner");
+  assert.equal(detailOf("member_invited", "support"), "Support");
+  assert.equal(detailOf("role_changed", "support to admin"), "Support to Admin");
+  assert.equal(detailOf("report_key_created", "a, b, 3f2a"), "“a, b”, key 3f2a");
+  assert.equal(detailOf("facts_added", "12000 rows"), "12,000 rows");
+  assert.equal(detailOf("facts_added", "1 rows"), "1 row");
+  assert.equal(detailOf("imported", "12 lines"), "12 lines");
+  assert.equal(detailOf("offer_put", ""), "nothing differs");
+  assert.equal(operatorAction({ action: "offer_put", detail: "created" }), "Created an offer");
+  assert.equal(operatorAction({ action: "offer_put", detail: "name" }), "Changed an offer");
+  assert.equal(operatorAction({ action: "something_newer", detail: null }), "something_newer");
+});
+
+test("each member of a document has a name in the audit", async () => {
+  for (const [name, type] of [["publisher", "Publisher"], ["app", "App"], ["advertiser", "Advertiser"], ["offer", "Offer"]]) {
+    const source = await readFile(join(ROOT, `src/domain/catalog/${name}.rs`), "utf8");
+    const struct = source.split(`pub struct ${type} {`)[1].split("\n}")[0];
+    const members = [...struct.matchAll(/^ {4}pub (\w+):/gm)].map(([, member]) => member);
+    assert.ok(members.length > 0, name);
+    for (const member of members) assert.notEqual(detailOf(`${name}_put`, member), member, `${name}: ${member}`);
+  }
+});
+
+test("a credential is known by what it looks like", () => {
+  for (const text of [
+    "sk_lumen-arcade_0123456789abcdef",
+    "sk_lumen",
+    "X-Api-Key: sk_lumen-arcade_01",
+    "at_panels_3_0123456789abcdef_x",
+    "https://example.com/v2/tracking/conversion?click_id=x&token=at_panels_3_0",
+    "inv_p_lumen",
+    "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    "0123456789ABCDEF0123456789ABCDEF",
+    "Pub-Key: 0123456789abcdef0123456789abcdef",
+  ]) {
+    assert.ok(isCredential(text), text);
+  }
+  for (const text of [
+    "10000001",
+    "lumen-arcade",
+    "player_at_home",
+    "02b8f2e8-31f4-4c1e-9d42-8a7c5d1e0f33",
+    "0123456789ABCDEF0123456789ABCDEF0",
+    "ask_me",
+  ]) {
+    assert.ok(!isCredential(text), text);
+  }
 });
