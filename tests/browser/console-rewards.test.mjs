@@ -100,8 +100,9 @@ test("support sees rewards and settles none", async () => {
 });
 
 for (const [role, stops] of [["admin", 1], ["support", 0]]) {
-  test(`${role} ${stops ? "may" : "may not"} stop callbacks that are sent again`, async () => {
+  test(`${role} ${stops ? "may" : "may not"} stop callbacks that are sent again`, async (context) => {
     const receiver = await startReceiver();
+    context.after(receiver.stop);
     await sendCallbacksTo(shared.signpost, `${receiver.url}?user={user_id}`, SECRET, WEB_APP);
     await survey(`sent-again-by-${role}`);
     const cookie = await signInToConsole(shared.signpost, role, "Sam Idowu");
@@ -112,9 +113,9 @@ for (const [role, stops] of [["admin", 1], ["support", 0]]) {
     await page.goto(`/console/rewards?app=${WEB_APP}&status=approved`);
     await hand.press(page.getByRole("button", { name: "Send callbacks again" }));
     await hand.press(page.getByRole("button", { name: /^Send \d+ callbacks? again$/ }));
+    await page.waitForTimeout(2500); console.log(await page.locator("dialog, .banner").allInnerTexts());
     await page.getByText(/^Queueing callbacks to be sent again/).waitFor();
     assert.equal(await page.getByRole("button", { name: "Stop" }).count(), stops);
     await closePage(page);
-    await receiver.stop();
   });
 }

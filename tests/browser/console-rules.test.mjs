@@ -114,7 +114,7 @@ test("the audit has what was done to rewards in words", () => {
     [`1 of 1 with status approved, until ${until}: a: b`, "1 of 1 that were approved, until 2 Nov 2026, 00:00 UTC: “a: b”"],
     [
       `1200 of 4000 with status refused, reason conversion_capped, of one user, offer o-1, from ${from}, until ${until}: why (despite too_fast)`,
-      "1,200 of 4,000 that were refused, with the reason “The offer had reached its conversions of the day.”, of one user, of offer o-1, " +
+      "1,200 of 4,000 that were refused, with the reason “The offer had reached its conversions of the day”, of one user, of offer o-1, " +
         "from 1 Nov 2026, 00:00 UTC, until 2 Nov 2026, 00:00 UTC: “why”, despite: The conversion came sooner after the click than a person can be.",
     ],
     ["something newer", "something newer"],

@@ -42,7 +42,8 @@ export const itsOffers = {
 
 export const tokens = {
   title: "Tokens",
-  intro: "A postback proves by its token that it is of this advertiser. The two newest are valid.",
+  intro:
+    "A postback proves by its token that it is of this advertiser. The two newest are valid. A revoked one is listed if postbacks came with it within 90 days.",
   serial: "Serial",
   issuedAt: "Issued",
   lastUsed: "Last used",

@@ -125,7 +125,7 @@ function manyDetail(detail: string): string {
   const [, done, matched, status, reason, user, offer, from, until, why] = found;
   const conditions = [
     `${count(Number(done))} of ${count(Number(matched))} that were ${(STATE_NAMES[status as RewardState] ?? status!).toLowerCase()}`,
-    reason && settle.withReason(rewards.inWords(codeText(reason))),
+    reason && settle.withReason(rewards.inWords(codeText(reason)).replace(/\.$/, "")),
     user && "of one user",
     offer && `of offer ${offer}`,
     from && `from ${timeText(from)}`,

@@ -23,6 +23,9 @@ interface Row {
   last_used_at?: number;
 }
 
+// Some advertisers send their postbacks once a day.
+const RECENT_MILLISECONDS = 2 * 86_400_000;
+
 interface Props {
   advertiser: Advertiser;
   /** Undefined while it is not known. */
@@ -159,9 +162,12 @@ function columns(areUsesKnown: boolean, revoke: (token: Token) => void): Column<
 }
 
 /** Postbacks with it are lost conversions, so it is listed as long as they come. */
-const Revoked = ({ row: { last_used_at: at = 0 } }: { row: Row }) => (
-  <span class="lines">
-    <span class="badge refused">{text.revokedState}</span>
-    <span class="note">{text.usedBefore(durationText(Math.max(Date.now() - at * 1000, 0)))}</span>
-  </span>
-);
+function Revoked({ row: { last_used_at: at = 0 } }: { row: Row }) {
+  const ago = Math.max(Date.now() - at * 1000, 0);
+  return (
+    <span class="lines">
+      <span class={ago < RECENT_MILLISECONDS ? "badge refused" : "badge"}>{text.revokedState}</span>
+      <span class="note">{text.usedBefore(durationText(ago))}</span>
+    </span>
+  );
+}
