@@ -136,6 +136,7 @@ for (const Hand of HANDS) {
     await isInMemoryAlone(page, valid.api_key);
     // A link that somebody else made has the key in it.
     await page.goto(`/console/search#${new URLSearchParams({ text: revoked.api_key })}`);
+    await page.waitForURL(/\/search$/);
     await found.getByText("Revoked", { exact: true }).waitFor();
     await isInMemoryAlone(page, revoked.api_key);
     await closePage(page);

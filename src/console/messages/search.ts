@@ -9,12 +9,11 @@ export const search = {
   placeholder: "Paste an id",
   hint: "Transaction, click, user, app, offer or goal id, or a key.",
   shortcut: (keys: string) => `Press ${keys} to come here.`,
-  note:
-    "Paste a transaction id, a click id, a user id, an App-Id, an offer or goal id, or a key. A Pub-Key must be whole. Of a " +
-    "report key the beginning with its publisher is enough, such as sk_lumen-arcade; of a valid token the beginning with its " +
-    "serial, such as at_panels_3.",
+  note: "Paste a transaction id, a click id, a user id, an App-Id, an offer or goal id, or a key.",
   nothingYet: "Paste something to find out what it is",
   nothingYetText: "What you paste is not stored, and is in no address that a server sees. Keys are in no address at all.",
+  beginnings:
+    "A Pub-Key must be whole. Of a report key the beginning with its publisher is enough, such as sk_lumen-arcade, and of a valid token the beginning with its serial.",
   noneTitle: "Nothing has this id",
   none: "Check that all of it was pasted. A user id or a transaction id is found only in its own app.",
   noKey: "No key or token is this one. Check that all of it was pasted.",

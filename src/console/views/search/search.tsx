@@ -1,6 +1,6 @@
 // What a pasted text is. The only thing that has it opens at once; several are listed, and what is special is shown.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { refresh, useCached } from "../../../pages/cache";
 import { Heading } from "../../../pages/components/heading";
 import { Warning } from "../../../pages/components/icons";
@@ -22,7 +22,7 @@ export function Search() {
   const state = currentSearch();
   // Of a link that somebody made.
   const isExposed = isCredential(parseSearch(fragment.value).text);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isExposed) openSearch(state, "replace");
   }, [isExposed]);
   const { data, error, isLoading, reload } = useCached(state.text ? searchKey(state) : null, () =>
@@ -32,7 +32,9 @@ export function Search() {
     <>
       <Heading title={text.title} note={text.note} />
       {!state.text ? (
-        <Empty title={text.nothingYet}>{text.nothingYetText}</Empty>
+        <Empty title={text.nothingYet}>
+          {text.nothingYetText} {text.beginnings}
+        </Empty>
       ) : isLoading || (!data && !error) ? (
         <div class="card padded">
           <Skeleton lines={4} />
