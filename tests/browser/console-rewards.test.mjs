@@ -112,10 +112,17 @@ for (const [role, stops] of [["admin", 1], ["support", 0]]) {
     await page.route(/\/replays\/[^/]+$/, () => {});
     await page.goto(`/console/rewards?app=${WEB_APP}&status=approved`);
     await hand.press(page.getByRole("button", { name: "Send callbacks again" }));
+    const isStart = (answer) => answer.url().endsWith("/replays") && !answer.request().postDataJSON().dry_run;
+    const started = page.waitForResponse(isStart);
     await hand.press(page.getByRole("button", { name: /^Send \d+ callbacks? again$/ }));
-    await page.waitForTimeout(2500); console.log(await page.locator("dialog, .banner").allInnerTexts());
+    const { replay_id: id } = await (await started).json();
     await page.getByText(/^Queueing callbacks to be sent again/).waitFor();
     assert.equal(await page.getByRole("button", { name: "Stop" }).count(), stops);
     await closePage(page);
+    // An app has one replay at a time.
+    const path = `/apps/${WEB_APP}/replays/${id}`;
+    while ((await shared.signpost.operator("GET", path)).state === "running") {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
   });
 }
