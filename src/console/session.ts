@@ -17,6 +17,13 @@ export const accountName = () => (session.value ? "the console" : null);
 /** There is one account, so every invite is to it. */
 export const holds = (_invite: Invite) => session.value !== undefined;
 
+// How far the browser's clock is behind the server's. It may be wrong by hours.
+let behindMilliseconds = 0;
+
+/** By the server's clock. It is late by as long as the answer took, and never early: a time to come would be refused. */
+export const nowMilliseconds = () => Date.now() + behindMilliseconds;
+export const nowSeconds = () => Math.floor(nowMilliseconds() / 1000);
+
 /** By the server's clock, in UTC. */
 export const today = () => session.value?.today ?? new Date().toISOString().slice(0, 10);
 
@@ -28,6 +35,7 @@ export async function loadSession(): Promise<ConsoleSession> {
   const asked = generation.peek();
   const loaded = await get<ConsoleSession>(BASE + FIRST);
   if (asked !== generation.peek()) return loaded;
+  behindMilliseconds = loaded.now * 1000 - Date.now();
   session.value = loaded;
   isSignedOut.value = false;
   hasExpired.value = false;

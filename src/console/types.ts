@@ -8,5 +8,7 @@ export interface ConsoleSession {
   member: SignedIn;
   notices: Notice[];
   today: string;
+  /** By the server's clock, in UNIX seconds. */
+  now: number;
   has_dashboard: boolean;
 }

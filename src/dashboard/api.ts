@@ -1,7 +1,7 @@
 // Client of the dashboard's API: one function per call.
 
 import { accountApi } from "../pages/account-api";
-import { BASE, get, id, patch, post, remove } from "../pages/client";
+import { BASE, get, id, ifMatch, patch, post, remove } from "../pages/client";
 import type { NewReportKey, ReportKey } from "../pages/report-keys";
 import { FIRST } from "./site";
 import type * as T from "./types";
@@ -22,7 +22,7 @@ export const api = {
   app: (app_id: string) => get<T.App>(`${BASE}/apps/${app_id}`),
   /** Refused with 412 when the app is not the one of `revision` any more. */
   changeApp: (app_id: string, revision: number, change: T.AppChange) =>
-    patch<T.ChangedApp>(`${BASE}/apps/${app_id}`, change, { "If-Match": `"${revision}"` }),
+    patch<T.ChangedApp>(`${BASE}/apps/${app_id}`, change, ifMatch(`"${revision}"`)),
   renewCallbackSecret: (app_id: string) => post<T.NewSecret>(`${BASE}/apps/${app_id}/callback/secret`),
   endPreviousSecret: (app_id: string) => remove(`${BASE}/apps/${app_id}/callback/previous_secret`),
   renewClickSecret: (app_id: string) => post<T.NewSecret>(`${BASE}/apps/${app_id}/click_secret`),

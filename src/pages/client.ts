@@ -94,6 +94,20 @@ async function send(method: string, path: string, body?: Body, extra: Headers = 
 
 /** Makes a call, and repeats it once where that is safe. The body is JSON, or a text of the type that a header gives. */
 export async function call<Result>(method: string, path: string, body?: Body, extra?: Headers): Promise<Result> {
+  return read(await accepted(method, path, body, extra));
+}
+
+async function read<Result>(response: Response): Promise<Result> {
+  if (response.status === 204) return undefined as Result;
+  try {
+    return (await response.json()) as Result;
+  } catch {
+    throw new ApiError(response.status, "unreadable", "", response.headers.get("X-Request-Id"), null);
+  }
+}
+
+/** The answer to a call, unless it is a refusal. */
+async function accepted(method: string, path: string, body?: Body, extra?: Headers): Promise<Response> {
   let response = await send(method, path, body, extra);
   // A write that was not answered may have been carried out, so only what reads is sent again after a 503.
   const mayRepeat = response.status === 429 || (response.status === 503 && isRead(method, path));
@@ -104,14 +118,7 @@ export async function call<Result>(method: string, path: string, body?: Body, ex
       response = await send(method, path, body, extra);
     }
   }
-  if (response.ok) {
-    if (response.status === 204) return undefined as Result;
-    try {
-      return (await response.json()) as Result;
-    } catch {
-      throw new ApiError(response.status, "unreadable", "", response.headers.get("X-Request-Id"), null);
-    }
-  }
+  if (response.ok) return response;
   const error = await errorOf(response);
   if (error.code === "not_signed_in") signedOutListener();
   if (error.code === "account_switched") switchedListener();
@@ -128,9 +135,30 @@ const isRead = (method: string, path: string) => method === "GET" || READS.test(
 export const get = <Result>(path: string) => call<Result>("GET", path);
 export const post = <Result = void>(path: string, body: object = {}, extra?: Headers) =>
   call<Result>("POST", path, body, extra);
-// Writes are refused without this content type, and a body carries it.
-export const put = <Result = void>(path: string, body: object) => call<Result>("PUT", path, body);
 export const patch = <Result = void>(path: string, body: object, extra?: Headers) =>
   call<Result>("PATCH", path, body, extra);
+
+/** Of a document: its tag when it was read. JSON leaves it out. */
+const TAG = Symbol("tag");
+
+/** A document as it was read, which a write replaces only while it is still the same. */
+export type Tagged<Document> = Document & { readonly [TAG]: string };
+
+async function tagged<Document extends object>(answer: Promise<Response>): Promise<Tagged<Document>> {
+  const response = await answer;
+  return { ...(await read<Document>(response)), [TAG]: response.headers.get("ETag") ?? "" };
+}
+
+export const getTagged = <Document extends object>(path: string) => tagged<Document>(accepted("GET", path));
+/** Puts a document in the place of `seen`, or a new one where that is null. */
+export const putTagged = <Document extends object>(path: string, body: object, seen: Tagged<object> | null) =>
+  tagged<Document>(accepted("PUT", path, body, seen ? ifMatch(seen[TAG]) : { "If-None-Match": "*" }));
+
+/** The condition of a write: the document has this tag. */
+export const ifMatch = (tag: string): Headers => ({ "If-Match": tag });
+/** The document is another than the write replaces, or there is one where it makes a new one. */
+export const isChangedMeanwhile = (error: unknown) => error instanceof ApiError && error.status === 412;
+
+// Writes are refused without this content type, and a body carries it.
 export const remove = (path: string) => call<void>("DELETE", path, {});
 export const id = encodeURIComponent;

@@ -1,6 +1,6 @@
 // The operator's calls for advertisers.
 
-import { get, id, post, put, remove } from "../../pages/client";
+import { get, getTagged, id, post, putTagged, remove, type Tagged } from "../../pages/client";
 import { queryText } from "../../pages/query-text";
 import type { Advertiser, AdvertiserPage, NewToken, PostbackCheck, PostbackPage } from "../types/advertisers";
 import { ask, OPERATOR } from "./operator";
@@ -10,8 +10,12 @@ const advertiser = (advertiserId: string) => `${OPERATOR}/advertisers/${id(adver
 export const advertisersApi = {
   list: (cursor: string | null, limit: number) =>
     get<AdvertiserPage>(`${OPERATOR}/advertisers${queryText({ limit, cursor })}`),
-  read: (advertiserId: string) => get<Advertiser>(advertiser(advertiserId)),
-  write: (advertiserId: string, name: string) => put<Advertiser>(advertiser(advertiserId), { name }),
+  read: (advertiserId: string) => getTagged<Advertiser>(advertiser(advertiserId)),
+  /** Refused with 412 when there is one with this ID. */
+  create: (advertiserId: string, name: string) => putTagged<Advertiser>(advertiser(advertiserId), { name }, null),
+  /** Refused with 412 when the advertiser is not the one that was seen any more. */
+  rename: (seen: Tagged<Advertiser>, name: string) =>
+    putTagged<Advertiser>(advertiser(seen.advertiser_id), { name }, seen),
   issueToken: (advertiserId: string) => post<NewToken>(`${advertiser(advertiserId)}/token`),
   revokeToken: (advertiserId: string, tokenId: string) => remove(`${advertiser(advertiserId)}/token/${id(tokenId)}`),
   postbacks: (advertiserId: string, code: string, cursor: string | null, isPoll = false) =>

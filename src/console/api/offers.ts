@@ -1,6 +1,6 @@
 // The operator's calls for offers.
 
-import { call, get, id, post, put } from "../../pages/client";
+import { call, get, getTagged, id, post, putTagged, type Tagged } from "../../pages/client";
 import { queryText } from "../../pages/query-text";
 import type { FiguresOfMany, KeptOffer, NearCaps, Offer, OfferPage, Preview, TermsHistory } from "../types/offers";
 import { OPERATOR } from "./operator";
@@ -12,11 +12,13 @@ const offer = (offerId: string) => `${OPERATOR}/offers/${id(offerId)}`;
 export const offersApi = {
   list: (cursor: string | null, limit: number, advertiser_id = "") =>
     get<OfferPage>(`${OPERATOR}/offers${queryText({ advertiser_id, limit, cursor })}`),
-  read: (offerId: string) => get<KeptOffer>(offer(offerId)),
-  write: (offerId: string, document: Offer) => put<KeptOffer>(offer(offerId), document),
+  read: (offerId: string) => getTagged<KeptOffer>(offer(offerId)),
+  /** Refused with 412 when the offer is not the one that was seen any more; without one it must be new. */
+  write: (offerId: string, seen: Tagged<KeptOffer> | null, document: Offer) =>
+    putTagged<KeptOffer>(offer(offerId), document, seen),
   terms: (offerId: string) => get<TermsHistory>(`${offer(offerId)}/terms`),
   figuresOf: (offer_ids: string[]) => post<FiguresOfMany>(`${OPERATOR}/offer_figures`, { offer_ids }),
-  nearCaps: () => get<NearCaps>(`${OPERATOR}/caps?limit=100`),
+  nearCaps: () => get<NearCaps>(`${OPERATOR}/caps`),
   preview: (offerId: string, document: Offer) => post<Preview>(`${offer(offerId)}/preview`, document),
   countImport: (lines: string) => call<{ would_import: number }>("POST", `${OPERATOR}/import?dry_run=true`, lines, NDJSON),
   import: (lines: string) => call<{ imported: number }>("POST", `${OPERATOR}/import`, lines, NDJSON),

@@ -1,6 +1,6 @@
 // Calls about publishers: their state, people, keys and facts.
 
-import { call, get, id, post, put, remove } from "../../pages/client";
+import { call, get, getTagged, id, post, putTagged, remove, type Tagged } from "../../pages/client";
 import { queryText } from "../../pages/query-text";
 import type { NewReportKey, ReportKey } from "../../pages/report-keys";
 import type { AuditPage, NewInvite, Role } from "../../pages/types";
@@ -9,13 +9,20 @@ import { OPERATOR } from "./operator";
 
 const of = (publisherId: string) => `${OPERATOR}/publishers/${id(publisherId)}`;
 
-type Written = Omit<T.Publisher, "publisher_id">;
-
 export const publishersApi = {
   list: (limit: number, cursor: string | null) =>
     get<T.PublisherPage>(`${OPERATOR}/publishers${queryText({ limit, cursor })}`),
-  read: (publisherId: string) => get<T.Publisher>(of(publisherId)),
-  write: (publisherId: string, publisher: Written) => put<T.Publisher>(of(publisherId), publisher),
+  read: (publisherId: string) => getTagged<T.Publisher>(of(publisherId)),
+  /** Refused with 412 when there is one with this id. */
+  create: (publisherId: string, publisher: T.PublisherDocument) =>
+    putTagged<T.Publisher>(of(publisherId), publisher, null),
+  /** Refused with 412 when the publisher is not the one that was seen any more. */
+  change: (seen: Tagged<T.Publisher>, change: Partial<T.PublisherDocument>) => {
+    const { publisher_id, ...document } = seen;
+    return putTagged<T.Publisher>(of(publisher_id), { ...document, ...change }, seen);
+  },
+  figuresOf: (publisher_ids: string[]) =>
+    post<{ figures: Record<string, T.PublisherFigures> }>(`${OPERATOR}/publisher_figures`, { publisher_ids }),
   requests: () =>
     get<{ requests: (T.PubKeyRequest & { publisher_id: string })[] }>(`${OPERATOR}/pub_key_requests`),
   activity: (publisherId: string) => get<T.Activity>(`${of(publisherId)}/activity`),

@@ -96,6 +96,7 @@ export const doctor = {
   clear: "Show all answers",
   more: "Load older ones",
   shown: (postbacks: number) => `The newest ${plural(postbacks, "postback", "postbacks")}`,
+  stopped: "New ones are not loaded at present.",
   live: "New ones appear by themselves.",
   kept: "With older ones shown, new ones do not appear by themselves.",
 };

@@ -64,6 +64,7 @@ export const offers = {
     `${plural(clicks, "click", "clicks")}, ${plural(conversions, "conversion", "conversions")}`,
   paid: (usd: number) => `${money(usd)} paid`,
   figuresFailed: "The figures of the last 30 days could not be loaded.",
+  noFigures: "The figures of this offer did not come.",
   startsAt: (at: number) => `starts ${timeText(at)}`,
   endsAt: (at: number) => `ends ${timeText(at)}`,
   endedAt: (at: number) => `since ${timeText(at)}`,
@@ -180,9 +181,8 @@ export const review = {
   raise: "Pay clicks made before by the new terms, too",
   raiseHint:
     "For a correction. It cannot be taken back: users who clicked for a higher payout get the lower one. Clicks go by the old terms for up to two minutes more; then pay those, too, by the button under “Terms”.",
-  changedTitle: "Somebody else changed this offer",
   changed: "Nothing was saved. Load it again: what you typed is given up.",
-  load: "Load it again",
+  taken: "There is an offer with this ID by now. Load it: what you typed is given up.",
   goalRetired: (id: string) => `Goal ${id}`,
   retired: "retired: no longer clickable, still paid",
   fresh: "new",

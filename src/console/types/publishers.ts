@@ -3,12 +3,28 @@
 import type { Role } from "../types";
 import type { CallbackState } from "./apps";
 
-export interface Publisher {
-  publisher_id: string;
+/** What is written of a publisher. */
+export interface PublisherDocument {
   name: string;
   approved: boolean;
   /** With so many apps it sets up no more by itself. */
   max_apps?: number | null;
+}
+
+export interface Publisher extends PublisherDocument {
+  publisher_id: string;
+}
+
+/** Sums of 30 days over the apps that have had a conversion. */
+export interface PublisherFigures {
+  apps: number;
+  approved: number;
+  pending: number;
+  held: number;
+  /** What was approved, less what was taken back. */
+  payout_usd: number;
+  dead_callbacks: number;
+  disabled_callbacks: number;
 }
 
 export interface PublisherPage {

@@ -5,6 +5,8 @@ import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { useAction } from "../action";
 import { common } from "../messages";
 import { CopyField } from "./copy-button";
+import { form as formText } from "../messages/form";
+import { SaveError } from "./save-error";
 import { FormError } from "./states";
 
 interface Props {
@@ -58,11 +60,13 @@ interface FormProps {
   button: string;
   onSubmit: () => Promise<void>;
   onClose: () => void;
+  /** Loads what is changed, which somebody else may have changed meanwhile. What was typed stays. */
+  reload?: () => Promise<void>;
   children: ComponentChildren;
 }
 
 /** Asks for what a change needs; stays open with the reason when the change fails. */
-export function FormDialog({ title, button, onSubmit, onClose, children }: FormProps) {
+export function FormDialog({ title, button, onSubmit, onClose, reload, children }: FormProps) {
   const action = useAction(onSubmit);
   return (
     <Dialog title={title} onClose={onClose}>
@@ -73,7 +77,7 @@ export function FormDialog({ title, button, onSubmit, onClose, children }: FormP
         }}
       >
         {children}
-        <FormError error={action.error} />
+        {reload ? <SaveError error={action.error} reload={reload} /> : <FormError error={action.error} />}
         <div class="dialog-buttons">
           <button type="button" class="button" onClick={onClose}>
             {common.cancel}
@@ -145,17 +149,29 @@ interface ConfirmProps {
   dangerous?: boolean;
   onConfirm: () => Promise<void>;
   onClose: () => void;
+  /** Loads what is changed, which somebody else may have changed meanwhile. */
+  reload?: () => Promise<void>;
 }
 
 /** Asks before a change; stays open with the reason when the change fails. */
-export function Confirm({ title, text, button, cancel = common.cancel, dangerous, onConfirm, onClose }: ConfirmProps) {
+export function Confirm(props: ConfirmProps) {
+  const { title, text, button, cancel = common.cancel, dangerous, onConfirm, onClose, reload } = props;
   const action = useAction(onConfirm);
   return (
     <Dialog title={title} onClose={onClose}>
       {[text].flat().map((paragraph) => (
         <p key={paragraph}>{paragraph}</p>
       ))}
-      <FormError error={action.error} />
+      {reload ? (
+        <SaveError
+          error={action.error}
+          reload={reload}
+          explanation={formText.changedAsked}
+          loaded={formText.loadedAsked}
+        />
+      ) : (
+        <FormError error={action.error} />
+      )}
       <div class="dialog-buttons">
         <button type="button" class="button" onClick={onClose}>
           {cancel}
@@ -163,6 +179,7 @@ export function Confirm({ title, text, button, cancel = common.cancel, dangerous
         <button
           type="button"
           class={dangerous ? "button danger" : "button primary"}
+          data-confirms
           aria-disabled={action.isRunning}
           onClick={() => void action.run()}
         >

@@ -3,12 +3,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { useAction } from "../action";
-import { ApiError } from "../client";
+import { isChangedMeanwhile } from "../client";
 import { type FieldErrors, fieldErrors } from "../field-errors";
 import { form as text } from "../messages/form";
 import { noteUnsaved } from "../navigation";
-import { Warning } from "./icons";
-import { FormError } from "./states";
+import { SaveError } from "./save-error";
 import { say } from "./status";
 
 export interface Draft<Values> {
@@ -89,44 +88,19 @@ interface PartFormProps<Values> {
 }
 
 export function PartForm<Values>({ draft, reload, isWrong, buttons, children }: PartFormProps<Values>) {
-  const [wasLoaded, setLoaded] = useState(false);
-  const isOld = draft.error instanceof ApiError && draft.error.status === 412;
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        setLoaded(false);
         if (draft.isChanged && !isWrong) void draft.save();
       }}
     >
       {children}
-      {isOld && !wasLoaded ? (
-        <div class="banner warning" role="alert">
-          <Warning />
-          <p>
-            <b>{text.changedTitle}.</b> {text.changed}
-          </p>
-          <button
-            type="button"
-            class="button small"
-            onClick={async (event) => {
-              const { form } = event.currentTarget;
-              await reload();
-              setLoaded(true);
-              focusSave(form);
-            }}
-          >
-            {text.loadAgain}
-          </button>
-        </div>
-      ) : (
-        !isOld && <FormError error={draft.errors.rest} />
-      )}
-      {wasLoaded && draft.isChanged && (
-        <p class="note" role="status">
-          {text.loaded}
-        </p>
-      )}
+      <SaveError
+        error={isChangedMeanwhile(draft.error) ? draft.error : draft.errors.rest}
+        reload={reload}
+        loaded={draft.isChanged ? text.loaded : text.loadedAgain}
+      />
       <div class="row part-buttons">
         <button
           type="submit"

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../pages/cache";
+import type { Tagged } from "../../../pages/client";
 import { FormDialog, TextField } from "../../../pages/components/dialog";
 import { Heading } from "../../../pages/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states";
@@ -47,7 +48,7 @@ export function Advertiser({ advertiserId }: { advertiserId: string }) {
       ) : (
         <Skeleton lines={5} />
       )}
-      {data && isRenaming && <Rename advertiser={data} onClose={() => setRenaming(false)} />}
+      {data && isRenaming && <Rename advertiser={data} reload={reload} onClose={() => setRenaming(false)} />}
     </>
   );
 }
@@ -65,7 +66,13 @@ function Parts({ advertiser, reload }: { advertiser: Kept; reload: () => Promise
   );
 }
 
-function Rename({ advertiser, onClose }: { advertiser: Kept; onClose: () => void }) {
+interface RenameProps {
+  advertiser: Tagged<Kept>;
+  reload: () => Promise<void>;
+  onClose: () => void;
+}
+
+function Rename({ advertiser, reload, onClose }: RenameProps) {
   const { advertiser_id: id } = advertiser;
   const [name, setName] = useState(advertiser.name);
   return (
@@ -73,12 +80,13 @@ function Rename({ advertiser, onClose }: { advertiser: Kept; onClose: () => void
       title={text.rename}
       button={text.rename}
       onSubmit={async () => {
-        put(advertiserKey(id), await withVerification(() => advertisersApi.write(id, name.trim())));
+        put(advertiserKey(id), await withVerification(() => advertisersApi.rename(advertiser, name.trim())));
         for (const key of [ADVERTISERS_KEY, ADVERTISER_NAMES_KEY]) void refresh(key);
         say(text.renamed);
         onClose();
       }}
       onClose={onClose}
+      reload={reload}
     >
       <TextField label={text.name} hint={text.nameHint} longest={LONGEST_NAME} value={name} onChange={setName} />
     </FormDialog>

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { refresh } from "../../../pages/cache";
-import { ApiError } from "../../../pages/client";
+import { isChangedMeanwhile } from "../../../pages/client";
 import { FormDialog, TextField } from "../../../pages/components/dialog";
 import { Field } from "../../../pages/components/field";
 import { Heading } from "../../../pages/components/heading";
@@ -160,16 +160,12 @@ function Create({ onClose }: { onClose: () => void }) {
   const [problem, setProblem] = useState<string | null>(null);
   const create = async () => {
     if (!isId(id)) return setProblem(text.badId);
-    // A call that writes an advertiser would rename the one that is there.
-    const isTaken = await advertisersApi.read(id).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof ApiError && error.status === 404) return false;
-        throw error;
-      },
-    );
-    if (isTaken) return setProblem(text.taken);
-    await withVerification(() => advertisersApi.write(id, name.trim()));
+    try {
+      await withVerification(() => advertisersApi.create(id, name.trim()));
+    } catch (error) {
+      if (isChangedMeanwhile(error)) return setProblem(text.taken);
+      throw error;
+    }
     say(text.created(name.trim()));
     for (const key of [ADVERTISERS_KEY, ADVERTISER_NAMES_KEY]) void refresh(key);
     onClose();

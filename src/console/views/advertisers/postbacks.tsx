@@ -64,7 +64,7 @@ export function Postbacks({ list: { code, pages } }: { list: PostbackList }) {
             <More of={pages} label={text.more} />
             <p class="note">
               {rows.length > 0 && text.shown(rows.length)}
-              {rows.length > 0 && `. ${isOnlyFirst ? text.live : text.kept}`}
+              {rows.length > 0 && `. ${!isOnlyFirst ? text.kept : first.error ? text.stopped : text.live}`}
             </p>
           </div>
           {first.data!.notShown > 0 && <p class="note">{text.notShown(first.data!.notShown, first.data!.since)}</p>}

@@ -14,7 +14,7 @@ import { attention as text, KIND_HINTS, KIND_NAMES } from "../../messages/attent
 import { usePolled } from "../../poll";
 import { ATTENTION_PATH } from "../../router";
 import type { AttentionKind, AttentionPage } from "../../types/attention";
-import { columns } from "./columns";
+import { appOf, columns } from "./columns";
 
 const PAGE_ROWS = 50;
 // A change needs about this time to arrive.
@@ -48,7 +48,8 @@ export function Attention() {
     api({ kind, app_id: app, limit: PAGE_ROWS, cursor }, isPoll),
   );
   const { data: page, error, reload } = cached;
-  const { nameOf } = useAppNames();
+  const shown = [app || null, ...(page?.items ?? []).map(appOf)];
+  const { nameOf } = useAppNames(shown.filter((id) => id !== null));
   return (
     <>
       <Heading title={text.title} note={text.note}>

@@ -5,18 +5,27 @@ import { exactTimeText } from "../../../pages/format";
 import { ShortId } from "../../../pages/rewards/badges";
 import { attention as text, KIND_NAMES } from "../../messages/attention";
 import { appPath, rewardPath, SERVICE_PATH } from "../../router";
+import { nowMilliseconds } from "../../session";
 import type { AttentionItem, AttentionKind } from "../../types/attention";
 
 /** Kinds whose subject is a transaction id. */
 const OF_REWARD: AttentionKind[] = ["held", "capped", "dead"];
 
+/** Kinds that are repaired on the page of the app. */
+const OF_APP: AttentionKind[] = ["disabled", "failing", "near_limit"];
+
 const isOfReward = ({ kind, app_id }: AttentionItem) => OF_REWARD.includes(kind) && app_id !== null;
+
+/** The app that it is of. An outbox has the App-Id of its app in its name. */
+export const appOf = ({ app_id: app, subject }: AttentionItem): string | null =>
+  app ?? /^outbox-([0-9]{8})-[0-9]+$/.exec(subject)?.[1] ?? null;
 
 /** Where it is repaired. */
 export function repairHref(item: AttentionItem): string {
-  const { kind, app_id: app, subject, since } = item;
+  const { kind, subject, since } = item;
+  const app = appOf(item);
   if (app !== null && isOfReward(item)) return rewardPath(app, subject);
-  if (app !== null && (kind === "disabled" || kind === "failing")) return appPath(app);
+  if (app !== null && OF_APP.includes(kind)) return appPath(app);
   // The sums are of this day, or of the one before.
   const date = new Date(since).toISOString().slice(0, 10);
   return app === null ? SERVICE_PATH : `${SERVICE_PATH}?${new URLSearchParams({ app, date })}`;
@@ -56,19 +65,23 @@ export const columns = (nameOf: (appId: string) => string): Column<AttentionItem
   {
     key: "app",
     header: text.app,
-    cell: ({ app_id: app }) =>
-      app !== null && (
-        <a href={appPath(app)}>
-          <bdi>{nameOf(app)}</bdi>
-        </a>
-      ),
+    cell: (item) => {
+      const app = appOf(item);
+      return (
+        app !== null && (
+          <a href={appPath(app)}>
+            <bdi>{nameOf(app)}</bdi>
+          </a>
+        )
+      );
+    },
   },
   {
     key: "since",
     header: text.since,
     cell: ({ since }) => (
       <>
-        <span>{text.ago(Math.max(0, Date.now() - since))}</span>
+        <span>{text.ago(Math.max(0, nowMilliseconds() - since))}</span>
         <time class="cell-second" dateTime={new Date(since).toISOString()}>
           {exactTimeText(since / 1000)}
         </time>
@@ -93,7 +106,8 @@ export const columns = (nameOf: (appId: string) => string): Column<AttentionItem
     header: text.repair,
     isHeaderHidden: true,
     cell: (item) => {
-      const repair = text.repairs[item.kind] ?? text.repair;
+      const isOfApp = item.kind === "near_limit" && appOf(item) !== null;
+      const repair = isOfApp ? text.repairs.failing : (text.repairs[item.kind] ?? text.repair);
       return (
         <a
           class="button small"

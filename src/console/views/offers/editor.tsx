@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { put, refresh } from "../../../pages/cache";
-import { ApiError } from "../../../pages/client";
+import { ApiError, type Tagged } from "../../../pages/client";
 import { focusHeading } from "../../../pages/components/heading";
 import { FormError } from "../../../pages/components/states";
 import { say } from "../../../pages/components/status";
@@ -12,7 +12,7 @@ import { withVerification } from "../../../pages/passkeys";
 import { offersApi } from "../../api/offers";
 import { editor as text } from "../../messages/offer-editor";
 import { review } from "../../messages/offers";
-import { may } from "../../session";
+import { may, nowSeconds } from "../../session";
 import type { KeptOffer, Offer } from "../../types/offers";
 import { documentOf, draftOf, NEW_OFFER, type OfferDraft, problemsOf, SHOWN_FIELDS, writable } from "./draft";
 import { Goals } from "./editor-goals";
@@ -21,12 +21,11 @@ import type { EditorState } from "./fields";
 import { figuresKey, offerKey, offersKey, termsKey } from "../cache-keys";
 import { Preview } from "./preview";
 import { Review } from "./review";
-import { nowSeconds } from "./state-badge";
 
 interface Props {
   offerId: string;
   /** None where the offer is new. */
-  kept: KeptOffer | null;
+  kept: Tagged<KeptOffer> | null;
   reload: () => Promise<void>;
 }
 
@@ -75,7 +74,7 @@ export function Editor({ offerId, kept, reload }: Props) {
   };
   const save = async (document: Offer) => {
     try {
-      const written = await withVerification(() => offersApi.write(offerId, document));
+      const written = await withVerification(() => offersApi.write(offerId, base.current, document));
       put(offerKey(offerId), written);
     } catch (error) {
       // What is wrong with a field is said at the field.
@@ -147,8 +146,6 @@ export function Editor({ offerId, kept, reload }: Props) {
       )}
       {open?.dialog === "review" && (
         <Review
-          offerId={offerId}
-          base={base.current}
           before={base.current && writable(base.current)}
           after={open.document}
           onSave={save}

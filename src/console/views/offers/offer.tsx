@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../pages/cache";
+import type { Tagged } from "../../../pages/client";
 import { Confirm } from "../../../pages/components/dialog";
 import { Heading } from "../../../pages/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states";
@@ -57,7 +58,7 @@ const ToList = () => (
 );
 
 interface KeptProps {
-  offer: KeptOffer;
+  offer: Tagged<KeptOffer>;
   reload: () => Promise<void>;
   stale: ReturnType<typeof Stale>;
 }
@@ -65,7 +66,8 @@ interface KeptProps {
 function Kept({ offer, reload, stale }: KeptProps) {
   const { offer_id: id, advertiser_id: advertiser, name, active } = offer;
   const { nameOf } = useAdvertisers();
-  const [isAsking, setAsking] = useState(false);
+  // What it shall be, which stays when somebody else has switched it meanwhile.
+  const [wanted, setWanted] = useState<boolean | null>(null);
   return (
     <>
       <Heading
@@ -80,7 +82,7 @@ function Kept({ offer, reload, stale }: KeptProps) {
       >
         <ToList />
         {may("manage") && (
-          <button type="button" class={active ? "button danger-text" : "button"} onClick={() => setAsking(true)}>
+          <button type="button" class={active ? "button danger-text" : "button"} onClick={() => setWanted(!active)}>
             {active ? text.deactivate : text.activate}
           </button>
         )}
@@ -88,24 +90,23 @@ function Kept({ offer, reload, stale }: KeptProps) {
       {stale}
       {!may("manage") && <p class="note read-only">{text.readOnly}</p>}
       <FiguresOf offerId={id} />
-      <TermsOf offer={offer} />
+      <TermsOf offer={offer} reload={reload} />
       <Editor offerId={id} kept={offer} reload={reload} />
-      {isAsking && (
+      {wanted !== null && (
         <Confirm
-          title={active ? text.deactivateTitle(name) : text.activateTitle(name)}
-          text={active ? text.deactivateText : text.activateText}
-          button={active ? text.deactivate : text.activate}
-          dangerous={active}
+          title={wanted ? text.activateTitle(name) : text.deactivateTitle(name)}
+          text={wanted ? text.activateText : text.deactivateText}
+          button={wanted ? text.activate : text.deactivate}
+          dangerous={!wanted}
           onConfirm={async () => {
-            // What somebody else has changed meanwhile stays.
-            const newest = await offersApi.read(id);
-            const document = { ...writable(newest), active: !active };
-            put(offerKey(id), await withVerification(() => offersApi.write(id, document)));
+            const document = { ...writable(offer), active: wanted };
+            put(offerKey(id), await withVerification(() => offersApi.write(id, offer, document)));
             void refresh(offersKey());
-            say(active ? text.deactivated : text.activated);
-            setAsking(false);
+            say(wanted ? text.activated : text.deactivated);
+            setWanted(null);
           }}
-          onClose={() => setAsking(false)}
+          onClose={() => setWanted(null)}
+          reload={reload}
         />
       )}
     </>

@@ -7,23 +7,22 @@ import { Plus } from "../../../pages/components/icons";
 import { More } from "../../../pages/components/more";
 import { Empty, Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
-import { common } from "../../messages";
 import { navigate, search, setSearch } from "../../../pages/navigation";
 import { useMatching, usePages } from "../../../pages/use-pages";
 import { offersApi } from "../../api/offers";
+import { FiguresFailed, NoFigure } from "../../components/figures";
 import { isId, LONGEST_ID } from "../../ids";
 import { offers as text } from "../../messages/offers";
 import { advertiserPath, IMPORT_PATH, offerPath } from "../../router";
-import { may } from "../../session";
+import { may, nowSeconds } from "../../session";
 import type { Figures, KeptOffer } from "../../types/offers";
+import { type Answers, useAnswers } from "../../use-answers";
 import { useAdvertisers } from "../use-advertisers";
 import { offerColumn, payoutColumn, stateColumn } from "./columns";
 import { matches, NO_FILTER, type OfferFilter, parseFilter, searchOf } from "./filter";
 import { offersKey } from "../cache-keys";
 import { ListFilters } from "./list-filters";
 import { NearCaps } from "./near-caps";
-import { nowSeconds } from "./state-badge";
-import { useFigures } from "./use-figures";
 
 // As many as one call gives figures of.
 const PAGE_OFFERS = 100;
@@ -116,19 +115,14 @@ function List() {
   );
 }
 
+const figuresOf = async (ids: string[]) => (await offersApi.figuresOf(ids)).figures;
+
 function Shown({ offers }: { offers: KeptOffer[] }) {
   const { nameOf } = useAdvertisers();
-  const { figures, error, retry } = useFigures(offers.map(({ offer_id }) => offer_id));
+  const { answers: figures, error, retry } = useAnswers(offers.map(({ offer_id }) => offer_id), PAGE_OFFERS, figuresOf);
   return (
     <>
-      {error !== null && (
-        <div class="banner warning" role="status">
-          <p>{text.figuresFailed}</p>
-          <button type="button" class="button small" onClick={retry}>
-            {common.retry}
-          </button>
-        </div>
-      )}
+      <FiguresFailed error={error} text={text.figuresFailed} retry={retry} />
       <div class="card table-card">
         <Table
           stacks
@@ -142,7 +136,7 @@ function Shown({ offers }: { offers: KeptOffer[] }) {
   );
 }
 
-const columns = (nameOf: (id: string) => string, figures: Record<string, Figures>): Column<KeptOffer>[] => [
+const columns = (nameOf: (id: string) => string, figures: Answers<Figures>): Column<KeptOffer>[] => [
   offerColumn,
   stateColumn,
   {
@@ -175,7 +169,7 @@ const columns = (nameOf: (id: string) => string, figures: Record<string, Figures
     isNumber: true,
     cell: ({ offer_id }) => {
       const known = figures[offer_id];
-      if (!known) return <span class="note">{common.none}</span>;
+      if (!known) return <NoFigure answer={known} title={text.noFigures} />;
       if (known.clicks === 0 && known.conversions === 0) return <span class="note">{text.noClicks}</span>;
       return (
         <span class="lines">

@@ -1,10 +1,9 @@
 // Whether an offer is live, and why it is not.
 
 import { offers as text, STATE_NAMES } from "../../messages/offers";
+import { nowSeconds } from "../../session";
 import type { KeptOffer } from "../../types/offers";
 import { stateOf } from "./filter";
-
-export const nowSeconds = () => Math.floor(Date.now() / 1000);
 
 export function StateBadge({ offer }: { offer: KeptOffer }) {
   const state = stateOf(offer, nowSeconds());

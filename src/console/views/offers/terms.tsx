@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../pages/cache";
+import type { Tagged } from "../../../pages/client";
 import { Confirm } from "../../../pages/components/dialog";
 import { focusHeading } from "../../../pages/components/heading";
 import { Card } from "../../../pages/components/part";
@@ -12,17 +13,21 @@ import { timeText } from "../../../pages/format";
 import { withVerification } from "../../../pages/passkeys";
 import { offersApi } from "../../api/offers";
 import { offer as messages, ONCE_PER_NAMES } from "../../messages/offers";
-import { may } from "../../session";
+import { may, nowSeconds } from "../../session";
 import type { KeptOffer, Revision } from "../../types/offers";
 import { useAdvertisers } from "../use-advertisers";
 import { offerKey, offersKey, termsKey } from "../cache-keys";
 import { payoutText, writable } from "./draft";
-import { nowSeconds } from "./state-badge";
 
 const text = messages.terms;
 const SHOWN = 3;
 
-export function TermsOf({ offer }: { offer: KeptOffer }) {
+interface Props {
+  offer: Tagged<KeptOffer>;
+  reload: () => Promise<void>;
+}
+
+export function TermsOf({ offer, reload }: Props) {
   const { offer_id: id, terms_since: since } = offer;
   const terms = useCached(termsKey(id), () => offersApi.terms(id));
   const { nameOf } = useAdvertisers();
@@ -65,16 +70,15 @@ export function TermsOf({ offer }: { offer: KeptOffer }) {
           button={text.payIt}
           dangerous
           onConfirm={async () => {
-            // What somebody else has changed meanwhile stays.
-            const newest = await offersApi.read(id);
-            const document = { ...writable(newest), terms_since: nowSeconds() };
-            put(offerKey(id), await withVerification(() => offersApi.write(id, document)));
+            const document = { ...writable(offer), terms_since: nowSeconds() };
+            put(offerKey(id), await withVerification(() => offersApi.write(id, offer, document)));
             for (const key of [offersKey(), termsKey(id)]) void refresh(key);
             setAsking(false);
             say(text.payDone);
             focusHeading();
           }}
           onClose={() => setAsking(false)}
+          reload={async () => void (await Promise.all([reload(), terms.reload()]))}
         />
       )}
     </Card>

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { put } from "../../../pages/cache";
+import type { Tagged } from "../../../pages/client";
 import { FormDialog } from "../../../pages/components/dialog";
 import { Field } from "../../../pages/components/field";
 import { Card, PartForm, useDraft } from "../../../pages/components/part";
@@ -17,7 +18,7 @@ import { changeOf, decidedOf, type Decision, DECISIONS, problemsOf, type Typed, 
 const LEAST_ROWS = 3;
 const MOST_ROWS = 12;
 
-export function Decisions({ app, reload }: { app: App; reload: () => Promise<void> }) {
+export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Promise<void> }) {
   const [isAsking, setAsking] = useState(false);
   const draft = useDraft<Typed>({
     saved: typedOf(app),

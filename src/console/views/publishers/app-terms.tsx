@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { put } from "../../../pages/cache";
+import type { Tagged } from "../../../pages/client";
 import { Confirm } from "../../../pages/components/dialog";
 import { focusHeading } from "../../../pages/components/heading";
 import { Card } from "../../../pages/components/part";
@@ -9,11 +10,11 @@ import { say } from "../../../pages/components/status";
 import { withVerification } from "../../../pages/passkeys";
 import { appsApi as api } from "../../api/apps";
 import { document, terms as text } from "../../messages/apps";
-import { may } from "../../session";
+import { may, nowSeconds } from "../../session";
 import type { App } from "../../types/apps";
 import { appKey } from "../cache-keys";
 
-export function Terms({ app }: { app: App }) {
+export function Terms({ app, reload }: { app: Tagged<App>; reload: () => Promise<void> }) {
   const [isAsking, setAsking] = useState(false);
   const rate = document.currencyText(app.currency);
   return (
@@ -34,14 +35,14 @@ export function Terms({ app }: { app: App }) {
           button={text.payIt}
           dangerous
           onConfirm={async () => {
-            const since = Math.floor(Date.now() / 1000);
-            const changed = await withVerification(() => api.change(app, { terms_since: since }));
+            const changed = await withVerification(() => api.change(app, { terms_since: nowSeconds() }));
             put(appKey(app.app_id), changed);
             setAsking(false);
             say(text.done);
             focusHeading();
           }}
           onClose={() => setAsking(false)}
+          reload={reload}
         />
       )}
     </Card>

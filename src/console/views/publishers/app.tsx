@@ -58,7 +58,7 @@ export function App({ appId }: { appId: string }) {
             <AppCallback app={app} />
             <AppDocument app={app} />
             <Decisions app={app} reload={reload} />
-            <Terms app={app} />
+            <Terms app={app} reload={reload} />
             <Reconcile appId={appId} />
           </>
         ) : !error ? (

@@ -1,8 +1,8 @@
-// A new publisher. Its id is checked first, since a write to an id that is there would replace that publisher.
+// A new publisher. It is refused where there is one with its id.
 
 import { useState } from "preact/hooks";
 import { useAction } from "../../../pages/action";
-import { ApiError } from "../../../pages/client";
+import { isChangedMeanwhile } from "../../../pages/client";
 import { Dialog } from "../../../pages/components/dialog";
 import { Field } from "../../../pages/components/field";
 import { FormError } from "../../../pages/components/states";
@@ -28,16 +28,6 @@ const idOf = (name: string) =>
     .replace(/[\s-]+/g, "-")
     .slice(0, LONGEST_ID);
 
-async function isTaken(publisherId: string): Promise<boolean> {
-  try {
-    await api.read(publisherId);
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return false;
-    throw error;
-  }
-}
-
 export function CreatePublisher({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [typedId, setId] = useState<string | null>(null);
@@ -47,8 +37,12 @@ export function CreatePublisher({ onClose }: { onClose: () => void }) {
   const isBad = id !== "" && !isId(id);
   const action = useAction(async () => {
     const given = { name: name.trim(), approved };
-    if (await isTaken(id)) return setTaken(id);
-    await withVerification(() => api.write(id, given));
+    try {
+      await withVerification(() => api.create(id, given));
+    } catch (error) {
+      if (isChangedMeanwhile(error)) return setTaken(id);
+      throw error;
+    }
     say(text.created(given.name));
     onClose();
     navigate(publisherPath(id));

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useCached } from "../../../pages/cache";
+import type { Tagged } from "../../../pages/client";
 import { Heading } from "../../../pages/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states";
 import { search } from "../../../pages/navigation";
@@ -89,7 +90,7 @@ export function Publisher({ publisherId }: { publisherId: string }) {
 }
 
 interface HeadProps {
-  publisher: Data;
+  publisher: Tagged<Data>;
   section: Section;
   reload: () => Promise<void>;
 }
@@ -133,7 +134,7 @@ function Head({ publisher, section, reload }: HeadProps) {
         </p>
       )}
       {open && (
-        <StateDialogs dialog={open} publisher={publisher} onChanged={reload} onClose={() => setOpen(null)} />
+        <StateDialogs dialog={open} publisher={publisher} reload={reload} onClose={() => setOpen(null)} />
       )}
     </>
   );

@@ -1,5 +1,6 @@
 // All publishers. Requests for a new Pub-Key stand above them, because somebody waits.
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Heading } from "../../../pages/components/heading";
 import { Plus } from "../../../pages/components/icons";
@@ -7,13 +8,18 @@ import { More } from "../../../pages/components/more";
 import { Segments } from "../../../pages/components/segments";
 import { Empty, Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
+import { count, money } from "../../../pages/format";
 import { search, setSearch } from "../../../pages/navigation";
+import { queryText } from "../../../pages/query-text";
 import { usePages } from "../../../pages/use-pages";
 import { publishersApi as api } from "../../api/publishers";
+import { FiguresFailed, NoFigure } from "../../components/figures";
 import { publishers as text } from "../../messages/publishers";
-import { publisherPath } from "../../router";
+import { ATTENTION_PATH, publisherPath } from "../../router";
 import { may } from "../../session";
-import type { Publisher } from "../../types/publishers";
+import type { AttentionKind } from "../../types/attention";
+import type { Publisher, PublisherFigures } from "../../types/publishers";
+import { type Answers, useAnswers } from "../../use-answers";
 import { PUBLISHERS_KEY } from "../cache-keys";
 import { CreatePublisher } from "./create";
 import { Requests } from "./requests";
@@ -22,7 +28,8 @@ import { StateBadge } from "./state";
 type Shown = "all" | "waiting";
 
 const SHOWN: Shown[] = ["all", "waiting"];
-const PAGE_ROWS = 100;
+// As many as one call gives figures of.
+const PAGE_ROWS = 50;
 // Of all publishers few wait, so more are looked at in one answer.
 const SEARCHED_ROWS = 1000;
 
@@ -85,15 +92,7 @@ function List({ shown }: { shown: Shown }) {
         )
       ) : (
         list.rows.length > 0 && (
-          <div class="card table-card">
-            <Table
-              stacks
-              name={text.title}
-              columns={COLUMNS}
-              rows={list.rows}
-              rowKey={({ publisher_id: id }) => id}
-            />
-          </div>
+          <Found publishers={list.rows} />
         )
       )}
       {!isAll && list.hasMore && <p class="note">{text.looked(list.rows.length, list.seen)}</p>}
@@ -102,12 +101,71 @@ function List({ shown }: { shown: Shown }) {
   );
 }
 
-const COLUMNS: Column<Publisher>[] = [
-  {
-    key: "name",
-    header: text.name,
-    cell: ({ publisher_id: id, name }) => <a href={publisherPath(id)}>{name}</a>,
-  },
-  { key: "id", header: text.id, cell: ({ publisher_id: id }) => <code>{id}</code> },
-  { key: "state", header: text.state, cell: (publisher) => <StateBadge publisher={publisher} /> },
-];
+const figuresOf = async (ids: string[]) => (await api.figuresOf(ids)).figures;
+
+function Found({ publishers }: { publishers: Publisher[] }) {
+  const { answers, error, retry } = useAnswers(publishers.map(({ publisher_id: id }) => id), PAGE_ROWS, figuresOf);
+  return (
+    <>
+      <FiguresFailed error={error} text={text.figuresFailed} retry={retry} />
+      <div class="card table-card">
+        <Table
+          stacks
+          name={text.title}
+          columns={columns(answers)}
+          rows={publishers}
+          rowKey={({ publisher_id: id }) => id}
+        />
+      </div>
+    </>
+  );
+}
+
+function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
+  const figure = (show: (figures: PublisherFigures) => ComponentChildren) =>
+    ({ publisher_id: id }: Publisher) => {
+      const known = figures[id];
+      return known ? show(known) : <NoFigure answer={known} title={text.noFigures} />;
+    };
+  return [
+    {
+      key: "name",
+      header: text.name,
+      cell: ({ publisher_id: id, name }) => (
+        <div class="offer">
+          <a href={publisherPath(id)}>{name}</a>
+          <span class="cell-second">{id}</span>
+        </div>
+      ),
+    },
+    { key: "state", header: text.state, cell: (publisher) => <StateBadge publisher={publisher} /> },
+    { key: "apps", header: text.apps, isNumber: true, cell: figure(({ apps }) => count(apps)) },
+    {
+      key: "rewards",
+      header: text.rewards,
+      isNumber: true,
+      cell: figure(({ approved, pending }) => (
+        <span class="lines">
+          <span>{count(approved)}</span>
+          {pending > 0 && <span class="note">{text.pending(pending)}</span>}
+        </span>
+      )),
+    },
+    { key: "payout", header: text.payout, isNumber: true, cell: figure(({ payout_usd: usd }) => money(usd)) },
+    { key: "open", header: text.open, cell: figure((known) => <Open figures={known} />) },
+  ];
+}
+
+/** The list that each leads to is of all publishers. */
+function Open({ figures: { held, dead_callbacks: dead, disabled_callbacks: disabled } }: { figures: PublisherFigures }) {
+  const open = (kind: AttentionKind, number: number, name: string) =>
+    number > 0 && <a href={ATTENTION_PATH + queryText({ kind })}>{name}</a>;
+  if (held + dead + disabled === 0) return <span class="note">{text.nothingOpen}</span>;
+  return (
+    <span class="lines">
+      {open("held", held, text.held(held))}
+      {open("dead", dead, text.dead(dead))}
+      {open("disabled", disabled, text.disabled(disabled))}
+    </span>
+  );
+}

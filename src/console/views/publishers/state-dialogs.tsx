@@ -1,6 +1,8 @@
-// Approves, suspends and edits a publisher. A write replaces the whole document, so it is read anew just before.
+// Approves, suspends and edits a publisher.
 
 import { useState } from "preact/hooks";
+import type { Tagged } from "../../../pages/client";
+import { put } from "../../../pages/cache";
 import { Confirm, FormDialog, TextField } from "../../../pages/components/dialog";
 import { Field } from "../../../pages/components/field";
 import { focusHeading } from "../../../pages/components/heading";
@@ -8,32 +10,28 @@ import { say } from "../../../pages/components/status";
 import { withVerification } from "../../../pages/passkeys";
 import { publishersApi as api } from "../../api/publishers";
 import { publisher as text, publishers } from "../../messages/publishers";
-import type { Publisher } from "../../types/publishers";
+import type { Publisher, PublisherDocument } from "../../types/publishers";
+import { publisherKey } from "../cache-keys";
 import { LONGEST_NAME } from "./create";
 
 export type StateDialog = "approve" | "suspend" | "edit";
 
 interface Props {
   dialog: StateDialog;
-  publisher: Publisher;
-  onChanged: () => Promise<void>;
+  publisher: Tagged<Publisher>;
+  /** Loads it. */
+  reload: () => Promise<void>;
   onClose: () => void;
 }
 
-type Change = Partial<Omit<Publisher, "publisher_id">>;
+type Change = Partial<PublisherDocument>;
 
-async function write(publisherId: string, change: Change) {
-  const { publisher_id: _, ...kept } = await api.read(publisherId);
-  await api.write(publisherId, { ...kept, ...change });
-}
-
-export function StateDialogs({ dialog, publisher, onChanged, onClose }: Props) {
+export function StateDialogs({ dialog, publisher, reload, onClose }: Props) {
   const { publisher_id: id, name } = publisher;
   const change = async (to: Change, said: string) => {
-    await withVerification(() => write(id, to));
+    put(publisherKey(id), await withVerification(() => api.change(publisher, to)));
     say(said);
     onClose();
-    await onChanged();
     focusHeading();
   };
   switch (dialog) {
@@ -45,6 +43,7 @@ export function StateDialogs({ dialog, publisher, onChanged, onClose }: Props) {
           button={text.approve}
           onConfirm={() => change({ approved: true }, text.approvedNow(name))}
           onClose={onClose}
+          reload={reload}
         />
       );
     case "suspend":
@@ -56,10 +55,11 @@ export function StateDialogs({ dialog, publisher, onChanged, onClose }: Props) {
           dangerous
           onConfirm={() => change({ approved: false }, text.suspended(name))}
           onClose={onClose}
+          reload={reload}
         />
       );
     case "edit":
-      return <Edit publisher={publisher} onSave={(to) => change(to, text.saved)} onClose={onClose} />;
+      return <Edit publisher={publisher} onSave={(to) => change(to, text.saved)} onClose={onClose} reload={reload} />;
   }
 }
 
@@ -67,17 +67,22 @@ interface EditProps {
   publisher: Publisher;
   onSave: (change: Change) => Promise<void>;
   onClose: () => void;
+  reload: () => Promise<void>;
 }
 
-function Edit({ publisher, onSave, onClose }: EditProps) {
-  const [name, setName] = useState(publisher.name);
-  const [most, setMost] = useState(publisher.max_apps == null ? "" : String(publisher.max_apps));
+function Edit({ publisher, onSave, onClose, reload }: EditProps) {
+  // Only what is typed stays when somebody else has changed the publisher meanwhile.
+  const [typedName, setName] = useState<string | null>(null);
+  const [typedMost, setMost] = useState<string | null>(null);
+  const name = typedName ?? publisher.name;
+  const most = typedMost ?? (publisher.max_apps == null ? "" : String(publisher.max_apps));
   return (
     <FormDialog
       title={text.editTitle(publisher.name)}
       button={text.save}
       onSubmit={() => onSave({ name: name.trim(), max_apps: most === "" ? null : Number(most) })}
       onClose={onClose}
+      reload={reload}
     >
       <TextField
         label={publishers.nameOf}

@@ -6,6 +6,7 @@ import { STATE_NAMES } from "../../../pages/messages/rewards";
 import { isAppId } from "../../ids";
 import { rewards as text } from "../../messages/rewards";
 import { REWARDS_PATH } from "../../router";
+import { nowSeconds } from "../../session";
 import type { ReplayFilter, ReplayQuestion, RewardDelivery, RewardState } from "../../types";
 import type { EntryQuery, Settling } from "../../types/rewards";
 
@@ -66,7 +67,7 @@ export function replayOf({ status, state, user }: RewardsFilter, from: string, t
     ...(user && { user_id: user }),
     ...(from && { from: startOf(from) }),
   };
-  return { filter, ...(until < Date.now() / 1000 && { until }) };
+  return { filter, ...(until < nowSeconds() && { until }) };
 }
 
 /** The conditions that the dialog of a replay does not let choose, in words. */

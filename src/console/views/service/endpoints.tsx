@@ -12,8 +12,9 @@ import { useAppNames } from "../../app-names";
 import { CallbackBadge } from "../../components/callback-badge";
 import { service } from "../../messages/service";
 import { appPath } from "../../router";
-import type { AttentionKind } from "../../types/attention";
+import type { AttentionItem, AttentionKind } from "../../types/attention";
 import type { Endpoint } from "../../types/service";
+import { useAnswers } from "../../use-answers";
 import { rewardsHref } from "../rewards/filter";
 import { Section } from "./section";
 
@@ -23,12 +24,32 @@ const MOST_SINCE = 100;
 
 const isWell = ({ state }: Endpoint) => state === "healthy" || state === "none";
 
-/** Since when, which the apps' own objects do not tell. */
-async function loadSince(): Promise<Map<string, number>> {
+type Since = (appId: string) => number | undefined;
+
+const sinceOf = (items: AttentionItem[]) =>
+  Object.fromEntries(items.flatMap(({ app_id, since }) => (app_id === null ? [] : [[app_id, since]])));
+
+/** Since when, which the apps' own objects do not tell: of the oldest of each kind, and whether these are all. */
+async function loadOldest() {
   const kinds: AttentionKind[] = ["disabled", "failing"];
   const pages = await Promise.all(kinds.map((kind) => attention({ kind, limit: MOST_SINCE })));
-  const items = pages.flatMap((page) => page.items);
-  return new Map(items.flatMap(({ app_id, since }): [string, number][] => (app_id === null ? [] : [[app_id, since]])));
+  return { since: sinceOf(pages.flatMap(({ items }) => items)), isAll: pages.every(({ cursor }) => cursor === null) };
+}
+
+const KIND_LIMIT = 10;
+
+/** Of one app that is not among the oldest. */
+async function loadSince([app_id]: string[]): Promise<Record<string, number>> {
+  const kinds: AttentionKind[] = ["disabled", "failing"];
+  const pages = await Promise.all(kinds.map((kind) => attention({ kind, app_id, limit: KIND_LIMIT })));
+  return sinceOf(pages.flatMap(({ items }) => items));
+}
+
+function useSince(bad: string[]): Since {
+  const oldest = useCached("endpoints since", loadOldest).data;
+  const others = oldest && !oldest.isAll ? bad.filter((id) => !(id in oldest.since)) : [];
+  const { answers } = useAnswers(others.slice(0, PAGE_APPS), 1, loadSince);
+  return (id) => oldest?.since[id] ?? answers[id] ?? undefined;
 }
 
 export function Endpoints() {
@@ -36,8 +57,9 @@ export function Endpoints() {
     const { callbacks, cursor } = await serviceApi.endpoints(PAGE_APPS, from);
     return { rows: callbacks, cursor };
   });
-  const since = useCached("endpoints since", loadSince).data ?? new Map<string, number>();
-  const { nameOf } = useAppNames();
+  const bad = (pages.rows ?? []).filter((endpoint) => !isWell(endpoint)).map(({ app_id }) => app_id);
+  const since = useSince(bad);
+  const { nameOf } = useAppNames(bad);
   return (
     <Section title={text.title} of={pages.first} lines={2}>
       {() => <Looked at={pages.rows!} {...{ pages, nameOf, since }} />}
@@ -49,7 +71,7 @@ interface Props {
   at: Endpoint[];
   pages: Pages<Endpoint>;
   nameOf: (appId: string) => string;
-  since: Map<string, number>;
+  since: Since;
 }
 
 function Looked({ at, pages, nameOf, since }: Props) {
@@ -77,7 +99,7 @@ function Looked({ at, pages, nameOf, since }: Props) {
   );
 }
 
-const columns = (nameOf: (appId: string) => string, since: Map<string, number>): Column<Endpoint>[] => [
+const columns = (nameOf: (appId: string) => string, since: Since): Column<Endpoint>[] => [
   {
     key: "app",
     header: text.app,
@@ -95,7 +117,10 @@ const columns = (nameOf: (appId: string) => string, since: Map<string, number>):
   {
     key: "since",
     header: text.since,
-    cell: ({ app_id: app }) => (since.has(app) ? exactTimeText(since.get(app)! / 1000) : common.none),
+    cell: ({ app_id: app }) => {
+      const at = since(app);
+      return at === undefined ? common.none : exactTimeText(at / 1000);
+    },
   },
   {
     key: "failures",

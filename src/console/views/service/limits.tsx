@@ -7,10 +7,11 @@ import { attention as attentionApi } from "../../api/attention";
 import { offersApi } from "../../api/offers";
 import { attention, KIND_NAMES } from "../../messages/attention";
 import { service } from "../../messages/service";
-import { ATTENTION_PATH, offerPath } from "../../router";
+import { appPath, ATTENTION_PATH, offerPath } from "../../router";
 import type { AttentionItem } from "../../types/attention";
 import type { NearCap } from "../../types/offers";
 import { NEAR_CAPS_KEY } from "../cache-keys";
+import { appOf } from "../attention/columns";
 import { Meter } from "./meter";
 import { MOST_BYTES } from "./publication";
 import { Section } from "./section";
@@ -51,12 +52,16 @@ const columns: Column<AttentionItem>[] = [
   {
     key: "object",
     header: text.object,
-    cell: ({ kind, subject }) => (
-      <>
-        <code class="wrap">{subject}</code>
-        <span class="cell-second">{KIND_NAMES[kind]}</span>
-      </>
-    ),
+    cell: (item) => {
+      const app = appOf(item);
+      const name = <code class="wrap">{item.subject}</code>;
+      return (
+        <>
+          {app === null ? name : <a href={appPath(app)}>{name}</a>}
+          <span class="cell-second">{KIND_NAMES[item.kind]}</span>
+        </>
+      );
+    },
   },
   {
     key: "used",

@@ -1,0 +1,28 @@
+// Figures of a list that come after it, or not at all.
+
+import { common } from "../messages";
+
+/** In the place of a figure: it is still asked for, or it did not come. */
+export const NoFigure = ({ answer, title }: { answer: null | undefined; title: string }) => (
+  <span class="note" title={answer === null ? title : undefined}>
+    {common.none}
+  </span>
+);
+
+interface FailedProps {
+  error: unknown;
+  text: string;
+  retry: () => void;
+}
+
+export function FiguresFailed({ error, text, retry }: FailedProps) {
+  if (error === null) return null;
+  return (
+    <div class="banner warning" role="status">
+      <p>{text}</p>
+      <button type="button" class="button small" onClick={retry}>
+        {common.retry}
+      </button>
+    </div>
+  );
+}
