@@ -38,7 +38,7 @@ for (const [number, Hand] of HANDS.entries()) {
     test(`an admin gives an advertiser tokens and finds a refused postback by ${Hand.handName} at ${width} px`, async () => {
       const { signpost } = shared;
       const id = `partner-${number}-${width}`;
-      const page = await shared.open({ width, cookie: cookies.admin, refusals: [[404, `/v1/operator/advertisers/${id}`]] });
+      const page = await shared.open({ width, cookie: cookies.admin, refusals: [[412, "/v1/operator/advertisers/brindlefox-games"]] });
       const hand = new Hand(page);
       await tasks.createAdvertiser(page, hand, id, "Kite Partners");
       await tasks.rename(page, hand, `Kite Partners ${width}`);

@@ -24,7 +24,7 @@ for (const [number, Hand] of HANDS.entries()) {
     test(`an admin creates an offer, corrects it and switches it off ${by}`, async () => {
       const { signpost } = shared;
       const id = `kite-${number}-${width}`;
-      const refusals = [[404, `/v1/operator/offers/${id}`], [404, `/v1/operator/offers/${id}/terms`], [400, `/v1/operator/offers/${id}`]];
+      const refusals = [[404, `/v1/operator/offers/${id}`], [404, `/v1/operator/offers/${id}/terms`], [400, `/v1/operator/offers/${id}`], [412, `/v1/operator/offers/${id}`]];
       const page = await shared.open({ width, cookie: cookies.admin, refusals });
       const hand = new Hand(page);
       const goal = `${id}-1`;

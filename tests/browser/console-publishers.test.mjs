@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { makeConsole, views } from "./gallery/console-publishers.mjs";
 import { closePage, WIDTHS } from "./support/browser.mjs";
-import { signInToConsole } from "./support/console.mjs";
+import { answerFor, signInToConsole } from "./support/console.mjs";
 import { today } from "./support/facts.mjs";
 import { look } from "./support/gallery.mjs";
 import { HANDS } from "./support/hands.mjs";
@@ -24,6 +24,7 @@ const shared = suite({}, async (signpost) => {
 });
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const FIGURES = "POST /v1/operator/publisher_figures";
 const HEADER = "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue";
 const fact = (date, impressions) => `${HEADER}\n${date},10000001,DE,end,open,northlight,6.2.0,1000,900,${impressions},20,9.5\n`;
 
@@ -34,7 +35,7 @@ for (const Hand of HANDS) {
     test(`an admin takes in a publisher and suspends it ${by}`, async () => {
       const { signpost } = shared;
       const name = `Kite Games ${Hand.handName} ${width}`;
-      const refusals = [[404, /^\/v1\/operator\/publishers\/kite-games/], [400, /facts/]];
+      const refusals = [[412, "/v1/operator/publishers/lumen-arcade"], [400, /facts/]];
       const page = await shared.open({ width, cookie: members.admin, refusals });
       const hand = new Hand(page);
 
@@ -80,7 +81,7 @@ for (const Hand of HANDS) {
       receiver.secrets = [SECRET];
       const appId = await addApp(signpost, receiver.url);
       const path = new RegExp(`^/v1/operator/apps/${appId}$`);
-      const page = await shared.open({ width, cookie: members.admin, refusals: [[400, path]] });
+      const page = await shared.open({ width, cookie: members.admin, refusals: [[400, path], [412, path]] });
       const hand = new Hand(page);
       await page.goto(`/console/apps/${appId}`);
 
@@ -132,6 +133,37 @@ test("a request for a new Pub-Key stands above the publishers and is closed by t
   const key = await tasks.takeKey(page, hand);
   assert.equal((await signpost.operator("GET", `/publishers/${id}/pub_key`)).pub_key, key);
   await requests.getByText("It was published by mistake.").waitFor({ state: "detached" });
+  await closePage(page);
+});
+
+test("the list of publishers has their figures from one call, and leads to what is open", async () => {
+  const page = await shared.open({ cookie: members.admin });
+  await page.goto("/console/publishers");
+  const row = page.getByRole("row", { name: /^Lumen Arcade/ });
+  await row.getByRole("link", { name: "1 callback switched off" }).waitFor();
+  const [, , count] = await row.getByRole("cell").allInnerTexts();
+  assert.match(count, /^[1-9]/, "rewards");
+  assert.equal(page.requests.filter((request) => request === FIGURES).length, 1);
+  await row.getByRole("link", { name: "1 callback switched off" }).click();
+  await page.waitForURL(/\/console\?kind=disabled$/);
+  await closePage(page);
+});
+
+test("a figure that does not come is a dash that says so", async () => {
+  const page = await shared.open({ cookie: members.admin, refusals: [[500, "/v1/operator/publisher_figures"]] });
+  await answerFor(page, "POST", "publisher_figures", { json: { figures: {} } });
+  await page.goto("/console/publishers");
+  const row = page.getByRole("row", { name: /^Lumen Arcade/ });
+  await row.getByTitle("The figures of this publisher did not come.").first().waitFor();
+  await page.unrouteAll();
+  const failing = { status: 500, json: { code: "internal_error", error: "the test refuses this call" } };
+  await answerFor(page, "POST", "publisher_figures", failing);
+  await page.reload();
+  await page.getByText("The figures of the last 30 days could not be loaded.").waitFor();
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await row.getByRole("link", { name: "1 callback switched off" }).waitFor();
+  assert.equal(await page.getByText("could not be loaded").count(), 0);
   await closePage(page);
 });
 

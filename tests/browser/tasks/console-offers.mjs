@@ -94,7 +94,8 @@ export async function meetAnother(page, hand, meanwhile) {
   await overwrite(page, hand, field(page, "Title"), "Reach level 11");
   await meanwhile();
   await hand.press(page.getByRole("button", { name: "Review and save" }));
-  await dialog(page).getByText("Somebody else changed this offer").waitFor();
+  await hand.press(inDialog(page, "Save"));
+  await dialog(page).getByText("Somebody else changed this").waitFor();
   await hand.press(inDialog(page, "Load it again"));
   await dialog(page).waitFor({ state: "detached" });
   assert.equal(await field(page, "Title").inputValue(), "Reach level 10");
