@@ -1,8 +1,9 @@
 // An operator works through the list of the day: what is held comes by itself, is decided, and is gone.
 
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { closePage } from "./support/browser.mjs";
-import { signInToConsole } from "./support/console.mjs";
+import { answerFor, signInToConsole } from "./support/console.mjs";
 import { HANDS } from "./support/hands.mjs";
 import { advertiserToken, report, VISIT } from "./support/rewards.mjs";
 import { suite } from "./support/suite.mjs";
@@ -36,3 +37,29 @@ for (const Hand of HANDS) {
     await closePage(page);
   });
 }
+
+const NEARLY_FULL = { kind: "near_limit", app_id: null, publisher_id: null, reason: "", bytes: 8.5e9 };
+
+test("apps beyond the first hundred have their names, and a nearly full outbox leads to its app", async () => {
+  const page = await shared.open({ cookie: admin });
+  // The real server gives one app in the place of a hundred.
+  await page.route(/\/v1\/operator\/apps\?/, (route) => {
+    const url = new URL(route.request().url());
+    url.searchParams.set("limit", "1");
+    return route.continue({ url: url.href });
+  });
+  // No store is nearly full within a test.
+  const items = [2, 3].map((outbox) => ({ ...NEARLY_FULL, subject: `outbox-10000003-${outbox}`, since: Date.now() }));
+  const counts = { held: 0, capped: 0, dead: 0, disabled: 0, failing: 0, near_limit: 2, batch_refused: 0 };
+  await answerFor(page, "GET", "attention", { json: { items, counts, not_listed: {}, behind_ms: 0, cursor: null } });
+  await page.goto("/console");
+  const { name } = await shared.signpost.operator("GET", "/apps/10000003");
+  const list = page.getByRole("table", { name: "What is open" });
+  await list.getByRole("link", { name, exact: true }).first().waitFor();
+  const link = list.getByRole("link", { name: "See the app: outbox-10000003-2" });
+  assert.equal(await link.getAttribute("href"), "/console/apps/10000003");
+  await page.waitForTimeout(6000);
+  const asked = page.requests.filter((request) => request === "GET /v1/operator/apps/10000003");
+  assert.equal(asked.length, 1, "a name is asked for once, however often the list is");
+  await closePage(page);
+});

@@ -35,7 +35,7 @@ for (const Hand of HANDS) {
     test(`an admin takes in a publisher and suspends it ${by}`, async () => {
       const { signpost } = shared;
       const name = `Kite Games ${Hand.handName} ${width}`;
-      const refusals = [[412, "/v1/operator/publishers/lumen-arcade"], [400, /facts/]];
+      const refusals = [[412, "/v1/operator/publishers/lumen-arcade"], [404, /pub_key$/], [400, /facts/]];
       const page = await shared.open({ width, cookie: members.admin, refusals });
       const hand = new Hand(page);
 

@@ -108,6 +108,7 @@ function Found({ publishers }: { publishers: Publisher[] }) {
   return (
     <>
       <FiguresFailed error={error} text={text.figuresFailed} retry={retry} />
+      <p class="note list-note">{text.figuresNote}</p>
       <div class="card table-card">
         <Table
           stacks
