@@ -1,8 +1,8 @@
 // Approves, suspends and edits a publisher.
 
 import { useState } from "preact/hooks";
-import type { Tagged } from "../../../pages/client";
 import { put } from "../../../pages/cache";
+import type { Tagged } from "../../../pages/client";
 import { Confirm, FormDialog, TextField } from "../../../pages/components/dialog";
 import { Field } from "../../../pages/components/field";
 import { focusHeading } from "../../../pages/components/heading";

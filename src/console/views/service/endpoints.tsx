@@ -21,6 +21,7 @@ import { Section } from "./section";
 const text = service.endpoints;
 const PAGE_APPS = 50;
 const MOST_SINCE = 100;
+const MOST_OF_APP = 10;
 
 const isWell = ({ state }: Endpoint) => state === "healthy" || state === "none";
 
@@ -36,12 +37,10 @@ async function loadOldest() {
   return { since: sinceOf(pages.flatMap(({ items }) => items)), isAll: pages.every(({ cursor }) => cursor === null) };
 }
 
-const KIND_LIMIT = 10;
-
 /** Of one app that is not among the oldest. */
 async function loadSince([app_id]: string[]): Promise<Record<string, number>> {
   const kinds: AttentionKind[] = ["disabled", "failing"];
-  const pages = await Promise.all(kinds.map((kind) => attention({ kind, app_id, limit: KIND_LIMIT })));
+  const pages = await Promise.all(kinds.map((kind) => attention({ kind, app_id, limit: MOST_OF_APP })));
   return sinceOf(pages.flatMap(({ items }) => items));
 }
 
