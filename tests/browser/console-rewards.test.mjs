@@ -24,6 +24,24 @@ const shared = suite({ facts: false }, async (signpost) => {
 const visit = (user) => report(shared.signpost, visits, VISIT, user);
 const survey = (user, more) => report(shared.signpost, surveys, SURVEY, user, more);
 
+/** Has the first answers say that there is more, in an outbox that the app does not have. Returns the bodies of the calls. */
+async function inParts(page) {
+  const bodies = [];
+  await page.exposeFunction("noteSettling", (body) => bodies.push(JSON.parse(body)));
+  await page.addInitScript(() => {
+    const send = window.fetch;
+    window.fetch = async (url, options) => {
+      const response = await send(url, options);
+      if (!String(url).endsWith("/conversions/reject") || !response.ok) return response;
+      await window.noteSettling(options.body);
+      const answer = await response.json();
+      const isFirst = !JSON.parse(options.body).after;
+      return new Response(JSON.stringify(isFirst ? { ...answer, next: "64.0" } : answer), response);
+    };
+  });
+  return bodies;
+}
+
 for (const Hand of HANDS) {
   test(`an operator decides on what is held by ${Hand.handName}`, async () => {
     const user = `held-${Hand.handName}`;
@@ -44,9 +62,13 @@ for (const Hand of HANDS) {
     const others = [`farm-${Hand.handName}-1`, `farm-${Hand.handName}-2`];
     for (const other of others) await visit(other);
     const list = await shared.open({ cookie: admin });
+    const parts = await inParts(list);
     const other = new Hand(list);
     await tasks.listRewards(list, other, WEB_APP, "Held for review");
     await tasks.rejectMany(list, other, others.length, "a click farm");
+    // Each count and the settling were of two parts.
+    assert.ok(parts.length >= 4 && parts.length % 2 === 0, JSON.stringify(parts));
+    assert.ok(parts.filter(({ after }) => after).every(({ filter }) => filter.until), JSON.stringify(parts));
     await closePage(list);
   });
 

@@ -101,7 +101,8 @@ export const settle = {
   matches: (number: number, until: number) => `${plural(number, "reward matches", "rewards match")}, up to ${exactTimeText(until)}.`,
   nothing: "Nothing matches.",
   start: (action: Settling, number: number) => `${NAMES[action]} ${count(number)}`,
-  running: "This can take a minute…",
+  running: (done: number, all: number) =>
+    done > 0 ? `${count(done)} of ${count(all)} so far. Closing this stops here.` : "This can take a minute…",
   resultTitle: (action: Settling, settled: number) => `${plural(settled, "reward was", "rewards were")} ${DONE[action]}`,
   already: (number: number) => `${plural(number, "was", "were")} so already.`,
   refusedTitle: (number: number) => `${plural(number, "was", "were")} not settled:`,

@@ -62,6 +62,8 @@ export interface ManyFilter {
 export interface SettlementOfMany extends Settlement {
   filter: ManyFilter;
   dry_run?: boolean;
+  /** `next` of the answer before. */
+  after?: string;
 }
 
 export interface SettledMany {
@@ -69,6 +71,8 @@ export interface SettledMany {
   until: number;
   settled?: number;
   refused?: Record<string, number>;
+  /** Where to go on, if there is more. Each answer counts its own part. */
+  next: string | null;
 }
 
 export interface Erased {

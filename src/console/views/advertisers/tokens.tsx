@@ -11,7 +11,7 @@ import { durationText, timeText } from "../../../pages/format";
 import { withVerification } from "../../../pages/passkeys";
 import { advertisersApi } from "../../api/advertisers";
 import { tokens as text } from "../../messages/advertisers";
-import { may } from "../../session";
+import { may, nowMilliseconds } from "../../session";
 import type { Advertiser, NewToken, Token, TokenUse } from "../../types/advertisers";
 
 /** A valid token, or a revoked one with which postbacks come. */
@@ -163,7 +163,7 @@ function columns(areUsesKnown: boolean, revoke: (token: Token) => void): Column<
 
 /** Postbacks with it are lost conversions, so it is listed as long as they come. */
 function Revoked({ row: { last_used_at: at = 0 } }: { row: Row }) {
-  const ago = Math.max(Date.now() - at * 1000, 0);
+  const ago = Math.max(nowMilliseconds() - at * 1000, 0);
   return (
     <span class="lines">
       <span class={ago < RECENT_MILLISECONDS ? "badge refused" : "badge"}>{text.revokedState}</span>

@@ -1,6 +1,6 @@
 // Settles all rewards that match: counted first, with a reason, and with what was refused said afterwards.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../pages/action";
 import { Dialog, TextField } from "../../../pages/components/dialog";
 import { Choices, Field } from "../../../pages/components/field";
@@ -8,11 +8,10 @@ import { FormError } from "../../../pages/components/states";
 import { endOf, startOf } from "../../../pages/format";
 import { common } from "../../../pages/messages";
 import { isReasonCode, replay, STATE_NAMES } from "../../../pages/messages/rewards";
-import { withVerification } from "../../../pages/passkeys";
-import { rewardsApi } from "../../api/rewards";
 import { settle as text } from "../../messages/rewards";
 import type { ManyFilter, SettledMany, Settling } from "../../types/rewards";
 import { ACTIONS, type RewardsFilter } from "./filter";
+import { settleAll } from "./settle-all";
 import { LONGEST_REASON } from "./settle-one";
 
 // A count must give a reason, too, and nothing keeps it.
@@ -82,6 +81,7 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
   const [result, setResult] = useState<SettledMany | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [round, setRound] = useState(0);
+  const [done, setDone] = useState(0);
   const areBadDates = since !== "" && upTo !== "" && upTo < since;
   useEffect(() => {
     let isCurrent = true;
@@ -89,7 +89,8 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
     setError(null);
     if (areBadDates) return;
     const question = { filter: filterOf(filter, since, upTo), reason: REASON_OF_COUNT, dry_run: true };
-    withVerification(() => rewardsApi.settleMany(app, action, question)).then(
+    const part = { onPart: () => {}, isOver: () => !isCurrent };
+    settleAll(app, action, question, part).then(
       (answer) => isCurrent && setCounted(answer),
       (problem) => isCurrent && setError(problem),
     );
@@ -101,9 +102,16 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
     // Those that were counted are settled, and none that came later.
     const many = { ...filterOf(filter, since, upTo), until: counted!.until };
     const settlement = { filter: many, reason: reason.trim(), ...(despite.length > 0 && { despite }) };
-    setResult(await withVerification(() => rewardsApi.settleMany(app, action, settlement)));
-    onSettled();
+    const part = { onPart: ({ settled = 0 }: SettledMany) => setDone(settled), isOver: () => isClosed.current };
+    try {
+      setResult(await settleAll(app, action, settlement, part));
+    } finally {
+      onSettled();
+    }
   });
+  // Closing stops after the part that is being settled.
+  const isClosed = useRef(false);
+  useEffect(() => () => void (isClosed.current = true), []);
   if (result) {
     return <Result action={action} result={result} run={run} onClose={onClose} />;
   }
@@ -154,7 +162,7 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
         />
         <p role="status">
           {run.isRunning
-            ? text.running
+            ? text.running(done, count)
             : counted
               ? count > 0
                 ? `${text.matches(count, counted.until)} ${text.manyTexts[action]}`
