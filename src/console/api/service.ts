@@ -1,13 +1,10 @@
 // The operator's calls about the service.
 
-import { get, post } from "../../pages/client";
-import { queryText } from "../../pages/query-text";
+import { post } from "../../pages/client";
 import type * as T from "../types/service";
 import { ask, OPERATOR } from "./operator";
 
 export const serviceApi = {
   service: (isPoll = false) => ask<T.Service>(`${OPERATOR}/service`, isPoll),
   publish: () => post<{ tracking_version: number; listing_version: number }>(`${OPERATOR}/refresh`),
-  endpoints: (limit: number, cursor: string | null) =>
-    get<T.EndpointPage>(`${OPERATOR}/callbacks${queryText({ limit, cursor })}`),
 };

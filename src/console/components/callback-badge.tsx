@@ -3,6 +3,6 @@
 import { CALLBACK_STATE_NAMES } from "../messages/apps";
 import type { CallbackState } from "../types/apps";
 
-export const CallbackBadge = ({ state }: { state: CallbackState | "unknown" }) => (
-  <span class={`badge ${state}`}>{CALLBACK_STATE_NAMES[state] ?? state}</span>
+export const CallbackBadge = ({ state }: { state: CallbackState }) => (
+  <span class={`badge ${state}`}>{CALLBACK_STATE_NAMES[state]}</span>
 );

@@ -1,7 +1,5 @@
 // How the service is doing.
 
-import type { CallbackState } from "./apps";
-
 export interface Service {
   /** Null while the catalog does not answer. */
   catalog: {
@@ -26,19 +24,3 @@ export interface Pool {
   refused: number;
 }
 
-export interface Endpoint {
-  app_id: string;
-  publisher_id: string;
-  /** Unknown where the app did not answer. */
-  state: CallbackState | "unknown";
-  consecutive_failures?: number;
-  next_try_ts?: number | null;
-  waiting?: number;
-  dead?: number;
-  reserving?: number;
-}
-
-export interface EndpointPage {
-  callbacks: Endpoint[];
-  cursor: string | null;
-}
