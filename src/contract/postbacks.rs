@@ -49,9 +49,10 @@ pub struct ReportPostbacks {
     pub postbacks: Vec<ReceivedPostback>,
     /// Further ones that came and are only counted.
     pub not_shown: u64,
-    /// When each token last came with any of them, in milliseconds, by its serial. Revoked tokens are among them.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub tokens: BTreeMap<i64, i64>,
+    /// The serials of the tokens that came with any of them, and when each last came, in milliseconds. Revoked tokens are
+    /// among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tokens: Vec<(i64, i64)>,
 }
 
 impl ReportPostbacks {

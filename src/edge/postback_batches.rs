@@ -10,6 +10,8 @@ use domain::model::AdvertiserId;
 const MAX_ADVERTISERS: usize = 1_024;
 /// Postbacks of all batches at most. Of 4 KiB at most, they take 4 MiB.
 const MAX_ROWS: usize = 1_024;
+/// Tokens of a batch at most. Two are valid.
+const MAX_TOKENS: usize = 16;
 
 /// The batches, of rows of one kind.
 #[derive(Debug)]
@@ -26,6 +28,8 @@ pub struct Batch<T> {
     pub rows: Vec<T>,
     /// Further postbacks that came.
     pub not_shown: u64,
+    /// The serials of the tokens that came, and when each last did. An advertiser has few.
+    pub tokens: Vec<(i64, i64)>,
     /// Until then a request is going to send it.
     sender_until_ms: i64,
 }
@@ -68,6 +72,18 @@ impl<T> PostbackBatches<T> {
         must_send
     }
 
+    /// Notes when a token of the advertiser came.
+    pub fn use_token(&mut self, advertiser: &AdvertiserId, serial: i64, now_ms: i64) {
+        let Some(batch) = self.batch(advertiser) else {
+            return;
+        };
+        if let Some((_, last_ms)) = batch.tokens.iter_mut().find(|(used, _)| *used == serial) {
+            *last_ms = now_ms;
+        } else if batch.tokens.len() < MAX_TOKENS {
+            batch.tokens.push((serial, now_ms));
+        }
+    }
+
     /// Takes an advertiser's batch to send it.
     pub fn take(&mut self, advertiser: &AdvertiserId) -> Option<Batch<T>> {
         let batch = self.batches.remove(advertiser)?;
@@ -91,6 +107,7 @@ impl<T> PostbackBatches<T> {
             let begun = Batch {
                 rows: Vec::new(),
                 not_shown: 0,
+                tokens: Vec::new(),
                 sender_until_ms: i64::MIN,
             };
             self.batches.insert(advertiser.clone(), begun);

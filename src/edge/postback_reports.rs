@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
 };
 
 use crate::postback_batches::PostbackBatches;
@@ -22,8 +22,6 @@ const MAX_KNOWN: usize = 1_024;
 /// The batches that wait, and the advertisers of offers.
 pub struct Reports {
     batches: RefCell<PostbackBatches<ReceivedPostback>>,
-    /// When each token last came since the last report, by its advertiser. Only tokens that were issued are here.
-    tokens: RefCell<HashMap<AdvertiserId, BTreeMap<i64, i64>>>,
     /// The advertisers of offers, by the revision of the terms that say so.
     advertisers: RefCell<HashMap<(OfferId, i64), AdvertiserId>>,
     looked_up_ms: Cell<i64>,
@@ -33,7 +31,6 @@ impl Default for Reports {
     fn default() -> Self {
         Self {
             batches: RefCell::new(PostbackBatches::new(MAX_REPORTED, LEASE_MS)),
-            tokens: RefCell::default(),
             advertisers: RefCell::default(),
             looked_up_ms: Cell::new(i64::MIN),
         }
@@ -51,24 +48,19 @@ impl Reports {
         self.batches.borrow_mut().add(advertiser, now_ms, row)
     }
 
-    /// Notes that a token came.
+    /// Notes that a token came, which was issued.
     pub fn use_token(&self, token: &Token, now_ms: i64) {
-        let mut tokens = self.tokens.borrow_mut();
-        if tokens.len() >= MAX_KNOWN {
-            tokens.clear();
-        }
-        let of_advertiser = tokens.entry(token.advertiser.clone()).or_default();
-        of_advertiser.insert(token.serial.0, now_ms);
+        let mut batches = self.batches.borrow_mut();
+        batches.use_token(&token.advertiser, token.serial.0, now_ms);
     }
 
     /// Takes an advertiser's batch to send it.
     pub fn take(&self, advertiser: &AdvertiserId) -> Option<ReportPostbacks> {
         let batch = self.batches.borrow_mut().take(advertiser)?;
-        let tokens = self.tokens.borrow_mut().remove(advertiser);
         Some(ReportPostbacks {
             postbacks: batch.rows,
             not_shown: batch.not_shown,
-            tokens: tokens.unwrap_or_default(),
+            tokens: batch.tokens,
         })
     }
 

@@ -45,12 +45,12 @@ impl Unwritten {
     }
 
     /// Adds when each token last came.
-    fn use_tokens(&self, tokens: BTreeMap<i64, i64>) {
+    fn use_tokens(&self, tokens: Vec<(i64, i64)>) {
         merge(&mut self.tokens.borrow_mut(), tokens);
     }
 }
 
-fn merge(all: &mut BTreeMap<i64, i64>, tokens: BTreeMap<i64, i64>) {
+fn merge(all: &mut BTreeMap<i64, i64>, tokens: impl IntoIterator<Item = (i64, i64)>) {
     for (serial, at_ms) in tokens {
         let last_ms = all.entry(serial).or_insert(at_ms);
         *last_ms = at_ms.max(*last_ms);

@@ -1,7 +1,5 @@
 //! The postbacks of an advertiser: the newest are kept, others counted, at most a report a second, in bounded room.
 
-use std::collections::BTreeMap;
-
 use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under_every_fault};
 use contract::postbacks::{
     Command, ListPostbacks, MAX_REPORTED, PostbackPage, ReceivedPostback, Reply, ReportPostbacks,
@@ -34,7 +32,7 @@ impl Object {
         let report = ReportPostbacks {
             postbacks,
             not_shown,
-            tokens: BTreeMap::new(),
+            tokens: Vec::new(),
         };
         handle(&self.db, &self.unwritten, now_ms, Command::Report(report)).unwrap();
     }
@@ -135,7 +133,7 @@ fn the_last_use_of_each_token_is_kept_even_of_postbacks_that_are_not() {
         let report = ReportPostbacks {
             postbacks: vec![postback(1, now_ms)],
             not_shown: 0,
-            tokens: tokens.iter().copied().collect(),
+            tokens: tokens.to_vec(),
         };
         handle(&object.db, &object.unwritten, now_ms, Command::Report(report)).unwrap();
     };
@@ -176,7 +174,7 @@ fn at_most_a_thousand_are_kept_and_of_a_report_no_more_than_it_may_have() {
     let report = ReportPostbacks {
         postbacks: vec![large, postback(2, now_ms)],
         not_shown: 0,
-        tokens: BTreeMap::new(),
+        tokens: Vec::new(),
     };
     handle(
         &object.db,
@@ -213,7 +211,7 @@ fn a_failed_write_keeps_nothing_of_a_report_or_all_of_it() {
         let report = ReportPostbacks {
             postbacks: vec![postback(1, NOW), postback(2, NOW)],
             not_shown: 3,
-            tokens: [(7, NOW)].into(),
+            tokens: vec![(7, NOW)],
         };
         let reported: Result<_, DatabaseError> = handle(db, &unwritten, NOW, Command::Report(report));
         let is_ok = reported.is_ok();
