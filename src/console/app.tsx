@@ -8,15 +8,9 @@ import { frame as text } from "./messages";
 import { search as searchText } from "./messages/search";
 import * as router from "./router";
 import { type Route, route } from "./router";
-import { Attention } from "./views/attention";
+import { Attention } from "./views/attention/attention";
 
-const publishers = lazy(() => import("./views/publishers"));
-const offers = lazy(() => import("./views/offers"));
-const advertisers = lazy(() => import("./views/advertisers"));
-const rewards = lazy(() => import("./views/rewards"));
-const search = lazy(() => import("./views/search"));
-const service = lazy(() => import("./views/service"));
-const settings = lazy(() => import("./views/settings"));
+const { Lazy, loadViews } = lazy(() => import("./views/lazy-views"));
 
 export function App() {
   const current = route.value;
@@ -37,6 +31,7 @@ export function App() {
   return (
     <Site
       links={links}
+      onNear={loadViews}
       menu={
         <>
           <SearchBox />
@@ -52,11 +47,11 @@ export function App() {
 function View({ route }: { route: Route }) {
   switch (route.view) {
     case "publishers":
-      return <publishers.Lazy title={text.publishers} view={({ Publishers }) => <Publishers />} />;
+      return <Lazy title={text.publishers} view={({ Publishers }) => <Publishers />} />;
     case "publisher": {
       const { publisherId } = route;
       return (
-        <publishers.Lazy
+        <Lazy
           title={text.publishers}
           view={({ Publisher }) => <Publisher key={publisherId} publisherId={publisherId} />}
         />
@@ -64,44 +59,37 @@ function View({ route }: { route: Route }) {
     }
     case "app": {
       const { appId } = route;
-      return <publishers.Lazy title={text.publishers} view={({ App }) => <App key={appId} appId={appId} />} />;
+      return <Lazy title={text.publishers} view={({ App }) => <App key={appId} appId={appId} />} />;
     }
     case "offers":
-      return <offers.Lazy title={text.offers} view={({ Offers }) => <Offers />} />;
+      return <Lazy title={text.offers} view={({ Offers }) => <Offers />} />;
     case "offer": {
       const { offerId } = route;
-      return <offers.Lazy title={text.offers} view={({ Offer }) => <Offer key={offerId} offerId={offerId} />} />;
+      return <Lazy title={text.offers} view={({ Offer }) => <Offer key={offerId} offerId={offerId} />} />;
     }
     case "import":
-      return <offers.Lazy title={text.offers} view={({ Import }) => <Import />} />;
+      return <Lazy title={text.offers} view={({ Import }) => <Import />} />;
     case "advertisers":
-      return <advertisers.Lazy title={text.advertisers} view={({ Advertisers }) => <Advertisers />} />;
+      return <Lazy title={text.advertisers} view={({ Advertisers }) => <Advertisers />} />;
     case "advertiser": {
       const id = route.advertiserId;
-      return (
-        <advertisers.Lazy
-          title={text.advertisers}
-          view={({ Advertiser }) => <Advertiser key={id} advertiserId={id} />}
-        />
-      );
+      return <Lazy title={text.advertisers} view={({ Advertiser }) => <Advertiser key={id} advertiserId={id} />} />;
     }
     case "attention":
       return <Attention />;
     case "search":
-      return <search.Lazy title={searchText.title} view={({ Search }) => <Search />} />;
+      return <Lazy title={searchText.title} view={({ Search }) => <Search />} />;
     case "rewards":
-      return <rewards.Lazy title={text.rewards} view={({ Rewards }) => <Rewards />} />;
+      return <Lazy title={text.rewards} view={({ Rewards }) => <Rewards />} />;
     case "reward": {
       const { appId, transactionId } = route;
       const key = `${appId} ${transactionId}`;
-      return (
-        <rewards.Lazy title={text.rewards} view={({ Reward }) => <Reward key={key} {...{ appId, transactionId }} />} />
-      );
+      return <Lazy title={text.rewards} view={({ Reward }) => <Reward key={key} {...{ appId, transactionId }} />} />;
     }
     case "service":
-      return <service.Lazy title={text.service} view={({ Service }) => <Service />} />;
+      return <Lazy title={text.service} view={({ Service }) => <Service />} />;
     case "settings":
-      return <settings.Lazy title={text.settings} view={({ Settings }) => <Settings section={route.section} />} />;
+      return <Lazy title={text.settings} view={({ Settings }) => <Settings section={route.section} />} />;
     default:
       return <Missing />;
   }

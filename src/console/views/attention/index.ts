@@ -1,1 +1,0 @@
-export { Attention } from "./attention";

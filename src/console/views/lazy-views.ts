@@ -1,0 +1,15 @@
+// The views that are no part of the first script.
+
+export { App } from "./publishers/app";
+export { Publisher } from "./publishers/publisher";
+export { Publishers } from "./publishers/publishers";
+export { Import } from "./offers/import";
+export { Offer } from "./offers/offer";
+export { Offers } from "./offers/offers";
+export { Advertiser } from "./advertisers/advertiser";
+export { Advertisers } from "./advertisers/advertisers";
+export { Reward } from "./rewards/reward";
+export { Rewards } from "./rewards/rewards";
+export { Search } from "./search/search";
+export { Service } from "./service/service";
+export { Settings } from "./settings/settings";

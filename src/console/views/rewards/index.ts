@@ -1,2 +1,0 @@
-export { Reward } from "./reward";
-export { Rewards } from "./rewards";

@@ -1,1 +1,0 @@
-export { Service } from "./service";
