@@ -18,5 +18,5 @@ pub mod url_template;
 
 pub use country::{Country, CountrySet};
 pub use enums::{Category, OfferType, Platform};
-pub use ids::{AdvertiserId, AppId, GoalId, OfferId, PublisherId};
+pub use ids::{AdvertiserId, AppId, GoalId, ID_RULE, OfferId, PublisherId};
 pub use money::{CurrencyRate, MicroUsd};

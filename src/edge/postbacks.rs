@@ -120,6 +120,13 @@ fn try_note(context: &RequestContext, sent: Sent<'_>, mut proof: Proof, answer: 
         isolate.reports.use_token(token, context.now_ms);
     }
     let by_token = proof.token.map(|token| token.advertiser);
+    // Only the advertiser of a click's offer is answered 200.
+    if answer.status() == 200
+        && known.is_none()
+        && let (Some(advertiser), Some(terms)) = (&by_token, terms)
+    {
+        isolate.reports.learn(terms, advertiser.clone());
+    }
     if let Some(advertiser) = by_token.or(known) {
         let row = || row(proof.click.as_ref());
         if isolate.reports.add(&advertiser, context.now_ms, row) {

@@ -52,9 +52,9 @@ pub async fn call(
     request: Request,
     query: &str,
 ) -> Result<Answer, Refusal> {
-    match handler {
+    let answer = match handler {
         Handler::Health => Ok(health::health(context).await),
-        Handler::Describe => Ok(describe()),
+        Handler::Describe => return Ok(describe()),
         Handler::Metrics => Ok(metrics::answer(context).await),
         Handler::ListCallbacks => outbox::list_callbacks(context, query).await,
         Handler::Reconcile => reconcile::reconcile(context, query).await,
@@ -75,5 +75,6 @@ pub async fn call(
         Handler::Outbox(call) => outbox::call(context, call, segments, request, query).await,
         // The entry passes them on.
         Handler::Dashboard(_) | Handler::Console(_) => Err(common::NOT_FOUND.into()),
-    }
+    }?;
+    Ok(answer.header("Cache-Control", "no-store"))
 }

@@ -11,7 +11,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{OPERATOR_TOKEN, Publisher, Setup, Signpost, callback, expect_accepted, root};
+use crate::{
+    dashboard::signed_in,
+    harness::{OPERATOR_TOKEN, Publisher, Setup, Signpost, callback, expect_accepted, root},
+};
 
 const SETTINGS: &str = "schemathesis.toml";
 
@@ -148,10 +151,30 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         .into_iter()
         .map(|(_, key)| key)
         .collect();
-    let revocable: Vec<_> = issue(&signpost.existing_publisher(SPARE.0), 20)
+    let spare_publisher = signpost.existing_publisher(SPARE.0);
+    let revocable: Vec<_> = issue(&spare_publisher, 20)
         .into_iter()
         .map(|(id, _)| id)
         .collect();
+
+    // A member, and more invites than requests of a short run.
+    signed_in(signpost, &spare_publisher, "owner");
+    for guest in 0..20 {
+        let body = json!({ "name": format!("Guest {guest}"), "role": "analyst" });
+        spare_publisher
+            .operator("POST", "invites", Some(&body))
+            .expect(201);
+    }
+    let people = spare_publisher
+        .operator("GET", "members", None)
+        .expect(200)
+        .json();
+    let ids = |list: &str, id: &str| -> Vec<_> {
+        let entries = people[list].as_array().expect("a list").iter();
+        entries
+            .map(|entry| entry[id].as_str().expect("an id").to_owned())
+            .collect()
+    };
 
     let write = |name: &str, texts: &[String]| {
         let lines: Vec<_> = texts.iter().map(|text| format!("{text:?}")).collect();
@@ -161,6 +184,8 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     write("click_ids.txt", &click_ids);
     write("keys.txt", &revocable);
     write("tokens.txt", &[last_token.0]);
+    write("invites.txt", &ids("invites", "invite_id"));
+    write("members.txt", &ids("members", "member_id"));
     vec![
         ("APP_ID", KEEPER.1.to_owned()),
         ("PUB_KEY", pub_key),

@@ -5,7 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-const RULE: &str = "must be 1 to 64 characters of A-Z, a-z, 0-9 and -";
+/// What an id of a publisher, an advertiser, an offer or a goal must be.
+pub const ID_RULE: &str = "must be 1 to 64 characters of A-Z, a-z, 0-9 and -";
 
 fn is_id(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
@@ -37,7 +38,7 @@ macro_rules! ids {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = String::deserialize(deserializer)?;
-                if is_id(&text) { Ok(Self(text)) } else { Err(D::Error::custom(RULE)) }
+                if is_id(&text) { Ok(Self(text)) } else { Err(D::Error::custom(ID_RULE)) }
             }
         }
     )*};

@@ -6,6 +6,7 @@ use super::page::{AppListing, Page, parts};
 use crate::{
     catalog::{
         Offer,
+        offer::Cap,
         snapshot::{
             bodies::{Chunk, body_hash, build_chunk, render_body},
             listing::{ListedOffer, Listing, build_index, plan_chunks},
@@ -19,6 +20,11 @@ use crate::{
 const APP: &str = "10000001";
 const CURRENCY: &str = r#"{"name":"Coins","per_usd":1000,"decimals":0,"rounding":"down"}"#;
 
+/// What is left of a cap. One of 0 shows as 1: no list has an offer of whose cap nothing is left.
+fn left(cap: Cap) -> u32 {
+    cap.lim.max(1)
+}
+
 /// The preview of an offer; `None` if it cannot be rendered, which a checked offer always can.
 pub fn preview(id: &OfferId, offer: &Offer, tracking_url: &str, now_ms: i64) -> Option<Value> {
     let body = render_body(id, offer, now_ms.div_euclid(SECOND_MS));
@@ -27,8 +33,8 @@ pub fn preview(id: &OfferId, offer: &Offer, tracking_url: &str, now_ms: i64) -> 
         off_type: offer.off_type,
         os: offer.os,
         countries: offer.geo_tgt.countries(),
-        conversion_left: offer.conversion_cap.map(|cap| cap.lim),
-        click_left: offer.click_cap.map(|cap| cap.lim),
+        conversion_left: offer.conversion_cap.map(left),
+        click_left: offer.click_cap.map(left),
         clicks: 0,
         conversions: 0,
         payout: MicroUsd(0),
@@ -74,7 +80,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::catalog::snapshot::sample::{any_offer, goal, id, offer};
+    use crate::catalog::{
+        offer::CapPeriod,
+        snapshot::sample::{any_offer, goal, id, offer},
+    };
 
     const NOW_MS: i64 = 1_795_000_000_000;
 
@@ -94,11 +103,19 @@ mod tests {
         );
     }
 
+    fn cap() -> impl Strategy<Value = Option<Cap>> {
+        proptest::option::of((0..2_u32).prop_map(|lim| Cap {
+            dur: CapPeriod::Daily,
+            lim,
+        }))
+    }
+
     proptest! {
         #[test]
-        fn any_offer_has_a_preview(sample in any_offer()) {
-            let target = "https://t.example.com/c?id={click_id}&u={user_id}";
-            let sample = Offer { target_url: Some(target.into()), ..sample };
+        fn any_offer_has_a_preview(sample in any_offer(), caps in [cap(), cap()]) {
+            let [conversion_cap, click_cap] = caps;
+            let target_url = Some("https://t.example.com/c?id={click_id}&u={user_id}".into());
+            let sample = Offer { target_url, conversion_cap, click_cap, ..sample };
             prop_assert!(preview(&id("90001"), &sample, "https://track.example.com", NOW_MS).is_some());
         }
     }

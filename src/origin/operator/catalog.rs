@@ -17,6 +17,7 @@ use contract::{
     operation::{CallError, ObjectAddress, Reply},
 };
 use domain::model::{
+    ID_RULE,
     api_error::ApiError,
     document::{FieldError, INVALID_FIELD, tag},
 };
@@ -59,16 +60,11 @@ pub async fn call(
     Ok(match call {
         CatalogCall::List(resource) => {
             let (limit, cursor) = read_page(query, MAX_PAGE)?;
-            let owner = match resource {
-                Resource::App => parameter(query, "publisher_id"),
-                Resource::Offer => parameter(query, "advertiser_id"),
-                Resource::Publisher | Resource::Advertiser => None,
-            };
             let list = List {
                 resource,
                 limit,
                 cursor,
-                owner,
+                owner: owner(resource, query)?,
             };
             ask(context, &catalog, list).await
         }
@@ -135,6 +131,20 @@ pub async fn call(
         }
         CatalogCall::Refresh => refresh(context).await?,
     })
+}
+
+/// The publisher whose apps, or the advertiser whose offers, are the only ones to list; none: all.
+fn owner(resource: Resource, query: &str) -> Result<Option<String>, FieldError> {
+    let (owner, name) = match resource {
+        Resource::App => (Resource::Publisher, "publisher_id"),
+        Resource::Offer => (Resource::Advertiser, "advertiser_id"),
+        Resource::Publisher | Resource::Advertiser => return Ok(None),
+    };
+    let id = parameter(query, name);
+    if id.as_deref().is_some_and(|id| !owner.is_id(id)) {
+        return Err(FieldError::new(name, ID_RULE));
+    }
+    Ok(id)
 }
 
 /// What a PUT replaces, if its sender says so.
@@ -217,7 +227,7 @@ async fn refresh(context: &RequestContext) -> Result<Answer, CallError> {
         }
     };
     let body = json!({ "tracking_version": tracking, "listing_version": listing });
-    Ok(Answer::json(200, body.to_string()).header("Cache-Control", "no-store"))
+    Ok(Answer::json(200, body.to_string()))
 }
 
 async fn send(

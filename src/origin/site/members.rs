@@ -9,7 +9,7 @@ use super::{
     gate::{JSON_ONLY, Member},
 };
 use crate::{
-    calls::{TIMEOUT, read_page, segment},
+    calls::{TIMEOUT, read_page, read_place, segment},
     isolate::RequestContext,
     refusal::Refusal,
 };
@@ -24,7 +24,7 @@ use domain::{
     accounts::{account::AccountKind, ids::MemberId, role::Role},
     model::{
         api_error::{ApiError, common},
-        document::{Document, FieldError, INVALID_FIELD},
+        document::{Document, FieldError},
         time::UtcDay,
     },
 };
@@ -301,10 +301,7 @@ pub async fn audit_page(
     query: &str,
 ) -> Result<Answer, Refusal> {
     let (limit, cursor) = read_page(query, MAX_AUDIT_PAGE)?;
-    let before = cursor
-        .map(|cursor| cursor.parse())
-        .transpose()
-        .map_err(|_| INVALID_FIELD.with_message("cursor: must be one that an answer has given"))?;
+    let before = read_place(cursor)?;
     let AuditPage { entries, before } = context
         .workers
         .call(account, ReadAudit { limit, before }, TIMEOUT)

@@ -46,10 +46,12 @@ def before_call(context, case, kwargs):
     """Replaces the configured report key and conversions that are settled by the next ones, and ids that no request may write
     to."""
     case.body = integers(case.body)
-    if case.method.upper() not in ("GET", "HEAD"):
+    operation = case.operation.definition.raw.get("operationId")
+    # The test of a callback changes nothing, and needs an app whose callback is still there.
+    if case.method.upper() not in ("GET", "HEAD") and operation != "test_callback":
         for name, value in (case.path_parameters or {}).items():
             case.path_parameters[name] = KEPT.get(value, value)
-    if case.operation.definition.raw.get("operationId") in ACTIONS and len(UNSETTLED) > 1:
+    if operation in ACTIONS and len(UNSETTLED) > 1:
         if len(case.path_parameters.get("transaction_id", "")) == 36:
             case.path_parameters["transaction_id"] = UNSETTLED.pop()
     if case.headers and case.headers.get("X-Api-Key") == os.environ["REPORT_KEY"]:
