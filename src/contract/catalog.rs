@@ -4,7 +4,9 @@
 mod lookups;
 mod own_apps;
 
-pub use lookups::{CheckOffer, FIGURES_PAGE, ListNearCaps, ListTerms, ReadOfferFigures, Search};
+pub use lookups::{
+    CheckOffer, FIGURES_PAGE, KnownPublishers, ListNearCaps, ListTerms, ReadOfferFigures, Search,
+};
 pub use own_apps::{
     ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, SecretChange,
 };
@@ -16,7 +18,9 @@ use crate::{kv::SnapshotKind, operations};
 use domain::{
     catalog::snapshot::tracking::Slot,
     conversions::terms::{AppTerms, CurrentApp, CurrentOffer, OfferTerms},
-    model::{AppId, CurrencyRate, OfferId, Platform, PublisherId, api_error::ApiError},
+    model::{
+        AppId, CurrencyRate, OfferId, OfferState, OfferType, Platform, PublisherId, api_error::ApiError,
+    },
 };
 
 /// The namespace's binding.
@@ -94,6 +98,7 @@ operations! {
         AppOffering(GetAppOffering) -> Reply, Idempotent;
         Status(GetStatus) -> Reply, Idempotent;
         Search(Search) -> Reply, Idempotent;
+        KnownPublishers(KnownPublishers) -> Reply, Idempotent;
         Terms(ListTerms) -> Reply, Idempotent;
         OfferFigures(ReadOfferFigures) -> Reply, Idempotent;
         NearCaps(ListNearCaps) -> Reply, Idempotent;
@@ -146,6 +151,29 @@ pub struct List {
     /// Of apps, the publisher whose they are; of offers, the advertiser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
+    #[serde(default, skip_serializing_if = "ListFilter::is_empty")]
+    pub filter: ListFilter,
+}
+
+/// The conditions of a list. A page that has any may be short, and empty though it is not the last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListFilter {
+    /// Stands in the id or the name; of an offer also in `s_id` or in the id of a goal. Small letters and capitals are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Of publishers, whether they are approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off_type: Option<OfferType>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offer_state: Option<OfferState>,
+}
+
+impl ListFilter {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Issues a new Pub-Key. Each call invalidates the previous one.

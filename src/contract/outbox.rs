@@ -125,6 +125,9 @@ pub struct Claimed {
 pub struct Disabled {
     /// The revision of the callback settings whose endpoint it was.
     pub revision: i64,
+    /// When that endpoint was switched on again last, in milliseconds.
+    #[serde(default)]
+    pub enabled_ms: i64,
 }
 
 /// A part of `GET …/conversions`: an outbox's log of conversions, newest first.
@@ -191,7 +194,11 @@ pub struct GetStatus {}
 
 /// `POST …/callback/enable`, answered by the endpoint's standing afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Enable {}
+pub struct Enable {
+    /// When somebody switched it on, in milliseconds: the same for all outboxes of the app.
+    #[serde(default)]
+    pub at_ms: i64,
+}
 
 /// `POST …/callback_test`. Each call sends a test callback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -17,6 +17,6 @@ pub mod time;
 pub mod url_template;
 
 pub use country::{Country, CountrySet};
-pub use enums::{Category, OfferType, Platform};
+pub use enums::{Category, OfferState, OfferType, Platform};
 pub use ids::{AdvertiserId, AppId, GoalId, ID_RULE, OfferId, PublisherId};
 pub use money::{CurrencyRate, MicroUsd};

@@ -19,11 +19,14 @@ const LOOKUP_MS: i64 = SECOND_MS;
 /// Advertisers of offers that an isolate keeps.
 const MAX_KNOWN: usize = 1_024;
 
+/// The advertiser of an offer; or how many postbacks came before it was learned.
+type Known = Result<AdvertiserId, u64>;
+
 /// The batches that wait, and the advertisers of offers.
 pub struct Reports {
     batches: RefCell<PostbackBatches<ReceivedPostback>>,
-    /// The advertisers of offers, by the revision of the terms that say so.
-    advertisers: RefCell<HashMap<(OfferId, i64), AdvertiserId>>,
+    /// By offers and the revisions of their terms.
+    advertisers: RefCell<HashMap<(OfferId, i64), Known>>,
     looked_up_ms: Cell<i64>,
 }
 
@@ -71,15 +74,31 @@ impl Reports {
 
     /// The advertiser of an offer, if it was learned.
     pub fn advertiser(&self, terms: &(OfferId, i64)) -> Option<AdvertiserId> {
-        self.advertisers.borrow().get(terms).cloned()
+        self.advertisers.borrow().get(terms)?.clone().ok()
     }
 
-    pub fn learn(&self, terms: (OfferId, i64), advertiser: AdvertiserId) {
-        let mut known = self.advertisers.borrow_mut();
-        if known.len() >= MAX_KNOWN {
-            known.clear();
+    /// Keeps the advertiser of an offer. The postbacks that were counted for the offer before are the advertiser's.
+    pub fn learn(&self, terms: (OfferId, i64), advertiser: &AdvertiserId) {
+        if let Some(Err(count)) = self.keep(terms, Ok(advertiser.clone())) {
+            self.count_lost(advertiser, count);
         }
-        known.insert(terms, advertiser);
+    }
+
+    /// Counts a postback for an offer whose advertiser is not learned.
+    pub fn count_unknown(&self, terms: (OfferId, i64)) {
+        let counted = match self.advertisers.borrow().get(&terms) {
+            Some(Err(count)) => *count,
+            _ => 0,
+        };
+        self.keep(terms, Err(counted.saturating_add(1)));
+    }
+
+    fn keep(&self, terms: (OfferId, i64), known: Known) -> Option<Known> {
+        let mut advertisers = self.advertisers.borrow_mut();
+        if advertisers.len() >= MAX_KNOWN {
+            advertisers.clear();
+        }
+        advertisers.insert(terms, known)
     }
 
     /// Whether the catalog may be asked now.

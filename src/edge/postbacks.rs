@@ -123,9 +123,9 @@ fn try_note(context: &RequestContext, sent: Sent<'_>, mut proof: Proof, answer: 
     // Only the advertiser of a click's offer is answered 200.
     if answer.status() == 200
         && known.is_none()
-        && let (Some(advertiser), Some(terms)) = (&by_token, terms)
+        && let (Some(advertiser), Some(terms)) = (&by_token, terms.clone())
     {
-        isolate.reports.learn(terms, advertiser.clone());
+        isolate.reports.learn(terms, advertiser);
     }
     if let Some(advertiser) = by_token.or(known) {
         let row = || row(proof.click.as_ref());
@@ -135,14 +135,22 @@ fn try_note(context: &RequestContext, sent: Sent<'_>, mut proof: Proof, answer: 
                 send(&workers, &isolate, &advertiser).await;
             }));
         }
-    } else if let Some(click) = proof.click
-        && isolate.reports.may_look_up(context.now_ms)
-    {
+    } else if let Some(click) = proof.click {
+        if !isolate.reports.may_look_up(context.now_ms) {
+            terms
+                .into_iter()
+                .for_each(|terms| isolate.reports.count_unknown(terms));
+            return;
+        }
         let row = row(Some(&click));
         let (workers, isolate) = (context.workers.clone(), Rc::clone(isolate));
         context.go_on(log_panics("postbacks", async move {
-            let found = find_advertiser(&workers, &isolate, click, row).await;
-            let Some((advertiser, row)) = found else { return };
+            let Some((advertiser, row)) = find_advertiser(&workers, &isolate, click, row).await else {
+                terms
+                    .into_iter()
+                    .for_each(|terms| isolate.reports.count_unknown(terms));
+                return;
+            };
             if isolate.reports.add(&advertiser, now_ms(), || row) {
                 send(&workers, &isolate, &advertiser).await;
             }
@@ -211,7 +219,7 @@ async fn find_advertiser(
         .ok()?;
     let known: KnownOffer = serde_json::from_str(&reply.body).ok()?;
     let advertiser = known.terms.advertiser_id;
-    isolate.reports.learn(terms, advertiser.clone());
+    isolate.reports.learn(terms, &advertiser);
     Some((advertiser, row))
 }
 

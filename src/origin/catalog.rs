@@ -9,6 +9,7 @@ pub mod import_claims;
 pub mod import_steps;
 pub mod kv_writer;
 pub mod limits;
+mod list_filter;
 pub mod listing_room;
 #[cfg(target_arch = "wasm32")]
 mod object;
@@ -37,7 +38,8 @@ use serde_json::json;
 use contract::{
     catalog::{
         Command, Get, GetAppOffering, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus, IssuePubKey,
-        IssueToken, List, ListNearCaps, ListPubKeyRequests, ListTerms, ReadOfferFigures, RevokeToken, Search,
+        IssueToken, KnownPublishers, ListNearCaps, ListPubKeyRequests, ListTerms, ReadOfferFigures,
+        RevokeToken, Search,
     },
     operation::Reply,
 };
@@ -83,12 +85,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
     match command {
         Command::Put(put) => resources::put_one(db, context, &put),
         Command::Get(Get { resource, id }) => reads::get(db, resource, &id),
-        Command::List(List {
-            resource,
-            limit,
-            cursor,
-            owner,
-        }) => reads::list(db, resource, owner.as_deref(), limit, cursor.as_deref()),
+        Command::List(list) => reads::list(db, context, &list),
         Command::IssuePubKey(IssuePubKey { publisher_id }) => {
             tokens::issue_pub_key(db, context, &publisher_id)
         }
@@ -116,6 +113,9 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         // The service answers `Status` with the size of its database; this arm does not know it.
         Command::Status(GetStatus {}) => publication::status(db, 0),
         Command::Search(Search { text }) => search::search(db, context, &text),
+        Command::KnownPublishers(KnownPublishers { publisher_ids }) => {
+            reads::known_publishers(db, &publisher_ids)
+        }
         Command::Terms(ListTerms { offer_id }) => terms::list(db, &offer_id),
         Command::OfferFigures(ReadOfferFigures { offer_ids }) => {
             offer_figures::read(db, context.now_ms, &offer_ids)

@@ -8,6 +8,7 @@ mod audit_words;
 mod catalog;
 mod conversion_query;
 mod ledger;
+mod lists;
 mod offers;
 pub mod outbox;
 mod postback_check;

@@ -14,7 +14,10 @@ use domain::model::{
     AppId, PublisherId,
     api_error::{ApiError, common},
 };
-use platform::{http::body, traits::ObjectCall};
+use platform::{
+    http::{answer::JSON, body},
+    traits::ObjectCall,
+};
 
 const MAX_BODY: usize = 16 << 10;
 
@@ -46,6 +49,7 @@ impl Order {
         if !context.workers.call(&to, find, TIMEOUT).await?.found {
             return Err(unknown_app().into());
         }
+        body::check_media_type(&request, &[JSON], false)?;
         let key = idempotency_key::read(&request);
         let body = body::read_text(&mut request, MAX_BODY).await?;
         let (filter, is_dry_run) = replay_query::parse(&body, context.now_ms)?;

@@ -1,4 +1,4 @@
-//! The origin's route table: the operator's interface, its description, the dashboard, and health.
+//! The origin's route table: the operator's interface, its description, the dashboard, the console, and health.
 
 use crate::dashboard::{
     DashboardCall::{self, Member},

@@ -1,4 +1,4 @@
-// Rules of the console that need no browser: lists that are looked through, files of facts, what is decided for an app, the
+// Rules of the console that need no browser: files of facts, what is decided for an app, the
 // words of the audit, and credentials among what is pasted.
 
 import assert from "node:assert/strict";
@@ -8,48 +8,11 @@ import { test } from "node:test";
 import { ROOT } from "./support/signpost.mjs";
 import { importSource } from "./support/sources.mjs";
 
-const { walk } = await importSource("pages/use-pages.ts");
 const { isCredential } = await importSource("console/ids.ts");
 const { operatorAction, operatorDetail } = await importSource("console/messages/audit.ts");
 const { linesOf, mediaTypeOf } = await importSource("console/views/publishers/facts-file.ts");
 const { readTextFile, sizeText } = await importSource("console/text-file.ts");
 const { changeOf, decidedOf, problemsOf, typedOf } = await importSource("console/views/publishers/decided.ts");
-
-/** Pages of so many rows, of which those below 0 are not wanted. */
-const list = (...pages) => {
-  const asked = [];
-  const load = async (cursor) => {
-    asked.push(cursor);
-    const index = cursor === null ? 0 : Number(cursor);
-    return { rows: pages[index], cursor: index + 1 < pages.length ? String(index + 1) : null };
-  };
-  return { asked, load };
-};
-const isWanted = (row) => row >= 0;
-
-test("a list goes on while a page is empty and has a cursor", async () => {
-  const { asked, load } = list([-1], [-1], [-1], [-1], [-1], [-1], [7], [8]);
-  const found = await walk(load, isWanted, null);
-  assert.deepEqual(found, { rows: [7], cursor: "7", seen: 7 }, "after many pages one row is enough");
-  assert.equal(asked.length, 7);
-  assert.deepEqual(await walk(load, isWanted, "7"), { rows: [8], cursor: null, seen: 1 });
-  assert.deepEqual(await walk(list([-1], [-1]).load, isWanted, null), { rows: [], cursor: null, seen: 2 });
-});
-
-test("a list without a wanted row stops after 20 pages, and goes on from there", async () => {
-  const { asked, load } = list(...Array.from({ length: 25 }, () => [-1]));
-  assert.deepEqual(await walk(load, isWanted, null), { rows: [], cursor: "20", seen: 20 });
-  assert.equal(asked.length, 20);
-});
-
-test("a list stops when it has enough rows", async () => {
-  const many = Array.from({ length: 30 }, (_, row) => row);
-  const { asked, load } = list(many, many, many);
-  const found = await walk(load, isWanted, null);
-  assert.equal(found.rows.length, 60);
-  assert.equal(found.cursor, "2");
-  assert.equal(asked.length, 2);
-});
 
 test("a file of facts is CSV or NDJSON", () => {
   for (const [name, text, type] of [

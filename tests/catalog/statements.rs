@@ -2,8 +2,8 @@
 
 use contract::catalog::{
     AppNames, ChangeOwnApp, CreateOwnApp, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus,
-    IssuePubKey, IssueToken, List, ListOwnApps, ListPubKeyRequests, ListTerms, OwnAppChange,
-    ReadOfferFigures, RequestPubKey, RevokeToken, Search, SecretChange,
+    IssuePubKey, IssueToken, KnownPublishers, List, ListFilter, ListOwnApps, ListPubKeyRequests, ListTerms,
+    OwnAppChange, ReadOfferFigures, RequestPubKey, RevokeToken, Search, SecretChange,
 };
 use std::collections::BTreeSet;
 
@@ -50,6 +50,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
             limit,
             cursor,
             owner: None,
+            filter: ListFilter::default(),
         });
         body(&catalog.send(list).unwrap(), 200);
     }
@@ -201,6 +202,7 @@ fn lookups(catalog: &Catalog) {
             limit: 10,
             cursor: None,
             owner,
+            filter: ListFilter::default(),
         };
         body(&catalog.send(Command::List(list)).unwrap(), 200);
     }
@@ -211,6 +213,9 @@ fn lookups(catalog: &Catalog) {
     let offer_id = OfferId::parse("60240").unwrap();
     for command in [
         Command::Search(Search { text }),
+        Command::KnownPublishers(KnownPublishers {
+            publisher_ids: vec![PublisherId::parse("lumen-arcade").unwrap()],
+        }),
         Command::Search(Search {
             text: "60240-1".into(),
         }),

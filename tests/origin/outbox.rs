@@ -339,6 +339,18 @@ fn fill(db: &Sqlite, entries: i64) {
     db.execute(sql, params![entries]).unwrap();
 }
 
+/// Copies the rows of a table to a database whose schema is older: it lacks the columns that were added at the end since.
+fn copy_rows(from: &Sqlite, to: &Sqlite, table: &str) {
+    let columns = format!("SELECT COUNT(*) FROM pragma_table_info('{table}')");
+    let columns = to.query_integer(&columns, &[]).unwrap().unwrap();
+    for row in dump(from, table) {
+        let values = &row.0[..usize::try_from(columns).unwrap()];
+        let places = vec!["?"; values.len()].join(", ");
+        to.execute(&format!("INSERT INTO {table} VALUES ({places})"), values)
+            .unwrap();
+    }
+}
+
 /// An entry's delivery state, the time of its next attempt, and the number of attempts.
 fn delivery_state(db: &Sqlite, transaction_id: &str) -> (Option<i64>, Option<i64>, i64) {
     let sql = "SELECT delivery, due_ms, attempts_made FROM entries WHERE transaction_id = ?";

@@ -8,8 +8,9 @@ import { ask, OPERATOR } from "./operator";
 const advertiser = (advertiserId: string) => `${OPERATOR}/advertisers/${id(advertiserId)}`;
 
 export const advertisersApi = {
-  list: (cursor: string | null, limit: number) =>
-    get<AdvertiserPage>(`${OPERATOR}/advertisers${queryText({ limit, cursor })}`),
+  /** Those that have the text in their ID or name. */
+  list: (cursor: string | null, limit: number, text = "") =>
+    get<AdvertiserPage>(`${OPERATOR}/advertisers${queryText({ q: text, limit, cursor })}`),
   read: (advertiserId: string) => getTagged<Advertiser>(advertiser(advertiserId)),
   /** Refused with 412 when there is one with this ID. */
   create: (advertiserId: string, name: string) => putTagged<Advertiser>(advertiser(advertiserId), { name }, null),

@@ -9,9 +9,17 @@ const NDJSON = { "Content-Type": "application/x-ndjson" };
 
 const offer = (offerId: string) => `${OPERATOR}/offers/${id(offerId)}`;
 
+/** The conditions of a list; an empty one holds for all. */
+export interface OfferQuery {
+  q?: string;
+  advertiser_id?: string;
+  off_type?: string;
+  state?: string;
+}
+
 export const offersApi = {
-  list: (cursor: string | null, limit: number, advertiser_id = "") =>
-    get<OfferPage>(`${OPERATOR}/offers${queryText({ advertiser_id, limit, cursor })}`),
+  list: (cursor: string | null, limit: number, filter: OfferQuery) =>
+    get<OfferPage>(`${OPERATOR}/offers${queryText({ ...filter, limit, cursor })}`),
   read: (offerId: string) => getTagged<KeptOffer>(offer(offerId)),
   /** Refused with 412 when the offer is not the one that was seen any more; without one it must be new. */
   write: (offerId: string, seen: Tagged<KeptOffer> | null, document: Offer) =>

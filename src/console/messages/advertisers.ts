@@ -1,7 +1,7 @@
 // Text of the advertisers, their tokens and their postbacks.
 
 import { plural } from "../../pages/messages/plural";
-import { count, timeText } from "../../pages/format";
+import { timeText } from "../../pages/format";
 
 export const advertisers = {
   title: "Advertisers",
@@ -20,9 +20,8 @@ export const advertisers = {
   newest: "Newest token",
   noToken: "None: its postbacks are refused",
   more: "Load more",
-  shown: (shown: number, loaded: number, isAll: boolean) =>
-    `${shown === loaded ? "" : `${count(shown)} of `}${isAll ? "" : "the first "}${plural(loaded, "advertiser", "advertisers")}`,
-  searching: (loaded: number) => `Looking through the advertisers: ${count(loaded)} so far…`,
+  shown: (advertisers: number, isAll: boolean) =>
+    `${isAll ? "" : "The first "}${plural(advertisers, "advertiser", "advertisers")}`,
   emptyTitle: "No advertisers yet",
   empty: "Create one, then its offers.",
   noneTitle: "No advertiser matches",

@@ -69,19 +69,11 @@ export const offers = {
   endsAt: (at: number) => `ends ${timeText(at)}`,
   endedAt: (at: number) => `since ${timeText(at)}`,
   more: "Load more",
-  shown: (shown: number, loaded: number, isAll: boolean) =>
-    isAll
-      ? shown === loaded
-        ? plural(loaded, "offer", "offers")
-        : `${count(shown)} of ${plural(loaded, "offer", "offers")}`
-      : shown === loaded
-        ? `The first ${plural(loaded, "offer", "offers")} by ID`
-        : `${count(shown)} of the first ${plural(loaded, "offer", "offers")} by ID`,
-  searching: (loaded: number) => `Looking through the offers: ${count(loaded)} so far…`,
+  shown: (offers: number, isAll: boolean) =>
+    isAll ? plural(offers, "offer", "offers") : `The first ${plural(offers, "offer", "offers")} by ID`,
   emptyTitle: "No offers yet",
   empty: "Create one, or import a file of many.",
   noneTitle: "No offer matches",
-  none: (loaded: number) => `All ${plural(loaded, "offer was", "offers were")} looked through.`,
   clear: "Clear the filters",
   createText: "The ID is the offer's for good. Letters, digits and hyphens, at most 64.",
   offerId: "Offer ID",

@@ -15,10 +15,10 @@ export const search = {
   beginnings:
     "A Pub-Key must be whole. Of a report key the beginning with its publisher is enough, such as sk_lumen-arcade, and of a valid token the beginning with its serial.",
   noneTitle: "Nothing has this id",
-  none: "Check that all of it was pasted. A user id or a transaction id is found only in its own app.",
+  none: "Check that all of it was pasted. A user id is found only in its own app.",
   noKey: "No key or token is this one. Check that all of it was pasted.",
   needsApp: "Which app is it of?",
-  needsAppText: "It could be a user id or a transaction id. Both are known only within an app.",
+  needsAppText: "It could be a user id, which is known only within an app.",
   searchInApp: "Search in this app",
   several: (number: number) => (number === 1 ? "This has the id" : `${count(number)} things have this id`),
   columns: { name: "Name", kind: "What", where: "Where" },

@@ -38,12 +38,21 @@ export const service = {
     since: "Since",
     reason: "Why",
     all: "Open in Attention",
-    well: "Every callback works.",
+    well: "No app has reported a callback that fails.",
     more: "There are more. Attention lists all of them.",
   },
+  asking: {
+    button: "Ask every app now",
+    note: "An app that does not answer reports nothing, and its postbacks are answered 503.",
+    running: (apps: number) => `${plural(apps, "app was", "apps were")} asked so far…`,
+    result: (apps: number, silent: number) =>
+      silent === 0
+        ? `${plural(apps, "app with a callback answers", "apps with a callback answer")}.`
+        : `${count(silent)} of ${plural(apps, "app with a callback does", "apps with a callback do")} not answer:`,
+  },
   pools: {
-    title: "What is shed",
-    note: "Each kind of work has room for so many at a time. What comes on top is refused at once, so that the rest stays fast. Counted by the instance that answered, since it started.",
+    title: "What is refused for want of room",
+    note: "Each kind of work has room for so many at a time. What comes on top is refused at once, so that the rest stays fast. Counted by the one instance of the origin that answered, since it started. Clicks, lists and postbacks have rooms of their own, whose counts only the metrics have.",
     name: "Work",
     names: {
       operator: "Operator's calls",

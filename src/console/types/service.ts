@@ -1,5 +1,7 @@
 // How the service is doing.
 
+import type { CallbackState } from "./apps";
+
 export interface Service {
   /** Null while the catalog does not answer. */
   catalog: {
@@ -15,6 +17,12 @@ export interface Service {
   } | null;
   pools: Pool[];
   now_ms: number;
+}
+
+export interface CallbackPage {
+  /** Unknown where the app did not answer. */
+  callbacks: { app_id: string; state: CallbackState | "unknown" }[];
+  cursor: string | null;
 }
 
 export interface Pool {

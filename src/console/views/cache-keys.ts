@@ -7,12 +7,13 @@ export const activityKey = (publisherId: string) => `activity ${publisherId}`;
 export const appKey = (appId: string) => `app ${appId}`;
 
 export const NEAR_CAPS_KEY = "near caps";
-/** Of one advertiser, or of all. */
-export const offersKey = (advertiserId = "") => `offers ${advertiserId}`;
+/** Of those that a filter leaves, or of all. */
+export const offersKey = (filter = "") => `offers ${filter}`;
 export const offerKey = (offerId: string) => `offer ${offerId}`;
 export const termsKey = (offerId: string) => `offer terms ${offerId}`;
 export const figuresKey = (offerId: string) => `offer figures ${offerId}`;
 
-export const ADVERTISERS_KEY = "advertisers";
+/** Of those that have a text, or of all. */
+export const advertisersKey = (text = "") => `advertisers ${text}`;
 export const ADVERTISER_NAMES_KEY = "advertiser names";
 export const advertiserKey = (advertiserId: string) => `advertiser ${advertiserId}`;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use domain::model::OfferId;
+use domain::model::{OfferId, PublisherId};
 
 /// Offers in one question for figures.
 pub const FIGURES_PAGE: usize = 100;
@@ -11,6 +11,12 @@ pub const FIGURES_PAGE: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Search {
     pub text: String,
+}
+
+/// Asks which of these publishers there are. The reply's body is the list of their ids.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownPublishers {
+    pub publisher_ids: Vec<PublisherId>,
 }
 
 /// Reads the revisions of an offer's terms that are kept, the newest first.

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{
-        AdvertiserId, Category, Country, CountrySet, GoalId, MicroUsd, OfferType, Platform,
+        AdvertiserId, Category, Country, CountrySet, GoalId, MicroUsd, OfferState, OfferType, Platform,
         document::{Document, FieldError, check_length, check_text, check_web_url},
-        time::LATEST_S,
+        time::{LATEST_S, SECOND_MS},
     },
     tracking::{
         click_id,
@@ -147,10 +147,23 @@ impl Offer {
     }
 }
 
-/// Whether an offer is live: active, started and not ended. `starts_at` and `ends_at` are in UNIX seconds.
+/// The state of an offer. `starts_at` and `ends_at` are in UNIX seconds.
+pub fn state(active: bool, starts_at: Option<i64>, ends_at: Option<i64>, now_ms: i64) -> OfferState {
+    let is_reached = |at: i64| now_ms >= at.saturating_mul(SECOND_MS);
+    if !active {
+        OfferState::Off
+    } else if ends_at.is_some_and(is_reached) {
+        OfferState::Ended
+    } else if starts_at.is_none_or(is_reached) {
+        OfferState::Active
+    } else {
+        OfferState::NotStarted
+    }
+}
+
+/// Whether an offer is live: active, started and not ended.
 pub fn is_live(active: bool, starts_at: Option<i64>, ends_at: Option<i64>, now_ms: i64) -> bool {
-    let reached = |seconds: i64| now_ms >= seconds.saturating_mul(1_000);
-    active && starts_at.is_none_or(reached) && !ends_at.is_some_and(reached)
+    state(active, starts_at, ends_at, now_ms) == OfferState::Active
 }
 
 impl Document for Offer {

@@ -1,4 +1,5 @@
-//! The closed lists of docs/SPEC.md, "Offers request" and "Offers response": offer types, platforms and categories.
+//! The closed lists of docs/SPEC.md, "Offers request" and "Offers response": offer types, platforms and categories; and
+//! the states of an offer, which are Signpost's own.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,9 @@ closed_lists! {
         ApkInstall = "APK_INSTALL",
         ApkRegister = "APK_REGISTER",
     }
+
+    /// The state of an offer now, by `active`, `starts_at` and `ends_at`.
+    OfferState { Active = "active", NotStarted = "not_started", Ended = "ended", Off = "off" }
 
     /// The platform of an app or an offer (`os`).
     Platform { Ios = "ios", Android = "android", Web = "web" }

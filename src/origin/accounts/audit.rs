@@ -24,7 +24,7 @@ const RECOVERY_SHOWN_MS: i64 = 7 * DAY_MS;
 /// The most recoveries in an owner's banner.
 const MAX_RECOVERIES: usize = 20;
 /// The longest text of a row, in characters. Longer ones are cut: the change that they tell of is done.
-pub const MAX_TEXT: usize = 256;
+pub const MAX_TEXT: usize = 1_000;
 
 /// Who acted, or whom or what it concerned.
 #[derive(Clone, Debug)]

@@ -3,13 +3,16 @@
 use serde_json::{Value as Json, json};
 
 use super::{
+    Context,
+    list_filter::Conditions,
     resource_tables::{ResourceTable, require},
     sql,
 };
 use contract::{
-    catalog::{APP_NAMES_PAGE, AppNames, MAX_PAGE, Resource, UNKNOWN_RESOURCE},
+    catalog::{APP_NAMES_PAGE, AppNames, List, MAX_PAGE, Resource, UNKNOWN_RESOURCE},
     operation::Reply,
 };
+use domain::model::PublisherId;
 use platform::{
     database::{Database, Row},
     failure::Failure,
@@ -42,36 +45,51 @@ pub fn app_names(db: &impl Database, command: &AppNames) -> Result<Reply, Failur
     })
 }
 
+/// Those of the publishers that there are, as a JSON list of ids.
+pub fn known_publishers(db: &impl Database, publisher_ids: &[PublisherId]) -> Result<Reply, Failure> {
+    let row = db.query_first(sql::KNOWN_PUBLISHERS, params![json!(publisher_ids).to_string()])?;
+    Ok(Reply {
+        status: 200,
+        body: row.as_ref().map_or(Ok("[]"), |row| row.text(0))?.to_owned(),
+    })
+}
+
 /// Documents after whose sum of bytes a page ends. Together with the last one it fits an answer that anybody can read.
 const PAGE_BYTES: usize = 1 << 20;
 /// Documents read at a time, of at most 1 MiB each.
 const READ_ROWS: u32 = 20;
+/// Resources that one page under conditions looks at. They take some 20 ms.
+const MOST_LOOKED_AT: u32 = 1_000;
 
-/// A page of resources in the order of their ids, of an owner if one is given; `cursor` is null on the last page.
-pub fn list(
-    db: &impl Database,
-    resource: Resource,
-    owner: Option<&str>,
-    limit: u32,
-    cursor: Option<&str>,
-) -> Result<Reply, Failure> {
-    let limit = limit.clamp(1, MAX_PAGE);
-    let read = |after: &str| match (resource, owner) {
+/// A page of resources in the order of their ids, of an owner if one is given; `cursor` is null on the last page. One under
+/// conditions ends after [`MOST_LOOKED_AT`] resources, so that others are answered meanwhile.
+pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<Reply, Failure> {
+    let resource = list.resource;
+    let read = |after: &str| match (resource, list.owner.as_deref()) {
         (_, None) => db.query(resource.select_page(), params![after, READ_ROWS]),
         (Resource::App, Some(owner)) => db.query(sql::LIST_APPS_OF, params![owner, after, READ_ROWS]),
         (Resource::Offer, Some(owner)) => db.query(sql::LIST_OFFERS_OF, params![owner, after, READ_ROWS]),
         (Resource::Publisher | Resource::Advertiser, Some(_)) => Ok(Vec::new()),
     };
-    let (mut items, mut bytes) = (Vec::new(), 0);
-    let mut after = cursor.unwrap_or_default().to_owned();
+    let limit = list.limit.clamp(1, MAX_PAGE) as usize;
+    let is_filtered = !list.filter.is_empty();
+    let conditions = Conditions::new(&list.filter, context.now_ms);
+    let (mut items, mut bytes, mut looked_at) = (Vec::new(), 0, 0);
+    let mut after = list.cursor.clone().unwrap_or_default();
     let has_more = 'page: loop {
         let rows = read(&after)?;
         for row in &rows {
-            if items.len() == limit as usize || bytes >= PAGE_BYTES {
+            if items.len() == limit || bytes >= PAGE_BYTES || looked_at == MOST_LOOKED_AT {
                 break 'page true;
             }
-            bytes += row.text(1)?.len();
             row.text(0)?.clone_into(&mut after);
+            if is_filtered {
+                looked_at += 1;
+                if !conditions.match_document(&after, &row.json(1)?) {
+                    continue;
+                }
+            }
+            bytes += row.text(1)?.len();
             items.push(to_json(db, resource, row)?);
         }
         if rows.len() < READ_ROWS as usize {

@@ -76,6 +76,7 @@ platform::statements! {
     pub const LIST_TOKENS = "SELECT serial, issued_at_ms FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY serial";
     pub const GET_PUBLISHER = "SELECT id, document FROM publishers WHERE id = ?";
     pub const LIST_PUBLISHERS = "SELECT id, document FROM publishers WHERE id > ? ORDER BY id LIMIT ?";
+    pub const KNOWN_PUBLISHERS = "SELECT json_group_array(id) FROM publishers WHERE id IN (SELECT value FROM json_each(?))";
     pub const GET_APP = "SELECT id, document, terms_revision FROM apps WHERE id = ?";
     pub const LIST_APPS = "SELECT id, document, terms_revision FROM apps WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_APP_NAMES = "SELECT json_group_object(id, document ->> '$.name') FROM

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use worker::Request;
 
-use super::{MAX_DOCUMENT, TIMEOUT, publisher_in};
+use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, publisher_in};
 use crate::{
     dashboard::reward_query::{self, Firsts},
     isolate::RequestContext,
@@ -13,6 +13,7 @@ use crate::{
 };
 use contract::{
     activity::{self, Activity, ReadActivity},
+    catalog::KnownPublishers,
     operation::{CallError, Reply},
     outbox::EndpointState,
 };
@@ -62,12 +63,15 @@ pub async fn read(context: &RequestContext, segments: &[&str]) -> Result<Answer,
     Ok(Reply::ok(&reward_query::activity(&read, Firsts::default())).into())
 }
 
-/// `POST publisher_figures`: the figures of each of these publishers. One whose activity object does not answer is left out.
+/// `POST publisher_figures`: the figures of each of these publishers. One that there is not, or whose activity object does not
+/// answer, is left out.
 pub async fn read_figures(context: &RequestContext, mut request: Request) -> Result<Answer, Refusal> {
     body::check_media_type(&request, &[JSON], false)?;
     let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
     let FiguresBody { publisher_ids } = Document::from_json(&body)?;
-    let read: Vec<_> = stream::iter(publisher_ids)
+    // The call to an object makes one, so only publishers that there are have theirs asked.
+    let known: Vec<PublisherId> = ask_catalog(context, KnownPublishers { publisher_ids }).await?;
+    let read: Vec<_> = stream::iter(known)
         .map(async |publisher| (last_days(context, &publisher, FIGURE_DAYS).await, publisher))
         .buffered(CONNECTIONS)
         .collect()

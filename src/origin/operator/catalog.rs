@@ -6,18 +6,16 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use worker::{Method, Request, RequestInit, Response};
 
-use super::{MAX_DOCUMENT, TIMEOUT, ask, ask_catalog, parameter, read_page, read_reply, segment};
+use super::{MAX_DOCUMENT, TIMEOUT, ask, ask_catalog, lists, parameter, read_reply, segment};
 use crate::{isolate::RequestContext, refusal::Refusal, routes::CatalogCall, site::gate::Member};
 use contract::{
     catalog::{
-        COMMAND_PATH, Get, GetPubKey, IMPORT_CHECK_PATH, IMPORT_PATH, IssuePubKey, IssueToken, List,
-        ListPubKeyRequests, MAX_PAGE, Put, PutCondition, REFRESH_PATH, Refreshed, Resource, RevokeToken,
-        address,
+        COMMAND_PATH, Get, GetPubKey, IMPORT_CHECK_PATH, IMPORT_PATH, IssuePubKey, IssueToken,
+        ListPubKeyRequests, Put, PutCondition, REFRESH_PATH, Refreshed, RevokeToken, address,
     },
     operation::{CallError, ObjectAddress, Reply},
 };
 use domain::model::{
-    ID_RULE,
     api_error::ApiError,
     document::{FieldError, INVALID_FIELD, tag},
 };
@@ -58,16 +56,7 @@ pub async fn call(
     let catalog = address(COMMAND_PATH);
     let segment = |at| segment(segments, at);
     Ok(match call {
-        CatalogCall::List(resource) => {
-            let (limit, cursor) = read_page(query, MAX_PAGE)?;
-            let list = List {
-                resource,
-                limit,
-                cursor,
-                owner: owner(resource, query)?,
-            };
-            ask(context, &catalog, list).await
-        }
+        CatalogCall::List(resource) => lists::list(context, resource, query).await?,
         CatalogCall::Read(resource) => {
             let id = segment(0);
             let reply = context
@@ -131,20 +120,6 @@ pub async fn call(
         }
         CatalogCall::Refresh => refresh(context).await?,
     })
-}
-
-/// The publisher whose apps, or the advertiser whose offers, are the only ones to list; none: all.
-fn owner(resource: Resource, query: &str) -> Result<Option<String>, FieldError> {
-    let (owner, name) = match resource {
-        Resource::App => (Resource::Publisher, "publisher_id"),
-        Resource::Offer => (Resource::Advertiser, "advertiser_id"),
-        Resource::Publisher | Resource::Advertiser => return Ok(None),
-    };
-    let id = parameter(query, name);
-    if id.as_deref().is_some_and(|id| !owner.is_id(id)) {
-        return Err(FieldError::new(name, ID_RULE));
-    }
-    Ok(id)
 }
 
 /// What a PUT replaces, if its sender says so.

@@ -12,7 +12,9 @@ use serde_json::{
 use worker::Request;
 
 use super::{
-    MAX_DOCUMENT, TIMEOUT, ask_catalog, audit_words, conversion_query, read_page, read_reply, segment,
+    MAX_DOCUMENT, TIMEOUT, ask_catalog, audit_words, conversion_query,
+    lists::{SEARCH_MS, SEARCH_TOO_LONG},
+    read_page, read_reply, segment,
 };
 use crate::{
     isolate::RequestContext,
@@ -25,7 +27,7 @@ use crate::{
     routes::OutboxCall,
 };
 use contract::{
-    catalog::{self, AppSettings, GetAppSettings, Resource},
+    catalog::{self, AppSettings, GetAppSettings, ListFilter, Resource},
     operation::{CallError, Operation, Reply},
     outbox::{
         Enable, Erase, Get, GetStatus, List, ReadReward, Replay, ReplayMany, SettleMany, Settled, Shard,
@@ -59,8 +61,6 @@ const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long one call settles conversions, in milliseconds: a step takes a few seconds, and an invocation has 1,000 calls.
 const MANY_MS: i64 = 15_000;
-/// How long a selective filter is searched for one page, in milliseconds.
-const LIST_MS: i64 = 5_000;
 /// The timeout of an action, which may wait for the catalog, a `txn` and the counters, 5 s each.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(25);
 
@@ -80,23 +80,33 @@ struct App {
 }
 
 /// `GET …/callbacks`: the health of a page of apps' endpoints, from each app's outbox. Apps without a callback are left
-/// out, so a page may be short. An outbox that does not answer is `unknown`.
+/// out, so a page may be short, but no page is empty but the last. An outbox that does not answer is `unknown`.
 pub async fn list_callbacks(context: &RequestContext, query: &str) -> Result<Answer, Refusal> {
     let (limit, cursor) = read_page(query, MAX_ASKED)?;
-    let list = catalog::List {
+    let mut list = catalog::List {
         resource: Resource::App,
         limit,
         cursor,
         owner: None,
+        filter: ListFilter::default(),
     };
-    let Apps { apps, cursor } = ask_catalog(context, list).await?;
-    let with_callback = apps.into_iter().filter(|app| app.callback.is_some());
-    let callbacks: Vec<_> = stream::iter(with_callback)
-        .map(|app| status(context, app))
-        .buffered(CONNECTIONS)
-        .collect()
-        .await;
-    Ok(Reply::ok(&json!({ "callbacks": callbacks, "cursor": cursor })).into())
+    let until_ms = now_ms().saturating_add(SEARCH_MS);
+    loop {
+        let Apps { apps, cursor } = ask_catalog(context, list.clone()).await?;
+        let with_callback = apps.into_iter().filter(|app| app.callback.is_some());
+        let callbacks: Vec<_> = stream::iter(with_callback)
+            .map(|app| status(context, app))
+            .buffered(CONNECTIONS)
+            .collect()
+            .await;
+        if !callbacks.is_empty() || cursor.is_none() {
+            return Ok(Reply::ok(&json!({ "callbacks": callbacks, "cursor": cursor })).into());
+        }
+        if now_ms() >= until_ms {
+            return Err(SEARCH_TOO_LONG.into());
+        }
+        list.cursor = cursor;
+    }
 }
 
 async fn status(context: &RequestContext, app: App) -> Map<String, Value> {
@@ -192,19 +202,23 @@ impl<'c> Outboxes<'c> {
     }
 
     pub async fn enable(&self) -> Result<Standing, CallError> {
-        let each = self.call_each(Enable {}, TIMEOUT).await?;
+        let enable = Enable { at_ms: now_ms() };
+        let each = self.call_each(enable, TIMEOUT).await?;
         Ok(merge::standing(self.has_callback(), each))
     }
 
-    /// A page of the log. It has at least one entry if there is one, unless that takes longer than [`LIST_MS`] to find.
-    pub(super) async fn list(&self, list: &List) -> Result<merge::Page, CallError> {
-        let until_ms = now_ms().saturating_add(LIST_MS);
+    /// A page of the log. It has at least one entry if there is one.
+    pub(super) async fn list(&self, list: &List) -> Result<merge::Page, Refusal> {
+        let until_ms = now_ms().saturating_add(SEARCH_MS);
         let mut list = list.clone();
         loop {
             let page = self.list_part(&list).await?;
             list.before = page.before;
-            if !page.conversions.is_empty() || list.before.is_none() || now_ms() >= until_ms {
+            if !page.conversions.is_empty() || list.before.is_none() {
                 return Ok(page);
+            }
+            if now_ms() >= until_ms {
+                return Err(SEARCH_TOO_LONG.into());
             }
         }
     }
@@ -362,6 +376,7 @@ pub async fn call(
         }
         OutboxCall::SettleMany(action) => {
             let order = ManyOrder::from_json(&read_body(&mut request).await?)?;
+            order.check_action(action)?;
             // Conversion times are whole seconds, so "until now" includes the current second.
             let until = context.now_ms.div_euclid(SECOND_MS).saturating_add(1);
             let from = order.place();

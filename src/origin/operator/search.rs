@@ -105,29 +105,41 @@ async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Resul
         text: text.to_owned(),
     };
     let Matches { matches } = ask_catalog(context, search).await?;
+    let ids = matches.len();
     let mut found = Found {
         matches,
         missing: None,
     };
     found.add(report_key(context, text).await);
     found.add(click(context, text).await);
-    let app_of_reward = ids::app_of(text).or(app.filter(|_| ids::shard_of(text).is_some()));
-    if let Some(app) = app_of_reward {
-        found.add(reward(context, app, text).await);
-    }
-    // Whatever else it is, it may be a user's id.
-    if let Some(app) = app.filter(|_| app_of_reward.is_none()) {
+    let is_reward = add_reward(context, text, app, &mut found).await;
+    // Whatever else it is, it may be a user's id, also one that looks like a transaction id.
+    if let Some(app) = app.filter(|_| !is_reward) {
         found.add(user(context, app, text).await);
     }
     let Found { matches, missing } = found;
     match missing {
         Some(refusal) if matches.is_empty() => Err(refusal),
         missing => Ok(json!({
-            "needs_app": matches.is_empty() && app.is_none(),
+            "needs_app": matches.len() == ids && app.is_none(),
             "is_incomplete": missing.is_some(),
             "matches": matches,
         })),
     }
+}
+
+/// Adds the reward whose transaction id it is, if it is one. An id names its app, but a user's id may seem to name one, too:
+/// then the chosen app is asked as well.
+async fn add_reward(context: &RequestContext, text: &str, chosen: Option<AppId>, found: &mut Found) -> bool {
+    if ids::shard_of(text).is_none() {
+        return false;
+    }
+    let named = ids::app_of(text);
+    let before = found.matches.len();
+    for app in named.into_iter().chain(chosen.filter(|_| chosen != named)) {
+        found.add(reward(context, app, text).await);
+    }
+    found.matches.len() > before
 }
 
 /// A report key, or the beginning of one, names its publisher. A whole one that was issued has a MAC, and the ledger knows

@@ -83,14 +83,12 @@ pub async fn free_txn(runtime: &impl ObjectCall, keeper: Shard, txn: &Txn) -> Re
         .map_err(|error| unavailable(&keeper.object_name(), &error))
 }
 
-/// Tells an app's other outboxes that the endpoint of a revision of settings has disabled itself. One that is not reached
-/// learns it from its own next attempt.
-pub async fn tell_disabled(runtime: &impl ObjectCall, own: Shard, outboxes: u8, revision: i64) {
+/// Tells an app's other outboxes that the endpoint has disabled itself. One that is not reached learns it from its own next
+/// attempt.
+pub async fn tell_disabled(runtime: &impl ObjectCall, own: Shard, outboxes: u8, disabled: Disabled) {
     let tell = async |number| {
         let other = Shard { number, ..own };
-        let told = runtime
-            .call(&other.address(), Disabled { revision }, TIMEOUT)
-            .await;
+        let told = runtime.call(&other.address(), disabled, TIMEOUT).await;
         if let Err(error) = told {
             log::warn("outbox", format_args!("{}: {error}", other.object_name()));
         }

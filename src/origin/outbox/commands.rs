@@ -2,7 +2,7 @@
 
 use super::{day, endpoint, log, peers::Peers, replay, retention, story, txns};
 use contract::outbox::{
-    ClaimTxn, Claimed, Command, Disabled, Erase, FindTxn, FreeTxn, Get, Replay, ReplayMany, Reply, Shard,
+    ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, Replay, ReplayMany, Reply, Shard,
 };
 use domain::model::api_error::common;
 use platform::{database::Database, failure::Failure};
@@ -46,8 +46,8 @@ pub fn carry_out(
             txns::free(db, &txn)?;
             Ok(Reply::Done {})
         }
-        Command::Disabled(Disabled { revision }) => {
-            endpoint::disable(db, now_ms, revision)?;
+        Command::Disabled(disabled) => {
+            endpoint::disable(db, now_ms, disabled)?;
             Ok(Reply::Done {})
         }
         Command::List(list) => log::list(db, &list, log::WALK).map(Reply::Page),
@@ -65,7 +65,7 @@ pub fn carry_out(
         }
         Command::ReplayRewards(step) => story::replay_some(db, now_ms, &step, claim_ms).map(Reply::Replayed),
         Command::Status(_) => Ok(Reply::Standing(replay::standing(db)?)),
-        Command::Enable(_) => replay::enable(db, now_ms, claim_ms).map(Reply::Standing),
+        Command::Enable(Enable { at_ms }) => replay::enable(db, now_ms, claim_ms, at_ms).map(Reply::Standing),
         Command::Erase(Erase { user_id }) => retention::erase(db, &user_id).map(Reply::Operator),
         Command::ReadDay(read) => Ok(Reply::Day(day::read(db, read, day::STEP)?)),
         Command::ListDay(list) => Ok(Reply::DayEntries(day::list(db, &list, day::STEP)?)),

@@ -29,6 +29,8 @@ pub struct ClaimedCallback {
     pub fields: Fields,
     /// The revision of the callback settings in use.
     pub revision: i64,
+    /// When their endpoint was switched on again last.
+    pub enabled_ms: i64,
 }
 
 /// The result of an attempt, for the log.
@@ -121,10 +123,11 @@ fn claim_page(
                 attempts_made: row.number(1)?,
                 fields: row.json(2)?,
                 revision: row.integer(3)?,
+                enabled_ms: row.integer(4)?,
             })
         };
         match read() {
-            Ok(callback) if row.boolean(4)? || !events.contains(callback.fields.status) => {
+            Ok(callback) if row.boolean(5)? || !events.contains(callback.fields.status) => {
                 db.transaction(|| {
                     db.execute(sql::SKIP, params![entry])?;
                     ended(db, now_ms, entry)
@@ -204,14 +207,15 @@ pub fn conclude(
     })
 }
 
-/// Updates the endpoint's health. A result from an endpoint that was replaced meanwhile is ignored.
+/// Updates the endpoint's health. A result from an endpoint that was replaced or switched on again meanwhile is ignored.
 fn record_health(
     db: &impl Database,
     now_ms: i64,
     callback: &ClaimedCallback,
     judgement: &Judgement,
 ) -> Result<(), DatabaseError> {
-    let state = endpoint::read(db)?.filter(|state| state.callback.revision == callback.revision);
+    let attempted = (callback.revision, callback.enabled_ms);
+    let state = endpoint::read(db)?.filter(|state| (state.callback.revision, state.enabled_ms) == attempted);
     let Some(OutboxState {
         health, disabled_ms, ..
     }) = state

@@ -7,7 +7,7 @@ use super::{
 use crate::callback_settings;
 use contract::{
     catalog::CallbackSettings,
-    outbox::{EndpointState, Shard},
+    outbox::{Disabled, EndpointState, Shard},
 };
 use domain::{
     callbacks::health::Health,
@@ -29,6 +29,8 @@ pub struct OutboxState {
     pub health: Health,
     /// When the endpoint disabled itself by its response, in milliseconds.
     pub disabled_ms: Option<i64>,
+    /// When somebody switched it on again last, in milliseconds. What was sent before says nothing of how it is now.
+    pub enabled_ms: i64,
 }
 
 impl OutboxState {
@@ -94,6 +96,7 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
             resumes_ms: row.integer(10)?,
         },
         disabled_ms: row.optional_integer(11)?,
+        enabled_ms: row.integer(14)?,
     }))
 }
 
@@ -203,10 +206,20 @@ pub fn release(db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<(), Dat
     db.execute(sql::RELEASE_ALL, params![now_ms, claimed_until_ms])
 }
 
-/// Disables the endpoint of a revision of settings, which disabled itself by its answer to another outbox of the app.
-pub fn disable(db: &impl Database, now_ms: i64, revision: i64) -> Result<(), DatabaseError> {
+/// Switches the endpoint on again. Attempts that began before change its health no more.
+pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64, at_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::SET_ENABLED, params![at_ms])?;
+    release(db, now_ms, claim_ms)
+}
+
+/// Disables the endpoint, which disabled itself by its answer to another outbox of the app, unless it was replaced or switched
+/// on again meanwhile.
+pub fn disable(db: &impl Database, now_ms: i64, disabled: Disabled) -> Result<(), DatabaseError> {
     match read(db)? {
-        Some(state) if state.callback.revision == revision && state.disabled_ms.is_none() => {
+        Some(state)
+            if (state.callback.revision, state.enabled_ms) == (disabled.revision, disabled.enabled_ms)
+                && state.disabled_ms.is_none() =>
+        {
             set_health(db, state.health, Some(now_ms))
         }
         _ => Ok(()),

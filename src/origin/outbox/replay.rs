@@ -237,9 +237,9 @@ impl Matching {
 }
 
 /// `POST …/callback/enable`.
-pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<Standing, Failure> {
+pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64, at_ms: i64) -> Result<Standing, Failure> {
     if endpoint::read(db)?.is_some() {
-        db.transaction(|| endpoint::release(db, now_ms, claim_ms))?;
+        db.transaction(|| endpoint::enable(db, now_ms, claim_ms, at_ms))?;
     }
     Ok(standing(db)?)
 }

@@ -12,7 +12,11 @@ pub const MIGRATIONS: &[Migration] = &[
         attention::TABLES,
         feed::schema::CONFIRMED,
     ],
+    &[ENABLED],
 ];
+
+/// When the endpoint was switched on again last.
+const ENABLED: &[&str] = &["ALTER TABLE outbox ADD COLUMN enabled_ms INTEGER NOT NULL DEFAULT 0"];
 
 const TABLES: &[&str] = &[
     // One row: the shard (an object that its alarm starts does not know its name), the app's newest values, its encrypted

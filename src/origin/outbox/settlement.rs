@@ -128,6 +128,19 @@ impl Place {
 }
 
 impl ManyOrder {
+    /// Checks what depends on the action. An approval overrides the reason for which each conversion was refused, and some were
+    /// paid already, so the reason must be named.
+    pub fn check_action(&self, action: Action) -> Result<(), FieldError> {
+        let SettleFilter { status, reason, .. } = &self.filter;
+        if action == Action::Approve && status == "refused" && reason.is_none() {
+            return Err(FieldError::new(
+                "filter.reason",
+                "is missing: name the reason that the approval overrides",
+            ));
+        }
+        Ok(())
+    }
+
     /// Where it goes on.
     pub fn place(&self) -> Place {
         self.after.as_deref().and_then(Place::parse).unwrap_or_default()

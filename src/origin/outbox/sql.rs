@@ -78,7 +78,7 @@ platform::statements! {
     /// callback, failures, resumes, disabled, outboxes, rewards of a user on a day
     pub const GET_STATE = "SELECT app, shard, publisher, app_revision, terms_revision, terms_since, callback_wanted,
           callback_revision, callback_sealed, failures, resumes_ms, disabled_ms, outbox_shards,
-          max_rewards_per_user_day
+          max_rewards_per_user_day, enabled_ms
         FROM outbox";
     /// app, shard, publisher, app's revision, its terms, terms since, callback's newest revision, outboxes, rewards of a user on
     /// a day
@@ -112,6 +112,8 @@ platform::statements! {
     pub const PUT_TERMS = "INSERT INTO terms (kind, id, revision, terms, learned_ms) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT DO NOTHING";
     /// failures, resumes, disabled
+    /// time
+    pub const SET_ENABLED = "UPDATE outbox SET enabled_ms = MAX(enabled_ms, ?)";
     pub const SET_HEALTH = "UPDATE outbox SET failures = ?, resumes_ms = ?, disabled_ms = ?";
     /// nonce → for each conversion NULL, goal, names, state, entry, offer's terms, time of its first postback; for each
     /// reservation its JSON and NULLs
@@ -209,9 +211,9 @@ platform::statements! {
     pub const GET_PAID = "SELECT entry, payout_micro_usd, delivery, fields, erase OR user_id IS NULL
         FROM entries WHERE transaction_id = ?";
 
-    /// time, callbacks at most → entry, attempts made, fields, callback's revision, whether it is the notice of a conversion that
-    /// is not pending any more
-    pub const DUE = "SELECT entry, attempts_made, fields, (SELECT callback_revision FROM outbox),
+    /// time, callbacks at most → entry, attempts made, fields, callback's revision, when its endpoint was switched on again,
+    /// whether it is the notice of a conversion that is not pending any more
+    pub const DUE = "SELECT entry, attempts_made, fields, (SELECT callback_revision FROM outbox), (SELECT enabled_ms FROM outbox),
           notice IS 0 AND NOT EXISTS (SELECT 1 FROM conversions c
             WHERE c.nonce = entries.nonce AND c.goal = entries.goal AND (c.state = 0 OR c.state >= 20))
         FROM entries WHERE delivery = 0 AND due_ms <= ? ORDER BY due_ms LIMIT ?";

@@ -199,10 +199,7 @@ pub async fn open_session(
     })?;
     for session in &sessions.open(session) {
         if let Err(error) = end(context, session).await {
-            log::warn(
-                "dashboard",
-                format_args!("a session was left and not ended: {error}"),
-            );
+            log::warn("site", format_args!("a session was left and not ended: {error}"));
         }
     }
     with_sessions(config, &sessions)
@@ -237,10 +234,7 @@ pub async fn sign_out(
     let sessions = gate::sessions_of(context, config, &request);
     for ended in join_all(sessions.all().iter().map(|session| end(context, session))).await {
         if let Err(error) = ended {
-            log::warn(
-                "dashboard",
-                format_args!("a session was left and not ended: {error}"),
-            );
+            log::warn("site", format_args!("a session was left and not ended: {error}"));
         }
     }
     let cookie = Cookie::sessions(config.kind, config.site);

@@ -67,6 +67,28 @@ fn what_somebody_pastes_opens_what_it_is() {
 }
 
 #[test]
+fn a_user_id_in_the_form_of_a_transaction_id_is_found_with_its_app() {
+    let signpost = demo();
+    let browser = signed_in(&signpost, "The seeker", "support");
+    let wall = signpost.offer_wall("console-search-uuid", "79000192", None);
+    // The second would be a transaction of app 00000042.
+    for user in [
+        "fa072672-d432-41c4-885a-eb1cdec4bb13",
+        "00000000-2ad4-41c4-885a-eb1cdec4bb13",
+    ] {
+        let paid = wall.pay(user);
+        assert_eq!(search(&browser, user, None), (Vec::new(), true), "{user}");
+        let (found, _) = search(&browser, user, Some(&wall.app));
+        assert_eq!(found[0]["kind"], "user", "{user}");
+        assert_eq!(found[0]["rewards"][0]["transaction_id"], paid.as_str());
+        // With the app or without, the transaction is what it is.
+        for app in [None, Some(wall.app.as_str()), Some("10000001")] {
+            assert_eq!(kinds(&search(&browser, &paid, app)), ["reward"], "{app:?}");
+        }
+    }
+}
+
+#[test]
 fn a_report_key_or_its_beginning_names_its_publisher() {
     let signpost = demo();
     let browser = signed_in(&signpost, "The keeper", "support");

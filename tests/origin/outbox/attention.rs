@@ -2,7 +2,7 @@
 //! delivered has none.
 
 use super::*;
-use contract::attention::Declined;
+use contract::{attention::Declined, outbox::Disabled};
 use domain::conversions::state::Reason;
 use origin::{
     attention::feed::{self, Source, sql},
@@ -139,6 +139,10 @@ fn a_dead_callback_is_open_until_it_is_replayed_or_its_user_erased() {
     assert!(open(&db).is_empty());
 }
 
+fn disabled(revision: i64, enabled_ms: i64) -> Disabled {
+    Disabled { revision, enabled_ms }
+}
+
 #[test]
 fn an_endpoint_is_open_while_it_fails_and_while_it_is_disabled() {
     let (db, world) = with_rewards(5);
@@ -149,11 +153,15 @@ fn an_endpoint_is_open_while_it_fails_and_while_it_is_disabled() {
         answer(&db, now_ms, callback, 500);
     }
     assert_eq!(open(&db), one(5, "callback", "calls_fail"));
-    endpoint::disable(&db, now_ms, 2).unwrap();
+    endpoint::disable(&db, now_ms, disabled(2, 0)).unwrap();
     assert_eq!(open(&db), one(4, "callback", "switched_itself_off"));
-    operator::enable(&db, now_ms, CLAIM_MS).unwrap();
+    operator::enable(&db, now_ms, CLAIM_MS, now_ms).unwrap();
     assert!(open(&db).is_empty());
-    endpoint::disable(&db, now_ms, 2).unwrap();
+    // By an answer from before, which changes nothing, and by one from afterwards.
+    endpoint::disable(&db, now_ms, disabled(2, 0)).unwrap();
+    assert!(open(&db).is_empty());
+    endpoint::disable(&db, now_ms, disabled(2, now_ms)).unwrap();
+    assert_eq!(open(&db), one(4, "callback", "switched_itself_off"));
     apply_settings(&db, now_ms, &settings(3, false));
     assert!(open(&db).is_empty());
 }
@@ -190,17 +198,13 @@ fn an_outbox_from_before_the_feed_opens_what_it_has() {
     convert(&source, &world, &conversion(3)).unwrap();
     let callback = claim(&source, NOW).remove(0);
     abort(&source, NOW, &callback);
-    endpoint::disable(&source, NOW, 1).unwrap();
+    endpoint::disable(&source, NOW, disabled(1, 0)).unwrap();
     assert_eq!(open(&source).len(), 4);
 
     let old = Sqlite::in_memory();
     migrate(&old, NOW, &outbox::MIGRATIONS[..2]).unwrap();
     for table in ["outbox", "conversions", "entries", "attempts"] {
-        for row in dump(&source, table) {
-            let places = vec!["?"; row.0.len()].join(", ");
-            old.execute(&format!("INSERT INTO {table} VALUES ({places})"), &row.0)
-                .unwrap();
-        }
+        copy_rows(&source, &old, table);
     }
     migrate(&old, NOW, outbox::MIGRATIONS).unwrap();
     assert_eq!(open(&old), open(&source));

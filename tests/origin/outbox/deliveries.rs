@@ -186,7 +186,7 @@ fn enabling_and_new_settings_release_all_callbacks_not_in_flight() {
     type Release = fn(&Sqlite, i64);
     let releases: [(&str, Release); 2] = [
         ("enable", |db, now_ms| {
-            outbox::replay::enable(db, now_ms, CLAIM_MS).unwrap();
+            outbox::replay::enable(db, now_ms, CLAIM_MS, now_ms).unwrap();
         }),
         ("settings", |db, now_ms| {
             assert!(apply_settings(db, now_ms, &settings(2, true)));

@@ -347,11 +347,7 @@ fn an_outbox_from_before_the_feed_reports_what_it_has() {
     let old = Sqlite::in_memory();
     migrate(&old, NOW, &outbox::MIGRATIONS[..1]).unwrap();
     for table in ["outbox", "conversions", "entries"] {
-        for row in dump(&source, table) {
-            let places = vec!["?"; row.0.len()].join(", ");
-            old.execute(&format!("INSERT INTO {table} VALUES ({places})"), &row.0)
-                .unwrap();
-        }
+        copy_rows(&source, &old, table);
     }
     migrate(&old, NOW, outbox::MIGRATIONS).unwrap();
     let made = report(&old, NOW);

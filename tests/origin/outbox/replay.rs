@@ -358,7 +358,7 @@ fn enabling_writes_only_callbacks_that_are_not_due_with_a_new_schedule() {
     let mut callbacks = claim(&db, now_ms);
     answer(&db, now_ms, &callbacks.remove(0), 500);
     let written = || {
-        enable(&db, now_ms + DAY_MS, CLAIM_MS).unwrap();
+        enable(&db, now_ms + DAY_MS, CLAIM_MS, now_ms + DAY_MS).unwrap();
         let attempts =
             "SELECT COUNT(*) FROM entries WHERE delivery = 0 AND attempts_made = 0 AND due_ms <= ?";
         let whole = db
@@ -382,7 +382,7 @@ fn the_endpoints_state_is_shown() {
     let db = outbox();
     let none = Standing::default();
     assert_eq!(standing(&db), Ok(none));
-    assert_eq!(enable(&db, NOW, CLAIM_MS), Ok(none));
+    assert_eq!(enable(&db, NOW, CLAIM_MS, NOW), Ok(none));
     apply_settings(&db, NOW, &settings(1, false));
     assert_eq!(standing(&db), Ok(none));
 
@@ -408,7 +408,7 @@ fn the_endpoints_state_is_shown() {
     shown(EndpointState::Failing, 5, Some(resumes_ms / SECOND_MS));
     endpoint::set_health(&db, failing, Some(NOW)).unwrap();
     shown(EndpointState::Disabled, 5, None);
-    let enabled = enable(&db, NOW + 3_600_000, CLAIM_MS).unwrap();
+    let enabled = enable(&db, NOW + 3_600_000, CLAIM_MS, NOW + 3_600_000).unwrap();
     assert_eq!(Ok(enabled), standing(&db));
     shown(EndpointState::Healthy, 0, Some(NOW_S + 3_600));
     apply_settings(&db, NOW, &settings(2, false));

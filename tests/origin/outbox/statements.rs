@@ -4,7 +4,7 @@ use super::{
     super::{assert_only_listed_statements, plan},
     *,
 };
-use contract::outbox::{ListDay, ReadDay};
+use contract::outbox::{Disabled, ListDay, ReadDay};
 use domain::conversions::table::Action;
 use origin::{
     batches,
@@ -57,7 +57,11 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     for state in [None, Some("dead")] {
         page(&db, Some("approved"), state, 10, None);
     }
-    endpoint::disable(&db, now_ms, 2).unwrap();
+    let disabled = Disabled {
+        revision: 2,
+        enabled_ms: 0,
+    };
+    endpoint::disable(&db, now_ms, disabled).unwrap();
     world.catalog.borrow_mut().set_callback(settings(9, true));
     convert(&db, &world, &conversion(1)).unwrap();
     endpoint::forget_lost_settings(&db, 1).unwrap();
@@ -84,7 +88,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     replay_many(&db, now_ms, r#"{"since":0,"state":"waiting"}"#).unwrap();
     bulk_replay_filters::run_every_statement(&db, now_ms);
     operator::standing(&db).unwrap();
-    operator::enable(&db, now_ms, CLAIM_MS).unwrap();
+    operator::enable(&db, now_ms, CLAIM_MS, now_ms).unwrap();
     next_alarm(&db, now_ms).unwrap();
     // Batches of sums for other objects, twice.
     for _ in 0..2 {

@@ -153,7 +153,7 @@ impl World {
                         );
                     }
                     if written {
-                        released |= matches!(operation, Operation::Enable);
+                        released |= matches!(operation, Operation::Enable(_));
                         let stored = self.stored();
                         self.model.operated(now_ms, &operation, &stored);
                     }
@@ -199,6 +199,7 @@ impl World {
     /// A failed write may have taken effect, so the state of callbacks is read from the table.
     fn adopt_table(&mut self, entries: &[Entry], state: Option<&OutboxState>) {
         self.model.disabled = state.is_some_and(|state| state.disabled_ms.is_some());
+        self.model.enabled_ms = state.map_or(0, |state| state.enabled_ms);
         for entry in entries {
             if let (Some(callback), Some(delivery)) =
                 (self.model.callbacks.get_mut(&entry.entry), entry.delivery)

@@ -58,6 +58,21 @@ fn a_replaced_endpoint_cannot_disable_its_successor() {
 }
 
 #[test]
+fn an_endpoint_that_was_switched_on_again_is_not_disabled_by_an_attempt_from_before() {
+    for behaviour in [Behaviour::Gone, Behaviour::Disabling] {
+        carry_out([
+            Op::Receivers(behaviour),
+            postback(1, Status::Approved),
+            postback(2, Status::Approved),
+            Op::Resolve(0, Fate::Succeeds),
+            Op::Receivers(Behaviour::Working),
+            Op::Enable,
+            Op::ResolveAll,
+        ]);
+    }
+}
+
+#[test]
 fn an_answer_after_erasure_does_not_store_the_user() {
     carry_out([
         postback(1, Status::Approved),

@@ -34,6 +34,8 @@ pub struct Model {
     pub revision: Option<i64>,
     /// The endpoint disabled itself and was not enabled since.
     pub disabled: bool,
+    /// When somebody enabled it last.
+    pub enabled_ms: i64,
     /// Writes fail, so a change may exist without its event.
     pub faults: bool,
     pub alarm_failed: bool,
@@ -236,6 +238,7 @@ impl Model {
     pub fn claimed(&mut self, now_ms: i64, claimed: &ClaimedCallback) {
         assert!(!self.disabled, "a disabled endpoint was called");
         assert_eq!(Some(claimed.revision), self.revision);
+        assert_eq!(claimed.enabled_ms, self.enabled_ms);
         let callback = &self.callbacks[&claimed.entry];
         if let Some(reward) = callback.reward {
             assert!(
@@ -282,7 +285,10 @@ impl Model {
         if !written {
             return;
         }
-        if judgement.disables && Some(claimed.revision) == self.revision {
+        if judgement.disables
+            && Some(claimed.revision) == self.revision
+            && claimed.enabled_ms == self.enabled_ms
+        {
             self.disabled = true;
         }
         let callback = self.callbacks.get_mut(&claimed.entry).unwrap();
@@ -341,7 +347,13 @@ impl Model {
                 let (_, meant) = states.into_iter().find(|(name, _)| body.contains(name)).unwrap();
                 replay(&|callback| callback.delivery == meant);
             }
-            Operation::Enable => self.release(now_ms),
+            Operation::Enable(at_ms) => {
+                // Without a conversion or settings there is nothing to switch on.
+                if self.revision.is_some() {
+                    self.enabled_ms = self.enabled_ms.max(*at_ms);
+                }
+                self.release(now_ms);
+            }
             Operation::Settings(_) | Operation::Erase(_) => {}
         }
     }

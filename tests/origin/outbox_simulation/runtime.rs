@@ -127,7 +127,8 @@ pub enum Operation {
     Settings(CallbackSettings),
     Replay(String),
     ReplayMany(String),
-    Enable,
+    /// When somebody asked for it.
+    Enable(i64),
     Erase(String),
 }
 
@@ -142,7 +143,7 @@ impl Operation {
                 until: None,
             }
             .into(),
-            Self::Enable => Enable {}.into(),
+            Self::Enable(at_ms) => Enable { at_ms }.into(),
             Self::Erase(user_id) => Erase { user_id }.into(),
         }
     }

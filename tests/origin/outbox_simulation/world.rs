@@ -187,7 +187,7 @@ impl World {
                     r#"{{"since":0,"until":{until_s},"state":"{state}"}}"#
                 )));
             }
-            Op::Enable => self.operate(Operation::Enable),
+            Op::Enable => self.operate(Operation::Enable(self.now_ms())),
             Op::Erase(user) => self.operate(Operation::Erase(user_id(user))),
             Op::Straggler(nth) => {
                 if !self.stragglers.is_empty() {

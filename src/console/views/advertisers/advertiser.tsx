@@ -14,7 +14,7 @@ import { ADVERTISERS_PATH } from "../../router";
 import { may } from "../../session";
 import type { Advertiser as Kept } from "../../types/advertisers";
 import { CheckCard } from "./check";
-import { ADVERTISER_NAMES_KEY, ADVERTISERS_KEY, advertiserKey } from "../cache-keys";
+import { ADVERTISER_NAMES_KEY, advertiserKey, advertisersKey } from "../cache-keys";
 import { ItsOffers } from "./its-offers";
 import { Postbacks } from "./postbacks";
 import { Tokens } from "./tokens";
@@ -81,7 +81,7 @@ function Rename({ advertiser, reload, onClose }: RenameProps) {
       button={text.rename}
       onSubmit={async () => {
         put(advertiserKey(id), await withVerification(() => advertisersApi.rename(advertiser, name.trim())));
-        for (const key of [ADVERTISERS_KEY, ADVERTISER_NAMES_KEY]) void refresh(key);
+        for (const key of [advertisersKey(), ADVERTISER_NAMES_KEY]) void refresh(key);
         say(text.renamed);
         onClose();
       }}

@@ -1,6 +1,6 @@
 // The list of advertisers, and the dialog that creates one.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { refresh } from "../../../pages/cache";
 import { isChangedMeanwhile } from "../../../pages/client";
 import { FormDialog, TextField } from "../../../pages/components/dialog";
@@ -15,7 +15,8 @@ import { timeText } from "../../../pages/format";
 import { navigate, search, setSearch } from "../../../pages/navigation";
 import { withVerification } from "../../../pages/passkeys";
 import { queryText } from "../../../pages/query-text";
-import { useMatching, usePages } from "../../../pages/use-pages";
+import { usePages } from "../../../pages/use-pages";
+import { useTyped } from "../../../pages/use-typed";
 import { advertisersApi } from "../../api/advertisers";
 import { isId, LONGEST_ID } from "../../ids";
 import { advertisers as text, check } from "../../messages/advertisers";
@@ -23,15 +24,10 @@ import { advertiserPath } from "../../router";
 import { may } from "../../session";
 import type { Advertiser } from "../../types/advertisers";
 import { CheckDialog } from "./check";
-import { ADVERTISER_NAMES_KEY, ADVERTISERS_KEY } from "../cache-keys";
+import { ADVERTISER_NAMES_KEY, advertisersKey } from "../cache-keys";
 
 const PAGE_ADVERTISERS = 100;
 const LONGEST_NAME = 200;
-
-const loadPage = async (cursor: string | null) => {
-  const page = await advertisersApi.list(cursor, PAGE_ADVERTISERS);
-  return { rows: page.advertisers, cursor: page.cursor };
-};
 
 export function Advertisers() {
   const [open, setOpen] = useState<"create" | "check" | null>(null);
@@ -55,33 +51,18 @@ export function Advertisers() {
   );
 }
 
-const textOf = (query: string) => new URLSearchParams(query).get("q") ?? "";
+const textOf = (query: string) => (new URLSearchParams(query).get("q") ?? "").trim();
 
 function List() {
   const wanted = textOf(search.value);
-  const [typed, setTyped] = useState(wanted);
-  useEffect(() => {
-    if (typed.trim() !== wanted) setTyped(wanted);
-  }, [wanted]);
-  const pages = usePages(ADVERTISERS_KEY, loadPage);
-  const { first, rows, hasMore, more, reload } = pages;
-  const change = (next: string) => {
-    setTyped(next);
-    setSearch(queryText({ q: next.trim() }), "replace");
-  };
-  const isWanted = ({ name, advertiser_id }: Advertiser) =>
-    [name, advertiser_id].some((value) => value.toLowerCase().includes(wanted.toLowerCase()));
-  const { shown, isSearching } = useMatching(pages, isWanted, wanted);
-  if (!rows || !shown) {
-    return first.error ? (
-      <Failed error={first.error} retry={reload} />
-    ) : (
-      <div class="card">
-        <TableSkeleton rows={6} />
-      </div>
-    );
-  }
-  if (rows.length === 0) return <Empty title={text.emptyTitle}>{text.empty}</Empty>;
+  const change = (next: string) => setSearch(queryText({ q: next }), "replace");
+  const [typed, type] = useTyped(wanted, change);
+  const pages = usePages<Advertiser>(advertisersKey(wanted), async (cursor) => {
+    const page = await advertisersApi.list(cursor, PAGE_ADVERTISERS, wanted);
+    return { rows: page.advertisers, cursor: page.cursor };
+  });
+  const { first, rows, hasMore, reload } = pages;
+  if (rows?.length === 0 && wanted === "") return <Empty title={text.emptyTitle}>{text.empty}</Empty>;
   return (
     <>
       <Stale of={first} retry={reload} />
@@ -93,36 +74,43 @@ function List() {
               type="text"
               autocomplete="off"
               spellcheck={false}
+              maxLength={LONGEST_NAME}
               value={typed}
-              onInput={(event) => change(event.currentTarget.value)}
+              onInput={(event) => type(event.currentTarget.value)}
             />
           )}
         </Field>
       </form>
-      {shown.length > 0 ? (
-        <div class="card table-card">
-          <Table stacks name={text.title} columns={COLUMNS} rows={shown} rowKey={({ advertiser_id }) => advertiser_id} />
-        </div>
-      ) : (
-        !hasMore && (
-          <Empty
-            title={text.noneTitle}
-            action={
-              <button type="button" class="button" onClick={() => change("")}>
-                {text.clear}
-              </button>
-            }
-          />
+      {!rows ? (
+        first.error ? (
+          <Failed error={first.error} retry={reload} />
+        ) : (
+          <div class="card">
+            <TableSkeleton rows={6} />
+          </div>
         )
+      ) : rows.length > 0 ? (
+        <>
+          <div class="card table-card">
+            <Table stacks name={text.title} columns={COLUMNS} rows={rows} rowKey={({ advertiser_id }) => advertiser_id} />
+          </div>
+          <div class="row list-foot">
+            <More of={pages} label={text.more} />
+            <p class="note" role="status">
+              {text.shown(rows.length, !hasMore)}
+            </p>
+          </div>
+        </>
+      ) : (
+        <Empty
+          title={text.noneTitle}
+          action={
+            <button type="button" class="button" onClick={() => change("")}>
+              {text.clear}
+            </button>
+          }
+        />
       )}
-      <div class="row list-foot">
-        {(!isSearching || more.error !== null) && <More of={pages} label={text.more} />}
-        <p class="note" role="status">
-          {isSearching
-            ? text.searching(rows.length)
-            : shown.length > 0 && text.shown(shown.length, rows.length, !hasMore)}
-        </p>
-      </div>
     </>
   );
 }
@@ -167,7 +155,7 @@ function Create({ onClose }: { onClose: () => void }) {
       throw error;
     }
     say(text.created(name.trim()));
-    for (const key of [ADVERTISERS_KEY, ADVERTISER_NAMES_KEY]) void refresh(key);
+    for (const key of [advertisersKey(), ADVERTISER_NAMES_KEY]) void refresh(key);
     onClose();
     navigate(advertiserPath(id));
   };

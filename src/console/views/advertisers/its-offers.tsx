@@ -16,7 +16,7 @@ const COLUMNS = [offerColumn, stateColumn, payoutColumn];
 
 export function ItsOffers({ advertiserId }: { advertiserId: string }) {
   const pages = usePages<KeptOffer>(`offers of ${advertiserId}`, async (from) => {
-    const { offers, cursor } = await offersApi.list(from, PAGE_OFFERS, advertiserId);
+    const { offers, cursor } = await offersApi.list(from, PAGE_OFFERS, { advertiser_id: advertiserId });
     return { rows: offers, cursor };
   });
   const { first, rows, hasMore, reload } = pages;

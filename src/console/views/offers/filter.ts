@@ -1,8 +1,9 @@
-// The filter of the list of offers: in the address, and over what is loaded.
+// The filter of the list of offers: in the address, and as the server is asked for it.
 
 import { oneOf, queryText } from "../../../pages/query-text";
 import { type OfferState, STATE_NAMES } from "../../messages/offers";
 import { type KeptOffer, OFFER_TYPES } from "../../types/offers";
+import type { OfferQuery } from "../../api/offers";
 
 export interface OfferFilter {
   text: string;
@@ -34,13 +35,10 @@ export function stateOf({ active, starts_at, ends_at }: KeptOffer, now: number):
   return starts_at != null && now < starts_at ? "not_started" : "active";
 }
 
-export function matches(offer: KeptOffer, filter: OfferFilter, now: number): boolean {
-  const text = filter.text.trim().toLowerCase();
-  const texts = [offer.name, offer.offer_id, offer.s_id, ...offer.goals.map(({ id }) => id)];
-  return (
-    (text === "" || texts.some((value) => value.toLowerCase().includes(text))) &&
-    (filter.advertiser === "" || offer.advertiser_id === filter.advertiser) &&
-    (filter.type === "" || offer.off_type === filter.type) &&
-    (filter.state === "" || stateOf(offer, now) === filter.state)
-  );
-}
+/** What the server is asked for. */
+export const queryOf = ({ text, advertiser, type, state }: OfferFilter): OfferQuery => ({
+  q: text.trim(),
+  advertiser_id: advertiser,
+  off_type: type,
+  state,
+});

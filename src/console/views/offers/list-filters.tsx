@@ -1,4 +1,4 @@
-// The filters of the list. Each applies at once, to what is loaded.
+// The filters of the list.
 
 import { Field } from "../../../pages/components/field";
 import { offers as text, STATE_NAMES, TYPE_NAMES } from "../../messages/offers";
@@ -6,8 +6,13 @@ import { OFFER_TYPES } from "../../types/offers";
 import { useAdvertisers } from "../use-advertisers";
 import { type OfferFilter, STATES } from "./filter";
 
+const LONGEST_TEXT = 200;
+
 interface Props {
   filter: OfferFilter;
+  /** What stands in the field of its text. */
+  typed: string;
+  onType: (text: string) => void;
   onChange: (filter: OfferFilter) => void;
 }
 
@@ -34,7 +39,7 @@ const Choice = ({ label, all, value, options, onChange }: ChoiceProps) => (
   </Field>
 );
 
-export function ListFilters({ filter, onChange }: Props) {
+export function ListFilters({ filter, typed, onType, onChange }: Props) {
   const { list } = useAdvertisers();
   const advertisers = list.map(({ advertiser_id: value, name: label }) => ({ value, label }));
   const isListed = advertisers.some(({ value }) => value === filter.advertiser);
@@ -50,8 +55,9 @@ export function ListFilters({ filter, onChange }: Props) {
               type="text"
               autocomplete="off"
               spellcheck={false}
-              value={filter.text}
-              onInput={(event) => onChange({ ...filter, text: event.currentTarget.value })}
+              maxLength={LONGEST_TEXT}
+              value={typed}
+              onInput={(event) => onType(event.currentTarget.value)}
             />
           )}
         </Field>

@@ -1,6 +1,6 @@
 // The list of offers, with their caps and the figures of the last 30 days.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { FormDialog, TextField } from "../../../pages/components/dialog";
 import { Heading } from "../../../pages/components/heading";
 import { Plus } from "../../../pages/components/icons";
@@ -8,18 +8,19 @@ import { More } from "../../../pages/components/more";
 import { Empty, Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
 import { navigate, search, setSearch } from "../../../pages/navigation";
-import { useMatching, usePages } from "../../../pages/use-pages";
+import { usePages } from "../../../pages/use-pages";
+import { useTyped } from "../../../pages/use-typed";
 import { offersApi } from "../../api/offers";
 import { FiguresFailed, NoFigure } from "../../components/figures";
 import { isId, LONGEST_ID } from "../../ids";
 import { offers as text } from "../../messages/offers";
 import { advertiserPath, IMPORT_PATH, offerPath } from "../../router";
-import { may, nowSeconds } from "../../session";
+import { may } from "../../session";
 import type { Figures, KeptOffer } from "../../types/offers";
 import { type Answers, useAnswers } from "../../use-answers";
 import { useAdvertisers } from "../use-advertisers";
 import { offerColumn, payoutColumn, stateColumn } from "./columns";
-import { matches, NO_FILTER, type OfferFilter, parseFilter, searchOf } from "./filter";
+import { NO_FILTER, type OfferFilter, parseFilter, queryOf, searchOf } from "./filter";
 import { offersKey } from "../cache-keys";
 import { ListFilters } from "./list-filters";
 import { NearCaps } from "./near-caps";
@@ -52,32 +53,19 @@ export function Offers() {
 
 function List() {
   const filter = parseFilter(search.value);
+  const filterText = searchOf(filter);
   const change = (next: OfferFilter) => setSearch(searchOf(next), "replace");
-  // The space that is typed last belongs to the next word.
-  const [typed, setTyped] = useState(filter.text);
-  useEffect(() => {
-    if (typed.trim() !== filter.text) setTyped(filter.text);
-  }, [filter.text]);
-  // Those of one advertiser are asked for; the other conditions hold for what is loaded.
-  const pages = usePages<KeptOffer>(offersKey(filter.advertiser), async (cursor) => {
-    const page = await offersApi.list(cursor, PAGE_OFFERS, filter.advertiser);
+  const [typed, type] = useTyped(filter.text, (text) => change({ ...parseFilter(search.peek()), text }));
+  const pages = usePages<KeptOffer>(offersKey(filterText), async (cursor) => {
+    const page = await offersApi.list(cursor, PAGE_OFFERS, queryOf(filter));
     return { rows: page.offers, cursor: page.cursor };
   });
-  const { first, rows, hasMore, more, reload } = pages;
-  const now = nowSeconds();
-  const { shown, isSearching } = useMatching(pages, (offer) => matches(offer, filter, now), searchOf(filter));
-  const isFiltered = searchOf(filter) !== searchOf(NO_FILTER);
+  const { first, rows, hasMore, reload } = pages;
   return (
     <>
-      <ListFilters
-        filter={{ ...filter, text: typed }}
-        onChange={(next) => {
-          setTyped(next.text);
-          change(next);
-        }}
-      />
+      <ListFilters filter={filter} typed={typed} onType={type} onChange={change} />
       <Stale of={first} retry={reload} />
-      {!rows || !shown ? (
+      {!rows ? (
         first.error ? (
           <Failed error={first.error} retry={reload} />
         ) : (
@@ -85,31 +73,27 @@ function List() {
             <TableSkeleton rows={8} />
           </div>
         )
-      ) : shown.length > 0 ? (
-        <Shown offers={shown} />
-      ) : rows.length === 0 && !isFiltered ? (
+      ) : rows.length > 0 ? (
+        <>
+          <Shown offers={rows} />
+          <div class="row list-foot">
+            <More of={pages} label={text.more} />
+            <p class="note" role="status">
+              {text.shown(rows.length, !hasMore)}
+            </p>
+          </div>
+        </>
+      ) : filterText === searchOf(NO_FILTER) ? (
         <Empty title={text.emptyTitle}>{text.empty}</Empty>
       ) : (
-        !hasMore && (
-          <Empty
-            title={text.noneTitle}
-            action={
-              <button type="button" class="button" onClick={() => change(NO_FILTER)}>
-                {text.clear}
-              </button>
-            }
-          >
-            {text.none(rows.length)}
-          </Empty>
-        )
-      )}
-      {rows && shown && rows.length > 0 && (
-        <div class="row list-foot">
-          {(!isSearching || more.error !== null) && <More of={pages} label={text.more} />}
-          <p class="note" role="status">
-            {isSearching ? text.searching(rows.length) : shown.length > 0 && text.shown(shown.length, rows.length, !hasMore)}
-          </p>
-        </div>
+        <Empty
+          title={text.noneTitle}
+          action={
+            <button type="button" class="button" onClick={() => change(NO_FILTER)}>
+              {text.clear}
+            </button>
+          }
+        />
       )}
     </>
   );

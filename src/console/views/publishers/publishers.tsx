@@ -30,8 +30,6 @@ type Shown = "all" | "waiting";
 const SHOWN: Shown[] = ["all", "waiting"];
 // As many as one call gives figures of.
 const PAGE_ROWS = 50;
-// Of all publishers few wait, so more are looked at in one answer.
-const SEARCHED_ROWS = 1000;
 
 const shownIn = (query: string): Shown => (new URLSearchParams(query).get("state") === "waiting" ? "waiting" : "all");
 
@@ -64,14 +62,10 @@ export function Publishers() {
 
 function List({ shown }: { shown: Shown }) {
   const isAll = shown === "all";
-  const list = usePages<Publisher>(
-    `${PUBLISHERS_KEY} ${shown}`,
-    async (cursor) => {
-      const page = await api.list(isAll ? PAGE_ROWS : SEARCHED_ROWS, cursor);
-      return { rows: page.publishers, cursor: page.cursor };
-    },
-    isAll ? undefined : ({ approved }) => !approved,
-  );
+  const list = usePages<Publisher>(`${PUBLISHERS_KEY} ${shown}`, async (cursor) => {
+    const page = await api.list(PAGE_ROWS, cursor, !isAll);
+    return { rows: page.publishers, cursor: page.cursor };
+  });
   if (!list.rows) {
     return list.first.error ? (
       <Failed error={list.first.error} retry={list.reload} />
@@ -84,18 +78,13 @@ function List({ shown }: { shown: Shown }) {
   return (
     <>
       <Stale of={list.first} retry={list.reload} />
-      {list.rows.length === 0 && !list.hasMore ? (
-        isAll ? (
-          <Empty title={text.emptyTitle}>{text.empty}</Empty>
-        ) : (
-          <Empty title={text.noneWaitingTitle}>{text.noneWaiting(list.seen)}</Empty>
-        )
+      {list.rows.length > 0 ? (
+        <Found publishers={list.rows} />
+      ) : isAll ? (
+        <Empty title={text.emptyTitle}>{text.empty}</Empty>
       ) : (
-        list.rows.length > 0 && (
-          <Found publishers={list.rows} />
-        )
+        <Empty title={text.noneWaitingTitle}>{text.noneWaiting}</Empty>
       )}
-      {!isAll && list.hasMore && <p class="note">{text.looked(list.rows.length, list.seen)}</p>}
       <More of={list} label={text.more} busy={text.loading} />
     </>
   );

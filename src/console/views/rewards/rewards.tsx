@@ -85,24 +85,22 @@ function Result({ app, list, isFiltered }: { app: string; list: Pages<Entry>; is
       </div>
     );
   }
-  if (rows.length === 0 && !hasMore) {
+  if (rows.length === 0) {
     return isFiltered ? <Empty title={text.noneTitle}>{text.none}</Empty> : <Empty title={text.empty} />;
   }
   return (
     <>
       <Stale of={first} retry={reload} />
-      {rows.length > 0 && (
-        <div class="card table-card">
-          <Table
-            stacks
-            name={text.tableName}
-            columns={columns(app)}
-            rows={rows}
-            rowKey={({ transaction_id }) => transaction_id}
-          />
-        </div>
-      )}
-      <More of={list} label={rows.length > 0 ? text.older : text.goOn} busy={text.looking} />
+      <div class="card table-card">
+        <Table
+          stacks
+          name={text.tableName}
+          columns={columns(app)}
+          rows={rows}
+          rowKey={({ transaction_id }) => transaction_id}
+        />
+      </div>
+      <More of={list} label={text.older} busy={text.looking} />
       {!hasMore && <p class="note">{text.end}</p>}
     </>
   );

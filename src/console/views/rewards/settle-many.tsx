@@ -26,7 +26,9 @@ interface Props {
 export function SettleMany({ filter, appName, onSettled }: Props) {
   const [isOpen, setOpen] = useState(false);
   const actions = filter.status ? ACTIONS[filter.status] : [];
-  const isPossible = actions.length > 0;
+  // An approval pays whatever a reward was refused for, also one that was paid already.
+  const needsReason = filter.status === "refused" && !filter.reason;
+  const isPossible = actions.length > 0 && !needsReason;
   return (
     <div class="row">
       <button
@@ -40,7 +42,7 @@ export function SettleMany({ filter, appName, onSettled }: Props) {
       </button>
       {!isPossible && (
         <span class="note" id="settle-hint">
-          {filter.status ? text.manyNone : text.manyHint}
+          {needsReason ? text.manyReason : filter.status ? text.manyNone : text.manyHint}
         </span>
       )}
       {isOpen && isPossible && (

@@ -50,8 +50,7 @@ export function Search() {
 
 function Answer({ found, state }: { found: Found; state: SearchState }) {
   const { matches } = found;
-  const isAll = !found.needs_app && !found.is_incomplete;
-  const only = matches.length === 1 && isAll && opensAtOnce(matches[0]!) ? matches[0] : null;
+  const only = matches.length === 1 && !found.is_incomplete && opensAtOnce(matches[0]!) ? matches[0] : null;
   useEffect(() => {
     // In the place of the search, so that the way back leads past it.
     if (only) navigate(hrefOf(only), "replace");
@@ -66,7 +65,7 @@ function Answer({ found, state }: { found: Found; state: SearchState }) {
       {matches.map((match, index) => (
         <Details key={index} match={match} />
       ))}
-      {found.needs_app && <AskApp state={state} />}
+      {found.needs_app && !isCredential(state.text) && <AskApp state={state} />}
     </>
   );
 }
@@ -87,7 +86,7 @@ function Details({ match }: { match: Match }) {
   return match.is_expired ? <ExpiredClickFound match={match} /> : <ClickFound match={match} />;
 }
 
-/** Ids of users and transactions are known within an app only. */
+/** The id of a user is known within an app only. */
 function AskApp({ state }: { state: SearchState }) {
   const [app, setApp] = useState(state.app);
   const [isBad, setBad] = useState(false);

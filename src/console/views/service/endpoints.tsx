@@ -10,6 +10,7 @@ import { attention } from "../../messages/attention";
 import { service } from "../../messages/service";
 import { appPath, ATTENTION_PATH } from "../../router";
 import type { AttentionItem } from "../../types/attention";
+import { AskEndpoints } from "./ask-endpoints";
 import { Section } from "./section";
 
 const text = service.endpoints;
@@ -44,6 +45,7 @@ export function Endpoints() {
             />
           )}
           {hasMore && <p class="note card-foot padded-top">{text.more}</p>}
+          <AskEndpoints />
         </>
       )}
     </Section>

@@ -11,6 +11,7 @@ use crate::outbox::{
     peers::Peers,
     terms,
 };
+use contract::outbox::Disabled;
 use domain::{
     callbacks::{
         delivery::{Next, judge},
@@ -147,7 +148,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.observer.concluded(self.now_ms(), &concluded);
         stored?;
         if judgement.disables {
-            self.spawn(Rc::clone(self).tell_disabled(callback.revision));
+            self.spawn(Rc::clone(self).tell_disabled(Disabled {
+                revision: callback.revision,
+                enabled_ms: callback.enabled_ms,
+            }));
         }
         if judgement.next == Next::Delivered {
             self.committed()
@@ -157,12 +161,12 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         }
     }
 
-    /// Tells the app's other outboxes that the endpoint of this revision of settings has disabled itself.
-    async fn tell_disabled(self: Rc<Self>, revision: i64) {
+    /// Tells the app's other outboxes that the endpoint has disabled itself.
+    async fn tell_disabled(self: Rc<Self>, disabled: Disabled) {
         if let Ok(Some(state)) = endpoint::read(self.shell.storage())
             && let Some(current) = &state.current
         {
-            calls::tell_disabled(self.runtime(), state.shard, current.outbox_shards, revision).await;
+            calls::tell_disabled(self.runtime(), state.shard, current.outbox_shards, disabled).await;
         }
     }
 }
