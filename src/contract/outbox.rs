@@ -2,11 +2,13 @@
 
 mod check;
 mod day;
+mod endpoint;
 mod reward;
 mod settle;
 
 pub use check::{CheckPostback, CheckedPostback, FindTxn, NumberedTerms};
 pub use day::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay};
+pub use endpoint::{Disabled, Enable, EndpointState, GetStatus, Standing};
 pub use reward::{ClickOutcome, ClickReward, ReadClick, ReadReward, ReplayReward, ReplayRewards};
 pub use settle::{Settle, SettleFilter, SettleMany, Settled};
 
@@ -121,15 +123,6 @@ pub struct Claimed {
     pub claimed: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Disabled {
-    /// The revision of the callback settings whose endpoint it was.
-    pub revision: i64,
-    /// When that endpoint was switched on again last, in milliseconds.
-    #[serde(default)]
-    pub enabled_ms: i64,
-}
-
 /// A part of `GET …/conversions`: an outbox's log of conversions, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct List {
@@ -186,18 +179,6 @@ pub struct ReplayMany {
     pub after: i64,
     /// `until` of the previous step.
     pub until: Option<i64>,
-}
-
-/// `GET …/callback`: the endpoint's standing with this outbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GetStatus {}
-
-/// `POST …/callback/enable`, answered by the endpoint's standing afterwards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Enable {
-    /// When somebody switched it on, in milliseconds: the same for all outboxes of the app.
-    #[serde(default)]
-    pub at_ms: i64,
 }
 
 /// `POST …/callback_test`. Each call sends a test callback.
@@ -273,32 +254,6 @@ pub struct Replayed {
     pub next: Option<i64>,
     /// The end of the replayed period in UNIX seconds, which all further steps keep.
     pub until: i64,
-}
-
-/// The standing of an app's endpoint with an outbox, or with all of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
-    pub state: EndpointState,
-    pub consecutive_failures: u32,
-    /// UNIX seconds.
-    pub next_try_ts: Option<i64>,
-    /// Callbacks that wait, and dead letters.
-    pub waiting: i64,
-    pub dead: i64,
-    /// Conversions whose cap has not been taken yet.
-    pub reserving: i64,
-}
-
-/// Of the outboxes' states the last in this order is the app's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EndpointState {
-    /// There is no callback.
-    #[default]
-    None,
-    Healthy,
-    Failing,
-    Disabled,
 }
 
 /// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).

@@ -78,27 +78,26 @@ impl Reports {
     }
 
     /// Keeps the advertiser of an offer. The postbacks that were counted for the offer before are the advertiser's.
-    pub fn learn(&self, terms: (OfferId, i64), advertiser: &AdvertiserId) {
+    pub fn learn(&self, terms: &(OfferId, i64), advertiser: &AdvertiserId) {
         if let Some(Err(count)) = self.keep(terms, Ok(advertiser.clone())) {
             self.count_lost(advertiser, count);
         }
     }
 
     /// Counts a postback for an offer whose advertiser is not learned.
-    pub fn count_unknown(&self, terms: (OfferId, i64)) {
-        let counted = match self.advertisers.borrow().get(&terms) {
-            Some(Err(count)) => *count,
-            _ => 0,
-        };
-        self.keep(terms, Err(counted.saturating_add(1)));
+    pub fn count_unknown(&self, terms: &(OfferId, i64)) {
+        let before = self.keep(terms, Err(1));
+        if let Some(Err(count)) = before {
+            self.keep(terms, Err(count.saturating_add(1)));
+        }
     }
 
-    fn keep(&self, terms: (OfferId, i64), known: Known) -> Option<Known> {
+    fn keep(&self, terms: &(OfferId, i64), known: Known) -> Option<Known> {
         let mut advertisers = self.advertisers.borrow_mut();
         if advertisers.len() >= MAX_KNOWN {
             advertisers.clear();
         }
-        advertisers.insert(terms, known)
+        advertisers.insert(terms.clone(), known)
     }
 
     /// Whether the catalog may be asked now.

@@ -4,6 +4,7 @@
 
 use std::{rc::Rc, time::Duration};
 
+use serde::Deserialize;
 use worker::Delay;
 
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
     isolate::{Isolate, RequestContext},
 };
 use contract::{
-    catalog::{self, GetOfferTerms, KnownOffer},
+    catalog::{self, GetOfferTerms},
     postbacks::{ReceivedPostback, address},
 };
 use domain::{
@@ -123,7 +124,7 @@ fn try_note(context: &RequestContext, sent: Sent<'_>, mut proof: Proof, answer: 
     // Only the advertiser of a click's offer is answered 200.
     if answer.status() == 200
         && known.is_none()
-        && let (Some(advertiser), Some(terms)) = (&by_token, terms.clone())
+        && let (Some(advertiser), Some(terms)) = (&by_token, &terms)
     {
         isolate.reports.learn(terms, advertiser);
     }
@@ -137,18 +138,19 @@ fn try_note(context: &RequestContext, sent: Sent<'_>, mut proof: Proof, answer: 
         }
     } else if let Some(click) = proof.click {
         if !isolate.reports.may_look_up(context.now_ms) {
-            terms
-                .into_iter()
-                .for_each(|terms| isolate.reports.count_unknown(terms));
+            if let Some(terms) = &terms {
+                isolate.reports.count_unknown(terms);
+            }
             return;
         }
         let row = row(Some(&click));
         let (workers, isolate) = (context.workers.clone(), Rc::clone(isolate));
         context.go_on(log_panics("postbacks", async move {
-            let Some((advertiser, row)) = find_advertiser(&workers, &isolate, click, row).await else {
-                terms
-                    .into_iter()
-                    .for_each(|terms| isolate.reports.count_unknown(terms));
+            let found = find_advertiser(&workers, &isolate, click, row).await;
+            let Some((advertiser, row)) = found else {
+                if let Some(terms) = &terms {
+                    isolate.reports.count_unknown(terms);
+                }
                 return;
             };
             if isolate.reports.add(&advertiser, now_ms(), || row) {
@@ -189,6 +191,17 @@ fn received(at_ms: i64, sent: Sent<'_>, click: Option<&ProvenClick>, answer: &An
     }
 }
 
+/// What is needed of [`contract::catalog::KnownOffer`].
+#[derive(Deserialize)]
+struct Known {
+    terms: Owner,
+}
+
+#[derive(Deserialize)]
+struct Owner {
+    advertiser_id: AdvertiserId,
+}
+
 /// The advertiser whose offer was clicked. Without an answer the postback is left out.
 async fn find_advertiser(
     workers: &Workers,
@@ -217,9 +230,9 @@ async fn find_advertiser(
     let reply = reply
         .inspect_err(|error| log::warn("postbacks", format_args!("the catalog: {error}")))
         .ok()?;
-    let known: KnownOffer = serde_json::from_str(&reply.body).ok()?;
-    let advertiser = known.terms.advertiser_id;
-    isolate.reports.learn(terms, &advertiser);
+    let Known { terms: owner } = serde_json::from_str(&reply.body).ok()?;
+    let advertiser = owner.advertiser_id;
+    isolate.reports.learn(&terms, &advertiser);
     Some((advertiser, row))
 }
 

@@ -5,12 +5,14 @@ mod accounts;
 mod activity;
 mod attention;
 mod audit_words;
+mod callbacks;
 mod catalog;
 mod conversion_query;
 mod ledger;
 mod lists;
 mod offers;
-pub mod outbox;
+mod outbox;
+pub mod outboxes;
 mod postback_check;
 mod postbacks;
 mod reconcile;
@@ -57,7 +59,7 @@ pub async fn call(
         Handler::Health => Ok(health::health(context).await),
         Handler::Describe => return Ok(describe()),
         Handler::Metrics => Ok(metrics::answer(context).await),
-        Handler::ListCallbacks => outbox::list_callbacks(context, query).await,
+        Handler::ListCallbacks => callbacks::list(context, query).await,
         Handler::Reconcile => reconcile::reconcile(context, query).await,
         Handler::ListPostbacks => postbacks::list(context, segments, query).await,
         Handler::CheckPostback => postback_check::check(context, request).await,

@@ -2,6 +2,7 @@
 
 mod documents;
 mod imports;
+mod lists;
 
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use worker::Request;
 use super::{own_app, visitor::Visitor};
 use crate::{
     isolate::RequestContext,
-    operator::outbox::Outboxes,
+    operator::outboxes::Outboxes,
     outbox::{callback_sender::CallbackSender, tester::NO_CALLBACK},
     refusal::Refusal,
     site::audited,

@@ -1,10 +1,6 @@
 //! `GET …/reconcile`: compares what an app's outboxes paid on a UTC day with the ledger's facts.
 
-use super::{
-    TIMEOUT,
-    outbox::{Outboxes, answer},
-    parameter,
-};
+use super::{TIMEOUT, outbox::answer, outboxes::Outboxes, parameter};
 use crate::{
     isolate::RequestContext,
     outbox::reconcile::{Comparison, MAX_TRANSACTIONS, read_day},

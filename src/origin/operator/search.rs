@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{TIMEOUT, ask_catalog, outbox::Outboxes, read_reply, require};
+use super::{TIMEOUT, ask_catalog, outboxes::Outboxes, read_reply, require};
 use crate::{isolate::RequestContext, outbox::merge, refusal::Refusal};
 use contract::{
     catalog::{Resource, Search},
