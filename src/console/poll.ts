@@ -2,8 +2,11 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { type CachedView, useCached } from "../pages/cache";
+import { isRefused } from "../pages/client";
 
 const POLL_MILLISECONDS = 5000;
+/** For what the catalog has a part in: there is one, which clicks and offers need. */
+export const CATALOG_POLL_MILLISECONDS = 10_000;
 const LONGEST_PAUSE_MILLISECONDS = 60_000;
 
 interface Polling<Data> {
@@ -30,10 +33,7 @@ export function usePolling<Data>({ key, of, isPoll, changes, milliseconds = POLL
     };
     const poll = async () => {
       const { of: asked, changes: mayChange } = latest.current;
-      const status = asked.error?.status ?? 0;
-      // A request that is wrong stays wrong.
-      const isRefused = status >= 400 && status < 500 && status !== 429;
-      if (document.hidden || isRefused || !mayChange(asked.data)) return wait(milliseconds);
+      if (document.hidden || isRefused(asked.error) || !mayChange(asked.data)) return wait(milliseconds);
       isPoll.current = true;
       await asked.reload();
       isPoll.current = false;
@@ -56,9 +56,10 @@ export function usePolled<Data>(
   key: string,
   load: (isPoll: boolean) => Promise<Data>,
   changes: (data: Data | undefined) => boolean = () => true,
+  milliseconds = POLL_MILLISECONDS,
 ): CachedView<Data> {
   const isPoll = useRef(false);
   const cached = useCached(key, () => load(isPoll.current));
-  usePolling({ key, of: cached, isPoll, changes });
+  usePolling({ key, of: cached, isPoll, changes, milliseconds });
   return cached;
 }

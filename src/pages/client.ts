@@ -157,6 +157,10 @@ export const putTagged = <Document extends object>(path: string, body: object, s
 /** The condition of a write: the document has this tag. */
 export const ifMatch = (tag: string): Headers => ({ "If-Match": tag });
 /** The document is another than the write replaces, or there is one where it makes a new one. */
+/** A request that is wrong stays wrong, so it is not sent again. */
+export const isRefused = (error: unknown) =>
+  error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
+
 export const isChangedMeanwhile = (error: unknown) => error instanceof ApiError && error.status === 412;
 
 // Writes are refused without this content type, and a body carries it.

@@ -17,8 +17,8 @@ const OPEN = [
 ];
 const SECONDS = 20;
 
-/** Other objects answer these. */
-const OTHERS = /^\/v1\/console\/session$|^\/v1\/operator\/(attention$|apps\/[^/]+\/(conversions|replays))/;
+/** Other objects alone answer these. */
+const OTHERS = /^\/v1\/(console\/session|operator\/attention)$/;
 
 let admin;
 const shared = suite({ facts: false }, async (signpost) => {

@@ -3,6 +3,7 @@
 import { get, id, post, remove } from "../../pages/client";
 import { queryText } from "../../pages/query-text";
 import type { ReplayCalls } from "../../pages/rewards/replay-many";
+import { CATALOG_POLL_MILLISECONDS } from "../poll";
 import type { ReplayCount, ReplayProgress } from "../types";
 import type * as T from "../types/rewards";
 import { ask, OPERATOR } from "./operator";
@@ -31,6 +32,7 @@ export const replayCalls: ReplayCalls = {
   countReplay: (appId, question) => post<ReplayCount>(`${app(appId)}/replays`, { ...question, dry_run: true }),
   startReplay: (appId, body, key) =>
     post<{ replay_id: string }>(`${app(appId)}/replays`, body, { "Idempotency-Key": key }),
-  replay: (appId, replayId) => get<ReplayProgress>(`${app(appId)}/replays/${id(replayId)}`),
+  replay: (appId, replayId) => ask<ReplayProgress>(`${app(appId)}/replays/${id(replayId)}`, true),
+  pollMilliseconds: CATALOG_POLL_MILLISECONDS,
   cancelReplay: (appId, replayId) => remove(`${app(appId)}/replays/${id(replayId)}`),
 };

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { useAction, useIdempotencyKey } from "../action";
-import { ApiError } from "../client";
+import { ApiError, isRefused } from "../client";
 import { Dialog } from "../components/dialog";
 import { Choices, Field } from "../components/field";
 import { focusHeading } from "../components/heading";
@@ -13,8 +13,6 @@ import { DELIVERY_NAMES, replay as text } from "../messages/rewards";
 import { withVerification } from "../passkeys";
 import { generation } from "../session";
 import type { ReplayCount, ReplayFilter, ReplayProgress, ReplayQuestion, RewardDelivery } from "../types";
-
-const POLL_MILLISECONDS = 2000;
 
 interface Running {
   account: number;
@@ -35,7 +33,9 @@ export interface ReplayCalls {
     body: { filter: ReplayFilter; until: number },
     key: string,
   ) => Promise<{ replay_id: string }>;
+  /** How far a replay is. It is a poll, which does not extend the session. */
   replay: (appId: string, replayId: string) => Promise<ReplayProgress>;
+  pollMilliseconds: number;
   cancelReplay: (appId: string, replayId: string) => Promise<void>;
 }
 
@@ -208,12 +208,14 @@ function Progress({ run, calls, mayStop }: ProgressProps) {
     const next = await calls.replay(appId, replayId);
     if (running.peek()?.replayId === replayId) running.value = { ...run, progress: next };
   };
+  const [refusal, setRefusal] = useState<unknown>(null);
   useEffect(() => {
-    if (isOver) return;
+    if (isOver || refusal) return;
     // One that is not answered is made up for by the next.
-    const timer = setInterval(() => !document.hidden && void update().catch(() => {}), POLL_MILLISECONDS);
+    const poll = () => update().catch((error) => isRefused(error) && setRefusal(error));
+    const timer = setInterval(() => !document.hidden && void poll(), calls.pollMilliseconds);
     return () => clearInterval(timer);
-  }, [replayId, isOver]);
+  }, [replayId, isOver, refusal]);
   const cancel = useAction(async () => {
     await withVerification(() => calls.cancelReplay(appId, replayId));
     await update();
@@ -222,7 +224,7 @@ function Progress({ run, calls, mayStop }: ProgressProps) {
     <div class="banner">
       <p role="status">{state === "running" ? text.running(replayed, count) : text[state](replayed)}</p>
       {!isOver && <progress max={Math.max(count, 1)} value={replayed} aria-label={text.progress} />}
-      <FormError error={cancel.error} />
+      <FormError error={cancel.error ?? refusal} />
       {(isOver || mayStop) && (
         <button
           type="button"

@@ -10,7 +10,7 @@ import { Story } from "../../../pages/rewards/story";
 import { rewardsApi } from "../../api/rewards";
 import { useAppNames } from "../../app-names";
 import { erase, rewards as text, settle } from "../../messages/rewards";
-import { usePolled } from "../../poll";
+import { CATALOG_POLL_MILLISECONDS, usePolled } from "../../poll";
 import { appPath, offerPath, publisherPath } from "../../router";
 import { may } from "../../session";
 import type { OperatorStory, Settling } from "../../types/rewards";
@@ -28,6 +28,7 @@ export function Reward({ appId, transactionId }: Props) {
     `reward ${appId} ${transactionId}`,
     (isPoll) => rewardsApi.story(appId, transactionId, isPoll),
     (story) => story?.callbacks.some(({ delivery }) => delivery === "waiting") ?? false,
+    CATALOG_POLL_MILLISECONDS,
   );
   const { nameOf } = useAppNames();
   const { data: story, error, reload } = cached;

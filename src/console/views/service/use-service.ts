@@ -3,4 +3,7 @@
 import { serviceApi } from "../../api/service";
 import { usePolled } from "../../poll";
 
-export const useService = () => usePolled("service", serviceApi.service);
+// The catalog counts its rows for each answer.
+const POLL_MILLISECONDS = 30_000;
+
+export const useService = () => usePolled("service", serviceApi.service, () => true, POLL_MILLISECONDS);

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../pages/action";
-import { ApiError } from "../../../pages/client";
+import { ApiError, isRefused } from "../../../pages/client";
 import { api } from "../../api";
 import type { RewardFilter, RewardPage, RewardRow } from "../../types";
 
@@ -97,8 +97,7 @@ export function useLog(filter: RewardFilter | null): Log {
       } catch (error) {
         if (!isCurrent || !(error instanceof ApiError)) return;
         setState({ page: page.current, error });
-        // A request that is wrong stays wrong.
-        if (error.status >= 400 && error.status < 500 && error.status !== 429) return;
+        if (isRefused(error)) return;
         failures += 1;
         const wait = Math.min(LONGEST_PAUSE_MILLISECONDS, POLL_MILLISECONDS * 2 ** failures);
         next(Math.max(wait, (error.retryAfter ?? 0) * 1000));
@@ -123,6 +122,8 @@ export function useLog(filter: RewardFilter | null): Log {
     if (shown?.cursor !== cursor) return;
     const known = new Set(shown.rows.map(keyOf));
     const rows = [...shown.rows, ...answer.rows.filter((row) => !known.has(keyOf(row)))];
+    // Who reads so far back is not sent to the newest by what changes meanwhile.
+    if (rows.length > MOST_ROWS) setPaused(true);
     // Changes are asked for from the first page on.
     show({ ...shown, rows, cursor: answer.cursor });
   });
