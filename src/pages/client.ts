@@ -157,11 +157,10 @@ export const putTagged = <Document extends object>(path: string, body: object, s
 /** The condition of a write: the document has this tag. */
 export const ifMatch = (tag: string): Headers => ({ "If-Match": tag });
 /** The document is another than the write replaces, or there is one where it makes a new one. */
-/** A request that is wrong stays wrong, so it is not sent again. */
+export const isChangedMeanwhile = (error: unknown) => error instanceof ApiError && error.status === 412;
+/** A request that is wrong stays wrong, so it is not sent again by itself. */
 export const isRefused = (error: unknown) =>
   error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429;
-
-export const isChangedMeanwhile = (error: unknown) => error instanceof ApiError && error.status === 412;
 
 // Writes are refused without this content type, and a body carries it.
 export const remove = (path: string) => call<void>("DELETE", path, {});

@@ -46,6 +46,31 @@ for (const Hand of HANDS) {
   }
 }
 
+test("a replay that cannot be watched any more says so, and is asked for again only by its reader", async () => {
+  const path = `/v1/dashboard/apps/${APP}/replays`;
+  const page = await shared.open({ cookie: await shared.signpost.signIn(), refusals: [[404, `${path}/42`]] });
+  const started = { count: 3, until: Math.floor(Date.now() / 1000), replay_id: "42" };
+  let answer = { json: { state: "running", replayed: 1 } };
+  await page.route((url) => url.pathname === path, (route) => route.fulfill({ json: started }));
+  await page.route((url) => url.pathname === `${path}/42`, (route) => route.fulfill(answer));
+  await page.goto(`/dashboard/rewards?app=${APP}`);
+  await page.getByRole("button", { name: "Send callbacks again" }).click();
+  await page.getByRole("button", { name: "Send 3 callbacks again", exact: true }).click();
+  await page.getByText("Queueing callbacks to be sent again: 1 of 3.").waitFor();
+  answer = { status: 404, json: { code: "not_found", error: "there is no such replay" } };
+  await page.getByText("There is no such replay.").waitFor();
+  const asked = () => page.requests.filter((request) => request === `GET ${path}/42`).length;
+  const before = asked();
+  await page.waitForTimeout(5000);
+  assert.equal(asked(), before, "a request that is wrong stays wrong");
+  answer = { json: { state: "done", replayed: 3 } };
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("3 callbacks were queued to be sent again.").waitFor();
+  await page.getByRole("button", { name: "Close", exact: true }).click();
+  await page.getByRole("button", { name: "Send callbacks again" }).waitFor();
+  await closePage(page);
+});
+
 test("a publisher switches on a callback that its receiver switched off", async (context) => {
   const { signpost } = shared;
   const receiver = await startReceiver();

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { useAction, useIdempotencyKey } from "../action";
+import { useCached } from "../cache";
 import { ApiError, isRefused } from "../client";
 import { Dialog } from "../components/dialog";
 import { Choices, Field } from "../components/field";
@@ -11,6 +12,7 @@ import { FormError } from "../components/states";
 import { common } from "../messages";
 import { DELIVERY_NAMES, replay as text } from "../messages/rewards";
 import { withVerification } from "../passkeys";
+import { usePolling } from "../poll";
 import { generation } from "../session";
 import type { ReplayCount, ReplayFilter, ReplayProgress, ReplayQuestion, RewardDelivery } from "../types";
 
@@ -19,7 +21,6 @@ interface Running {
   appId: string;
   replayId: string;
   count: number;
-  progress: ReplayProgress | null;
 }
 
 /** Kept beyond the view, so that whoever comes back to it sees how far it is. */
@@ -123,7 +124,7 @@ function Question({ calls, app: appId, appName, fixed, ignored, questionOf, onCl
     const { count, until, filter } = counted!;
     const body = { filter, until };
     const { replay_id } = await withVerification(() => calls.startReplay(appId, body, key(body)));
-    running.value = { account: generation.peek(), appId, replayId: replay_id, count, progress: null };
+    running.value = { account: generation.peek(), appId, replayId: replay_id, count };
     onClose();
     focusHeading();
   });
@@ -200,40 +201,47 @@ function explained(error: unknown): unknown {
 
 type ProgressProps = Pick<Props, "calls" | "mayStop"> & { run: Running };
 
+const isRunning = (progress: ReplayProgress | undefined) => progress === undefined || progress.state === "running";
+
 function Progress({ run, calls, mayStop }: ProgressProps) {
-  const { appId, replayId, count, progress } = run;
-  const { state, replayed } = progress ?? { state: "running", replayed: 0 };
-  const isOver = state !== "running";
-  const update = async () => {
-    const next = await calls.replay(appId, replayId);
-    if (running.peek()?.replayId === replayId) running.value = { ...run, progress: next };
-  };
-  const [refusal, setRefusal] = useState<unknown>(null);
-  useEffect(() => {
-    if (isOver || refusal) return;
-    // One that is not answered is made up for by the next.
-    const poll = () => update().catch((error) => isRefused(error) && setRefusal(error));
-    const timer = setInterval(() => !document.hidden && void poll(), calls.pollMilliseconds);
-    return () => clearInterval(timer);
-  }, [replayId, isOver, refusal]);
+  const { appId, replayId, count } = run;
+  const key = `replay ${appId} ${replayId}`;
+  const cached = useCached(key, () => calls.replay(appId, replayId));
+  usePolling({ key, of: cached, changes: isRunning, milliseconds: calls.pollMilliseconds });
+  const { data, error, reload } = cached;
+  const { state, replayed } = data ?? ({ state: "running", replayed: 0 } as const);
+  const isOver = !isRunning(data);
+  // It is not asked for any more by itself.
+  const isLost = isRefused(error);
   const cancel = useAction(async () => {
     await withVerification(() => calls.cancelReplay(appId, replayId));
-    await update();
+    await reload();
   });
   return (
     <div class="banner">
       <p role="status">{state === "running" ? text.running(replayed, count) : text[state](replayed)}</p>
       {!isOver && <progress max={Math.max(count, 1)} value={replayed} aria-label={text.progress} />}
-      <FormError error={cancel.error ?? refusal} />
-      {(isOver || mayStop) && (
-        <button
-          type="button"
-          class="button small"
-          aria-disabled={cancel.isRunning}
-          onClick={() => (isOver ? (running.value = null) : void cancel.run())}
-        >
-          {isOver ? common.close : text.cancel}
+      <FormError error={cancel.error ?? error} />
+      {isLost && (
+        <button type="button" class="button small" onClick={() => void reload()}>
+          {common.retry}
         </button>
+      )}
+      {isOver || isLost ? (
+        <button type="button" class="button small" onClick={() => (running.value = null)}>
+          {common.close}
+        </button>
+      ) : (
+        mayStop && (
+          <button
+            type="button"
+            class="button small"
+            aria-disabled={cancel.isRunning}
+            onClick={() => void cancel.run()}
+          >
+            {text.cancel}
+          </button>
+        )
       )}
     </div>
   );

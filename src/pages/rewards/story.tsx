@@ -17,6 +17,10 @@ export interface StorySite {
   replay: ((transactionId: string) => Promise<unknown>) | null;
 }
 
+/** Whether one of its callbacks is still to be sent, so that the story goes on. */
+export const isWaiting = (story: RewardStory | undefined) =>
+  story?.callbacks.some(({ delivery }) => delivery === "waiting") ?? false;
+
 interface Props {
   story: RewardStory;
   site: StorySite;

@@ -2,13 +2,11 @@
 
 import { useRef } from "preact/hooks";
 import { search } from "../../../pages/navigation";
+import { usePolling } from "../../../pages/poll";
 import { type ListPage, type Pages, usePages } from "../../../pages/use-pages";
 import { advertisersApi } from "../../api/advertisers";
-import { usePolling } from "../../poll";
+import { CATALOG_POLL_MILLISECONDS } from "../../poll";
 import type { Postback, TokenUse } from "../../types/advertisers";
-
-// The catalog answers, which must have time for the rest of the service.
-const POLL_MILLISECONDS = 10_000;
 
 interface Beside {
   tokens: TokenUse[];
@@ -35,7 +33,7 @@ export function usePostbacks(advertiserId: string): PostbackList {
     return { rows: page.postbacks, cursor: page.cursor, tokens: page.tokens, notShown: page.not_shown, since: page.since };
   });
   const { first, isOnlyFirst } = pages;
-  usePolling({ key, of: first, isPoll, changes: () => isOnlyFirst, milliseconds: POLL_MILLISECONDS });
+  usePolling({ key, of: first, isPoll, changes: () => isOnlyFirst, milliseconds: CATALOG_POLL_MILLISECONDS });
   // Another choice of answers is no reason to forget them.
   const uses = useRef<TokenUse[] | undefined>(undefined);
   uses.current = first.data?.tokens ?? uses.current;

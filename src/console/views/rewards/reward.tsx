@@ -6,7 +6,7 @@ import { Heading } from "../../../pages/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states";
 import { common } from "../../../pages/messages";
 import { story as storyText } from "../../../pages/messages/rewards";
-import { Story } from "../../../pages/rewards/story";
+import { isWaiting, Story } from "../../../pages/rewards/story";
 import { rewardsApi } from "../../api/rewards";
 import { useAppNames } from "../../app-names";
 import { erase, rewards as text, settle } from "../../messages/rewards";
@@ -27,7 +27,7 @@ export function Reward({ appId, transactionId }: Props) {
   const cached = usePolled(
     `reward ${appId} ${transactionId}`,
     (isPoll) => rewardsApi.story(appId, transactionId, isPoll),
-    (story) => story?.callbacks.some(({ delivery }) => delivery === "waiting") ?? false,
+    isWaiting,
     CATALOG_POLL_MILLISECONDS,
   );
   const { nameOf } = useAppNames();

@@ -1,12 +1,12 @@
 // The page of one reward's story.
 
-import { useEffect } from "preact/hooks";
 import { useCached } from "../../../pages/cache";
 import { CopyButton } from "../../../pages/components/copy-button";
 import { Heading } from "../../../pages/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states";
 import { story as text } from "../../../pages/messages/rewards";
-import { Story } from "../../../pages/rewards/story";
+import { usePolling } from "../../../pages/poll";
+import { isWaiting, Story } from "../../../pages/rewards/story";
 import { api } from "../../api";
 import { common } from "../../messages";
 import { rewards } from "../../messages/rewards";
@@ -22,19 +22,15 @@ interface Props {
 }
 
 export function Reward({ appId, transactionId }: Props) {
-  const cached = useCached(`reward ${appId} ${transactionId}`, () => api.reward(appId, transactionId));
+  const key = `reward ${appId} ${transactionId}`;
+  const cached = useCached(key, () => api.reward(appId, transactionId));
+  usePolling({ key, of: cached, changes: isWaiting, milliseconds: POLL_MILLISECONDS });
   const { nameOf } = useAppNames();
   const { data: story, error, reload } = cached;
   const role = session.value?.member.role;
   const mayReplay = role !== undefined && may(role, "replay");
   const userHref = (user: string) => `${REWARDS_PATH}?app=${appId}#${new URLSearchParams({ user })}`;
   const replay = (callbackId: string) => api.replayReward(appId, callbackId);
-  const isWaiting = story?.callbacks.some(({ delivery }) => delivery === "waiting") ?? false;
-  useEffect(() => {
-    if (!isWaiting) return;
-    const timer = setInterval(() => !document.hidden && void reload(), POLL_MILLISECONDS);
-    return () => clearInterval(timer);
-  }, [isWaiting]);
   return (
     <>
       <Heading
