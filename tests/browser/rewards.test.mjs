@@ -71,6 +71,52 @@ test("a replay that cannot be watched any more says so, and is asked for again o
   await closePage(page);
 });
 
+test("the live log pauses by itself where its reader has gone far back, and starts again with the newest", async () => {
+  const cookie = await shared.signpost.signIn();
+  await earn(shared.signpost, token, "player-of-the-long-log");
+  // A log of thousands is made of one reward.
+  const newest = () => shared.signpost.dashboard(cookie, "POST", "/rewards", { limit: 1 });
+  let real = await newest();
+  while (real.rows.length === 0) real = await newest();
+  const rows = (from, number) =>
+    Array.from({ length: number }, (_, index) => ({
+      ...real.rows[0],
+      transaction_id: `row-${from + index}`,
+      conversion_ts: real.rows[0].conversion_ts - from - index,
+    }));
+  const page = await shared.open({ cookie });
+  await page.route("**/v1/dashboard/rewards", (route) => {
+    const { cursor, after } = route.request().postDataJSON();
+    const json = after
+      ? { ...real, rows: [], cursor: null }
+      : cursor
+        ? { ...real, rows: rows(Number(cursor), 500), cursor: String(Number(cursor) + 500) }
+        : { ...real, rows: rows(0, 50), cursor: "50" };
+    return route.fulfill({ json });
+  });
+  await page.goto("/dashboard/rewards");
+  const log = page.getByRole("table", { name: "Delivery log" });
+  const haveRows = (number) =>
+    page.waitForFunction((rows) => document.querySelectorAll("main tbody tr").length === rows, number);
+  await log.waitFor();
+  const older = page.getByRole("button", { name: "Show older rewards" });
+  await older.click();
+  await haveRows(550);
+  await page.getByText(/^(Live|Behind by .*)$/).waitFor();
+  await older.click();
+  await haveRows(1050);
+  await page.getByText("Paused while older rewards are open").waitFor();
+  const calls = page.requests.length;
+  await page.waitForTimeout(5000);
+  assert.equal(page.requests.length, calls, "nothing is asked for");
+  await older.click();
+  await haveRows(1550);
+  await page.getByRole("button", { name: "Show the newest" }).click();
+  await haveRows(50);
+  await page.getByText(/^(Live|Behind by .*)$/).waitFor();
+  await closePage(page);
+});
+
 test("a publisher switches on a callback that its receiver switched off", async (context) => {
   const { signpost } = shared;
   const receiver = await startReceiver();

@@ -14,6 +14,8 @@ export const rewards = {
   paused: "Paused",
   pause: "Pause",
   goOn: "Go on",
+  pausedTooLong: "Paused while older rewards are open",
+  restart: "Show the newest",
   behind: (ms: number) => `Behind by ${durationText(ms)}`,
   stopped: "The log is not updated at present.",
   app: "App",

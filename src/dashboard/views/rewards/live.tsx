@@ -7,17 +7,22 @@ import type { Log } from "./use-log";
 const USUAL_MILLISECONDS = 3000;
 
 export function Live({ log }: { log: Log }) {
-  const { page, isPaused, error } = log;
+  const { page, isPaused, isTooLong, error } = log;
   const behind = page?.behind_ms ?? 0;
   const isLate = behind > USUAL_MILLISECONDS;
+  const state = isTooLong ? text.pausedTooLong : isPaused ? text.paused : isLate ? text.behind(behind) : text.live;
   return (
     <>
-      <p class={`live ${isPaused || error ? "off" : isLate ? "late" : ""}`}>
+      <p class={`live ${isPaused || isTooLong || error ? "off" : isLate ? "late" : ""}`}>
         <span class="live-mark" aria-hidden="true" />
-        {error ? text.stopped : isPaused ? text.paused : isLate ? text.behind(behind) : text.live}
+        {error ? text.stopped : state}
       </p>
-      <button type="button" class="button" onClick={() => log.setPaused(!isPaused)}>
-        {isPaused ? text.goOn : text.pause}
+      <button
+        type="button"
+        class="button"
+        onClick={() => (isTooLong ? log.restart() : log.setPaused(!isPaused))}
+      >
+        {isTooLong ? text.restart : isPaused ? text.goOn : text.pause}
       </button>
     </>
   );

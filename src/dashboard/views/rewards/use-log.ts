@@ -10,7 +10,8 @@ const POLL_MILLISECONDS = 2000;
 const LONGEST_PAUSE_MILLISECONDS = 30_000;
 const PAGE_ROWS = 50;
 const CHANGED_ROWS = 200;
-// Each row is some 20 elements. A log that has grown beyond starts again with its first page.
+// Each row is some 20 elements, so the log that is kept live has no more. One that has grown by new rows starts again with
+// its first page; one of which older pages are open is paused, so that its reader can go on to the last.
 const MOST_ROWS = 1000;
 
 interface State {
@@ -21,6 +22,10 @@ interface State {
 export interface Log extends State {
   isPaused: boolean;
   setPaused: (isPaused: boolean) => void;
+  /** It is paused because it is longer than what is kept live. */
+  isTooLong: boolean;
+  /** Starts again with the newest. */
+  restart: () => void;
   reload: () => void;
   older: { isRunning: boolean; error: unknown; run: () => Promise<void> };
 }
@@ -56,6 +61,7 @@ export function useLog(filter: RewardFilter | null): Log {
   const [isPaused, setPaused] = useState(false);
   const [round, setRound] = useState(0);
   const page = useRef<RewardPage | null>(null);
+  const hasOlder = useRef(false);
   const paused = useRef(isPaused);
   paused.current = isPaused;
   const key = JSON.stringify(filter);
@@ -63,9 +69,14 @@ export function useLog(filter: RewardFilter | null): Log {
     page.current = next;
     setState({ page: next, error: null });
   };
+  const forget = () => {
+    page.current = null;
+    hasOlder.current = false;
+  };
+  const isLong = (shown: RewardPage | null) => shown !== null && shown.rows.length > MOST_ROWS;
 
   useEffect(() => {
-    page.current = null;
+    forget();
     setState({ page: null, error: null });
   }, [key]);
 
@@ -80,7 +91,8 @@ export function useLog(filter: RewardFilter | null): Log {
       timer = setTimeout(() => void poll(), after);
     };
     const poll = async () => {
-      if (document.hidden || (paused.current && page.current)) return next(POLL_MILLISECONDS);
+      const isStill = paused.current || (hasOlder.current && isLong(page.current));
+      if (document.hidden || (isStill && page.current)) return next(POLL_MILLISECONDS);
       const shown = page.current;
       try {
         const answer = await api.rewards(
@@ -91,9 +103,9 @@ export function useLog(filter: RewardFilter | null): Log {
         // A page may have grown by older rows meanwhile.
         const known = page.current;
         show(shown && known ? merge(known, answer) : answer);
-        const isLong = page.current!.rows.length > MOST_ROWS;
-        if (isLong) page.current = null;
-        next(isLong || answer.has_more_changes ? 0 : POLL_MILLISECONDS);
+        const startsAgain = !hasOlder.current && isLong(page.current);
+        if (startsAgain) forget();
+        next(startsAgain || answer.has_more_changes ? 0 : POLL_MILLISECONDS);
       } catch (error) {
         if (!isCurrent || !(error instanceof ApiError)) return;
         setState({ page: page.current, error });
@@ -122,10 +134,15 @@ export function useLog(filter: RewardFilter | null): Log {
     if (shown?.cursor !== cursor) return;
     const known = new Set(shown.rows.map(keyOf));
     const rows = [...shown.rows, ...answer.rows.filter((row) => !known.has(keyOf(row)))];
-    // Who reads so far back is not sent to the newest by what changes meanwhile.
-    if (rows.length > MOST_ROWS) setPaused(true);
+    hasOlder.current = true;
     // Changes are asked for from the first page on.
     show({ ...shown, rows, cursor: answer.cursor });
   });
-  return { ...state, isPaused, setPaused, reload: () => setRound(round + 1), older };
+  const restart = () => {
+    forget();
+    setPaused(false);
+    setRound(round + 1);
+  };
+  const isTooLong = hasOlder.current && isLong(state.page);
+  return { ...state, isPaused, setPaused, isTooLong, restart, reload: () => setRound(round + 1), older };
 }
