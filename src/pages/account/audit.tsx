@@ -121,7 +121,7 @@ export function AuditEntries({ cacheKey, load, words = SHARED_WORDS }: Props) {
               name={SECTION_NAMES.audit}
               columns={columns(rows, words)}
               rows={rows}
-              rowKey={(entry) => `${entry.at} ${entry.actor_id ?? entry.by} ${entry.action} ${entry.subject_id ?? entry.subject}`}
+              rowKey={(_, index) => index}
             />
           </div>
           <More of={pages} label={text.more} />

@@ -26,7 +26,8 @@ interface Props<Row> {
   name: string;
   columns: Column<Row>[];
   rows: Row[];
-  rowKey: (row: Row) => string;
+  /** By its place where two rows may be the same. */
+  rowKey: (row: Row, index: number) => string | number;
   sorting?: Sorting;
   hasTotals?: boolean;
   isBusy?: boolean;
@@ -99,8 +100,8 @@ export function Table<Row>({
           </tbody>
         )}
         <tbody role={role("rowgroup")}>
-          {rows.map((row) => (
-            <tr key={rowKey(row)} role={role("row")}>
+          {rows.map((row, index) => (
+            <tr key={rowKey(row, index)} role={role("row")}>
               {columns.map((column, index) =>
                 index === 0 ? (
                   <th scope="row" key={column.key} role={role("rowheader")}>

@@ -61,7 +61,7 @@ export function StoryCallback({ callback, currency, replay, reload }: Props) {
           name={`${text.callback(EVENT_NAMES[event])}, ${text.tries.toLowerCase()}`}
           columns={columns}
           rows={attempts}
-          rowKey={({ at, ms }) => `${at} ${ms}`}
+          rowKey={(_, index) => index}
         />
       )}
       {isAsking && replay && (

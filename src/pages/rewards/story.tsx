@@ -137,8 +137,8 @@ function Timeline({ story }: { story: RewardStory }) {
     <section class="card padded" aria-labelledby="happened">
       <h2 id="happened">{text.happened}</h2>
       <ol class="timeline">
-        {happened.map(({ at, what }) => (
-          <li key={`${at} ${what}`}>
+        {happened.map(({ at, what }, index) => (
+          <li key={index}>
             <time dateTime={new Date(at * 1000).toISOString()}>{exactTimeText(at)}</time> <span>{what}</span>
           </li>
         ))}

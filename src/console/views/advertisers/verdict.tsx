@@ -19,16 +19,13 @@ export const Words = ({ status, verdict, remedy }: { status: number; verdict: st
   </>
 );
 
-/** A postback may have two parameters of one name. */
-type Keyed = Parameter & { key: string };
-
-const COLUMNS: Column<Keyed>[] = [
+const COLUMNS: Column<Parameter>[] = [
   { key: "name", header: text.parameter, cell: ({ name }) => <code>{name}</code> },
   { key: "value", header: text.value, cell: ({ value }) => <code class="parameter-value">{value}</code> },
 ];
 
 export function Parameters({ name, parameters }: { name: string; parameters: Parameter[] }) {
   if (parameters.length === 0) return <p class="note">{text.noParameters}</p>;
-  const rows: Keyed[] = parameters.map((parameter, index) => ({ ...parameter, key: String(index) }));
-  return <Table stacks name={name} columns={COLUMNS} rows={rows} rowKey={({ key }) => key} />;
+  // A postback may have two parameters of one name.
+  return <Table stacks name={name} columns={COLUMNS} rows={parameters} rowKey={(_, index) => index} />;
 }
