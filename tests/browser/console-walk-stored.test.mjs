@@ -75,7 +75,7 @@ test("an object at 85 % is found with its size, and leaves the list when it is s
   const page = await shared.open({ cookie: admin });
   const hand = new Mouse(page);
   const object = `outbox-${app}-0`;
-  await walk.followAttention(page, hand, "Nearly full", "a second app with more outboxes", `See the app: ${object}`);
+  await walk.followAttention(page, hand, "Storage nearly full", "a second app with more outboxes", `See the app: ${object}`);
   await page.getByRole("heading", { name: "App of large" }).waitFor();
   await walk.follow(page, hand, "Service");
   await page.getByRole("heading", { name: "Service" }).waitFor();

@@ -11,7 +11,7 @@ export const KIND_NAMES: Record<AttentionKind, string> = {
   dead: "Callback given up",
   disabled: "Callback switched off",
   failing: "Callback failing",
-  near_limit: "Nearly full",
+  near_limit: "Storage nearly full",
   batch_refused: "Sums refused",
 };
 
@@ -22,8 +22,8 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
   dead: "Callbacks that were tried for days without a 2xx answer. Send them again once the receiver works.",
   disabled: "Receivers that told us to stop. Their rewards wait until the callback is switched on again.",
   failing: "Receivers that did not answer 2xx five times in a row. Calls are tried again by themselves.",
-  near_limit: "Objects that use more than 80 % of the 10 GB that one may have. One with an app's number in its name holds that app's rewards: give new users a second app with more outboxes.",
-  batch_refused: "Sums of clicks or revenue that the receiving side refused. They are kept and sent again every 5 minutes, and are not in reports until code that accepts them is deployed.",
+  near_limit: "Stores that hold more than 8 of their 10 GB. An outbox keeps the rewards of the app whose App-Id is in its name: give new users a second app with more outboxes. Tell the developers of any other store.",
+  batch_refused: "Sums of clicks or revenue that did not get into the reports, which are too low until then. Tell the developers; the sums are safe, and are sent again every 5 minutes.",
 };
 
 const REASONS: Record<string, string> = {

@@ -7,8 +7,8 @@ import type { Comparison } from "../types/apps";
 export const reconcile = {
   title: "Reconcile a day",
   intro:
-    "Compares what an app's outboxes paid on a UTC day with the publisher's ledger, from which reports are made. " +
-    "Nothing is changed. Days stay comparable for 400 days.",
+    "Compares an app's UTC day in two places: its outboxes, which keep its rewards and send its callbacks, and the " +
+    "publisher's ledger, from which reports are made. Nothing is changed. Days stay comparable for 400 days.",
   day: "Day, in UTC",
   badDay: "Choose a day.",
   notFound: "There is no such app.",
@@ -19,7 +19,7 @@ export const reconcile = {
   agreeWaiting: (date: string, micro: number) =>
     `${dateText(date)} agrees so far: ${exactMoney(micro)} still waits to be sent to the ledger, which takes seconds.`,
   differ: (date: string, micro: number) => `${dateText(date)} differs by ${exactMoney(micro)}.`,
-  again: "Compare again after a minute, since outboxes and ledger are read one after the other. If it stays:",
+  again: "Compare again after a minute, since outboxes and ledger are read one after the other. If it stays, tell the developers:",
   outboxDiffers: (outboxes: number[]) =>
     `${outboxes.length === 1 ? "Outbox" : "Outboxes"} ${outboxes.join(", ")} ${outboxes.length === 1 ? "differs" : "differ"} ` +
     "from what the ledger confirmed: its database was restored to an earlier time or damaged.",

@@ -90,7 +90,7 @@ export const appForm = {
     events: "Call me when a reward is",
     eventHints: {
       approved: "a user has earned it: pay it",
-      reversed: "the advertiser took it back: take it back, the value is negative",
+      reversed: "it was taken back: take it from the user again, the value is negative",
       pending: "it waits for a check: pay nothing yet",
       rejected: "it will not be paid",
     } satisfies Record<CallbackEvent, string>,

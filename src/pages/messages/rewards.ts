@@ -20,7 +20,7 @@ export const STATE_HINTS: Record<RewardState, string> = {
   pending: "It waits for the advertiser. Nothing is paid yet.",
   held: `It waits for a check by ${REVIEWER}. Nothing is paid yet.`,
   rejected: "It was not paid.",
-  reversed: "The advertiser took it back.",
+  reversed: `It was taken back, by the advertiser or by ${REVIEWER}.`,
   refused: "It was refused and not paid.",
 };
 
