@@ -47,6 +47,14 @@ export const smallMoney = (value: number) => preciseDollars.format(value);
 /** All of an amount in micro-USD. */
 export const exactMoney = (micro: number) => exactDollars.format(micro / 1_000_000);
 
+// Control characters other than spaces; and the signs that turn the direction of text, of which one alone may end the
+// isolation that a page gives the text.
+const INVISIBLE = /[^\P{Cc}\t\n\r]|[\u202A-\u202E\u2066-\u2069]/gu;
+
+/** Text with its invisible signs as their code points: a U+202E within reads “[U+202E]”. */
+export const visibleText = (text: string) =>
+  text.replace(INVISIBLE, (sign) => `[U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}]`);
+
 export type Unit = "count" | "money" | "ratio";
 
 export function formatUnit(unit: Unit, value: number): string {

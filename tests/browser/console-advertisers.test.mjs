@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { members, postbackUrl, untilReported, views } from "./gallery/console-advertisers.mjs";
 import { closePage, WIDTHS } from "./support/browser.mjs";
+import { answerFor } from "./support/console.mjs";
 import { look } from "./support/gallery.mjs";
 import { HANDS } from "./support/hands.mjs";
 import { addPartner } from "./support/partner.mjs";
@@ -103,6 +104,31 @@ test("support reads tokens and postbacks and changes none", async () => {
     assert.equal(await page.getByRole("button", { name }).count(), 0, String(name));
   }
   await page.getByRole("table", { name: "Postbacks" }).getByText("Something is missing").waitFor();
+  await closePage(page);
+});
+
+test("a stranger's text turns nothing that stands beside it", async () => {
+  const page = await shared.open({ cookie: cookies.admin });
+  // Without its last sign the text would turn what follows; with it, it would end its own isolation.
+  const json = {
+    http_status: 409,
+    code: "already_rewarded",
+    verdict: "The user had the reward already.",
+    remedy: "Nothing has to be done.",
+    error: null,
+    transaction_id: null,
+    click: { app_id: "10000001", offer_id: "23817", goal_id: "410271", user_id: "\u2067resu\u2069\u202E" },
+    parameters: [{ name: "txn", value: "\u202Edro\u0007" }],
+  };
+  await answerFor(page, "POST", "postback_check", { json });
+  await page.goto("/console/advertisers/brindlefox-games");
+  await page.getByRole("textbox", { name: "Postback URL" }).fill("https://signpost.example/?txn=x");
+  await page.getByRole("button", { name: "Check it" }).click();
+  for (const shown of ["[U+2067]resu[U+2069][U+202E]", "[U+202E]dro[U+0007]"]) {
+    const text = page.getByText(shown, { exact: true });
+    await text.waitFor();
+    assert.equal(await text.evaluate((element) => getComputedStyle(element).unicodeBidi), "isolate");
+  }
   await closePage(page);
 });
 

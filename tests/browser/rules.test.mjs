@@ -9,7 +9,7 @@ import { importSource } from "./support/sources.mjs";
 
 const { convert, isRate } = await importSource("dashboard/views/apps/currency.ts");
 const { COUNTRIES } = await importSource("pages/countries.ts");
-const { amount } = await importSource("pages/format.ts");
+const { amount, visibleText } = await importSource("pages/format.ts");
 const { auditDetail, REPLAY_WORDS } = await importSource("pages/messages/audit.ts");
 const { findingText } = await importSource("dashboard/messages/tester.ts");
 const { findMacros, MACRO_NAMES } = await importSource("dashboard/views/apps/macros.ts");
@@ -41,6 +41,17 @@ test("a rate is above 0 and at most a billion with 6 decimals", () => {
   for (const rate of ["0.000001", "42.5", "1000000000", " 100 "]) assert.ok(isRate(rate), rate);
   for (const bad of ["", "0", "-1", "0.0000001", "1000000000.000001", "2000000000", "1e3", "1,5", "1."]) {
     assert.ok(!isRate(bad), bad);
+  }
+});
+
+test("invisible signs of others' text are shown, and their letters stay", () => {
+  for (const [text, shown] of [
+    ["Søren's “Café” שלום, مرحبا 🎲", "Søren's “Café” שלום, مرحبا 🎲"],
+    ["two\nlines\tand a tab", "two\nlines\tand a tab"],
+    ["a\u202Eb\u2069c", "a[U+202E]b[U+2069]c"],
+    ["\u0000\u001B[31m\u0085", "[U+0000][U+001B][31m[U+0085]"],
+  ]) {
+    assert.equal(visibleText(text), shown);
   }
 });
 

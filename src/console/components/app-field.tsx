@@ -2,6 +2,7 @@
 
 import { useId } from "preact/hooks";
 import { Field } from "../../pages/components/field";
+import { Name } from "../../pages/components/name";
 import { useAppNames } from "../app-names";
 import { rewards as text } from "../messages/rewards";
 
@@ -16,7 +17,7 @@ export function AppField({ value, onChange, error }: Props) {
   const list = useId();
   const known = apps.find(({ app_id }) => app_id === value);
   return (
-    <Field label={text.app} error={error} hint={known ? <bdi>{known.name}</bdi> : text.appHint}>
+    <Field label={text.app} error={error} hint={known ? <Name>{known.name}</Name> : text.appHint}>
       {(props) => (
         <>
           <input

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { Name } from "./name";
 
 export type Fact = [name: string, value: ComponentChildren];
 
@@ -17,7 +18,7 @@ export function Facts({ title, facts }: { title: string; facts: Fact[] }) {
           .map(([name, value]) => (
             <div key={name}>
               <dt>{name}</dt>
-              <dd>{typeof value === "string" ? <bdi>{value}</bdi> : value}</dd>
+              <dd>{typeof value === "string" ? <Name>{value}</Name> : value}</dd>
             </div>
           ))}
       </dl>

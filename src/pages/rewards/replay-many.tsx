@@ -8,6 +8,7 @@ import { ApiError, isRefused } from "../client";
 import { Dialog } from "../components/dialog";
 import { Choices, Field } from "../components/field";
 import { focusHeading } from "../components/heading";
+import { Name } from "../components/name";
 import { FormError } from "../components/states";
 import { common } from "../messages";
 import { DELIVERY_NAMES, replay as text } from "../messages/rewards";
@@ -155,7 +156,7 @@ function Question({ calls, app: appId, appName, fixed, ignored, questionOf, onCl
       </div>
       {fixed && (
         <p class="note">
-          <bdi>{text.only(fixed)}</bdi>
+          <Name>{text.only(fixed)}</Name>
         </p>
       )}
       {ignored && <p class="note">{ignored}</p>}

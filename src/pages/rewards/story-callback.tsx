@@ -3,6 +3,7 @@
 import { useId, useState } from "preact/hooks";
 import { ApiError } from "../client";
 import { Confirm } from "../components/dialog";
+import { Name } from "../components/name";
 import { Exact } from "../components/sent-request";
 import { say } from "../components/status";
 import { type Column, Table } from "../components/table";
@@ -42,7 +43,7 @@ export function StoryCallback({ callback, currency, replay, reload }: Props) {
           {DELIVERY_HINTS[delivery]} {next && text.nextTry(next)}
         </p>
         <p>
-          {amount(callback.value)} <bdi>{currency}</bdi>, <code class="mono">{transactionId}</code>
+          {amount(callback.value)} <Name>{currency}</Name>, <code class="mono">{transactionId}</code>
         </p>
         {fields && (
           <>

@@ -1,6 +1,7 @@
 // One reward's story: the click, the terms, the amounts, what happened when, and each callback with its tries.
 
 import { Facts, type Fact } from "../components/facts";
+import { Name } from "../components/name";
 import { amount, countryName, exactTimeText, smallMoney } from "../format";
 import { codeText, EVENT_NAMES, STATE_HINTS, story as text } from "../messages/rewards";
 import type { RewardStory } from "../types";
@@ -73,7 +74,7 @@ function Summary({ story, site }: { story: RewardStory; site: StorySite }) {
           ) : (
             user && (
               <>
-                <bdi>{user}</bdi>{" "}
+                <Name>{user}</Name>{" "}
                 <a class="note" href={site.userHref(user)}>
                   {text.userLog}
                 </a>

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { useAction } from "../../../pages/action";
 import { Dialog } from "../../../pages/components/dialog";
 import { Field } from "../../../pages/components/field";
+import { Name } from "../../../pages/components/name";
 import { Card } from "../../../pages/components/part";
 import { FormError } from "../../../pages/components/states";
 import { countryName, exactTimeText } from "../../../pages/format";
@@ -95,10 +96,10 @@ function Found({ check }: { check: PostbackCheck }) {
               </Fact>
             )}
             <Fact name={text.goal}>{click.goal_id}</Fact>
-            <Fact name={text.user}>{click.user_id}</Fact>
+            <Fact name={text.user}>{click.user_id && <Name>{click.user_id}</Name>}</Fact>
             <Fact name={text.clickedAt}>{click.clicked_at !== undefined && exactTimeText(click.clicked_at)}</Fact>
             <Fact name={text.country}>{click.country && countryName(click.country)}</Fact>
-            <Fact name={text.placement}>{click.placement}</Fact>
+            <Fact name={text.placement}>{click.placement && <Name>{click.placement}</Name>}</Fact>
           </dl>
         </>
       ) : (

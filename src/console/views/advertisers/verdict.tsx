@@ -1,5 +1,6 @@
 // An answer to a postback in words: its code, what happened, what mends it, and the parameters.
 
+import { Name } from "../../../pages/components/name";
 import { type Column, Table } from "../../../pages/components/table";
 import { codeName, doctor as text } from "../../messages/advertisers";
 import type { Parameter } from "../../types/advertisers";
@@ -20,8 +21,24 @@ export const Words = ({ status, verdict, remedy }: { status: number; verdict: st
 );
 
 const COLUMNS: Column<Parameter>[] = [
-  { key: "name", header: text.parameter, cell: ({ name }) => <code>{name}</code> },
-  { key: "value", header: text.value, cell: ({ value }) => <code class="parameter-value">{value}</code> },
+  {
+    key: "name",
+    header: text.parameter,
+    cell: ({ name }) => (
+      <code>
+        <Name>{name}</Name>
+      </code>
+    ),
+  },
+  {
+    key: "value",
+    header: text.value,
+    cell: ({ value }) => (
+      <code class="parameter-value">
+        <Name>{value}</Name>
+      </code>
+    ),
+  },
 ];
 
 export function Parameters({ name, parameters }: { name: string; parameters: Parameter[] }) {

@@ -1,5 +1,6 @@
 // Columns of what is open.
 
+import { Name } from "../../../pages/components/name";
 import type { Column } from "../../../pages/components/table";
 import { exactTimeText } from "../../../pages/format";
 import { ShortId } from "../../../pages/rewards/badges";
@@ -70,7 +71,7 @@ export const columns = (nameOf: (appId: string) => string): Column<AttentionItem
       return (
         app !== null && (
           <a href={appPath(app)}>
-            <bdi>{nameOf(app)}</bdi>
+            <Name>{nameOf(app)}</Name>
           </a>
         )
       );

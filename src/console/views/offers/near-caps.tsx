@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { useCached } from "../../../pages/cache";
 import { Warning } from "../../../pages/components/icons";
+import { Name } from "../../../pages/components/name";
 import { offersApi } from "../../api/offers";
 import { nearCaps as text } from "../../messages/offers";
 import { offerPath } from "../../router";
@@ -28,7 +29,10 @@ export function NearCaps() {
         <ul>
           {shown.map(({ offer_id: id, name, kind, used, lim }) => (
             <li key={`${id} ${kind}`}>
-              <a href={offerPath(id)}>{name ?? id}</a> <b>{text.share(used, lim)}</b>
+              <a href={offerPath(id)}>
+                <Name>{name ?? id}</Name>
+              </a>{" "}
+              <b>{text.share(used, lim)}</b>
               <span class="note">{text[kind](used, lim)}</span>
             </li>
           ))}

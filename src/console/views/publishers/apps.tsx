@@ -1,6 +1,7 @@
 // The apps of a publisher.
 
 import { More } from "../../../pages/components/more";
+import { Name } from "../../../pages/components/name";
 import { Empty, Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
 import { type Pages, usePages } from "../../../pages/use-pages";
@@ -54,7 +55,15 @@ export function hostOf(url: string): string {
 }
 
 const COLUMNS: Column<App>[] = [
-  { key: "name", header: text.app, cell: ({ app_id, name }) => <a href={appPath(app_id)}>{name}</a> },
+  {
+    key: "name",
+    header: text.app,
+    cell: ({ app_id, name }) => (
+      <a href={appPath(app_id)}>
+        <Name>{name}</Name>
+      </a>
+    ),
+  },
   { key: "id", header: text.appId, cell: ({ app_id }) => <code>{app_id}</code> },
   { key: "platform", header: text.platform, cell: ({ platform }) => PLATFORM_NAMES[platform] },
   { key: "currency", header: text.currency, cell: ({ currency }) => text.rate(currency.per_usd, currency.name) },

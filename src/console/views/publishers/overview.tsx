@@ -2,6 +2,7 @@
 
 import type { CachedView } from "../../../pages/cache";
 import { useCached } from "../../../pages/cache";
+import { Name } from "../../../pages/components/name";
 import { Failed, Skeleton, Stale } from "../../../pages/components/states";
 import { type Column, Table } from "../../../pages/components/table";
 import { addDays, count, moneyOf } from "../../../pages/format";
@@ -120,7 +121,11 @@ const columns = (nameOf: NameOf): Column<AppEndpoint>[] => [
   {
     key: "app",
     header: endpoints.app,
-    cell: ({ app_id }) => <a href={appPath(app_id)}>{nameOf(app_id)}</a>,
+    cell: ({ app_id }) => (
+      <a href={appPath(app_id)}>
+        <Name>{nameOf(app_id)}</Name>
+      </a>
+    ),
   },
   {
     key: "state",

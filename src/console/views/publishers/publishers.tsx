@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { Heading } from "../../../pages/components/heading";
 import { Plus } from "../../../pages/components/icons";
 import { More } from "../../../pages/components/more";
+import { Name } from "../../../pages/components/name";
 import { Segments } from "../../../pages/components/segments";
 import { Empty, Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
@@ -123,7 +124,9 @@ function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
       header: text.name,
       cell: ({ publisher_id: id, name }) => (
         <div class="offer">
-          <a href={publisherPath(id)}>{name}</a>
+          <a href={publisherPath(id)}>
+            <Name>{name}</Name>
+          </a>
           <span class="cell-second">{id}</span>
         </div>
       ),

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { refresh, useCached } from "../../../pages/cache";
 import { Confirm, SecretDialog } from "../../../pages/components/dialog";
 import { focusHeading } from "../../../pages/components/heading";
+import { Name } from "../../../pages/components/name";
 import { Failed, Stale } from "../../../pages/components/states";
 import { type Column, Table } from "../../../pages/components/table";
 import { timeText } from "../../../pages/format";
@@ -66,9 +67,9 @@ const columns = (ask: (request: Request) => void): Column<Request>[] => [
     header: text.publisher,
     cell: ({ publisher_id: id }) => <a href={publisherPath(id)}>{id}</a>,
   },
-  { key: "by", header: text.by, cell: ({ requested_by: by }) => by },
+  { key: "by", header: text.by, cell: ({ requested_by: by }) => <Name>{by}</Name> },
   { key: "at", header: text.at, cell: ({ requested_at: at }) => timeText(at) },
-  { key: "reason", header: text.reason, cell: ({ reason }) => <span class="wrap">{reason}</span> },
+  { key: "reason", header: text.reason, cell: ({ reason }) => <Name class="wrap">{reason}</Name> },
   {
     key: "issue",
     header: text.action,

@@ -1,5 +1,6 @@
 // Columns of an app's rewards.
 
+import { Name } from "../../../pages/components/name";
 import type { Column } from "../../../pages/components/table";
 import { exactTimeText, smallMoney } from "../../../pages/format";
 import { codeText } from "../../../pages/messages/rewards";
@@ -33,7 +34,7 @@ export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
       cell: (row) => (
         <>
           <a href={offerPath(row.offer_id)}>{row.offer_id}</a>
-          <bdi class="cell-second">{row.goal_id}</bdi>
+          <Name class="cell-second">{row.goal_id}</Name>
         </>
       ),
     },
@@ -43,7 +44,7 @@ export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
       cell: (row) =>
         row.user_id !== null ? (
           <a href={rewardsHref({ app: appId, user: row.user_id })}>
-            <bdi>{row.user_id}</bdi>
+            <Name>{row.user_id}</Name>
           </a>
         ) : (
           <span class="note">{text.erased}</span>
@@ -69,7 +70,7 @@ export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
           <State state={row.status} />
           {(row.code || row.reason) && (
             <span class="cell-second wrap">
-              {row.code ? codeText(row.code) : <bdi>{text.inWords(row.reason!)}</bdi>}
+              {row.code ? codeText(row.code) : <Name>{text.inWords(row.reason!)}</Name>}
             </span>
           )}
         </>

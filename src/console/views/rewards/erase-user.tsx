@@ -35,6 +35,7 @@ export function EraseUser({ appId, userId, onClose, reload }: Props) {
       <p>{text.text}</p>
       <Field
         label={text.label}
+        // As it is, because it has to be copied whole.
         hint={<bdi>{text.hint(userId)}</bdi>}
         error={isWrong && typed !== userId ? text.mismatch : null}
       >

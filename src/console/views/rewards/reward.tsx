@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { CopyButton } from "../../../pages/components/copy-button";
 import { Heading } from "../../../pages/components/heading";
+import { Name } from "../../../pages/components/name";
 import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states";
 import { common } from "../../../pages/messages";
 import { story as storyText } from "../../../pages/messages/rewards";
@@ -41,7 +42,7 @@ export function Reward({ appId, transactionId }: Props) {
         note={
           <>
             <a href={appPath(appId)}>
-              <bdi>{nameOf(appId)}</bdi>
+              <Name>{nameOf(appId)}</Name>
             </a>
             {story?.publisher_id && (
               <>

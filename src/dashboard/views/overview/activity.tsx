@@ -1,6 +1,7 @@
 // Rewards of the last 30 days, the health of callbacks, and the checklist until everything has happened once.
 
 import { Check } from "../../../pages/components/icons";
+import { Name } from "../../../pages/components/name";
 import { Failed, Skeleton, Stale } from "../../../pages/components/states";
 import { type Column, Table } from "../../../pages/components/table";
 import { addDays, count, moneyOf } from "../../../pages/format";
@@ -146,7 +147,10 @@ function Endpoints({ data, role }: { data: Data; role: Role }) {
     {
       key: "app",
       header: text.health.app,
-      cell: ({ app_id }) => (may(role, "app_settings") ? <a href={appPath(app_id)}>{nameOf(app_id)}</a> : nameOf(app_id)),
+      cell: ({ app_id }) => {
+        const name = <Name>{nameOf(app_id)}</Name>;
+        return may(role, "app_settings") ? <a href={appPath(app_id)}>{name}</a> : name;
+      },
     },
     {
       key: "state",

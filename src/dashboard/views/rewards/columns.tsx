@@ -1,5 +1,6 @@
 // Columns of the delivery log. Analysts see no users.
 
+import { Name } from "../../../pages/components/name";
 import type { Column } from "../../../pages/components/table";
 import { amount, exactTimeText, smallMoney } from "../../../pages/format";
 import { codeText, KIND_NAMES } from "../../../pages/messages/rewards";
@@ -23,14 +24,14 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
       ),
     },
     { key: "time", header: text.time, cell: (row) => exactTimeText(row.conversion_ts) },
-    { key: "app", header: text.app, cell: (row) => <bdi>{nameOf(row.app_id)}</bdi> },
+    { key: "app", header: text.app, cell: (row) => <Name>{nameOf(row.app_id)}</Name> },
     {
       key: "offer",
       header: text.offer,
       cell: (row) => (
         <>
           {row.offer_id}
-          <bdi class="cell-second">{row.goal_id}</bdi>
+          <Name class="cell-second">{row.goal_id}</Name>
         </>
       ),
     },
@@ -38,7 +39,7 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
       key: "user",
       header: text.user,
       // An app's own text, whose signs of direction must not turn what stands beside it.
-      cell: (row) => (row.user_id ? <bdi>{row.user_id}</bdi> : <span class="note">{text.noUser}</span>),
+      cell: (row) => (row.user_id ? <Name>{row.user_id}</Name> : <span class="note">{text.noUser}</span>),
     },
     {
       key: "amount",
@@ -47,7 +48,7 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
       cell: (row) => (
         <>
           <span>
-            {amount(row.value)} <bdi>{row.currency}</bdi>
+            {amount(row.value)} <Name>{row.currency}</Name>
           </span>
           <span class="cell-second">{smallMoney(Number(row.payout))}</span>
         </>

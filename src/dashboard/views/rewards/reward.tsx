@@ -3,6 +3,7 @@
 import { useCached } from "../../../pages/cache";
 import { CopyButton } from "../../../pages/components/copy-button";
 import { Heading } from "../../../pages/components/heading";
+import { Name } from "../../../pages/components/name";
 import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states";
 import { story as text } from "../../../pages/messages/rewards";
 import { usePolling } from "../../../pages/poll";
@@ -38,7 +39,7 @@ export function Reward({ appId, transactionId }: Props) {
         within={[rewards.title]}
         note={
           <>
-            <bdi>{nameOf(appId)}</bdi>, <code>{transactionId}</code>
+            <Name>{nameOf(appId)}</Name>, <code>{transactionId}</code>
           </>
         }
       >
