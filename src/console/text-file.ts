@@ -1,6 +1,6 @@
 // A file that is uploaded: text in UTF-8, such as CSV or NDJSON.
 
-/** The largest upload that is taken. */
+/** The largest upload that is taken: 64 MiB, which pages call 67 MB. */
 const MOST_BYTES = 64 * 2 ** 20;
 
 export interface TextFile {
@@ -20,11 +20,4 @@ export async function readTextFile(file: File): Promise<TextFile | FileProblem> 
   } catch {
     return "notText";
   }
-}
-
-export function sizeText(bytes: number): string {
-  if (bytes < 1024) return `${bytes} bytes`;
-  const unit = bytes < 2 ** 20 ? "KiB" : "MiB";
-  const size = bytes / (unit === "KiB" ? 1024 : 2 ** 20);
-  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`;
 }

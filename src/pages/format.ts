@@ -47,6 +47,20 @@ export const smallMoney = (value: number) => preciseDollars.format(value);
 /** All of an amount in micro-USD. */
 export const exactMoney = (micro: number) => exactDollars.format(micro / 1_000_000);
 
+const SIZES: [string, number, number][] = [
+  ["GB", 1_000_000_000, 2],
+  ["MB", 1_000_000, 1],
+  ["kB", 1000, 1],
+];
+
+/** 999 bytes, 1.5 kB, 67.1 MB, 8.50 GB: in units of 1,000 bytes, 1,000 kB and 1,000 MB. */
+export function sizeText(bytes: number): string {
+  const found = SIZES.find(([, size]) => bytes >= size);
+  if (!found) return `${bytes} bytes`;
+  const [unit, size, decimals] = found;
+  return `${(bytes / size).toFixed(decimals)} ${unit}`;
+}
+
 // Control characters other than spaces; and the signs that turn the direction of text, of which one alone may end the
 // isolation that a page gives the text.
 const INVISIBLE = /[^\P{Cc}\t\n\r]|[\u202A-\u202E\u2066-\u2069]/gu;

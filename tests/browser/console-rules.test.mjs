@@ -11,7 +11,8 @@ import { importSource } from "./support/sources.mjs";
 const { isCredential } = await importSource("console/ids.ts");
 const { operatorAction, operatorDetail } = await importSource("console/messages/audit.ts");
 const { linesOf, mediaTypeOf } = await importSource("console/views/publishers/facts-file.ts");
-const { readTextFile, sizeText } = await importSource("console/text-file.ts");
+const { sizeText } = await importSource("pages/format.ts");
+const { readTextFile } = await importSource("console/text-file.ts");
 const { changeOf, decidedOf, problemsOf, typedOf } = await importSource("console/views/publishers/decided.ts");
 
 test("a file of facts is CSV or NDJSON", () => {
@@ -25,7 +26,11 @@ test("a file of facts is CSV or NDJSON", () => {
   ]) {
     assert.equal(mediaTypeOf({ name, text }), type, name);
   }
-  assert.deepEqual([0, 1023, 1024, 20_480, 64 * 2 ** 20].map(sizeText), ["0 bytes", "1023 bytes", "1.0 KiB", "20 KiB", "64 MiB"]);
+});
+
+test("a size has the unit that is easiest to read", () => {
+  const sizes = [0, 999, 1000, 20_480, 64 * 2 ** 20, 8.5e9];
+  assert.deepEqual(sizes.map(sizeText), ["0 bytes", "999 bytes", "1.0 kB", "20.5 kB", "67.1 MB", "8.50 GB"]);
 });
 
 test("a file is read as UTF-8, without a byte order mark", async () => {

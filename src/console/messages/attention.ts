@@ -1,6 +1,6 @@
 // Text of the first page: what wants an operator's attention.
 
-import { durationText, money } from "../../pages/format";
+import { durationText, money, sizeText } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
 import { codeText } from "../../pages/messages/rewards";
 import type { AttentionKind } from "../types/attention";
@@ -37,11 +37,6 @@ function reasonText(reason: string): string {
   const status = /^http_(\d{3})$/.exec(reason)?.[1];
   return status ? `The last try was answered HTTP ${status}.` : (REASONS[reason] ?? codeText(reason));
 }
-
-const GB = 1_000_000_000;
-
-export const sizeText = (bytes: number) =>
-  bytes >= GB / 10 ? `${(bytes / GB).toFixed(2)} GB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 
 export const attention = {
   title: "Attention",

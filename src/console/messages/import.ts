@@ -14,7 +14,7 @@ export const importText = {
   title: "Import",
   intro: "Loads publishers, apps, advertisers and offers from a file, all or none.",
   drop: "Drop an NDJSON file here, or choose one.",
-  or: "One resource a line, at most 64 MiB.",
+  or: "One resource a line, at most 67 MB.",
   choose: "Choose a file",
   checking: (name: string) => `Checking ${name}. Nothing is imported yet…`,
   ready: (resources: number) => `${plural(resources, "resource is", "resources are")} ready to import`,
@@ -37,7 +37,7 @@ export const importText = {
   done: (resources: number) => `${plural(resources, "resource is", "resources are")} imported`,
   doneText: "Clicks and lists have them within two minutes.",
   again: "Choose another file",
-  tooLarge: "The file is larger than 64 MiB. Split it.",
+  tooLarge: "The file is larger than 67 MB. Split it.",
   notText: "The file could not be read as text in UTF-8.",
   toOffers: "To the offers",
 };

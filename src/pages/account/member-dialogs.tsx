@@ -6,6 +6,7 @@ import { accountApi as api } from "../account-api";
 import { Confirm, FormDialog, SecretDialog, TextField } from "../components/dialog";
 import { focusHeading } from "../components/heading";
 import { say } from "../components/status";
+import { LONGEST_MEMBER_NAME } from "../limits";
 import { ROLE_HINTS, ROLE_NAMES, settings } from "../messages";
 import { withVerification } from "../passkeys";
 import type { Member, NewInvite, PendingInvite, Role } from "../types";
@@ -116,8 +117,6 @@ export function MemberDialogs({ dialog, onClose, onChanged }: Props) {
   }
 }
 
-const LONGEST_NAME = 64;
-
 function InviteDialog({ onClose, onMade }: { onClose: () => void; onMade: (name: string, made: NewInvite) => void }) {
   const [name, setName] = useState("");
   const [role, setRole] = useState<Role>(ROLES[ROLES.length - 1]!);
@@ -131,7 +130,7 @@ function InviteDialog({ onClose, onMade }: { onClose: () => void; onMade: (name:
       }}
       onClose={onClose}
     >
-      <TextField label={text.name} longest={LONGEST_NAME} value={name} onChange={setName} />
+      <TextField label={text.name} longest={LONGEST_MEMBER_NAME} value={name} onChange={setName} />
       <fieldset class="choices">
         <legend>{text.role}</legend>
         {ROLES.map((option) => (

@@ -7,6 +7,7 @@ import { FormDialog, TextField } from "../../../pages/components/dialog";
 import { Heading } from "../../../pages/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states";
 import { say } from "../../../pages/components/status";
+import { LONGEST_NAME } from "../../../pages/limits";
 import { withVerification } from "../../../pages/passkeys";
 import { advertisersApi } from "../../api/advertisers";
 import { advertisers as text } from "../../messages/advertisers";
@@ -19,8 +20,6 @@ import { ItsOffers } from "./its-offers";
 import { Postbacks } from "./postbacks";
 import { Tokens } from "./tokens";
 import { usePostbacks } from "./use-postbacks";
-
-const LONGEST_NAME = 200;
 
 export function Advertiser({ advertiserId }: { advertiserId: string }) {
   const advertiser = useCached(advertiserKey(advertiserId), () => advertisersApi.read(advertiserId));

@@ -1,6 +1,7 @@
 // What waits for a person: how much of each kind, and the list of it, the oldest first.
 
 import type { ComponentChildren } from "preact";
+import { isBehind } from "../../../pages/behind";
 import { Heading } from "../../../pages/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../pages/components/states";
 import { Table, TableSkeleton } from "../../../pages/components/table";
@@ -17,8 +18,6 @@ import type { AttentionKind, AttentionPage } from "../../types/attention";
 import { appOf, columns } from "./columns";
 
 const PAGE_ROWS = 50;
-// A change needs about this time to arrive.
-const USUAL_MILLISECONDS = 5000;
 
 const KINDS = Object.keys(KIND_NAMES) as AttentionKind[];
 
@@ -87,7 +86,7 @@ export function Attention() {
 function Live({ page, isStopped }: { page: AttentionPage | undefined; isStopped: boolean }) {
   if (!page && !isStopped) return null;
   const behind = page?.behind_ms ?? 0;
-  const isLate = behind > USUAL_MILLISECONDS;
+  const isLate = isBehind(behind);
   return (
     <p class={`live ${isStopped ? "off" : isLate ? "late" : ""}`}>
       <span class="live-mark" aria-hidden="true" />
@@ -128,11 +127,11 @@ function List({ page, query, nameOf }: { page: AttentionPage; query: Query; name
   const unlisted = app ? 0 : kinds.reduce((sum, each) => sum + (page.not_listed[each] ?? 0), 0);
   if (items.length === 0 && !page.cursor && !cursor && unlisted === 0) {
     if (kind || app) return <Empty title={kind ? text.wellOfKind(KIND_NAMES[kind]) : text.wellTitle} />;
-    return <Empty title={text.wellTitle}>{behind > USUAL_MILLISECONDS ? text.wellButBehind(behind) : text.well}</Empty>;
+    return <Empty title={text.wellTitle}>{isBehind(behind) ? text.wellButBehind(behind) : text.well}</Empty>;
   }
   return (
     <>
-      {behind > USUAL_MILLISECONDS && (
+      {isBehind(behind) && (
         <p class="note list-note" role="status">
           {text.behindHint(behind)}
         </p>

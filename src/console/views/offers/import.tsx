@@ -11,7 +11,7 @@ import { Check, Warning } from "../../../pages/components/icons";
 import { FormError, Refused } from "../../../pages/components/states";
 import { say } from "../../../pages/components/status";
 import { type Column, Table } from "../../../pages/components/table";
-import { count } from "../../../pages/format";
+import { count, sizeText } from "../../../pages/format";
 import { withVerification } from "../../../pages/passkeys";
 import type { WrongLine } from "../../../pages/types";
 import { offersApi } from "../../api/offers";
@@ -20,7 +20,7 @@ import { common } from "../../messages";
 import { importText as text } from "../../messages/import";
 import { OFFERS_PATH } from "../../router";
 import { may } from "../../session";
-import { readTextFile, sizeText, type TextFile } from "../../text-file";
+import { readTextFile, type TextFile } from "../../text-file";
 import { kindsOf, subjectOf } from "./import-file";
 import { offersKey } from "../cache-keys";
 

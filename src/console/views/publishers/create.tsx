@@ -8,6 +8,7 @@ import { Field } from "../../../pages/components/field";
 import { FormError } from "../../../pages/components/states";
 import { say } from "../../../pages/components/status";
 import { fieldErrors } from "../../../pages/field-errors";
+import { LONGEST_NAME } from "../../../pages/limits";
 import { navigate } from "../../../pages/navigation";
 import { withVerification } from "../../../pages/passkeys";
 import { publishersApi as api } from "../../api/publishers";
@@ -15,8 +16,6 @@ import { isId, LONGEST_ID } from "../../ids";
 import { common } from "../../messages";
 import { publishers as text } from "../../messages/publishers";
 import { publisherPath } from "../../router";
-
-export const LONGEST_NAME = 200;
 
 /** "Lumen Arcade" as lumen-arcade. */
 const idOf = (name: string) =>

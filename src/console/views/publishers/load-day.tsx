@@ -8,14 +8,14 @@ import { Field } from "../../../pages/components/field";
 import { focusHeading } from "../../../pages/components/heading";
 import { FormError } from "../../../pages/components/states";
 import { say } from "../../../pages/components/status";
-import { isDate } from "../../../pages/format";
+import { isDate, sizeText } from "../../../pages/format";
 import { withVerification } from "../../../pages/passkeys";
 import type { WrongLine } from "../../../pages/types";
 import { publishersApi as api } from "../../api/publishers";
 import { DropFile } from "../../components/drop-file";
 import { common } from "../../messages";
 import { facts as text } from "../../messages/publishers";
-import { readTextFile, sizeText, type TextFile } from "../../text-file";
+import { readTextFile, type TextFile } from "../../text-file";
 import { linesOf, mediaTypeOf } from "./facts-file";
 
 interface Props {

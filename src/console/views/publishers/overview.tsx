@@ -1,5 +1,6 @@
 // A publisher's figures, the callbacks that need somebody, and its apps.
 
+import { isBehind } from "../../../pages/behind";
 import type { CachedView } from "../../../pages/cache";
 import { useCached } from "../../../pages/cache";
 import { Name } from "../../../pages/components/name";
@@ -18,8 +19,6 @@ import { Apps, useApps } from "./apps";
 import { activityKey } from "../cache-keys";
 
 const DAYS = 30;
-// A change needs about this time to arrive.
-const USUAL_MILLISECONDS = 5000;
 
 export function Overview({ publisher: { publisher_id: id } }: { publisher: Publisher }) {
   const activity = useCached(activityKey(id), () => api.activity(id));
@@ -42,7 +41,7 @@ function Figures({ activity, nameOf }: { activity: CachedView<Activity>; nameOf:
     <>
       <Stale of={activity} retry={reload} />
       <Tiles data={data} />
-      {data && data.behind_ms > USUAL_MILLISECONDS && (
+      {data && isBehind(data.behind_ms) && (
         <p class="note" role="status">
           {text.behind(data.behind_ms)}
         </p>

@@ -5,6 +5,7 @@ import { Confirm, FormDialog, SecretDialog, TextField } from "../../../pages/com
 import { Choices } from "../../../pages/components/field";
 import { focusHeading } from "../../../pages/components/heading";
 import { say } from "../../../pages/components/status";
+import { LONGEST_MEMBER_NAME } from "../../../pages/limits";
 import { withVerification } from "../../../pages/passkeys";
 import { publishersApi as api } from "../../api/publishers";
 import { ROLE_HINTS, ROLE_NAMES } from "../../messages";
@@ -26,7 +27,6 @@ interface Props {
 
 /** The roles of a publisher's members, the first of which is invited first. */
 const ROLES: Role[] = ["owner", "developer", "analyst"];
-const LONGEST_NAME = 64;
 
 export function PeopleDialogs({ publisherId, dialog, onChanged, onClose }: Props) {
   const [link, setLink] = useState<{ name: string; made: NewInvite } | null>(null);
@@ -102,7 +102,7 @@ function Invite({ onSubmit, onClose }: InviteProps) {
   return (
     <FormDialog title={text.invite} button={text.create} onSubmit={() => onSubmit(name.trim(), role)} onClose={onClose}>
       <p>{text.inviteText}</p>
-      <TextField label={text.name} longest={LONGEST_NAME} value={name} onChange={setName} />
+      <TextField label={text.name} longest={LONGEST_MEMBER_NAME} value={name} onChange={setName} />
       <Choices
         kind="radio"
         name={text.role}

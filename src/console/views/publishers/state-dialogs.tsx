@@ -7,12 +7,12 @@ import { Confirm, FormDialog, TextField } from "../../../pages/components/dialog
 import { Field } from "../../../pages/components/field";
 import { focusHeading } from "../../../pages/components/heading";
 import { say } from "../../../pages/components/status";
+import { LONGEST_NAME } from "../../../pages/limits";
 import { withVerification } from "../../../pages/passkeys";
 import { publishersApi as api } from "../../api/publishers";
 import { publisher as text, publishers } from "../../messages/publishers";
 import type { Publisher, PublisherDocument } from "../../types/publishers";
 import { publisherKey } from "../cache-keys";
-import { LONGEST_NAME } from "./create";
 
 export type StateDialog = "approve" | "suspend" | "edit";
 

@@ -10,6 +10,7 @@ import { Choices, Field } from "../../../pages/components/field";
 import { FormError } from "../../../pages/components/states";
 import { say } from "../../../pages/components/status";
 import { fieldErrors } from "../../../pages/field-errors";
+import { LONGEST_NAME } from "../../../pages/limits";
 import { common } from "../../messages";
 import { apps as text, PLATFORM_NAMES } from "../../messages/apps";
 import { withVerification } from "../../../pages/passkeys";
@@ -17,7 +18,7 @@ import { navigate } from "../../../pages/navigation";
 import { appPath } from "../../router";
 import type { Platform } from "../../types";
 import { isRate } from "./currency";
-import { CurrencyFields, LONGEST_NAME, type CurrencyDraft, currencyOf } from "./currency-fields";
+import { CurrencyFields, type CurrencyDraft, currencyOf } from "./currency-fields";
 import { APPS_KEY } from "./keys";
 
 const PLATFORMS: Platform[] = ["ios", "android", "web"];

@@ -8,7 +8,6 @@ import { convert, isRate, MOST_DECIMALS } from "./currency";
 
 const text = appForm.general;
 
-export const LONGEST_NAME = 200;
 const LONGEST_CURRENCY = 50;
 const ROUNDINGS: Rounding[] = ["down", "up", "nearest"];
 // A usual payout, and one whose reward shows how amounts are rounded.

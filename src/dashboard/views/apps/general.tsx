@@ -1,9 +1,10 @@
 // An app's name and currency. The platform is fixed when the app is set up.
 
 import { Field } from "../../../pages/components/field";
+import { LONGEST_NAME } from "../../../pages/limits";
 import { apps, appForm, PLATFORM_NAMES } from "../../messages/apps";
 import { isRate } from "./currency";
-import { CurrencyFields, currencyDraft, currencyOf, LONGEST_NAME } from "./currency-fields";
+import { CurrencyFields, currencyDraft, currencyOf } from "./currency-fields";
 import { Card, PartForm, type PartProps, useDraft } from "./part";
 
 const text = appForm.general;

@@ -1,5 +1,6 @@
 // Rewards of the last 30 days, the health of callbacks, and the checklist until everything has happened once.
 
+import { isBehind } from "../../../pages/behind";
 import { Check } from "../../../pages/components/icons";
 import { Name } from "../../../pages/components/name";
 import { Failed, Skeleton, Stale } from "../../../pages/components/states";
@@ -15,8 +16,6 @@ import { useAppNames } from "../app-names";
 import type { CachedView } from "../../../pages/cache";
 
 const DAYS = 30;
-// A change needs about this time to arrive.
-const USUAL_MILLISECONDS = 5000;
 
 const STEPS: (keyof Firsts)[] = ["list", "click", "conversion", "callback", "report"];
 const LINKS: Record<keyof Firsts, string> = {
@@ -98,7 +97,7 @@ export function RewardTiles({ data, today }: { data: Data | undefined; today: st
           </div>
         ))}
       </dl>
-      {data && data.behind_ms > USUAL_MILLISECONDS && (
+      {data && isBehind(data.behind_ms) && (
         <p class="note" role="status">
           {text.behind(data.behind_ms)}
         </p>

@@ -1,15 +1,13 @@
 // Says how new the log is. People who read may stop it, since rows move when new ones come.
 
+import { isBehind } from "../../../pages/behind";
 import { rewards as text } from "../../messages/rewards";
 import type { Log } from "./use-log";
-
-// A change needs about this time to arrive.
-const USUAL_MILLISECONDS = 3000;
 
 export function Live({ log }: { log: Log }) {
   const { page, isPaused, isTooLong, error } = log;
   const behind = page?.behind_ms ?? 0;
-  const isLate = behind > USUAL_MILLISECONDS;
+  const isLate = isBehind(behind);
   const state = isTooLong ? text.pausedTooLong : isPaused ? text.paused : isLate ? text.behind(behind) : text.live;
   return (
     <>
