@@ -6,7 +6,6 @@ use worker::Request;
 
 use super::visitor::Visitor;
 use crate::{
-    accounts::audit,
     calls::{TIMEOUT, ask, segment},
     isolate::RequestContext,
     refusal::Refusal,
@@ -32,7 +31,7 @@ use platform::{
 
 const MAX_BODY: usize = 4 << 10;
 /// The longest reason for a new Pub-Key, in characters: two or three sentences.
-const MAX_REASON: usize = audit::MAX_TEXT;
+const MAX_REASON: usize = 256;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -70,7 +70,7 @@ fn what_somebody_pastes_opens_what_it_is() {
 fn a_user_id_in_the_form_of_a_transaction_id_is_found_with_its_app() {
     let signpost = demo();
     let browser = signed_in(&signpost, "The seeker", "support");
-    let wall = signpost.offer_wall("console-search-uuid", "79000192", None);
+    let wall = signpost.offer_wall("console-search-uuid", "79000197", None);
     // The second would be a transaction of app 00000042.
     for user in [
         "fa072672-d432-41c4-885a-eb1cdec4bb13",

@@ -8,10 +8,12 @@ import { Field } from "../../../pages/components/field";
 import { Heading } from "../../../pages/components/heading";
 import { Plus } from "../../../pages/components/icons";
 import { More } from "../../../pages/components/more";
+import { Name } from "../../../pages/components/name";
 import { Empty, Failed, Stale } from "../../../pages/components/states";
 import { say } from "../../../pages/components/status";
 import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
 import { timeText } from "../../../pages/format";
+import { LONGEST_NAME } from "../../../pages/limits";
 import { navigate, search, setSearch } from "../../../pages/navigation";
 import { withVerification } from "../../../pages/passkeys";
 import { queryText } from "../../../pages/query-text";
@@ -27,7 +29,6 @@ import { CheckDialog } from "./check";
 import { ADVERTISER_NAMES_KEY, advertisersKey } from "../cache-keys";
 
 const PAGE_ADVERTISERS = 100;
-const LONGEST_NAME = 200;
 
 export function Advertisers() {
   const [open, setOpen] = useState<"create" | "check" | null>(null);
@@ -121,7 +122,9 @@ const COLUMNS: Column<Advertiser>[] = [
     header: text.advertiser,
     cell: ({ advertiser_id: id, name }) => (
       <div class="offer">
-        <a href={advertiserPath(id)}>{name}</a>
+        <a href={advertiserPath(id)}>
+          <Name>{name}</Name>
+        </a>
         <span class="cell-second">{id}</span>
       </div>
     ),

@@ -3,6 +3,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../pages/action";
+import { Name } from "../../../pages/components/name";
 import { FormError } from "../../../pages/components/states";
 import { serviceApi } from "../../api/service";
 import { useAppNames } from "../../app-names";
@@ -50,7 +51,7 @@ export function AskEndpoints() {
           {asked.silent.map((app) => (
             <li key={app}>
               <a href={appPath(app)}>
-                <bdi>{nameOf(app)}</bdi>
+                <Name>{nameOf(app)}</Name>
               </a>
             </li>
           ))}

@@ -1,6 +1,7 @@
 // Callbacks that fail or are switched off, those of longest standing first.
 
 import { useCached } from "../../../pages/cache";
+import { Name } from "../../../pages/components/name";
 import { type Column, Table } from "../../../pages/components/table";
 import { exactTimeText } from "../../../pages/format";
 import { attention as attentionApi } from "../../api/attention";
@@ -58,7 +59,7 @@ const columns = (nameOf: (appId: string) => string): Column<Endpoint>[] => [
     header: text.app,
     cell: ({ app_id: app }) => (
       <a href={appPath(app)}>
-        <bdi>{nameOf(app)}</bdi>
+        <Name>{nameOf(app)}</Name>
       </a>
     ),
   },
