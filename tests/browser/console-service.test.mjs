@@ -38,6 +38,27 @@ for (const Hand of HANDS) {
   });
 }
 
+test("an operator asks every app whether it answers", async () => {
+  const page = await shared.open({ cookie: admin });
+  await page.goto("/console/service");
+  const callbacks = page.getByRole("region", { name: "Callbacks that fail or are switched off" });
+  await callbacks.getByText("No app has reported a callback that fails.").waitFor();
+  const ask = callbacks.getByRole("button", { name: "Ask every app now" });
+  await ask.click();
+  await callbacks.getByText(/^\d+ apps? with a callback answers?\.$/).waitFor();
+  // As the API tells it of an outbox that hangs; the end-to-end tests make one.
+  const callback = { app_id: WEB_APP, publisher_id: "lumen-arcade", state: "unknown" };
+  await page.route("**/v1/operator/callbacks*", (route) => {
+    const isFirst = !new URL(route.request().url()).searchParams.has("cursor");
+    const well = { ...callback, app_id: "10000001", state: "healthy" };
+    return route.fulfill({ json: isFirst ? { callbacks: [well], cursor: "10000001" } : { callbacks: [callback], cursor: null } });
+  });
+  await ask.click();
+  await callbacks.getByText("1 of 2 apps with a callback do not answer:").waitFor();
+  assert.equal(await callbacks.getByRole("listitem").getByRole("link").getAttribute("href"), `/console/apps/${WEB_APP}`);
+  await closePage(page);
+});
+
 test("support does not publish", async () => {
   const cookie = await signInToConsole(shared.signpost, "support", "Sam Idowu");
   const page = await shared.open({ cookie });
