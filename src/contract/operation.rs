@@ -12,19 +12,46 @@ use xxhash_rust::xxh64::xxh64;
 
 use domain::model::api_error::common;
 
-/// An object's command enum, which is sent as JSON.
+/// An object's command enum, as it receives it.
 pub trait Command: Serialize + DeserializeOwned {
-    /// Whether it may be sent again after its answer was lost.
-    fn is_idempotent(&self) -> bool;
+    fn repeat(&self) -> Repeat;
 
-    /// Whether it may be sent in a request header, because it is frequent and contains no secret.
-    fn fits_header(&self) -> bool;
+    /// Its JSON as a caller sends it, which knows the one operation alone: code for all would make each caller larger.
+    ///
+    /// # Errors
+    /// It is not JSON.
+    fn sent(&self) -> serde_json::Result<String>;
 }
 
 /// One operation of an object.
-pub trait Operation: Into<Self::Command> {
+pub trait Operation: Serialize + Into<Self::Command> {
     type Command: Command;
     type Answer: DeserializeOwned;
+    /// The variant of the command.
+    const NAME: &'static str;
+    const REPEAT: Repeat;
+}
+
+/// The JSON of an operation's command: `{"take": {…}}`.
+///
+/// # Errors
+/// The operation is not JSON.
+pub fn command_json<O: Operation>(operation: &O) -> serde_json::Result<String> {
+    Ok(enclose(O::NAME, &serde_json::to_string(operation)?))
+}
+
+fn enclose(name: &str, operation: &str) -> String {
+    let mut json = String::from("{\"");
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && json.len() > 2 {
+            json.push('_');
+        }
+        json.push(letter.to_ascii_lowercase());
+    }
+    json.push_str("\":");
+    json.push_str(operation);
+    json.push('}');
+    json
 }
 
 /// Whether an operation may be repeated, for [`operations!`](crate::operations).
@@ -56,12 +83,12 @@ macro_rules! operations {
         }
 
         impl $crate::operation::Command for $command {
-            fn is_idempotent(&self) -> bool {
-                match self { $(Self::$variant(_) => !matches!(Repeat::$repeat, Repeat::Once)),* }
+            fn repeat(&self) -> Repeat {
+                match self { $(Self::$variant(_) => Repeat::$repeat),* }
             }
 
-            fn fits_header(&self) -> bool {
-                match self { $(Self::$variant(_) => matches!(Repeat::$repeat, Repeat::IdempotentInHeader)),* }
+            fn sent(&self) -> serde_json::Result<String> {
+                match self { $(Self::$variant(operation) => $crate::operation::command_json(operation)),* }
             }
         }
 
@@ -75,6 +102,8 @@ macro_rules! operations {
             impl Operation for $payload {
                 type Command = $command;
                 type Answer = $answer;
+                const NAME: &'static str = stringify!($variant);
+                const REPEAT: Repeat = Repeat::$repeat;
             }
         )*
     };
@@ -203,11 +232,11 @@ impl CallError {
         }
     }
 
-    /// Whether `command` should be sent again.
-    pub fn is_retryable(&self, command: &impl Command) -> bool {
+    /// Whether the operation should be sent again.
+    pub fn is_retryable(&self, repeat: Repeat) -> bool {
         match self {
             Self::Refused { .. } => false,
-            Self::Unanswered(cause) => cause.retryable && !cause.overloaded && command.is_idempotent(),
+            Self::Unanswered(cause) => cause.retryable && !cause.overloaded && repeat != Repeat::Once,
         }
     }
 }
@@ -272,22 +301,6 @@ impl<'de> Deserialize<'de> for Bytes {
 mod tests {
     use super::*;
 
-    #[derive(Serialize, Deserialize)]
-    enum TestCommand {
-        Idempotent,
-        Once,
-    }
-
-    impl Command for TestCommand {
-        fn is_idempotent(&self) -> bool {
-            matches!(self, Self::Idempotent)
-        }
-
-        fn fits_header(&self) -> bool {
-            false
-        }
-    }
-
     #[test]
     fn only_idempotent_commands_are_retried_and_not_to_an_overloaded_object() {
         let unanswered = |overloaded, retryable| {
@@ -297,18 +310,18 @@ mod tests {
                 message: "reset".into(),
             })
         };
-        assert!(unanswered(false, true).is_retryable(&TestCommand::Idempotent));
-        assert!(!unanswered(false, true).is_retryable(&TestCommand::Once));
-        assert!(!unanswered(true, true).is_retryable(&TestCommand::Idempotent));
-        assert!(!unanswered(false, false).is_retryable(&TestCommand::Idempotent));
+        assert!(unanswered(false, true).is_retryable(Repeat::Idempotent));
+        assert!(!unanswered(false, true).is_retryable(Repeat::Once));
+        assert!(!unanswered(true, true).is_retryable(Repeat::Idempotent));
+        assert!(!unanswered(false, false).is_retryable(Repeat::Idempotent));
     }
 
     #[test]
     fn a_refusal_is_an_answer_and_an_internal_error_is_not() {
         let refused = CallError::from_answer(409, "{}".into(), None);
         assert!(matches!(refused, CallError::Refused { status: 409, .. }));
-        assert!(!refused.is_retryable(&TestCommand::Idempotent));
-        assert!(CallError::from_answer(500, "{}".into(), None).is_retryable(&TestCommand::Idempotent));
+        assert!(!refused.is_retryable(Repeat::Idempotent));
+        assert!(CallError::from_answer(500, "{}".into(), None).is_retryable(Repeat::Idempotent));
         let unavailable = CallError::from_answer(503, "{}".into(), Some(2));
         assert!(matches!(
             unavailable,

@@ -351,15 +351,18 @@ mod tests {
     #[test]
     fn commands_that_send_a_callback_are_not_retried() {
         let id = || "t".to_owned();
-        assert!(Command::Convert(Box::new(conversion())).is_idempotent());
-        assert!(Command::Erase(Erase { user_id: id() }).is_idempotent());
-        assert!(!Command::Replay(Replay { transaction_id: id() }).is_idempotent());
+        assert_ne!(Command::Convert(Box::new(conversion())).repeat(), Repeat::Once);
+        assert_ne!(Command::Erase(Erase { user_id: id() }).repeat(), Repeat::Once);
+        assert_eq!(
+            Command::Replay(Replay { transaction_id: id() }).repeat(),
+            Repeat::Once
+        );
         let many = Command::ReplayMany(ReplayMany {
             body: id(),
             after: 0,
             until: None,
         });
-        assert!(!many.is_idempotent());
+        assert_eq!(many.repeat(), Repeat::Once);
         let test = Test {
             currency: CurrencyRate {
                 name: "Gems".into(),
@@ -370,12 +373,12 @@ mod tests {
             callback: CallbackSettings::default(),
         };
         let Test { currency, callback } = test.clone();
-        assert!(!Command::Test(test).is_idempotent());
+        assert_eq!(Command::Test(test).repeat(), Repeat::Once);
         let diagnose = Diagnose {
             currency,
             callback,
             sign_with: SignWith::Wrong,
         };
-        assert!(!Command::Diagnose(diagnose).is_idempotent());
+        assert_eq!(Command::Diagnose(diagnose).repeat(), Repeat::Once);
     }
 }

@@ -12,7 +12,7 @@ use worker::{
 
 use crate::{durable::from_exception, runtime::with_timeout};
 use contract::operation::{
-    COMMAND_HEADER, CallError, Command, ObjectAddress, Operation, Unanswered, to_header,
+    COMMAND_HEADER, CallError, ObjectAddress, Operation, Repeat, Unanswered, command_json, to_header,
 };
 
 #[wasm_bindgen]
@@ -34,19 +34,21 @@ pub async fn call<O: Operation>(
     operation: O,
     timeout: Duration,
 ) -> Result<O::Answer, CallError> {
-    let text = send_command(env, to, &operation.into(), timeout).await?;
+    let json = command_json(&operation).map_err(broken)?;
+    let text = send_command(env, to, json, O::REPEAT, timeout).await?;
     serde_json::from_str(&text).map_err(broken)
 }
 
-async fn send_command<C: Command>(
+async fn send_command(
     env: &Env,
     to: &ObjectAddress,
-    command: &C,
+    json: String,
+    repeat: Repeat,
     timeout: Duration,
 ) -> Result<String, CallError> {
-    let json = serde_json::to_string(command).map_err(broken)?;
     let init = RequestInit::new();
-    let in_header = to_header(&json).filter(|_| command.fits_header());
+    let is_frequent = repeat == Repeat::IdempotentInHeader;
+    let in_header = is_frequent.then(|| to_header(&json)).flatten();
     // The most frequent commands have no abort signal: it costs two objects of the runtime, and such a call ends with
     // the visitor's request.
     let abort = in_header.is_none().then(AbortController::default);
@@ -61,7 +63,7 @@ async fn send_command<C: Command>(
     let attempt = async || text_of(&attempt(env, to, &init).await?).await;
     let answer = async {
         match attempt().await {
-            Err(error) if error.is_retryable(command) => attempt().await,
+            Err(error) if error.is_retryable(repeat) => attempt().await,
             outcome => outcome,
         }
     };
