@@ -10,6 +10,7 @@ import { type Column, Table, TableSkeleton } from "../../../pages/components/tab
 import { countryName, money, percent, smallMoney } from "../../../pages/format";
 import { PLATFORM_NAMES } from "../../messages/apps";
 import { offers as text } from "../../messages/offers";
+import { session } from "../../session";
 import type { Amount, App, AppOffer, OfferPage, OfferQuery, Platform } from "../../types";
 import { COUNTRIES } from "../../../pages/countries";
 import { AppFrame } from "./frame";
@@ -78,7 +79,8 @@ interface PagesProps {
 }
 
 function Pages({ cacheKey, app, query }: PagesProps) {
-  const first = useCached(cacheKey, () => api.offers(app.app_id, query));
+  // A question by POST names the account, which is known once the session is.
+  const first = useCached(session.value ? cacheKey : null, () => api.offers(app.app_id, query));
   const [kept, setKept] = useState<OfferPage | null>(null);
   const [chosen, setChosen] = useState("");
   const page = kept ?? first.data;

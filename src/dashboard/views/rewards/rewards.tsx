@@ -26,7 +26,8 @@ export function Rewards() {
   // Analysts see no users, so they cannot ask for one.
   if (isAnalyst) filter.user = "";
   const names = useAppNames();
-  const log = useLog(queryOf(filter));
+  // A question by POST names the account, which the first answer tells. Without it the page would be sent to the overview.
+  const log = useLog(session.value ? queryOf(filter) : null);
   const isFiltered = searchOf(filter) !== "" || hashOf(filter) !== "";
 
   const change = (next: LogFilter) => setSearch(searchOf(next), "push", hashOf(next));
