@@ -191,7 +191,7 @@ fn received(at_ms: i64, sent: Sent<'_>, click: Option<&ProvenClick>, answer: &An
     }
 }
 
-/// What is needed of [`contract::catalog::KnownOffer`].
+/// The part of [`contract::catalog::KnownOffer`] that the edge reads.
 #[derive(Deserialize)]
 struct Known {
     terms: Owner,

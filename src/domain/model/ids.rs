@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-/// What an id of a publisher, an advertiser, an offer or a goal must be.
+/// The rule for ids of publishers, advertisers, offers and goals.
 pub const ID_RULE: &str = "must be 1 to 64 characters of A-Z, a-z, 0-9 and -";
 
 fn is_id(text: &str) -> bool {

@@ -20,7 +20,7 @@ use crate::{
 const APP: &str = "10000001";
 const CURRENCY: &str = r#"{"name":"Coins","per_usd":1000,"decimals":0,"rounding":"down"}"#;
 
-/// What is left of a cap. One of 0 shows as 1: no list has an offer of whose cap nothing is left.
+/// The rest of a cap. A cap of 0 shows as 1, because no list has an offer whose cap is used up.
 fn left(cap: Cap) -> u32 {
     cap.lim.max(1)
 }

@@ -1,4 +1,4 @@
-//! Which resources a list has that was asked for under conditions.
+//! Compares resources with the conditions of a list.
 
 use serde_json::Value as Json;
 
@@ -43,7 +43,7 @@ impl<'f> Conditions<'f> {
     }
 }
 
-/// What a resource is looked for by.
+/// The texts of a resource that a search compares.
 fn texts<'d>(id: &'d str, document: &'d Json) -> impl Iterator<Item = &'d str> {
     let goals = document.get("goals").and_then(Json::as_array);
     let goals = goals.into_iter().flatten().filter_map(|goal| goal.get("id"));

@@ -113,7 +113,7 @@ async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Resul
     found.add(report_key(context, text).await);
     found.add(click(context, text).await);
     let is_reward = add_reward(context, text, app, &mut found).await;
-    // Whatever else it is, it may be a user's id, also one that looks like a transaction id.
+    // A user's id may equal any other id, and may look like a transaction id.
     if let Some(app) = app.filter(|_| !is_reward) {
         found.add(user(context, app, text).await);
     }

@@ -5,13 +5,14 @@ import { refresh } from "../../../pages/cache";
 import { isChangedMeanwhile } from "../../../pages/client";
 import { FormDialog, TextField } from "../../../pages/components/dialog";
 import { Field } from "../../../pages/components/field";
+import { FirstPage } from "../../../pages/components/first-page";
 import { Heading } from "../../../pages/components/heading";
 import { Plus } from "../../../pages/components/icons";
 import { More } from "../../../pages/components/more";
 import { Name } from "../../../pages/components/name";
-import { Empty, Failed, Stale } from "../../../pages/components/states";
+import { Empty, Stale } from "../../../pages/components/states";
 import { say } from "../../../pages/components/status";
-import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
+import { type Column, Table } from "../../../pages/components/table";
 import { timeText } from "../../../pages/format";
 import { LONGEST_NAME } from "../../../pages/limits";
 import { navigate, search, setSearch } from "../../../pages/navigation";
@@ -83,13 +84,7 @@ function List() {
         </Field>
       </form>
       {!rows ? (
-        first.error ? (
-          <Failed error={first.error} retry={reload} />
-        ) : (
-          <div class="card">
-            <TableSkeleton rows={6} />
-          </div>
-        )
+        <FirstPage of={pages} rows={6} />
       ) : rows.length > 0 ? (
         <>
           <div class="card table-card">

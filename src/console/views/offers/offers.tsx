@@ -2,11 +2,12 @@
 
 import { useState } from "preact/hooks";
 import { FormDialog, TextField } from "../../../pages/components/dialog";
+import { FirstPage } from "../../../pages/components/first-page";
 import { Heading } from "../../../pages/components/heading";
 import { Plus } from "../../../pages/components/icons";
 import { More } from "../../../pages/components/more";
-import { Empty, Failed, Stale } from "../../../pages/components/states";
-import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
+import { Empty, Stale } from "../../../pages/components/states";
+import { type Column, Table } from "../../../pages/components/table";
 import { navigate, search, setSearch } from "../../../pages/navigation";
 import { usePages } from "../../../pages/use-pages";
 import { useTyped } from "../../../pages/use-typed";
@@ -66,13 +67,7 @@ function List() {
       <ListFilters filter={filter} typed={typed} onType={type} onChange={change} />
       <Stale of={first} retry={reload} />
       {!rows ? (
-        first.error ? (
-          <Failed error={first.error} retry={reload} />
-        ) : (
-          <div class="card">
-            <TableSkeleton rows={8} />
-          </div>
-        )
+        <FirstPage of={pages} rows={8} />
       ) : rows.length > 0 ? (
         <>
           <Shown offers={rows} />

@@ -1,9 +1,10 @@
 // A publisher's facts by day: what was loaded, and what Signpost counted itself.
 
 import { useState } from "preact/hooks";
+import { FirstPage } from "../../../pages/components/first-page";
 import { More } from "../../../pages/components/more";
-import { Empty, Failed, Stale } from "../../../pages/components/states";
-import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
+import { Empty, Stale } from "../../../pages/components/states";
+import { type Column, Table } from "../../../pages/components/table";
 import { count, dateText, money } from "../../../pages/format";
 import { usePages } from "../../../pages/use-pages";
 import { publishersApi as api } from "../../api/publishers";
@@ -40,13 +41,7 @@ export function Facts({ publisher: { publisher_id: id } }: { publisher: Publishe
       </div>
       <Stale of={first} retry={reload} />
       {!rows ? (
-        first.error ? (
-          <Failed error={first.error} retry={reload} />
-        ) : (
-          <div class="card">
-            <TableSkeleton rows={6} />
-          </div>
-        )
+        <FirstPage of={days} rows={6} />
       ) : rows.length === 0 ? (
         <Empty title={text.emptyTitle}>{text.empty}</Empty>
       ) : (

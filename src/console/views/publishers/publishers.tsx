@@ -2,13 +2,14 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { FirstPage } from "../../../pages/components/first-page";
 import { Heading } from "../../../pages/components/heading";
 import { Plus } from "../../../pages/components/icons";
 import { More } from "../../../pages/components/more";
 import { Name } from "../../../pages/components/name";
 import { Segments } from "../../../pages/components/segments";
-import { Empty, Failed, Stale } from "../../../pages/components/states";
-import { type Column, Table, TableSkeleton } from "../../../pages/components/table";
+import { Empty, Stale } from "../../../pages/components/states";
+import { type Column, Table } from "../../../pages/components/table";
 import { count, money } from "../../../pages/format";
 import { search, setSearch } from "../../../pages/navigation";
 import { queryText } from "../../../pages/query-text";
@@ -67,15 +68,7 @@ function List({ shown }: { shown: Shown }) {
     const page = await api.list(PAGE_ROWS, cursor, !isAll);
     return { rows: page.publishers, cursor: page.cursor };
   });
-  if (!list.rows) {
-    return list.first.error ? (
-      <Failed error={list.first.error} retry={list.reload} />
-    ) : (
-      <div class="card">
-        <TableSkeleton rows={6} />
-      </div>
-    );
-  }
+  if (!list.rows) return <FirstPage of={list} rows={6} />;
   return (
     <>
       <Stale of={list.first} retry={list.reload} />

@@ -1,9 +1,10 @@
 // Rewards of an app, the newest first; and what settles or sends many of them.
 
+import { FirstPage } from "../../../pages/components/first-page";
 import { Heading } from "../../../pages/components/heading";
 import { More } from "../../../pages/components/more";
-import { Empty, Failed, Stale } from "../../../pages/components/states";
-import { Table, TableSkeleton } from "../../../pages/components/table";
+import { Empty, Stale } from "../../../pages/components/states";
+import { Table } from "../../../pages/components/table";
 import { fragment, search, setSearch } from "../../../pages/navigation";
 import { ReplayMany } from "../../../pages/rewards/replay-many";
 import { type Pages, usePages } from "../../../pages/use-pages";
@@ -77,13 +78,7 @@ export function Rewards() {
 function Result({ app, list, isFiltered }: { app: string; list: Pages<Entry>; isFiltered: boolean }) {
   const { first, rows, hasMore, reload } = list;
   if (!rows) {
-    const { error } = first;
-    if (error) return error.status === 404 ? <Empty title={text.unknownApp} /> : <Failed error={error} retry={reload} />;
-    return (
-      <div class="card">
-        <TableSkeleton rows={8} />
-      </div>
-    );
+    return first.error?.status === 404 ? <Empty title={text.unknownApp} /> : <FirstPage of={list} rows={8} />;
   }
   if (rows.length === 0) {
     return isFiltered ? <Empty title={text.noneTitle}>{text.none}</Empty> : <Empty title={text.empty} />;
