@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::sqlite::Sqlite;
-use origin::accounts::MIGRATIONS;
+use origin::accounts::{MIGRATIONS, audit};
 use platform::{database::Database, migrations::migrate, params};
 
 fn row(texts: [&str; 4]) -> [String; 4] {
@@ -147,7 +147,7 @@ fn announce(world: &World, by: Actor, change: AnnouncedChange) -> i64 {
 fn what_another_object_changes_is_announced_whoever_does_it_and_then_confirmed() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
-    let label = "x".repeat(1_000);
+    let label = "x".repeat(audit::MAX_TEXT + 1);
     let create = || AnnouncedChange::CreateReportKey { label: label.clone() };
     let created = announce(&world, Actor::Member(ada.id), create());
     let key_id = "k-1".to_owned();
@@ -164,7 +164,7 @@ fn what_another_object_changes_is_announced_whoever_does_it_and_then_confirmed()
         detail: None,
     };
     world.send(settle).unwrap();
-    let detail = "x".repeat(256);
+    let detail = "x".repeat(audit::MAX_TEXT);
     assert_eq!(
         world.audit()[2..],
         [
