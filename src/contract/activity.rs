@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     attention::{self, AttentionReport, Declined, ListAttention, SizeReport},
+    isolates::{IsolateReport, ReadReported},
     operation::{self, Done, ObjectAddress, Operation, Repeat},
     operations,
     outbox::EndpointState,
@@ -56,6 +57,9 @@ operations! {
         /// The size of an object. An older report than the last one is ignored.
         Size(SizeReport) -> Done, Idempotent;
         ListAttention(ListAttention) -> operation::Reply, Idempotent;
+        /// The figures of an isolate.
+        Isolate(IsolateReport) -> Done, Idempotent;
+        ReadReported(ReadReported) -> operation::Reply, Idempotent;
     }
 }
 

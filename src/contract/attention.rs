@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{operation::ObjectAddress, stored_names::stored_names};
-use domain::model::{AppId, PublisherId};
+use domain::model::{AppId, PublisherId, time::UtcDay};
 
 /// The binding of the namespace, which it shares with the publishers' activities.
 pub const BINDING: &str = "ACTIVITY";
@@ -36,6 +36,10 @@ stored_names! {
         NearLimit = 6 "near_limit",
         /// A batch of sums that its receiver refused.
         BatchRefused = 7 "batch_refused",
+        /// A day of an outbox whose log differs from the batches of its sums.
+        Differs = 8 "differs",
+        /// A batch of sums whose receiver has not answered for minutes.
+        BatchLate = 9 "batch_late",
     }
 }
 
@@ -43,7 +47,7 @@ impl Kind {
     /// Whether there can be any number of items. Of the others there is one at most for an app or an object, so they are always
     /// listed.
     pub fn is_limited(self) -> bool {
-        matches!(self, Self::Held | Self::Capped | Self::Dead | Self::BatchRefused)
+        !matches!(self, Self::Disabled | Self::Failing | Self::NearLimit)
     }
 }
 
@@ -70,6 +74,20 @@ pub struct AttentionReport {
     /// The open items of the limited kinds, at most [`AttentionReport::MOST_COUNTED`] each. A kind without any is left out.
     pub counts: Vec<(Kind, i64)>,
     pub items: Vec<ReportedItem>,
+    /// An outbox's rewards of the last day that was compared at night.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewards: Option<DayRewards>,
+}
+
+/// The rewards of an outbox on a UTC day, and two kinds of them. An operator reads from them whether clicks are saved up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayRewards {
+    pub day: UtcDay,
+    pub rewards: i64,
+    /// Those whose click was more than 24 hours before.
+    pub after_24_h: i64,
+    /// Those that were paid by terms that newer ones had superseded.
+    pub by_superseded_terms: i64,
 }
 
 impl AttentionReport {

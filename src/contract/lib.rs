@@ -10,6 +10,7 @@ pub mod attention;
 pub mod catalog;
 pub mod clicks;
 pub mod counters;
+pub mod isolates;
 pub mod kv;
 pub mod ledger;
 pub mod operation;

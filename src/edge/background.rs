@@ -33,7 +33,7 @@ pub fn run_task(env: Env, id: f64) -> Promise {
         };
         let (workers, id) = (Workers::new(env), id as u64);
         if id == Task::REVALIDATE.id {
-            snapshots::revalidate(&workers, &isolate).await;
+            snapshots::revalidate_and_tell(&workers, &isolate).await;
         } else {
             click_flush::send_if_open(&workers, &isolate, id).await;
         }

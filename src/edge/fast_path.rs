@@ -23,7 +23,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::isolate::Isolate;
 use platform::{
     http::{address::Address, router::Interface},
-    log,
+    log, panics,
 };
 
 /// The isolate and the request's query, if the request is for this path.
@@ -38,4 +38,5 @@ fn enter<'u>(url: &'u str, path: &str, interface: Interface) -> Option<(Rc<Isola
 #[wasm_bindgen]
 pub fn fault(what: &str) {
     log::error("fast_path", what);
+    panics::add();
 }

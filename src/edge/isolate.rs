@@ -35,7 +35,7 @@ use domain::{
         click_id::{Nonce, NonceSource},
     },
 };
-use platform::{byte_cache::ByteCache, runtime, workers::Workers};
+use platform::{byte_cache::ByteCache, isolate_report, runtime, workers::Workers};
 
 /// The shards of goals, of apps and of advertisers, in bytes each. They hold all goals of 60,000 offers and all of 20,000
 /// apps. Each kind has its own, so that the goals that people click push out no app.
@@ -212,6 +212,14 @@ impl Isolate {
         });
         ISOLATE.set(Some(Rc::clone(&isolate)));
         Ok(isolate)
+    }
+
+    /// Tells the operator's `attention` what this isolate counts, if there is something new.
+    pub async fn tell_figures(&self, workers: &Workers) {
+        let uncounted = self.counts.borrow().dropped();
+        if let Some(figures) = isolate_report::due(runtime::now_ms(), self.pools.each(), uncounted) {
+            isolate_report::tell(workers, figures).await;
+        }
     }
 
     /// A unique nonce for a click. After 2^32 nonces a new base is drawn.

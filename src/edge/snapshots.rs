@@ -305,7 +305,7 @@ fn revalidate_in_background(context: &RequestContext) {
     isolate.revalidated_at_ms.set(context.now_ms);
     let workers = context.workers.clone();
     context.go_on(log_panics("snapshots", async move {
-        revalidate(&workers, &isolate).await;
+        revalidate_and_tell(&workers, &isolate).await;
     }));
 }
 
@@ -336,6 +336,12 @@ pub async fn revalidate(workers: &Workers, isolate: &Isolate) {
     };
     isolate.is_pointer_known.set(is_known);
     isolate.revalidating_until_ms.set(0);
+}
+
+/// Reads the pointer, and then tells what the isolate counts, which can wait longer than a click.
+pub async fn revalidate_and_tell(workers: &Workers, isolate: &Isolate) {
+    revalidate(workers, isolate).await;
+    isolate.tell_figures(workers).await;
 }
 
 /// Reads the pointer again for a request that did not find what the manifest names.

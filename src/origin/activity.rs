@@ -48,6 +48,8 @@ pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply
         }
         Command::Size(size) => Ok(Reply::Done(attention::size::put(db, &size)?)),
         Command::ListAttention(list) => attention::list::list(db, now_ms, &list).map(Reply::Operator),
+        Command::Isolate(report) => Ok(Reply::Done(attention::reported::put_isolate(db, &report)?)),
+        Command::ReadReported(_) => attention::reported::read(db, now_ms).map(Reply::Operator),
         // It calls the outboxes.
         Command::CountReplay(_) => Err(common::NOT_FOUND.into()),
         Command::Find(find) => Ok(Reply::Found(Found {

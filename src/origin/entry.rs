@@ -4,7 +4,7 @@ use worker::{Context, Env, Request, Response, event, web_sys};
 
 use crate::{
     console, dashboard,
-    isolate::RequestContext,
+    isolate::{self, RequestContext},
     limits::Pool,
     operator,
     refusal::Refusal,
@@ -25,14 +25,21 @@ use platform::{
         request_log::{self, RequestInfo},
         router::{Interface, Method, RouteMatch, RouteName, Routed, find},
     },
-    log,
+    isolate_report, log,
+    panics::log_panics,
     traits::Random,
 };
 
 #[event(fetch)]
-async fn fetch(request: Request, env: Env, _context: Context) -> worker::Result<Response> {
+async fn fetch(request: Request, env: Env, lifetime: Context) -> worker::Result<Response> {
     match RequestContext::new(env) {
         Ok(context) => {
+            if let Some(figures) = isolate::due_figures(context.now_ms) {
+                let workers = context.workers.clone();
+                lifetime.wait_until(log_panics("attention", async move {
+                    isolate_report::tell(&workers, figures).await;
+                }));
+            }
             entry::serve(request, async |request, sent| {
                 answer(&context, request, sent).await
             })

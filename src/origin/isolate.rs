@@ -3,7 +3,8 @@
 use std::{cell::RefCell, rc::Rc};
 
 use crate::{config::Config, limits::Pools};
-use platform::{http::traffic::Traffic, runtime, workers::Workers};
+use contract::isolates::Figure;
+use platform::{http::traffic::Traffic, isolate_report, runtime, workers::Workers};
 use worker::Env;
 
 /// Shared by all requests of an isolate.
@@ -35,6 +36,13 @@ impl RequestContext {
             now_ms: runtime::now_ms(),
         })
     }
+}
+
+/// What this isolate counts, its objects included, if there is something new to tell.
+pub fn due_figures(now_ms: i64) -> Option<Vec<Figure>> {
+    let isolate = ISOLATE.with_borrow(Clone::clone);
+    let pools = isolate.iter().flat_map(|isolate| isolate.pools.each());
+    isolate_report::due(now_ms, pools, 0)
 }
 
 impl Isolate {

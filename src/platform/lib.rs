@@ -12,6 +12,8 @@ pub mod failure;
 pub mod faults;
 pub mod http;
 pub mod http_call;
+#[cfg(target_arch = "wasm32")]
+pub mod isolate_report;
 pub mod keyed_flights;
 pub mod log;
 pub mod migrations;

@@ -2,6 +2,7 @@
 
 use std::{
     any::Any,
+    cell::Cell,
     future::poll_fn,
     panic::{AssertUnwindSafe, catch_unwind},
     task::Poll,
@@ -11,9 +12,26 @@ use futures_util::{FutureExt, future::LocalBoxFuture};
 
 use crate::{failure::Failure, log};
 
+thread_local! {
+    static CAUGHT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The panics that were caught in this isolate.
+pub fn count() -> u64 {
+    CAUGHT.get()
+}
+
+/// Counts a panic. JavaScript catches those of the fast path.
+pub fn add() {
+    CAUGHT.set(CAUGHT.get() + 1);
+}
+
 /// Runs code that may panic; `Err` is the panic's message. Unwinding releases the code's borrows and locks.
 pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| message(&*panic))
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        add();
+        message(&*panic)
+    })
 }
 
 /// The same for a future: each of its polls is caught.

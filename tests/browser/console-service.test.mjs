@@ -1,9 +1,10 @@
-// An operator sees how the service is doing, publishes, and compares a day of an app.
+// An operator sees how the service is doing, and what its instances reported, publishes, and compares a day of an app.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { closePage } from "./support/browser.mjs";
 import { signInToConsole } from "./support/console.mjs";
+import { attentionOf, BAD_DAY, serviceWith } from "./support/service.mjs";
 import { HANDS } from "./support/hands.mjs";
 import { advertiserToken, report, SURVEY, WEB_APP } from "./support/rewards.mjs";
 import { today } from "./support/facts.mjs";
@@ -56,6 +57,78 @@ test("an operator asks every app whether it answers", async () => {
   await ask.click();
   await callbacks.getByText("1 of 2 apps with a callback do not answer:").waitFor();
   assert.equal(await callbacks.getByRole("listitem").getByRole("link").getAttribute("href"), `/console/apps/${WEB_APP}`);
+  await closePage(page);
+});
+
+const part = (page, name) => page.getByRole("region", { name, exact: true });
+const ROOM = "What is refused for want of room";
+const INSTANCES = "Instances of edge and origin";
+const UNSENT = "Not in the reports yet";
+const OLD = "Rewards from old clicks and old terms";
+
+test("a service that is well says so in each part", async () => {
+  const page = await shared.open({ cookie: admin });
+  await page.goto("/console/service");
+  await part(page, ROOM).getByText("Nothing was refused.").waitFor();
+  await part(page, ROOM).getByText("Refusals are of all instances, each since it started.").waitFor();
+  await part(page, INSTANCES).getByText("Nothing was reported in the last 24 hours.").waitFor();
+  await part(page, UNSENT).getByText("None has waited for longer than two minutes.").waitFor();
+  await part(page, OLD).getByText("No rewards on this day.").waitFor();
+  await part(page, "Near a limit").getByText("No object is near its limit.").waitFor();
+  await closePage(page);
+});
+
+test("an operator sees what all instances refused and lost, which sums wait, and where old clicks are paid", async () => {
+  const page = await shared.open({ cookie: admin });
+  await serviceWith(page, BAD_DAY);
+  const batch = { app_id: WEB_APP, publisher_id: "lumen-arcade", since_ms: Date.now() - 600_000 };
+  await attentionOf(page, [
+    { ...batch, kind: "batch_refused", subject: `outbox-${WEB_APP}-0: ledger: batch 17`, reason: "unknown publisher" },
+    { ...batch, kind: "batch_late", subject: "counters-1: ledger: batch 12", app_id: null, reason: "no_answer" },
+  ]);
+  await page.goto("/console/service");
+
+  const room = part(page, ROOM);
+  await room.getByText("47 requests were refused.").waitFor();
+  const clicks = room.getByRole("row", { name: /^Clicks that wait 2 instances, last at / });
+  assert.deepEqual(await clicks.getByRole("cell").allTextContents(), ["", "40"], "in use is not known of the edge");
+  const signIns = room.getByRole("row", { name: /^Sign-ins 1 instance, last at / });
+  assert.deepEqual(await signIns.getByRole("cell").allTextContents(), ["0 of 32", "7"]);
+
+  const instances = part(page, INSTANCES);
+  await instances.getByText("The users were redirected. Reports lack these clicks.").waitFor();
+  await instances.getByText("The log has the details under “fault”").waitFor();
+  await instances.getByText("115 of 128 MB").waitFor();
+  await instances.getByRole("meter", { name: "Largest memory" }).waitFor();
+
+  const unsent = part(page, UNSENT);
+  await unsent.getByText("counters-1: ledger: batch 12").waitFor();
+  await unsent.getByText("The last try had no answer.").waitFor();
+  await unsent.getByRole("row", { name: /Sums refused/ }).getByText("unknown publisher").waitFor();
+  await unsent.getByText("10 minutes ago").first().waitFor();
+
+  const old = part(page, OLD);
+  await old.getByText("1,000 rewards. 50 (5.0%) came more than 24 hours after the click, and 3 (0.3%)").waitFor();
+  const [{ app_id: app, date }] = BAD_DAY.rewards.apps;
+  const { name } = await shared.signpost.operator("GET", `/apps/${app}`);
+  const row = old.getByRole("row").filter({ hasText: name });
+  assert.deepEqual(await row.getByRole("cell").allTextContents(), ["10", "5 (50.0%)", "1 (10.0%)"]);
+  await row.getByRole("link").click();
+  await page.getByRole("heading", { name, exact: true }).waitFor();
+  assert.ok(page.url().endsWith(`/console/apps/${app}?date=${date}`), page.url());
+  await part(page, "Reconcile a day").getByText(/ agrees: /).waitFor();
+  await closePage(page);
+});
+
+test("while nothing is known of other instances, the page tells of the one that answered", async () => {
+  const page = await shared.open({ cookie: admin });
+  await serviceWith(page, null);
+  await page.goto("/console/service");
+  const room = part(page, ROOM);
+  await room.getByText("The counts of other instances are not known at present.").waitFor();
+  await room.getByRole("row", { name: /^Sign-ins/ }).getByText("0 of 32").waitFor();
+  for (const name of [INSTANCES, OLD]) await part(page, name).getByText("the object “attention” does not answer").waitFor();
+  await part(page, "Publication").getByText("2 publishers").waitFor();
   await closePage(page);
 });
 

@@ -1,13 +1,15 @@
-// An operator's questions about objects: a batch that its receiver refuses, and an object that is nearly full. Both states
-// are made in the databases on disk, and end there, as they would with other code or after a move.
+// An operator's questions about objects: a batch that its receiver refuses or does not answer, a day that differs, an object that
+// is nearly full, and what instances report. These states are made in the databases on disk, and end there, as they would with
+// other code, after a move or in days.
 
+import assert from "node:assert/strict";
 import { test } from "node:test";
 import { closePage } from "./support/browser.mjs";
 import { signInToConsole } from "./support/console.mjs";
-import { today } from "./support/facts.mjs";
+import { addDays, today } from "./support/facts.mjs";
 import { Mouse } from "./support/hands.mjs";
 import { addPartner } from "./support/partner.mjs";
-import { changeOutboxes, resizeOutboxes } from "./support/stored.mjs";
+import { changeOutboxes, changeReported, resizeOutboxes } from "./support/stored.mjs";
 import { suite } from "./support/suite.mjs";
 import * as walk from "./tasks/console-walk.mjs";
 
@@ -40,8 +42,8 @@ test("a batch that is refused is found, its sums are compared, and it arrives on
   const hand = new Mouse(page);
   await walk.followAttention(page, hand, "Sums refused", "sent again every 5 minutes", /^Compare the sums: /);
   await page.getByRole("heading", { name: "Service" }).waitFor();
-  const limits = walk.part(page, "Near a limit");
-  await limits.getByText("Sums refused").waitFor();
+  const unsent = walk.part(page, "Not in the reports yet");
+  await unsent.getByText("Sums refused").waitFor();
   const day = walk.part(page, "Reconcile a day");
   await day.getByText(/ agrees so far: \$1\.25 still waits /).waitFor();
 
@@ -61,6 +63,92 @@ test("a batch that is refused is found, its sums are compared, and it arrives on
   await walk.compareDay(page, hand, app, today());
   await day.getByText(/ agrees: every reward and reversal is in the ledger\.$/).waitFor();
   await day.getByRole("row", { name: "Counted in the ledger" }).getByText("$3.75").waitFor();
+  await closePage(page);
+});
+
+/** Opens items of an app's outbox, as nights and tries without an answer do. */
+function openItems(objects, app, ...items) {
+  const rows = items.map(([kind, subject, reason, payout]) => `(${kind}, '${subject}', ${Date.now()}, '${reason}', ${payout})`);
+  changeOutboxes(objects, app, `INSERT INTO attention (kind, subject, since_ms, reason, payout) VALUES ${rows.join()};`);
+}
+
+const [DIFFERS, LATE] = [8, 9];
+
+test("a day that differs leads to its comparison, and sums that wait are found, until they are gone", async () => {
+  const { signpost } = shared;
+  const app = "49000000";
+  const partner = await addPartner(signpost, "differs", app);
+  await partner.earn("user-1");
+  const yesterday = addDays(today(), -1);
+  await signpost.restart((objects) =>
+    openItems(
+      objects,
+      app,
+      [DIFFERS, yesterday, "log_above_batches", "'1.25'"],
+      [LATE, "ledger-lumen-arcade: batch 999", "no_answer", "NULL"],
+    ),
+  );
+  await partner.earn("user-2");
+
+  const page = await shared.open({ cookie: admin });
+  const hand = new Mouse(page);
+  const outbox = `outbox-${app}-0`;
+  const day = `Compare the day: ${outbox}: ${yesterday}`;
+  await walk.followAttention(page, hand, "Day differs", "Compare the day, and tell the developers.", day);
+  await page.getByRole("heading", { name: "App of differs" }).waitFor();
+  assert.ok(page.url().endsWith(`/console/apps/${app}?date=${yesterday}`), page.url());
+  // The ledger has what the outbox reported; the item stays, since the night found another log.
+  await walk.part(page, "Reconcile a day").getByText(/ agrees: every reward and reversal is in the ledger\.$/).waitFor();
+
+  const late = `Compare the sums: ${outbox}: ledger-lumen-arcade: batch 999`;
+  await walk.followAttention(page, hand, "Sums late", "arrive by themselves then", late);
+  await page.getByRole("heading", { name: "Service" }).waitFor();
+  const row = walk.part(page, "Not in the reports yet").getByRole("row", { name: /Sums late/ });
+  await row.getByText(`${outbox}: ledger-lumen-arcade: batch 999`).waitFor();
+  await row.getByText("The last try had no answer.").waitFor();
+
+  const end = `UPDATE attention SET is_open = 0, changes = changes + 1 WHERE kind IN (${DIFFERS}, ${LATE});`;
+  await signpost.restart((objects) => changeOutboxes(objects, app, end));
+  await partner.earn("user-3");
+  await walk.isWell(page, hand);
+  await closePage(page);
+});
+
+test("what instances reported, and rewards from old clicks, are on the page of the service", async () => {
+  const { signpost } = shared;
+  const app = "50000000";
+  await addPartner(signpost, "reported", app);
+  await signpost.operator("GET", "/service");
+  const now = Date.now();
+  const day = Math.floor(now / 86_400_000) - 1;
+  await signpost.restart((objects) =>
+    changeReported(
+      objects,
+      `INSERT INTO attention_figures (isolate, figure, kind, number, at_ms) VALUES
+         ('one', 'shed', 'conversion', 12, ${now}), ('two', 'shed', 'conversion', 3, ${now}),
+         ('one', 'panics', '', 2, ${now}), ('long-gone', 'clicks_uncounted', '', 9, ${now - 2 * 86_400_000}),
+         ('one', 'memory_bytes', '', ${100 * 2 ** 20}, ${now}), ('two', 'memory_bytes', '', ${110 * 2 ** 20}, ${now});
+       INSERT INTO attention_rewards (source, app, day, rewards, after_24_h, by_superseded_terms) VALUES
+         ('outbox-${app}-0', ${app}, ${day}, 40, 10, 4), ('outbox-${app}-1', ${app}, ${day}, 10, 0, 0);`,
+    ),
+  );
+
+  const page = await shared.open({ cookie: admin });
+  const hand = new Mouse(page);
+  await page.goto("/console/service");
+  const room = walk.part(page, "What is refused for want of room");
+  await room.getByRole("row", { name: /^Postbacks 2 instances, last at / }).getByText("15", { exact: true }).waitFor();
+  const instances = walk.part(page, "Instances of edge and origin");
+  await instances.getByText("Faults in the code").waitFor();
+  await instances.getByText("110 of 128 MB").waitFor();
+  assert.equal(await instances.getByText("Clicks not counted").count(), 0, "after 24 hours it is left out");
+  const old = walk.part(page, "Rewards from old clicks and old terms");
+  await old.getByText("50 rewards. 10 (20.0%) came more than 24 hours after the click, and 4 (8.0%)").waitFor();
+  const row = old.getByRole("row", { name: /^App of reported/ });
+  await row.getByText("10 (20.0%)").waitFor();
+  await hand.press(row.getByRole("link"));
+  await page.getByRole("heading", { name: "App of reported" }).waitFor();
+  await walk.part(page, "Reconcile a day").getByText("No rewards on this day.").waitFor();
   await closePage(page);
 });
 

@@ -34,6 +34,7 @@ const edge :Workerd.Worker = (
     (name = "CLICKS", durableObjectNamespace = (className = "Clicks", serviceName = "origin")),
     (name = "LEDGERS", durableObjectNamespace = (className = "UnreliableLedger", serviceName = "faults")),
     (name = "OUTBOXES", durableObjectNamespace = (className = "UnreliableOutbox", serviceName = "faults")),
+    (name = "ACTIVITY", durableObjectNamespace = (className = "UnreliableActivity", serviceName = "faults")),
     (name = "POSTBACKS", durableObjectNamespace = (className = "UnreliablePostbacks", serviceName = "faults")),
     (name = "SNAPSHOTS", kvNamespace = (name = "faults", entrypoint = "UnreliableKv")),
     (name = "TRACKING_URL", fromEnvironment = "TRACKING_URL"),

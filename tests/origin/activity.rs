@@ -609,9 +609,76 @@ fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
     assert_eq!(sweep::sweep(&db, NOW + 402 * DAY_MS), Ok(None));
     assert!(page(&db, list(RewardFilter::default())).rewards.is_empty());
     // The statements of the operator's list are tested in `attention`.
-    let sizes = origin::attention::sql::OF_SIZES;
+    let sizes = origin::attention::sql::OF_SWEEP;
     let fixture = ["UPDATE replays SET due_ms = 0"];
     assert_only_listed_statements(&db, &[sql::ALL, sizes, &fixture].concat(), MIGRATIONS);
+}
+
+/// An outbox that replays as many callbacks as a step may, and loses every third answer.
+struct Forgetful {
+    calls: std::cell::Cell<u32>,
+    replayed: std::cell::Cell<u32>,
+}
+
+impl platform::traits::Clock for Forgetful {
+    fn now_ms(&self) -> i64 {
+        NOW + 10_000
+    }
+}
+
+impl platform::traits::ObjectCall for Forgetful {
+    async fn call<O: contract::operation::Operation>(
+        &self,
+        _to: &contract::operation::ObjectAddress,
+        operation: O,
+        _timeout: std::time::Duration,
+    ) -> Result<O::Answer, contract::operation::CallError> {
+        let step = serde_json::to_value(&operation).unwrap();
+        let replayed = u32::try_from(step["limit"].as_u64().unwrap()).unwrap().min(30);
+        self.replayed.set(self.replayed.get() + replayed);
+        self.calls.set(self.calls.get() + 1);
+        if self.calls.get().is_multiple_of(3) {
+            return Err(contract::operation::Unanswered::default().into());
+        }
+        let answer = serde_json::json!({ "replayed": replayed, "next": self.calls.get(), "until": 1 });
+        Ok(serde_json::from_value(answer).unwrap())
+    }
+}
+
+#[test]
+fn a_replay_with_a_bound_stays_below_it_though_answers_are_lost() {
+    use contract::activity::{ReplayFilter, StartReplay};
+    use futures_util::FutureExt;
+
+    let db = migrated(MIGRATIONS);
+    apply(&db, &report(1, 0, 1));
+    let start = StartReplay {
+        publisher: domain::model::PublisherId::parse("acme").unwrap(),
+        app: app(1),
+        filter: ReplayFilter {
+            until: 1,
+            ..ReplayFilter::default()
+        },
+        key: "k".into(),
+        most: Some(100),
+    };
+    handle(&db, NOW, start.into()).unwrap();
+    let outbox = Forgetful {
+        calls: std::cell::Cell::default(),
+        replayed: std::cell::Cell::default(),
+    };
+    for _ in 0..20 {
+        let step = origin::activity::replays::step(&db, &outbox);
+        step.now_or_never().unwrap().unwrap();
+        db.execute("UPDATE replays SET due_ms = 0", &[]).unwrap();
+    }
+    assert!(
+        (31..=100).contains(&outbox.replayed.get()),
+        "{}",
+        outbox.replayed.get()
+    );
+    let ended = db.query("SELECT state FROM replays", &[]).unwrap();
+    assert_eq!(ended[0].integer(0), Ok(1));
 }
 
 /// An outbox that answers every other call.

@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use proptest::{collection::vec, prelude::*};
 use serde_json::{Value as Json, json};
 
-use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite};
+use crate::{assert_only_listed_statements, attention_reported, dump, migrated, sqlite::Sqlite};
 use contract::{
     activity::{Command, Reply},
     attention::{AttentionReport, Declined, ItemPlace, Kind, ListAttention, ReportedItem, SizeReport},
@@ -20,7 +20,7 @@ use contract::{
 };
 use domain::model::{
     AppId, PublisherId,
-    time::{DAY_MS, MINUTE_MS},
+    time::{DAY_MS, MINUTE_MS, UtcDay},
 };
 use origin::{
     activity::{self, handle, service::ActivityService, sweep},
@@ -42,7 +42,7 @@ use platform::{
 /// Noon of 2026-01-15, UTC.
 const NOW: i64 = 1_768_478_400_000;
 /// The schema of an object with a feed.
-const SOURCE_MIGRATIONS: &[Migration] = &[&[batches::sql::TABLES, feed::sql::TABLES]];
+const SOURCE_MIGRATIONS: &[Migration] = &[&[batches::sql::TABLES, feed::sql::TABLES, feed::sql::LATE]];
 
 fn app(number: u32) -> AppId {
     AppId::from_number(number).unwrap()
@@ -53,6 +53,7 @@ fn source(name: &str) -> Source {
         name: name.to_owned(),
         app: Some(app(42)),
         publisher: PublisherId::parse("acme"),
+        rewards: None,
     }
 }
 
@@ -78,6 +79,7 @@ fn report(source: &str, sequence: i64, items: Vec<ReportedItem>) -> AttentionRep
         resets: false,
         counts: counts.into_iter().collect(),
         items,
+        rewards: None,
     }
 }
 
@@ -143,17 +145,18 @@ fn the_oldest_item_comes_first_with_its_kind_reason_and_payout() {
         ),
     );
     let page = list(&db, all());
-    let dead = json!({"kind": "dead", "app_id": "00000042", "publisher_id": "acme", "subject": "a", "since": NOW - 5,
+    let dead = json!({"kind": "dead", "app_id": "00000042", "publisher_id": "acme", "subject": "a", "since_ms": NOW - 5,
         "reason": "too_fast", "payout_usd": 0.75});
     assert_eq!(page["items"][0], dead);
     assert_eq!(subjects(&page), ["a", "b"]);
     assert_eq!(
         page["counts"],
-        json!({"held": 1, "capped": 0, "dead": 1, "disabled": 0, "failing": 0, "near_limit": 0, "batch_refused": 0})
+        json!({"held": 1, "capped": 0, "dead": 1, "disabled": 0, "failing": 0, "near_limit": 0, "batch_refused": 0,
+            "differs": 0, "batch_late": 0})
     );
     assert_eq!(
         page["not_listed"],
-        json!({"held": 0, "capped": 0, "dead": 0, "batch_refused": 0})
+        json!({"held": 0, "capped": 0, "dead": 0, "batch_refused": 0, "differs": 0, "batch_late": 0})
     );
     assert_eq!((&page["behind_ms"], &page["cursor"]), (&json!(0), &json!(null)));
 }
@@ -293,7 +296,7 @@ fn an_app_has_one_endpoint_the_worst_of_its_outboxes() {
             .map(|item| {
                 (
                     item["kind"].as_str().unwrap().to_owned(),
-                    item["since"].as_i64().unwrap() - NOW,
+                    item["since_ms"].as_i64().unwrap() - NOW,
                 )
             })
             .collect::<Vec<_>>()
@@ -354,7 +357,7 @@ fn a_large_object_is_listed_until_it_has_shrunk_or_says_no_more() {
     assert_eq!(size(NOW + 1, NEARLY_FULL + 1), Some(NEARLY_FULL + 1));
     assert_eq!(size(NOW + 3, NEARLY_FULL + 2), Some(NEARLY_FULL + 2));
     assert_eq!(size(NOW + 2, NEARLY_FULL), Some(NEARLY_FULL + 2), "an old report");
-    assert_eq!(list(&db, all())["items"][0]["since"], NOW + 1);
+    assert_eq!(list(&db, all())["items"][0]["since_ms"], NOW + 1);
     assert_eq!(size(NOW + 4, NEARLY_FULL), None);
     size(NOW + 5, NEARLY_FULL + 1);
     assert!(sweep::sweep(&db, NOW + DAY_MS).unwrap().is_some());
@@ -415,6 +418,56 @@ fn a_refused_batch_is_open_until_it_is_confirmed() {
     exchange(&db, &to, NOW + 1_000, MOST_ITEMS);
     assert!(listed(&to).is_empty());
     assert!(dump(&db, "attention").is_empty());
+}
+
+#[test]
+fn a_late_batch_is_open_until_it_is_confirmed_or_refused() {
+    let (db, to) = (sender(), attention());
+    db.execute("INSERT INTO forwards VALUES ('ledger', 3, 1, 0, '[]')", &[])
+        .unwrap();
+    let kinds = |now_ms| {
+        exchange(&db, &to, now_ms, MOST_ITEMS);
+        let page = list(&to, all());
+        let items = page["items"].as_array().unwrap().clone();
+        let kind = |item: &Json| {
+            (
+                item["kind"].clone(),
+                item["reason"].clone(),
+                item["since_ms"].clone(),
+            )
+        };
+        items.iter().map(kind).collect::<Vec<_>>()
+    };
+    for now_ms in [NOW, NOW + 5] {
+        feed::open_late(&db, now_ms, "ledger", 3).unwrap();
+    }
+    let late = (json!("batch_late"), json!("no_answer"), json!(NOW));
+    assert_eq!(kinds(NOW), [late]);
+    feed::open_refused(&db, NOW + 6, "ledger", 3, "x").unwrap();
+    feed::open_late(&db, NOW + 7, "ledger", 3).unwrap();
+    let refused = (json!("batch_refused"), json!("x"), json!(NOW + 6));
+    assert_eq!(kinds(NOW + 1_000), [refused]);
+    let batch = batches::outstanding(&db, NOW).unwrap().remove(0);
+    batches::acknowledge(&db, &batch).unwrap();
+    assert!(kinds(NOW + 2_000).is_empty());
+    assert!(dump(&db, "attention").is_empty());
+}
+
+#[test]
+fn a_day_that_differs_is_listed_for_30_days() {
+    let (db, to) = (sender(), attention());
+    let day = UtcDay::of_ms(NOW);
+    feed::open_differing(&db, NOW, day, -1_250_000).unwrap();
+    exchange(&db, &to, NOW, MOST_ITEMS);
+    let page = list(&to, all());
+    let differs = json!({"kind": "differs", "app_id": "00000042", "publisher_id": "acme", "subject": "s: 2026-01-15", "since_ms": NOW,
+        "reason": "log_below_batches", "payout_usd": 1.25});
+    assert_eq!(page["items"], json!([differs]));
+    for (days, is_listed) in [(30, true), (31, false)] {
+        feed::end_differing(&db, NOW + days * DAY_MS).unwrap();
+        exchange(&db, &to, NOW + days * DAY_MS, MOST_ITEMS);
+        assert_eq!(!listed(&to).is_empty(), is_listed, "{days}");
+    }
 }
 
 #[test]
@@ -536,6 +589,10 @@ fn every_statement_is_listed_for_the_conformance_test() {
     }
     exchange(&db, &to, NOW + 2_000, 1);
     db.execute(feed::sql::PUT_REPORT_OFF, params![NOW]).unwrap();
+    feed::open_late(&db, NOW, "ledger", 1).unwrap();
+    feed::open_differing(&db, NOW, UtcDay::of_ms(NOW), 1).unwrap();
+    feed::end_differing(&db, NOW).unwrap();
+    feed::send_soon(&db, NOW).unwrap();
     assert_only_listed_statements(&db, feed::sql::ALL, SOURCE_MIGRATIONS);
 
     let items = vec![
@@ -559,6 +616,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
         handle(&to, NOW, Command::Size(size)).unwrap();
     }
     list(&to, all());
+    attention_reported::run_every_statement(&to);
     sweep::sweep(&to, NOW).unwrap();
     let ran = to.statements();
     let idle: Vec<_> = sql::ALL.iter().filter(|sql| !ran.contains(**sql)).collect();

@@ -8,6 +8,7 @@ use crate::{
 };
 use contract::counters::Flush;
 use contract::{
+    attention::Kind,
     counters::Command,
     ledger::OfferSum,
     operation::{CallError, Unanswered},
@@ -19,11 +20,15 @@ use domain::{
     },
     tracking::click_counts::ClickSum,
 };
+use futures_util::FutureExt;
 use origin::{
-    batches::{self, BATCHES, Batch, DeliveryError, LONGEST_WAIT_MS, SUMS},
+    batches::{self, BATCHES, Batch, DeliveryError, LONGEST_WAIT_MS, SUMS, sender},
     counters::{self, MIGRATIONS},
 };
-use platform::database::Database;
+use platform::{
+    database::{Database, Row},
+    traits::Clock,
+};
 
 /// Sends clicks to the counters as a new isolate.
 fn count(db: &Sqlite, isolate: &str, sums: Vec<ClickSum>) {
@@ -315,6 +320,36 @@ fn a_refused_batch_is_retried_at_the_longest_backoff() {
         assert_eq!(batches::due_ms(&db, now_ms), Ok(Some(now_ms + LONGEST_WAIT_MS)));
         now_ms += LONGEST_WAIT_MS;
     }
+}
+
+#[test]
+fn a_batch_is_late_after_five_attempts_without_an_answer() {
+    struct At(i64);
+    impl Clock for At {
+        fn now_ms(&self) -> i64 {
+            self.0
+        }
+    }
+    let db = migrated(MIGRATIONS);
+    count(&db, "i", vec![clicks_for("a", 1)]);
+    let mut now_ms = NOON;
+    let send = |now_ms, answer: Result<(), DeliveryError>| {
+        let deliver = async |_: &Batch| answer.clone();
+        let acknowledge = |batch: &Batch| batches::acknowledge(&db, batch);
+        let clock = At(now_ms);
+        let sent = sender::send(&db, &clock, "counters-1", true, deliver, acknowledge);
+        sent.now_or_never().unwrap().unwrap();
+        let is_open = |row: &Row| (row.integer(0).unwrap(), row.boolean(5).unwrap());
+        dump(&db, "attention").iter().map(is_open).collect::<Vec<_>>()
+    };
+    let silence = || Err(DeliveryError::Unanswered("reset".into()));
+    let late = i64::from(Kind::BatchLate.number());
+    for wait_s in [5, 10, 20, 40] {
+        assert_eq!(send(now_ms, silence()), []);
+        now_ms += wait_s * SECOND_MS;
+    }
+    assert_eq!(send(now_ms, silence()), [(late, true)]);
+    assert_eq!(send(now_ms + 80 * SECOND_MS, Ok(())), [(late, false)]);
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod sqlite;
 mod accounts;
 mod activity;
 mod attention;
+mod attention_reported;
 mod backend;
 mod batches;
 mod clicks;

@@ -13,6 +13,8 @@ export const KIND_NAMES: Record<AttentionKind, string> = {
   failing: "Callback failing",
   near_limit: "Storage nearly full",
   batch_refused: "Sums refused",
+  batch_late: "Sums late",
+  differs: "Day differs",
 };
 
 /** What a kind is, and what to do about it. */
@@ -24,6 +26,8 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
   failing: "Receivers that did not answer 2xx five times in a row. Calls are tried again by themselves.",
   near_limit: "Stores that hold more than 8 of their 10 GB. An outbox keeps the rewards of the app whose App-Id is in its name: give new users a second app with more outboxes. Tell the developers of any other store.",
   batch_refused: "Sums of clicks or revenue that did not get into the reports, which are too low until then. Tell the developers; the sums are safe, and are sent again every 5 minutes.",
+  batch_late: "Sums of clicks or revenue whose receiver has not answered five times. Reports are too low until it does; the sums are safe, and arrive by themselves then. Tell the developers if they stay.",
+  differs: "Days of which the log of an app's rewards adds up to another amount than was sent to the reports. Compare the day, and tell the developers. Each leaves the list after 30 days.",
 };
 
 const REASONS: Record<string, string> = {
@@ -31,6 +35,8 @@ const REASONS: Record<string, string> = {
   no_answer: "The last try had no answer.",
   calls_fail: "Five calls in a row failed.",
   switched_itself_off: "The receiver answered 410, or told us to stop.",
+  log_above_batches: "The log of rewards has more than was sent to the reports.",
+  log_below_batches: "The log of rewards has less than was sent to the reports.",
 };
 
 function reasonText(reason: string): string {
@@ -60,6 +66,8 @@ export const attention = {
     failing: "See the app",
     near_limit: "See the service",
     batch_refused: "Compare the sums",
+    batch_late: "Compare the sums",
+    differs: "Compare the day",
   } satisfies Record<AttentionKind, string>,
   repairOf: (repair: string, subject: string) => `${repair}: ${subject}`,
   onlyApp: (app: string) => `Only app ${app}.`,

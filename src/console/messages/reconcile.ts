@@ -2,7 +2,10 @@
 
 import { count, dateText, exactMoney, percent } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
-import type { Comparison } from "../types/apps";
+import type { DayRewards } from "../types/apps";
+
+/** 50 (5.0%) */
+export const shareText = (part: number, all: number) => `${count(part)} (${percent(part / all)})`;
 
 export const reconcile = {
   title: "Reconcile a day",
@@ -33,11 +36,11 @@ export const reconcile = {
   ledger: "Counted in the ledger",
   difference: "Difference",
   noDifference: "none",
-  rewards: ({ rewards, rewards_after_24_h: late, rewards_by_superseded_terms: old }: Comparison) =>
+  rewards: ({ rewards, rewards_after_24_h: late, rewards_by_superseded_terms: old }: DayRewards) =>
     rewards === 0
       ? "No rewards on this day."
-      : `${plural(rewards, "reward", "rewards")}. ${count(late)} (${percent(late / rewards)}) came more than 24 hours after the click, ` +
-        `and ${count(old)} (${percent(old / rewards)}) were paid by earlier terms, as promised at the click.`,
+      : `${plural(rewards, "reward", "rewards")}. ${shareText(late, rewards)} came more than 24 hours after the click, ` +
+        `and ${shareText(old, rewards)} were paid by earlier terms, as promised at the click.`,
   outboxes: "By outbox",
   outbox: "Outbox",
   rewardsCount: "Rewards",

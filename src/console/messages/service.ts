@@ -1,6 +1,6 @@
 // Text of how the service is doing.
 
-import { count, durationText, exactTimeText } from "../../pages/format";
+import { count, durationText, exactTimeText, timeText } from "../../pages/format";
 import { plural } from "../../pages/messages/plural";
 
 export const service = {
@@ -31,15 +31,17 @@ export const service = {
     publishText: "Clicks and offer lists take every saved change of apps and offers at once instead of within a minute.",
     published: "Everything is published.",
   },
+  open: {
+    all: "Open in Attention",
+    more: "There are more. Attention lists all of them.",
+  },
   endpoints: {
     title: "Callbacks that fail or are switched off",
     app: "App",
     state: "State",
     since: "Since",
     reason: "Why",
-    all: "Open in Attention",
-    well: "No app has reported a callback that fails.",
-    more: "There are more. Attention lists all of them.",
+    none: "No app has reported a callback that fails.",
   },
   asking: {
     button: "Ask every app now",
@@ -52,9 +54,20 @@ export const service = {
   },
   pools: {
     title: "What is refused for want of room",
-    note: "Each kind of work has room for so many at a time. What comes on top is refused at once, so that the rest stays fast. Counted by the one instance of the origin that answered, since it started. Clicks, lists and postbacks have rooms of their own, whose counts only the metrics have.",
+    note: "Each kind of work has room for so many at a time. What comes on top is refused at once, so that the rest stays fast.",
+    ofAll: "Refusals are of all instances, each since it started. In use is of the one that answered.",
+    ofOne: "The counts of other instances are not known at present. These are of the one that answered, since it started.",
     name: "Work",
     names: {
+      click: "Clicks that wait",
+      conversion: "Postbacks",
+      form: "Forms of postbacks",
+      report: "Reports",
+      query: "Report queries",
+      page: "Offers pages",
+      body: "Bodies of offers requests",
+      start: "First loads of the catalog",
+      shard: "Loads of the catalog’s parts",
       operator: "Operator's calls",
       dashboard: "Dashboard and console",
       publisher: "Calls to one publisher",
@@ -69,13 +82,45 @@ export const service = {
     none: "Nothing was refused.",
     some: (number: number) => `${plural(number, "request was", "requests were")} refused.`,
   },
+  reported: {
+    down: "It is not known at present: the object “attention” does not answer.",
+    by: (instances: number, at: number) => `${plural(instances, "instance", "instances")}, last at ${timeText(at / 1000)}`,
+  },
+  instances: {
+    title: "Instances of edge and origin",
+    note: "What went wrong in them since each started.",
+    none: "Nothing was reported in the last 24 hours.",
+    names: {
+      clicks_uncounted: "Clicks not counted",
+      panics: "Faults in the code",
+      memory_bytes: "Largest memory",
+    },
+    hints: {
+      clicks_uncounted: "The users were redirected. Reports lack these clicks.",
+      panics: "Each cost one request or task. The log has the details under “fault”; tell the developers.",
+      memory_bytes: "An instance that needs more is ended, with all that is under way in it.",
+    },
+    // As the platform counts: 1 MB is 2^20 bytes.
+    of128: (bytes: number) => `${count(bytes / 1_048_576)} of 128 MB`,
+  },
+  unsent: {
+    title: "Not in the reports yet",
+    none: "Sums of clicks and revenue reach the reports within about 10 seconds. None has waited for longer than two minutes.",
+  },
+  rewards: {
+    title: "Rewards from old clicks and old terms",
+    note: "Of yesterday, in UTC. A click is paid by the terms of its time, so users or a publisher may save clicks up before a payout drops. Where an app’s shares stand out, have older clicks paid by the terms in force, under “Terms” of the offer or of the app: that raises “terms_since”.",
+    app: "App",
+    rewards: "Rewards",
+    late: "After 24 hours",
+    old: "By earlier terms",
+  },
   limits: {
     title: "Near a limit",
-    none: "No object is near its limit, and no sums were refused.",
+    none: "No object is near its limit.",
     object: "Object",
-    used: "Used, or why",
+    used: "Used",
     since: "Since",
-    all: "Open in Attention",
   },
   caps: {
     title: "Caps near their end",

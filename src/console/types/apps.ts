@@ -72,14 +72,18 @@ export interface ComparedOutbox {
   difference_micro_usd: number;
 }
 
-/** Sums are in micro-USD, rewards less reversals. */
-export interface Comparison {
-  app_id: string;
-  date: string;
-  outboxes: ComparedOutbox[];
+/** The rewards of a day. */
+export interface DayRewards {
   rewards: number;
   rewards_after_24_h: number;
   rewards_by_superseded_terms: number;
+}
+
+/** Sums are in micro-USD, rewards less reversals. */
+export interface Comparison extends DayRewards {
+  app_id: string;
+  date: string;
+  outboxes: ComparedOutbox[];
   paid_micro_usd: number;
   waiting_micro_usd: number;
   ledger_micro_usd: number;

@@ -1,6 +1,6 @@
 // How the service is doing.
 
-import type { CallbackState } from "./apps";
+import type { CallbackState, DayRewards } from "./apps";
 
 export interface Service {
   /** Null while the catalog does not answer. */
@@ -15,7 +15,10 @@ export interface Service {
     listing_built_at_ms: number | null;
     tracking_dirty_since_ms: number | null;
   } | null;
+  /** Those of the instance that answered. */
   pools: Pool[];
+  /** Null while the object `attention` does not answer. */
+  reported: Reported | null;
   now_ms: number;
 }
 
@@ -32,3 +35,19 @@ export interface Pool {
   refused: number;
 }
 
+export interface Reported {
+  /** Of the instances of edge and origin. */
+  isolates: ReportedFigure[];
+  rewards: DayRewards & { apps: (DayRewards & { app_id: string; date: string })[] };
+}
+
+/** The sum over instances that reported something new within 24 hours. Each counts since it started. */
+export interface ReportedFigure {
+  figure: "shed" | "clicks_uncounted" | "panics" | "memory_bytes";
+  /** Of what was shed, the concurrency limit. */
+  kind?: string;
+  /** Of memory, that of the largest instance. */
+  number: number;
+  isolates: number;
+  last_ms: number;
+}

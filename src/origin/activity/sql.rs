@@ -3,7 +3,12 @@
 use crate::attention;
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[attention::sql::TABLES, INCOMPLETE], &[MOST]];
+pub const MIGRATIONS: &[Migration] = &[
+    &[TABLES],
+    &[attention::sql::TABLES, INCOMPLETE],
+    &[MOST],
+    &[attention::sql::REPORTED],
+];
 
 /// `is_incomplete` is set while what an outbox told before is not all here.
 const INCOMPLETE: &[&str] = &["ALTER TABLE outboxes ADD COLUMN is_incomplete INTEGER NOT NULL DEFAULT 0"];

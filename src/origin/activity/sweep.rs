@@ -26,13 +26,14 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
         params![now_ms.saturating_sub(REPLAY_RETENTION_MS)],
     )?;
     attention::size::sweep(db, now_ms)?;
+    attention::reported::sweep(db, now_ms)?;
     next_alarm(db, now_ms)
 }
 
 /// The time for the next sweep or the next step of a replay; none if the object has nothing.
 pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let has_rows =
-        db.query_boolean(sql::ANYTHING_KEPT, &[])? || db.query_boolean(attention::sql::HAS_SIZES, &[])?;
+        db.query_boolean(sql::ANYTHING_KEPT, &[])? || db.query_boolean(attention::sql::HAS_TO_SWEEP, &[])?;
     let replay_ms = db.query_integer(sql::FIRST_REPLAY, &[])?;
     let night_ms = has_rows.then(|| next_night_ms(now_ms));
     Ok([replay_ms, night_ms].into_iter().flatten().min())

@@ -13,10 +13,11 @@ pub mod sql;
 use std::time::Duration;
 
 use crate::batches::{LONGEST_WAIT_MS, is_refusal, wait_ms};
-use contract::attention::{self, AttentionReport, Declined, Kind, ReportedItem};
+use contract::attention::{self, AttentionReport, DayRewards, Declined, Kind, ReportedItem};
 use domain::model::{
     AppId, PublisherId,
-    time::{DAY_MS, MINUTE_MS, SECOND_MS},
+    money::MicroUsd,
+    time::{DAY_MS, MINUTE_MS, SECOND_MS, UtcDay},
 };
 use platform::{
     database::{Database, DatabaseError, Row, json},
@@ -35,6 +36,8 @@ pub const ITEMS: usize = 200;
 /// Reports of an alarm, one after the other: what they do not have waits for the next alarm.
 const REPORTS: usize = 20;
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a day that differs is listed.
+const DIFFERS_MS: i64 = 30 * DAY_MS;
 /// The longest reason, in bytes.
 const LONGEST_REASON: usize = 200;
 
@@ -43,9 +46,10 @@ const LONGEST_REASON: usize = 200;
 pub struct Source {
     /// Its name.
     pub name: String,
-    /// Those of an outbox.
+    /// Those of an outbox, and its rewards of the last compared day.
     pub app: Option<AppId>,
     pub publisher: Option<PublisherId>,
+    pub rewards: Option<DayRewards>,
 }
 
 /// The row of the feed.
@@ -80,7 +84,7 @@ pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseEr
     Ok(read(db)?.sends_at_ms.map(|at_ms| at_ms.max(soon_ms)))
 }
 
-/// Opens an item for a batch that its receiver refused. The batch's confirmation ends it.
+/// Opens an item for a batch that its receiver refused, in place of one for its being late. The batch's confirmation ends it.
 pub fn open_refused(
     db: &impl Database,
     now_ms: i64,
@@ -88,10 +92,55 @@ pub fn open_refused(
     sequence: u64,
     cause: &str,
 ) -> Result<(), DatabaseError> {
-    let subject = format!("{destination}: batch {sequence}");
+    let subject = subject(destination, sequence);
     let end = cause.floor_char_boundary(LONGEST_REASON);
     let reason = cause.get(..end).unwrap_or_default();
+    db.execute(sql::END_LATE, params![subject.as_str()])?;
     db.execute(sql::OPEN_REFUSED, params![subject, now_ms, reason])
+}
+
+/// Opens an item for a batch whose receiver does not answer, unless it refused the batch. The batch's confirmation ends it.
+pub fn open_late(
+    db: &impl Database,
+    now_ms: i64,
+    destination: &str,
+    sequence: u64,
+) -> Result<(), DatabaseError> {
+    db.execute(sql::OPEN_LATE, params![subject(destination, sequence), now_ms])
+}
+
+fn subject(destination: &str, sequence: u64) -> String {
+    format!("{destination}: batch {sequence}")
+}
+
+/// Opens an item for a day whose log has more than its batches, by this amount in micro-USD, or less. It stays for
+/// [`DIFFERS_MS`]: the log and the sums of a past day do not change.
+pub fn open_differing(
+    db: &impl Database,
+    now_ms: i64,
+    day: UtcDay,
+    difference_micro_usd: i64,
+) -> Result<(), DatabaseError> {
+    let reason = match difference_micro_usd > 0 {
+        true => "log_above_batches",
+        false => "log_below_batches",
+    };
+    let mut amount = String::new();
+    MicroUsd(difference_micro_usd.saturating_abs()).write_usd(&mut amount);
+    db.execute(
+        sql::OPEN_DIFFERING,
+        params![day.to_string(), now_ms, reason, amount],
+    )
+}
+
+/// Ends the items of differences that everybody has seen.
+pub fn end_differing(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::END_DIFFERING, params![now_ms.saturating_sub(DIFFERS_MS)])
+}
+
+/// Has the next report sent soon, although no item has changed.
+pub fn send_soon(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::PING, params![now_ms])
 }
 
 /// Sends reports until everything is reported, or one fails, or there were [`REPORTS`].
@@ -183,6 +232,7 @@ pub fn make(db: &impl Database, now_ms: i64, source: &Source) -> Result<Made, Da
         resets: feed.resets,
         counts: count_open(db)?,
         items: rows.iter().map(item).collect::<Result<_, _>>()?,
+        rewards: source.rewards,
     };
     Ok(Made {
         report,

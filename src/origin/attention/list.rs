@@ -34,7 +34,7 @@ struct Item<'r> {
     app_id: Option<AppId>,
     publisher_id: Option<&'r str>,
     subject: &'r str,
-    since: i64,
+    since_ms: i64,
     reason: &'r str,
     #[serde(skip_serializing_if = "Option::is_none")]
     payout_usd: Option<&'r RawValue>,
@@ -90,7 +90,7 @@ fn item(row: &Row) -> Result<Item<'_>, DatabaseError> {
         app_id: row.optional_number(2)?.and_then(AppId::from_number),
         publisher_id: row.optional_text(3)?,
         subject: row.text(4)?,
-        since: row.integer(5)?,
+        since_ms: row.integer(5)?,
         reason: row.text(6)?,
         // A decimal number is JSON.
         payout_usd: row

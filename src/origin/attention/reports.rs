@@ -8,7 +8,7 @@ use platform::{
     params,
 };
 
-use super::sql;
+use super::{reported, sql};
 
 /// Items of the limited kinds that are listed at most. A list that matches none of them reads all in 20 ms.
 pub const MOST_ITEMS: i64 = 10_000;
@@ -28,6 +28,7 @@ pub fn apply(db: &impl Database, report: &AttentionReport, most: i64) -> Result<
         is_incomplete &= !report.resets;
         db.transaction(|| {
             put_source(db, report, is_incomplete)?;
+            reported::put_rewards(db, report)?;
             put_items(db, report, &rows, most)
         })?;
     }

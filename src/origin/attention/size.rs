@@ -22,8 +22,13 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// A large object has an alarm every night.
 const RETENTION_MS: i64 = 2 * DAY_MS;
 
-/// Tells the size of an object, if that is due. An object that its alarm started may not know its name, and tells nothing.
+/// Tells the size of an object, if that is due, and what its isolate counts. An object that its alarm started may not know its
+/// name, and tells no size.
 pub async fn tell<D: ObjectStorage, R: Clock + ObjectCall>(shell: &ObjectShell<D, R>, name: Option<&str>) {
+    #[cfg(target_arch = "wasm32")]
+    if let Some(figures) = crate::isolate::due_figures(shell.runtime().now_ms()) {
+        platform::isolate_report::tell(shell.runtime(), figures).await;
+    }
     let Some((name, bytes)) = name.and_then(|name| Some((name, shell.size_to_tell()?))) else {
         return;
     };

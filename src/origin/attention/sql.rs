@@ -34,8 +34,26 @@ pub const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
 ];
 
+/// What isolates told, and the rewards of each outbox's last compared day.
+pub const REPORTED: &[&str] = &[
+    "CREATE TABLE attention_figures (
+       isolate TEXT NOT NULL, figure TEXT NOT NULL, kind TEXT NOT NULL, number INTEGER NOT NULL, at_ms INTEGER NOT NULL,
+       PRIMARY KEY (isolate, figure, kind)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE TABLE attention_rewards (
+       source TEXT NOT NULL PRIMARY KEY, app INTEGER NOT NULL, day INTEGER NOT NULL, rewards INTEGER NOT NULL,
+       after_24_h INTEGER NOT NULL, by_superseded_terms INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID",
+];
+
 /// The statements of the sweep, which each activity object runs.
-pub const OF_SIZES: &[&str] = &[SWEEP_LARGE, SWEEP_SIZES, HAS_SIZES];
+pub const OF_SWEEP: &[&str] = &[
+    SWEEP_LARGE,
+    SWEEP_SIZES,
+    SWEEP_FIGURES,
+    SWEEP_REWARDS,
+    HAS_TO_SWEEP,
+];
 
 /// The items of a report, as rows of a JSON list: kind, subject, since, reason, payout, place in the report.
 macro_rules! is_listed {
@@ -79,7 +97,7 @@ platform::statements! {
     /// source, JSON list of items → the places of those that are not listed
     pub const NOT_LISTED = concat!("SELECT j.value ->> 5 FROM json_each(?2) j WHERE NOT ", is_listed!(), " ORDER BY key");
     /// → listed items of limited kinds
-    pub const COUNT_LIMITED = "SELECT COUNT(*) FROM attention_items WHERE kind IN (1, 2, 3, 7)";
+    pub const COUNT_LIMITED = "SELECT COUNT(*) FROM attention_items WHERE kind NOT IN (4, 5, 6)";
 
     /// app, source, kind, publisher, since, reason
     pub const PUT_ENDPOINT = "INSERT INTO attention_endpoints (app, source, kind, publisher, since_ms, reason)
@@ -113,11 +131,36 @@ platform::statements! {
         AND source IN (SELECT source FROM attention_sizes WHERE at_ms < ?)";
     /// first time kept
     pub const SWEEP_SIZES = "DELETE FROM attention_sizes WHERE at_ms < ?";
-    pub const HAS_SIZES = "SELECT EXISTS (SELECT 1 FROM attention_sizes)";
+    /// first time kept
+    pub const SWEEP_FIGURES = "DELETE FROM attention_figures WHERE at_ms < ?";
+    /// first UTC day kept
+    pub const SWEEP_REWARDS = "DELETE FROM attention_rewards WHERE day < ?";
+    pub const HAS_TO_SWEEP = "SELECT EXISTS (SELECT 1 FROM attention_sizes) OR EXISTS (SELECT 1 FROM attention_figures)
+        OR EXISTS (SELECT 1 FROM attention_rewards)";
+
+    /// isolate, figure, kind, number, time, rows at most
+    pub const PUT_FIGURE = "INSERT INTO attention_figures (isolate, figure, kind, number, at_ms)
+        SELECT ?1, ?2, ?3, ?4, ?5 WHERE (SELECT COUNT(*) FROM attention_figures) < ?6
+        ON CONFLICT (isolate, figure, kind) DO UPDATE SET number = excluded.number, at_ms = excluded.at_ms
+          WHERE excluded.number > number";
+    /// first time, figure of which the greatest counts → figure, kind, number, isolates, last time
+    pub const FIGURES = "SELECT figure, kind, IIF(figure = ?2, MAX(number), SUM(number)), COUNT(*), MAX(at_ms)
+        FROM attention_figures WHERE at_ms >= ?1 GROUP BY figure, kind ORDER BY figure, kind";
+    /// source, app, day, rewards, those after 24 hours, those by superseded terms
+    pub const PUT_REWARDS = "INSERT INTO attention_rewards (source, app, day, rewards, after_24_h, by_superseded_terms)
+        VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (source) DO UPDATE SET day = excluded.day, rewards = excluded.rewards,
+          after_24_h = excluded.after_24_h, by_superseded_terms = excluded.by_superseded_terms WHERE excluded.day > day";
+    /// first UTC day → rewards, those after 24 hours, those by superseded terms
+    pub const ALL_REWARDS = "SELECT COALESCE(SUM(rewards), 0), COALESCE(SUM(after_24_h), 0), COALESCE(SUM(by_superseded_terms), 0)
+        FROM attention_rewards WHERE day >= ?";
+    /// first UTC day, apps at most → app, newest day, and the same by app, those with the most of either kind first
+    pub const REWARDS_OF_APPS = "SELECT app, MAX(day), SUM(rewards), SUM(after_24_h) AS late, SUM(by_superseded_terms) AS old
+        FROM attention_rewards WHERE day >= ?1 GROUP BY app HAVING late + old > 0 ORDER BY late + old DESC, app LIMIT ?2";
 
     /// since and item of the place before, kind or NULL, app or NULL, items at most → item, kind, app, publisher, subject, since,
     /// reason, payout, bytes
-    pub const LIST = "SELECT item, kind, app, publisher, IIF(kind = 7, source || ': ' || subject, subject), since_ms, reason,
+    pub const LIST = "SELECT item, kind, app, publisher, IIF(kind IN (7, 8, 9), source || ': ' || subject, subject), since_ms, reason,
           payout, bytes
         FROM attention_items WHERE (since_ms, item) > (?1, ?2) AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR app = ?4)
         ORDER BY since_ms, item LIMIT ?5";

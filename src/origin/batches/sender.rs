@@ -3,13 +3,19 @@
 use futures_util::{StreamExt, stream};
 
 use super::{Batch, DeliveryError};
-use crate::{attention::feed::open_refused, batches};
+use crate::{
+    attention::feed::{open_late, open_refused},
+    batches,
+};
 use platform::{
     CONNECTIONS,
     database::{Database, DatabaseError},
     log,
     traits::Clock,
 };
+
+/// Failed attempts after which one more makes a batch late: those waited for 75 s and their timeouts.
+const LATE_AFTER: u32 = 4;
 
 /// Opens batches if `opens`, calls `deliver` for those that are due, and records each outcome: `acknowledge` that of a batch
 /// that was applied. `source` is the object's name in the log. Returns whether there is more to do at once.
@@ -63,7 +69,13 @@ async fn settle(
         }
         Err(DeliveryError::Unanswered(cause)) => {
             log::warn("batches", format_args!("{}: {cause}", subject()));
-            batches::failed(db, &batch, clock.now_ms())
+            let now_ms = clock.now_ms();
+            db.transaction(|| {
+                if batch.attempts >= LATE_AFTER {
+                    open_late(db, now_ms, &batch.destination, batch.sequence)?;
+                }
+                batches::failed(db, &batch, now_ms)
+            })
         }
     }
 }

@@ -96,6 +96,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
             name: name.to_owned(),
             app: None,
             publisher: None,
+            rewards: None,
         };
         feed::send(db, self.shell.runtime(), &source).await
     }

@@ -8,6 +8,7 @@ pub const MIGRATIONS: &[Migration] = &[
     &[TABLES, batches::sql::TABLES],
     &[DAILY_BY_OFFER],
     &[feed::sql::TABLES],
+    &[feed::sql::LATE],
 ];
 
 const TABLES: &[&str] = &[

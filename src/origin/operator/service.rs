@@ -1,25 +1,27 @@
-//! The state of the service for the console's page: the catalog's figures, and what this isolate sheds.
+//! The state of the service for the console's page: the catalog's figures, what this isolate sheds, and what isolates and
+//! outboxes reported.
 
+use futures_util::join;
 use serde_json::{Map, Value, json};
 
 use super::TIMEOUT;
 use crate::isolate::RequestContext;
 use contract::{
+    attention,
     catalog::{COMMAND_PATH, GetStatus, address},
-    operation::Reply,
+    isolates::ReadReported,
+    operation::{CallError, Reply},
 };
 use platform::{http::answer::Answer, log, traits::ObjectCall};
 
-/// `GET /v1/operator/service`. Without the catalog the rest is there.
+/// `GET /v1/operator/service`. An object that does not answer is `null`, and the rest is there.
 pub async fn read(context: &RequestContext) -> Answer {
-    let status = context
-        .workers
-        .call(&address(COMMAND_PATH), GetStatus {}, TIMEOUT)
-        .await;
-    let catalog: Option<Map<String, Value>> = status
-        .inspect_err(|error| log::error("operator", error))
-        .ok()
-        .and_then(|reply| serde_json::from_str(&reply.body).ok());
+    let (catalog, attention) = (address(COMMAND_PATH), attention::address());
+    let (status, reported) = join!(
+        context.workers.call(&catalog, GetStatus {}, TIMEOUT),
+        context.workers.call(&attention, ReadReported {}, TIMEOUT),
+    );
+    let (catalog, reported) = (body_of(status), body_of(reported));
     let pools: Vec<_> = context
         .isolate
         .pools
@@ -33,6 +35,11 @@ pub async fn read(context: &RequestContext) -> Answer {
             })
         })
         .collect();
-    let body = json!({ "catalog": catalog, "pools": pools, "now_ms": context.now_ms });
+    let body = json!({ "catalog": catalog, "pools": pools, "reported": reported, "now_ms": context.now_ms });
     Reply::ok(&body).into()
+}
+
+fn body_of(answered: Result<Reply, CallError>) -> Option<Map<String, Value>> {
+    let reply = answered.inspect_err(|error| log::error("operator", error)).ok()?;
+    serde_json::from_str(&reply.body).ok()
 }

@@ -1,9 +1,9 @@
 //! The outbox's items for the operator's [`attention`](crate::attention): held and capped conversions, dead callbacks, and the
-//! endpoint while it is disabled or fails.
+//! endpoint while it is disabled or fails. Those of batches and of days are opened where they are found.
 //!
 //! A trigger's condition fails for every other change. So a reward that is approved, and delivered at once, writes nothing here.
 
-use super::endpoint;
+use super::{day, endpoint};
 use crate::attention::feed::{self, Source};
 use platform::{
     database::{Database, DatabaseError},
@@ -174,13 +174,17 @@ pub const TABLES: &[&str] = &[
 
 /// The outbox as a source; none before it knows its publisher.
 fn source(db: &impl Database) -> Result<Option<Source>, DatabaseError> {
-    let state = endpoint::read(db)?;
-    Ok(state.and_then(|state| {
-        Some(Source {
-            name: state.shard.object_name(),
-            app: Some(state.shard.app),
-            publisher: Some(state.current?.publisher_id),
-        })
+    let Some(state) = endpoint::read(db)? else {
+        return Ok(None);
+    };
+    let Some(current) = state.current else {
+        return Ok(None);
+    };
+    Ok(Some(Source {
+        name: state.shard.object_name(),
+        app: Some(state.shard.app),
+        publisher: Some(current.publisher_id),
+        rewards: day::last_rewards(db)?,
     }))
 }
 

@@ -2,8 +2,14 @@
 //! compares both with the ledger's facts (docs/OPERATING.md, "Reconcile a day").
 
 use super::{entries::TO_LEDGER, numbers::first_number, sql};
-use crate::batches::{self, Batch};
-use contract::outbox::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay};
+use crate::{
+    attention::feed,
+    batches::{self, Batch},
+};
+use contract::{
+    attention::DayRewards,
+    outbox::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay},
+};
 use domain::model::{
     OfferId,
     time::{DAY_MS, SECOND_MS, UtcDay},
@@ -148,34 +154,126 @@ pub struct Compared {
     pub differs: Option<bool>,
 }
 
-/// Compares yesterday's payments with the batches, one step for each call, and logs a difference. Returns `None` once the
-/// day was compared.
+/// How far the nights' comparisons are.
+struct Progress {
+    /// The last day that was compared.
+    compared: UtcDay,
+    /// The day that is compared now, or was last, with its last entry examined, and its sums so far.
+    comparing: UtcDay,
+    entry: i64,
+    difference_micro_usd: i64,
+    rewards: DayRewards,
+}
+
+impl Progress {
+    fn read(db: &impl Database) -> Result<Self, DatabaseError> {
+        let row = db.query_first(sql::GET_COMPARED, &[])?.unwrap_or(Row(vec![]));
+        let day = |column| {
+            let day = UtcDay::from_number(row.integer(column)?);
+            day.ok_or_else(|| DatabaseError("a compared day is damaged".into()))
+        };
+        let comparing = day(1)?;
+        Ok(Self {
+            compared: day(0)?,
+            comparing,
+            entry: row.integer(2)?,
+            difference_micro_usd: row.integer(3)?,
+            rewards: DayRewards {
+                day: comparing,
+                rewards: row.integer(4)?,
+                after_24_h: row.integer(5)?,
+                by_superseded_terms: row.integer(6)?,
+            },
+        })
+    }
+
+    fn begin(self, day: UtcDay) -> Self {
+        Self {
+            comparing: day,
+            entry: 0,
+            difference_micro_usd: 0,
+            rewards: DayRewards {
+                day,
+                rewards: 0,
+                after_24_h: 0,
+                by_superseded_terms: 0,
+            },
+            ..self
+        }
+    }
+
+    fn add(&mut self, part: &OutboxDay) {
+        let sum = |of: fn(&OfferDay) -> i64| part.offers.iter().map(of).sum::<i64>();
+        self.difference_micro_usd += difference(part);
+        self.rewards.rewards += sum(|offer| offer.rewards);
+        self.rewards.after_24_h += sum(|offer| offer.rewards_after_24_h);
+        self.rewards.by_superseded_terms += sum(|offer| offer.rewards_by_superseded_terms);
+        match part.next {
+            Some(last) => self.entry = last,
+            None => self.compared = self.comparing,
+        }
+    }
+
+    fn write(&self, db: &impl Database) -> Result<(), DatabaseError> {
+        let row = params![
+            self.compared.number(),
+            self.comparing.number(),
+            self.entry,
+            self.difference_micro_usd,
+            self.rewards.rewards,
+            self.rewards.after_24_h,
+            self.rewards.by_superseded_terms
+        ];
+        db.execute(sql::SET_COMPARED, row)
+    }
+}
+
+/// The rewards of the last compared day. There are none while the next one is compared.
+pub fn last_rewards(db: &impl Database) -> Result<Option<DayRewards>, DatabaseError> {
+    let progress = Progress::read(db)?;
+    let is_complete = progress.comparing == progress.compared;
+    Ok((is_complete && progress.rewards.rewards > 0).then_some(progress.rewards))
+}
+
+/// Compares yesterday's payments with the batches, one step for each call. After the last step it opens an item for a
+/// difference, and has the day's rewards reported. Returns `None` once the day was compared.
 pub fn compare_step(
     db: &impl Database,
     now_ms: i64,
     entries: i64,
 ) -> Result<Option<Compared>, DatabaseError> {
     let day = UtcDay::of_ms(now_ms).minus(1);
-    let row = db.query_first(sql::GET_COMPARED, &[])?.unwrap_or(Row(vec![]));
-    if row.integer(0)? >= day.number() {
+    let mut progress = Progress::read(db)?;
+    if progress.compared >= day {
         return Ok(None);
     }
-    let (after, so_far) = if row.integer(1)? == day.number() {
-        (row.integer(2)?, row.integer(3)?)
-    } else {
-        (0, 0)
-    };
-    let part = read(db, ReadDay { day, after }, entries)?;
-    let difference = so_far.saturating_add(difference(&part));
-    let (compared, last) = match part.next {
-        Some(last) => (day.minus(1), last),
-        None => (day, 0),
-    };
-    db.execute(
-        sql::SET_COMPARED,
-        params![compared.number(), day.number(), last, difference],
+    if progress.comparing != day {
+        progress = progress.begin(day);
+    }
+    let part = read(
+        db,
+        ReadDay {
+            day,
+            after: progress.entry,
+        },
+        entries,
     )?;
+    progress.add(&part);
+    let difference = progress.difference_micro_usd;
     let differs = part.next.is_none().then_some(difference != 0);
+    db.transaction(|| {
+        progress.write(db)?;
+        if differs.is_some() {
+            feed::end_differing(db, now_ms)?;
+            if progress.rewards.rewards > 0 {
+                feed::send_soon(db, now_ms)?;
+            }
+        }
+        match differs {
+            Some(true) => feed::open_differing(db, now_ms, day, difference),
+            _ => Ok(()),
+        }
+    })?;
     if differs == Some(true) {
         log::error(
             "reconcile",

@@ -13,6 +13,14 @@ pub const MIGRATIONS: &[Migration] = &[
         feed::schema::CONFIRMED,
     ],
     &[ENABLED],
+    &[attention_feed::sql::LATE, COMPARED],
+];
+
+/// The rewards of the day that is compared, or of the last one that was.
+const COMPARED: &[&str] = &[
+    "ALTER TABLE sweeps ADD COLUMN rewards INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE sweeps ADD COLUMN rewards_after_24_h INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE sweeps ADD COLUMN rewards_by_superseded_terms INTEGER NOT NULL DEFAULT 0",
 ];
 
 /// When the endpoint was switched on again last.

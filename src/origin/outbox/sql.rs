@@ -384,10 +384,13 @@ platform::statements! {
           UNION ALL SELECT value ->> '$.offer', value ->> '$.revenue_micro_usd' FROM forwards, json_each(sums)
             WHERE destination = ?1 AND sums IS NOT NULL AND value ->> '$.day' = ?2)
         GROUP BY 1";
-    /// → the last UTC day that was compared; the day that is compared now, the last entry examined, the difference so far
-    pub const GET_COMPARED = "SELECT compared, comparing, compared_entry, difference_micro_usd FROM sweeps";
+    /// → the last UTC day that was compared; the day that is compared now or was last, the last entry examined, the difference
+    /// so far, the rewards so far, those after 24 hours, those by superseded terms
+    pub const GET_COMPARED = "SELECT compared, comparing, compared_entry, difference_micro_usd, rewards, rewards_after_24_h,
+          rewards_by_superseded_terms FROM sweeps";
     /// the same
-    pub const SET_COMPARED = "UPDATE sweeps SET compared = ?, comparing = ?, compared_entry = ?, difference_micro_usd = ?";
+    pub const SET_COMPARED = "UPDATE sweeps SET compared = ?, comparing = ?, compared_entry = ?, difference_micro_usd = ?,
+          rewards = ?, rewards_after_24_h = ?, rewards_by_superseded_terms = ?";
     /// first UTC day kept
     pub const SWEEP_CONFIRMED = "DELETE FROM confirmed WHERE day < ?";
     /// first UTC day kept

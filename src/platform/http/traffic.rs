@@ -125,13 +125,18 @@ pub fn write_pools<'p>(
     );
 }
 
+/// The size of the module's memory. It never shrinks, so this is the peak, objects in this isolate included.
+#[cfg(target_arch = "wasm32")]
+pub fn memory_bytes() -> u64 {
+    (core::arch::wasm32::memory_size(0) as u64) << 16
+}
+
 /// Writes the size of the module's memory.
 #[cfg(target_arch = "wasm32")]
 pub fn write_memory(metrics: &mut MetricsText) {
-    // The memory never shrinks, so this is the peak, objects in this isolate included.
     metrics.value(
         "isolate_wasm_memory_bytes",
         "Peak memory of the module in this isolate.",
-        core::arch::wasm32::memory_size(0) << 16,
+        memory_bytes(),
     );
 }

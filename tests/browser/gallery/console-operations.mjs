@@ -3,9 +3,21 @@
 
 import { answerFor, holdCall } from "../support/console.mjs";
 import { WEB_APP } from "../support/rewards.mjs";
+import { attentionOf, BAD_DAY, serviceWith } from "../support/service.mjs";
 
 const HOUR = 3_600_000;
-const NO_COUNTS = { held: 0, capped: 0, dead: 0, disabled: 0, failing: 0, near_limit: 0, batch_refused: 0 };
+const NO_COUNTS = {
+  held: 0,
+  capped: 0,
+  dead: 0,
+  disabled: 0,
+  failing: 0,
+  near_limit: 0,
+  batch_refused: 0,
+  batch_late: 0,
+  differs: 0,
+};
+const ONE_OF_EACH = Object.fromEntries(Object.keys(NO_COUNTS).map((kind) => [kind, 1]));
 const NOTHING_OPEN = { items: [], counts: NO_COUNTS, not_listed: {}, behind_ms: 0, cursor: null };
 
 const shows = (text) => (page) => page.getByText(text).first().waitFor();
@@ -18,7 +30,7 @@ function open(transaction) {
     app_id: WEB_APP,
     publisher_id: "lumen-arcade",
     subject: transaction,
-    since: Date.now() - hours * HOUR,
+    since_ms: Date.now() - hours * HOUR,
     ...more,
   });
   const object = { app_id: null, publisher_id: null, subject: "ledger-lumen-arcade", reason: "", bytes: 8.5e9 };
@@ -32,8 +44,10 @@ function open(transaction) {
       item("near_limit", 2, object),
       item("near_limit", 1.5, { ...object, subject: "outbox-10000003-2", bytes: 9.1e9 }),
       item("batch_refused", 1, { subject: "outbox-10000003-0: ledger: batch 17", reason: "unknown publisher" }),
+      item("batch_late", 0.5, { subject: "outbox-10000003-0: ledger: batch 18", reason: "no_answer" }),
+      item("differs", 0.2, { subject: "outbox-10000003-1: 2026-11-24", reason: "log_above_batches", payout_usd: 1.25 }),
     ],
-    counts: { held: 1204, capped: 1, dead: 1, disabled: 1, failing: 1, near_limit: 2, batch_refused: 1 },
+    counts: { ...ONE_OF_EACH, held: 1204, near_limit: 2 },
     not_listed: { held: 1203 },
     behind_ms: 0,
     cursor: "1.1",
@@ -41,14 +55,7 @@ function open(transaction) {
 }
 
 /** The list as it would be answered, by kind. */
-const attention = (list) => (page) =>
-  page.route(
-    (url) => url.pathname === "/v1/operator/attention",
-    (route) => {
-      const kind = new URL(route.request().url()).searchParams.get("kind");
-      return route.fulfill({ json: { ...list, items: list.items.filter((item) => !kind || item.kind === kind) } });
-    },
-  );
+const attention = ({ items, ...list }) => (page) => attentionOf(page, items, list);
 const found = (json) => (page) => answerFor(page, "POST", "search", { json });
 const searched = (text) => `/console/search#${new URLSearchParams({ text })}`;
 
@@ -142,8 +149,19 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
     },
     service: {
       path: `/console/service?app=${WEB_APP}&date=${new Date().toISOString().slice(0, 10)}`,
-      prepare: attention(open(rewards.held)),
+      prepare: async (page) => {
+        await attention(open(rewards.held))(page);
+        await serviceWith(page, BAD_DAY);
+      },
       shows: shows(/agrees:|agrees so far|differs by/),
+    },
+    "service-unknown": {
+      path: "/console/service",
+      prepare: async (page) => {
+        await attention(NOTHING_OPEN)(page);
+        await serviceWith(page, null);
+      },
+      shows: shows("It is not known at present"),
     },
     "service-publish": {
       path: "/console/service",

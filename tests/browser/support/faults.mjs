@@ -25,16 +25,18 @@ const fulfil = (route, { status, code, headers = {} }) =>
     headers: { "X-Request-Id": REQUEST_ID, ...headers },
   });
 
+/** A handler that changes the real answer. */
+export const changed = (edit) => async (route) => {
+  // Playwright's own call is not the browser's, which adds this header by itself.
+  const headers = { ...(await route.request().allHeaders()), "Sec-Fetch-Site": "same-origin" };
+  const response = await route.fetch({ headers });
+  const json = await response.json();
+  edit(json);
+  await route.fulfill({ response, json });
+};
+
 /** Changes the real answer of a call. */
-export const change = (page, path, edit) =>
-  page.route(call(path), async (route) => {
-    // Playwright's own call is not the browser's, which adds this header by itself.
-    const headers = { ...(await route.request().allHeaders()), "Sec-Fetch-Site": "same-origin" };
-    const response = await route.fetch({ headers });
-    const json = await response.json();
-    edit(json);
-    await route.fulfill({ response, json });
-  });
+export const change = (page, path, edit) => page.route(call(path), changed(edit));
 
 /** A part of a batch that could not be made, as the server words it. */
 export const BROKEN_PART = { error: "some stored facts are damaged", code: "damaged_facts" };

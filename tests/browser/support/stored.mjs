@@ -7,6 +7,7 @@ import { join } from "node:path";
 
 const OUTBOXES = "signpost-outbox";
 const CLICKS = "signpost-clicks";
+const ACTIVITY = "signpost-activity";
 
 // Arguments: a folder of databases, an app, and a program for each of the app's databases, with `db` and `path`.
 const OPEN = `
@@ -70,5 +71,23 @@ sys.exit(0 if found else "no click is kept")
 /** Lets the records of all clicks leave, as they do some time after no conversion is taken any more. */
 export function expireClicks(objects) {
   const { status, stderr } = spawnSync("python3", ["-c", EXPIRE, join(objects, CLICKS)], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+}
+
+const REPORTED = `
+import glob, os, sqlite3, sys
+found = 0
+for path in glob.glob(os.path.join(sys.argv[1], "*.sqlite")):
+    db = sqlite3.connect(path, isolation_level=None)
+    if db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'attention_figures'").fetchone() is not None:
+        found += 1
+        db.executescript(sys.argv[2])
+    db.close()
+sys.exit(0 if found else "no object keeps what instances report")
+`;
+
+/** Runs statements where it is kept what instances and outboxes report for the page of the service. */
+export function changeReported(objects, sql) {
+  const { status, stderr } = spawnSync("python3", ["-c", REPORTED, join(objects, ACTIVITY), sql], { encoding: "utf8" });
   assert.equal(status, 0, stderr);
 }

@@ -243,6 +243,33 @@ fn a_click_batch_whose_flush_panics_is_counted_once() {
 }
 
 #[test]
+fn the_operator_is_told_of_panics_in_any_isolate() {
+    let (signpost, _) = faulty().var("REVALIDATE_SECONDS", "0").start_with_fixtures();
+    let panics = || {
+        let service = signpost.operator("GET", "service", None).expect(200).json();
+        let isolates = service["reported"]["isolates"]
+            .as_array()
+            .expect("figures")
+            .clone();
+        let number = |figure: &Value| figure["number"].as_i64().expect("a number");
+        isolates
+            .iter()
+            .filter(|figure| figure["figure"] == "panics")
+            .map(number)
+            .sum::<i64>()
+    };
+    assert_eq!(panics(), 0);
+    arm(&signpost, "click_flush", "before", 1);
+    signpost
+        .click("rid=410271&app=10000001&user_id=u-1", "DE")
+        .expect(302);
+    eventually_within(20 * SECOND_MS, &true, || {
+        signpost.get("/healthz", &[]).expect(200);
+        panics() > 0
+    });
+}
+
+#[test]
 fn an_alarm_that_panics_runs_again_and_completes_its_work() {
     let (signpost, pub_key) = faulty().var("REVALIDATE_SECONDS", "0").start_with_fixtures();
     let publisher = signpost.existing_publisher(PUBLISHER);

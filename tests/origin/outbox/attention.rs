@@ -10,7 +10,7 @@ use origin::{
 };
 use platform::migrations::migrate;
 
-/// The statements of a report and its confirmation.
+/// The statements of a report and its confirmation, and of a night.
 pub const OF_REPORTS: &[&str] = &[
     sql::GET_FEED,
     sql::BEGIN_REPORT,
@@ -19,6 +19,7 @@ pub const OF_REPORTS: &[&str] = &[
     sql::DELETE_ENDED,
     sql::CONFIRM_ITEMS,
     sql::CONFIRM_REPORT,
+    sql::END_DIFFERING,
 ];
 
 /// Reports everything, the promised report included.
@@ -27,6 +28,7 @@ pub fn report_all(db: &Sqlite, now_ms: i64) {
         name: "outbox".into(),
         app: Some(app()),
         publisher: None,
+        rewards: None,
     };
     let heard = Declined {
         declined: vec![],

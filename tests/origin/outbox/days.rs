@@ -2,11 +2,13 @@
 
 use super::*;
 use contract::{
+    attention::DayRewards,
     ledger::OfferRevenue,
     outbox::{DayEntry, ListDay, OfferDay, OutboxDay, ReadDay},
 };
 use domain::model::time::UtcDay;
 use origin::{
+    attention::feed,
     batches,
     outbox::{
         entries::TO_LEDGER,
@@ -190,6 +192,10 @@ fn a_night_tells_once_whether_yesterdays_log_equals_its_batches() {
     .unwrap();
     assert_eq!(compare(&db, tomorrow + DAY_MS, 2), Some((vec![2, 2, 1], true)));
     assert_eq!(compare(&db, tomorrow + DAY_MS, 2), None);
+    let items = dump(&db, "attention");
+    assert_eq!(items.len(), 1);
+    assert_eq!((items[0].integer(0), items[0].text(1)), (Ok(8), Ok("2026-01-16")));
+    assert_eq!(items[0].text(3), Ok("log_above_batches"));
     // A comparison that no alarm went on with until the next night begins with that night's day.
     world.now_ms.set(tomorrow + DAY_MS);
     convert(&db, &world, &conversion(7)).unwrap();
@@ -197,6 +203,27 @@ fn a_night_tells_once_whether_yesterdays_log_equals_its_batches() {
     let begun = day::compare_step(&db, tomorrow + 2 * DAY_MS, 1).unwrap().unwrap();
     assert_eq!(begun.differs, None);
     assert_eq!(compare(&db, tomorrow + 3 * DAY_MS, 1), Some((vec![0], false)));
+}
+
+#[test]
+fn a_night_has_the_days_rewards_reported_once_they_are_counted() {
+    let (db, world) = (outbox(), World::new());
+    convert(&db, &world, &conversion(1)).unwrap();
+    convert(&db, &world, &conversion(2)).unwrap();
+    assert_eq!(day::last_rewards(&db), Ok(None));
+    let night = NOW + DAY_MS;
+    assert_eq!(feed::due_ms(&db, night), Ok(None));
+    day::compare_step(&db, night, 1).unwrap();
+    assert_eq!(day::last_rewards(&db), Ok(None));
+    while day::compare_step(&db, night, 1).unwrap().is_some() {}
+    let rewards = DayRewards {
+        day: today(),
+        rewards: 2,
+        after_24_h: 0,
+        by_superseded_terms: 0,
+    };
+    assert_eq!(day::last_rewards(&db), Ok(Some(rewards)));
+    assert_eq!(feed::due_ms(&db, night), Ok(Some(night + SECOND_MS)));
 }
 
 #[test]

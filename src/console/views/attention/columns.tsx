@@ -3,6 +3,7 @@
 import { Name } from "../../../pages/components/name";
 import type { Column } from "../../../pages/components/table";
 import { exactTimeText } from "../../../pages/format";
+import { queryText } from "../../../pages/query-text";
 import { ShortId } from "../../../pages/rewards/badges";
 import { attention as text, KIND_NAMES } from "../../messages/attention";
 import { appPath, rewardPath, SERVICE_PATH } from "../../router";
@@ -23,13 +24,15 @@ export const appOf = ({ app_id: app, subject }: AttentionItem): string | null =>
 
 /** Where it is repaired. */
 export function repairHref(item: AttentionItem): string {
-  const { kind, subject, since } = item;
+  const { kind, subject, since_ms: since } = item;
   const app = appOf(item);
   if (app !== null && isOfReward(item)) return rewardPath(app, subject);
   if (app !== null && OF_APP.includes(kind)) return appPath(app);
+  // Its subject ends with the day.
+  if (app !== null && kind === "differs") return appPath(app) + queryText({ date: /\d{4}-\d{2}-\d{2}$/.exec(subject)?.[0] });
   // The sums are of this day, or of the one before.
   const date = new Date(since).toISOString().slice(0, 10);
-  return app === null ? SERVICE_PATH : `${SERVICE_PATH}?${new URLSearchParams({ app, date })}`;
+  return app === null ? SERVICE_PATH : SERVICE_PATH + queryText({ app, date });
 }
 
 const BADGES: Record<AttentionKind, string> = {
@@ -40,6 +43,8 @@ const BADGES: Record<AttentionKind, string> = {
   failing: "failing",
   near_limit: "held",
   batch_refused: "dead",
+  batch_late: "failing",
+  differs: "dead",
 };
 
 /** What names an item among others of its kind. */
@@ -80,7 +85,7 @@ export const columns = (nameOf: (appId: string) => string): Column<AttentionItem
   {
     key: "since",
     header: text.since,
-    cell: ({ since }) => (
+    cell: ({ since_ms: since }) => (
       <>
         <span>{text.ago(Math.max(0, nowMilliseconds() - since))}</span>
         <time class="cell-second" dateTime={new Date(since).toISOString()}>

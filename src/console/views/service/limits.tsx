@@ -1,79 +1,53 @@
-// Objects near their limit, sums that were refused, and caps near their end.
+// Sums that are not in the reports, objects near their limit, and caps near their end.
 
 import { useCached } from "../../../pages/cache";
 import { type Column, Table } from "../../../pages/components/table";
 import { clockText, exactTimeText } from "../../../pages/format";
-import { attention as attentionApi } from "../../api/attention";
 import { offersApi } from "../../api/offers";
-import { attention, KIND_NAMES } from "../../messages/attention";
+import { attention } from "../../messages/attention";
 import { service } from "../../messages/service";
-import { appPath, ATTENTION_PATH, offerPath } from "../../router";
+import { appPath, offerPath } from "../../router";
 import type { AttentionItem } from "../../types/attention";
 import type { NearCap } from "../../types/offers";
 import { NEAR_CAPS_KEY } from "../cache-keys";
-import { appOf } from "../attention/columns";
+import { appOf, columns } from "../attention/columns";
 import { Meter } from "./meter";
+import { OpenItems } from "./open-items";
 import { MOST_BYTES } from "./publication";
 import { Section } from "./section";
 
 const text = service.limits;
-const MOST_ROWS = 10;
 
-async function load(): Promise<AttentionItem[]> {
-  const pages = await Promise.all([
-    attentionApi({ kind: "near_limit", limit: MOST_ROWS }),
-    attentionApi({ kind: "batch_refused", limit: MOST_ROWS }),
-  ]);
-  return pages.flatMap(({ items }) => items);
-}
+export const Unsent = () => (
+  <OpenItems
+    {...service.unsent}
+    kinds={["batch_refused", "batch_late"]}
+    columns={(nameOf) => columns(nameOf).filter(({ key }) => key !== "amount" && key !== "repair")}
+  />
+);
 
-export function Limits() {
-  const cached = useCached("near limits", load);
-  return (
-    <Section title={text.title} of={cached} tools={<a href={`${ATTENTION_PATH}?kind=near_limit`}>{text.all}</a>}>
-      {(items) =>
-        items.length > 0 ? (
-          <Table
-            stacks
-            name={text.title}
-            columns={columns}
-            rows={items}
-            rowKey={({ kind, subject }) => `${kind} ${subject}`}
-          />
-        ) : (
-          <p class="card-foot">{text.none}</p>
-        )
-      }
-    </Section>
-  );
-}
+export const Limits = () => (
+  <OpenItems title={text.title} kinds={["near_limit"]} none={text.none} columns={() => sizeColumns} />
+);
 
-const columns: Column<AttentionItem>[] = [
+const sizeColumns: Column<AttentionItem>[] = [
   {
     key: "object",
     header: text.object,
     cell: (item) => {
       const app = appOf(item);
       const name = <code class="wrap">{item.subject}</code>;
-      return (
-        <>
-          {app === null ? name : <a href={appPath(app)}>{name}</a>}
-          <span class="cell-second">{KIND_NAMES[item.kind]}</span>
-        </>
-      );
+      return app === null ? name : <a href={appPath(app)}>{name}</a>;
     },
   },
   {
     key: "used",
     header: text.used,
-    cell: ({ bytes, subject, reason }) =>
-      bytes === undefined ? (
-        <span class="wrap">{attention.reasonText(reason)}</span>
-      ) : (
-        <Meter label={subject} value={bytes} most={MOST_BYTES} text={attention.of10(bytes)} />
-      ),
+    cell: ({ bytes = 0, subject }) => (
+      <Meter label={subject} value={bytes} most={MOST_BYTES} text={attention.of10(bytes)} />
+    ),
   },
-  { key: "since", header: text.since, cell: ({ since }) => exactTimeText(since / 1000) },
+  { key: "since", header: text.since, cell: ({ since_ms: since }) => exactTimeText(since / 1000) },
 ];
 
 export function Caps() {

@@ -1,17 +1,15 @@
-// What is published and what waits for it, how large the catalog is, and what is shed.
+// What is published and what waits for it, and how large the catalog is.
 
 import { useState } from "preact/hooks";
 import type { CachedView } from "../../../pages/cache";
 import { Confirm } from "../../../pages/components/dialog";
 import { say } from "../../../pages/components/status";
-import { type Column, Table } from "../../../pages/components/table";
-import { count } from "../../../pages/format";
 import { withVerification } from "../../../pages/passkeys";
 import { serviceApi } from "../../api/service";
 import { attention } from "../../messages/attention";
 import { service } from "../../messages/service";
 import { may } from "../../session";
-import type { Pool, Service } from "../../types/service";
+import type { Service } from "../../types/service";
 import { Meter } from "./meter";
 import { Section } from "./section";
 
@@ -84,40 +82,3 @@ function Standing({ data: { catalog, now_ms: now } }: { data: Service }) {
     </dl>
   );
 }
-
-export function Pools({ service: cached }: { service: CachedView<Service> }) {
-  const { pools } = service;
-  return (
-    <Section title={pools.title} note={pools.note} of={cached} lines={5}>
-      {(data) => {
-        const refused = data.pools.reduce((sum, pool) => sum + pool.refused, 0);
-        return (
-          <>
-            <p class={refused > 0 ? "card-foot failed-text" : "card-foot"}>
-              {refused > 0 ? pools.some(refused) : pools.none}
-            </p>
-            {data.pools.length > 0 && (
-              <Table name={pools.title} columns={poolColumns} rows={data.pools} rowKey={({ name }) => name} />
-            )}
-          </>
-        );
-      }}
-    </Section>
-  );
-}
-
-const poolColumns: Column<Pool>[] = [
-  { key: "name", header: service.pools.name, cell: ({ name }) => service.pools.names[name] ?? name },
-  {
-    key: "in_use",
-    header: service.pools.inUse,
-    isNumber: true,
-    cell: ({ in_use, permits }) => service.pools.of(in_use, permits),
-  },
-  {
-    key: "refused",
-    header: service.pools.refused,
-    isNumber: true,
-    cell: ({ refused }) => <span class={refused > 0 ? "failed-text" : undefined}>{count(refused)}</span>,
-  },
-];

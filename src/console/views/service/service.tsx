@@ -1,11 +1,14 @@
-// How the service is doing: what is published, delivered, shed and nearly full; and what a day of an app adds up to.
+// How the service is doing: what is published, delivered, shed and nearly full; what is not in the reports; and what a day of an
+// app adds up to.
 
 import { Heading } from "../../../pages/components/heading";
 import { Reconcile } from "../../components/reconcile";
 import { service as text } from "../../messages/service";
-import { Caps, Limits } from "./limits";
 import { Endpoints } from "./endpoints";
-import { Pools, Publication } from "./publication";
+import { Caps, Limits, Unsent } from "./limits";
+import { Pools } from "./pools";
+import { Publication } from "./publication";
+import { Instances, OldRewards } from "./reported";
 import { useService } from "./use-service";
 
 export function Service() {
@@ -19,9 +22,14 @@ export function Service() {
       </div>
       <Endpoints />
       <div class="columns service">
+        <Unsent />
+        <Instances service={service} />
+      </div>
+      <div class="columns service">
         <Limits />
         <Caps />
       </div>
+      <OldRewards service={service} />
       <Reconcile />
     </>
   );

@@ -30,6 +30,17 @@ pub const TABLES: &[&str] = &[
      END",
 ];
 
+/// A batch that is late is closed by its confirmation, too.
+pub const LATE: &[&str] = &[
+    "DROP TRIGGER attention_batch_closed",
+    "CREATE TRIGGER attention_batch_closed AFTER UPDATE OF sums ON forwards
+       WHEN OLD.sums IS NOT NULL AND NEW.sums IS NULL
+     BEGIN
+       UPDATE attention SET is_open = 0, changes = changes + 1
+         WHERE kind IN (7, 9) AND subject = OLD.destination || ': batch ' || OLD.sequence AND is_open;
+     END",
+];
+
 platform::statements! {
     /// → last report's number, last confirmed one's, failed attempts, when the next report is to be sent, whether it resets,
     /// time of the last complete one, time of the next one without changes
@@ -65,4 +76,19 @@ platform::statements! {
     pub const OPEN_REFUSED = "INSERT INTO attention (kind, subject, since_ms, reason) VALUES (7, ?, ?, ?)
         ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, since_ms = excluded.since_ms,
           reason = excluded.reason WHERE NOT is_open";
+    /// subject, time: opens an item for a late batch, unless it was refused
+    pub const OPEN_LATE = "INSERT INTO attention (kind, subject, since_ms, reason) SELECT 9, ?1, ?2, 'no_answer'
+          WHERE NOT EXISTS (SELECT 1 FROM attention WHERE kind = 7 AND subject = ?1 AND is_open)
+        ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, since_ms = excluded.since_ms
+          WHERE NOT is_open";
+    /// subject
+    pub const END_LATE = "UPDATE attention SET is_open = 0, changes = changes + 1 WHERE kind = 9 AND subject = ? AND is_open";
+    /// day, time, reason, amount
+    pub const OPEN_DIFFERING = "INSERT INTO attention (kind, subject, since_ms, reason, payout) VALUES (8, ?, ?, ?, ?)
+        ON CONFLICT (kind, subject) DO NOTHING";
+    /// first time kept
+    pub const END_DIFFERING = "UPDATE attention SET is_open = 0, changes = changes + 1
+        WHERE kind = 8 AND since_ms < ? AND is_open";
+    /// time of the next report
+    pub const PING = "UPDATE attention_feed SET ping_ms = ?";
 }

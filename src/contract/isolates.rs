@@ -1,0 +1,83 @@
+//! What an isolate of either Worker counts and no object knows: the requests that it shed, the clicks that it could not
+//! count, its panics, and its memory. Each isolate tells the operator's [`attention`](crate::attention), so that one call reads
+//! what all of them counted.
+
+use serde::{Deserialize, Serialize};
+
+use domain::model::time::MINUTE_MS;
+
+/// An isolate tells its figures at most this often, in milliseconds.
+const EVERY_MS: i64 = MINUTE_MS;
+
+/// The figures of an isolate. Each is absolute, so a report may come twice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IsolateReport {
+    /// The isolate's random name.
+    pub isolate: String,
+    pub at_ms: i64,
+    pub figures: Vec<Figure>,
+}
+
+/// A number above 0, counted since the isolate started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Figure {
+    pub figure: String,
+    /// The concurrency limit of shed requests; empty for other figures.
+    pub kind: String,
+    pub number: i64,
+}
+
+impl Figure {
+    /// Requests that were answered 503 because no permit of a limit was free.
+    pub const SHED: &str = "shed";
+    /// Clicks that were redirected and are in no report.
+    pub const CLICKS_UNCOUNTED: &str = "clicks_uncounted";
+    /// Panics: each is a bug, and cost one request or task.
+    pub const PANICS: &str = "panics";
+    /// The peak of the module's memory in bytes, once it is large.
+    pub const MEMORY_BYTES: &str = "memory_bytes";
+}
+
+/// What an isolate has told.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// When it began to tell last.
+    pub at_ms: i64,
+    /// The figures that arrived last.
+    pub figures: Vec<Figure>,
+}
+
+impl Told {
+    /// Whether there is something new to tell, and it is time.
+    pub fn is_due(&self, now_ms: i64, figures: &[Figure]) -> bool {
+        figures != self.figures && now_ms.saturating_sub(self.at_ms) >= EVERY_MS
+    }
+}
+
+/// Reads what the isolates told, and the rewards of the last compared day, for the operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadReported {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_new_figures_are_told_once_a_minute() {
+        let panics = |number| {
+            [Figure {
+                figure: Figure::PANICS.into(),
+                kind: String::new(),
+                number,
+            }]
+        };
+        let told = Told {
+            at_ms: 1_000,
+            figures: panics(1).to_vec(),
+        };
+        assert!(!told.is_due(90_000, &panics(1)));
+        assert!(!told.is_due(60_999, &panics(2)));
+        assert!(told.is_due(61_000, &panics(2)));
+        assert!(!Told::default().is_due(90_000, &[]));
+    }
+}

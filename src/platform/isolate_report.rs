@@ -1,0 +1,82 @@
+//! Tells the operator's `attention` what this isolate counts ([`contract::isolates`]).
+
+use std::{cell::RefCell, time::Duration};
+
+use contract::{
+    attention,
+    isolates::{Figure, IsolateReport, Told},
+};
+
+use crate::{
+    concurrency_limit::ConcurrencyLimit,
+    http::traffic::memory_bytes,
+    log, panics, runtime,
+    traits::{Clock, ObjectCall},
+};
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The memory from which an isolate tells how much it has, in bytes: it may have 128 MiB.
+const LARGE: u64 = 90 << 20;
+
+thread_local! {
+    static TOLD: RefCell<Told> = RefCell::default();
+    static NAME: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// The isolate's figures that are above 0, if there is something new to tell.
+pub fn due<'p>(
+    now_ms: i64,
+    pools: impl IntoIterator<Item = (&'static str, &'p ConcurrencyLimit)>,
+    clicks_uncounted: u64,
+) -> Option<Vec<Figure>> {
+    let memory = memory_bytes();
+    let others = [
+        (Figure::CLICKS_UNCOUNTED, clicks_uncounted),
+        (Figure::PANICS, panics::count()),
+        (Figure::MEMORY_BYTES, if memory < LARGE { 0 } else { memory }),
+    ];
+    let shed = pools
+        .into_iter()
+        .map(|(kind, pool)| (Figure::SHED, kind, pool.rejected()));
+    let all = others
+        .map(|(figure, number)| (figure, "", number))
+        .into_iter()
+        .chain(shed);
+    let figures: Vec<_> = all
+        .filter(|(_, _, number)| *number > 0)
+        .map(|(figure, kind, number)| Figure {
+            figure: figure.into(),
+            kind: kind.into(),
+            number: i64::try_from(number).unwrap_or(i64::MAX),
+        })
+        .collect();
+    TOLD.with_borrow(|told| told.is_due(now_ms, &figures))
+        .then_some(figures)
+}
+
+/// Tells figures. Those that do not arrive are told again.
+pub async fn tell(runtime: &(impl Clock + ObjectCall), figures: Vec<Figure>) {
+    let at_ms = runtime.now_ms();
+    TOLD.with_borrow_mut(|told| told.at_ms = at_ms);
+    let report = IsolateReport {
+        isolate: name(),
+        at_ms,
+        figures: figures.clone(),
+    };
+    match runtime.call(&attention::address(), report, TIMEOUT).await {
+        Ok(_) => TOLD.with_borrow_mut(|told| told.figures = figures),
+        Err(error) => log::warn("attention", format_args!("isolate: {error}")),
+    }
+}
+
+/// The isolate's name, drawn at its first report: the runtime provides randomness only during a request or an alarm.
+fn name() -> String {
+    NAME.with_borrow_mut(|name| {
+        if name.is_empty() {
+            let random = runtime::random().ok();
+            let bytes = random.and_then(|random| random.first_chunk().copied());
+            *name = format!("{:016x}", bytes.map_or(0, u64::from_le_bytes));
+        }
+        name.clone()
+    })
+}

@@ -1,0 +1,136 @@
+//! What the service's page shows of isolates and of the last compared day: absolute figures that may come twice or late.
+
+use serde_json::{Value as Json, json};
+
+use crate::{migrated, sqlite::Sqlite};
+use contract::{
+    activity::{Command, Reply},
+    attention::{AttentionReport, DayRewards},
+    isolates::{Figure, IsolateReport, ReadReported},
+};
+use domain::model::{
+    AppId,
+    time::{DAY_MS, UtcDay},
+};
+use origin::activity::{MIGRATIONS, handle, sweep};
+
+/// Noon of 2026-01-15, UTC.
+const NOW: i64 = 1_768_478_400_000;
+
+fn tell(db: &Sqlite, isolate: &str, at_ms: i64, figures: &[(&str, &str, i64)]) {
+    let figure = |&(figure, kind, number): &(&str, &str, i64)| Figure {
+        figure: figure.to_owned(),
+        kind: kind.to_owned(),
+        number,
+    };
+    let report = IsolateReport {
+        isolate: isolate.to_owned(),
+        at_ms,
+        figures: figures.iter().map(figure).collect(),
+    };
+    handle(db, at_ms, Command::Isolate(report)).unwrap();
+}
+
+fn read(db: &Sqlite, now_ms: i64) -> Json {
+    match handle(db, now_ms, Command::ReadReported(ReadReported {})) {
+        Ok(Reply::Operator(reply)) => serde_json::from_str(&reply.body).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub fn run_every_statement(db: &Sqlite) {
+    tell(db, "a", NOW, &[(Figure::PANICS, "", 1)]);
+    report(db, "1-0", 1, 1, NOW, [1, 1, 1]);
+    read(db, NOW);
+}
+
+#[test]
+fn figures_are_summed_over_isolates_and_the_greatest_memory_counts() {
+    let db = migrated(MIGRATIONS);
+    tell(
+        &db,
+        "a",
+        NOW,
+        &[(Figure::SHED, "form", 3), (Figure::MEMORY_BYTES, "", 100)],
+    );
+    tell(
+        &db,
+        "b",
+        NOW + 1,
+        &[
+            (Figure::SHED, "form", 4),
+            (Figure::SHED, "click", 1),
+            (Figure::MEMORY_BYTES, "", 90),
+        ],
+    );
+    // One that comes twice, and one that comes late.
+    tell(&db, "b", NOW + 2, &[(Figure::SHED, "form", 4)]);
+    tell(&db, "a", NOW - 1, &[(Figure::SHED, "form", 2)]);
+    let expected = json!([
+        {"figure": "memory_bytes", "number": 100, "isolates": 2, "last_ms": NOW + 1},
+        {"figure": "shed", "kind": "click", "number": 1, "isolates": 1, "last_ms": NOW + 1},
+        {"figure": "shed", "kind": "form", "number": 7, "isolates": 2, "last_ms": NOW + 1},
+    ]);
+    assert_eq!(read(&db, NOW)["isolates"], expected);
+}
+
+#[test]
+fn an_isolate_without_news_is_forgotten_after_a_day() {
+    let db = migrated(MIGRATIONS);
+    tell(&db, "a", NOW, &[(Figure::PANICS, "", 1)]);
+    tell(&db, "b", NOW + DAY_MS, &[(Figure::PANICS, "", 1)]);
+    assert_eq!(read(&db, NOW + DAY_MS + 1)["isolates"][0]["isolates"], 1);
+    assert!(sweep::sweep(&db, NOW + DAY_MS + 1).unwrap().is_some());
+    assert_eq!(read(&db, NOW)["isolates"][0]["isolates"], 1);
+    assert_eq!(sweep::sweep(&db, NOW + 2 * DAY_MS + 1), Ok(None));
+}
+
+/// The report of an outbox of an app: rewards of the day before a time, those after 24 hours, those by superseded terms.
+fn report(db: &Sqlite, source: &str, app: u32, sequence: i64, at_ms: i64, numbers: [i64; 3]) {
+    let [rewards, after_24_h, by_superseded_terms] = numbers;
+    let report = AttentionReport {
+        source: source.to_owned(),
+        app: AppId::from_number(app),
+        publisher: None,
+        sequence,
+        before: sequence - 1,
+        confirmed: 0,
+        at_ms,
+        owes_since_ms: None,
+        next_by_ms: None,
+        resets: false,
+        counts: vec![],
+        items: vec![],
+        rewards: Some(DayRewards {
+            day: UtcDay::of_ms(at_ms).minus(1),
+            rewards,
+            after_24_h,
+            by_superseded_terms,
+        }),
+    };
+    handle(db, at_ms, Command::Attention(Box::new(report))).unwrap();
+}
+
+#[test]
+fn the_last_day_of_each_outbox_counts_and_apps_with_the_most_such_rewards_come_first() {
+    let db = migrated(MIGRATIONS);
+    report(&db, "1-0", 1, 1, NOW - DAY_MS, [50, 50, 50]);
+    report(&db, "1-0", 1, 2, NOW, [10, 2, 1]);
+    // It says the same again.
+    report(&db, "1-0", 1, 3, NOW, [10, 2, 1]);
+    report(&db, "1-1", 1, 1, NOW, [5, 0, 0]);
+    report(&db, "2-0", 2, 1, NOW, [100, 0, 9]);
+    report(&db, "3-0", 3, 1, NOW, [1_000, 0, 0]);
+    let rewards = json!({
+        "rewards": 1_115, "rewards_after_24_h": 2, "rewards_by_superseded_terms": 10,
+        "apps": [
+            {"app_id": "00000002", "date": "2026-01-14", "rewards": 100, "rewards_after_24_h": 0, "rewards_by_superseded_terms": 9},
+            {"app_id": "00000001", "date": "2026-01-14", "rewards": 15, "rewards_after_24_h": 2, "rewards_by_superseded_terms": 1},
+        ],
+    });
+    assert_eq!(read(&db, NOW)["rewards"], rewards);
+    let none = json!({"rewards": 0, "rewards_after_24_h": 0, "rewards_by_superseded_terms": 0, "apps": []});
+    assert_eq!(read(&db, NOW + 2 * DAY_MS)["rewards"], none);
+    sweep::sweep(&db, NOW + 2 * DAY_MS).unwrap();
+    assert_eq!(read(&db, NOW)["rewards"], none);
+}
