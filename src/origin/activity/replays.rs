@@ -276,6 +276,8 @@ async fn step_one(
         limit,
     };
     let after = step.after;
+    // The step may be made and its answer lost. Its callbacks then count against the bound, so that it is never exceeded.
+    db.execute(sql::RESERVE_REPLAY, params![limit, id])?;
     let asked = runtime
         .call(&Shard { app, number }.address(), step, TIMEOUT)
         .await;
@@ -290,7 +292,8 @@ async fn step_one(
             };
             let pause_ms = if pauses { SECOND_MS } else { 0 };
             let due_ms = now_ms.saturating_add(pause_ms);
-            db.execute(sql::STEP_REPLAY, params![shard, after, step.replayed, due_ms, id])
+            let row = params![shard, after, step.replayed, due_ms, id, limit];
+            db.execute(sql::STEP_REPLAY, row)
         }
         Err(error) => {
             log::warn("activity", format_args!("replay {id}: {error}"));
