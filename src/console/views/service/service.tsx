@@ -17,14 +17,14 @@ export function Service() {
     <>
       <Heading title={text.title} note={text.note} />
       <div class="columns service">
-        <Publication service={service} />
+        <div>
+          <Publication service={service} />
+          <Instances service={service} />
+        </div>
         <Pools service={service} />
       </div>
       <Endpoints />
-      <div class="columns service">
-        <Unsent />
-        <Instances service={service} />
-      </div>
+      <Unsent />
       <div class="columns service">
         <Limits />
         <Caps />
