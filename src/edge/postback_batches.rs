@@ -78,7 +78,7 @@ impl<T> PostbackBatches<T> {
             return;
         };
         if let Some((_, last_ms)) = batch.tokens.iter_mut().find(|(used, _)| *used == serial) {
-            *last_ms = now_ms;
+            *last_ms = now_ms.max(*last_ms);
         } else if batch.tokens.len() < MAX_TOKENS {
             batch.tokens.push((serial, now_ms));
         }
@@ -155,10 +155,16 @@ mod tests {
     fn what_an_object_did_not_take_is_counted_in_the_next_batch() {
         let mut batches = PostbackBatches::new(2, 10);
         let one = advertiser(1);
+        batches.use_token(&one, 7, 20);
         batches.count_lost(&one, 5);
+        // The tokens of the report that failed; one was used again meanwhile.
+        for (serial, at_ms) in [(7, 10), (8, 11)] {
+            batches.use_token(&one, serial, at_ms);
+        }
         assert!(batches.add(&one, 0, || "a"));
         let batch = batches.take(&one).unwrap();
         assert_eq!((batch.rows.len(), batch.not_shown), (1, 5));
+        assert_eq!(batch.tokens, [(7, 20), (8, 11)]);
     }
 
     #[test]

@@ -67,9 +67,13 @@ impl Reports {
         })
     }
 
-    /// Counts postbacks whose report was not answered.
-    pub fn count_lost(&self, advertiser: &AdvertiserId, count: u64) {
-        self.batches.borrow_mut().count_lost(advertiser, count);
+    /// Counts the postbacks of a report that was not answered, and keeps when its tokens came. The next report has both.
+    pub fn put_back(&self, advertiser: &AdvertiserId, came: u64, tokens: &[(i64, i64)]) {
+        let mut batches = self.batches.borrow_mut();
+        batches.count_lost(advertiser, came);
+        for (serial, at_ms) in tokens {
+            batches.use_token(advertiser, *serial, *at_ms);
+        }
     }
 
     /// The advertiser of an offer, if it was learned.
@@ -80,7 +84,7 @@ impl Reports {
     /// Keeps the advertiser of an offer. The postbacks that were counted for the offer before are the advertiser's.
     pub fn learn(&self, terms: &(OfferId, i64), advertiser: &AdvertiserId) {
         if let Some(Err(count)) = self.keep(terms, Ok(advertiser.clone())) {
-            self.count_lost(advertiser, count);
+            self.put_back(advertiser, count, &[]);
         }
     }
 

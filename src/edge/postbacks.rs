@@ -241,10 +241,10 @@ async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
     Delay::from(GATHER).await;
     let report = isolate.reports.take(advertiser);
     let Some(report) = report else { return };
-    let came = report.came();
+    let (came, tokens) = (report.came(), report.tokens.clone());
     let object = address(advertiser);
     if let Err(error) = workers.call(&object, report, TIMEOUT).await {
         log::warn("postbacks", format_args!("{}: {error}", object.name));
-        isolate.reports.count_lost(advertiser, came);
+        isolate.reports.put_back(advertiser, came, &tokens);
     }
 }
