@@ -14,7 +14,6 @@ mod sqlite;
 mod accounts;
 mod activity;
 mod attention;
-mod attention_reported;
 mod backend;
 mod batches;
 mod clicks;

@@ -1,0 +1,141 @@
+//! Replays of many callbacks as the activity makes them, step by step.
+
+use super::*;
+
+/// An outbox that replays as many callbacks as a step may, and loses every third answer.
+struct Forgetful {
+    calls: std::cell::Cell<u32>,
+    replayed: std::cell::Cell<u32>,
+}
+
+impl platform::traits::Clock for Forgetful {
+    fn now_ms(&self) -> i64 {
+        NOW + 10_000
+    }
+}
+
+impl platform::traits::ObjectCall for Forgetful {
+    async fn call<O: contract::operation::Operation>(
+        &self,
+        _to: &contract::operation::ObjectAddress,
+        operation: O,
+        _timeout: std::time::Duration,
+    ) -> Result<O::Answer, contract::operation::CallError> {
+        let step = serde_json::to_value(&operation).unwrap();
+        let replayed = u32::try_from(step["limit"].as_u64().unwrap()).unwrap().min(30);
+        self.replayed.set(self.replayed.get() + replayed);
+        self.calls.set(self.calls.get() + 1);
+        if self.calls.get().is_multiple_of(3) {
+            return Err(contract::operation::Unanswered::default().into());
+        }
+        let answer = serde_json::json!({ "replayed": replayed, "next": self.calls.get(), "until": 1 });
+        Ok(serde_json::from_value(answer).unwrap())
+    }
+}
+
+#[test]
+fn a_replay_with_a_bound_stays_below_it_though_answers_are_lost() {
+    use contract::activity::{ReplayFilter, StartReplay};
+    use futures_util::FutureExt;
+
+    let db = migrated(MIGRATIONS);
+    apply(&db, &report(1, 0, 1));
+    let start = StartReplay {
+        publisher: domain::model::PublisherId::parse("acme").unwrap(),
+        app: app(1),
+        filter: ReplayFilter {
+            until: 1,
+            ..ReplayFilter::default()
+        },
+        key: "k".into(),
+        most: Some(100),
+    };
+    handle(&db, NOW, start.into()).unwrap();
+    let outbox = Forgetful {
+        calls: std::cell::Cell::default(),
+        replayed: std::cell::Cell::default(),
+    };
+    for _ in 0..20 {
+        let step = origin::activity::replays::step(&db, &outbox);
+        step.now_or_never().unwrap().unwrap();
+        db.execute("UPDATE replays SET due_ms = 0", &[]).unwrap();
+    }
+    assert!(
+        (31..=100).contains(&outbox.replayed.get()),
+        "{}",
+        outbox.replayed.get()
+    );
+    let ended = db.query("SELECT state FROM replays", &[]).unwrap();
+    assert_eq!(ended[0].integer(0), Ok(1));
+}
+
+/// An outbox that answers every other call.
+struct Flaky(std::cell::Cell<bool>);
+
+impl platform::traits::Clock for Flaky {
+    fn now_ms(&self) -> i64 {
+        NOW + 10_000
+    }
+}
+
+impl platform::traits::ObjectCall for Flaky {
+    async fn call<O: contract::operation::Operation>(
+        &self,
+        _to: &contract::operation::ObjectAddress,
+        _operation: O,
+        _timeout: std::time::Duration,
+    ) -> Result<O::Answer, contract::operation::CallError> {
+        if self.0.replace(!self.0.get()) {
+            let replayed = serde_json::json!({ "replayed": 0, "next": null, "until": 1 });
+            return Ok(serde_json::from_value(replayed).unwrap());
+        }
+        Err(contract::operation::Unanswered::default().into())
+    }
+}
+
+/// Runs the statements of replays: one that ends, and one that is cancelled.
+pub fn run_replays(db: &Sqlite) {
+    use contract::activity::{CancelReplay, CountReplay, ReadReplay, ReplayFilter, StartReplay};
+    use domain::model::PublisherId;
+    use futures_util::FutureExt;
+    use origin::activity::replays;
+
+    let filter = ReplayFilter {
+        until: 1,
+        ..ReplayFilter::default()
+    };
+    let publisher = PublisherId::parse("acme").unwrap();
+    let start = |key: &str| {
+        let start = StartReplay {
+            publisher: publisher.clone(),
+            app: app(1),
+            filter: filter.clone(),
+            key: key.into(),
+            most: None,
+        };
+        handle(db, NOW, start.into()).unwrap();
+    };
+    let outbox = Flaky(std::cell::Cell::new(true));
+    let count = CountReplay {
+        publisher: publisher.clone(),
+        app: app(1),
+        filter: filter.clone(),
+    };
+    replays::count(db, &outbox, &count, NOW + 10_000)
+        .now_or_never()
+        .unwrap()
+        .unwrap();
+    start("first");
+    for _ in 0..3 {
+        replays::step(db, &outbox).now_or_never().unwrap().unwrap();
+        db.execute("UPDATE replays SET due_ms = 0", &[]).unwrap();
+    }
+    start("second");
+    let (app, replay_id) = (app(1), "2".to_owned());
+    let cancel = CancelReplay {
+        app,
+        replay_id: replay_id.clone(),
+    };
+    handle(db, NOW, cancel.into()).unwrap();
+    handle(db, NOW, ReadReplay { app, replay_id }.into()).unwrap();
+}

@@ -1,0 +1,118 @@
+//! Objects that are filling up.
+
+use super::*;
+
+#[test]
+fn a_large_object_is_listed_until_it_has_shrunk_or_says_no_more() {
+    let db = attention();
+    let size = |at_ms, bytes| {
+        let report = SizeReport {
+            source: "ledger-acme".into(),
+            at_ms,
+            bytes,
+        };
+        handle(&db, NOW, Command::Size(report)).unwrap();
+        let page = list(&db, all());
+        let bytes = page["items"][0]["bytes"].as_i64();
+        assert_eq!(page["counts"]["near_limit"], i64::from(bytes.is_some()));
+        bytes
+    };
+    assert_eq!(size(NOW, NEARLY_FULL), None);
+    assert_eq!(size(NOW + 1, NEARLY_FULL + 1), Some(NEARLY_FULL + 1));
+    assert_eq!(size(NOW + 3, NEARLY_FULL + 2), Some(NEARLY_FULL + 2));
+    assert_eq!(size(NOW + 2, NEARLY_FULL), Some(NEARLY_FULL + 2), "an old report");
+    assert_eq!(list(&db, all())["items"][0]["since_ms"], NOW + 1);
+    assert_eq!(size(NOW + 4, NEARLY_FULL), None);
+    size(NOW + 5, NEARLY_FULL + 1);
+    assert!(sweep::sweep(&db, NOW + DAY_MS).unwrap().is_some());
+    assert_eq!(subjects(&list(&db, all())), ["ledger-acme"]);
+    assert_eq!(sweep::sweep(&db, NOW + 3 * DAY_MS), Ok(None));
+    assert!(subjects(&list(&db, all())).is_empty());
+}
+
+/// A large object, and the calls that it makes.
+struct Large {
+    db: Sqlite,
+    now_ms: Cell<i64>,
+    bytes: Cell<i64>,
+    told: RefCell<Vec<Json>>,
+}
+
+#[derive(Clone)]
+struct Shared(Rc<Large>);
+
+impl Database for Shared {
+    fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
+        self.0.db.query(sql, parameters)
+    }
+
+    fn transaction<T, E: From<DatabaseError>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        self.0.db.transaction(work)
+    }
+}
+
+impl ObjectStorage for Shared {
+    async fn alarm(&self) -> Result<Option<i64>, DatabaseError> {
+        Ok(None)
+    }
+
+    fn set_alarm(&self, _at_ms: Option<i64>) -> Result<(), DatabaseError> {
+        Ok(())
+    }
+
+    async fn sync(&self) -> Result<(), DatabaseError> {
+        Ok(())
+    }
+
+    fn size(&self) -> Result<i64, DatabaseError> {
+        Ok(self.0.bytes.get())
+    }
+}
+
+impl Clock for Shared {
+    fn now_ms(&self) -> i64 {
+        self.0.now_ms.get()
+    }
+}
+
+impl ObjectCall for Shared {
+    async fn call<O: Operation>(
+        &self,
+        to: &ObjectAddress,
+        operation: O,
+        _timeout: Duration,
+    ) -> Result<O::Answer, CallError> {
+        assert_eq!(to.name, "attention");
+        self.0
+            .told
+            .borrow_mut()
+            .push(serde_json::to_value(operation.into()).unwrap());
+        Ok(serde_json::from_value(json!({})).unwrap())
+    }
+}
+
+#[test]
+fn a_large_object_tells_its_size_at_an_alarm_once_an_hour() {
+    let large = Shared(Rc::new(Large {
+        db: Sqlite::in_memory(),
+        now_ms: Cell::new(NOW),
+        bytes: Cell::new(6_000_000_000),
+        told: RefCell::default(),
+    }));
+    let service = ActivityService::new(Some("activity-acme".into()), large.clone(), large.clone());
+    let wake = |minutes: i64, bytes| {
+        large.0.now_ms.set(NOW + minutes * MINUTE_MS);
+        large.0.bytes.set(bytes);
+        service.alarm().now_or_never().unwrap();
+        large.0.told.take()
+    };
+    let told = |minutes: i64, bytes: i64| {
+        vec![json!({"size": {"source": "activity-acme", "at_ms": NOW + minutes * MINUTE_MS, "bytes": bytes}})]
+    };
+    assert!(wake(0, 6_000_000_000).is_empty());
+    assert_eq!(wake(1, NEARLY_FULL + 1), told(1, NEARLY_FULL + 1));
+    assert!(wake(30, NEARLY_FULL + 2).is_empty());
+    // It also tells that it has shrunk.
+    assert_eq!(wake(61, NEARLY_FULL - 1), told(61, NEARLY_FULL - 1));
+    assert!(wake(200, 6_000_000_000).is_empty());
+}

@@ -1,0 +1,260 @@
+//! The feed of an object with items, against the object that lists them.
+
+use super::*;
+
+/// An object with a feed, whose items tests open and end as triggers would.
+pub fn sender() -> Sqlite {
+    migrated(SOURCE_MIGRATIONS)
+}
+
+pub fn open_batch(db: &Sqlite, n: i64) {
+    feed::open_refused(
+        db,
+        NOW + n,
+        "ledger",
+        u64::try_from(n).unwrap(),
+        "refused with 400: x",
+    )
+    .unwrap();
+}
+
+pub fn end_batch(db: &Sqlite, n: i64) {
+    let sql = "UPDATE attention SET is_open = 0, changes = changes + 1 WHERE subject = ? AND is_open";
+    db.execute(sql, params![format!("ledger: batch {n}")]).unwrap();
+}
+
+/// Makes a report and delivers it.
+pub fn exchange(from: &Sqlite, to: &Sqlite, now_ms: i64, most: i64) -> AttentionReport {
+    let made = feed::make(from, now_ms, &source("s")).unwrap();
+    let heard = reports::apply(to, &made.report, most).unwrap();
+    feed::confirm(from, now_ms, &made, &heard).unwrap();
+    made.report
+}
+
+pub fn listed(db: &Sqlite) -> BTreeSet<String> {
+    let rows = dump(db, "attention_items");
+    rows.iter().map(|row| row.text(3).unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_refused_batch_is_open_until_it_is_confirmed() {
+    let db = sender();
+    let row = "INSERT INTO forwards VALUES ('ledger', 3, 1, 0, '[]')";
+    db.execute(row, &[]).unwrap();
+    for (now_ms, reason) in [(NOW, "first"), (NOW + 5, "second")] {
+        feed::open_refused(&db, now_ms, "ledger", 3, reason).unwrap();
+    }
+    let to = attention();
+    exchange(&db, &to, NOW, MOST_ITEMS);
+    let page = list(&to, all());
+    assert_eq!(page["items"][0]["subject"], "s: ledger: batch 3");
+    assert_eq!(page["items"][0]["reason"], "first");
+    let batch = batches::outstanding(&db, NOW).unwrap().remove(0);
+    batches::acknowledge(&db, &batch).unwrap();
+    exchange(&db, &to, NOW + 1_000, MOST_ITEMS);
+    assert!(listed(&to).is_empty());
+    assert!(dump(&db, "attention").is_empty());
+}
+
+#[test]
+fn a_late_batch_is_open_until_it_is_confirmed_or_refused() {
+    let (db, to) = (sender(), attention());
+    db.execute("INSERT INTO forwards VALUES ('ledger', 3, 1, 0, '[]')", &[])
+        .unwrap();
+    let kinds = |now_ms| {
+        exchange(&db, &to, now_ms, MOST_ITEMS);
+        let page = list(&to, all());
+        let items = page["items"].as_array().unwrap().clone();
+        let kind = |item: &Json| {
+            (
+                item["kind"].clone(),
+                item["reason"].clone(),
+                item["since_ms"].clone(),
+            )
+        };
+        items.iter().map(kind).collect::<Vec<_>>()
+    };
+    for now_ms in [NOW, NOW + 5] {
+        feed::open_late(&db, now_ms, "ledger", 3).unwrap();
+    }
+    let late = (json!("batch_late"), json!("no_answer"), json!(NOW));
+    assert_eq!(kinds(NOW), [late]);
+    feed::open_refused(&db, NOW + 6, "ledger", 3, "x").unwrap();
+    feed::open_late(&db, NOW + 7, "ledger", 3).unwrap();
+    let refused = (json!("batch_refused"), json!("x"), json!(NOW + 6));
+    assert_eq!(kinds(NOW + 1_000), [refused]);
+    let batch = batches::outstanding(&db, NOW).unwrap().remove(0);
+    batches::acknowledge(&db, &batch).unwrap();
+    assert!(kinds(NOW + 2_000).is_empty());
+    assert!(dump(&db, "attention").is_empty());
+}
+
+#[test]
+fn a_day_that_differs_is_listed_for_30_days() {
+    let (db, to) = (sender(), attention());
+    let day = UtcDay::of_ms(NOW);
+    feed::open_differing(&db, NOW, day, -1_250_000).unwrap();
+    exchange(&db, &to, NOW, MOST_ITEMS);
+    let page = list(&to, all());
+    let differs = json!({"kind": "differs", "app_id": "00000042", "publisher_id": "acme", "subject": "s: 2026-01-15", "since_ms": NOW,
+        "reason": "log_below_batches", "payout_usd": 1.25});
+    assert_eq!(page["items"], json!([differs]));
+    for (days, is_listed) in [(30, true), (31, false)] {
+        feed::end_differing(&db, NOW + days * DAY_MS).unwrap();
+        exchange(&db, &to, NOW + days * DAY_MS, MOST_ITEMS);
+        assert_eq!(!listed(&to).is_empty(), is_listed, "{days}");
+    }
+}
+
+#[test]
+fn a_change_during_a_report_is_in_the_next_one() {
+    let (db, to) = (sender(), attention());
+    open_batch(&db, 1);
+    let made = feed::make(&db, NOW, &source("s")).unwrap();
+    end_batch(&db, 1);
+    open_batch(&db, 2);
+    let heard = reports::apply(&to, &made.report, MOST_ITEMS).unwrap();
+    feed::confirm(&db, NOW, &made, &heard).unwrap();
+    assert_eq!(listed(&to).len(), 1);
+    exchange(&db, &to, NOW + 1_000, MOST_ITEMS);
+    assert_eq!(listed(&to), ["ledger: batch 2".to_owned()].into());
+    // It opens again before its end was confirmed.
+    end_batch(&db, 2);
+    let made = feed::make(&db, NOW + 2_000, &source("s")).unwrap();
+    open_batch(&db, 2);
+    let heard = reports::apply(&to, &made.report, MOST_ITEMS).unwrap();
+    feed::confirm(&db, NOW + 2_000, &made, &heard).unwrap();
+    assert!(listed(&to).is_empty());
+    exchange(&db, &to, NOW + 3_000, MOST_ITEMS);
+    assert_eq!(listed(&to).len(), 1);
+}
+
+#[test]
+fn a_source_at_rest_reports_once_a_day_and_tells_a_lost_object_all_again() {
+    let (db, to) = (sender(), attention());
+    assert_eq!(feed::due_ms(&db, NOW), Ok(None));
+    for n in 1..=3 {
+        open_batch(&db, n);
+    }
+    assert_eq!(feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
+    exchange(&db, &to, NOW, MOST_ITEMS);
+    // The promised report has nothing.
+    assert_eq!(feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
+    assert!(exchange(&db, &to, NOW + 1_000, MOST_ITEMS).items.is_empty());
+    let next_ms = NOW + 1_000 + DAY_MS;
+    assert_eq!(feed::due_ms(&db, NOW + 1_000), Ok(Some(next_ms)));
+
+    let lost = attention();
+    exchange(&db, &lost, next_ms, MOST_ITEMS);
+    assert!(listed(&lost).is_empty());
+    assert_eq!(feed::due_ms(&db, next_ms), Ok(Some(next_ms + 1_000)));
+    let again = exchange(&db, &lost, next_ms + 1_000, MOST_ITEMS);
+    assert!(again.resets);
+    assert_eq!(listed(&lost), listed(&to));
+    assert!(!exchange(&db, &lost, next_ms + 2_000, MOST_ITEMS).resets);
+}
+
+#[test]
+fn a_source_that_was_restored_takes_back_what_it_does_not_have() {
+    let to = attention();
+    let (now, old) = (sender(), sender());
+    for db in [&now, &old] {
+        open_batch(db, 1);
+        let made = feed::make(db, NOW, &source("s")).unwrap();
+        let heard = reports::apply(&to, &made.report, MOST_ITEMS).unwrap();
+        feed::confirm(db, NOW, &made, &heard).unwrap();
+    }
+    open_batch(&now, 2);
+    exchange(&now, &to, NOW + 1_000, MOST_ITEMS);
+    assert_eq!(listed(&to).len(), 2);
+    exchange(&old, &to, NOW + 5_000, MOST_ITEMS);
+    exchange(&old, &to, NOW + 6_000, MOST_ITEMS);
+    assert_eq!(listed(&to), ["ledger: batch 1".to_owned()].into());
+}
+
+#[test]
+fn declined_items_are_offered_again_until_there_is_room() {
+    let (db, to) = (sender(), attention());
+    for n in 1..=5 {
+        open_batch(&db, n);
+    }
+    exchange(&db, &to, NOW, 3);
+    assert_eq!(listed(&to).len(), 3);
+    let page = list(&to, all());
+    assert_eq!(
+        (
+            &page["counts"]["batch_refused"],
+            &page["not_listed"]["batch_refused"]
+        ),
+        (&json!(5), &json!(2))
+    );
+    // The promised report offers them, too.
+    exchange(&db, &to, NOW + 1_000, 3);
+    let next_ms = NOW + 1_000 + OFFER_MS;
+    assert_eq!(feed::due_ms(&db, NOW + 1_000), Ok(Some(next_ms)));
+    end_batch(&db, 1);
+    exchange(&db, &to, NOW + 2_000, 3);
+    assert_eq!(listed(&to).len(), 2);
+    exchange(&db, &to, NOW + 3_000, 3);
+    assert_eq!(listed(&to).len(), 3);
+    assert_eq!(list(&to, all())["not_listed"]["batch_refused"], 1);
+}
+
+#[test]
+fn a_report_has_a_bounded_number_of_items_and_says_what_it_owes() {
+    let (db, to) = (sender(), attention());
+    let count = i64::try_from(ITEMS).unwrap();
+    for n in 1..=count + 1 {
+        open_batch(&db, n);
+    }
+    let first = exchange(&db, &to, NOW + DAY_MS, MOST_ITEMS);
+    assert_eq!((first.items.len(), first.owes_since_ms), (ITEMS, Some(NOW + 1)));
+    let second = exchange(&db, &to, NOW + DAY_MS + 1_000, MOST_ITEMS);
+    assert_eq!((second.items.len(), second.owes_since_ms), (1, None));
+}
+
+#[test]
+fn every_statement_is_listed_for_the_conformance_test() {
+    let (db, to) = (sender(), attention());
+    open_batch(&db, 1);
+    open_batch(&db, 2);
+    exchange(&db, &to, NOW, 1);
+    exchange(&db, &attention(), NOW + 1_000, 1);
+    for n in 3..300 {
+        open_batch(&db, n);
+    }
+    exchange(&db, &to, NOW + 2_000, 1);
+    db.execute(feed::sql::PUT_REPORT_OFF, params![NOW]).unwrap();
+    feed::open_late(&db, NOW, "ledger", 1).unwrap();
+    feed::open_differing(&db, NOW, UtcDay::of_ms(NOW), 1).unwrap();
+    feed::end_differing(&db, NOW).unwrap();
+    feed::send_soon(&db, NOW).unwrap();
+    assert_only_listed_statements(&db, feed::sql::ALL, SOURCE_MIGRATIONS);
+
+    let items = vec![
+        ended(Kind::Held, "h"),
+        item(Kind::Disabled, "callback", NOW),
+        ended(Kind::Failing, "callback"),
+    ];
+    tell(
+        &to,
+        AttentionReport {
+            resets: true,
+            ..report("t", 1, items)
+        },
+    );
+    for bytes in [NEARLY_FULL, NEARLY_FULL + 1] {
+        let size = SizeReport {
+            source: "t".into(),
+            at_ms: NOW + bytes - NEARLY_FULL,
+            bytes,
+        };
+        handle(&to, NOW, Command::Size(size)).unwrap();
+    }
+    list(&to, all());
+    reported::run_every_statement(&to);
+    sweep::sweep(&to, NOW).unwrap();
+    let ran = to.statements();
+    let idle: Vec<_> = sql::ALL.iter().filter(|sql| !ran.contains(**sql)).collect();
+    assert!(idle.is_empty(), "{idle:#?}");
+}
