@@ -44,7 +44,7 @@ pub struct ReplayReward {
     pub transaction_id: String,
 }
 
-/// A step of a replay of many callbacks, or of its count. Repeating a step sends again what it matches still.
+/// A step of a replay of many callbacks, or of its count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayRewards {
     pub publisher: PublisherId,
@@ -53,4 +53,7 @@ pub struct ReplayRewards {
     pub after: i64,
     /// Callbacks at most; 0 counts them and sends none.
     pub limit: u32,
+    /// The step's name. One that sent callbacks is answered a second time without sending them again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
 }

@@ -210,6 +210,7 @@ async fn count_one(
         filter: count.filter.clone(),
         after: 0,
         limit: 0,
+        step: None,
     };
     let mut found = 0_i64;
     loop {
@@ -269,15 +270,16 @@ async fn step_one(
         return db.execute(sql::END_REPLAY, params![runtime.now_ms(), filter, id]);
     }
     let number: u8 = shard.number(0)?;
+    let after = if i64::from(number) == from { after } else { 0 };
+    let (started_ms, replayed) = (row.integer(9)?, row.integer(10)?);
     let step = ReplayRewards {
         publisher,
         filter,
-        after: if i64::from(number) == from { after } else { 0 },
+        after,
         limit,
+        // The same until the answer is here. Another object of the publisher, after this one was lost, has another time.
+        step: Some(format!("{id}-{started_ms}-{number}-{after}-{replayed}")),
     };
-    let after = step.after;
-    // The step may be made and its answer lost. Its callbacks then count against the bound, so that it is never exceeded.
-    db.execute(sql::RESERVE_REPLAY, params![limit, id])?;
     let asked = runtime
         .call(&Shard { app, number }.address(), step, TIMEOUT)
         .await;
@@ -292,8 +294,7 @@ async fn step_one(
             };
             let pause_ms = if pauses { SECOND_MS } else { 0 };
             let due_ms = now_ms.saturating_add(pause_ms);
-            let row = params![shard, after, step.replayed, due_ms, id, limit];
-            db.execute(sql::STEP_REPLAY, row)
+            db.execute(sql::STEP_REPLAY, params![shard, after, step.replayed, due_ms, id])
         }
         Err(error) => {
             log::warn("activity", format_args!("replay {id}: {error}"));

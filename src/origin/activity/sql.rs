@@ -192,15 +192,13 @@ platform::statements! {
     /// time, filter without its user, replay's id, app → one row unless it was over
     pub const CANCEL_REPLAY = "UPDATE replays SET state = 2, ended_ms = ?, filter = ? WHERE replay_id = ? AND app = ? AND state = 0
         RETURNING replay_id";
-    /// time → replay's id, app, publisher, filter, shard, after, attempts, key, callbacks left or NULL
-    pub const DUE_REPLAYS = "SELECT replay_id, app, publisher, filter, shard, after, attempts, key, most - replayed FROM replays
+    /// time → replay's id, app, publisher, filter, shard, after, attempts, key, callbacks left or NULL, started, replayed
+    pub const DUE_REPLAYS = "SELECT replay_id, app, publisher, filter, shard, after, attempts, key, most - replayed, started_ms,
+          replayed FROM replays
         WHERE state = 0 AND due_ms <= ? ORDER BY due_ms LIMIT 6";
     pub const FIRST_REPLAY = "SELECT MIN(due_ms) FROM replays WHERE state = 0";
-    /// callbacks, replay's id: takes them off those that are left, where a replay has a bound
-    pub const RESERVE_REPLAY = "UPDATE replays SET most = most - ?1 WHERE replay_id = ?2 AND most IS NOT NULL";
-    /// shard, after, callbacks, due, replay's id, callbacks that were taken off before
-    pub const STEP_REPLAY = "UPDATE replays SET shard = ?1, after = ?2, replayed = replayed + ?3, due_ms = ?4, attempts = 0,
-          most = most + ?6
+    /// shard, after, callbacks, due, replay's id
+    pub const STEP_REPLAY = "UPDATE replays SET shard = ?1, after = ?2, replayed = replayed + ?3, due_ms = ?4, attempts = 0
         WHERE replay_id = ?5";
     /// time, filter without its user, replay's id
     pub const END_REPLAY = "UPDATE replays SET state = 1, ended_ms = ?, filter = ? WHERE replay_id = ? AND state = 0";

@@ -28,7 +28,7 @@ const MOST_OF_SUPPORT: u32 = 100;
 const TOO_MANY_FOR_SUPPORT: ApiError = ApiError::new(
     403,
     "too_many_for_support",
-    "support sends at most 100 callbacks again at a time: narrow the filter, or ask an admin",
+    "support sends at most 100 callbacks again at a time, and the reversals that follow them: narrow the filter, or ask an admin",
 );
 
 /// `by` is the member who calls; none with the operator's token.

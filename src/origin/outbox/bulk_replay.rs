@@ -23,6 +23,9 @@ pub const STEP: i64 = 10_000;
 /// where more than 16 entries came in a millisecond.
 const AHEAD_MS: i64 = DAY_MS;
 
+/// How long a step's answer is kept: as long as the activity keeps a replay that is over.
+const STEPS_KEPT_MS: i64 = 30 * DAY_MS;
+
 /// Makes a step of a replay, or counts with a `limit` of 0. With it at most `limit` callbacks are due in this outbox; where so
 /// many are already, the step is to be made again later.
 pub fn step(
@@ -38,6 +41,11 @@ pub fn step(
         next,
         until: filter.until,
     };
+    if let Some(step) = &replay.step
+        && let Some(row) = db.query_first(sql::GET_STEP, params![step.as_str()])?
+    {
+        return Ok(made(row.integer(0)?, row.optional_integer(1)?));
+    }
     // What is due already is sent first, so that a new reward's callback waits for no more than a step.
     let due = match replay.limit {
         0 => 0,
@@ -63,18 +71,32 @@ pub fn step(
         .iter()
         .map(|row: &Row| row.integer(0))
         .collect::<Result<_, _>>()?;
-    if !found.is_empty() {
-        send_again(db, now_ms, filter, &found, claim_ms)?;
-    }
     let count = i64::try_from(found.len()).unwrap_or(room);
     let is_cut = count == room;
-    Ok(made(
-        count,
-        found.last().copied().filter(|_| is_cut).or(part.next),
-    ))
+    let next = found.last().copied().filter(|_| is_cut).or(part.next);
+    if !found.is_empty() {
+        db.transaction(|| {
+            send_again(db, now_ms, filter, &found, claim_ms)?;
+            remember(db, now_ms, replay.step.as_deref(), count, next)
+        })?;
+    }
+    Ok(made(count, next))
 }
 
-/// Restarts the schedules of callbacks with an attempt at once. The reversal of a reward follows it, unless the replay comes
+/// Keeps a step's answer, within the transaction of its callbacks.
+fn remember(
+    db: &impl Database,
+    now_ms: i64,
+    step: Option<&str>,
+    replayed: i64,
+    next: Option<i64>,
+) -> Result<(), DatabaseError> {
+    let Some(step) = step else { return Ok(()) };
+    db.execute(sql::DELETE_STEPS, params![now_ms.saturating_sub(STEPS_KEPT_MS)])?;
+    db.execute(sql::PUT_STEP, params![step, replayed, next, now_ms])
+}
+
+/// Restarts the schedules of callbacks with an attempt at once, within the caller's transaction. The reversal of a reward follows it, unless the replay comes
 /// to it by itself: it might be delivered before, and would then be sent twice.
 fn send_again(
     db: &impl Database,
@@ -85,14 +107,12 @@ fn send_again(
 ) -> Result<(), DatabaseError> {
     let (entries, claimed_until_ms) = (json(&entries)?, now_ms.saturating_add(claim_ms));
     let of_list: &[Value] = params![entries.as_str(), now_ms];
-    db.transaction(|| {
-        db.execute(sql::REPLAY, params![now_ms, claimed_until_ms, entries.as_str()])?;
-        db.execute(
-            sql::REPLAY_REVERSALS,
-            &[&filter_values(filter)[..], of_list].concat(),
-        )?;
-        db.execute(outbox_sql::HOLD_REVERSALS, params![now_ms])
-    })
+    db.execute(sql::REPLAY, params![now_ms, claimed_until_ms, entries.as_str()])?;
+    db.execute(
+        sql::REPLAY_REVERSALS,
+        &[&filter_values(filter)[..], of_list].concat(),
+    )?;
+    db.execute(outbox_sql::HOLD_REVERSALS, params![now_ms])
 }
 
 fn filter_values(filter: &ReplayFilter) -> [Value; 7] {

@@ -1,6 +1,6 @@
 //! The outbox's tables.
 
-use super::{attention, feed};
+use super::{attention, bulk_replay, feed};
 use crate::{attention::feed as attention_feed, batches};
 use platform::migrations::Migration;
 
@@ -13,7 +13,7 @@ pub const MIGRATIONS: &[Migration] = &[
         feed::schema::CONFIRMED,
     ],
     &[ENABLED],
-    &[attention_feed::sql::LATE, COMPARED],
+    &[attention_feed::sql::LATE, COMPARED, bulk_replay::sql::TABLES],
 ];
 
 /// The rewards of the day that is compared, or of the last one that was.

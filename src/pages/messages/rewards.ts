@@ -166,7 +166,7 @@ export const replay = {
   running: (replayed: number, all: number) => `Queueing callbacks to be sent again: ${count(replayed)} of ${count(all)}.`,
   done: (replayed: number) => `${plural(replayed, "callback was", "callbacks were")} queued to be sent again.`,
   cancelled: (replayed: number) => `Stopped. ${plural(replayed, "callback was", "callbacks were")} queued to be sent again.`,
-  tooManyForSupport: "Support can send at most 100 callbacks again at a time. Choose fewer, or ask an admin.",
+  tooManyForSupport: "Support can send at most 100 callbacks again at a time, and the reversals that follow them. Choose fewer, or ask an admin.",
   tooLong: "There is too much to count in one go. Choose fewer days.",
   alreadyRunning: "Callbacks of this app are being sent again already. Wait until that ends.",
   cancel: "Stop",

@@ -107,6 +107,7 @@ fn step(db: &Sqlite, now_ms: i64, filter: &ReplayFilter, after: i64, limit: u32,
         filter: filter.clone(),
         after,
         limit,
+        step: None,
     };
     bulk_replay::step(db, now_ms, &step, CLAIM_MS, entries).unwrap()
 }
@@ -348,6 +349,9 @@ fn a_step_reads_only_entries_of_its_dates_its_user_or_its_transaction() {
 }
 
 /// Runs each statement of the module on an outbox that has rewards.
+/// What is due already leaves a step no room.
+pub const DROP_DUE: &str = "UPDATE entries SET delivery = 2, due_ms = NULL WHERE delivery = 0";
+
 pub fn run_every_statement(db: &Sqlite, now_ms: i64) {
     let all = ReplayFilter {
         until: now_ms / SECOND_MS + 1,
@@ -370,4 +374,16 @@ pub fn run_every_statement(db: &Sqlite, now_ms: i64) {
             step(db, now_ms, &filter, 0, limit, 10);
         }
     }
+    let named = ReplayRewards {
+        publisher: PublisherId::parse("acme").unwrap(),
+        filter: ReplayFilter {
+            until: now_ms / SECOND_MS + 1,
+            ..ReplayFilter::default()
+        },
+        after: 0,
+        limit: 100,
+        step: Some("1".into()),
+    };
+    db.execute(DROP_DUE, &[]).unwrap();
+    bulk_replay::step(db, now_ms, &named, CLAIM_MS, 10).unwrap();
 }

@@ -108,12 +108,16 @@ impl World {
     }
 
     fn start_with(&self, key: &str, filter: ReplayFilter) -> Result<Reply, Failure> {
+        self.start_at_most(key, filter, None)
+    }
+
+    fn start_at_most(&self, key: &str, filter: ReplayFilter, most: Option<u32>) -> Result<Reply, Failure> {
         self.replay(StartReplay {
             publisher: acme(),
             app: app(),
             filter,
             key: key.into(),
-            most: None,
+            most,
         })
     }
 
@@ -215,10 +219,10 @@ fn a_step_without_an_answer_is_made_again_later_and_a_cancelled_replay_stops() {
     world.answers.set(false);
     assert_eq!(world.step(), ("running".to_owned(), 0));
     world.answers.set(true);
-    // What was sent without an answer is not dead any more.
     world.deliver();
     assert_eq!(world.step(), ("running".to_owned(), 100));
-    assert_eq!((world.now_ms(), world.waiting()), (NOW + 5_000, 100));
+    assert_eq!((world.now_ms(), world.waiting()), (NOW + 5_000, 0));
+    assert_eq!(world.step(), ("running".to_owned(), 200));
     let cancel = CancelReplay {
         app: app(),
         replay_id: "1".into(),
@@ -226,13 +230,33 @@ fn a_step_without_an_answer_is_made_again_later_and_a_cancelled_replay_stops() {
     assert_eq!(world.replay(cancel.clone()).unwrap().status, 204);
     // It is over, so nothing was changed.
     assert_eq!(world.replay(cancel).unwrap().status, 200);
-    assert_eq!(world.step(), ("cancelled".to_owned(), 100));
+    assert_eq!(world.step(), ("cancelled".to_owned(), 200));
     assert_eq!(world.waiting(), 100);
     let unknown = CancelReplay {
         app: app(),
         replay_id: "x".into(),
     };
     assert_eq!(refusal(world.replay(unknown)).code, "not_found");
+}
+
+#[test]
+fn a_step_whose_answer_is_lost_sends_its_callbacks_once_also_up_to_a_bound() {
+    let world = World::new(250);
+    world.start_at_most("key", dead(), Some(150)).unwrap();
+    for (sent, left) in [(100, 150), (50, 100)] {
+        world.answers.set(false);
+        for _ in 0..3 {
+            world.step();
+        }
+        assert_eq!(world.waiting(), sent, "of {left}");
+        world.deliver();
+        world.answers.set(true);
+        world.step();
+        assert_eq!(world.waiting(), 0);
+    }
+    world.step();
+    assert_eq!(world.progress(), ("done".to_owned(), 150));
+    assert_eq!(world.count_for(dead(), 0).unwrap(), 100);
 }
 
 #[test]
@@ -243,6 +267,7 @@ fn another_publishers_outbox_sends_nothing() {
         filter: dead(),
         after: 0,
         limit: 10,
+        step: None,
     };
     let refused = refusal(story::replay_some(&world.outbox, NOW, &step, CLAIM_MS));
     assert_eq!((refused.code, world.waiting()), ("not_found", 0));
@@ -256,6 +281,7 @@ fn an_outbox_without_a_callback_has_nothing_to_send_again() {
         filter: dead(),
         after: 0,
         limit: 10,
+        step: None,
     };
     apply_settings(&world.outbox, NOW, &settings(2, false));
     let replayed = story::replay_some(&world.outbox, NOW, &step, CLAIM_MS).unwrap();

@@ -110,7 +110,10 @@ fn an_outbox_runs_exactly_its_listed_statements() {
         {}
     }
 
-    let fixture = ["UPDATE feed SET standing = standing + 1"];
+    let fixture = [
+        "UPDATE feed SET standing = standing + 1",
+        bulk_replay_filters::DROP_DUE,
+    ];
     // The other statements of that feed are tested in `attention`.
     let feeds = [
         outbox::feed::sql::ALL,

@@ -1,6 +1,14 @@
 //! The statements of a publisher's replay of many callbacks. In each, the first seven values are a filter: delivery, first
 //! second, second after the last, state, status of the last try, user, transaction id. All but the times may be NULL.
 
+pub const TABLES: &[&str] = &[
+    // The steps that sent callbacks, with their answers.
+    "CREATE TABLE replay_steps (
+       step TEXT NOT NULL PRIMARY KEY, replayed INTEGER NOT NULL, next INTEGER, at_ms INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX replay_steps_by_time ON replay_steps (at_ms)",
+];
+
 /// The state of an entry that its publisher sees, as a number of `RewardState`. The feed reports the same.
 macro_rules! reward_state {
     () => {
@@ -51,6 +59,12 @@ macro_rules! list {
 }
 
 platform::statements! {
+    /// step → callbacks, entry after which to go on or NULL
+    pub const GET_STEP = "SELECT replayed, next FROM replay_steps WHERE step = ?";
+    /// step, callbacks, entry after which to go on or NULL, time
+    pub const PUT_STEP = "INSERT INTO replay_steps (step, replayed, next, at_ms) VALUES (?, ?, ?, ?)";
+    /// first time kept
+    pub const DELETE_STEPS = "DELETE FROM replay_steps WHERE at_ms < ?";
     /// a filter, entry before the first, last entry → callbacks of the log
     pub const COUNT = count!("entries e NOT INDEXED WHERE e.entry <= ?9 AND e.entry");
     /// the same, callbacks at most → their entries
