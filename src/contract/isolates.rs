@@ -1,5 +1,5 @@
-//! What an isolate of either Worker counts and no object knows: the requests that it shed, the clicks that it could not
-//! count, its panics, and its memory. Each isolate tells the operator's [`attention`](crate::attention), so that one call reads
+//! What an isolate of either Worker counts and no object knows: requests that it shed, postbacks that it could not take, clicks
+//! that it could not count, failed health checks, the age of its snapshot, panics, and its memory. Each isolate tells the operator's [`attention`](crate::attention), so that one call reads
 //! what all of them counted.
 
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub struct IsolateReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figure {
     pub figure: String,
-    /// The concurrency limit of shed requests; empty for other figures.
+    /// The concurrency limit of shed requests, the outcome of postbacks, the reason of failed checks; empty for other figures.
     pub kind: String,
     pub number: i64,
 }
@@ -30,10 +30,16 @@ pub struct Figure {
 impl Figure {
     /// Requests that were answered 503 because no permit of a limit was free.
     pub const SHED: &str = "shed";
+    /// Postbacks that were answered 503, by outcome.
+    pub const POSTBACKS: &str = "postbacks";
+    /// Answers 503 to `GET /healthz`, by reason.
+    pub const UNHEALTHY: &str = "unhealthy";
     /// Clicks that were redirected and are in no report.
     pub const CLICKS_UNCOUNTED: &str = "clicks_uncounted";
     /// Panics: each is a bug, and cost one request or task.
     pub const PANICS: &str = "panics";
+    /// The age of the tracking snapshot in seconds, once it is old.
+    pub const SNAPSHOT_AGE_S: &str = "snapshot_age_s";
     /// The peak of the module's memory in bytes, once it is large.
     pub const MEMORY_BYTES: &str = "memory_bytes";
 }

@@ -44,6 +44,7 @@ fn probe_catalog(context: &RequestContext) {
             .call(&address(COMMAND_PATH), Get::probe(), PROBE_TIMEOUT)
             .await;
         isolate.reach.catalog.set(Some(CallError::was_answered(&outcome)));
+        isolate.tell_figures(&workers).await;
     };
     context.go_on(log_panics("health", probe));
 }
@@ -156,7 +157,11 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
             isolate.manifest.age_s(context.now_ms).into(),
         );
     }
-    entry::health(body, status.and_then(Result::err))
+    let why = status.and_then(Result::err);
+    if let Some(why) = why {
+        isolate.traffic.ordinary.unhealthy(why);
+    }
+    entry::health(body, why)
 }
 
 fn reached(answered: Option<bool>, why: &'static str) -> Served {

@@ -24,6 +24,7 @@ use crate::{
     tasks::Tasks,
     traffic::EdgeTraffic,
 };
+use contract::isolates::Figure;
 use domain::{
     catalog::snapshot::{
         bodies::Chunk,
@@ -35,7 +36,7 @@ use domain::{
         click_id::{Nonce, NonceSource},
     },
 };
-use platform::{byte_cache::ByteCache, isolate_report, runtime, workers::Workers};
+use platform::{byte_cache::ByteCache, http::traffic::Count, isolate_report, runtime, workers::Workers};
 
 /// The shards of goals, of apps and of advertisers, in bytes each. They hold all goals of 60,000 offers and all of 20,000
 /// apps. Each kind has its own, so that the goals that people click push out no app.
@@ -48,6 +49,8 @@ const ADVERTISER_BUDGET: usize = 2 << 20;
 const CHUNK_BUDGET: usize = 32 << 20;
 /// The cache of rendered pages, in bytes. It is small, since a page is quickly rendered again from cached bodies.
 const PAGE_BUDGET: usize = 4 << 20;
+/// The age from which an isolate tells that its snapshot is old, in seconds.
+const OLD_S: i64 = 600;
 
 pub struct Isolate {
     pub config: Config,
@@ -216,10 +219,23 @@ impl Isolate {
 
     /// Tells the operator's `attention` what this isolate counts, if there is something new.
     pub async fn tell_figures(&self, workers: &Workers) {
-        let uncounted = self.counts.borrow().dropped();
-        if let Some(figures) = isolate_report::due(runtime::now_ms(), self.pools.each(), uncounted) {
+        let now_ms = runtime::now_ms();
+        if let Some(figures) = isolate_report::due(now_ms, self.pools.each(), self.figures(now_ms)) {
             isolate_report::tell(workers, figures).await;
         }
+    }
+
+    fn figures(&self, now_ms: i64) -> Vec<Count> {
+        let age_s = self.manifest.age_s(now_ms);
+        let is_old = self.manifest.get().is_some() && age_s >= OLD_S;
+        // In whole steps, since each new number is told.
+        let age_s = if is_old { age_s - age_s % OLD_S } else { 0 };
+        let mut figures = vec![
+            (Figure::CLICKS_UNCOUNTED, "", self.counts.borrow().dropped()),
+            (Figure::SNAPSHOT_AGE_S, "", age_s.unsigned_abs()),
+        ];
+        self.traffic.ordinary.add_failures(&mut figures);
+        figures
     }
 
     /// A unique nonce for a click. After 2^32 nonces a new base is drawn.

@@ -90,9 +90,14 @@ impl Reports {
 
     /// Counts a postback for an offer whose advertiser is not learned.
     pub fn count_unknown(&self, terms: &(OfferId, i64)) {
-        let before = self.keep(terms, Err(1));
-        if let Some(Err(count)) = before {
-            self.keep(terms, Err(count.saturating_add(1)));
+        match self.keep(terms, Err(1)) {
+            None => {}
+            Some(Err(count)) => drop(self.keep(terms, Err(count.saturating_add(1)))),
+            // It was learned while the catalog was asked.
+            Some(Ok(advertiser)) => {
+                self.put_back(&advertiser, 1, &[]);
+                self.keep(terms, Ok(advertiser));
+            }
         }
     }
 
@@ -111,5 +116,24 @@ impl Reports {
             self.looked_up_ms.set(now_ms);
         }
         is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn postbacks_for_an_offer_are_counted_before_and_after_its_advertiser_is_learned() {
+        let reports = Reports::default();
+        let terms = (OfferId::parse("o-1").unwrap(), 7);
+        let advertiser = AdvertiserId::parse("a-1").unwrap();
+        reports.count_unknown(&terms);
+        reports.count_unknown(&terms);
+        reports.learn(&terms, &advertiser);
+        // One that had begun to ask before.
+        reports.count_unknown(&terms);
+        assert_eq!(reports.advertiser(&terms), Some(advertiser.clone()));
+        assert_eq!(reports.take(&advertiser).map(|report| report.not_shown), Some(3));
     }
 }

@@ -48,7 +48,10 @@ pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply
         }
         Command::Size(size) => Ok(Reply::Done(attention::size::put(db, &size)?)),
         Command::ListAttention(list) => attention::list::list(db, now_ms, &list).map(Reply::Operator),
-        Command::Isolate(report) => Ok(Reply::Done(attention::reported::put_isolate(db, &report)?)),
+        Command::Isolate(report) => {
+            let done = attention::reported::put_isolate(db, &report, attention::reported::MOST_FIGURES)?;
+            Ok(Reply::Done(done))
+        }
         Command::ReadReported(_) => attention::reported::read(db, now_ms).map(Reply::Operator),
         // It calls the outboxes.
         Command::CountReplay(_) => Err(common::NOT_FOUND.into()),

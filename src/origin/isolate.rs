@@ -42,7 +42,7 @@ impl RequestContext {
 pub fn due_figures(now_ms: i64) -> Option<Vec<Figure>> {
     let isolate = ISOLATE.with_borrow(Clone::clone);
     let pools = isolate.iter().flat_map(|isolate| isolate.pools.each());
-    isolate_report::due(now_ms, pools, 0)
+    isolate_report::due(now_ms, pools, Vec::new())
 }
 
 impl Isolate {

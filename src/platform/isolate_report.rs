@@ -9,12 +9,13 @@ use contract::{
 
 use crate::{
     concurrency_limit::ConcurrencyLimit,
-    http::traffic::memory_bytes,
+    http::traffic::{Count, memory_bytes},
     log, panics, runtime,
     traits::{Clock, ObjectCall},
 };
 
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// Short, since an object's alarm waits for it.
+const TIMEOUT: Duration = Duration::from_secs(2);
 /// The memory from which an isolate tells how much it has, in bytes: it may have 128 MiB.
 const LARGE: u64 = 90 << 20;
 
@@ -23,27 +24,22 @@ thread_local! {
     static NAME: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// The isolate's figures that are above 0, if there is something new to tell.
+/// The isolate's figures that are above 0, `others` among them, if there is something new to tell.
 pub fn due<'p>(
     now_ms: i64,
     pools: impl IntoIterator<Item = (&'static str, &'p ConcurrencyLimit)>,
-    clicks_uncounted: u64,
+    others: Vec<Count>,
 ) -> Option<Vec<Figure>> {
     let memory = memory_bytes();
-    let others = [
-        (Figure::CLICKS_UNCOUNTED, clicks_uncounted),
-        (Figure::PANICS, panics::count()),
-        (Figure::MEMORY_BYTES, if memory < LARGE { 0 } else { memory }),
-    ];
-    let shed = pools
-        .into_iter()
-        .map(|(kind, pool)| (Figure::SHED, kind, pool.rejected()));
-    let all = others
-        .map(|(figure, number)| (figure, "", number))
-        .into_iter()
-        .chain(shed);
+    let mut all = others;
+    all.push((Figure::PANICS, "", panics::count()));
+    all.push((Figure::MEMORY_BYTES, "", if memory < LARGE { 0 } else { memory }));
+    for (kind, pool) in pools {
+        all.push((Figure::SHED, kind, pool.rejected()));
+    }
     let figures: Vec<_> = all
-        .filter(|(_, _, number)| *number > 0)
+        .into_iter()
+        .filter(|(figure, kind, number)| *number > 0 && is_told(figure, kind))
         .map(|(figure, kind, number)| Figure {
             figure: figure.into(),
             kind: kind.into(),
@@ -52,6 +48,11 @@ pub fn due<'p>(
         .collect();
     TOLD.with_borrow(|told| told.is_due(now_ms, &figures))
         .then_some(figures)
+}
+
+/// Of postbacks, only those that could not be taken.
+fn is_told(figure: &str, kind: &str) -> bool {
+    figure != Figure::POSTBACKS || matches!(kind, "unavailable" | "unread")
 }
 
 /// Tells figures. Those that do not arrive are told again.

@@ -99,6 +99,9 @@ test("an operator sees what all instances refused and lost, which sums wait, and
   await instances.getByText("The users were redirected. Reports lack these clicks.").waitFor();
   await instances.getByText("The log has the details under “fault”").waitFor();
   await instances.getByText("115 of 128 MB").waitFor();
+  await instances.getByText("click ids of a key that is not deployed").waitFor();
+  await instances.getByText("90 minutes", { exact: true }).waitFor();
+  await instances.getByText("no_listing").waitFor();
   await instances.getByRole("meter", { name: "Largest memory" }).waitFor();
 
   const unsent = part(page, UNSENT);
@@ -109,7 +112,8 @@ test("an operator sees what all instances refused and lost, which sums wait, and
 
   const old = part(page, OLD);
   await old.getByText("1,000 rewards. 50 (5.0%) came more than 24 hours after the click, and 3 (0.3%)").waitFor();
-  const [{ app_id: app, date }] = BAD_DAY.rewards.apps;
+  const { date, apps } = BAD_DAY.rewards;
+  const [{ app_id: app }] = apps;
   const { name } = await shared.signpost.operator("GET", `/apps/${app}`);
   const row = old.getByRole("row").filter({ hasText: name });
   assert.deepEqual(await row.getByRole("cell").allTextContents(), ["10", "5 (50.0%)", "1 (10.0%)"]);
@@ -127,7 +131,7 @@ test("while nothing is known of other instances, the page tells of the one that 
   const room = part(page, ROOM);
   await room.getByText("The counts of other instances are not known at present.").waitFor();
   await room.getByRole("row", { name: /^Sign-ins/ }).getByText("0 of 32").waitFor();
-  for (const name of [INSTANCES, OLD]) await part(page, name).getByText("the object “attention” does not answer").waitFor();
+  for (const name of [INSTANCES, OLD]) await part(page, name).getByText("It is not known at present").waitFor();
   await part(page, "Publication").getByText("2 publishers").waitFor();
   await closePage(page);
 });

@@ -207,6 +207,16 @@ impl Signpost {
         self.operate(method, path, &json, body.as_bytes())
     }
 
+    /// A figure that isolates have reported to the operator; 0 if none has.
+    #[track_caller]
+    pub fn reported(&self, figure: &str, kind: Option<&str>) -> i64 {
+        let service = self.operator("GET", "service", None).expect(200).json();
+        let figures = service["reported"]["isolates"].as_array().expect("figures");
+        let is_it = |reported: &&Value| reported["figure"] == figure && reported["kind"].as_str() == kind;
+        let found = figures.iter().find(is_it);
+        found.map_or(0, |reported| reported["number"].as_i64().expect("a number"))
+    }
+
     /// Calls the operator's interface with the given headers and body.
     pub fn operate(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let authorization = format!("Bearer {OPERATOR_TOKEN}");

@@ -45,7 +45,7 @@ export const service = {
   },
   asking: {
     button: "Ask every app now",
-    note: "An app that does not answer reports nothing, and its postbacks are answered 503.",
+    note: "Of the apps with a callback. One that does not answer reports nothing, and its postbacks are answered 503.",
     running: (apps: number) => `${plural(apps, "app was", "apps were")} asked so far…`,
     result: (apps: number, silent: number) =>
       silent === 0
@@ -83,20 +83,31 @@ export const service = {
     some: (number: number) => `${plural(number, "request was", "requests were")} refused.`,
   },
   reported: {
-    down: "It is not known at present: the object “attention” does not answer.",
+    down: "It is not known at present: what keeps it does not answer.",
     by: (instances: number, at: number) => `${plural(instances, "instance", "instances")}, last at ${timeText(at / 1000)}`,
   },
   instances: {
     title: "Instances of edge and origin",
     note: "What went wrong in them since each started.",
     none: "Nothing was reported in the last 24 hours.",
+    age: (seconds: number) => durationText(seconds * 1000),
     names: {
+      postbacks: "Postbacks answered 503",
+      unhealthy: "Failed health checks",
       clicks_uncounted: "Clicks not counted",
+      snapshot_age_s: "Oldest offers in use",
       panics: "Faults in the code",
       memory_bytes: "Largest memory",
     },
+    kinds: {
+      unavailable: "An app did not answer, or too much came at once. Senders repeat them. “Ask every app now” below names the app.",
+      unread: "They came before their app was known: a flood of forms, or click ids of a key that is not deployed.",
+    } as Record<string, string>,
     hints: {
+      postbacks: "",
+      unhealthy: "",
       clicks_uncounted: "The users were redirected. Reports lack these clicks.",
+      snapshot_age_s: "The instance does not hear of new publications from KV. After 24 hours it refuses lists and postbacks.",
       panics: "Each cost one request or task. The log has the details under “fault”; tell the developers.",
       memory_bytes: "An instance that needs more is ended, with all that is under way in it.",
     },
@@ -109,7 +120,7 @@ export const service = {
   },
   rewards: {
     title: "Rewards from old clicks and old terms",
-    note: "Of yesterday, in UTC. A click is paid by the terms of its time, so users or a publisher may save clicks up before a payout drops. Where an app’s shares stand out, have older clicks paid by the terms in force, under “Terms” of the offer or of the app: that raises “terms_since”.",
+    note: (day: string) => `Of ${day}, in UTC. A click is paid by the terms of its time, so users or a publisher may save clicks up before a payout drops. Where an app’s shares stand out, have older clicks paid by the terms in force, under “Terms” of the offer or of the app: that raises “terms_since”.`,
     app: "App",
     rewards: "Rewards",
     late: "After 24 hours",

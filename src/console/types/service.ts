@@ -38,15 +38,15 @@ export interface Pool {
 export interface Reported {
   /** Of the instances of edge and origin. */
   isolates: ReportedFigure[];
-  rewards: DayRewards & { apps: (DayRewards & { app_id: string; date: string })[] };
+  rewards: DayRewards & { date: string; apps: (DayRewards & { app_id: string })[] };
 }
 
 /** The sum over instances that reported something new within 24 hours. Each counts since it started. */
 export interface ReportedFigure {
-  figure: "shed" | "clicks_uncounted" | "panics" | "memory_bytes";
-  /** Of what was shed, the concurrency limit. */
+  figure: "shed" | "postbacks" | "unhealthy" | "clicks_uncounted" | "snapshot_age_s" | "panics" | "memory_bytes";
+  /** The concurrency limit of what was shed, the outcome of postbacks, the reason of failed checks. */
   kind?: string;
-  /** Of memory, that of the largest instance. */
+  /** Of memory and of the snapshot's age, that of the worst instance. */
   number: number;
   isolates: number;
   last_ms: number;

@@ -37,7 +37,7 @@ pub const ITEMS: usize = 200;
 const REPORTS: usize = 20;
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a day that differs is listed.
-const DIFFERS_MS: i64 = 30 * DAY_MS;
+const DIFFERS_MS: i64 = 7 * DAY_MS;
 /// The longest reason, in bytes.
 const LONGEST_REASON: usize = 200;
 
@@ -133,7 +133,7 @@ pub fn open_differing(
     )
 }
 
-/// Ends the items of differences that everybody has seen.
+/// Ends the items of differences that were listed long enough.
 pub fn end_differing(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::END_DIFFERING, params![now_ms.saturating_sub(DIFFERS_MS)])
 }
@@ -197,6 +197,7 @@ async fn send_due(
 pub struct Made {
     pub report: AttentionReport,
     attempts: u32,
+    ping_ms: Option<i64>,
     /// The changes of the report's items. Those after them were declined before.
     changes: Vec<i64>,
 }
@@ -237,6 +238,7 @@ pub fn make(db: &impl Database, now_ms: i64, source: &Source) -> Result<Made, Da
     Ok(Made {
         report,
         attempts: feed.attempts,
+        ping_ms: feed.ping_ms,
         changes,
     })
 }
@@ -311,7 +313,8 @@ pub fn confirm(db: &impl Database, now_ms: i64, made: &Made, heard: &Declined) -
                 report.sequence,
                 report.owes_since_ms.is_none().then_some(report.at_ms),
                 now_ms.saturating_add(wait_ms),
-                heard.is_incomplete
+                heard.is_incomplete,
+                made.ping_ms
             ],
         )
     })

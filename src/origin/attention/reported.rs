@@ -1,5 +1,5 @@
-//! Figures that the service's page shows: what the isolates of both Workers told, and the rewards of the last compared day, by
-//! app.
+//! Figures that the service's page shows: what the isolates of both Workers told, and the rewards of one day by app, the last
+//! that all outboxes have compared.
 
 use contract::{
     attention::AttentionReport,
@@ -8,7 +8,7 @@ use contract::{
 };
 use domain::model::{
     AppId,
-    time::{DAY_MS, UtcDay},
+    time::{DAY_MS, HOUR_MS, UtcDay},
 };
 use platform::{
     database::{Database, DatabaseError, Row, json as as_json},
@@ -21,29 +21,28 @@ use super::sql;
 
 /// An isolate that told nothing new for this long is forgotten. Few isolates live longer.
 const RETENTION_MS: i64 = DAY_MS;
-/// Figures of isolates at most: those of some thousand.
+/// Figures of isolates after which the oldest leave for new ones: those of some thousand.
 pub const MOST_FIGURES: i64 = 20_000;
-/// How old the last compared day of an outbox may be: yesterday's, or the day before until the night's work is done.
-const MOST_DAYS: i32 = 2;
+/// The hour after which the outboxes have compared the day before: they begin at 01:00 UTC.
+const COMPARED_MS: i64 = 2 * HOUR_MS;
+/// Days of rewards that are kept.
+const MOST_DAYS: i32 = 3;
 /// The most apps with rewards from old clicks or superseded terms that are listed.
 const MOST_APPS: u32 = 25;
 
 /// Stores the figures of an isolate. Each only rises, so that an older report, or one that comes twice, changes nothing.
-pub fn put_isolate(db: &impl Database, report: &IsolateReport) -> Result<Done, DatabaseError> {
-    let isolate = report.isolate.as_str();
+pub fn put_isolate(db: &impl Database, report: &IsolateReport, most: i64) -> Result<Done, DatabaseError> {
+    let figures: Vec<_> = report
+        .figures
+        .iter()
+        .map(|Figure { figure, kind, number }| (figure, kind, number))
+        .collect();
+    let figures = as_json(&figures)?;
+    let kept_from_ms = report.at_ms.saturating_sub(RETENTION_MS);
     db.transaction(|| {
-        for Figure { figure, kind, number } in &report.figures {
-            let row = params![
-                isolate,
-                figure.as_str(),
-                kind.as_str(),
-                *number,
-                report.at_ms,
-                MOST_FIGURES
-            ];
-            db.execute(sql::PUT_FIGURE, row)?;
-        }
-        Ok(())
+        db.execute(sql::MAKE_ROOM, params![most, kept_from_ms])?;
+        let row = params![report.isolate.as_str(), report.at_ms, figures];
+        db.execute(sql::PUT_FIGURES, row)
     })?;
     Ok(Done {})
 }
@@ -54,9 +53,9 @@ pub fn put_rewards(db: &impl Database, report: &AttentionReport) -> Result<(), D
         return Ok(());
     };
     let row = params![
-        report.source.as_str(),
-        app.number(),
         rewards.day.number(),
+        app.number(),
+        report.source.as_str(),
         rewards.rewards,
         rewards.after_24_h,
         rewards.by_superseded_terms
@@ -67,11 +66,8 @@ pub fn put_rewards(db: &impl Database, report: &AttentionReport) -> Result<(), D
 /// Deletes what has expired.
 pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::SWEEP_FIGURES, params![now_ms.saturating_sub(RETENTION_MS)])?;
-    db.execute(sql::SWEEP_REWARDS, params![first_day(now_ms)])
-}
-
-fn first_day(now_ms: i64) -> i64 {
-    UtcDay::of_ms(now_ms).minus(MOST_DAYS).number()
+    let first_day = UtcDay::of_ms(now_ms).minus(MOST_DAYS);
+    db.execute(sql::SWEEP_REWARDS, params![first_day.number()])
 }
 
 #[derive(Serialize)]
@@ -92,6 +88,7 @@ struct FigureOfAll {
 
 #[derive(Serialize)]
 struct Rewards {
+    date: String,
     rewards: i64,
     rewards_after_24_h: i64,
     rewards_by_superseded_terms: i64,
@@ -101,7 +98,6 @@ struct Rewards {
 #[derive(Serialize)]
 struct RewardsOfApp {
     app_id: AppId,
-    date: String,
     rewards: i64,
     rewards_after_24_h: i64,
     rewards_by_superseded_terms: i64,
@@ -110,14 +106,18 @@ struct RewardsOfApp {
 /// The part `reported` of `GET …/service`.
 pub fn read(db: &impl Database, now_ms: i64) -> Result<Reply, Failure> {
     let from_ms = now_ms.saturating_sub(RETENTION_MS);
-    let isolates = db.query(sql::FIGURES, params![from_ms, Figure::MEMORY_BYTES])?;
-    let first_day = first_day(now_ms);
-    let all = db.query_first(sql::ALL_REWARDS, params![first_day])?;
+    let isolates = db.query(
+        sql::FIGURES,
+        params![from_ms, Figure::MEMORY_BYTES, Figure::SNAPSHOT_AGE_S],
+    )?;
+    let day = UtcDay::of_ms(now_ms.saturating_sub(COMPARED_MS)).minus(1);
+    let all = db.query_first(sql::ALL_REWARDS, params![day.number()])?;
     let all = all.unwrap_or(Row(vec![]));
-    let apps = db.query(sql::REWARDS_OF_APPS, params![first_day, MOST_APPS])?;
+    let apps = db.query(sql::REWARDS_OF_APPS, params![day.number(), MOST_APPS])?;
     let reported = Reported {
         isolates: isolates.iter().map(figure).collect::<Result<_, _>>()?,
         rewards: Rewards {
+            date: day.to_string(),
             rewards: all.integer(0)?,
             rewards_after_24_h: all.integer(1)?,
             rewards_by_superseded_terms: all.integer(2)?,
@@ -144,11 +144,8 @@ fn rewards_of_app(row: &Row) -> Result<RewardsOfApp, DatabaseError> {
     let damaged = || DatabaseError("a row of attention_rewards is damaged".into());
     Ok(RewardsOfApp {
         app_id: AppId::from_number(row.number(0)?).ok_or_else(damaged)?,
-        date: UtcDay::from_number(row.integer(1)?)
-            .ok_or_else(damaged)?
-            .to_string(),
-        rewards: row.integer(2)?,
-        rewards_after_24_h: row.integer(3)?,
-        rewards_by_superseded_terms: row.integer(4)?,
+        rewards: row.integer(1)?,
+        rewards_after_24_h: row.integer(2)?,
+        rewards_by_superseded_terms: row.integer(3)?,
     })
 }

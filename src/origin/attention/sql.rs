@@ -34,15 +34,16 @@ pub const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
 ];
 
-/// What isolates told, and the rewards of each outbox's last compared day.
+/// What isolates told, and the rewards of outboxes on the days that were compared last.
 pub const REPORTED: &[&str] = &[
     "CREATE TABLE attention_figures (
        isolate TEXT NOT NULL, figure TEXT NOT NULL, kind TEXT NOT NULL, number INTEGER NOT NULL, at_ms INTEGER NOT NULL,
        PRIMARY KEY (isolate, figure, kind)
      ) STRICT, WITHOUT ROWID",
     "CREATE TABLE attention_rewards (
-       source TEXT NOT NULL PRIMARY KEY, app INTEGER NOT NULL, day INTEGER NOT NULL, rewards INTEGER NOT NULL,
-       after_24_h INTEGER NOT NULL, by_superseded_terms INTEGER NOT NULL
+       day INTEGER NOT NULL, app INTEGER NOT NULL, source TEXT NOT NULL, rewards INTEGER NOT NULL,
+       after_24_h INTEGER NOT NULL, by_superseded_terms INTEGER NOT NULL,
+       PRIMARY KEY (day, app, source)
      ) STRICT, WITHOUT ROWID",
 ];
 
@@ -131,32 +132,34 @@ platform::statements! {
         AND source IN (SELECT source FROM attention_sizes WHERE at_ms < ?)";
     /// first time kept
     pub const SWEEP_SIZES = "DELETE FROM attention_sizes WHERE at_ms < ?";
-    /// first time kept
-    pub const SWEEP_FIGURES = "DELETE FROM attention_figures WHERE at_ms < ?";
+    /// first time kept: an isolate with something new keeps its old figures, or they would come back as new
+    pub const SWEEP_FIGURES = "DELETE FROM attention_figures
+        WHERE isolate NOT IN (SELECT isolate FROM attention_figures WHERE at_ms >= ?)";
     /// first UTC day kept
     pub const SWEEP_REWARDS = "DELETE FROM attention_rewards WHERE day < ?";
     pub const HAS_TO_SWEEP = "SELECT EXISTS (SELECT 1 FROM attention_sizes) OR EXISTS (SELECT 1 FROM attention_figures)
         OR EXISTS (SELECT 1 FROM attention_rewards)";
 
-    /// isolate, figure, kind, number, time, rows at most
-    pub const PUT_FIGURE = "INSERT INTO attention_figures (isolate, figure, kind, number, at_ms)
-        SELECT ?1, ?2, ?3, ?4, ?5 WHERE (SELECT COUNT(*) FROM attention_figures) < ?6
+    /// rows at most, first time kept: makes room for figures, if there is none
+    pub const MAKE_ROOM = "DELETE FROM attention_figures WHERE (SELECT COUNT(*) FROM attention_figures) >= ?1 AND at_ms < MAX(?2,
+        (SELECT MIN(at_ms) + 1 FROM attention_figures))";
+    /// isolate, time, JSON list of [figure, kind, number]
+    pub const PUT_FIGURES = "INSERT INTO attention_figures (isolate, figure, kind, number, at_ms)
+        SELECT ?1, value ->> 0, value ->> 1, value ->> 2, ?2 FROM json_each(?3) WHERE TRUE
         ON CONFLICT (isolate, figure, kind) DO UPDATE SET number = excluded.number, at_ms = excluded.at_ms
           WHERE excluded.number > number";
-    /// first time, figure of which the greatest counts → figure, kind, number, isolates, last time
-    pub const FIGURES = "SELECT figure, kind, IIF(figure = ?2, MAX(number), SUM(number)), COUNT(*), MAX(at_ms)
+    /// first time, two figures of which the greatest counts → figure, kind, number, isolates, last time
+    pub const FIGURES = "SELECT figure, kind, IIF(figure IN (?2, ?3), MAX(number), SUM(number)), COUNT(*), MAX(at_ms)
         FROM attention_figures WHERE at_ms >= ?1 GROUP BY figure, kind ORDER BY figure, kind";
-    /// source, app, day, rewards, those after 24 hours, those by superseded terms
-    pub const PUT_REWARDS = "INSERT INTO attention_rewards (source, app, day, rewards, after_24_h, by_superseded_terms)
-        VALUES (?, ?, ?, ?, ?, ?)
-        ON CONFLICT (source) DO UPDATE SET day = excluded.day, rewards = excluded.rewards,
-          after_24_h = excluded.after_24_h, by_superseded_terms = excluded.by_superseded_terms WHERE excluded.day > day";
-    /// first UTC day → rewards, those after 24 hours, those by superseded terms
+    /// day, app, source, rewards, those after 24 hours, those by superseded terms
+    pub const PUT_REWARDS = "INSERT INTO attention_rewards (day, app, source, rewards, after_24_h, by_superseded_terms)
+        VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (day, app, source) DO NOTHING";
+    /// UTC day → rewards, those after 24 hours, those by superseded terms
     pub const ALL_REWARDS = "SELECT COALESCE(SUM(rewards), 0), COALESCE(SUM(after_24_h), 0), COALESCE(SUM(by_superseded_terms), 0)
-        FROM attention_rewards WHERE day >= ?";
-    /// first UTC day, apps at most → app, newest day, and the same by app, those with the most of either kind first
-    pub const REWARDS_OF_APPS = "SELECT app, MAX(day), SUM(rewards), SUM(after_24_h) AS late, SUM(by_superseded_terms) AS old
-        FROM attention_rewards WHERE day >= ?1 GROUP BY app HAVING late + old > 0 ORDER BY late + old DESC, app LIMIT ?2";
+        FROM attention_rewards WHERE day = ?";
+    /// UTC day, apps at most → app, and the same by app, those with the most of either kind first
+    pub const REWARDS_OF_APPS = "SELECT app, SUM(rewards), SUM(after_24_h) AS late, SUM(by_superseded_terms) AS old
+        FROM attention_rewards WHERE day = ?1 GROUP BY app HAVING late + old > 0 ORDER BY late + old DESC, app LIMIT ?2";
 
     /// since and item of the place before, kind or NULL, app or NULL, items at most → item, kind, app, publisher, subject, since,
     /// reason, payout, bytes

@@ -87,7 +87,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
         .await
     }
 
-    /// Tells the operator's attention which batches were refused.
+    /// Tells the operator's attention which batches were refused or are late.
     async fn report(&self, db: &D) -> Result<(), DatabaseError> {
         let Some(name) = self.shell.name() else {
             return Ok(());

@@ -6,7 +6,12 @@ use std::{
 };
 
 use super::router::RouteName;
+use contract::isolates::Figure;
+
 use crate::{concurrency_limit::ConcurrencyLimit, prometheus::MetricsText};
+
+/// A figure that the operator is told, its kind, and its number.
+pub type Count = (&'static str, &'static str, u64);
 
 /// Requests answered since the isolate started.
 #[derive(Default)]
@@ -15,6 +20,8 @@ pub struct Traffic {
     refusals: Counts<(RouteName, String)>,
     /// Postbacks by outcome.
     conversions: Counts<&'static str>,
+    /// Failed health checks by reason.
+    unhealthy: Counts<&'static str>,
 }
 
 /// Counts by a key of which there are a few dozen. A list takes a tenth of the code of a map, which V8 compiles on an
@@ -60,6 +67,22 @@ impl Traffic {
 
     pub fn conversion(&self, outcome: &'static str) {
         self.conversions.add(|known| *known == outcome, || outcome);
+    }
+
+    /// Counts a health check that was answered 503.
+    pub fn unhealthy(&self, why: &'static str) {
+        self.unhealthy.add(|known| *known == why, || why);
+    }
+
+    /// Adds what the operator is told: postbacks that were answered 503 and failed health checks.
+    pub fn add_failures(&self, figures: &mut Vec<Count>) {
+        for (figure, counts) in [
+            (Figure::POSTBACKS, &self.conversions),
+            (Figure::UNHEALTHY, &self.unhealthy),
+        ] {
+            let counts = counts.0.borrow();
+            figures.extend(counts.iter().map(|(kind, count)| (figure, *kind, *count)));
+        }
     }
 
     /// Requests by route and status.

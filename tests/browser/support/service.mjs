@@ -11,17 +11,20 @@ export const BAD_DAY = {
     { figure: "clicks_uncounted", number: 1_204, ...SOON, isolates: 2 },
     { figure: "memory_bytes", number: 115 * 2 ** 20, ...SOON },
     { figure: "panics", number: 1, ...SOON },
+    { figure: "postbacks", kind: "unread", number: 12, ...SOON },
+    { figure: "snapshot_age_s", number: 5_400, ...SOON },
+    { figure: "unhealthy", kind: "no_listing", number: 3, ...SOON },
     { figure: "shed", kind: "click", number: 40, ...SOON, isolates: 2 },
     { figure: "shed", kind: "sign_in", number: 7, ...SOON },
   ],
   rewards: {
+    date: addDays(today(), -1),
     rewards: 1_000,
     rewards_after_24_h: 50,
     rewards_by_superseded_terms: 3,
     apps: [
       {
         app_id: "10000001",
-        date: addDays(today(), -1),
         rewards: 10,
         rewards_after_24_h: 5,
         rewards_by_superseded_terms: 1,

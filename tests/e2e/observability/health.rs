@@ -219,6 +219,11 @@ fn a_cold_start_without_kv_and_catalog_is_reported_at_once_and_recovers() {
         "clicks",
         &json!({"served": false, "why": "no_snapshot"}),
     );
+    // The operator is told why, by the isolate itself.
+    eventually_within(20 * SECOND_MS, &true, || {
+        ask(&signpost, TRACKING);
+        signpost.reported("unhealthy", Some("no_snapshot")) > 0
+    });
     // Health checks alone are enough to recover.
     inject_faults(&signpost, "");
     hosts.wait_for(&signpost, [200; 4]);

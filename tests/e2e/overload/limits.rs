@@ -225,6 +225,8 @@ fn the_operators_documents_and_uploads_have_their_own_limits() {
         || is_served(&signpost),
     );
     assert_eq!(statuses, [201; DOCUMENTS.per_owner]);
+    // The operator is told, by the isolate itself.
+    eventually(&true, || signpost.reported("shed", Some("document")) > 0);
 
     let facts = csv(&[FACT]);
     let replace = format!("PUT /v1/operator/publishers/limits-1/facts/{DAY}");

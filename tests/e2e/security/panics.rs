@@ -245,19 +245,7 @@ fn a_click_batch_whose_flush_panics_is_counted_once() {
 #[test]
 fn the_operator_is_told_of_panics_in_any_isolate() {
     let (signpost, _) = faulty().var("REVALIDATE_SECONDS", "0").start_with_fixtures();
-    let panics = || {
-        let service = signpost.operator("GET", "service", None).expect(200).json();
-        let isolates = service["reported"]["isolates"]
-            .as_array()
-            .expect("figures")
-            .clone();
-        let number = |figure: &Value| figure["number"].as_i64().expect("a number");
-        isolates
-            .iter()
-            .filter(|figure| figure["figure"] == "panics")
-            .map(number)
-            .sum::<i64>()
-    };
+    let panics = || signpost.reported("panics", None);
     assert_eq!(panics(), 0);
     arm(&signpost, "click_flush", "before", 1);
     signpost

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::{migrated, sqlite::Sqlite};
+use crate::{dump, migrated, sqlite::Sqlite};
 use contract::{
     activity::{Command, Reply},
     attention::{AttentionReport, DayRewards},
@@ -10,9 +10,12 @@ use contract::{
 };
 use domain::model::{
     AppId,
-    time::{DAY_MS, UtcDay},
+    time::{DAY_MS, HOUR_MS, UtcDay},
 };
-use origin::activity::{MIGRATIONS, handle, sweep};
+use origin::{
+    activity::{MIGRATIONS, handle, sweep},
+    attention::reported,
+};
 
 /// Noon of 2026-01-15, UTC.
 const NOW: i64 = 1_768_478_400_000;
@@ -75,14 +78,51 @@ fn figures_are_summed_over_isolates_and_the_greatest_memory_counts() {
 }
 
 #[test]
-fn an_isolate_without_news_is_forgotten_after_a_day() {
+fn an_isolate_without_news_is_forgotten_after_a_day_and_an_old_figure_is_not_shown() {
     let db = migrated(MIGRATIONS);
-    tell(&db, "a", NOW, &[(Figure::PANICS, "", 1)]);
-    tell(&db, "b", NOW + DAY_MS, &[(Figure::PANICS, "", 1)]);
-    assert_eq!(read(&db, NOW + DAY_MS + 1)["isolates"][0]["isolates"], 1);
-    assert!(sweep::sweep(&db, NOW + DAY_MS + 1).unwrap().is_some());
-    assert_eq!(read(&db, NOW)["isolates"][0]["isolates"], 1);
-    assert_eq!(sweep::sweep(&db, NOW + 2 * DAY_MS + 1), Ok(None));
+    let later = NOW + DAY_MS + 1;
+    tell(&db, "gone", NOW, &[(Figure::PANICS, "", 1)]);
+    tell(&db, "busy", NOW, &[(Figure::PANICS, "", 5)]);
+    tell(
+        &db,
+        "busy",
+        NOW + 2,
+        &[(Figure::PANICS, "", 5), (Figure::SHED, "form", 1)],
+    );
+    assert!(sweep::sweep(&db, later).unwrap().is_some());
+    // The panics of long ago do not come back as new.
+    tell(
+        &db,
+        "busy",
+        later,
+        &[(Figure::PANICS, "", 5), (Figure::SHED, "form", 2)],
+    );
+    let shown = json!([{"figure": "shed", "kind": "form", "number": 2, "isolates": 1, "last_ms": later}]);
+    assert_eq!(read(&db, later)["isolates"], shown);
+    assert_eq!(dump(&db, "attention_figures").len(), 2);
+    assert_eq!(sweep::sweep(&db, later + DAY_MS + 1), Ok(None));
+}
+
+#[test]
+fn the_oldest_figures_leave_where_there_is_no_room() {
+    let db = migrated(MIGRATIONS);
+    for isolate in 0..5 {
+        let report = IsolateReport {
+            isolate: isolate.to_string(),
+            at_ms: NOW + isolate,
+            figures: vec![Figure {
+                figure: Figure::PANICS.into(),
+                kind: String::new(),
+                number: 1,
+            }],
+        };
+        reported::put_isolate(&db, &report, 3).unwrap();
+    }
+    let kept: Vec<_> = dump(&db, "attention_figures")
+        .iter()
+        .map(|row| row.text(0).unwrap().to_owned())
+        .collect();
+    assert_eq!(kept, ["2", "3", "4"]);
 }
 
 /// The report of an outbox of an app: rewards of the day before a time, those after 24 hours, those by superseded terms.
@@ -112,9 +152,11 @@ fn report(db: &Sqlite, source: &str, app: u32, sequence: i64, at_ms: i64, number
 }
 
 #[test]
-fn the_last_day_of_each_outbox_counts_and_apps_with_the_most_such_rewards_come_first() {
+fn one_day_counts_and_apps_with_the_most_such_rewards_come_first() {
     let db = migrated(MIGRATIONS);
     report(&db, "1-0", 1, 1, NOW - DAY_MS, [50, 50, 50]);
+    // This one has none on the next day, and reports no more.
+    report(&db, "4-0", 4, 1, NOW - DAY_MS, [7, 7, 7]);
     report(&db, "1-0", 1, 2, NOW, [10, 2, 1]);
     // It says the same again.
     report(&db, "1-0", 1, 3, NOW, [10, 2, 1]);
@@ -122,15 +164,29 @@ fn the_last_day_of_each_outbox_counts_and_apps_with_the_most_such_rewards_come_f
     report(&db, "2-0", 2, 1, NOW, [100, 0, 9]);
     report(&db, "3-0", 3, 1, NOW, [1_000, 0, 0]);
     let rewards = json!({
-        "rewards": 1_115, "rewards_after_24_h": 2, "rewards_by_superseded_terms": 10,
+        "date": "2026-01-14", "rewards": 1_115, "rewards_after_24_h": 2, "rewards_by_superseded_terms": 10,
         "apps": [
-            {"app_id": "00000002", "date": "2026-01-14", "rewards": 100, "rewards_after_24_h": 0, "rewards_by_superseded_terms": 9},
-            {"app_id": "00000001", "date": "2026-01-14", "rewards": 15, "rewards_after_24_h": 2, "rewards_by_superseded_terms": 1},
+            {"app_id": "00000002", "rewards": 100, "rewards_after_24_h": 0, "rewards_by_superseded_terms": 9},
+            {"app_id": "00000001", "rewards": 15, "rewards_after_24_h": 2, "rewards_by_superseded_terms": 1},
         ],
     });
     assert_eq!(read(&db, NOW)["rewards"], rewards);
-    let none = json!({"rewards": 0, "rewards_after_24_h": 0, "rewards_by_superseded_terms": 0, "apps": []});
-    assert_eq!(read(&db, NOW + 2 * DAY_MS)["rewards"], none);
-    sweep::sweep(&db, NOW + 2 * DAY_MS).unwrap();
-    assert_eq!(read(&db, NOW)["rewards"], none);
+    // The day before is shown until the outboxes have compared yesterday.
+    let midnight = NOW - NOW % DAY_MS;
+    for (at_ms, date, all) in [
+        (midnight, "2026-01-13", 57),
+        (midnight + 2 * HOUR_MS - 1, "2026-01-13", 57),
+        (midnight + 2 * HOUR_MS, "2026-01-14", 1_115),
+        (midnight + DAY_MS, "2026-01-14", 1_115),
+        (midnight + DAY_MS + 2 * HOUR_MS, "2026-01-15", 0),
+    ] {
+        let rewards = &read(&db, at_ms)["rewards"];
+        assert_eq!(
+            (&rewards["date"], &rewards["rewards"]),
+            (&json!(date), &json!(all)),
+            "{at_ms}"
+        );
+    }
+    sweep::sweep(&db, NOW + 3 * DAY_MS).unwrap();
+    assert!(dump(&db, "attention_rewards").is_empty());
 }

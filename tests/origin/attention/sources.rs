@@ -90,7 +90,7 @@ fn a_late_batch_is_open_until_it_is_confirmed_or_refused() {
 }
 
 #[test]
-fn a_day_that_differs_is_listed_for_30_days() {
+fn a_day_that_differs_is_listed_for_7_days() {
     let (db, to) = (sender(), attention());
     let day = UtcDay::of_ms(NOW);
     feed::open_differing(&db, NOW, day, -1_250_000).unwrap();
@@ -99,7 +99,7 @@ fn a_day_that_differs_is_listed_for_30_days() {
     let differs = json!({"kind": "differs", "app_id": "00000042", "publisher_id": "acme", "subject": "s: 2026-01-15", "since_ms": NOW,
         "reason": "log_below_batches", "payout_usd": 1.25});
     assert_eq!(page["items"], json!([differs]));
-    for (days, is_listed) in [(30, true), (31, false)] {
+    for (days, is_listed) in [(7, true), (8, false)] {
         feed::end_differing(&db, NOW + days * DAY_MS).unwrap();
         exchange(&db, &to, NOW + days * DAY_MS, MOST_ITEMS);
         assert_eq!(!listed(&to).is_empty(), is_listed, "{days}");
@@ -127,6 +127,16 @@ fn a_change_during_a_report_is_in_the_next_one() {
     assert!(listed(&to).is_empty());
     exchange(&db, &to, NOW + 3_000, MOST_ITEMS);
     assert_eq!(listed(&to).len(), 1);
+}
+
+#[test]
+fn a_report_under_way_leaves_the_one_that_the_night_wants() {
+    let (db, to) = (sender(), attention());
+    let made = feed::make(&db, NOW, &source("s")).unwrap();
+    feed::send_soon(&db, NOW).unwrap();
+    let heard = reports::apply(&to, &made.report, MOST_ITEMS).unwrap();
+    feed::confirm(&db, NOW, &made, &heard).unwrap();
+    assert_eq!(feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
 }
 
 #[test]

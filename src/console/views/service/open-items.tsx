@@ -1,17 +1,18 @@
 // A card of what Attention lists of some kinds, each with those of longest standing first.
 
 import type { ComponentChildren } from "preact";
-import { useCached } from "../../../pages/cache";
 import { type Column, Table } from "../../../pages/components/table";
 import { attention } from "../../api/attention";
 import { useAppNames } from "../../app-names";
 import { service } from "../../messages/service";
+import { usePolled } from "../../poll";
 import { ATTENTION_PATH } from "../../router";
 import type { AttentionItem, AttentionKind } from "../../types/attention";
 import { Section } from "./section";
 
 const text = service.open;
 const MOST_ROWS = 25;
+const POLL_MILLISECONDS = 30_000;
 
 interface Props {
   title: string;
@@ -21,16 +22,16 @@ interface Props {
   children?: ComponentChildren;
 }
 
-async function load(kinds: AttentionKind[]) {
-  const pages = await Promise.all(kinds.map((kind) => attention({ kind, limit: MOST_ROWS })));
+async function load(kinds: AttentionKind[], isPoll: boolean) {
+  const pages = await Promise.all(kinds.map((kind) => attention({ kind, limit: MOST_ROWS }, isPoll)));
   return {
     items: pages.flatMap(({ items }) => items),
-    hasMore: pages.some(({ cursor }) => cursor !== null),
+    hasMore: pages.some(({ cursor, counts }, at) => cursor !== null || counts[kinds[at]!] > pages[at]!.items.length),
   };
 }
 
 export function OpenItems({ title, kinds, none, columns, children }: Props) {
-  const cached = useCached(`open ${kinds}`, () => load(kinds));
+  const cached = usePolled(`open ${kinds}`, (isPoll) => load(kinds, isPoll), undefined, POLL_MILLISECONDS);
   const { nameOf } = useAppNames(cached.data?.items.flatMap(({ app_id: app }) => app ?? []));
   const all = kinds.length > 1 ? ATTENTION_PATH : `${ATTENTION_PATH}?kind=${kinds[0]}`;
   return (
@@ -46,7 +47,7 @@ export function OpenItems({ title, kinds, none, columns, children }: Props) {
               rowKey={({ kind, app_id, subject }) => `${kind} ${app_id} ${subject}`}
             />
           ) : (
-            <p class="card-foot">{none}</p>
+            !hasMore && <p class="card-foot">{none}</p>
           )}
           {hasMore && <p class="note card-foot padded-top">{text.more}</p>}
           {children}

@@ -17,7 +17,7 @@ const MOST_MEMORY = 128 * 1_048_576;
 
 interface Props {
   title: string;
-  note: string;
+  note: string | undefined;
   of: CachedView<Service>;
   children: (reported: Reported) => ComponentChildren;
 }
@@ -38,7 +38,7 @@ export function Instances({ service }: { service: CachedView<Service> }) {
         return (
           <dl class="facts wide-names">
             {figures.map((figure) => (
-              <Figure key={figure.figure} {...figure} />
+              <Figure key={`${figure.figure} ${figure.kind}`} {...figure} />
             ))}
           </dl>
         );
@@ -47,8 +47,8 @@ export function Instances({ service }: { service: CachedView<Service> }) {
   );
 }
 
-function Figure({ figure, number, isolates, last_ms: last }: ReportedFigure) {
-  const { names, hints, of128 } = text.instances;
+function Figure({ figure, kind, number, isolates, last_ms: last }: ReportedFigure) {
+  const { names, kinds, hints, of128, age } = text.instances;
   if (figure === "shed") return null;
   return (
     <div>
@@ -57,10 +57,10 @@ function Figure({ figure, number, isolates, last_ms: last }: ReportedFigure) {
         {figure === "memory_bytes" ? (
           <Meter label={names[figure]} value={number} most={MOST_MEMORY} text={of128(number)} />
         ) : (
-          <span class="failed-text">{count(number)}</span>
+          <span class="failed-text">{figure === "snapshot_age_s" ? age(number) : count(number)}</span>
         )}
         <span class="cell-second">{text.reported.by(isolates, last)}</span>
-        <span class="note">{hints[figure]}</span>
+        <span class="note">{kind ? (kinds[kind] ?? <code>{kind}</code>) : hints[figure]}</span>
       </dd>
     </div>
   );
@@ -70,9 +70,10 @@ type AppRewards = Reported["rewards"]["apps"][number];
 
 export function OldRewards({ service }: { service: CachedView<Service> }) {
   const { title, note } = text.rewards;
-  const { nameOf } = useAppNames(service.data?.reported?.rewards.apps.map(({ app_id }) => app_id));
+  const rewards = service.data?.reported?.rewards;
+  const { nameOf } = useAppNames(rewards?.apps.map(({ app_id }) => app_id));
   return (
-    <ReportedSection title={title} note={note} of={service}>
+    <ReportedSection title={title} note={rewards && note(dateText(rewards.date))} of={service}>
       {({ rewards }) => (
         <>
           <p class="card-foot">{reconcile.rewards(rewards)}</p>
@@ -80,7 +81,7 @@ export function OldRewards({ service }: { service: CachedView<Service> }) {
             <Table
               stacks
               name={title}
-              columns={rewardColumns(nameOf)}
+              columns={rewardColumns(nameOf, rewards.date)}
               rows={rewards.apps}
               rowKey={({ app_id }) => app_id}
             />
@@ -92,17 +93,14 @@ export function OldRewards({ service }: { service: CachedView<Service> }) {
 }
 
 /** An app leads to the comparison of its day. */
-const rewardColumns = (nameOf: (appId: string) => string): Column<AppRewards>[] => [
+const rewardColumns = (nameOf: (appId: string) => string, date: string): Column<AppRewards>[] => [
   {
     key: "app",
     header: text.rewards.app,
-    cell: ({ app_id: app, date }) => (
-      <>
-        <a href={`${appPath(app)}?date=${date}`}>
-          <Name>{nameOf(app)}</Name>
-        </a>
-        <span class="cell-second">{dateText(date)}</span>
-      </>
+    cell: ({ app_id: app }) => (
+      <a href={`${appPath(app)}?date=${date}`}>
+        <Name>{nameOf(app)}</Name>
+      </a>
     ),
   },
   { key: "rewards", header: text.rewards.rewards, isNumber: true, cell: ({ rewards }) => count(rewards) },

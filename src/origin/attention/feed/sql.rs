@@ -65,9 +65,10 @@ platform::statements! {
     /// the same
     pub const CONFIRM_ITEMS = "UPDATE attention SET told = COALESCE(j.value ->> 2, told), is_declined = j.value ->> 3 FROM json_each(?) j
         WHERE attention.kind = j.value ->> 0 AND attention.subject = j.value ->> 1";
-    /// number, time of the report if it was complete, time of the next one without changes, whether it resets
+    /// number, time of the report if it was complete, time of the next one without changes, whether it resets, time of that one
+    /// when the report was made: if it has changed since, it stays
     pub const CONFIRM_REPORT = "UPDATE attention_feed SET attempts = 0, confirmed = ?1, complete_ms = COALESCE(?2, complete_ms),
-        ping_ms = ?3, resets = ?4";
+        ping_ms = IIF(ping_ms IS ?5, ?3, ping_ms), resets = ?4";
     /// Tells all again, except what was declined.
     pub const TELL_AGAIN = "UPDATE attention SET changes = changes + 1 WHERE is_open AND changes = told AND is_declined = 0";
     /// time
