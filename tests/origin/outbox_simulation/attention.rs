@@ -1,4 +1,4 @@
-//! The operator's attention: what the outbox has open is what its log says, and `attention` lists it once it was told.
+//! The operator's attention: what the outbox has open is what its log and its batches say, and `attention` lists it once it was told.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,15 @@ use platform::database::Database;
 /// Kinds and subjects.
 type Open = BTreeSet<(i64, String)>;
 
-/// The same from the log and the endpoint alone.
+/// The same from the log, the endpoint and the batches alone.
 const IN_LOG: &str =
     "SELECT IIF(c.state = 15, 2, 1), e.transaction_id FROM conversions c JOIN entries e ON e.entry = c.entry
       WHERE c.state = 15 OR c.state >= 20
     UNION ALL SELECT 3, transaction_id FROM entries WHERE delivery = 2 AND user_id IS NOT NULL
     UNION ALL SELECT 4, 'callback' FROM outbox WHERE callback_sealed IS NOT NULL AND disabled_ms IS NOT NULL
     UNION ALL SELECT 5, 'callback' FROM outbox
-      WHERE callback_sealed IS NOT NULL AND disabled_ms IS NULL AND failures >= 5";
+      WHERE callback_sealed IS NOT NULL AND disabled_ms IS NULL AND failures >= 5
+    UNION ALL SELECT 9, destination || ': batch ' || sequence FROM forwards WHERE sums IS NOT NULL AND attempts >= 5";
 
 impl World {
     pub fn ask_attention(&mut self, json: &str) -> String {
