@@ -1,6 +1,6 @@
-//! What an isolate of either Worker counts and no object knows: requests that it shed, postbacks that it could not take, clicks
-//! that it could not count, failed health checks, the age of its snapshot, panics, and its memory. Each isolate tells the operator's [`attention`](crate::attention), so that one call reads
-//! what all of them counted.
+//! Figures that an isolate of either Worker counts and no object knows: requests that it shed, postbacks that it could not
+//! take, clicks that it could not count, failed health checks, the age of its snapshot, panics, and its memory. Each isolate
+//! tells the operator's [`attention`](crate::attention), so that one call reads the figures of all.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ impl Figure {
     pub const MEMORY_BYTES: &str = "memory_bytes";
 }
 
-/// What an isolate has told.
+/// The figures that an isolate has told, and when.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
     /// When it began to tell last.

@@ -38,7 +38,7 @@ impl RequestContext {
     }
 }
 
-/// What this isolate counts, its objects included, if there is something new to tell.
+/// The figures of this isolate, its objects included, if there is something new to tell.
 pub fn due_figures(now_ms: i64) -> Option<Vec<Figure>> {
     let isolate = ISOLATE.with_borrow(Clone::clone);
     let pools = isolate.iter().flat_map(|isolate| isolate.pools.each());

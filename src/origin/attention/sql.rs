@@ -34,7 +34,7 @@ pub const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
 ];
 
-/// What isolates told, and the rewards of outboxes on the days that were compared last.
+/// The figures of isolates, and the rewards of outboxes on the days that were compared last.
 pub const REPORTED: &[&str] = &[
     "CREATE TABLE attention_figures (
        isolate TEXT NOT NULL, figure TEXT NOT NULL, kind TEXT NOT NULL, number INTEGER NOT NULL, at_ms INTEGER NOT NULL,

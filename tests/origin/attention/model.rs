@@ -61,7 +61,7 @@ proptest! {
                         reports::apply(&to, report, most).unwrap();
                     }
                 }
-                // What was under way to it is lost with it.
+                // A report under way to it is lost with it.
                 Step::LoseObject => {
                     to = attention();
                     sent.clear();

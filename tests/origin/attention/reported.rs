@@ -1,4 +1,4 @@
-//! What the service's page shows of isolates and of the last compared day: absolute figures that may come twice or late.
+//! The service page's figures of isolates and of one compared day: they are absolute, and may come twice or late.
 
 use serde_json::{Value as Json, json};
 

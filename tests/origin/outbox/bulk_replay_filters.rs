@@ -349,7 +349,7 @@ fn a_step_reads_only_entries_of_its_dates_its_user_or_its_transaction() {
 }
 
 /// Runs each statement of the module on an outbox that has rewards.
-/// What is due already leaves a step no room.
+/// Makes room for a step: callbacks that are due already leave none.
 pub const DROP_DUE: &str = "UPDATE entries SET delivery = 2, due_ms = NULL WHERE delivery = 0";
 
 pub fn run_every_statement(db: &Sqlite, now_ms: i64) {

@@ -9,10 +9,10 @@ import { usePolled } from "../../poll";
 import { ATTENTION_PATH } from "../../router";
 import type { AttentionItem, AttentionKind } from "../../types/attention";
 import { Section } from "./section";
+import { SERVICE_POLL_MILLISECONDS } from "./use-service";
 
 const text = service.open;
 const MOST_ROWS = 25;
-const POLL_MILLISECONDS = 30_000;
 
 interface Props {
   title: string;
@@ -31,7 +31,7 @@ async function load(kinds: AttentionKind[], isPoll: boolean) {
 }
 
 export function OpenItems({ title, kinds, none, columns, children }: Props) {
-  const cached = usePolled(`open ${kinds}`, (isPoll) => load(kinds, isPoll), undefined, POLL_MILLISECONDS);
+  const cached = usePolled(`open ${kinds}`, (isPoll) => load(kinds, isPoll), undefined, SERVICE_POLL_MILLISECONDS);
   const { nameOf } = useAppNames(cached.data?.items.flatMap(({ app_id: app }) => app ?? []));
   const all = kinds.length > 1 ? ATTENTION_PATH : `${ATTENTION_PATH}?kind=${kinds[0]}`;
   return (

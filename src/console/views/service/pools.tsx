@@ -1,4 +1,4 @@
-// What was refused over all instances because too much was under way, and what is under way in one.
+// The refusals of all instances for want of room, and the work under way in the one that answered.
 
 import type { CachedView } from "../../../pages/cache";
 import { type Column, Table } from "../../../pages/components/table";

@@ -1,4 +1,4 @@
-// What is published and what waits for it, and how large the catalog is.
+// The published snapshots, the changes that wait for the next one, and the catalog's size.
 
 import { useState } from "preact/hooks";
 import type { CachedView } from "../../../pages/cache";

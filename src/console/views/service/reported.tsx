@@ -1,4 +1,4 @@
-// What instances and outboxes reported: what went wrong in the code's instances, and rewards that saved clicks may explain.
+// Reports of instances and of outboxes: faults, failed checks and memory; and rewards that saved clicks may explain.
 
 import type { ComponentChildren } from "preact";
 import type { CachedView } from "../../../pages/cache";

@@ -3,7 +3,7 @@
 import { serviceApi } from "../../api/service";
 import { usePolled } from "../../poll";
 
-// The catalog counts its rows for each answer.
-const POLL_MILLISECONDS = 30_000;
+/** Of each part of the page. The catalog counts its rows for an answer. */
+export const SERVICE_POLL_MILLISECONDS = 30_000;
 
-export const useService = () => usePolled("service", serviceApi.service, () => true, POLL_MILLISECONDS);
+export const useService = () => usePolled("service", serviceApi.service, undefined, SERVICE_POLL_MILLISECONDS);
