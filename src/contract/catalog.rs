@@ -155,6 +155,19 @@ pub struct List {
     pub filter: ListFilter,
 }
 
+impl List {
+    /// A page of all resources of a kind.
+    pub fn of(resource: Resource, limit: u32, cursor: Option<String>) -> Self {
+        Self {
+            resource,
+            limit,
+            cursor,
+            owner: None,
+            filter: ListFilter::default(),
+        }
+    }
+}
+
 /// The conditions of a list. A page that has any may be short, and empty though it is not the last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListFilter {

@@ -15,13 +15,7 @@ pub fn pages(catalog: &Catalog, resource: Resource, limit: u32) -> Vec<Vec<Strin
     let member = format!("{}_id", resource.singular());
     let (mut pages, mut cursor) = (Vec::new(), None);
     loop {
-        let list = Command::List(List {
-            resource,
-            limit,
-            cursor,
-            owner: None,
-            filter: ListFilter::default(),
-        });
+        let list = Command::List(List::of(resource, limit, cursor));
         let page = body(&catalog.send(list).unwrap(), 200);
         let listed = page[resource.plural()].as_array().unwrap().iter();
         pages.push(
@@ -58,13 +52,9 @@ fn apps_are_listed_by_their_publisher_and_offers_by_their_advertiser() {
         for (owner, ids) in owners.into_iter().chain([("nobody", Vec::new())]) {
             let (mut listed, mut cursor) = (Vec::new(), None);
             loop {
-                let owner = Some(owner.to_owned());
                 let list = List {
-                    resource,
-                    limit: 2,
-                    cursor,
-                    owner,
-                    filter: ListFilter::default(),
+                    owner: Some(owner.to_owned()),
+                    ..List::of(resource, 2, cursor)
                 };
                 let page = body(&catalog.send(Command::List(list)).unwrap(), 200);
                 listed.extend(page[resource.plural()].as_array().unwrap().clone());

@@ -2,8 +2,8 @@
 
 use contract::catalog::{
     AppNames, ChangeOwnApp, CreateOwnApp, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus,
-    IssuePubKey, IssueToken, KnownPublishers, List, ListFilter, ListOwnApps, ListPubKeyRequests, ListTerms,
-    OwnAppChange, ReadOfferFigures, RequestPubKey, RevokeToken, Search, SecretChange,
+    IssuePubKey, IssueToken, KnownPublishers, List, ListOwnApps, ListPubKeyRequests, ListTerms, OwnAppChange,
+    ReadOfferFigures, RequestPubKey, RevokeToken, Search, SecretChange,
 };
 use std::collections::BTreeSet;
 
@@ -44,14 +44,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
             catalog.put(resource, id, &with(document.clone(), &json!({ "name": "New" })));
             catalog.get(resource, id);
         }
-        let (limit, cursor) = (10, None);
-        let list = Command::List(List {
-            resource,
-            limit,
-            cursor,
-            owner: None,
-            filter: ListFilter::default(),
-        });
+        let list = Command::List(List::of(resource, 10, None));
         body(&catalog.send(list).unwrap(), 200);
     }
     for command in [
@@ -196,13 +189,9 @@ fn lookups(catalog: &Catalog) {
         (Resource::App, "lumen-arcade"),
         (Resource::Offer, "mangrove-mobile"),
     ] {
-        let owner = Some(owner.to_owned());
         let list = List {
-            resource,
-            limit: 10,
-            cursor: None,
-            owner,
-            filter: ListFilter::default(),
+            owner: Some(owner.to_owned()),
+            ..List::of(resource, 10, None)
         };
         body(&catalog.send(Command::List(list)).unwrap(), 200);
     }

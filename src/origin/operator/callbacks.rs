@@ -6,19 +6,14 @@ use futures_util::{StreamExt, stream};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{
-    ask_catalog,
-    lists::{SEARCH_MS, SEARCH_TOO_LONG},
-    outboxes::Outboxes,
-    read_page,
-};
+use super::{ask_catalog, lists::until_found, outboxes::Outboxes, read_page};
 use crate::{isolate::RequestContext, refusal::Refusal};
 use contract::{
-    catalog::{self, ListFilter, Resource},
+    catalog::{List, Resource},
     operation::Reply,
 };
 use domain::model::AppId;
-use platform::{CONNECTIONS, http::answer::Answer, runtime::now_ms};
+use platform::{CONNECTIONS, http::answer::Answer};
 
 /// Apps on one page of `GET …/callbacks`.
 const MAX_ASKED: u32 = 100;
@@ -44,15 +39,8 @@ struct App {
 /// out, so a page may be short, but no page is empty but the last. An outbox that does not answer is `unknown`.
 pub async fn list(context: &RequestContext, query: &str) -> Result<Answer, Refusal> {
     let (limit, cursor) = read_page(query, MAX_ASKED)?;
-    let mut list = catalog::List {
-        resource: Resource::App,
-        limit,
-        cursor,
-        owner: None,
-        filter: ListFilter::default(),
-    };
-    let until_ms = now_ms().saturating_add(SEARCH_MS);
-    loop {
+    let mut list = List::of(Resource::App, limit, cursor);
+    until_found(async || {
         let Apps { apps, cursor } = ask_catalog(context, list.clone()).await?;
         let with_callback = apps.into_iter().filter(|app| app.callback.is_some());
         let callbacks: Vec<_> = stream::iter(with_callback)
@@ -61,13 +49,14 @@ pub async fn list(context: &RequestContext, query: &str) -> Result<Answer, Refus
             .collect()
             .await;
         if !callbacks.is_empty() || cursor.is_none() {
-            return Ok(Reply::ok(&json!({ "callbacks": callbacks, "cursor": cursor })).into());
-        }
-        if now_ms() >= until_ms {
-            return Err(SEARCH_TOO_LONG.into());
+            return Ok(Some(
+                Reply::ok(&json!({ "callbacks": callbacks, "cursor": cursor })).into(),
+            ));
         }
         list.cursor = cursor;
-    }
+        Ok(None)
+    })
+    .await
 }
 
 async fn status(context: &RequestContext, app: App) -> Map<String, Value> {

@@ -16,7 +16,7 @@ use domain::model::{
 use platform::{http::answer::Answer, runtime::now_ms, traits::ObjectCall};
 
 /// How long a search that finds nothing goes on, in milliseconds.
-pub const SEARCH_MS: i64 = 20_000;
+const SEARCH_MS: i64 = 20_000;
 /// How long a page is filled that has something already, in milliseconds.
 const FILL_MS: i64 = 1_000;
 /// The bytes after which a page is not filled any more.
@@ -25,11 +25,27 @@ const FULL_BYTES: usize = 1 << 20;
 const MAX_TEXT: usize = 200;
 
 /// The answer to a search that found nothing and has not looked at everything, so that no page is empty but the last.
-pub const SEARCH_TOO_LONG: ApiError = ApiError::new(
+const SEARCH_TOO_LONG: ApiError = ApiError::new(
     400,
     "search_too_long",
     "nothing was found within 20 seconds: ask for something that is more frequent",
 );
+
+/// Asks for part after part until one completes an answer.
+///
+/// # Errors
+/// `ask` refuses, or nothing was found in time.
+pub async fn until_found<T>(mut ask: impl AsyncFnMut() -> Result<Option<T>, Refusal>) -> Result<T, Refusal> {
+    let until_ms = now_ms().saturating_add(SEARCH_MS);
+    loop {
+        if let Some(found) = ask().await? {
+            return Ok(found);
+        }
+        if now_ms() >= until_ms {
+            return Err(SEARCH_TOO_LONG.into());
+        }
+    }
+}
 
 /// `GET …/publishers`, `…/apps`, `…/advertisers` and `…/offers`.
 pub async fn list(context: &RequestContext, resource: Resource, query: &str) -> Result<Answer, Refusal> {
@@ -52,7 +68,7 @@ async fn search(context: &RequestContext, mut list: List) -> Result<Answer, Refu
     let limit = list.limit as usize;
     let started_ms = now_ms();
     let (mut found, mut bytes) = (Vec::new(), 0);
-    loop {
+    until_found(async || {
         let reply = context
             .workers
             .call(&address(COMMAND_PATH), list.clone(), TIMEOUT)
@@ -67,13 +83,12 @@ async fn search(context: &RequestContext, mut list: List) -> Result<Answer, Refu
         let took_ms = now_ms() - started_ms;
         if has_all || (!found.is_empty() && took_ms >= FILL_MS) {
             let body = serde_json::json!({ list.resource.plural(): found, "cursor": list.cursor });
-            return Ok(Reply::ok(&body).into());
-        }
-        if took_ms >= SEARCH_MS {
-            return Err(SEARCH_TOO_LONG.into());
+            return Ok(Some(Reply::ok(&body).into()));
         }
         list.limit = u32::try_from(limit - found.len()).unwrap_or(1);
-    }
+        Ok(None)
+    })
+    .await
 }
 
 /// The publisher whose apps, or the advertiser whose offers, are the only ones to list; none: all.

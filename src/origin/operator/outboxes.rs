@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use super::{
-    TIMEOUT, ask_catalog,
-    lists::{SEARCH_MS, SEARCH_TOO_LONG},
-};
+use super::{TIMEOUT, ask_catalog, lists::until_found};
 use crate::{
     isolate::RequestContext,
     outbox::{
@@ -119,18 +116,14 @@ impl<'c> Outboxes<'c> {
 
     /// A page of the log. It has at least one entry if there is one.
     pub async fn list(&self, list: &List) -> Result<merge::Page, Refusal> {
-        let until_ms = now_ms().saturating_add(SEARCH_MS);
         let mut list = list.clone();
-        loop {
+        until_found(async || {
             let page = self.list_part(&list).await?;
             list.before = page.before;
-            if !page.conversions.is_empty() || list.before.is_none() {
-                return Ok(page);
-            }
-            if now_ms() >= until_ms {
-                return Err(SEARCH_TOO_LONG.into());
-            }
-        }
+            let is_found = !page.conversions.is_empty() || list.before.is_none();
+            Ok(is_found.then_some(page))
+        })
+        .await
     }
 
     async fn list_part(&self, list: &List) -> Result<merge::Page, CallError> {
