@@ -90,15 +90,13 @@ impl Reports {
 
     /// Counts a postback for an offer whose advertiser is not learned.
     pub fn count_unknown(&self, terms: &(OfferId, i64)) {
-        match self.keep(terms, Err(1)) {
-            None => {}
-            Some(Err(count)) => drop(self.keep(terms, Err(count.saturating_add(1)))),
+        match self.advertisers.borrow_mut().get_mut(terms) {
+            Some(Err(count)) => return *count = count.saturating_add(1),
             // It was learned while the catalog was asked.
-            Some(Ok(advertiser)) => {
-                self.put_back(&advertiser, 1, &[]);
-                self.keep(terms, Ok(advertiser));
-            }
+            Some(Ok(advertiser)) => return self.put_back(advertiser, 1, &[]),
+            None => {}
         }
+        self.keep(terms, Err(1));
     }
 
     fn keep(&self, terms: &(OfferId, i64), known: Known) -> Option<Known> {

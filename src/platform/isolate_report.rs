@@ -39,7 +39,7 @@ pub fn due<'p>(
     }
     let figures: Vec<_> = all
         .into_iter()
-        .filter(|(figure, kind, number)| *number > 0 && is_told(figure, kind))
+        .filter(|(_, _, number)| *number > 0)
         .map(|(figure, kind, number)| Figure {
             figure: figure.into(),
             kind: kind.into(),
@@ -48,11 +48,6 @@ pub fn due<'p>(
         .collect();
     TOLD.with_borrow(|told| told.is_due(now_ms, &figures))
         .then_some(figures)
-}
-
-/// Of postbacks, only those that could not be taken.
-fn is_told(figure: &str, kind: &str) -> bool {
-    figure != Figure::POSTBACKS || matches!(kind, "unavailable" | "unread")
 }
 
 /// Tells figures. Those that do not arrive are told again.

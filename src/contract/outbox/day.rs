@@ -22,6 +22,13 @@ pub struct OutboxDay {
     pub next: Option<i64>,
 }
 
+impl OutboxDay {
+    /// A sum over the offers.
+    pub fn sum(&self, of: fn(&OfferDay) -> i64) -> i64 {
+        self.offers.iter().map(of).sum()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferDay {
     pub offer: OfferId,

@@ -12,7 +12,8 @@ use platform::{
 use super::{reports::first_day, sql};
 use crate::{attention, outbox::numbers::first_number};
 
-const REPLAY_RETENTION_MS: i64 = 30 * DAY_MS;
+/// How long a replay is kept once it is over, and the answers of its steps in the outboxes.
+pub const REPLAY_RETENTION_MS: i64 = 30 * DAY_MS;
 
 /// Deletes what has expired. Returns when the next sweep is due. Safe to repeat.
 pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {

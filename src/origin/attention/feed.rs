@@ -143,14 +143,15 @@ pub fn send_soon(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::PING, params![now_ms])
 }
 
-/// Sends reports until everything is reported, or one fails, or there were [`REPORTS`].
+/// Sends reports until everything is reported, or one fails, or there were [`REPORTS`]. `source` is asked for once one is due;
+/// an object without one tells nothing.
 ///
 /// # Errors
 /// A report could not be made or settled. The next one waits as after one that did not arrive.
 pub async fn send(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),
-    source: &Source,
+    source: impl FnOnce() -> Result<Option<Source>, DatabaseError>,
 ) -> Result<(), DatabaseError> {
     let sent = send_due(db, runtime, source).await;
     if sent.is_err() {
@@ -166,14 +167,17 @@ fn put_off(db: &impl Database, now_ms: i64, wait_ms: i64) -> Result<(), Database
 async fn send_due(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),
-    source: &Source,
+    source: impl FnOnce() -> Result<Option<Source>, DatabaseError>,
 ) -> Result<(), DatabaseError> {
     let now_ms = runtime.now_ms();
     if read(db)?.sends_at_ms.is_none_or(|at_ms| at_ms > now_ms) {
         return Ok(());
     }
+    let Some(source) = source()? else {
+        return Ok(());
+    };
     for _ in 0..REPORTS {
-        let made = make(db, runtime.now_ms(), source)?;
+        let made = make(db, runtime.now_ms(), &source)?;
         let to = attention::address();
         match runtime.call(&to, Box::new(made.report.clone()), TIMEOUT).await {
             Ok(heard) => confirm(db, runtime.now_ms(), &made, &heard)?,

@@ -89,16 +89,13 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
 
     /// Tells the operator's attention which batches were refused or are late.
     async fn report(&self, db: &D) -> Result<(), DatabaseError> {
-        let Some(name) = self.shell.name() else {
-            return Ok(());
-        };
-        let source = Source {
+        let of_name = |name: &str| Source {
             name: name.to_owned(),
             app: None,
             publisher: None,
             rewards: None,
         };
-        feed::send(db, self.shell.runtime(), &source).await
+        feed::send(db, self.shell.runtime(), || Ok(self.shell.name().map(of_name))).await
     }
 
     async fn send_batch(&self, source: &str, batch: &Batch) -> Result<(), DeliveryError> {

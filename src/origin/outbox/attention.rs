@@ -190,8 +190,5 @@ fn source(db: &impl Database) -> Result<Option<Source>, DatabaseError> {
 
 /// Reports what has changed.
 pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
-    match source(db)? {
-        Some(source) => feed::send(db, runtime, &source).await,
-        None => Ok(()),
-    }
+    feed::send(db, runtime, || source(db)).await
 }

@@ -7,6 +7,7 @@
 pub mod sql;
 
 use super::{numbers::first_number, sql as outbox_sql};
+use crate::activity::sweep::REPLAY_RETENTION_MS;
 use contract::{
     activity::ReplayFilter,
     outbox::{ReplayRewards, Replayed},
@@ -22,9 +23,6 @@ pub const STEP: i64 = 10_000;
 /// How far the numbers of entries may be ahead of their times, in milliseconds. They are where the clock was set back, or
 /// where more than 16 entries came in a millisecond.
 const AHEAD_MS: i64 = DAY_MS;
-
-/// How long a step's answer is kept: as long as the activity keeps a replay that is over.
-const STEPS_KEPT_MS: i64 = 30 * DAY_MS;
 
 /// Makes a step of a replay, or counts with a `limit` of 0. With it at most `limit` callbacks are due in this outbox; where so
 /// many are already, the step is to be made again later.
@@ -92,12 +90,15 @@ fn remember(
     next: Option<i64>,
 ) -> Result<(), DatabaseError> {
     let Some(step) = step else { return Ok(()) };
-    db.execute(sql::DELETE_STEPS, params![now_ms.saturating_sub(STEPS_KEPT_MS)])?;
+    db.execute(
+        sql::DELETE_STEPS,
+        params![now_ms.saturating_sub(REPLAY_RETENTION_MS)],
+    )?;
     db.execute(sql::PUT_STEP, params![step, replayed, next, now_ms])
 }
 
-/// Restarts the schedules of callbacks with an attempt at once, within the caller's transaction. The reversal of a reward follows it, unless the replay comes
-/// to it by itself: it might be delivered before, and would then be sent twice.
+/// Restarts the schedules of callbacks with an attempt at once, within the caller's transaction. The reversal of a reward
+/// follows it, unless the replay comes to it by itself: it might be delivered before, and would then be sent twice.
 fn send_again(
     db: &impl Database,
     now_ms: i64,

@@ -3,7 +3,6 @@
 use std::{cell::RefCell, collections::BTreeMap};
 
 use super::day::Compared;
-use contract::outbox::OfferDay;
 use domain::model::AppId;
 
 thread_local! {
@@ -34,7 +33,7 @@ pub fn counts() -> Counts {
 
 /// Counts one step of a night's comparison.
 pub fn count(app: AppId, compared: &Compared) {
-    let sum = |of: fn(&OfferDay) -> i64| compared.part.offers.iter().map(of).sum::<i64>();
+    let part = &compared.part;
     COUNTS.with_borrow_mut(|counts| {
         match compared.differs {
             Some(true) => counts.different += 1,
@@ -42,8 +41,8 @@ pub fn count(app: AppId, compared: &Compared) {
             None => {}
         }
         let rewards = counts.rewards.entry(app).or_default();
-        rewards.all += sum(|offer| offer.rewards);
-        rewards.after_24_h += sum(|offer| offer.rewards_after_24_h);
-        rewards.by_superseded_terms += sum(|offer| offer.rewards_by_superseded_terms);
+        rewards.all += part.sum(|offer| offer.rewards);
+        rewards.after_24_h += part.sum(|offer| offer.rewards_after_24_h);
+        rewards.by_superseded_terms += part.sum(|offer| offer.rewards_by_superseded_terms);
     });
 }

@@ -142,8 +142,7 @@ impl Step {
 /// The sum of an outbox's log less its confirmed and waiting batches, in micro-USD. The difference of a day is the sum of
 /// those of its steps.
 pub fn difference(day: &OutboxDay) -> i64 {
-    let sum = |of: fn(&OfferDay) -> i64| day.offers.iter().map(of).sum::<i64>();
-    sum(|offer| offer.paid_micro_usd) - sum(|offer| offer.waiting_micro_usd) - day.confirmed_micro_usd
+    day.sum(|offer| offer.paid_micro_usd) - day.sum(|offer| offer.waiting_micro_usd) - day.confirmed_micro_usd
 }
 
 /// A step of the night's comparison.
@@ -203,11 +202,10 @@ impl Progress {
     }
 
     fn add(&mut self, part: &OutboxDay) {
-        let sum = |of: fn(&OfferDay) -> i64| part.offers.iter().map(of).sum::<i64>();
         self.difference_micro_usd += difference(part);
-        self.rewards.rewards += sum(|offer| offer.rewards);
-        self.rewards.after_24_h += sum(|offer| offer.rewards_after_24_h);
-        self.rewards.by_superseded_terms += sum(|offer| offer.rewards_by_superseded_terms);
+        self.rewards.rewards += part.sum(|offer| offer.rewards);
+        self.rewards.after_24_h += part.sum(|offer| offer.rewards_after_24_h);
+        self.rewards.by_superseded_terms += part.sum(|offer| offer.rewards_by_superseded_terms);
         match part.next {
             Some(last) => self.entry = last,
             None => self.compared = self.comparing,

@@ -102,7 +102,7 @@ impl Comparison {
             }
         };
         let total = |of: fn(&(i64, i64, i64)) -> i64| offers.values().map(of).sum();
-        let count = |of: fn(&OfferDay) -> i64| paid().map(of).sum();
+        let count = |of| days.iter().map(|(_, day)| day.sum(of)).sum();
         Self {
             app_id: app,
             date: day.to_string(),
@@ -138,14 +138,13 @@ impl Comparison {
 }
 
 fn outbox_sums(outbox: u8, day: &OutboxDay) -> OutboxSums {
-    let offers = || day.offers.iter();
     OutboxSums {
         outbox,
-        rewards: offers().map(|offer| offer.rewards).sum(),
-        reversals: offers().map(|offer| offer.reversals).sum(),
-        paid_micro_usd: offers().map(|offer| offer.paid_micro_usd).sum(),
+        rewards: day.sum(|offer| offer.rewards),
+        reversals: day.sum(|offer| offer.reversals),
+        paid_micro_usd: day.sum(|offer| offer.paid_micro_usd),
         confirmed_micro_usd: day.confirmed_micro_usd,
-        waiting_micro_usd: offers().map(|offer| offer.waiting_micro_usd).sum(),
+        waiting_micro_usd: day.sum(|offer| offer.waiting_micro_usd),
         difference_micro_usd: difference(day),
     }
 }

@@ -6,7 +6,7 @@ use worker::web_sys;
 use super::{
     answer::Answer,
     router::{Method, RouteMatch, RouteName, Routed, Subject},
-    traffic::Traffic,
+    traffic::{Traffic, UNAVAILABLE, UNREAD},
 };
 use crate::{
     log::{self, Event, Level, Line},
@@ -20,10 +20,6 @@ use domain::model::AppId;
 const MAX_ANONYMOUS: u32 = 1;
 const MAX_FAILURES: u32 = 10;
 const MAX_LOSSES: u32 = 60;
-
-/// The outcome of a postback that was answered 503 before its app was known: the key of its click id is unknown, or
-/// there was no permit for its form. Anybody can send such a postback.
-const UNREAD: &str = "unread";
 
 /// The data of a request for its count and its line.
 pub struct RequestInfo<'r> {
@@ -100,7 +96,7 @@ pub fn record(
     let outcome = (info.name == RouteName::Conversion).then(|| match (fields.outcome, status) {
         (Some(outcome), _) => outcome,
         (None, 503) if fields.app.is_none() => UNREAD,
-        (None, 500..) => "unavailable",
+        (None, 500..) => UNAVAILABLE,
         _ => "refused",
     });
     if let Some(outcome) = outcome {

@@ -10,6 +10,12 @@ use contract::isolates::Figure;
 
 use crate::{concurrency_limit::ConcurrencyLimit, prometheus::MetricsText};
 
+/// The outcome of a postback that was answered 503 before its app was known: the key of its click id is unknown, or
+/// there was no permit for its form. Anybody can send such a postback.
+pub const UNREAD: &str = "unread";
+/// The outcome of another postback that could not be taken.
+pub const UNAVAILABLE: &str = "unavailable";
+
 /// A figure that the operator is told, its kind, and its number.
 pub type Count = (&'static str, &'static str, u64);
 
@@ -76,12 +82,13 @@ impl Traffic {
 
     /// Adds what the operator is told: postbacks that were answered 503 and failed health checks.
     pub fn add_failures(&self, figures: &mut Vec<Count>) {
-        for (figure, counts) in [
-            (Figure::POSTBACKS, &self.conversions),
-            (Figure::UNHEALTHY, &self.unhealthy),
-        ] {
-            let counts = counts.0.borrow();
-            figures.extend(counts.iter().map(|(kind, count)| (figure, *kind, *count)));
+        for (outcome, count) in self.conversions.0.borrow().iter() {
+            if matches!(*outcome, UNAVAILABLE | UNREAD) {
+                figures.push((Figure::POSTBACKS, outcome, *count));
+            }
+        }
+        for (why, count) in self.unhealthy.0.borrow().iter() {
+            figures.push((Figure::UNHEALTHY, why, *count));
         }
     }
 
