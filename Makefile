@@ -7,17 +7,18 @@ STABLE := $(shell sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
 HOST = $(shell rustup show 2>/dev/null | sed -n 's/^Default host: //p')
 
 TOOLS := $(CURDIR)/.tools
-# Installs Debian's packages where apt-get exists; otherwise prints their names and fails.
-APT = command -v apt-get >/dev/null || { echo "Signpost needs these packages, by the names that Debian gives them: $(1)" >&2; exit 1; }; \
-	apt-get update -qq && apt-get install -y -qq $(1)
+# Installs Debian's packages for root; for anybody else, or without apt-get, prints the command and fails.
+APT = [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { \
+	echo "Signpost needs packages, by Debian's names: apt-get install $(1)" >&2; exit 1; }; \
+	apt-get update -qq && apt-get install -y -qq --no-install-recommends $(1)
+PACKAGES_READY := $(TOOLS)/packages
+# The Workers' compiler, which `make run` needs alone, in a folder of its own: std is built with it, too.
 WASM_RUSTUP := $(TOOLS)/rustup
-# The toolchain that rust-toolchain.toml names must be installed: rustup may not be allowed to fetch it by itself.
-STABLE_READY := $(TOOLS)/stable-$(STABLE)
 NIGHTLY_READY := $(WASM_RUSTUP)/$(NIGHTLY)
+# The tests' compiler. rustup may not be allowed to fetch what rust-toolchain.toml names by itself.
+STABLE_READY := $(TOOLS)/stable-$(STABLE)
 # Each version has a folder, so that a new version here is installed.
-WORKER_BUILD_VERSION := 0.8.7
 WASM_BINDGEN_VERSION := 0.2.129
-WORKER_BUILD := $(TOOLS)/worker-build-$(WORKER_BUILD_VERSION)/bin/worker-build
 WASM_BINDGEN := $(TOOLS)/wasm-bindgen-$(WASM_BINDGEN_VERSION)/bin/wasm-bindgen
 PIP_READY := $(TOOLS)/pip
 # The stock library that tests verify callbacks with. The file that marks it as installed is named by a hash.
@@ -52,31 +53,28 @@ FUZZ_UNSAFE := click_id
 HONO := target/bench/hono.js
 NPM_READY := node_modules/.signpost-$(firstword $(shell sha256sum package-lock.json))
 
-# The two modules as they are deployed; with the benches' route; with places that panic when a test asks for it. The last
+# The two Workers as they are deployed; with the benches' route; with places that panic when a test asks for it. The last
 # two have folders of their own, so that neither is ever deployed.
 BUNDLES := build/edge/index_bg.wasm build/origin/index_bg.wasm
 BENCH_BUNDLES := target/bench/edge/index_bg.wasm target/bench/origin/index_bg.wasm
 FAULTS_BUNDLES := target/faults/edge/index_bg.wasm target/faults/origin/index_bg.wasm
 
 SHARED_SOURCES := $(shell find src/domain src/contract src/platform -name '*.rs' -o -name '*.txt' -o -name Cargo.toml) \
-	Cargo.toml Cargo.lock Makefile package-lock.json
-EDGE_SOURCES := $(SHARED_SOURCES) $(shell find src/edge -type f)
-ORIGIN_SOURCES := $(SHARED_SOURCES) $(shell find src/origin src/pages src/dashboard src/console -type f) openapi.yaml
+	Cargo.toml Cargo.lock Makefile
+EDGE_SOURCES := $(SHARED_SOURCES) $(shell find src/edge -name '*.rs' -o -name Cargo.toml)
+ORIGIN_SOURCES := $(SHARED_SOURCES) $(shell find src/origin -name '*.rs' -o -name Cargo.toml) openapi.yaml
+PAGES := $(shell find src/pages src/dashboard src/console -type f)
 
-# worker-build takes the toolchain named `nightly`, and fetches its helpers unless it is told where they are. simd128 halves
-# the report engine's time; every V8 since 2021 has it.
-WASM_ENV = MAKEFLAGS= RUSTFLAGS=-Ctarget-feature=+simd128 RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=nightly \
-	CARGO_TARGET_DIR=$(CURDIR)/target/wasm WASM_BINDGEN_BIN=$(WASM_BINDGEN) \
-	WASM_OPT_BIN=$(CURDIR)/node_modules/.bin/wasm-opt ESBUILD_BIN=$$(echo $(CURDIR)/node_modules/@esbuild/*/bin/esbuild)
-
-# worker-build's own -O takes five times as long as -O1, and its result is 4 % larger. Without names: they are a tenth of what an
-# isolate loads, and a panic's message has its file and line.
+# --panic-unwind needs a std of its own: without it a panic in an object hangs its caller, and takes the memory of every
+# object with it. simd128 halves the report engine's time; every V8 since 2021 has it.
+WASM_ENV = RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=$(NIGHTLY) WASM_BINDGEN_USE_JS_SYS=1 \
+	RUSTFLAGS="-Ctarget-feature=+simd128 -Cpanic=unwind"
+WASM_CARGO = --quiet --locked --lib --target wasm32-unknown-unknown -Zbuild-std=std,panic_unwind
 ESBUILD = node_modules/.bin/esbuild
-WASM_OPT = node_modules/.bin/wasm-opt --strip-debug -O1
 
-.PHONY: help run test browser browsed browser-short browser-setup chaos tested lint-native lint-wasm lint-page compiled \
-	native-tests tests audit fuzz fuzz-api fuzz-parsers fuzz-memory fuzz-build mutants bench bench-setup soak deploy crawlers \
-	fmt clean build faults setup
+.PHONY: help run test tested lint-native lint-page compiled native-tests browser-short tests verify verified lint-wasm \
+	verify-native verify-workerd verify-documents audit browser browsed browser-setup chaos fuzz fuzz-api fuzz-parsers fuzz-memory \
+	fuzz-build mutants bench bench-setup soak deploy crawlers fmt clean build faults
 .DELETE_ON_ERROR:
 
 # A name and a command: `$(call step,Name,command)`.
@@ -84,8 +82,9 @@ step = @.ci/step '$(1)' '$(2)'
 
 help:
 	@echo 'make run     start Signpost on http://localhost:8787   PORT= STATE= VARS="NAME:value …"'
-	@echo 'make test    formatting, lints, native tests, end-to-end tests on workerd, the dashboard in short   BROWSER=none'
-	@echo 'make browser the dashboard in Chromium: tasks, states, accessibility, screenshots   BROWSER=none'
+	@echo 'make test    format, lints, unit tests, tests on SQLite and on workerd, the pages in short   BROWSER=none'
+	@echo 'make verify  what takes longer: panics, kills, overload, scale, properties, all pages, stock tools   KILLS=200 …'
+	@echo 'make browser the pages in Chromium: tasks, states, accessibility, screenshots   BROWSER=none'
 	@echo 'make chaos   the test that kills workerd at random, at length   KILLS=200 SEED=…'
 	@echo 'make bench   speed, as ratios to yardsticks          ONLY="click …" ROUNDS=9'
 	@echo 'make fuzz    random input for every parser   FUZZ_SECONDS=60 for each, API_SECONDS=300'
@@ -104,39 +103,65 @@ run:
 test:
 	@.ci/steps tested
 
-tested: lint-native lint-wasm lint-page tests audit
+tested: lint-native lint-page native-tests browser-short tests
 
 lint-native: $(STABLE_READY)
 	$(call step,Check format and lints,\
 		cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings)
 
 lint-page: | $(NPM_READY)
-	$(call step,Check types of the page,node_modules/.bin/tsc --noEmit --project src/dashboard && node_modules/.bin/tsc --noEmit --project src/console)
+	$(call step,Check the pages,\
+		node_modules/.bin/tsc --noEmit --project src/dashboard && node_modules/.bin/tsc --noEmit --project src/console)
 
-# In a folder of its own, because cargo locks the folder in which the Workers are built meanwhile.
-lint-wasm: compiled $(NIGHTLY_READY)
-	$(call step,Check lints of the Workers,$(WASM_ENV) CARGO_TARGET_DIR=$(CURDIR)/target/wasm-lints \
-		cargo clippy --quiet --locked -p signpost-edge -p signpost-origin \
-		--lib --target wasm32-unknown-unknown -- -D warnings)
+# Every call of cargo selects the same packages: with others it unifies their features otherwise, and compiles them again.
+# `.ci/step` fails a step that does.
+CARGO_TEST = cargo --config "target.\"cfg(all())\".runner=[\"$(CURDIR)/.ci/test\"]" test --locked --workspace --no-fail-fast
+NATIVE := --lib --test catalog --test corpora --test origin --test verifiers
+ON_WORKERD := --test repository --test e2e
+# These are left to `make verify`.
+AT_LENGTH := at_scale:: reports::scale:: security::panics:: security::chaos:: overload:: \
+	ten_thousand_conversions schemathesis wake_an_idle_isolate
 
 # After the lints, which lock the same folder.
 compiled: lint-native
-	$(call step,Compile the tests,cargo test --quiet --locked --workspace --no-run)
+	$(call step,Compile the tests,$(CARGO_TEST) $(NATIVE) $(ON_WORKERD) --no-run)
 
-# What needs no Worker, while the Workers are built.
+# What needs no Worker.
 native-tests: compiled | $(PYTHON_READY) $(NPM_READY) $(CRAWLERS_READY)
-	$(call step,Run the unit tests,cargo test --quiet --locked --workspace --lib)
-	$(call step,Run the tests on SQLite,cargo test --quiet --locked --no-fail-fast -p signpost-tests \
-		--test catalog --test corpora --test origin --test verifiers)
+	$(call step,Run the tests without workerd,$(CARGO_TEST) $(NATIVE) -- $(AT_LENGTH:%=--skip %))
 
-# While the modules with faults are built, and before the tests on workerd, whose timers it would disturb.
-browser-short: native-tests | build browser-setup
-	$(call step,Walk the dashboard in short,$(call browse,tests/browser/short.test.mjs))
+# Before the tests on workerd, whose timers it would disturb.
+browser-short: compiled | build browser-setup
+	$(call step,Walk the pages in short,$(call browse,tests/browser/short.test.mjs))
 
-# These wait for workerd, timers and disks more than they compute.
-tests: native-tests lint-wasm audit browser-short | build faults $(API_PYTHON_READY)
-	$(call step,Run the tests on workerd,cargo test --quiet --locked --no-fail-fast -p signpost-tests \
-		--test repository --test e2e -- --test-threads=8)
+# These wait for workerd and timers more than they compute.
+tests: native-tests browser-short | build
+	$(call step,Run the tests on workerd,$(CARGO_TEST) $(ON_WORKERD) -- --test-threads=12 $(AT_LENGTH:%=--skip %))
+
+# How long the tests of `make verify` are. `.ci/run` has shorter ones; an empty PANICS or API_SECONDS is a short form.
+KILLS := 200
+PANICS := 1
+API_SECONDS := 300
+SIMULATIONS := 1000
+PROPTEST_CASES := 2048
+
+verify:
+	@.ci/steps verified
+
+verified: lint-wasm audit verify-native verify-workerd browsed
+
+lint-wasm: | build
+	$(call step,Check lints of the Workers,RUSTUP_HOME=$(WASM_RUSTUP) rustup component add clippy --toolchain $(NIGHTLY) && \
+		$(WASM_ENV) cargo clippy --target-dir target/wasm-lints $(WASM_CARGO) -p signpost-edge -p signpost-origin -- -D warnings)
+
+# All of them again, with more cases for each property.
+verify-native: compiled | $(PYTHON_READY) $(CRAWLERS_READY)
+	$(call step,Run the tests without workerd at length,SIMULATIONS=$(SIMULATIONS) PROPTEST_CASES=$(PROPTEST_CASES) \
+		$(CARGO_TEST) $(NATIVE))
+
+verify-workerd: compiled verify-native | build faults $(API_PYTHON_READY)
+	$(call step,Run the tests on workerd at length,KILLS=$(KILLS) PANICS=$(PANICS) API_SECONDS=$(API_SECONDS) \
+		$(CARGO_TEST) $(ON_WORKERD) -- --test-threads=4 $(AT_LENGTH))
 
 # The lock files against the known vulnerabilities, where their database can be reached; a test checks the licences.
 audit: $(STABLE_READY)
@@ -159,20 +184,16 @@ browse = if [ "$(BROWSER)" = none ]; then echo "not done: the dashboard in a bro
 
 # After pip, since Debian's packages are not installed twice at once.
 browser-setup: | $(NPM_READY) $(PIP_READY)
-	@[ "$(BROWSER)" = none ] || command -v chromium >/dev/null || { $(call APT,chromium); }
+	$(if $(shell [ "$(BROWSER)" = none ] || command -v chromium),,$(call step,Install Chromium,$(call APT,chromium)))
 
-# Prints the outcomes by kind of request; a failing run prints its SEED. Then it panics at every injection point, of which
-# `make test` covers some.
-chaos: KILLS ?= 200
+# Prints the outcomes by kind of request; a failing run prints its SEED. Then it panics at every injection point.
 chaos: build faults
-	@SEED='$(SEED)' KILLS='$(KILLS)' cargo test --quiet --locked -p signpost-tests --test e2e security::chaos -- --nocapture
-	@PANICS=1 cargo test --quiet --locked -p signpost-tests --test e2e security::panics -- --nocapture --test-threads=2
+	@SEED='$(SEED)' KILLS='$(KILLS)' $(CARGO_TEST) --test e2e -- security::chaos --nocapture
+	@PANICS=1 $(CARGO_TEST) --test e2e -- security::panics --nocapture --test-threads=2
 
-# schemathesis for so many seconds, with another seed each time; `make test` has a short run with one seed.
-API_SECONDS := 300
-
-fuzz-api: build
-	API_SECONDS=$(API_SECONDS) cargo test --quiet --locked -p signpost-tests --test e2e schemathesis -- --nocapture
+# schemathesis for so many seconds, with another seed each time.
+fuzz-api: build $(API_PYTHON_READY)
+	API_SECONDS=$(API_SECONDS) $(CARGO_TEST) --test e2e -- schemathesis --nocapture
 
 # Compiled before it runs: what cargo does would be in the way of the first figures.
 bench: build bench-setup $(HONO) $(BENCH_BUNDLES)
@@ -186,10 +207,10 @@ soak: build
 	@MINUTES='$(MINUTES)' OVERLOAD_SECONDS='$(OVERLOAD_SECONDS)' CLIENTS='$(CLIENTS)' \
 		cargo bench --quiet --locked -p signpost-benches --bench soak
 
-bench-setup: setup browser-setup $(OHA) $(BENCH_PYTHON_READY)
+bench-setup: browser-setup $(STABLE_READY) $(OHA) $(BENCH_PYTHON_READY)
 	@command -v wrk >/dev/null || { $(call APT,wrk); }
 
-$(HONO): benches/yardsticks/hono.js package-lock.json | setup
+$(HONO): benches/yardsticks/hono.js package-lock.json | $(NPM_READY)
 	$(ESBUILD) $< --bundle --minify --format=esm --log-level=warning --outfile=$@
 
 fuzz: fuzz-parsers fuzz-api
@@ -244,14 +265,14 @@ printf '%s\n' $(3) | xargs -I{} tests/fuzz/run.sh target/fuzz/$(1)/$(HOST)/relea
 endef
 
 # The origin first: the edge binds its objects.
-deploy: | setup
+deploy: | $(NPM_READY)
 	rm -rf build && $(MAKE) build
 	npx wrangler deploy --env production --config src/origin/wrangler.toml
 	npx wrangler deploy --env production
 
 # After an update of `crawler-user-agents` in package.json: the list of names that the edge reads.
-crawlers: setup
-	cargo test --quiet --locked -p signpost-tests --test corpora -- --ignored write_the_list_of_crawlers
+crawlers: $(NPM_READY) $(CRAWLERS_READY) $(STABLE_READY)
+	cargo test --quiet --locked --workspace --test corpora -- --ignored write_the_list_of_crawlers
 
 fmt: $(STABLE_READY)
 	cargo fmt
@@ -262,80 +283,87 @@ clean:
 build: $(BUNDLES)
 faults: $(FAULTS_BUNDLES)
 
-# Builds a module: its name in the output, its crate, its feature. --panic-unwind: without it a panic in an object hangs its caller, and takes the
-# memory of every object with it. worker-build takes the folder as seen from the crate.
-bundle = $(call step,Build $(1),$(WASM_ENV) $(WORKER_BUILD) --release --panic-unwind --no-opt \
-	--out-dir ../../$(@D) src/$(2) $(if $(3),-- --features $(3)) && $(WASM_OPT) $@ -o $@ && $(ESBUILD) src/$(2)/*.js --minify --log-level=warning --outdir=$(@D) \
-	$(if $(findstring origin,$(2)),&& node src/pages/build.mjs $(@D)) && touch $@)
+# Compiles a Worker: its crate, then the feature. One after the other, because cargo locks the folder that they share.
+compile = $(call step,Compile the $(1)$(if $(2), with $(2)),$(WASM_ENV) cargo build --release --target-dir target/wasm \
+	$(WASM_CARGO) -p signpost-$(1) $(if $(2),--features $(2)) && cp target/wasm/wasm32-unknown-unknown/release/$(1).wasm $@)
 
-# One after the other: cargo locks the folder that they share, so that each crate is compiled once for both.
-build/edge/index_bg.wasm: $(EDGE_SOURCES) | setup
-	$(call bundle,the edge module,edge)
-build/origin/index_bg.wasm: $(ORIGIN_SOURCES) | build/edge/index_bg.wasm
-	$(call bundle,the origin module,origin)
-target/faults/edge/index_bg.wasm: $(EDGE_SOURCES) | $(BUNDLES)
-	$(call bundle,the edge module with faults,edge,faults)
-target/faults/origin/index_bg.wasm: $(ORIGIN_SOURCES) | target/faults/edge/index_bg.wasm
-	$(call bundle,the origin module with faults,origin,faults)
-target/bench/edge/index_bg.wasm: $(EDGE_SOURCES) | $(BUNDLES)
-	$(call bundle,the edge module for benchmarks,edge,bench)
-target/bench/origin/index_bg.wasm: $(ORIGIN_SOURCES) | target/bench/edge/index_bg.wasm
-	$(call bundle,the origin module for benchmarks,origin,bench)
+target/wasm/edge.wasm: $(EDGE_SOURCES) | $(NIGHTLY_READY)
+	$(call compile,edge)
+target/wasm/origin.wasm: $(ORIGIN_SOURCES) | target/wasm/edge.wasm
+	$(call compile,origin)
+target/wasm/edge-faults.wasm: $(EDGE_SOURCES) | $(BUNDLES)
+	$(call compile,edge,faults)
+target/wasm/origin-faults.wasm: $(ORIGIN_SOURCES) | target/wasm/edge-faults.wasm
+	$(call compile,origin,faults)
+target/wasm/edge-bench.wasm: $(EDGE_SOURCES) | $(BUNDLES)
+	$(call compile,edge,bench)
+target/wasm/origin-bench.wasm: $(ORIGIN_SOURCES) | target/wasm/edge-bench.wasm
+	$(call compile,origin,bench)
 
-setup: $(STABLE_READY) $(NIGHTLY_READY) $(WORKER_BUILD) $(WASM_BINDGEN) $(NPM_READY) $(PYTHON_READY) $(API_PYTHON_READY) \
-	$(CRAWLERS_READY)
+bundle = $(call step,Bundle the $(1)$(if $(2), with $(2)),WASM_BINDGEN=$(WASM_BINDGEN) src/bundle.sh $< $(1) $(@D))
 
-# The first step, before which nothing else starts.
-$(STABLE_READY):
+build/edge/index_bg.wasm: target/wasm/edge.wasm $(wildcard src/edge/*.js) src/bundle.sh | $(WASM_BINDGEN) $(NPM_READY)
+	$(call bundle,edge)
+build/origin/index_bg.wasm: target/wasm/origin.wasm src/origin/entry.js src/bundle.sh $(PAGES) | build/edge/index_bg.wasm
+	$(call bundle,origin)
+target/faults/edge/index_bg.wasm: target/wasm/edge-faults.wasm $(wildcard src/edge/*.js) src/bundle.sh
+	$(call bundle,edge,faults)
+target/faults/origin/index_bg.wasm: target/wasm/origin-faults.wasm src/origin/entry.js src/bundle.sh $(PAGES)
+	$(call bundle,origin,faults)
+target/bench/edge/index_bg.wasm: target/wasm/edge-bench.wasm $(wildcard src/edge/*.js) src/bundle.sh
+	$(call bundle,edge,bench)
+target/bench/origin/index_bg.wasm: target/wasm/origin-bench.wasm src/origin/entry.js src/bundle.sh $(PAGES)
+	$(call bundle,origin,bench)
+
+# The first step: what the others cannot install by themselves.
+$(PACKAGES_READY):
 	@command -v rustup >/dev/null || { echo "Signpost needs rustup, see https://rustup.rs" >&2; exit 1; }
-	$(call step,Install Rust $(STABLE),\
-		command -v cc >/dev/null && command -v curl >/dev/null && command -v npm >/dev/null || \
-			{ $(call APT,build-essential curl nodejs npm); }; \
-		rustup toolchain install $(STABLE) --profile minimal -c clippy -c rustfmt --no-self-update; \
-		mkdir -p $(TOOLS) && touch $@)
+	@for name in cc curl npm python3; do command -v $$name >/dev/null || \
+		{ $(call APT,build-essential curl nodejs npm python3 python3-pip); break; }; done
+	@mkdir -p $(TOOLS) && touch $@
 
-$(NIGHTLY_READY): | $(STABLE_READY)
+$(NIGHTLY_READY): | $(PACKAGES_READY)
 	$(call step,Install Rust $(NIGHTLY),export RUSTUP_HOME=$(WASM_RUSTUP); \
-		rustup toolchain install $(NIGHTLY) --profile minimal -c rust-src -c clippy -t wasm32-unknown-unknown --no-self-update; \
-		ln -sfn $(NIGHTLY)-$(HOST) $(WASM_RUSTUP)/toolchains/nightly-$(HOST); \
-		touch $@)
+		rustup toolchain install $(NIGHTLY) --profile minimal -c rust-src -t wasm32-unknown-unknown --no-self-update; touch $@)
+
+$(STABLE_READY): | $(PACKAGES_READY)
+	$(call step,Install Rust $(STABLE),\
+		rustup toolchain install $(STABLE) --profile minimal -c clippy -c rustfmt --no-self-update; touch $@)
 
 # The tools run for seconds and are built once: not optimised they take two seconds more of a build, and half the time to
-# be built. They share a folder, since they share many crates.
-QUICK := CARGO_TARGET_DIR=$(CURDIR)/target/tools CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+# be built. They share a folder, since they share many crates. With the Workers' compiler, so that `make run` needs no other.
+QUICK := RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=$(NIGHTLY) CARGO_TARGET_DIR=$(CURDIR)/target/tools \
+	CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 
-$(WORKER_BUILD): | $(STABLE_READY)
-	$(call step,Install worker-build,$(QUICK) cargo install worker-build --version $(WORKER_BUILD_VERSION) --locked \
-		--root $(TOOLS)/worker-build-$(WORKER_BUILD_VERSION))
+# While the Workers compile, which has the right of way. Without TLS, which only its test runner needs. Without --locked: the
+# lock file of this version names a crate that is no longer served.
+$(WASM_BINDGEN): | $(NIGHTLY_READY)
+	$(call step,Install wasm-bindgen,$(QUICK) nice cargo install wasm-bindgen-cli --version $(WASM_BINDGEN_VERSION) \
+		--no-default-features --bin wasm-bindgen --root $(TOOLS)/wasm-bindgen-$(WASM_BINDGEN_VERSION))
 
-# Without --locked: the lock file of this version names a crate that is no longer served.
-$(WASM_BINDGEN): | $(STABLE_READY) $(WORKER_BUILD)
-	$(call step,Install wasm-bindgen,$(QUICK) cargo install wasm-bindgen-cli --version $(WASM_BINDGEN_VERSION) \
-		--root $(TOOLS)/wasm-bindgen-$(WASM_BINDGEN_VERSION))
-
-$(CARGO_AUDIT): | $(STABLE_READY)
+$(CARGO_AUDIT): | $(NIGHTLY_READY)
 	$(QUICK) cargo install cargo-audit --version $(CARGO_AUDIT_VERSION) --locked --no-default-features \
 		--root $(TOOLS)/cargo-audit-$(CARGO_AUDIT_VERSION)
 
-$(CARGO_FUZZ): | $(STABLE_READY) $(NIGHTLY_READY) $(PIP_READY)
+$(CARGO_FUZZ): | $(NIGHTLY_READY) $(PIP_READY)
 	@command -v c++ >/dev/null || { $(call APT,g++); }
 	$(QUICK) cargo install cargo-fuzz --version $(CARGO_FUZZ_VERSION) --locked \
 		--root $(TOOLS)/cargo-fuzz-$(CARGO_FUZZ_VERSION)
 
-$(CARGO_MUTANTS): | $(STABLE_READY)
+$(CARGO_MUTANTS): | $(NIGHTLY_READY)
 	$(QUICK) cargo install cargo-mutants --version $(CARGO_MUTANTS_VERSION) --locked \
 		--root $(TOOLS)/cargo-mutants-$(CARGO_MUTANTS_VERSION)
 
-$(OHA): | $(STABLE_READY)
+$(OHA): | $(NIGHTLY_READY)
 	$(QUICK) CARGO_PROFILE_RELEASE_OPT_LEVEL=2 cargo install oha --version $(OHA_VERSION) --locked --root $(TOOLS)/oha-$(OHA_VERSION)
 
 # By the lock file's contents and not its age, which a checkout changes.
-$(NPM_READY): | $(STABLE_READY)
+$(NPM_READY): | $(PACKAGES_READY)
 	$(call step,Install the npm packages,npm ci --ignore-scripts --no-fund --no-audit && touch $@)
 
 # One for all that need it, since Debian's packages are not installed twice at once.
-$(PIP_READY): | $(STABLE_READY)
-	@python3 -m pip --version >/dev/null 2>&1 || { $(call APT,python3 python3-pip); }
+$(PIP_READY): | $(PACKAGES_READY)
+	@python3 -m pip --version >/dev/null 2>&1 || { $(call APT,python3-pip); }
 	@touch $@
 
 $(PYTHON_READY): | $(PIP_READY)

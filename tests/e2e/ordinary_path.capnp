@@ -21,6 +21,7 @@ const config :Workerd.Config = (
 
 const ordinary :Workerd.Worker = (
   modules = [
+    (name = "ordinary_path.js", esModule = embed "ordinary_path.js"),
     (name = "index.js", esModule = embed "../../build/edge/index.js"),
     (name = "./index_bg.wasm", wasm = embed "../../build/edge/index_bg.wasm"),
   ],

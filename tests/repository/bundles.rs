@@ -28,25 +28,37 @@ fn deployed_modules_are_built_without_features() {
     // A build with a feature goes to a folder of its own, and `make deploy` and wrangler take `build/`.
     let makefile = read("Makefile");
     let mut lines = makefile.lines();
-    let mut built = Vec::new();
+    let (mut compiled, mut bundled) = (Vec::new(), Vec::new());
     while let Some(line) = lines.next() {
-        if let Some((target, _)) = line.split_once("/index_bg.wasm: ") {
-            let recipe = lines.next().unwrap();
-            let arguments: Vec<_> = recipe.trim_end_matches(')').split(',').skip(2).collect();
-            built.push((target, arguments.join(" ")));
+        let Some((target, sources)) = line.split_once(".wasm: ") else {
+            continue;
+        };
+        // The recipe calls `compile` or `bundle` with the crate and the feature.
+        let recipe = lines.next().unwrap();
+        let arguments: Vec<_> = recipe.trim_end_matches(')').split(',').skip(1).collect();
+        match target.strip_suffix("/index_bg") {
+            Some(folder) => bundled.push((folder, sources.split(' ').next().unwrap())),
+            None => compiled.push((target, arguments.join(" "))),
         }
     }
-    assert_eq!(
-        built,
-        [
-            ("build/edge", "edge".to_owned()),
-            ("build/origin", "origin".to_owned()),
-            ("target/faults/edge", "edge faults".to_owned()),
-            ("target/faults/origin", "origin faults".to_owned()),
-            ("target/bench/edge", "edge bench".to_owned()),
-            ("target/bench/origin", "origin bench".to_owned()),
-        ]
-    );
+    let workers = ["edge", "origin"];
+    let with = |separator: &str, feature: &str| workers.map(|worker| format!("{worker}{separator}{feature}"));
+    let names = [with("", ""), with("-", "faults"), with("-", "bench")].concat();
+    let crates = [with("", ""), with(" ", "faults"), with(" ", "bench")].concat();
+    for ((name, arguments), (target, built)) in names.iter().zip(&crates).zip(&compiled) {
+        assert_eq!((*target, built), (&*format!("target/wasm/{name}"), arguments));
+    }
+    let folders = ["build", "target/faults", "target/bench"];
+    let folders = folders
+        .iter()
+        .flat_map(|folder| workers.map(|worker| format!("{folder}/{worker}")));
+    for ((name, folder), (target, source)) in names.iter().zip(folders).zip(&bundled) {
+        assert_eq!(
+            (*target, *source),
+            (&*folder, &*format!("target/wasm/{name}.wasm"))
+        );
+    }
+    assert_eq!([compiled.len(), bundled.len()], [names.len(); 2]);
     for (path, main) in [
         ("wrangler.toml", "build/edge/"),
         ("src/origin/wrangler.toml", "../../build/origin/"),

@@ -69,7 +69,7 @@ fn texts() -> Vec<(String, String)> {
         "openapi-dashboard.yaml",
         "wrangler.toml",
     ];
-    let ci = [".ci/run", ".ci/step", ".ci/steps"];
+    let ci = [".ci/run", ".ci/step", ".ci/steps", ".ci/test"];
     paths.extend(top.into_iter().chain(ci).map(str::to_owned));
     let text = |path: String| (read(&path), path);
     paths
