@@ -28,6 +28,7 @@ pub mod armed {
         when: String,
         what: String,
         left: u32,
+        aborts: bool,
         fired: u32,
         passed: BTreeSet<String>,
     }
@@ -37,7 +38,7 @@ pub mod armed {
     }
 
     pub fn inject(when: &'static str, what: &str) {
-        let fires = ARMED.with_borrow_mut(|armed| {
+        let (fires, aborts) = ARMED.with_borrow_mut(|armed| {
             if armed.passed.len() < 10_000 {
                 armed.passed.insert(format!("{when} {what}"));
             }
@@ -46,8 +47,14 @@ pub mod armed {
                 armed.left -= 1;
                 armed.fired += 1;
             }
-            fires
+            (fires, armed.aborts)
         });
+        #[cfg(target_arch = "wasm32")]
+        if fires && aborts {
+            core::arch::wasm32::unreachable();
+        }
+        #[cfg(not(target_arch = "wasm32"))]
+        let _ = aborts;
         assert!(!fires, "a test asked for it: {when} {what}");
     }
 
@@ -56,9 +63,9 @@ pub mod armed {
         json!({ "fired": ARMED.with_borrow(|armed| armed.fired) })
     }
 
-    /// Makes a point panic the next `times` times. Returns how often the previous point panicked, and the points that
+    /// Makes a point panic, or abort, the next `times` times. Returns how often the previous point panicked, and the points that
     /// were passed since it was armed.
-    pub fn set(when: String, what: String, times: u32) -> Value {
+    pub fn set(when: String, what: String, times: u32, aborts: bool) -> Value {
         let last = ARMED.with_borrow_mut(|armed| {
             std::mem::replace(
                 armed,
@@ -66,6 +73,7 @@ pub mod armed {
                     when,
                     what,
                     left: times,
+                    aborts,
                     ..Armed::default()
                 },
             )
@@ -73,21 +81,23 @@ pub mod armed {
         json!({ "fired": last.fired, "passed": last.passed })
     }
 
-    /// Carries out a test's command: `?look`, or `?when=…&what=…&times=…` with percent-encoded values.
+    /// Carries out a test's command: `?look`, or `?when=…&what=…&times=…` with percent-encoded values,
+    /// and `&abort=` for an abort in place of a panic.
     pub fn command(query: &str) -> Value {
         if query == "look" {
             return look();
         }
-        let (mut when, mut what, mut times) = (String::new(), String::new(), 0);
+        let (mut when, mut what, mut times, mut aborts) = (String::new(), String::new(), 0, false);
         for pair in query.split('&') {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let value = percent_decode_str(value).decode_utf8_lossy().into_owned();
             match name {
                 "when" => when = value,
                 "what" => what = value,
+                "abort" => aborts = true,
                 _ => times = value.parse().unwrap_or(0),
             }
         }
-        set(when, what, times)
+        set(when, what, times, aborts)
     }
 }

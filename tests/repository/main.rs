@@ -45,7 +45,9 @@ fn files(folder: &str) -> Vec<PathBuf> {
         let path = entry.path();
         if !path.is_dir() {
             found.push(path);
-        } else if !["target", "corpus", "node_modules", "generated"].contains(&entry.file_name().to_str().unwrap()) {
+        } else if !["target", "corpus", "node_modules", "generated"]
+            .contains(&entry.file_name().to_str().unwrap())
+        {
             found.extend(files(path.strip_prefix(root()).unwrap().to_str().unwrap()));
         }
     }

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use crate::{
     conversions::revenue::revenue,
     harness::{
-        ANDROID_APP, Answer, CONVERSION, PUBLISHER, REPORT, Setup, Signpost, encoded, eventually_within,
-        now_ms, timed,
+        ANDROID_APP, Answer, CONVERSION, PUBLISHER, REPORT, Setup, Signpost, encoded, eventually,
+        eventually_within, now_ms, timed,
     },
     reports,
 };
@@ -128,6 +128,36 @@ fn a_panic_at_the_edge_is_answered_500_and_the_next_request_is_served() {
             );
         }
     }
+}
+
+/// An abort, such as a stack overflow, ends WebAssembly's memory with every object's struct.
+#[test]
+fn after_an_abort_every_object_is_constructed_again_and_answers_as_before() {
+    let (signpost, _) = faulty().without_api_check().start_with_fixtures();
+    let wall = signpost.offer_wall("aborted", "79000733", None);
+    wall.pay("user-1");
+    let paths = [
+        "offers/23817".to_owned(),
+        format!("publishers/{}/report_keys", wall.id),
+        format!("publishers/{}/members", wall.id),
+        format!("apps/{}/conversions", wall.app),
+    ];
+    let read = |path: &String| signpost.operator("GET", path, None);
+    let before: Vec<_> = paths.iter().map(|path| read(path).expect(200).body).collect();
+    let query = format!(
+        "when=origin&what={}&times=1&abort=",
+        encoded("/v1/operator/offers")
+    );
+    signpost.get(&format!("{FAULTS}?{query}"), &[]).expect(200);
+    let aborted = read(&paths[0]);
+    assert!(aborted.status >= 500, "{aborted:?}");
+    for (path, before) in paths.iter().zip(before) {
+        eventually(&(200, before), || {
+            let answer = read(path);
+            (answer.status, answer.body)
+        });
+    }
+    wall.pay("user-2");
 }
 
 #[test]
