@@ -65,17 +65,21 @@ operations! {
 pub enum Actor {
     /// The operator's token.
     Operator,
+    /// A signed-in member of the account.
     Member(MemberId),
 }
 
 /// An account's owner, as text that keeps its kind: `p` or `o`, and the publisher's id or `operator`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
+    /// `p` for a publisher, `o` for the operator.
     pub letter: String,
+    /// The publisher's id, or `operator`.
     pub id: String,
 }
 
 impl Owner {
+    /// Returns the owner of an account.
     pub fn of(account: &Account) -> Self {
         Self {
             letter: account.kind().letter().to_owned(),
@@ -83,6 +87,7 @@ impl Owner {
         }
     }
 
+    /// Returns the owner's account; `None` if the letter or the id is invalid.
     pub fn account(&self) -> Option<Account> {
         Account::parse(&self.letter, &self.id)
     }
@@ -92,20 +97,33 @@ impl Owner {
 /// passkeys end with this call. Each call issues another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invite {
+    /// Stored with the account's first invite. Later invites must name the same owner.
     pub owner: Owner,
+    /// The operator, or a member with the permission to manage members.
     pub by: Actor,
+    /// The person who may spend the invite.
     pub to: Invitee,
 }
 
+/// The person whom an invite lets in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Invitee {
-    New { name: String, role: Role },
+    /// Somebody who becomes a member by spending it.
+    New {
+        /// The member's name in lists and in the audit.
+        name: String,
+        /// A role of the account's kind.
+        role: Role,
+    },
+    /// A member who lost every passkey. It keeps its name and role.
     Recovery(MemberId),
 }
 
+/// A new invite, for its issuer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invited {
+    /// The id in lists and in [`WithdrawInvite`]. It is no secret.
     pub invite_id: String,
     /// Shown this once; the object keeps its hash.
     pub invite: String,
@@ -116,14 +134,20 @@ pub struct Invited {
 /// Reads an invite that can still be spent; refused with 404 `unknown_invite` otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadInvite {
+    /// The secret text of the invite.
     pub invite: String,
 }
 
+/// The content of an open invite, for the page that accepts it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InviteDetails {
+    /// The member's name: the one in the invite, or the current one for a recovery.
     pub name: String,
+    /// The role that the member gets or, for a recovery, has.
     pub role: Role,
+    /// True for a member who lost every passkey.
     pub is_recovery: bool,
+    /// In milliseconds.
     pub expires_at_ms: i64,
     /// The member that the invite makes, for the passkey's user handle. It is drawn when the invite is issued.
     pub member: MemberId,
@@ -133,36 +157,50 @@ pub struct InviteDetails {
 /// sign-in, whose session counts as verified for as long as it lives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accept {
+    /// The secret text of the invite.
     pub invite: String,
+    /// The member's first passkey; `None` for a local sign-in.
     pub passkey: Option<NewPasskey>,
+    /// The browser's `User-Agent`. The object stores its first 200 characters.
     pub user_agent: String,
 }
 
 /// A checked passkey, and the challenge that it spends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewPasskey {
+    /// The authenticator's id of the passkey.
     pub credential_id: Bytes,
     /// The COSE number of its algorithm.
     pub algorithm: i64,
+    /// The public key, as a DER `SubjectPublicKeyInfo`.
     pub spki: Bytes,
+    /// The authenticator's signature counter; 0 if it does not count.
     pub sign_count: u32,
+    /// Ways to reach the authenticator, such as `internal`, as hints for the browser.
     pub transports: Vec<String>,
+    /// True if the passkey may be synced to other devices. It never changes.
     pub is_backup_eligible: bool,
+    /// True if the passkey is synced now.
     pub is_backed_up: bool,
+    /// The challenge that the registration answered.
     pub challenge: SpentChallenge,
 }
 
 /// A challenge by its id, which is spent until it would have expired; 401 `passkey_refused` if it was spent before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpentChallenge {
+    /// Derived from the challenge's bytes.
     pub id: Bytes,
+    /// In milliseconds. The object may forget the challenge then.
     pub expires_at_ms: i64,
 }
 
+/// A session that was opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignedIn {
     /// The value of the session's cookie. The object keeps its hash.
     pub session: String,
+    /// The session's member.
     pub member: MemberId,
 }
 
@@ -170,58 +208,81 @@ pub struct SignedIn {
 /// many failures were counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadPasskey {
+    /// As the browser sent it.
     pub credential_id: Bytes,
 }
 
+/// A stored passkey, for checking an answer that it signed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passkey {
+    /// Its member.
     pub member: MemberId,
+    /// The COSE number of its algorithm.
     pub algorithm: i64,
+    /// The public key, as a DER `SubjectPublicKeyInfo`.
     pub spki: Bytes,
+    /// The signature counter of its last use.
     pub sign_count: u32,
+    /// Must be the same in every answer.
     pub is_backup_eligible: bool,
 }
 
 /// Counts an answer by a passkey that was wrong, such as one with another signature.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountFailure {
+    /// The passkey that the answer named.
     pub credential_id: Bytes,
 }
 
 /// Signs in by a passkey whose signature was verified. The object compares the sign counter again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignIn {
+    /// The passkey that signed.
     pub credential_id: Bytes,
+    /// The counter in the signed answer.
     pub sign_count: u32,
+    /// True if the passkey is synced now.
     pub is_backed_up: bool,
+    /// The challenge that was signed.
     pub challenge: SpentChallenge,
+    /// The browser's `User-Agent`. The object stores its first 200 characters.
     pub user_agent: String,
 }
 
 /// Marks a session as verified now, by a passkey of its own member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verify {
+    /// The value of the session's cookie.
     pub session: String,
+    /// The passkey that signed.
     pub credential_id: Bytes,
+    /// The counter in the signed answer.
     pub sign_count: u32,
+    /// True if the passkey is synced now.
     pub is_backed_up: bool,
+    /// The challenge that was signed.
     pub challenge: SpentChallenge,
 }
 
 /// Reads a member's own passkeys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadPasskeys {
+    /// The member who asks.
     pub member: MemberId,
 }
 
+/// A passkey in its member's list, the oldest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PasskeyRow {
     /// Short, and derived from the credential's id.
     pub passkey_id: String,
+    /// The authenticator's id, so that the browser does not register the same one twice.
     pub credential_id: Bytes,
+    /// Ways to reach the authenticator, as the browser gave them.
     pub transports: Vec<String>,
     /// The browser that made it.
     pub user_agent: String,
+    /// In milliseconds.
     pub created_at_ms: i64,
     /// The last sign-in or verification; none before the first.
     pub last_used_at_ms: Option<i64>,
@@ -230,8 +291,11 @@ pub struct PasskeyRow {
 /// Stores a further passkey of a session's member; 401 `not_signed_in`, 401 `passkey_refused`, 409 `too_many_passkeys`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddPasskey {
+    /// The value of the session's cookie.
     pub session: String,
+    /// The checked passkey.
     pub passkey: NewPasskey,
+    /// The browser's `User-Agent`. The object stores its first 200 characters.
     pub user_agent: String,
 }
 
@@ -239,23 +303,33 @@ pub struct AddPasskey {
 /// 409 `last_passkey`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovePasskey {
+    /// The value of the session's cookie. This session stays.
     pub session: String,
+    /// The id of a [`PasskeyRow`].
     pub passkey_id: String,
 }
 
 /// Reads a live session and its member; 401 `not_signed_in` otherwise. Use other than polls extends it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadSession {
+    /// The value of the session's cookie.
     pub session: String,
+    /// An action extends the session, a poll does not.
     pub session_use: SessionUse,
 }
 
+/// A live session and its member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
+    /// The id in lists and in [`EndSession`]. It is no secret.
     pub session_id: String,
+    /// The signed-in member.
     pub member: MemberId,
+    /// The member's current name.
     pub name: String,
+    /// The member's current role.
     pub role: Role,
+    /// When it began, was last used and was last verified.
     pub times: SessionTimes,
     /// A session of a local sign-in, which counts as verified.
     pub is_local: bool,
@@ -264,50 +338,72 @@ pub struct Session {
 }
 
 impl Session {
+    /// True if a passkey verified the session within the last 5 minutes, or if it is local.
     pub fn is_verified(&self, now_ms: i64) -> bool {
         self.is_local || self.times.is_verified(now_ms)
     }
 }
 
+/// A recovery that was issued, from the audit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recovery {
+    /// The member who lost every passkey.
     pub member_name: String,
     /// The name of who issued it.
     pub by: String,
+    /// In milliseconds.
     pub at_ms: i64,
 }
 
+/// Ends the session of a browser. Succeeds if it has ended already.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignOut {
+    /// The value of the session's cookie.
     pub session: String,
 }
 
+/// Reads the members and the open invites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadMembers {}
 
+/// The members and the open invites.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Members {
+    /// Those who joined first in front.
     pub members: Vec<MemberRow>,
+    /// Open invites, those that expire first in front.
     pub invites: Vec<InviteRow>,
 }
 
+/// A member in the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberRow {
+    /// The id in [`ChangeMember`].
     pub member: MemberId,
+    /// The name in the member's invite.
     pub name: String,
+    /// The current role.
     pub role: Role,
+    /// When the member joined, in milliseconds.
     pub created_at_ms: i64,
+    /// The last use of a session, in milliseconds, stored at most every 10 minutes.
     pub last_seen_at_ms: Option<i64>,
+    /// The number of passkeys; 0 after a recovery was issued or a local sign-in.
     pub passkeys: u32,
 }
 
+/// An open invite in the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InviteRow {
+    /// The id in [`WithdrawInvite`].
     pub invite_id: String,
+    /// The invited person's name.
     pub name: String,
+    /// The role that the member gets or, for a recovery, has.
     pub role: Role,
     /// An invite of a member who lost every passkey.
     pub is_recovery: bool,
+    /// In milliseconds.
     pub expires_at_ms: i64,
     /// The name of who issued it.
     pub by: String,
@@ -316,34 +412,47 @@ pub struct InviteRow {
 /// Gives a member another role, or removes it with its sessions and passkeys. 404 `not_found`, 409 `last_owner`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeMember {
+    /// The operator, or a member with the permission to manage members.
     pub by: Actor,
+    /// The member to change.
     pub member: MemberId,
     /// None removes the member.
     pub role: Option<Role>,
 }
 
+/// Withdraws an open invite; 404 `not_found` if it was spent or has expired.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WithdrawInvite {
+    /// The operator, or a member with the permission to manage members.
     pub by: Actor,
+    /// The id in an [`InviteRow`].
     pub invite_id: String,
 }
 
+/// Reads a member's live sessions, the newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadSessions {
+    /// The member who asks.
     pub member: MemberId,
 }
 
+/// A live session in its member's list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRow {
+    /// The id in [`EndSession`].
     pub session_id: String,
+    /// When it began, was last used and was last verified.
     pub times: SessionTimes,
+    /// The browser that opened it: the first 200 characters of its `User-Agent`.
     pub user_agent: String,
 }
 
 /// Ends one of a member's own sessions; 404 `not_found` for any other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndSession {
+    /// The member who asks.
     pub member: MemberId,
+    /// The id in a [`SessionRow`].
     pub session_id: String,
 }
 
@@ -351,6 +460,7 @@ pub struct EndSession {
 /// newer than the last changes nothing: it was sent before that one, and arrived after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspend {
+    /// False admits the account again.
     pub is_suspended: bool,
     /// The catalog's revision of the change.
     pub revision: i64,
@@ -360,15 +470,26 @@ pub struct Suspend {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
+    /// To [`Invite`].
     Invited(Invited),
+    /// To [`ReadInvite`].
     Invite(InviteDetails),
+    /// To [`Accept`] and [`SignIn`].
     SignedIn(SignedIn),
+    /// To [`ReadPasskey`].
     Passkey(Passkey),
+    /// To [`ReadPasskeys`].
     Passkeys(Vec<PasskeyRow>),
+    /// To [`ReadSession`].
     Session(Session),
+    /// To [`ReadMembers`].
     Members(Members),
+    /// To [`Announce`].
     Announced(Announced),
+    /// To [`ReadSessions`].
     Sessions(Vec<SessionRow>),
+    /// To [`ReadAudit`].
     Audit(AuditPage),
+    /// To every other operation.
     Done(Done),
 }

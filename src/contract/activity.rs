@@ -80,6 +80,7 @@ pub struct ReadActivity {
     pub from: UtcDay,
 }
 
+/// The answer to [`ReadActivity`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Activity {
     /// See [`RewardPage::behind_ms`].
@@ -88,8 +89,9 @@ pub struct Activity {
     pub days: Vec<DayCounts>,
     /// The apps with an outbox that has reported, by their ids.
     pub apps: Vec<AppActivity>,
-    /// When the first conversion came, and the first callback was answered 2xx, in milliseconds.
+    /// When the first conversion came, in milliseconds; `None` before.
     pub first_conversion_ms: Option<i64>,
+    /// When the first callback was answered 2xx, in milliseconds; `None` before.
     pub first_callback_ms: Option<i64>,
 }
 
@@ -97,14 +99,21 @@ pub struct Activity {
 /// counts as approved on its day, and as reversed on that of its reversal, as in the publisher's reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
+    /// Rewards that are waiting for the advertiser's decision.
     pub pending: i64,
+    /// Rewards that were paid, those taken back later among them.
     pub approved: i64,
+    /// Rewards that were never paid: rejected, or reversed before anything else came.
     pub rejected: i64,
+    /// Rewards that were taken back, on the day of the reversal.
     pub reversed: i64,
+    /// Rewards that wait for the operator.
     pub held: i64,
+    /// Rewards that were refused for a reason, such as a spent cap.
     pub refused: i64,
-    /// The payouts of the approved ones, and those taken back, which are negative.
+    /// The payouts of the approved ones, in micro-USD.
     pub approved_micro_usd: i64,
+    /// The payouts that were taken back, in micro-USD. It is negative.
     pub reversed_micro_usd: i64,
 }
 
@@ -132,43 +141,54 @@ impl Counts {
     }
 }
 
+/// The counts of one day, over all apps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayCounts {
+    /// The UTC day.
     pub day: UtcDay,
+    /// Flattened into the same JSON object.
     #[serde(flatten)]
     pub counts: Counts,
 }
 
+/// The counts and the endpoint of one app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppActivity {
+    /// An app with an outbox that has reported.
     pub app: AppId,
     /// Over all days that were asked for.
     #[serde(flatten)]
     pub counts: Counts,
+    /// The endpoint over all outboxes of the app.
     pub endpoint: Endpoint,
 }
 
 /// The standing of an app's endpoint with all of its outboxes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
+    /// The worst state that an outbox reported.
     pub state: EndpointState,
     /// When the endpoint disabled itself, in milliseconds.
     pub disabled_ms: Option<i64>,
-    /// Callbacks that wait, and dead letters.
+    /// Callbacks that wait to be sent.
     pub waiting: i64,
+    /// Callbacks whose schedule ended without success.
     pub dead: i64,
 }
 
 /// Asks whether an outbox has reported to this object. Then its app is the publisher's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindOutbox {
+    /// An app, perhaps of another publisher.
     pub app: AppId,
     /// Any of the app's if `None`.
     pub shard: Option<u8>,
 }
 
+/// The answer to [`FindOutbox`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
+    /// True if such an outbox has reported.
     pub found: bool,
 }
 
@@ -176,13 +196,20 @@ pub struct Found {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
+    /// To [`Report`].
     Heard(Heard),
+    /// To [`ReadActivity`].
     Activity(Activity),
+    /// To [`ListRewards`].
     Page(RewardPage),
+    /// To [`FindOutbox`].
     Found(Found),
+    /// To [`CountReplay`].
     Counted(Counted),
     /// The answer to a call about a replay, or the list for the operator.
     Operator(operation::Reply),
+    /// To [`AttentionReport`].
     Declined(Declined),
+    /// To [`SizeReport`] and [`IsolateReport`].
     Done(Done),
 }

@@ -11,6 +11,7 @@ pub const BINDING: &str = "ACTIVITY";
 /// The object's name. A publisher's object is named `activity-…`.
 pub const OBJECT_NAME: &str = "attention";
 
+/// The address of the one object.
 pub fn address() -> ObjectAddress {
     ObjectAddress {
         binding: BINDING,
@@ -58,21 +59,25 @@ pub struct AttentionReport {
     pub source: String,
     /// Those of an outbox.
     pub app: Option<AppId>,
+    /// The outbox's publisher; `None` for other objects, and while it is not known.
     pub publisher: Option<PublisherId>,
     /// Rises with each report of the source. A report that is not above the last one is ignored.
     pub sequence: i64,
-    /// The number of the source's report before this one, and of the last one of which it knows that it was applied.
+    /// The number of the source's report before this one.
     pub before: i64,
+    /// The number of the last report that the source knows to be applied.
     pub confirmed: i64,
     /// When it was made, in milliseconds.
     pub at_ms: i64,
     /// See [`Report`](crate::activity::Report).
     pub owes_since_ms: Option<i64>,
+    /// See [`Report`](crate::activity::Report).
     pub next_by_ms: Option<i64>,
     /// Whether all earlier items of the source are void.
     pub resets: bool,
     /// The open items of the limited kinds, at most [`AttentionReport::MOST_COUNTED`] each. A kind without any is left out.
     pub counts: Vec<(Kind, i64)>,
+    /// The changed items, and those declined before if there is room.
     pub items: Vec<ReportedItem>,
     /// An outbox's rewards of the last day that was compared at night.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,7 +87,9 @@ pub struct AttentionReport {
 /// The rewards of an outbox on a UTC day, and two kinds of them. An operator reads from them whether clicks are saved up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayRewards {
+    /// The day that was compared.
     pub day: UtcDay,
+    /// Number of rewards.
     pub rewards: i64,
     /// Those whose click was more than 24 hours before.
     pub after_24_h: i64,
@@ -98,9 +105,11 @@ impl AttentionReport {
 /// An item as it is now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportedItem {
+    /// Selects the rule for listing it.
     pub kind: Kind,
     /// With source and kind, the item's key.
     pub subject: String,
+    /// False if it ended.
     pub is_open: bool,
     /// In milliseconds.
     pub since_ms: i64,
@@ -125,31 +134,41 @@ pub struct Declined {
 pub struct SizeReport {
     /// The object's name.
     pub source: String,
+    /// When the size was read, in milliseconds.
     pub at_ms: i64,
+    /// The size of the object's database.
     pub bytes: i64,
 }
 
 /// Reads a page of the open items, the oldest first. Each condition narrows the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListAttention {
+    /// All kinds if `None`.
     pub kind: Option<Kind>,
+    /// All apps, and objects without one, if `None`.
     pub app: Option<AppId>,
+    /// Items on the page.
     pub limit: u32,
+    /// Only items behind this place; `None` for the first page.
     pub after: Option<ItemPlace>,
 }
 
 /// The place of an item in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemPlace {
+    /// When the item opened, in milliseconds.
     pub since_ms: i64,
+    /// The item's number in the list, which breaks ties.
     pub item: i64,
 }
 
 impl ItemPlace {
+    /// The place as the text of a cursor: `since_ms.item`.
     pub fn to_cursor(self) -> String {
         format!("{}.{}", self.since_ms, self.item)
     }
 
+    /// Returns the place in a cursor; `None` for a text that [`to_cursor`](Self::to_cursor) does not write.
     pub fn parse(cursor: &str) -> Option<Self> {
         let (since_ms, item) = cursor.split_once('.')?;
         let place = Self {

@@ -28,13 +28,18 @@ pub const BINDING: &str = "CATALOG";
 /// The name of the one catalog object. With another name, the catalog would be lost.
 pub const OBJECT_NAME: &str = "catalog";
 
+/// The path of commands.
 pub const COMMAND_PATH: &str = "/command";
+/// The path of an import, whose body is the operator's file.
 pub const IMPORT_PATH: &str = "/import";
 /// The same check of an import, which is then not applied.
 pub const IMPORT_CHECK_PATH: &str = "/import/check";
+/// The path that rebuilds and publishes both snapshots.
 pub const REFRESH_PATH: &str = "/refresh";
 const SNAPSHOT_PATH: &str = "/snapshot/";
+/// The prefix of the paths of chunks of offer bodies.
 pub const CHUNK_PATH: &str = "/chunk/";
+/// The prefix of the paths of shards of the tracking snapshot.
 pub const SHARD_PATH: &str = "/shard/";
 
 /// The catalog's address with one of its paths.
@@ -46,14 +51,17 @@ pub fn address(path: impl Into<String>) -> ObjectAddress {
     }
 }
 
+/// The path of the newest snapshot of a kind.
 pub fn snapshot_path(kind: SnapshotKind) -> String {
     format!("{SNAPSHOT_PATH}{}", kind.as_str())
 }
 
+/// The path of a chunk of offer bodies, by its name in the listing.
 pub fn chunk_path(key: &str) -> String {
     format!("{CHUNK_PATH}{key}")
 }
 
+/// The path of the newest shard in a slot of the tracking snapshot.
 pub fn shard_path(slot: Slot) -> String {
     format!("{SHARD_PATH}{}", slot.name())
 }
@@ -67,7 +75,9 @@ pub const MAX_PAGE: u32 = 1_000;
 /// The versions that a refresh published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refreshed {
+    /// The version of the tracking snapshot.
     pub tracking: u64,
+    /// The version of the listing.
     pub listing: u64,
     /// Whether more is to be published than one invocation may. Then the refresh is to be repeated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -110,9 +120,13 @@ operations! {
 /// what the condition excludes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Put {
+    /// The kind of resource.
     pub resource: Resource,
+    /// Checked by the catalog; see [`Resource::is_id`].
     pub id: String,
+    /// The operator's JSON, without the id.
     pub body: String,
+    /// Replaces whatever is stored if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<PutCondition>,
 }
@@ -127,9 +141,12 @@ pub enum PutCondition {
     Read(String),
 }
 
+/// Reads a resource as the operator sees it; 404 `not_found`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Get {
+    /// The kind of resource.
     pub resource: Resource,
+    /// An invalid id is one that does not exist.
     pub id: String,
 }
 
@@ -143,14 +160,19 @@ impl Get {
     }
 }
 
+/// Reads a page of resources, in the order of their ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct List {
+    /// The kind of resource.
     pub resource: Resource,
+    /// Resources at most, up to [`MAX_PAGE`].
     pub limit: u32,
+    /// The id of the last resource before the page; `None` for the first page.
     pub cursor: Option<String>,
     /// Of apps, the publisher whose they are; of offers, the advertiser.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
+    /// Narrows the list further.
     #[serde(default, skip_serializing_if = "ListFilter::is_empty")]
     pub filter: ListFilter,
 }
@@ -177,13 +199,16 @@ pub struct ListFilter {
     /// Of publishers, whether they are approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<bool>,
+    /// Of offers, their `off_type`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub off_type: Option<OfferType>,
+    /// Of offers, their state now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offer_state: Option<OfferState>,
 }
 
 impl ListFilter {
+    /// True if it has no condition.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -192,11 +217,14 @@ impl ListFilter {
 /// Issues a new Pub-Key. Each call invalidates the previous one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssuePubKey {
+    /// The key's publisher; 404 `not_found` if it is unknown.
     pub publisher_id: String,
 }
 
+/// Reads a publisher's Pub-Key in plain text, and its open request; 404 `not_found` before the first key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetPubKey {
+    /// The key's publisher.
     pub publisher_id: String,
 }
 
@@ -204,6 +232,7 @@ pub struct GetPubKey {
 /// changes nothing, and is answered 200 with the open one instead of 201.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestPubKey {
+    /// The publisher that asks.
     pub publisher_id: String,
     /// The name of the member who asks.
     pub by: String,
@@ -214,6 +243,7 @@ pub struct RequestPubKey {
 /// Reads a publisher's open request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetPubKeyRequest {
+    /// The publisher that asked.
     pub publisher_id: String,
 }
 
@@ -224,12 +254,16 @@ pub struct ListPubKeyRequests {}
 /// Issues a new token. Each call invalidates the token before last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssueToken {
+    /// The token's advertiser.
     pub advertiser_id: String,
 }
 
+/// Revokes a token; it stops working once the edges have the next snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevokeToken {
+    /// The token's advertiser.
     pub advertiser_id: String,
+    /// The token's serial number, as text.
     pub token_id: String,
 }
 
@@ -237,7 +271,9 @@ pub struct RevokeToken {
 /// the publisher exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppNames {
+    /// The apps' publisher.
     pub publisher_id: String,
+    /// The last app of the page before; `None` for the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
@@ -248,7 +284,9 @@ pub const APP_NAMES_PAGE: usize = 2_000;
 /// Reads a revision of an offer's terms. The reply's body is [`KnownOffer`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetOfferTerms {
+    /// The offer that was clicked.
     pub offer_id: OfferId,
+    /// The revision that the click names.
     pub revision: i64,
 }
 
@@ -256,20 +294,25 @@ pub struct GetOfferTerms {
 /// the app's callback settings to the outbox with this number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetAppTerms {
+    /// The app that was clicked in.
     pub app_id: AppId,
+    /// The number of the outbox that asks.
     pub shard: u8,
+    /// The revision that the click names.
     pub revision: i64,
 }
 
 /// Reads what the operator's calls to an app's outboxes need. The reply's body is [`AppSettings`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetAppSettings {
+    /// The outboxes' app.
     pub app_id: AppId,
 }
 
 /// Reads what decides which offers an app shows, and how its clicks are signed. The reply's body is [`AppOffering`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetAppOffering {
+    /// The app whose offers are shown.
     pub app_id: AppId,
 }
 
@@ -282,13 +325,18 @@ pub struct GetStatus {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Resource {
+    /// Owns apps, and reads reports.
     Publisher,
+    /// Shows offers to its users.
     App,
+    /// Owns offers, and sends postbacks.
     Advertiser,
+    /// Is shown in apps, and pays for its goals.
     Offer,
 }
 
 impl Resource {
+    /// All kinds, in the order of an import.
     pub const ALL: [Self; 4] = [Self::Publisher, Self::App, Self::Advertiser, Self::Offer];
 
     /// The name in paths, and of the list in an answer.
@@ -301,10 +349,12 @@ impl Resource {
         }
     }
 
+    /// The name of one resource.
     pub fn singular(self) -> &'static str {
         self.plural().trim_end_matches('s')
     }
 
+    /// True if the text may be the id of such a resource.
     pub fn is_id(self, id: &str) -> bool {
         match self {
             Self::App => AppId::parse(id).is_some(),
@@ -316,15 +366,20 @@ impl Resource {
 /// The answer to [`GetOfferTerms`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownOffer {
+    /// The terms of the revision that was asked for.
     pub terms: OfferTerms,
+    /// The offer's values now, with the newest revision.
     pub current: CurrentOffer,
 }
 
 /// The answer to [`GetAppTerms`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownApp {
+    /// The terms of the revision that was asked for.
     pub terms: AppTerms,
+    /// The app's values now, with the newest revision.
     pub current: CurrentApp,
+    /// The callback settings now.
     pub callback: CallbackSettings,
 }
 
@@ -333,17 +388,24 @@ pub struct KnownApp {
 pub struct AppSettings {
     /// How many outboxes it has.
     pub outbox_shards: u8,
+    /// The app's publisher.
     pub publisher_id: PublisherId,
+    /// The currency's name and its rate now.
     pub currency: CurrencyRate,
+    /// The callback settings now.
     pub callback: CallbackSettings,
 }
 
 /// The answer to [`GetAppOffering`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppOffering {
+    /// The app's publisher.
     pub publisher_id: PublisherId,
+    /// Offers for other platforms are not shown.
     pub platform: Platform,
+    /// Converts payouts to the app's currency.
     pub currency: CurrencyRate,
+    /// Offers that the app never shows.
     pub blocked_offers: Vec<OfferId>,
     /// Its click secrets, encrypted with `EDGE_KEYS`; `None` if its clicks are not signed.
     pub click_secrets: Option<Bytes>,

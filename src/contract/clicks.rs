@@ -35,14 +35,18 @@ operations! {
 /// Stores a click's record by its nonce until it expires. Idempotent: the first record of a nonce stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Put {
+    /// Identifies the click.
     pub nonce: Bytes,
+    /// The sealed click, too long for its click id.
     pub record: Bytes,
+    /// When it may be deleted, in milliseconds.
     pub expires_at_ms: i64,
 }
 
 /// Reads the record of a nonce.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Get {
+    /// The nonce in the short click id.
     pub nonce: Bytes,
 }
 
@@ -50,10 +54,13 @@ pub struct Get {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
+    /// To [`Get`].
     Found(Found),
+    /// To [`Put`].
     Done {},
 }
 
+/// The answer to [`Get`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// `None` if the record never existed or has expired.

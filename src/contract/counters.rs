@@ -22,7 +22,7 @@ const OBJECTS: u64 = 64;
 /// costs more than all of the sums in it.
 const CLICK_OBJECTS: u64 = 8;
 
-/// Offers in one answer to [`Stats`]. Reading them takes some 50 ms if each has 30 days, and the object answers nobody
+/// Offers in one answer to [`Stats`]. Reading them takes about 50 ms if each has 30 days, and the object answers nobody
 /// else meanwhile. The answer is one value of SQLite, which has at most 2 MB.
 pub const STATS_PAGE: usize = 2_500;
 
@@ -73,6 +73,7 @@ operations! {
 /// Idempotent by revision: of a cap, the highest revision applies, in any order of arrival.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetLimits {
+    /// Caps of offers that this object keeps.
     pub limits: Vec<Limit>,
 }
 
@@ -82,7 +83,9 @@ pub struct SetLimits {
 /// batch that is not above the highest applied sequence is a repeat. An isolate's name is never reused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flush {
+    /// The isolate's random name.
     pub isolate: String,
+    /// Rises with each batch of the isolate to this object.
     pub sequence: u64,
     /// Shared with the edge, which keeps it until it was applied.
     pub sums: Rc<Vec<ClickSum>>,
@@ -93,8 +96,11 @@ pub struct Flush {
 /// Idempotent by source and sequence, like [`Flush`], for as long as the source lives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddConversions {
+    /// The outbox's object name.
     pub source: String,
+    /// Rises with each batch of the outbox.
     pub sequence: u64,
+    /// Of offers that this object keeps.
     pub sums: Vec<ConversionSum>,
 }
 
@@ -102,7 +108,9 @@ pub struct AddConversions {
 /// after one, in the order of their ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
+    /// The last of the 30 days.
     pub today: UtcDay,
+    /// The last offer of the page before; `None` for the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<OfferId>,
 }
@@ -110,12 +118,16 @@ pub struct Stats {
 /// Reads how much of an offer's conversion cap of a day is taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadTaken {
+    /// The offer whose cap is read.
     pub offer: OfferId,
+    /// The UTC day of the cap.
     pub day: UtcDay,
 }
 
+/// The answer to [`ReadTaken`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenOfDay {
+    /// Conversions that were taken from the day's cap.
     pub conversions: u32,
 }
 
@@ -123,7 +135,9 @@ pub struct TakenOfDay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CapKind {
+    /// Limits the clicks of a UTC day.
     Click,
+    /// Limits the conversions of a UTC day.
     Conversion,
 }
 
@@ -140,12 +154,14 @@ impl CapKind {
 /// Takes one from an offer's daily cap for a key. It is never given back.
 ///
 /// Idempotent by kind, day and key: a repeat has the same day and gets the first answer. A refused take is not stored,
-/// so a further request with its key is decided anew.
+/// so a further request with its key is decided again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Take {
+    /// The cap to take from.
     pub kind: CapKind,
     /// The click's nonce or the conversion's row. A key always belongs to the same offer.
     pub key: String,
+    /// The offer that has the cap.
     pub offer: OfferId,
     /// The day of the cap: the day of the click or of the conversion's receipt, which may be over.
     pub day: UtcDay,
@@ -158,9 +174,12 @@ pub struct Take {
     pub by_force: bool,
 }
 
+/// A cap as the catalog has it now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
+    /// The cap that is set.
     pub kind: CapKind,
+    /// The offer that has the cap.
     pub offer: OfferId,
     /// The daily cap; `None` if it was removed.
     pub limit: Option<u32>,
@@ -171,7 +190,9 @@ pub struct Limit {
 /// Conversions and payout of one offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversionSum {
+    /// The UTC day of the reward or of the reversal.
     pub day: UtcDay,
+    /// The converted offer.
     pub offer: OfferId,
     /// Negative for reversals, each on the day of the reversal.
     #[serde(default)]
@@ -185,16 +206,22 @@ pub struct ConversionSum {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
+    /// To [`Take`].
     Taken(Taken),
+    /// To [`ReadTaken`].
     TakenOfDay(TakenOfDay),
+    /// To [`Flush`] and [`AddConversions`].
     Applied(Applied),
     /// A list of [`OfferStats`], written by the database.
     Stats(Box<RawValue>),
+    /// To [`SetLimits`].
     Done {},
 }
 
+/// The answer to [`Take`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
+    /// False if the cap is spent or its day is closed.
     pub taken: bool,
     /// The remainder of the applicable cap after this take.
     pub left: u32,
@@ -204,6 +231,7 @@ pub struct Taken {
 /// the catalog asks for those of all offers every 5 minutes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferStats {
+    /// The offer of the figures.
     pub offer: OfferId,
     /// In 30 days.
     pub clicks: u64,

@@ -14,16 +14,20 @@ const EVERY_MS: i64 = MINUTE_MS;
 pub struct IsolateReport {
     /// The isolate's random name.
     pub isolate: String,
+    /// When the figures were read, in milliseconds.
     pub at_ms: i64,
+    /// Those above 0.
     pub figures: Vec<Figure>,
 }
 
 /// A number above 0, counted since the isolate started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Figure {
+    /// A constant of this type, such as [`Figure::SHED`].
     pub figure: String,
     /// The concurrency limit of shed requests, the outcome of postbacks, the reason of failed checks; empty for other figures.
     pub kind: String,
+    /// The count, or the age or the size that the name says.
     pub number: i64,
 }
 

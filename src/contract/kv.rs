@@ -13,11 +13,13 @@ pub const LISTED_VERSIONS: usize = 3;
 /// The pointer's own key.
 pub const KEY: &str = "snapshots";
 
+/// The value of the pointer's key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pointer {
     /// The time when the catalog last confirmed that the newest versions are current, in milliseconds. Every rebuild
     /// sets it, every 5 minutes, even without a change: a snapshot's age counts from here and not from its last change.
     pub confirmed_at_ms: i64,
+    /// The versions of the listing, newest first, [`LISTED_VERSIONS`] at most.
     pub listing: Vec<u64>,
     /// The manifest's value; empty before the first one.
     #[serde(skip)]
@@ -36,6 +38,8 @@ impl Pointer {
         Ok(value)
     }
 
+    /// Reads the value in KV.
+    ///
     /// # Errors
     /// The value is not a pointer.
     pub fn parse(value: &[u8]) -> Result<Self, String> {
@@ -55,10 +59,12 @@ impl Pointer {
 pub enum SnapshotKind {
     /// Its manifest, which names its shards.
     Tracking,
+    /// The pointer lists its versions.
     Listing,
 }
 
 impl SnapshotKind {
+    /// The name in paths and logs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Tracking => "tracking",

@@ -22,11 +22,13 @@ pub fn object_name(publisher: &PublisherId) -> String {
 pub const BATCH: &str = "batch";
 /// The path of the operator's commands. The publisher must be in the catalog.
 pub const OPERATOR: &str = "operator";
+/// The path of a report query that a report key authorizes.
 pub const REPORT: &str = "report";
 /// The path of a batch of reports under a session of the dashboard.
 pub const DASHBOARD: &str = "dashboard";
 /// The path of a piece of an export.
 pub const EXPORT: &str = "export";
+/// The path of an upload of facts.
 pub const FACTS: &str = "facts";
 /// Bench builds only.
 #[cfg(feature = "bench")]
@@ -54,7 +56,9 @@ pub fn parse_path(path: &str) -> Option<(PublisherId, &str)> {
 /// The parameters of an upload, checked by the operator's interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Upload {
+    /// A day to replace, or a batch to add.
     pub target: Target,
+    /// The format of the facts, once unzipped.
     pub format: Format,
     /// A field and not the header `Content-Encoding`, which the runtime might decode.
     pub gzip: bool,
@@ -100,14 +104,18 @@ operations! {
 /// batch that is not above the highest applied sequence is a repeat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddOffers {
+    /// The sending object's name.
     pub source: String,
+    /// Rises with each batch of the source to this ledger.
     pub sequence: u64,
+    /// Of this publisher's apps.
     pub sums: Vec<OfferSum>,
 }
 
 /// `POST …/report_keys`. `body` is the operator's JSON. Each call issues another key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreateKey {
+    /// The new key's label, as JSON.
     pub body: String,
     /// None for the operator.
     #[serde(default)]
@@ -117,7 +125,9 @@ pub struct CreateKey {
 /// The member who creates a key, with the name of that time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyCreator {
+    /// The member who creates it.
     pub member: MemberId,
+    /// The member's name then. It stays with the key.
     pub name: String,
 }
 
@@ -128,26 +138,32 @@ pub struct ListKeys {}
 /// `DELETE …/report_keys/{key_id}`. A repeat finds nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevokeKey {
+    /// The public id of a key, from its creation or the list.
     pub key_id: String,
 }
 
 /// Which key has this hash: its `key_id` and `label`, null if it was revoked. The secret itself goes to no object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindKey {
+    /// The key's hash, made by the caller.
     pub hash: Bytes,
 }
 
 /// `GET …/facts`: the days and their sizes, newest first. `before` is a page's cursor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListDays {
+    /// Days on the page, clamped to 1 to 1,000.
     pub limit: u32,
+    /// A date, such as `2026-01-31`. `None` for the newest days.
     pub before: Option<String>,
 }
 
 /// A part of `GET …/reconcile`: the revenue that Signpost counted for an app on a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadOffers {
+    /// An app of the publisher.
     pub app: AppId,
+    /// A UTC day.
     pub day: UtcDay,
 }
 
@@ -155,13 +171,15 @@ pub struct ReadOffers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadFreshness {}
 
+/// The answer to [`ReadFreshness`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freshness {
     /// In milliseconds; none before the first.
     pub loaded_through_ms: Option<i64>,
-    /// When the first click was counted, and the first report by a report key was made, in milliseconds.
+    /// When the first click was counted, in milliseconds; `None` before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_click_ms: Option<i64>,
+    /// When a report key made the first report, in milliseconds; `None` before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_report_ms: Option<i64>,
 }
@@ -170,29 +188,38 @@ pub struct Freshness {
 /// the JSON of a report query's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suggest {
+    /// The name of a dimension, as in a report query.
     pub dimension: String,
+    /// Part of a value, or of an app's name, in any case.
     pub text: String,
+    /// The `date_range` of a report query, as JSON.
     pub date_range: String,
 }
 
 /// `POST …/exports`. `body` is the page's JSON, and `session` the hash of the session that may read the export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreateExport {
+    /// The page's JSON: a report query without pagination, and a format.
     pub body: String,
+    /// The hash of the session that may read the export.
     pub session: Bytes,
 }
 
 /// `GET …/exports/{export_id}`: spends the export. A repeat finds nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenExport {
+    /// The id in the answer to [`CreateExport`]. It expires 5 minutes later.
     pub export_id: String,
+    /// The hash of the session that made the export.
     pub session: Bytes,
 }
 
 /// An export as it was made. `query` is the JSON of a report query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Export {
+    /// The report query, without pagination.
     pub query: String,
+    /// The format that the page chose.
     pub format: ExportFormat,
     /// The rows of the result when it was made.
     pub rows: u64,
@@ -201,8 +228,11 @@ pub struct Export {
 /// A request for the next piece of an opened export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportPiece {
+    /// The opened export, which holds a slot while it is read.
     pub export_id: String,
+    /// The query of the [`Export`].
     pub query: String,
+    /// The format of the [`Export`].
     pub format: ExportFormat,
     /// The rows of the pieces before.
     pub rows_before: u64,
@@ -213,6 +243,7 @@ pub struct ExportPiece {
 /// What a piece leaves to be read. The object sends it in a header, and the piece as the body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportProgress {
+    /// The version of the facts that this piece was made of.
     pub version: FactsVersion,
     /// The rows of the whole result.
     pub rows: u64,
@@ -226,6 +257,7 @@ impl ExportProgress {
     /// The header that contains it as JSON.
     pub const HEADER: &str = "x-export";
 
+    /// True if no row is left.
     pub fn is_complete(&self) -> bool {
         self.rows_read >= self.rows
     }
@@ -241,28 +273,36 @@ pub struct FactsVersion {
 }
 
 impl FactsVersion {
-    /// Whether reports of the same days are the same in both versions. Changes of other days do not count, and neither
-    /// does a merge, which replaces segments and is no change.
+    /// True if both versions give identical reports for the export's days. Changes of other days do not count, and
+    /// neither does a merge, which replaces segments and is no change.
     pub fn has_facts_of(self, other: Self) -> bool {
         self.changes == other.changes || self.segments == other.segments
     }
 }
 
+/// The revenue of one offer on the day that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferRevenue {
+    /// An offer with clicks or revenue on that day.
     pub offer: OfferId,
+    /// In micro-USD, less reversals.
     pub revenue_micro_usd: i64,
 }
 
 /// Clicks and revenue of one offer in one app.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferSum {
+    /// The UTC day of the click, the reward or the reversal.
     pub day: UtcDay,
+    /// The app that was clicked in.
     pub app: AppId,
+    /// The offer that was clicked.
     pub offer: OfferId,
+    /// The country of the click; `None` if unknown.
     pub country: Option<Country>,
     /// The click's placement. A ledger distinguishes 200 placements for each app and day.
     pub placement: Option<String>,
+    /// Number of clicks; 0 in an outbox's batch.
     #[serde(default)]
     pub clicks: u64,
     /// In micro-USD; negative for a reversal.
@@ -274,9 +314,13 @@ pub struct OfferSum {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
+    /// To [`AddOffers`].
     Applied(Applied),
+    /// To [`ReadOffers`].
     Offers(Vec<OfferRevenue>),
+    /// To [`ReadFreshness`].
     Freshness(Freshness),
+    /// To [`OpenExport`].
     Export(Export),
     /// The answer to an operator's command.
     Operator(operation::Reply),

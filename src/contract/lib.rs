@@ -4,6 +4,8 @@
 //! The two Workers are deployed one after the other, so a new origin must understand the old edge. Tests pin the JSON
 //! of every operation.
 
+#![warn(missing_docs)]
+
 pub mod accounts;
 pub mod activity;
 pub mod attention;

@@ -14,6 +14,7 @@ use domain::model::api_error::common;
 
 /// An object's command enum, as it receives it.
 pub trait Command: Serialize + DeserializeOwned {
+    /// Returns the rule of the operation for repeats.
     fn repeat(&self) -> Repeat;
 
     /// Its JSON as a caller sends it, which knows the one operation alone: code for all would make each caller larger.
@@ -25,10 +26,13 @@ pub trait Command: Serialize + DeserializeOwned {
 
 /// One operation of an object.
 pub trait Operation: Serialize + Into<Self::Command> {
+    /// The command enum of the object that has the operation.
     type Command: Command;
+    /// The answer of a successful call.
     type Answer: DeserializeOwned;
     /// The variant of the command.
     const NAME: &'static str;
+    /// Returned by [`Command::repeat`] for this operation.
     const REPEAT: Repeat;
 }
 
@@ -72,10 +76,15 @@ macro_rules! operations {
     ($(#[$doc:meta])* pub enum $command:ident {
         $($(#[$variant_doc:meta])* $variant:ident($payload:ty) -> $answer:ty, $repeat:ident;)*
     }) => {
+        /// The operations of the object.
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
-        pub enum $command { $($(#[$variant_doc])* $variant($payload)),* }
+        pub enum $command { $(
+            $(#[$variant_doc])*
+            /// See the payload.
+            $variant($payload)
+        ),* }
 
         impl $command {
             /// The operations' names.
@@ -112,7 +121,9 @@ macro_rules! operations {
 /// An object's address: its namespace's binding, its name, and a path for objects with more than commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectAddress {
+    /// The binding of its Durable Object namespace.
     pub binding: &'static str,
+    /// The name from which the runtime derives the object's id.
     pub name: String,
     /// Begins with `/`.
     pub path: String,
@@ -143,11 +154,14 @@ pub fn from_header(value: &str) -> Option<Vec<u8>> {
 /// The answer to an operator's command: a status and, except for 204, a JSON body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
+    /// The HTTP status.
     pub status: u16,
+    /// JSON; empty with 204.
     pub body: String,
 }
 
 impl Reply {
+    /// 200 with a body.
     pub fn ok(body: &serde_json::Value) -> Self {
         Self {
             status: 200,
@@ -155,6 +169,7 @@ impl Reply {
         }
     }
 
+    /// 201 with a body.
     pub fn created(body: &serde_json::Value) -> Self {
         Self {
             status: 201,
@@ -162,6 +177,7 @@ impl Reply {
         }
     }
 
+    /// 204, without a body.
     pub fn no_content() -> Self {
         Self {
             status: 204,
@@ -182,8 +198,11 @@ pub struct Applied {
 pub enum CallError {
     /// The object's refusal, to be passed on: its status, its `{error, code}`, and its `Retry-After`.
     Refused {
+        /// The HTTP status, which is neither 200 nor 500.
         status: u16,
+        /// The JSON of the error.
         body: String,
+        /// The wait that the object asks for, in seconds; `None` without the header.
         retry_after_s: Option<u32>,
     },
     /// No answer, or a broken one. The command may or may not have been carried out.
@@ -219,7 +238,7 @@ impl CallError {
         }
     }
 
-    /// Whether the object answered, even with a refusal.
+    /// True if the object answered, even with a refusal.
     pub fn was_answered<T>(outcome: &Result<T, Self>) -> bool {
         !matches!(outcome, Err(Self::Unanswered(_)))
     }
@@ -232,7 +251,7 @@ impl CallError {
         }
     }
 
-    /// Whether the operation should be sent again.
+    /// True if the operation should be sent again.
     pub fn is_retryable(&self, repeat: Repeat) -> bool {
         match self {
             Self::Refused { .. } => false,

@@ -34,7 +34,9 @@ pub const BINDING: &str = "OUTBOXES";
 /// One of an app's outboxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shard {
+    /// The app that owns the outbox.
     pub app: AppId,
+    /// Counts from 0, below the app's `outbox_shards`.
     pub number: u8,
 }
 
@@ -102,21 +104,27 @@ operations! {
 /// A sender's own id of a conversion, claimed by a click for the whole app.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Txn {
+    /// The sender. Another advertiser may use the same id.
     pub advertiser: AdvertiserId,
+    /// The goal for which the id was sent. Another goal may have the same id.
     pub goal: String,
+    /// The sender's id.
     pub txn: String,
-    /// The click's.
+    /// The nonce of the click that claims it.
     pub nonce: Bytes,
     /// The number of the claim, which rises with each claim of the click.
     pub number: i64,
 }
 
+/// Asks for the claim; see [`Command::ClaimTxn`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimTxn(pub Txn);
 
+/// Ends the claim; see [`Command::FreeTxn`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FreeTxn(pub Txn);
 
+/// The answer to [`ClaimTxn`] and [`FindTxn`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claimed {
     /// False if another click has it.
@@ -126,7 +134,9 @@ pub struct Claimed {
 /// A part of `GET …/conversions`: an outbox's log of conversions, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct List {
+    /// `pending`, `held`, `approved`, `rejected`, `reversed` or `refused`; any if `None`.
     pub status: Option<String>,
+    /// The state of the callback, such as `dead`, or `refused`; any if `None`.
     pub state: Option<String>,
     /// A reason in words, or the code of one for which conversions are held or refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -134,6 +144,7 @@ pub struct List {
     /// All of a user's entries are in one outbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
+    /// Entries on the page.
     pub limit: u32,
     /// Bytes of attempts' texts after which a page ends.
     pub max_text: usize,
@@ -150,6 +161,7 @@ pub struct ListPage {
     pub end: Option<i64>,
 }
 
+/// An entry of the log.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ListedEntry {
     /// Its number, which is unique over the outboxes of the app and rises with the time.
@@ -161,12 +173,14 @@ pub struct ListedEntry {
 /// `GET …/conversions/{transaction_id}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Get {
+    /// The id of a reward, a reversal or a notice.
     pub transaction_id: String,
 }
 
 /// `POST …/conversions/{transaction_id}/replay`. Each call sends the callback again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replay {
+    /// The id of a reward, a reversal or a notice.
     pub transaction_id: String,
 }
 
@@ -184,23 +198,27 @@ pub struct ReplayMany {
 /// `POST …/callback_test`. Each call sends a test callback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Test {
-    /// The app's, from the catalog.
+    /// The app's currency, from the catalog.
     pub currency: CurrencyRate,
+    /// The app's callback settings, from the catalog.
     pub callback: CallbackSettings,
 }
 
 /// A publisher's test of its callback. Each call sends a test callback, and says what the answer tells.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnose {
-    /// The app's, from the catalog.
+    /// The app's currency, from the catalog.
     pub currency: CurrencyRate,
+    /// The app's callback settings, from the catalog.
     pub callback: CallbackSettings,
+    /// The secret that signs the test.
     pub sign_with: SignWith,
 }
 
 /// `DELETE …/users/{user_id}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Erase {
+    /// The user's id in the publisher's app.
     pub user_id: String,
 }
 
@@ -209,6 +227,7 @@ pub struct Erase {
 pub struct Conversion {
     /// The click's nonce, which identifies it.
     pub nonce: Bytes,
+    /// The click, from its click id or from its record.
     pub click: Click<'static>,
     /// The advertiser whose token the postback has; none for an operator's action.
     pub advertiser: Option<AdvertiserId>,
@@ -216,6 +235,7 @@ pub struct Conversion {
     pub goal: Option<String>,
     /// The sender's own id of the conversion.
     pub txn: Option<String>,
+    /// The status of the postback, or the operator's action.
     pub event: Event,
     /// Why, in the words of the sender or of the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -223,6 +243,7 @@ pub struct Conversion {
     /// The reasons that the operator overrides by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub despite: Vec<Reason>,
+    /// Values known to the sender. The outbox uses the newest that it has seen.
     pub current: Current,
 }
 
@@ -230,8 +251,9 @@ pub struct Conversion {
 /// has seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Current {
-    /// `None` if the snapshot does not have the offer yet.
+    /// `None` if the snapshot does not have it yet.
     pub offer: Option<CurrentOffer>,
+    /// `None` if the snapshot does not have it yet.
     pub app: Option<CurrentApp>,
     /// Whether the snapshot is recent enough to refuse a goal that it does not have for good.
     pub is_recent: bool,
@@ -242,13 +264,16 @@ pub struct Current {
 pub struct Answer {
     /// The reward's id, even after a reversal.
     pub transaction_id: String,
+    /// The state of the conversion as the advertiser sees it.
     pub status: Status,
+    /// True if the postback changed nothing.
     pub duplicate: bool,
 }
 
 /// The result of a step of [`ReplayMany`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replayed {
+    /// Callbacks that the step sends again.
     pub replayed: i64,
     /// The last entry that this step looked at, if there are more.
     pub next: Option<i64>,
@@ -260,18 +285,29 @@ pub struct Replayed {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
+    /// To [`Conversion`] and [`Settle`].
     Answer(Answer),
+    /// To [`CheckPostback`].
     Checked(CheckedPostback),
+    /// To [`ReadClick`].
     Click(ClickOutcome),
+    /// To [`ClaimTxn`] and [`FindTxn`].
     Claimed(Claimed),
+    /// To [`List`].
     Page(ListPage),
+    /// To [`ReplayMany`] and [`ReplayRewards`].
     Replayed(Replayed),
+    /// To [`SettleMany`].
     Settled(Settled),
+    /// To [`GetStatus`] and [`Enable`].
     Standing(Standing),
+    /// To [`ReadDay`].
     Day(OutboxDay),
+    /// To [`ListDay`].
     DayEntries(DayEntries),
     /// The answer to an operator's command.
     Operator(operation::Reply),
+    /// To [`CallbackSettings`], [`FreeTxn`] and [`Disabled`].
     Done {},
 }
 

@@ -66,20 +66,26 @@ impl ReportPostbacks {
 /// A postback with an authentic click id or a token that was issued, and its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceivedPostback {
+    /// When it came, in milliseconds.
     pub at_ms: i64,
+    /// `GET` or `POST`.
     pub method: String,
     /// As they may be shown.
     pub parameters: Vec<ShownParameter>,
+    /// The status of the answer.
     pub http_status: u16,
     /// The code of the refusal, or that of a [200](domain::conversions::verdict::taken_code).
     pub code: String,
+    /// The id in a 200.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<String>,
-    /// Those of the click, if its id is authentic.
+    /// The app of the click, if its id is authentic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app: Option<AppId>,
+    /// The offer of the click, if its id is authentic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offer: Option<String>,
+    /// The goal of the click, if its id is authentic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
 }
@@ -87,6 +93,7 @@ pub struct ReceivedPostback {
 /// A page of the newest postbacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListPostbacks {
+    /// Postbacks at most, up to 200.
     pub limit: u32,
     /// Only those with lower numbers.
     pub before: Option<i64>,
@@ -94,12 +101,14 @@ pub struct ListPostbacks {
     pub code: Option<String>,
 }
 
+/// The answer to [`ListPostbacks`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostbackPage {
     /// The newest first.
     pub postbacks: Vec<ReceivedPostback>,
-    /// How many came and are not shown, since a time.
+    /// Postbacks that came since `since_ms` and were only counted.
     pub not_shown: u64,
+    /// Time of the first report, in milliseconds; `None` before it.
     pub since_ms: Option<i64>,
     /// The number of the last one, if there are more.
     pub next: Option<i64>,
@@ -112,6 +121,8 @@ pub struct PostbackPage {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
+    /// To [`ListPostbacks`].
     Page(PostbackPage),
+    /// To [`ReportPostbacks`].
     Done {},
 }

@@ -8,6 +8,7 @@ macro_rules! stored_names {
         pub enum $name { $($(#[$variant_doc])* #[serde(rename = $text)] $variant),* }
 
         impl $name {
+            /// All variants, in the order of their declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
             /// The stored number.
@@ -15,14 +16,17 @@ macro_rules! stored_names {
                 match self { $(Self::$variant => $number),* }
             }
 
+            /// Returns the variant with a stored number; `None` if there is none.
             pub fn from_number(number: u8) -> Option<Self> {
                 Self::ALL.iter().copied().find(|known| known.number() == number)
             }
 
+            /// The name in JSON and in requests.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),* }
             }
 
+            /// Returns the variant with a name; `None` if there is none.
             pub fn parse(text: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|known| known.as_str() == text)
             }

@@ -9,14 +9,16 @@ use crate::{
 };
 use domain::model::{AppId, time::UtcDay};
 
+/// A report of one outbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
+    /// The outbox's app.
     pub app: AppId,
     /// The number of the outbox.
     pub shard: u8,
     /// Rises with each report of the outbox. A report that is not above the last one is ignored.
     pub sequence: i64,
-    /// The number of the last report of which the outbox knows that it was applied.
+    /// The number of the last report that the outbox knows to be applied.
     #[serde(default)]
     pub confirmed: i64,
     /// Whether the outbox tells all again from this report on.
@@ -29,12 +31,16 @@ pub struct Report {
     pub owes_since_ms: Option<i64>,
     /// When the next report comes at the latest, whatever happens; none if the outbox reports again only after a change.
     pub next_by_ms: Option<i64>,
+    /// The endpoint's standing, changed or not.
     pub endpoint: EndpointReport,
+    /// The counts that changed.
     pub counts: Vec<ReportedCount>,
+    /// The entries of the log that changed.
     pub entries: Vec<ReportedEntry>,
 }
 
 impl Report {
+    /// Returns the outbox that sent it.
     pub fn outbox(&self) -> Shard {
         Shard {
             app: self.app,
@@ -46,11 +52,13 @@ impl Report {
 /// The standing of the app's endpoint with an outbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndpointReport {
+    /// Of this outbox alone.
     pub state: EndpointState,
-    /// In milliseconds.
+    /// When the endpoint disabled itself, in milliseconds; `None` if it is not disabled.
     pub disabled_ms: Option<i64>,
-    /// At most [`EndpointReport::MOST`] each.
+    /// Callbacks that wait to be sent, at most [`EndpointReport::MOST`].
     pub waiting: i64,
+    /// Callbacks whose schedule ended without success, at most [`EndpointReport::MOST`].
     pub dead: i64,
 }
 
@@ -62,9 +70,13 @@ impl EndpointReport {
 /// All rewards of an outbox in a state on a UTC day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportedCount {
+    /// The day on which the rewards reached the state.
     pub day: UtcDay,
+    /// The state that is counted.
     pub state: RewardState,
+    /// Number of rewards.
     pub rewards: i64,
+    /// The sum of their payouts, in micro-USD; negative for reversals.
     pub payout_micro_usd: i64,
 }
 
@@ -73,7 +85,9 @@ pub struct ReportedCount {
 pub struct ReportedEntry {
     /// Its number, which is unique over the outboxes of the app and rises with the time.
     pub entry: i64,
+    /// The id of the reward, the reversal or the notice.
     pub transaction_id: String,
+    /// The state of a reward; of a reversal or a notice, the state that it tells of.
     pub state: RewardState,
     /// None if there is no callback.
     pub delivery: Option<RewardDelivery>,
@@ -85,12 +99,14 @@ pub struct ReportedEntry {
     pub conversion_ts: i64,
     /// When the callback was answered 2xx, in milliseconds.
     pub delivered_ms: Option<i64>,
+    /// Stored by the receiver as one JSON text.
     pub details: RewardDetails,
 }
 
 /// The part of an entry that is only shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RewardDetails {
+    /// Distinguishes the three kinds of entries.
     pub kind: RewardKind,
     /// Of a reversal or a notice, the reward's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,11 +114,15 @@ pub struct RewardDetails {
     /// The code of the reason for which a conversion is held or was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+    /// The offer of the click.
     pub offer_id: String,
+    /// The goal that was reached.
     pub goal_id: String,
-    /// Decimal numbers: in the app's currency, and in USD. Of what is not paid, what it would have paid.
+    /// A decimal number in the app's currency. If nothing is paid, the amount that would have been paid.
     pub value: String,
+    /// The same in USD.
     pub payout: String,
+    /// The name of the app's currency.
     pub currency: String,
     /// UNIX seconds.
     pub click_ts: i64,
@@ -110,10 +130,13 @@ pub struct RewardDetails {
     pub attempts: u32,
 }
 
+/// The kind of an entry of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RewardKind {
+    /// A conversion, paid or not.
     Reward,
+    /// Takes a reward back.
     Reversal,
     /// Tells the publisher that a conversion is pending or was rejected.
     Notice,
@@ -122,21 +145,29 @@ pub enum RewardKind {
 stored_names! {
     /// The state of a reward as the publisher sees it. The numbers are those of the outbox's statements.
     RewardState {
+        /// The advertiser has not decided yet.
         Pending = 0 "pending",
+        /// It was paid.
         Approved = 1 "approved",
         /// It was never paid: rejected, or reversed before anything else came.
         Rejected = 2 "rejected",
+        /// It was paid and taken back.
         Reversed = 3 "reversed",
         /// It waits for the operator.
         Held = 4 "held",
+        /// It was refused for a reason, such as a spent cap.
         Refused = 5 "refused",
     }
 
     /// The state of a callback. The numbers are the outbox's, but for the last.
     RewardDelivery {
+        /// It will be sent, or sent again.
         Waiting = 0 "waiting",
+        /// It was answered 2xx.
         Delivered = 1 "delivered",
+        /// Its schedule ended without success.
         Dead = 2 "dead",
+        /// The app does not want callbacks of this kind.
         NotWanted = 3 "not_wanted",
         /// It waits, and the app has no callback. It is derived from the endpoint's standing and never reported.
         NoEndpoint = 4 "no_endpoint",

@@ -5,9 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::{RewardDelivery, RewardDetails, RewardState};
 use domain::model::AppId;
 
+/// Reads a page of rewards, or with `after` the changes since a version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListRewards {
+    /// Applies to a page and to changes.
     pub filter: RewardFilter,
+    /// Rewards at most, up to 200.
     pub limit: u32,
     /// Only older entries than that at this place.
     pub before: Option<Place>,
@@ -20,13 +23,19 @@ pub struct ListRewards {
 /// Each condition narrows the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RewardFilter {
+    /// The app that the reward is earned in; any if `None`.
     pub app: Option<AppId>,
+    /// Any if `None`.
     pub state: Option<RewardState>,
+    /// The callback's delivery; any if `None`.
     pub delivery: Option<RewardDelivery>,
+    /// The answer to the last try; any if `None`.
     pub http_status: Option<u16>,
-    /// UNIX seconds: the first one, and the one after the last.
+    /// The first conversion time, in UNIX seconds; no bound if `None`.
     pub from: Option<i64>,
+    /// The conversion time after the last, in UNIX seconds; no bound if `None`.
     pub to: Option<i64>,
+    /// The id of a reward, a reversal or a notice; any if `None`.
     pub transaction_id: Option<String>,
     /// Refused to an analyst.
     pub user_id: Option<String>,
@@ -35,15 +44,19 @@ pub struct RewardFilter {
 /// The place of an entry in the order of all logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
+    /// The entry's number. It rises with the time.
     pub entry: i64,
+    /// Entries of two apps may have the same number.
     pub app: AppId,
 }
 
+/// The answer to [`ListRewards`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RewardPage {
-    /// How far the object is behind its outboxes, by what they have told it: for how long a change may have been waiting that
-    /// an outbox told of and has not reported, or for how long an outbox is silent that had promised to report.
+    /// Lag in milliseconds: age of the oldest change that an outbox announced but has not sent, or the time
+    /// since a promised report was due. 0 if nothing is missing.
     pub behind_ms: i64,
+    /// The newest first; with `after`, in the order of their changes.
     pub rewards: Vec<ListedReward>,
     /// Of a list after a version, the entries that changed and do not match the filter.
     pub unmatched: Vec<String>,
@@ -55,15 +68,25 @@ pub struct RewardPage {
     pub has_more_changes: bool,
 }
 
+/// An entry of the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedReward {
+    /// The app that the reward is earned in.
     pub app: AppId,
+    /// The id of the reward, the reversal or the notice.
     pub transaction_id: String,
+    /// The state of a reward; of a reversal or a notice, the state that it tells of.
     pub state: RewardState,
+    /// `None` if there is no callback.
     pub delivery: Option<RewardDelivery>,
+    /// The answer to the last try; `None` before the first and without an answer.
     pub http_status: Option<u16>,
+    /// `None` for an analyst, and once the user is erased.
     pub user_id: Option<String>,
+    /// Time of the conversion, in UNIX seconds.
     pub conversion_ts: i64,
+    /// When the callback was answered 2xx, in milliseconds.
     pub delivered_ms: Option<i64>,
+    /// Its `code` is `None` for an analyst.
     pub details: RewardDetails,
 }

@@ -10,24 +10,28 @@ pub const FIGURES_PAGE: usize = 100;
 /// Finds what an id or a credential names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Search {
+    /// An id of any kind, a Pub-Key or a token.
     pub text: String,
 }
 
 /// Asks which of these publishers there are. The reply's body is the list of their ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownPublishers {
+    /// Ids to check, known or not.
     pub publisher_ids: Vec<PublisherId>,
 }
 
 /// Reads the revisions of an offer's terms that are kept, the newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListTerms {
+    /// 404 `not_found` if it is unknown.
     pub offer_id: OfferId,
 }
 
 /// Reads the figures of the last 30 days and today's use of caps, of at most [`FIGURES_PAGE`] offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadOfferFigures {
+    /// Unknown ones are left out of the answer.
     pub offer_ids: Vec<OfferId>,
 }
 
@@ -38,6 +42,8 @@ pub struct ListNearCaps {}
 /// Checks an offer as [`Put`](super::Put) would, and changes nothing. The reply's body is the stored document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckOffer {
+    /// The offer's id, new or known.
     pub offer_id: OfferId,
+    /// The operator's JSON, as in a [`Put`](super::Put).
     pub body: String,
 }

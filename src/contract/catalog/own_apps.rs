@@ -8,22 +8,28 @@ use domain::model::{AppId, PublisherId};
 /// Reads the apps of a publisher after one, at most [`OWN_APPS_PAGE`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListOwnApps {
+    /// The member's publisher.
     pub publisher_id: PublisherId,
+    /// The id of the last app before the page; `None` for the first page.
     pub cursor: Option<String>,
 }
 
 /// Apps on a page of [`ListOwnApps`].
 pub const OWN_APPS_PAGE: usize = 100;
 
+/// Reads one app of a publisher.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetOwnApp {
+    /// The member's publisher.
     pub publisher_id: PublisherId,
+    /// 404 `not_found` for another publisher's app.
     pub app_id: AppId,
 }
 
 /// Sets up an app under a new id. A repeat of the request with the same key is answered 200 with the app as it is now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CreateOwnApp {
+    /// The member's publisher.
     pub publisher_id: PublisherId,
     /// The `Idempotency-Key`.
     pub key: String,
@@ -34,20 +40,26 @@ pub struct CreateOwnApp {
 /// Changes an app. Answered 201 when something was changed, else 200.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeOwnApp {
+    /// The member's publisher.
     pub publisher_id: PublisherId,
+    /// 404 `not_found` for another publisher's app.
     pub app_id: AppId,
+    /// One change, announced in the audit.
     pub change: OwnAppChange,
 }
 
+/// A member's change of an app.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OwnAppChange {
+    /// Changes fields of the app's document. Refused if the revision is no longer the app's.
     Document {
         /// The revision that the member has seen.
         revision: i64,
         /// The member's JSON.
         body: String,
     },
+    /// Renews or ends a secret.
     Secret(SecretChange),
 }
 
@@ -55,9 +67,13 @@ pub enum OwnAppChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretChange {
+    /// Issues a new callback secret. The current one becomes the previous one.
     RenewCallback,
+    /// Deletes the previous callback secret. Callbacks are signed with the current one alone.
     EndPreviousCallback,
+    /// Issues a new click secret. The current one stays valid as the previous one.
     RenewClick,
+    /// Deletes the previous click secret. Clicks signed with it are refused.
     EndPreviousClick,
     /// Clicks are not signed any more.
     EndClick,

@@ -1,4 +1,4 @@
-//! The operator's question what a postback would be answered. Nothing is stored or changed by it.
+//! Dry-runs a postback for the operator: computes the answer and writes nothing.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,30 +8,35 @@ use domain::{
     model::CurrencyRate,
 };
 
-/// Asks what a postback would be answered.
+/// Dry-runs a postback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckPostback {
     /// With the offer's values now.
     pub conversion: Conversion,
-    /// The offer's terms that pay the click, and the current ones if they are others.
+    /// The offer's terms that pay the click.
     pub paying: NumberedTerms,
+    /// The offer's current terms; `None` if they are the ones that pay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<NumberedTerms>,
-    /// The app's.
+    /// The app's currency.
     pub currency: CurrencyRate,
+    /// The number of the app's outboxes, to find the one that keeps the `txn`.
     pub outbox_shards: u8,
 }
 
 /// A revision of an offer's terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NumberedTerms {
+    /// The number of the terms.
     pub revision: i64,
+    /// Payouts, goals and rules of that revision.
     pub terms: OfferTerms,
 }
 
 /// The answer that a postback would get, unless it would be refused: then the check is refused alike.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckedPostback {
+    /// The answer to the postback.
     pub answer: Answer,
     /// Why it would be held, or is.
     #[serde(default, skip_serializing_if = "Option::is_none")]

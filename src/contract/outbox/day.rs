@@ -7,6 +7,7 @@ use domain::model::{OfferId, time::UtcDay};
 /// A part of `GET …/reconcile`: one step through what this outbox paid on a UTC day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadDay {
+    /// The day of payment, which is not always the day of the click.
     pub day: UtcDay,
     /// The entry after which to go on; 0 at first.
     pub after: i64,
@@ -15,6 +16,7 @@ pub struct ReadDay {
 /// The payments of a UTC day, or one step's part of them, in micro-USD.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutboxDay {
+    /// Offers paid in this step. The last step may list an offer twice.
     pub offers: Vec<OfferDay>,
     /// The sum of the day in batches that the ledger has confirmed; only in the last step.
     pub confirmed_micro_usd: i64,
@@ -29,14 +31,18 @@ impl OutboxDay {
     }
 }
 
+/// The payments of one offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferDay {
+    /// The offer of the clicks.
     pub offer: OfferId,
+    /// Rewards that were paid on the day.
     pub rewards: i64,
     /// Those of the rewards whose click was more than 24 hours before.
     pub rewards_after_24_h: i64,
     /// Those of the rewards that were paid by terms that newer ones had superseded.
     pub rewards_by_superseded_terms: i64,
+    /// Reversals on the day.
     pub reversals: i64,
     /// Rewards less reversals.
     pub paid_micro_usd: i64,
@@ -62,7 +68,9 @@ impl OfferDay {
 /// One step through the transactions of an offer on a UTC day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListDay {
+    /// The UTC day of payment.
     pub day: UtcDay,
+    /// The offer of the clicks.
     pub offer: OfferId,
     /// The entry after which to go on; 0 at first.
     pub after: i64,
@@ -70,16 +78,21 @@ pub struct ListDay {
     pub limit: u32,
 }
 
+/// The answer to [`ListDay`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayEntries {
+    /// In the order of their numbers.
     pub entries: Vec<DayEntry>,
     /// Where the next step goes on; `None` after the last.
     pub next: Option<i64>,
 }
 
+/// A reward or a reversal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayEntry {
+    /// The id of the reward or of the reversal.
     pub transaction_id: String,
+    /// The offer of the step.
     pub offer_id: OfferId,
     /// Negative for a reversal.
     pub paid_micro_usd: i64,

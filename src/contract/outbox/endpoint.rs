@@ -14,6 +14,7 @@ pub struct Enable {
     pub at_ms: i64,
 }
 
+/// Tells another outbox of the app that the endpoint has disabled itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disabled {
     /// The revision of the callback settings whose endpoint it was.
@@ -26,12 +27,15 @@ pub struct Disabled {
 /// The standing of an app's endpoint with an outbox, or with all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
+    /// The worst of the outboxes', if there are several.
     pub state: EndpointState,
+    /// Attempts that failed since the last success; the most of any outbox, if there are several.
     pub consecutive_failures: u32,
-    /// UNIX seconds.
+    /// Time of the next attempt, in UNIX seconds; `None` if no callback waits.
     pub next_try_ts: Option<i64>,
-    /// Callbacks that wait, and dead letters.
+    /// Callbacks that wait to be sent.
     pub waiting: i64,
+    /// Callbacks whose schedule ended without success.
     pub dead: i64,
     /// Conversions whose cap has not been taken yet.
     pub reserving: i64,
@@ -44,7 +48,10 @@ pub enum EndpointState {
     /// There is no callback.
     #[default]
     None,
+    /// Fewer than five attempts in a row failed.
     Healthy,
+    /// At least five attempts in a row failed. Callbacks are sent less often.
     Failing,
+    /// It disabled itself by its answer. Callbacks wait until somebody enables it.
     Disabled,
 }

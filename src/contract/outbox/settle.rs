@@ -11,7 +11,9 @@ use domain::conversions::{state::Reason, table::Action};
 pub struct Settle {
     /// The reward's.
     pub transaction_id: String,
+    /// Approves, rejects or reverses it.
     pub action: Action,
+    /// The operator's words, which are not empty.
     pub reason: String,
     /// The reasons that are overridden by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -21,9 +23,13 @@ pub struct Settle {
 /// A step of `POST …/conversions/approve`, `reject` and `reverse`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettleMany {
+    /// Selects the conversions.
     pub filter: SettleFilter,
+    /// Approves, rejects or reverses each.
     pub action: Action,
+    /// The operator's words, which are not empty.
     pub reason: String,
+    /// The reasons that are overridden by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub despite: Vec<Reason>,
     /// Counts them and settles none.
@@ -36,12 +42,15 @@ pub struct SettleMany {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SettleFilter {
+    /// A name, such as `held`, as in a [`List`](super::List).
     pub status: String,
-    /// As in a [`List`].
+    /// As in a [`List`](super::List); any if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The user's id in the publisher's app; any if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
+    /// The offer of the click; any if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offer_id: Option<String>,
     /// The conversion's time in UNIX seconds, inclusive.

@@ -23,13 +23,17 @@ const OPERATOR: &str = "operator";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccountKind {
+    /// A publisher's account, used in the dashboard.
     Publisher,
+    /// The operator's account, used in the console.
     Operator,
 }
 
 impl AccountKind {
+    /// Every kind.
     pub const ALL: [Self; 2] = [Self::Publisher, Self::Operator];
 
+    /// The kind in cookie names and in the hash of an account's id.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Publisher => "publisher",
@@ -49,7 +53,9 @@ impl AccountKind {
 /// An account. A publisher's has the publisher's id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Account {
+    /// The account of this publisher.
     Publisher(PublisherId),
+    /// The only account of its kind.
     Operator,
 }
 
@@ -63,6 +69,7 @@ impl Account {
         }
     }
 
+    /// The kind, without the owner.
     pub const fn kind(&self) -> AccountKind {
         match self {
             Self::Publisher(_) => AccountKind::Publisher,

@@ -19,6 +19,7 @@ const SEPARATOR: char = '.';
 pub struct BrowserSession {
     /// The session's text.
     pub token: String,
+    /// The account that the text was issued for.
     pub account: Account,
 }
 
@@ -33,6 +34,7 @@ impl BrowserSession {
     }
 }
 
+/// The sessions of a browser, at most one for each account. The current one is first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BrowserSessions(Vec<BrowserSession>);
 
@@ -54,14 +56,17 @@ impl BrowserSessions {
         sessions
     }
 
+    /// The session that requests use; `None` if the browser is signed out.
     pub fn current(&self) -> Option<&BrowserSession> {
         self.0.first()
     }
 
+    /// All sessions, the current one first.
     pub fn all(&self) -> &[BrowserSession] {
         &self.0
     }
 
+    /// The session of an account; `None` if the browser has none for it.
     pub fn find(&self, account: &Account) -> Option<&BrowserSession> {
         self.0.iter().find(|session| session.account == *account)
     }

@@ -28,6 +28,7 @@ const MAX_CHALLENGE: usize = PREFIX.len() + 12 + 1 + 24 + 1 + 16 + 1 + 2 * RANDO
 pub enum CeremonyPurpose {
     /// The first passkey of a member with an invite.
     Registration,
+    /// A sign-in with a passkey that the member already has.
     SignIn,
     /// A fresh passkey within a session.
     StepUp,
@@ -36,8 +37,10 @@ pub enum CeremonyPurpose {
 }
 
 impl CeremonyPurpose {
+    /// Every purpose.
     pub const ALL: [Self; 4] = [Self::Registration, Self::SignIn, Self::StepUp, Self::Addition];
 
+    /// The purpose in the text of a challenge.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Registration => "registration",

@@ -7,9 +7,11 @@ use super::{account::AccountKind, challenge, session};
 /// The place that sets a cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CookieSite {
+    /// A deployment with HTTPS.
     Production,
     /// `http://localhost` with a port.
     Local {
+        /// The port in the URL, which becomes part of the cookie's name.
         port: u16,
     },
 }
@@ -47,6 +49,7 @@ impl Cookie {
         }
     }
 
+    /// The cookie's full name, with the `__Host-` prefix in production.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -92,7 +92,9 @@ fn is_unfit(char: char) -> bool {
 /// A change of an account's members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemberChange {
+    /// Gives a member another role.
     SetRole(MemberId, Role),
+    /// Ends a membership.
     Remove(MemberId),
 }
 

@@ -3,11 +3,13 @@
 use super::role::Role;
 use crate::model::api_error::ApiError;
 
+/// Refuses a call that the member's role does not permit.
 pub const ROLE_FORBIDS: ApiError = ApiError::new(
     403,
     "role_forbids",
     "your role in the account does not allow this",
 );
+/// Refuses a call that needs a fresh passkey in a session without one.
 pub const VERIFY_FIRST: ApiError = ApiError::new(
     403,
     "verify_first",
@@ -19,8 +21,11 @@ pub const VERIFY_FIRST: ApiError = ApiError::new(
 pub enum Permission {
     /// Overview, reports, suggestions and exports.
     ViewFigures,
+    /// See the report keys, without their texts.
     ViewReportKeys,
+    /// Issue and revoke report keys.
     ManageReportKeys,
+    /// See the Pub-Key itself.
     ViewPubKey,
     /// Ask for a new Pub-Key, and see whether somebody has.
     RequestPubKey,
@@ -46,9 +51,13 @@ pub enum Permission {
     ViewMembers,
     /// Invite members and withdraw invites, change roles, remove members, issue recoveries.
     ManageMembers,
+    /// Read the account's audit.
     ViewAudit,
+    /// List the member's own sessions.
     ViewOwnSessions,
+    /// End the member's own sessions.
     EndOwnSessions,
+    /// List the member's own passkeys.
     ViewOwnPasskeys,
     /// Add and remove passkeys of one's own.
     ManageOwnPasskeys,
@@ -72,6 +81,7 @@ enum Passkey {
 }
 
 impl Permission {
+    /// Every permission, in the order of the table.
     pub const ALL: [Self; 26] = [
         Self::ViewFigures,
         Self::ViewReportKeys,
@@ -132,10 +142,12 @@ impl Permission {
         }
     }
 
+    /// True if members with this role have the permission.
     pub fn is_granted_to(self, role: Role) -> bool {
         self.row().0.contains(&role)
     }
 
+    /// True if the session must have been verified by a passkey within the last 5 minutes.
     pub fn needs_fresh_passkey(self) -> bool {
         self.row().1 == Passkey::Fresh
     }

@@ -9,14 +9,20 @@ use super::account::AccountKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
+    /// Does everything in a publisher's account.
     Owner,
+    /// Manages keys and apps of a publisher, and sees its figures, rewards and audit.
     Developer,
+    /// Sees the figures of a publisher and a part of its rewards.
     Analyst,
+    /// Does everything in the operator's account.
     Admin,
+    /// Reads what the operator has except Pub-Keys, and sends callbacks again.
     Support,
 }
 
 impl Role {
+    /// Every role, the publisher's before the operator's.
     pub const ALL: [Self; 5] = [
         Self::Owner,
         Self::Developer,
@@ -25,6 +31,7 @@ impl Role {
         Self::Support,
     ];
 
+    /// The role in JSON and in storage.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Owner => "owner",
@@ -35,6 +42,7 @@ impl Role {
         }
     }
 
+    /// Parses the text of [`Self::as_str`]; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == text)
     }

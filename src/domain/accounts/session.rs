@@ -13,13 +13,16 @@ use crate::model::{
     time::{DAY_MS, HOUR_MS, MINUTE_MS},
 };
 
+/// Refuses a request whose session is missing, invalid or over.
 pub const NOT_SIGNED_IN: ApiError =
     ApiError::new(401, "not_signed_in", "no valid session came with the request");
+/// Refuses a sign-in to an account to which the browser is already signed in.
 pub const SESSION_OPEN: ApiError = ApiError::new(
     409,
     "session_open",
     "this browser is signed in to the account already: sign out first",
 );
+/// Refuses a request from a page of another account than the browser's current one.
 pub const ACCOUNT_SWITCHED: ApiError = ApiError::new(
     409,
     "account_switched",
@@ -65,7 +68,9 @@ pub enum SessionUse {
 /// The times of a session, in milliseconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionTimes {
+    /// Time of the sign-in.
     pub created_at_ms: i64,
+    /// Time of the last stored use, up to [`SEEN_MS`] before the real one.
     pub last_seen_at_ms: i64,
     /// The last passkey of this session; `None` if it began without one.
     pub verified_at_ms: Option<i64>,
@@ -83,6 +88,7 @@ impl SessionTimes {
         self.verified_at_ms.map(|at| at.saturating_add(VERIFIED_MS))
     }
 
+    /// True if a passkey verified the session less than [`VERIFIED_MS`] ago.
     pub fn is_verified(&self, now_ms: i64) -> bool {
         self.verified_until_ms().is_some_and(|until| now_ms < until)
     }

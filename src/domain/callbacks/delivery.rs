@@ -11,14 +11,18 @@ const MAX_RETRY_AFTER_MS: i64 = DAY_MS;
 /// The parts of a complete answer that decide. Header values are as received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer<'a> {
+    /// The HTTP status.
     pub status: u16,
+    /// The header `Retry-After`: seconds or an HTTP date.
     pub retry_after: Option<&'a str>,
+    /// The header `webhook-delivery`: directives separated by commas.
     pub webhook_delivery: Option<&'a str>,
 }
 
 /// The result of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome<'a> {
+    /// A complete answer, of any status.
     Answered(Answer<'a>),
     /// No complete answer: a timeout, a partial answer, a connection refused or reset; or the guard refused the call.
     Failed,
@@ -27,6 +31,7 @@ pub enum Outcome<'a> {
 /// The next step of the callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
+    /// The receiver accepted it with a 2xx.
     Delivered,
     /// It is retried at this time, in milliseconds.
     At(i64),
@@ -36,8 +41,10 @@ pub enum Next {
     Dead,
 }
 
+/// The consequences of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judgement {
+    /// The next step of this callback.
     pub next: Next,
     /// Whether to switch the endpoint off, for this callback and all others.
     pub disables: bool,

@@ -15,19 +15,24 @@ use crate::model::url_template::{self, Piece};
 /// An answer after this time is slow, in milliseconds: callbacks wait for each other's answers.
 const SLOW_MS: i64 = 3_000;
 
+/// The urgency of a [`Finding`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Rewards are lost, doubled or open to forgery.
     Problem,
+    /// It works, but could be better.
     Advice,
+    /// Nothing to change.
     Ok,
 }
 
 /// Something that a test or a URL shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
+    /// The name under which the pages keep its text.
     pub code: &'static str,
+    /// How urgent the finding is.
     pub severity: Severity,
     /// The text that it is about: a placeholder, a status, a time.
     pub subject: Option<String>,
@@ -67,8 +72,11 @@ impl Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoAnswer {
+    /// No complete answer came in time.
     Timeout,
+    /// The TLS handshake failed, for example because of the certificate.
     Tls,
+    /// No connection: the name does not resolve, or the host or its port does not answer.
     Unreachable,
     /// The answer ended before its end.
     BrokenAnswer,
@@ -77,7 +85,7 @@ pub enum NoAnswer {
 }
 
 /// An attempt's error as a publisher sees it. The engine's words for a connection that failed are left out: they would tell a
-/// closed port from a host that there is not.
+/// closed port from a host that does not exist.
 pub fn shown_error(logged: &str) -> &str {
     match logged.split_once(':') {
         Some(("no answer", _)) => "no answer",
@@ -122,9 +130,13 @@ impl NoAnswer {
 /// A receiver's answer to a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
+    /// The HTTP status.
     pub status: u16,
+    /// Time from the request to the end of the answer, in milliseconds.
     pub took_ms: i64,
+    /// The header `webhook-delivery`, as received.
     pub webhook_delivery: Option<String>,
+    /// The start of the body, with secrets masked.
     pub body: String,
 }
 

@@ -12,6 +12,7 @@ use crate::model::{CurrencyRate, MicroUsd, money::InAppAmount};
 /// did not have is `None`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fields {
+    /// The `user_id` of the click.
     pub user_id: String,
     /// In the app's currency; negative for a reversal, 0 for a notice.
     pub value: Decimal,
@@ -21,23 +22,34 @@ pub struct Fields {
     pub currency: String,
     /// Derived by Signpost and the same on every attempt. A reversal and a notice have their own.
     pub transaction_id: String,
+    /// The clicked offer.
     pub offer_id: String,
+    /// The goal that the conversion is for.
     pub goal_id: String,
+    /// The goal's `gl_val`: the advertiser's event code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal_value: Option<String>,
+    /// The app of the click, as 8 digits.
     pub app_id: String,
+    /// The Android advertising identifier of the click.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gaid: Option<String>,
+    /// The iOS advertising identifier of the click.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idfa: Option<String>,
+    /// The publisher's own value `c1` of the click.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub c1: Option<String>,
+    /// Like `c1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub c2: Option<String>,
+    /// Like `c1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub c3: Option<String>,
+    /// Like `c1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub c4: Option<String>,
+    /// Like `c1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub c5: Option<String>,
     /// ISO 3166-1 alpha-2.
@@ -47,6 +59,7 @@ pub struct Fields {
     pub click_ts: i64,
     /// Seconds since the Unix epoch.
     pub conversion_ts: i64,
+    /// The event that the callback reports.
     pub status: Status,
     /// The transaction id of the reward that a reversal takes back, or that a notice is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,10 +72,13 @@ pub struct Fields {
     pub reason: Option<String>,
 }
 
+/// The event that a callback reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
+    /// The reward is paid.
     Approved,
+    /// A paid reward is taken back.
     Reversed,
     /// Nothing is paid yet.
     Pending,
@@ -71,8 +87,10 @@ pub enum Status {
 }
 
 impl Status {
+    /// Every status, in the order in which settings list events.
     pub const ALL: [Self; 4] = [Self::Approved, Self::Reversed, Self::Pending, Self::Rejected];
 
+    /// The status as it is sent.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Approved => "approved",
@@ -110,6 +128,7 @@ impl Decimal {
         (plain && serde_json::from_str::<&RawValue>(text).is_ok()).then(|| Self(text.to_owned()))
     }
 
+    /// The text, which is a JSON number without exponent.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -135,6 +154,7 @@ impl<'de> Deserialize<'de> for Decimal {
 /// The value of a field. The variant decides how a JSON body writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
+    /// Any other text. A JSON body quotes it.
     Text(&'a str),
     /// An amount.
     Decimal(&'a Decimal),

@@ -44,6 +44,7 @@ impl Health {
         }
     }
 
+    /// True after [`FAILING_AFTER`] or more failures in a row.
     pub fn is_failing(self) -> bool {
         self.failures >= FAILING_AFTER
     }

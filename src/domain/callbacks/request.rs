@@ -213,8 +213,11 @@ impl<T> fmt::Debug for Hidden<T> {
 /// The HTTP request of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
+    /// The method, by the app's settings.
     pub method: CallbackMethod,
+    /// The full URL, with the signed query on a GET.
     pub url: String,
+    /// Names in lower case, with their values.
     pub headers: Vec<(&'static str, String)>,
     /// JSON. `None` on a GET.
     pub body: Option<String>,
@@ -255,14 +258,17 @@ impl Endpoint {
         secrets.iter().fold(text.to_owned(), mask)
     }
 
+    /// The callback URL as the operator wrote it, with macros.
     pub fn url(&self) -> &str {
         &self.url
     }
 
+    /// GET, which sends the fields in the query, or POST, which sends them in the body.
     pub fn method(&self) -> CallbackMethod {
         self.method
     }
 
+    /// True if callbacks also carry the legacy MD5 signature.
     pub fn has_legacy_md5(&self) -> bool {
         self.md5_secret.is_some()
     }

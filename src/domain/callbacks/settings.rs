@@ -10,11 +10,16 @@ use super::fields::Status;
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Callback {
+    /// The address, which may have macros if the method is GET.
     pub url: String,
+    /// The method of every request.
     pub method: CallbackMethod,
+    /// The signing secret: `whsec_` and base64.
     pub secret: String,
+    /// The secret before a rotation, which signs beside the new one; `None` once it is retired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_secret: Option<String>,
+    /// Adds an MD5 signature for older receivers; `None` sends none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub legacy_md5: Option<LegacyMd5>,
     /// The events of which the publisher is told; approved and reversed if absent.
@@ -25,13 +30,18 @@ pub struct Callback {
 /// The events of which a publisher is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Events {
+    /// A reward was paid.
     pub approved: bool,
+    /// A paid reward was taken back.
     pub reversed: bool,
+    /// A conversion is waiting and not paid yet.
     pub pending: bool,
+    /// A waiting conversion was rejected.
     pub rejected: bool,
 }
 
 impl Events {
+    /// Tells the publisher nothing.
     pub const NONE: Self = Self {
         approved: false,
         reversed: false,
@@ -39,6 +49,7 @@ impl Events {
         rejected: false,
     };
 
+    /// True if the publisher is told of this event.
     pub fn contains(self, status: Status) -> bool {
         match status {
             Status::Approved => self.approved,
@@ -50,6 +61,7 @@ impl Events {
 }
 
 impl Callback {
+    /// The events of the settings, or the default if they name none.
     pub fn events(&self) -> Events {
         let default = [Status::Approved, Status::Reversed];
         let events = self.events.as_deref().unwrap_or(&default);
@@ -73,17 +85,22 @@ impl fmt::Debug for Callback {
     }
 }
 
+/// The HTTP method of a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallbackMethod {
+    /// The fields are in the query.
     #[serde(rename = "GET")]
     Get,
+    /// The fields are a JSON body.
     #[serde(rename = "POST")]
     Post,
 }
 
+/// The signature of older receivers: [`legacy_md5`](super::signature::legacy_md5).
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LegacyMd5 {
+    /// The secret that is hashed together with the fields, of 1 to 200 characters.
     pub secret: String,
 }
 

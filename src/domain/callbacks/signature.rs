@@ -26,6 +26,7 @@ pub enum SignWith {
 }
 
 impl SignWith {
+    /// The choice as requests and the audit write it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Both => "both",

@@ -72,21 +72,29 @@ pub fn request(
 pub struct SignedContent {
     /// The header, the parameter of the query or the member of the body that has the signature.
     pub signature: &'static str,
+    /// `hmac-sha256` or `md5`.
     pub algorithm: &'static str,
+    /// The signed text, with secrets masked.
     pub content: String,
 }
 
 /// A request as people see it: every secret masked, and the texts that were signed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ShownRequest {
+    /// GET or POST.
     pub method: CallbackMethod,
+    /// The full URL, with secrets masked.
     pub url: String,
+    /// Header values by name.
     pub headers: serde_json::Map<String, serde_json::Value>,
+    /// The JSON body; `None` on a GET.
     pub body: Option<String>,
+    /// One text for each signature of the request.
     pub signed_content: Vec<SignedContent>,
 }
 
 impl ShownRequest {
+    /// Masks the request that was sent at `now_s`, in UNIX seconds.
     pub fn new(endpoint: &Endpoint, request: &Request, fields: &Fields, now_s: i64) -> Self {
         let header = |(name, value): &(&str, String)| ((*name).to_owned(), endpoint.mask(value).into());
         Self {

@@ -7,9 +7,11 @@ use crate::model::document::{Document, FieldError, check_text};
 /// Number of valid tokens of an advertiser: the newest, and the one before it so that senders can be changed over.
 pub const VALID_TOKENS: usize = 2;
 
+/// An advertiser, as a document of the operator's API.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Advertiser {
+    /// Name for the operator, 1 to 200 characters.
     pub name: String,
 }
 

@@ -20,13 +20,19 @@ const MAX_REWARDS_PER_USER_DAY: u32 = 1_000;
 /// The most ports, and the most hosts, that the operator allows for an app.
 const MAX_ALLOWED: usize = 20;
 
+/// An app, as a document of the operator's API.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct App {
+    /// The owner, which never changes.
     pub publisher_id: PublisherId,
+    /// Name for people, 1 to 200 characters.
     pub name: String,
+    /// The platform whose offers the app lists, besides those of the web.
     pub platform: Platform,
+    /// The currency of `inapp_pyt` and of rewards.
     pub currency: CurrencyRate,
+    /// The endpoint of completion callbacks; `None` sends none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<Callback>,
     /// The redirect target of a click that is refused with 403 or 410.
@@ -120,6 +126,7 @@ impl App {
         masked
     }
 
+    /// True if a secret is [`MASKED_SECRET`], as in a document that was read and sent back.
     pub fn has_masks(&mut self) -> bool {
         self.secrets().iter().any(|(_, secret)| *secret == MASKED_SECRET)
     }

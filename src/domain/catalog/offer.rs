@@ -16,20 +16,26 @@ use crate::{
 
 /// Days after a click within which a conversion is paid, unless the offer sets its own.
 pub const DEFAULT_CONVERSION_WINDOW_DAYS: u16 = 30;
+/// The longest window that an offer may set, in days.
 pub const MAX_CONVERSION_WINDOW_DAYS: u16 = 90;
 const MAX_GOALS: usize = 50;
 const MAX_CAP: u32 = 1_000_000_000;
 /// A day. A real user who converts is seldom held for longer than that.
 const MAX_SECONDS_TO_CONVERT: u32 = 86_400;
 
+/// An offer, as a document of the operator's API. Most names are those of docs/SPEC.md, "Offers response".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Offer {
+    /// The advertiser that pays, and whose token reports conversions.
     pub advertiser_id: AdvertiserId,
+    /// The event that the offer pays for.
     pub off_type: OfferType,
     /// The identifier of the promoted app.
     pub s_id: String,
+    /// Name of the app or of the offer, 1 to 200 characters.
     pub name: String,
+    /// The landing page, usually a link to a store.
     pub lp_url: String,
     /// The redirect target of a click, with macros; `lp_url` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,15 +43,22 @@ pub struct Offer {
     /// The longest click id that the advertiser's side can return, in characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub click_id_max: Option<u16>,
+    /// Address of the icon.
     pub ic_url: String,
     /// Plain text or HTML, shown as plain text.
     pub desc: String,
+    /// Categories, in the order shown.
     pub ctg: Vec<Category>,
+    /// The platform of the promoted app.
     pub os: Platform,
+    /// The countries in which the offer may be clicked.
     pub geo_tgt: GeoTarget,
+    /// 1 to 50 goals, in any order; see [`Self::goals_in_order`].
     pub goals: Vec<Goal>,
+    /// Conversions that are paid on a UTC day; `None` for no cap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion_cap: Option<Cap>,
+    /// Clicks that are redirected on a UTC day; `None` for no cap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub click_cap: Option<Cap>,
     /// The time from which the offer is live, in UNIX seconds.
@@ -54,6 +67,7 @@ pub struct Offer {
     /// The time from which the offer is no longer live, in UNIX seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_at: Option<i64>,
+    /// Days after a click within which a conversion is paid, 1 to 90; [`DEFAULT_CONVERSION_WINDOW_DAYS`] if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion_window_days: Option<u16>,
     /// How often a user is paid for a goal.
@@ -65,6 +79,7 @@ pub struct Offer {
     /// Clicks made before this time, in UNIX seconds, are paid by the current terms. It only rises.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms_since: Option<i64>,
+    /// False switches the offer off, whatever its times are.
     pub active: bool,
 }
 
@@ -79,30 +94,38 @@ pub enum OncePer {
     Click,
 }
 
+/// The countries of an offer: `geo_tgt`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeoTarget {
     /// Every country if empty.
     #[serde(default)]
     pub include: Vec<Country>,
+    /// Countries left out, also if `include` has them.
     #[serde(default)]
     pub exclude: Vec<Country>,
 }
 
 impl GeoTarget {
+    /// The targeted countries as a set.
     pub fn countries(&self) -> CountrySet {
         CountrySet::targeted(&self.include, &self.exclude)
     }
 }
 
+/// A step of an offer that is paid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
+    /// The `rid` of a tracking URL, unique over the whole service.
     pub id: GoalId,
+    /// Title, 1 to 500 characters.
     pub ttl: String,
     /// Numbered steps separated by line breaks, as plain text or HTML, shown as plain text.
     pub instr: String,
+    /// The payout in micro-USD; USD in JSON.
     pub payout_usd: MicroUsd,
+    /// Position among the goals. Goals with the same one are ordered by id.
     pub ord: u32,
     /// The advertiser's event code.
     #[serde(default)]
@@ -113,13 +136,16 @@ pub struct Goal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cap {
+    /// The period after which the cap is full again.
     pub dur: CapPeriod,
+    /// The most in a period, at most 10^9; 0 lets nothing through.
     pub lim: u32,
 }
 
 /// The only period in docs/SPEC.md, "Offers response".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CapPeriod {
+    /// From 00:00 UTC to 00:00 UTC.
     #[serde(rename = "DAILY")]
     Daily,
 }
@@ -132,6 +158,7 @@ impl Offer {
         goals
     }
 
+    /// The window of the offer, or the default, in days.
     pub fn conversion_window_days(&self) -> u16 {
         self.conversion_window_days
             .unwrap_or(DEFAULT_CONVERSION_WINDOW_DAYS)

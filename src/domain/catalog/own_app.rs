@@ -24,6 +24,7 @@ pub const CURRENCY: &str = "currency";
 /// An app as its publisher sees it. No secret is in it.
 #[derive(Debug, Serialize)]
 pub struct OwnApp<'a> {
+    /// The 8-digit id.
     pub app_id: AppId,
     name: &'a str,
     platform: Platform,
@@ -49,6 +50,7 @@ struct OwnCallback<'a> {
 }
 
 impl<'a> OwnApp<'a> {
+    /// The publisher's view of an app. `revision` is that of its last change.
     pub fn of(app_id: AppId, app: &'a App, revision: i64) -> Self {
         let callback = app.callback.as_ref().map(|callback| {
             let told = callback.events();
@@ -221,6 +223,7 @@ fn renew<T>(secret: &mut T, previous: &mut Option<T>, new: T) {
     previous.get_or_insert(former);
 }
 
+/// Signs callbacks with a new secret, and for now with the one before it too.
 pub fn renew_callback_secret(callback: &mut Callback, new: String) {
     renew(&mut callback.secret, &mut callback.previous_secret, new);
 }
@@ -243,10 +246,12 @@ pub struct NewApp {
 }
 
 impl NewApp {
+    /// Name for people, 1 to 200 characters.
     pub fn name(&self) -> &str {
         &self.name
     }
 
+    /// The app's first document, without callback, limits and blocked offers.
     pub fn of(self, publisher_id: PublisherId) -> App {
         App {
             publisher_id,

@@ -15,17 +15,21 @@ const DEFAULT_MAX_APPS: u32 = 20;
 /// The most that the operator may allow.
 const MOST_APPS: u32 = 1_000;
 
+/// A publisher, as a document of the operator's API.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Publisher {
+    /// Name for people, 1 to 200 characters.
     pub name: String,
+    /// False refuses its offers and clicks with [`PUBLISHER_NOT_APPROVED`].
     pub approved: bool,
-    /// How many apps it may have until it can set up no more by itself; [`DEFAULT_MAX_APPS`] if absent.
+    /// Apps that it may have before it can set up no more by itself, at most 1,000; 20 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_apps: Option<u32>,
 }
 
 impl Publisher {
+    /// The limit in force: the operator's, or the default.
     pub fn max_apps(&self) -> u32 {
         self.max_apps.unwrap_or(DEFAULT_MAX_APPS)
     }

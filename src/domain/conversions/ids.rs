@@ -8,9 +8,11 @@ use crate::{model::AppId, tracking::click_id::Nonce};
 /// The key of a conversion's row. Each click and goal has one row and at most one reward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RowKey<'a> {
+    /// The app of the click.
     pub app: AppId,
     /// The number of the outbox that keeps it.
     pub shard: u8,
+    /// The identity of the click.
     pub nonce: Nonce,
     /// The id of the paid goal, also if the sender named it by its event code or not at all.
     pub goal: &'a str,
@@ -22,7 +24,9 @@ const DOMAIN: &[u8] = b"signpost transaction 2\0";
 /// The kinds of transaction ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
+    /// The payment of a reward.
     Reward,
+    /// The reversal of that payment.
     Reversal,
     /// The notice that a conversion is pending.
     Pending,

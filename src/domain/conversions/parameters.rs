@@ -15,6 +15,7 @@ use crate::{
     },
 };
 
+/// The answer to a postback whose click id is malformed or forged.
 pub const INVALID_CLICK_ID: ApiError = ApiError::new(400, "invalid_click_id", "click_id is not a click id");
 
 impl OpenError {
@@ -71,6 +72,7 @@ pub struct Postback<'a> {
     pub goal: Option<Cow<'a, str>>,
     /// The sender's own id of the conversion.
     pub txn: Option<Cow<'a, str>>,
+    /// Approved if the postback has none.
     pub status: Status,
     /// The sender's words for it.
     pub reason: Option<Cow<'a, str>>,

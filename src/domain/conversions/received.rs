@@ -22,7 +22,9 @@ const HIDDEN: &str = "…";
 /// A parameter as the operator sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShownParameter {
+    /// The name as sent, or its length if it may be a secret.
     pub name: String,
+    /// The decoded value, or its length if it may be a secret or name a person.
     pub value: String,
 }
 
@@ -56,6 +58,7 @@ pub fn shown_parameters(query: &str, form: Option<&str>) -> Vec<ShownParameter> 
 pub struct Candidates<'a> {
     /// In the form of a click id.
     pub click_ids: Vec<Cow<'a, str>>,
+    /// Values of `token`, which may be forged.
     pub tokens: Vec<Cow<'a, str>>,
 }
 
@@ -90,6 +93,7 @@ pub struct Pasted<'a> {
 }
 
 impl<'a> Pasted<'a> {
+    /// Splits the text. Credentials, the port and the fragment are dropped.
     pub fn parse(text: &'a str) -> Self {
         let text = text.trim();
         let text = text.split_once('#').map_or(text, |(before, _)| before);

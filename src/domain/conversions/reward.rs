@@ -9,12 +9,14 @@ use crate::{
 /// The amounts paid for a conversion. They are fixed when it is committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amounts {
+    /// The amount that the advertiser owes.
     pub payout: MicroUsd,
     /// In the app's currency, in units of its last decimal. At most 10^21, which is too large for an SQLite integer.
     pub value: InAppAmount,
 }
 
 impl Amounts {
+    /// The amounts of a payout, converted and rounded by the app's currency.
     pub fn new(payout: MicroUsd, rate: &CurrencyRate) -> Self {
         Self {
             payout,

@@ -4,31 +4,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::api_error::ApiError;
 
+/// The answer for [`Reason::Capped`].
 pub const CONVERSION_CAPPED: ApiError = ApiError::new(
     409,
     "conversion_capped",
     "the offer has reached its conversion cap for this UTC day",
 );
+/// The answer for [`Reason::WindowClosed`], and to a postback of a click past its life.
 pub const CONVERSION_WINDOW_CLOSED: ApiError = ApiError::new(
     410,
     "conversion_window_closed",
     "the click is older than the offer's conversion window",
 );
+/// The answer for [`Reason::DuplicateTxn`].
 pub const DUPLICATE_TXN: ApiError = ApiError::new(
     409,
     "duplicate_txn",
     "txn was already used for another conversion of this goal",
 );
+/// The answer for [`Reason::AlreadyRewarded`].
 pub const ALREADY_REWARDED: ApiError = ApiError::new(
     409,
     "already_rewarded",
     "the user was already rewarded for this goal by another click",
 );
+/// The refusal for [`Reason::TooFast`]. A sender is told `pending` instead, since the reason holds.
 pub const TOO_FAST: ApiError = ApiError::new(
     409,
     "too_fast",
     "the conversion came sooner after its click than the offer allows",
 );
+/// The refusal for [`Reason::TooManyToday`]. A sender is told `pending` instead, since the reason holds.
 pub const TOO_MANY_TODAY: ApiError = ApiError::new(
     409,
     "too_many_today",
@@ -39,14 +45,19 @@ pub const TOO_MANY_TODAY: ApiError = ApiError::new(
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
+    /// The goal was reached and is to be paid. The default.
     #[default]
     Approved,
+    /// The goal was reached and may be paid later.
     Pending,
+    /// The goal is not to be paid.
     Rejected,
+    /// A paid conversion is to be taken back.
     Reversed,
 }
 
 impl Status {
+    /// Every status.
     pub const ALL: [Self; 4] = [Self::Approved, Self::Pending, Self::Rejected, Self::Reversed];
 
     /// Parses one of the four names in any case. Numbers are refused, because networks disagree on what 1 and 2 mean.
@@ -56,6 +67,7 @@ impl Status {
             .find(|status| status.as_str().eq_ignore_ascii_case(text))
     }
 
+    /// The status in postbacks, answers and the log.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Approved => "approved",
@@ -70,6 +82,7 @@ impl Status {
 /// every event waits for it.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
+    /// Reported as pending, and not paid yet.
     Pending,
     /// Earned, and not paid before the operator approves it. The advertiser and the publisher are told that it is pending.
     Held(Reason),
@@ -89,15 +102,22 @@ pub enum State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum Reason {
+    /// The click is older than the offer's conversion window.
     WindowClosed,
+    /// Another click of this goal has the sender's `txn`.
     DuplicateTxn,
+    /// Another click paid the user for this goal, which the offer pays once for each user.
     AlreadyRewarded,
+    /// The conversion came sooner after its click than the offer allows. Holds.
     TooFast,
+    /// The user has as many rewards on this UTC day as the app allows. Holds.
     TooManyToday,
+    /// The offer's conversion cap for this UTC day is spent.
     Capped,
 }
 
 impl Reason {
+    /// Every reason, in the order in which they are judged.
     pub const ALL: [Self; 6] = [
         Self::WindowClosed,
         Self::DuplicateTxn,
@@ -107,6 +127,7 @@ impl Reason {
         Self::Capped,
     ];
 
+    /// The answer to a sender whose conversion this refuses.
     pub fn refusal(self) -> ApiError {
         match self {
             Self::WindowClosed => CONVERSION_WINDOW_CLOSED,
@@ -118,10 +139,12 @@ impl Reason {
         }
     }
 
+    /// The code of that answer, which also names the reason in JSON and in storage.
     pub fn code(self) -> &'static str {
         self.refusal().code
     }
 
+    /// The reason with this code; `None` for any other text.
     pub fn parse(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.code() == code)
     }

@@ -6,12 +6,15 @@ use serde::{Deserialize, Serialize};
 use super::state::{Movement, Reason, State, Status};
 use crate::model::api_error::ApiError;
 
+/// The answer for [`Step::Missing`].
 pub const UNKNOWN_CONVERSION: ApiError = ApiError::new(404, "not_found", "there is no such conversion");
+/// The answer for [`Step::Conflict`].
 pub const WRONG_STATE: ApiError = ApiError::new(
     409,
     "wrong_state",
     "the state of the conversion does not allow the action",
 );
+/// The answer to an action that would pay or take back the reward of an erased user.
 pub const USER_ERASED: ApiError = ApiError::new(
     409,
     "user_erased",
@@ -32,14 +35,19 @@ pub enum Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
+    /// Pays a conversion that is not paid.
     Approve,
+    /// Ends a conversion that was not paid.
     Reject,
+    /// Takes a paid reward back.
     Reverse,
 }
 
 impl Action {
+    /// Every action.
     pub const ALL: [Self; 3] = [Self::Approve, Self::Reject, Self::Reverse];
 
+    /// The name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Approve => "approve",

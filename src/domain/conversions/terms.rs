@@ -9,6 +9,7 @@ use crate::{
     model::{AdvertiserId, CurrencyRate, PublisherId, api_error::ApiError, time::SECOND_MS},
 };
 
+/// The answer to a postback that names a goal which the terms lack.
 pub const UNKNOWN_GOAL: ApiError = ApiError::new(
     400,
     "unknown_goal",
@@ -18,30 +19,38 @@ pub const UNKNOWN_GOAL: ApiError = ApiError::new(
 /// A revision of an offer's terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferTerms {
+    /// The advertiser whose token must report the conversion.
     pub advertiser_id: AdvertiserId,
+    /// Days after the click within which a conversion is paid.
     pub conversion_window_days: u16,
+    /// How often a user is paid for a goal.
     #[serde(default)]
     pub once_per: OncePer,
     /// In display order: by `ord`, then by id.
     pub goals: Vec<GoalTerms>,
 }
 
+/// The terms of one goal of an offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoalTerms {
+    /// The goal's id, also if the offer no longer has it.
     pub id: String,
     /// The advertiser's event code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gl_val: Option<String>,
+    /// The payout in micro-USD.
     pub payout_micro_usd: i64,
 }
 
 /// A revision of an app's terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppTerms {
+    /// The currency that converts the payout to the reward.
     pub currency: CurrencyRate,
 }
 
 impl OfferTerms {
+    /// The terms of an offer as it is now.
     pub fn of(offer: &Offer) -> Self {
         let goal = |goal: &crate::catalog::Goal| GoalTerms {
             id: goal.id.as_str().to_owned(),
@@ -66,12 +75,14 @@ impl OfferTerms {
         self.goal_by_id(named).or_else(|| self.goals.iter().find(by_code))
     }
 
+    /// The goal with this id; `None` for an event code or an unknown id.
     pub fn goal_by_id(&self, id: &str) -> Option<&GoalTerms> {
         self.goals.iter().find(|goal| goal.id == id)
     }
 }
 
 impl AppTerms {
+    /// The terms of an app as it is now.
     pub fn of(app: &App) -> Self {
         Self {
             currency: app.currency.clone(),
@@ -84,6 +95,7 @@ impl AppTerms {
 pub struct CurrentOffer {
     /// The revision of the offer's last change: of two, the higher one is newer.
     pub revision: i64,
+    /// The offer's terms that new clicks seal.
     pub terms: TermsInForce,
     /// Conversions for each UTC day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,11 +105,14 @@ pub struct CurrentOffer {
     pub min_seconds_to_convert: Option<u32>,
 }
 
-/// The same of an app.
+/// The values of an app that apply to every conversion, whenever its click was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CurrentApp {
+    /// The revision of the app's last change.
     pub revision: i64,
+    /// The app's terms that new clicks seal.
     pub terms: TermsInForce,
+    /// The owner of the app.
     pub publisher_id: PublisherId,
     /// The revision of its callback settings.
     pub callback_revision: i64,

@@ -8,6 +8,7 @@ use crate::model::{
     mac::{self, MacKeys, lower_hex},
 };
 
+/// The answer to a postback whose token is unknown, revoked or another advertiser's.
 pub const INVALID_TOKEN: ApiError = ApiError::new(
     401,
     "invalid_token",
@@ -27,7 +28,9 @@ const MAX_TOKEN: usize = PREFIX.len() + 64 + 1 + 16 + 1 + 2 * RANDOM + mac::SUFF
 /// A token that was issued. It may have been revoked since.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
+    /// The advertiser that the token reports for.
     pub advertiser: AdvertiserId,
+    /// The token's number among the advertiser's.
     pub serial: Serial,
 }
 
@@ -71,7 +74,7 @@ impl Token {
         Self::read(text).map(|(token, _)| token)
     }
 
-    /// What comes before the random part, and what comes after it.
+    /// The token before the random part, and the text from the random part on.
     fn read(text: &str) -> Option<(Self, Option<&str>)> {
         let (advertiser, rest) = text.strip_prefix(PREFIX)?.split_once('_')?;
         let (serial, rest) = match rest.split_once('_') {

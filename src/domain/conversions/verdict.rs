@@ -1,4 +1,4 @@
-//! What the answer to a postback means, and what would mend it, in words for people in ad operations.
+//! Explains the answer to a postback, and how to mend it, in words for people in ad operations.
 
 use super::state::{Reason, Status};
 
@@ -10,11 +10,12 @@ pub fn taken_code(status: Status, is_duplicate: bool) -> &'static str {
     if is_duplicate { DUPLICATE } else { status.as_str() }
 }
 
+/// The explanation of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// What happened.
+    /// The event, in one sentence.
     pub verdict: &'static str,
-    /// What would mend it.
+    /// The action that would mend it.
     pub remedy: &'static str,
 }
 

@@ -10,14 +10,18 @@ use serde_json::json;
 /// An error answer. `message` is for people. `code` is for programs and never changes once released.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
+    /// The HTTP status.
     pub status: u16,
+    /// The `code` of the body, such as `not_found`.
     pub code: &'static str,
+    /// The `error` of the body.
     pub message: Cow<'static, str>,
     /// Seconds after which the same request may succeed; sent as `Retry-After`.
     pub retry_after_s: Option<u32>,
 }
 
 impl ApiError {
+    /// An error without a time to retry.
     pub const fn new(status: u16, code: &'static str, message: &'static str) -> Self {
         Self {
             status,
@@ -27,6 +31,7 @@ impl ApiError {
         }
     }
 
+    /// The same error, to be retried after this many seconds.
     pub const fn retry_after(mut self, seconds: u32) -> Self {
         self.retry_after_s = Some(seconds);
         self
@@ -50,26 +55,34 @@ impl ApiError {
 pub mod common {
     use super::ApiError;
 
+    /// The body does not parse as JSON, or is JSON of the wrong shape.
     pub const INVALID_JSON: ApiError = ApiError::new(400, "invalid_json", "the body is not valid JSON");
+    /// A required field or parameter is absent or empty.
     pub const MISSING_FIELD: ApiError = ApiError::new(400, "missing_field", "a required field is missing");
+    /// The path, or the resource that it names, does not exist.
     pub const NOT_FOUND: ApiError = ApiError::new(404, "not_found", "there is nothing at this address");
+    /// The path exists, but not with this method.
     pub const METHOD_NOT_ALLOWED: ApiError = ApiError::new(
         405,
         "method_not_allowed",
         "this address does not answer that method",
     );
+    /// The body exceeds the limit of its path.
     pub const PAYLOAD_TOO_LARGE: ApiError = ApiError::new(
         413,
         "payload_too_large",
         "the body is larger than this address takes",
     );
+    /// The `Content-Type` is none that the path accepts.
     pub const UNSUPPORTED_MEDIA_TYPE: ApiError = ApiError::new(
         415,
         "unsupported_media_type",
         "this address does not take that Content-Type",
     );
+    /// A fault of Signpost. The log has the cause.
     pub const INTERNAL_ERROR: ApiError =
         ApiError::new(500, "internal_error", "something went wrong on our side");
+    /// A part of Signpost is out of reach or not ready. The request may be sent again.
     pub const UNAVAILABLE: ApiError =
         ApiError::new(503, "unavailable", "temporarily unavailable, try again shortly").retry_after(2);
     /// A concurrency limit was reached. Nothing was done for the request.

@@ -33,10 +33,12 @@ impl Country {
         self.0
     }
 
+    /// The country at an index; `None` from [`COUNTRIES`] on.
     pub fn from_index(index: u8) -> Option<Self> {
         (usize::from(index) < COUNTRIES).then_some(Self(index))
     }
 
+    /// The two letters, in upper case.
     pub fn as_str(self) -> &'static str {
         let at = usize::from(self.0) * 2;
         CODES
@@ -94,11 +96,13 @@ impl CountrySet {
         set
     }
 
+    /// True if the country is in the set.
     pub fn contains(&self, country: Country) -> bool {
         let (byte, bit) = byte_and_bit(country);
         self.0.get(byte).is_some_and(|byte| byte & bit != 0)
     }
 
+    /// Adds a country.
     pub fn insert(&mut self, country: Country) {
         let (byte, bit) = byte_and_bit(country);
         if let Some(byte) = self.0.get_mut(byte) {
@@ -118,6 +122,7 @@ impl CountrySet {
         self.0
     }
 
+    /// The set with these [`Self::bits`].
     pub fn from_bits(bits: [u8; 32]) -> Self {
         Self(bits)
     }

@@ -20,6 +20,7 @@ pub const EDGE_KEYS: &str = "EDGE_KEYS";
 /// SHA-256 of a credential.
 pub type CredentialHash = [u8; 32];
 
+/// The hash under which a credential is stored or looked up.
 pub fn hash(credential: &str) -> CredentialHash {
     Sha256::digest(credential.as_bytes()).into()
 }

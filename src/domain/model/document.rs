@@ -12,8 +12,10 @@ use crate::model::{
     url_template::check_characters,
 };
 
+/// The answer to a field of the wrong type, form or range.
 pub const INVALID_FIELD: ApiError =
     ApiError::new(400, "invalid_field", "a field has a value it may not have");
+/// The answer to a field that the resource does not have.
 pub const UNKNOWN_FIELD: ApiError = ApiError::new(400, "unknown_field", "a field is not known");
 
 /// Tells a document from the same one with a change: the beginning of its hash.
@@ -24,11 +26,14 @@ pub fn tag(document: &str) -> String {
 /// A field with an invalid value. `path` is like `goals[1].payout_usd`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
+    /// The place in the document, by names and indices.
     pub path: String,
+    /// A phrase to put after the path: `must be …`.
     pub problem: String,
 }
 
 impl FieldError {
+    /// An error at a path.
     pub fn new(path: impl Into<String>, problem: impl Into<String>) -> Self {
         Self {
             path: path.into(),

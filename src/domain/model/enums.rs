@@ -7,7 +7,10 @@ macro_rules! closed_lists {
     ($($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal),* $(,)? })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name { $(#[serde(rename = $text)] $variant),* }
+        pub enum $name { $(
+            /// One of the values; [`Self::as_str`] has its text.
+            #[serde(rename = $text)] $variant
+        ),* }
 
         impl $name {
             /// Every value, in the specification's order.
@@ -28,6 +31,7 @@ macro_rules! closed_lists {
                 self as u8
             }
 
+            /// The value with this [`Self::code`]; `None` for any other number.
             pub fn from_code(code: u8) -> Option<Self> {
                 Self::ALL.get(usize::from(code)).copied()
             }

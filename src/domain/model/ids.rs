@@ -24,6 +24,7 @@ macro_rules! ids {
                 is_id(text).then(|| Self(text.to_owned()))
             }
 
+            /// The id as the operator wrote it. Case counts.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -71,6 +72,7 @@ impl AppId {
         (number < 100_000_000).then_some(Self(number))
     }
 
+    /// The id as a number, without its leading zeros.
     pub fn number(self) -> u32 {
         self.0
     }

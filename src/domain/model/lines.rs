@@ -147,6 +147,7 @@ pub struct LineError {
     /// The column or member with the error, if it is a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<Cow<'static, str>>,
+    /// The problem, in words.
     pub message: String,
 }
 
@@ -159,6 +160,7 @@ pub struct LineErrors {
 }
 
 impl LineErrors {
+    /// Counts an error, and lists it if it is among the first 20 by line. `column` is as in [`LineError`].
     pub fn add(&mut self, line: i64, column: Option<Cow<'static, str>>, message: impl Into<String>) {
         self.count += 1;
         // Errors may arrive out of order: an import applies one kind of resource after the other.
@@ -182,6 +184,7 @@ impl LineErrors {
         self.stopped_early = true;
     }
 
+    /// True if no error was added.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

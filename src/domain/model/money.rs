@@ -46,10 +46,12 @@ impl<'de> Deserialize<'de> for MicroUsd {
 pub struct CurrencyRate {
     /// The publisher's name for the currency, the `cur` of `inapp_pyt`.
     pub name: String,
+    /// The units that a dollar is worth.
     pub per_usd: PerUsd,
     /// Decimals of an amount, 0 to 6.
     #[serde(default)]
     pub decimals: u8,
+    /// The rounding of amounts; down if absent.
     #[serde(default)]
     pub rounding: Rounding,
 }
@@ -80,8 +82,10 @@ impl<'de> Deserialize<'de> for PerUsd {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rounding {
+    /// Towards zero, since payouts are not negative. The default.
     #[default]
     Down,
+    /// To the next higher unit of the last decimal.
     Up,
     /// To the nearest, with halves rounded up.
     Nearest,

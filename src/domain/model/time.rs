@@ -9,9 +9,13 @@ use std::{
 use chrono::{DateTime, Days, NaiveDate, SecondsFormat};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
+/// A second in milliseconds.
 pub const SECOND_MS: i64 = 1_000;
+/// A minute in milliseconds.
 pub const MINUTE_MS: i64 = 60 * SECOND_MS;
+/// An hour in milliseconds.
 pub const HOUR_MS: i64 = 60 * MINUTE_MS;
+/// A UTC day in milliseconds. UNIX time has no leap seconds.
 pub const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// The last second of the year 9999, in UNIX seconds: the latest time that an operator may set.

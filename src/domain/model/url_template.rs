@@ -36,6 +36,7 @@ pub fn check_characters(url: &str) -> Result<(), &'static str> {
 /// A part of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece<'t> {
+    /// Text between macros; may be empty.
     Text(&'t str),
     /// The name between the braces.
     Macro(&'t str),

@@ -25,9 +25,13 @@ const OVERDUE_S: u32 = 5;
 /// The data of the requesting app that a page needs.
 #[derive(Clone, Debug)]
 pub struct AppListing {
+    /// The app in tracking URLs.
     pub id: AppId,
+    /// The app sees offers of this platform and of the web.
     pub platform: Platform,
+    /// The currency of `inapp_pyt`.
     pub currency: CurrencyRate,
+    /// Offers that the app does not show, in any order.
     pub blocked: Vec<OfferId>,
     /// Whether its clicks must be signed.
     pub signs_clicks: bool,
@@ -36,6 +40,7 @@ pub struct AppListing {
 /// A chunk of bodies is missing, or lacks a body that the listing refers to. `key` is as in [`Part`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingChunk {
+    /// The chunk to load.
     pub key: String,
 }
 
@@ -44,6 +49,7 @@ pub struct MissingChunk {
 pub struct Part<'a> {
     /// The chunk's key; empty if the listing is damaged.
     pub key: &'a str,
+    /// Rows of the listing.
     pub rows: &'a [u32],
 }
 

@@ -17,17 +17,21 @@ use crate::model::{
 pub const MAX_BODY: usize = 65_536;
 /// The most offers on a page.
 pub const MAX_SIZE: u32 = 1_000;
-/// The most filters in a request, and the most values in a filter.
+/// The most filters in a request.
 pub const MAX_FILTERS: usize = 64;
+/// The most values in a filter.
 pub const MAX_VALUES: usize = 1_000;
 
+/// The answer to a `page` that is not a positive integer.
 pub const INVALID_PAGE: ApiError = ApiError::new(
     400,
     "invalid_page",
     "page must be an integer from 1 to 4294967295",
 );
+/// The answer to a `size` that is not from 1 to [`MAX_SIZE`].
 pub const INVALID_SIZE: ApiError =
     ApiError::new(400, "invalid_size", "size must be an integer from 1 to 1000");
+/// The answer to a wrong `filt`. Its message names the place.
 pub const INVALID_FILTER: ApiError = ApiError::new(400, "invalid_filter", "filt is not a list of filters");
 
 /// A valid request in canonical form.
@@ -45,8 +49,11 @@ pub struct OffersRequest {
 /// and without duplicates.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Filter {
+    /// `offer_type`.
     OfferType(Vec<OfferType>),
+    /// `platform`.
     Platform(Vec<Platform>),
+    /// `country`, by the offer's targeted countries.
     Country(Vec<Country>),
     /// May have no values, because texts that cannot be an offer's id are left out.
     OfferId(Vec<OfferId>),

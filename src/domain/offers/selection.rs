@@ -16,7 +16,9 @@ use crate::{
 /// The rows of one page, in order, and the number of rows on all pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
+    /// Rows of the listing, ascending.
     pub rows: Vec<u32>,
+    /// The `total` of the response.
     pub total: u32,
 }
 
@@ -31,6 +33,7 @@ pub struct Selector {
 }
 
 impl Selector {
+    /// A selector without bitmaps.
     pub fn new(listing: Listing) -> Self {
         let cells = |count: usize| std::iter::repeat_with(OnceCell::new).take(count).collect();
         Self {
@@ -41,6 +44,7 @@ impl Selector {
         }
     }
 
+    /// The listing that the rows refer to.
     pub fn listing(&self) -> &Listing {
         &self.listing
     }

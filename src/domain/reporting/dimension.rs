@@ -3,16 +3,24 @@
 /// A column that rows may be grouped, filtered and ordered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dimension {
+    /// The UTC day, `YYYY-MM-DD`.
     Date,
+    /// The app, by its 8-digit id.
     App,
+    /// ISO 3166-1 alpha-2, upper case.
     Country,
+    /// The spot in the app; the `placement` of a click for own facts.
     PlacementId,
+    /// The ad that was shown; the offer for own facts.
     AdTag,
+    /// The network that paid; [`OWN_DEMAND_SOURCE`] for own facts.
     DemandSource,
+    /// The version of the SDK; `api` for own facts.
     SdkV,
 }
 
 impl Dimension {
+    /// Every dimension, in the specification's order.
     pub const ALL: [Self; 7] = [
         Self::Date,
         Self::App,
@@ -36,6 +44,7 @@ impl Dimension {
         }
     }
 
+    /// The dimension with this name in a request; `None` for any other text.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dimension| dimension.name() == name)
     }

@@ -51,13 +51,17 @@ pub const PAGE_TOO_LARGE: ApiError = ApiError::new(
 /// A stored segment, described without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentRef {
+    /// Identifies the segment to its [`Source`].
     pub id: i64,
+    /// The day of all its facts.
     pub day: UtcDay,
+    /// The number of rows, which its columns must have.
     pub rows: u32,
 }
 
 /// The storage of segments.
 pub trait Source {
+    /// The reason why the storage failed.
     type Error;
 
     /// The segments of both layers from the day `first` to `last`, both included.
@@ -105,10 +109,13 @@ impl Default for Budget {
 /// The reason why a query has no page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineError<E> {
+    /// The storage failed.
     Source(E),
     /// A segment is damaged. It is never skipped, because the numbers would be wrong.
     Corrupt {
+        /// The [`SegmentRef::id`].
         segment: i64,
+        /// The damaged column, and what is wrong with it.
         cause: Corrupt,
     },
     /// More groups than the budget allows, or no memory for the smallest part: [`RESULT_TOO_LARGE`].

@@ -8,6 +8,7 @@ use crate::model::{PublisherId, time::MINUTE_MS};
 /// How long an export can be read after it was made. A page reads it at once.
 pub const LIFE_MS: i64 = 5 * MINUTE_MS;
 
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExportFormat {
@@ -20,6 +21,7 @@ pub enum ExportFormat {
 }
 
 impl ExportFormat {
+    /// The format that the rows are rendered in.
     pub fn format(self) -> Format {
         match self {
             Self::Csv => Format::Csv,

@@ -22,6 +22,7 @@ use crate::model::{
     time::UtcDay,
 };
 
+/// The answer to an upload with a wrong line, or beyond the limits of a day.
 pub const INVALID_FACTS: ApiError =
     ApiError::new(400, "invalid_facts", "nothing was kept: some lines are wrong");
 
@@ -33,6 +34,7 @@ pub const MAX_LINE: usize = 16 << 10;
 pub struct Outcome {
     /// Rows received.
     pub rows: u64,
+    /// The wrong lines.
     pub errors: LineErrors,
 }
 

@@ -1,11 +1,15 @@
 //! The formats of a report, chosen by the request's `Accept` header (RFC 9110, section 12.5.1), or by name for an export.
 
+/// The format of a report's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
+    /// One object with `rows`. The default.
     Json,
+    /// A header and a row on each line (RFC 4180).
     Csv,
     /// CSV in which no text is a formula. Only exports have it.
     SpreadsheetCsv,
+    /// A JSON row on each line.
     Ndjson,
 }
 

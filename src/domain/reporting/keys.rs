@@ -13,6 +13,7 @@ pub const INVALID_API_KEY: ApiError = ApiError::new(401, "invalid_api_key", "inv
 /// The setting that holds the MAC keys.
 pub const SETTING: &str = "REPORT_KEY_MAC";
 
+/// Begins every key.
 pub const PREFIX: &str = "sk_";
 /// The bytes of the random part.
 const RANDOM: usize = 16;

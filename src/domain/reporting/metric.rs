@@ -5,15 +5,20 @@ use std::cmp::Ordering;
 /// A number of a fact that reports add up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
+    /// Requests for an ad.
     AdRequests,
+    /// Requests that were answered with an ad.
     AdResponses,
+    /// Ads that were shown.
     Impressions,
+    /// Ads that were clicked.
     Clicks,
     /// In micro-USD. Only revenue may be negative, because of reversals.
     Revenue,
 }
 
 impl Measure {
+    /// Every measure, in the order of [`Sums`].
     pub const ALL: [Self; 5] = [
         Self::AdRequests,
         Self::AdResponses,
@@ -43,22 +48,31 @@ pub const MAX_OF_A_DAY: i64 = 1 << 53;
 /// A metric of a report. docs/SPEC.md, "Report query".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
+    /// A measure itself.
     Sum(Measure),
+    /// Revenue per thousand impressions, in USD.
     Ecpm,
+    /// Responses per request.
     FillRate,
+    /// Impressions per response.
     ShowRate,
+    /// Clicks per impression.
     ClickRate,
 }
 
 /// A metric as a quotient of sums, in millionths of its unit: `sum(numerator) × factor ÷ sum(denominator)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ratio {
+    /// The sum above the line.
     pub numerator: Measure,
+    /// 1,000 for ecpm. A rate needs a million, because counts are whole.
     pub factor: i64,
+    /// The sum below the line. If it is 0, the metric is 0.
     pub denominator: Measure,
 }
 
 impl Metric {
+    /// Every metric, in the specification's order.
     pub const ALL: [Self; 9] = [
         Self::Sum(Measure::AdRequests),
         Self::Sum(Measure::AdResponses),
@@ -86,6 +100,7 @@ impl Metric {
         }
     }
 
+    /// The metric with this name in a request; `None` for any other text.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|metric| metric.name() == name)
     }

@@ -15,6 +15,7 @@ pub struct Number {
 }
 
 impl Number {
+    /// A metric of a row with these sums; 0 if it divides by 0.
     pub fn of(metric: Metric, sums: &Sums) -> Self {
         let Some(ratio) = metric.ratio() else {
             let measure = metric.measures().next().unwrap_or(Measure::Revenue);

@@ -13,7 +13,9 @@ pub const MAX_BYTES: usize =
 /// A page of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
+    /// The requested dimensions, in the order of the request.
     pub dimensions: Vec<Dimension>,
+    /// The requested metrics, in the order of the request.
     pub metrics: Vec<Metric>,
     /// The number of rows on all pages.
     pub total: u64,
@@ -25,6 +27,7 @@ pub struct Page {
 }
 
 impl Page {
+    /// A page without rows.
     pub fn new(dimensions: Vec<Dimension>, metrics: Vec<Metric>) -> Self {
         Self {
             dimensions,
@@ -70,6 +73,7 @@ impl Page {
             + self.sums.capacity() * size_of::<Sums>()
     }
 
+    /// Number of rows on this page.
     pub fn rows(&self) -> usize {
         self.sums.len()
     }
@@ -100,6 +104,7 @@ impl Page {
 pub struct Row<'p> {
     page: &'p Page,
     at: usize,
+    /// The sums of all measures; those that the query does not need may be 0.
     pub sums: &'p Sums,
 }
 

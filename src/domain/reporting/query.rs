@@ -12,6 +12,7 @@ use crate::model::time::UtcDay;
 /// A checked query. Each list is in the order of the request, without repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
+    /// The first day, included.
     pub start: UtcDay,
     /// The last day, included; at most 90 days after `start`.
     pub end: UtcDay,
@@ -34,21 +35,27 @@ pub struct Query {
 /// passes. Countries are upper case, a date is `YYYY-MM-DD`, an app is its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
+    /// The dimension whose values are compared.
     pub dimension: Dimension,
+    /// The accepted values.
     pub values: Vec<String>,
 }
 
 /// One sort key of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
+    /// The column that is compared.
     pub column: Column,
+    /// False for descending.
     pub ascending: bool,
 }
 
 /// A column that rows can be ordered by: a requested dimension, or any metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
+    /// Compared bytewise.
     Dimension(Dimension),
+    /// Compared exactly, before rounding.
     Metric(Metric),
 }
 
@@ -62,8 +69,9 @@ pub const MAX_PAGE: u64 = 1 << 53;
 pub const MAX_COUNT: u32 = 50_000;
 /// Rows on a page when the query has no count.
 pub const DEFAULT_COUNT: u32 = 10_000;
-/// The most filters in a query, and the most values in a filter.
+/// The most filters in a query.
 pub const MAX_FILTERS: usize = 64;
+/// The most values in a filter.
 pub const MAX_VALUES: usize = 1_000;
 /// The most columns in `order_by`.
 pub const MAX_ORDER: usize = 16;

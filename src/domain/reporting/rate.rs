@@ -9,6 +9,7 @@ pub const INTERVAL_MS: i64 = 2_000;
 /// The value of the header `RateLimit-Policy`.
 pub const POLICY: &str = r#""report";q=1;w=2"#;
 
+/// The answer to a request that comes too soon. [`Verdict::refusal`] has the exact wait.
 pub const RATE_LIMIT_EXCEEDED: ApiError =
     ApiError::new(429, "rate_limit_exceeded", "rate limit exceeded").retry_after(2);
 
@@ -36,6 +37,7 @@ impl Verdict {
         format!(r#""report";r=0;t={}"#, self.next_in_s())
     }
 
+    /// The answer to a refused request, with its wait in seconds; `None` if it was accepted.
     pub fn refusal(self) -> Option<ApiError> {
         match self {
             Self::Accepted => None,

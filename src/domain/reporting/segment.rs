@@ -57,6 +57,7 @@ impl Column {
         u8::try_from(dimension.key_index()?).ok().map(Self)
     }
 
+    /// The column of a measure.
     pub fn of_measure(measure: Measure) -> Self {
         // Eleven columns in all.
         Self(u8::try_from(KEY.len() + measure.index()).unwrap_or(u8::MAX))

@@ -10,21 +10,29 @@ use crate::model::{AppId, Country};
 /// A click. Borrows from the request while it is sealed and owns its texts when it is opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Click<'a> {
+    /// The clicked offer.
     pub offer: Cow<'a, str>,
     /// The goal in the tracking URL. It identifies the offer; the postback decides which goal is paid.
     pub goal: Cow<'a, str>,
+    /// The app that the user clicked in.
     pub app: AppId,
     /// The number of the app's outbox that keeps the user's conversions.
     pub shard: u8,
-    /// The revisions of the terms that were in force: the offer's and the app's.
+    /// The revision of the offer's terms that was in force.
     pub offer_terms: i64,
+    /// The revision of the app's terms that was in force.
     pub app_terms: i64,
+    /// The publisher's identifier of the user. It comes back in the callback.
     pub user_id: Cow<'a, str>,
+    /// The Android advertising identifier, if the device has one.
     pub gaid: Option<Cow<'a, str>>,
+    /// The iOS advertising identifier, if the device has one.
     pub idfa: Option<Cow<'a, str>>,
     /// `c1` to `c5`, in this order.
     pub custom: [Option<Cow<'a, str>>; 5],
+    /// The spot in the app, if the link names one.
     pub placement: Option<Cow<'a, str>>,
+    /// The country of the visitor's address; `None` if the network does not report one.
     pub country: Option<Country>,
     /// Milliseconds since the Unix epoch.
     pub clicked_at_ms: i64,

@@ -30,7 +30,7 @@ const TAKEOVER_AFTER_MS: i64 = 2 * SECOND_MS;
 /// A batch without an answer is sent again after this, also if the request that sent it was cancelled.
 const LEASE_MS: i64 = 30 * SECOND_MS;
 /// The most sums in an isolate, with those in flight. Bounds its memory while the counters are unreachable: a sum takes
-/// some 200 bytes. Beyond the first number new clicks lose their placement and country, and beyond the second their
+/// about 200 bytes. Beyond the first number new clicks lose their placement and country, and beyond the second their
 /// count. Redirects go on.
 const COARSE_SUMS: usize = 49_152;
 const MAX_SUMS: usize = 65_536;
@@ -38,12 +38,19 @@ const MAX_SUMS: usize = 65_536;
 /// The number of clicks of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClickSum {
+    /// The owner of the app, whose ledger gets the sum.
     pub publisher: PublisherId,
+    /// The UTC day of the clicks.
     pub day: UtcDay,
+    /// The clicked offer.
     pub offer: OfferId,
+    /// The app that was clicked in.
     pub app: AppId,
+    /// `None` if unknown, or if memory was nearly full.
     pub country: Option<Country>,
+    /// `None` if the links name none, or if memory was nearly full.
     pub placement: Option<String>,
+    /// The number of clicks, at least 1.
     pub clicks: u32,
 }
 
@@ -60,15 +67,21 @@ impl ClickSum {
     }
 }
 
-/// What clicks are summed by. It borrows from the click, since most clicks add to a sum that is there. A click counts
+/// The key of a [`ClickSum`]. It borrows from the click, since most clicks add to a sum that is there. A click counts
 /// on its own UTC day, whenever its batch arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClickKind<'c> {
+    /// The id of the app's owner, unparsed.
     pub publisher: &'c str,
+    /// The UTC day of the click.
     pub day: UtcDay,
+    /// The id of the clicked offer, unparsed.
     pub offer: &'c str,
+    /// The app that was clicked in.
     pub app: AppId,
+    /// `None` if the network does not report one.
     pub country: Option<Country>,
+    /// `None` if the link names none.
     pub placement: Option<&'c str>,
 }
 
@@ -94,7 +107,12 @@ pub enum Duty {
     None,
     /// Send after this many milliseconds, if this batch is open then: another request may have sent it. 0 if it is full, or
     /// if the request that opened it did not send it.
-    Send { wait_ms: i64, batch: u64 },
+    Send {
+        /// Milliseconds from now.
+        wait_ms: i64,
+        /// The number for [`ClickCounts::is_open`].
+        batch: u64,
+    },
 }
 
 /// A numbered batch for one counters object.

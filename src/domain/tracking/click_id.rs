@@ -40,11 +40,22 @@ const USUAL_LEN: usize = 256;
 /// A new click id. The record of a short one must be stored before the id is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sealed {
-    Whole { id: String },
-    Short { id: String, record: Vec<u8> },
+    /// The id carries the whole click.
+    Whole {
+        /// The text for the redirect.
+        id: String,
+    },
+    /// The id refers to a stored record.
+    Short {
+        /// The text for the redirect.
+        id: String,
+        /// The sealed click, to be stored under the nonce.
+        record: Vec<u8>,
+    },
 }
 
 impl Sealed {
+    /// The text for the redirect.
     pub fn id(&self) -> &str {
         match self {
             Self::Whole { id } | Self::Short { id, .. } => id,
@@ -59,19 +70,26 @@ impl Sealed {
 )]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opened {
+    /// The click was in the id.
     Whole {
+        /// The click as it was sealed.
         click: Click<'static>,
+        /// The identity of the click.
         nonce: Nonce,
     },
     /// The click is in the record stored under the nonce. See [`open_record`].
     Short {
+        /// The app of the click.
         app: AppId,
+        /// The number of the app's outbox that keeps the user's conversions.
         shard: u8,
+        /// The identity of the click.
         nonce: Nonce,
     },
 }
 
 impl Opened {
+    /// The app of the click, which both forms show.
     pub fn app(&self) -> AppId {
         match self {
             Self::Whole { click, .. } => click.app,
@@ -80,6 +98,7 @@ impl Opened {
     }
 }
 
+/// The reason why a click id or its record does not open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenError {
     /// The text does not have the form of a click id.
@@ -295,6 +314,7 @@ pub struct NonceSource {
 }
 
 impl NonceSource {
+    /// Starts a sequence. No other isolate may have the same `base`.
     pub fn new(base: [u8; 8]) -> Self {
         Self { base, next: Some(0) }
     }

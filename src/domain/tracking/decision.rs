@@ -15,19 +15,25 @@ use crate::{
     model::{Country, Platform, api_error::ApiError},
 };
 
+/// The answer to a `rid` that names no goal.
 pub const UNKNOWN_GOAL: ApiError = ApiError::new(404, "unknown_goal", "rid is not a goal we know");
+/// The answer to an `app` that names no app.
 pub const UNKNOWN_APP: ApiError = ApiError::new(404, "unknown_app", "app is not an app we know");
+/// The answer to a visitor from a country that the offer does not target.
 pub const NOT_AVAILABLE_IN_COUNTRY: ApiError = ApiError::new(
     403,
     "not_available_in_country",
     "this offer is not available in your country",
 );
+/// The answer to an Android device on an iOS offer, or the reverse.
 pub const NOT_AVAILABLE_ON_PLATFORM: ApiError = ApiError::new(
     403,
     "not_available_on_platform",
     "this offer is not available on your device",
 );
+/// The answer if the offer is not live, the app blocks it, or the goal is retired.
 pub const OFFER_ENDED: ApiError = ApiError::new(410, "offer_ended", "this offer has ended");
+/// The answer if the offer's click cap for this UTC day is spent.
 pub const OFFER_CAPPED: ApiError =
     ApiError::new(410, "offer_capped", "this offer has reached its limit for today");
 
@@ -45,15 +51,20 @@ pub struct Visitor {
 /// A click that may be redirected.
 #[derive(Clone)]
 pub struct Allowed<'a> {
+    /// The parameters, of valid form.
     pub parameters: ClickParameters<'a>,
+    /// The app of the link.
     pub app: AppView<'a>,
+    /// The goal of the link, with its offer.
     pub goal: GoalView<'a>,
 }
 
 /// A refused click, and the app's URL for such clicks if this one goes there.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused<'a> {
+    /// The answer if there is no redirect.
     pub refusal: ApiError,
+    /// The redirect's target; `None` if the visitor gets the refusal.
     pub fallback_url: Option<&'a str>,
 }
 

@@ -34,6 +34,7 @@ impl ClickKey {
         })
     }
 
+    /// The number in every click id under this key.
     pub fn id(&self) -> u8 {
         self.id
     }
@@ -104,6 +105,7 @@ impl KeyRing {
         &self.sealing
     }
 
+    /// The key with this id; `None` if it is not configured here.
     pub fn find(&self, id: u8) -> Option<&ClickKey> {
         std::iter::once(&self.sealing)
             .chain(&self.others)

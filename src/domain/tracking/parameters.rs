@@ -11,16 +11,19 @@ use crate::model::{
     ascii_split,
 };
 
+/// The answer to a `user_id` of wrong form.
 pub const INVALID_USER_ID: ApiError = ApiError::new(
     400,
     "invalid_user_id",
     "user_id must be 1 to 128 letters, digits or characters of _ @ - .",
 );
+/// The answer to one of `c1` to `c5` of wrong form.
 pub const INVALID_CUSTOM_PARAMETER: ApiError = ApiError::new(
     400,
     "invalid_custom_parameter",
     "c1 to c5 must be at most 128 letters, digits or characters of _ @ - .",
 );
+/// The answer to any other faulty parameter. Its message names it.
 pub const INVALID_PARAMETER: ApiError = ApiError::new(400, "invalid_parameter", "a parameter is not valid");
 
 /// The longest `user_id` and `c1` to `c5`, in characters.
@@ -50,11 +53,15 @@ pub struct ClickParameters<'a> {
     pub rid: Cow<'a, str>,
     /// The app's id. Any text, as for `rid`.
     pub app: Cow<'a, str>,
+    /// The publisher's identifier of the user, 1 to 128 characters.
     pub user_id: Cow<'a, str>,
+    /// The Android advertising identifier; `None` also for a placeholder that was left in.
     pub gaid: Option<Cow<'a, str>>,
+    /// The iOS advertising identifier; `None` also for a placeholder that was left in.
     pub idfa: Option<Cow<'a, str>>,
     /// `c1` to `c5`, in this order.
     pub custom: [Option<Cow<'a, str>>; 5],
+    /// The spot in the app, at most 64 characters.
     pub placement: Option<Cow<'a, str>>,
 }
 

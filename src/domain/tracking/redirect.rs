@@ -21,6 +21,7 @@ const MACROS_LEN: usize = 256;
 pub struct Redirect {
     /// The record of a short id must be stored before the redirect is sent.
     pub sealed: Sealed,
+    /// The header `Location`.
     pub location: String,
 }
 

@@ -17,11 +17,13 @@ use crate::model::{
     time::{LATEST_S, SECOND_MS},
 };
 
+/// The answer to a `sig` that is missing or wrong, or to an `exp` that is not a time.
 pub const INVALID_SIGNATURE: ApiError = ApiError::new(
     403,
     "invalid_signature",
     "sig is not the signature of this app and user_id",
 );
+/// The answer to a valid `sig` after its `exp`.
 pub const SIGNATURE_EXPIRED: ApiError = ApiError::new(
     403,
     "signature_expired",
@@ -39,6 +41,7 @@ const SEPARATOR: char = '\n';
 pub struct ClickSecret(pub String);
 
 impl ClickSecret {
+    /// A new secret of 64 hexadecimal digits. `random` must come from a secure source.
     pub fn new(random: [u8; 32]) -> Self {
         Self(hex::encode(random))
     }

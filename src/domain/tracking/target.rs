@@ -173,15 +173,23 @@ fn with_click_id(query: &str, on_google_play: bool) -> String {
 /// The values of the macros for one click. An absent value is empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Macros<'a> {
+    /// The sealed or short click id. Every template has it.
     pub click_id: &'a str,
+    /// The `rid` of the link.
     pub goal_id: &'a str,
+    /// The clicked offer.
     pub offer_id: &'a str,
+    /// 8 digits.
     pub app_id: &'a str,
+    /// The publisher's identifier of the user.
     pub user_id: &'a str,
+    /// The Android advertising identifier.
     pub gaid: &'a str,
+    /// The iOS advertising identifier.
     pub idfa: &'a str,
     /// `c1` to `c5`, in this order.
     pub custom: [&'a str; 5],
+    /// ISO 3166-1 alpha-2.
     pub country: &'a str,
 }
 

@@ -24,6 +24,7 @@ impl Algorithm {
         }
     }
 
+    /// The algorithm with this COSE number; `None` if it is not one of ours.
     pub fn from_cose(number: i64) -> Option<Self> {
         Self::ALL.into_iter().find(|algorithm| algorithm.cose() == number)
     }

@@ -43,15 +43,20 @@ pub struct Assertion {
 /// The credential that is stored under an assertion's id.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredCredential<'a> {
+    /// The public key, as DER in the form `SubjectPublicKeyInfo`.
     pub spki: &'a [u8],
+    /// The signature counter of the last assertion; 0 if the authenticator does not count.
     pub sign_count: u32,
+    /// The flag BE of the registration, which must never change.
     pub is_backup_eligible: bool,
 }
 
 /// A checked assertion, to be believed once WebCrypto has verified its signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToVerify {
+    /// The algorithm of the key.
     pub algorithm: Algorithm,
+    /// The public key, as DER in the form `SubjectPublicKeyInfo`.
     pub spki: Vec<u8>,
     /// The authenticator data and SHA-256 of the client data.
     pub message: Vec<u8>,
@@ -64,6 +69,7 @@ pub struct ToVerify {
 }
 
 impl Assertion {
+    /// Parses the JSON of `PublicKeyCredential.toJSON()` after `navigator.credentials.get()`.
     pub fn parse(json: &str) -> Result<Self, PasskeyError> {
         let (credential_id, response): (_, AssertionJson) = credential_json::parse(json)?;
         let user_handle = response.user_handle.as_deref();
@@ -78,6 +84,7 @@ impl Assertion {
         })
     }
 
+    /// The raw id, under which the credential is stored.
     pub fn credential_id(&self) -> &[u8] {
         &self.credential_id
     }

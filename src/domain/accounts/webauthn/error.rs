@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::model::api_error::ApiError;
 
+/// The single error that a caller gets for every [`PasskeyError`].
 pub const PASSKEY_REFUSED: ApiError = ApiError::new(401, "passkey_refused", "the passkey was not accepted");
 
 macro_rules! reasons {
@@ -33,12 +34,17 @@ reasons! {
     ClientData = "client_data",
     /// The answer is of the other ceremony.
     CeremonyType = "ceremony_type",
+    /// The ceremony ran on a page of another origin.
     Origin = "origin",
     /// The ceremony ran in a frame of another origin.
     CrossOrigin = "cross_origin",
+    /// The authenticator data is malformed, or not of this ceremony.
     AuthenticatorData = "authenticator_data",
+    /// The passkey belongs to another relying party.
     RpId = "rp_id",
+    /// The flag UP is not set: nobody touched the authenticator.
     UserNotPresent = "user_not_present",
+    /// The flag UV is not set: neither PIN nor biometrics were checked.
     UserNotVerified = "user_not_verified",
     /// The backup flags contradict each other, or the registration.
     BackupFlags = "backup_flags",
@@ -46,9 +52,11 @@ reasons! {
     CredentialId = "credential_id",
     /// The algorithm was not offered, or is not the key's.
     Algorithm = "algorithm",
+    /// The public key is malformed, or of an unknown form.
     PublicKey = "public_key",
     /// The public key is not the one in the authenticator data.
     OtherPublicKey = "other_public_key",
+    /// The signature does not have the form of its algorithm.
     SignatureForm = "signature_form",
     /// The counter did not grow: the credential may have been cloned.
     SignCount = "sign_count",

@@ -13,13 +13,16 @@ pub struct User<'a> {
     pub handle: &'a [u8],
     /// Tells two accounts of one person apart, such as `Ada Lovelace, Lumen Arcade`.
     pub name: &'a str,
+    /// The person's name, for the browser to show.
     pub display_name: &'a str,
 }
 
 /// A credential that exists.
 #[derive(Clone, Copy, Debug)]
 pub struct CredentialDescriptor<'a> {
+    /// The raw id.
     pub credential_id: &'a [u8],
+    /// The transports that the registration reported; may be empty.
     pub transports: &'a [String],
 }
 

@@ -46,17 +46,24 @@ pub struct Registration {
 /// A new credential, ready to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCredential {
+    /// The raw id, chosen by the authenticator.
     pub credential_id: Vec<u8>,
+    /// The algorithm of the key.
     pub algorithm: Algorithm,
+    /// The public key, as DER in the form `SubjectPublicKeyInfo`.
     pub spki: Vec<u8>,
+    /// The signature counter; 0 if the authenticator does not count.
     pub sign_count: u32,
     /// The ways to reach the authenticator, for the browser's next ceremony.
     pub transports: Vec<String>,
+    /// The flag BE: the passkey may be synchronized to other devices. It never changes.
     pub is_backup_eligible: bool,
+    /// The flag BS: the passkey is synchronized now.
     pub is_backed_up: bool,
 }
 
 impl Registration {
+    /// Parses the JSON of `PublicKeyCredential.toJSON()` after `navigator.credentials.create()`.
     pub fn parse(json: &str) -> Result<Self, PasskeyError> {
         let (credential_id, response): (_, AttestationJson) = credential_json::parse(json)?;
         let is_transport = |text: &String| {

@@ -33,14 +33,17 @@ impl RelyingParty {
         })
     }
 
+    /// The RP ID: the exact host of the pages.
     pub fn id(&self) -> &str {
         &self.id
     }
 
+    /// The name that a browser shows.
     pub fn name(&self) -> &str {
         &self.name
     }
 
+    /// The origin that client data must name, such as `https://dashboard.example.com`.
     pub fn origin(&self) -> &str {
         &self.origin
     }

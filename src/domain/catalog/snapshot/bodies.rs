@@ -148,6 +148,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
+    /// Opens a KV value, unless it is damaged, foreign or of an unknown format.
     pub fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
         let columns = ChunkColumns::open(&bytes, Kind::Bodies, FORMAT)?;
         Ok(Self { bytes, columns })

@@ -53,18 +53,22 @@ impl<'a, const N: usize> Rows<'a, N> {
         Self(bytes.as_chunks().0)
     }
 
+    /// Number of whole rows.
     pub fn len(self) -> usize {
         self.0.len()
     }
 
+    /// True if there is no whole row.
     pub fn is_empty(self) -> bool {
         self.0.is_empty()
     }
 
+    /// The row at an index, from 0; `None` past the last.
     pub fn get(self, row: u32) -> Option<&'a [u8; N]> {
         self.0.get(usize::try_from(row).ok()?)
     }
 
+    /// All rows, in order.
     pub fn iter(self) -> impl Iterator<Item = &'a [u8; N]> {
         self.0.iter()
     }
@@ -75,22 +79,27 @@ impl<'a, const N: usize> Rows<'a, N> {
 pub struct U32Column<'a>(Rows<'a, 4>);
 
 impl<'a> U32Column<'a> {
+    /// Reads the bytes of [`Self::column`]. Bytes after the last whole number are ignored.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(Rows::new(bytes))
     }
 
+    /// Number of rows.
     pub fn len(self) -> usize {
         self.0.len()
     }
 
+    /// True if there are no rows.
     pub fn is_empty(self) -> bool {
         self.0.is_empty()
     }
 
+    /// The number in a row; `None` past the last.
     pub fn get(self, row: u32) -> Option<u32> {
         self.0.get(row).copied().map(u32::from_le_bytes)
     }
 
+    /// All numbers, in order.
     pub fn iter(self) -> impl Iterator<Item = u32> {
         self.0.iter().copied().map(u32::from_le_bytes)
     }
@@ -120,24 +129,29 @@ pub fn find_sorted(rows: usize, compare: impl Fn(u32) -> Option<Ordering>) -> Op
 pub struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
+    /// The next `N` bytes. If fewer are left, `None`, and nothing is read.
     pub fn bytes<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
         let (field, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(field)
     }
 
+    /// The next byte.
     pub fn u8(&mut self) -> Option<u8> {
         self.bytes().copied().map(u8::from_le_bytes)
     }
 
+    /// The next 4 bytes, little-endian.
     pub fn u32(&mut self) -> Option<u32> {
         self.bytes().copied().map(u32::from_le_bytes)
     }
 
+    /// The next 8 bytes, little-endian.
     pub fn u64(&mut self) -> Option<u64> {
         self.bytes().copied().map(u64::from_le_bytes)
     }
 
+    /// The next 8 bytes, little-endian, in two's complement.
     pub fn i64(&mut self) -> Option<i64> {
         self.bytes().copied().map(i64::from_le_bytes)
     }
@@ -161,14 +175,17 @@ impl<'a> Strings<'a> {
         Self { ends, texts }
     }
 
+    /// Number of rows.
     pub fn len(self) -> usize {
         self.ends.len()
     }
 
+    /// True if there are no rows.
     pub fn is_empty(self) -> bool {
         self.ends.is_empty()
     }
 
+    /// The text of a row, as bytes that may not be UTF-8; `None` past the last row.
     pub fn bytes(self, row: u32) -> Option<&'a [u8]> {
         let start = match row.checked_sub(1) {
             Some(before) => self.ends.get(before)?,
@@ -209,6 +226,7 @@ impl<'a> Strings<'a> {
 pub struct HashIndex<'a>(U32Column<'a>);
 
 impl<'a> HashIndex<'a> {
+    /// Reads the bytes of [`Self::column`].
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(U32Column::new(bytes))
     }

@@ -16,11 +16,17 @@ pub const HEADER: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
+    /// The checksums of all tracking shards.
     Manifest = 1,
+    /// The index of the offers that may be listed.
     Listing = 2,
+    /// A chunk of bodies.
     Bodies = 3,
+    /// A tracking shard of goals with their offers.
     Goals = 4,
+    /// A tracking shard of apps with their publishers.
     Apps = 5,
+    /// A tracking shard of advertisers' token serials.
     Advertisers = 6,
 }
 

@@ -30,17 +30,25 @@ const CHUNK_BYTES: u64 = 1 << 20;
 /// The catalog's data of an offer that is live now.
 #[derive(Clone, Debug)]
 pub struct ListedOffer {
+    /// Offers are sorted by it, bytewise.
     pub id: OfferId,
+    /// The value of the filter `offer_type`.
     pub off_type: OfferType,
+    /// The platform of the promoted app.
     pub os: Platform,
+    /// The targeted countries: `include` without `exclude`.
     pub countries: CountrySet,
-    /// The remainder of today's cap, if one is set. An offer with 0 left stays in its chunk but is not listed.
+    /// The remainder of today's conversion cap, if set. An offer with 0 left stays in its chunk but is not listed.
     pub conversion_left: Option<u32>,
+    /// The remainder of today's click cap, if set.
     pub click_left: Option<u32>,
-    /// The sums of the last 30 days.
+    /// Clicks of the last 30 days.
     pub clicks: u64,
+    /// Conversions of the last 30 days.
     pub conversions: u64,
+    /// Payout of the last 30 days; negative if reversals exceed it.
     pub payout: MicroUsd,
+    /// The [`body_hash`](super::bodies::body_hash) of the offer's body.
     pub body_hash: [u8; 16],
     /// The body's size in bytes.
     pub body_len: u32,
@@ -55,7 +63,9 @@ impl ListedOffer {
 /// A chunk of bodies: its key, and the range of its offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkPlan {
+    /// The [`chunk_key`] of the bodies.
     pub key: String,
+    /// Indices in the list of offers.
     pub range: Range<usize>,
 }
 
@@ -190,10 +200,15 @@ pub struct Listing {
 /// A listed offer's metrics and caps, which change without its body, and the position of that body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
+    /// Clicks of the last 30 days.
     pub clicks: u64,
+    /// Conversions of the last 30 days.
     pub conversions: u64,
+    /// Payout of the last 30 days; negative if reversals exceed it.
     pub payout: MicroUsd,
+    /// Conversions left today; `None` without a cap.
     pub conversion_left: Option<u32>,
+    /// Clicks left today; `None` without a cap.
     pub click_left: Option<u32>,
     /// The number of the body's chunk, for [`Listing::chunk_key`].
     pub chunk: u32,
@@ -202,6 +217,7 @@ pub struct Figures {
 }
 
 impl Listing {
+    /// Opens a KV value, unless it is damaged, foreign or of an unknown format.
     pub fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
         let columns = ListingColumns::open(&bytes, Kind::Listing, FORMAT)?;
         let mut header = Fields(columns.header.of(&bytes));
@@ -235,6 +251,7 @@ impl Listing {
         .all(|len| len == rows)
     }
 
+    /// The number of the publication, which only rises.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -254,10 +271,12 @@ impl Listing {
         self.len
     }
 
+    /// True if no offer is listed.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
+    /// The id of the offer in a row; `None` past the last.
     pub fn id(&self, row: u32) -> Option<&str> {
         self.ids().get(row)
     }
@@ -267,21 +286,25 @@ impl Listing {
         self.ids().find_sorted(id.as_str().as_bytes())
     }
 
+    /// The type of the offer in a row; `None` past the last, or for an unknown code.
     pub fn off_type(&self, row: u32) -> Option<OfferType> {
         let code = self.off_types().get(usize::try_from(row).ok()?)?;
         OfferType::from_code(*code)
     }
 
+    /// The platform of the offer in a row; `None` past the last, or for an unknown code.
     pub fn platform(&self, row: u32) -> Option<Platform> {
         let code = self.platforms().get(usize::try_from(row).ok()?)?;
         Platform::from_code(*code)
     }
 
+    /// The targeted countries of the offer in a row; `None` past the last.
     pub fn countries(&self, row: u32) -> Option<CountrySet> {
         let set = self.targets().get(row)?;
         self.country_sets().get(set).copied().map(CountrySet::from_bits)
     }
 
+    /// The metrics and caps of the offer in a row, and the position of its body; `None` past the last.
     pub fn figures(&self, row: u32) -> Option<Figures> {
         let mut fields = Fields(self.figure_rows().get(row)?);
         let (clicks, conversions, payout) = (fields.u64()?, fields.u64()?, MicroUsd(fields.i64()?));

@@ -37,6 +37,7 @@ const NO_LIMIT: u32 = u32::MAX;
 
 /// A shard of one kind.
 pub trait Shard: Sized {
+    /// The kind, which every slot of such a shard has.
     const KIND: ShardKind;
 
     /// Opens a value from KV, unless it is damaged, foreign, of an unknown format or of another slot.
@@ -48,8 +49,11 @@ pub trait Shard: Sized {
 
 /// A shard of any kind. It finds only what is of its kind.
 pub enum AnyShard {
+    /// Opened from a slot of [`ShardKind::Advertisers`].
     Advertisers(AdvertiserShard),
+    /// Opened from a slot of [`ShardKind::Apps`].
     Apps(AppShard),
+    /// Opened from a slot of [`ShardKind::Goals`].
     Goals(GoalShard),
 }
 
@@ -63,6 +67,7 @@ impl AnyShard {
         }
     }
 
+    /// The value's bytes.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Advertisers(shard) => shard.bytes(),
@@ -79,6 +84,7 @@ impl AnyShard {
         }
     }
 
+    /// An app by its id; `None` if the shard lacks it or is of another kind.
     pub fn app(&self, id: AppId) -> Option<AppView<'_>> {
         match self {
             Self::Apps(shard) => shard.app(id),
@@ -86,6 +92,7 @@ impl AnyShard {
         }
     }
 
+    /// A goal by its id; `None` if the shard lacks it or is of another kind.
     pub fn goal(&self, id: &str) -> Option<GoalView<'_>> {
         match self {
             Self::Goals(shard) => shard.goal(id),
@@ -97,6 +104,7 @@ impl AnyShard {
 /// A built shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Built {
+    /// The KV value.
     pub bytes: Vec<u8>,
     /// Its rows: goals, apps or advertisers.
     pub rows: usize,

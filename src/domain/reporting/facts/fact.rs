@@ -10,16 +10,21 @@ use crate::{
 /// The format of an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
+    /// A header with the names of the columns, then a row on each line.
     Csv,
+    /// A JSON object on each line.
     Ndjson,
 }
 
 /// A checked row of an upload. Rows with the same key are separate facts here; they add up later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fact<'v> {
+    /// The UTC day of the row, or of the whole upload.
     pub day: UtcDay,
     /// Unknown values are [`Dimension::unknown`](crate::reporting::Dimension::unknown). The country is upper case.
     pub key: Key<'v>,
+    /// All five measures; a row must have each.
     pub sums: Sums,
+    /// The app's name for reports; `None` if the row has none.
     pub app_name: Option<&'v str>,
 }

@@ -25,6 +25,7 @@ pub const INCOMPATIBLE_DIMENSION_METRIC: ApiError = ApiError::new(
 pub const INVALID_FILTER: ApiError = ApiError::new(400, "invalid_filter", "filters is not a list of filters");
 pub const INVALID_ORDER_BY: ApiError =
     ApiError::new(400, "invalid_order_by", "order_by is not a list of columns");
+/// The answer to a wrong `pagination`. Its message names the member.
 pub const INVALID_PAGINATION: ApiError = ApiError::new(
     400,
     "invalid_pagination",

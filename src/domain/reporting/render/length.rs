@@ -28,6 +28,7 @@ impl BodyLength {
         }
     }
 
+    /// Adds the length of a row: a value for each dimension in order, and the sums.
     pub fn add(&mut self, values: &[&str], sums: &Sums) {
         let Self { renderer, row, bytes } = self;
         renderer.page.clear();
@@ -41,6 +42,7 @@ impl BodyLength {
         }
     }
 
+    /// The length so far, in bytes, with the header.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -33,7 +33,9 @@ pub struct SegmentFull;
 /// The columns of a segment, ready to be stored, with its totals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodedSegment {
+    /// Number of rows, at most [`MAX_ROWS`].
     pub rows: u32,
+    /// The sums of all rows.
     pub sums: Sums,
     /// The sum of the magnitudes of the rows' revenue, in micro-USD.
     pub revenue_magnitude: i64,
@@ -42,6 +44,7 @@ pub struct EncodedSegment {
 }
 
 impl Builder {
+    /// Number of rows so far, at most [`MAX_ROWS`].
     pub fn rows(&self) -> usize {
         self.sums.len()
     }
@@ -111,6 +114,7 @@ impl Builder {
 }
 
 impl EncodedSegment {
+    /// The size of all columns, in bytes.
     pub fn bytes(&self) -> usize {
         self.columns.iter().map(Vec::len).sum()
     }
@@ -129,6 +133,7 @@ pub struct Segmenter {
 }
 
 impl Segmenter {
+    /// Adds a fact. A full segment is encoded first.
     pub fn add(&mut self, key: &Key<'_>, sums: &Sums) {
         if self.builder.add(key, sums) == Err(SegmentFull) {
             self.full.push(std::mem::take(&mut self.builder).encode());
@@ -137,6 +142,7 @@ impl Segmenter {
         }
     }
 
+    /// The segments, without an empty last one.
     pub fn finish(mut self) -> Vec<EncodedSegment> {
         if self.builder.rows() > 0 {
             self.full.push(self.builder.encode());

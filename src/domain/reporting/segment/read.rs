@@ -13,7 +13,9 @@ use crate::{
 /// A column that differs from what was written, or has another version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt {
+    /// The number of the column that was asked for.
     pub column: u8,
+    /// The problem, in words for the log.
     pub reason: &'static str,
 }
 
@@ -30,6 +32,7 @@ impl std::error::Error for Corrupt {}
 pub struct KeyColumn<'b> {
     ends: &'b [[u8; 4]],
     text: &'b str,
+    /// The code of each row.
     pub codes: Codes<'b>,
 }
 
@@ -49,6 +52,7 @@ pub enum Codes<'b> {
 pub struct MeasureColumn<'b> {
     /// The value that the rows' distances are added to.
     pub base: i64,
+    /// The distance of each row.
     pub values: Values<'b>,
 }
 
@@ -57,9 +61,13 @@ pub struct MeasureColumn<'b> {
 pub enum Values<'b> {
     /// Every row is the base.
     Constant,
+    /// `u8` each.
     One(&'b [u8]),
+    /// `u16` each.
     Two(&'b [[u8; 2]]),
+    /// `u32` each.
     Four(&'b [[u8; 4]]),
+    /// `u64` each.
     Eight(&'b [[u8; 8]]),
 }
 

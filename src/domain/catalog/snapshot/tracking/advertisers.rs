@@ -22,6 +22,7 @@ columns! {
     }
 }
 
+/// An opened shard of advertisers.
 pub struct AdvertiserShard {
     bytes: Vec<u8>,
     columns: AdvertiserColumns<Span>,
@@ -42,6 +43,7 @@ impl Shard for AdvertiserShard {
 }
 
 impl AdvertiserShard {
+    /// True if the advertiser existed when the shard was built.
     pub fn has(&self, advertiser: &AdvertiserId) -> bool {
         self.row(advertiser).is_some()
     }
@@ -72,9 +74,11 @@ impl AdvertiserShard {
 /// An advertiser to build a shard from.
 #[derive(Clone, Debug)]
 pub struct SourceAdvertiser {
+    /// The advertiser in its tokens' texts.
     pub id: AdvertiserId,
     /// The serial of the newest token that was ever issued, which may have been revoked; 0 for none.
     pub newest_serial: Serial,
+    /// The serials of the tokens that are accepted, at most [`VALID_TOKENS`](crate::catalog::advertiser::VALID_TOKENS).
     pub valid_serials: Vec<Serial>,
 }
 

@@ -42,6 +42,7 @@ columns! {
     }
 }
 
+/// An opened shard of apps.
 pub struct AppShard {
     bytes: Vec<u8>,
     columns: AppColumns<Span>,
@@ -62,6 +63,7 @@ impl Shard for AppShard {
 }
 
 impl AppShard {
+    /// An app by its id; `None` if it is not in this shard.
     pub fn app(&self, id: AppId) -> Option<AppView<'_>> {
         let ids = U32Column::new(self.columns.ids.of(&self.bytes));
         let row = find_sorted(ids.len(), |row| Some(ids.get(row)?.cmp(&id.number())))?;
@@ -132,23 +134,32 @@ impl AppShard {
     }
 }
 
+/// The publisher of an app, as far as clicks and listings need it.
 #[derive(Clone, Copy, Debug)]
 pub struct PublisherView<'a> {
+    /// The publisher's id, unparsed.
     pub id: &'a str,
+    /// True if its offers are served and its clicks redirected.
     pub approved: bool,
+    /// The hash of its Pub-Key; `None` if no key was issued.
     pub pub_key_hash: Option<&'a CredentialHash>,
 }
 
+/// An app, read in place.
 #[derive(Clone, Copy)]
 pub struct AppView<'a> {
     shard: &'a AppShard,
+    /// The 8-digit id.
     pub id: AppId,
+    /// The owner.
     pub publisher: PublisherView<'a>,
+    /// The platform whose offers the app lists, besides those of the web.
     pub platform: Platform,
     currency_name: &'a str,
     per_usd: PerUsd,
     decimals: u8,
     rounding: Rounding,
+    /// The redirect target of a click that is refused with 403 or 410, as a header value.
     pub fallback_url: Option<&'a str>,
     /// Its click secrets, sealed under `EDGE_KEYS`; `None` if its clicks are not signed.
     pub click_secrets: Option<&'a [u8]>,
@@ -156,13 +167,16 @@ pub struct AppView<'a> {
     blocked: (u32, u32),
     /// The revision of the app's last change.
     pub revision: i64,
+    /// The terms that new clicks seal.
     pub terms: TermsInForce,
     callback_revision: i64,
+    /// Number of outboxes: 1, 8 or 64.
     pub outbox_shards: u8,
     max_rewards_per_user_day: Option<u32>,
 }
 
 impl<'a> AppView<'a> {
+    /// The currency of rewards, with its name copied.
     pub fn currency(&self) -> CurrencyRate {
         CurrencyRate {
             name: self.currency_name.to_owned(),
@@ -184,6 +198,7 @@ impl<'a> AppView<'a> {
         })
     }
 
+    /// True if the app does not show this offer.
     pub fn blocks(&self, offer: &OfferView<'_>) -> bool {
         let (start, end) = self.blocked;
         let ids = self.blocked_ids();
@@ -206,11 +221,15 @@ impl<'a> AppView<'a> {
 /// An app to build a shard from.
 #[derive(Clone, Debug)]
 pub struct SourceApp {
+    /// Apps of a shard are ordered by its number.
     pub id: AppId,
+    /// The stored document.
     pub document: App,
     /// The revision of its last change.
     pub revision: i64,
+    /// The terms that new clicks seal.
     pub terms: TermsInForce,
+    /// The revision of the callback settings.
     pub callback_revision: i64,
     /// How many outboxes it has.
     pub outbox_shards: u8,
@@ -218,6 +237,7 @@ pub struct SourceApp {
     pub click_secrets: Option<Vec<u8>>,
     /// Of its publisher.
     pub approved: bool,
+    /// The hash of its publisher's Pub-Key; `None` if no key was issued.
     pub pub_key_hash: Option<CredentialHash>,
 }
 

@@ -35,6 +35,7 @@ columns! {
     }
 }
 
+/// An opened shard of goals.
 pub struct GoalShard {
     bytes: Vec<u8>,
     columns: GoalColumns<Span>,
@@ -95,23 +96,30 @@ impl GoalShard {
     }
 }
 
+/// A goal, read in place.
 #[derive(Clone, Copy, Debug)]
 pub struct GoalView<'a> {
+    /// The `rid` of a tracking URL.
     pub id: &'a str,
+    /// The offer that has the goal.
     pub offer: OfferView<'a>,
     /// Removed from its offer: it takes no clicks any more, but earlier clicks still convert.
     pub retired: bool,
 }
 
+/// An offer, read in place.
 #[derive(Clone, Copy, Debug)]
 pub struct OfferView<'a> {
+    /// The offer's id, unparsed.
     pub id: &'a str,
     /// The redirect's template, in canonical form.
     pub target: &'a str,
     active: bool,
+    /// The platform of the promoted app.
     pub os: Platform,
     /// Whether it includes countries by name, so that a click from an unknown country is not targeted.
     pub includes_countries: bool,
+    /// The targeted countries.
     pub countries: CountrySet,
     starts_at: i64,
     ends_at: i64,
@@ -124,6 +132,7 @@ pub struct OfferView<'a> {
     min_seconds_to_convert: Option<u32>,
     /// The revision of the offer's last change.
     pub revision: i64,
+    /// The terms that new clicks seal.
     pub terms: TermsInForce,
 }
 
@@ -149,27 +158,42 @@ impl OfferView<'_> {
 /// A goal to build a shard from.
 #[derive(Clone, Debug)]
 pub struct SourceGoal {
+    /// The `rid` of a tracking URL.
     pub id: GoalId,
+    /// True if the goal was removed from its offer.
     pub retired: bool,
+    /// The offer, copied for each of its goals.
     pub offer: SourceOffer,
 }
 
+/// An offer to build a shard from.
 #[derive(Clone, Debug)]
 pub struct SourceOffer {
+    /// Offers of a shard are ordered by it.
     pub id: OfferId,
+    /// False if the operator switched the offer off.
     pub active: bool,
+    /// Time from which the offer is live, in UNIX seconds; `None` for always.
     pub starts_at: Option<i64>,
+    /// Time from which it is no longer live, in UNIX seconds; `None` for never.
     pub ends_at: Option<i64>,
+    /// The platform of the promoted app.
     pub os: Platform,
+    /// The targeted countries.
     pub countries: CountrySet,
     /// Whether it includes countries by name.
     pub includes_countries: bool,
+    /// Clicks for each UTC day; `None` for no cap.
     pub click_cap: Option<u32>,
+    /// Maximum length of a click id, in characters; `None` for the default.
     pub click_id_max: Option<u32>,
+    /// Conversions for each UTC day; `None` for no cap.
     pub conversion_cap: Option<u32>,
+    /// A conversion that comes sooner after its click, in seconds, is held.
     pub min_seconds_to_convert: Option<u32>,
     /// The revision of its last change.
     pub revision: i64,
+    /// The terms that new clicks seal.
     pub terms: TermsInForce,
     /// The redirect's template, in canonical form.
     pub target: String,

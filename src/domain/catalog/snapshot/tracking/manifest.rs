@@ -36,6 +36,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// Opens a value, unless it is damaged, foreign or of an unknown format, or a count of slots is not a power of two.
     pub fn open(bytes: Vec<u8>) -> Result<Self, Damage> {
         let columns = ManifestColumns::open(&bytes, Kind::Manifest, FORMAT)?;
         let mut header = Fields(columns.header.of(&bytes));
@@ -76,6 +77,7 @@ impl Manifest {
         columns.into_value(Kind::Manifest, FORMAT)
     }
 
+    /// The number of the publication, which only rises.
     pub fn version(&self) -> u64 {
         self.version
     }

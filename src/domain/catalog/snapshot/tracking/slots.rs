@@ -11,14 +11,19 @@ pub const MAX_BITS: u8 = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum ShardKind {
+    /// Serials of advertisers' tokens.
     Advertisers = 0,
+    /// Apps with their publishers.
     Apps = 1,
+    /// Goals with their offers.
     Goals = 2,
 }
 
 impl ShardKind {
+    /// Every kind, in the order of publication.
     pub const ALL: [Self; 3] = [Self::Advertisers, Self::Apps, Self::Goals];
 
+    /// The kind in the name of a slot.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Advertisers => "advertisers",
@@ -27,10 +32,12 @@ impl ShardKind {
         }
     }
 
+    /// The number in a shard's column and in storage.
     pub fn code(self) -> u8 {
         self as u8
     }
 
+    /// The kind with this number; `None` for any other.
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
@@ -51,9 +58,11 @@ pub fn hash_of_app(id: AppId) -> u16 {
 /// A slot: the shard of the ids of a kind whose hashes begin with these bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
+    /// Hashes of different kinds are unrelated.
     pub kind: ShardKind,
     /// There are 2^bits slots of this kind.
     pub bits: u8,
+    /// The first `bits` bits of the hashes, below 2^bits.
     pub number: u16,
 }
 
@@ -84,6 +93,7 @@ impl Slot {
         format!("{}-{}-{}", self.kind.as_str(), self.bits, self.number)
     }
 
+    /// Parses a [`Self::name`]; `None` for any other text.
     pub fn parse(name: &str) -> Option<Self> {
         let mut parts = name.split('-');
         let kind = parts.next()?;
