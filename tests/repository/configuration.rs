@@ -3,8 +3,12 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
-    process::Command,
+    fs::{self, File},
+    net::TcpListener,
+    os::unix::{fs::symlink, process::CommandExt},
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
 };
 
 use crate::{read, root, sources};
@@ -282,5 +286,96 @@ fn wrangler_accepts_both_workers() {
             files.contains("entry.js") && files.iter().any(|name| name.ends_with(".wasm")),
             "{files:?}"
         );
+    }
+}
+
+/// `wrangler dev` of docs/OPERATING.md ("Running locally"), which wants both configurations, and a `.dev.vars` beside each.
+#[test]
+fn wrangler_dev_serves_both_workers() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |path: &str| folder.path().join(path);
+    fs::create_dir_all(at("src/origin")).unwrap();
+    symlink(root().join("build"), at("build")).unwrap();
+    for (path, secrets) in [(EDGE, ".dev.vars"), (ORIGIN, "src/origin/.dev.vars")] {
+        // The modules are built, and there is no Makefile here.
+        fs::write(at(path), read(path).replace("command = \"make build\"", "")).unwrap();
+        fs::copy(root().join("fixtures/local/defaults.env"), at(secrets)).unwrap();
+    }
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let log = File::create(at("log")).unwrap();
+    let wrangler = Command::new(root().join("node_modules/.bin/wrangler"))
+        .args(["dev", "-c", EDGE, "-c", ORIGIN, "--ip", "127.0.0.1"])
+        .args([
+            "--port",
+            &port.to_string(),
+            "--show-interactive-dev-session=false",
+        ])
+        .env("WRANGLER_SEND_METRICS", "false")
+        // Without a request for the place where it runs.
+        .env("NODE_ENV", "test")
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().unwrap())
+        .stderr(log)
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let _group = Group(wrangler);
+    let send = |method: &str, path: &str, body: &str| {
+        let request = ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("http://127.0.0.1:{port}{path}"))
+            .header("Authorization", "Bearer local-operator-token")
+            .header("Content-Type", "application/x-ndjson");
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .build()
+            .into();
+        agent
+            .run(request.body(body.to_owned()).unwrap())
+            .map(|answer| answer.status().as_u16())
+    };
+    let answers = |expected: u16, method: &str, path: &str, body: &str| {
+        let mut last = None;
+        for _ in 0..300 {
+            last = send(method, path, body).ok();
+            if last == Some(expected) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        panic!(
+            "{method} {path}: {last:?}\n{}",
+            fs::read_to_string(at("log")).unwrap()
+        );
+    };
+    answers(
+        200,
+        "POST",
+        "/v1/operator/import",
+        &read("fixtures/catalog.ndjson"),
+    );
+    answers(200, "POST", "/v1/operator/refresh", "");
+    answers(
+        302,
+        "GET",
+        "/v2/tracking/click?rid=410271&app=10000001&user_id=u-1",
+        "",
+    );
+}
+
+/// A process and those that it started, which end with it.
+struct Group(Child);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let group = format!("-{}", self.0.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+        let _ = self.0.wait();
     }
 }

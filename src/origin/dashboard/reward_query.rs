@@ -13,9 +13,9 @@ use domain::model::{
     time::{LATEST_S, SECOND_MS},
 };
 
-/// Rewards on a page unless `limit` says otherwise, and at most.
 /// Days of the counts, today included.
 pub const DAYS: i32 = 60;
+/// Rewards on a page unless `limit` says otherwise, and at most.
 const DEFAULT_LIMIT: u32 = 50;
 pub const MAX_LIMIT: u32 = 200;
 /// The longest id of a user or a transaction, in characters.
