@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     dashboard::signed_in,
-    harness::{OPERATOR_TOKEN, Publisher, Setup, Signpost, callback, expect_accepted, root},
+    harness::{OPERATOR_TOKEN, Publisher, Setup, Signpost, callback, expect_accepted, methods, now_ms, root},
 };
 
 const SETTINGS: &str = "schemathesis.toml";
@@ -135,6 +135,23 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         expect_accepted(spare.convert(&click, &format!("&status={status}")), status, false)
     };
     let transactions: Vec<_> = (0..300).map(transaction).collect();
+    // A replay of the spare app's callbacks, which is read and cancelled.
+    let until = now_ms() / 1_000 + 1;
+    let order = json!({"filter": {"user_id": "user-0"}, "until": until});
+    let ordered = signpost
+        .send(
+            "POST",
+            &format!("/v1/operator/apps/{}/replays", SPARE.1),
+            &[
+                ("Authorization", &format!("Bearer {OPERATOR_TOKEN}")),
+                ("Idempotency-Key", "spare-replay"),
+                ("Content-Type", "application/json"),
+            ],
+            order.to_string().as_bytes(),
+        )
+        .expect(202)
+        .json();
+    let replay = ordered["replay_id"].as_str().expect("an id").to_owned();
     let click_ids: Vec<_> = (0..200)
         .map(|user| keeper.click_id(&format!("user-{user}")))
         .collect();
@@ -186,6 +203,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     write("tokens.txt", &[last_token.0]);
     write("invites.txt", &ids("invites", "invite_id"));
     write("members.txt", &ids("members", "member_id"));
+    write("replays.txt", &[replay]);
     vec![
         ("APP_ID", KEEPER.1.to_owned()),
         ("PUB_KEY", pub_key),
@@ -199,6 +217,5 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
 /// The number of operations in the document.
 fn operations(document: &Value) -> usize {
     let paths = document["paths"].as_object().expect("paths").values();
-    let methods = paths.flat_map(|item| item.as_object().expect("methods").keys());
-    methods.filter(|key| *key != "parameters").count()
+    paths.map(|item| methods(item).count()).sum()
 }

@@ -1,7 +1,8 @@
-//! Completion callbacks as a publisher's server receives them: content (`requests`), events, signatures, reversals, retries
+//! Completion callbacks as a publisher's server receives them: content (`requests`, `documented`), events, signatures, reversals, retries
 //! (`failures`), disabled endpoints (`endpoints`), delays (`promptness`), forbidden addresses (`guard`) and the
 //! conversion log (`log`, `paging`, `erasure`).
 
+mod documented;
 mod endpoints;
 mod erasure;
 mod events;

@@ -34,7 +34,7 @@ pub use conversions::{
     CONVERSION, GOALS, OfferWall, SECRET, callback, click_keys, expect_accepted, nonce, seal, states,
 };
 #[cfg(test)]
-pub use document::{dashboard_document, escaped, resolved};
+pub use document::{dashboard_document, document, escaped, methods, resolved, schema};
 #[allow(unused_imports, reason = "the benches use it")]
 pub use process::copy_folder;
 use process::{LOG, Ports, spawn};

@@ -15,6 +15,7 @@ mod configuration;
 #[path = "../support/document.rs"]
 mod document;
 mod documents;
+mod examples;
 mod facts;
 mod layers;
 mod licences;

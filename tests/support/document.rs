@@ -89,6 +89,17 @@ fn localize(value: &mut Value, prefix: &str, found: &mut Vec<String>) {
     }
 }
 
+/// The methods that a path of a document may have. Other members of a path are `parameters` and `servers`.
+pub const METHODS: [&str; 6] = ["get", "head", "post", "put", "patch", "delete"];
+
+/// The operations of a path: each method, and what the document says about it.
+pub fn methods(item: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let members = item.as_object().expect("a path").iter();
+    members
+        .filter(|(key, _)| METHODS.contains(&key.as_str()))
+        .map(|(method, operation)| (method.as_str(), operation))
+}
+
 /// Follows references from a JSON Pointer. Returns the final pointer and its value.
 pub fn resolved<'d>(document: &'d Value, location: &str) -> (String, &'d Value) {
     let found = document.pointer(location);
@@ -112,6 +123,7 @@ pub fn schema(document: &Value, location: &str) -> Validator {
         "$ref": format!("#{location}"),
         "components": document["components"],
         "paths": document["paths"],
+        "webhooks": document["webhooks"],
     });
     let options = jsonschema::options().with_draft(Draft::Draft202012);
     options

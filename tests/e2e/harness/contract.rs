@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Answer,
-    document::{dashboard_document, document, escaped, resolved, schema as schema_at},
+    document::{dashboard_document, document, escaped, methods, resolved, schema as schema_at},
 };
 
 const OPERATOR: &str = "/v1/operator/";
@@ -200,10 +200,8 @@ impl Contract {
             .iter()
             .find(|known| matches_template(known, path))
             .ok_or("Allow at no path")?;
-        let item = self.document["paths"][found]
-            .as_object()
-            .expect("a path's methods");
-        let documented = item.keys().filter(|key| *key != "parameters").cloned().collect();
+        let item = &self.document["paths"][found];
+        let documented = methods(item).map(|(method, _)| method.to_owned()).collect();
         if allowed == documented {
             Ok(())
         } else {
