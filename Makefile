@@ -27,6 +27,10 @@ PYTHON_READY := $(TOOLS)/python/.signpost-$(firstword $(shell sha256sum $(PYTHON
 # schemathesis, which sends requests that openapi.yaml allows, and requests that it does not.
 API_REQUIREMENTS := tests/e2e/api/requirements.txt
 API_PYTHON_READY := $(TOOLS)/api-python/.signpost-$(firstword $(shell sha256sum $(API_REQUIREMENTS)))
+# Linters, generators and a mock server, which read the API's documents.
+OPENAPI_NPM_READY := tests/openapi/node_modules/.signpost-$(firstword $(shell sha256sum tests/openapi/package-lock.json))
+OPENAPI_REQUIREMENTS := tests/openapi/requirements.txt
+OPENAPI_PYTHON_READY := $(TOOLS)/openapi-python/.signpost-$(firstword $(shell sha256sum $(OPENAPI_REQUIREMENTS)))
 # User-Agents of crawlers and people, which tests tell apart.
 CRAWLERS_REQUIREMENTS := tests/corpora/requirements.txt
 CRAWLERS_READY := $(TOOLS)/crawlers/.signpost-$(firstword $(shell sha256sum $(CRAWLERS_REQUIREMENTS)))
@@ -51,7 +55,10 @@ CARGO_MUTANTS := $(TOOLS)/cargo-mutants-$(CARGO_MUTANTS_VERSION)/bin/cargo-mutan
 # The target that reaches unsafe code of a crate: the ciphers pick their instructions.
 FUZZ_UNSAFE := click_id
 HONO := target/bench/hono.js
-NPM_READY := node_modules/.signpost-$(firstword $(shell sha256sum package-lock.json))
+# What running needs, then the rest as well.
+NPM_LOCK := $(firstword $(shell sha256sum package-lock.json))
+NPM_RUN_READY := node_modules/.signpost-run-$(NPM_LOCK)
+NPM_READY := node_modules/.signpost-$(NPM_LOCK)
 
 # The two Workers as they are deployed; with the benches' route; with places that panic when a test asks for it. The last
 # two have folders of their own, so that neither is ever deployed.
@@ -148,7 +155,7 @@ PROPTEST_CASES := 2048
 verify:
 	@.ci/steps verified
 
-verified: lint-wasm audit verify-native verify-workerd browsed
+verified: lint-wasm audit verify-documents verify-native verify-workerd browsed
 
 lint-wasm: | build
 	$(call step,Check lints of the Workers,RUSTUP_HOME=$(WASM_RUSTUP) rustup component add clippy --toolchain $(NIGHTLY) && \
@@ -162,6 +169,11 @@ verify-native: compiled | $(PYTHON_READY) $(CRAWLERS_READY)
 verify-workerd: compiled verify-native | build faults $(API_PYTHON_READY)
 	$(call step,Run the tests on workerd at length,KILLS=$(KILLS) PANICS=$(PANICS) API_SECONDS=$(API_SECONDS) \
 		$(CARGO_TEST) $(ON_WORKERD) -- --test-threads=4 $(AT_LENGTH))
+
+# Stock tools on the API's documents, and the documentation of the crates.
+verify-documents: compiled | build $(OPENAPI_NPM_READY) $(OPENAPI_PYTHON_READY)
+	$(call step,Document the crates,RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps)
+	$(call step,Run stock tools on the API documents,node --test --test-reporter=spec tests/openapi/tools.test.mjs)
 
 # The lock files against the known vulnerabilities, where their database can be reached; a test checks the licences.
 audit: $(STABLE_READY)
@@ -302,7 +314,7 @@ target/wasm/origin-bench.wasm: $(ORIGIN_SOURCES) | target/wasm/edge-bench.wasm
 
 bundle = $(call step,Bundle the $(1)$(if $(2), with $(2)),WASM_BINDGEN=$(WASM_BINDGEN) src/bundle.sh $< $(1) $(@D))
 
-build/edge/index_bg.wasm: target/wasm/edge.wasm $(wildcard src/edge/*.js) src/bundle.sh | $(WASM_BINDGEN) $(NPM_READY)
+build/edge/index_bg.wasm: target/wasm/edge.wasm $(wildcard src/edge/*.js) src/bundle.sh | $(WASM_BINDGEN) $(NPM_RUN_READY)
 	$(call bundle,edge)
 build/origin/index_bg.wasm: target/wasm/origin.wasm src/origin/entry.js src/bundle.sh $(PAGES) | build/edge/index_bg.wasm
 	$(call bundle,origin)
@@ -358,8 +370,13 @@ $(OHA): | $(NIGHTLY_READY)
 	$(QUICK) CARGO_PROFILE_RELEASE_OPT_LEVEL=2 cargo install oha --version $(OHA_VERSION) --locked --root $(TOOLS)/oha-$(OHA_VERSION)
 
 # By the lock file's contents and not its age, which a checkout changes.
-$(NPM_READY): | $(PACKAGES_READY)
-	$(call step,Install the npm packages,npm ci --ignore-scripts --no-fund --no-audit && touch $@)
+$(NPM_RUN_READY): | $(PACKAGES_READY)
+	$(call step,Install the npm packages,npm ci --omit=dev --ignore-scripts --no-fund --no-audit && touch $@)
+
+# Adds to them, because a bundle may be under way that uses them.
+$(NPM_READY): | $(NPM_RUN_READY)
+	$(call step,Install the npm packages of the tests,\
+		npm install --no-save --ignore-scripts --no-fund --no-audit && touch $(NPM_RUN_READY) $@)
 
 # One for all that need it, since Debian's packages are not installed twice at once.
 $(PIP_READY): | $(PACKAGES_READY)
@@ -374,6 +391,13 @@ $(CRAWLERS_READY): | $(PIP_READY)
 
 $(API_PYTHON_READY): | $(PIP_READY)
 	$(call step,Install schemathesis,$(call pip_install,$(TOOLS)/api-python,$(API_REQUIREMENTS)) && touch $@)
+
+$(OPENAPI_NPM_READY): | $(NPM_READY)
+	$(call step,Install stock tools for the API documents,cd tests/openapi && \
+		npm ci --ignore-scripts --no-fund --no-audit && touch $(CURDIR)/$@)
+
+$(OPENAPI_PYTHON_READY): | $(PIP_READY)
+	$(call step,Install generators of clients,$(call pip_install,$(TOOLS)/openapi-python,$(OPENAPI_REQUIREMENTS)) && touch $@)
 
 $(BENCH_PYTHON_READY): | $(PIP_READY)
 	$(call step,Install the yardsticks in Python,$(call pip_install,$(BENCH_PYTHON),$(BENCH_REQUIREMENTS)) && touch $@)
