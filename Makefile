@@ -117,7 +117,7 @@ lint-native: $(STABLE_READY)
 		cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings)
 
 lint-page: | $(NPM_READY)
-	$(call step,Check the pages,\
+	$(call step,Check the pages,node_modules/.bin/biome check --error-on-warnings && \
 		node_modules/.bin/tsc --noEmit --project src/dashboard && node_modules/.bin/tsc --noEmit --project src/console)
 
 # Every call of cargo selects the same packages: with others it unifies their features otherwise, and compiles them again.
@@ -286,8 +286,9 @@ deploy: | $(NPM_READY)
 crawlers: $(NPM_READY) $(CRAWLERS_READY) $(STABLE_READY)
 	cargo test --quiet --locked --workspace --test corpora -- --ignored write_the_list_of_crawlers
 
-fmt: $(STABLE_READY)
+fmt: $(STABLE_READY) $(NPM_READY)
 	cargo fmt
+	node_modules/.bin/biome check --write
 
 clean:
 	rm -rf build target

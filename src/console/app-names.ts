@@ -27,7 +27,14 @@ function namesRead(): Map<string, string> {
 async function readName([id]: string[]): Promise<Record<string, string>> {
   const known = namesRead();
   // An app that cannot be read is named by its App-Id.
-  if (!known.has(id!)) known.set(id!, await appsApi.read(id!).then(({ name }) => name, () => id!));
+  if (!known.has(id!))
+    known.set(
+      id!,
+      await appsApi.read(id!).then(
+        ({ name }) => name,
+        () => id!,
+      ),
+    );
   return { [id!]: known.get(id!)! };
 }
 

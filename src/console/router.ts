@@ -1,7 +1,7 @@
 // The views of the console and their addresses.
 
 import { computed } from "@preact/signals";
-import { type Section } from "../pages/messages";
+import type { Section } from "../pages/messages";
 import { pathParts, ROOT } from "../pages/navigation";
 import { isAppId, isId } from "./ids";
 

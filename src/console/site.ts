@@ -8,7 +8,8 @@ export const NAME = "console";
 /** The first call, which the shell preloads. */
 export const FIRST = "/session";
 /** Calls that only read, although they have a body. */
-export const READS = /^\/v1\/operator\/(search|postback_check|offer_figures|publisher_figures|offers\/[^/]+\/preview|apps\/[^/]+\/conversions)$/;
+export const READS =
+  /^\/v1\/operator\/(search|postback_check|offer_figures|publisher_figures|offers\/[^/]+\/preview|apps\/[^/]+\/conversions)$/;
 
 /** The roles of members, the highest first. */
 export const ROLES: Role[] = ["admin", "support"];

@@ -3,6 +3,7 @@
 
 mod lookups;
 mod own_apps;
+mod paths;
 
 pub use lookups::{
     CheckOffer, FIGURES_PAGE, KnownPublishers, ListNearCaps, ListTerms, ReadOfferFigures, Search,
@@ -10,61 +11,21 @@ pub use lookups::{
 pub use own_apps::{
     ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, SecretChange,
 };
+pub use paths::{
+    BINDING, CHUNK_PATH, COMMAND_PATH, IMPORT_CHECK_PATH, IMPORT_PATH, OBJECT_NAME, REFRESH_PATH, SHARD_PATH,
+    address, chunk_path, shard_path, snapshot_path,
+};
 
 use serde::{Deserialize, Serialize};
 
-use crate::operation::{Bytes, ObjectAddress, Operation, Repeat, Reply};
-use crate::{kv::SnapshotKind, operations};
+use crate::operation::{Bytes, Operation, Repeat, Reply};
+use crate::operations;
 use domain::{
-    catalog::snapshot::tracking::Slot,
     conversions::terms::{AppTerms, CurrentApp, CurrentOffer, OfferTerms},
     model::{
         AppId, CurrencyRate, OfferId, OfferState, OfferType, Platform, PublisherId, api_error::ApiError,
     },
 };
-
-/// The namespace's binding.
-pub const BINDING: &str = "CATALOG";
-/// The name of the one catalog object. With another name, the catalog would be lost.
-pub const OBJECT_NAME: &str = "catalog";
-
-/// The path of commands.
-pub const COMMAND_PATH: &str = "/command";
-/// The path of an import, whose body is the operator's file.
-pub const IMPORT_PATH: &str = "/import";
-/// The same check of an import, which is then not applied.
-pub const IMPORT_CHECK_PATH: &str = "/import/check";
-/// The path that rebuilds and publishes both snapshots.
-pub const REFRESH_PATH: &str = "/refresh";
-const SNAPSHOT_PATH: &str = "/snapshot/";
-/// The prefix of the paths of chunks of offer bodies.
-pub const CHUNK_PATH: &str = "/chunk/";
-/// The prefix of the paths of shards of the tracking snapshot.
-pub const SHARD_PATH: &str = "/shard/";
-
-/// The catalog's address with one of its paths.
-pub fn address(path: impl Into<String>) -> ObjectAddress {
-    ObjectAddress {
-        binding: BINDING,
-        name: OBJECT_NAME.into(),
-        path: path.into(),
-    }
-}
-
-/// The path of the newest snapshot of a kind.
-pub fn snapshot_path(kind: SnapshotKind) -> String {
-    format!("{SNAPSHOT_PATH}{}", kind.as_str())
-}
-
-/// The path of a chunk of offer bodies, by its name in the listing.
-pub fn chunk_path(key: &str) -> String {
-    format!("{CHUNK_PATH}{key}")
-}
-
-/// The path of the newest shard in a slot of the tracking snapshot.
-pub fn shard_path(slot: Slot) -> String {
-    format!("{SHARD_PATH}{}", slot.name())
-}
 
 /// The answer for a resource that does not exist.
 pub const UNKNOWN_RESOURCE: ApiError = ApiError::new(404, "not_found", "there is no such resource");

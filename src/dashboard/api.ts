@@ -49,7 +49,8 @@ export const api = {
     post<T.ReplayCount>(`${BASE}/apps/${app_id}/replays`, { ...question, dry_run: true }),
   startReplay: (app_id: string, body: { filter: T.ReplayFilter; until: number }, key: string) =>
     post<{ replay_id: string }>(`${BASE}/apps/${app_id}/replays`, body, { "Idempotency-Key": key }),
-  replay: (app_id: string, replay_id: string) => get<T.ReplayProgress>(`${BASE}/apps/${app_id}/replays/${id(replay_id)}`),
+  replay: (app_id: string, replay_id: string) =>
+    get<T.ReplayProgress>(`${BASE}/apps/${app_id}/replays/${id(replay_id)}`),
   pollMilliseconds: 2000,
   cancelReplay: (app_id: string, replay_id: string) => remove(`${BASE}/apps/${app_id}/replays/${id(replay_id)}`),
 

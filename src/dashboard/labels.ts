@@ -33,5 +33,5 @@ export function labelOf(dimension: Dimension, value: string): string {
 }
 
 /** The row's value of a dimension, as filters and keys use it. */
-export const valueOf = (dimension: Dimension, row: ReportRow): string =>
+export const cellValueOf = (dimension: Dimension, row: ReportRow): string =>
   (dimension === "app" ? row.app_id : row[dimension]) ?? "";

@@ -97,7 +97,9 @@ async function coldClick(request, env, ctx, parts, missing) {
       if (values === undefined) {
         break;
       }
-      caught(() => keys.forEach((key, at) => adopt(parts, key, new Uint8Array(values[at]), askedAt)));
+      caught(() => {
+        for (const [at, key] of keys.entries()) adopt(parts, key, new Uint8Array(values[at]), askedAt);
+      });
       const response = fastClick(parts, env, ctx);
       if (response !== undefined) {
         return response;

@@ -11,4 +11,6 @@ const CODES =
   "PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF " +
   "TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW";
 
-export const COUNTRIES = CODES.split(" ").sort((one, other) => countryName(one).localeCompare(countryName(other), "en"));
+export const COUNTRIES = CODES.split(" ").sort((one, other) =>
+  countryName(one).localeCompare(countryName(other), "en"),
+);

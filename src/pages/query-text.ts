@@ -1,7 +1,10 @@
 // Parameters as the query of an address, or with `#` as its fragment.
 
 /** Those that are given and not empty. */
-export function queryText(parameters: Record<string, string | number | null | undefined>, sign: "?" | "#" = "?"): string {
+export function queryText(
+  parameters: Record<string, string | number | null | undefined>,
+  sign: "?" | "#" = "?",
+): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== null && value !== undefined && value !== "") query.set(name, String(value));

@@ -154,7 +154,12 @@ const revokeColumn = (revoke: (key: ReportKey) => void): Column<ReportKey> => ({
   ),
 });
 
-function Create({ calls, words, longestLabel, onClose }: Pick<Props, "calls" | "words" | "longestLabel"> & { onClose: () => void }) {
+function Create({
+  calls,
+  words,
+  longestLabel,
+  onClose,
+}: Pick<Props, "calls" | "words" | "longestLabel"> & { onClose: () => void }) {
   const [label, setLabel] = useState("");
   const [made, setMade] = useState<NewReportKey | null>(null);
   if (made) {

@@ -34,7 +34,15 @@ const SITES = {
   },
   console: {
     paths: [
-      ...["", "/search", "/publishers", `/publishers/${DEMO}`, `/apps/${WEB_APP}`, "/offers", `/offers/${SURVEY.offer}`],
+      ...[
+        "",
+        "/search",
+        "/publishers",
+        `/publishers/${DEMO}`,
+        `/apps/${WEB_APP}`,
+        "/offers",
+        `/offers/${SURVEY.offer}`,
+      ],
       ...["/import", "/advertisers", `/advertisers/${SURVEY.advertiser}`, `/rewards?app=${WEB_APP}`, "/service"],
       ...settings(SETTINGS),
     ],
@@ -79,7 +87,10 @@ for (const [site, { paths, isLazy, link }] of Object.entries(SITES)) {
       const document = new URL(`/${site}${path}`, shared.signpost.base).pathname;
       const html = files.get(document);
       assert.ok(html > 0 && html <= MOST_HTML, `${document} has ${html} bytes`);
-      assert.ok([...files.values()].every((size) => size > 0), "the sizes are known");
+      assert.ok(
+        [...files.values()].every((size) => size > 0),
+        "the sizes are known",
+      );
       // The styles stand in the page. A view of its own chunk starts with more than the page and its script.
       const isOfView = (name) => OF_VIEWS.test(name);
       const first = sum([...files].filter(([name]) => !isOfView(name)).map(([, size]) => size));

@@ -26,7 +26,10 @@ async function clicked({ base, operator }, advertiser) {
   await operator("POST", "/refresh");
   const path = `/v2/tracking/click?rid=${advertiser}-1&app=10000001&user_id=player-1`;
   for (;;) {
-    const answer = await fetch(base + path, { redirect: "manual", headers: { "CF-IPCountry": "DE", "User-Agent": USER_AGENT } });
+    const answer = await fetch(base + path, {
+      redirect: "manual",
+      headers: { "CF-IPCountry": "DE", "User-Agent": USER_AGENT },
+    });
     const id = /[?&]clickid=([^&]+)/.exec(answer.headers.get("Location") ?? "")?.[1];
     if (id) return id;
     // The edge hears of a new offer some seconds later.
@@ -39,7 +42,11 @@ for (const [number, Hand] of HANDS.entries()) {
     test(`an admin gives an advertiser tokens and finds a refused postback by ${Hand.handName} at ${width} px`, async () => {
       const { signpost } = shared;
       const id = `partner-${number}-${width}`;
-      const page = await shared.open({ width, cookie: cookies.admin, refusals: [[412, "/v1/operator/advertisers/brindlefox-games"]] });
+      const page = await shared.open({
+        width,
+        cookie: cookies.admin,
+        refusals: [[412, "/v1/operator/advertisers/brindlefox-games"]],
+      });
       const hand = new Hand(page);
       await tasks.createAdvertiser(page, hand, id, "Kite Partners");
       await tasks.rename(page, hand, `Kite Partners ${width}`);
@@ -55,7 +62,12 @@ for (const [number, Hand] of HANDS.entries()) {
       const click = await clicked(bound, id);
       const url = postbackUrl(signpost, { click_id: click, token: second.token, goal: "play" });
       await tasks.check(page, hand, url, "It would be answered 401, invalid_token");
-      await tasks.check(page, hand, postbackUrl(signpost, { click_id: click, token: third.token, goal: "play" }), "It would be answered 200, approved");
+      await tasks.check(
+        page,
+        hand,
+        postbackUrl(signpost, { click_id: click, token: third.token, goal: "play" }),
+        "It would be answered 200, approved",
+      );
       const none = await signpost.operator("GET", `/advertisers/${id}/postbacks`);
       assert.deepEqual(none.postbacks, [], "a check is no postback");
       // The edge follows within two minutes; until then it takes the token.
@@ -87,7 +99,9 @@ for (const Hand of HANDS) {
     await rowOf(second).getByText("Not within 90 days").waitFor();
     await tasks.revoke(page, new Hand(page), first);
     await rowOf(first).getByText("Revoked", { exact: true }).waitFor();
-    await rowOf(first).getByText(/^Last used \d+ (seconds?|minutes?) ago. Postbacks with it are refused.$/).waitFor();
+    await rowOf(first)
+      .getByText(/^Last used \d+ (seconds?|minutes?) ago. Postbacks with it are refused.$/)
+      .waitFor();
     // A choice of answers that nothing matches does not hide it.
     await page.getByRole("combobox", { name: "Answer" }).selectOption("too_fast");
     await page.getByText("No postback was answered like this").waitFor();

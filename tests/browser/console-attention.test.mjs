@@ -49,8 +49,22 @@ test("apps beyond the first hundred have their names, and a nearly full outbox l
     return route.continue({ url: url.href });
   });
   // No store is nearly full within a test.
-  const items = [2, 3].map((outbox) => ({ ...NEARLY_FULL, subject: `outbox-10000003-${outbox}`, since_ms: Date.now() }));
-  const counts = { held: 0, capped: 0, dead: 0, disabled: 0, failing: 0, near_limit: 2, batch_refused: 0, batch_late: 0, differs: 0 };
+  const items = [2, 3].map((outbox) => ({
+    ...NEARLY_FULL,
+    subject: `outbox-10000003-${outbox}`,
+    since_ms: Date.now(),
+  }));
+  const counts = {
+    held: 0,
+    capped: 0,
+    dead: 0,
+    disabled: 0,
+    failing: 0,
+    near_limit: 2,
+    batch_refused: 0,
+    batch_late: 0,
+    differs: 0,
+  };
   await answerFor(page, "GET", "attention", { json: { items, counts, not_listed: {}, behind_ms: 0, cursor: null } });
   await page.goto("/console");
   const { name } = await shared.signpost.operator("GET", "/apps/10000003");

@@ -11,7 +11,8 @@ import { suite } from "./support/suite.mjs";
 
 const AUDIT = "/console/settings/audit";
 const PUBLISHER = "kite-games";
-const HEADER = "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue";
+const HEADER =
+  "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue";
 const FACTS = `${HEADER}\n2026-11-03,10000001,DE,end,open,northlight,6.2.0,1000,900,800,20,9.5\n`;
 
 let admin;
@@ -35,14 +36,22 @@ const shared = suite({ facts: false }, async (signpost) => {
   await make("PUT", "/advertisers/kite", { name: "Kite" });
   const token = await make("POST", "/advertisers/kite/token");
   await make("DELETE", `/advertisers/kite/token/${token.token_id}`);
-  const { offer_id, updated_at, terms_revision: _, retired_goals, ...offer } = await signpost.operator("GET", `/offers/${SURVEY.offer}`);
+  const {
+    offer_id,
+    updated_at,
+    terms_revision: _,
+    retired_goals,
+    ...offer
+  } = await signpost.operator("GET", `/offers/${SURVEY.offer}`);
   await make("PUT", `/offers/${SURVEY.offer}`, { ...offer, name: "Paper Lantern", starts_at: 1_700_000_000 });
   await make("PUT", "/publishers/lumen-arcade/facts/2026-11-03", FACTS);
   await make("POST", "/refresh");
   const one = await report(signpost, visits, VISIT, "held-1");
   for (const user of ["held-2", "held-3"]) await report(signpost, visits, VISIT, user);
   const taken = await report(signpost, surveys, SURVEY, "taken");
-  await make("POST", `/apps/${WEB_APP}/conversions/${one.transactionId}/approve`, { reason: "the advertiser saw the visit" });
+  await make("POST", `/apps/${WEB_APP}/conversions/${one.transactionId}/approve`, {
+    reason: "the advertiser saw the visit",
+  });
   await make("POST", `/apps/${WEB_APP}/conversions/${taken.transactionId}/reverse`, { reason: "a click farm" });
   const many = { filter: { status: "held", reason: "too_fast" }, reason: "a click farm" };
   const { until } = await make("POST", `/apps/${WEB_APP}/conversions/reject`, { ...many, dry_run: true });
@@ -66,7 +75,11 @@ const shared = suite({ facts: false }, async (signpost) => {
     ["Published all changes"],
     ["Approved a reward", `App ${WEB_APP}`, one.transactionId, "“the advertiser saw the visit”"],
     ["Took a reward back", `App ${WEB_APP}`, taken.transactionId, "“a click farm”"],
-    ["Rejected conversions", `App ${WEB_APP}`, /^2 of 2 that were held for review, with the reason “The conversion came sooner .*”.*: “a click farm”$/],
+    [
+      "Rejected conversions",
+      `App ${WEB_APP}`,
+      /^2 of 2 that were held for review, with the reason “The conversion came sooner .*”.*: “a click farm”$/,
+    ],
     ["Erased a user", `App ${WEB_APP}`],
     ["Invited a member", "Sam Idowu", /Support$/],
   ];

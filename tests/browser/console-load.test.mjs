@@ -42,7 +42,11 @@ async function openWaitingStory(receiver) {
   await sendCallbacksTo(shared.signpost, `${receiver.url}?user={user_id}`, SECRET, WEB_APP);
   const { transactionId } = await report(shared.signpost, token, SURVEY, "user-who-waits");
   const page = await open(`/apps/${WEB_APP}/rewards/${transactionId}`, "Reward, approved");
-  await page.getByRole("region", { name: /^Callback/ }).getByText("Waiting").first().waitFor();
+  await page
+    .getByRole("region", { name: /^Callback/ })
+    .getByText("Waiting")
+    .first()
+    .waitFor();
   return { page, path: `/v1/operator/apps/${WEB_APP}/conversions/${transactionId}/story` };
 }
 

@@ -24,14 +24,21 @@ for (const [number, Hand] of HANDS.entries()) {
     test(`an admin creates an offer, corrects it and switches it off ${by}`, async () => {
       const { signpost } = shared;
       const id = `kite-${number}-${width}`;
-      const refusals = [[404, `/v1/operator/offers/${id}`], [404, `/v1/operator/offers/${id}/terms`], [400, `/v1/operator/offers/${id}`], [412, `/v1/operator/offers/${id}`]];
+      const refusals = [
+        [404, `/v1/operator/offers/${id}`],
+        [404, `/v1/operator/offers/${id}/terms`],
+        [400, `/v1/operator/offers/${id}`],
+        [412, `/v1/operator/offers/${id}`],
+      ];
       const page = await shared.open({ width, cookie: cookies.admin, refusals });
       const hand = new Hand(page);
       const goal = `${id}-1`;
       await tasks.createOffer(page, hand, { id, goal, takenGoal: "410271", name: "Kite Racer" });
       const made = await signpost.operator("GET", `/offers/${id}`);
       assert.deepEqual(made.geo_tgt, { include: ["DE", "AT"], exclude: [] });
-      assert.deepEqual(made.goals, [{ id: goal, ttl: "Reach level 10", instr: "", payout_usd: 1.25, ord: 1, gl_val: null }]);
+      assert.deepEqual(made.goals, [
+        { id: goal, ttl: "Reach level 10", instr: "", payout_usd: 1.25, ord: 1, gl_val: null },
+      ]);
 
       await tasks.lowerPayout(page, hand, "0.9");
       const { terms_since, goals } = await signpost.operator("GET", `/offers/${id}`);

@@ -15,18 +15,26 @@ const shared = suite({ localSignIn: false, facts: false });
 test("a Pub-Key is shown after a passkey", async () => {
   const { signpost } = shared;
   const path = `/v1/operator/publishers/${DEMO}/pub_key`;
-  const page = await shared.open({ refusals: [[401, "/v1/console/session"], [403, path]] });
+  const page = await shared.open({
+    refusals: [
+      [401, "/v1/console/session"],
+      [403, path],
+    ],
+  });
   await addAuthenticator(page);
   await page.goto(await inviteToConsole(signpost));
   await page.getByRole("button", { name: "Create a passkey" }).click();
   await page.getByRole("navigation", { name: "Main" }).waitFor();
   // As five minutes later.
   let isAsked = false;
-  await page.route((address) => address.pathname === path, (route) => {
-    if (isAsked) return route.fallback();
-    isAsked = true;
-    return route.fulfill({ status: 403, json: { error: "confirm with your passkey first", code: "verify_first" } });
-  });
+  await page.route(
+    (address) => address.pathname === path,
+    (route) => {
+      if (isAsked) return route.fallback();
+      isAsked = true;
+      return route.fulfill({ status: 403, json: { error: "confirm with your passkey first", code: "verify_first" } });
+    },
+  );
   await page.goto(`/console/publishers/${DEMO}`);
   await tasks.openSection(page, new Mouse(page), "Keys");
   await page.getByRole("button", { name: "Show the Pub-Key" }).click();

@@ -25,8 +25,10 @@ const shared = suite({}, async (signpost) => {
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const FIGURES = "POST /v1/operator/publisher_figures";
-const HEADER = "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue";
-const fact = (date, impressions) => `${HEADER}\n${date},10000001,DE,end,open,northlight,6.2.0,1000,900,${impressions},20,9.5\n`;
+const HEADER =
+  "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue";
+const fact = (date, impressions) =>
+  `${HEADER}\n${date},10000001,DE,end,open,northlight,6.2.0,1000,900,${impressions},20,9.5\n`;
 
 for (const Hand of HANDS) {
   for (const width of WIDTHS) {
@@ -35,7 +37,11 @@ for (const Hand of HANDS) {
     test(`an admin takes in a publisher and suspends it ${by}`, async () => {
       const { signpost } = shared;
       const name = `Kite Games ${Hand.handName} ${width}`;
-      const refusals = [[412, "/v1/operator/publishers/lumen-arcade"], [404, /pub_key$/], [400, /facts/]];
+      const refusals = [
+        [412, "/v1/operator/publishers/lumen-arcade"],
+        [404, /pub_key$/],
+        [400, /facts/],
+      ];
       const page = await shared.open({ width, cookie: members.admin, refusals });
       const hand = new Hand(page);
 
@@ -64,7 +70,10 @@ for (const Hand of HANDS) {
       const date = "2026-11-03";
       await tasks.loadDay(page, hand, date, { wrong: fact(date, "many"), right: fact(date, 800), rows: 1 });
       const { days } = await signpost.operator("GET", `/publishers/${id}/facts`);
-      assert.deepEqual(days.map(({ date, loaded }) => [date, loaded.impressions]), [[date, 800]]);
+      assert.deepEqual(
+        days.map(({ date, loaded }) => [date, loaded.impressions]),
+        [[date, 800]],
+      );
 
       await tasks.openSection(page, hand, "Overview");
       await tasks.raiseApps(page, hand, "30");
@@ -81,7 +90,14 @@ for (const Hand of HANDS) {
       receiver.secrets = [SECRET];
       const appId = await addApp(signpost, receiver.url);
       const path = new RegExp(`^/v1/operator/apps/${appId}$`);
-      const page = await shared.open({ width, cookie: members.admin, refusals: [[400, path], [412, path]] });
+      const page = await shared.open({
+        width,
+        cookie: members.admin,
+        refusals: [
+          [400, path],
+          [412, path],
+        ],
+      });
       const hand = new Hand(page);
       await page.goto(`/console/apps/${appId}`);
 
@@ -107,7 +123,9 @@ for (const Hand of HANDS) {
       await until(async () => (await signpost.operator("GET", `/apps/${appId}/callback`)).waiting === 0);
       assert.equal(receiver.calls.at(-1).status, 200);
 
-      await until(async () => (await signpost.operator("GET", `/reconcile?app=${appId}&date=${today()}`)).waiting_micro_usd === 0);
+      await until(
+        async () => (await signpost.operator("GET", `/reconcile?app=${appId}&date=${today()}`)).waiting_micro_usd === 0,
+      );
       await apps.reconcile(page, hand, today(), /agrees: every reward and reversal is in the ledger\.$/);
       await page.getByText("1 reward. 0 (0.0%) came more than 24 hours after the click", { exact: false }).waitFor();
       await closePage(page);
@@ -129,7 +147,10 @@ test("a request for a new Pub-Key stands above the publishers and is closed by t
   await page.reload();
   await requests.getByText("It was published by mistake.").waitFor();
   await hand.press(page.getByRole("button", { name: `Issue a new key: ${id}` }));
-  await page.getByRole("dialog").getByText(/The present key stops working everywhere within two minutes/).waitFor();
+  await page
+    .getByRole("dialog")
+    .getByText(/The present key stops working everywhere within two minutes/)
+    .waitFor();
   const key = await tasks.takeKey(page, hand);
   assert.equal((await signpost.operator("GET", `/publishers/${id}/pub_key`)).pub_key, key);
   await requests.getByText("It was published by mistake.").waitFor({ state: "detached" });
@@ -171,7 +192,8 @@ test("support reads everything of a publisher and changes nothing", async () => 
   const cookie = await signInToConsole(shared.signpost, "support", "Sam Okafor");
   const page = await shared.open({ cookie });
   const main = page.getByRole("main");
-  const changes = /Create|Approve|Suspend|Edit|Invite|Recovery|Withdraw|Issue|Show the|Revoke|Replace|Load a day|Save|Pay|Send|Switch/;
+  const changes =
+    /Create|Approve|Suspend|Edit|Invite|Recovery|Withdraw|Issue|Show the|Revoke|Replace|Load a day|Save|Pay|Send|Switch/;
   for (const [path, shown] of [
     ["/console/publishers", "Lumen Arcade"],
     [`/console/publishers/${DEMO}`, "Lumen Arcade for iOS"],
@@ -206,7 +228,12 @@ let added = 0;
 async function addApp(signpost, url) {
   const appId = String(20_000_000 + ++added);
   const currency = { name: "Coins", per_usd: 1000, decimals: 0, rounding: "down" };
-  await signpost.operator("PUT", `/apps/${appId}`, { publisher_id: DEMO, name: "Night Quiz", platform: "android", currency });
+  await signpost.operator("PUT", `/apps/${appId}`, {
+    publisher_id: DEMO,
+    name: "Night Quiz",
+    platform: "android",
+    currency,
+  });
   await sendCallbacksTo(signpost, url, SECRET, appId);
   await signpost.operator("POST", "/refresh");
   return appId;

@@ -68,7 +68,10 @@ for (const Hand of HANDS) {
     await tasks.rejectMany(list, other, others.length, "a click farm");
     // Each count and the settling were of two parts.
     assert.ok(parts.length >= 4 && parts.length % 2 === 0, JSON.stringify(parts));
-    assert.ok(parts.filter(({ after }) => after).every(({ filter }) => filter.until), JSON.stringify(parts));
+    assert.ok(
+      parts.filter(({ after }) => after).every(({ filter }) => filter.until),
+      JSON.stringify(parts),
+    );
     await closePage(list);
   });
 
@@ -79,7 +82,13 @@ for (const Hand of HANDS) {
     const hand = new Hand(page);
     await tasks.listRewards(page, hand, WEB_APP, "Approved");
     await tasks.filterByUser(page, hand, user);
-    const settling = { user, button: "Take back", reason: "a click farm", becomes: "reversed", said: "It is taken back." };
+    const settling = {
+      user,
+      button: "Take back",
+      reason: "a click farm",
+      becomes: "reversed",
+      said: "It is taken back.",
+    };
     await tasks.settleOne(page, hand, settling);
     await closePage(page);
   });
@@ -121,7 +130,10 @@ test("support sees rewards and settles none", async () => {
   await closePage(page);
 });
 
-for (const [role, stops] of [["admin", 1], ["support", 0]]) {
+for (const [role, stops] of [
+  ["admin", 1],
+  ["support", 0],
+]) {
   test(`${role} ${stops ? "may" : "may not"} stop callbacks that are sent again`, async (context) => {
     const receiver = await startReceiver();
     context.after(receiver.stop);

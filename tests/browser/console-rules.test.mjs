@@ -44,7 +44,12 @@ test("a file is read as UTF-8, without a byte order mark", async () => {
 const APP = { blocked_offers: ["1", "2"], callback_ports: [8443], max_rewards_per_user_day: 20 };
 
 test("what is decided is read as it is typed", () => {
-  const typed = { hosts: " A.example\nb.example, a.example\n", ports: "8443 9443,8443", rewards: " 5 ", blocked: "1\n\n2" };
+  const typed = {
+    hosts: " A.example\nb.example, a.example\n",
+    ports: "8443 9443,8443",
+    rewards: " 5 ",
+    blocked: "1\n\n2",
+  };
   assert.deepEqual(decidedOf(typed), {
     fallback_hosts: ["a.example", "b.example"],
     callback_ports: [8443, 9443],
@@ -79,7 +84,10 @@ test("the audit has what was done to rewards in words", () => {
   const until = "2026-11-02T00:00:00.000Z";
   for (const [detail, words] of [
     ["3 of 4 with status held: why", "3 of 4 that were held for review: “why”"],
-    [`1 of 1 with status approved, until ${until}: a: b`, "1 of 1 that were approved, until 2 Nov 2026, 00:00 UTC: “a: b”"],
+    [
+      `1 of 1 with status approved, until ${until}: a: b`,
+      "1 of 1 that were approved, until 2 Nov 2026, 00:00 UTC: “a: b”",
+    ],
     [
       `1200 of 4000 with status refused, reason conversion_capped, of one user, offer o-1, from ${from}, until ${until}: why (despite too_fast)`,
       "1,200 of 4,000 that were refused, with the reason “The offer had reached its conversions of the day”, of one user, of offer o-1, " +
@@ -90,7 +98,10 @@ test("the audit has what was done to rewards in words", () => {
     assert.equal(detailOf("rewards_rejected", detail), words);
   }
   assert.equal(detailOf("rewards_replayed", "17 sent again"), "17 sent again");
-  assert.equal(detailOf("rewards_replayed", "delivery dead, until 1793577600"), "Given up: conversions until 2 Nov 2026, 00:00 UTC");
+  assert.equal(
+    detailOf("rewards_replayed", "delivery dead, until 1793577600"),
+    "Given up: conversions until 2 Nov 2026, 00:00 UTC",
+  );
   assert.equal(detailOf("rewards_replayed", null), null);
 });
 
@@ -109,7 +120,12 @@ test("the audit has names, roles and amounts in words", () => {
 });
 
 test("each member of a document has a name in the audit", async () => {
-  for (const [name, type] of [["publisher", "Publisher"], ["app", "App"], ["advertiser", "Advertiser"], ["offer", "Offer"]]) {
+  for (const [name, type] of [
+    ["publisher", "Publisher"],
+    ["app", "App"],
+    ["advertiser", "Advertiser"],
+    ["offer", "Offer"],
+  ]) {
     const source = await readFile(join(ROOT, `src/domain/catalog/${name}.rs`), "utf8");
     const struct = source.split(`pub struct ${type} {`)[1].split("\n}")[0];
     const members = [...struct.matchAll(/^ {4}pub (\w+):/gm)].map(([, member]) => member);

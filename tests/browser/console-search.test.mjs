@@ -124,7 +124,11 @@ for (const Hand of HANDS) {
     ]) {
       await paste(page, hand, text);
       await found.getByRole("link", { name }).waitFor();
-      for (const word of words) await found.getByText(word, { exact: word.length < 10 }).first().waitFor();
+      for (const word of words)
+        await found
+          .getByText(word, { exact: word.length < 10 })
+          .first()
+          .waitFor();
       await isInMemoryAlone(page, text);
     }
     await paste(page, hand, valid.api_key);

@@ -52,11 +52,16 @@ test("an operator asks every app whether it answers", async () => {
   await page.route("**/v1/operator/callbacks*", (route) => {
     const isFirst = !new URL(route.request().url()).searchParams.has("cursor");
     const well = { ...callback, app_id: "10000001", state: "healthy" };
-    return route.fulfill({ json: isFirst ? { callbacks: [well], cursor: "10000001" } : { callbacks: [callback], cursor: null } });
+    return route.fulfill({
+      json: isFirst ? { callbacks: [well], cursor: "10000001" } : { callbacks: [callback], cursor: null },
+    });
   });
   await ask.click();
   await callbacks.getByText("1 of 2 apps with a callback do not answer:").waitFor();
-  assert.equal(await callbacks.getByRole("listitem").getByRole("link").getAttribute("href"), `/console/apps/${WEB_APP}`);
+  assert.equal(
+    await callbacks.getByRole("listitem").getByRole("link").getAttribute("href"),
+    `/console/apps/${WEB_APP}`,
+  );
   await closePage(page);
 });
 
@@ -107,7 +112,10 @@ test("an operator sees what all instances refused and lost, which sums wait, and
   const unsent = part(page, UNSENT);
   await unsent.getByText("counters-1: ledger: batch 12").waitFor();
   await unsent.getByText("The last try had no answer.").waitFor();
-  await unsent.getByRole("row", { name: /Sums refused/ }).getByText("unknown publisher").waitFor();
+  await unsent
+    .getByRole("row", { name: /Sums refused/ })
+    .getByText("unknown publisher")
+    .waitFor();
   await unsent.getByText("10 minutes ago").first().waitFor();
 
   const old = part(page, OLD);
@@ -120,7 +128,9 @@ test("an operator sees what all instances refused and lost, which sums wait, and
   await row.getByRole("link").click();
   await page.getByRole("heading", { name, exact: true }).waitFor();
   assert.ok(page.url().endsWith(`/console/apps/${app}?date=${date}`), page.url());
-  await part(page, "Reconcile a day").getByText(/ agrees: /).waitFor();
+  await part(page, "Reconcile a day")
+    .getByText(/ agrees: /)
+    .waitFor();
   await closePage(page);
 });
 
@@ -130,7 +140,10 @@ test("while nothing is known of other instances, the page tells of the one that 
   await page.goto("/console/service");
   const room = part(page, ROOM);
   await room.getByText("The counts of other instances are not known at present.").waitFor();
-  await room.getByRole("row", { name: /^Sign-ins/ }).getByText("0 of 32").waitFor();
+  await room
+    .getByRole("row", { name: /^Sign-ins/ })
+    .getByText("0 of 32")
+    .waitFor();
   for (const name of [INSTANCES, OLD]) await part(page, name).getByText("It is not known at present").waitFor();
   await part(page, "Publication").getByText("2 publishers").waitFor();
   await closePage(page);

@@ -21,7 +21,8 @@ const shared = suite({ facts: false }, async (signpost) => {
 /** Until the sums of an app's day have arrived in the reports. */
 async function untilInReports(signpost, app) {
   const path = `/reconcile?app=${app}&date=${today()}`;
-  while ((await signpost.operator("GET", path)).ledger_micro_usd === 0) await new Promise((resolve) => setTimeout(resolve, 500));
+  while ((await signpost.operator("GET", path)).ledger_micro_usd === 0)
+    await new Promise((resolve) => setTimeout(resolve, 500));
 }
 
 test("a batch that is refused is found, its sums are compared, and it arrives once it can be read", async () => {
@@ -68,8 +69,14 @@ test("a batch that is refused is found, its sums are compared, and it arrives on
 
 /** Opens items of an app's outbox, as nights and tries without an answer do. */
 function openItems(objects, app, ...items) {
-  const rows = items.map(([kind, subject, reason, payout]) => `(${kind}, '${subject}', ${Date.now()}, '${reason}', ${payout})`);
-  changeOutboxes(objects, app, `INSERT INTO attention (kind, subject, since_ms, reason, payout) VALUES ${rows.join()};`);
+  const rows = items.map(
+    ([kind, subject, reason, payout]) => `(${kind}, '${subject}', ${Date.now()}, '${reason}', ${payout})`,
+  );
+  changeOutboxes(
+    objects,
+    app,
+    `INSERT INTO attention (kind, subject, since_ms, reason, payout) VALUES ${rows.join()};`,
+  );
 }
 
 const [DIFFERS, LATE] = [8, 9];
@@ -98,7 +105,10 @@ test("a day that differs leads to its comparison, and sums that wait are found, 
   await page.getByRole("heading", { name: "App of differs" }).waitFor();
   assert.ok(page.url().endsWith(`/console/apps/${app}?date=${yesterday}`), page.url());
   // The ledger has what the outbox reported; the item stays, since the night found another log.
-  await walk.part(page, "Reconcile a day").getByText(/ agrees: every reward and reversal is in the ledger\.$/).waitFor();
+  await walk
+    .part(page, "Reconcile a day")
+    .getByText(/ agrees: every reward and reversal is in the ledger\.$/)
+    .waitFor();
 
   const late = `Compare the sums: ${outbox}: ledger-lumen-arcade: batch 999`;
   await walk.followAttention(page, hand, "Sums late", "arrive by themselves then", late);
@@ -137,7 +147,10 @@ test("what instances reported, and rewards from old clicks, are on the page of t
   const hand = new Mouse(page);
   await page.goto("/console/service");
   const room = walk.part(page, "What is refused for want of room");
-  await room.getByRole("row", { name: /^Postbacks 2 instances, last at / }).getByText("15", { exact: true }).waitFor();
+  await room
+    .getByRole("row", { name: /^Postbacks 2 instances, last at / })
+    .getByText("15", { exact: true })
+    .waitFor();
   const instances = walk.part(page, "Instances of edge and origin");
   await instances.getByText("Faults in the code").waitFor();
   await instances.getByText("110 of 128 MB").waitFor();
@@ -163,7 +176,13 @@ test("an object at 85 % is found with its size, and leaves the list when it is s
   const page = await shared.open({ cookie: admin });
   const hand = new Mouse(page);
   const object = `outbox-${app}-0`;
-  await walk.followAttention(page, hand, "Storage nearly full", "a second app with more outboxes", `See the app: ${object}`);
+  await walk.followAttention(
+    page,
+    hand,
+    "Storage nearly full",
+    "a second app with more outboxes",
+    `See the app: ${object}`,
+  );
   await page.getByRole("heading", { name: "App of large" }).waitFor();
   await walk.follow(page, hand, "Service");
   await page.getByRole("heading", { name: "Service" }).waitFor();

@@ -43,7 +43,13 @@ for (const [number, Hand] of HANDS.entries()) {
     const id = await partner.earn("user-of-the-dead-callback");
     const page = await shared.open({ cookie: admin });
     const hand = new Hand(page);
-    await walk.followAttention(page, hand, "Callback given up", "Send them again once the receiver works.", `Send again: ${id}`);
+    await walk.followAttention(
+      page,
+      hand,
+      "Callback given up",
+      "Send them again once the receiver works.",
+      `Send again: ${id}`,
+    );
     await page.getByRole("heading", { name: "Reward, approved" }).waitFor();
     receiver.mend();
     await walk.sendAgain(page, hand, "HTTP 404");
@@ -64,7 +70,11 @@ for (const [number, Hand] of HANDS.entries()) {
     const hand = new Hand(page);
     await walk.followAttention(page, hand, "Earned beyond a cap", "Approve them to pay all the same.", `Decide: ${id}`);
     await walk.approveCapped(page, hand, "the advertiser raised the budget");
-    await page.getByRole("region", { name: /^Callback/ }).getByText("Delivered").first().waitFor();
+    await page
+      .getByRole("region", { name: /^Callback/ })
+      .getByText("Delivered")
+      .first()
+      .waitFor();
     assert.equal(deliveredTo(receiver, id), 1);
     const paid = (await partner.entries("status=approved")).find(({ user_id }) => user_id === "second");
     assert.deepEqual([paid.payout, paid.value], [PAYOUT, 1250]);
@@ -89,7 +99,11 @@ test("an endpoint that switched itself off is found, tested and switched on", as
   await apps.enableCallback(page, hand);
   await walk.isWell(page, hand);
   await page.goto(`/console/apps/43000000/rewards/${id}`);
-  await page.getByRole("region", { name: /^Callback/ }).getByText("Delivered").first().waitFor();
+  await page
+    .getByRole("region", { name: /^Callback/ })
+    .getByText("Delivered")
+    .first()
+    .waitFor();
   assert.equal(deliveredTo(receiver, id), 1);
   await closePage(page);
 });

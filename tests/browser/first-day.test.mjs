@@ -61,7 +61,10 @@ for (const [Hand, width] of [
       transactionId = await earn(signpost, token, user, appId);
     });
     const paid = receiver.calls.filter(({ query }) => query.id === transactionId);
-    assert.deepEqual(paid.map(({ status }) => status), [200, 200]);
+    assert.deepEqual(
+      paid.map(({ status }) => status),
+      [200, 200],
+    );
 
     await page.goto(`/dashboard/apps/${appId}`);
     await apps.rotateSecret(page, hand, {
@@ -75,7 +78,10 @@ for (const [Hand, width] of [
     });
     await page.goto("/dashboard");
     const checklist = page.getByRole("region", { name: "Go live" });
-    await checklist.getByRole("listitem").filter({ hasText: "Your receiver answered a reward with 2xx, done" }).waitFor();
+    await checklist
+      .getByRole("listitem")
+      .filter({ hasText: "Your receiver answered a reward with 2xx, done" })
+      .waitFor();
     await closePage(page);
   });
 }

@@ -32,10 +32,14 @@ test("what is beside the screen is found", async () => {
 });
 
 test("a message in the console is found", async () => {
-  await assert.rejects(spoil(() => console.warn("a warning")), /messages in the console/);
+  await assert.rejects(
+    spoil(() => console.warn("a warning")),
+    /messages in the console/,
+  );
 });
 
 test("a breach of the page's policy is found", async () => {
-  const breach = () => document.body.append(Object.assign(document.createElement("style"), { textContent: "p { color: red }" }));
+  const breach = () =>
+    document.body.append(Object.assign(document.createElement("style"), { textContent: "p { color: red }" }));
   await assert.rejects(spoil(breach), /messages in the console/);
 });

@@ -14,7 +14,11 @@ import { acceptInvite, signInAgain, signOut } from "./tasks/ceremony.mjs";
 
 const shared = suite({ localSignIn: false, facts: false });
 
-const REFUSALS = [SIGNED_OUT, [403, "/v1/dashboard/report_keys"], [401, /^\/v1\/dashboard\/(sign_in\/passkey|verify|passkeys)$/]];
+const REFUSALS = [
+  SIGNED_OUT,
+  [403, "/v1/dashboard/report_keys"],
+  [401, /^\/v1\/dashboard\/(sign_in\/passkey|verify|passkeys)$/],
+];
 
 const REFUSED = { status: 401, code: "passkey_refused" };
 

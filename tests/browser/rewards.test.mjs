@@ -51,8 +51,14 @@ test("a replay that cannot be watched any more says so, and is asked for again o
   const page = await shared.open({ cookie: await shared.signpost.signIn(), refusals: [[404, `${path}/42`]] });
   const started = { count: 3, until: Math.floor(Date.now() / 1000), replay_id: "42" };
   let answer = { json: { state: "running", replayed: 1 } };
-  await page.route((url) => url.pathname === path, (route) => route.fulfill({ json: started }));
-  await page.route((url) => url.pathname === `${path}/42`, (route) => route.fulfill(answer));
+  await page.route(
+    (url) => url.pathname === path,
+    (route) => route.fulfill({ json: started }),
+  );
+  await page.route(
+    (url) => url.pathname === `${path}/42`,
+    (route) => route.fulfill(answer),
+  );
   await page.goto(`/dashboard/rewards?app=${APP}`);
   await page.getByRole("button", { name: "Send callbacks again" }).click();
   await page.getByRole("button", { name: "Send 3 callbacks again", exact: true }).click();
@@ -184,7 +190,10 @@ test("the overview counts rewards and ticks what has happened", async () => {
   await health.getByText("Lumen Arcade for Android").waitFor();
   const checklist = page.getByRole("region", { name: "Go live" });
   for (const done of ["A user opened an offer", "An advertiser confirmed a conversion"]) {
-    await checklist.getByRole("listitem").filter({ hasText: `${done}, done` }).waitFor();
+    await checklist
+      .getByRole("listitem")
+      .filter({ hasText: `${done}, done` })
+      .waitFor();
   }
   await checklist.getByRole("listitem").filter({ hasText: "A script read a report, open" }).waitFor();
   await closePage(page);

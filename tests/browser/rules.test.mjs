@@ -15,7 +15,9 @@ const { findingText } = await importSource("dashboard/messages/tester.ts");
 const { findMacros, MACRO_NAMES } = await importSource("dashboard/views/apps/macros.ts");
 const { DELIVERY_NAMES, STATE_NAMES } = await importSource("pages/messages/rewards.ts");
 const { merge } = await importSource("dashboard/views/rewards/use-log.ts");
-const { hashOf, NO_FILTER, parseFilter, queryOf, fixedConditions, replayOf, searchOf } = await importSource("dashboard/views/rewards/filter.ts");
+const { hashOf, NO_FILTER, parseFilter, queryOf, fixedConditions, replayOf, searchOf } = await importSource(
+  "dashboard/views/rewards/filter.ts",
+);
 
 // The service's own cases: `in_app_amounts_follow_the_apps_decimals_and_rounding` in src/domain/model/money.rs.
 test("an amount is rounded as the service rounds it", () => {
@@ -79,8 +81,15 @@ const ids = ({ rows }) => rows.map(({ transaction_id }) => transaction_id);
 
 test("what has changed takes its place in the log", () => {
   const shown = page([row("c", 30), row("b", 20), row("a", 10)], { cursor: "older" });
-  const merged = merge(shown, page([row("d", 40), row("b", 20, "reversed"), row("z", 5)], { newest: "2", unmatched: ["a"] }));
-  assert.deepEqual(ids(merged), ["d", "c", "b"], "new on top, gone is gone, older than the page waits for its own page");
+  const merged = merge(
+    shown,
+    page([row("d", 40), row("b", 20, "reversed"), row("z", 5)], { newest: "2", unmatched: ["a"] }),
+  );
+  assert.deepEqual(
+    ids(merged),
+    ["d", "c", "b"],
+    "new on top, gone is gone, older than the page waits for its own page",
+  );
   assert.equal(merged.rows[2].state, "reversed");
   assert.deepEqual([merged.cursor, merged.newest], ["older", "2"]);
   assert.deepEqual(ids(merge(page([]), page([row("a", 10)]))), ["a"]);
@@ -133,7 +142,10 @@ test("a replay takes every filter of the log, at most until now, and says those 
   const all = { ...filter, state: "held", status: "503", transaction: "0b8f2e8a", user: "player-1" };
   const { app_id, to: until, ...shown } = queryOf(all);
   assert.deepEqual(replayOf(all, to + 1), { filter: shown, until });
-  assert.equal(fixedConditions(all), "State Held for review, HTTP status 503, Transaction id 0b8f2e8a, User id player-1");
+  assert.equal(
+    fixedConditions(all),
+    "State Held for review, HTTP status 503, Transaction id 0b8f2e8a, User id player-1",
+  );
 });
 
 test("the audit log has the filter of a replay in words", () => {
@@ -141,7 +153,10 @@ test("the audit log has the filter of a replay in words", () => {
   const detail = (text) => auditDetail("rewards_replayed", text);
   const until = "until 2 Nov 2026, 00:00 UTC";
   const seconds = `until ${from + 86_400}`;
-  assert.equal(detail(`delivery delivered, from ${from}, ${seconds}`), `Delivered: conversions from 1 Nov 2026, 00:00 UTC ${until}`);
+  assert.equal(
+    detail(`delivery delivered, from ${from}, ${seconds}`),
+    `Delivered: conversions from 1 Nov 2026, 00:00 UTC ${until}`,
+  );
   assert.equal(detail(`delivery dead, ${seconds}`), `Given up: conversions ${until}`);
   assert.equal(detail(seconds), `All: conversions ${until}`);
   const odd = "a, until 5, transaction b";
@@ -171,7 +186,9 @@ test("the countries are those of the service", async () => {
 
 test("every finding of a test has words", async () => {
   const source = await rust("callbacks/diagnosis.rs");
-  const codes = [...source.matchAll(/(?:problem|advice|ok)\("([a-z_]+)"\)|=> "([a-z_]+)",/g)].map((match) => match[1] ?? match[2]);
+  const codes = [...source.matchAll(/(?:problem|advice|ok)\("([a-z_]+)"\)|=> "([a-z_]+)",/g)].map(
+    (match) => match[1] ?? match[2],
+  );
   assert.ok(codes.length > 25, "the codes are found");
   for (const code of codes) {
     const text = findingText({ code, severity: "problem", subject: "x" });

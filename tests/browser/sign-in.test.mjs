@@ -86,7 +86,11 @@ const views = {
     shows: shows(`Request ID ${REQUEST_ID}`),
   }),
   "invite-besides": () => ({ path: invites.other, cookie: member.cookie, shows: shows("Not now") }),
-  "invite-held": () => ({ path: invites.open, cookie: member.cookie, shows: shows("You are signed in to Kite Games already") }),
+  "invite-held": () => ({
+    path: invites.open,
+    cookie: member.cookie,
+    shows: shows("You are signed in to Kite Games already"),
+  }),
 
   passkeys: () => ({ path: PASSKEYS, cookie: member.cookie, shows: shows("Made with") }),
   "passkeys-waiting": () => ({
@@ -106,7 +110,11 @@ const views = {
   "passkeys-remove": () => ({
     path: PASSKEYS,
     cookie: member.cookie,
-    act: (page) => page.getByRole("button", { name: /^Remove/ }).first().click(),
+    act: (page) =>
+      page
+        .getByRole("button", { name: /^Remove/ })
+        .first()
+        .click(),
     shows: (page) => page.getByRole("dialog").waitFor(),
     isOverlay: true,
   }),

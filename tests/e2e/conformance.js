@@ -16,8 +16,8 @@ export class Database extends DurableObject {
         refused.push(`${text}: ${error.message}`);
       }
     };
-    migrations.forEach((sql) => run(sql));
-    statements.forEach((sql) => run(`EXPLAIN ${sql}`, sql));
+    for (const sql of migrations) run(sql);
+    for (const sql of statements) run(`EXPLAIN ${sql}`, sql);
     return Response.json(refused);
   }
 }

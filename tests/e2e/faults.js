@@ -28,7 +28,8 @@ export class UnreliableKv extends WorkerEntrypoint {
       await request.arrayBuffer();
       return new Response("KV is out of order", { status: 500 });
     }
-    if (broken.has("kv-writes-hang") && request.method === "PUT") return new Promise(() => setTimeout(() => {}, 60_000));
+    if (broken.has("kv-writes-hang") && request.method === "PUT")
+      return new Promise(() => setTimeout(() => {}, 60_000));
     if (broken.has("kv-reads") && request.method === "GET") return new Response("not found", { status: 404 });
     if (broken.has("kv-hangs") && request.method === "GET") return new Promise(() => setTimeout(() => {}, 60_000));
     if (request.method === "PUT") {
@@ -48,8 +49,7 @@ const unreliable = (name, binding) =>
   class extends DurableObject {
     async fetch(request) {
       if (broken.has(name)) throw new Error(`${name} is out of order`);
-      const hangs = () =>
-        broken.has(`${name}-hangs`) || (request.method === "GET" && broken.has(`${name}-reads-hang`));
+      const hangs = () => broken.has(`${name}-hangs`) || (request.method === "GET" && broken.has(`${name}-reads-hang`));
       while (hangs()) await new Promise((done) => setTimeout(done, 20));
       const answer = await this.env[binding].getByName(this.ctx.id.name).fetch(request);
       // The request was carried out, and its answer is lost.

@@ -1,68 +1,68 @@
 // A client in TypeScript with the types that openapi-typescript makes from `openapi.yaml`. tools.test.mjs compiles it under
 // `tsc --strict` and runs it against Signpost. Each `@ts-expect-error` stands above a mistake that the types must find.
 
-import createClient from 'openapi-fetch';
-import type { components, paths } from './generated/openapi.js';
+import createClient from "openapi-fetch";
+import type { components, paths } from "./generated/openapi.js";
 
-type Schemas = components['schemas'];
-type OffersFilter = Schemas['OffersFilter'];
+type Schemas = components["schemas"];
+type OffersFilter = Schemas["OffersFilter"];
 
 // One filter of each dimension.
 const filters: OffersFilter[] = [
-  { dim: 'offer_type', match: { type: 'any', value: ['CPI', 'CPE'] } },
-  { dim: 'platform', match: { type: 'exact', value: ['ios'] } },
-  { dim: 'country', match: { type: 'any', value: ['DE'] } },
-  { dim: 'offer_id', match: { type: 'any', values: ['60702', '23990'] } },
+  { dim: "offer_type", match: { type: "any", value: ["CPI", "CPE"] } },
+  { dim: "platform", match: { type: "exact", value: ["ios"] } },
+  { dim: "country", match: { type: "any", value: ["DE"] } },
+  { dim: "offer_id", match: { type: "any", values: ["60702", "23990"] } },
 ];
 
 // @ts-expect-error `region` is no dimension.
-const wrongDim: OffersFilter = { dim: 'region', match: { type: 'any', value: ['DE'] } };
+const wrongDim: OffersFilter = { dim: "region", match: { type: "any", value: ["DE"] } };
 
 // @ts-expect-error `symbian` is no platform.
-const wrongPlatform: OffersFilter = { dim: 'platform', match: { type: 'any', value: ['symbian'] } };
+const wrongPlatform: OffersFilter = { dim: "platform", match: { type: "any", value: ["symbian"] } };
 
 // @ts-expect-error A country is no offer type.
-const wrongValue: OffersFilter = { dim: 'offer_type', match: { type: 'any', value: ['DE'] } };
+const wrongValue: OffersFilter = { dim: "offer_type", match: { type: "any", value: ["DE"] } };
 
 // @ts-expect-error A match is `any` or `exact`.
-const wrongMatch: OffersFilter = { dim: 'country', match: { type: 'none', value: ['DE'] } };
+const wrongMatch: OffersFilter = { dim: "country", match: { type: "none", value: ["DE"] } };
 
-const query: Schemas['ReportQuery'] = {
-  date_range: { start_date: '2026-11-01', end_date: '2026-11-07' },
-  dimensions: ['app'],
-  metrics: ['impressions', 'revenue', 'ecpm'],
-  filters: [{ dimension: 'country', values: ['DE', 'AT'] }],
-  order_by: [{ column: 'revenue', ascending: false }],
+const query: Schemas["ReportQuery"] = {
+  date_range: { start_date: "2026-11-01", end_date: "2026-11-07" },
+  dimensions: ["app"],
+  metrics: ["impressions", "revenue", "ecpm"],
+  filters: [{ dimension: "country", values: ["DE", "AT"] }],
+  order_by: [{ column: "revenue", ascending: false }],
 };
 
-const wrongQuery: Schemas['ReportQuery'] = {
-  date_range: { start_date: '2026-11-01', end_date: '2026-11-07' },
-  dimensions: ['app'],
+const wrongQuery: Schemas["ReportQuery"] = {
+  date_range: { start_date: "2026-11-01", end_date: "2026-11-07" },
+  dimensions: ["app"],
   // @ts-expect-error `installs` is no metric.
-  metrics: ['installs'],
+  metrics: ["installs"],
 };
 
-const app: Schemas['App'] = {
-  publisher_id: 'lumen-arcade',
-  name: 'Lumen Arcade for Android',
-  platform: 'android',
-  currency: { name: 'Coins', per_usd: 1000, decimals: 0, rounding: 'down' },
+const app: Schemas["App"] = {
+  publisher_id: "lumen-arcade",
+  name: "Lumen Arcade for Android",
+  platform: "android",
+  currency: { name: "Coins", per_usd: 1000, decimals: 0, rounding: "down" },
   callback: {
-    url: 'https://play.lumen-arcade.example/callback',
-    method: 'POST',
-    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    events: ['approved', 'reversed'],
+    url: "https://play.lumen-arcade.example/callback",
+    method: "POST",
+    secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    events: ["approved", "reversed"],
   },
 };
 
 /** The reward that a callback asks to pay, in the app's currency. */
-export function rewardOf(event: Schemas['CallbackEvent']): number {
+export function rewardOf(event: Schemas["CallbackEvent"]): number {
   switch (event.status) {
-    case 'approved':
-    case 'reversed':
+    case "approved":
+    case "reversed":
       return event.value;
-    case 'pending':
-    case 'rejected':
+    case "pending":
+    case "rejected":
       return event.pending_value * 0;
   }
 }

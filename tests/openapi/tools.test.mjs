@@ -27,7 +27,12 @@ const REWARDED_APP = "10000003";
 /** An app to create. */
 const NEW_APP = "10000044";
 
-const environment = { ...process.env, PYTHONPATH: PYTHON, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
+const environment = {
+  ...process.env,
+  PYTHONPATH: PYTHON,
+  REDOCLY_TELEMETRY: "off",
+  REDOCLY_SUPPRESS_UPDATE_NOTICE: "true",
+};
 
 /** Runs a program, and fails with all that it wrote. */
 async function run(program, args, { input, ...options } = {}) {
@@ -50,7 +55,14 @@ before(async () => {
   await run("python3", [rewards, signpost.base, "local-operator-token"]);
   const { pub_key } = await signpost.operator("GET", `/publishers/${DEMO}/pub_key`);
   const { api_key } = await signpost.operator("POST", `/publishers/${DEMO}/report_keys`, { label: "tools" });
-  setup = { base: signpost.base, app: APP, rewardedApp: REWARDED_APP, pubKey: pub_key, reportKey: api_key, operatorToken: "local-operator-token" };
+  setup = {
+    base: signpost.base,
+    app: APP,
+    rewardedApp: REWARDED_APP,
+    pubKey: pub_key,
+    reportKey: api_key,
+    operatorToken: "local-operator-token",
+  };
 });
 
 after(() => signpost?.stop());
@@ -84,7 +96,10 @@ async function check(found, newApp) {
   assert.deepEqual(found.statuses, [200, 204]);
   assert.ok(found.revenue.length > 0 && found.revenue.every((revenue) => revenue > 0), `${found.revenue}`);
   assert.deepEqual(found.totals, await Promise.all(FILTERS.map(total)));
-  assert.ok(found.totals.every((total) => total > 0), `${found.totals}`);
+  assert.ok(
+    found.totals.every((total) => total > 0),
+    `${found.totals}`,
+  );
 }
 
 for (const name of DOCUMENTS) {
@@ -110,7 +125,16 @@ test("a client with types of openapi-typescript compiles under tsc --strict and 
 test("the client of openapi-python-client has every operation and runs", async () => {
   const to = join(GENERATED, "signpost_client");
   const program = "import openapi_python_client.cli as cli; cli.app()";
-  const args = ["generate", "--path", document("openapi"), "--config", "python-client.yaml", "--meta", "none", "--fail-on-warning"];
+  const args = [
+    "generate",
+    "--path",
+    document("openapi"),
+    "--config",
+    "python-client.yaml",
+    "--meta",
+    "none",
+    "--fail-on-warning",
+  ];
   await run("python3", ["-c", program, ...args, "--output-path", to]);
   const newApp = `${Number(NEW_APP) + 1}`;
   const told = await run("python3", ["client.py"], {
@@ -127,7 +151,10 @@ test("openapi-generator makes clients in Python and TypeScript that compile", as
       "from openapi_generator_cli import cli; cli()",
       ...["generate", "-i", document("openapi"), "-g", generator, "-o", join(GENERATED, generator)],
       // It would write a server for the webhooks, too, which is no valid Python.
-      ...["--global-property", "apis,models,supportingFiles,apiTests=false,modelTests=false,apiDocs=false,modelDocs=false"],
+      ...[
+        "--global-property",
+        "apis,models,supportingFiles,apiTests=false,modelTests=false,apiDocs=false,modelDocs=false",
+      ],
       ...args,
     ]);
   await generate("python", "--package-name", "signpost_generated");
@@ -135,7 +162,16 @@ test("openapi-generator makes clients in Python and TypeScript that compile", as
     env: { ...environment, PYTHONPATH: `${PYTHON}:${join(GENERATED, "python")}` },
   });
   await generate("typescript-fetch");
-  await run(join(BIN, "tsc"), [...TSC.slice(0, 4), "--module", "esnext", "--moduleResolution", "bundler", "--typeRoots", join(HERE, "node_modules/.none"), join(GENERATED, "typescript-fetch/index.ts")]);
+  await run(join(BIN, "tsc"), [
+    ...TSC.slice(0, 4),
+    "--module",
+    "esnext",
+    "--moduleResolution",
+    "bundler",
+    "--typeRoots",
+    join(HERE, "node_modules/.none"),
+    join(GENERATED, "typescript-fetch/index.ts"),
+  ]);
 });
 
 test("a mock server takes every example of a request", async () => {
@@ -144,14 +180,24 @@ test("a mock server takes every example of a request", async () => {
   const file = join(GENERATED, "served.json");
   await writeFile(file, JSON.stringify(served));
   const port = await freePort();
-  const mock = spawn(join(HERE, "node_modules/.bin/prism"), ["mock", file, "--port", `${port}`, "--host", "127.0.0.1"], {
-    cwd: HERE,
-    stdio: "ignore",
-  });
+  const mock = spawn(
+    join(HERE, "node_modules/.bin/prism"),
+    ["mock", file, "--port", `${port}`, "--host", "127.0.0.1"],
+    {
+      cwd: HERE,
+      stdio: "ignore",
+    },
+  );
   try {
     const base = `http://127.0.0.1:${port}`;
     for (const giveUp = Date.now() + 30_000; ; ) {
-      if (await fetch(base).then(() => true, () => false)) break;
+      if (
+        await fetch(base).then(
+          () => true,
+          () => false,
+        )
+      )
+        break;
       assert.ok(Date.now() < giveUp, "Prism does not answer");
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
@@ -169,7 +215,11 @@ test("a mock server takes every example of a request", async () => {
 
 /** A request of each operation, and of each example of its body, with the examples of its parameters. */
 function* requests(served) {
-  const at = (pointer) => pointer.split("/").slice(1).reduce((value, key) => value[key.replaceAll("~1", "/")], served);
+  const at = (pointer) =>
+    pointer
+      .split("/")
+      .slice(1)
+      .reduce((value, key) => value[key.replaceAll("~1", "/")], served);
   const resolved = (value) => (value?.$ref ? resolved(at(value.$ref.slice(1))) : value);
   for (const [path, item] of Object.entries(served.paths)) {
     for (const method of ["get", "head", "post", "put", "patch", "delete"].filter((name) => item[name])) {

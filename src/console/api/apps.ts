@@ -14,7 +14,8 @@ export const appsApi = {
   callback: (appId: string) => get<T.CallbackHealth>(`${of(appId)}/callback`),
   enableCallback: (appId: string) => post<T.CallbackHealth>(`${of(appId)}/callback/enable`),
   testCallback: (appId: string) => post<T.CallbackTest>(`${of(appId)}/callback_test`),
-  reconcile: (appId: string, date: string) => get<T.Comparison>(`${OPERATOR}/reconcile${queryText({ app: appId, date })}`),
+  reconcile: (appId: string, date: string) =>
+    get<T.Comparison>(`${OPERATOR}/reconcile${queryText({ app: appId, date })}`),
 
   /** Refused with 412 when the app is not the one that was seen any more: its publisher changes it, too. */
   change: (seen: Tagged<T.App>, change: Partial<T.AppDocument>) => {

@@ -28,6 +28,7 @@ export const offersApi = {
   figuresOf: (offer_ids: string[]) => post<FiguresOfMany>(`${OPERATOR}/offer_figures`, { offer_ids }),
   nearCaps: () => get<NearCaps>(`${OPERATOR}/caps`),
   preview: (offerId: string, document: Offer) => post<Preview>(`${offer(offerId)}/preview`, document),
-  countImport: (lines: string) => call<{ would_import: number }>("POST", `${OPERATOR}/import?dry_run=true`, lines, NDJSON),
+  countImport: (lines: string) =>
+    call<{ would_import: number }>("POST", `${OPERATOR}/import?dry_run=true`, lines, NDJSON),
   import: (lines: string) => call<{ imported: number }>("POST", `${OPERATOR}/import`, lines, NDJSON),
 };

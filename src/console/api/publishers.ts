@@ -23,12 +23,12 @@ export const publishersApi = {
   },
   figuresOf: (publisher_ids: string[]) =>
     post<{ figures: Record<string, T.PublisherFigures> }>(`${OPERATOR}/publisher_figures`, { publisher_ids }),
-  requests: () =>
-    get<{ requests: (T.PubKeyRequest & { publisher_id: string })[] }>(`${OPERATOR}/pub_key_requests`),
+  requests: () => get<{ requests: (T.PubKeyRequest & { publisher_id: string })[] }>(`${OPERATOR}/pub_key_requests`),
   activity: (publisherId: string) => get<T.Activity>(`${of(publisherId)}/activity`),
 
   people: (publisherId: string) => get<T.People>(`${of(publisherId)}/members`),
-  invite: (publisherId: string, name: string, role: Role) => post<NewInvite>(`${of(publisherId)}/invites`, { name, role }),
+  invite: (publisherId: string, name: string, role: Role) =>
+    post<NewInvite>(`${of(publisherId)}/invites`, { name, role }),
   recover: (publisherId: string, memberId: string) =>
     post<NewInvite>(`${of(publisherId)}/members/${id(memberId)}/recovery`),
   withdraw: (publisherId: string, inviteId: string) => remove(`${of(publisherId)}/invites/${id(inviteId)}`),
@@ -39,7 +39,8 @@ export const publishersApi = {
   pubKey: (publisherId: string) => get<T.PubKey & { request: T.PubKeyRequest | null }>(`${of(publisherId)}/pub_key`),
   issuePubKey: (publisherId: string) => post<T.PubKey>(`${of(publisherId)}/pub_key`),
   reportKeys: (publisherId: string) => get<{ report_keys: ReportKey[] }>(`${of(publisherId)}/report_keys`),
-  createReportKey: (publisherId: string, label: string) => post<NewReportKey>(`${of(publisherId)}/report_keys`, { label }),
+  createReportKey: (publisherId: string, label: string) =>
+    post<NewReportKey>(`${of(publisherId)}/report_keys`, { label }),
   revokeReportKey: (publisherId: string, keyId: string) => remove(`${of(publisherId)}/report_keys/${id(keyId)}`),
 
   facts: (publisherId: string, limit: number, cursor: string | null) =>

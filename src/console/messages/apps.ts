@@ -65,7 +65,8 @@ export const decisions = {
   rewardsHint: "From 1 to 1,000. Further rewards of the user are held until you decide. Empty: no limit.",
   badRewards: "Enter a whole number from 1 to 1,000, or nothing.",
   blocked: "Blocked offers, one id a line",
-  blockedHint: (lines: number) => `${plural(lines, "offer", "offers")} of at most 1,000. Its users do not see them, and clicks are refused.`,
+  blockedHint: (lines: number) =>
+    `${plural(lines, "offer", "offers")} of at most 1,000. Its users do not see them, and clicks are refused.`,
   none: "none",
   noLimit: "no limit",
   confirmTitle: (name: string) => `Change ${name}?`,
@@ -91,7 +92,8 @@ export const terms = {
     "After a mistyped rate you can end that: clicks made before now are then paid by the present currency.",
   now: (rate: string) => `The present currency: ${rate}.`,
   none: "Each click is paid by the terms of its time.",
-  since: (at: number) => `Clicks made before ${timeText(at)} are paid by the present terms; later ones by those of their time.`,
+  since: (at: number) =>
+    `Clicks made before ${timeText(at)} are paid by the present terms; later ones by those of their time.`,
   pay: "Pay clicks before now by current terms",
   payTitle: "Pay clicks before now by the current terms?",
   payText: (rate: string) => [
@@ -124,5 +126,6 @@ export const callback = {
   result: "Result of the test",
   accepted: (status: number) => `The receiver accepted the call (${status}).`,
   refused: (status: number) => `The receiver answered ${status}. Only 2xx counts as delivered.`,
-  noAnswer: (why: string) => `The receiver did not answer (${why.replace(/^no answer: (Error: )?/, "").replace(/\.$/, "")}).`,
+  noAnswer: (why: string) =>
+    `The receiver did not answer (${why.replace(/^no answer: (Error: )?/, "").replace(/\.$/, "")}).`,
 };

@@ -24,10 +24,14 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
   dead: "Callbacks that were tried for days without a 2xx answer. Send them again once the receiver works.",
   disabled: "Receivers that told us to stop. Their rewards wait until the callback is switched on again.",
   failing: "Receivers that did not answer 2xx five times in a row. Calls are tried again by themselves.",
-  near_limit: "Stores that hold more than 8 of their 10 GB. An outbox keeps the rewards of the app whose App-Id is in its name: give new users a second app with more outboxes. Tell the developers of any other store.",
-  batch_refused: "Sums of clicks or revenue that did not get into the reports, which are too low until then. Tell the developers; the sums are safe, and are sent again every 5 minutes.",
-  batch_late: "Sums of clicks or revenue whose receiver has not answered five times. Reports are too low until it does; the sums are safe, and arrive by themselves then. Tell the developers if they stay.",
-  differs: "Days of which the log of an app's rewards adds up to another amount than was sent to the reports. Compare the day, and tell the developers. Each leaves the list after 7 days.",
+  near_limit:
+    "Stores that hold more than 8 of their 10 GB. An outbox keeps the rewards of the app whose App-Id is in its name: give new users a second app with more outboxes. Tell the developers of any other store.",
+  batch_refused:
+    "Sums of clicks or revenue that did not get into the reports, which are too low until then. Tell the developers; the sums are safe, and are sent again every 5 minutes.",
+  batch_late:
+    "Sums of clicks or revenue whose receiver has not answered five times. Reports are too low until it does; the sums are safe, and arrive by themselves then. Tell the developers if they stay.",
+  differs:
+    "Days of which the log of an app's rewards adds up to another amount than was sent to the reports. Compare the day, and tell the developers. Each leaves the list after 7 days.",
 };
 
 const REASONS: Record<string, string> = {
@@ -76,7 +80,8 @@ export const attention = {
   behind: (ms: number) => `Behind by ${durationText(ms)}`,
   stopped: "Not updated at present",
   behindHint: (ms: number) => `The list is behind by ${durationText(ms)}. Newer things may be missing.`,
-  notListed: (number: number) => `${plural(number, "more is", "more are")} open and not listed. They follow as the list gets shorter.`,
+  notListed: (number: number) =>
+    `${plural(number, "more is", "more are")} open and not listed. They follow as the list gets shorter.`,
   wellTitle: "All is well",
   well: "Nothing waits for you. New things appear here by themselves.",
   wellOfKind: (kind: string) => `Nothing is open under “${kind}”.`,

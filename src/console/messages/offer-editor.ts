@@ -69,7 +69,8 @@ export const editor = {
   minSeconds: "Hold what comes within",
   minSecondsHint: "Seconds after the click, 1 to 86,400. Such conversions wait for approval. Empty: none do.",
   termsSince: "Terms also for clicks before",
-  termsSinceHint: "UTC. Clicks made before are paid by the terms in force. It only rises. Empty: each click keeps its own.",
+  termsSinceHint:
+    "UTC. Clicks made before are paid by the terms in force. It only rises. Empty: each click keeps its own.",
   required: "Must not be empty.",
   badNumber: (least: number, most: number) => `Must be a whole number from ${count(least)} to ${count(most)}.`,
   badPayout: "Must be dollars with at most 6 decimals, such as 1.25, and at most 1,000,000.",

@@ -219,7 +219,8 @@ export const reportKeys = {
 
 export const facts = {
   title: "Facts",
-  intro: "What reports are made of, by UTC day: facts that were loaded, and what Signpost counted itself in the offerwall.",
+  intro:
+    "What reports are made of, by UTC day: facts that were loaded, and what Signpost counted itself in the offerwall.",
   date: "Day",
   loadedRows: "Loaded rows",
   loadedRequests: "Loaded requests",

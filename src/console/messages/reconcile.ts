@@ -22,7 +22,8 @@ export const reconcile = {
   agreeWaiting: (date: string, micro: number) =>
     `${dateText(date)} agrees so far: ${exactMoney(micro)} still waits to be sent to the ledger, which takes seconds.`,
   differ: (date: string, micro: number) => `${dateText(date)} differs by ${exactMoney(micro)}.`,
-  again: "Compare again after a minute, since outboxes and ledger are read one after the other. If it stays, tell the developers:",
+  again:
+    "Compare again after a minute, since outboxes and ledger are read one after the other. If it stays, tell the developers:",
   outboxDiffers: (outboxes: number[]) =>
     `${outboxes.length === 1 ? "Outbox" : "Outboxes"} ${outboxes.join(", ")} ${outboxes.length === 1 ? "differs" : "differ"} ` +
     "from what the ledger confirmed: its database was restored to an earlier time or damaged.",
@@ -48,7 +49,8 @@ export const reconcile = {
   paidShort: "Paid",
   confirmed: "Confirmed",
   waitingShort: "Waiting",
-  leftOut: (quiet: number) => `${plural(quiet, "outbox", "outboxes")} without rewards on this day ${quiet === 1 ? "is" : "are"} left out.`,
+  leftOut: (quiet: number) =>
+    `${plural(quiet, "outbox", "outboxes")} without rewards on this day ${quiet === 1 ? "is" : "are"} left out.`,
   transactions: "Transactions of the offers that differ",
   transactionsNote: "At most 100. Compare them with the publisher's own records of callbacks.",
   transaction: "Transaction",

@@ -77,7 +77,8 @@ export const settle = {
   many: "Settle many",
   manyTitle: (app: string) => `Settle rewards of ${app}`,
   manyReason: "Choose a reason, too: an approval pays what was refused for it.",
-  manyHint: "Choose a state first: held or pending ones are approved or rejected, refused ones approved, approved ones taken back.",
+  manyHint:
+    "Choose a state first: held or pending ones are approved or rejected, refused ones approved, approved ones taken back.",
   manyNone: "What is rejected or was taken back already cannot be settled.",
   action: "What to do",
   actionHints: {
@@ -98,12 +99,14 @@ export const settle = {
   ofUser: (user: string) => `of user ${user}`,
   withReason: (reason: string) => `with the reason “${reason}”`,
   unusedDelivery: "The filter of callbacks does not count here.",
-  matches: (number: number, until: number) => `${plural(number, "reward matches", "rewards match")}, up to ${exactTimeText(until)}.`,
+  matches: (number: number, until: number) =>
+    `${plural(number, "reward matches", "rewards match")}, up to ${exactTimeText(until)}.`,
   nothing: "Nothing matches.",
   start: (action: Settling, number: number) => `${NAMES[action]} ${count(number)}`,
   running: (done: number, all: number) =>
     done > 0 ? `${count(done)} of ${count(all)} so far. Closing this stops here.` : "This can take a minute…",
-  resultTitle: (action: Settling, settled: number) => `${plural(settled, "reward was", "rewards were")} ${DONE[action]}`,
+  resultTitle: (action: Settling, settled: number) =>
+    `${plural(settled, "reward was", "rewards were")} ${DONE[action]}`,
   already: (number: number) => `${plural(number, "was", "were")} so already.`,
   refusedTitle: (number: number) => `${plural(number, "was", "were")} not settled:`,
   refusedOf: (code: string, number: number) => `${count(number)}: ${REFUSALS[code] ?? codeText(code)}`,

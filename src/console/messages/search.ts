@@ -11,7 +11,8 @@ export const search = {
   shortcut: (keys: string) => `Press ${keys} to come here.`,
   note: "Paste a transaction id, a click id, a user id, an App-Id, an offer or goal id, or a key.",
   nothingYet: "Paste something to find out what it is",
-  nothingYetText: "What you paste is not stored, and is in no address that a server sees. Keys are in no address at all.",
+  nothingYetText:
+    "What you paste is not stored, and is in no address that a server sees. Keys are in no address at all.",
   beginnings:
     "A Pub-Key must be whole. Of a report key the beginning with its publisher is enough, such as sk_lumen-arcade, and of a valid token the beginning with its serial.",
   noneTitle: "Nothing has this id",
@@ -79,7 +80,8 @@ export const search = {
     termsOf: (offer: string, app: string) => `Offer ${offer}, app ${app}`,
     shard: "Shard",
     became: "What became of it",
-    nothing: "No conversion of this click has come. If the advertiser says it sent one, look at what its postbacks were answered:",
+    nothing:
+      "No conversion of this click has come. If the advertiser says it sent one, look at what its postbacks were answered:",
     postbacks: (advertiser: string) => `Postbacks of ${advertiser}`,
     itsOffer: "its offer",
     expiredTitle: "Click that is not kept any more",

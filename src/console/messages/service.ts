@@ -28,7 +28,8 @@ export const service = {
     size: "Size",
     publish: "Publish now",
     publishTitle: "Publish all changes now?",
-    publishText: "Clicks and offer lists take every saved change of apps and offers at once instead of within a minute.",
+    publishText:
+      "Clicks and offer lists take every saved change of apps and offers at once instead of within a minute.",
     published: "Everything is published.",
   },
   open: {
@@ -56,7 +57,8 @@ export const service = {
     title: "What is refused for want of room",
     note: "Each kind of work has room for so many at a time. What comes on top is refused at once, so that the rest stays fast.",
     ofAll: "Refusals are of all instances, each since it started. In use is of the one that answered.",
-    ofOne: "The counts of other instances are not known at present. These are of the one that answered, since it started.",
+    ofOne:
+      "The counts of other instances are not known at present. These are of the one that answered, since it started.",
     name: "Work",
     names: {
       click: "Clicks that wait",
@@ -84,7 +86,8 @@ export const service = {
   },
   reported: {
     down: "It is not known at present: what keeps it does not answer.",
-    by: (instances: number, at: number) => `${plural(instances, "instance", "instances")}, last at ${timeText(at / 1000)}`,
+    by: (instances: number, at: number) =>
+      `${plural(instances, "instance", "instances")}, last at ${timeText(at / 1000)}`,
   },
   instances: {
     title: "Instances of edge and origin",
@@ -100,14 +103,16 @@ export const service = {
       memory_bytes: "Largest memory",
     },
     kinds: {
-      unavailable: "An app did not answer, or too much came at once. Senders repeat them. “Ask every app now” below names the app.",
+      unavailable:
+        "An app did not answer, or too much came at once. Senders repeat them. “Ask every app now” below names the app.",
       unread: "They came before their app was known: a flood of forms, or click ids of a key that is not deployed.",
     } as Record<string, string>,
     hints: {
       postbacks: "",
       unhealthy: "",
       clicks_uncounted: "The users were redirected. Reports lack these clicks.",
-      snapshot_age_s: "The instance does not hear of new publications from KV. After 24 hours it refuses lists and postbacks.",
+      snapshot_age_s:
+        "The instance does not hear of new publications from KV. After 24 hours it refuses lists and postbacks.",
       panics: "Each cost one request or task. The log has the details under “fault”; tell the developers.",
       memory_bytes: "An instance that needs more is ended, with all that is under way in it.",
     },
@@ -120,7 +125,8 @@ export const service = {
   },
   rewards: {
     title: "Rewards from old clicks and old terms",
-    note: (day: string) => `Of ${day}, in UTC. A click is paid by the terms of its time, so users or a publisher may save clicks up before a payout drops. Where an app’s shares stand out, have older clicks paid by the terms in force, under “Terms” of the offer or of the app: that raises “terms_since”.`,
+    note: (day: string) =>
+      `Of ${day}, in UTC. A click is paid by the terms of its time, so users or a publisher may save clicks up before a payout drops. Where an app’s shares stand out, have older clicks paid by the terms in force, under “Terms” of the offer or of the app: that raises “terms_since”.`,
     app: "App",
     rewards: "Rewards",
     late: "After 24 hours",

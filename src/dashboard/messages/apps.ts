@@ -137,7 +137,8 @@ export const appForm = {
     signed: "Clicks of this app need a signature by your backend. Others are refused.",
     sign: "Require signed clicks",
     signTitle: "Require signed clicks?",
-    signText: "Every click without a valid signature is refused within two minutes. Your backend must sign before that: links that are out already stop working.",
+    signText:
+      "Every click without a valid signature is refused within two minutes. Your backend must sign before that: links that are out already stop working.",
     renew: "Make a new secret",
     renewTitle: "Make a new click secret?",
     renewText: "The former secret is accepted beside it until you end it.",
@@ -164,7 +165,8 @@ export const appForm = {
     intro: "Your users do not see these offers, and clicks on them are refused.",
     list: "Offer ids, one a line",
     hint: (lines: number, most: number) => `${plural(lines, "offer", "offers")} of at most ${count(most)}.`,
-    tooMany: (lines: number, most: number) => `These are ${count(lines)} offers; at most ${count(most)} can be blocked.`,
+    tooMany: (lines: number, most: number) =>
+      `These are ${count(lines)} offers; at most ${count(most)} can be blocked.`,
     see: "See the offers of this app",
   },
 };

@@ -71,7 +71,8 @@ export const reports = {
   exportFormat: "Format",
   exportStart: "Export",
   exportPreparing: "Preparing…",
-  exportBroken: "If the numbers change on the way, the download fails rather than mixing old and new. Export again then.",
+  exportBroken:
+    "If the numbers change on the way, the download fails rather than mixing old and new. Export again then.",
   exportStarted: (rows: number) => `Your download has started: ${plural(rows, "row", "rows")}.`,
   curl: "Copy as curl",
   curlCopied: (at: string) => `Copied as curl. Data through ${at}.`,

@@ -4,7 +4,8 @@ import type { Finding, SignWith } from "../types";
 
 export const tester = {
   title: "Test your receiver",
-  intro: "Sends one call with example values to the saved URL. Its transaction_id begins with “test-”: answer 2xx and pay nothing.",
+  intro:
+    "Sends one call with example values to the saved URL. Its transaction_id begins with “test-”: answer 2xx and pay nothing.",
   signWith: "Sign it with",
   asUsual: "The secret, as usual",
   signs: {
@@ -104,7 +105,9 @@ export const rotation = {
     refuses: "Passed: your receiver refuses a wrong signature.",
   },
   failed: {
-    accepts: "Not passed: your receiver does not accept the new secret yet. The former one still signs, so no reward is lost.",
-    refuses: "Not passed: your receiver must refuse a wrong signature by a 4xx. Have it check the signature, then test again.",
+    accepts:
+      "Not passed: your receiver does not accept the new secret yet. The former one still signs, so no reward is lost.",
+    refuses:
+      "Not passed: your receiver must refuse a wrong signature by a 4xx. Have it check the signature, then test again.",
   },
 };

@@ -77,7 +77,8 @@ function memberColumns(members: Member[], open: Open): Column<Member>[] {
       header: text.name,
       cell: (member) => (
         <>
-          <Person name={member.name} id={member.member_id} shared={shared} /> {member.is_self && <span class="tag">{text.you}</span>}
+          <Person name={member.name} id={member.member_id} shared={shared} />{" "}
+          {member.is_self && <span class="tag">{text.you}</span>}
         </>
       ),
     },
@@ -88,23 +89,23 @@ function memberColumns(members: Member[], open: Open): Column<Member>[] {
         !open ? (
           ROLE_NAMES[member.role]
         ) : (
-        <select
-          aria-label={text.changeRole(member.name)}
-          value={member.role}
-          onChange={(event) => {
-            const role = event.currentTarget.value as Role;
-            // The list shows the stored role until the change is confirmed.
-            event.currentTarget.value = member.role;
-            open({ kind: "role", member, role });
-          }}
-        >
-          {ROLES.map((role) => (
-            <option key={role} value={role}>
-              {ROLE_NAMES[role]}
-            </option>
-          ))}
-        </select>
-      ),
+          <select
+            aria-label={text.changeRole(member.name)}
+            value={member.role}
+            onChange={(event) => {
+              const role = event.currentTarget.value as Role;
+              // The list shows the stored role until the change is confirmed.
+              event.currentTarget.value = member.role;
+              open({ kind: "role", member, role });
+            }}
+          >
+            {ROLES.map((role) => (
+              <option key={role} value={role}>
+                {ROLE_NAMES[role]}
+              </option>
+            ))}
+          </select>
+        ),
     },
     { key: "passkeys", header: text.passkeys, isNumber: true, cell: (member) => member.passkeys },
     {
@@ -161,16 +162,17 @@ function inviteColumns(open: Open): Column<PendingInvite>[] {
       header: text.actions,
       isHeaderHidden: true,
       isNumber: true,
-      cell: (pending) => open && (
-        <button
-          type="button"
-          class="button small danger-text"
-          aria-label={`${text.withdraw}: ${pending.name}`}
-          onClick={() => open({ kind: "withdraw", pending })}
-        >
-          {text.withdraw}
-        </button>
-      ),
+      cell: (pending) =>
+        open && (
+          <button
+            type="button"
+            class="button small danger-text"
+            aria-label={`${text.withdraw}: ${pending.name}`}
+            onClick={() => open({ kind: "withdraw", pending })}
+          >
+            {text.withdraw}
+          </button>
+        ),
     },
   ];
 }

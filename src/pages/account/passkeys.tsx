@@ -56,12 +56,7 @@ export function Passkeys() {
     },
   ];
   const add = (
-    <button
-      type="button"
-      class="button primary"
-      aria-disabled={addition.isRunning}
-      onClick={() => void addition.run()}
-    >
+    <button type="button" class="button primary" aria-disabled={addition.isRunning} onClick={() => void addition.run()}>
       <Plus /> {addition.isRunning ? text.waiting : text.add}
     </button>
   );

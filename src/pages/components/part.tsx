@@ -102,11 +102,7 @@ export function PartForm<Values>({ draft, reload, isWrong, buttons, children }: 
         loaded={draft.isChanged ? text.loaded : text.loadedAgain}
       />
       <div class="row part-buttons">
-        <button
-          type="submit"
-          class="button primary"
-          aria-disabled={!draft.isChanged || isWrong || draft.isSaving}
-        >
+        <button type="submit" class="button primary" aria-disabled={!draft.isChanged || isWrong || draft.isSaving}>
           {text.save}
         </button>
         {draft.isChanged && (

@@ -41,7 +41,11 @@ export const AUDIT_ACTIONS: Record<string, string> = {
 /** Text for the details of the actions above that are words of ours. */
 const AUDIT_WORDS: Record<string, Record<string, string>> = {
   app_changed: { fallback_url: "fallback URL", blocked_offers: "blocked offers" },
-  callback_tested: { both: "signed as usual", current: "signed with the new secret alone", wrong: "with a wrong signature" },
+  callback_tested: {
+    both: "signed as usual",
+    current: "signed with the new secret alone",
+    wrong: "with a wrong signature",
+  },
 };
 
 /** States of callbacks and of rewards, by the names that the log gives them. */
@@ -61,7 +65,8 @@ export const REPLAY_WORDS: Record<string, string> = {
 
 /** The conditions of a replay, as `src/origin/dashboard/replay_query.rs` writes them. A transaction id is the last. */
 function replayDetail(detail: string): string {
-  const words = /^(?:delivery (\w+), )?(?:state (\w+), )?(?:http_status (\d+), )?(user, )?(?:from (\d+), )?until (\d+)(?:, transaction (.*))?$/s;
+  const words =
+    /^(?:delivery (\w+), )?(?:state (\w+), )?(?:http_status (\d+), )?(user, )?(?:from (\d+), )?until (\d+)(?:, transaction (.*))?$/s;
   const found = words.exec(detail);
   if (!found) return detail;
   const [, delivery, state, status, user, from, until, transaction] = found;

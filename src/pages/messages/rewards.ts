@@ -65,7 +65,8 @@ export const EVENT_NAMES: Record<CallbackEvent, string> = {
 };
 
 // A revision is a small number, or the time from which it counts.
-export const revisionText = (number: number) => (number < 1_000_000_000 ? `revision ${number}` : `terms of ${exactTimeText(number)}`);
+export const revisionText = (number: number) =>
+  number < 1_000_000_000 ? `revision ${number}` : `terms of ${exactTimeText(number)}`;
 
 export const story = {
   title: (state: RewardState) => `Reward, ${STATE_NAMES[state].toLowerCase()}`,
@@ -135,8 +136,9 @@ export const story = {
 export const replay = {
   one: "Send it again",
   oneTitle: "Send this callback again?",
-  oneText:
-    sentence(`${RECEIVER} gets the same transaction id and values, with a new time and signature. It should pay a transaction id once only`),
+  oneText: sentence(
+    `${RECEIVER} gets the same transaction id and values, with a new time and signature. It should pay a transaction id once only`,
+  ),
   oneSent: "It is queued to be sent again.",
   many: "Send callbacks again",
   manyHint: "Choose one app to send its callbacks again.",
@@ -163,10 +165,13 @@ export const replay = {
   text: (number: number, until: number) =>
     `${plural(number, "callback matches", "callbacks match")}, up to ${exactTimeText(until)}. Each is sent with its own transaction id and values: ${RECEIVER} should pay a transaction id once only.`,
   start: (number: number) => `Send ${plural(number, "callback", "callbacks")} again`,
-  running: (replayed: number, all: number) => `Queueing callbacks to be sent again: ${count(replayed)} of ${count(all)}.`,
+  running: (replayed: number, all: number) =>
+    `Queueing callbacks to be sent again: ${count(replayed)} of ${count(all)}.`,
   done: (replayed: number) => `${plural(replayed, "callback was", "callbacks were")} queued to be sent again.`,
-  cancelled: (replayed: number) => `Stopped. ${plural(replayed, "callback was", "callbacks were")} queued to be sent again.`,
-  tooManyForSupport: "Support can send at most 100 callbacks again at a time, and the reversals that follow them. Choose fewer, or ask an admin.",
+  cancelled: (replayed: number) =>
+    `Stopped. ${plural(replayed, "callback was", "callbacks were")} queued to be sent again.`,
+  tooManyForSupport:
+    "Support can send at most 100 callbacks again at a time, and the reversals that follow them. Choose fewer, or ask an admin.",
   tooLong: "There is too much to count in one go. Choose fewer days.",
   alreadyRunning: "Callbacks of this app are being sent again already. Wait until that ends.",
   cancel: "Stop",

@@ -53,8 +53,7 @@ export const settings = {
     recover: "Recovery link",
     recovery: "recovery",
     recoverTitle: (name: string) => `Make a recovery link for ${name}?`,
-    recoverText:
-      `Their passkeys, sessions and open invites to others end at once. All ${HIGHEST}s see a notice for 7 days.`,
+    recoverText: `Their passkeys, sessions and open invites to others end at once. All ${HIGHEST}s see a notice for 7 days.`,
     recoverIt: "Make the link",
     remove: "Remove",
     removeTitle: (name: string) => `Remove ${name}?`,
@@ -102,7 +101,8 @@ export const settings = {
     remove: "Remove",
     removeOf: (browser: string, at: number) => `Remove the passkey made with ${browser} on ${timeText(at)}`,
     removeTitle: (browser: string) => `Remove the passkey made with ${browser}?`,
-    removeText: "You cannot sign in with it any more, and all your other sessions end, since its device may have opened them.",
+    removeText:
+      "You cannot sign in with it any more, and all your other sessions end, since its device may have opened them.",
     removed: "The passkey was removed, and your other sessions were ended.",
   },
   audit: {

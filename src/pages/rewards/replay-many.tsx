@@ -69,7 +69,8 @@ export function ReplayMany(props: Props) {
     setOpen(false);
     props.onClose();
   };
-  if (running.value?.account === generation.value) return <Progress run={running.value} calls={calls} mayStop={mayStop} />;
+  if (running.value?.account === generation.value)
+    return <Progress run={running.value} calls={calls} mayStop={mayStop} />;
   return (
     <div class="row replay-many">
       <button
@@ -175,12 +176,7 @@ function Question({ calls, app: appId, appName, fixed, ignored, questionOf, onCl
           </button>
         )}
         {counted && counted.count > 0 && (
-          <button
-            type="button"
-            class="button primary"
-            aria-disabled={start.isRunning}
-            onClick={() => void start.run()}
-          >
+          <button type="button" class="button primary" aria-disabled={start.isRunning} onClick={() => void start.run()}>
             {text.start(counted.count)}
           </button>
         )}
@@ -234,12 +230,7 @@ function Progress({ run, calls, mayStop }: ProgressProps) {
         </button>
       ) : (
         mayStop && (
-          <button
-            type="button"
-            class="button small"
-            aria-disabled={cancel.isRunning}
-            onClick={() => void cancel.run()}
-          >
+          <button type="button" class="button small" aria-disabled={cancel.isRunning} onClick={() => void cancel.run()}>
             {text.cancel}
           </button>
         )

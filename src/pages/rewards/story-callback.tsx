@@ -111,9 +111,7 @@ const columns: Column<CallbackTry>[] = [
         <span class={`badge ${status !== null && status >= 200 && status < 300 ? "delivered" : "dead"}`}>
           {status === null ? text.noAnswer : `HTTP ${status}`}
         </span>
-        {(body ?? error) !== undefined && (
-          <code class="answer-text">{body || error || text.emptyAnswer}</code>
-        )}
+        {(body ?? error) !== undefined && <code class="answer-text">{body || error || text.emptyAnswer}</code>}
       </>
     ),
   },

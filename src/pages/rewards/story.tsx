@@ -69,18 +69,16 @@ function Summary({ story, site }: { story: RewardStory; site: StorySite }) {
         [text.payout, smallMoney(Number(story.payout))],
         [
           text.user,
-          story.is_erased ? (
-            text.erased
-          ) : (
-            user && (
-              <>
-                <Name>{user}</Name>{" "}
-                <a class="note" href={site.userHref(user)}>
-                  {text.userLog}
-                </a>
-              </>
-            )
-          ),
+          story.is_erased
+            ? text.erased
+            : user && (
+                <>
+                  <Name>{user}</Name>{" "}
+                  <a class="note" href={site.userHref(user)}>
+                    {text.userLog}
+                  </a>
+                </>
+              ),
         ],
         [text.offer, offerHref ? <a href={offerHref}>{story.offer_id}</a> : story.offer_id],
         [text.goal, story.goal_id],

@@ -11,12 +11,14 @@ const POSTBACKS = "advertisers/brindlefox-games/postbacks";
 const shows = (text) => (page) => page.getByText(text).first().waitFor();
 const press = (page, name) => page.getByRole("button", { name }).first().click();
 
-export const postbackUrl = (signpost, parameters) => `${signpost.base}/v2/tracking/conversion?${new URLSearchParams(parameters)}`;
+export const postbackUrl = (signpost, parameters) =>
+  `${signpost.base}/v2/tracking/conversion?${new URLSearchParams(parameters)}`;
 
 /** Until the doctor has a postback with this code. */
 export async function untilReported(signpost, advertiser, code) {
   const path = `/advertisers/${advertiser}/postbacks?code=${code}`;
-  while ((await signpost.operator("GET", path)).postbacks.length === 0) await new Promise((resolve) => setTimeout(resolve, 200));
+  while ((await signpost.operator("GET", path)).postbacks.length === 0)
+    await new Promise((resolve) => setTimeout(resolve, 200));
 }
 
 /** Cookies of an admin and of a support, and an advertiser with a postback that was taken and one that was refused. */
@@ -58,7 +60,12 @@ export const views = ({ admin, support, url = "" }) => ({
     shows: shows("No advertisers yet"),
   },
   "console-advertisers-failed": broken(LIST, "advertisers", admin),
-  "console-advertisers-create": { path: LIST, cookie: admin, act: (page) => press(page, "Create an advertiser"), isOverlay: true },
+  "console-advertisers-create": {
+    path: LIST,
+    cookie: admin,
+    act: (page) => press(page, "Create an advertiser"),
+    isOverlay: true,
+  },
   "console-advertisers-check": {
     path: LIST,
     cookie: support,
@@ -73,7 +80,11 @@ export const views = ({ admin, support, url = "" }) => ({
   "console-advertiser": {
     path: ADVERTISER,
     cookie: admin,
-    act: (page) => page.getByText(/^\d parameters$/).first().click(),
+    act: (page) =>
+      page
+        .getByText(/^\d parameters$/)
+        .first()
+        .click(),
     shows: (page) => page.locator("details[open] code").first().waitFor(),
   },
   "console-advertiser-used": {
@@ -85,13 +96,23 @@ export const views = ({ admin, support, url = "" }) => ({
         { token_id: "1", last_used_at: now - 200 },
         { token_id: "2", last_used_at: now - 30 * 86_400 },
       ];
-      return answerFor(page, "GET", POSTBACKS, { json: { postbacks: [], tokens, not_shown: 0, since: null, cursor: null } });
+      return answerFor(page, "GET", POSTBACKS, {
+        json: { postbacks: [], tokens, not_shown: 0, since: null, cursor: null },
+      });
     },
     shows: shows("Last used 3 minutes ago"),
   },
   "console-advertiser-support": { path: ADVERTISER, cookie: support, shows: shows("Valid") },
-  "console-advertiser-new": { path: `${LIST}/mangrove-mobile`, cookie: admin, shows: shows("No postback has come yet") },
-  "console-advertiser-none": { path: `${ADVERTISER}?code=too_fast`, cookie: admin, shows: shows("No postback was answered like this") },
+  "console-advertiser-new": {
+    path: `${LIST}/mangrove-mobile`,
+    cookie: admin,
+    shows: shows("No postback has come yet"),
+  },
+  "console-advertiser-none": {
+    path: `${ADVERTISER}?code=too_fast`,
+    cookie: admin,
+    shows: shows("No postback was answered like this"),
+  },
   "console-advertiser-loading": {
     path: ADVERTISER,
     cookie: admin,
@@ -107,6 +128,16 @@ export const views = ({ admin, support, url = "" }) => ({
     refusals: [[404, "/v1/operator/advertisers/nobody"]],
     shows: shows("There is no advertiser with this ID"),
   },
-  "console-advertiser-issue": { path: ADVERTISER, cookie: admin, act: (page) => press(page, "Issue a token"), isOverlay: true },
-  "console-advertiser-revoke": { path: ADVERTISER, cookie: admin, act: (page) => press(page, /^Revoke/), isOverlay: true },
+  "console-advertiser-issue": {
+    path: ADVERTISER,
+    cookie: admin,
+    act: (page) => press(page, "Issue a token"),
+    isOverlay: true,
+  },
+  "console-advertiser-revoke": {
+    path: ADVERTISER,
+    cookie: admin,
+    act: (page) => press(page, /^Revoke/),
+    isOverlay: true,
+  },
 });

@@ -32,14 +32,22 @@ const broken = (path, call, cookie, text = `Request ID ${REQUEST_ID}`, method = 
   shows: shows(text),
 });
 
-const choose = (name, buffer) => (page) => page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/plain", buffer });
+const choose = (name, buffer) => (page) =>
+  page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/plain", buffer });
 
 // A day on which caps are nearly used up takes thousands of clicks to make.
 const NEAR = {
   as_of: 1_795_636_000,
   caps: [
     { offer_id: "31906", name: "Gilded Reels Social Casino", kind: "conversion", dur: "DAILY", lim: 200, used: 200 },
-    { offer_id: "118203", name: "Pixie Walls: Wallpaper Gallery", kind: "click", dur: "DAILY", lim: 10_000, used: 9_630 },
+    {
+      offer_id: "118203",
+      name: "Pixie Walls: Wallpaper Gallery",
+      kind: "click",
+      dur: "DAILY",
+      lim: 10_000,
+      used: 9_630,
+    },
     { offer_id: "60311", name: "Brass Kettle Coffee Club", kind: "click", dur: "DAILY", lim: 5, used: 4 },
     { offer_id: "60312", name: null, kind: "click", dur: "DAILY", lim: 5, used: 4 },
   ],
@@ -69,8 +77,19 @@ export const views = ({ admin, support }) => ({
     shows: (page) => page.locator(".skeleton").first().waitFor(),
   },
   "console-offers-failed": broken(LIST, "offers", admin),
-  "console-offers-without-figures": broken(LIST, "offer_figures", admin, "The figures of the last 30 days could not be loaded.", "POST"),
-  "console-offers-create": { path: LIST, cookie: admin, act: (page) => press(page, "Create an offer"), isOverlay: true },
+  "console-offers-without-figures": broken(
+    LIST,
+    "offer_figures",
+    admin,
+    "The figures of the last 30 days could not be loaded.",
+    "POST",
+  ),
+  "console-offers-create": {
+    path: LIST,
+    cookie: admin,
+    act: (page) => press(page, "Create an offer"),
+    isOverlay: true,
+  },
   "console-offer": { path: OFFER, cookie: admin, shows: shows("In force") },
   "console-offer-support": { path: OFFER, cookie: support, shows: shows("Your role reads offers.") },
   "console-offer-failed": broken(OFFER, "offers/23990", admin),
@@ -92,7 +111,10 @@ export const views = ({ admin, support }) => ({
     cookie: admin,
     act: async (page) => {
       await page.getByLabel("Payout in USD").fill("0.2");
-      await page.getByRole("textbox", { name: "Ends at, UTC" }).or(page.getByLabel("Ends at, UTC")).fill("2027-01-31T23:59:59");
+      await page
+        .getByRole("textbox", { name: "Ends at, UTC" })
+        .or(page.getByLabel("Ends at, UTC"))
+        .fill("2027-01-31T23:59:59");
       await press(page, "Review and save");
     },
     shows: shows("This makes new terms"),

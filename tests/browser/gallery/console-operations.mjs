@@ -55,7 +55,10 @@ function open(transaction) {
 }
 
 /** The list as it would be answered, by kind. */
-const attention = ({ items, ...list }) => (page) => attentionOf(page, items, list);
+const attention =
+  ({ items, ...list }) =>
+  (page) =>
+    attentionOf(page, items, list);
 const found = (json) => (page) => answerFor(page, "POST", "search", { json });
 const searched = (text) => `/console/search#${new URLSearchParams({ text })}`;
 
@@ -88,8 +91,16 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
       shows: shows("This could not be loaded"),
     },
     "search-empty": { path: "/console/search", act: (page) => page.keyboard.press("Control+k"), isOverlay: true },
-    "search-none": { path: searched("x"), prepare: found({ matches: [], needs_app: false, is_incomplete: false }), shows: shows("Nothing has") },
-    "search-app": { path: searched("x"), prepare: found({ matches: [], needs_app: true, is_incomplete: false }), shows: shows("Which app") },
+    "search-none": {
+      path: searched("x"),
+      prepare: found({ matches: [], needs_app: false, is_incomplete: false }),
+      shows: shows("Nothing has"),
+    },
+    "search-app": {
+      path: searched("x"),
+      prepare: found({ matches: [], needs_app: true, is_incomplete: false }),
+      shows: shows("Which app"),
+    },
     "search-several": {
       path: searched("x"),
       prepare: found({
@@ -171,5 +182,7 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
       isOverlay: true,
     },
   };
-  return Object.fromEntries(Object.entries(views).map(([name, view]) => [`console-${name}`, { cookie: admin, ...view }]));
+  return Object.fromEntries(
+    Object.entries(views).map(([name, view]) => [`console-${name}`, { cookie: admin, ...view }]),
+  );
 };

@@ -109,10 +109,22 @@ export const views = ({ admin, support }) => ({
     shows: dialog,
     isOverlay: true,
   },
-  "console-pub-key-issue": { path: LIST, cookie: admin, act: press(/^Issue a new key/), shows: dialog, isOverlay: true },
+  "console-pub-key-issue": {
+    path: LIST,
+    cookie: admin,
+    act: press(/^Issue a new key/),
+    shows: dialog,
+    isOverlay: true,
+  },
   "console-publisher": { path: PUBLISHER, cookie: admin, shows: shows("Callbacks that need somebody") },
   "console-publisher-support": { path: PUBLISHER, cookie: support, shows: shows("Lumen Arcade for iOS") },
-  "console-publisher-suspend": { path: PUBLISHER, cookie: admin, act: press("Suspend"), shows: dialog, isOverlay: true },
+  "console-publisher-suspend": {
+    path: PUBLISHER,
+    cookie: admin,
+    act: press("Suspend"),
+    shows: dialog,
+    isOverlay: true,
+  },
   "console-publisher-edit": { path: PUBLISHER, cookie: admin, act: press("Edit"), shows: dialog, isOverlay: true },
   "console-publisher-missing": {
     path: `${LIST}/nobody`,
@@ -137,7 +149,10 @@ export const views = ({ admin, support }) => ({
     cookie: admin,
     refusals: [[400, /facts/]],
     act: async (page) => {
-      await page.getByRole("button", { name: /^Replace / }).first().click();
+      await page
+        .getByRole("button", { name: /^Replace / })
+        .first()
+        .click();
       const file = { name: "facts.csv", mimeType: "text/csv", buffer: Buffer.from(CSV) };
       await page.locator("input[type=file]").setInputFiles(file);
       await page.getByRole("button", { name: "Replace the day" }).click();
@@ -146,7 +161,11 @@ export const views = ({ admin, support }) => ({
     isOverlay: true,
   },
   "console-publisher-facts-loading": loading(`${PUBLISHER}?section=facts`, `publishers/${DEMO}/facts`, admin),
-  "console-publisher-audit": { path: `${PUBLISHER}?section=audit`, cookie: admin, shows: shows("Created a report key") },
+  "console-publisher-audit": {
+    path: `${PUBLISHER}?section=audit`,
+    cookie: admin,
+    shows: shows("Created a report key"),
+  },
   "console-app": { path: APP, cookie: admin, shows: shows("Switched off") },
   "console-app-support": { path: APP, cookie: support, shows: shows("Switched off") },
   "console-app-loading": loading(APP, "apps/10000001", admin),

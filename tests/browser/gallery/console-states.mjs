@@ -25,12 +25,19 @@ const PAGES = {
   ),
 };
 
-const answer = (status, code, headers = {}) => (route) => route.fulfill({ status, headers, json: { error: "no", code } });
+const answer =
+  (status, code, headers = {}) =>
+  (route) =>
+    route.fulfill({ status, headers, json: { error: "no", code } });
 
 const FAULTS = {
   refused: { status: 403, fulfil: answer(403, "role_forbids"), says: "Your role does not include this" },
   busy: { status: 503, fulfil: answer(503, "unavailable", { "Retry-After": "30" }), says: "Try again in 30 seconds." },
-  limited: { status: 429, fulfil: answer(429, "too_many_requests", { "Retry-After": "40" }), says: "Try again in 40 seconds." },
+  limited: {
+    status: 429,
+    fulfil: answer(429, "too_many_requests", { "Retry-After": "40" }),
+    says: "Try again in 40 seconds.",
+  },
   offline: {
     status: 0,
     fulfil: (route) => route.abort("internetdisconnected"),

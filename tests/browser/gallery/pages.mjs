@@ -16,7 +16,13 @@ const dialog = (page) => page.getByRole("dialog").waitFor();
  */
 export const pages = ({ owner, manager, asked, several, reward }) => ({
   overview: { path: "/dashboard", cookie: owner, shows: shows("Japan") },
-  "overview-account": { path: "/dashboard", cookie: owner, act: open(/^Account/), shows: shows("Sign out"), isOverlay: true },
+  "overview-account": {
+    path: "/dashboard",
+    cookie: owner,
+    act: open(/^Account/),
+    shows: shows("Sign out"),
+    isOverlay: true,
+  },
   "overview-accounts": {
     path: "/dashboard",
     cookie: several,
@@ -241,7 +247,13 @@ export const pages = ({ owner, manager, asked, several, reward }) => ({
       await page.getByRole("dialog").waitFor({ state: "detached" });
     },
   },
-  "keys-revoke": { path: "/dashboard/settings/keys", cookie: manager, act: open("Revoke Looker"), shows: dialog, isOverlay: true },
+  "keys-revoke": {
+    path: "/dashboard/settings/keys",
+    cookie: manager,
+    act: open("Revoke Looker"),
+    shows: dialog,
+    isOverlay: true,
+  },
   "pub-key": { path: "/dashboard/settings/pub_key", cookie: manager, shows: shows("Show the Pub-Key") },
   "pub-key-shown": {
     path: "/dashboard/settings/pub_key",

@@ -54,7 +54,16 @@ const stale = (path, method, call, cookie) => ({
   shows: shows(/It could not be refreshed\./),
 });
 
-const NOTHING = { approved: 0, pending: 0, held: 0, rejected: 0, reversed: 0, refused: 0, approved_micro_usd: 0, reversed_micro_usd: 0 };
+const NOTHING = {
+  approved: 0,
+  pending: 0,
+  held: 0,
+  rejected: 0,
+  reversed: 0,
+  refused: 0,
+  approved_micro_usd: 0,
+  reversed_micro_usd: 0,
+};
 // App 10000001 has a callback.
 const SWITCHED_OFF = [
   { app_id: "10000001", ...NOTHING, endpoint: { state: "disabled", since: 1_790_000_000, waiting: 12, dead: 3 } },

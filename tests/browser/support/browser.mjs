@@ -23,7 +23,9 @@ function program() {
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
     if (existsSync(join(folder, NAME))) return join(folder, NAME);
   }
-  throw new Error("There is no Chromium: install Debian's package `chromium`, or leave the browser out by BROWSER=none");
+  throw new Error(
+    "There is no Chromium: install Debian's package `chromium`, or leave the browser out by BROWSER=none",
+  );
 }
 
 /** Playwright gives each browser an empty folder for its data. The sandbox needs rights that containers seldom have. */
@@ -93,5 +95,9 @@ function collectMessages(page, refusals) {
 export async function closePage(page) {
   const pages = page.context().pages();
   await page.context().close();
-  assert.deepEqual(pages.flatMap(({ messages }) => messages), [], "messages in the console");
+  assert.deepEqual(
+    pages.flatMap(({ messages }) => messages),
+    [],
+    "messages in the console",
+  );
 }

@@ -58,7 +58,9 @@ export async function checkView(page, tags = TAGS) {
       rules: { "target-size": { enabled: true } },
       resultTypes: ["violations"],
     });
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`));
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
+    );
   }, tags);
   assert.deepEqual(findings, [], "findings of axe");
 }

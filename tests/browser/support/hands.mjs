@@ -89,7 +89,8 @@ export class Keyboard {
   async pickOption(box, option) {
     await option.waitFor();
     // Ids go by place, which changes when the answer to the last letter arrives.
-    const isActive = async () => (await box.getAttribute("aria-activedescendant")) === (await option.getAttribute("id"));
+    const isActive = async () =>
+      (await box.getAttribute("aria-activedescendant")) === (await option.getAttribute("id"));
     for (let moves = 0; !(await isActive()); moves += 1) {
       assert.ok(moves < 30, "arrows reach the option");
       await this.page.keyboard.press("ArrowDown");

@@ -31,7 +31,10 @@ class Partner {
 
   /** Stored and published. */
   async putOffer({ payout = PAYOUT, ...changes } = {}) {
-    const { offer_id, terms_revision, updated_at, retired_goals, ...document } = await this.signpost.operator("GET", "/offers/23817");
+    const { offer_id, terms_revision, updated_at, retired_goals, ...document } = await this.signpost.operator(
+      "GET",
+      "/offers/23817",
+    );
     const goals = [{ id: `${this.id}-1`, ttl: "Play", instr: "", payout_usd: payout, ord: 1, gl_val: GOAL }];
     const offer = { ...document, name: `Offer of ${this.id}`, advertiser_id: this.id, goals, ...changes };
     await this.signpost.operator("PUT", `/offers/${this.id}`, offer);
@@ -69,5 +72,6 @@ class Partner {
   }
 
   /** The app's entries of a filter such as `status=refused`. */
-  entries = async (filter) => (await this.signpost.operator("GET", `/apps/${this.app}/conversions?${filter}`)).conversions;
+  entries = async (filter) =>
+    (await this.signpost.operator("GET", `/apps/${this.app}/conversions?${filter}`)).conversions;
 }

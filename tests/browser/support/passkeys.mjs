@@ -27,8 +27,7 @@ export async function addAuthenticator(page, { credentials = [] } = {}) {
       await add(credentials);
     },
     credentials: async () => (await cdp.send("WebAuthn.getCredentials", { authenticatorId })).credentials,
-    setUserVerified: (verified) =>
-      cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: verified }),
+    setUserVerified: (verified) => cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: verified }),
   };
 }
 

@@ -33,7 +33,9 @@ export async function earn(signpost, token, user, app = APP) {
 }
 
 async function convert(signpost, token, id, more = "") {
-  const answer = await fetch(`${signpost.base}/v2/tracking/conversion?click_id=${id}&token=${token}&goal=${GOAL}${more}`);
+  const answer = await fetch(
+    `${signpost.base}/v2/tracking/conversion?click_id=${id}&token=${token}&goal=${GOAL}${more}`,
+  );
   const body = await answer.text();
   assert.equal(answer.status, 200, body);
   return JSON.parse(body).transaction_id;

@@ -35,7 +35,10 @@ export const BAD_DAY = {
 
 /** The service as it is, but with `reported` in the place of what its own instances reported. */
 export const serviceWith = (page, reported) =>
-  page.route("**/v1/operator/service", changed((service) => Object.assign(service, { reported })));
+  page.route(
+    "**/v1/operator/service",
+    changed((service) => Object.assign(service, { reported })),
+  );
 
 /** The operator's list with these items, by kind where one is asked for. */
 export const attentionOf = (page, items, list = {}) =>

@@ -15,7 +15,8 @@ export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 export const DEMO = "lumen-arcade";
 
 /** As people's browsers have it: without a screen, Chromium names itself otherwise. */
-export const USER_AGENT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
+export const USER_AGENT =
+  "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
 
 const START_MILLISECONDS = 30_000;
 
@@ -86,7 +87,13 @@ class Signpost {
   }
 
   async start(settings) {
-    this.#settings = { ...(await defaultSettings()), TRACKING_URL: this.base, DASHBOARD_URL: this.base, CONSOLE_URL: this.base, ...settings };
+    this.#settings = {
+      ...(await defaultSettings()),
+      TRACKING_URL: this.base,
+      DASHBOARD_URL: this.base,
+      CONSOLE_URL: this.base,
+      ...settings,
+    };
     for (const name of STATE) await mkdir(join(this.#state, name));
     await this.#run();
   }
@@ -117,7 +124,13 @@ class Signpost {
     for (;;) {
       if (this.#process.exitCode !== null) throw new Error(`workerd ended: ${this.#log}`);
       // Any answer will do: before there is a catalog it is 404.
-      if (await fetch(this.base).then(() => true, () => false)) return;
+      if (
+        await fetch(this.base).then(
+          () => true,
+          () => false,
+        )
+      )
+        return;
       if (Date.now() > giveUp) throw new Error(`workerd does not answer: ${this.#log}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }

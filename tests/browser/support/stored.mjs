@@ -27,7 +27,9 @@ sys.exit(0 if found else "no outbox of this app")
 `;
 
 function change(objects, app, program) {
-  const { status, stderr } = spawnSync("python3", ["-c", OPEN, join(objects, OUTBOXES), app, program], { encoding: "utf8" });
+  const { status, stderr } = spawnSync("python3", ["-c", OPEN, join(objects, OUTBOXES), app, program], {
+    encoding: "utf8",
+  });
   assert.equal(status, 0, stderr);
 }
 

@@ -62,7 +62,10 @@ export async function diagnose(page, hand, token) {
   await postbacks.getByText("Token not valid").first().waitFor();
   await hand.choose(page.getByRole("combobox", { name: "Answer" }), "Token not valid");
   await page.waitForURL(/code=invalid_token/);
-  await postbacks.getByText(/Give the advertiser's current token to whoever set the postback up/).first().waitFor();
+  await postbacks
+    .getByText(/Give the advertiser's current token to whoever set the postback up/)
+    .first()
+    .waitFor();
   const row = postbacks.getByRole("row").filter({ hasText: "Token not valid" }).first();
   await hand.press(row.locator("summary"));
   await row.getByText("click_id", { exact: true }).waitFor();

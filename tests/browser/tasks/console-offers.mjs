@@ -61,7 +61,10 @@ export async function createOffer(page, hand, { id, goal, takenGoal, name }) {
   await overwrite(page, hand, field(page, "Goal ID"), goal);
 
   await hand.press(page.getByRole("button", { name: "Preview" }));
-  await dialog(page).getByText(/^https:\/\/t\.example\.com\/c\?id=/).first().waitFor();
+  await dialog(page)
+    .getByText(/^https:\/\/t\.example\.com\/c\?id=/)
+    .first()
+    .waitFor();
   await dialog(page).getByText("1,250 Coins").first().waitFor();
   await hand.press(inDialog(page, "Close"));
 

@@ -63,7 +63,9 @@ export async function invite(page, hand, name) {
 }
 
 async function takeLink(page, hand, name) {
-  await dialog(page).getByRole("heading", { name: `Send this link to ${name}` }).waitFor();
+  await dialog(page)
+    .getByRole("heading", { name: `Send this link to ${name}` })
+    .waitFor();
   const link = await dialog(page).locator("code").innerText();
   await hand.press(inDialog(page, "Done"));
   assert.equal(await page.getByText(link).count(), 0, "the link is shown once");
@@ -88,7 +90,9 @@ export async function issueFirstPubKey(page, hand, name) {
   await hand.press(page.getByRole("button", { name: "Show the Pub-Key" }));
   await page.getByText("None was issued yet.").waitFor();
   await hand.press(page.getByRole("button", { name: "Issue a new key" }));
-  await dialog(page).getByRole("heading", { name: `Issue the Pub-Key of ${name}?` }).waitFor();
+  await dialog(page)
+    .getByRole("heading", { name: `Issue the Pub-Key of ${name}?` })
+    .waitFor();
   return takeKey(page, hand);
 }
 
@@ -128,7 +132,9 @@ export async function loadDay(page, hand, date, { wrong, right, rows }) {
   await dialog(page).getByText("Choose a file first.").waitFor();
   const choose = (text) => dialog(page).locator("input[type=file]").setInputFiles(file("facts.csv", text));
   await choose(wrong);
-  await dialog(page).getByText(/^facts\.csv: 2 lines, /).waitFor();
+  await dialog(page)
+    .getByText(/^facts\.csv: 2 lines, /)
+    .waitFor();
   await hand.press(inDialog(page, "Replace the day"));
   const lines = dialog(page).getByRole("list", { name: "Nothing was kept" });
   await lines.getByText("impressions").waitFor();

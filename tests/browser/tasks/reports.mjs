@@ -62,7 +62,10 @@ async function filterByCountry(page, hand) {
   await hand.press(page.getByRole("button", { name: "Filter", exact: true }));
   await hand.choose(page.getByRole("combobox", { name: "Filter by" }), "Country");
   const box = page.getByRole("combobox", { name: "Country is one of" });
-  for (const [typed, country] of [["ger", /Germany/], ["jap", /Japan/]]) {
+  for (const [typed, country] of [
+    ["ger", /Germany/],
+    ["jap", /Japan/],
+  ]) {
     await hand.write(box, typed);
     // Of what was typed: before, all countries are listed.
     await page.getByText("1 suggestion", { exact: true }).waitFor();
@@ -125,6 +128,9 @@ export async function readAdTagRule(page, hand) {
   await hand.press(page.getByRole("button", { name: /^Metrics/ }));
   const box = page.getByRole("checkbox", { name: /^Fill rate/ });
   assert.equal(await box.getAttribute("aria-disabled"), "true");
-  await page.getByText(/counted before an ad tag is known/).first().waitFor();
+  await page
+    .getByText(/counted before an ad tag is known/)
+    .first()
+    .waitFor();
   await page.keyboard.press("Escape");
 }

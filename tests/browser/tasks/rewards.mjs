@@ -42,7 +42,10 @@ export async function replayFromStory(page, hand, { user, transactionId, repair 
   await page.getByRole("heading", { name: "Reward, approved" }).waitFor();
   await page.getByText(transactionId).first().waitFor();
   await page.getByText("The user clicked the offer.").waitFor();
-  await page.getByText(/was sent: HTTP 500\.$/).first().waitFor();
+  await page
+    .getByText(/was sent: HTTP 500\.$/)
+    .first()
+    .waitFor();
   await hand.press(page.locator("summary", { hasText: "What is sent" }));
   await page.getByText("c1: level-7").waitFor();
   await repair();

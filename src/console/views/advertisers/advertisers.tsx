@@ -68,7 +68,12 @@ function List() {
   return (
     <>
       <Stale of={first} retry={reload} />
-      <form class="card padded list-filters" role="search" aria-label={text.title} onSubmit={(event) => event.preventDefault()}>
+      <form
+        class="card padded list-filters"
+        role="search"
+        aria-label={text.title}
+        onSubmit={(event) => event.preventDefault()}
+      >
         <Field label={text.search}>
           {(props) => (
             <input
@@ -88,7 +93,13 @@ function List() {
       ) : rows.length > 0 ? (
         <>
           <div class="card table-card">
-            <Table stacks name={text.title} columns={COLUMNS} rows={rows} rowKey={({ advertiser_id }) => advertiser_id} />
+            <Table
+              stacks
+              name={text.title}
+              columns={COLUMNS}
+              rows={rows}
+              rowKey={({ advertiser_id }) => advertiser_id}
+            />
           </div>
           <div class="row list-foot">
             <More of={pages} label={text.more} />

@@ -30,7 +30,13 @@ export function usePostbacks(advertiserId: string): PostbackList {
   const isPoll = useRef(false);
   const pages = usePages(key, async (cursor): Promise<ListPage<Postback> & Beside> => {
     const page = await advertisersApi.postbacks(advertiserId, code, cursor, isPoll.current);
-    return { rows: page.postbacks, cursor: page.cursor, tokens: page.tokens, notShown: page.not_shown, since: page.since };
+    return {
+      rows: page.postbacks,
+      cursor: page.cursor,
+      tokens: page.tokens,
+      notShown: page.not_shown,
+      since: page.since,
+    };
   });
   const { first, isOnlyFirst } = pages;
   usePolling({ key, of: first, isPoll, changes: () => isOnlyFirst, milliseconds: CATALOG_POLL_MILLISECONDS });

@@ -9,7 +9,9 @@ import type { Parameter } from "../../types/advertisers";
 const isTaken = (status: number) => status >= 200 && status < 300;
 
 export const CodeBadge = ({ status, code }: { status: number; code: string }) => (
-  <span class={isTaken(status) ? "badge approved" : status >= 500 ? "badge held" : "badge refused"}>{codeName(code)}</span>
+  <span class={isTaken(status) ? "badge approved" : status >= 500 ? "badge held" : "badge refused"}>
+    {codeName(code)}
+  </span>
 );
 
 /** What happened, and what mends it: of a refusal the remedy is what somebody has to read. */

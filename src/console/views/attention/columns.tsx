@@ -29,7 +29,8 @@ export function repairHref(item: AttentionItem): string {
   if (app !== null && isOfReward(item)) return rewardPath(app, subject);
   if (app !== null && OF_APP.includes(kind)) return appPath(app);
   // Its subject ends with the day.
-  if (app !== null && kind === "differs") return appPath(app) + queryText({ date: /\d{4}-\d{2}-\d{2}$/.exec(subject)?.[0] });
+  if (app !== null && kind === "differs")
+    return appPath(app) + queryText({ date: /\d{4}-\d{2}-\d{2}$/.exec(subject)?.[0] });
   // The sums are of this day, or of the one before.
   const date = new Date(since).toISOString().slice(0, 10);
   return app === null ? SERVICE_PATH : SERVICE_PATH + queryText({ app, date });
@@ -115,11 +116,7 @@ export const columns = (nameOf: (appId: string) => string): Column<AttentionItem
       const isOfApp = item.kind === "near_limit" && appOf(item) !== null;
       const repair = isOfApp ? text.repairs.failing : (text.repairs[item.kind] ?? text.repair);
       return (
-        <a
-          class="button small"
-          href={repairHref(item)}
-          aria-label={text.repairOf(repair, subjectOf(item, nameOf))}
-        >
+        <a class="button small" href={repairHref(item)} aria-label={text.repairOf(repair, subjectOf(item, nameOf))}>
           {repair}
         </a>
       );

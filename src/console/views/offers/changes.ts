@@ -64,7 +64,8 @@ export function changesOf(before: Offer, after: Offer): Change[] {
     ...after.goals.flatMap((goal) => {
       const field = text.goalRetired(goal.id);
       const old = byId.get(goal.id);
-      if (!old) return [{ field, before: text.none, after: `${text.fresh}: ${goal.ttl}, ${payoutText(goal.payout_usd)} USD` }];
+      if (!old)
+        return [{ field, before: text.none, after: `${text.fresh}: ${goal.ttl}, ${payoutText(goal.payout_usd)} USD` }];
       return differing(GOAL_FIELDS, old, goal, `${field}: `);
     }),
     ...before.goals

@@ -51,8 +51,7 @@ export interface OfferDraft {
 const optional = (value: number | null | undefined) => (value == null ? "" : String(value));
 
 /** UNIX seconds as a field of date and time has them, in UTC. */
-const timeField = (at: number | null | undefined) =>
-  at == null ? "" : new Date(at * 1000).toISOString().slice(0, 19);
+const timeField = (at: number | null | undefined) => (at == null ? "" : new Date(at * 1000).toISOString().slice(0, 19));
 
 /** Undefined where it is no time. */
 function fieldTime(field: string): number | undefined {
@@ -132,7 +131,14 @@ export const NEW_OFFER: OfferDraft = {
 };
 
 /** Codes that were typed or pasted, between commas, spaces or lines. */
-export const codesOf = (typed: string) => [...new Set(typed.toUpperCase().split(/[\s,;]+/).filter(Boolean))];
+export const codesOf = (typed: string) => [
+  ...new Set(
+    typed
+      .toUpperCase()
+      .split(/[\s,;]+/)
+      .filter(Boolean),
+  ),
+];
 
 /** What is wrong with what is typed, by the path of the API's field. */
 export function problemsOf(draft: OfferDraft, keptSince: number | null | undefined, now: number): Map<string, string> {
@@ -186,7 +192,9 @@ const numberOr = <Name extends string>(name: Name, typed: string) =>
 const timeOr = <Name extends string>(name: Name, field: string) =>
   (field === "" ? {} : { [name]: fieldTime(field) }) as { [name in Name]?: number };
 const capOr = <Name extends string>(name: Name, typed: string) =>
-  (typed.trim() === "" ? {} : { [name]: { dur: "DAILY", lim: Number(typed) } }) as { [name in Name]?: Offer["click_cap"] };
+  (typed.trim() === "" ? {} : { [name]: { dur: "DAILY", lim: Number(typed) } }) as {
+    [name in Name]?: Offer["click_cap"];
+  };
 
 /** The document of a draft with no problems. */
 export const documentOf = (draft: OfferDraft): Offer => ({
@@ -220,7 +228,13 @@ export const documentOf = (draft: OfferDraft): Offer => ({
 });
 
 /** The document of an offer as it is kept, to be written back. */
-export function writable({ offer_id: _id, terms_revision: _revision, updated_at: _at, retired_goals: _goals, ...offer }: KeptOffer): Offer {
+export function writable({
+  offer_id: _id,
+  terms_revision: _revision,
+  updated_at: _at,
+  retired_goals: _goals,
+  ...offer
+}: KeptOffer): Offer {
   return offer;
 }
 

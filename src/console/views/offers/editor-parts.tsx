@@ -46,7 +46,11 @@ export function General({ state }: { state: EditorState }) {
         onChange={(desc) => set({ desc })}
       />
       <label class="check">
-        <input type="checkbox" checked={draft.active} onChange={(event) => set({ active: event.currentTarget.checked })} />
+        <input
+          type="checkbox"
+          checked={draft.active}
+          onChange={(event) => set({ active: event.currentTarget.checked })}
+        />
         {text.active}
       </label>
       <p class="note">{text.activeHint}</p>
@@ -60,7 +64,8 @@ function Advertiser({ state }: { state: EditorState }) {
   const id = useId();
   const typed = state.draft.advertiser_id;
   const name = nameOf(typed);
-  const isUnknown = isWhole && typed !== "" && name === typed && !list.some(({ advertiser_id }) => advertiser_id === typed);
+  const isUnknown =
+    isWhole && typed !== "" && name === typed && !list.some(({ advertiser_id }) => advertiser_id === typed);
   return (
     <div>
       <TextOf
@@ -127,7 +132,14 @@ export const Targeting = ({ state }: { state: EditorState }) => (
 export const Limits = ({ state }: { state: EditorState }) => (
   <Card title={text.limits}>
     <div class="field-row">
-      <TextOf state={state} name="click_cap" path="click_cap.lim" label={text.clickCap} hint={text.capHint} mode="numeric" />
+      <TextOf
+        state={state}
+        name="click_cap"
+        path="click_cap.lim"
+        label={text.clickCap}
+        hint={text.capHint}
+        mode="numeric"
+      />
       <TextOf
         state={state}
         name="conversion_cap"
@@ -146,13 +158,7 @@ export function Rules({ state }: { state: EditorState }) {
   return (
     <Card title={text.rules}>
       <div class="field-row">
-        <TextOf
-          state={state}
-          name="conversion_window_days"
-          label={text.window}
-          hint={text.windowHint}
-          mode="numeric"
-        />
+        <TextOf state={state} name="conversion_window_days" label={text.window} hint={text.windowHint} mode="numeric" />
         <Select
           label={text.oncePer}
           error={state.problem("once_per")}

@@ -72,7 +72,15 @@ interface SelectProps<Value extends string> {
   onChange: (value: Value) => void;
 }
 
-export const Select = <Value extends string>({ label, hint, error, value, options, nameOf, onChange }: SelectProps<Value>) => (
+export const Select = <Value extends string>({
+  label,
+  hint,
+  error,
+  value,
+  options,
+  nameOf,
+  onChange,
+}: SelectProps<Value>) => (
   <Field label={label} hint={hint} error={error}>
     {(props) => (
       <select {...props} value={value} onChange={(event) => onChange(event.currentTarget.value as Value)}>
@@ -104,7 +112,17 @@ export const TextOf = ({ state, name, path = name, ...props }: TextOfProps) => (
 );
 
 /** Countries by code, with their names below as they are typed. */
-export function CountriesOf({ state, name, label, hint }: { state: EditorState; name: "include" | "exclude"; label: string; hint: string }) {
+export function CountriesOf({
+  state,
+  name,
+  label,
+  hint,
+}: {
+  state: EditorState;
+  name: "include" | "exclude";
+  label: string;
+  hint: string;
+}) {
   const codes = codesOf(state.draft[name]);
   return (
     <div>

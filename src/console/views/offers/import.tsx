@@ -168,7 +168,13 @@ function WrongLines({ file, lines }: { file: TextFile; lines: WrongLine[] }) {
         </h2>
         <p class="note">{text.wrongText(file.name)}</p>
       </div>
-      <Table class="import-lines" name={title} columns={columns} rows={lines} rowKey={({ line, message }) => `${line} ${message}`} />
+      <Table
+        class="import-lines"
+        name={title}
+        columns={columns}
+        rows={lines}
+        rowKey={({ line, message }) => `${line} ${message}`}
+      />
     </section>
   );
 }

@@ -46,7 +46,12 @@ export function ListFilters({ filter, typed, onType, onChange }: Props) {
   if (filter.advertiser && !isListed) advertisers.push({ value: filter.advertiser, label: filter.advertiser });
   advertisers.sort((one, other) => one.label.localeCompare(other.label, "en"));
   return (
-    <form class="card padded list-filters" role="search" aria-label={text.title} onSubmit={(event) => event.preventDefault()}>
+    <form
+      class="card padded list-filters"
+      role="search"
+      aria-label={text.title}
+      onSubmit={(event) => event.preventDefault()}
+    >
       <div class="field-row">
         <Field label={text.search}>
           {(props) => (

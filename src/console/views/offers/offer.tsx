@@ -24,7 +24,8 @@ import { TermsOf } from "./terms";
 export function Offer({ offerId }: { offerId: string }) {
   const offer = useCached(offerKey(offerId), () => offersApi.read(offerId));
   const isNew = !offer.data && offer.error?.status === 404;
-  if (offer.data) return <Kept offer={offer.data} reload={offer.reload} stale={<Stale of={offer} retry={offer.reload} />} />;
+  if (offer.data)
+    return <Kept offer={offer.data} reload={offer.reload} stale={<Stale of={offer} retry={offer.reload} />} />;
   if (isNew && may("manage")) {
     return (
       <>

@@ -98,7 +98,15 @@ const figuresOf = async (ids: string[]) => (await offersApi.figuresOf(ids)).figu
 
 function Shown({ offers }: { offers: KeptOffer[] }) {
   const { nameOf } = useAdvertisers();
-  const { answers: figures, error, retry } = useAnswers(offers.map(({ offer_id }) => offer_id), PAGE_OFFERS, figuresOf);
+  const {
+    answers: figures,
+    error,
+    retry,
+  } = useAnswers(
+    offers.map(({ offer_id }) => offer_id),
+    PAGE_OFFERS,
+    figuresOf,
+  );
   return (
     <>
       <FiguresFailed error={error} text={text.figuresFailed} retry={retry} />
@@ -174,7 +182,13 @@ function Create({ onClose }: { onClose: () => void }) {
       }}
       onClose={onClose}
     >
-      <TextField label={text.offerId} hint={text.createText} longest={LONGEST_ID} value={id} onChange={(value) => setId(value.trim())} />
+      <TextField
+        label={text.offerId}
+        hint={text.createText}
+        longest={LONGEST_ID}
+        value={id}
+        onChange={(value) => setId(value.trim())}
+      />
       {isBad && !isId(id) && (
         <p class="form-error" role="alert">
           {text.badId}

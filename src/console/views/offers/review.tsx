@@ -58,7 +58,12 @@ export function Review({ before, after, onSave, onReload, onClose }: Props) {
 }
 
 const summaryOf = ({ name, goals, active }: Offer) =>
-  text.summary(name, goals.length, goals.reduce((sum, { payout_usd }) => sum + payout_usd, 0), active);
+  text.summary(
+    name,
+    goals.length,
+    goals.reduce((sum, { payout_usd }) => sum + payout_usd, 0),
+    active,
+  );
 
 const COLUMNS: Column<Change>[] = [
   { key: "field", header: text.field, cell: ({ field }) => <div class="change-text">{field}</div> },

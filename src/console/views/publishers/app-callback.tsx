@@ -29,7 +29,13 @@ export function AppCallback({ app }: { app: App }) {
   return (
     <Card title={text.title}>
       <Stale of={health} retry={reload} />
-      {data ? <Health health={data} /> : error ? <Failed error={error} retry={reload} compact /> : <Skeleton lines={3} />}
+      {data ? (
+        <Health health={data} />
+      ) : error ? (
+        <Failed error={error} retry={reload} compact />
+      ) : (
+        <Skeleton lines={3} />
+      )}
       {may("manage") && app.callback && (
         <div class="row part-buttons">
           {data?.state === "disabled" && (

@@ -85,11 +85,7 @@ export function CreatePublisher({ onClose }: { onClose: () => void }) {
           )}
         </Field>
         <label class="choice">
-          <input
-            type="checkbox"
-            checked={approved}
-            onChange={(event) => setApproved(event.currentTarget.checked)}
-          />
+          <input type="checkbox" checked={approved} onChange={(event) => setApproved(event.currentTarget.checked)} />
           <span>{text.approveAtOnce}</span>
           <span class="choice-hint">{text.approveHint}</span>
         </label>

@@ -50,9 +50,7 @@ export function PeopleDialogs({ publisherId, dialog, onChanged, onClose }: Props
     case "invite":
       return (
         <Invite
-          onSubmit={async (name, role) =>
-            show(name, await withVerification(() => api.invite(publisherId, name, role)))
-          }
+          onSubmit={async (name, role) => show(name, await withVerification(() => api.invite(publisherId, name, role)))}
           onClose={onClose}
         />
       );

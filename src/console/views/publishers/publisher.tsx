@@ -45,10 +45,7 @@ export function Publisher({ publisherId }: { publisherId: string }) {
         <ul>
           {SECTIONS.map((section) => (
             <li key={section}>
-              <a
-                href={sectionPath(publisherId, section)}
-                aria-current={section === current ? "page" : undefined}
-              >
+              <a href={sectionPath(publisherId, section)} aria-current={section === current ? "page" : undefined}>
                 {text.sections[section]}
               </a>
             </li>
@@ -133,9 +130,7 @@ function Head({ publisher, section, reload }: HeadProps) {
           {typeof maxApps === "number" && text.maxApps(maxApps)}
         </p>
       )}
-      {open && (
-        <StateDialogs dialog={open} publisher={publisher} reload={reload} onClose={() => setOpen(null)} />
-      )}
+      {open && <StateDialogs dialog={open} publisher={publisher} reload={reload} onClose={() => setOpen(null)} />}
     </>
   );
 }

@@ -87,7 +87,11 @@ function List({ shown }: { shown: Shown }) {
 const figuresOf = async (ids: string[]) => (await api.figuresOf(ids)).figures;
 
 function Found({ publishers }: { publishers: Publisher[] }) {
-  const { answers, error, retry } = useAnswers(publishers.map(({ publisher_id: id }) => id), PAGE_ROWS, figuresOf);
+  const { answers, error, retry } = useAnswers(
+    publishers.map(({ publisher_id: id }) => id),
+    PAGE_ROWS,
+    figuresOf,
+  );
   return (
     <>
       <FiguresFailed error={error} text={text.figuresFailed} retry={retry} />
@@ -106,7 +110,8 @@ function Found({ publishers }: { publishers: Publisher[] }) {
 }
 
 function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
-  const figure = (show: (figures: PublisherFigures) => ComponentChildren) =>
+  const figure =
+    (show: (figures: PublisherFigures) => ComponentChildren) =>
     ({ publisher_id: id }: Publisher) => {
       const known = figures[id];
       return known ? show(known) : <NoFigure answer={known} title={text.noFigures} />;
@@ -143,7 +148,11 @@ function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
 }
 
 /** The list that each leads to is of all publishers. */
-function Open({ figures: { held, dead_callbacks: dead, disabled_callbacks: disabled } }: { figures: PublisherFigures }) {
+function Open({
+  figures: { held, dead_callbacks: dead, disabled_callbacks: disabled },
+}: {
+  figures: PublisherFigures;
+}) {
   const open = (kind: AttentionKind, number: number, name: string) =>
     number > 0 && <a href={ATTENTION_PATH + queryText({ kind })}>{name}</a>;
   if (held + dead + disabled === 0) return <span class="note">{text.nothingOpen}</span>;

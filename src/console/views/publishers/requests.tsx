@@ -102,7 +102,14 @@ export function IssuePubKey({ publisherId, name, isFirst, hasRequest, onClose }:
   const [made, setMade] = useState<string | null>(null);
   if (made !== null) {
     return (
-      <SecretDialog key="made" title={issue.madeTitle} text={issue.made} label={issue.label} value={made} onClose={onClose} />
+      <SecretDialog
+        key="made"
+        title={issue.madeTitle}
+        text={issue.made}
+        label={issue.label}
+        value={made}
+        onClose={onClose}
+      />
     );
   }
   return (

@@ -67,7 +67,11 @@ export function Rewards() {
         </div>
       )}
       {app ? (
-        <Result app={app} list={list} isFiltered={JSON.stringify({ ...filter, app: "" }) !== JSON.stringify(NO_FILTER)} />
+        <Result
+          app={app}
+          list={list}
+          isFiltered={JSON.stringify({ ...filter, app: "" }) !== JSON.stringify(NO_FILTER)}
+        />
       ) : (
         <Empty title={text.chooseTitle}>{text.choose}</Empty>
       )}

@@ -113,7 +113,12 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
   });
   // Closing stops after the part that is being settled.
   const isClosed = useRef(false);
-  useEffect(() => () => void (isClosed.current = true), []);
+  useEffect(
+    () => () => {
+      isClosed.current = true;
+    },
+    [],
+  );
   if (result) {
     return <Result action={action} result={result} run={run} onClose={onClose} />;
   }

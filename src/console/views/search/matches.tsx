@@ -65,7 +65,9 @@ function more(match: PageMatch) {
     case "goal":
       return `${match.goal_id}, ${text.ofOffer(match.offer_id)}`;
     case "report_key":
-      return <Credential state={reportKeyState(match)} owner={text.ofPublisher(match.publisher_id)} id={match.key_id} />;
+      return (
+        <Credential state={reportKeyState(match)} owner={text.ofPublisher(match.publisher_id)} id={match.key_id} />
+      );
     case "token":
       return <Credential state={tokenState(match)} owner={text.ofAdvertiser(match.advertiser_id)} id={null} />;
     case "reward":
@@ -135,7 +137,13 @@ export function PageMatches({ matches, total }: { matches: PageMatch[]; total: n
       <div class="card-head">
         <h2 id="found">{text.several(total)}</h2>
       </div>
-      <Table stacks name={text.several(total)} columns={columns} rows={matches} rowKey={(match) => JSON.stringify(match)} />
+      <Table
+        stacks
+        name={text.several(total)}
+        columns={columns}
+        rows={matches}
+        rowKey={(match) => JSON.stringify(match)}
+      />
     </section>
   );
 }

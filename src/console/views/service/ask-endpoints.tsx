@@ -22,7 +22,12 @@ export function AskEndpoints() {
   const [asked, setAsked] = useState<Asked | null>(null);
   const { nameOf } = useAppNames(asked?.silent);
   const isLeft = useRef(false);
-  useEffect(() => () => void (isLeft.current = true), []);
+  useEffect(
+    () => () => {
+      isLeft.current = true;
+    },
+    [],
+  );
   const ask = useAction(async () => {
     let apps = 0;
     const silent: string[] = [];

@@ -33,5 +33,9 @@ const columns = (nameOf: (appId: string) => string): Column<AttentionItem>[] => 
   },
   { key: "state", header: text.state, cell: ({ kind }) => <CallbackBadge state={kind as CallbackState} /> },
   { key: "since", header: text.since, cell: ({ since_ms: since }) => exactTimeText(since / 1000) },
-  { key: "reason", header: text.reason, cell: ({ reason }) => <span class="wrap">{attention.reasonText(reason)}</span> },
+  {
+    key: "reason",
+    header: text.reason,
+    cell: ({ reason }) => <span class="wrap">{attention.reasonText(reason)}</span>,
+  },
 ];

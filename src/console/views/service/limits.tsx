@@ -87,6 +87,8 @@ const capColumns: Column<NearCap>[] = [
   {
     key: "used",
     header: service.caps.used,
-    cell: ({ offer_id, name, used, lim }) => <Meter label={name ?? offer_id} value={used} most={lim} text={service.caps.of(used, lim)} />,
+    cell: ({ offer_id, name, used, lim }) => (
+      <Meter label={name ?? offer_id} value={used} most={lim} text={service.caps.of(used, lim)} />
+    ),
   },
 ];

@@ -1,6 +1,6 @@
 // Bars of a chart, one for each day. Today's bar is dashed and hollow; the period before is a mark across the bar.
 
-import { type ChartData, type Geometry } from "./types";
+import type { ChartData, Geometry } from "./types";
 
 // A bar takes this part of its day and never looks like a block.
 const FILLED = 0.68;

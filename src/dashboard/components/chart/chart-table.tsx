@@ -18,12 +18,14 @@ export function ChartTable({ data }: { data: ChartData }) {
         </span>
       ),
     },
-    ...data.series.map((series): Column<number> => ({
-      key: series.id,
-      header: series.label,
-      isNumber: true,
-      cell: (index) => valueText(series.values[index] ?? null, data),
-    })),
+    ...data.series.map(
+      (series): Column<number> => ({
+        key: series.id,
+        header: series.label,
+        isNumber: true,
+        cell: (index) => valueText(series.values[index] ?? null, data),
+      }),
+    ),
   ];
   // The newest day first, as in the reports.
   const rows = data.dates.map((_, index) => index).reverse();

@@ -81,13 +81,7 @@ export function Clicks({ app, reload }: PartProps) {
         />
       )}
       {open !== null && typeof open === "object" && (
-        <SecretDialog
-          title={text.madeTitle}
-          text={text.made}
-          label={text.secret}
-          value={open.secret}
-          onClose={close}
-        />
+        <SecretDialog title={text.madeTitle} text={text.made} label={text.secret} value={open.secret} onClose={close} />
       )}
     </Card>
   );

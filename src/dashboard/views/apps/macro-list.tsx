@@ -52,12 +52,7 @@ export function MacroList({ used, insert }: ListProps) {
         used.includes(name) ? (
           <span class="tag">{text.used}</span>
         ) : (
-          <button
-            type="button"
-            class="button small"
-            aria-label={text.insertMacro(name)}
-            onClick={() => insert(name)}
-          >
+          <button type="button" class="button small" aria-label={text.insertMacro(name)} onClick={() => insert(name)}>
             {text.insert}
           </button>
         ),

@@ -22,9 +22,7 @@ export function findMacros(url: string): Macros {
   const unique = [...new Set(names)];
   return {
     used: MACRO_NAMES.filter((name) => unique.includes(name)),
-    unknown: unique
-      .filter((name) => !MACRO_NAMES.includes(name))
-      .map((name) => ({ name, known: meant(name) })),
+    unknown: unique.filter((name) => !MACRO_NAMES.includes(name)).map((name) => ({ name, known: meant(name) })),
     hasStrayBrace: /[{}]/.test(text.replace(/\{[^{}]*\}/g, "")),
     foreign: FOREIGN.exec(text)?.[0] ?? null,
   };

@@ -110,13 +110,7 @@ function Pages({ cacheKey, app, query }: PagesProps) {
       ) : (
         <>
           <div class="card table-card">
-            <Table
-              stacks
-              name={text.tableName}
-              columns={columns(build)}
-              rows={page.offers}
-              rowKey={({ id }) => id}
-            />
+            <Table stacks name={text.tableName} columns={columns(build)} rows={page.offers} rowKey={({ id }) => id} />
           </div>
           <FormError error={more.error} />
           <div class="row">

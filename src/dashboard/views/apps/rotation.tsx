@@ -62,7 +62,7 @@ export function Rotation({ app, reload, onClose }: Props) {
   });
   const action = step === "end" ? end : step === "make" || make.error ? make : test;
   const isTest = step === "accepts" || step === "refuses";
-  const isPassed = isTest && result !== null && result.findings.some(({ code }) => code === PASSES[step]);
+  const isPassed = isTest && result?.findings.some(({ code }) => code === PASSES[step]) === true;
   const next = STEPS[STEPS.indexOf(step) + 1]!;
   return (
     <Dialog title={text.title} onClose={onClose} isWide keepOpen>
@@ -111,12 +111,7 @@ export function Rotation({ app, reload, onClose }: Props) {
           </button>
         )}
         {step === "make" && (
-          <button
-            type="button"
-            class="button primary"
-            aria-disabled={make.isRunning}
-            onClick={() => void make.run()}
-          >
+          <button type="button" class="button primary" aria-disabled={make.isRunning} onClick={() => void make.run()}>
             {text.make}
           </button>
         )}

@@ -33,12 +33,7 @@ export function SwitchedOff({ appId }: { appId: string }) {
       <p>
         <b>{endpoint.since === null ? text.title : text.since(timeText(endpoint.since))}</b> {text.text}
       </p>
-      <button
-        type="button"
-        class="button small"
-        aria-disabled={enable.isRunning}
-        onClick={() => void enable.run()}
-      >
+      <button type="button" class="button small" aria-disabled={enable.isRunning} onClick={() => void enable.run()}>
         {text.enable}
       </button>
       <FormError error={enable.error} />

@@ -67,11 +67,7 @@ export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string
                 />
               )}
             </Field>
-            <Field
-              label={text.user}
-              hint={text.userHint}
-              error={isValue(user) ? errors.of("user_id") : text.badValue}
-            >
+            <Field label={text.user} hint={text.userHint} error={isValue(user) ? errors.of("user_id") : text.badValue}>
               {(props) => (
                 <input
                   {...props}
@@ -92,11 +88,7 @@ export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string
             <p class="note">{text.moreHint}</p>
             <div class="field-row">
               {FURTHER.map((name) => (
-                <Field
-                  key={name}
-                  label={name}
-                  error={isValue(further[name] ?? "") ? errors.of(name) : text.badValue}
-                >
+                <Field key={name} label={name} error={isValue(further[name] ?? "") ? errors.of(name) : text.badValue}>
                   {(props) => (
                     <input
                       {...props}

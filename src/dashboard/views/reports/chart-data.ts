@@ -4,7 +4,7 @@ import type { ChartData, Series } from "../../components/chart/types";
 import type { Ranked } from "../../components/chart/ranking";
 import { addDays, change, datesIn } from "../../../pages/format";
 import { METRIC_UNITS, metricValue } from "../../metrics";
-import { labelOf, valueOf } from "../../labels";
+import { labelOf, cellValueOf } from "../../labels";
 import { reports as text } from "../../messages";
 import { isRefusal, type Metric, type ReportResult, type ReportRow } from "../../types";
 import type { Days } from "./periods";
@@ -32,12 +32,16 @@ export function dayLines(state: ReportState, report: Report, days: Days, title: 
     const top = rowsOf(report.chart) ?? [];
     const rows = rowsOf(report.lines);
     if (!rows && top.length > 0) return null;
-    for (const value of top.map((row) => valueOf(split, row))) {
-      const own = (rows ?? []).filter((row) => valueOf(split, row) === value);
+    for (const value of top.map((row) => cellValueOf(split, row))) {
+      const own = (rows ?? []).filter((row) => cellValueOf(split, row) === value);
       series.push({ id: value, label: labelOf(split, value), values: byDate(own, state.plot, dates, days.last) });
     }
   } else {
-    series.push({ id: "now", label: text.total, values: byDate(rowsOf(report.chart) ?? [], state.plot, dates, days.last) });
+    series.push({
+      id: "now",
+      label: text.total,
+      values: byDate(rowsOf(report.chart) ?? [], state.plot, dates, days.last),
+    });
     const { compared } = report.first;
     const before = rowsOf(report.chartBefore);
     if (compared && before) {
@@ -61,12 +65,12 @@ export function ranked(state: ReportState, report: Report, top: ReportResult): R
   const split = state.split!;
   const before = rowsOf(report.barsBefore);
   const byValue = (rows: ReportRow[] | null) =>
-    new Map((rows ?? []).map((row) => [valueOf(split, row), row[state.plot] ?? 0]));
+    new Map((rows ?? []).map((row) => [cellValueOf(split, row), row[state.plot] ?? 0]));
   const old = byValue(before);
   // Of a range that ends with days without all data, only the others are compared.
   const complete = report.first.compared?.leavesOutDays ? byValue(rowsOf(report.barsNow)) : byValue(top.rows);
   return top.rows.map((row) => {
-    const id = valueOf(split, row);
+    const id = cellValueOf(split, row);
     const value = row[state.plot] ?? 0;
     const was = before ? (old.get(id) ?? 0) : undefined;
     return {

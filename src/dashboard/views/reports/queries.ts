@@ -2,7 +2,7 @@
 // (the lines of the largest values, the rows of the period before) follows in a second batch.
 
 import type { Query, ReportResult, ReportRow } from "../../types";
-import { valueOf } from "../../labels";
+import { cellValueOf } from "../../labels";
 import { type Comparison, comparison, type Days } from "./periods";
 import { type ReportState, resolveRange } from "./state";
 import { addDays } from "../../../pages/format";
@@ -95,7 +95,7 @@ export function secondBatch(
   if (state.split && top && top.rows.length > 0) {
     const split = state.split;
     const filters = [...state.filters.filter((filter) => filter.dimension !== split)];
-    filters.push({ dimension: split, values: top.rows.map((row) => valueOf(split, row)) });
+    filters.push({ dimension: split, values: top.rows.map((row) => cellValueOf(split, row)) });
     const query: Query = { ...byDay(state, main), filters, pagination: { page: 1, count: 91 * MOST_LINES } };
     if (state.chart === "line") batch.lines = ask({ ...query, dimensions: ["date", split] });
     else if (first.compared) {
@@ -107,7 +107,7 @@ export function secondBatch(
   if (first.compared && table && table.rows.length > 0) {
     const filters = state.dimensions
       .filter((dimension) => dimension !== "date")
-      .map((dimension) => ({ dimension, values: [...new Set(table.rows.map((row) => valueOf(dimension, row)))] }));
+      .map((dimension) => ({ dimension, values: [...new Set(table.rows.map((row) => cellValueOf(dimension, row)))] }));
     const others = state.filters.filter((filter) => !state.dimensions.includes(filter.dimension));
     const query: Query = { ...main, filters: [...others, ...filters], pagination: { page: 1, count: MOST_ROWS } };
     batch.rowsBefore = ask({ ...query, date_range: datesBefore(state, table, first.compared) });
@@ -132,7 +132,7 @@ function datesBefore(state: ReportState, table: ReportResult, { before, days }: 
 export function rowKey(state: ReportState, row: ReportRow, shift = 0): string {
   return state.dimensions
     .map((dimension) =>
-      dimension === "date" && shift && row.date ? addDays(row.date, shift) : valueOf(dimension, row),
+      dimension === "date" && shift && row.date ? addDays(row.date, shift) : cellValueOf(dimension, row),
     )
     .join("\u0000");
 }

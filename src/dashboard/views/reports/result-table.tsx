@@ -5,7 +5,7 @@ import { Pager } from "../../../pages/components/pager";
 import { type Column, Table } from "../../../pages/components/table";
 import { addDays, change, dateRangeText, dateWithWeekday } from "../../../pages/format";
 import { metricValue } from "../../metrics";
-import { labelOf, valueOf } from "../../labels";
+import { labelOf, cellValueOf } from "../../labels";
 import {
   chart as chartText,
   common,
@@ -119,7 +119,7 @@ function dimensionColumn(dimension: Dimension, isFirst: boolean, days: Days): Co
           </span>
         );
       }
-      const value = valueOf(dimension, row);
+      const value = cellValueOf(dimension, row);
       if (dimension === "app") {
         return (
           <>

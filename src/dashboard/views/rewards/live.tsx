@@ -15,11 +15,7 @@ export function Live({ log }: { log: Log }) {
         <span class="live-mark" aria-hidden="true" />
         {error ? text.stopped : state}
       </p>
-      <button
-        type="button"
-        class="button"
-        onClick={() => (isTooLong ? log.restart() : log.setPaused(!isPaused))}
-      >
+      <button type="button" class="button" onClick={() => (isTooLong ? log.restart() : log.setPaused(!isPaused))}>
         {isTooLong ? text.restart : isPaused ? text.goOn : text.pause}
       </button>
     </>

@@ -12,7 +12,14 @@ import { PubKey } from "./pub-key";
 
 const MembersOfPublisher = () => <Members />;
 
-const VIEWS = { keys: Keys, pub_key: PubKey, members: MembersOfPublisher, passkeys: Passkeys, sessions: Sessions, audit: Audit };
+const VIEWS = {
+  keys: Keys,
+  pub_key: PubKey,
+  members: MembersOfPublisher,
+  passkeys: Passkeys,
+  sessions: Sessions,
+  audit: Audit,
+};
 
 export const Settings = ({ section }: { section: Section | null }) => (
   <Sections asked={section} views={VIEWS} may={may} />
