@@ -9,7 +9,7 @@ HOST = $(shell rustup show 2>/dev/null | sed -n 's/^Default host: //p')
 TOOLS := $(CURDIR)/.tools
 # Installs Debian's packages for root; for anybody else, or without apt-get, prints the command and fails.
 APT = [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { \
-	echo "Signpost needs packages, by Debian's names: apt-get install $(1)" >&2; exit 1; }; \
+	echo "Signpost needs packages, of Debian: apt-get install $(1)" >&2; exit 1; }; \
 	apt-get update -qq && apt-get install -y -qq --no-install-recommends $(1)
 PACKAGES_READY := $(TOOLS)/packages
 # The Workers' compiler, which `make run` needs alone, in a folder of its own: std is built with it, too.
@@ -70,6 +70,7 @@ SHARED_SOURCES := $(shell find src/domain src/contract src/platform -name '*.rs'
 	Cargo.toml Cargo.lock Makefile
 EDGE_SOURCES := $(SHARED_SOURCES) $(shell find src/edge -name '*.rs' -o -name Cargo.toml)
 ORIGIN_SOURCES := $(SHARED_SOURCES) $(shell find src/origin -name '*.rs' -o -name Cargo.toml) openapi.yaml
+BUNDLING := src/bundle.sh package-lock.json
 PAGES := $(shell find src/pages src/dashboard src/console -type f)
 
 # --panic-unwind needs a std of its own: without it a panic in an object hangs its caller, and takes the memory of every
@@ -84,8 +85,9 @@ ESBUILD = node_modules/.bin/esbuild
 	fuzz-build mutants bench bench-setup soak deploy crawlers fmt clean build faults
 .DELETE_ON_ERROR:
 
-# A name and a command: `$(call step,Name,command)`.
+# A name and a command: `$(call step,Name,command)`. A `suite` may not compile anything.
 step = @.ci/step '$(1)' '$(2)'
+suite = @COMPILES=no .ci/step '$(1)' '$(2)'
 
 help:
 	@echo 'make run     start Signpost on http://localhost:8787   PORT= STATE= VARS="NAME:value …"'
@@ -129,13 +131,16 @@ ON_WORKERD := --test repository --test e2e
 AT_LENGTH := at_scale:: reports::scale:: security::panics:: security::chaos:: overload:: \
 	ten_thousand_conversions schemathesis wake_an_idle_isolate
 
+# The test of licences reads every crate, also those that only a build of the tests for WebAssembly would take.
+FETCH = cargo fetch --quiet --locked --target wasm32-unknown-unknown
+
 # After the lints, which lock the same folder.
 compiled: lint-native
-	$(call step,Compile the tests,$(CARGO_TEST) $(NATIVE) $(ON_WORKERD) --no-run)
+	$(call step,Compile the tests,$(FETCH) && $(CARGO_TEST) $(NATIVE) $(ON_WORKERD) --no-run)
 
 # What needs no Worker.
 native-tests: compiled | $(PYTHON_READY) $(NPM_READY) $(CRAWLERS_READY)
-	$(call step,Run the tests without workerd,$(CARGO_TEST) $(NATIVE) -- $(AT_LENGTH:%=--skip %))
+	$(call suite,Run the tests without workerd,$(CARGO_TEST) $(NATIVE) -- $(AT_LENGTH:%=--skip %))
 
 # Before the tests on workerd, whose timers it would disturb.
 browser-short: compiled | build browser-setup
@@ -143,14 +148,14 @@ browser-short: compiled | build browser-setup
 
 # These wait for workerd and timers more than they compute.
 tests: native-tests browser-short | build
-	$(call step,Run the tests on workerd,$(CARGO_TEST) $(ON_WORKERD) -- --test-threads=12 $(AT_LENGTH:%=--skip %))
+	$(call suite,Run the tests on workerd,$(CARGO_TEST) $(ON_WORKERD) -- --test-threads=12 $(AT_LENGTH:%=--skip %))
 
 # How long the tests of `make verify` are. `.ci/run` has shorter ones; an empty PANICS or API_SECONDS is a short form.
-KILLS := 200
-PANICS := 1
-API_SECONDS := 300
-SIMULATIONS := 1000
-PROPTEST_CASES := 2048
+KILLS ?= 200
+PANICS ?= 1
+API_SECONDS ?= 300
+SIMULATIONS ?= 1000
+PROPTEST_CASES ?= 2048
 
 verify:
 	@.ci/steps verified
@@ -163,11 +168,12 @@ lint-wasm: | build
 
 # All of them again, with more cases for each property.
 verify-native: compiled | $(PYTHON_READY) $(CRAWLERS_READY)
-	$(call step,Run the tests without workerd at length,SIMULATIONS=$(SIMULATIONS) PROPTEST_CASES=$(PROPTEST_CASES) \
+	$(call suite,Run the tests without workerd at length,SIMULATIONS=$(SIMULATIONS) PROPTEST_CASES=$(PROPTEST_CASES) \
 		$(CARGO_TEST) $(NATIVE))
 
-verify-workerd: compiled verify-native | build faults $(API_PYTHON_READY)
-	$(call step,Run the tests on workerd at length,KILLS=$(KILLS) PANICS=$(PANICS) API_SECONDS=$(API_SECONDS) \
+# Alone, because others would disturb its timers.
+verify-workerd: compiled verify-native lint-wasm verify-documents browsed audit | build faults $(API_PYTHON_READY)
+	$(call suite,Run the tests on workerd at length,KILLS=$(KILLS) PANICS=$(PANICS) API_SECONDS=$(API_SECONDS) \
 		$(CARGO_TEST) $(ON_WORKERD) -- --test-threads=4 $(AT_LENGTH))
 
 # Stock tools on the API's documents, and the documentation of the crates.
@@ -176,7 +182,7 @@ verify-documents: compiled | build $(OPENAPI_NPM_READY) $(OPENAPI_PYTHON_READY)
 	$(call step,Run stock tools on the API documents,node --test --test-reporter=spec tests/openapi/tools.test.mjs)
 
 # The lock files against the known vulnerabilities, where their database can be reached; a test checks the licences.
-audit: $(STABLE_READY)
+audit: | $(NIGHTLY_READY)
 	$(call step,Look for known vulnerabilities,\
 		if timeout 20 git ls-remote --quiet $(ADVISORIES) HEAD >/dev/null 2>&1; then \
 			MAKEFLAGS= make --no-print-directory $(CARGO_AUDIT); \
@@ -199,12 +205,12 @@ browser-setup: | $(NPM_READY) $(PIP_READY)
 	$(if $(shell [ "$(BROWSER)" = none ] || command -v chromium),,$(call step,Install Chromium,$(call APT,chromium)))
 
 # Prints the outcomes by kind of request; a failing run prints its SEED. Then it panics at every injection point.
-chaos: build faults
+chaos: build faults $(STABLE_READY)
 	@SEED='$(SEED)' KILLS='$(KILLS)' $(CARGO_TEST) --test e2e -- security::chaos --nocapture
 	@PANICS=1 $(CARGO_TEST) --test e2e -- security::panics --nocapture --test-threads=2
 
 # schemathesis for so many seconds, with another seed each time.
-fuzz-api: build $(API_PYTHON_READY)
+fuzz-api: build $(STABLE_READY) $(API_PYTHON_READY)
 	API_SECONDS=$(API_SECONDS) $(CARGO_TEST) --test e2e -- schemathesis --nocapture
 
 # Compiled before it runs: what cargo does would be in the way of the first figures.
@@ -214,7 +220,7 @@ bench: build bench-setup $(HONO) $(BENCH_BUNDLES)
 		cargo bench --quiet --locked -p signpost-benches --bench speed
 
 # Compiled before it runs, like the benches, whose profile it shares.
-soak: build
+soak: build $(STABLE_READY)
 	$(call step,Compile the soak test,cargo bench --quiet --locked -p signpost-benches --bench soak --no-run)
 	@MINUTES='$(MINUTES)' OVERLOAD_SECONDS='$(OVERLOAD_SECONDS)' CLIENTS='$(CLIENTS)' \
 		cargo bench --quiet --locked -p signpost-benches --bench soak
@@ -230,7 +236,7 @@ fuzz: fuzz-parsers fuzz-api
 # The rules about money, changed one place at a time, each with the unit tests that have to notice: paths below src/domain/,
 # then the tests. Copies of the sources are changed, never these.
 RULES := conversions callbacks money click reports
-mutants: $(CARGO_MUTANTS)
+mutants: $(STABLE_READY) $(CARGO_MUTANTS)
 	@$(foreach rule,$(RULES),$(call mutate,$(rule),$(MUTATED_$(rule)),$(NOTICED_BY_$(rule))) && ) true
 
 MUTATED_conversions := conversions/**
@@ -256,18 +262,18 @@ fuzz-parsers: fuzz-build
 	@$(call fuzz,none,$(FUZZ_SECONDS),$(FUZZ_TARGETS))
 
 # The same with AddressSanitizer, for what is not safe Rust all the way down.
-fuzz-memory: $(CARGO_FUZZ)
+fuzz-memory: $(STABLE_READY) $(CARGO_FUZZ)
 	$(call fuzz_build,address)
 	@$(call fuzz,address,$(FUZZ_SECONDS),$(FUZZ_UNSAFE))
 
-fuzz-build: $(CARGO_FUZZ)
+fuzz-build: $(STABLE_READY) $(CARGO_FUZZ)
 	$(call fuzz_build,none)
 
 # A sanitizer. cargo-fuzz takes no --locked, so the lock file is checked before. Without cfg(fuzzing), which changes what
 # crates do: what is fuzzed is what is deployed, with debug assertions and checked arithmetic.
 define fuzz_build
 cargo fetch --quiet --locked --target $(HOST) --manifest-path tests/fuzz/Cargo.toml
-RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=nightly $(CARGO_FUZZ) build --fuzz-dir tests/fuzz \
+RUSTUP_HOME=$(WASM_RUSTUP) RUSTUP_TOOLCHAIN=$(NIGHTLY) $(CARGO_FUZZ) build --fuzz-dir tests/fuzz \
 	--target-dir target/fuzz/$(1) -s $(1) --no-cfg-fuzzing --codegen-units 16
 endef
 
@@ -278,7 +284,7 @@ endef
 
 # The origin first: the edge binds its objects.
 deploy: | $(NPM_READY)
-	rm -rf build && $(MAKE) build
+	rm -rf build target/wasm/*.wasm && $(MAKE) build
 	npx wrangler deploy --env production --config src/origin/wrangler.toml
 	npx wrangler deploy --env production
 
@@ -315,24 +321,24 @@ target/wasm/origin-bench.wasm: $(ORIGIN_SOURCES) | target/wasm/edge-bench.wasm
 
 bundle = $(call step,Bundle the $(1)$(if $(2), with $(2)),WASM_BINDGEN=$(WASM_BINDGEN) src/bundle.sh $< $(1) $(@D))
 
-build/edge/index_bg.wasm: target/wasm/edge.wasm $(wildcard src/edge/*.js) src/bundle.sh | $(WASM_BINDGEN) $(NPM_RUN_READY)
+build/edge/index_bg.wasm: target/wasm/edge.wasm $(wildcard src/edge/*.js) $(BUNDLING) | $(WASM_BINDGEN) $(NPM_RUN_READY)
 	$(call bundle,edge)
-build/origin/index_bg.wasm: target/wasm/origin.wasm src/origin/entry.js src/bundle.sh $(PAGES) | build/edge/index_bg.wasm
+build/origin/index_bg.wasm: target/wasm/origin.wasm src/origin/entry.js $(BUNDLING) $(PAGES) | build/edge/index_bg.wasm
 	$(call bundle,origin)
-target/faults/edge/index_bg.wasm: target/wasm/edge-faults.wasm $(wildcard src/edge/*.js) src/bundle.sh
+target/faults/edge/index_bg.wasm: target/wasm/edge-faults.wasm $(wildcard src/edge/*.js) $(BUNDLING)
 	$(call bundle,edge,faults)
-target/faults/origin/index_bg.wasm: target/wasm/origin-faults.wasm src/origin/entry.js src/bundle.sh $(PAGES)
+target/faults/origin/index_bg.wasm: target/wasm/origin-faults.wasm src/origin/entry.js $(BUNDLING) $(PAGES)
 	$(call bundle,origin,faults)
-target/bench/edge/index_bg.wasm: target/wasm/edge-bench.wasm $(wildcard src/edge/*.js) src/bundle.sh
+target/bench/edge/index_bg.wasm: target/wasm/edge-bench.wasm $(wildcard src/edge/*.js) $(BUNDLING)
 	$(call bundle,edge,bench)
-target/bench/origin/index_bg.wasm: target/wasm/origin-bench.wasm src/origin/entry.js src/bundle.sh $(PAGES)
+target/bench/origin/index_bg.wasm: target/wasm/origin-bench.wasm src/origin/entry.js $(BUNDLING) $(PAGES)
 	$(call bundle,origin,bench)
 
 # The first step: what the others cannot install by themselves.
 $(PACKAGES_READY):
 	@command -v rustup >/dev/null || { echo "Signpost needs rustup, see https://rustup.rs" >&2; exit 1; }
 	@for name in cc curl npm python3; do command -v $$name >/dev/null || \
-		{ $(call APT,build-essential curl nodejs npm python3 python3-pip); break; }; done
+		{ $(call APT,build-essential curl nodejs npm python3 python3-pip) && break || exit 1; }; done
 	@mkdir -p $(TOOLS) && touch $@
 
 $(NIGHTLY_READY): | $(PACKAGES_READY)

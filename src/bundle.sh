@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes what workerd and wrangler load of a Worker's compiled module: bundle.sh MODULE.wasm WORKER OUT_DIR
-# WASM_BINDGEN names that command; wasm-opt and esbuild are npm packages. Any bash from 3.2 on will do.
+# WASM_BINDGEN names that command; wasm-opt and esbuild are npm packages. Needs bash 4 or newer.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 module=$1 worker=$2 out=$3

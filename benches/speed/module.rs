@@ -1,4 +1,4 @@
-//! The compressed size of both modules that an isolate loads.
+//! The compressed size of both modules that an isolate loads, and of the pages that the origin serves.
 
 use std::{fs, process::Command};
 
@@ -13,9 +13,26 @@ const EDGE_KIB: f64 = 350.0;
 const ORIGIN_KIB: f64 = 1_000.0;
 
 pub fn rows(_bench: &Bench) -> Vec<Row> {
-    [("edge", Some(EDGE_KIB)), ("origin", Some(ORIGIN_KIB))]
+    let modules = [("edge", Some(EDGE_KIB)), ("origin", Some(ORIGIN_KIB))];
+    let mut rows: Vec<_> = modules
         .map(|(worker, target)| row(worker, target).printed())
-        .into()
+        .into();
+    rows.push(pages().printed());
+    rows
+}
+
+/// The build compresses the pages one by one, so the file's length is their size.
+fn pages() -> Row {
+    let file = fs::metadata(root().join("build/origin/pages.gz.bin")).expect("the pages");
+    Row {
+        work: "pages of the dashboard and the console, gzip -9".to_owned(),
+        ours: format!("{:.1} KiB", file.len() as f64 / 1_024.0),
+        yardstick: "-".to_owned(),
+        ratio: "-".to_owned(),
+        target: "-".to_owned(),
+        verdict: Verdict::Reported,
+        notes: vec![],
+    }
 }
 
 fn row(worker: &str, target_kib: Option<f64>) -> Row {

@@ -1,8 +1,14 @@
 //! The accounts: one object for each publisher. An object owns members, invites, sessions, passkeys and the audit.
 
 mod audit;
+mod members;
 
 pub use audit::{Announce, Announced, AnnouncedChange, AuditEntry, AuditPage, ReadAudit, Settle};
+
+pub use members::{
+    ChangeMember, EndSession, InviteRow, MemberRow, Members, ReadMembers, ReadSessions, SessionRow, Suspend,
+    WithdrawInvite,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -362,133 +368,29 @@ pub struct SignOut {
     pub session: String,
 }
 
-/// Reads the members and the open invites.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadMembers {}
-
-/// The members and the open invites.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Members {
-    /// Those who joined first in front.
-    pub members: Vec<MemberRow>,
-    /// Open invites, those that expire first in front.
-    pub invites: Vec<InviteRow>,
-}
-
-/// A member in the list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MemberRow {
-    /// The id in [`ChangeMember`].
-    pub member: MemberId,
-    /// The name in the member's invite.
-    pub name: String,
-    /// The current role.
-    pub role: Role,
-    /// When the member joined, in milliseconds.
-    pub created_at_ms: i64,
-    /// The last use of a session, in milliseconds, stored at most every 10 minutes.
-    pub last_seen_at_ms: Option<i64>,
-    /// The number of passkeys; 0 after a recovery was issued or a local sign-in.
-    pub passkeys: u32,
-}
-
-/// An open invite in the list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InviteRow {
-    /// The id in [`WithdrawInvite`].
-    pub invite_id: String,
-    /// The invited person's name.
-    pub name: String,
-    /// The role that the member gets or, for a recovery, has.
-    pub role: Role,
-    /// An invite of a member who lost every passkey.
-    pub is_recovery: bool,
-    /// In milliseconds.
-    pub expires_at_ms: i64,
-    /// The name of who issued it.
-    pub by: String,
-}
-
-/// Gives a member another role, or removes it with its sessions and passkeys. 404 `not_found`, 409 `last_owner`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChangeMember {
-    /// The operator, or a member with the permission to manage members.
-    pub by: Actor,
-    /// The member to change.
-    pub member: MemberId,
-    /// None removes the member.
-    pub role: Option<Role>,
-}
-
-/// Withdraws an open invite; 404 `not_found` if it was spent or has expired.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WithdrawInvite {
-    /// The operator, or a member with the permission to manage members.
-    pub by: Actor,
-    /// The id in an [`InviteRow`].
-    pub invite_id: String,
-}
-
-/// Reads a member's live sessions, the newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadSessions {
-    /// The member who asks.
-    pub member: MemberId,
-}
-
-/// A live session in its member's list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionRow {
-    /// The id in [`EndSession`].
-    pub session_id: String,
-    /// When it began, was last used and was last verified.
-    pub times: SessionTimes,
-    /// The browser that opened it: the first 200 characters of its `User-Agent`.
-    pub user_agent: String,
-}
-
-/// Ends one of a member's own sessions; 404 `not_found` for any other.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EndSession {
-    /// The member who asks.
-    pub member: MemberId,
-    /// The id in a [`SessionRow`].
-    pub session_id: String,
-}
-
-/// Suspends an account, which ends its sessions and refuses sign-ins and invites, or admits it again. One that is not
-/// newer than the last changes nothing: it was sent before that one, and arrived after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Suspend {
-    /// False admits the account again.
-    pub is_suspended: bool,
-    /// The catalog's revision of the change.
-    pub revision: i64,
-}
-
 /// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
-    /// To [`Invite`].
+    /// Answers [`Invite`].
     Invited(Invited),
-    /// To [`ReadInvite`].
+    /// Answers [`ReadInvite`].
     Invite(InviteDetails),
     /// To [`Accept`] and [`SignIn`].
     SignedIn(SignedIn),
-    /// To [`ReadPasskey`].
+    /// Answers [`ReadPasskey`].
     Passkey(Passkey),
-    /// To [`ReadPasskeys`].
+    /// Answers [`ReadPasskeys`].
     Passkeys(Vec<PasskeyRow>),
-    /// To [`ReadSession`].
+    /// Answers [`ReadSession`].
     Session(Session),
-    /// To [`ReadMembers`].
+    /// Answers [`ReadMembers`].
     Members(Members),
-    /// To [`Announce`].
+    /// Answers [`Announce`].
     Announced(Announced),
-    /// To [`ReadSessions`].
+    /// Answers [`ReadSessions`].
     Sessions(Vec<SessionRow>),
-    /// To [`ReadAudit`].
+    /// Answers [`ReadAudit`].
     Audit(AuditPage),
     /// To every other operation.
     Done(Done),

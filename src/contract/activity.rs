@@ -196,19 +196,19 @@ pub struct Found {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
-    /// To [`Report`].
+    /// Answers [`Report`].
     Heard(Heard),
-    /// To [`ReadActivity`].
+    /// Answers [`ReadActivity`].
     Activity(Activity),
-    /// To [`ListRewards`].
+    /// Answers [`ListRewards`].
     Page(RewardPage),
-    /// To [`FindOutbox`].
+    /// Answers [`FindOutbox`].
     Found(Found),
-    /// To [`CountReplay`].
+    /// Answers [`CountReplay`].
     Counted(Counted),
     /// The answer to a call about a replay, or the list for the operator.
     Operator(operation::Reply),
-    /// To [`AttentionReport`].
+    /// Answers [`AttentionReport`].
     Declined(Declined),
     /// To [`SizeReport`] and [`IsolateReport`].
     Done(Done),

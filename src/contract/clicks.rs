@@ -54,9 +54,9 @@ pub struct Get {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
-    /// To [`Get`].
+    /// Answers [`Get`].
     Found(Found),
-    /// To [`Put`].
+    /// Answers [`Put`].
     Done {},
 }
 

@@ -206,15 +206,15 @@ pub struct ConversionSum {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
-    /// To [`Take`].
+    /// Answers [`Take`].
     Taken(Taken),
-    /// To [`ReadTaken`].
+    /// Answers [`ReadTaken`].
     TakenOfDay(TakenOfDay),
     /// To [`Flush`] and [`AddConversions`].
     Applied(Applied),
     /// A list of [`OfferStats`], written by the database.
     Stats(Box<RawValue>),
-    /// To [`SetLimits`].
+    /// Answers [`SetLimits`].
     Done {},
 }
 

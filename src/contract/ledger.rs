@@ -314,13 +314,13 @@ pub struct OfferSum {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
-    /// To [`AddOffers`].
+    /// Answers [`AddOffers`].
     Applied(Applied),
-    /// To [`ReadOffers`].
+    /// Answers [`ReadOffers`].
     Offers(Vec<OfferRevenue>),
-    /// To [`ReadFreshness`].
+    /// Answers [`ReadFreshness`].
     Freshness(Freshness),
-    /// To [`OpenExport`].
+    /// Answers [`OpenExport`].
     Export(Export),
     /// The answer to an operator's command.
     Operator(operation::Reply),

@@ -287,23 +287,23 @@ pub struct Replayed {
 pub enum Reply {
     /// To [`Conversion`] and [`Settle`].
     Answer(Answer),
-    /// To [`CheckPostback`].
+    /// Answers [`CheckPostback`].
     Checked(CheckedPostback),
-    /// To [`ReadClick`].
+    /// Answers [`ReadClick`].
     Click(ClickOutcome),
     /// To [`ClaimTxn`] and [`FindTxn`].
     Claimed(Claimed),
-    /// To [`List`].
+    /// Answers [`List`].
     Page(ListPage),
     /// To [`ReplayMany`] and [`ReplayRewards`].
     Replayed(Replayed),
-    /// To [`SettleMany`].
+    /// Answers [`SettleMany`].
     Settled(Settled),
     /// To [`GetStatus`] and [`Enable`].
     Standing(Standing),
-    /// To [`ReadDay`].
+    /// Answers [`ReadDay`].
     Day(OutboxDay),
-    /// To [`ListDay`].
+    /// Answers [`ListDay`].
     DayEntries(DayEntries),
     /// The answer to an operator's command.
     Operator(operation::Reply),

@@ -121,8 +121,8 @@ pub struct PostbackPage {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
-    /// To [`ListPostbacks`].
+    /// Answers [`ListPostbacks`].
     Page(PostbackPage),
-    /// To [`ReportPostbacks`].
+    /// Answers [`ReportPostbacks`].
     Done {},
 }

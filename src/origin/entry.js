@@ -24,18 +24,25 @@ export const Ledger = object(rust.Ledger);
 export const Outbox = object(rust.Outbox);
 export const Postbacks = object(rust.Postbacks);
 
-// A Durable Object around its Rust struct. After an abort, such as a stack overflow, WebAssembly starts again with empty
-// memory and another instance id, and the struct is constructed again.
+// The id of WebAssembly's instance. After an abort, such as a stack overflow, the next call makes a new instance with empty
+// memory; this is such a call.
+const instanceId = () => rust.__worker_init_state().instanceId;
+
+// A Durable Object around its Rust struct, which is constructed again in a new instance. A struct of an earlier one points
+// into memory that is gone.
 function object(Struct) {
-  const instance = rust.__worker_init_state();
   return class {
     constructor(state, env) {
-      const construct = () => ({ id: instance.instanceId, struct: new Struct(state, env) });
-      let current = construct();
+      let id;
+      let struct;
       this.struct = () => {
-        if (current.id !== instance.instanceId) current = construct();
-        return current.struct;
+        if (id !== instanceId()) {
+          id = instanceId();
+          struct = new Struct(state, env);
+        }
+        return struct;
       };
+      this.struct();
     }
     fetch(request) {
       return this.struct().fetch(request);

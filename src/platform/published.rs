@@ -11,9 +11,10 @@ use contract::{
     kv::{self, Pointer},
 };
 
-/// The time for which KV may serve the pointer from its cache, in seconds: the documented minimum.
-pub const POINTER_TTL_S: u64 = 60;
-/// The time for which KV may serve a listing or a chunk from its cache, in seconds: the documented minimum.
+/// The time for which KV may serve the pointer from its cache, in seconds: KV's minimum.
+pub const POINTER_TTL_S: u64 = 30;
+/// The time for which KV may serve a listing or a chunk from its cache, in seconds. Neither ever changes, but a read that finds
+/// nothing is cached for as long.
 pub const VALUE_TTL_S: u64 = 60;
 /// The timeout of a KV read. It is short, so that a cold isolate falls back to the catalog when KV hangs.
 const KV_TIMEOUT: Duration = Duration::from_secs(3);

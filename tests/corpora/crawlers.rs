@@ -43,7 +43,7 @@ fn root() -> PathBuf {
 
 fn read(path: &str) -> String {
     let path = root().join(path);
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}; `make setup`", path.display()))
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}; `make test`", path.display()))
 }
 
 fn crawlers() -> Vec<Crawler> {

@@ -1,6 +1,6 @@
 //! Replays `tests/fuzz/corpus` through the fuzz targets, on stable and in seconds. A corpus holds realistic inputs and
 //! inputs that once violated a property. After a change of a binary format,
-//! `cargo test -p signpost-tests --test corpora -- --ignored renew` writes the inputs made from it again.
+//! `cargo test --workspace --test corpora -- --ignored renew` writes the inputs made from it again.
 
 #![allow(
     clippy::unwrap_used,

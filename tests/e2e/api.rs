@@ -92,7 +92,7 @@ fn schemathesis_finds_no_undocumented_answer() {
     // From a file: it skips the operation that serves a document which it fetched itself.
     let base = signpost.base();
     let output = command.args(["--url", &base, "openapi.json"]).output();
-    let output = output.expect("schemathesis, which `make setup` installs");
+    let output = output.expect("schemathesis, which `make verify` installs");
     let report = String::from_utf8_lossy(&output.stdout);
     assert!(
         output.status.success(),

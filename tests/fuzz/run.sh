@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes one target and prints one line: run.sh BINARIES SCRATCH SECONDS TARGET. Exits with 1 on a finding and names
 # its input. New corpus entries go to SCRATCH; the checked-in corpus is only read.
+# Needs bash 4 or newer.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 binaries=$1 scratch=$2 seconds=$3 target=$4

@@ -18,6 +18,29 @@ fn each_body_has_an_example_and_each_example_is_as_its_schema_asks() {
     assert!(seen > 300, "{seen}");
 }
 
+/// The tests make publishers, offers and people whose names mean nothing to a reader.
+#[test]
+fn no_example_has_a_name_that_only_tests_use() {
+    let of_tests = [
+        "chaos",
+        "Mallory",
+        "ureq/",
+        "t.signpost.example",
+        "\"cb-",
+        "_cb-",
+        "\"conv-",
+        "-caps",
+        "seen-open",
+        "hammer",
+    ];
+    for file in ["openapi.yaml", "openapi-dashboard.yaml"] {
+        let text = crate::read(file);
+        for name in of_tests {
+            assert!(!text.contains(name), "{file}: {name}");
+        }
+    }
+}
+
 /// Checks every example of an operation's parameters, request bodies and answers. Returns their number, and notes the bodies
 /// that have none.
 fn check(document: &Value, group: &str, without: &mut Vec<String>) -> usize {

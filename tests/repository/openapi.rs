@@ -567,6 +567,46 @@ fn what_is_referred_to_is_there_and_what_is_there_is_referred_to() {
     }
 }
 
+/// Many tools ignore what stands beside a `$ref`, or refuse it.
+#[test]
+fn nothing_but_a_description_stands_beside_a_reference() {
+    for document in documents() {
+        walk(&document, &mut |members| {
+            let others = members
+                .keys()
+                .filter(|name| !["$ref", "description"].contains(&name.as_str()));
+            assert!(
+                !members.contains_key("$ref") || others.count() == 0,
+                "{members:?}"
+            );
+        });
+    }
+}
+
+#[test]
+fn each_path_names_its_host_and_the_local_run() {
+    for (path, item) in document()["paths"].as_object().unwrap() {
+        let servers = item["servers"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{path} names no host"));
+        let mut hosts: BTreeSet<_> = servers
+            .iter()
+            .map(|server| server["url"].as_str().unwrap())
+            .collect();
+        assert!(hosts.remove("http://127.0.0.1:8787"), "{path}: {hosts:?}");
+        let host = |name: &str| format!("https://{name}.example.com");
+        let expected = match path.split('/').nth(1).unwrap() {
+            "v2" => vec![host("track")],
+            "healthz" | "openapi.json" => ["offers", "track", "reporting", "operator"].map(host).to_vec(),
+            "metrics" => ["offers", "track", "reporting"].map(host).to_vec(),
+            _ if path.starts_with("/v1/offer/") => vec![host("offers")],
+            _ if path.starts_with("/v1/core/") => vec![host("reporting")],
+            _ => vec![host("operator")],
+        };
+        assert_eq!(hosts, expected.iter().map(String::as_str).collect(), "{path}");
+    }
+}
+
 fn check_references(document: &Value) {
     let mut referred = BTreeSet::new();
     walk(document, &mut |members| {

@@ -34,7 +34,7 @@ fn each_command_that_shows_a_figure_again_runs_tests() {
     let testing = read("docs/TESTING.md");
     let mut commands = 0;
     for command in quoted(&testing) {
-        let Some(filter) = command.split("cargo test -p signpost-tests --test e2e ").nth(1) else {
+        let Some(filter) = command.split("cargo test --workspace --test e2e ").nth(1) else {
             continue;
         };
         let filter = filter.split(' ').next().unwrap().trim_end_matches("::");

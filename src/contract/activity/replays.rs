@@ -9,7 +9,7 @@ use domain::model::{AppId, PublisherId};
 /// narrows it. A reward without a callback matches none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayFilter {
-    /// Any if `None`.
+    /// `None` matches any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<RewardState>,
     /// The callback's delivery; any if `None`.

@@ -182,7 +182,7 @@ fn workerd() -> PathBuf {
         let program = package.ok()?.path().join("bin/workerd");
         program.is_file().then_some(program)
     });
-    programs.last().expect("workerd, which `make setup` installs")
+    programs.last().expect("workerd, which `make build` installs")
 }
 
 pub(super) fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
@@ -214,7 +214,7 @@ pub(super) fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .stdout(Stdio::piped())
         .stderr(log)
         .spawn()
-        .expect("workerd, which `make setup` installs");
+        .expect("workerd, which `make build` installs");
     // workerd reports its ports on the control descriptor, one line each.
     let mut ports = Ports::default();
     let has_control_socket = ["faults.capnp", "ordinary_path.capnp"]

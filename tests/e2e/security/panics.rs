@@ -130,6 +130,21 @@ fn a_panic_at_the_edge_is_answered_500_and_the_next_request_is_served() {
     }
 }
 
+/// The edge calls objects without the origin's own handler in between, so the object's entry is what notices the abort.
+#[test]
+fn a_conversion_after_an_abort_in_an_object_is_paid() {
+    let signpost = faulty().without_api_check().start();
+    let wall = signpost.offer_wall("aborted-object", "79000734", None);
+    wall.pay("user-1");
+    let click = wall.click_id("user-2");
+    signpost
+        .get(&format!("{FAULTS}?when=before&what=&times=1&abort="), &[])
+        .expect(200);
+    assert!(wall.convert(&click, "").status >= 500);
+    eventually(&200, || wall.convert(&click, "").status);
+    wall.pay("user-3");
+}
+
 /// An abort, such as a stack overflow, ends WebAssembly's memory with every object's struct.
 #[test]
 fn after_an_abort_every_object_is_constructed_again_and_answers_as_before() {
