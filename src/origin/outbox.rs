@@ -3,15 +3,15 @@
 //!
 //! - [`conversions`] and [`commit`]: the decision about a postback or an action of the operator, and the order of writes;
 //!   [`settlement`]: the conversion of an action;
-//! - [`approval`], [`rows`], [`goals`] and [`reservations`]: what a decision needs, reads and writes;
+//! - [`approval`], [`rows`], `goals` and [`reservations`]: what a decision needs, reads and writes;
 //! - [`entries`], [`numbers`] and [`log`]: the log's entries, one for each transaction id, and the operator's view of them;
 //! - [`deliveries`], [`callback_sender`] and [`endpoint`]: attempts of callbacks, and the state of their endpoint;
 //!   [`tester`]: test callbacks;
-//! - [`terms`] and [`terms_cache`]: the terms that pay a click; [`txns`]: the senders' own ids; [`rewarded`]: one
+//! - [`terms`] and `terms_cache`: the terms that pay a click; [`txns`]: the senders' own ids; [`rewarded`]: one
 //!   reward for a user and a goal;
-//! - [`revenue_batches`], [`day`] and [`comparisons`]: sums for ledgers and counters, and their comparison with the log;
+//! - `revenue_batches`, [`day`] and [`comparisons`]: sums for ledgers and counters, and their comparison with the log;
 //! - [`feed`]: reports to the publisher's activity object; [`attention`]: what the operator is told of;
-//! - [`calls`]: calls to other objects; [`commands`]: those that need none;
+//! - `calls`: calls to other objects; `commands`: those that need none;
 //! - [`story`]: a reward as its publisher reads it;
 //! - [`merge`] and [`reconcile`]: one log and one day from all outboxes of an app;
 //! - [`replay`], [`bulk_replay`] and [`retention`]: the operator's replays, a publisher's of many, and deletion.

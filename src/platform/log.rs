@@ -161,7 +161,7 @@ pub struct Sampler {
 
 #[derive(Debug, Default)]
 struct KindCounts {
-    /// The count of lines without an owner, and of owners beyond [`OWNERS`].
+    /// The count of lines without an owner, and of owners beyond `OWNERS`.
     shared: LineCount,
     owners: HashMap<String, LineCount>,
 }
@@ -175,7 +175,7 @@ struct LineCount {
 
 impl Sampler {
     /// Whether to write a line of this kind now; `Some` has the number of lines omitted since the last one. In a
-    /// minute, each of the first [`OWNERS`] owners may have `most` lines; all others, and lines without an owner, share
+    /// minute, each of the first `OWNERS` owners may have `most` lines; all others, and lines without an owner, share
     /// `most`. Kinds are constants of the code (a place; or an event, a route and a refusal), so there are few.
     pub fn admit(&mut self, kind: &str, owner: Option<&str>, most: u32, now_ms: i64) -> Option<u64> {
         if !self.kinds.contains_key(kind) {

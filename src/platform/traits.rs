@@ -1,5 +1,5 @@
 //! The runtime as small traits. A service takes only those that it uses. Production passes
-//! [`Workers`](crate::workers::Workers) and tests pass mocks, so both run the same service.
+//! `Workers` and tests pass mocks, so both run the same service.
 
 use std::time::Duration;
 

@@ -114,7 +114,7 @@ fn subject(destination: &str, sequence: u64) -> String {
 }
 
 /// Opens an item for a day whose log has more than its batches, by this amount in micro-USD, or less. It stays for
-/// [`DIFFERS_MS`]: the log and the sums of a past day do not change.
+/// `DIFFERS_MS`: the log and the sums of a past day do not change.
 pub fn open_differing(
     db: &impl Database,
     now_ms: i64,
@@ -143,7 +143,7 @@ pub fn send_soon(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::PING, params![now_ms])
 }
 
-/// Sends reports until everything is reported, or one fails, or there were [`REPORTS`]. `source` is asked for once one is due;
+/// Sends reports until everything is reported, or one fails, or there were `REPORTS`. `source` is asked for once one is due;
 /// an object without one tells nothing.
 ///
 /// # Errors

@@ -40,7 +40,7 @@ pub fn clear(db: &impl Database, name: &str) -> Result<(), DatabaseError> {
     db.execute(sql::CLEAR_MARK, params![name])
 }
 
-/// The version of the next snapshot: a [revision](domain::model::revision) of its own, so that a catalog that was restored
+/// The version of the next snapshot: a [`revision`] of its own, so that a catalog that was restored
 /// from a backup gives no version again and its snapshots replace those from before.
 pub fn next_snapshot(db: &impl Database, now_ms: i64) -> Result<u64, DatabaseError> {
     let version = revision::after(get(db, VERSION)?.unwrap_or_default(), now_ms);
@@ -58,7 +58,7 @@ pub fn mark_changed(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError
     db.execute(sql::MARK_IF_NEW, params![TRACKING_DIRTY_SINCE, now_ms])
 }
 
-/// Records a change that the tracking snapshot must include, and returns its [revision](domain::model::revision). The
+/// Records a change that the tracking snapshot must include, and returns its [`revision`]. The
 /// caller marks the [slots](super::tracking_slots) of what changes.
 pub fn record(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
     mark_changed(db, now_ms)?;

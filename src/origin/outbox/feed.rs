@@ -75,7 +75,7 @@ fn sends_at(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
     }
 }
 
-/// Sends reports until everything is reported, or one fails, or there were [`REPORTS`].
+/// Sends reports until everything is reported, or one fails, or there were `REPORTS`.
 ///
 /// # Errors
 /// A report could not be made or settled. The next one waits as after one that did not arrive.

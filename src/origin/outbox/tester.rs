@@ -114,7 +114,7 @@ async fn is_tls(runtime: &impl Http, endpoint: &Endpoint, no_answer: &http_call:
 /// from a host that does not exist.
 ///
 /// # Errors
-/// As [`test`].
+/// As [`test()`].
 pub async fn diagnose(
     sender: &CallbackSender,
     runtime: &(impl Clock + Random + Http),
