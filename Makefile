@@ -192,8 +192,8 @@ audit: | $(NIGHTLY_READY)
 browser:
 	@.ci/steps browsed
 
-# Screenshots of every page and state are in target/browser/screenshots/ afterwards.
-browsed: | build browser-setup
+# In `make verify` it runs alone, like the tests on workerd. Screenshots of every page and state are in target/browser/screenshots/ afterwards.
+browsed: | build browser-setup $(if $(filter verified,$(MAKECMDGOALS)),lint-wasm verify-documents verify-native)
 	$(call step,Walk the dashboard,$(call browse,$(filter-out %/short.test.mjs,$(wildcard tests/browser/*.test.mjs))))
 
 # Runs test files in Chromium, two at once. BROWSER=none leaves them out and says so.

@@ -158,14 +158,20 @@ class Signpost {
   /** A call of the operator's interface, which must succeed. */
   async operator(method, path, body, headers = {}) {
     const isJson = typeof body === "object";
-    const answer = await fetch(`${this.base}/v1/operator${path}`, {
-      method,
-      headers: {
-        Authorization: `Bearer ${this.#settings.OPERATOR_TOKEN}`,
-        ...(isJson && { "Content-Type": "application/json" }),
-        ...headers,
-      },
-      body: isJson ? JSON.stringify(body) : body,
+    const send = () =>
+      fetch(`${this.base}/v1/operator${path}`, {
+        method,
+        headers: {
+          Authorization: `Bearer ${this.#settings.OPERATOR_TOKEN}`,
+          ...(isJson && { "Content-Type": "application/json" }),
+          ...headers,
+        },
+        body: isJson ? JSON.stringify(body) : body,
+      });
+    // workerd may close an idle connection just as fetch reuses it, before it has read the request.
+    const answer = await send().catch((error) => {
+      if (error.cause?.code !== "UND_ERR_SOCKET") throw error;
+      return send();
     });
     const text = await answer.text();
     assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
