@@ -5,13 +5,12 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
-import { DEMO, ROOT, startSignpost } from "../browser/support/signpost.mjs";
+import { DEMO, freePort, ROOT, startSignpost } from "../browser/support/signpost.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const GENERATED = join(HERE, "generated");
@@ -247,12 +246,4 @@ function* requests(served) {
       }
     }
   }
-}
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

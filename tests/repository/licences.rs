@@ -23,7 +23,7 @@ const ALLOWED: &[&str] = &[
     "Unlicense",
     "Zlib",
 ];
-/// Tools of npm, none of which goes into what is deployed: the image library that wrangler brings, axe-core, which looks for
+/// Tools of npm that are never deployed: the image library that wrangler brings, axe-core, which looks for
 /// barriers in the dashboard's pages, and a parser of arguments and a shim of `fs` that readers of the API's documents bring.
 const ALLOWED_IN_TOOLS: &[&str] = &["BlueOak-1.0.0", "LGPL-3.0-or-later", "MPL-2.0", "Python-2.0"];
 /// Old packages of the mock server that name MIT in another way than the lock file knows: in `licenses`, or in their LICENSE.

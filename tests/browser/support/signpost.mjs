@@ -26,7 +26,7 @@ const STATE = ["kv", "objects"];
 /** The publisher of the current one of a browser's sessions. A publisher's ID has no `_`. */
 export const publisherOf = (sessions) => sessions.split(".")[0].split("_")[2];
 
-async function freePort() {
+export async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address();
