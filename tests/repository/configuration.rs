@@ -250,6 +250,16 @@ fn the_lock_file_of_the_fuzz_targets_has_the_crates_that_ours_need() {
     }
 }
 
+/// The glue that one version of wasm-bindgen writes does not fit a module of another.
+#[test]
+fn the_glue_is_of_the_version_of_the_modules() {
+    let manifest = |path: &str| read(path).parse::<toml::Table>().unwrap();
+    assert_eq!(
+        manifest("src/bundle/Cargo.toml")["dependencies"]["wasm-bindgen-cli-support"],
+        manifest("Cargo.toml")["workspace"]["dependencies"]["wasm-bindgen"]
+    );
+}
+
 /// Everything that `make deploy` does but the upload.
 #[test]
 fn wrangler_accepts_both_workers() {

@@ -1,16 +1,13 @@
 #!/usr/bin/env bash
 # Makes what workerd and wrangler load of a Worker's compiled module: bundle.sh MODULE.wasm WORKER OUT_DIR
-# WASM_BINDGEN names that command; wasm-opt and esbuild are npm packages. Needs bash 4 or newer.
+# GLUE names the program of glue.rs; wasm-opt and esbuild are npm packages. Needs bash 4 or newer.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 module=$1 worker=$2 out=$3
 glue=${module%.wasm}
 mkdir -p "$out"
 
-# The glue between JavaScript and WebAssembly. After an abort it starts WebAssembly again (`--force-enable-abort-handler`).
-# Without names: they are a tenth of what an isolate loads, and a panic's message has its file and line.
-"$WASM_BINDGEN" "$module" --target module --out-dir "$glue" --out-name index --no-typescript --remove-name-section \
-  --experimental-reset-state-function --force-enable-abort-handler
+"$GLUE" "$module" "$glue"
 node_modules/.bin/esbuild "$glue/index.js" --bundle --minify --format=esm --external:./index_bg.wasm \
   '--external:cloudflare:*' --log-level=warning "--outfile=$glue/bundled.js"
 # Workers import a module by `import`; esbuild keeps the newer `import source`.
