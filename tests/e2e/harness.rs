@@ -62,9 +62,13 @@ pub struct Signpost {
 impl Drop for Signpost {
     fn drop(&mut self) {
         let child = self.child.get_mut().expect("no test thread panicked with it");
+        let ended = child.try_wait();
         let _ = child.kill();
         let _ = child.wait();
         if std::thread::panicking() {
+            if let Ok(Some(status)) = ended {
+                eprintln!("workerd had ended before the test: {status}");
+            }
             let log = std::fs::read_to_string(self.state.path().join(LOG)).unwrap_or_default();
             let tail = log.len().saturating_sub(4_000);
             eprintln!("end of workerd's log:\n{}", log.get(tail..).unwrap_or(&log));
