@@ -2,7 +2,7 @@
 // behind a Worker that forwards requests. It answers when they are on disk.
 import { DurableObject } from "cloudflare:workers";
 
-// As in src/origin/outbox/schema.rs and src/origin/batches/sql.rs.
+// As in src/origin/objects/outbox/schema.rs and src/origin/delivery/batches/sql.rs.
 const TABLES = `
   CREATE TABLE IF NOT EXISTS conversions (
     nonce BLOB NOT NULL, goal TEXT NOT NULL, names TEXT NOT NULL, state INTEGER NOT NULL, entry INTEGER NOT NULL,

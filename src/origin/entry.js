@@ -2,7 +2,7 @@
 import * as rust from "./index.js";
 import pages from "./pages.js";
 
-// Read in src/origin/site/pages.rs. They stay in JavaScript, outside WebAssembly's memory, which never shrinks.
+// Read in src/origin/http/site/pages.rs. They stay in JavaScript, outside WebAssembly's memory, which never shrinks.
 globalThis.signpostPages = pages;
 
 export default {

@@ -19,7 +19,7 @@ use domain::{
     callbacks::guard::Guard,
     model::{PublisherId, credentials::Vault},
 };
-use origin::catalog::{
+use origin::objects::catalog::{
     account_sync::{FIRST_PUSH_MS, RETRY_MS, next_ms},
     service::{CatalogService, Settings},
 };
@@ -90,13 +90,13 @@ impl ObjectCall for Runtime<'_> {
             return Err(Unanswered::default().into());
         }
         let command = serde_json::from_value(serde_json::to_value(operation.into()).unwrap()).unwrap();
-        let context = origin::accounts::Context {
+        let context = origin::objects::accounts::Context {
             now_ms: self.now_ms(),
             name: None,
             random: &|| Err("nothing is drawn".into()),
             mac: &|| Err(Failure::Internal("nothing is issued".into())),
         };
-        let reply = origin::accounts::handle(&self.0.account, &context, command).unwrap();
+        let reply = origin::objects::accounts::handle(&self.0.account, &context, command).unwrap();
         match fault {
             Some(_) => Err(Unanswered::default().into()),
             None => Ok(serde_json::from_value(serde_json::to_value(reply).unwrap()).unwrap()),
@@ -115,7 +115,7 @@ fn document(approved: bool) -> Json {
 impl World {
     fn new() -> Self {
         let account = Sqlite::in_memory();
-        migrate(&account, 0, origin::accounts::MIGRATIONS).unwrap();
+        migrate(&account, 0, origin::objects::accounts::MIGRATIONS).unwrap();
         Self {
             catalog: Catalog::empty(),
             account,

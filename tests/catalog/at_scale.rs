@@ -22,7 +22,7 @@ use domain::{
     },
     model::AppId,
 };
-use origin::catalog::{
+use origin::objects::catalog::{
     kv_writer::SHARDS_AFTER_LISTING, listing_room::LISTING_BYTES, publication, snapshots::ListingBuild,
 };
 use platform::{

@@ -6,7 +6,7 @@ use crate::{Catalog, Faults, NOON, app, app_with_url, body, under_every_fault, w
 use contract::catalog::{CallbackSettings, Resource};
 use contract::outbox::Shard;
 use domain::model::AppId;
-use origin::catalog::{
+use origin::objects::catalog::{
     callback_sync::queue::{self, FIRST_PUSH_MS, RETRY_MS, claim, next_ms, settings_of},
     revisions,
     schedule::next_alarm,

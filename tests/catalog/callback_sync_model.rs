@@ -16,7 +16,7 @@ use contract::{
     outbox::Shard,
 };
 use domain::model::AppId;
-use origin::catalog::callback_sync::queue::{
+use origin::objects::catalog::callback_sync::queue::{
     FIRST_PUSH_MS, QueuedSettings, RETRY_MS, claim, confirm, next_ms, settings_of,
 };
 

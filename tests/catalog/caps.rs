@@ -17,7 +17,7 @@ use domain::{
     },
     tracking::click_counts::ClickSum,
 };
-use origin::{
+use origin::objects::{
     catalog::{
         limits,
         publication::{delete_stale_stats, store_stats},

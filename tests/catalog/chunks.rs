@@ -14,7 +14,7 @@ use domain::{
     catalog::snapshot::{bodies::Chunk, listing::Listing},
     model::{OfferId, time::UtcDay},
 };
-use origin::catalog::publication::{chunk, chunks_to_write, record_chunk_written, store_stats};
+use origin::objects::catalog::publication::{chunk, chunks_to_write, record_chunk_written, store_stats};
 
 const O: Resource = Resource::Offer;
 const HOUR_MS: i64 = 3_600_000;

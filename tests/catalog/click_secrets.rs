@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{Catalog, app, body, refused, with};
 use contract::catalog::Resource;
 use domain::{model::credentials::Vault, tracking::signature};
-use origin::catalog::{revisions, schedule::tracking_due_ms};
+use origin::objects::catalog::{revisions, schedule::tracking_due_ms};
 
 const APP: &str = "10000001";
 const SECRET: &str = "demo_click_secret_of_lumen_arcade";

@@ -8,7 +8,7 @@ use crate::{
     Catalog, Faults, app, body, demo::Demo, offer, refused, service, service::Kv, under_every_fault, with,
 };
 use contract::{catalog::Resource, operation::Reply};
-use origin::catalog::{
+use origin::objects::catalog::{
     import::MAX_LINE,
     import_claims,
     import_steps::{self, Check},

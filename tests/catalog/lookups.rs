@@ -9,7 +9,7 @@ use contract::{
     counters::OfferStats,
 };
 use domain::model::{OfferId, time::UtcDay};
-use origin::catalog::{offer_figures::NearCaps, publication::store_stats};
+use origin::objects::catalog::{offer_figures::NearCaps, publication::store_stats};
 
 const O: Resource = Resource::Offer;
 

@@ -1,4 +1,4 @@
-//! Tests of `origin::catalog` on a real SQLite: production SQL and handlers over a backend that imitates a Durable
+//! Tests of `origin::objects::catalog` on a real SQLite: production SQL and handlers over a backend that imitates a Durable
 //! Object's and fails where a test injects a fault. Only `service` runs the object's service; the rest call handlers.
 
 #![allow(
@@ -62,7 +62,7 @@ use domain::{
         mac::MacKeys,
     },
 };
-use origin::catalog::{
+use origin::objects::catalog::{
     self, Context,
     import::{MAX_LINE, refuse, stage},
     import_claims,

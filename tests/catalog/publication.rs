@@ -14,7 +14,7 @@ use contract::{
     kv::{Pointer, SnapshotKind, listing_key},
 };
 use domain::catalog::snapshot::{listing::Listing, tracking::Manifest};
-use origin::catalog::publication::{self, expired_versions, forget_version, record_written};
+use origin::objects::catalog::publication::{self, expired_versions, forget_version, record_written};
 
 const O: Resource = Resource::Offer;
 const HOUR_MS: i64 = 3_600_000;

@@ -8,7 +8,7 @@ use crate::{
     tracking::Tracking,
 };
 use contract::catalog::Resource;
-use origin::catalog::{
+use origin::objects::catalog::{
     revisions,
     schedule::{listing_due_ms, next_alarm, tracking_due_ms},
 };

@@ -15,7 +15,7 @@ use contract::{
     operation::{CallError, ObjectAddress, Operation, Unanswered},
 };
 use domain::{callbacks::guard::Guard, catalog::snapshot::listing::Listing, model::credentials::Vault};
-use origin::catalog::{
+use origin::objects::catalog::{
     kv_writer::{KvWriter, SHARDS, Tracked},
     publication::Prepared,
     schedule::next_alarm,

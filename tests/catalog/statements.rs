@@ -24,7 +24,7 @@ use domain::{
     catalog::snapshot::tracking::{ShardKind, Slot},
     model::{AppId, OfferId, PublisherId, time::UtcDay},
 };
-use origin::catalog::{
+use origin::objects::catalog::{
     account_sync, callback_sync::queue, import_steps, limits, offer_figures::NearCaps, publication, schedule,
     sql, terms, tracking_slots,
 };

@@ -209,7 +209,7 @@ fn superseded_terms_are_kept_as_long_as_a_click_may_need_them() {
     };
     let revisions = [put(1.0), put(2.0)];
     let payouts = || revisions.map(|revision| payout(&catalog, revision));
-    let sweep = || origin::catalog::terms::sweep(&catalog.db, catalog.now()).unwrap();
+    let sweep = || origin::objects::catalog::terms::sweep(&catalog.db, catalog.now()).unwrap();
     catalog.wait(97 * DAY_MS);
     sweep();
     assert_eq!(payouts(), [1_000_000, 2_000_000]);

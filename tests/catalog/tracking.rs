@@ -16,7 +16,7 @@ use domain::{
     conversions::token::Token,
     model::AppId,
 };
-use origin::catalog::tracking_slots;
+use origin::objects::catalog::tracking_slots;
 
 use crate::{Catalog, service::Kv};
 

@@ -24,7 +24,7 @@ use domain::{
     },
     model::AppId,
 };
-use origin::catalog::tracking_slots;
+use origin::objects::catalog::tracking_slots;
 
 const HOUR_MS: i64 = 3_600_000;
 

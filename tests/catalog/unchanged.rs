@@ -14,7 +14,7 @@ use contract::{
     outbox::Shard,
 };
 use domain::model::credentials::Vault;
-use origin::catalog::{
+use origin::objects::catalog::{
     callback_sync::queue::{confirm, next_ms, settings_of},
     revisions,
     schedule::tracking_due_ms,

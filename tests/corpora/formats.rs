@@ -15,7 +15,7 @@ use domain::{
     catalog::{advertiser::Advertiser, app::App, offer::Offer, publisher::Publisher},
     conversions::terms::{AppTerms, OfferTerms},
 };
-use origin::outbox::reservations::Reservation;
+use origin::objects::outbox::conversions::reservations::Reservation;
 
 const EXAMPLES: &str = include_str!("formats-v1.json");
 const VERSION: u64 = 1;

@@ -3,7 +3,14 @@
 use serde_json::json;
 
 use crate::harness::Setup;
-use origin::{accounts, activity, attention, batches, catalog, clicks, counters, ledger, outbox, postbacks};
+use origin::{
+    delivery::{attention_feed, batches},
+    objects::{
+        accounts,
+        activity::{self, attention},
+        catalog, clicks, counters, ledger, outbox, postbacks,
+    },
+};
 use platform::migrations::Migration;
 
 #[test]
@@ -12,17 +19,17 @@ fn workerd_compiles_every_sql_statement() {
         .config("conformance.capnp")
         .without_api_check()
         .start();
-    let (feed_sql, list_sql) = (attention::feed::sql::ALL, attention::sql::ALL);
+    let (feed_sql, list_sql) = (attention_feed::sql::ALL, attention::sql::ALL);
     let counters_sql = [counters::sql::ALL, batches::sql::ALL, feed_sql].concat();
     let outbox_sql = [
         outbox::sql::ALL,
         outbox::feed::sql::ALL,
-        outbox::bulk_replay::sql::ALL,
+        outbox::callbacks::bulk_replay::sql::ALL,
         batches::sql::ALL,
         feed_sql,
     ]
     .concat();
-    let activity_sql = [activity::sql::ALL, list_sql].concat();
+    let activity_sql = [activity::publisher::sql::ALL, list_sql].concat();
     let objects: [(&str, &[Migration], &[&str]); 9] = [
         ("catalog", catalog::schema::MIGRATIONS, catalog::sql::ALL),
         ("counters", counters::MIGRATIONS, &counters_sql),

@@ -7,7 +7,7 @@ mod lists;
 use serde_json::{Value, json};
 
 use crate::harness::{Setup, Signpost, demo};
-use origin::description::DESCRIPTION;
+use origin::http::description::DESCRIPTION;
 
 fn offer(goals: &Value) -> Value {
     json!({

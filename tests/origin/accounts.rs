@@ -1,4 +1,4 @@
-//! `origin::accounts` on a real SQLite: who is let in, for how long, and what the audit says of it.
+//! `origin::objects::accounts` on a real SQLite: who is let in, for how long, and what the audit says of it.
 
 mod announced;
 mod audit;

@@ -16,10 +16,13 @@ use domain::model::{
     AppId,
     time::{DAY_MS, UtcDay},
 };
-use origin::activity::{
+use origin::objects::activity::{
     MIGRATIONS, handle,
-    reports::{DAYS, MOST_ENTRIES},
-    sql, sweep,
+    publisher::{
+        reports::{DAYS, MOST_ENTRIES},
+        sql,
+    },
+    sweep,
 };
 use platform::{database::Database, failure::Failure};
 
@@ -359,7 +362,7 @@ fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
     assert_eq!(sweep::sweep(&db, NOW + 402 * DAY_MS), Ok(None));
     assert!(page(&db, list(RewardFilter::default())).rewards.is_empty());
     // The statements of the operator's list are tested in `attention`.
-    let sizes = origin::attention::sql::OF_SWEEP;
+    let sizes = origin::objects::activity::attention::sql::OF_SWEEP;
     let fixture = ["UPDATE replays SET due_ms = 0"];
     assert_only_listed_statements(&db, &[sql::ALL, sizes, &fixture].concat(), MIGRATIONS);
 }

@@ -28,13 +28,20 @@ use domain::model::{
     time::{DAY_MS, MINUTE_MS, UtcDay},
 };
 use origin::{
-    activity::{self, handle, service::ActivityService, sweep},
-    attention::{
-        feed::{self, ITEMS, OFFER_MS, Source},
-        reports::{self, MOST_ITEMS},
-        sql,
+    delivery::{
+        attention_feed::{self, ITEMS, OFFER_MS, Source},
+        batches,
     },
-    batches,
+    objects::activity::{
+        self,
+        attention::{
+            reports::{self, MOST_ITEMS},
+            sql,
+        },
+        handle,
+        service::ActivityService,
+        sweep,
+    },
 };
 use platform::{
     database::{Database, DatabaseError, Row, Value},
@@ -47,7 +54,11 @@ use platform::{
 /// Noon of 2026-01-15, UTC.
 const NOW: i64 = 1_768_478_400_000;
 /// The schema of an object with a feed.
-const SOURCE_MIGRATIONS: &[Migration] = &[&[batches::sql::TABLES, feed::sql::TABLES, feed::sql::LATE]];
+const SOURCE_MIGRATIONS: &[Migration] = &[&[
+    batches::sql::TABLES,
+    attention_feed::sql::TABLES,
+    attention_feed::sql::LATE,
+]];
 
 fn app(number: u32) -> AppId {
     AppId::from_number(number).unwrap()

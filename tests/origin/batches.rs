@@ -17,8 +17,8 @@ use contract::{
 };
 use domain::model::{AppId, Country, OfferId, time::UtcDay};
 use origin::{
-    batches::{self, Batch, BatchRow},
-    counters,
+    delivery::batches::{self, Batch, BatchRow},
+    objects::counters,
 };
 use platform::database::Row;
 

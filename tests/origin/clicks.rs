@@ -1,4 +1,4 @@
-//! `origin::clicks`: the records of clicks with a short id.
+//! `origin::objects::clicks`: the records of clicks with a short id.
 
 use crate::{
     assert_only_listed_statements, dump, migrated, retry_until_answered, sqlite::Sqlite, under_every_fault,
@@ -8,7 +8,7 @@ use contract::{
     clicks::{Command, Reply},
     operation::Bytes,
 };
-use origin::clicks::{self, MIGRATIONS, sql};
+use origin::objects::clicks::{self, MIGRATIONS, sql};
 
 const NOW: i64 = 1_768_478_400_000;
 const WEEK_MS: i64 = 7 * 86_400_000;

@@ -1,4 +1,4 @@
-//! `origin::counters`: counting, statistics, retention and failed writes, by example. `counters_caps` tests caps.
+//! `origin::objects::counters`: counting, statistics, retention and failed writes, by example. `counters_caps` tests caps.
 
 use crate::{
     assert_only_listed_statements, counters_conversions::paid, dump, migrated, retry_until_answered,
@@ -17,8 +17,8 @@ use domain::{
     tracking::click_counts::ClickSum,
 };
 use origin::{
-    batches,
-    counters::{self, MIGRATIONS, sql},
+    delivery::batches,
+    objects::counters::{self, MIGRATIONS, sql},
 };
 use platform::database::{Database, Row, Value};
 
@@ -519,7 +519,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
     batches::acknowledge(&db, &batches[0]).unwrap();
     // The shared statements of batches include single rows, which only an outbox adds.
     // The feed's other statements are tested in `attention`.
-    let feed = &[origin::attention::feed::sql::GET_FEED];
+    let feed = &[origin::delivery::attention_feed::sql::GET_FEED];
     let listed = [sql::ALL, batches::sql::ALL, feed].concat();
     let listed: Vec<_> = listed
         .into_iter()

@@ -22,8 +22,8 @@ use domain::{
 };
 use futures_util::FutureExt;
 use origin::{
-    batches::{self, BATCHES, Batch, DeliveryError, LONGEST_WAIT_MS, SUMS, sender},
-    counters::{self, MIGRATIONS},
+    delivery::batches::{self, BATCHES, Batch, DeliveryError, LONGEST_WAIT_MS, SUMS, sender},
+    objects::counters::{self, MIGRATIONS},
 };
 use platform::{
     database::{Database, Row},

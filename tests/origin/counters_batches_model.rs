@@ -23,8 +23,8 @@ use domain::{
     tracking::click_counts::ClickSum,
 };
 use origin::{
-    batches::{LONGEST_WAIT_MS, SUMS},
-    counters::MIGRATIONS,
+    delivery::batches::{LONGEST_WAIT_MS, SUMS},
+    objects::counters::MIGRATIONS,
 };
 
 #[derive(Clone, Debug)]

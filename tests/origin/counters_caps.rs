@@ -1,4 +1,4 @@
-//! `origin::counters`: takes from daily caps.
+//! `origin::objects::counters`: takes from daily caps.
 
 use crate::{
     counters::{NOON, REFUSED, ask_take, click, offer, set_limit, stats, took},
@@ -6,7 +6,7 @@ use crate::{
 };
 use contract::counters::{CapKind, Take};
 use domain::model::time::UtcDay;
-use origin::counters::MIGRATIONS;
+use origin::objects::counters::MIGRATIONS;
 
 #[test]
 fn a_cap_is_never_exceeded() {

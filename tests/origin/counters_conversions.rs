@@ -1,4 +1,4 @@
-//! `origin::counters`: conversions and reversals from outboxes in the 30-day statistics of offers.
+//! `origin::objects::counters`: conversions and reversals from outboxes in the 30-day statistics of offers.
 
 use crate::{
     counters::{NOON, offer, send, stats, sum},
@@ -16,8 +16,8 @@ use domain::model::{
     time::{DAY_MS, HOUR_MS, UtcDay},
 };
 use origin::{
-    batches::{self, Batch, BatchRow},
-    counters::{self, MIGRATIONS},
+    delivery::batches::{self, Batch, BatchRow},
+    objects::counters::{self, MIGRATIONS},
 };
 
 /// Offer, age of the day in days, conversions, and payout in micro-USD.

@@ -1,4 +1,4 @@
-//! `origin::counters` against a naive model: any interleaving of takes, pushed limits, batches of clicks and
+//! `origin::objects::counters` against a naive model: any interleaving of takes, pushed limits, batches of clicks and
 //! conversions, repeats, new days and sweeps, with random failing writes and a client that retries until answered.
 //!
 //! Checked: every answer to a take and the final counts equal the model's, and no cap exceeds the highest limit of its
@@ -19,7 +19,7 @@ use contract::{
     operation::Applied,
 };
 use domain::model::time::{DAY_MS, UtcDay};
-use origin::counters::{self, MIGRATIONS};
+use origin::objects::counters::{self, MIGRATIONS};
 
 const OFFERS: [&str; 2] = ["o", "p"];
 

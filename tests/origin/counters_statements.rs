@@ -1,7 +1,7 @@
 //! The sweeps of the counters find expired rows by an index, and read no others.
 
 use super::{migrated, plan};
-use origin::counters::{MIGRATIONS, sql};
+use origin::objects::counters::{MIGRATIONS, sql};
 
 #[test]
 fn a_sweep_finds_what_is_expired_by_an_index() {

@@ -19,8 +19,8 @@ use contract::{
 };
 use domain::{model::time::DAY_MS, tracking::click_counts::ClickSum};
 use origin::{
-    batches::{self, Batch, LONGEST_WAIT_MS},
-    counters::{publisher, service::CountersService},
+    delivery::batches::{self, Batch, LONGEST_WAIT_MS},
+    objects::counters::{publisher, service::CountersService},
 };
 use platform::{
     database::{Database, DatabaseError, Row, Value},

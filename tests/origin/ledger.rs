@@ -1,4 +1,4 @@
-//! `origin::ledger` on a real SQLite: reports equal the loaded, added and counted facts after any fault.
+//! `origin::objects::ledger` on a real SQLite: reports equal the loaded, added and counted facts after any fault.
 
 mod batches;
 mod exports;
@@ -20,7 +20,7 @@ use domain::{
         query::{Column, Order, Query},
     },
 };
-use origin::ledger::{self, report, segments::Segments, upload::Upload};
+use origin::objects::ledger::{self, report, segments::Segments, upload::Upload};
 use platform::database::DatabaseError;
 
 type Key = [String; 6];

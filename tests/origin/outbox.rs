@@ -1,4 +1,4 @@
-//! `origin::outbox` on a real SQLite. Tests send postbacks, answer callbacks as a publisher's endpoint, and check the
+//! `origin::objects::outbox` on a real SQLite. Tests send postbacks, answer callbacks as a publisher's endpoint, and check the
 //! sender's answer, the operator's view and the sums for other objects.
 
 mod alarms;
@@ -68,14 +68,20 @@ use domain::{
     tracking::click::Click,
 };
 use origin::{
-    counters,
-    outbox::{
-        self, commit, day,
-        deliveries::{self as attempts, Attempt, ClaimedCallback},
-        endpoint, log as written,
-        merge::MAX_TEXT,
-        peers::{Peers, StateCache},
-        replay as operator, txns,
+    http::site::merge::MAX_TEXT,
+    objects::{
+        counters,
+        outbox::{
+            self,
+            callbacks::{
+                deliveries::{self as attempts, Attempt, ClaimedCallback},
+                replay as operator,
+            },
+            conversions::{commit, txns},
+            endpoint, log as written,
+            peers::{Peers, StateCache},
+            sums::day,
+        },
     },
 };
 use platform::{failure::Failure, keyed_flights::KeyedFlights, params};

@@ -5,7 +5,7 @@ use contract::postbacks::{
     Command, ListPostbacks, MAX_REPORTED, PostbackPage, ReceivedPostback, Reply, ReportPostbacks,
 };
 use domain::{conversions::received::ShownParameter, model::AppId, model::time::DAY_MS};
-use origin::postbacks::{
+use origin::objects::postbacks::{
     MAX_PAGE, MIGRATIONS, MOST, Unwritten, handle, sql,
     sweep::{RETENTION_MS, next_alarm, sweep},
 };

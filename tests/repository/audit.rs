@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::read;
-use origin::{access, routes::ROUTES};
+use origin::http::{access, routes::ROUTES};
 
 /// The names of a table of texts in a page's source.
 fn names(path: &str, table: &str) -> BTreeSet<String> {
@@ -42,7 +42,7 @@ fn each_change_of_the_operator_has_words_in_the_consoles_audit() {
 #[test]
 fn each_change_that_an_account_announces_has_words() {
     let shared = names("src/pages/messages/audit.ts", "AUDIT_ACTIONS");
-    let source = read("src/origin/accounts/announced.rs");
+    let source = read("src/origin/objects/accounts/announced.rs");
     let is_name =
         |text: &&str| text.contains('_') && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     let actions: BTreeSet<_> = source.split('"').skip(1).step_by(2).filter(is_name).collect();

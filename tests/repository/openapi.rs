@@ -14,7 +14,7 @@ use crate::{
     document::{dashboard_document, document, escaped, methods, resolved, schema},
     read,
 };
-use origin::routes::ROUTES;
+use origin::http::routes::ROUTES;
 use platform::http::router::{Route, RouteName};
 
 /// Every operation of the document: its path, its method and what is said of it.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
 
-use origin::description::DESCRIPTION;
+use origin::http::description::DESCRIPTION;
 
 const DASHBOARD: &str = include_str!("../../openapi-dashboard.yaml");
 /// Begins a reference of the dashboard's document to a component of the served one.

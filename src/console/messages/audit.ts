@@ -20,7 +20,7 @@ export const audit = {
   nothingChanged: "nothing differs",
 };
 
-/** Actions of the operator. `src/origin/access.rs` gives them their names. */
+/** Actions of the operator. `src/origin/http/access.rs` gives them their names. */
 export const OPERATOR_ACTIONS: Record<string, string> = {
   publisher_put: "Changed a publisher",
   app_put: "Changed an app",

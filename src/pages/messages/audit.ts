@@ -63,7 +63,7 @@ export const REPLAY_WORDS: Record<string, string> = {
   refused: "Refused",
 };
 
-/** The conditions of a replay, as `src/origin/dashboard/replay_query.rs` writes them. A transaction id is the last. */
+/** The conditions of a replay, as `src/origin/http/site/replay_query.rs` writes them. A transaction id is the last. */
 function replayDetail(detail: string): string {
   const words =
     /^(?:delivery (\w+), )?(?:state (\w+), )?(?:http_status (\d+), )?(user, )?(?:from (\d+), )?until (\d+)(?:, transaction (.*))?$/s;

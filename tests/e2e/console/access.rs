@@ -1,7 +1,7 @@
 //! Every call of the operator, made from the route table: with each role, from other sites, by other names of the host, and
 //! without a session.
 
-use origin::routes::{CatalogCall, Handler, OutboxCall, ROUTES, ReplayCall};
+use origin::http::routes::{CatalogCall, Handler, OutboxCall, ROUTES, ReplayCall};
 use serde_json::json;
 
 use super::{Browser, HOST, ORIGIN, invite, signed_in};

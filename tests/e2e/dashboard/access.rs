@@ -1,7 +1,7 @@
 //! Every route of the dashboard, made from the route table: with each role, from other sites, through proxies, by other
 //! names of the host, and with other publishers' ids.
 
-use origin::{
+use origin::http::{
     dashboard::{DashboardCall, MemberCall},
     routes::{Handler, ROUTES},
     site::{AccountCall, SiteCall},

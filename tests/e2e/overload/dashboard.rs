@@ -7,7 +7,7 @@ use crate::{
     dashboard::{Browser, HOST, ORIGIN, signed_in},
     harness::{Setup, eventually},
 };
-use origin::limits::Pool;
+use origin::http::limits::Pool;
 use platform::concurrency_limit::Limit;
 
 const PUBLISHERS: Limit = Pool::Publishers.limit();

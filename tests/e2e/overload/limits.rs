@@ -19,7 +19,7 @@ use crate::{
     reports::{csv, query},
 };
 use edge::limits::{Pool, QUERIES_OF_KEY};
-use origin::limits::Pool as OriginPool;
+use origin::http::limits::Pool as OriginPool;
 use platform::concurrency_limit::Limit;
 
 const BODIES: Limit = Pool::Bodies.limit();

@@ -52,7 +52,7 @@ const OVERRIDES: [&[u8]; 6] = [
 
 /// The paths of the operator's route table, for an app and a publisher of the demo catalog.
 fn addresses() -> BTreeSet<String> {
-    let table = std::fs::read_to_string(root().join("src/origin/routes.rs")).unwrap();
+    let table = std::fs::read_to_string(root().join("src/origin/http/routes.rs")).unwrap();
     let table = table
         .split("const ROUTES")
         .nth(1)

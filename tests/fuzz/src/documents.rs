@@ -17,7 +17,7 @@ use domain::{
     offers::page::{Page, parts},
     tracking::target::Template,
 };
-use origin::catalog::import::{self, Line};
+use origin::objects::catalog::import::{self, Line};
 
 /// Input: an import line with a resource, its kind and its id.
 ///

@@ -19,7 +19,7 @@ use domain::{
     callbacks::signature::SignWith,
     model::{AppId, PublisherId},
 };
-use origin::site::audited;
+use origin::http::site::audited;
 use platform::{failure::Failure, traits::ObjectCall};
 
 /// The two objects, and how the nth call between the dashboard and them fails.
@@ -59,14 +59,14 @@ impl ObjectCall for Objects<'_> {
             let reply = self.world.command(command);
             answered(reply.map(|reply| serde_json::to_value(reply).unwrap()))
         } else {
-            let context = origin::ledger::Context {
+            let context = origin::objects::ledger::Context {
                 now_ms: self.world.now_ms.get(),
                 random: &|| Ok([5; 32]),
                 mac: &|| Ok(world::keys()),
                 publisher: &publisher(),
             };
             let command = serde_json::from_value(command).unwrap();
-            let reply = origin::ledger::handle(self.ledger, &context, command);
+            let reply = origin::objects::ledger::handle(self.ledger, &context, command);
             answered(reply.map(|reply| serde_json::to_value(reply).unwrap()))
         };
         if fault.is_some() {
@@ -146,7 +146,7 @@ const CASES: [Case; 2] = [
 fn run(case: &Case, place: &str, nth: usize, fault: Fault) -> bool {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
-    let db = migrated(origin::ledger::MIGRATIONS);
+    let db = migrated(origin::objects::ledger::MIGRATIONS);
     let mut objects = Objects {
         world: &world,
         ledger: &db,
@@ -212,7 +212,7 @@ fn no_fault_leaves_a_change_without_its_entry() {
 fn a_refused_change_leaves_no_entry() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
-    let db = migrated(origin::ledger::MIGRATIONS);
+    let db = migrated(origin::objects::ledger::MIGRATIONS);
     let objects = Objects {
         world: &world,
         ledger: &db,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::sqlite::Sqlite;
-use origin::accounts::{MIGRATIONS, audit};
+use origin::objects::accounts::{MIGRATIONS, audit};
 use platform::{database::Database, migrations::migrate, params};
 
 fn row(texts: [&str; 4]) -> [String; 4] {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dump;
-use origin::accounts::{alarm, next_alarm, sql};
+use origin::objects::accounts::{alarm, next_alarm, sql};
 use platform::{database::Database, params};
 
 fn rows(world: &World, table: &str) -> usize {

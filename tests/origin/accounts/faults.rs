@@ -150,8 +150,8 @@ fn a_sweep_that_fails_is_repeated() {
             let setup = setup();
             let later = setup.world.now_ms.get() + 8 * DAY_MS;
             setup.world.db.inject(Faults::at(nth, fault));
-            assert!(origin::accounts::alarm(&setup.world.db, later).is_err());
-            origin::accounts::alarm(&setup.world.db, later).unwrap();
+            assert!(origin::objects::accounts::alarm(&setup.world.db, later).is_err());
+            origin::objects::accounts::alarm(&setup.world.db, later).unwrap();
             for table in ["sessions", "challenges", "invites"] {
                 assert!(crate::dump(&setup.world.db, table).is_empty(), "{table}");
             }

@@ -6,7 +6,7 @@ use domain::{
     accounts::{account::Account, invite, session},
     model::credentials,
 };
-use origin::accounts::MIGRATIONS;
+use origin::objects::accounts::MIGRATIONS;
 use platform::{database::Database, failure::Failure, migrations::migrate, params};
 
 #[test]

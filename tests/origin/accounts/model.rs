@@ -1,4 +1,4 @@
-//! `origin::accounts` against a naive model: any order of invites, acceptances, sign-ins, changes, suspensions, polls and
+//! `origin::objects::accounts` against a naive model: any order of invites, acceptances, sign-ins, changes, suspensions, polls and
 //! sweeps. After each step the model and the object agree on the answer, on the members and on each session ever opened.
 
 use proptest::prelude::*;
@@ -477,7 +477,7 @@ fn step(world: &World, model: &mut Model, op: &Op) {
             }
         }
         Op::Pass(ms) => world.pass(ms),
-        Op::Sweep => drop(origin::accounts::alarm(&world.db, now_ms).unwrap()),
+        Op::Sweep => drop(origin::objects::accounts::alarm(&world.db, now_ms).unwrap()),
         _ => {}
     }
 }

@@ -72,7 +72,7 @@ fn a_challenge_is_spent_once() {
     assert_eq!(&world.dump()[3..6], &before[3..6]);
     // The sweep forgets it only once its expiry refuses it.
     world.pass(5 * MINUTE_MS);
-    origin::accounts::alarm(&world.db, world.now_ms.get()).unwrap();
+    origin::objects::accounts::alarm(&world.db, world.now_ms.get()).unwrap();
     assert!(crate::dump(&world.db, "challenges").is_empty());
     assert_eq!(refusal(sign_in(3)), (401, "passkey_refused"));
 }

@@ -136,10 +136,10 @@ fn counts_leave_with_the_next_sweep() {
     let ada = world.join("Ada", Role::Owner);
     count_failure(&world, &ada.credential).unwrap();
     world.pass(DAY_MS - 1);
-    origin::accounts::alarm(&world.db, world.now_ms.get()).unwrap();
+    origin::objects::accounts::alarm(&world.db, world.now_ms.get()).unwrap();
     assert_eq!(crate::dump(&world.db, "rates").len(), 1);
     world.pass(1);
-    origin::accounts::alarm(&world.db, world.now_ms.get()).unwrap();
+    origin::objects::accounts::alarm(&world.db, world.now_ms.get()).unwrap();
     assert!(crate::dump(&world.db, "rates").is_empty());
 }
 

@@ -51,10 +51,10 @@ fn an_account_runs_exactly_its_listed_statements() {
     world.members();
     world.audit();
     world.suspend(true);
-    origin::accounts::alarm(&world.db, world.now_ms.get()).unwrap();
+    origin::objects::accounts::alarm(&world.db, world.now_ms.get()).unwrap();
     assert_only_listed_statements(
         &world.db,
-        origin::accounts::sql::ALL,
-        origin::accounts::MIGRATIONS,
+        origin::objects::accounts::sql::ALL,
+        origin::objects::accounts::MIGRATIONS,
     );
 }

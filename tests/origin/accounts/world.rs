@@ -9,7 +9,7 @@ use domain::{
     accounts::{self as rules, account::Account, session::SessionUse},
     model::{PublisherId, mac::MacKeys},
 };
-use origin::accounts::{self, Context, MIGRATIONS};
+use origin::objects::accounts::{self, Context, MIGRATIONS};
 use platform::{failure::Failure, migrations::migrate};
 
 pub const NOW: i64 = 1_768_478_400_000;

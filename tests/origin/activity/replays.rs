@@ -31,7 +31,7 @@ pub fn run_replays(db: &Sqlite) {
     use contract::activity::{CancelReplay, CountReplay, ReadReplay, ReplayFilter, StartReplay};
     use domain::model::PublisherId;
     use futures_util::FutureExt;
-    use origin::activity::replays;
+    use origin::objects::activity::publisher::replays;
 
     let filter = ReplayFilter {
         until: 1,

@@ -47,11 +47,11 @@ proptest! {
                     open.remove(&format!("ledger: batch {n}"));
                 }
                 Step::Exchange { arrives, answered } => {
-                    let made = feed::make(&db, now_ms, &source("s")).unwrap();
+                    let made = attention_feed::make(&db, now_ms, &source("s")).unwrap();
                     if arrives {
                         let heard = reports::apply(&to, &made.report, most).unwrap();
                         if answered {
-                            feed::confirm(&db, now_ms, &made, &heard).unwrap();
+                            attention_feed::confirm(&db, now_ms, &made, &heard).unwrap();
                         }
                     }
                     sent.push(made.report);
@@ -71,7 +71,7 @@ proptest! {
         }
         // Then reports arrive, at least one of a day without changes.
         for _ in 0..30 {
-            let Some(due_ms) = feed::due_ms(&db, now_ms).unwrap() else { break };
+            let Some(due_ms) = attention_feed::due_ms(&db, now_ms).unwrap() else { break };
             now_ms = due_ms;
             exchange(&db, &to, now_ms, most);
         }

@@ -12,10 +12,7 @@ use domain::model::{
     AppId,
     time::{DAY_MS, HOUR_MS, UtcDay},
 };
-use origin::{
-    activity::{MIGRATIONS, handle, sweep},
-    attention::reported,
-};
+use origin::objects::activity::{MIGRATIONS, attention::reported, handle, sweep};
 
 /// Noon of 2026-01-15, UTC.
 const NOW: i64 = 1_768_478_400_000;

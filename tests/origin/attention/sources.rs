@@ -8,7 +8,7 @@ pub fn sender() -> Sqlite {
 }
 
 pub fn open_batch(db: &Sqlite, n: i64) {
-    feed::open_refused(
+    attention_feed::open_refused(
         db,
         NOW + n,
         "ledger",
@@ -25,9 +25,9 @@ pub fn end_batch(db: &Sqlite, n: i64) {
 
 /// Makes a report and delivers it.
 pub fn exchange(from: &Sqlite, to: &Sqlite, now_ms: i64, most: i64) -> AttentionReport {
-    let made = feed::make(from, now_ms, &source("s")).unwrap();
+    let made = attention_feed::make(from, now_ms, &source("s")).unwrap();
     let heard = reports::apply(to, &made.report, most).unwrap();
-    feed::confirm(from, now_ms, &made, &heard).unwrap();
+    attention_feed::confirm(from, now_ms, &made, &heard).unwrap();
     made.report
 }
 
@@ -42,7 +42,7 @@ fn a_refused_batch_is_open_until_it_is_confirmed() {
     let row = "INSERT INTO forwards VALUES ('ledger', 3, 1, 0, '[]')";
     db.execute(row, &[]).unwrap();
     for (now_ms, reason) in [(NOW, "first"), (NOW + 5, "second")] {
-        feed::open_refused(&db, now_ms, "ledger", 3, reason).unwrap();
+        attention_feed::open_refused(&db, now_ms, "ledger", 3, reason).unwrap();
     }
     let to = attention();
     exchange(&db, &to, NOW, MOST_ITEMS);
@@ -75,12 +75,12 @@ fn a_late_batch_is_open_until_it_is_confirmed_or_refused() {
         items.iter().map(kind).collect::<Vec<_>>()
     };
     for now_ms in [NOW, NOW + 5] {
-        feed::open_late(&db, now_ms, "ledger", 3).unwrap();
+        attention_feed::open_late(&db, now_ms, "ledger", 3).unwrap();
     }
     let late = (json!("batch_late"), json!("no_answer"), json!(NOW));
     assert_eq!(kinds(NOW), [late]);
-    feed::open_refused(&db, NOW + 6, "ledger", 3, "x").unwrap();
-    feed::open_late(&db, NOW + 7, "ledger", 3).unwrap();
+    attention_feed::open_refused(&db, NOW + 6, "ledger", 3, "x").unwrap();
+    attention_feed::open_late(&db, NOW + 7, "ledger", 3).unwrap();
     let refused = (json!("batch_refused"), json!("x"), json!(NOW + 6));
     assert_eq!(kinds(NOW + 1_000), [refused]);
     let batch = batches::outstanding(&db, NOW).unwrap().remove(0);
@@ -93,14 +93,14 @@ fn a_late_batch_is_open_until_it_is_confirmed_or_refused() {
 fn a_day_that_differs_is_listed_for_7_days() {
     let (db, to) = (sender(), attention());
     let day = UtcDay::of_ms(NOW);
-    feed::open_differing(&db, NOW, day, -1_250_000).unwrap();
+    attention_feed::open_differing(&db, NOW, day, -1_250_000).unwrap();
     exchange(&db, &to, NOW, MOST_ITEMS);
     let page = list(&to, all());
     let differs = json!({"kind": "differs", "app_id": "00000042", "publisher_id": "acme", "subject": "s: 2026-01-15", "since_ms": NOW,
         "reason": "log_below_batches", "payout_usd": 1.25});
     assert_eq!(page["items"], json!([differs]));
     for (days, is_listed) in [(7, true), (8, false)] {
-        feed::end_differing(&db, NOW + days * DAY_MS).unwrap();
+        attention_feed::end_differing(&db, NOW + days * DAY_MS).unwrap();
         exchange(&db, &to, NOW + days * DAY_MS, MOST_ITEMS);
         assert_eq!(!listed(&to).is_empty(), is_listed, "{days}");
     }
@@ -110,20 +110,20 @@ fn a_day_that_differs_is_listed_for_7_days() {
 fn a_change_during_a_report_is_in_the_next_one() {
     let (db, to) = (sender(), attention());
     open_batch(&db, 1);
-    let made = feed::make(&db, NOW, &source("s")).unwrap();
+    let made = attention_feed::make(&db, NOW, &source("s")).unwrap();
     end_batch(&db, 1);
     open_batch(&db, 2);
     let heard = reports::apply(&to, &made.report, MOST_ITEMS).unwrap();
-    feed::confirm(&db, NOW, &made, &heard).unwrap();
+    attention_feed::confirm(&db, NOW, &made, &heard).unwrap();
     assert_eq!(listed(&to).len(), 1);
     exchange(&db, &to, NOW + 1_000, MOST_ITEMS);
     assert_eq!(listed(&to), ["ledger: batch 2".to_owned()].into());
     // It opens again before its end was confirmed.
     end_batch(&db, 2);
-    let made = feed::make(&db, NOW + 2_000, &source("s")).unwrap();
+    let made = attention_feed::make(&db, NOW + 2_000, &source("s")).unwrap();
     open_batch(&db, 2);
     let heard = reports::apply(&to, &made.report, MOST_ITEMS).unwrap();
-    feed::confirm(&db, NOW + 2_000, &made, &heard).unwrap();
+    attention_feed::confirm(&db, NOW + 2_000, &made, &heard).unwrap();
     assert!(listed(&to).is_empty());
     exchange(&db, &to, NOW + 3_000, MOST_ITEMS);
     assert_eq!(listed(&to).len(), 1);
@@ -132,32 +132,32 @@ fn a_change_during_a_report_is_in_the_next_one() {
 #[test]
 fn a_report_under_way_leaves_the_one_that_the_night_wants() {
     let (db, to) = (sender(), attention());
-    let made = feed::make(&db, NOW, &source("s")).unwrap();
-    feed::send_soon(&db, NOW).unwrap();
+    let made = attention_feed::make(&db, NOW, &source("s")).unwrap();
+    attention_feed::send_soon(&db, NOW).unwrap();
     let heard = reports::apply(&to, &made.report, MOST_ITEMS).unwrap();
-    feed::confirm(&db, NOW, &made, &heard).unwrap();
-    assert_eq!(feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
+    attention_feed::confirm(&db, NOW, &made, &heard).unwrap();
+    assert_eq!(attention_feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
 }
 
 #[test]
 fn a_source_at_rest_reports_once_a_day_and_tells_a_lost_object_all_again() {
     let (db, to) = (sender(), attention());
-    assert_eq!(feed::due_ms(&db, NOW), Ok(None));
+    assert_eq!(attention_feed::due_ms(&db, NOW), Ok(None));
     for n in 1..=3 {
         open_batch(&db, n);
     }
-    assert_eq!(feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
+    assert_eq!(attention_feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
     exchange(&db, &to, NOW, MOST_ITEMS);
     // The promised report has nothing.
-    assert_eq!(feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
+    assert_eq!(attention_feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
     assert!(exchange(&db, &to, NOW + 1_000, MOST_ITEMS).items.is_empty());
     let next_ms = NOW + 1_000 + DAY_MS;
-    assert_eq!(feed::due_ms(&db, NOW + 1_000), Ok(Some(next_ms)));
+    assert_eq!(attention_feed::due_ms(&db, NOW + 1_000), Ok(Some(next_ms)));
 
     let lost = attention();
     exchange(&db, &lost, next_ms, MOST_ITEMS);
     assert!(listed(&lost).is_empty());
-    assert_eq!(feed::due_ms(&db, next_ms), Ok(Some(next_ms + 1_000)));
+    assert_eq!(attention_feed::due_ms(&db, next_ms), Ok(Some(next_ms + 1_000)));
     let again = exchange(&db, &lost, next_ms + 1_000, MOST_ITEMS);
     assert!(again.resets);
     assert_eq!(listed(&lost), listed(&to));
@@ -170,9 +170,9 @@ fn a_source_that_was_restored_takes_back_what_it_does_not_have() {
     let (now, old) = (sender(), sender());
     for db in [&now, &old] {
         open_batch(db, 1);
-        let made = feed::make(db, NOW, &source("s")).unwrap();
+        let made = attention_feed::make(db, NOW, &source("s")).unwrap();
         let heard = reports::apply(&to, &made.report, MOST_ITEMS).unwrap();
-        feed::confirm(db, NOW, &made, &heard).unwrap();
+        attention_feed::confirm(db, NOW, &made, &heard).unwrap();
     }
     open_batch(&now, 2);
     exchange(&now, &to, NOW + 1_000, MOST_ITEMS);
@@ -201,7 +201,7 @@ fn declined_items_are_offered_again_until_there_is_room() {
     // The promised report offers them, too.
     exchange(&db, &to, NOW + 1_000, 3);
     let next_ms = NOW + 1_000 + OFFER_MS;
-    assert_eq!(feed::due_ms(&db, NOW + 1_000), Ok(Some(next_ms)));
+    assert_eq!(attention_feed::due_ms(&db, NOW + 1_000), Ok(Some(next_ms)));
     end_batch(&db, 1);
     exchange(&db, &to, NOW + 2_000, 3);
     assert_eq!(listed(&to).len(), 2);
@@ -234,12 +234,13 @@ fn every_statement_is_listed_for_the_conformance_test() {
         open_batch(&db, n);
     }
     exchange(&db, &to, NOW + 2_000, 1);
-    db.execute(feed::sql::PUT_REPORT_OFF, params![NOW]).unwrap();
-    feed::open_late(&db, NOW, "ledger", 1).unwrap();
-    feed::open_differing(&db, NOW, UtcDay::of_ms(NOW), 1).unwrap();
-    feed::end_differing(&db, NOW).unwrap();
-    feed::send_soon(&db, NOW).unwrap();
-    assert_only_listed_statements(&db, feed::sql::ALL, SOURCE_MIGRATIONS);
+    db.execute(attention_feed::sql::PUT_REPORT_OFF, params![NOW])
+        .unwrap();
+    attention_feed::open_late(&db, NOW, "ledger", 1).unwrap();
+    attention_feed::open_differing(&db, NOW, UtcDay::of_ms(NOW), 1).unwrap();
+    attention_feed::end_differing(&db, NOW).unwrap();
+    attention_feed::send_soon(&db, NOW).unwrap();
+    assert_only_listed_statements(&db, attention_feed::sql::ALL, SOURCE_MIGRATIONS);
 
     let items = vec![
         ended(Kind::Held, "h"),

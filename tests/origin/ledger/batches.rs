@@ -6,7 +6,7 @@ use super::{
 };
 use contract::ledger::OfferSum;
 use domain::model::{AppId, Country, OfferId, time::DAY_MS};
-use origin::ledger::{offers, upload};
+use origin::objects::ledger::{offers, upload};
 
 const NOW_MS: i64 = 20_001 * DAY_MS + 5;
 

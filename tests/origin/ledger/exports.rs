@@ -8,7 +8,7 @@ use domain::{
     model::{PublisherId, api_error::ApiError, mac::MacKeys},
     reporting::keys::SETTING,
 };
-use origin::ledger::{
+use origin::objects::ledger::{
     Context,
     exports::{self, ExportQuery},
     handle,

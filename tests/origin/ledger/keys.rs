@@ -13,7 +13,7 @@ use domain::{
     model::{PublisherId, credentials, mac::MacKeys},
     reporting::{keys::SETTING, rate::Verdict},
 };
-use origin::ledger::{Context, handle, keys::admit};
+use origin::objects::ledger::{Context, handle, keys::admit};
 use platform::failure::Failure;
 
 fn send(db: &Sqlite, now_ms: i64, random: u8, command: Command) -> Result<(u16, Value), Failure> {

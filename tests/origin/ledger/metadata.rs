@@ -12,7 +12,7 @@ use contract::{
     operation::Reply as OperatorReply,
 };
 use domain::model::{PublisherId, time::DAY_MS};
-use origin::ledger::{Context, handle, names, offers, upload};
+use origin::objects::ledger::{Context, handle, names, offers, upload};
 use platform::failure::Failure;
 
 /// Noon of `day(10)`.

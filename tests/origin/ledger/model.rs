@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::{super::retry_until_answered, *};
 use contract::ledger::OfferSum;
 use domain::model::{AppId, OfferId, time::DAY_MS};
-use origin::ledger::{column_cache::ColumnCache, offers, upload};
+use origin::objects::ledger::{column_cache::ColumnCache, offers, upload};
 
 #[derive(Clone, Debug)]
 enum Op {

@@ -12,7 +12,7 @@ use domain::{
     model::{PublisherId, mac::MacKeys},
     reporting::keys::{self as report_keys, SETTING},
 };
-use origin::ledger::{Context, handle, keys::admit, names, offers, upload};
+use origin::objects::ledger::{Context, handle, keys::admit, names, offers, upload};
 
 #[test]
 fn a_ledger_runs_exactly_its_listed_statements() {

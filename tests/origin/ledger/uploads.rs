@@ -4,7 +4,7 @@ use super::{
     super::{Database, dump, retry_until_answered},
     *,
 };
-use origin::ledger::{segments, upload};
+use origin::objects::ledger::{segments, upload};
 use platform::failure::Failure;
 
 const NOW_MS: i64 = 20_050 * 86_400_000;

@@ -5,7 +5,7 @@ use domain::{
     callbacks::health::{FAILING_AFTER, Health},
     model::time::{HOUR_MS, UtcDay},
 };
-use origin::batches;
+use origin::delivery::batches;
 
 const NET_MS: i64 = 15_000;
 

@@ -4,8 +4,8 @@
 use super::*;
 use contract::{attention::Declined, outbox::Disabled};
 use domain::conversions::state::Reason;
-use origin::{
-    attention::feed::{self, Source, sql},
+use origin::delivery::{
+    attention_feed::{self, Source, sql},
     batches,
 };
 use platform::migrations::migrate;
@@ -35,9 +35,9 @@ pub fn report_all(db: &Sqlite, now_ms: i64) {
         is_incomplete: false,
     };
     for _ in 0..2 {
-        if feed::due_ms(db, now_ms).unwrap() == Some(now_ms + SECOND_MS) {
-            let made = feed::make(db, now_ms, &source).unwrap();
-            feed::confirm(db, now_ms, &made, &heard).unwrap();
+        if attention_feed::due_ms(db, now_ms).unwrap() == Some(now_ms + SECOND_MS) {
+            let made = attention_feed::make(db, now_ms, &source).unwrap();
+            attention_feed::confirm(db, now_ms, &made, &heard).unwrap();
         }
     }
 }
@@ -72,7 +72,7 @@ fn an_approved_reward_that_is_delivered_writes_nothing() {
     let callback = claim(&db, NOW).remove(0);
     answer(&db, NOW, &callback, 500);
     assert!(dump(&db, "attention").is_empty());
-    assert_eq!(feed::due_ms(&db, NOW), Ok(None));
+    assert_eq!(attention_feed::due_ms(&db, NOW), Ok(None));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_dead_callback_is_open_until_it_is_replayed_or_its_user_erased() {
     abort(&db, NOW, &callback);
     assert_eq!(open(&db).len(), 1);
     // Without a user it cannot be sent.
-    outbox::retention::erase(&db, "user-1").unwrap();
+    outbox::log::retention::erase(&db, "user-1").unwrap();
     assert!(open(&db).is_empty());
 }
 
@@ -183,7 +183,7 @@ fn what_leaves_the_log_ends() {
     for batch in batches::outstanding(&db, NOW).unwrap() {
         batches::acknowledge(&db, &batch).unwrap();
     }
-    while outbox::retention::sweep(&db, late_ms).unwrap() == Some(late_ms + SECOND_MS) {}
+    while outbox::log::retention::sweep(&db, late_ms).unwrap() == Some(late_ms + SECOND_MS) {}
     assert!(dump(&db, "entries").is_empty());
     assert!(open(&db).is_empty());
     // The ends are told.

@@ -10,9 +10,9 @@ use contract::{
     outbox::{ReplayRewards, Replayed},
 };
 use domain::{conversions::table::Action, model::PublisherId};
-use origin::{
+use origin::objects::{
     activity,
-    outbox::{bulk_replay, feed, retention},
+    outbox::{callbacks::bulk_replay, feed, log::retention},
 };
 use std::collections::BTreeSet;
 

@@ -11,12 +11,12 @@ use contract::{
     outbox::Command as OutboxCommand,
 };
 use domain::model::PublisherId;
-use origin::{
+use origin::objects::{
     activity::{
         self,
-        replays::{self, COUNT_TOO_LONG, KEY_REUSED, PACE, REPLAY_RUNNING},
+        publisher::replays::{self, COUNT_TOO_LONG, KEY_REUSED, PACE, REPLAY_RUNNING},
     },
-    outbox::{bulk_replay, feed, story},
+    outbox::{callbacks::bulk_replay, feed, story},
 };
 use platform::traits::{Clock, ObjectCall};
 use std::time::Duration;

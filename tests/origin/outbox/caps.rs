@@ -4,8 +4,8 @@ use super::*;
 use contract::counters::CapKind;
 use domain::model::time::UtcDay;
 use origin::{
-    batches::wait_ms,
-    outbox::conversions::{Admitted, Claim, admit, settle},
+    delivery::batches::wait_ms,
+    objects::outbox::conversions::{Admitted, Claim, admit, settle},
 };
 
 const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
@@ -265,7 +265,7 @@ fn a_reservation_is_settled_once() {
     let (db, world) = (outbox(), World::capped(5));
     world.counters_answer.set(false);
     convert(&db, &world, &conversion(1)).unwrap_err();
-    let (_, reservation) = outbox::reservations::overdue(&db, NOW + NET_MS, 1)
+    let (_, reservation) = outbox::conversions::reservations::overdue(&db, NOW + NET_MS, 1)
         .unwrap()
         .remove(0);
     for (taken, expected) in [(true, "approved"), (false, "approved"), (true, "approved")] {
@@ -344,7 +344,7 @@ fn erasure_also_covers_a_reserved_conversion() {
     world.counters_answer.set(false);
     let waiting = conversion(1);
     convert(&db, &world, &waiting).unwrap_err();
-    let erased = json(origin::outbox::retention::erase(&db, &waiting.click.user_id).unwrap());
+    let erased = json(origin::objects::outbox::log::retention::erase(&db, &waiting.click.user_id).unwrap());
     assert_eq!((&erased["erased"], &erased["waiting"]), (&0.into(), &1.into()));
     world.counters_answer.set(true);
     assert_eq!(send(&db, &world, &conversion(1)), Ok(("approved", true)));

@@ -7,9 +7,9 @@ use contract::{
     outbox::{CheckPostback, NumberedTerms},
 };
 use domain::{conversions::state::Reason, model::time::UtcDay};
-use origin::outbox::{
+use origin::objects::outbox::conversions::{
+    Claim,
     check::{Judged, judge},
-    conversions::Claim,
 };
 
 fn known(world: &World, revision: i64) -> contract::catalog::KnownOffer {

@@ -2,7 +2,7 @@
 
 use super::*;
 use domain::{conversions::token::INVALID_TOKEN, model::time::UtcDay};
-use origin::batches::{self, BatchRow};
+use origin::delivery::batches::{self, BatchRow};
 
 const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
 const REPEATED: Result<(&str, bool), &str> = Ok(("approved", true));

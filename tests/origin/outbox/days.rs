@@ -8,11 +8,10 @@ use contract::{
 };
 use domain::model::time::UtcDay;
 use origin::{
-    attention::feed,
-    batches,
-    outbox::{
-        entries::TO_LEDGER,
-        reconcile::{Comparison, read_day},
+    delivery::{attention_feed, batches},
+    objects::outbox::{
+        log::entries::TO_LEDGER,
+        sums::reconcile::{Comparison, read_day},
     },
 };
 
@@ -212,7 +211,7 @@ fn a_night_has_the_days_rewards_reported_once_they_are_counted() {
     convert(&db, &world, &conversion(2)).unwrap();
     assert_eq!(day::last_rewards(&db), Ok(None));
     let night = NOW + DAY_MS;
-    assert_eq!(feed::due_ms(&db, night), Ok(None));
+    assert_eq!(attention_feed::due_ms(&db, night), Ok(None));
     day::compare_step(&db, night, 1).unwrap();
     assert_eq!(day::last_rewards(&db), Ok(None));
     while day::compare_step(&db, night, 1).unwrap().is_some() {}
@@ -223,7 +222,7 @@ fn a_night_has_the_days_rewards_reported_once_they_are_counted() {
         by_superseded_terms: 0,
     };
     assert_eq!(day::last_rewards(&db), Ok(Some(rewards)));
-    assert_eq!(feed::due_ms(&db, night), Ok(Some(night + SECOND_MS)));
+    assert_eq!(attention_feed::due_ms(&db, night), Ok(Some(night + SECOND_MS)));
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn an_attempt_from_before_a_replay_ends_the_new_schedule_only_if_delivered() {
         answer(&db, NOW, &claim(&db, NOW)[0], 500);
         let later = NOW + DAY_MS;
         let in_flight = claim(&db, later).remove(0);
-        outbox::replay::replay(&db, later, &reward_id(1), CLAIM_MS).unwrap();
+        outbox::callbacks::replay::replay(&db, later, &reward_id(1), CLAIM_MS).unwrap();
         answer(&db, later + 5, &in_flight, status);
         assert_eq!(delivery_state(&db, &reward_id(1)).0, delivery, "{status}");
         assert_eq!(delivery_state(&db, &reward_id(1)).2, attempts, "{status}");
@@ -186,7 +186,7 @@ fn enabling_and_new_settings_release_all_callbacks_not_in_flight() {
     type Release = fn(&Sqlite, i64);
     let releases: [(&str, Release); 2] = [
         ("enable", |db, now_ms| {
-            outbox::replay::enable(db, now_ms, CLAIM_MS, now_ms).unwrap();
+            outbox::callbacks::replay::enable(db, now_ms, CLAIM_MS, now_ms).unwrap();
         }),
         ("settings", |db, now_ms| {
             assert!(apply_settings(db, now_ms, &settings(2, true)));
@@ -294,7 +294,7 @@ fn a_reversal_of_a_delivered_reward_is_due_at_once() {
 fn a_replayed_reversal_still_waits_for_its_reward() {
     let (db, world) = with_rewards(1);
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
-    outbox::replay::replay(&db, NOW + 1, &reversal_id(1), CLAIM_MS).unwrap();
+    outbox::callbacks::replay::replay(&db, NOW + 1, &reversal_id(1), CLAIM_MS).unwrap();
     assert_eq!(delivery_state(&db, &reversal_id(1)), (WAITING, None, 0));
     let body = r#"{"since":0,"state":"waiting"}"#;
     replay_many(&db, NOW + DAY_MS, body).unwrap();
@@ -319,7 +319,7 @@ fn rewards_and_reversals_replayed_together_keep_their_order() {
         answer(&db, later, &callbacks[0], 200);
     }
     // A callback that is replayed alone waits for nothing.
-    outbox::replay::replay(&db, later, &reversal_id(1), CLAIM_MS).unwrap();
+    outbox::callbacks::replay::replay(&db, later, &reversal_id(1), CLAIM_MS).unwrap();
     assert_eq!(ids(&claim(&db, later)), [reversal_id(1)]);
 }
 

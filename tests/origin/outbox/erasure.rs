@@ -5,9 +5,9 @@ use serde_json::json as j;
 
 use super::*;
 use domain::model::time::HOUR_MS;
-use origin::outbox::{
-    replay::replay,
-    retention::{erase, sweep},
+use origin::objects::outbox::{
+    callbacks::replay::replay,
+    log::retention::{erase, sweep},
 };
 
 /// All rows as text.

@@ -4,7 +4,7 @@ use proptest::{collection::vec, option, prelude::*, sample::select};
 use serde_json::json as j;
 
 use super::*;
-use origin::outbox::log::{Filter, WALK};
+use origin::objects::outbox::log::{Filter, WALK};
 
 const STATUSES: [&str; 5] = ["approved", "pending", "rejected", "reversed", "refused"];
 const STATES: [&str; 5] = ["waiting", "delivered", "dead", "no_endpoint", "refused"];
@@ -98,7 +98,7 @@ fn a_reward_shows_the_state_of_its_callback() {
         paid(j!({ "state": "delivered", "attempts": [first, second] }))
     );
 
-    outbox::replay::replay(&db, NOW + 30_000, &reward_id(1), CLAIM_MS).unwrap();
+    outbox::callbacks::replay::replay(&db, NOW + 30_000, &reward_id(1), CLAIM_MS).unwrap();
     let callback = claim(&db, NOW + 30_000).remove(0);
     abort(&db, NOW + 30_000, &callback);
     let third = j!({ "at": NOW_S + 30, "ms": 120, "http_status": 400, "body": "answer 400" });
@@ -106,7 +106,7 @@ fn a_reward_shows_the_state_of_its_callback() {
         shown(),
         paid(j!({ "state": "dead", "attempts": [first, second, third] }))
     );
-    outbox::retention::erase(&db, "user-1").unwrap();
+    outbox::log::retention::erase(&db, "user-1").unwrap();
     assert!(shown()["user_id"].is_null() && shown().as_object().unwrap().contains_key("user_id"));
 }
 

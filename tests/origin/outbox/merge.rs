@@ -2,7 +2,7 @@
 
 use super::*;
 use contract::outbox::{EndpointState, ListedEntry, Standing};
-use origin::outbox::merge;
+use origin::http::site::merge;
 use proptest::{collection::vec, prelude::*};
 
 /// An outbox's log: numbers of entries, ascending, and whether each matches the filter.

@@ -6,7 +6,7 @@ use serde_json::json as j;
 use super::*;
 use contract::outbox::{EndpointState, Replayed, Standing};
 use domain::callbacks::health::{FAILING_AFTER, Health};
-use origin::outbox::replay::{enable, replay, replay_in_steps, standing};
+use origin::objects::outbox::callbacks::replay::{enable, replay, replay_in_steps, standing};
 
 const NOW_S: i64 = NOW / SECOND_MS;
 

@@ -2,9 +2,9 @@
 
 use super::*;
 use domain::model::time::{HOUR_MS, UtcDay};
-use origin::outbox::{
-    replay::replay,
-    retention::{due_ms, sweep},
+use origin::objects::outbox::{
+    callbacks::replay::replay,
+    log::retention::{due_ms, sweep},
 };
 
 /// Sweeps a whole night.

@@ -7,9 +7,10 @@ use super::{
 use contract::outbox::{Disabled, ListDay, ReadDay};
 use domain::conversions::table::Action;
 use origin::{
-    batches,
-    outbox::{
-        next_alarm, retention, sql,
+    delivery::batches,
+    objects::outbox::{
+        log::retention,
+        next_alarm, sql,
         story::{of_click, read as read_story},
     },
 };
@@ -117,7 +118,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     // The other statements of that feed are tested in `attention`.
     let feeds = [
         outbox::feed::sql::ALL,
-        outbox::bulk_replay::sql::ALL,
+        outbox::callbacks::bulk_replay::sql::ALL,
         attention::OF_REPORTS,
     ]
     .concat();

@@ -94,7 +94,7 @@ fn in_state(state: Option<State>) -> (Sqlite, World) {
 fn stored(db: &Sqlite) -> Option<State> {
     let sql = "SELECT state FROM conversions WHERE nonce = ? AND goal = 'g-1'";
     let row = db.query_first(sql, params![vec![1_u8; 12]]).unwrap();
-    row.map(|row| outbox::states::state_of(row.integer(0).unwrap()).unwrap())
+    row.map(|row| outbox::log::states::state_of(row.integer(0).unwrap()).unwrap())
 }
 
 /// Whether click 1 has a callback for its reward, and for its reversal. Nothing is sent here.

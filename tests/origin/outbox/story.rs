@@ -6,7 +6,7 @@ use contract::{
     outbox::{ReadReward, ReplayReward},
 };
 use domain::model::PublisherId;
-use origin::outbox::{retention, story};
+use origin::objects::outbox::{log::retention, story};
 
 /// Asks for a story as an owner.
 pub fn of(publisher: &str, transaction_id: &str) -> ReadReward {

@@ -15,10 +15,13 @@ use domain::model::{
     time::{DAY_MS, UtcDay},
 };
 use origin::{
-    batches, counters,
-    outbox::{
-        day,
-        reconcile::{Comparison, read_day},
+    delivery::batches,
+    objects::{
+        counters,
+        outbox::sums::{
+            day,
+            reconcile::{Comparison, read_day},
+        },
     },
 };
 use platform::database::Database;
@@ -133,7 +136,7 @@ impl World {
         for of in paid.map(Entry::paid_on).collect::<BTreeSet<_>>() {
             let found = self.read_day(of);
             if of > UtcDay::of_ms(self.now_ms()).minus(400) {
-                let facts = origin::ledger::offers::revenue(&self.ledger, app(), of).unwrap();
+                let facts = origin::objects::ledger::offers::revenue(&self.ledger, app(), of).unwrap();
                 let compared = Comparison::new(app(), of, &[(3, found)], facts);
                 assert_eq!(compared.difference_micro_usd, 0, "{compared:?}");
             }

@@ -17,8 +17,8 @@ use domain::{
     conversions::state::Status,
     model::time::{DAY_MS, MINUTE_MS, SECOND_MS, UtcDay},
 };
-use origin::{
-    activity::{handle, reports::DAYS},
+use origin::objects::{
+    activity::{handle, publisher::reports::DAYS},
     outbox::{NET_MS, feed::FEED_MS},
 };
 use platform::database::{Database, Row};

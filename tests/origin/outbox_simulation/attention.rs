@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::world::World;
 use contract::activity;
-use origin::activity::handle;
+use origin::objects::activity::handle;
 use platform::database::Database;
 
 /// Kinds and subjects.

@@ -107,7 +107,7 @@ impl World {
         let db = &self.counters[&counters::object_name(&offer)];
         self.model.limit(&limit);
         let command = counters::Command::SetLimits(counters::SetLimits { limits: vec![limit] });
-        origin::counters::handle(db, self.now_ms(), command).unwrap();
+        origin::objects::counters::handle(db, self.now_ms(), command).unwrap();
     }
 
     pub fn conversion(&mut self, postback: &Postback) -> Conversion {

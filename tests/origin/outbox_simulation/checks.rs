@@ -20,7 +20,7 @@ use domain::{
         time::{DAY_MS, UtcDay},
     },
 };
-use origin::outbox::{
+use origin::objects::outbox::{
     NET_MS,
     endpoint::{self, OutboxState},
     next_alarm,

@@ -17,7 +17,7 @@ use domain::{
         time::{SECOND_MS, UtcDay},
     },
 };
-use origin::{batches::Batch, outbox::deliveries::ClaimedCallback};
+use origin::{delivery::batches::Batch, objects::outbox::callbacks::deliveries::ClaimedCallback};
 use platform::failure::Failure;
 
 /// The state of a callback as the table stores it.

@@ -16,8 +16,8 @@ use contract::{
 };
 use domain::model::AdvertiserId;
 use origin::{
-    batches::{self, Batch},
-    outbox::txns,
+    delivery::batches::{self, Batch},
+    objects::outbox::conversions::txns,
 };
 use platform::{database::Database, params};
 
@@ -96,7 +96,7 @@ impl World {
     fn ask_counters(&mut self, name: &str, json: &str, late: bool) -> String {
         let command: counters::Command = serde_json::from_str(json).unwrap();
         let db = &self.counters[name];
-        let reply = origin::counters::handle(db, self.now_ms(), command.clone()).unwrap();
+        let reply = origin::objects::counters::handle(db, self.now_ms(), command.clone()).unwrap();
         match (&command, &reply) {
             (counters::Command::Take(take), counters::Reply::Taken(taken)) => {
                 self.model.record_take(take, taken.taken, late);
@@ -114,13 +114,13 @@ impl World {
         let ledger::Command::AddOffers(AddOffers { sequence, .. }) = command else {
             panic!("{json} to the ledger");
         };
-        let context = origin::ledger::Context {
+        let context = origin::objects::ledger::Context {
             now_ms: self.now_ms(),
             random: &|| Err("not used here".into()),
             mac: &|| panic!("no key is issued"),
             publisher: &self.catalog.app.publisher_id,
         };
-        let reply = origin::ledger::handle(&self.ledger, &context, command).unwrap();
+        let reply = origin::objects::ledger::handle(&self.ledger, &context, command).unwrap();
         let ledger::Reply::Applied(applied) = &reply else {
             panic!("{reply:?}");
         };

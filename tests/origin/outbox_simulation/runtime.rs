@@ -16,10 +16,12 @@ use contract::{
     outbox::{Answer, Command, Conversion, Enable, Erase, Replay, ReplayMany, Reply, Settle},
 };
 use domain::callbacks::{delivery::Judgement, request::Request};
-use origin::outbox::{
-    callback_sender::CallbackSender,
-    deliveries::ClaimedCallback,
-    delivery_log::{AttemptResult, Observer},
+use origin::objects::outbox::{
+    callbacks::{
+        deliveries::ClaimedCallback,
+        delivery_log::{AttemptResult, Observer},
+        sender::CallbackSender,
+    },
     service::OutboxService,
 };
 use platform::{
@@ -152,7 +154,7 @@ impl Operation {
 impl Environment {
     pub fn new(seed: u64) -> Self {
         Self {
-            db: migrated(origin::outbox::MIGRATIONS),
+            db: migrated(origin::objects::outbox::MIGRATIONS),
             now_ms: Cell::new(NOON),
             alarm_ms: Cell::new(None),
             calls: RefCell::default(),

@@ -84,7 +84,7 @@ impl World {
         Self {
             outboxes: (0..8).map(outbox).collect(),
             catalog,
-            counters: migrated(origin::counters::MIGRATIONS),
+            counters: migrated(origin::objects::counters::MIGRATIONS),
             cap: 1,
         }
     }
@@ -155,7 +155,7 @@ impl World {
             counters::BINDING => {
                 let command = serde_json::from_str(command).unwrap();
                 let now_ms = self.outboxes[0].env.now_ms.get();
-                let reply = origin::counters::handle(&self.counters, now_ms, command).unwrap();
+                let reply = origin::objects::counters::handle(&self.counters, now_ms, command).unwrap();
                 serde_json::to_string(&reply).unwrap()
             }
             outbox::BINDING => {
@@ -222,7 +222,7 @@ impl World {
             nonce: Bytes(vec![]),
             number: 0,
         };
-        let keeper = origin::outbox::txns::keeper(app(), 8, &txn);
+        let keeper = origin::objects::outbox::conversions::txns::keeper(app(), 8, &txn);
         let db = &self.outboxes[usize::from(keeper.number)].env.db;
         let sql = "SELECT nonce FROM txns WHERE goal = ? AND txn = ?";
         let row = db.query_first(sql, params![goal, txn.txn.as_str()]).unwrap();

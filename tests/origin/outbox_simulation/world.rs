@@ -97,11 +97,11 @@ impl World {
             tasks: vec![],
             death: None,
             counters: counters
-                .map(|name| (name, migrated(origin::counters::MIGRATIONS)))
+                .map(|name| (name, migrated(origin::objects::counters::MIGRATIONS)))
                 .into(),
-            ledger: migrated(origin::ledger::MIGRATIONS),
-            activity: migrated(origin::activity::MIGRATIONS),
-            attention: migrated(origin::activity::MIGRATIONS),
+            ledger: migrated(origin::objects::ledger::MIGRATIONS),
+            activity: migrated(origin::objects::activity::MIGRATIONS),
+            attention: migrated(origin::objects::activity::MIGRATIONS),
             others: BTreeMap::new(),
             catalog: first_catalog(),
             published: first_catalog(),

@@ -19,7 +19,7 @@ use domain::{
     },
     model::{PublisherId, mac::MacKeys},
 };
-use origin::{
+use origin::http::{
     dashboard::{DashboardCall, MemberCall},
     routes::{Handler, ROUTES},
     site::{PublicCall, SiteCall},

@@ -14,16 +14,16 @@ use domain::conversions::verdict;
 /// The files whose refusals only the dashboard's calls can have. The others' are those of `openapi.yaml`.
 const DASHBOARDS_OWN: [&str; 11] = [
     "src/domain/accounts/",
-    "src/origin/accounts/",
-    "src/origin/activity/",
-    "src/origin/catalog/own_apps.rs",
-    "src/origin/catalog/pub_key_requests.rs",
-    "src/origin/dashboard/",
-    "src/origin/site/",
-    "src/origin/ledger/export_slots.rs",
-    "src/origin/ledger/exports.rs",
-    "src/origin/ledger/report_budget.rs",
-    "src/origin/ledger/service/dashboard.rs",
+    "src/origin/objects/accounts/",
+    "src/origin/objects/activity/publisher/",
+    "src/origin/objects/catalog/own_apps.rs",
+    "src/origin/objects/catalog/pub_key_requests.rs",
+    "src/origin/http/dashboard/",
+    "src/origin/http/site/",
+    "src/origin/objects/ledger/export_slots.rs",
+    "src/origin/objects/ledger/exports.rs",
+    "src/origin/objects/ledger/report_budget.rs",
+    "src/origin/objects/ledger/service/dashboard.rs",
 ];
 
 /// The refusals of the dashboard's own files that calls of the operator can have, too.

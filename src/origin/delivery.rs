@@ -1,0 +1,5 @@
+//! How objects notify each other: what waits, what a retry is, and what was applied.
+
+pub mod attention_feed;
+pub mod batches;
+pub mod callback_settings;

@@ -1,0 +1,325 @@
+//! Tells the operator's `attention` what is open in an object.
+//!
+//! The items are in a table of the object. Triggers open and end them, in the transaction of the change, so that no code path
+//! can forget to, and a conversion that needs no attention writes nothing. A report has what has changed since the last
+//! confirmed one. An item for which there is no room is declined; it stays here, and is offered again.
+//!
+//! A report says which one was before it, and which one was confirmed last. If the receiver lacks the latter, or has one after
+//! the former, then one of the two was restored or lost. Its answer says so, and all is told again. An object that has
+//! reported once does so every day, so that this is seen without a change.
+
+pub mod sql;
+
+use std::time::Duration;
+
+use crate::delivery::batches::{LONGEST_WAIT_MS, is_refusal, wait_ms};
+use contract::attention::{self, AttentionReport, DayRewards, Declined, Kind, ReportedItem};
+use domain::model::{
+    AppId, PublisherId,
+    money::MicroUsd,
+    time::{DAY_MS, MINUTE_MS, SECOND_MS, UtcDay},
+};
+use platform::{
+    database::{Database, DatabaseError, Row, json},
+    log, params,
+    traits::{Clock, ObjectCall},
+};
+
+/// Changes of this time share a report, in milliseconds.
+pub const FEED_MS: i64 = SECOND_MS;
+/// The time after a report with changes within which the next one comes, with changes or without. The alarm may be late.
+const PROMISE_MS: i64 = 4 * SECOND_MS;
+/// How long declined items wait until they are offered again.
+pub const OFFER_MS: i64 = 10 * MINUTE_MS;
+/// Items of a report, each of some 200 bytes.
+pub const ITEMS: usize = 200;
+/// Reports of an alarm, one after the other: what they do not have waits for the next alarm.
+const REPORTS: usize = 20;
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a day that differs is listed.
+const DIFFERS_MS: i64 = 7 * DAY_MS;
+/// The longest reason, in bytes.
+const LONGEST_REASON: usize = 200;
+
+/// The object that reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Its name.
+    pub name: String,
+    /// Those of an outbox, and its rewards of the last compared day.
+    pub app: Option<AppId>,
+    pub publisher: Option<PublisherId>,
+    pub rewards: Option<DayRewards>,
+}
+
+/// The row of the feed.
+struct Feed {
+    sequence: i64,
+    confirmed: i64,
+    attempts: u32,
+    sends_at_ms: Option<i64>,
+    resets: bool,
+    complete_ms: i64,
+    ping_ms: Option<i64>,
+}
+
+fn read(db: &impl Database) -> Result<Feed, DatabaseError> {
+    let row = db.query_first(sql::GET_FEED, &[])?;
+    let row = row.ok_or_else(|| DatabaseError("the row of attention_feed is gone".into()))?;
+    Ok(Feed {
+        sequence: row.integer(0)?,
+        confirmed: row.integer(1)?,
+        attempts: row.number(2)?,
+        sends_at_ms: row.optional_integer(3)?,
+        resets: row.boolean(4)?,
+        complete_ms: row.integer(5)?,
+        ping_ms: row.optional_integer(6)?,
+    })
+}
+
+/// When the alarm is due for a report; none if there is nothing to report. What has just changed waits for what changes
+/// within [`FEED_MS`].
+pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    let soon_ms = now_ms.saturating_add(FEED_MS);
+    Ok(read(db)?.sends_at_ms.map(|at_ms| at_ms.max(soon_ms)))
+}
+
+/// Opens an item for a batch that its receiver refused, in place of one for its being late. The batch's confirmation ends it.
+pub fn open_refused(
+    db: &impl Database,
+    now_ms: i64,
+    destination: &str,
+    sequence: u64,
+    cause: &str,
+) -> Result<(), DatabaseError> {
+    let subject = subject(destination, sequence);
+    let end = cause.floor_char_boundary(LONGEST_REASON);
+    let reason = cause.get(..end).unwrap_or_default();
+    db.execute(sql::END_LATE, params![subject.as_str()])?;
+    db.execute(sql::OPEN_REFUSED, params![subject, now_ms, reason])
+}
+
+/// Opens an item for a batch whose receiver does not answer, unless it refused the batch. The batch's confirmation ends it.
+pub fn open_late(
+    db: &impl Database,
+    now_ms: i64,
+    destination: &str,
+    sequence: u64,
+) -> Result<(), DatabaseError> {
+    db.execute(sql::OPEN_LATE, params![subject(destination, sequence), now_ms])
+}
+
+fn subject(destination: &str, sequence: u64) -> String {
+    format!("{destination}: batch {sequence}")
+}
+
+/// Opens an item for a day whose log has more than its batches, by this amount in micro-USD, or less. It stays for
+/// `DIFFERS_MS`: the log and the sums of a past day do not change.
+pub fn open_differing(
+    db: &impl Database,
+    now_ms: i64,
+    day: UtcDay,
+    difference_micro_usd: i64,
+) -> Result<(), DatabaseError> {
+    let reason = match difference_micro_usd > 0 {
+        true => "log_above_batches",
+        false => "log_below_batches",
+    };
+    let mut amount = String::new();
+    MicroUsd(difference_micro_usd.saturating_abs()).write_usd(&mut amount);
+    db.execute(
+        sql::OPEN_DIFFERING,
+        params![day.to_string(), now_ms, reason, amount],
+    )
+}
+
+/// Ends the items of differences that were listed long enough.
+pub fn end_differing(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::END_DIFFERING, params![now_ms.saturating_sub(DIFFERS_MS)])
+}
+
+/// Has the next report sent soon, although no item has changed.
+pub fn send_soon(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::PING, params![now_ms])
+}
+
+/// Sends reports until everything is reported, or one fails, or there were `REPORTS`. `source` is asked for once one is due;
+/// an object without one tells nothing.
+///
+/// # Errors
+/// A report could not be made or settled. The next one waits as after one that did not arrive.
+pub async fn send(
+    db: &impl Database,
+    runtime: &(impl Clock + ObjectCall),
+    source: impl FnOnce() -> Result<Option<Source>, DatabaseError>,
+) -> Result<(), DatabaseError> {
+    let sent = send_due(db, runtime, source).await;
+    if sent.is_err() {
+        put_off(db, runtime.now_ms(), wait_ms(read(db)?.attempts))?;
+    }
+    sent
+}
+
+fn put_off(db: &impl Database, now_ms: i64, wait_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::PUT_REPORT_OFF, params![now_ms.saturating_add(wait_ms)])
+}
+
+async fn send_due(
+    db: &impl Database,
+    runtime: &(impl Clock + ObjectCall),
+    source: impl FnOnce() -> Result<Option<Source>, DatabaseError>,
+) -> Result<(), DatabaseError> {
+    let now_ms = runtime.now_ms();
+    if read(db)?.sends_at_ms.is_none_or(|at_ms| at_ms > now_ms) {
+        return Ok(());
+    }
+    let Some(source) = source()? else {
+        return Ok(());
+    };
+    for _ in 0..REPORTS {
+        let made = make(db, runtime.now_ms(), &source)?;
+        let to = attention::address();
+        match runtime.call(&to, Box::new(made.report.clone()), TIMEOUT).await {
+            Ok(heard) => confirm(db, runtime.now_ms(), &made, &heard)?,
+            Err(error) => {
+                log::warn("attention", format_args!("{}: {error}", source.name));
+                let wait_ms = match is_refusal(&error) {
+                    true => LONGEST_WAIT_MS,
+                    false => wait_ms(made.attempts),
+                };
+                return put_off(db, runtime.now_ms(), wait_ms);
+            }
+        }
+        if made.report.owes_since_ms.is_none() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// A report, and what its confirmation settles.
+pub struct Made {
+    pub report: AttentionReport,
+    attempts: u32,
+    ping_ms: Option<i64>,
+    /// The changes of the report's items. Those after them were declined before.
+    changes: Vec<i64>,
+}
+
+/// Makes the next report, under a number that no other report of the object has.
+pub fn make(db: &impl Database, now_ms: i64, source: &Source) -> Result<Made, DatabaseError> {
+    let feed = read(db)?;
+    let next_ms = now_ms.saturating_add(FEED_MS);
+    let sequence = db.query_integer(sql::BEGIN_REPORT, params![now_ms, next_ms])?;
+    let sequence = sequence.ok_or_else(|| DatabaseError("the row of attention_feed is gone".into()))?;
+    let mut rows = db.query(sql::CHANGED, params![ITEMS])?;
+    let changes: Vec<i64> = rows.iter().map(|row| row.integer(6)).collect::<Result<_, _>>()?;
+    let free = ITEMS.saturating_sub(rows.len());
+    if free > 0 && feed.ping_ms.is_some_and(|ping_ms| ping_ms <= now_ms) {
+        rows.append(&mut db.query(sql::DECLINED, params![free])?);
+    }
+    let is_complete = changes.len() < ITEMS;
+    let owes_since_ms = match is_complete {
+        true => None,
+        false => db.query_integer(sql::OLDEST_CHANGE, &[])?,
+    };
+    let report = AttentionReport {
+        source: source.name.clone(),
+        app: source.app,
+        publisher: source.publisher.clone(),
+        sequence,
+        before: feed.sequence,
+        confirmed: feed.confirmed,
+        at_ms: now_ms,
+        // The items that are left have changed since the last complete report, and since they were opened.
+        owes_since_ms: owes_since_ms.map(|since_ms| since_ms.max(feed.complete_ms)),
+        next_by_ms: (!changes.is_empty()).then_some(now_ms.saturating_add(PROMISE_MS)),
+        resets: feed.resets,
+        counts: count_open(db)?,
+        items: rows.iter().map(item).collect::<Result<_, _>>()?,
+        rewards: source.rewards,
+    };
+    Ok(Made {
+        report,
+        attempts: feed.attempts,
+        ping_ms: feed.ping_ms,
+        changes,
+    })
+}
+
+fn count_open(db: &impl Database) -> Result<Vec<(Kind, i64)>, DatabaseError> {
+    let mut counts = Vec::new();
+    for kind in Kind::ALL.iter().filter(|kind| kind.is_limited()) {
+        let limits = params![u32::from(kind.number()), AttentionReport::MOST_COUNTED];
+        match db.query_integer(sql::COUNT_OPEN, limits)? {
+            None | Some(0) => {}
+            Some(open) => counts.push((*kind, open)),
+        }
+    }
+    Ok(counts)
+}
+
+fn item(row: &Row) -> Result<ReportedItem, DatabaseError> {
+    Ok(ReportedItem {
+        kind: row.decode(0, Kind::from_number)?,
+        subject: row.text(1)?.to_owned(),
+        since_ms: row.integer(2)?,
+        reason: row.text(3)?.to_owned(),
+        payout: row.optional_text(4)?.map(str::to_owned),
+        is_open: row.boolean(5)?,
+    })
+}
+
+/// Settles a report that the receiver has applied, now or before.
+pub fn confirm(db: &impl Database, now_ms: i64, made: &Made, heard: &Declined) -> Result<(), DatabaseError> {
+    let report = &made.report;
+    let is_declined = |place: usize| {
+        heard
+            .declined
+            .iter()
+            .any(|declined| usize::try_from(*declined) == Ok(place))
+    };
+    let offered = report.items.len().saturating_sub(made.changes.len());
+    // Of those that were declined before, only the taken ones change.
+    let settled: Vec<_> = report
+        .items
+        .iter()
+        .enumerate()
+        .filter_map(|(place, item)| {
+            let declined = is_declined(place);
+            match made.changes.get(place) {
+                Some(changes) => Some((item.kind.number(), &item.subject, Some(*changes), declined)),
+                None => (!declined).then_some((item.kind.number(), &item.subject, None, false)),
+            }
+        })
+        .collect();
+    let taken = settled.len().saturating_sub(made.changes.len());
+    let has_room = taken > 0 && taken == offered;
+    let wait_ms = if !made.changes.is_empty() || has_room || report.resets {
+        FEED_MS
+    } else if !heard.declined.is_empty() {
+        OFFER_MS
+    } else {
+        DAY_MS
+    };
+    db.transaction(|| {
+        if !settled.is_empty() {
+            let settled = json(&settled)?;
+            db.execute(sql::DELETE_ENDED, params![settled.as_str()])?;
+            db.execute(sql::CONFIRM_ITEMS, params![settled])?;
+        }
+        if heard.is_incomplete {
+            db.execute(sql::TELL_AGAIN, &[])?;
+        }
+        db.execute(
+            sql::CONFIRM_REPORT,
+            params![
+                report.sequence,
+                report.owes_since_ms.is_none().then_some(report.at_ms),
+                now_ms.saturating_add(wait_ms),
+                heard.is_incomplete,
+                made.ping_ms
+            ],
+        )
+    })
+}

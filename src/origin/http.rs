@@ -1,0 +1,26 @@
+//! The HTTP interfaces of the origin Worker: the operator's, the dashboard's and the console's.
+
+pub mod access;
+#[cfg(target_arch = "wasm32")]
+mod calls;
+pub mod config;
+#[cfg(target_arch = "wasm32")]
+mod console;
+pub mod dashboard;
+pub mod description;
+#[cfg(target_arch = "wasm32")]
+mod entry;
+pub mod handlers;
+#[cfg(target_arch = "wasm32")]
+mod health;
+#[cfg(target_arch = "wasm32")]
+pub mod isolate;
+pub mod limits;
+#[cfg(target_arch = "wasm32")]
+mod metrics;
+#[cfg(target_arch = "wasm32")]
+mod operator;
+#[cfg(target_arch = "wasm32")]
+mod refusal;
+pub mod routes;
+pub mod site;

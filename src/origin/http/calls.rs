@@ -1,0 +1,140 @@
+//! What the handlers of the operator, the dashboard and the console share: calls to objects, and the parts of a path and
+//! a query.
+
+use url::form_urlencoded;
+
+pub use crate::http::limits::TIMEOUT;
+use crate::http::{isolate::RequestContext, refusal::Refusal};
+use contract::{
+    catalog::{COMMAND_PATH, Get, Resource, address},
+    operation::{ObjectAddress, Operation, Reply},
+};
+use domain::model::{
+    PublisherId,
+    api_error::{ApiError, common},
+    document::INVALID_FIELD,
+};
+use platform::{database::MAX_INTEGER, http::answer::Answer, log, runtime::now_ms, traits::ObjectCall};
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+/// Resources on a page of a list unless `limit` says otherwise.
+pub const DEFAULT_PAGE: u32 = 100;
+
+/// Sends an operation to an object, whose answer is passed on.
+pub async fn ask<O: Operation<Answer = Reply>>(
+    context: &RequestContext,
+    to: &ObjectAddress,
+    operation: O,
+) -> Answer {
+    let reply = context.workers.call(to, operation, TIMEOUT).await;
+    reply.map_or_else(Answer::from, Answer::from)
+}
+
+/// Sends an operation to the catalog, and reads the JSON of its answer.
+pub async fn ask_catalog<O: Operation<Answer = Reply>, T: DeserializeOwned>(
+    context: &RequestContext,
+    operation: O,
+) -> Result<T, Refusal> {
+    let catalog = address(COMMAND_PATH);
+    read_reply(&context.workers.call(&catalog, operation, TIMEOUT).await?)
+}
+
+/// The JSON of an object's answer.
+pub fn read_reply<T: DeserializeOwned>(reply: &Reply) -> Result<T, Refusal> {
+    serde_json::from_str(&reply.body).map_err(|error| {
+        log::error("objects", error);
+        common::INTERNAL_ERROR.into()
+    })
+}
+
+/// Refuses a call about a resource that there is not.
+pub async fn require(context: &RequestContext, resource: Resource, id: &str) -> Result<(), Refusal> {
+    let id = id.to_owned();
+    let IgnoredAny = ask_catalog(context, Get { resource, id }).await?;
+    Ok(())
+}
+
+/// The publisher that a path begins with, which there must be.
+pub async fn publisher_in(context: &RequestContext, segments: &[&str]) -> Result<PublisherId, Refusal> {
+    let id = segment(segments, 0);
+    let publisher = PublisherId::parse(&id).ok_or_else(unknown_publisher)?;
+    require(context, Resource::Publisher, &id).await?;
+    Ok(publisher)
+}
+
+pub fn unknown_publisher() -> ApiError {
+    common::NOT_FOUND.with_message("there is no such publisher")
+}
+
+/// A segment of the path, by the number of its `{}` in the route's pattern.
+pub fn segment(segments: &[&str], at: usize) -> String {
+    segments
+        .get(at)
+        .map(|segment| (*segment).to_owned())
+        .unwrap_or_default()
+}
+
+/// The first parameter of a query with this name.
+pub fn parameter(query: &str, name: &str) -> Option<String> {
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    pairs
+        .find(|(found, _)| found == name)
+        .map(|(_, value)| value.into_owned())
+}
+
+/// The `limit`, of at most `most`, and the `cursor` of a list.
+pub fn read_page(query: &str, most: u32) -> Result<(u32, Option<String>), ApiError> {
+    let (mut limit, mut cursor) = (DEFAULT_PAGE, None);
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        match name.as_ref() {
+            "limit" => {
+                limit = value
+                    .parse()
+                    .ok()
+                    .filter(|limit| (1..=most).contains(limit))
+                    .ok_or_else(|| {
+                        INVALID_FIELD.with_message(format!("limit: must be an integer from 1 to {most}"))
+                    })?;
+            }
+            "cursor" => cursor = Some(value.into_owned()),
+            _ => {}
+        }
+    }
+    Ok((limit, cursor))
+}
+
+/// The place in a list whose pages are told apart by a number.
+pub fn read_place(cursor: Option<String>) -> Result<Option<i64>, ApiError> {
+    let place = |cursor: String| {
+        let place: Option<i64> = cursor.parse().ok();
+        place
+            .filter(|place| (1..=MAX_INTEGER).contains(place))
+            .ok_or_else(|| INVALID_FIELD.with_message("cursor: must be one that a page before this one gave"))
+    };
+    cursor.map(place).transpose()
+}
+
+/// How long a search that finds nothing goes on, in milliseconds.
+const SEARCH_MS: i64 = 20_000;
+/// The answer to a search that found nothing and has not looked at everything, so that no page is empty but the last.
+const SEARCH_TOO_LONG: ApiError = ApiError::new(
+    400,
+    "search_too_long",
+    "nothing was found within 20 seconds: ask for something that is more frequent",
+);
+
+/// Asks for part after part until one completes an answer.
+///
+/// # Errors
+/// `ask` refuses, or nothing was found in time.
+pub async fn until_found<T>(mut ask: impl AsyncFnMut() -> Result<Option<T>, Refusal>) -> Result<T, Refusal> {
+    let until_ms = now_ms().saturating_add(SEARCH_MS);
+    loop {
+        if let Some(found) = ask().await? {
+            return Ok(found);
+        }
+        if now_ms() >= until_ms {
+            return Err(SEARCH_TOO_LONG.into());
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The operator's console. Its pages make the operator's calls under a session in place of the token, and each change
+//! stands in the account's audit under a name (docs/DECISIONS.md, "The console").
+
+use crate::http::{
+    access,
+    calls::TIMEOUT,
+    isolate::RequestContext,
+    operator,
+    refusal::Refusal,
+    routes::Handler,
+    site::{
+        self, Call,
+        gate::{self, Access, Member},
+    },
+};
+use contract::{
+    accounts::{self, Announced, AnnouncedChange, Settle},
+    operation::Done,
+};
+use domain::{
+    accounts::{account::AccountKind, session::SessionUse},
+    model::api_error::common,
+};
+use platform::{
+    http::{
+        answer::{Answer, JSON},
+        body::header,
+    },
+    log,
+    traits::ObjectCall,
+};
+use worker::Request;
+
+/// What the pages send: documents, imports, and facts. A form can send none of these.
+const MEDIA_TYPES: &[&str] = &[JSON, "application/x-ndjson", "text/csv"];
+
+/// Whether a call of the operator comes from a page of the console rather than from a program.
+pub fn is_visited(context: &RequestContext, request: &Request) -> bool {
+    let config = context.isolate.config.site(AccountKind::Operator);
+    config.is_some_and(|config| gate::sessions_of(context, config, request).current().is_some())
+        && header(request, "Authorization").is_none()
+}
+
+/// Runs a call of the operator for a member.
+///
+/// `hides_item` says that the last segment of the path may not be stored, since it names a user.
+pub async fn operate(handler: Handler, hides_item: bool, request: Call<'_>) -> Answer {
+    let context = request.context;
+    match operate_as_member(handler, hides_item, request).await {
+        Ok(answer) => gate::add_guard_headers(answer),
+        Err(refusal) => site::refusal_answer(context, AccountKind::Operator, refusal),
+    }
+}
+
+async fn operate_as_member(handler: Handler, hides_item: bool, request: Call<'_>) -> Result<Answer, Refusal> {
+    let config = request.config()?;
+    let access::Access { permission, action } = access::of(handler).ok_or(common::NOT_FOUND)?;
+    let is_poll = action.is_none() && header(&request.request, "X-Poll").is_some();
+    let access = Access {
+        session_use: if is_poll {
+            SessionUse::Poll
+        } else {
+            SessionUse::Action
+        },
+        permission: Some(permission),
+    };
+    let member = gate::enter(&request, config, access, MEDIA_TYPES).await?;
+    let Call {
+        context,
+        segments,
+        address,
+        request,
+        ..
+    } = request;
+    let Some(action) = action else {
+        return operator::call(context, handler, Some(&member), segments, request, address.query).await;
+    };
+    let account = accounts::address(member.account.id());
+    let subjects = match segments.split_last() {
+        Some((_, before)) if hides_item => before,
+        _ => segments,
+    };
+    let announce = member.announce(AnnouncedChange::Operate {
+        action: action.to_owned(),
+        subject: subjects.join(" "),
+    });
+    let Announced { entry } = context.workers.call(&account, announce, TIMEOUT).await?;
+    let answer = operator::call(context, handler, Some(&member), segments, request, address.query)
+        .await
+        .unwrap_or_else(Refusal::into_answer);
+    // A change that failed otherwise may have been made: its entry stays marked.
+    if answer.status() < 500 {
+        let settle = Settle {
+            entry,
+            is_done: answer.status() < 400 && !answer.is_dry_run(),
+            subject: None,
+            detail: answer.audit_detail().map(str::to_owned),
+        };
+        settle_entry(context, &member, settle).await;
+    }
+    Ok(answer)
+}
+
+async fn settle_entry(context: &RequestContext, member: &Member, settle: Settle) {
+    let account = accounts::address(member.account.id());
+    let entry = settle.entry;
+    let settled: Result<Done, _> = context.workers.call(&account, settle, TIMEOUT).await;
+    if let Err(error) = settled {
+        log::error("console", format_args!("audit entry {entry}: {error}"));
+    }
+}

@@ -1,0 +1,177 @@
+//! A publisher's apps: its members set them up and change them. The catalog owns the documents and draws the secrets.
+
+use serde::Deserialize;
+use worker::Request;
+
+use super::visitor::Visitor;
+use crate::http::site::idempotency_key;
+use crate::http::{
+    calls::{TIMEOUT, ask, read_page, segment},
+    isolate::RequestContext,
+    refusal::Refusal,
+    site::audited,
+};
+use contract::{
+    accounts::AnnouncedChange,
+    catalog::{
+        self, COMMAND_PATH, ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange,
+        SecretChange, UNKNOWN_RESOURCE,
+    },
+    operation::{ObjectAddress, Reply},
+};
+use domain::{
+    catalog::own_app::{AppChange, NewApp},
+    model::{
+        AppId,
+        api_error::{ApiError, common},
+        document::Document,
+    },
+};
+use platform::{
+    http::{
+        answer::Answer,
+        body::{self, header},
+    },
+    traits::ObjectCall,
+};
+
+/// 1,000 blocked offers of 64 characters, and the rest.
+const MAX_BODY: usize = 128 << 10;
+
+pub const NO_REVISION: ApiError = ApiError::new(
+    428,
+    "precondition_required",
+    "send If-Match with the ETag of the app that you read",
+);
+
+fn to_catalog() -> ObjectAddress {
+    catalog::address(COMMAND_PATH)
+}
+
+/// An id that is none is answered as that of an app that does not exist.
+fn app_id(segments: &[&str]) -> Result<AppId, ApiError> {
+    AppId::parse(&segment(segments, 0)).ok_or(UNKNOWN_RESOURCE)
+}
+
+pub async fn list(context: &RequestContext, visitor: &Visitor, query: &str) -> Result<Answer, Refusal> {
+    let most = u32::try_from(OWN_APPS_PAGE).unwrap_or(u32::MAX);
+    let (_, cursor) = read_page(query, most)?;
+    let list = ListOwnApps {
+        publisher_id: visitor.publisher.clone(),
+        cursor,
+    };
+    Ok(ask(context, &to_catalog(), list).await)
+}
+
+pub async fn read(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> Result<Answer, Refusal> {
+    let get = GetOwnApp {
+        publisher_id: visitor.publisher.clone(),
+        app_id: app_id(segments)?,
+    };
+    let reply = context.workers.call(&to_catalog(), get, TIMEOUT).await?;
+    app_answer(200, reply)
+}
+
+/// Answers with an app and its revision as the entity tag.
+fn app_answer(status: u16, reply: Reply) -> Result<Answer, Refusal> {
+    #[derive(Deserialize)]
+    struct Revised {
+        revision: i64,
+    }
+    let Revised { revision } = serde_json::from_str(&reply.body).map_err(|error| {
+        platform::log::error("dashboard", error);
+        common::INTERNAL_ERROR
+    })?;
+    Ok(Answer::json(status, reply.body).header("ETag", format!("\"{revision}\"")))
+}
+
+/// Sets up an app. `Idempotency-Key` is wanted, since a second one could not be taken back.
+pub async fn create(
+    context: &RequestContext,
+    visitor: &Visitor,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let key = idempotency_key::read(&request)?;
+    let body = body::read_text(&mut request, MAX_BODY).await?;
+    let name = NewApp::from_json(&body)?.name().to_owned();
+    let create = CreateOwnApp {
+        publisher_id: visitor.publisher.clone(),
+        key,
+        body,
+    };
+    let announce = visitor.announce(AnnouncedChange::CreateApp { name });
+    let subject = |reply: &Reply| {
+        #[derive(Deserialize)]
+        struct Created {
+            app_id: String,
+        }
+        let created: Created = serde_json::from_str(&reply.body).ok()?;
+        Some(created.app_id)
+    };
+    let account = visitor.account.id();
+    let reply = audited::change(
+        &context.workers,
+        account,
+        announce,
+        &to_catalog(),
+        create,
+        subject,
+    )
+    .await?;
+    app_answer(201, reply)
+}
+
+/// Changes what the body names of an app.
+pub async fn change(
+    context: &RequestContext,
+    visitor: &Visitor,
+    segments: &[&str],
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let app_id = app_id(segments)?;
+    let revision = header(&request, "If-Match").ok_or(NO_REVISION)?;
+    // Any other tag is not that of the app.
+    let revision = revision.trim_matches('"').parse().unwrap_or_default();
+    let body = body::read_text(&mut request, MAX_BODY).await?;
+    let fields = AppChange::from_json(&body)?.fields();
+    let announced = AnnouncedChange::ChangeApp { app_id, fields };
+    let change = OwnAppChange::Document { revision, body };
+    let reply = changed(context, visitor, app_id, announced, change).await?;
+    app_answer(200, reply)
+}
+
+/// Draws a secret, which is shown this once, or ends one.
+pub async fn change_secret(
+    context: &RequestContext,
+    visitor: &Visitor,
+    segments: &[&str],
+    change: SecretChange,
+) -> Result<Answer, Refusal> {
+    let app_id = app_id(segments)?;
+    let announced = AnnouncedChange::ChangeSecret { app_id, change };
+    let reply = changed(context, visitor, app_id, announced, OwnAppChange::Secret(change)).await?;
+    Ok(match change {
+        SecretChange::RenewCallback | SecretChange::RenewClick => reply.into(),
+        SecretChange::EndPreviousCallback | SecretChange::EndPreviousClick | SecretChange::EndClick => {
+            Answer::new(204)
+        }
+    })
+}
+
+async fn changed(
+    context: &RequestContext,
+    visitor: &Visitor,
+    app_id: AppId,
+    change: AnnouncedChange,
+    own: OwnAppChange,
+) -> Result<Reply, Refusal> {
+    let command = ChangeOwnApp {
+        publisher_id: visitor.publisher.clone(),
+        app_id,
+        change: own,
+    };
+    let (account, announce) = (visitor.account.id(), visitor.announce(change));
+    let catalog = to_catalog();
+    let changed = audited::change(&context.workers, account, announce, &catalog, command, |_| None);
+    Ok(changed.await?)
+}

@@ -1,0 +1,190 @@
+//! Exports: a report with all its rows as a file. The ledger makes it piece by piece, and this Worker asks for the next
+//! piece when the reader has taken the one before, so that neither holds more than a piece.
+
+use std::time::Duration;
+
+use futures_util::stream;
+use worker::{Delay, Headers, Method, Request, RequestInit, Response};
+
+use super::visitor::Visitor;
+use crate::{
+    http::{
+        calls::{TIMEOUT, ask, segment},
+        isolate::RequestContext,
+        refusal::Refusal,
+        site::gate,
+    },
+    objects::ledger::exports::FACTS_CHANGED,
+};
+use contract::{
+    ledger::{
+        CreateExport, EXPORT, Export, ExportPiece, ExportProgress, FactsVersion, OPERATOR, OpenExport,
+        address,
+    },
+    operation::{Bytes, CallError},
+};
+use domain::{
+    model::{PublisherId, credentials},
+    reporting::{
+        export::file_name,
+        query::{MAX_BODY, Query},
+    },
+};
+use platform::{
+    http::{answer::Answer, body, fixed_length},
+    log,
+    object_call::{self, broken},
+    traits::ObjectCall,
+    workers::Workers,
+};
+
+/// Attempts for a piece while the budget or the ledger has no room for it. Each waits for as long as it is told, mostly 2
+/// to 4 seconds, so an export breaks off when there was no room for half a minute.
+const ATTEMPTS: u32 = 12;
+/// The room for JSON around a query of `MAX_BODY` bytes.
+const AROUND_QUERY: usize = 1 << 10;
+
+/// `POST exports`.
+pub async fn create(
+    context: &RequestContext,
+    visitor: &Visitor,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let body = body::read_text(&mut request, MAX_BODY + AROUND_QUERY).await?;
+    let create = CreateExport {
+        body,
+        session: session_of(visitor),
+    };
+    Ok(ask(context, &address(&visitor.publisher, OPERATOR), create).await)
+}
+
+/// `GET exports/{export_id}`. Whatever goes wrong before the first row is an answer of its own. After it the connection
+/// breaks, so that no part of a file is taken for the whole.
+pub async fn read(context: &RequestContext, visitor: &Visitor, path: &[&str]) -> Result<Answer, Refusal> {
+    let export_id = segment(path, 0);
+    let open = OpenExport {
+        export_id: export_id.clone(),
+        session: session_of(visitor),
+    };
+    let ledger = address(&visitor.publisher, OPERATOR);
+    let Export { query, format, rows } = context.workers.call(&ledger, open, TIMEOUT).await?;
+    let parsed = Query::parse(&query)?;
+    let mut reading = Reading {
+        workers: context.workers.clone(),
+        publisher: visitor.publisher.clone(),
+        piece: ExportPiece {
+            export_id,
+            query,
+            format,
+            rows_before: 0,
+            version: None,
+        },
+    };
+    let (first, progress) = reading.next().await?;
+    // The page has said how many rows the file has.
+    if progress.rows != rows {
+        return Err(FACTS_CHANGED.into());
+    }
+    let file = file_name(&visitor.publisher, &parsed, format);
+    let head = Answer::new(200)
+        .header("Content-Type", format.format().media_type())
+        .header("Content-Disposition", format!("attachment; filename=\"{file}\""));
+    let length = progress.length.unwrap_or(first.len() as u64);
+    let rest = (!progress.is_complete()).then_some(reading);
+    respond(head, length, first, rest)
+        .map(Answer::pass_unread)
+        .map_err(|error| broken(error).into())
+}
+
+/// The session that may read an export. Its token stays out of the ledger.
+fn session_of(visitor: &Visitor) -> Bytes {
+    Bytes(credentials::hash(&visitor.token).to_vec())
+}
+
+/// The answer whose body is the first piece and then the rest, each piece once the reader wants it.
+fn respond(head: Answer, length: u64, first: Vec<u8>, rest: Option<Reading>) -> worker::Result<Response> {
+    let headers: Headers = gate::add_guard_headers(head).into_response()?.headers().clone();
+    let pieces = stream::try_unfold((Some(first), rest), async |(first, rest)| {
+        if let Some(first) = first {
+            return Ok(Some((first, (None, rest))));
+        }
+        let Some(mut reading) = rest else {
+            return Ok(None);
+        };
+        match reading.next().await {
+            Ok((piece, progress)) => {
+                let rest = (!progress.is_complete()).then_some(reading);
+                Ok(Some((piece, (None, rest))))
+            }
+            Err(error) => {
+                log::warn("dashboard", format_args!("an export broke off: {error}"));
+                Err(worker::Error::RustError("the export cannot be finished".into()))
+            }
+        }
+    });
+    fixed_length::respond(headers, length, pieces)
+}
+
+/// An export that is being read.
+struct Reading {
+    workers: Workers,
+    publisher: PublisherId,
+    /// The next piece to ask for.
+    piece: ExportPiece,
+}
+
+impl Reading {
+    /// The next piece, once the ledger has room for it.
+    async fn next(&mut self) -> Result<(Vec<u8>, ExportProgress), CallError> {
+        // workerd looks at its sockets when nothing else is left to do. Without a timer between two pieces, a reader that
+        // takes each at once would keep everybody else waiting until the export ends.
+        Delay::from(Duration::ZERO).await;
+        let mut attempt = 1;
+        loop {
+            let wait_s = match self.ask().await {
+                Ok((piece, progress)) => {
+                    let ExportProgress {
+                        version, rows_read, ..
+                    } = progress;
+                    self.advance(version, rows_read);
+                    return Ok((piece, progress));
+                }
+                Err(CallError::Refused {
+                    status: 429 | 503,
+                    retry_after_s: Some(seconds),
+                    ..
+                }) if attempt < ATTEMPTS => seconds,
+                Err(error) => return Err(error),
+            };
+            attempt += 1;
+            Delay::from(Duration::from_secs(u64::from(wait_s))).await;
+        }
+    }
+
+    fn advance(&mut self, version: FactsVersion, rows_read: u64) {
+        self.piece.version = Some(version);
+        self.piece.rows_before = rows_read;
+    }
+
+    async fn ask(&self) -> Result<(Vec<u8>, ExportProgress), CallError> {
+        let body = serde_json::to_string(&self.piece).map_err(broken)?;
+        let mut init = RequestInit::new();
+        init.with_method(Method::Post).with_body(Some(body.into()));
+        let to = address(&self.publisher, EXPORT);
+        let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
+        let mut response = object_call::send(&self.workers.env, &to, request, TIMEOUT).await?;
+        let header = |name: &str| response.headers().get(name).ok().flatten();
+        let progress = header(ExportProgress::HEADER);
+        match (response.status_code(), progress) {
+            (200, Some(progress)) => {
+                let progress = serde_json::from_str(&progress).map_err(broken)?;
+                Ok((response.bytes().await.map_err(broken)?, progress))
+            }
+            (status, _) => {
+                let retry_after = header("Retry-After").and_then(|seconds| seconds.parse().ok());
+                let text = response.text().await.map_err(broken)?;
+                Err(CallError::from_answer(status, text, retry_after))
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! A publisher's figures: the overview's fixed batch, and the batches of the reports view. The ledger makes both by the
+//! code that serves report keys, so the numbers are the same.
+
+use futures_util::future::join3;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use worker::{Method, Request, RequestInit};
+
+use super::{switch, visitor::Visitor};
+use crate::http::{
+    calls::{TIMEOUT, ask, ask_catalog},
+    config::site::SiteConfig,
+    isolate::RequestContext,
+    refusal::Refusal,
+    site::members::{member_json, notices},
+};
+use contract::{
+    catalog::{Get, Resource},
+    ledger::{self, DASHBOARD, Freshness, OPERATOR, ReadFreshness, Suggest},
+    operation::CallError,
+};
+use domain::{
+    model::{
+        document::{Document, FieldError},
+        time::UtcDay,
+    },
+    reporting::query::MAX_BODY,
+};
+use platform::{
+    http::{answer::Answer, body},
+    object_call::{self, broken},
+    traits::ObjectCall,
+};
+
+/// Complete days that the overview compares with as many before.
+const PERIOD: i32 = 30;
+
+/// `GET overview`: the member, the publisher, and the figures, in one call that the page preloads.
+pub async fn overview(
+    context: &RequestContext,
+    config: &SiteConfig,
+    visitor: &Visitor,
+) -> Result<Answer, Refusal> {
+    let get = Get {
+        resource: Resource::Publisher,
+        id: visitor.publisher.to_string(),
+    };
+    let today = UtcDay::of_ms(context.now_ms);
+    let figures = async {
+        let last = last_day(context, visitor, today).await?;
+        let figures = batch(context, visitor, overview_batch(today, last).to_string()).await?;
+        Ok((last, figures))
+    };
+    let others = switch::others(context, config, visitor);
+    let (publisher, figures, others) = join3(ask_catalog::<_, Value>(context, get), figures, others).await;
+    let (last_day, figures) = match figures {
+        Ok((last, figures)) => (last, Ok(figures)),
+        Err(refusal) => (today.minus(1), Err(refusal)),
+    };
+    let publisher = publisher?;
+    let figures = figures_of(figures);
+    let body = json!({
+        "member": member_json(visitor),
+        "publisher": {
+            "publisher_id": visitor.publisher,
+            "name": publisher.get("name"),
+            "approved": publisher.get("approved"),
+        },
+        "accounts": switch::accounts(visitor, &publisher, others),
+        "notices": notices(visitor),
+        "support_contact": config.support_contact,
+        "reporting_url": config.reporting_url,
+        "today": today.to_string(),
+        "last_day": last_day.to_string(),
+        "data_through": figures.get("data_through"),
+        "data_version": figures.get("data_version"),
+        "reports": reports_by_name(&figures),
+    });
+    Ok(Answer::json(200, body.to_string()))
+}
+
+const UNREADABLE: &str = "the figures could not be read";
+
+/// The names of the overview's reports, in the order of its batch.
+const REPORTS: [&str; 6] = [
+    "days",
+    "current",
+    "previous",
+    "ads_current",
+    "ads_previous",
+    "today",
+];
+
+/// The last day of which there is all data: yesterday, or an earlier one if facts are loaded and end before. Days that are not
+/// loaded yet would be compared as if nothing had been earned.
+async fn last_day(context: &RequestContext, visitor: &Visitor, today: UtcDay) -> Result<UtcDay, Refusal> {
+    let ledger = ledger::address(&visitor.publisher, OPERATOR);
+    let Freshness {
+        loaded_through_ms, ..
+    } = context.workers.call(&ledger, ReadFreshness {}, TIMEOUT).await?;
+    let through = loaded_through_ms.map_or(today, UtcDay::of_ms).min(today);
+    Ok(through.minus(1))
+}
+
+/// Two periods of complete days until `last`. Impressions and eCPM leave the offerwall out, which has none.
+fn overview_batch(today: UtcDay, last: UtcDay) -> Value {
+    let days = |from: i32, to: i32| json!({ "start_date": last.minus(from).to_string(), "end_date": last.minus(to).to_string() });
+    let (current, previous) = (days(PERIOD - 1, 0), days(2 * PERIOD - 1, PERIOD));
+    let all = |range: &Value| {
+        json!({
+            "date_range": range, "dimensions": ["date"], "metrics": ["revenue", "clicks"],
+            "totals": true,
+        })
+    };
+    let ads = |range: &Value| {
+        json!({
+            "date_range": range, "dimensions": ["date"], "metrics": ["revenue", "impressions", "ecpm"],
+            "totals": true, "without_offerwall": true,
+        })
+    };
+    // Today is shown after its yesterday only.
+    let end = if last.minus(-1) == today { today } else { last };
+    let everything = json!({
+        "date_range": { "start_date": last.minus(2 * PERIOD - 1).to_string(), "end_date": end.to_string() },
+        "dimensions": ["date"],
+        "metrics": ["revenue", "clicks", "impressions", "ecpm"],
+        "order_by": [{ "column": "date", "ascending": true }],
+    });
+    let today = all(&json!({ "start_date": today.to_string(), "end_date": today.to_string() }));
+    json!({ "queries": [
+        everything, all(&current), all(&previous), ads(&current), ads(&previous), today,
+    ] })
+}
+
+/// A batch that failed has the error in the place of each of its reports, so that the page shows the rest.
+fn figures_of(answered: Result<String, Refusal>) -> Value {
+    let failed = |error: Value| {
+        let results: Vec<Value> = REPORTS.iter().map(|_| error.clone()).collect();
+        json!({ "data_through": null, "data_version": null, "results": results })
+    };
+    match answered {
+        Ok(text) => serde_json::from_str(&text)
+            .unwrap_or_else(|_| failed(json!({ "error": UNREADABLE, "code": "internal_error" }))),
+        Err(answer) => failed(json!({
+            "error": UNREADABLE,
+            "code": answer.code().unwrap_or("internal_error"),
+        })),
+    }
+}
+
+fn reports_by_name(figures: &Value) -> Value {
+    let results = figures.get("results").and_then(Value::as_array);
+    let named = REPORTS.iter().zip(results.into_iter().flatten());
+    named
+        .map(|(name, result)| ((*name).to_owned(), result.clone()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+/// `POST reports`: a batch of queries as the page sends it.
+pub async fn reports(
+    context: &RequestContext,
+    visitor: &Visitor,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let body = body::read_text(&mut request, MAX_BODY).await?;
+    Ok(Answer::json(200, batch(context, visitor, body).await?))
+}
+
+/// Sends a batch to the visitor's ledger.
+async fn batch(context: &RequestContext, visitor: &Visitor, body: String) -> Result<String, Refusal> {
+    let mut init = RequestInit::new();
+    init.with_method(Method::Post).with_body(Some(body.into()));
+    let to = ledger::address(&visitor.publisher, DASHBOARD);
+    let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
+    let mut response = object_call::send(&context.workers.env, &to, request, TIMEOUT).await?;
+    let text = response.text().await.map_err(broken)?;
+    match response.status_code() {
+        200 => Ok(text),
+        status => {
+            let retry_after = response.headers().get("Retry-After").ok().flatten();
+            let retry_after = retry_after.and_then(|seconds| seconds.parse().ok());
+            Err(CallError::from_answer(status, text, retry_after).into())
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SuggestBody {
+    dimension: String,
+    text: String,
+    date_range: Value,
+}
+
+impl Document for SuggestBody {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+/// `POST suggestions`: values of a dimension in the data.
+pub async fn suggestions(
+    context: &RequestContext,
+    visitor: &Visitor,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let SuggestBody {
+        dimension,
+        text,
+        date_range,
+    } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let suggest = Suggest {
+        dimension,
+        text,
+        date_range: date_range.to_string(),
+    };
+    Ok(ask(context, &ledger::address(&visitor.publisher, OPERATOR), suggest).await)
+}

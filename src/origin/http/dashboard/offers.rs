@@ -1,0 +1,240 @@
+//! The offers that the users of an app see, and a builder of tracking URLs.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use worker::Request;
+
+use super::{listing, own_app, visitor::Visitor};
+use crate::http::{isolate::RequestContext, refusal::Refusal, site::audited};
+use contract::{accounts::AnnouncedChange, catalog::AppOffering};
+use domain::{
+    accounts::permission::VERIFY_FIRST,
+    model::{
+        AppId, Country, OfferId, Platform,
+        api_error::{ApiError, common},
+        credentials::{EDGE_KEYS, Vault},
+        document::{Document, FieldError},
+        time::{DAY_MS, SECOND_MS},
+    },
+    offers::{
+        page::AppListing,
+        request::{Filter, OffersRequest},
+    },
+    tracking::{
+        link,
+        signature::{self, SigningKeys},
+    },
+};
+use platform::{
+    http::{answer::Answer, body},
+    log,
+};
+
+const MAX_BODY: usize = 8 << 10;
+/// Offers on a page.
+const PAGE: u32 = 20;
+/// A signed link of the builder is valid for this long: it is for trying an offer, not for publishing.
+const LINK_LIFE_MS: i64 = DAY_MS;
+
+const NOT_OFFERED: ApiError = ApiError::new(
+    404,
+    "offer_not_listed",
+    "the app's users do not see this offer: it is not active, has reached a cap, is blocked or is for another platform",
+);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OffersBody {
+    #[serde(default)]
+    country: Option<String>,
+    #[serde(default)]
+    platform: Option<Platform>,
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+impl Document for OffersBody {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+impl OffersBody {
+    fn request(&self) -> Result<OffersRequest, FieldError> {
+        let mut filters = Vec::new();
+        if let Some(platform) = self.platform {
+            filters.push(Filter::Platform(vec![platform]));
+        }
+        if let Some(country) = &self.country {
+            let country = Country::parse(country)
+                .ok_or_else(|| FieldError::new("country", "must be an assigned ISO 3166 alpha-2 code"))?;
+            filters.push(Filter::Country(vec![country]));
+        }
+        let page =
+            match &self.cursor {
+                Some(cursor) => cursor.parse().ok().filter(|page| *page > 0).ok_or_else(|| {
+                    FieldError::new("cursor", "must be one that a page before this one gave")
+                })?,
+                None => 1,
+            };
+        Ok(OffersRequest {
+            page,
+            size: PAGE,
+            filters,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LinkBody {
+    offer_id: OfferId,
+    user_id: String,
+    #[serde(default)]
+    gaid: Option<String>,
+    #[serde(default)]
+    idfa: Option<String>,
+    #[serde(default)]
+    c1: Option<String>,
+    #[serde(default)]
+    c2: Option<String>,
+    #[serde(default)]
+    c3: Option<String>,
+    #[serde(default)]
+    c4: Option<String>,
+    #[serde(default)]
+    c5: Option<String>,
+    #[serde(default)]
+    placement: Option<String>,
+}
+
+impl Document for LinkBody {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+fn listing_of(app: AppId, offering: &AppOffering) -> AppListing {
+    AppListing {
+        id: app,
+        platform: offering.platform,
+        currency: offering.currency.clone(),
+        blocked: offering.blocked_offers.clone(),
+        signs_clicks: offering.click_secrets.is_some(),
+    }
+}
+
+/// `POST …/offers`: a page of offers as the API gives it, and the next page's cursor.
+pub async fn list(
+    context: &RequestContext,
+    visitor: &Visitor,
+    segments: &[&str],
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let (app, offering): (_, AppOffering) = own_app::read(context, visitor, segments).await?;
+    let body: OffersBody = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let request = body.request().map_err(ApiError::from)?;
+    let owner = visitor.publisher.as_str();
+    let page = listing::page(context, owner, &listing_of(app, &offering), &request).await?;
+    let seen = u64::from(request.page).saturating_mul(u64::from(request.size));
+    let cursor = (seen < u64::from(page.total)).then(|| request.page.saturating_add(1).to_string());
+    let more = json!({ "cursor": cursor, "built_at": page.built_at_ms.div_euclid(SECOND_MS) }).to_string();
+    // The page's bytes stay as they are: both are objects, which are put together.
+    let mut body = page.body;
+    body.pop();
+    body.push(b',');
+    body.extend_from_slice(more.as_bytes().get(1..).unwrap_or_default());
+    Ok(Answer::json(200, body))
+}
+
+/// `POST …/tracking_url`: a link that makes a counted click, for an offer that the app's users see. A signed one needs a fresh
+/// passkey, because it clicks in a user's name.
+pub async fn tracking_url(
+    context: &RequestContext,
+    visitor: &Visitor,
+    segments: &[&str],
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let (app, offering): (_, AppOffering) = own_app::read(context, visitor, segments).await?;
+    if offering.click_secrets.is_some() && !visitor.session.is_verified(context.now_ms) {
+        return Err(VERIFY_FIRST.into());
+    }
+    let body: LinkBody = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let keys = match &offering.click_secrets {
+        Some(sealed) => Some(signing_keys(context, app, &sealed.0)?),
+        None => None,
+    };
+    let expires_at = context.now_ms.saturating_add(LINK_LIFE_MS).div_euclid(SECOND_MS);
+    let signing = keys.as_ref().map(|keys| (keys, expires_at));
+    let optional = [
+        ("gaid", &body.gaid),
+        ("idfa", &body.idfa),
+        ("c1", &body.c1),
+        ("c2", &body.c2),
+        ("c3", &body.c3),
+        ("c4", &body.c4),
+        ("c5", &body.c5),
+        ("placement", &body.placement),
+    ];
+    let optional = optional
+        .iter()
+        .filter_map(|(name, value)| Some((*name, value.as_deref()?)));
+    let parameters = [("user_id", body.user_id.as_str())].into_iter().chain(optional);
+    let base = tracking_base(
+        context,
+        visitor,
+        &listing_of(app, &offering),
+        body.offer_id.clone(),
+    )
+    .await?;
+    if signing.is_some() {
+        let announce = visitor.announce(AnnouncedChange::SignTrackingUrl {
+            app_id: app,
+            offer_id: body.offer_id.to_string(),
+        });
+        let account = visitor.account.id();
+        audited::act_all(&context.workers, account, announce, async { Ok(()) }).await?;
+    }
+    let url = link::tracking_url(&base, parameters, signing)?;
+    let body = json!({ "url": url, "expires_at": signing.map(|(_, expires_at)| expires_at) });
+    Ok(Answer::json(200, body.to_string()))
+}
+
+fn signing_keys(context: &RequestContext, app: AppId, sealed: &[u8]) -> Result<SigningKeys, ApiError> {
+    let internal = |error: &dyn std::fmt::Display| {
+        log::error("dashboard", error);
+        common::INTERNAL_ERROR
+    };
+    let keys = context.workers.setting(EDGE_KEYS).unwrap_or_default();
+    let vault = Vault::parse(EDGE_KEYS, &keys).map_err(|error| internal(&error))?;
+    let opened = vault.open(&signature::purpose(&app.to_string()), sealed);
+    opened
+        .and_then(|opened| SigningKeys::parse(&opened))
+        .ok_or_else(|| {
+            let problem = format!("no key of EDGE_KEYS opens the click secrets of app {app}");
+            internal(&problem)
+        })
+}
+
+/// The `trk_url_base` of an offer as the app gets it.
+async fn tracking_base(
+    context: &RequestContext,
+    visitor: &Visitor,
+    app: &AppListing,
+    offer: OfferId,
+) -> Result<String, ApiError> {
+    let request = OffersRequest {
+        page: 1,
+        size: 1,
+        filters: vec![Filter::OfferId(vec![offer])],
+    };
+    let page = listing::page(context, visitor.publisher.as_str(), app, &request).await?;
+    let offers: Map<String, Value> = serde_json::from_slice(&page.body).map_err(|error| {
+        log::error("dashboard", error);
+        common::INTERNAL_ERROR
+    })?;
+    let base = offers
+        .get("offers")
+        .and_then(|offers| offers.get(0)?.get("trk_url_base")?.as_str());
+    base.map(str::to_owned).ok_or(NOT_OFFERED)
+}

@@ -1,0 +1,153 @@
+//! A publisher's credentials: report keys, which its ledger owns, and the Pub-Key, which the catalog owns.
+
+use serde::Deserialize;
+use serde_json::json;
+use worker::Request;
+
+use super::visitor::Visitor;
+use crate::http::{
+    calls::{TIMEOUT, ask, segment},
+    isolate::RequestContext,
+    refusal::Refusal,
+    site::audited,
+};
+use contract::{
+    accounts::AnnouncedChange,
+    catalog::{self, COMMAND_PATH, GetPubKey, GetPubKeyRequest, RequestPubKey},
+    ledger::{self, CreateKey, KeyCreator, ListKeys, OPERATOR, RevokeKey},
+    operation::{CallError, ObjectAddress, Reply},
+};
+use domain::{
+    accounts::member::{parse_line, parse_name},
+    model::{
+        api_error::ApiError,
+        document::{Document, FieldError},
+    },
+};
+use platform::{
+    http::{answer::Answer, body},
+    traits::ObjectCall,
+};
+
+const MAX_BODY: usize = 4 << 10;
+/// The longest reason for a new Pub-Key, in characters: two or three sentences.
+const MAX_REASON: usize = 256;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyBody {
+    label: String,
+}
+
+impl Document for KeyBody {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestBody {
+    reason: String,
+}
+
+impl Document for RequestBody {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+fn ledger_of(visitor: &Visitor) -> ObjectAddress {
+    ledger::address(&visitor.publisher, OPERATOR)
+}
+
+pub async fn list_report_keys(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
+    Ok(ask(context, &ledger_of(visitor), ListKeys {}).await)
+}
+
+pub async fn create_report_key(
+    context: &RequestContext,
+    visitor: &Visitor,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let KeyBody { label } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let label = parse_name("label", &label).map_err(ApiError::from)?;
+    let body = json!({ "label": label }).to_string();
+    let announce = visitor.announce(AnnouncedChange::CreateReportKey { label });
+    let key_id = |created: &Reply| {
+        let body: serde_json::Value = serde_json::from_str(&created.body).ok()?;
+        Some(body.get("key_id")?.as_str()?.to_owned())
+    };
+    let (account, ledger) = (visitor.account.id(), ledger_of(visitor));
+    let create = CreateKey {
+        body,
+        by: Some(KeyCreator {
+            member: visitor.session.member,
+            name: visitor.session.name.clone(),
+        }),
+    };
+    let created = audited::change(&context.workers, account, announce, &ledger, create, key_id).await?;
+    Ok(created.into())
+}
+
+pub async fn revoke_report_key(
+    context: &RequestContext,
+    visitor: &Visitor,
+    segments: &[&str],
+) -> Result<Answer, Refusal> {
+    let key_id = segment(segments, 0);
+    let announce = visitor.announce(AnnouncedChange::RevokeReportKey {
+        key_id: key_id.clone(),
+    });
+    let (account, ledger) = (visitor.account.id(), ledger_of(visitor));
+    let revoke = RevokeKey { key_id };
+    let revoked = audited::change(&context.workers, account, announce, &ledger, revoke, |_| None).await?;
+    Ok(revoked.into())
+}
+
+/// The Pub-Key, or null before the operator has issued one.
+pub async fn read_pub_key(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
+    let get = GetPubKey {
+        publisher_id: visitor.publisher.to_string(),
+    };
+    match context
+        .workers
+        .call(&catalog::address(COMMAND_PATH), get, TIMEOUT)
+        .await
+    {
+        Ok(reply) => Ok(reply.into()),
+        Err(CallError::Refused { status: 404, .. }) => {
+            Ok(Answer::json(200, json!({ "pub_key": null }).to_string()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The open request for a new Pub-Key, or null.
+pub async fn read_pub_key_request(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
+    let get = GetPubKeyRequest {
+        publisher_id: visitor.publisher.to_string(),
+    };
+    Ok(ask(context, &catalog::address(COMMAND_PATH), get).await)
+}
+
+/// Asks the operator for a new Pub-Key. Who finds an open request is shown that one, and changes nothing.
+pub async fn request_pub_key(
+    context: &RequestContext,
+    visitor: &Visitor,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let RequestBody { reason } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let reason = parse_line("reason", &reason, MAX_REASON).map_err(ApiError::from)?;
+    let announce = visitor.announce(AnnouncedChange::RequestPubKey {
+        reason: reason.clone(),
+    });
+    let request = RequestPubKey {
+        publisher_id: visitor.publisher.to_string(),
+        by: visitor.session.name.clone(),
+        reason,
+    };
+    let (account, to) = (visitor.account.id(), catalog::address(COMMAND_PATH));
+    let asked = audited::change(&context.workers, account, announce, &to, request, |_| None).await?;
+    Ok(asked.into())
+}

@@ -1,0 +1,102 @@
+//! The accounts that a browser is signed in to, and the change from one to another.
+
+use futures_util::future::{join, join_all};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use worker::Request;
+
+use super::visitor::Visitor;
+use crate::http::{
+    calls::ask_catalog,
+    config::site::SiteConfig,
+    isolate::RequestContext,
+    refusal::Refusal,
+    site::{gate, sign_in::with_sessions},
+};
+use contract::catalog::{Get, Resource};
+use domain::{
+    accounts::{account::Account, browser_sessions::BrowserSession, session::SessionUse},
+    model::{
+        PublisherId,
+        api_error::{ApiError, common},
+        document::{Document, FieldError},
+    },
+};
+use platform::http::{answer::Answer, body};
+
+const MAX_BODY: usize = 1 << 10;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SwitchBody {
+    publisher_id: String,
+}
+
+impl Document for SwitchBody {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+/// The accounts besides the current one, by their last use. Sessions that have ended are left out; no answer to a read sets
+/// the cookie, since it could undo a sign-in of another tab.
+pub async fn others(context: &RequestContext, config: &SiteConfig, visitor: &Visitor) -> Vec<Value> {
+    let others = visitor.sessions.all().iter().skip(1);
+    let others = join_all(others.map(|session| other(context, config, session))).await;
+    others.into_iter().flatten().collect()
+}
+
+/// The accounts for the overview, the current one first.
+pub fn accounts(visitor: &Visitor, publisher: &Value, others: Vec<Value>) -> Vec<Value> {
+    let current = json!({
+        "publisher_id": visitor.publisher,
+        "name": publisher.get("name"),
+        "is_current": true,
+    });
+    std::iter::once(current).chain(others).collect()
+}
+
+/// Another account. One whose object does not answer now is shown all the same, and without the catalog under its id.
+async fn other(context: &RequestContext, config: &SiteConfig, session: &BrowserSession) -> Option<Value> {
+    let id = session.account.owner();
+    let get = Get {
+        resource: Resource::Publisher,
+        id: id.to_owned(),
+    };
+    let (read, publisher) = join(
+        gate::read_session(context, config, session, SessionUse::Poll),
+        ask_catalog::<_, Value>(context, get),
+    )
+    .await;
+    if read.is_err_and(|refused| gate::has_ended(&refused)) {
+        return None;
+    }
+    let publisher = publisher.unwrap_or_default();
+    let name = publisher.get("name").and_then(Value::as_str).unwrap_or(id);
+    Some(json!({ "publisher_id": id, "name": name, "is_current": false }))
+}
+
+fn not_held() -> ApiError {
+    common::NOT_FOUND.with_message("this browser is not signed in to that account")
+}
+
+/// `POST switch`: makes another live session of the browser the current one.
+pub async fn switch(
+    context: &RequestContext,
+    config: &SiteConfig,
+    visitor: &Visitor,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let SwitchBody { publisher_id } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let account = PublisherId::parse(&publisher_id).map(Account::Publisher);
+    let account = account.ok_or_else(not_held)?;
+    let session = visitor.sessions.find(&account).ok_or_else(not_held)?;
+    match gate::read_session(context, config, session, SessionUse::Action).await {
+        Ok(_) => {}
+        Err(ended) if gate::has_ended(&ended) => return Err(not_held().into()),
+        Err(unknown) => return Err(unknown),
+    }
+    let mut sessions = visitor.sessions.clone();
+    sessions.switch(&account);
+    with_sessions(config, &sessions)
+}

@@ -1,0 +1,166 @@
+//! An app's callbacks: a test of the saved one, a preview of a draft, which sends nothing, and an endpoint that was switched
+//! off.
+
+use serde::Deserialize;
+use serde_json::json;
+use worker::Request;
+
+use super::{own_app, visitor::Visitor};
+use crate::{
+    http::{
+        isolate::RequestContext,
+        refusal::Refusal,
+        site::{audited, outboxes::Outboxes},
+    },
+    objects::outbox::callbacks::{sender::CallbackSender, tester::NO_CALLBACK},
+};
+use contract::{
+    accounts::AnnouncedChange,
+    catalog::AppSettings,
+    outbox::{Diagnose, Shard},
+};
+use domain::{
+    callbacks::{
+        diagnosis,
+        fields::Status,
+        request::Endpoint,
+        settings::{Callback, CallbackMethod, LegacyMd5},
+        signature::SignWith,
+        tester::{self, ShownRequest},
+    },
+    catalog::app::check_callback,
+    model::{
+        api_error::{ApiError, common},
+        document::{Document, FieldError},
+        time::SECOND_MS,
+    },
+};
+use platform::{
+    http::{answer::Answer, body},
+    log,
+    traits::Random,
+};
+
+const MAX_BODY: usize = 8 << 10;
+
+/// Signs previews, in place of the app's secrets.
+const PLACEHOLDER: &str = "whsec_cHJldmlldy1wcmV2aWV3LXByZXZpZXct";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TestBody {
+    sign_with: SignWith,
+}
+
+impl Document for TestBody {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PreviewBody {
+    callback: Draft,
+}
+
+/// A callback as a publisher writes it. Its secrets are the service's to make.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Draft {
+    url: String,
+    method: CallbackMethod,
+    #[serde(default)]
+    events: Option<Vec<Status>>,
+}
+
+impl Document for PreviewBody {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+/// `POST …/callback/test`: sends a test to the saved URL.
+pub async fn test(
+    context: &RequestContext,
+    visitor: &Visitor,
+    segments: &[&str],
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let (app, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
+    let TestBody { sign_with } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    if settings.callback.sealed.is_none() {
+        return Err(NO_CALLBACK.into());
+    }
+    let announce = visitor.announce(AnnouncedChange::TestCallback {
+        app_id: app,
+        sign_with,
+    });
+    let outbox = Shard { app, number: 0 };
+    let diagnose = Diagnose {
+        currency: settings.currency,
+        callback: settings.callback,
+        sign_with,
+    };
+    let account = visitor.account.id();
+    let tested = audited::act(&context.workers, account, announce, &outbox.address(), diagnose).await?;
+    Ok(tested.into())
+}
+
+/// `POST …/callback/enable`: sends what waits to an endpoint that is switched off, and goes on with it.
+pub async fn enable(
+    context: &RequestContext,
+    visitor: &Visitor,
+    segments: &[&str],
+) -> Result<Answer, Refusal> {
+    let (app_id, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
+    if settings.callback.sealed.is_none() {
+        return Err(NO_CALLBACK.into());
+    }
+    let announce = visitor.announce(AnnouncedChange::EnableCallback { app_id });
+    let outboxes = Outboxes::new(context, app_id, settings);
+    let account = visitor.account.id();
+    audited::act_all(&context.workers, account, announce, outboxes.enable()).await?;
+    Ok(Answer::new(204))
+}
+
+/// `POST …/callback/preview`: the request that a draft would make, signed with a placeholder.
+pub async fn preview(
+    context: &RequestContext,
+    visitor: &Visitor,
+    segments: &[&str],
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let (app, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
+    let PreviewBody { callback: draft } =
+        Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let internal = |error: &dyn std::fmt::Display| {
+        log::error("dashboard", error);
+        common::INTERNAL_ERROR
+    };
+    let sender = CallbackSender::new(|name| context.workers.setting(name));
+    let saved = sender.endpoint(app, &settings.callback);
+    let saved = saved.map_err(|failure| internal(&failure))?;
+    let has_legacy = saved.is_some_and(|saved| saved.has_legacy_md5());
+    let callback = Callback {
+        url: draft.url,
+        method: draft.method,
+        secret: PLACEHOLDER.into(),
+        previous_secret: None,
+        legacy_md5: has_legacy.then(|| LegacyMd5 {
+            secret: PLACEHOLDER.into(),
+        }),
+        events: draft.events,
+    };
+    check_callback(&callback).map_err(ApiError::from)?;
+    let refused = |problem| ApiError::from(FieldError::new("callback.url", problem));
+    sender.check_url(&callback.url).map_err(refused)?;
+    let endpoint = Endpoint::parse(&callback).map_err(ApiError::from)?;
+    let random = context.workers.random().map_err(|error| internal(&error))?;
+    let now_s = context.now_ms.div_euclid(SECOND_MS);
+    let fields = tester::fields(app, &settings.currency, &random, now_s);
+    let request = tester::request(&endpoint, &fields, SignWith::Both, &random, now_s);
+    let shown = ShownRequest::new(&endpoint, &request, &fields, now_s);
+    let body = json!({ "request": shown, "findings": diagnosis::of_url(&endpoint) });
+    Ok(Answer::json(200, body.to_string()))
+}

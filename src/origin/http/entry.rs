@@ -1,0 +1,166 @@
+//! The origin Worker's entry: routes a request, and checks the operator's token and the concurrency limit.
+
+use worker::{Context, Env, Request, Response, event, web_sys};
+
+use crate::http::{
+    console, dashboard,
+    isolate::{self, RequestContext},
+    limits::Pool,
+    operator,
+    refusal::Refusal,
+    routes::{self, Handler, ROUTES},
+    site::{self, Call},
+};
+use contract::origin::{is_console, is_dashboard};
+use domain::{
+    accounts::account::AccountKind,
+    model::api_error::{ApiError, common},
+};
+use platform::{
+    http::{
+        address::Address,
+        answer::Answer,
+        body::header,
+        entry,
+        request_log::{self, RequestInfo},
+        router::{Interface, Method, RouteMatch, RouteName, Routed, find},
+    },
+    isolate_report, log,
+    panics::log_panics,
+    traits::Random,
+};
+
+#[event(fetch)]
+async fn fetch(request: Request, env: Env, lifetime: Context) -> worker::Result<Response> {
+    match RequestContext::new(env) {
+        Ok(context) => {
+            if let Some(figures) = isolate::due_figures(context.now_ms) {
+                let workers = context.workers.clone();
+                lifetime.wait_until(log_panics("attention", async move {
+                    isolate_report::tell(&workers, figures).await;
+                }));
+            }
+            entry::serve(request, async |request, sent| {
+                answer(&context, request, sent).await
+            })
+            .await
+        }
+        Err(error) => {
+            log::error("configuration", error);
+            entry::respond(entry::unconfigured(&request.inner().url()))
+        }
+    }
+}
+
+async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Request) -> Answer {
+    let url = sent.url();
+    let Some(address) = Address::parse(&url) else {
+        return common::NOT_FOUND.into();
+    };
+    #[cfg(feature = "faults")]
+    if address.path == platform::faults::armed::PATH {
+        return Answer::json(200, platform::faults::armed::command(address.query).to_string());
+    }
+    // Read the method from the raw request: `worker` reports unknown methods as GET.
+    let method = sent.method();
+    let config = &context.isolate.config;
+    let serves = |interface| config.hosts.serves(address.host, interface);
+    let routed = find(ROUTES, &method, address.path, serves);
+    let is_operators = address.path.starts_with(routes::OPERATOR);
+    let unrouted = if is_operators {
+        RouteName::Operator
+    } else if is_dashboard(address.path) {
+        RouteName::Dashboard
+    } else if is_console(address.path) {
+        RouteName::Console
+    } else {
+        RouteName::None
+    };
+    let is_operators = is_operators && serves(Interface::Operator);
+    let is_visited = is_operators && console::is_visited(context, &request);
+    let is_page = is_dashboard(address.path) || is_console(address.path) || is_visited;
+    let id = if is_page && matches!(routed, Routed::Found(_)) {
+        request_id(context, sent)
+    } else {
+        None
+    };
+    let info = RequestInfo::new(&method, &routed, unrouted).with_id(id.clone());
+    let is_barred = is_operators
+        && !is_visited
+        && !config
+            .operator_token
+            .authorizes(header(&request, "Authorization").as_deref());
+    let handler = async {
+        if is_operators {
+            config.hosts.check_operators(address.host)?;
+        }
+        if is_barred {
+            Ok(entry::unauthorized())
+        } else {
+            handle(context, routed, request, &address, is_visited).await
+        }
+    };
+    let names = ("origin", address.path);
+    let answer = entry::answer(
+        &context.isolate.traffic,
+        &info,
+        sent,
+        context.now_ms,
+        names,
+        handler,
+    )
+    .await;
+    match id {
+        Some(id) => answer.header("X-Request-Id", id),
+        None => answer,
+    }
+}
+
+/// The id by which a page's reader and the log name a request: Cloudflare's, or a random one of the same length.
+fn request_id(context: &RequestContext, sent: &web_sys::Request) -> Option<String> {
+    request_log::ray(sent).or_else(|| {
+        let random = context.workers.random().ok()?;
+        Some(hex::encode(random.first_chunk::<8>()?))
+    })
+}
+
+async fn handle(
+    context: &RequestContext,
+    routed: Routed<'_, Handler, Pool>,
+    request: Request,
+    address: &Address<'_>,
+    is_visited: bool,
+) -> Result<Answer, ApiError> {
+    let RouteMatch {
+        route,
+        endpoint,
+        segments,
+    } = match entry::require_route(routed) {
+        Ok(found) => found,
+        Err(refusal) => return Ok(*refusal),
+    };
+    let pool = endpoint.pool.map(|pool| context.isolate.pools.get(pool));
+    let _permit = pool.map(|pool| pool.acquire_any(context.now_ms)).transpose()?;
+    let site_call = |kind, request| Call {
+        context,
+        kind,
+        segments: &segments,
+        address,
+        is_write: !matches!(endpoint.method, Method::Get | Method::Head),
+        request,
+    };
+    match endpoint.handler {
+        Handler::Dashboard(call) => {
+            Ok(dashboard::call(call, site_call(AccountKind::Publisher, request)).await)
+        }
+        Handler::Console(call) => Ok(site::call(call, site_call(AccountKind::Operator, request)).await),
+        handler if is_visited => {
+            let call = site_call(AccountKind::Operator, request);
+            Ok(console::operate(handler, !route.shows_item, call).await)
+        }
+        handler => {
+            let answered = operator::call(context, handler, None, &segments, request, address.query).await;
+            Ok(answered.unwrap_or_else(Refusal::into_answer))
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! `GET /healthz` of the origin Worker.
+
+use std::time::Duration;
+
+use serde_json::Map;
+
+use crate::http::isolate::RequestContext;
+use contract::{
+    catalog::{COMMAND_PATH, Get, address},
+    operation::CallError,
+};
+use platform::{
+    http::{answer::Answer, entry},
+    traits::ObjectCall,
+};
+
+/// The timeout of a health probe of the catalog.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Healthy while the operator's token is configured and the catalog answers.
+pub async fn health(context: &RequestContext) -> Answer {
+    let reply = context
+        .workers
+        .call(&address(COMMAND_PATH), Get::probe(), PROBE_TIMEOUT)
+        .await;
+    let why = if !context.isolate.config.operator_token.is_set() {
+        Some("no_operator_token")
+    } else if !CallError::was_answered(&reply) {
+        Some("catalog_unreachable")
+    } else {
+        None
+    };
+    let mut operator = Map::new();
+    operator.insert("served".into(), why.is_none().into());
+    operator.extend(why.map(|why| ("why".to_owned(), why.into())));
+    let mut interfaces = Map::new();
+    interfaces.insert("operator".into(), operator.into());
+    let mut body = Map::new();
+    body.insert("interfaces".into(), interfaces.into());
+    entry::health(body, why)
+}

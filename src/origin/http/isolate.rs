@@ -1,0 +1,61 @@
+//! The memory of an isolate of the origin Worker, apart from its objects.
+
+use std::{cell::RefCell, rc::Rc};
+
+use crate::http::{config::Config, limits::Pools};
+use contract::isolates::Figure;
+use platform::{http::traffic::Traffic, isolate_report, runtime, workers::Workers};
+use worker::Env;
+
+/// Shared by all requests of an isolate.
+pub struct Isolate {
+    pub config: Config,
+    pub pools: Pools,
+    pub traffic: Traffic,
+}
+
+thread_local! {
+    static ISOLATE: RefCell<Option<Rc<Isolate>>> = const { RefCell::new(None) };
+}
+
+/// One request's bindings, the isolate, and the time it arrived.
+pub struct RequestContext {
+    pub workers: Workers,
+    pub isolate: Rc<Isolate>,
+    pub now_ms: i64,
+}
+
+impl RequestContext {
+    /// # Errors
+    /// The configuration is invalid.
+    pub fn new(env: Env) -> Result<Self, String> {
+        let workers = Workers::new(env);
+        Ok(Self {
+            isolate: Isolate::current(&workers)?,
+            workers,
+            now_ms: runtime::now_ms(),
+        })
+    }
+}
+
+/// The figures of this isolate, its objects included, if there is something new to tell.
+pub fn due_figures(now_ms: i64) -> Option<Vec<Figure>> {
+    let isolate = ISOLATE.with_borrow(Clone::clone);
+    let pools = isolate.iter().flat_map(|isolate| isolate.pools.each());
+    isolate_report::due(now_ms, pools, Vec::new())
+}
+
+impl Isolate {
+    fn current(workers: &Workers) -> Result<Rc<Self>, String> {
+        if let Some(isolate) = ISOLATE.with_borrow(Clone::clone) {
+            return Ok(isolate);
+        }
+        let isolate = Rc::new(Self {
+            config: Config::read(|name| workers.setting(name))?,
+            pools: Pools::default(),
+            traffic: Traffic::default(),
+        });
+        ISOLATE.set(Some(Rc::clone(&isolate)));
+        Ok(isolate)
+    }
+}

@@ -1,0 +1,130 @@
+//! The operator's metrics: the catalog's figures, and those of this isolate.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::{
+    http::isolate::RequestContext,
+    objects::{
+        catalog::{
+            publication::{BYTES, COUNTED},
+            revisions::{LISTING_BUILT_AT, TRACKING_BUILT_AT, TRACKING_DIRTY_SINCE},
+        },
+        outbox::{callbacks::delivery_log, sums::comparisons},
+    },
+};
+use contract::catalog::{COMMAND_PATH, GetStatus, address};
+use platform::{
+    http::{
+        answer::Answer,
+        traffic::{write_memory, write_pools},
+    },
+    log,
+    prometheus::MetricsText,
+    traits::ObjectCall,
+};
+
+/// The timeout of the call to the catalog. It is short, because the isolate's own counts matter most while the catalog
+/// does not answer.
+const CATALOG_TIMEOUT: Duration = Duration::from_millis(1_500);
+
+/// `GET /v1/operator/metrics`.
+pub async fn answer(context: &RequestContext) -> Answer {
+    let status = context
+        .workers
+        .call(&address(COMMAND_PATH), GetStatus {}, CATALOG_TIMEOUT)
+        .await;
+    let catalog = status
+        .inspect_err(|error| log::error("objects", error))
+        .ok()
+        .and_then(|reply| serde_json::from_str(&reply.body).ok());
+    Answer::new(200)
+        .body("text/plain; version=0.0.4", text(context, catalog.as_ref()))
+        .header("Cache-Control", "no-store")
+}
+
+fn text(context: &RequestContext, catalog: Option<&Value>) -> String {
+    let mut metrics = MetricsText::default();
+    metrics.value(
+        "catalog_up",
+        "Whether the catalog answered this scrape; if it did not, its own figures are missing.",
+        u8::from(catalog.is_some()),
+    );
+    if let Some(catalog) = catalog {
+        write_catalog(&mut metrics, catalog);
+    }
+    let isolate = &context.isolate;
+    write_pools(&mut metrics, isolate.pools.each());
+    write_memory(&mut metrics);
+    isolate.traffic.write(&mut metrics, &isolate.traffic.requests());
+    let attempts = delivery_log::counts();
+    metrics.metric(
+        "isolate_callback_tries_total",
+        "Attempts of callbacks by the outboxes that live in this isolate, by outcome.",
+        [
+            ([("outcome", "delivered")], attempts.delivered),
+            ([("outcome", "failed")], attempts.failed),
+            ([("outcome", "dead")], attempts.dead),
+        ],
+    );
+    let compared = comparisons::counts();
+    metrics.metric(
+        "isolate_reconciled_days_total",
+        "Days of the outboxes that live in this isolate, by whether the log equals its batches.",
+        [
+            ([("outcome", "equal")], compared.equal),
+            ([("outcome", "different")], compared.different),
+        ],
+    );
+    let apps = compared
+        .rewards
+        .iter()
+        .map(|(app, rewards)| (app.to_string(), rewards));
+    let apps: Vec<_> = apps.collect();
+    metrics.metric(
+        "isolate_reconciled_rewards_total",
+        "Rewards of those days by app: all, those more than 24 hours after their click, those by superseded terms.",
+        apps.iter().flat_map(|(app, rewards)| {
+            [
+                ([("app", app.as_str()), ("kind", "all")], rewards.all),
+                ([("app", app), ("kind", "after_24_h")], rewards.after_24_h),
+                (
+                    [("app", app), ("kind", "superseded_terms")],
+                    rewards.by_superseded_terms,
+                ),
+            ]
+        }),
+    );
+    metrics.text()
+}
+
+fn write_catalog(metrics: &mut MetricsText, catalog: &Value) {
+    let number = |name: &str| catalog.get(name).and_then(Value::as_i64).unwrap_or(0);
+    metrics.metric(
+        "catalog_resources",
+        "Resources in the catalog, by kind.",
+        COUNTED.iter().map(|name| ([("kind", *name)], number(name))),
+    );
+    metrics.value(
+        "catalog_bytes",
+        "The size of the catalog's object, which may have 10 GB.",
+        number(BYTES),
+    );
+    for (mark, help) in [
+        (
+            TRACKING_BUILT_AT,
+            "When the tracking snapshot was last published, in Unix milliseconds.",
+        ),
+        (
+            LISTING_BUILT_AT,
+            "When the listing was last published, in Unix milliseconds.",
+        ),
+        (
+            TRACKING_DIRTY_SINCE,
+            "Since when changes wait to be published, in Unix milliseconds; 0 if none do.",
+        ),
+    ] {
+        metrics.value(mark, help, number(mark));
+    }
+}

@@ -1,0 +1,82 @@
+//! The operator's interface (docs/OPERATING.md, "The operator's API"): each call is one operation of an object, which
+//! validates and stores everything.
+
+mod accounts;
+mod activity;
+mod attention;
+mod audit_words;
+mod callbacks;
+mod catalog;
+mod conversion_query;
+mod ledger;
+mod lists;
+mod offers;
+mod outbox;
+mod postback_check;
+mod postbacks;
+mod reconcile;
+mod replays;
+mod search;
+mod service;
+
+use worker::Request;
+
+use crate::http::{
+    calls::{
+        TIMEOUT, ask, ask_catalog, parameter, publisher_in, read_page, read_place, read_reply, require,
+        segment, unknown_publisher,
+    },
+    description::DESCRIPTION,
+    health,
+    isolate::RequestContext,
+    metrics,
+    refusal::Refusal,
+    routes::Handler,
+    site::gate::Member,
+};
+use domain::model::api_error::common;
+use platform::http::answer::Answer;
+
+/// The longest document, in bytes.
+const MAX_DOCUMENT: usize = 1 << 20;
+
+/// `GET /openapi.json`. It changes only with a deployment.
+pub fn describe() -> Answer {
+    Answer::json(200, DESCRIPTION).header("Cache-Control", "public, max-age=3600")
+}
+
+/// Runs the handler of a routed request. `by` is the member of the console who calls; none with the token.
+pub async fn call(
+    context: &RequestContext,
+    handler: Handler,
+    by: Option<&Member>,
+    segments: &[&str],
+    request: Request,
+    query: &str,
+) -> Result<Answer, Refusal> {
+    let answer = match handler {
+        Handler::Health => Ok(health::health(context).await),
+        Handler::Describe => return Ok(describe()),
+        Handler::Metrics => Ok(metrics::answer(context).await),
+        Handler::ListCallbacks => callbacks::list(context, query).await,
+        Handler::Reconcile => reconcile::reconcile(context, query).await,
+        Handler::ListPostbacks => postbacks::list(context, segments, query).await,
+        Handler::CheckPostback => postback_check::check(context, request).await,
+        Handler::ListAttention => attention::list(context, query).await,
+        Handler::Invite => accounts::invite(context, segments, request).await,
+        Handler::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,
+        Handler::ReadActivity => activity::read(context, segments).await,
+        Handler::ReadPublisherFigures => activity::read_figures(context, request).await,
+        Handler::Replay(call) => replays::call(context, call, by, segments, request).await,
+        Handler::Search => search::search(context, request).await,
+        Handler::ReadService => Ok(service::read(context).await),
+        Handler::Offer(call) => offers::call(context, call, segments, request).await,
+        Handler::InviteMember => accounts::invite_member(context, by, request).await,
+        Handler::Catalog(call) => catalog::call(context, call, by, segments, request, query).await,
+        Handler::Ledger(call) => ledger::call(context, call, by, segments, request, query).await,
+        Handler::Outbox(call) => outbox::call(context, call, segments, request, query).await,
+        // The entry passes them on.
+        Handler::Dashboard(_) | Handler::Console(_) => Err(common::NOT_FOUND.into()),
+    }?;
+    Ok(answer.header("Cache-Control", "no-store"))
+}

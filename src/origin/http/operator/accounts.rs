@@ -1,0 +1,137 @@
+//! The operator's invites: to the accounts of publishers, and to its own.
+
+use worker::Request;
+
+use super::{TIMEOUT, publisher_in, require, segment, unknown_publisher};
+use crate::http::{
+    config::site::SiteConfig,
+    isolate::RequestContext,
+    refusal::Refusal,
+    routes::PublisherAccountCall,
+    site::{
+        gate::Member,
+        members::{InviteBody, audit_page, invite_answer, members_json},
+    },
+};
+use contract::{
+    accounts::{self, Actor, Invite, Invited, Invitee, Owner, ReadMembers, WithdrawInvite},
+    catalog::Resource,
+    operation::{CallError, Done, Reply},
+};
+use domain::{
+    accounts::{
+        account::{Account, AccountKind},
+        ids::MemberId,
+    },
+    model::{
+        PublisherId,
+        api_error::{ApiError, common},
+    },
+};
+use platform::{http::answer::Answer, traits::ObjectCall};
+
+const NO_DASHBOARD: ApiError = ApiError::new(
+    409,
+    "no_dashboard",
+    "this deployment has no dashboard: DASHBOARD_URL is not set",
+);
+const NO_CONSOLE: ApiError = ApiError::new(
+    409,
+    "no_console",
+    "this deployment has no console: CONSOLE_URL is not set",
+);
+
+/// `POST publishers/{publisher_id}/invites`: the publisher must exist.
+pub async fn invite(
+    context: &RequestContext,
+    segments: &[&str],
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let config = dashboard(context)?;
+    let publisher = PublisherId::parse(&segment(segments, 0)).ok_or_else(unknown_publisher)?;
+    let body = InviteBody::read(&mut request).await?;
+    require(context, Resource::Publisher, publisher.as_str()).await?;
+    send(
+        context,
+        config,
+        &Account::Publisher(publisher),
+        Actor::Operator,
+        body,
+    )
+    .await
+}
+
+/// A call to a publisher's account.
+pub async fn of_publisher(
+    context: &RequestContext,
+    call: PublisherAccountCall,
+    segments: &[&str],
+    query: &str,
+) -> Result<Answer, Refusal> {
+    let config = dashboard(context)?;
+    // It must exist, so that no account is made by asking it.
+    let account = Account::Publisher(publisher_in(context, segments).await?);
+    let to = accounts::address(account.id());
+    let by = Actor::Operator;
+    Ok(match call {
+        PublisherAccountCall::ListMembers => {
+            let members = context.workers.call(&to, ReadMembers {}, TIMEOUT).await?;
+            Reply::ok(&members_json(members, None)).into()
+        }
+        PublisherAccountCall::Recover => {
+            let member = MemberId::parse(&segment(segments, 1)).ok_or(common::NOT_FOUND)?;
+            let invited = make(context, &account, by, Invitee::Recovery(member)).await?;
+            invite_answer(config, &invited)
+        }
+        PublisherAccountCall::WithdrawInvite => {
+            let invite_id = segment(segments, 1);
+            let withdraw = WithdrawInvite { by, invite_id };
+            let Done {} = context.workers.call(&to, withdraw, TIMEOUT).await?;
+            Answer::new(204)
+        }
+        PublisherAccountCall::ReadAudit => audit_page(context, &to, query).await?,
+    })
+}
+
+/// `POST members/invites`: an admin or support. The operator's token makes the first admin.
+pub async fn invite_member(
+    context: &RequestContext,
+    by: Option<&Member>,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let config = context.isolate.config.site(AccountKind::Operator);
+    let config = config.ok_or(NO_CONSOLE)?;
+    let body = InviteBody::read(&mut request).await?;
+    // The invite of a member ends with that member.
+    let by = by.map_or(Actor::Operator, Member::actor);
+    send(context, config, &Account::Operator, by, body).await
+}
+
+fn dashboard(context: &RequestContext) -> Result<&SiteConfig, ApiError> {
+    let config = context.isolate.config.site(AccountKind::Publisher);
+    config.ok_or(NO_DASHBOARD)
+}
+
+async fn send(
+    context: &RequestContext,
+    config: &SiteConfig,
+    account: &Account,
+    by: Actor,
+    InviteBody { name, role }: InviteBody,
+) -> Result<Answer, Refusal> {
+    let detail = format!("{name}, {}", role.as_str());
+    let invited = make(context, account, by, Invitee::New { name, role }).await?;
+    Ok(invite_answer(config, &invited).audited(detail))
+}
+
+async fn make(
+    context: &RequestContext,
+    account: &Account,
+    by: Actor,
+    to: Invitee,
+) -> Result<Invited, CallError> {
+    let owner = Owner::of(account);
+    let invite = Invite { owner, by, to };
+    let to = accounts::address(account.id());
+    context.workers.call(&to, invite, TIMEOUT).await
+}

@@ -1,0 +1,126 @@
+//! The counts of publishers' rewards, from their activity objects.
+
+use futures_util::{StreamExt, stream};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use worker::Request;
+
+use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, publisher_in};
+use crate::http::{
+    isolate::RequestContext,
+    refusal::Refusal,
+    site::reward_query::{self, Firsts},
+};
+use contract::{
+    activity::{self, Activity, ReadActivity},
+    catalog::KnownPublishers,
+    operation::{CallError, Reply},
+    outbox::EndpointState,
+};
+use domain::model::{
+    MicroUsd, PublisherId,
+    document::{Document, FieldError},
+    time::UtcDay,
+};
+use platform::{
+    CONNECTIONS,
+    http::{
+        answer::{Answer, JSON},
+        body,
+    },
+    log,
+    traits::ObjectCall,
+};
+
+/// Publishers whose figures are read at a time: a page of the list.
+const MOST: usize = 50;
+/// The days of the figures in lists, today included.
+const FIGURE_DAYS: i32 = 30;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FiguresBody {
+    publisher_ids: Vec<PublisherId>,
+}
+
+impl Document for FiguresBody {
+    fn check(&self) -> Result<(), FieldError> {
+        if self.publisher_ids.len() > MOST {
+            return Err(FieldError::new(
+                "publisher_ids",
+                format!("must have at most {MOST} ids"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// `GET publishers/{publisher_id}/activity`: as the publisher's dashboard reads it, without the steps to go live that only
+/// the ledger knows.
+pub async fn read(context: &RequestContext, segments: &[&str]) -> Result<Answer, Refusal> {
+    let publisher = publisher_in(context, segments).await?;
+    let read = last_days(context, &publisher, reward_query::DAYS).await?;
+    Ok(Reply::ok(&reward_query::activity(&read, Firsts::default())).into())
+}
+
+/// `POST publisher_figures`: the figures of each of these publishers. One that there is not, or whose activity object does not
+/// answer, is left out.
+pub async fn read_figures(context: &RequestContext, mut request: Request) -> Result<Answer, Refusal> {
+    body::check_media_type(&request, &[JSON], false)?;
+    let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+    let FiguresBody { publisher_ids } = Document::from_json(&body)?;
+    // The call to an object makes one, so only publishers that there are have theirs asked.
+    let known: Vec<PublisherId> = ask_catalog(context, KnownPublishers { publisher_ids }).await?;
+    let read: Vec<_> = stream::iter(known)
+        .map(async |publisher| (last_days(context, &publisher, FIGURE_DAYS).await, publisher))
+        .buffered(CONNECTIONS)
+        .collect()
+        .await;
+    let mut figures = Map::new();
+    for (activity, publisher) in read {
+        match activity {
+            Ok(activity) => {
+                figures.insert(publisher.to_string(), sums(&activity));
+            }
+            Err(error) => log::warn("operator", format_args!("activity of {publisher}: {error}")),
+        }
+    }
+    Ok(Reply::ok(&json!({ "figures": figures })).into())
+}
+
+async fn last_days(
+    context: &RequestContext,
+    publisher: &PublisherId,
+    days: i32,
+) -> Result<Activity, CallError> {
+    let from = UtcDay::of_ms(context.now_ms).minus(days.saturating_sub(1));
+    let to = activity::address(publisher);
+    context.workers.call(&to, ReadActivity { from }, TIMEOUT).await
+}
+
+/// The sums over a publisher's apps. The payout is what was approved less what was taken back.
+fn sums(activity: &Activity) -> Value {
+    let (mut approved, mut pending, mut held, mut dead, mut disabled) = (0_i64, 0_i64, 0_i64, 0_i64, 0_i64);
+    let mut payout = MicroUsd::default();
+    for app in &activity.apps {
+        let counts = &app.counts;
+        approved = approved.saturating_add(counts.approved);
+        pending = pending.saturating_add(counts.pending);
+        held = held.saturating_add(counts.held);
+        dead = dead.saturating_add(app.endpoint.dead);
+        disabled = disabled.saturating_add(i64::from(app.endpoint.state == EndpointState::Disabled));
+        payout.0 = payout
+            .0
+            .saturating_add(counts.approved_micro_usd)
+            .saturating_add(counts.reversed_micro_usd);
+    }
+    json!({
+        "apps": activity.apps.len(),
+        "approved": approved,
+        "pending": pending,
+        "held": held,
+        "payout_usd": payout,
+        "dead_callbacks": dead,
+        "disabled_callbacks": disabled,
+    })
+}

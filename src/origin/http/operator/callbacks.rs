@@ -1,0 +1,74 @@
+//! The standing of all apps' callbacks.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{ask_catalog, read_page};
+use crate::http::{calls::until_found, isolate::RequestContext, refusal::Refusal, site::outboxes::Outboxes};
+use contract::{
+    catalog::{List, Resource},
+    operation::Reply,
+};
+use domain::model::AppId;
+use platform::{CONNECTIONS, http::answer::Answer};
+
+/// Apps on one page of `GET …/callbacks`.
+const MAX_ASKED: u32 = 100;
+/// The timeout of each call. It is short because few run at a time, and if one outbox hangs, all may.
+const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A page of apps, as the catalog answers it.
+#[derive(Deserialize)]
+struct Apps {
+    apps: Vec<App>,
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct App {
+    app_id: AppId,
+    publisher_id: String,
+    /// Read only to see whether there is one.
+    callback: Option<serde::de::IgnoredAny>,
+}
+
+/// `GET …/callbacks`: the health of a page of apps' endpoints, from each app's outbox. Apps without a callback are left
+/// out, so a page may be short, but no page is empty but the last. An outbox that does not answer is `unknown`.
+pub async fn list(context: &RequestContext, query: &str) -> Result<Answer, Refusal> {
+    let (limit, cursor) = read_page(query, MAX_ASKED)?;
+    let mut list = List::of(Resource::App, limit, cursor);
+    until_found(async || {
+        let Apps { apps, cursor } = ask_catalog(context, list.clone()).await?;
+        let with_callback = apps.into_iter().filter(|app| app.callback.is_some());
+        let callbacks: Vec<_> = stream::iter(with_callback)
+            .map(|app| status(context, app))
+            .buffered(CONNECTIONS)
+            .collect()
+            .await;
+        if !callbacks.is_empty() || cursor.is_none() {
+            return Ok(Some(
+                Reply::ok(&json!({ "callbacks": callbacks, "cursor": cursor })).into(),
+            ));
+        }
+        list.cursor = cursor;
+        Ok(None)
+    })
+    .await
+}
+
+async fn status(context: &RequestContext, app: App) -> Map<String, Value> {
+    let outboxes = async {
+        let outboxes = Outboxes::of(context, app.app_id).await.ok()?;
+        outboxes.standing(STATUS_TIMEOUT).await.ok()
+    };
+    let mut status = match outboxes.await.map(serde_json::to_value) {
+        Some(Ok(Value::Object(standing))) => standing,
+        _ => [("state".to_owned(), "unknown".into())].into_iter().collect(),
+    };
+    status.insert("app_id".into(), app.app_id.to_string().into());
+    status.insert("publisher_id".into(), app.publisher_id.into());
+    status
+}

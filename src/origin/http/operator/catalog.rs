@@ -1,0 +1,223 @@
+//! The operator's calls to the catalog.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use worker::{Method, Request, RequestInit, Response};
+
+use super::{MAX_DOCUMENT, TIMEOUT, ask, ask_catalog, lists, parameter, read_reply, segment};
+use crate::http::{isolate::RequestContext, refusal::Refusal, routes::CatalogCall, site::gate::Member};
+use contract::{
+    catalog::{
+        COMMAND_PATH, Get, GetPubKey, IMPORT_CHECK_PATH, IMPORT_PATH, IssuePubKey, IssueToken,
+        ListPubKeyRequests, Put, PutCondition, REFRESH_PATH, Refreshed, RevokeToken, address,
+    },
+    operation::{CallError, ObjectAddress, Reply},
+};
+use domain::model::{
+    api_error::ApiError,
+    document::{FieldError, INVALID_FIELD, tag},
+};
+use platform::{
+    http::{
+        answer::{Answer, JSON},
+        body::{self, header},
+    },
+    object_call::{self, broken},
+    traits::ObjectCall,
+};
+
+/// The timeout of a refresh, which calls 64 counters and writes snapshots of many MB.
+const REFRESH_TIMEOUT: Duration = Duration::from_secs(120);
+/// The timeout of an import, which arrives as fast as its sender sends it. An interrupted import is not applied,
+/// because that starts after its last byte.
+const IMPORT_TIMEOUT: Duration = Duration::from_secs(900);
+
+#[derive(Deserialize)]
+struct Issued {
+    token_id: String,
+}
+
+#[derive(Deserialize)]
+struct Counted {
+    #[serde(alias = "would_import")]
+    imported: u64,
+}
+
+pub async fn call(
+    context: &RequestContext,
+    call: CatalogCall,
+    by: Option<&Member>,
+    segments: &[&str],
+    mut request: Request,
+    query: &str,
+) -> Result<Answer, Refusal> {
+    let catalog = address(COMMAND_PATH);
+    let segment = |at| segment(segments, at);
+    Ok(match call {
+        CatalogCall::List(resource) => lists::list(context, resource, query).await?,
+        CatalogCall::Read(resource) => {
+            let id = segment(0);
+            let reply = context
+                .workers
+                .call(&catalog, Get { resource, id }, TIMEOUT)
+                .await?;
+            tagged(reply)
+        }
+        CatalogCall::Write(resource) => {
+            body::check_media_type(&request, &[JSON], false)?;
+            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            let put = Put {
+                resource,
+                id: segment(0),
+                body,
+                condition: condition(&request)?,
+            };
+            write(context, by.is_some(), put).await?
+        }
+        CatalogCall::IssuePubKey => {
+            let publisher_id = segment(0);
+            ask(context, &catalog, IssuePubKey { publisher_id }).await
+        }
+        CatalogCall::ReadPubKey => {
+            let publisher_id = segment(0);
+            ask(context, &catalog, GetPubKey { publisher_id }).await
+        }
+        CatalogCall::ListPubKeyRequests => ask(context, &catalog, ListPubKeyRequests {}).await,
+        CatalogCall::IssueToken => {
+            let advertiser_id = segment(0);
+            let issue = IssueToken { advertiser_id };
+            let issued = context.workers.call(&catalog, issue, TIMEOUT).await?;
+            let Issued { token_id } = read_reply(&issued)?;
+            Answer::from(issued).audited(token_id)
+        }
+        CatalogCall::RevokeToken => {
+            let revoke = RevokeToken {
+                advertiser_id: segment(0),
+                token_id: segment(1),
+            };
+            ask(context, &catalog, revoke).await
+        }
+        CatalogCall::Import => {
+            body::check_media_type(&request, &["application/x-ndjson"], true)?;
+            let is_dry_run = match parameter(query, "dry_run").as_deref() {
+                None | Some("false") => false,
+                Some("true") => true,
+                Some(_) => return Err(FieldError::new("dry_run", "must be true or false").into()),
+            };
+            let path = if is_dry_run {
+                IMPORT_CHECK_PATH
+            } else {
+                IMPORT_PATH
+            };
+            let reply = import(context, path, &request).await?;
+            let detail = match read_reply(&reply)? {
+                Counted { imported: 1 } => "1 line".to_owned(),
+                Counted { imported } => format!("{imported} lines"),
+            };
+            Answer::from(reply).audited(detail).dry_run(is_dry_run)
+        }
+        CatalogCall::Refresh => refresh(context).await?,
+    })
+}
+
+/// What a PUT replaces, if its sender says so.
+fn condition(request: &Request) -> Result<Option<PutCondition>, ApiError> {
+    let problem = |text| Err(INVALID_FIELD.with_message(text));
+    match (header(request, "If-Match"), header(request, "If-None-Match")) {
+        (None, None) => Ok(None),
+        (None, Some(all)) if all == "*" => Ok(Some(PutCondition::New)),
+        (Some(tag), None) => {
+            // A proxy that compresses an answer marks its tag as weak.
+            let tag = tag.strip_prefix("W/").unwrap_or(&tag);
+            Ok(Some(PutCondition::Read(tag.trim_matches('"').to_owned())))
+        }
+        (None, Some(_)) => problem("If-None-Match: must be *"),
+        (Some(_), Some(_)) => problem("If-Match: must not come with If-None-Match"),
+    }
+}
+
+/// `is_audited` notes for the audit which members of the document were changed.
+async fn write(context: &RequestContext, is_audited: bool, put: Put) -> Result<Answer, Refusal> {
+    let catalog = address(COMMAND_PATH);
+    let before: Option<Map<String, Value>> = if is_audited {
+        let (resource, id) = (put.resource, put.id.clone());
+        match ask_catalog(context, Get { resource, id }).await {
+            Err(refusal) if refusal.status() == 404 => None,
+            before => Some(before?),
+        }
+    } else {
+        None
+    };
+    let reply = context.workers.call(&catalog, put, TIMEOUT).await?;
+    let answer = tagged(reply.clone());
+    if !is_audited {
+        return Ok(answer);
+    }
+    let detail = match before {
+        None => "created".to_owned(),
+        Some(before) => changed_members(&before, &read_reply(&reply)?),
+    };
+    Ok(answer.audited(detail))
+}
+
+/// The names of the members that differ, without those that Signpost adds.
+fn changed_members(before: &Map<String, Value>, after: &Map<String, Value>) -> String {
+    let names: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let changed = names.into_iter().filter(|name| {
+        before.get(*name) != after.get(*name) && !matches!(name.as_str(), "terms_revision" | "updated_at")
+    });
+    changed.map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// A resource with its tag, for a PUT that replaces no other.
+fn tagged(reply: Reply) -> Answer {
+    let tag = format!("\"{}\"", tag(&reply.body));
+    Answer::from(reply).header("ETag", tag)
+}
+
+/// Streams an import's body to the catalog, because it may exceed an isolate's memory.
+async fn import(context: &RequestContext, path: &str, request: &Request) -> Result<Reply, CallError> {
+    let mut init = RequestInit::new();
+    init.with_method(Method::Post);
+    if let Some(body) = request.inner().body() {
+        init.with_body(Some(body.into()));
+    }
+    send(context, &address(path), &init, IMPORT_TIMEOUT).await
+}
+
+/// Rebuilds and publishes both snapshots. It is answered once both are in KV. After a large import the catalog takes
+/// several invocations for it.
+async fn refresh(context: &RequestContext) -> Result<Answer, CallError> {
+    let mut init = RequestInit::new();
+    init.with_method(Method::Post);
+    let Refreshed {
+        tracking, listing, ..
+    } = loop {
+        let reply = send(context, &address(REFRESH_PATH), &init, REFRESH_TIMEOUT).await?;
+        let refreshed: Refreshed = serde_json::from_str(&reply.body).map_err(broken)?;
+        if !refreshed.is_partial {
+            break refreshed;
+        }
+    };
+    let body = json!({ "tracking_version": tracking, "listing_version": listing });
+    Ok(Answer::json(200, body.to_string()))
+}
+
+async fn send(
+    context: &RequestContext,
+    to: &ObjectAddress,
+    init: &RequestInit,
+    timeout: Duration,
+) -> Result<Reply, CallError> {
+    let request = Request::new_with_init(&object_call::url(to), init).map_err(broken)?;
+    let mut response: Response = object_call::send(&context.workers.env, to, request, timeout).await?;
+    let body = response.text().await.map_err(broken)?;
+    let status = response.status_code();
+    if status < 400 {
+        Ok(Reply { status, body })
+    } else {
+        Err(CallError::from_answer(status, body, None))
+    }
+}

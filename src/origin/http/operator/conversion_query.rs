@@ -1,0 +1,91 @@
+//! The conditions of lists of conversions: of a query, or of a body where they name a user.
+
+use serde::Deserialize;
+
+use crate::{
+    http::{
+        calls::{DEFAULT_PAGE, parameter, read_page, read_place},
+        site::merge,
+    },
+    objects::outbox::log::Filter,
+};
+use contract::{catalog::MAX_PAGE, outbox::List};
+use domain::model::{
+    api_error::ApiError,
+    document::{Document, FieldError},
+};
+
+/// The conditions of a list that name a user, which no address may. They are those of the query besides.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FindBody {
+    #[serde(default)]
+    status: Option<String>,
+    #[serde(default)]
+    state: Option<String>,
+    #[serde(default)]
+    reason: Option<String>,
+    user_id: String,
+    #[serde(default)]
+    limit: Option<u32>,
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+impl Document for FindBody {
+    fn check(&self) -> Result<(), FieldError> {
+        match self.limit {
+            Some(limit) if !(1..=MAX_PAGE).contains(&limit) => Err(FieldError::new(
+                "limit",
+                format!("must be an integer from 1 to {MAX_PAGE}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The conditions of a body, which name a user.
+pub fn of_body(body: &str) -> Result<List, ApiError> {
+    let body = FindBody::from_json(body)?;
+    let filter = (body.status, body.state, body.reason);
+    Ok(List {
+        user_id: Some(body.user_id),
+        ..list_of(filter, body.limit.unwrap_or(DEFAULT_PAGE), body.cursor)?
+    })
+}
+
+/// The conditions and the place of a query.
+pub fn of_query(query: &str) -> Result<List, ApiError> {
+    // It would stand in logs, and a caller who was not told would take everybody's conversions for one user's.
+    if parameter(query, "user_id").is_some() {
+        return Err(FieldError::new(
+            "user_id",
+            "no address may name a user: send it in the body of a POST",
+        )
+        .into());
+    }
+    let (limit, cursor) = read_page(query, MAX_PAGE)?;
+    let filter = |name| parameter(query, name);
+    list_of(
+        (filter("status"), filter("state"), filter("reason")),
+        limit,
+        cursor,
+    )
+}
+
+fn list_of(
+    (status, state, reason): (Option<String>, Option<String>, Option<String>),
+    limit: u32,
+    cursor: Option<String>,
+) -> Result<List, ApiError> {
+    Filter::parse(status.as_deref(), state.as_deref())?;
+    Ok(List {
+        status,
+        state,
+        reason,
+        user_id: None,
+        limit,
+        max_text: merge::MAX_TEXT,
+        before: read_place(cursor)?,
+    })
+}

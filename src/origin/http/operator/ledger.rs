@@ -1,0 +1,171 @@
+//! The operator's calls to a publisher's ledger: report keys and facts.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use worker::{Headers, Method, Request, RequestInit, Response};
+
+use super::{MAX_DOCUMENT, TIMEOUT, ask, read_page, read_reply, segment, unknown_publisher};
+use crate::http::{isolate::RequestContext, refusal::Refusal, routes::LedgerCall, site::gate::Member};
+use contract::{
+    catalog::MAX_PAGE,
+    ledger::{
+        self, CreateKey, FACTS, KeyCreator, ListDays, ListKeys, OPERATOR, RevokeKey, Target, Upload, address,
+    },
+    operation::{CallError, Reply},
+};
+use domain::{
+    model::{
+        PublisherId,
+        api_error::{ApiError, common},
+        document::FieldError,
+    },
+    reporting::facts::{self, Format},
+};
+use platform::{
+    http::{
+        answer::{Answer, JSON},
+        body::{self, header},
+    },
+    object_call::{self, broken},
+    traits::ObjectCall,
+};
+
+/// The timeout of an upload: 64 MiB at 0.6 Mbit/s.
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(900);
+/// The media types of facts.
+const CSV: &str = "text/csv";
+const NDJSON: &str = "application/x-ndjson";
+
+const MISSING_IDEMPOTENCY_KEY: ApiError = ApiError::new(
+    400,
+    "missing_field",
+    "Idempotency-Key: a header of 1 to 255 printable characters is required, so that a batch sent twice counts once",
+);
+
+#[derive(Default, Deserialize)]
+struct Labelled {
+    label: String,
+}
+
+#[derive(Deserialize)]
+struct NewKey {
+    key_id: String,
+}
+
+#[derive(Deserialize)]
+struct Loaded {
+    rows: u64,
+}
+
+pub async fn call(
+    context: &RequestContext,
+    call: LedgerCall,
+    by: Option<&Member>,
+    segments: &[&str],
+    mut request: Request,
+    query: &str,
+) -> Result<Answer, Refusal> {
+    let segment = |at| segment(segments, at);
+    let publisher = PublisherId::parse(&segment(0)).ok_or_else(unknown_publisher)?;
+    let ledger = address(&publisher, OPERATOR);
+    Ok(match call {
+        LedgerCall::CreateReportKey => {
+            body::check_media_type(&request, &[JSON], false)?;
+            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            let by = by.map(|member| KeyCreator {
+                member: member.session.member,
+                name: member.session.name.clone(),
+            });
+            let Labelled { label } = serde_json::from_str(&body).unwrap_or_default();
+            let created = context
+                .workers
+                .call(&ledger, CreateKey { body, by }, TIMEOUT)
+                .await?;
+            let NewKey { key_id } = read_reply(&created)?;
+            Answer::from(created).audited(format!("{label}, {key_id}"))
+        }
+        LedgerCall::ListReportKeys => ask(context, &ledger, ListKeys {}).await,
+        LedgerCall::RevokeReportKey => {
+            let key_id = segment(1);
+            ask(context, &ledger, RevokeKey { key_id }).await
+        }
+        LedgerCall::ListFacts => {
+            let (limit, before) = read_page(query, MAX_PAGE)?;
+            ask(context, &ledger, ListDays { limit, before }).await
+        }
+        LedgerCall::ReplaceFacts => {
+            let day = facts::day(&segment(1)).map_err(|problem| FieldError::new("date", problem))?;
+            upload(context, by, &publisher, &request, Target::Day(day)).await?
+        }
+        LedgerCall::AddFacts => {
+            let key = header(&request, "Idempotency-Key")
+                .filter(|key| {
+                    (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
+                })
+                .ok_or(MISSING_IDEMPOTENCY_KEY)?;
+            upload(context, by, &publisher, &request, Target::Batch(key)).await?
+        }
+    })
+}
+
+/// Streams an upload to the ledger.
+async fn upload(
+    context: &RequestContext,
+    by: Option<&Member>,
+    publisher: &PublisherId,
+    request: &Request,
+    target: Target,
+) -> Result<Answer, Refusal> {
+    body::check_media_type(request, &[CSV, NDJSON], true)?;
+    let format = if body::check_media_type(request, &[CSV], true).is_ok() {
+        Format::Csv
+    } else {
+        Format::Ndjson
+    };
+    let encoding = header(request, "Content-Encoding").unwrap_or_default();
+    let gzip = match encoding.to_ascii_lowercase().as_str() {
+        "" | "identity" => false,
+        "gzip" => true,
+        _ => {
+            return Err(common::UNSUPPORTED_MEDIA_TYPE
+                .with_message("the Content-Encoding must be gzip, or none")
+                .into());
+        }
+    };
+    let by = by.map(|member| member.session.name.clone());
+    let upload = Upload {
+        target,
+        format,
+        gzip,
+        by,
+    };
+    let mut response = send(context, publisher, request, &upload).await?;
+    let status = response.status_code();
+    if status >= 400 {
+        return Ok(Answer::pass(response).await);
+    }
+    let body = response.text().await.map_err(broken)?;
+    let reply = Reply { status, body };
+    let Loaded { rows } = read_reply(&reply)?;
+    Ok(Answer::from(reply).audited(format!("{rows} rows")))
+}
+
+async fn send(
+    context: &RequestContext,
+    publisher: &PublisherId,
+    request: &Request,
+    upload: &Upload,
+) -> Result<Response, CallError> {
+    let headers = Headers::new();
+    let description = serde_json::to_string(upload).map_err(broken)?;
+    headers.set(Upload::HEADER, &description).map_err(broken)?;
+    let mut init = RequestInit::new();
+    init.with_method(Method::Post).with_headers(headers);
+    if let Some(body) = request.inner().body() {
+        init.with_body(Some(body.into()));
+    }
+    let to = ledger::address(publisher, FACTS);
+    let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
+    object_call::send(&context.workers.env, &to, request, UPLOAD_TIMEOUT).await
+}

@@ -1,0 +1,110 @@
+//! Lists of publishers, apps, advertisers and offers, also of those alone that fulfil conditions.
+
+use serde_json::Value;
+
+use super::{TIMEOUT, ask, parameter, read_page, read_reply};
+use crate::http::{calls::until_found, isolate::RequestContext, refusal::Refusal};
+use contract::{
+    catalog::{COMMAND_PATH, List, ListFilter, MAX_PAGE, Resource, address},
+    operation::Reply,
+};
+use domain::model::{
+    ID_RULE, OfferState, OfferType,
+    api_error::ApiError,
+    document::{FieldError, INVALID_FIELD},
+};
+use platform::{http::answer::Answer, runtime::now_ms, traits::ObjectCall};
+
+/// How long a page is filled that has something already, in milliseconds.
+const FILL_MS: i64 = 1_000;
+/// The bytes after which a page is not filled any more.
+const FULL_BYTES: usize = 1 << 20;
+/// The longest text that is looked for, in characters.
+const MAX_TEXT: usize = 200;
+
+/// `GET …/publishers`, `…/apps`, `…/advertisers` and `…/offers`.
+pub async fn list(context: &RequestContext, resource: Resource, query: &str) -> Result<Answer, Refusal> {
+    let (limit, cursor) = read_page(query, MAX_PAGE)?;
+    let list = List {
+        resource,
+        limit,
+        cursor,
+        owner: owner(resource, query)?,
+        filter: filter(resource, query)?,
+    };
+    if list.filter.is_empty() {
+        return Ok(ask(context, &address(COMMAND_PATH), list).await);
+    }
+    search(context, list).await
+}
+
+/// Asks the catalog page by page until there is something, and then for a while until the page is full.
+async fn search(context: &RequestContext, mut list: List) -> Result<Answer, Refusal> {
+    let limit = list.limit as usize;
+    let started_ms = now_ms();
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    until_found(async || {
+        let reply = context
+            .workers
+            .call(&address(COMMAND_PATH), list.clone(), TIMEOUT)
+            .await?;
+        let mut page: Value = read_reply(&reply)?;
+        bytes += reply.body.len();
+        list.cursor = page.get("cursor").and_then(Value::as_str).map(str::to_owned);
+        if let Some(items) = page.get_mut(list.resource.plural()).and_then(Value::as_array_mut) {
+            found.append(items);
+        }
+        let has_all = list.cursor.is_none() || found.len() >= limit || bytes >= FULL_BYTES;
+        let took_ms = now_ms() - started_ms;
+        if has_all || (!found.is_empty() && took_ms >= FILL_MS) {
+            let body = serde_json::json!({ list.resource.plural(): found, "cursor": list.cursor });
+            return Ok(Some(Reply::ok(&body).into()));
+        }
+        list.limit = u32::try_from(limit - found.len()).unwrap_or(1);
+        Ok(None)
+    })
+    .await
+}
+
+/// The publisher whose apps, or the advertiser whose offers, are the only ones to list; none: all.
+fn owner(resource: Resource, query: &str) -> Result<Option<String>, FieldError> {
+    let (owner, name) = match resource {
+        Resource::App => (Resource::Publisher, "publisher_id"),
+        Resource::Offer => (Resource::Advertiser, "advertiser_id"),
+        Resource::Publisher | Resource::Advertiser => return Ok(None),
+    };
+    let id = parameter(query, name);
+    if id.as_deref().is_some_and(|id| !owner.is_id(id)) {
+        return Err(FieldError::new(name, ID_RULE));
+    }
+    Ok(id)
+}
+
+fn filter(resource: Resource, query: &str) -> Result<ListFilter, ApiError> {
+    let text = parameter(query, "q");
+    let length = text.as_deref().map_or(1, |text| text.chars().count());
+    if !(1..=MAX_TEXT).contains(&length) {
+        return Err(INVALID_FIELD.with_message(format!("q: must have 1 to {MAX_TEXT} characters")));
+    }
+    let mut filter = ListFilter {
+        text,
+        ..ListFilter::default()
+    };
+    match resource {
+        Resource::Publisher => filter.approved = choice(query, "approved", |text| text.parse().ok())?,
+        Resource::Offer => {
+            filter.off_type = choice(query, "off_type", OfferType::parse)?;
+            filter.offer_state = choice(query, "state", OfferState::parse)?;
+        }
+        Resource::App | Resource::Advertiser => {}
+    }
+    Ok(filter)
+}
+
+/// A parameter with one of a few values.
+fn choice<T>(query: &str, name: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
+    let value = |text: String| {
+        parse(&text).ok_or_else(|| INVALID_FIELD.with_message(format!("{name}: is none of its values")))
+    };
+    parameter(query, name).map(value).transpose()
+}

@@ -1,0 +1,91 @@
+//! What the console asks about offers: their terms, figures and caps, and a preview of a draft.
+
+use serde::Deserialize;
+use worker::Request;
+
+use super::{MAX_DOCUMENT, TIMEOUT, ask, segment};
+use crate::http::{isolate::RequestContext, refusal::Refusal, routes::OfferCall};
+use contract::{
+    catalog::{
+        COMMAND_PATH, CheckOffer, ListNearCaps, ListTerms, ReadOfferFigures, UNKNOWN_RESOURCE, address,
+    },
+    operation::Reply,
+};
+use domain::{
+    catalog::Offer,
+    model::{
+        OfferId,
+        api_error::common,
+        document::{Document, FieldError},
+    },
+    offers::preview::preview,
+};
+use platform::{
+    http::{
+        answer::{Answer, JSON},
+        body,
+    },
+    log,
+    traits::ObjectCall,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FiguresBody {
+    offer_ids: Vec<OfferId>,
+}
+
+impl Document for FiguresBody {
+    /// The catalog checks their number.
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+pub async fn call(
+    context: &RequestContext,
+    call: OfferCall,
+    segments: &[&str],
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let catalog = address(COMMAND_PATH);
+    let offer_id = || OfferId::parse(&segment(segments, 0)).ok_or(UNKNOWN_RESOURCE);
+    Ok(match call {
+        OfferCall::ListTerms => {
+            let offer_id = offer_id()?;
+            ask(context, &catalog, ListTerms { offer_id }).await
+        }
+        OfferCall::ListNearCaps => ask(context, &catalog, ListNearCaps {}).await,
+        OfferCall::ReadFigures => {
+            body::check_media_type(&request, &[JSON], false)?;
+            let FiguresBody { offer_ids } =
+                Document::from_json(&body::read_text(&mut request, MAX_DOCUMENT).await?)?;
+            ask(context, &catalog, ReadOfferFigures { offer_ids }).await
+        }
+        OfferCall::Preview => {
+            body::check_media_type(&request, &[JSON], false)?;
+            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            let offer_id = offer_id()?;
+            show_preview(context, &offer_id, body).await?
+        }
+    })
+}
+
+/// `POST offers/{offer_id}/preview`. A document that a PUT would refuse is refused alike.
+async fn show_preview(context: &RequestContext, offer_id: &OfferId, body: String) -> Result<Answer, Refusal> {
+    let offer = Offer::from_json(&body)?;
+    let check = CheckOffer {
+        offer_id: offer_id.clone(),
+        body,
+    };
+    context
+        .workers
+        .call(&address(COMMAND_PATH), check, TIMEOUT)
+        .await?;
+    let tracking_url = context.workers.setting("TRACKING_URL").unwrap_or_default();
+    let shown = preview(offer_id, &offer, &tracking_url, context.now_ms).ok_or_else(|| {
+        log::error("operator", format_args!("offer {offer_id} has no preview"));
+        common::INTERNAL_ERROR
+    })?;
+    Ok(Reply::ok(&shown).into())
+}

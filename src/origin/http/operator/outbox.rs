@@ -1,0 +1,166 @@
+//! The operator's calls to an app's outboxes: the log of conversions, and the app's callback.
+
+use std::collections::BTreeMap;
+
+use percent_encoding::percent_decode_str;
+use serde::{Deserialize, Serialize};
+use serde_json::{
+    json,
+    value::{RawValue, to_raw_value},
+};
+use worker::Request;
+
+use super::{MAX_DOCUMENT, TIMEOUT, audit_words, conversion_query, read_reply, segment};
+use crate::http::site::outboxes::{Outboxes, SETTLE_TIMEOUT};
+use crate::{
+    http::{isolate::RequestContext, refusal::Refusal, routes::OutboxCall},
+    objects::outbox::{
+        callbacks::replay::check_selection,
+        conversions::settlement::{ManyOrder, Order, Place},
+    },
+};
+use contract::{
+    catalog::AppSettings,
+    operation::Reply,
+    outbox::{Get, Replay, Settled, Test},
+};
+use domain::model::{
+    AppId,
+    api_error::{ApiError, common},
+    document::{Document, FieldError},
+    time::SECOND_MS,
+};
+use platform::{
+    http::{
+        answer::{Answer, JSON},
+        body,
+    },
+    log,
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EraseBody {
+    user_id: String,
+}
+
+impl Document for EraseBody {
+    fn check(&self) -> Result<(), FieldError> {
+        if self.user_id.is_empty() {
+            return Err(FieldError::new("user_id", "must not be empty"));
+        }
+        Ok(())
+    }
+}
+
+pub async fn call(
+    context: &RequestContext,
+    call: OutboxCall,
+    segments: &[&str],
+    mut request: Request,
+    query: &str,
+) -> Result<Answer, Refusal> {
+    let segment = |at| segment(segments, at);
+    let app =
+        AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.with_message("there is no such app"))?;
+    let outboxes = Outboxes::of(context, app).await?;
+    match call {
+        OutboxCall::ListConversions => answer(&outboxes.list(&conversion_query::of_query(query)?).await?),
+        OutboxCall::FindConversions => {
+            let list = conversion_query::of_body(&read_body(&mut request).await?)?;
+            answer(&outboxes.list(&list).await?)
+        }
+        OutboxCall::ReadConversion => {
+            let transaction_id = segment(1);
+            let get = Get {
+                transaction_id: transaction_id.clone(),
+            };
+            outboxes.of_transaction(&transaction_id, get).await
+        }
+        OutboxCall::ReadStory => {
+            let story = outboxes.read_story(&segment(1)).await?;
+            // The story's members are passed on as they are.
+            let mut story: BTreeMap<String, Box<RawValue>> = read_reply(&story)?;
+            let publisher = to_raw_value(&outboxes.settings.publisher_id).map_err(internal)?;
+            story.insert("publisher_id".into(), publisher);
+            answer(&story)
+        }
+        OutboxCall::ReplayConversion => {
+            let transaction_id = segment(1);
+            let replay = Replay {
+                transaction_id: transaction_id.clone(),
+            };
+            outboxes.of_transaction(&transaction_id, replay).await
+        }
+        OutboxCall::ReplayConversions => {
+            let body = read_body(&mut request).await?;
+            check_selection(&body)?;
+            let replayed = outboxes.replay_many(&body).await?;
+            Ok(answer(&json!({ "replayed": replayed }))?.audited(format!("{replayed} sent again")))
+        }
+        OutboxCall::Settle(action) => {
+            let order = Order::from_json(&read_body(&mut request).await?)?;
+            let settle = order.into_settle(segment(1), action);
+            let detail = audit_words::of_order(&settle.reason, &settle.despite);
+            let keeper = outboxes.keeper(&settle.transaction_id)?;
+            let settled = outboxes.call(keeper, settle, SETTLE_TIMEOUT).await?;
+            Ok(answer(&settled)?.audited(detail))
+        }
+        OutboxCall::SettleMany(action) => {
+            let order = ManyOrder::from_json(&read_body(&mut request).await?)?;
+            order.check_action(action)?;
+            // Conversion times are whole seconds, so "until now" includes the current second.
+            let until = context.now_ms.div_euclid(SECOND_MS).saturating_add(1);
+            let from = order.place();
+            let first = order.into_first_step(action, until);
+            let (all, next) = outboxes.settle_many(&first, from).await?;
+            let Settled {
+                count,
+                settled,
+                refused,
+                ..
+            } = &all;
+            let (until, next) = (first.filter.until, next.map(Place::to_text));
+            if first.dry_run {
+                let body = json!({ "count": count, "until": until, "next": next });
+                return Ok(answer(&body)?.dry_run(true));
+            }
+            let body = json!({ "count": count, "settled": settled, "refused": refused, "until": until, "next": next });
+            Ok(answer(&body)?.audited(audit_words::of_many(&first, *count, *settled)))
+        }
+        OutboxCall::ReadCallback => answer(&outboxes.standing(TIMEOUT).await?),
+        OutboxCall::EnableCallback => answer(&outboxes.enable().await?),
+        OutboxCall::TestCallback => {
+            let AppSettings {
+                currency, callback, ..
+            } = outboxes.settings.clone();
+            let test = Test { currency, callback };
+            Ok(outboxes.call(0, test, TIMEOUT).await?.into())
+        }
+        // User ids may contain an @, which a client may percent-encode.
+        OutboxCall::EraseUserInPath => {
+            let user_id = percent_decode_str(&segment(1)).decode_utf8_lossy().into_owned();
+            outboxes.erase(user_id).await
+        }
+        OutboxCall::EraseUser => {
+            let EraseBody { user_id } = Document::from_json(&read_body(&mut request).await?)?;
+            outboxes.erase(user_id).await
+        }
+    }
+}
+
+async fn read_body(request: &mut Request) -> Result<String, ApiError> {
+    body::check_media_type(request, &[JSON], false)?;
+    body::read_text(request, MAX_DOCUMENT).await
+}
+
+/// The answer with a body.
+pub(super) fn answer(body: &impl Serialize) -> Result<Answer, Refusal> {
+    let body = serde_json::to_string(body).map_err(internal)?;
+    Ok(Reply { status: 200, body }.into())
+}
+
+fn internal(error: serde_json::Error) -> ApiError {
+    log::error("operator", error);
+    common::INTERNAL_ERROR
+}

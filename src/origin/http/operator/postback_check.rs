@@ -1,0 +1,319 @@
+//! The check of a postback: what it would be answered, without taking it.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use worker::Request;
+
+use super::{TIMEOUT, ask_catalog};
+use crate::http::{isolate::RequestContext, refusal::Refusal};
+use contract::{
+    catalog::{AppSettings, Get, GetAppSettings, GetOfferTerms, KnownOffer, Resource},
+    clicks,
+    operation::{Bytes, CallError, Reply, code_in},
+    outbox::{CheckPostback, Conversion, Current, NumberedTerms, Shard},
+};
+use domain::{
+    conversions::{
+        parameters::{INVALID_CLICK_ID, Postback},
+        received::{Pasted, shown_parameters},
+        reward::check_life,
+        state::{CONVERSION_WINDOW_CLOSED, Reason},
+        table::Event,
+        terms::TermsInForce,
+        token::{INVALID_TOKEN, Serial, Token},
+        verdict::{self, Verdict},
+    },
+    model::{
+        OfferId,
+        api_error::{ApiError, common},
+        document::{Document, FieldError},
+        time::SECOND_MS,
+    },
+    tracking::{
+        click::Click,
+        click_id::{self, OpenError, Opened},
+        keys::KeyRing,
+    },
+};
+use platform::{
+    http::{
+        answer::{Answer, JSON},
+        body,
+        router::Interface,
+    },
+    traits::ObjectCall,
+};
+
+const NO_CLICK_KEYS: ApiError = ApiError::new(
+    409,
+    "no_click_keys",
+    "this deployment's origin opens no click ids: CLICK_KEYS is not set there",
+);
+
+/// The path of postbacks, at the edge.
+const PATH: &str = "/v2/tracking/conversion";
+/// The longest URL that is checked, in bytes, as in a request to Cloudflare.
+const MAX_URL: usize = 16 << 10;
+const MAX_BODY: usize = 64 << 10;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckBody {
+    url: String,
+}
+
+impl Document for CheckBody {
+    fn check(&self) -> Result<(), FieldError> {
+        if self.url.len() <= MAX_URL {
+            Ok(())
+        } else {
+            Err(FieldError::new(
+                "url",
+                format!("must have at most {MAX_URL} bytes"),
+            ))
+        }
+    }
+}
+
+/// The answer that a postback would get.
+struct Outcome {
+    http_status: u16,
+    code: String,
+    /// The error of a refusal, as the sender would read it.
+    error: Option<String>,
+    transaction_id: Option<String>,
+    /// Why it would be held.
+    reason: Option<Reason>,
+}
+
+impl From<ApiError> for Outcome {
+    fn from(refusal: ApiError) -> Self {
+        Self {
+            http_status: refusal.status,
+            code: refusal.code.to_owned(),
+            error: Some(refusal.message.into_owned()),
+            transaction_id: None,
+            reason: None,
+        }
+    }
+}
+
+/// Why a check has no answer of the outbox.
+enum CheckError {
+    /// The postback would be refused.
+    Refused(Outcome),
+    /// The check itself cannot be made now.
+    Failed(Refusal),
+}
+
+impl From<ApiError> for CheckError {
+    fn from(refusal: ApiError) -> Self {
+        Self::Refused(refusal.into())
+    }
+}
+
+impl From<CallError> for CheckError {
+    /// An object's refusal is that of the postback. Without an answer there is no check.
+    fn from(error: CallError) -> Self {
+        let CallError::Refused { status, body, .. } = &error else {
+            return Self::Failed(error.into());
+        };
+        let Some(code) = code_in(body) else {
+            return Self::Failed(error.into());
+        };
+        let message: Option<Value> = serde_json::from_str(body).ok();
+        let message = message.as_ref().and_then(|body| body["error"].as_str());
+        Self::Refused(Outcome {
+            http_status: *status,
+            code,
+            error: message.map(str::to_owned),
+            transaction_id: None,
+            reason: None,
+        })
+    }
+}
+
+/// `POST postback_check`: what the edge and the outbox would make of a postback by `GET`. Nothing is stored or sent.
+pub async fn check(context: &RequestContext, mut request: Request) -> Result<Answer, Refusal> {
+    let keys = context.isolate.config.click_keys.as_ref().ok_or(NO_CLICK_KEYS)?;
+    body::check_media_type(&request, &[JSON], false)?;
+    let CheckBody { url } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let pasted = Pasted::parse(&url);
+    let mut click = None;
+    let outcome = match judge(context, keys, &pasted, &mut click).await {
+        Ok(outcome) | Err(CheckError::Refused(outcome)) => outcome,
+        Err(CheckError::Failed(refusal)) => return Err(refusal),
+    };
+    let Verdict { verdict, remedy } = match outcome.reason {
+        Some(reason) => verdict::of_held(reason),
+        None => verdict::of_code(&outcome.code),
+    };
+    let body = json!({
+        "http_status": outcome.http_status,
+        "code": outcome.code,
+        "error": outcome.error,
+        "reason": outcome.reason,
+        "transaction_id": outcome.transaction_id,
+        "verdict": verdict,
+        "remedy": remedy,
+        "click": click,
+        "parameters": shown_parameters(pasted.query, None),
+    });
+    Ok(Reply::ok(&body).into())
+}
+
+/// Judges a postback in the order of the edge (`src/edge/conversion.rs`) and of the outbox. Leaves the click that it is of.
+async fn judge(
+    context: &RequestContext,
+    keys: &KeyRing,
+    pasted: &Pasted<'_>,
+    shown: &mut Option<Value>,
+) -> Result<Outcome, CheckError> {
+    let config = &context.isolate.config;
+    if let Some((host, path)) = pasted.address
+        && (path != PATH || !config.hosts.serves(host, Interface::Tracking))
+    {
+        return Err(common::NOT_FOUND.into());
+    }
+    let postback = Postback::parse(pasted.query, None)?;
+    let opened = click_id::open(keys, &postback.click_id).map_err(OpenError::refusal)?;
+    *shown = Some(json!({ "app_id": opened.app() }));
+    if let Opened::Whole { click, .. } = &opened {
+        *shown = Some(shown_click(click));
+    }
+    let token = Token::verify(&config.token_keys, &postback.token).ok_or(INVALID_TOKEN)?;
+    check_serial(context, &token).await?;
+    let (click, nonce) = match opened {
+        Opened::Whole { click, nonce } => (click, nonce),
+        Opened::Short { app, shard, nonce } => {
+            let get = clicks::Get {
+                nonce: Bytes(nonce.to_vec()),
+            };
+            let found = context
+                .workers
+                .call(&clicks::address(&nonce), get, TIMEOUT)
+                .await?;
+            let record = found.record.ok_or(CONVERSION_WINDOW_CLOSED)?;
+            let click =
+                click_id::open_record(keys, &record.0, app, shard, nonce).map_err(OpenError::refusal)?;
+            *shown = Some(shown_click(&click));
+            (click, nonce)
+        }
+    };
+    // The terms of an older click may be gone.
+    check_life(click.clicked_at_ms, context.now_ms)?;
+    let app_id = click.app;
+    let app: AppSettings = known(ask_catalog(context, GetAppSettings { app_id }).await)?;
+    let offer = OfferId::parse(&click.offer).ok_or(INVALID_CLICK_ID)?;
+    let sealed = terms(context, &offer, click.offer_terms).await?;
+    let TermsInForce { revision, .. } = sealed.current.terms;
+    let paying = sealed
+        .current
+        .terms
+        .paying(click.offer_terms, click.clicked_at_ms);
+    let now = if revision == click.offer_terms {
+        None
+    } else {
+        let terms = terms(context, &offer, revision).await?.terms;
+        Some(NumberedTerms { revision, terms })
+    };
+    let (paying, current) = match now {
+        Some(now) if paying == revision => (now, None),
+        now => {
+            let sealed_terms = NumberedTerms {
+                revision: click.offer_terms,
+                terms: sealed.terms,
+            };
+            (sealed_terms, now)
+        }
+    };
+    let shard = Shard {
+        app: app_id,
+        number: click.shard,
+    };
+    let check = CheckPostback {
+        conversion: Conversion {
+            nonce: Bytes(nonce.to_vec()),
+            click,
+            advertiser: Some(token.advertiser),
+            goal: postback.goal.map(Into::into),
+            txn: postback.txn.map(Into::into),
+            event: Event::Postback(postback.status),
+            reason: None,
+            despite: Vec::new(),
+            current: Current {
+                offer: Some(sealed.current),
+                app: None,
+                is_recent: true,
+            },
+        },
+        paying,
+        current,
+        currency: app.currency,
+        outbox_shards: app.outbox_shards,
+    };
+    let checked = context
+        .workers
+        .call(&shard.address(), Box::new(check), TIMEOUT)
+        .await?;
+    Ok(Outcome {
+        http_status: 200,
+        code: verdict::taken_code(checked.answer.status, checked.answer.duplicate).to_owned(),
+        error: None,
+        transaction_id: Some(checked.answer.transaction_id),
+        reason: checked.reason,
+    })
+}
+
+/// Whether a token is one of its advertiser's by the catalog, which the edges follow within two minutes.
+async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), CheckError> {
+    #[derive(Deserialize)]
+    struct Issued {
+        token_id: String,
+    }
+    #[derive(Deserialize)]
+    struct Advertiser {
+        tokens: Vec<Issued>,
+    }
+    let get = Get {
+        resource: Resource::Advertiser,
+        id: token.advertiser.as_str().to_owned(),
+    };
+    let advertiser: Advertiser = match ask_catalog(context, get).await {
+        Err(refused) if refused.status() == 404 => return Err(INVALID_TOKEN.into()),
+        asked => asked.map_err(CheckError::Failed)?,
+    };
+    let mut valid = advertiser.tokens.iter();
+    let is_valid = valid.any(|issued| Serial::parse(&issued.token_id) == Some(token.serial));
+    is_valid.then_some(()).ok_or_else(|| INVALID_TOKEN.into())
+}
+
+async fn terms(context: &RequestContext, offer: &OfferId, revision: i64) -> Result<KnownOffer, CheckError> {
+    let question = GetOfferTerms {
+        offer_id: offer.clone(),
+        revision,
+    };
+    known(ask_catalog(context, question).await)
+}
+
+/// What the catalog knows of an app or an offer; a click of one that there is not has an invalid id.
+fn known<T>(asked: Result<T, Refusal>) -> Result<T, CheckError> {
+    match asked {
+        Err(refused) if refused.status() == 404 => Err(INVALID_CLICK_ID
+            .with_message("click_id is of an app or an offer that there is not")
+            .into()),
+        asked => asked.map_err(CheckError::Failed),
+    }
+}
+
+fn shown_click(click: &Click<'_>) -> Value {
+    json!({
+        "app_id": click.app,
+        "offer_id": click.offer,
+        "goal_id": click.goal,
+        "user_id": click.user_id,
+        "clicked_at": click.clicked_at_ms.div_euclid(SECOND_MS),
+        "country": click.country,
+        "placement": click.placement,
+    })
+}

@@ -1,0 +1,98 @@
+//! The newest postbacks of an advertiser, with their verdicts.
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::{TIMEOUT, parameter, read_page, read_place, require, segment};
+use crate::{
+    http::{isolate::RequestContext, refusal::Refusal},
+    objects::postbacks::MAX_PAGE,
+};
+use contract::{
+    catalog::Resource,
+    operation::Reply,
+    postbacks::{ListPostbacks, PostbackPage, ReceivedPostback, address},
+};
+use domain::{
+    conversions::{
+        received::ShownParameter,
+        verdict::{self, Verdict},
+    },
+    model::{AdvertiserId, AppId, api_error::common, document::FieldError, time::SECOND_MS},
+};
+use platform::{http::answer::Answer, traits::ObjectCall};
+
+#[derive(Serialize)]
+struct ListedPostback {
+    at: i64,
+    method: String,
+    parameters: Vec<ShownParameter>,
+    http_status: u16,
+    code: String,
+    verdict: &'static str,
+    remedy: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transaction_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    app_id: Option<AppId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offer_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    goal_id: Option<String>,
+}
+
+impl From<ReceivedPostback> for ListedPostback {
+    fn from(received: ReceivedPostback) -> Self {
+        let Verdict { verdict, remedy } = verdict::of_code(&received.code);
+        Self {
+            at: received.at_ms.div_euclid(SECOND_MS),
+            method: received.method,
+            parameters: received.parameters,
+            http_status: received.http_status,
+            code: received.code,
+            verdict,
+            remedy,
+            transaction_id: received.transaction_id,
+            app_id: received.app,
+            offer_id: received.offer,
+            goal_id: received.goal,
+        }
+    }
+}
+
+/// `GET advertisers/{advertiser_id}/postbacks`: the advertiser must exist.
+pub async fn list(context: &RequestContext, segments: &[&str], query: &str) -> Result<Answer, Refusal> {
+    let (limit, cursor) = read_page(query, MAX_PAGE)?;
+    let list = ListPostbacks {
+        limit,
+        before: read_place(cursor)?,
+        code: parameter(query, "code").filter(|code| !code.is_empty()),
+    };
+    if list.code.as_deref().is_some_and(|code| !verdict::is_known(code)) {
+        return Err(FieldError::new("code", "must be a code that a postback can be answered with").into());
+    }
+    let id = segment(segments, 0);
+    let advertiser = AdvertiserId::parse(&id)
+        .ok_or_else(|| common::NOT_FOUND.with_message("there is no such advertiser"))?;
+    require(context, Resource::Advertiser, &id).await?;
+    let PostbackPage {
+        postbacks,
+        not_shown,
+        since_ms,
+        next,
+        tokens,
+    } = context.workers.call(&address(&advertiser), list, TIMEOUT).await?;
+    let postbacks: Vec<_> = postbacks.into_iter().map(ListedPostback::from).collect();
+    let tokens: Vec<_> = tokens
+        .iter()
+        .map(|(serial, ms)| json!({ "token_id": serial.to_string(), "last_used_at": ms.div_euclid(SECOND_MS) }))
+        .collect();
+    Ok(Reply::ok(&json!({
+        "tokens": tokens,
+        "postbacks": postbacks,
+        "not_shown": not_shown,
+        "since": since_ms.map(|ms| ms.div_euclid(SECOND_MS)),
+        "cursor": next.map(|number| number.to_string()),
+    }))
+    .into())
+}

@@ -1,0 +1,68 @@
+//! `GET …/reconcile`: compares what an app's outboxes paid on a UTC day with the ledger's facts.
+
+use super::{TIMEOUT, outbox::answer, parameter};
+use crate::http::site::outboxes::Outboxes;
+use crate::{
+    http::{isolate::RequestContext, refusal::Refusal},
+    objects::outbox::sums::reconcile::{Comparison, MAX_TRANSACTIONS, read_day},
+};
+use contract::{
+    ledger::{self, OPERATOR, ReadOffers},
+    operation::CallError,
+    outbox::{ListDay, ReadDay},
+};
+use domain::{
+    model::{AppId, api_error::common, document::FieldError, time::UtcDay},
+    reporting::facts,
+};
+use platform::{http::answer::Answer, traits::ObjectCall};
+
+pub async fn reconcile(context: &RequestContext, query: &str) -> Result<Answer, Refusal> {
+    let required = |name: &str| {
+        parameter(query, name)
+            .ok_or_else(|| common::MISSING_FIELD.with_message(format!("{name} is required")))
+    };
+    let app =
+        AppId::parse(&required("app")?).ok_or_else(|| FieldError::new("app", "must be exactly 8 digits"))?;
+    let day = facts::day(&required("date")?).map_err(|problem| FieldError::new("date", problem))?;
+    let outboxes = Outboxes::of(context, app).await?;
+    answer(&compare(context, &outboxes, app, day).await?)
+}
+
+async fn compare(
+    context: &RequestContext,
+    outboxes: &Outboxes<'_>,
+    app: AppId,
+    day: UtcDay,
+) -> Result<Comparison, CallError> {
+    let read = async |number| {
+        let step = async |step: ReadDay| outboxes.call(number, step, TIMEOUT).await;
+        Ok((number, read_day(day, step).await?))
+    };
+    let days = outboxes.ask_each(read).await?;
+    let ledger = ledger::address(&outboxes.settings.publisher_id, OPERATOR);
+    let facts = context
+        .workers
+        .call(&ledger, ReadOffers { app, day }, TIMEOUT)
+        .await?;
+    let mut comparison = Comparison::new(app, day, &days, facts);
+    for (number, offer) in comparison.to_list(&days) {
+        let mut next = Some(0);
+        while let Some(after) = next {
+            let limit = MAX_TRANSACTIONS.saturating_sub(comparison.transactions.len());
+            if limit == 0 {
+                return Ok(comparison);
+            }
+            let list = ListDay {
+                day,
+                offer: offer.clone(),
+                after,
+                limit: u32::try_from(limit).unwrap_or(0),
+            };
+            let listed = outboxes.call(number, list, TIMEOUT).await?;
+            comparison.transactions.extend(listed.entries);
+            next = listed.next;
+        }
+    }
+    Ok(comparison)
+}

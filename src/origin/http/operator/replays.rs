@@ -1,0 +1,76 @@
+//! Replays of many callbacks of any app, counted first and with their progress.
+
+use serde_json::json;
+use worker::Request;
+
+use super::{TIMEOUT, ask, ask_catalog, segment};
+use crate::http::{
+    isolate::RequestContext,
+    refusal::Refusal,
+    routes::ReplayCall,
+    site::{
+        gate::Member,
+        replay_query::words,
+        replays::{Order, unknown_app},
+    },
+};
+use contract::{
+    activity::{self, CancelReplay, ReadReplay},
+    catalog::{AppSettings, GetAppSettings},
+};
+use domain::{
+    accounts::role::Role,
+    model::{AppId, api_error::ApiError},
+};
+use platform::{http::answer::Answer, traits::ObjectCall};
+
+/// The most callbacks that support sends again at a time.
+const MOST_OF_SUPPORT: u32 = 100;
+
+const TOO_MANY_FOR_SUPPORT: ApiError = ApiError::new(
+    403,
+    "too_many_for_support",
+    "support sends at most 100 callbacks again at a time, and the reversals that follow them: narrow the filter, or ask an admin",
+);
+
+/// `by` is the member who calls; none with the operator's token.
+pub async fn call(
+    context: &RequestContext,
+    call: ReplayCall,
+    by: Option<&Member>,
+    segments: &[&str],
+    request: Request,
+) -> Result<Answer, Refusal> {
+    let app = AppId::parse(&segment(segments, 0)).ok_or_else(unknown_app)?;
+    let settings: AppSettings = ask_catalog(context, GetAppSettings { app_id: app }).await?;
+    let to = activity::address(&settings.publisher_id);
+    let replay_id = segment(segments, 1);
+    Ok(match call {
+        ReplayCall::Start => {
+            let order = Order::read(context, settings.publisher_id, app, request).await?;
+            if order.is_dry_run {
+                let body = json!({ "count": order.count(context).await?, "until": order.filter.until });
+                return Ok(Answer::json(200, body.to_string()).dry_run(true));
+            }
+            let is_support = by.is_some_and(|member| member.session.role == Role::Support);
+            if is_support && order.count(context).await? > i64::from(MOST_OF_SUPPORT) {
+                return Err(TOO_MANY_FOR_SUPPORT.into());
+            }
+            // More may match by the time that it is carried out.
+            let most = is_support.then_some(MOST_OF_SUPPORT);
+            let detail = words(&order.filter);
+            let started = context
+                .workers
+                .call(&to, order.into_start(most)?, TIMEOUT)
+                .await?;
+            Answer::from(started).audited(detail)
+        }
+        ReplayCall::Read => ask(context, &to, ReadReplay { app, replay_id }).await,
+        ReplayCall::Cancel => {
+            let cancel = CancelReplay { app, replay_id };
+            let reply = context.workers.call(&to, cancel, TIMEOUT).await?;
+            // One that was over stays as it is.
+            Answer::new(204).dry_run(reply.status == 200)
+        }
+    })
+}

@@ -1,0 +1,281 @@
+//! The console's search: what a text that somebody pastes is. It may name a user, so it comes in a body, and nothing of it is
+//! stored.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use worker::Request;
+
+use super::{TIMEOUT, ask_catalog, read_reply, require};
+use crate::http::site::outboxes::Outboxes;
+use crate::http::{isolate::RequestContext, refusal::Refusal, site::merge};
+use contract::{
+    catalog::{Resource, Search},
+    clicks,
+    ledger::{self, FindKey, OPERATOR},
+    operation::{Bytes, Reply},
+    outbox::{ClickOutcome, List, ReadClick, Shard},
+};
+use domain::{
+    conversions::ids,
+    model::{
+        AppId, PublisherId, credentials,
+        document::{Document, FieldError},
+        time::SECOND_MS,
+    },
+    reporting::keys,
+    tracking::{
+        click::Click,
+        click_id::{self, Nonce, Opened},
+        keys::KeyRing,
+    },
+};
+use platform::{
+    http::{
+        answer::{Answer, JSON},
+        body,
+    },
+    traits::ObjectCall,
+};
+
+const MAX_BODY: usize = 8 << 10;
+/// The longest text, in bytes: a click id has at most 1,000 characters, a user id 1,024.
+const MAX_TEXT: usize = 2_048;
+/// The rewards of a user that are shown.
+const REWARDS: u32 = 100;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SearchBody {
+    text: String,
+    #[serde(default)]
+    app_id: Option<AppId>,
+}
+
+impl Document for SearchBody {
+    fn check(&self) -> Result<(), FieldError> {
+        match self.text.trim().len() {
+            1..=MAX_TEXT => Ok(()),
+            _ => Err(FieldError::new(
+                "text",
+                format!("must have 1 to {MAX_TEXT} bytes"),
+            )),
+        }
+    }
+}
+
+/// What the catalog finds.
+#[derive(Deserialize)]
+struct Matches {
+    matches: Vec<Value>,
+}
+
+/// A report key that the ledger knows.
+#[derive(Default, Deserialize)]
+struct Key {
+    key_id: Option<String>,
+    label: Option<String>,
+}
+
+/// `POST /v1/operator/search`.
+pub async fn search(context: &RequestContext, mut request: Request) -> Result<Answer, Refusal> {
+    body::check_media_type(&request, &[JSON], false)?;
+    let SearchBody { text, app_id } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    Ok(Reply::ok(&find(context, text.trim(), app_id).await?).into())
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    matches: Vec<Value>,
+    /// The refusal of a part that did not answer.
+    missing: Option<Refusal>,
+}
+
+impl Found {
+    /// Adds what a part found. One that does not answer hides nothing of the others.
+    fn add(&mut self, part: Result<Option<Value>, Refusal>) {
+        match part {
+            Ok(found) => self.matches.extend(found),
+            Err(refusal) => self.missing = Some(refusal),
+        }
+    }
+}
+
+async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Result<Value, Refusal> {
+    let search = Search {
+        text: text.to_owned(),
+    };
+    let Matches { matches } = ask_catalog(context, search).await?;
+    let ids = matches.len();
+    let mut found = Found {
+        matches,
+        missing: None,
+    };
+    found.add(report_key(context, text).await);
+    found.add(click(context, text).await);
+    let is_reward = add_reward(context, text, app, &mut found).await;
+    // A user's id may equal any other id, and may look like a transaction id.
+    if let Some(app) = app.filter(|_| !is_reward) {
+        found.add(user(context, app, text).await);
+    }
+    let Found { matches, missing } = found;
+    match missing {
+        Some(refusal) if matches.is_empty() => Err(refusal),
+        missing => Ok(json!({
+            "needs_app": matches.len() == ids && app.is_none(),
+            "is_incomplete": missing.is_some(),
+            "matches": matches,
+        })),
+    }
+}
+
+/// Adds the reward whose transaction id it is, if it is one. An id names its app, but a user's id may seem to name one, too:
+/// then the chosen app is asked as well.
+async fn add_reward(context: &RequestContext, text: &str, chosen: Option<AppId>, found: &mut Found) -> bool {
+    if ids::shard_of(text).is_none() {
+        return false;
+    }
+    let named = ids::app_of(text);
+    let before = found.matches.len();
+    for app in named.into_iter().chain(chosen.filter(|_| chosen != named)) {
+        found.add(reward(context, app, text).await);
+    }
+    found.matches.len() > before
+}
+
+/// A report key, or the beginning of one, names its publisher. A whole one that was issued has a MAC, and the ledger knows
+/// whether it was revoked.
+async fn report_key(context: &RequestContext, text: &str) -> Result<Option<Value>, Refusal> {
+    let Some(rest) = text.strip_prefix(keys::PREFIX) else {
+        return Ok(None);
+    };
+    let publisher = rest.split('_').next().and_then(PublisherId::parse);
+    let Some(publisher) = publisher else {
+        return Ok(None);
+    };
+    if none_if_unknown(require(context, Resource::Publisher, publisher.as_str()).await)?.is_none() {
+        return Ok(None);
+    }
+    let is_issued = keys::publisher(&context.isolate.config.report_keys, text).is_some();
+    let Key { key_id, label } = if is_issued {
+        let hash = Bytes(credentials::hash(text).to_vec());
+        let ledger = ledger::address(&publisher, OPERATOR);
+        read_reply(&context.workers.call(&ledger, FindKey { hash }, TIMEOUT).await?)?
+    } else {
+        Key::default()
+    };
+    Ok(Some(json!({
+        "kind": "report_key", "publisher_id": publisher, "is_issued": is_issued, "key_id": key_id, "label": label,
+    })))
+}
+
+/// Nothing, for what there is not.
+fn none_if_unknown<T>(asked: Result<T, Refusal>) -> Result<Option<T>, Refusal> {
+    match asked {
+        Ok(found) => Ok(Some(found)),
+        Err(refusal) if refusal.status() == 404 => Ok(None),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// A click id with what it holds, and what became of the click. It is opened and shown, never stored.
+async fn click(context: &RequestContext, text: &str) -> Result<Option<Value>, Refusal> {
+    let Some(keys) = context.isolate.config.click_keys.as_ref() else {
+        return Ok(None);
+    };
+    let Ok(opened) = click_id::open(keys, text) else {
+        return Ok(None);
+    };
+    let (app, number, nonce, click) = match opened {
+        Opened::Whole { click, nonce } => (click.app, click.shard, nonce, Some(click)),
+        Opened::Short { app, shard, nonce } => {
+            let click = record(context, keys, app, shard, nonce).await?;
+            (app, shard, nonce, click)
+        }
+    };
+    let shard = Shard { app, number };
+    let read = ReadClick {
+        nonce: Bytes(nonce.to_vec()),
+    };
+    let outcome: ClickOutcome = context.workers.call(&shard.address(), read, TIMEOUT).await?;
+    let Some(click) = click else {
+        // Its record has left, as it does some time after no postback is taken any more.
+        return Ok(Some(json!({
+            "kind": "click", "app_id": app, "shard": number, "is_expired": true, "rewards": outcome.rewards,
+        })));
+    };
+    let [c1, c2, c3, c4, c5] = &click.custom;
+    Ok(Some(json!({
+        "kind": "click",
+        "app_id": click.app,
+        "offer_id": click.offer,
+        "goal_id": click.goal,
+        "user_id": click.user_id,
+        "clicked_at": click.clicked_at_ms.div_euclid(SECOND_MS),
+        "country": click.country,
+        "placement_id": click.placement,
+        "gaid": click.gaid,
+        "idfa": click.idfa,
+        "c1": c1, "c2": c2, "c3": c3, "c4": c4, "c5": c5,
+        "offer_terms": click.offer_terms,
+        "app_terms": click.app_terms,
+        "shard": click.shard,
+        "rewards": outcome.rewards,
+    })))
+}
+
+/// The click of a short id. None if its record has left.
+async fn record(
+    context: &RequestContext,
+    keys: &KeyRing,
+    app: AppId,
+    shard: u8,
+    nonce: Nonce,
+) -> Result<Option<Click<'static>>, Refusal> {
+    let get = clicks::Get {
+        nonce: Bytes(nonce.to_vec()),
+    };
+    let found = context
+        .workers
+        .call(&clicks::address(&nonce), get, TIMEOUT)
+        .await?;
+    let record = found.record;
+    Ok(record.and_then(|record| click_id::open_record(keys, &record.0, app, shard, nonce).ok()))
+}
+
+/// A transaction id that its app knows.
+async fn reward(context: &RequestContext, app: AppId, text: &str) -> Result<Option<Value>, Refusal> {
+    let Some(outboxes) = none_if_unknown(Outboxes::of(context, app).await)? else {
+        return Ok(None);
+    };
+    let Some(story) = none_if_unknown(outboxes.read_story(text).await)? else {
+        return Ok(None);
+    };
+    let story: Value = read_reply(&story)?;
+    Ok(Some(json!({
+        "kind": "reward",
+        "app_id": app,
+        "transaction_id": story.get("transaction_id"),
+        "state": story.get("state"),
+    })))
+}
+
+/// The newest rewards of a user of an app.
+async fn user(context: &RequestContext, app: AppId, text: &str) -> Result<Option<Value>, Refusal> {
+    let Some(outboxes) = none_if_unknown(Outboxes::of(context, app).await)? else {
+        return Ok(None);
+    };
+    let list = List {
+        status: None,
+        state: None,
+        reason: None,
+        user_id: Some(text.to_owned()),
+        limit: REWARDS,
+        max_text: merge::MAX_TEXT,
+        before: None,
+    };
+    let page = outboxes.list(&list).await?;
+    let has_rewards = !page.conversions.is_empty();
+    Ok(has_rewards
+        .then(|| json!({ "kind": "user", "app_id": app, "user_id": text, "rewards": page.conversions })))
+}

@@ -1,0 +1,45 @@
+//! The state of the service for the console's page: the catalog's figures, what this isolate sheds, and what isolates and
+//! outboxes reported.
+
+use futures_util::join;
+use serde_json::{Map, Value, json};
+
+use super::TIMEOUT;
+use crate::http::isolate::RequestContext;
+use contract::{
+    attention,
+    catalog::{COMMAND_PATH, GetStatus, address},
+    isolates::ReadReported,
+    operation::{CallError, Reply},
+};
+use platform::{http::answer::Answer, log, traits::ObjectCall};
+
+/// `GET /v1/operator/service`. An object that does not answer is `null`, and the rest is there.
+pub async fn read(context: &RequestContext) -> Answer {
+    let (catalog, attention) = (address(COMMAND_PATH), attention::address());
+    let (status, reported) = join!(
+        context.workers.call(&catalog, GetStatus {}, TIMEOUT),
+        context.workers.call(&attention, ReadReported {}, TIMEOUT),
+    );
+    let (catalog, reported) = (body_of(status), body_of(reported));
+    let pools: Vec<_> = context
+        .isolate
+        .pools
+        .each()
+        .map(|(name, pool)| {
+            json!({
+                "name": name,
+                "in_use": pool.in_use(),
+                "permits": pool.limit().permits,
+                "refused": pool.rejected(),
+            })
+        })
+        .collect();
+    let body = json!({ "catalog": catalog, "pools": pools, "reported": reported, "now_ms": context.now_ms });
+    Reply::ok(&body).into()
+}
+
+fn body_of(answered: Result<Reply, CallError>) -> Option<Map<String, Value>> {
+    let reply = answered.inspect_err(|error| log::error("operator", error)).ok()?;
+    serde_json::from_str(&reply.body).ok()
+}

@@ -1,0 +1,326 @@
+//! The origin's route table: the operator's interface, its description, the dashboard, the console, and health.
+
+use crate::http::dashboard::{
+    DashboardCall::{self, Member},
+    MemberCall::{
+        self, CancelReplay, ChangeApp, ChangeSecret, CreateApp, CreateExport, ListApps, ListRewards,
+        Overview, ReadApp, ReadExport, ReadPubKeyRequest, ReadReplay, ReadReward, ReplayReward,
+        ReplayRewards, Reports, RequestPubKey, Suggestions, Switch,
+    },
+};
+pub use crate::http::handlers::*;
+use crate::http::limits::Pool::{self, *};
+use crate::http::site::{
+    AccountCall::{
+        self, AddPasskey, ChangeRole, EndSession, ListMembers, ListPasskeys, ListSessions, PasskeyAddition,
+        ReadAudit, Recover, RemoveMember, RemovePasskey, Verify, VerifyRequest, WithdrawInvite,
+    },
+    PublicCall::{
+        CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
+    },
+    SiteCall::{self, Account, Asset, Page, Public},
+};
+use contract::catalog::{Resource, SecretChange};
+use domain::conversions::table::Action;
+use platform::http::router::{Endpoint, Interface, Method::*, Route, RouteName, Subject, on};
+
+use CatalogCall::*;
+use Handler::*;
+use LedgerCall::*;
+use OutboxCall::*;
+
+type Row = Route<Handler, Pool>;
+
+/// The prefix of the operator's paths. The token is checked first, so that strangers cannot learn which paths exist.
+pub const OPERATOR: &str = contract::origin::OPERATOR_PREFIX;
+
+type Endpoints = &'static [Endpoint<Handler, Pool>];
+
+const fn operator(pattern: &'static str, endpoints: Endpoints) -> Row {
+    Route::new(Interface::Operator, pattern, RouteName::Operator, endpoints)
+}
+
+const fn dashboard(pattern: &'static str, endpoints: Endpoints) -> Row {
+    Route::new(Interface::Dashboard, pattern, RouteName::Dashboard, endpoints)
+}
+
+const fn console(pattern: &'static str, endpoints: Endpoints) -> Row {
+    Route::new(Interface::Operator, pattern, RouteName::Console, endpoints)
+}
+
+/// A handler of the dashboard.
+const fn of_dashboard(call: SiteCall) -> Handler {
+    Dashboard(DashboardCall::Site(call))
+}
+
+const fn publishers(pattern: &'static str, endpoints: Endpoints) -> Row {
+    operator(pattern, endpoints).about(Subject::Publisher)
+}
+
+const fn apps(pattern: &'static str, endpoints: Endpoints) -> Row {
+    operator(pattern, endpoints).about(Subject::App)
+}
+
+const fn advertisers(pattern: &'static str, endpoints: Endpoints) -> Row {
+    operator(pattern, endpoints).about(Subject::Advertiser)
+}
+
+const fn offers(pattern: &'static str, endpoints: Endpoints) -> Row {
+    operator(pattern, endpoints).about(Subject::Offer)
+}
+
+#[rustfmt::skip]
+pub const ROUTES: &[Row] = &[
+    Route::new(Interface::Any, contract::origin::HEALTH, RouteName::Health, &[on(Get, Health), on(Head, Health)]),
+    Route::new(Interface::Any, contract::origin::DESCRIPTION, RouteName::Health, &[on(Get, Describe), on(Head, Describe)]),
+
+    publishers("/v1/operator/publishers", &[on(Get, Catalog(List(Resource::Publisher))).within(Operator)]),
+    publishers("/v1/operator/publishers/{}", &[
+        on(Get, Catalog(Read(Resource::Publisher))).within(Operator),
+        on(Put, Catalog(Write(Resource::Publisher))).within(Documents),
+    ]),
+    publishers("/v1/operator/publishers/{}/pub_key", &[
+        on(Get, Catalog(ReadPubKey)).within(Operator),
+        on(Post, Catalog(IssuePubKey)).within(Operator),
+    ]),
+    publishers("/v1/operator/pub_key_requests", &[on(Get, Catalog(ListPubKeyRequests)).within(Operator)]),
+    publishers("/v1/operator/publishers/{}/report_keys", &[
+        on(Get, Ledger(ListReportKeys)).within(Operator),
+        on(Post, Ledger(CreateReportKey)).within(Documents),
+    ]),
+    publishers("/v1/operator/publishers/{}/report_keys/{}", &[on(Delete, Ledger(RevokeReportKey)).within(Operator)]),
+    publishers("/v1/operator/publishers/{}/invites", &[on(Post, Handler::Invite).within(Documents)]),
+    publishers("/v1/operator/publishers/{}/invites/{}", &[
+        on(Delete, PublisherAccount(PublisherAccountCall::WithdrawInvite)).within(Operator),
+    ]),
+    publishers("/v1/operator/publishers/{}/members", &[
+        on(Get, PublisherAccount(PublisherAccountCall::ListMembers)).within(Operator),
+    ]),
+    publishers("/v1/operator/publishers/{}/members/{}/recovery", &[
+        on(Post, PublisherAccount(PublisherAccountCall::Recover)).within(Operator),
+    ]),
+    publishers("/v1/operator/publishers/{}/audit", &[
+        on(Get, PublisherAccount(PublisherAccountCall::ReadAudit)).within(Operator),
+    ]),
+    publishers("/v1/operator/publishers/{}/activity", &[on(Get, Handler::ReadActivity).within(Operator)]),
+    publishers("/v1/operator/publishers/{}/facts", &[
+        on(Get, Ledger(ListFacts)).within(Operator),
+        on(Post, Ledger(AddFacts)).within(Uploads),
+    ]),
+    publishers("/v1/operator/publishers/{}/facts/{}", &[on(Put, Ledger(ReplaceFacts)).within(Uploads)]),
+
+    apps("/v1/operator/apps", &[on(Get, Catalog(List(Resource::App))).within(Operator)]),
+    apps("/v1/operator/apps/{}", &[
+        on(Get, Catalog(Read(Resource::App))).within(Operator),
+        on(Put, Catalog(Write(Resource::App))).within(Documents),
+    ]),
+    apps("/v1/operator/apps/{}/conversions", &[
+        on(Get, Outbox(ListConversions)).within(Operator),
+        on(Post, Outbox(FindConversions)).within(Documents),
+    ]),
+    apps("/v1/operator/apps/{}/conversions/replay", &[on(Post, Outbox(ReplayConversions)).within(Documents)]),
+    apps("/v1/operator/apps/{}/conversions/approve", &[on(Post, Outbox(SettleMany(Action::Approve))).within(Documents)]),
+    apps("/v1/operator/apps/{}/conversions/reject", &[on(Post, Outbox(SettleMany(Action::Reject))).within(Documents)]),
+    apps("/v1/operator/apps/{}/conversions/reverse", &[on(Post, Outbox(SettleMany(Action::Reverse))).within(Documents)]),
+    apps("/v1/operator/apps/{}/conversions/{}", &[on(Get, Outbox(ReadConversion)).within(Operator)]),
+    apps("/v1/operator/apps/{}/conversions/{}/story", &[on(Get, Outbox(ReadStory)).within(Operator)]),
+    apps("/v1/operator/apps/{}/conversions/{}/replay", &[on(Post, Outbox(ReplayConversion)).within(Operator)]),
+    apps("/v1/operator/apps/{}/conversions/{}/approve", &[on(Post, Outbox(Settle(Action::Approve))).within(Documents)]),
+    apps("/v1/operator/apps/{}/conversions/{}/reject", &[on(Post, Outbox(Settle(Action::Reject))).within(Documents)]),
+    apps("/v1/operator/apps/{}/conversions/{}/reverse", &[on(Post, Outbox(Settle(Action::Reverse))).within(Documents)]),
+    apps("/v1/operator/apps/{}/replays", &[on(Post, Replay(ReplayCall::Start)).within(Documents)]),
+    apps("/v1/operator/apps/{}/replays/{}", &[
+        on(Get, Replay(ReplayCall::Read)).within(Operator),
+        on(Delete, Replay(ReplayCall::Cancel)).within(Operator),
+    ]),
+    apps("/v1/operator/apps/{}/callback", &[on(Get, Outbox(ReadCallback)).within(Operator)]),
+    apps("/v1/operator/apps/{}/callback/enable", &[on(Post, Outbox(EnableCallback)).within(Operator)]),
+    apps("/v1/operator/apps/{}/callback_test", &[on(Post, Outbox(TestCallback)).within(Operator)]),
+    apps("/v1/operator/apps/{}/users/{}", &[on(Delete, Outbox(EraseUserInPath)).within(Operator)]).hides_item(),
+    apps("/v1/operator/apps/{}/erase_user", &[on(Post, Outbox(OutboxCall::EraseUser)).within(Documents)]),
+
+    advertisers("/v1/operator/advertisers", &[on(Get, Catalog(List(Resource::Advertiser))).within(Operator)]),
+    advertisers("/v1/operator/advertisers/{}", &[
+        on(Get, Catalog(Read(Resource::Advertiser))).within(Operator),
+        on(Put, Catalog(Write(Resource::Advertiser))).within(Documents),
+    ]),
+    advertisers("/v1/operator/advertisers/{}/token", &[on(Post, Catalog(IssueToken)).within(Operator)]),
+    advertisers("/v1/operator/advertisers/{}/token/{}", &[on(Delete, Catalog(RevokeToken)).within(Operator)]),
+    advertisers("/v1/operator/advertisers/{}/postbacks", &[on(Get, ListPostbacks).within(Operator)]),
+
+    offers("/v1/operator/offers", &[on(Get, Catalog(List(Resource::Offer))).within(Operator)]),
+    offers("/v1/operator/offers/{}", &[
+        on(Get, Catalog(Read(Resource::Offer))).within(Operator),
+        on(Put, Catalog(Write(Resource::Offer))).within(Documents),
+    ]),
+
+    offers("/v1/operator/offers/{}/terms", &[on(Get, Offer(OfferCall::ListTerms)).within(Operator)]),
+    offers("/v1/operator/offers/{}/preview", &[on(Post, Offer(OfferCall::Preview)).within(Documents)]),
+    operator("/v1/operator/publisher_figures", &[on(Post, ReadPublisherFigures).within(Operator)]),
+    operator("/v1/operator/offer_figures", &[on(Post, Offer(OfferCall::ReadFigures)).within(Documents)]),
+    operator("/v1/operator/caps", &[on(Get, Offer(OfferCall::ListNearCaps)).within(Operator)]),
+    operator("/v1/operator/search", &[on(Post, Search).within(Documents)]),
+    operator("/v1/operator/service", &[on(Get, ReadService).within(Operator)]),
+    operator("/v1/operator/members/invites", &[on(Post, InviteMember).within(Documents)]),
+
+    operator("/v1/operator/import", &[on(Post, Catalog(Import)).within(Uploads)]),
+    operator("/v1/operator/refresh", &[on(Post, Catalog(Refresh)).within(Operator)]),
+    // Without a permit, because it reports how full the pools are.
+    operator("/v1/operator/metrics", &[on(Get, Metrics)]),
+    operator("/v1/operator/callbacks", &[on(Get, ListCallbacks).within(Operator)]),
+    operator("/v1/operator/attention", &[on(Get, Handler::ListAttention).within(Operator)]),
+    operator("/v1/operator/reconcile", &[on(Get, Reconcile).within(Operator)]),
+
+    operator("/v1/operator/postback_check", &[on(Post, CheckPostback).within(Operator)]),
+
+    // Every view is the same page, which needs no object and no permit.
+    dashboard("/dashboard", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),
+    dashboard("/dashboard/{}", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),
+    dashboard("/dashboard/assets/{}", &[on(Get, of_dashboard(Asset)), on(Head, of_dashboard(Asset))]),
+    dashboard("/dashboard/apps/{}", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),
+    dashboard("/dashboard/apps/{}/offers", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),
+    dashboard("/dashboard/apps/{}/rewards/{}", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),
+    dashboard("/dashboard/settings/{}", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),
+
+    dashboard("/v1/dashboard/invite", &[on(Post, of_dashboard(Public(ReadInvite))).within(SignIns)]),
+    dashboard("/v1/dashboard/sign_in", &[on(Post, of_dashboard(Public(SignIn))).within(SignIns)]),
+    dashboard("/v1/dashboard/sign_in/passkey", &[on(Post, of_dashboard(Public(SignInByPasskey))).within(SignIns)]),
+    dashboard("/v1/dashboard/sign_out", &[on(Post, of_dashboard(Public(SignOut))).within(SignIns)]),
+    dashboard("/v1/dashboard/passkeys", &[
+        on(Get, of_dashboard(Account(ListPasskeys))).within(Members),
+        on(Post, of_dashboard(Public(CreatePasskey))).within(SignIns),
+    ]),
+    dashboard("/v1/dashboard/passkeys/creation", &[on(Post, of_dashboard(Public(PasskeyCreation))).within(SignIns)]),
+    dashboard("/v1/dashboard/passkeys/request", &[on(Post, of_dashboard(Public(PasskeyRequest))).within(SignIns)]),
+    dashboard("/v1/dashboard/passkeys/another", &[on(Post, of_dashboard(Account(AddPasskey))).within(Members)]),
+    dashboard("/v1/dashboard/passkeys/another/creation", &[on(Post, of_dashboard(Account(PasskeyAddition))).within(Members)]),
+    dashboard("/v1/dashboard/passkeys/{}", &[on(Delete, of_dashboard(Account(RemovePasskey))).within(Members)]),
+    dashboard("/v1/dashboard/verify", &[on(Post, of_dashboard(Account(Verify))).within(Members)]),
+    dashboard("/v1/dashboard/verify/request", &[on(Post, of_dashboard(Account(VerifyRequest))).within(Members)]),
+    dashboard("/v1/dashboard/switch", &[on(Post, Dashboard(Member(Switch))).within(Members)]),
+    dashboard("/v1/dashboard/overview", &[on(Get, Dashboard(Member(Overview))).within(Members)]),
+    dashboard("/v1/dashboard/reports", &[on(Post, Dashboard(Member(Reports))).within(Members)]),
+    dashboard("/v1/dashboard/suggestions", &[on(Post, Dashboard(Member(Suggestions))).within(Members)]),
+    dashboard("/v1/dashboard/activity", &[on(Get, Dashboard(Member(MemberCall::ReadActivity))).within(Members)]),
+    dashboard("/v1/dashboard/rewards", &[on(Post, Dashboard(Member(ListRewards))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/rewards/{}", &[on(Get, Dashboard(Member(ReadReward))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/rewards/{}/replay", &[on(Post, Dashboard(Member(ReplayReward))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/replays", &[on(Post, Dashboard(Member(ReplayRewards))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/replays/{}", &[
+        on(Get, Dashboard(Member(ReadReplay))).within(Members),
+        on(Delete, Dashboard(Member(CancelReplay))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/exports", &[on(Post, Dashboard(Member(CreateExport))).within(Members)]),
+    dashboard("/v1/dashboard/exports/{}", &[on(Get, Dashboard(Member(ReadExport))).within(Members)]),
+    dashboard("/v1/dashboard/report_keys", &[
+        on(Get, Dashboard(Member(MemberCall::ListReportKeys))).within(Members),
+        on(Post, Dashboard(Member(MemberCall::CreateReportKey))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/report_keys/{}", &[
+        on(Delete, Dashboard(Member(MemberCall::RevokeReportKey))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/pub_key", &[on(Get, Dashboard(Member(MemberCall::ReadPubKey))).within(Members)]),
+    dashboard("/v1/dashboard/pub_key/request", &[
+        on(Get, Dashboard(Member(ReadPubKeyRequest))).within(Members),
+        on(Post, Dashboard(Member(RequestPubKey))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/apps", &[
+        on(Get, Dashboard(Member(ListApps))).within(Members),
+        on(Post, Dashboard(Member(CreateApp))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/apps/{}", &[
+        on(Get, Dashboard(Member(ReadApp))).within(Members),
+        on(Patch, Dashboard(Member(ChangeApp))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/apps/{}/callback/secret", &[
+        on(Post, Dashboard(Member(ChangeSecret(SecretChange::RenewCallback)))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/apps/{}/callback/previous_secret", &[
+        on(Delete, Dashboard(Member(ChangeSecret(SecretChange::EndPreviousCallback)))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/apps/{}/click_secret", &[
+        on(Post, Dashboard(Member(ChangeSecret(SecretChange::RenewClick)))).within(Members),
+        on(Delete, Dashboard(Member(ChangeSecret(SecretChange::EndClick)))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/apps/{}/previous_click_secret", &[
+        on(Delete, Dashboard(Member(ChangeSecret(SecretChange::EndPreviousClick)))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/apps/{}/callback/enable", &[on(Post, Dashboard(Member(MemberCall::EnableCallback))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/callback/test", &[on(Post, Dashboard(Member(MemberCall::TestCallback))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/callback/preview", &[on(Post, Dashboard(Member(MemberCall::PreviewCallback))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/offers", &[on(Post, Dashboard(Member(MemberCall::ListOffers))).within(Members)]),
+    dashboard("/v1/dashboard/apps/{}/tracking_url", &[on(Post, Dashboard(Member(MemberCall::MakeTrackingUrl))).within(Members)]),
+    dashboard("/v1/dashboard/members", &[on(Get, of_dashboard(Account(ListMembers))).within(Members)]),
+    dashboard("/v1/dashboard/members/{}", &[
+        on(Patch, of_dashboard(Account(ChangeRole))).within(Members),
+        on(Delete, of_dashboard(Account(RemoveMember))).within(Members),
+    ]),
+    dashboard("/v1/dashboard/members/{}/recovery", &[on(Post, of_dashboard(Account(Recover))).within(Members)]),
+    dashboard("/v1/dashboard/invites", &[on(Post, of_dashboard(Account(AccountCall::Invite))).within(Members)]),
+    dashboard("/v1/dashboard/invites/{}", &[on(Delete, of_dashboard(Account(WithdrawInvite))).within(Members)]),
+    dashboard("/v1/dashboard/sessions", &[on(Get, of_dashboard(Account(ListSessions))).within(Members)]),
+    dashboard("/v1/dashboard/sessions/{}", &[on(Delete, of_dashboard(Account(EndSession))).within(Members)]),
+    dashboard("/v1/dashboard/audit", &[on(Get, of_dashboard(Account(ReadAudit))).within(Members)]),
+
+    console("/console", &[on(Get, Console(Page)), on(Head, Console(Page))]),
+    console("/console/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),
+    console("/console/assets/{}", &[on(Get, Console(Asset)), on(Head, Console(Asset))]),
+    console("/console/{}/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),
+    console("/console/{}/{}/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),
+    console("/console/{}/{}/{}/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),
+
+    console("/v1/console/invite", &[on(Post, Console(Public(ReadInvite))).within(SignIns)]),
+    console("/v1/console/sign_in", &[on(Post, Console(Public(SignIn))).within(SignIns)]),
+    console("/v1/console/sign_in/passkey", &[on(Post, Console(Public(SignInByPasskey))).within(SignIns)]),
+    console("/v1/console/sign_out", &[on(Post, Console(Public(SignOut))).within(SignIns)]),
+    console("/v1/console/passkeys", &[
+        on(Get, Console(Account(ListPasskeys))).within(Members),
+        on(Post, Console(Public(CreatePasskey))).within(SignIns),
+    ]),
+    console("/v1/console/passkeys/creation", &[on(Post, Console(Public(PasskeyCreation))).within(SignIns)]),
+    console("/v1/console/passkeys/request", &[on(Post, Console(Public(PasskeyRequest))).within(SignIns)]),
+    console("/v1/console/passkeys/another", &[on(Post, Console(Account(AddPasskey))).within(Members)]),
+    console("/v1/console/passkeys/another/creation", &[on(Post, Console(Account(PasskeyAddition))).within(Members)]),
+    console("/v1/console/passkeys/{}", &[on(Delete, Console(Account(RemovePasskey))).within(Members)]),
+    console("/v1/console/verify", &[on(Post, Console(Account(Verify))).within(Members)]),
+    console("/v1/console/verify/request", &[on(Post, Console(Account(VerifyRequest))).within(Members)]),
+    console("/v1/console/session", &[on(Get, Console(Account(AccountCall::ReadSession))).within(Members)]),
+    console("/v1/console/members", &[on(Get, Console(Account(ListMembers))).within(Members)]),
+    console("/v1/console/members/{}", &[
+        on(Patch, Console(Account(ChangeRole))).within(Members),
+        on(Delete, Console(Account(RemoveMember))).within(Members),
+    ]),
+    console("/v1/console/members/{}/recovery", &[on(Post, Console(Account(Recover))).within(Members)]),
+    console("/v1/console/invites", &[on(Post, Console(Account(AccountCall::Invite))).within(Members)]),
+    console("/v1/console/invites/{}", &[on(Delete, Console(Account(WithdrawInvite))).within(Members)]),
+    console("/v1/console/sessions", &[on(Get, Console(Account(ListSessions))).within(Members)]),
+    console("/v1/console/sessions/{}", &[on(Delete, Console(Account(EndSession))).within(Members)]),
+    console("/v1/console/audit", &[on(Get, Console(Account(ReadAudit))).within(Members)]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use platform::http::router::{Routed, find};
+
+    #[test]
+    fn a_call_finds_its_handler_and_the_segments_of_its_path() {
+        let found = |method, path| match find(ROUTES, method, path, |_| true) {
+            Routed::Found(found) => Some((found.endpoint.handler, found.segments)),
+            _ => None,
+        };
+        assert_eq!(
+            found("DELETE", "/v1/operator/advertisers/acme/token/t-1"),
+            Some((Catalog(RevokeToken), vec!["acme", "t-1"]))
+        );
+        assert_eq!(
+            found("PUT", "/v1/operator/apps/10000001"),
+            Some((Catalog(Write(Resource::App)), vec!["10000001"]))
+        );
+        assert_eq!(
+            found("POST", "/v1/operator/apps/10000001/conversions/replay"),
+            Some((Outbox(ReplayConversions), vec!["10000001"]))
+        );
+        assert_eq!(found("GET", "/v1/operator/apps/"), None);
+    }
+}

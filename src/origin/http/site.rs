@@ -1,0 +1,220 @@
+//! The sites of people: the dashboard and the console share pages, sign-in, sessions, and the members of an account
+//! (docs/DECISIONS.md, "Accounts and the dashboard").
+
+pub mod audited;
+#[cfg(target_arch = "wasm32")]
+pub mod idempotency_key;
+pub mod merge;
+#[cfg(target_arch = "wasm32")]
+pub mod outboxes;
+pub mod replay_query;
+#[cfg(target_arch = "wasm32")]
+pub mod replays;
+pub mod reward_query;
+
+#[cfg(target_arch = "wasm32")]
+pub mod gate;
+#[cfg(target_arch = "wasm32")]
+pub mod members;
+#[cfg(target_arch = "wasm32")]
+mod own_passkeys;
+#[cfg(target_arch = "wasm32")]
+mod pages;
+#[cfg(target_arch = "wasm32")]
+mod passkeys;
+#[cfg(target_arch = "wasm32")]
+pub mod sign_in;
+#[cfg(target_arch = "wasm32")]
+mod web_crypto;
+
+#[cfg(target_arch = "wasm32")]
+pub use handlers::{Call, call, refusal_answer};
+
+use domain::accounts::permission::Permission;
+
+/// A call that both sites answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SiteCall {
+    Page,
+    Asset,
+    /// A call that needs no session.
+    Public(PublicCall),
+    /// A call of a member to its own account.
+    Account(AccountCall),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PublicCall {
+    ReadInvite,
+    SignIn,
+    SignOut,
+    PasskeyCreation,
+    CreatePasskey,
+    PasskeyRequest,
+    SignInByPasskey,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccountCall {
+    /// The member who is signed in, where no other first answer tells. The dashboard's overview does.
+    ReadSession,
+    VerifyRequest,
+    Verify,
+    ListMembers,
+    Invite,
+    WithdrawInvite,
+    ChangeRole,
+    RemoveMember,
+    Recover,
+    ListSessions,
+    EndSession,
+    ListPasskeys,
+    PasskeyAddition,
+    AddPasskey,
+    RemovePasskey,
+    ReadAudit,
+}
+
+impl AccountCall {
+    /// The permission that a call needs besides a session.
+    pub fn permission(self) -> Option<Permission> {
+        match self {
+            Self::ReadSession | Self::VerifyRequest | Self::Verify => None,
+            Self::ListMembers => Some(Permission::ViewMembers),
+            Self::Invite | Self::WithdrawInvite | Self::ChangeRole | Self::RemoveMember | Self::Recover => {
+                Some(Permission::ManageMembers)
+            }
+            Self::ListSessions => Some(Permission::ViewOwnSessions),
+            Self::EndSession => Some(Permission::EndOwnSessions),
+            Self::ListPasskeys => Some(Permission::ViewOwnPasskeys),
+            Self::PasskeyAddition | Self::AddPasskey | Self::RemovePasskey => {
+                Some(Permission::ManageOwnPasskeys)
+            }
+            Self::ReadAudit => Some(Permission::ViewAudit),
+        }
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+mod handlers {
+    use worker::Request;
+
+    use super::{
+        AccountCall, PublicCall, SiteCall,
+        gate::{self, Access},
+        members, own_passkeys, pages, passkeys, sign_in,
+    };
+    use crate::http::{
+        config::site::{LocalSignIn, SiteConfig},
+        isolate::RequestContext,
+        refusal::Refusal,
+    };
+    use domain::{
+        accounts::{
+            account::{ACCOUNT_SUSPENDED, AccountKind},
+            session::SessionUse,
+        },
+        model::api_error::{ApiError, common},
+    };
+    use platform::http::{address::Address, answer::Answer};
+
+    /// A request of a site and what it is checked by.
+    pub struct Call<'c> {
+        pub context: &'c RequestContext,
+        /// The kind of account that the site is for.
+        pub kind: AccountKind,
+        pub segments: &'c [&'c str],
+        pub address: &'c Address<'c>,
+        /// Whether the method is another than GET and HEAD, which change nothing.
+        pub is_write: bool,
+        pub request: Request,
+    }
+
+    impl<'c> Call<'c> {
+        /// # Errors
+        /// There is no such site.
+        pub fn config(&self) -> Result<&'c SiteConfig, ApiError> {
+            self.context
+                .isolate
+                .config
+                .site(self.kind)
+                .ok_or(common::NOT_FOUND)
+        }
+    }
+
+    /// Runs the handler of a routed request.
+    pub async fn call(call: SiteCall, request: Call<'_>) -> Answer {
+        let (context, kind) = (request.context, request.kind);
+        let answered = match call {
+            SiteCall::Page => pages::page(&request),
+            SiteCall::Asset => pages::asset(&request),
+            SiteCall::Public(call) => public(call, request).await.map(gate::add_guard_headers),
+            SiteCall::Account(call) => account(call, request).await.map(gate::add_guard_headers),
+        };
+        answered.unwrap_or_else(|refusal| refusal_answer(context, kind, refusal))
+    }
+
+    /// The answer to a refused call. One of a suspended account links to the operator's support.
+    pub fn refusal_answer(context: &RequestContext, kind: AccountKind, refusal: Refusal) -> Answer {
+        let is_suspended = refusal.code() == Some(ACCOUNT_SUSPENDED.code);
+        let answer = gate::add_guard_headers(refusal.into_answer());
+        let config = context.isolate.config.site(kind);
+        match config.and_then(|config| config.support_contact.as_deref()) {
+            Some(contact) if is_suspended => answer.header("Link", format!("<{contact}>; rel=\"help\"")),
+            _ => answer,
+        }
+    }
+
+    async fn public(call: PublicCall, request: Call<'_>) -> Result<Answer, Refusal> {
+        let context = request.context;
+        let config = request.config()?;
+        gate::check_host(config, request.address.authority)?;
+        gate::check_sender(config, &request.request, true, gate::JSON_ONLY)?;
+        if config.local_sign_in == LocalSignIn::Unsafe && call != PublicCall::SignOut {
+            return Err(sign_in::UNSAFE_SIGN_IN.into());
+        }
+        match call {
+            PublicCall::ReadInvite => sign_in::read_invite(context, config, request.request).await,
+            PublicCall::SignIn => sign_in::sign_in(context, config, request.request).await,
+            PublicCall::SignOut => sign_in::sign_out(context, config, request.request).await,
+            PublicCall::PasskeyCreation => passkeys::creation(context, config, request.request).await,
+            PublicCall::CreatePasskey => passkeys::create(context, config, request.request).await,
+            PublicCall::PasskeyRequest => passkeys::sign_in_request(context, config, &request.request),
+            PublicCall::SignInByPasskey => passkeys::sign_in(context, config, request.request).await,
+        }
+    }
+
+    async fn account(call: AccountCall, request: Call<'_>) -> Result<Answer, Refusal> {
+        let config = request.config()?;
+        let access = Access {
+            session_use: SessionUse::Action,
+            permission: call.permission(),
+        };
+        let member = gate::enter(&request, config, access, gate::JSON_ONLY).await?;
+        let Call {
+            context,
+            segments,
+            address,
+            request,
+            ..
+        } = request;
+        match call {
+            AccountCall::ReadSession => Ok(members::session(context, &member)),
+            AccountCall::VerifyRequest => passkeys::verify_request(context, config, &member),
+            AccountCall::Verify => passkeys::verify(context, config, &member, request).await,
+            AccountCall::ListMembers => members::list(context, &member).await,
+            AccountCall::Invite => members::invite(context, config, &member, request).await,
+            AccountCall::WithdrawInvite => members::withdraw_invite(context, &member, segments).await,
+            AccountCall::ChangeRole => members::change_role(context, &member, segments, request).await,
+            AccountCall::RemoveMember => members::remove(context, &member, segments).await,
+            AccountCall::Recover => members::recover(context, config, &member, segments).await,
+            AccountCall::ListSessions => members::sessions(context, &member).await,
+            AccountCall::EndSession => members::end_session(context, &member, segments).await,
+            AccountCall::ListPasskeys => own_passkeys::list(context, &member).await,
+            AccountCall::PasskeyAddition => own_passkeys::creation(context, config, &member).await,
+            AccountCall::AddPasskey => own_passkeys::add(context, config, &member, request).await,
+            AccountCall::RemovePasskey => own_passkeys::remove(context, &member, segments).await,
+            AccountCall::ReadAudit => members::audit(context, &member, address.query).await,
+        }
+    }
+}

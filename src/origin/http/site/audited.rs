@@ -1,0 +1,94 @@
+//! Changes of another object that stand in the account's audit. The account is told before the change, so that none is
+//! made without its entry, and afterwards how it ended. An entry whose end is not known stays marked.
+
+use crate::http::limits::TIMEOUT;
+use contract::{
+    accounts::{self, Announce, Announced, Settle},
+    operation::{CallError, ObjectAddress, Operation, Reply},
+};
+use domain::accounts::ids::AccountId;
+use platform::{log, traits::ObjectCall};
+
+/// Makes a change that was announced. `subject_of` finds what was changed in the answer, where the announcement could not
+/// name it. The answer 200 to what would have been created shows what there was before.
+///
+/// # Errors
+/// The announcement or the change is refused, or the answer to one of them is missing.
+pub async fn change<O: Operation<Answer = Reply>>(
+    caller: &impl ObjectCall,
+    account: AccountId,
+    announce: Announce,
+    to: &ObjectAddress,
+    change: O,
+    subject_of: impl FnOnce(&Reply) -> Option<String>,
+) -> Result<Reply, CallError> {
+    let ended = |reply: &Reply| (reply.status != 200, subject_of(reply));
+    let change = caller.call(to, change, TIMEOUT);
+    carry_out(caller, account, announce, change, ended).await
+}
+
+/// Carries out what was announced and is done once it is answered, such as a test.
+///
+/// # Errors
+/// As [`change`].
+pub async fn act<O: Operation<Answer = Reply>>(
+    caller: &impl ObjectCall,
+    account: AccountId,
+    announce: Announce,
+    to: &ObjectAddress,
+    act: O,
+) -> Result<Reply, CallError> {
+    let act = caller.call(to, act, TIMEOUT);
+    act_all(caller, account, announce, act).await
+}
+
+/// The same, of calls to several objects.
+///
+/// # Errors
+/// As [`change`].
+pub async fn act_all<T>(
+    caller: &impl ObjectCall,
+    account: AccountId,
+    announce: Announce,
+    act: impl Future<Output = Result<T, CallError>>,
+) -> Result<T, CallError> {
+    carry_out(caller, account, announce, act, |_| (true, None)).await
+}
+
+/// `ended` says of an answer whether anything was done, and to what.
+async fn carry_out<T>(
+    caller: &impl ObjectCall,
+    account: AccountId,
+    announce: Announce,
+    operation: impl Future<Output = Result<T, CallError>>,
+    ended: impl FnOnce(&T) -> (bool, Option<String>),
+) -> Result<T, CallError> {
+    let account = accounts::address(account);
+    let Announced { entry } = caller.call(&account, announce, TIMEOUT).await?;
+    let outcome = operation.await;
+    let settle = match &outcome {
+        Ok(reply) => {
+            let (is_done, subject) = ended(reply);
+            Settle {
+                entry,
+                is_done,
+                subject: subject.filter(|_| is_done),
+                detail: None,
+            }
+        }
+        Err(CallError::Refused {
+            status: 400..=499, ..
+        }) => Settle {
+            entry,
+            is_done: false,
+            subject: None,
+            detail: None,
+        },
+        // It may have been made.
+        Err(_) => return outcome,
+    };
+    if let Err(error) = caller.call(&account, settle, TIMEOUT).await {
+        log::error("site", format_args!("audit entry {entry}: {error}"));
+    }
+    outcome
+}

@@ -1,0 +1,246 @@
+//! The checks of every call of a page: host, sender, session, role. docs/DECISIONS.md, "Accounts and the dashboard".
+
+use worker::Request;
+
+use super::Call;
+use crate::http::config::site::{LocalSignIn, SiteConfig};
+use crate::http::{calls::TIMEOUT, isolate::RequestContext, limits::Pool, refusal::Refusal};
+use contract::accounts::{self, Actor, Announce, AnnouncedChange, ReadSession, Session};
+use domain::{
+    accounts::{
+        account::{ACCOUNT_SUSPENDED, Account},
+        browser_sessions::{BrowserSession, BrowserSessions},
+        cookie::Cookie,
+        permission::Permission,
+        session::{ACCOUNT_SWITCHED, NOT_SIGNED_IN, SessionUse},
+    },
+    model::{PublisherId, api_error::ApiError},
+};
+use platform::{
+    concurrency_limit::Permit,
+    http::{
+        answer::{Answer, JSON},
+        body::{self, header},
+        hosts::MISDIRECTED,
+    },
+    traits::ObjectCall,
+};
+
+const CROSS_SITE: ApiError = ApiError::new(
+    403,
+    "cross_site_request",
+    "a session is good only for requests of its own pages",
+);
+
+/// The beginnings of the names of proxies' headers, in lower case. A request that came through one is not a local one.
+const PROXY_HEADERS: [&str; 4] = ["forwarded", "x-forwarded-", "via", "cf-ray"];
+
+/// A year of HTTPS only. Browsers ignore it on http://localhost.
+pub const STRICT_TRANSPORT: &str = "max-age=31536000";
+
+/// The header with the publisher that a page shows. The cookie is of all tabs, and one of them may have changed to another
+/// account, so it keeps what a tab sends from landing in an account that the tab does not show.
+const PUBLISHER: &str = "X-Publisher";
+
+/// The media types that a page sends.
+pub const JSON_ONLY: &[&str] = &[JSON];
+
+/// A member with a live session.
+pub struct Member {
+    pub account: Account,
+    /// The session's text.
+    pub token: String,
+    pub session: Session,
+    /// The browser's sessions, of which this is the current one.
+    pub sessions: BrowserSessions,
+    /// One of a publisher's share, held until the call is answered.
+    _permit: Option<Permit>,
+}
+
+impl Member {
+    pub fn actor(&self) -> Actor {
+        Actor::Member(self.session.member)
+    }
+
+    /// Announces a change that this member has another object make.
+    pub fn announce(&self, change: AnnouncedChange) -> Announce {
+        Announce {
+            by: self.actor(),
+            change,
+        }
+    }
+
+    /// Until when the session counts as verified, in UNIX seconds.
+    pub fn verified_until(&self) -> Option<i64> {
+        let times = &self.session.times;
+        let until_ms = match self.session.is_local {
+            true => Some(times.ends_at_ms()),
+            false => times.verified_until_ms(),
+        };
+        until_ms.map(|ms| ms.div_euclid(1_000))
+    }
+}
+
+/// What a call asks of a member.
+#[derive(Clone, Copy)]
+pub struct Access {
+    pub session_use: SessionUse,
+    pub permission: Option<Permission>,
+}
+
+/// Refuses a request that names another host than the site's. A name that someone else made to resolve to this
+/// address would otherwise reach it.
+pub fn check_host(config: &SiteConfig, authority: &str) -> Result<(), ApiError> {
+    let is_own = authority.eq_ignore_ascii_case(config.host());
+    is_own.then_some(()).ok_or(MISDIRECTED)
+}
+
+/// Refuses what another site's page sends. `is_write` also wants the exact `Origin` and one of these media types, none of
+/// which a form can send.
+pub fn check_sender(
+    config: &SiteConfig,
+    request: &Request,
+    is_write: bool,
+    media_types: &[&str],
+) -> Result<(), ApiError> {
+    let is_own_page = header(request, "Sec-Fetch-Site").is_some_and(|site| site == "same-origin");
+    if !is_own_page {
+        return Err(CROSS_SITE);
+    }
+    if is_write {
+        let origin = header(request, "Origin");
+        if origin.as_deref() != Some(config.party.origin()) {
+            return Err(CROSS_SITE);
+        }
+        body::check_media_type(request, media_types, true)?;
+    }
+    let is_proxys = |name: String| PROXY_HEADERS.iter().any(|start| name.starts_with(start));
+    if config.local_sign_in == LocalSignIn::On && request.headers().keys().any(is_proxys) {
+        return Err(CROSS_SITE);
+    }
+    Ok(())
+}
+
+/// The sessions of the browser. A request with `Authorization` has none: it comes from a program.
+pub fn sessions_of(context: &RequestContext, config: &SiteConfig, request: &Request) -> BrowserSessions {
+    if header(request, "Authorization").is_some() {
+        return BrowserSessions::default();
+    }
+    let cookie = Cookie::sessions(config.kind, config.site);
+    let cookies = header(request, "Cookie").unwrap_or_default();
+    let keys = &context.isolate.config.account_keys;
+    cookie
+        .find(&cookies)
+        .map(|value| BrowserSessions::parse(keys, config.kind, value))
+        .unwrap_or_default()
+}
+
+/// Reads a live session.
+///
+/// # Errors
+/// [`NOT_SIGNED_IN`] if it has ended.
+pub async fn read_session(
+    context: &RequestContext,
+    config: &SiteConfig,
+    session: &BrowserSession,
+    session_use: SessionUse,
+) -> Result<Session, Refusal> {
+    let operation = ReadSession {
+        session: session.token.clone(),
+        session_use,
+    };
+    let to = accounts::address(session.account.id());
+    let read: Session = context.workers.call(&to, operation, TIMEOUT).await?;
+    // Such a session never needs a passkey, so it ends where local sign-in does.
+    if read.is_local && config.local_sign_in != LocalSignIn::On {
+        return Err(NOT_SIGNED_IN.into());
+    }
+    Ok(read)
+}
+
+/// Whether a session is refused because it has ended, and not because of what it asks for.
+pub fn has_ended(refused: &Refusal) -> bool {
+    refused.status() == 401 || refused.code() == Some(ACCOUNT_SUSPENDED.code)
+}
+
+/// Refuses what is meant for another account than the browser's current one. A write has to name its own.
+fn check_publisher(request: &Request, publisher: &PublisherId, is_write: bool) -> Result<(), ApiError> {
+    let is_meant = match header(request, PUBLISHER) {
+        Some(named) => named == publisher.as_str(),
+        None => !is_write,
+    };
+    is_meant.then_some(()).ok_or(ACCOUNT_SWITCHED)
+}
+
+/// Checks a request of a page, and finds the member who sends it.
+pub async fn enter(
+    call: &Call<'_>,
+    config: &SiteConfig,
+    access: Access,
+    media_types: &[&str],
+) -> Result<Member, Refusal> {
+    check_host(config, call.address.authority)?;
+    check_sender(config, &call.request, call.is_write, media_types)?;
+    admit(call.context, config, &call.request, access, call.is_write).await
+}
+
+/// The member who sends a request, if a session is live and the role allows it. Where the current session has ended, the one
+/// before it takes its place, so that a browser that looks signed out is.
+async fn admit(
+    context: &RequestContext,
+    config: &SiteConfig,
+    request: &Request,
+    access: Access,
+    is_write: bool,
+) -> Result<Member, Refusal> {
+    let mut sessions = sessions_of(context, config, request);
+    let mut ended = None;
+    while let Some(current) = sessions.current() {
+        let publisher = match &current.account {
+            Account::Publisher(publisher) => Some(publisher),
+            Account::Operator => None,
+        };
+        // Before the account is asked: the session's MAC names the publisher, whose account may hang.
+        let permits = context.isolate.pools.get(Pool::Publishers);
+        let permit = publisher
+            .map(|publisher| permits.acquire(publisher.as_str(), context.now_ms))
+            .transpose()?;
+        let session = match read_session(context, config, current, access.session_use).await {
+            Ok(session) => session,
+            Err(refused) if has_ended(&refused) => {
+                ended.get_or_insert(refused);
+                sessions.leave_current();
+                continue;
+            }
+            Err(unknown) => return Err(unknown),
+        };
+        if let Some(publisher) = publisher {
+            check_publisher(request, publisher, is_write)?;
+        }
+        if let Some(permission) = access.permission {
+            permission.check(session.role, session.is_verified(context.now_ms))?;
+        }
+        return Ok(Member {
+            account: current.account.clone(),
+            token: current.token.clone(),
+            session,
+            sessions,
+            _permit: permit,
+        });
+    }
+    Err(ended.unwrap_or_else(|| NOT_SIGNED_IN.into()))
+}
+
+/// The headers of every answer of a handler. A page and its files bring their own.
+pub fn add_guard_headers(answer: Answer) -> Answer {
+    [
+        ("Cache-Control", "no-store"),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "no-referrer"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("Strict-Transport-Security", STRICT_TRANSPORT),
+    ]
+    .into_iter()
+    .fold(answer, |answer, (name, value)| answer.header(name, value))
+}

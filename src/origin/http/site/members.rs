@@ -1,0 +1,327 @@
+//! Members, invites, sessions and the audit of a member's own account.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use worker::Request;
+
+use super::gate::{JSON_ONLY, Member};
+use crate::http::config::site::SiteConfig;
+use crate::http::{
+    calls::{TIMEOUT, read_page, read_place, segment},
+    isolate::RequestContext,
+    refusal::Refusal,
+};
+use contract::{
+    accounts::{
+        self, AuditPage, ChangeMember, EndSession, Invite, Invited, Invitee, Members, Owner, ReadAudit,
+        ReadMembers, ReadSessions, SessionRow, WithdrawInvite,
+    },
+    operation::{Done, ObjectAddress, Operation, Reply},
+};
+use domain::{
+    accounts::{account::AccountKind, ids::MemberId, role::Role},
+    model::{
+        api_error::{ApiError, common},
+        document::{Document, FieldError},
+        time::UtcDay,
+    },
+};
+use platform::{
+    http::{answer::Answer, body},
+    traits::ObjectCall,
+};
+
+const MAX_BODY: usize = 4 << 10;
+const MAX_AUDIT_PAGE: u32 = 200;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InviteBody {
+    pub name: String,
+    pub role: Role,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RoleBody {
+    role: Role,
+}
+
+impl Document for InviteBody {
+    /// The object checks the name.
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+impl InviteBody {
+    pub async fn read(request: &mut Request) -> Result<Self, ApiError> {
+        body::check_media_type(request, JSON_ONLY, false)?;
+        Self::from_json(&body::read_text(request, MAX_BODY).await?)
+    }
+}
+
+impl Document for RoleBody {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+pub fn seconds(ms: i64) -> i64 {
+    ms.div_euclid(1_000)
+}
+
+/// Sends an operation to the account of a member.
+pub async fn ask<O: Operation>(
+    context: &RequestContext,
+    by: &Member,
+    operation: O,
+) -> Result<O::Answer, Refusal> {
+    let to = accounts::address(by.account.id());
+    Ok(context.workers.call(&to, operation, TIMEOUT).await?)
+}
+
+fn member_in(segments: &[&str]) -> Result<MemberId, ApiError> {
+    MemberId::parse(&segment(segments, 0)).ok_or(common::NOT_FOUND)
+}
+
+/// The member who is signed in, for the first answer that a page reads.
+pub fn member_json(member: &Member) -> Value {
+    let session = &member.session;
+    json!({
+        "member_id": session.member,
+        "name": session.name,
+        "role": session.role,
+        "verified_until": member.verified_until(),
+    })
+}
+
+/// What a page tells of at once: members who were let back in.
+pub fn notices(member: &Member) -> Vec<Value> {
+    let recoveries = member.session.recoveries.iter();
+    recoveries
+        .map(|recovery| {
+            json!({
+                "kind": "recovery",
+                "member_name": recovery.member_name,
+                "by": recovery.by,
+                "at": seconds(recovery.at_ms),
+            })
+        })
+        .collect()
+}
+
+/// `GET session`: the first answer that a page of the console reads.
+pub fn session(context: &RequestContext, member: &Member) -> Answer {
+    let dashboard = context.isolate.config.site(AccountKind::Publisher);
+    let body = json!({
+        "member": member_json(member),
+        "notices": notices(member),
+        "now": seconds(context.now_ms),
+        "today": UtcDay::of_ms(context.now_ms).to_string(),
+        "has_dashboard": dashboard.is_some(),
+    });
+    Answer::json(200, body.to_string())
+}
+
+pub async fn list(context: &RequestContext, by: &Member) -> Result<Answer, Refusal> {
+    let members = ask(context, by, ReadMembers {}).await?;
+    Ok(Answer::json(
+        200,
+        members_json(members, Some(by.session.member)).to_string(),
+    ))
+}
+
+/// The members and the open invites of an account. `own` is the member who asks, if it is one of them.
+pub fn members_json(Members { members, invites }: Members, own: Option<MemberId>) -> Value {
+    let members: Vec<Value> = members
+        .into_iter()
+        .map(|member| {
+            json!({
+                "member_id": member.member,
+                "name": member.name,
+                "role": member.role,
+                "created_at": seconds(member.created_at_ms),
+                "last_seen_at": member.last_seen_at_ms.map(seconds),
+                "passkeys": member.passkeys,
+                "is_self": Some(member.member) == own,
+            })
+        })
+        .collect();
+    let invites: Vec<Value> = invites
+        .into_iter()
+        .map(|invite| {
+            json!({
+                "invite_id": invite.invite_id,
+                "name": invite.name,
+                "role": invite.role,
+                "expires_at": seconds(invite.expires_at_ms),
+                "by": invite.by,
+                "is_recovery": invite.is_recovery,
+            })
+        })
+        .collect();
+    json!({ "members": members, "invites": invites })
+}
+
+/// The answer to an invite, with the link that is shown this once.
+pub fn invite_answer(config: &SiteConfig, invited: &Invited) -> Answer {
+    let url = format!(
+        "{}{}#invite={}",
+        config.party.origin(),
+        config.root(),
+        invited.invite
+    );
+    let body = json!({
+        "invite_id": invited.invite_id,
+        "invite": invited.invite,
+        "url": url,
+        "expires_at": seconds(invited.expires_at_ms),
+    });
+    Reply::created(&body).into()
+}
+
+pub async fn invite(
+    context: &RequestContext,
+    config: &SiteConfig,
+    by: &Member,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let InviteBody { name, role } = InviteBody::read(&mut request).await?;
+    let invite = Invite {
+        owner: Owner::of(&by.account),
+        by: by.actor(),
+        to: Invitee::New { name, role },
+    };
+    Ok(invite_answer(config, &ask(context, by, invite).await?))
+}
+
+pub async fn withdraw_invite(
+    context: &RequestContext,
+    by: &Member,
+    segments: &[&str],
+) -> Result<Answer, Refusal> {
+    let withdraw = WithdrawInvite {
+        by: by.actor(),
+        invite_id: segment(segments, 0),
+    };
+    let Done {} = ask(context, by, withdraw).await?;
+    Ok(Answer::new(204))
+}
+
+pub async fn change_role(
+    context: &RequestContext,
+    by: &Member,
+    segments: &[&str],
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let member = member_in(segments)?;
+    let RoleBody { role } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    change(context, by, member, Some(role)).await
+}
+
+pub async fn remove(context: &RequestContext, by: &Member, segments: &[&str]) -> Result<Answer, Refusal> {
+    change(context, by, member_in(segments)?, None).await
+}
+
+async fn change(
+    context: &RequestContext,
+    by: &Member,
+    member: MemberId,
+    role: Option<Role>,
+) -> Result<Answer, Refusal> {
+    let change = ChangeMember {
+        by: by.actor(),
+        member,
+        role,
+    };
+    let Done {} = ask(context, by, change).await?;
+    Ok(Answer::new(204))
+}
+
+/// Invites a member anew who has lost every passkey. The object refuses to recover oneself.
+pub async fn recover(
+    context: &RequestContext,
+    config: &SiteConfig,
+    by: &Member,
+    segments: &[&str],
+) -> Result<Answer, Refusal> {
+    let member = member_in(segments)?;
+    let invite = Invite {
+        owner: Owner::of(&by.account),
+        by: by.actor(),
+        to: Invitee::Recovery(member),
+    };
+    Ok(invite_answer(config, &ask(context, by, invite).await?))
+}
+
+pub async fn sessions(context: &RequestContext, by: &Member) -> Result<Answer, Refusal> {
+    let read = ReadSessions {
+        member: by.session.member,
+    };
+    let sessions: Vec<SessionRow> = ask(context, by, read).await?;
+    let sessions: Vec<Value> = sessions
+        .into_iter()
+        .map(|row| {
+            json!({
+                "session_id": row.session_id,
+                "created_at": seconds(row.times.created_at_ms),
+                "last_seen_at": seconds(row.times.last_seen_at_ms),
+                "user_agent": row.user_agent,
+                "is_current": row.session_id == by.session.session_id,
+            })
+        })
+        .collect();
+    Ok(Answer::json(200, json!({ "sessions": sessions }).to_string()))
+}
+
+pub async fn end_session(
+    context: &RequestContext,
+    by: &Member,
+    segments: &[&str],
+) -> Result<Answer, Refusal> {
+    let end = EndSession {
+        member: by.session.member,
+        session_id: segment(segments, 0),
+    };
+    let Done {} = ask(context, by, end).await?;
+    Ok(Answer::new(204))
+}
+
+pub async fn audit(context: &RequestContext, by: &Member, query: &str) -> Result<Answer, Refusal> {
+    audit_page(context, &accounts::address(by.account.id()), query).await
+}
+
+/// A page of an account's audit.
+pub async fn audit_page(
+    context: &RequestContext,
+    account: &ObjectAddress,
+    query: &str,
+) -> Result<Answer, Refusal> {
+    let (limit, cursor) = read_page(query, MAX_AUDIT_PAGE)?;
+    let before = read_place(cursor)?;
+    let AuditPage { entries, before } = context
+        .workers
+        .call(account, ReadAudit { limit, before }, TIMEOUT)
+        .await?;
+    let entries: Vec<Value> = entries
+        .into_iter()
+        .map(|entry| {
+            json!({
+                "at": seconds(entry.at_ms),
+                "by": entry.by,
+                "action": entry.action,
+                "subject": entry.subject,
+                "detail": entry.detail,
+                "actor_id": entry.actor,
+                "subject_id": entry.subject_member,
+                "is_unconfirmed": entry.is_unconfirmed,
+            })
+        })
+        .collect();
+    let cursor = before.map(|before| before.to_string());
+    Ok(Answer::json(
+        200,
+        json!({ "entries": entries, "cursor": cursor }).to_string(),
+    ))
+}

@@ -1,0 +1,212 @@
+//! The outboxes of an app, asked together or the one that keeps something.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::merge;
+use crate::{
+    http::{
+        calls::{TIMEOUT, ask_catalog, until_found},
+        isolate::RequestContext,
+        refusal::Refusal,
+    },
+    objects::outbox::{
+        callbacks::replay::replay_in_steps,
+        conversions::settlement::{self, Place, settle_in_steps},
+    },
+};
+use contract::{
+    catalog::{AppSettings, GetAppSettings},
+    operation::{CallError, Operation, Reply},
+    outbox::{Enable, Erase, GetStatus, List, ReadReward, ReplayMany, SettleMany, Settled, Shard, Standing},
+};
+use domain::{
+    conversions::{ids, shards, table::UNKNOWN_CONVERSION},
+    model::{AppId, api_error::ApiError},
+};
+use platform::{CONNECTIONS, http::answer::Answer, runtime::now_ms, traits::ObjectCall};
+
+/// How long one call settles conversions, in milliseconds: a step takes a few seconds, and an invocation has 1,000 calls.
+const MANY_MS: i64 = 15_000;
+/// The timeout of an action, which may wait for the catalog, a `txn` and the counters, 5 s each.
+pub const SETTLE_TIMEOUT: Duration = Duration::from_secs(25);
+
+/// The outboxes of an app.
+pub struct Outboxes<'c> {
+    context: &'c RequestContext,
+    app: AppId,
+    pub settings: AppSettings,
+}
+
+impl<'c> Outboxes<'c> {
+    /// Those of an app of the catalog.
+    ///
+    /// # Errors
+    /// There is no such app, or the catalog does not answer.
+    pub async fn of(context: &'c RequestContext, app: AppId) -> Result<Self, Refusal> {
+        let settings = ask_catalog(context, GetAppSettings { app_id: app }).await?;
+        Ok(Self::new(context, app, settings))
+    }
+
+    pub fn new(context: &'c RequestContext, app: AppId, settings: AppSettings) -> Self {
+        Self {
+            context,
+            app,
+            settings,
+        }
+    }
+
+    pub async fn call<O: Operation>(
+        &self,
+        number: u8,
+        operation: O,
+        timeout: Duration,
+    ) -> Result<O::Answer, CallError> {
+        let shard = Shard {
+            app: self.app,
+            number,
+        };
+        self.context
+            .workers
+            .call(&shard.address(), operation, timeout)
+            .await
+    }
+
+    /// The outboxes' numbers. An outbox that never had a conversion is asked like the others: a catalog that was restored
+    /// from a backup does not know which have.
+    fn numbers(&self) -> Vec<u8> {
+        (0..self.settings.outbox_shards).collect()
+    }
+
+    /// Asks each outbox by its number. The answers are in the order of the numbers.
+    pub async fn ask_each<T>(
+        &self,
+        ask: impl AsyncFn(u8) -> Result<T, CallError>,
+    ) -> Result<Vec<T>, CallError> {
+        stream::iter(self.numbers())
+            .map(|number| ask(number))
+            .buffered(CONNECTIONS)
+            .try_collect()
+            .await
+    }
+
+    /// Sends an operation to each outbox.
+    async fn call_each<O: Operation + Copy>(
+        &self,
+        operation: O,
+        timeout: Duration,
+    ) -> Result<Vec<O::Answer>, CallError> {
+        self.ask_each(async |number| self.call(number, operation, timeout).await)
+            .await
+    }
+
+    fn has_callback(&self) -> bool {
+        self.settings.callback.sealed.is_some()
+    }
+
+    pub async fn standing(&self, timeout: Duration) -> Result<Standing, CallError> {
+        let each = self.call_each(GetStatus {}, timeout).await?;
+        Ok(merge::standing(self.has_callback(), each))
+    }
+
+    pub async fn enable(&self) -> Result<Standing, CallError> {
+        let enable = Enable { at_ms: now_ms() };
+        let each = self.call_each(enable, TIMEOUT).await?;
+        Ok(merge::standing(self.has_callback(), each))
+    }
+
+    /// A page of the log. It has at least one entry if there is one.
+    pub async fn list(&self, list: &List) -> Result<merge::Page, Refusal> {
+        let mut list = list.clone();
+        until_found(async || {
+            let page = self.list_part(&list).await?;
+            list.before = page.before;
+            let is_found = !page.conversions.is_empty() || list.before.is_none();
+            Ok(is_found.then_some(page))
+        })
+        .await
+    }
+
+    async fn list_part(&self, list: &List) -> Result<merge::Page, CallError> {
+        let ask = async |number, part| self.call(number, part, TIMEOUT).await;
+        let numbers = match &list.user_id {
+            Some(user_id) => vec![shards::of_user(user_id, self.settings.outbox_shards)],
+            None => self.numbers(),
+        };
+        merge::list(&numbers, list, ask).await
+    }
+
+    /// The story of a reward.
+    pub async fn read_story(&self, transaction_id: &str) -> Result<Reply, Refusal> {
+        let keeper = self.keeper(transaction_id)?;
+        let read = ReadReward {
+            publisher: self.settings.publisher_id.clone(),
+            transaction_id: transaction_id.to_owned(),
+            is_analyst: false,
+        };
+        Ok(self.call(keeper, read, TIMEOUT).await?)
+    }
+
+    /// The number of the outbox that keeps a transaction.
+    pub fn keeper(&self, transaction_id: &str) -> Result<u8, ApiError> {
+        ids::shard_of(transaction_id)
+            .filter(|number| *number < self.settings.outbox_shards)
+            .ok_or(UNKNOWN_CONVERSION)
+    }
+
+    /// Sends an operation to the outbox that keeps a transaction.
+    pub async fn of_transaction<O>(&self, transaction_id: &str, operation: O) -> Result<Answer, Refusal>
+    where
+        O: Operation<Answer = Reply>,
+    {
+        let keeper = self.keeper(transaction_id)?;
+        Ok(self.call(keeper, operation, TIMEOUT).await?.into())
+    }
+
+    pub async fn replay_many(&self, body: &str) -> Result<i64, CallError> {
+        let (mut replayed, mut until) = (0_i64, None);
+        for number in self.numbers() {
+            let step = async |step: ReplayMany| self.call(number, step, TIMEOUT).await;
+            let all = replay_in_steps(body, until, step).await?;
+            replayed = replayed.saturating_add(all.replayed);
+            until = Some(all.until);
+        }
+        Ok(replayed)
+    }
+
+    /// Settles what matches from a place on, as much as [`MANY_MS`] allows, and tells where to go on.
+    pub async fn settle_many(
+        &self,
+        first: &SettleMany,
+        from: Place,
+    ) -> Result<(Settled, Option<Place>), CallError> {
+        let until_ms = now_ms().saturating_add(MANY_MS);
+        let has_time = || now_ms() < until_ms;
+        let mut all = Settled::default();
+        for number in self.numbers().into_iter().skip(from.outbox.into()) {
+            let first = SettleMany {
+                after: if number == from.outbox { from.after } else { 0 },
+                ..first.clone()
+            };
+            let step = async |step: SettleMany| self.call(number, step, SETTLE_TIMEOUT).await;
+            let settled = settle_in_steps(&first, has_time, step).await?;
+            let next = settled.next;
+            settlement::add(&mut all, settled);
+            if let Some(after) = next {
+                let place = Place {
+                    outbox: number,
+                    after,
+                };
+                return Ok((all, Some(place)));
+            }
+        }
+        Ok((all, None))
+    }
+
+    /// Erases a user, all of whose conversions are in one outbox.
+    pub async fn erase(&self, user_id: String) -> Result<Answer, Refusal> {
+        let number = shards::of_user(&user_id, self.settings.outbox_shards);
+        Ok(self.call(number, Erase { user_id }, TIMEOUT).await?.into())
+    }
+}

@@ -1,0 +1,166 @@
+//! The pages and their assets. The build compresses them into data modules, and `entry.js` hands these over when the
+//! isolate starts.
+
+use js_sys::Map;
+use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
+use worker::{
+    EncodeBody, Response,
+    web_sys::{self, Headers, ResponseInit},
+};
+
+use super::{Call, gate};
+use crate::http::refusal::Refusal;
+use domain::{accounts::account::AccountKind, model::api_error::common};
+use platform::{
+    http::{answer::Answer, body::header},
+    log,
+};
+
+/// The page may load its own script and call its own host. Its styles stand in it, and their hash allows them.
+const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
+                      base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
+                      require-trusted-types-for 'script'; trusted-types 'none'; style-src 'self' ";
+
+#[wasm_bindgen]
+extern "C" {
+    /// The global that `entry.js` sets when the isolate starts.
+    #[wasm_bindgen(thread_local_v2, js_name = signpostPages)]
+    static PAGES: Option<Pages>;
+
+    type Pages;
+
+    /// The dashboard's.
+    #[wasm_bindgen(method, getter)]
+    fn dashboard(this: &Pages) -> Site;
+
+    #[wasm_bindgen(method, getter)]
+    fn console(this: &Pages) -> Site;
+
+    type Site;
+
+    /// The page as gzip: an ArrayBuffer, which stays in JavaScript.
+    #[wasm_bindgen(method, getter)]
+    fn page(this: &Site) -> JsValue;
+
+    /// The hash of the styles in the page, as a policy names it.
+    #[wasm_bindgen(method, getter, js_name = styleHash)]
+    fn style_hash(this: &Site) -> String;
+
+    /// The files that the page names, by path.
+    #[wasm_bindgen(method, getter)]
+    fn files(this: &Site) -> Map;
+
+    type File;
+
+    #[wasm_bindgen(method, getter, js_name = contentType)]
+    fn content_type(this: &File) -> String;
+
+    /// The file as gzip.
+    #[wasm_bindgen(method, getter)]
+    fn bytes(this: &File) -> JsValue;
+}
+
+impl Pages {
+    fn of(&self, kind: AccountKind) -> Site {
+        match kind {
+            AccountKind::Publisher => self.dashboard(),
+            AccountKind::Operator => self.console(),
+        }
+    }
+}
+
+/// Every view of a site is the same page, whose script reads the address. An address of this machine by number is
+/// sent to the name, since a passkey is bound to a name.
+pub fn page(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let config = call.config()?;
+    if let Err(error) = gate::check_host(config, call.address.authority) {
+        let numbers = ["127.0.0.1", "[::1]"].iter().any(|number| {
+            let port = call.address.authority.strip_prefix(number);
+            port.is_some() && port == config.host().strip_prefix("localhost")
+        });
+        if numbers {
+            let query = match call.address.query {
+                "" => String::new(),
+                query => format!("?{query}"),
+            };
+            let to = format!("{}{}{query}", config.party.origin(), call.address.path);
+            return Ok(Answer::new(302).header("Location", to));
+        }
+        return Err(error.into());
+    }
+    let response = PAGES.with(|pages| {
+        let site = pages.as_ref()?.of(call.kind);
+        let policy = format!("{POLICY}'{}'", site.style_hash());
+        let headers: &[(&str, &str)] = &[
+            ("Content-Type", "text/html; charset=utf-8"),
+            ("Cache-Control", "no-cache"),
+            ("Content-Security-Policy", &policy),
+            ("X-Frame-Options", "DENY"),
+        ];
+        Some(respond(&site.page(), headers))
+    });
+    page_answer(response)
+}
+
+/// A file that the page names. Its name has a hash of its content, so it never changes.
+pub fn asset(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let config = call.config()?;
+    gate::check_host(config, call.address.authority)?;
+    // Scripts of the pages are of no use to another site.
+    if header(&call.request, "Sec-Fetch-Site").is_some_and(|site| site == "cross-site") {
+        return Err(common::NOT_FOUND.into());
+    }
+    let response = PAGES.with(|pages| {
+        let file = pages
+            .as_ref()?
+            .of(call.kind)
+            .files()
+            .get(&call.address.path.into());
+        if file.is_undefined() {
+            return None;
+        }
+        let file: File = file.unchecked_into();
+        let headers: &[(&str, &str)] = &[
+            ("Content-Type", &file.content_type()),
+            ("Cache-Control", "public, max-age=31536000, immutable"),
+        ];
+        Some(respond(&file.bytes(), headers))
+    });
+    page_answer(response)
+}
+
+fn page_answer(response: Option<Result<web_sys::Response, JsValue>>) -> Result<Answer, Refusal> {
+    match response {
+        // `worker` makes the response anew.
+        Some(Ok(response)) => {
+            let response = Response::from(response).with_encode_body(EncodeBody::Manual);
+            Ok(Answer::pass_unread(response))
+        }
+        Some(Err(error)) => {
+            log::error("site", format_args!("a page: {error:?}"));
+            Err(common::INTERNAL_ERROR.into())
+        }
+        None => Err(common::NOT_FOUND.into()),
+    }
+}
+
+/// A response of compressed bytes, for [`EncodeBody::Manual`]: they are sent as they are. Cloudflare unpacks them for a client
+/// that takes no gzip, and plain workerd does not.
+fn respond(gzip: &JsValue, headers: &[(&str, &str)]) -> Result<web_sys::Response, JsValue> {
+    let all = Headers::new()?;
+    let common = [
+        ("Content-Encoding", "gzip"),
+        ("Vary", "Accept-Encoding"),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "no-referrer"),
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("Strict-Transport-Security", gate::STRICT_TRANSPORT),
+    ];
+    for (name, value) in common.iter().chain(headers) {
+        all.set(name, value)?;
+    }
+    let init = ResponseInit::new();
+    init.set_headers(&all);
+    web_sys::Response::new_with_opt_buffer_source_and_init(Some(gzip.unchecked_ref()), &init)
+}

@@ -1,0 +1,361 @@
+//! Passkey ceremonies: the first passkey of a member with an invite, sign-in, and a fresh passkey within a session. The
+//! domain checks everything but the signature, which the runtime's WebCrypto verifies.
+
+use serde::Deserialize;
+use serde_json::{json, value::RawValue};
+use worker::Request;
+
+use super::{
+    gate::{self, Member},
+    sign_in::{OpenInvite, account_of, open_invite, open_session, sessions_left, user_agent},
+    web_crypto,
+};
+use crate::http::config::site::SiteConfig;
+use crate::http::{calls::TIMEOUT, isolate::RequestContext, refusal::Refusal};
+use contract::{
+    accounts::{
+        self, Accept, CountFailure, NewPasskey, Passkey, ReadPasskey, SignIn, SignedIn, SpentChallenge,
+        Verify,
+    },
+    operation::{Bytes, Done},
+};
+use domain::{
+    accounts::{
+        challenge::{self, CeremonyPurpose, Challenge},
+        cookie::Cookie,
+        ids::{AccountId, MemberId},
+        user_handle,
+        webauthn::{
+            self, Assertion, CredentialDescriptor, MAX_JSON, PASSKEY_REFUSED, PasskeyError, Registration,
+            StoredCredential, ToVerify, User,
+        },
+    },
+    model::{
+        api_error::{ApiError, common},
+        credentials::{self, CredentialHash},
+    },
+};
+use platform::{
+    http::{
+        answer::Answer,
+        body::{self, header},
+    },
+    log,
+    traits::{ObjectCall, Random},
+};
+
+/// The longest body, in bytes: a credential, and an invite beside it.
+pub const MAX_BODY: usize = MAX_JSON + 1_024;
+
+/// A ceremony's answer. `invite` only comes with a first passkey.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CredentialBody<'b> {
+    invite: Option<String>,
+    #[serde(borrow)]
+    pub credential: &'b RawValue,
+}
+
+impl CredentialBody<'_> {
+    pub fn parse(text: &str) -> Result<CredentialBody<'_>, ApiError> {
+        serde_json::from_str(text).map_err(|error| common::INVALID_JSON.with_message(error.to_string()))
+    }
+}
+
+/// Why a passkey is refused goes to the log. The caller learns only that it is.
+pub fn refuse(error: PasskeyError) -> ApiError {
+    log::warn("passkeys", error.as_str());
+    PASSKEY_REFUSED
+}
+
+fn random(context: &RequestContext) -> Result<[u8; 32], ApiError> {
+    context.workers.random().map_err(|error| {
+        log::error("site", error);
+        common::INTERNAL_ERROR
+    })
+}
+
+/// Binds a challenge to the mark of a browser's ceremony, and to the invite that it is for.
+fn bind(mark: &str, invite: &str) -> CredentialHash {
+    credentials::hash(&format!("{mark} {invite}"))
+}
+
+/// Begins a ceremony before there is a session: a challenge for this browser alone, which a cookie marks.
+fn begin(
+    context: &RequestContext,
+    config: &SiteConfig,
+    purpose: CeremonyPurpose,
+    account: Option<AccountId>,
+    invite: &str,
+) -> Result<(String, String), ApiError> {
+    let random = random(context)?;
+    let (mark, secret) = random.split_first_chunk::<16>().ok_or(common::INTERNAL_ERROR)?;
+    let secret = secret.first_chunk::<16>().ok_or(common::INTERNAL_ERROR)?;
+    let mark = hex::encode(mark);
+    let keys = &context.isolate.config.account_keys;
+    let binding = bind(&mark, invite);
+    let challenge = challenge::issue(keys, purpose, account, &binding, context.now_ms, *secret);
+    let cookie = Cookie::ceremony(config.kind, config.site)
+        .set(&mark)
+        .ok_or(common::INTERNAL_ERROR)?;
+    Ok((challenge, cookie))
+}
+
+/// Begins a ceremony within a session: a challenge for this session alone.
+pub fn begin_in_session(
+    context: &RequestContext,
+    member: &Member,
+    purpose: CeremonyPurpose,
+) -> Result<String, ApiError> {
+    let random = random(context)?;
+    let secret = random.first_chunk::<16>().ok_or(common::INTERNAL_ERROR)?;
+    Ok(challenge::issue(
+        &context.isolate.config.account_keys,
+        purpose,
+        Some(member.account.id()),
+        &credentials::hash(&member.token),
+        context.now_ms,
+        *secret,
+    ))
+}
+
+/// The mark of the browser's ceremony.
+fn mark_of(config: &SiteConfig, request: &Request) -> Result<String, ApiError> {
+    let cookie = Cookie::ceremony(config.kind, config.site);
+    let cookies = header(request, "Cookie").unwrap_or_default();
+    let mark = cookie.find(&cookies).ok_or(PASSKEY_REFUSED)?;
+    Ok(mark.to_owned())
+}
+
+/// Checks that a presented challenge was issued for this purpose and binding.
+pub fn challenge_of(
+    context: &RequestContext,
+    presented: &[u8],
+    purpose: CeremonyPurpose,
+    binding: &CredentialHash,
+) -> Result<(Challenge, SpentChallenge), ApiError> {
+    let keys = &context.isolate.config.account_keys;
+    let challenge =
+        challenge::verify(keys, presented, purpose, binding, context.now_ms).ok_or(PASSKEY_REFUSED)?;
+    let spent = SpentChallenge {
+        id: Bytes(challenge::id(presented).to_vec()),
+        expires_at_ms: challenge.expires_at_ms,
+    };
+    Ok((challenge, spent))
+}
+
+pub async fn creation(
+    context: &RequestContext,
+    config: &SiteConfig,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let OpenInvite {
+        invite,
+        account,
+        details,
+    } = open_invite(context, config, &mut request).await?;
+    let purpose = CeremonyPurpose::Registration;
+    let (challenge, cookie) = begin(context, config, purpose, Some(account.id()), &invite)?;
+    let person = Person {
+        account: account.id(),
+        owner: account.owner(),
+        member: details.member,
+        name: &details.name,
+    };
+    Ok(creation_options(context, config, &person, &challenge, &[]).header("Set-Cookie", cookie))
+}
+
+/// The one whom a new passkey is for.
+pub struct Person<'a> {
+    pub account: AccountId,
+    /// The publisher's id; `operator` for the operator.
+    pub owner: &'a str,
+    pub member: MemberId,
+    pub name: &'a str,
+}
+
+/// The answer with the options of a creation. `existing` are the person's passkeys.
+pub fn creation_options(
+    context: &RequestContext,
+    config: &SiteConfig,
+    person: &Person<'_>,
+    challenge: &str,
+    existing: &[CredentialDescriptor<'_>],
+) -> Answer {
+    let keys = &context.isolate.config.account_keys;
+    let handle = user_handle::issue(keys, person.account, person.member);
+    let user = User {
+        handle: &handle,
+        name: &format!("{}, {}", person.name, person.owner),
+        display_name: person.name,
+    };
+    let options = webauthn::creation_options(&config.party, user, challenge.as_bytes(), existing);
+    Answer::json(200, json!({ "options": options }).to_string())
+}
+
+/// The checked passkey of a creation, which spends its challenge.
+pub fn new_passkey(
+    config: &SiteConfig,
+    registration: Registration,
+    (issued, challenge): (&Challenge, SpentChallenge),
+) -> Result<NewPasskey, ApiError> {
+    let made = registration.check(&config.party, issued).map_err(refuse)?;
+    Ok(NewPasskey {
+        credential_id: Bytes(made.credential_id),
+        algorithm: made.algorithm.cose(),
+        spki: Bytes(made.spki),
+        sign_count: made.sign_count,
+        transports: made.transports,
+        is_backup_eligible: made.is_backup_eligible,
+        is_backed_up: made.is_backed_up,
+        challenge,
+    })
+}
+
+pub async fn create(
+    context: &RequestContext,
+    config: &SiteConfig,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let (mark, user_agent) = (mark_of(config, &request)?, user_agent(&request));
+    let text = body::read_text(&mut request, MAX_BODY).await?;
+    let CredentialBody { invite, credential } = CredentialBody::parse(&text)?;
+    let invite = invite.ok_or_else(|| common::MISSING_FIELD.with_message("invite is missing"))?;
+    let account = account_of(context, config, &invite)?;
+    let sessions = sessions_left(context, config, &request, &account).await?;
+    let registration = Registration::parse(credential.get()).map_err(refuse)?;
+    let (binding, purpose) = (bind(&mark, &invite), CeremonyPurpose::Registration);
+    let (issued, challenge) = challenge_of(context, registration.challenge(), purpose, &binding)?;
+    if issued.account != Some(account.id()) {
+        return Err(PASSKEY_REFUSED.into());
+    }
+    let accept = Accept {
+        invite,
+        passkey: Some(new_passkey(config, registration, (&issued, challenge))?),
+        user_agent,
+    };
+    let to = accounts::address(account.id());
+    let signed_in: SignedIn = context.workers.call(&to, accept, TIMEOUT).await?;
+    open_session(context, config, sessions, &signed_in).await
+}
+
+pub fn sign_in_request(
+    context: &RequestContext,
+    config: &SiteConfig,
+    _request: &Request,
+) -> Result<Answer, Refusal> {
+    let (challenge, cookie) = begin(context, config, CeremonyPurpose::SignIn, None, "")?;
+    let options = webauthn::request_options(&config.party, challenge.as_bytes(), &[]);
+    let body = json!({ "options": options }).to_string();
+    Ok(Answer::json(200, body).header("Set-Cookie", cookie))
+}
+
+pub async fn sign_in(
+    context: &RequestContext,
+    config: &SiteConfig,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let binding = bind(&mark_of(config, &request)?, "");
+    let user_agent = user_agent(&request);
+    let text = body::read_text(&mut request, MAX_BODY).await?;
+    let CredentialBody { credential, .. } = CredentialBody::parse(&text)?;
+    let assertion = Assertion::parse(credential.get()).map_err(refuse)?;
+    let keys = &context.isolate.config.account_keys;
+    // A handle that was never issued wakes no object.
+    let handle = assertion.user_handle().ok_or(PASSKEY_REFUSED)?;
+    let (account, member) = user_handle::open(keys, handle).ok_or(PASSKEY_REFUSED)?;
+    let purpose = CeremonyPurpose::SignIn;
+    let (signed, stored, challenge) =
+        check_assertion(context, config, account, &assertion, purpose, &binding).await?;
+    if stored.member != member {
+        return Err(PASSKEY_REFUSED.into());
+    }
+    let sign_in = SignIn {
+        credential_id: Bytes(assertion.credential_id().to_vec()),
+        sign_count: signed.sign_count,
+        is_backed_up: signed.is_backed_up,
+        challenge,
+        user_agent,
+    };
+    let to = accounts::address(account);
+    let signed_in: SignedIn = context.workers.call(&to, sign_in, TIMEOUT).await?;
+    let sessions = gate::sessions_of(context, config, &request);
+    open_session(context, config, sessions, &signed_in).await
+}
+
+pub fn verify_request(
+    context: &RequestContext,
+    config: &SiteConfig,
+    member: &Member,
+) -> Result<Answer, Refusal> {
+    let challenge = begin_in_session(context, member, CeremonyPurpose::StepUp)?;
+    let options = webauthn::request_options(&config.party, challenge.as_bytes(), &[]);
+    Ok(Answer::json(200, json!({ "options": options }).to_string()))
+}
+
+pub async fn verify(
+    context: &RequestContext,
+    config: &SiteConfig,
+    member: &Member,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let text = body::read_text(&mut request, MAX_BODY).await?;
+    let CredentialBody { credential, .. } = CredentialBody::parse(&text)?;
+    let assertion = Assertion::parse(credential.get()).map_err(refuse)?;
+    let (account, binding) = (member.account.id(), credentials::hash(&member.token));
+    let purpose = CeremonyPurpose::StepUp;
+    let (signed, stored, challenge) =
+        check_assertion(context, config, account, &assertion, purpose, &binding).await?;
+    if stored.member != member.session.member {
+        return Err(PASSKEY_REFUSED.into());
+    }
+    let verify = Verify {
+        session: member.token.clone(),
+        credential_id: Bytes(assertion.credential_id().to_vec()),
+        sign_count: signed.sign_count,
+        is_backed_up: signed.is_backed_up,
+        challenge,
+    };
+    let to = accounts::address(account);
+    let Done {} = context.workers.call(&to, verify, TIMEOUT).await?;
+    Ok(Answer::new(204))
+}
+
+/// Checks an assertion by the account's passkey of its id, with its signature.
+async fn check_assertion(
+    context: &RequestContext,
+    config: &SiteConfig,
+    account: AccountId,
+    assertion: &Assertion,
+    purpose: CeremonyPurpose,
+    binding: &CredentialHash,
+) -> Result<(ToVerify, Passkey, SpentChallenge), Refusal> {
+    let (issued, challenge) = challenge_of(context, assertion.challenge(), purpose, binding)?;
+    if issued.account.is_some_and(|issued| issued != account) {
+        return Err(PASSKEY_REFUSED.into());
+    }
+    let read = ReadPasskey {
+        credential_id: Bytes(assertion.credential_id().to_vec()),
+    };
+    let stored: Passkey = context
+        .workers
+        .call(&accounts::address(account), read, TIMEOUT)
+        .await?;
+    let credential = StoredCredential {
+        spki: &stored.spki.0,
+        sign_count: stored.sign_count,
+        is_backup_eligible: stored.is_backup_eligible,
+    };
+    let refusal = match assertion.check(&config.party, &issued, &credential) {
+        Ok(signed) if web_crypto::verifies(&signed).await => return Ok((signed, stored, challenge)),
+        Ok(_) => "signature",
+        Err(error) => error.as_str(),
+    };
+    log::warn("passkeys", refusal);
+    let count = CountFailure {
+        credential_id: Bytes(assertion.credential_id().to_vec()),
+    };
+    let to = accounts::address(account);
+    let Done {} = context.workers.call(&to, count, TIMEOUT).await?;
+    Err(PASSKEY_REFUSED.into())
+}

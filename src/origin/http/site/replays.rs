@@ -1,0 +1,87 @@
+//! Replays of many callbacks of an app, which the publisher's activity object carries out: what the dashboard and the operator
+//! ask for alike.
+
+use worker::Request;
+
+use crate::http::{
+    calls::TIMEOUT,
+    isolate::RequestContext,
+    refusal::Refusal,
+    site::{idempotency_key, replay_query},
+};
+use contract::activity::{self, CountReplay, FindOutbox, ReplayFilter, StartReplay};
+use domain::model::{
+    AppId, PublisherId,
+    api_error::{ApiError, common},
+};
+use platform::{
+    http::{answer::JSON, body},
+    traits::ObjectCall,
+};
+
+const MAX_BODY: usize = 16 << 10;
+
+/// Also of another publisher's.
+pub fn unknown_app() -> ApiError {
+    common::NOT_FOUND.with_message("there is no such app with rewards")
+}
+
+/// What a body of `POST …/replays` asks for.
+pub struct Order {
+    publisher: PublisherId,
+    app: AppId,
+    pub filter: ReplayFilter,
+    pub is_dry_run: bool,
+    key: Result<String, ApiError>,
+}
+
+impl Order {
+    /// # Errors
+    /// The app has no rewards, or the body is wrong.
+    pub async fn read(
+        context: &RequestContext,
+        publisher: PublisherId,
+        app: AppId,
+        mut request: Request,
+    ) -> Result<Self, Refusal> {
+        let find = FindOutbox { app, shard: None };
+        let to = activity::address(&publisher);
+        if !context.workers.call(&to, find, TIMEOUT).await?.found {
+            return Err(unknown_app().into());
+        }
+        body::check_media_type(&request, &[JSON], false)?;
+        let key = idempotency_key::read(&request);
+        let body = body::read_text(&mut request, MAX_BODY).await?;
+        let (filter, is_dry_run) = replay_query::parse(&body, context.now_ms)?;
+        Ok(Self {
+            publisher,
+            app,
+            filter,
+            is_dry_run,
+            key,
+        })
+    }
+
+    /// The callbacks that would be sent again.
+    pub async fn count(&self, context: &RequestContext) -> Result<i64, Refusal> {
+        let count = CountReplay {
+            publisher: self.publisher.clone(),
+            app: self.app,
+            filter: self.filter.clone(),
+        };
+        let to = activity::address(&self.publisher);
+        Ok(context.workers.call(&to, count, TIMEOUT).await?.count)
+    }
+
+    /// # Errors
+    /// There is no `Idempotency-Key`, or it is none.
+    pub fn into_start(self, most: Option<u32>) -> Result<StartReplay, ApiError> {
+        Ok(StartReplay {
+            publisher: self.publisher,
+            app: self.app,
+            filter: self.filter,
+            key: self.key?,
+            most,
+        })
+    }
+}

@@ -1,0 +1,240 @@
+//! Invites and sessions: an invite is shown and then spent, a session is opened and ended.
+
+use futures_util::future::join_all;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use worker::Request;
+
+use super::gate;
+use crate::http::config::site::{LocalSignIn, SiteConfig};
+use crate::http::{
+    calls::{TIMEOUT, ask_catalog},
+    isolate::RequestContext,
+    refusal::Refusal,
+};
+use contract::{
+    accounts::{self, Accept, InviteDetails, ReadInvite, SignOut, SignedIn},
+    catalog::{Get, Resource},
+    operation::{CallError, Done},
+};
+use domain::{
+    accounts::{
+        account::Account,
+        browser_sessions::{BrowserSession, BrowserSessions},
+        cookie::Cookie,
+        invite::{self, UNKNOWN_INVITE},
+        session::{MAX_USER_AGENT, SESSION_OPEN, SessionUse},
+    },
+    model::{
+        api_error::{ApiError, common},
+        document::{Document, FieldError},
+    },
+};
+use platform::{
+    http::{
+        answer::Answer,
+        body::{self, header},
+    },
+    log,
+    traits::ObjectCall,
+};
+
+pub const UNSAFE_SIGN_IN: ApiError = ApiError::new(
+    503,
+    "sign_in_unavailable",
+    "sign-in is off, because LOCAL_SIGN_IN is set where it is not safe",
+);
+
+/// The longest body with an invite, in bytes: an invite has at most 140.
+const MAX_INVITE: usize = 1 << 10;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InviteText {
+    invite: String,
+}
+
+impl Document for InviteText {
+    fn check(&self) -> Result<(), FieldError> {
+        Ok(())
+    }
+}
+
+/// The account that an invite is for. One to the other site is unknown here.
+pub fn account_of(context: &RequestContext, config: &SiteConfig, invite: &str) -> Result<Account, ApiError> {
+    invite::verify(&context.isolate.config.account_keys, invite)
+        .filter(|account| account.kind() == config.kind)
+        .ok_or(UNKNOWN_INVITE)
+}
+
+/// An invite that can be spent, with the account that it is for.
+pub struct OpenInvite {
+    pub invite: String,
+    pub account: Account,
+    /// As the account's object knows it.
+    pub details: InviteDetails,
+}
+
+/// The invite in a body.
+async fn invite_text(request: &mut Request) -> Result<String, ApiError> {
+    let InviteText { invite } = Document::from_json(&body::read_text(request, MAX_INVITE).await?)?;
+    Ok(invite)
+}
+
+/// Reads the invite in a body, which spends nothing.
+pub async fn open_invite(
+    context: &RequestContext,
+    config: &SiteConfig,
+    request: &mut Request,
+) -> Result<OpenInvite, Refusal> {
+    let invite = invite_text(request).await?;
+    let account = account_of(context, config, &invite)?;
+    let operation = ReadInvite {
+        invite: invite.clone(),
+    };
+    let to = accounts::address(account.id());
+    let details = context.workers.call(&to, operation, TIMEOUT).await?;
+    Ok(OpenInvite {
+        invite,
+        account,
+        details,
+    })
+}
+
+/// The browser's name, for the list of sessions.
+pub fn user_agent(request: &Request) -> String {
+    let agent = header(request, "User-Agent").unwrap_or_default();
+    agent
+        .chars()
+        .filter(|char| !char.is_control())
+        .take(MAX_USER_AGENT)
+        .collect()
+}
+
+pub async fn read_invite(
+    context: &RequestContext,
+    config: &SiteConfig,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    let OpenInvite { account, details, .. } = open_invite(context, config, &mut request).await?;
+    let publisher = match account {
+        Account::Publisher(publisher) => {
+            let get = Get {
+                resource: Resource::Publisher,
+                id: publisher.to_string(),
+            };
+            let known: Value = ask_catalog(context, get).await?;
+            Some(json!({ "publisher_id": publisher, "name": known.get("name") }))
+        }
+        Account::Operator => None,
+    };
+    let body = json!({
+        "publisher": publisher,
+        "member_name": details.name,
+        "role": details.role,
+        "expires_at": details.expires_at_ms.div_euclid(1_000),
+        "is_recovery": details.is_recovery,
+        "local_sign_in": config.local_sign_in == LocalSignIn::On,
+    });
+    Ok(Answer::json(200, body.to_string()))
+}
+
+/// Signs in by an invite alone, where that is configured.
+pub async fn sign_in(
+    context: &RequestContext,
+    config: &SiteConfig,
+    mut request: Request,
+) -> Result<Answer, Refusal> {
+    if config.local_sign_in != LocalSignIn::On {
+        return Err(common::NOT_FOUND.into());
+    }
+    let user_agent = user_agent(&request);
+    let invite = invite_text(&mut request).await?;
+    let account = account_of(context, config, &invite)?;
+    let sessions = sessions_left(context, config, &request, &account).await?;
+    let accept = Accept {
+        invite,
+        passkey: None,
+        user_agent,
+    };
+    let to = accounts::address(account.id());
+    let signed_in: SignedIn = context.workers.call(&to, accept, TIMEOUT).await?;
+    open_session(context, config, sessions, &signed_in).await
+}
+
+/// The browser's sessions, none of which is a live one of the account of an invite: its member would be replaced without
+/// having left. A suspended account has none.
+pub async fn sessions_left(
+    context: &RequestContext,
+    config: &SiteConfig,
+    request: &Request,
+    account: &Account,
+) -> Result<BrowserSessions, Refusal> {
+    let sessions = gate::sessions_of(context, config, request);
+    if let Some(session) = sessions.find(account) {
+        match gate::read_session(context, config, session, SessionUse::Poll).await {
+            Ok(_) => return Err(SESSION_OPEN.into()),
+            Err(refused) if gate::has_ended(&refused) => {}
+            Err(unknown) => return Err(unknown),
+        }
+    }
+    Ok(sessions)
+}
+
+/// The answer that gives a browser a new session beside those of other accounts. A session that it no longer holds is
+/// ended; if that fails, it ends by itself 12 hours after its last use.
+pub async fn open_session(
+    context: &RequestContext,
+    config: &SiteConfig,
+    mut sessions: BrowserSessions,
+    signed_in: &SignedIn,
+) -> Result<Answer, Refusal> {
+    let keys = &context.isolate.config.account_keys;
+    let session = BrowserSession::parse(keys, config.kind, &signed_in.session);
+    let session = session.ok_or_else(|| {
+        log::error("site", "an account opened a session that is none");
+        common::INTERNAL_ERROR
+    })?;
+    for session in &sessions.open(session) {
+        if let Err(error) = end(context, session).await {
+            log::warn("site", format_args!("a session was left and not ended: {error}"));
+        }
+    }
+    with_sessions(config, &sessions)
+}
+
+/// The answer that sets a browser's sessions.
+pub fn with_sessions(config: &SiteConfig, sessions: &BrowserSessions) -> Result<Answer, Refusal> {
+    let cookie = Cookie::sessions(config.kind, config.site).set(&sessions.value());
+    let cookie = cookie.ok_or_else(|| {
+        log::error("site", "a session's value does not fit a cookie");
+        common::INTERNAL_ERROR
+    })?;
+    Ok(Answer::new(204).header("Set-Cookie", cookie))
+}
+
+async fn end(context: &RequestContext, session: &BrowserSession) -> Result<(), CallError> {
+    let sign_out = SignOut {
+        session: session.token.clone(),
+    };
+    let to = accounts::address(session.account.id());
+    let Done {} = context.workers.call(&to, sign_out, TIMEOUT).await?;
+    Ok(())
+}
+
+/// Ends all sessions of the browser, so that whoever leaves it leaves nothing open. The cookie is cleared whatever happens,
+/// also without live sessions. A session whose account does not answer ends by itself 12 hours after its last use.
+pub async fn sign_out(
+    context: &RequestContext,
+    config: &SiteConfig,
+    request: Request,
+) -> Result<Answer, Refusal> {
+    let sessions = gate::sessions_of(context, config, &request);
+    for ended in join_all(sessions.all().iter().map(|session| end(context, session))).await {
+        if let Err(error) = ended {
+            log::warn("site", format_args!("a session was left and not ended: {error}"));
+        }
+    }
+    let cookie = Cookie::sessions(config.kind, config.site);
+    Ok(Answer::new(204).header("Set-Cookie", cookie.clear()))
+}

@@ -1,0 +1,60 @@
+//! Activity: one object for each publisher, and one for the operator. Other objects report to them what changes, so that a page
+//! reads it in one call, however many apps and outboxes there are. They own nothing, and no money depends on them.
+//!
+//! - [`publisher`]: what a publisher's outboxes report ([`crate::objects::outbox::feed`]);
+//! - [`attention`]: what wants the operator's attention;
+//! - retention is in [`sweep`].
+
+pub mod attention;
+#[cfg(target_arch = "wasm32")]
+mod object;
+pub mod publisher;
+pub mod service;
+pub mod sweep;
+
+pub use publisher::sql::MIGRATIONS;
+
+use contract::activity::{Command, FindOutbox, Found, Reply};
+use domain::model::api_error::common;
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
+use publisher::{overview, replays, reports, rewards, sql};
+
+/// Carries out one command.
+///
+/// # Errors
+/// It is refused, or the database failed; the command may then be sent again.
+pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply, Failure> {
+    match command {
+        Command::Report(report) => Ok(Reply::Heard(reports::apply(db, now_ms, &report)?)),
+        Command::Read(read) => Ok(Reply::Activity(overview::read(db, now_ms, read)?)),
+        Command::List(list) => rewards::list(db, now_ms, &list).map(Reply::Page),
+        Command::StartReplay(start) => replays::start(db, now_ms, &start).map(Reply::Operator),
+        Command::ReadReplay(read) => replays::read(db, &read).map(Reply::Operator),
+        Command::CancelReplay(cancel) => replays::cancel(db, now_ms, &cancel).map(Reply::Operator),
+        Command::Attention(report) => {
+            let declined = attention::reports::apply(db, &report, attention::reports::MOST_ITEMS)?;
+            Ok(Reply::Declined(declined))
+        }
+        Command::Size(size) => Ok(Reply::Done(attention::size::put(db, &size)?)),
+        Command::ListAttention(list) => attention::list::list(db, now_ms, &list).map(Reply::Operator),
+        Command::Isolate(report) => {
+            let done = attention::reported::put_isolate(db, &report, attention::reported::MOST_FIGURES)?;
+            Ok(Reply::Done(done))
+        }
+        Command::ReadReported(_) => attention::reported::read(db, now_ms).map(Reply::Operator),
+        // It calls the outboxes.
+        Command::CountReplay(_) => Err(common::NOT_FOUND.into()),
+        Command::Find(find) => Ok(Reply::Found(Found {
+            found: has_outbox(db, find)?,
+        })),
+    }
+}
+
+fn has_outbox(db: &impl Database, find: FindOutbox) -> Result<bool, DatabaseError> {
+    let shard = find.shard.map(u32::from);
+    db.query_boolean(sql::HAS_OUTBOX, params![find.app.number(), shard])
+}

@@ -1,0 +1,12 @@
+//! What wants the operator's attention: held and capped conversions, dead callbacks, endpoints that are disabled or fail,
+//! objects that are nearly full, batches that are refused or late, and days that differ. The objects that have such items report
+//! them ([`attention_feed`](crate::delivery::attention_feed)), so that the operator reads all that is open in one call.
+//!
+//! - [`reports`] applies a report, [`list`] is the operator's list, and [`size`] has the sizes of objects;
+//! - [`reported`] has the figures of isolates and of the last compared day, which want no attention by themselves.
+
+pub mod list;
+pub mod reported;
+pub mod reports;
+pub mod size;
+pub mod sql;

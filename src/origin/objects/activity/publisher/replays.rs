@@ -1,0 +1,305 @@
+//! Replays of many callbacks of an app. One is carried out by the alarm, outbox by outbox and [`PACE`] callbacks a second, so
+//! that the callbacks of new conversions do not wait behind all of it. A step whose answer was lost is made again, and sends
+//! again what it still matches: a receiver gets a callback at least once, as ever.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::sql;
+use crate::delivery::batches::wait_ms;
+use contract::{
+    activity::{CancelReplay, CountReplay, Counted, ReadReplay, ReplayFilter, StartReplay},
+    operation::Reply,
+    outbox::{ReplayRewards, Shard},
+};
+use domain::model::{
+    PublisherId,
+    api_error::{ApiError, common},
+    credentials,
+    time::SECOND_MS,
+};
+use platform::{
+    CONNECTIONS,
+    database::{Database, DatabaseError, MAX_INTEGER, Row, json as as_json},
+    failure::Failure,
+    log, params,
+    traits::{Clock, ObjectCall},
+};
+
+use super::overview::app_id;
+
+pub const REPLAY_RUNNING: ApiError = ApiError::new(
+    409,
+    "replay_running",
+    "the app has a replay that is not over; wait for it or cancel it",
+);
+pub const KEY_REUSED: ApiError = ApiError::new(
+    409,
+    "idempotency_key_reused",
+    "this Idempotency-Key was used for a replay with another filter; take a new one",
+);
+pub const COUNT_TOO_LONG: ApiError = ApiError::new(
+    400,
+    "count_too_long",
+    "counting takes longer than 20 seconds; narrow the dates",
+);
+
+/// Callbacks that are due in an outbox after a step, of which there is one a second.
+pub const PACE: u32 = 100;
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a count may take, its wait for the one before it included, in milliseconds. Its caller waits 25 s.
+const COUNT_MS: i64 = 20 * SECOND_MS;
+
+/// A filter as it is stored. Once its replay is over it has the hash of its user instead of the user, who may be erased, so
+/// that a repeat of the start is known.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct StoredFilter {
+    #[serde(flatten)]
+    filter: ReplayFilter,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_hash: Option<String>,
+}
+
+impl StoredFilter {
+    fn without_user(mut filter: ReplayFilter, key: &str) -> Self {
+        let user = filter.user_id.take();
+        Self {
+            filter,
+            user_hash: user.map(|user| hex::encode(credentials::hash(&format!("{key} {user}")))),
+        }
+    }
+
+    /// Whether it is that of a start with this key.
+    fn is_of(&self, filter: &ReplayFilter, key: &str) -> bool {
+        match self.user_hash {
+            None => self.filter == *filter,
+            Some(_) => *self == Self::without_user(filter.clone(), key),
+        }
+    }
+}
+
+fn unknown() -> ApiError {
+    common::NOT_FOUND.with_message("there is no such replay")
+}
+
+/// Starts a replay. The same key leads to the same replay, with the answer 200.
+///
+/// # Errors
+/// `replay_running`; `idempotency_key_reused` if the key has started a replay with another filter.
+pub fn start(db: &impl Database, now_ms: i64, start: &StartReplay) -> Result<Reply, Failure> {
+    let app = start.app.number();
+    let answer = |status, number: i64| Reply {
+        status,
+        body: json!({ "replay_id": number.to_string() }).to_string(),
+    };
+    if let Some(known) = db.query_first(sql::FIND_REPLAY, params![app, start.key.as_str()])? {
+        if !known.json::<StoredFilter>(1)?.is_of(&start.filter, &start.key) {
+            return Err(KEY_REUSED.into());
+        }
+        return Ok(answer(200, known.integer(0)?));
+    }
+    if db.query_boolean(sql::HAS_RUNNING, params![app])? {
+        return Err(REPLAY_RUNNING.into());
+    }
+    let number = db.query_integer(
+        sql::START_REPLAY,
+        params![
+            app,
+            start.key.as_str(),
+            start.publisher.as_str(),
+            as_json(&start.filter)?,
+            now_ms,
+            start.most
+        ],
+    )?;
+    let number = number.ok_or_else(|| Failure::Internal("RETURNING returned no row".into()))?;
+    Ok(answer(202, number))
+}
+
+/// The number of a replay; none for a text that is no id of one.
+fn number(replay_id: &str) -> Result<i64, ApiError> {
+    let number = replay_id.parse().ok();
+    number
+        .filter(|number: &i64| (1..=MAX_INTEGER).contains(number))
+        .ok_or_else(unknown)
+}
+
+/// How far a replay is.
+pub fn read(db: &impl Database, read: &ReadReplay) -> Result<Reply, Failure> {
+    let key = params![number(&read.replay_id)?, read.app.number()];
+    let row = db.query_first(sql::GET_REPLAY, key)?.ok_or_else(unknown)?;
+    let filter: ReplayFilter = row.json(4)?;
+    let state = match row.integer(0)? {
+        0 => "running",
+        1 => "done",
+        _ => "cancelled",
+    };
+    let ended_ms = row.optional_integer(3)?;
+    let until = filter.until;
+    let mut filter = json!(filter);
+    if let Some(conditions) = filter.as_object_mut() {
+        conditions.remove("until");
+    }
+    Ok(Reply::ok(&json!({
+        "replay_id": read.replay_id,
+        "state": state,
+        "replayed": row.integer(1)?,
+        "filter": filter,
+        "until": until,
+        "started_ts": row.integer(2)?.div_euclid(SECOND_MS),
+        "ended_ts": ended_ms.map(|ms| ms.div_euclid(SECOND_MS)),
+    })))
+}
+
+/// Ends a replay. One that is over stays as it is, which the answer 200 tells.
+pub fn cancel(db: &impl Database, now_ms: i64, cancel: &CancelReplay) -> Result<Reply, Failure> {
+    let (id, app) = (number(&cancel.replay_id)?, cancel.app.number());
+    let row = db
+        .query_first(sql::GET_REPLAY, params![id, app])?
+        .ok_or_else(unknown)?;
+    let filter = as_json(&StoredFilter::without_user(row.json(4)?, row.text(5)?))?;
+    match db.query_first(sql::CANCEL_REPLAY, params![now_ms, filter, id, app])? {
+        Some(_) => Ok(Reply::no_content()),
+        None => Ok(Reply::ok(&json!({}))),
+    }
+}
+
+/// Counts what a replay would send, in all outboxes of the app, for a caller that asked at `asked_ms`.
+///
+/// # Errors
+/// `count_too_long`; `unavailable` if an outbox does not answer, or others were counted until the caller's time was over.
+pub async fn count(
+    db: &impl Database,
+    runtime: &(impl Clock + ObjectCall),
+    count: &CountReplay,
+    asked_ms: i64,
+) -> Result<Counted, Failure> {
+    let until_ms = asked_ms.saturating_add(COUNT_MS);
+    if left(runtime, until_ms).is_none() {
+        return Err(common::BUSY.into());
+    }
+    let rows = db.query(sql::LIST_OUTBOXES, params![count.app.number()])?;
+    let shards: Vec<u8> = rows.iter().map(|row| row.number(0)).collect::<Result<_, _>>()?;
+    let counts: Vec<i64> = stream::iter(shards)
+        .map(|number| {
+            let shard = Shard {
+                app: count.app,
+                number,
+            };
+            count_one(runtime, shard, count, until_ms)
+        })
+        .buffer_unordered(CONNECTIONS)
+        .try_collect()
+        .await?;
+    Ok(Counted {
+        count: counts.into_iter().sum(),
+    })
+}
+
+async fn count_one(
+    runtime: &(impl Clock + ObjectCall),
+    shard: Shard,
+    count: &CountReplay,
+    until_ms: i64,
+) -> Result<i64, Failure> {
+    let mut step = ReplayRewards {
+        publisher: count.publisher.clone(),
+        filter: count.filter.clone(),
+        after: 0,
+        limit: 0,
+        step: None,
+    };
+    let mut found = 0_i64;
+    loop {
+        let timeout = left(runtime, until_ms).ok_or(COUNT_TOO_LONG)?;
+        let counted = match runtime.call(&shard.address(), step.clone(), timeout).await {
+            Ok(counted) => counted,
+            Err(_) if left(runtime, until_ms).is_none() => return Err(COUNT_TOO_LONG.into()),
+            Err(error) => {
+                log::warn("activity", format_args!("counting a replay: {error}"));
+                return Err(common::UNAVAILABLE.into());
+            }
+        };
+        found = found.saturating_add(counted.replayed);
+        match counted.next {
+            Some(next) => step.after = next,
+            None => return Ok(found),
+        }
+    }
+}
+
+/// How long an outbox may take, at a time after which nobody waits any more; none once that is over.
+fn left(clock: &impl Clock, until_ms: i64) -> Option<Duration> {
+    let left_ms = until_ms.saturating_sub(clock.now_ms());
+    let left_ms = u64::try_from(left_ms).ok().filter(|left_ms| *left_ms > 0)?;
+    Some(TIMEOUT.min(Duration::from_millis(left_ms)))
+}
+
+/// Makes a step of each replay that is due.
+pub async fn step(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), Failure> {
+    let due = db.query(sql::DUE_REPLAYS, params![runtime.now_ms()])?;
+    let steps: Vec<_> = stream::iter(&due)
+        .map(|row| step_one(db, runtime, row))
+        .buffer_unordered(CONNECTIONS)
+        .collect()
+        .await;
+    Ok(steps.into_iter().collect::<Result<(), DatabaseError>>()?)
+}
+
+async fn step_one(
+    db: &impl Database,
+    runtime: &(impl Clock + ObjectCall),
+    row: &Row,
+) -> Result<(), DatabaseError> {
+    let (id, app) = (row.integer(0)?, app_id(row, 1)?);
+    let publisher = row.parse(2, PublisherId::parse)?;
+    let filter: ReplayFilter = row.json(3)?;
+    let (from, after): (i64, i64) = (row.integer(4)?, row.integer(5)?);
+    let Some(shard) = db.query_first(sql::NEXT_OUTBOX, params![app.number(), from])? else {
+        return Ok(());
+    };
+    let left: Option<u32> = row
+        .optional_integer(8)?
+        .map(|left| u32::try_from(left).unwrap_or(0));
+    let limit = left.map_or(PACE, |left| left.min(PACE));
+    if shard.is_null(0) || limit == 0 {
+        let filter = as_json(&StoredFilter::without_user(filter, row.text(7)?))?;
+        return db.execute(sql::END_REPLAY, params![runtime.now_ms(), filter, id]);
+    }
+    let number: u8 = shard.number(0)?;
+    let after = if i64::from(number) == from { after } else { 0 };
+    let (started_ms, replayed) = (row.integer(9)?, row.integer(10)?);
+    let step = ReplayRewards {
+        publisher,
+        filter,
+        after,
+        limit,
+        // The same until the answer is here. Another object of the publisher, after this one was lost, has another time.
+        step: Some(format!("{id}-{started_ms}-{number}-{after}-{replayed}")),
+    };
+    let asked = runtime
+        .call(&Shard { app, number }.address(), step, TIMEOUT)
+        .await;
+    let now_ms = runtime.now_ms();
+    match asked {
+        Ok(step) => {
+            // Where nothing matched, nothing needs a pause. A step that came no further found enough that is due.
+            let pauses = step.replayed > 0 || step.next == Some(after);
+            let (shard, after) = match step.next {
+                Some(next) => (u32::from(number), next),
+                None => (u32::from(number).saturating_add(1), 0),
+            };
+            let pause_ms = if pauses { SECOND_MS } else { 0 };
+            let due_ms = now_ms.saturating_add(pause_ms);
+            db.execute(sql::STEP_REPLAY, params![shard, after, step.replayed, due_ms, id])
+        }
+        Err(error) => {
+            log::warn("activity", format_args!("replay {id}: {error}"));
+            let due_ms = now_ms.saturating_add(wait_ms(row.number(6)?));
+            db.execute(sql::PUT_REPLAY_OFF, params![due_ms, id])
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Applies the reports of outboxes. A report says how things are and not how they changed, so one that comes twice, or comes
+//! after a later one, changes nothing.
+
+use contract::{
+    activity::{Heard, Report, ReportedCount, ReportedEntry, RewardKind},
+    outbox::EndpointState,
+};
+use domain::model::time::{DAY_MS, UtcDay};
+use platform::{
+    database::{Database, DatabaseError, json},
+    params,
+};
+
+use super::sql;
+use crate::objects::outbox::numbers::NUMBERS_PER_MS;
+
+/// Entries that are kept at least. They take 6 MB, and a list that matches none of them reads all in 20 ms.
+pub const MOST_ENTRIES: i64 = 10_000;
+/// Reported entries after which those that are too many leave.
+const LEAVE_AFTER: i64 = 500;
+/// Days of which counts are kept: as many as a report may span, and today and yesterday.
+pub const DAYS: i64 = 92;
+
+/// Applies a report, unless this one or a later one of the same outbox was applied before.
+pub fn apply(db: &impl Database, now_ms: i64, report: &Report) -> Result<Heard, DatabaseError> {
+    let (app, shard) = (report.app.number(), u32::from(report.shard));
+    let outbox = db.query_first(sql::GET_OUTBOX, params![app, shard])?;
+    let (last, was_incomplete) = match &outbox {
+        Some(row) => (row.integer(0)?, row.boolean(1)?),
+        None => (0, false),
+    };
+    if report.sequence <= last {
+        return Ok(Heard {
+            applied: false,
+            is_incomplete: was_incomplete,
+        });
+    }
+    // This object was lost or restored if it lacks a confirmed report.
+    let is_incomplete = !report.restarts && (was_incomplete || last < report.confirmed);
+    db.transaction(|| {
+        put_outbox(db, report, is_incomplete)?;
+        if !report.counts.is_empty() {
+            put_counts(db, now_ms, report)?;
+        }
+        if !report.entries.is_empty() {
+            put_entries(db, report)?;
+            put_firsts(db, &report.entries)?;
+        }
+        Ok::<_, DatabaseError>(())
+    })?;
+    Ok(Heard {
+        applied: true,
+        is_incomplete,
+    })
+}
+
+fn put_outbox(db: &impl Database, report: &Report, is_incomplete: bool) -> Result<(), DatabaseError> {
+    let endpoint = &report.endpoint;
+    db.execute(
+        sql::PUT_OUTBOX,
+        params![
+            report.app.number(),
+            u32::from(report.shard),
+            report.sequence,
+            report.at_ms,
+            report.owes_since_ms,
+            report.next_by_ms,
+            endpoint_number(endpoint.state),
+            endpoint.disabled_ms,
+            endpoint.waiting,
+            endpoint.dead,
+            is_incomplete
+        ],
+    )
+}
+
+fn put_counts(db: &impl Database, now_ms: i64, report: &Report) -> Result<(), DatabaseError> {
+    let row = |count: &ReportedCount| {
+        (
+            count.day.number(),
+            count.state.number(),
+            count.rewards,
+            count.payout_micro_usd,
+        )
+    };
+    let counts = json(&report.counts.iter().map(row).collect::<Vec<_>>())?;
+    let (app, shard) = (report.app.number(), u32::from(report.shard));
+    for sql in [sql::ADD_DIFFERENCES, sql::PUT_COUNTS] {
+        db.execute(sql, params![app, shard, counts.as_str(), first_day(now_ms)])?;
+    }
+    Ok(())
+}
+
+/// The first day of which counts are kept.
+pub fn first_day(now_ms: i64) -> i64 {
+    UtcDay::of_ms(now_ms.saturating_sub((DAYS - 1) * DAY_MS)).number()
+}
+
+fn put_entries(db: &impl Database, report: &Report) -> Result<(), DatabaseError> {
+    let count = i64::try_from(report.entries.len()).unwrap_or(i64::MAX);
+    let taken = db.query_first(sql::TAKE_VERSIONS, params![count])?;
+    let Some(taken) = taken else {
+        return Err(DatabaseError("the row of activity is gone".into()));
+    };
+    let (version, floor) = (taken.integer(0)?, taken.integer(1)?);
+    let row = |entry: &ReportedEntry| {
+        serde_json::json!([
+            entry.entry,
+            entry.transaction_id,
+            entry.state.number(),
+            entry.delivery.map(|delivery| delivery.number()),
+            entry.http_status,
+            entry.user_id,
+            entry.conversion_ts,
+            entry.delivered_ms,
+            entry.details,
+        ])
+    };
+    let before = version.saturating_sub(count);
+    let entries = json(&report.entries.iter().map(row).collect::<Vec<_>>())?;
+    db.execute(
+        sql::PUT_ENTRIES,
+        params![report.app.number(), before, entries, floor],
+    )?;
+    if version.div_euclid(LEAVE_AFTER) > before.div_euclid(LEAVE_AFTER)
+        && let Some(floor) = db.query_integer(sql::FLOOR, params![MOST_ENTRIES])?
+    {
+        db.execute(sql::SET_FLOOR, params![floor])?;
+        db.execute(sql::DELETE_ENTRIES, params![floor])?;
+    }
+    Ok(())
+}
+
+fn put_firsts(db: &impl Database, entries: &[ReportedEntry]) -> Result<(), DatabaseError> {
+    let rewards = entries
+        .iter()
+        .filter(|entry| entry.details.kind == RewardKind::Reward);
+    let conversion_ms = rewards.map(|entry| entry.entry.div_euclid(NUMBERS_PER_MS)).min();
+    let callback_ms = entries.iter().filter_map(|entry| entry.delivered_ms).min();
+    db.execute(sql::PUT_FIRSTS, params![conversion_ms, callback_ms])
+}
+
+/// The stored number of an endpoint's state. Statements know 0 as none, and take the highest as the app's.
+fn endpoint_number(state: EndpointState) -> u32 {
+    match state {
+        EndpointState::None => 0,
+        EndpointState::Healthy => 1,
+        EndpointState::Failing => 2,
+        EndpointState::Disabled => 3,
+    }
+}
+
+pub fn endpoint_state(number: u8) -> Option<EndpointState> {
+    [
+        EndpointState::None,
+        EndpointState::Healthy,
+        EndpointState::Failing,
+        EndpointState::Disabled,
+    ]
+    .into_iter()
+    .find(|state| endpoint_number(*state) == u32::from(number))
+}

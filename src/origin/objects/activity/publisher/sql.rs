@@ -1,0 +1,211 @@
+//! The schema and statements of `origin/activity`.
+
+use crate::objects::activity::attention;
+use platform::migrations::Migration;
+
+pub const MIGRATIONS: &[Migration] = &[
+    &[TABLES],
+    &[attention::sql::TABLES, INCOMPLETE],
+    &[MOST],
+    &[attention::sql::REPORTED],
+];
+
+/// `is_incomplete` is set while what an outbox told before is not all here.
+const INCOMPLETE: &[&str] = &["ALTER TABLE outboxes ADD COLUMN is_incomplete INTEGER NOT NULL DEFAULT 0"];
+
+/// The most callbacks that a replay sends, if its starter may send no more.
+const MOST: &[&str] = &["ALTER TABLE replays ADD COLUMN most INTEGER"];
+
+const TABLES: &[&str] = &[
+    // One row. `version` rises with each reported entry, `floor` is the newest entry that had to leave for newer ones, and the
+    // others are the times of the first conversion and of the first callback that was answered 2xx.
+    "CREATE TABLE activity (
+       only INTEGER PRIMARY KEY CHECK (only = 1), version INTEGER NOT NULL DEFAULT 0, floor INTEGER NOT NULL DEFAULT 0,
+       first_conversion_ms INTEGER, first_callback_ms INTEGER
+     ) STRICT",
+    "INSERT INTO activity (only) VALUES (1)",
+    // The outboxes that have reported, with what their last report said of them.
+    "CREATE TABLE outboxes (
+       app INTEGER NOT NULL, shard INTEGER NOT NULL, sequence INTEGER NOT NULL, at_ms INTEGER NOT NULL,
+       owes_since_ms INTEGER, next_by_ms INTEGER, endpoint INTEGER NOT NULL, disabled_ms INTEGER,
+       waiting INTEGER NOT NULL, dead INTEGER NOT NULL,
+       PRIMARY KEY (app, shard)
+     ) STRICT, WITHOUT ROWID",
+    // The counts of a day as each outbox has reported them, and their sums over the outboxes of an app.
+    "CREATE TABLE outbox_counts (
+       day INTEGER NOT NULL, app INTEGER NOT NULL, shard INTEGER NOT NULL, state INTEGER NOT NULL,
+       rewards INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
+       PRIMARY KEY (day, app, shard, state)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE TABLE counts (
+       day INTEGER NOT NULL, app INTEGER NOT NULL, state INTEGER NOT NULL,
+       rewards INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
+       PRIMARY KEY (day, app, state)
+     ) STRICT, WITHOUT ROWID",
+    // The newest entries of all logs. `details` is JSON.
+    "CREATE TABLE entries (
+       entry INTEGER NOT NULL, app INTEGER NOT NULL, version INTEGER NOT NULL, transaction_id TEXT NOT NULL,
+       state INTEGER NOT NULL, delivery INTEGER, http_status INTEGER, user_id TEXT, conversion_ts INTEGER NOT NULL,
+       delivered_ms INTEGER, details TEXT NOT NULL,
+       PRIMARY KEY (entry, app)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX entries_by_version ON entries (version)",
+    // Replays of many callbacks, by the key of their start. `filter` is JSON, with the hash of its user instead of the user once
+    // the replay is over. `shard` and `after` are the place where the next step goes on; `state` is 0 (running), 1 (done) or 2
+    // (cancelled).
+    "CREATE TABLE replays (
+       replay_id INTEGER PRIMARY KEY, app INTEGER NOT NULL, key TEXT NOT NULL, publisher TEXT NOT NULL, filter TEXT NOT NULL,
+       state INTEGER NOT NULL DEFAULT 0, shard INTEGER NOT NULL DEFAULT 0, after INTEGER NOT NULL DEFAULT 0,
+       replayed INTEGER NOT NULL DEFAULT 0, started_ms INTEGER NOT NULL, ended_ms INTEGER,
+       due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0
+     ) STRICT",
+    "CREATE UNIQUE INDEX replays_by_key ON replays (app, key)",
+];
+
+/// The delivery that is shown: `no_endpoint` is derived, for a callback that waits in an outbox without an endpoint.
+macro_rules! shown {
+    () => {
+        "IIF(e.delivery = 0 AND COALESCE(o.endpoint, 0) = 0, 4, e.delivery)"
+    };
+}
+
+macro_rules! columns {
+    () => {
+        concat!(
+            "SELECT e.entry, e.app, e.version, e.transaction_id, e.state, ",
+            shown!(),
+            ", e.http_status, e.user_id,
+          e.conversion_ts, e.delivered_ms, e.details"
+        )
+    };
+}
+
+/// The number of an entry's outbox is its remainder by 64 (`outbox::numbers`).
+macro_rules! from_entries {
+    () => {
+        " FROM entries e LEFT JOIN outboxes o ON o.app = e.app AND o.shard = e.entry % 64 "
+    };
+}
+
+/// Whether an entry matches a filter: app, state, delivery, status, first second, second after the last, transaction, user.
+macro_rules! matches_filter {
+    () => {
+        concat!(
+            "(?1 IS NULL OR e.app = ?1) AND (?2 IS NULL OR e.state = ?2) AND (?3 IS NULL OR ",
+            shown!(),
+            " = ?3)
+          AND (?4 IS NULL OR e.http_status = ?4) AND (?5 IS NULL OR e.conversion_ts >= ?5)
+          AND (?6 IS NULL OR e.conversion_ts < ?6) AND (?7 IS NULL OR e.transaction_id = ?7)
+          AND (?8 IS NULL OR e.user_id = ?8)"
+        )
+    };
+}
+
+platform::statements! {
+    /// app, shard → the last report's number, whether it is incomplete
+    pub const GET_OUTBOX = "SELECT sequence, is_incomplete FROM outboxes WHERE app = ? AND shard = ?";
+    /// app, shard, number, time, oldest change that is owed, time of the next report, endpoint, disabled, waiting, dead, whether
+    /// it is incomplete
+    pub const PUT_OUTBOX = "INSERT INTO outboxes
+          (app, shard, sequence, at_ms, owes_since_ms, next_by_ms, endpoint, disabled_ms, waiting, dead, is_incomplete)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (app, shard) DO UPDATE SET sequence = excluded.sequence, at_ms = excluded.at_ms,
+          owes_since_ms = excluded.owes_since_ms, next_by_ms = excluded.next_by_ms, endpoint = excluded.endpoint,
+          disabled_ms = excluded.disabled_ms, waiting = excluded.waiting, dead = excluded.dead,
+          is_incomplete = excluded.is_incomplete";
+    /// app, shard, JSON list of [day, state, rewards, payout], first day kept: adds to the sums what is new to the outbox's own
+    pub const ADD_DIFFERENCES = "INSERT INTO counts (day, app, state, rewards, payout_micro_usd)
+        SELECT j.day, ?1, j.state, j.rewards - COALESCE(o.rewards, 0), j.payout - COALESCE(o.payout_micro_usd, 0)
+          FROM (SELECT value ->> 0 AS day, value ->> 1 AS state, value ->> 2 AS rewards, value ->> 3 AS payout
+            FROM json_each(?3)) j
+          LEFT JOIN outbox_counts o ON o.day = j.day AND o.app = ?1 AND o.shard = ?2 AND o.state = j.state
+          WHERE j.day >= ?4
+        ON CONFLICT (day, app, state) DO UPDATE SET rewards = rewards + excluded.rewards,
+          payout_micro_usd = payout_micro_usd + excluded.payout_micro_usd";
+    /// the same: stores the outbox's own
+    pub const PUT_COUNTS = "INSERT INTO outbox_counts (day, app, shard, state, rewards, payout_micro_usd)
+        SELECT value ->> 0, ?1, ?2, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?3) WHERE value ->> 0 >= ?4
+        ON CONFLICT (day, app, shard, state) DO UPDATE SET rewards = excluded.rewards,
+          payout_micro_usd = excluded.payout_micro_usd";
+    /// entries → the version of the last, the newest entry that had to leave
+    pub const TAKE_VERSIONS = "UPDATE activity SET version = version + ? RETURNING version, floor";
+    /// app, version before the first, JSON list of entries, the newest entry that had to leave
+    pub const PUT_ENTRIES = "INSERT INTO entries (entry, app, version, transaction_id, state, delivery, http_status, user_id,
+          conversion_ts, delivered_ms, details)
+        SELECT value ->> 0, ?1, ?2 + key + 1, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+          value ->> 7, value -> 8 FROM json_each(?3) WHERE value ->> 0 > ?4
+        ON CONFLICT (entry, app) DO UPDATE SET version = excluded.version, state = excluded.state,
+          delivery = excluded.delivery, http_status = excluded.http_status, user_id = excluded.user_id,
+          conversion_ts = excluded.conversion_ts, delivered_ms = excluded.delivered_ms, details = excluded.details";
+    /// first conversion or NULL, first callback or NULL
+    pub const PUT_FIRSTS = "UPDATE activity SET
+          first_conversion_ms = COALESCE(MIN(first_conversion_ms, ?1), first_conversion_ms, ?1),
+          first_callback_ms = COALESCE(MIN(first_callback_ms, ?2), first_callback_ms, ?2)";
+    /// entries kept → the newest entry beyond them
+    pub const FLOOR = "SELECT entry FROM entries ORDER BY entry DESC, app DESC LIMIT 1 OFFSET ?";
+    /// entry
+    pub const SET_FLOOR = "UPDATE activity SET floor = MAX(floor, ?)";
+    /// entry: it and the older ones
+    pub const DELETE_ENTRIES = "DELETE FROM entries WHERE entry <= ?";
+
+    /// first day → day, app, state, rewards, payout
+    pub const SUM_COUNTS = "SELECT day, NULL, state, SUM(rewards), SUM(payout_micro_usd) FROM counts WHERE day >= ?1
+          GROUP BY day, state HAVING SUM(rewards) <> 0 OR SUM(payout_micro_usd) <> 0
+        UNION ALL SELECT NULL, app, state, SUM(rewards), SUM(payout_micro_usd) FROM counts WHERE day >= ?1
+          GROUP BY app, state HAVING SUM(rewards) <> 0 OR SUM(payout_micro_usd) <> 0
+        ORDER BY 1, 2";
+    /// → app, endpoint, disabled, waiting, dead
+    pub const SUM_OUTBOXES = "SELECT app, MAX(endpoint), MIN(disabled_ms), SUM(waiting), SUM(dead) FROM outboxes GROUP BY app
+        ORDER BY app";
+    /// → first conversion, first callback
+    pub const GET_FIRSTS = "SELECT first_conversion_ms, first_callback_ms FROM activity";
+    /// time → the time since which something may be missing
+    pub const MISSING_SINCE = "SELECT MIN(COALESCE(owes_since_ms, IIF(next_by_ms < ?, at_ms, NULL))) FROM outboxes";
+    /// app, shard or NULL
+    pub const HAS_OUTBOX = "SELECT EXISTS (SELECT 1 FROM outboxes WHERE app = ?1 AND (?2 IS NULL OR shard = ?2))";
+    /// a filter, entry and app of the place before, entries at most → see `rewards`
+    pub const LIST = concat!(columns!(), from_entries!(), "WHERE (e.entry, e.app) < (?9, ?10) AND ", matches_filter!(), "
+        ORDER BY e.entry DESC, e.app DESC LIMIT ?11");
+    /// a filter, version, entries at most → the same, and whether the entry matches
+    pub const LIST_CHANGES = concat!(columns!(), ", COALESCE(", matches_filter!(), ", FALSE)", from_entries!(), "
+        WHERE e.version > ?9 ORDER BY e.version LIMIT ?10");
+    pub const GET_VERSION = "SELECT version FROM activity";
+
+    /// first day kept
+    pub const SWEEP_OUTBOX_COUNTS = "DELETE FROM outbox_counts WHERE day < ?";
+    /// first day kept
+    pub const SWEEP_COUNTS = "DELETE FROM counts WHERE day < ?";
+    /// app, shard: the outboxes from it on, in the order of their numbers → the first
+    pub const NEXT_OUTBOX = "SELECT MIN(shard) FROM outboxes WHERE app = ? AND shard >= ?";
+    /// app → the numbers of its outboxes
+    pub const LIST_OUTBOXES = "SELECT shard FROM outboxes WHERE app = ? ORDER BY shard";
+    /// app, key → replay's id, filter
+    pub const FIND_REPLAY = "SELECT replay_id, filter FROM replays WHERE app = ? AND key = ?";
+    /// app → whether a replay is running
+    pub const HAS_RUNNING = "SELECT EXISTS (SELECT 1 FROM replays WHERE app = ? AND state = 0)";
+    /// app, key, publisher, filter, time, the most callbacks or NULL → replay's id
+    pub const START_REPLAY = "INSERT INTO replays (app, key, publisher, filter, started_ms, due_ms, most)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6) RETURNING replay_id";
+    /// replay's id, app → state, replayed, started, ended, filter, key
+    pub const GET_REPLAY = "SELECT state, replayed, started_ms, ended_ms, filter, key FROM replays
+        WHERE replay_id = ? AND app = ?";
+    /// time, filter without its user, replay's id, app → one row unless it was over
+    pub const CANCEL_REPLAY = "UPDATE replays SET state = 2, ended_ms = ?, filter = ? WHERE replay_id = ? AND app = ? AND state = 0
+        RETURNING replay_id";
+    /// time → replay's id, app, publisher, filter, shard, after, attempts, key, callbacks left or NULL, started, replayed
+    pub const DUE_REPLAYS = "SELECT replay_id, app, publisher, filter, shard, after, attempts, key, most - replayed, started_ms,
+          replayed FROM replays
+        WHERE state = 0 AND due_ms <= ? ORDER BY due_ms LIMIT 6";
+    pub const FIRST_REPLAY = "SELECT MIN(due_ms) FROM replays WHERE state = 0";
+    /// shard, after, callbacks, due, replay's id
+    pub const STEP_REPLAY = "UPDATE replays SET shard = ?1, after = ?2, replayed = replayed + ?3, due_ms = ?4, attempts = 0
+        WHERE replay_id = ?5";
+    /// time, filter without its user, replay's id
+    pub const END_REPLAY = "UPDATE replays SET state = 1, ended_ms = ?, filter = ? WHERE replay_id = ? AND state = 0";
+    /// due, replay's id
+    pub const PUT_REPLAY_OFF = "UPDATE replays SET due_ms = ?, attempts = attempts + 1 WHERE replay_id = ?";
+    /// first time kept
+    pub const SWEEP_REPLAYS = "DELETE FROM replays WHERE ended_ms < ?";
+    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries) OR EXISTS (SELECT 1 FROM counts)
+        OR EXISTS (SELECT 1 FROM replays)";
+}

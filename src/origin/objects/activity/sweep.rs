@@ -1,0 +1,41 @@
+//! Retention: counts of days that are not shown any more, and entries after 401 days, as in their outboxes.
+
+use domain::{
+    conversions::reward::CLICK_LIFE_DAYS,
+    model::time::{DAY_MS, next_night_ms},
+};
+use platform::{
+    database::{Database, DatabaseError},
+    params,
+};
+
+use super::publisher::{reports::first_day, sql};
+use crate::objects::{activity::attention, outbox::numbers::first_number};
+
+/// How long a replay is kept once it is over, and the answers of its steps in the outboxes.
+pub const REPLAY_RETENTION_MS: i64 = 30 * DAY_MS;
+
+/// Deletes what has expired. Returns when the next sweep is due. Safe to repeat.
+pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    let first_day = first_day(now_ms);
+    db.execute(sql::SWEEP_OUTBOX_COUNTS, params![first_day])?;
+    db.execute(sql::SWEEP_COUNTS, params![first_day])?;
+    let kept_from = first_number(now_ms.saturating_sub((CLICK_LIFE_DAYS + 1) * DAY_MS));
+    db.execute(sql::DELETE_ENTRIES, params![kept_from.saturating_sub(1)])?;
+    db.execute(
+        sql::SWEEP_REPLAYS,
+        params![now_ms.saturating_sub(REPLAY_RETENTION_MS)],
+    )?;
+    attention::size::sweep(db, now_ms)?;
+    attention::reported::sweep(db, now_ms)?;
+    next_alarm(db, now_ms)
+}
+
+/// The time for the next sweep or the next step of a replay; none if the object has nothing.
+pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    let has_rows =
+        db.query_boolean(sql::ANYTHING_KEPT, &[])? || db.query_boolean(attention::sql::HAS_TO_SWEEP, &[])?;
+    let replay_ms = db.query_integer(sql::FIRST_REPLAY, &[])?;
+    let night_ms = has_rows.then(|| next_night_ms(now_ms));
+    Ok([replay_ms, night_ms].into_iter().flatten().min())
+}

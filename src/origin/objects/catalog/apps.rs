@@ -1,0 +1,265 @@
+//! Stores an app: its document with the secrets masked, its callback settings sealed and queued for its outbox, and its
+//! click secrets sealed for the edge.
+//!
+//! New settings restart the schedule of every waiting callback (docs/DECISIONS.md, "Completion callbacks"). An import
+//! that repeats unchanged settings must not: with a daily import, no callback would ever become a dead letter.
+
+use super::{
+    Context,
+    callback_sync::queue,
+    resource_tables::{WriteSource, require_reference, to_document},
+    revisions, sql,
+    terms::{self, in_force},
+    tracking_slots,
+};
+use crate::delivery::callback_settings;
+use contract::{
+    catalog::{AppOffering, AppSettings, CallbackSettings, Resource, UNKNOWN_RESOURCE, callback_purpose},
+    operation::{Bytes, Reply},
+};
+use domain::{
+    catalog::{app::App, snapshot::tracking::slots},
+    conversions::{shards, terms::AppTerms},
+    model::{
+        AppId,
+        api_error::ApiError,
+        credentials::Vault,
+        document::{Document, FieldError},
+    },
+    tracking::signature,
+};
+use platform::{
+    database::{Database, Row, json},
+    failure::Failure,
+    params,
+};
+
+/// An app with its secrets in plain text, from a row of [`sql::GET_OWN_APP`] or [`sql::GET_SEALED_APP`].
+pub fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App, Failure> {
+    let opened = |vault: &Vault, purpose: &str, sealed: &[u8]| {
+        let broken = || Failure::Internal(format!("{purpose} does not decrypt"));
+        vault.open(purpose, sealed).ok_or_else(broken)
+    };
+    let mut app: App = row.json(0)?;
+    if let Some(sealed) = row.optional_blob(2)? {
+        let callback = opened(context.vault, &callback_purpose(app_id), sealed)?;
+        let callback = serde_json::from_slice(&callback)
+            .map_err(|error| Failure::Internal(format!("the callback of app {app_id}: {error}")))?;
+        app.callback = Some(callback);
+    }
+    if let Some(sealed) = row.optional_blob(3)? {
+        let secrets = opened(context.edge_vault, &signature::purpose(app_id), sealed)?;
+        let (secret, previous) = signature::secrets_in(&secrets)
+            .ok_or_else(|| Failure::Internal(format!("the click secrets of app {app_id} do not parse")))?;
+        (app.click_secret, app.previous_click_secret) = (Some(secret), previous);
+    }
+    Ok(app)
+}
+
+/// The operator's document. A masked secret in it stays as it is stored, so that the operator can change an app whose
+/// secrets the publisher has drawn.
+pub fn read(db: &impl Database, context: &Context<'_>, id: &str, body: &str) -> Result<App, Failure> {
+    let mut app = App::parse(body)?;
+    if app.has_masks()
+        && let Some(row) = db.query_first(sql::GET_SEALED_APP, params![id])?
+    {
+        app.keep_masked(open(context, &row, id)?);
+    }
+    app.check().map_err(ApiError::from)?;
+    Ok(app)
+}
+
+/// Checks and stores an app. Changed callback settings get a new revision and are pushed to the outbox. A PUT does so
+/// even with unchanged settings; an import and a member's change do not.
+pub fn put(
+    db: &impl Database,
+    context: &Context<'_>,
+    source: WriteSource,
+    id: &str,
+    app: &App,
+) -> Result<(), Failure> {
+    require_reference(
+        db,
+        source,
+        Resource::Publisher,
+        "publisher_id",
+        app.publisher_id.as_str(),
+    )?;
+    if let Some(callback) = &app.callback {
+        let checked = context.guard.check(&callback.url);
+        checked.map_err(|problem| ApiError::from(FieldError::new("callback.url", problem)))?;
+    }
+    let stored = db.query_first(sql::GET_STORED_APP, params![id])?;
+    let last = stored
+        .as_ref()
+        .map(|row| in_force(row, 4))
+        .transpose()?
+        .unwrap_or_default();
+    let mut masked = app.masked();
+    masked.terms_since =
+        terms::raised_since(context.now_ms, app.terms_since, last.since).map_err(ApiError::from)?;
+    let shards = outbox_shards(app, stored.as_ref())?;
+    masked.outbox_shards = Some(shards);
+    let document = to_document(&masked)?;
+    let (mut is_stored, mut settings, mut click_secrets) = (false, CallbackSettings::default(), None);
+    if let Some(stored) = stored {
+        if stored.text(0)? != app.publisher_id.as_str() {
+            // Facts, callbacks and rewards belong to the publisher; a moved app would take them along.
+            let error = FieldError::new("publisher_id", "an app does not change its publisher");
+            return Err(ApiError::from(error).into());
+        }
+        is_stored = stored.text(1)? == document;
+        settings = callback_settings::read(&stored, 2)?;
+        click_secrets = stored.optional_blob(7)?.map(<[u8]>::to_vec);
+    }
+    if source.checked_import().is_some() {
+        return Ok(());
+    }
+    let callback = app.callback.as_ref().map(to_document).transpose()?;
+    let stored_callback = settings.sealed.as_ref().map(|sealed| sealed.0.as_slice());
+    let callback = Secret::new(
+        source,
+        context.vault,
+        callback_purpose(id),
+        stored_callback,
+        callback,
+    );
+    let signing = Secret::new(
+        source,
+        context.edge_vault,
+        signature::purpose(id),
+        click_secrets.as_deref(),
+        app.click_secrets(),
+    );
+    let (keeps_settings, keeps_click_secrets) = (callback.is_kept, signing.is_kept);
+    if is_stored && keeps_settings && keeps_click_secrets {
+        return Ok(());
+    }
+    let revision = revisions::record(db, context.now_ms)?;
+    let app_id = AppId::parse(id).ok_or_else(|| Failure::Internal("the app id is invalid".into()))?;
+    tracking_slots::mark_app(db, app_id, revision)?;
+    if !keeps_settings {
+        let sealed = callback.seal(context)?.map(Bytes);
+        settings = CallbackSettings { revision, sealed };
+        queue::enqueue(db, id, context.now_ms)?;
+    }
+    if !keeps_click_secrets {
+        click_secrets = signing.seal(context)?;
+    }
+    let app_terms = AppTerms::of(app);
+    let terms_revision = terms::seal(db, context.now_ms, Resource::App, id, last.revision, &app_terms)?;
+    let (publisher_id, sealed) = (app.publisher_id.as_str(), settings.sealed.map(|sealed| sealed.0));
+    db.execute(
+        sql::PUT_APP,
+        params![
+            id,
+            publisher_id,
+            document,
+            sealed,
+            settings.revision,
+            revision,
+            terms_revision,
+            masked.terms_since.unwrap_or_default(),
+            u32::from(shards),
+            click_secrets,
+            u32::from(slots::hash_of_app(app_id)),
+        ],
+    )?;
+    Ok(())
+}
+
+/// The callback or the click secrets of an app that is put, and whether the sealed ones that are stored stay.
+struct Secret<'a> {
+    vault: &'a Vault,
+    purpose: String,
+    plain: Option<String>,
+    /// Whether the stored one stays as it is.
+    is_kept: bool,
+}
+
+impl<'a> Secret<'a> {
+    /// The document masks secrets, so this compares the sealed text. One that no longer opens is replaced, since nobody
+    /// could use it, and a PUT always seals afresh, under the newest key.
+    fn new(
+        source: WriteSource,
+        vault: &'a Vault,
+        purpose: String,
+        stored: Option<&[u8]>,
+        plain: Option<String>,
+    ) -> Self {
+        let is_kept = match (stored, &plain) {
+            (None, None) => true,
+            (Some(sealed), Some(plain)) if source != WriteSource::Put => vault
+                .open(&purpose, sealed)
+                .is_some_and(|stored| stored == plain.as_bytes()),
+            _ => false,
+        };
+        Self {
+            vault,
+            purpose,
+            plain,
+            is_kept,
+        }
+    }
+
+    fn seal(&self, context: &Context<'_>) -> Result<Option<Vec<u8>>, Failure> {
+        let seal = |plain: &String| context.seal(self.vault, &self.purpose, plain);
+        self.plain.as_ref().map(seal).transpose()
+    }
+}
+
+/// The number of outboxes of an app that is put: the stored one, or that of its first document.
+fn outbox_shards(app: &App, stored: Option<&Row>) -> Result<u8, Failure> {
+    let stored = stored.map(|row| row.number(6)).transpose()?;
+    match (app.outbox_shards, stored) {
+        (Some(put), Some(stored)) if put != stored => {
+            // The conversions of most users would be in other outboxes than their next ones.
+            let problem = format!("does not change; it is {stored}");
+            Err(ApiError::from(FieldError::new("outbox_shards", problem)).into())
+        }
+        (_, Some(stored)) => Ok(stored),
+        (put, None) => Ok(put.unwrap_or(shards::DEFAULT_COUNT)),
+    }
+}
+
+fn stored(db: &impl Database, app: AppId) -> Result<Row, Failure> {
+    let row = db.query_first(sql::GET_STORED_APP, params![app.to_string()])?;
+    row.ok_or_else(|| {
+        UNKNOWN_RESOURCE
+            .with_message(format!("there is no app {app}"))
+            .into()
+    })
+}
+
+/// The parts of an app that decide what its users are offered.
+pub fn offering(db: &impl Database, app: AppId) -> Result<Reply, Failure> {
+    let row = stored(db, app)?;
+    let document: App = row.json(1)?;
+    let offering = AppOffering {
+        publisher_id: document.publisher_id,
+        platform: document.platform,
+        currency: document.currency,
+        blocked_offers: document.blocked_offers,
+        click_secrets: row.optional_blob(7)?.map(|sealed| Bytes(sealed.to_vec())),
+    };
+    Ok(Reply {
+        status: 200,
+        body: json(&offering)?,
+    })
+}
+
+/// The settings of an app, for the operator's calls to its outboxes.
+pub fn settings(db: &impl Database, app: AppId) -> Result<Reply, Failure> {
+    let row = stored(db, app)?;
+    let document: App = row.json(1)?;
+    let settings = AppSettings {
+        outbox_shards: row.number(6)?,
+        publisher_id: document.publisher_id,
+        currency: document.currency,
+        callback: callback_settings::read(&row, 2)?,
+    };
+    Ok(Reply {
+        status: 200,
+        body: json(&settings)?,
+    })
+}

@@ -1,0 +1,378 @@
+//! The catalog: commands, imports, and publication to KV by an alarm.
+
+mod imports;
+
+use std::cell::Cell;
+
+use futures_util::future::join3;
+
+use super::{
+    Context,
+    account_sync::AccountPush,
+    callback_sync::push::CallbackPush,
+    handle,
+    kv_writer::{KvWriter, SHARDS, SHARDS_AFTER_LISTING, Tracked},
+    offer_figures::NearCaps,
+    publication::{self, Prepared},
+    revisions,
+    schedule::{listing_due_ms, next_alarm, tracking_due_ms},
+    schema::MIGRATIONS,
+    steps::in_steps,
+    tracking_slots,
+};
+use crate::objects::activity::attention::size;
+use contract::{
+    catalog::{CHUNK_PATH, Command, OBJECT_NAME, Put, Refreshed, Resource, SHARD_PATH, snapshot_path},
+    kv::SnapshotKind,
+    operation::Reply,
+};
+use domain::{
+    callbacks::guard::Guard,
+    catalog::snapshot::tracking::Slot,
+    model::{
+        AppId, OfferId, PublisherId, api_error::common, credentials::Vault, mac::MacKeys, time::SECOND_MS,
+    },
+};
+use imports::Imports;
+use platform::{
+    database::DatabaseError,
+    failure::Failure,
+    log,
+    object_shell::ObjectShell,
+    panics::panics_to_failure,
+    single_flight::{Outcome, SingleFlight},
+    traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep},
+};
+
+/// The delay before a failed alarm is retried.
+const RETRY_MS: i64 = 5 * SECOND_MS;
+
+/// The catalog's configuration.
+pub struct Settings {
+    /// The keys of `STORE_KEYS`.
+    pub vault: Result<Vault, String>,
+    /// The keys of `EDGE_KEYS`.
+    pub edge_vault: Result<Vault, String>,
+    /// The keys of `TOKEN_MAC`.
+    pub token_mac: Result<MacKeys, String>,
+    /// Decides where callbacks may go.
+    pub guard: Guard,
+}
+
+pub struct CatalogService<D, R> {
+    shell: ObjectShell<D, R>,
+    settings: Settings,
+    /// Single flight: concurrent publications would interleave their versions. KV accepts one write of the pointer a
+    /// second, so waiting refreshes share the next publication.
+    publishing: SingleFlight<Result<Refreshed, Failure>>,
+    /// When the pointer was last written, in milliseconds.
+    pointed_at_ms: Cell<i64>,
+    imports: Imports,
+    /// When a failed alarm is repeated, in milliseconds; 0 if the last one did not fail.
+    retry_at_ms: Cell<i64>,
+}
+
+impl<D, R> CatalogService<D, R>
+where
+    D: ObjectStorage,
+    R: Clock + Random + Sleep + ObjectCall + Kv,
+{
+    pub fn new(name: Option<String>, storage: D, runtime: R, settings: Settings) -> Self {
+        Self {
+            shell: ObjectShell::new("catalog", name, storage, runtime, MIGRATIONS).with_alarm_retry(RETRY_MS),
+            settings,
+            publishing: SingleFlight::default(),
+            pointed_at_ms: Cell::new(0),
+            imports: Imports::default(),
+            retry_at_ms: Cell::new(0),
+        }
+    }
+
+    pub fn storage(&self) -> &D {
+        self.shell.storage()
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.shell.runtime().now_ms()
+    }
+
+    /// The time for the alarm. After a failed one that is 5 seconds later, whoever calls meanwhile.
+    fn next_alarm(&self, db: &D) -> Result<i64, DatabaseError> {
+        Ok(next_alarm(db, self.now_ms())?.max(self.retry_at_ms.get()))
+    }
+
+    fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+        fn set<T>(setting: &Result<T, String>) -> Result<&T, Failure> {
+            setting.as_ref().map_err(|error| Failure::Internal(error.clone()))
+        }
+        work(&Context {
+            now_ms: self.now_ms(),
+            random: &|| self.shell.runtime().random(),
+            vault: set(&self.settings.vault)?,
+            edge_vault: set(&self.settings.edge_vault)?,
+            token_mac: set(&self.settings.token_mac)?,
+            guard: &self.settings.guard,
+            import: self.imports.in_turn(),
+        })
+    }
+
+    fn callback_push<'a>(&'a self, db: &'a D) -> CallbackPush<'a, D, R> {
+        CallbackPush {
+            db,
+            runtime: self.shell.runtime(),
+        }
+    }
+
+    fn account_push<'a>(&'a self, db: &'a D) -> AccountPush<'a, D, R> {
+        AccountPush {
+            db,
+            runtime: self.shell.runtime(),
+        }
+    }
+
+    fn kv_writer<'a>(&'a self, db: &'a D) -> KvWriter<'a, D, R> {
+        KvWriter {
+            db,
+            runtime: self.shell.runtime(),
+        }
+    }
+
+    /// Carries out a command. A PUT of a publisher is answered once its account knows of a suspension, one of an app once
+    /// the app's outboxes have its callback settings, and one of an offer once the counters have a cap that it changes.
+    ///
+    /// # Errors
+    /// The command is refused, or the database failed.
+    pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+        if let Command::NearCaps(_) = command {
+            return self.near_caps().await;
+        }
+        let put_publisher = match &command {
+            Command::Put(Put {
+                resource: Resource::Publisher,
+                id,
+                ..
+            }) => PublisherId::parse(id),
+            _ => None,
+        };
+        let put_app = match &command {
+            Command::Put(Put {
+                resource: Resource::App,
+                id,
+                ..
+            }) => AppId::parse(id),
+            _ => None,
+        };
+        let own_app = match &command {
+            Command::ChangeOwnApp(change) => Some(change.app_id),
+            _ => None,
+        };
+        let put_offer = match &command {
+            Command::Put(Put {
+                resource: Resource::Offer,
+                id,
+                ..
+            }) => OfferId::parse(id),
+            _ => None,
+        };
+        let reply = self
+            .shell
+            .command(
+                |db, _| match command {
+                    Command::Status(_) => publication::status(db, db.size()?),
+                    command => self.with_context(|context| handle(db, context, command)),
+                },
+                |db, _| self.next_alarm(db).map(Some),
+            )
+            .await?;
+        let db = self.shell.storage();
+        if let Some(publisher) = put_publisher.filter(|_| reply.status == 200) {
+            self.account_push(db).push_publisher(&publisher).await?;
+        }
+        if let Some(app) = put_app.filter(|_| reply.status == 200) {
+            self.callback_push(db).push_app(app).await?;
+        }
+        if let Some(app) = own_app {
+            // The answer may have a secret that is shown once, so it does not wait for outboxes that do not answer: the
+            // alarm goes on with them.
+            if let Err(failure) = self.callback_push(db).push_app(app).await {
+                log::warn("catalog", format_args!("app {app}: {failure}"));
+            }
+        }
+        if let Some(offer) = put_offer.filter(|_| reply.status == 200) {
+            self.kv_writer(db).push_changed_cap(&offer).await?;
+        }
+        Ok(reply)
+    }
+
+    async fn near_caps(&self) -> Result<Reply, Failure> {
+        let db = self.shell.ready().await?;
+        let mut near = NearCaps::default();
+        in_steps(self.shell.runtime(), || near.step(db, self.now_ms())).await?;
+        near.finish(db)
+    }
+
+    /// `POST /v1/operator/refresh`: rebuilds and publishes both snapshots, or as much of it as one invocation may.
+    ///
+    /// # Errors
+    /// A snapshot could not be built or written.
+    pub async fn refresh(&self) -> Result<Refreshed, Failure> {
+        let db = self.shell.ready().await?;
+        self.kv_writer(db).ask_counters().await;
+        // Join after the counters have answered, so that a shared publication has their figures. Failures are shared.
+        match self.publishing.join(|_| true).await {
+            Outcome::Shared(refreshed) => refreshed,
+            Outcome::Lead(leader) => leader.run(panics_to_failure(self.publish_both(db))).await,
+        }
+    }
+
+    async fn publish_both(&self, db: &D) -> Result<Refreshed, Failure> {
+        let writer = self.kv_writer(db);
+        revisions::mark_changed(db, self.now_ms())?;
+        let written = self.write(&writer, true).await;
+        self.point(&writer, &written).await?;
+        let version = |snapshot: &Option<Prepared>| snapshot.as_ref().map_or(0, |snapshot| snapshot.version);
+        let refreshed = Refreshed {
+            tracking: version(&written.manifest),
+            listing: version(&written.listing),
+            is_partial: written.listing.is_none(),
+        };
+        written.failed.map_or(Ok(()), Err)?;
+        self.shell.wake_by(self.next_alarm(db)?)?;
+        Ok(refreshed)
+    }
+
+    /// Writes what the next pointer is to name. A listing comes between two rounds of the tracking snapshot, both of which
+    /// must be complete: so the goals of a listed offer are published, whatever is put meanwhile.
+    async fn write(&self, writer: &KvWriter<'_, D, R>, with_listing: bool) -> Written {
+        let mut written = Written::default();
+        written.failed = self.try_write(&mut written, writer, with_listing).await.err();
+        written
+    }
+
+    async fn try_write(
+        &self,
+        written: &mut Written,
+        writer: &KvWriter<'_, D, R>,
+        with_listing: bool,
+    ) -> Result<(), Failure> {
+        written.track(writer.tracking(SHARDS).await?);
+        if !with_listing || written.is_partial {
+            return Ok(());
+        }
+        let Some(listing) = writer.listing().await? else {
+            return Ok(());
+        };
+        written.track(writer.tracking(SHARDS_AFTER_LISTING).await?);
+        if !written.is_partial {
+            written.listing = Some(writer.write_listing(listing).await?);
+        }
+        Ok(())
+    }
+
+    /// Writes the pointer to the new snapshots, if there are any.
+    async fn point(&self, writer: &KvWriter<'_, D, R>, written: &Written) -> Result<(), Failure> {
+        let snapshots: Vec<_> = [&written.manifest, &written.listing]
+            .into_iter()
+            .flatten()
+            .collect();
+        if snapshots.is_empty() {
+            return Ok(());
+        }
+        writer.point(&snapshots, &self.pointed_at_ms).await?;
+        if written.manifest.is_some() {
+            tracking_slots::record_published(writer.db, written.is_partial, self.now_ms())?;
+        }
+        Ok(())
+    }
+
+    /// The bytes of a snapshot, a shard or a chunk, by the path that names it.
+    ///
+    /// # Errors
+    /// 404 if there is none, or the database failed.
+    pub async fn value(&self, path: &str) -> Result<Vec<u8>, Failure> {
+        let db = self.shell.ready().await?;
+        let bytes = if let Some(key) = path.strip_prefix(CHUNK_PATH) {
+            publication::chunk(db, key)?
+        } else if let Some(slot) = path.strip_prefix(SHARD_PATH).and_then(Slot::parse) {
+            let shard = tracking_slots::for_isolate(db, slot, self.now_ms())?;
+            // It may be due to be written again.
+            self.shell.wake_by(self.next_alarm(db)?)?;
+            Some(shard)
+        } else {
+            match [SnapshotKind::Tracking, SnapshotKind::Listing]
+                .into_iter()
+                .find(|kind| snapshot_path(*kind) == path)
+            {
+                Some(kind) => publication::newest(db, kind)?,
+                None => None,
+            }
+        };
+        Ok(bytes.ok_or(common::NOT_FOUND)?)
+    }
+
+    /// Pushes due callback settings, tells accounts that are due, applies what a decided import has left, and publishes.
+    /// Each is done even if another fails.
+    pub async fn alarm(&self) {
+        self.shell
+            .wake(async |db| {
+                let (callbacks, accounts) = (self.callback_push(db), self.account_push(db));
+                let resumed_and_published = async {
+                    let resumed = self.resume_import(db).await;
+                    self.publish_due(db).await.and(resumed)
+                };
+                let (pushed, told, published) =
+                    join3(callbacks.push_due(), accounts.push_due(), resumed_and_published).await;
+                let done = pushed.and(told).and(published);
+                let retry_at_ms = self.now_ms().saturating_add(RETRY_MS);
+                self.retry_at_ms.set(if done.is_err() { retry_at_ms } else { 0 });
+                done?;
+                Ok(Some(self.next_alarm(db)?))
+            })
+            .await;
+        size::tell(&self.shell, Some(OBJECT_NAME)).await;
+    }
+
+    /// Publishes the tracking snapshot if it is due, and the listing if it is.
+    async fn publish_due(&self, db: &D) -> Result<(), Failure> {
+        let writer = self.kv_writer(db);
+        let listing_due = listing_due_ms(db)? <= self.now_ms();
+        if listing_due {
+            writer.ask_counters().await;
+        }
+        let _leader = self.publishing.lead().await;
+        if listing_due {
+            tracking_slots::mark_next(db)?;
+        }
+        let tracking_due = tracking_due_ms(db)?.is_some_and(|due_ms| due_ms <= self.now_ms());
+        if !listing_due && !tracking_due {
+            return Ok(());
+        }
+        let written = self.write(&writer, listing_due).await;
+        self.point(&writer, &written).await?;
+        if written.listing.is_some() {
+            writer.sweep().await?;
+        }
+        written.failed.map_or(Ok(()), Err)
+    }
+}
+
+/// What a publication has written, and the next pointer names.
+#[derive(Default)]
+struct Written {
+    manifest: Option<Prepared>,
+    listing: Option<Prepared>,
+    /// Whether changes that were made before are yet to be published.
+    is_partial: bool,
+    /// Why the rest was not written.
+    failed: Option<Failure>,
+}
+
+impl Written {
+    /// Adds a round of the tracking snapshot.
+    fn track(&mut self, tracked: Tracked) {
+        self.is_partial = tracked.is_partial;
+        if tracked.manifest.is_some() {
+            self.manifest = tracked.manifest;
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! `POST /v1/operator/import` in the catalog's object.
+
+use std::{cell::Cell, time::Duration};
+
+use futures_util::{Stream, StreamExt};
+
+use super::CatalogService;
+use crate::objects::catalog::{
+    import::{self, MAX_LINE},
+    import_claims,
+    import_steps::{self, Check},
+    steps::in_steps,
+};
+use contract::operation::Reply;
+use domain::model::{
+    api_error::common,
+    lines::{LineErrors, Lines, TooLong},
+};
+use platform::{
+    failure::Failure,
+    log,
+    panics::panics_to_failure,
+    single_flight::{Leader, SingleFlight},
+    traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep},
+};
+use serde_json::json;
+
+/// The longest import, in bytes.
+const MAX_IMPORT: usize = 64 << 20;
+/// Lines are staged in steps of so many bytes, between which the catalog answers others.
+const STEP_BYTES: usize = 32 << 10;
+
+/// The imports of a process. They are staged side by side, and checked and applied one after the other.
+#[derive(Default)]
+pub(super) struct Imports {
+    turns: SingleFlight<()>,
+    in_turn: Cell<Option<i64>>,
+    were_swept: Cell<bool>,
+}
+
+impl Imports {
+    /// The import that is checked or applied now.
+    pub fn in_turn(&self) -> Option<i64> {
+        self.in_turn.get()
+    }
+
+    async fn turn(&self, import: i64) -> Turn<'_> {
+        let leader = self.turns.lead().await;
+        self.in_turn.set(Some(import));
+        Turn {
+            imports: self,
+            _leader: leader,
+        }
+    }
+}
+
+/// An import's turn. It ends when this is dropped, also if the caller goes away.
+struct Turn<'i> {
+    imports: &'i Imports,
+    _leader: Leader<'i, ()>,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.imports.in_turn.set(None);
+    }
+}
+
+impl<D, R> CatalogService<D, R>
+where
+    D: ObjectStorage,
+    R: Clock + Random + Sleep + ObjectCall + Kv,
+{
+    /// `POST /v1/operator/import`: lines are staged as they arrive, then checked, then applied unless it is a dry run.
+    ///
+    /// # Errors
+    /// The import is refused as a whole, or the database failed. Nothing of it is applied then, unless it was decided;
+    /// then all of it will be.
+    pub async fn import<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
+        &self,
+        chunks: Option<S>,
+        is_dry_run: bool,
+    ) -> Result<Reply, Failure> {
+        let db = self.shell.ready().await?;
+        let import = import_steps::begin(db)?;
+        let outcome = panics_to_failure(async {
+            self.discard_leftovers(db, import).await?;
+            let errors = self.stage(db, chunks, import).await?;
+            if errors.is_empty() {
+                self.check_and_apply(db, import, is_dry_run).await
+            } else {
+                Ok(import::refuse(&errors))
+            }
+        })
+        .await;
+        // Also after a failure: the write may have happened.
+        let woken = self.shell.wake_for(self.next_alarm(db).map(Some));
+        // Also after a failure no staged line stays behind, unless it will still be applied.
+        let discarded = if import_claims::decided(db)? == Some(import) {
+            Ok(())
+        } else {
+            in_steps(self.shell.runtime(), || import_steps::discard(db, import, import)).await
+        };
+        let reply = outcome?;
+        woken?;
+        discarded?;
+        if reply.status == 200 && !is_dry_run {
+            // The import is applied even if its settings could not be pushed yet.
+            let pushed = self.callback_push(db).push_imported().await;
+            pushed.unwrap_or_else(|failure| log::error("catalog", format_args!("import: {failure}")));
+            self.account_push(db).push_imported().await?;
+        }
+        Ok(reply)
+    }
+
+    /// Deletes what an earlier process staged and did not decide.
+    async fn discard_leftovers(&self, db: &D, import: i64) -> Result<(), Failure> {
+        if self.imports.were_swept.replace(true) {
+            return Ok(());
+        }
+        self.resume_import(db).await?;
+        in_steps(self.shell.runtime(), || {
+            import_steps::discard(db, 0, import.saturating_sub(1))
+        })
+        .await
+    }
+
+    /// Stages an import's lines as they arrive.
+    async fn stage<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
+        &self,
+        db: &D,
+        chunks: Option<S>,
+        import: i64,
+    ) -> Result<LineErrors, Failure> {
+        let mut errors = LineErrors::default();
+        let Some(mut chunks) = chunks else {
+            return Ok(errors);
+        };
+        let mut stage_line = |line, bytes: Result<&[u8], TooLong>| {
+            self.with_context(|context| import::stage(db, context, import, line, bytes, &mut errors))
+        };
+        let (mut lines, mut read, mut step) = (Lines::new(MAX_LINE), 0, 0);
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk.map_err(|_| common::INVALID_JSON.with_message("the body ended early"))?;
+            read += chunk.len();
+            if read > MAX_IMPORT {
+                return Err(common::PAYLOAD_TOO_LARGE.into());
+            }
+            lines.push(&chunk, &mut stage_line)?;
+            step += chunk.len();
+            if step >= STEP_BYTES {
+                step = 0;
+                self.shell.runtime().sleep(Duration::ZERO).await;
+            }
+        }
+        lines.finish(&mut stage_line)?;
+        Ok(errors)
+    }
+
+    async fn check_and_apply(&self, db: &D, import: i64, is_dry_run: bool) -> Result<Reply, Failure> {
+        let _turn = self.imports.turn(import).await;
+        // One that was decided and failed goes first, because its lines were checked before.
+        self.apply_decided(db).await?;
+        let mut check = Check::default();
+        in_steps(self.shell.runtime(), || {
+            self.with_context(|context| import_steps::check(db, context, import, &mut check))
+        })
+        .await?;
+        if !check.errors.is_empty() {
+            return Ok(import::refuse(&check.errors));
+        }
+        if is_dry_run {
+            return Ok(Reply::ok(&json!({ "would_import": check.lines })));
+        }
+        import_steps::decide(db, import)?;
+        // The alarm commits with the decision. It waits for this turn, and goes on with what is left then.
+        self.shell.wake_by(self.next_alarm(db)?)?;
+        let imported = self.apply_decided(db).await?;
+        if imported < check.lines {
+            let problem = format!("{imported} of {} checked lines were applied", check.lines);
+            return Err(Failure::Internal(problem));
+        }
+        Ok(Reply::ok(&json!({ "imported": imported })))
+    }
+
+    /// Applies what a decided import has left, after the import in turn, if there is one.
+    pub(super) async fn resume_import(&self, db: &D) -> Result<(), Failure> {
+        if let Some(import) = import_claims::decided(db)? {
+            let _turn = self.imports.turn(import).await;
+            self.apply_decided(db).await?;
+        }
+        Ok(())
+    }
+
+    /// Applies the decided import's lines in steps, and returns their number.
+    async fn apply_decided(&self, db: &D) -> Result<u64, Failure> {
+        let mut applied = 0;
+        let Some(import) = import_claims::decided(db)? else {
+            return Ok(applied);
+        };
+        in_steps(self.shell.runtime(), || {
+            self.with_context(|context| import_steps::apply(db, context, import, &mut applied))
+        })
+        .await?;
+        in_steps(self.shell.runtime(), || import_steps::discard(db, import, import)).await?;
+        Ok(applied)
+    }
+}

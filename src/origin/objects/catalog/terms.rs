@@ -1,0 +1,214 @@
+//! Terms of offers and apps as immutable revisions, and their answers to the outboxes. An outbox asks once for each
+//! revision and keeps it.
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
+
+use super::{callback_sync::queue, sql};
+use crate::delivery::callback_settings;
+use contract::{
+    catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, Resource, UNKNOWN_RESOURCE},
+    operation::Reply,
+};
+use domain::{
+    conversions::terms::{CurrentApp, CurrentOffer, OfferTerms, TermsInForce},
+    model::{
+        MicroUsd, OfferId, PublisherId,
+        document::FieldError,
+        revision,
+        time::{DAY_MS, SECOND_MS},
+    },
+};
+use platform::{
+    database::{Database, DatabaseError, Row, json as as_json},
+    failure::Failure,
+    log, params,
+};
+
+/// How long superseded terms are kept: no click converts for the first time after 90 days, and an edge may have sealed
+/// the click under a snapshot that was a day old.
+const SUPERSEDED_MS: i64 = 97 * DAY_MS;
+/// Superseded revisions that one sweep deletes.
+const SWEEP: i64 = 5_000;
+
+/// Stores the terms of an offer or an app that is put, and returns the number of the current revision. Terms that equal
+/// those of `last`, the revision before, make none.
+pub fn seal(
+    db: &impl Database,
+    now_ms: i64,
+    resource: Resource,
+    id: &str,
+    last: i64,
+    terms: &impl Serialize,
+) -> Result<i64, Failure> {
+    let (kind, terms) = (resource.singular(), as_json(terms)?);
+    let stored = db.query_first(sql::GET_TERMS, params![kind, id, last])?;
+    if stored.is_some_and(|row| row.integer(0) == Ok(last) && row.text(1) == Ok(&terms)) {
+        return Ok(last);
+    }
+    let revision = revision::after(last, now_ms.div_euclid(SECOND_MS));
+    db.execute(sql::SUPERSEDE_TERMS, params![now_ms, kind, id, last])?;
+    db.execute(sql::INSERT_TERMS, params![kind, id, revision, terms])?;
+    Ok(revision)
+}
+
+/// The `terms_since` of a resource that is put: the document's, or else the stored one.
+///
+/// # Errors
+/// It would fall, which could pay clicks by terms that they were never promised twice; or it is in the future.
+pub fn raised_since(now_ms: i64, put: Option<i64>, stored: i64) -> Result<Option<i64>, FieldError> {
+    match put {
+        None => Ok((stored > 0).then_some(stored)),
+        Some(since) if since < stored => Err(FieldError::new(
+            "terms_since",
+            format!("must not be less than {stored}, because it only rises"),
+        )),
+        Some(since) if since > now_ms.div_euclid(SECOND_MS) => Err(FieldError::new(
+            "terms_since",
+            "must be UNIX seconds that are not in the future",
+        )),
+        Some(since) => Ok(Some(since)),
+    }
+}
+
+/// Revisions in the answer to [`list`].
+const LISTED: u32 = 100;
+
+/// The revisions of an offer's terms that are kept, the newest first.
+///
+/// # Errors
+/// 404 if there is no such offer.
+pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<Reply, Failure> {
+    let id = offer_id.as_str();
+    let current = db
+        .query_first(sql::GET_CURRENT_OFFER, params![id])?
+        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no offer {id}")))?;
+    let TermsInForce { revision, since } = in_force(&current, 1)?;
+    let rows = db.query(sql::LIST_TERMS, params![Resource::Offer.singular(), id, LISTED])?;
+    let revisions = rows.iter().map(|row| {
+        let OfferTerms {
+            advertiser_id,
+            conversion_window_days,
+            once_per,
+            goals,
+        } = row.json(1)?;
+        let goals: Vec<_> = goals
+            .into_iter()
+            .map(|goal| {
+                let payout = MicroUsd(goal.payout_micro_usd);
+                json!({ "id": goal.id, "gl_val": goal.gl_val, "payout_usd": payout })
+            })
+            .collect();
+        let superseded_ms = row.optional_integer(2)?;
+        Ok(json!({
+            "revision": row.integer(0)?,
+            "superseded_at": superseded_ms.map(|ms| ms.div_euclid(SECOND_MS)),
+            "terms": {
+                "advertiser_id": advertiser_id, "conversion_window_days": conversion_window_days,
+                "once_per": once_per, "goals": goals,
+            },
+        }))
+    });
+    let revisions = revisions.collect::<Result<Vec<_>, DatabaseError>>()?;
+    Ok(Reply::ok(&json!({
+        "current": revision, "terms_since": (since > 0).then_some(since), "revisions": revisions,
+    })))
+}
+
+/// Answers an outbox's question about an offer.
+///
+/// # Errors
+/// 404 if there is no such offer.
+pub fn of_offer(db: &impl Database, question: &GetOfferTerms) -> Result<Reply, Failure> {
+    let id = question.offer_id.as_str();
+    let row = db
+        .query_first(sql::GET_CURRENT_OFFER, params![id])?
+        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no offer {id}")))?;
+    answer(&KnownOffer {
+        terms: revision_of(db, Resource::Offer, id, question.revision)?,
+        current: CurrentOffer {
+            revision: row.integer(0)?,
+            terms: in_force(&row, 1)?,
+            conversion_cap: row.optional_number(3)?,
+            min_seconds_to_convert: row.optional_number(4)?,
+        },
+    })
+}
+
+/// Answers an outbox's question about its app. From then on the catalog pushes the app's callback settings to it.
+///
+/// # Errors
+/// 404 if there is no such app.
+pub fn of_app(db: &impl Database, question: &GetAppTerms) -> Result<Reply, Failure> {
+    let id = question.app_id.to_string();
+    let row = db
+        .query_first(
+            sql::GET_CURRENT_APP,
+            params![id.as_str(), u32::from(question.shard)],
+        )?
+        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no app {id}")))?;
+    let callback = callback_settings::read(&row, 4)?;
+    let known = KnownApp {
+        terms: revision_of(db, Resource::App, &id, question.revision)?,
+        current: CurrentApp {
+            revision: row.integer(0)?,
+            terms: in_force(&row, 1)?,
+            publisher_id: row.parse(3, PublisherId::parse)?,
+            callback_revision: callback.revision,
+            outbox_shards: row.number(7)?,
+            max_rewards_per_user_day: row.optional_number(8)?,
+        },
+        callback,
+    };
+    if !row.boolean(6)? {
+        queue::record_outbox(db, &id, question.shard)?;
+    }
+    answer(&known)
+}
+
+fn answer(known: &impl Serialize) -> Result<Reply, Failure> {
+    Ok(Reply {
+        status: 200,
+        body: as_json(known)?,
+    })
+}
+
+/// Reads the revision in force and, in the column after it, the time before which clicks are paid by it.
+pub fn in_force(row: &Row, column: usize) -> Result<TermsInForce, DatabaseError> {
+    Ok(TermsInForce {
+        revision: row.integer(column)?,
+        since: row.integer(column + 1)?,
+    })
+}
+
+/// The terms of a revision. A catalog that was restored from a backup may have lost it: then the newest before it, or the
+/// oldest, is what comes nearest to the promise.
+fn revision_of<T: DeserializeOwned>(
+    db: &impl Database,
+    resource: Resource,
+    id: &str,
+    wanted: i64,
+) -> Result<T, Failure> {
+    let kind = resource.singular();
+    let found = match db.query_first(sql::GET_TERMS, params![kind, id, wanted])? {
+        Some(row) => Some(row),
+        None => db.query_first(sql::GET_OLDEST_TERMS, params![kind, id])?,
+    };
+    let row = found.ok_or_else(|| Failure::Internal(format!("{kind} {id} has no terms")))?;
+    let revision = row.integer(0)?;
+    if revision != wanted {
+        log::warn(
+            "catalog",
+            format_args!("the terms of {kind} {id} of revision {wanted} are lost; {revision} is used"),
+        );
+    }
+    Ok(row.json(1)?)
+}
+
+/// Deletes terms that no click can need any more.
+pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(
+        sql::SWEEP_TERMS,
+        params![now_ms.saturating_sub(SUPERSEDED_MS), SWEEP],
+    )
+}

@@ -1,0 +1,127 @@
+//! The counters' schema and statements, without those of [`batches`]. Rows written are what an object costs, so tables
+//! are WITHOUT ROWID, and what changes with every batch is in no second index.
+
+use crate::delivery::{attention_feed, batches};
+use platform::migrations::Migration;
+
+pub const MIGRATIONS: &[Migration] = &[
+    &[TABLES, batches::sql::TABLES],
+    &[DAILY_BY_OFFER],
+    &[attention_feed::sql::TABLES],
+    &[attention_feed::sql::LATE],
+];
+
+const TABLES: &[&str] = &[
+    // The current cap of each offer. A removed cap stays without a limit, so that a stale snapshot cannot restore it.
+    "CREATE TABLE limits (
+       kind INTEGER NOT NULL, offer TEXT NOT NULL, daily_limit INTEGER, revision INTEGER NOT NULL,
+       PRIMARY KEY (kind, offer)
+     ) STRICT, WITHOUT ROWID",
+    // Takes, for deduplication. The day precedes the key, so that a day's takes are deleted together.
+    "CREATE TABLE takes (
+       kind INTEGER NOT NULL, day INTEGER NOT NULL, key TEXT NOT NULL, remaining INTEGER NOT NULL,
+       PRIMARY KEY (kind, day, key)
+     ) STRICT, WITHOUT ROWID",
+    // Sums by day and offer. Outboxes send the conversions and the payout.
+    "CREATE TABLE daily (
+       day INTEGER NOT NULL, offer TEXT NOT NULL,
+       clicks INTEGER NOT NULL DEFAULT 0,
+       conversions INTEGER NOT NULL DEFAULT 0,
+       payout_micro_usd INTEGER NOT NULL DEFAULT 0,
+       clicks_taken INTEGER NOT NULL DEFAULT 0,
+       conversions_taken INTEGER NOT NULL DEFAULT 0,
+       PRIMARY KEY (day, offer)
+     ) STRICT, WITHOUT ROWID",
+    // The number of the last batch applied from each isolate. The day changes at its first batch of a day alone, and so
+    // does the index, by which expired marks are found.
+    "CREATE TABLE marks (
+       isolate TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, seen_day INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX marks_by_day ON marks (seen_day)",
+    // One row: the UTC day whose sweep is done.
+    "CREATE TABLE sweeps (id INTEGER PRIMARY KEY CHECK (id = 0), day INTEGER NOT NULL) STRICT",
+    // The number of the last batch applied from each outbox. Unlike an isolate's it is never deleted: an outbox may be
+    // idle for weeks and then repeat its last batch.
+    "CREATE TABLE sources (source TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+];
+
+/// The figures of the offers are read page by page.
+const DAILY_BY_OFFER: &[&str] = &["CREATE INDEX daily_by_offer ON daily (offer, day)"];
+
+platform::statements! {
+    /// kind, day, key, offer → what an earlier take of the key left; current revision and limit; taken so far.
+    pub const STANDING = "SELECT
+        (SELECT remaining FROM takes WHERE kind = ?1 AND day = ?2 AND key = ?3),
+        (SELECT revision FROM limits WHERE kind = ?1 AND offer = ?4),
+        (SELECT daily_limit FROM limits WHERE kind = ?1 AND offer = ?4),
+        (SELECT CASE ?1 WHEN 0 THEN clicks_taken ELSE conversions_taken END FROM daily WHERE day = ?2 AND offer = ?4)";
+    /// kind, day, key, remaining
+    pub const RECORD_TAKE = "INSERT INTO takes (kind, day, key, remaining) VALUES (?, ?, ?, ?)";
+    /// day, offer, clicks taken, conversions taken
+    pub const ADD_TAKEN = "INSERT INTO daily (day, offer, clicks_taken, conversions_taken) VALUES (?, ?, ?, ?)
+        ON CONFLICT (day, offer) DO UPDATE SET
+          clicks_taken = clicks_taken + excluded.clicks_taken,
+          conversions_taken = conversions_taken + excluded.conversions_taken";
+    /// kind, offer, limit, revision
+    pub const LEARN_LIMIT = "INSERT INTO limits (kind, offer, daily_limit, revision) VALUES (?, ?, ?, ?)
+        ON CONFLICT (kind, offer) DO UPDATE SET daily_limit = excluded.daily_limit, revision = excluded.revision
+        WHERE excluded.revision > limits.revision";
+    /// isolate → sequence
+    pub const MARK = "SELECT sequence FROM marks WHERE isolate = ?";
+    /// isolate, sequence, day
+    pub const SET_MARK = "INSERT INTO marks (isolate, sequence, seen_day) VALUES (?, ?, ?)
+        ON CONFLICT (isolate) DO UPDATE SET sequence = excluded.sequence";
+    /// isolate, day
+    pub const SET_MARKS_DAY = "UPDATE marks SET seen_day = ?2 WHERE isolate = ?1 AND seen_day <> ?2";
+    /// JSON list of [publisher, day, app, offer, country, placement, clicks]
+    pub const ADD_CLICKS = "INSERT INTO daily (day, offer, clicks)
+        SELECT value ->> 1, value ->> 3, SUM(value ->> 6) FROM json_each(?) WHERE TRUE GROUP BY 1, 2
+        ON CONFLICT (day, offer) DO UPDATE SET clicks = clicks + excluded.clicks";
+    /// JSON list of [publisher, day, app, offer, country, placement, clicks]
+    pub const ADD_TRAFFIC = "INSERT INTO traffic (destination, day, app, offer, country, placement, clicks)
+        SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, SUM(value ->> 6)
+          FROM json_each(?) WHERE TRUE GROUP BY 1, 2, 3, 4, 5, 6
+        ON CONFLICT (destination, day, app, offer, country, placement) DO UPDATE SET clicks = clicks + excluded.clicks";
+    /// source → sequence
+    pub const SOURCE = "SELECT sequence FROM sources WHERE source = ?";
+    /// source, sequence
+    pub const SET_SOURCE = "INSERT INTO sources (source, sequence) VALUES (?, ?)
+        ON CONFLICT (source) DO UPDATE SET sequence = excluded.sequence";
+    /// JSON list of [day, offer, conversions, payout]
+    pub const ADD_CONVERSIONS = "INSERT INTO daily (day, offer, conversions, payout_micro_usd)
+        SELECT value ->> 0, value ->> 1, SUM(value ->> 2), SUM(value ->> 3) FROM json_each(?) WHERE TRUE GROUP BY 1, 2
+        ON CONFLICT (day, offer) DO UPDATE SET conversions = conversions + excluded.conversions,
+          payout_micro_usd = payout_micro_usd + excluded.payout_micro_usd";
+    /// first day, last day (today), the offer before, offers at most → JSON list of `OfferStats`. Negative figures become 0: more was reversed than paid
+    /// within these days, and the rewards lie before them.
+    pub const STATS = "SELECT json_group_array(
+          json_array(offer, clicks, conversions, payout_micro_usd, clicks_taken, conversions_taken))
+        FROM (
+          SELECT offer, SUM(clicks) AS clicks, MAX(SUM(conversions), 0) AS conversions,
+              MAX(SUM(payout_micro_usd), 0) AS payout_micro_usd,
+              SUM(IIF(day = ?2, clicks_taken, 0)) AS clicks_taken,
+              SUM(IIF(day = ?2, conversions_taken, 0)) AS conversions_taken
+            FROM daily WHERE offer > ?3 AND day BETWEEN ?1 AND ?2 GROUP BY offer ORDER BY offer LIMIT ?4)";
+    /// offer, day → taken of the conversion cap
+    pub const GET_TAKEN = "SELECT conversions_taken FROM daily WHERE offer = ? AND day = ?";
+    /// kind, first day kept, rows at most: of the oldest day, since the key is ordered only within a day
+    pub const SWEEP_TAKES = "WITH oldest (day) AS (SELECT MIN(day) FROM takes WHERE kind = ?1 AND day < ?2)
+        DELETE FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) AND key IN
+          (SELECT key FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) LIMIT ?3)";
+    /// first day kept, rows at most
+    pub const SWEEP_DAILY = "DELETE FROM daily WHERE (day, offer) IN (SELECT day, offer FROM daily WHERE day < ? LIMIT ?)";
+    /// first day kept, rows at most
+    pub const SWEEP_MARKS = "DELETE FROM marks WHERE isolate IN (SELECT isolate FROM marks WHERE seen_day < ? LIMIT ?)";
+    /// → the day whose sweep is done
+    pub const SWEPT = "SELECT day FROM sweeps";
+    /// day
+    pub const SET_SWEPT = "INSERT INTO sweeps (id, day) VALUES (0, ?)
+        ON CONFLICT (id) DO UPDATE SET day = excluded.day";
+    /// first day kept of click takes, of conversion takes, of daily and of marks
+    pub const MORE_TO_SWEEP = "SELECT EXISTS (SELECT 1 FROM takes WHERE kind = 0 AND day < ?)
+        OR EXISTS (SELECT 1 FROM takes WHERE kind = 1 AND day < ?)
+        OR EXISTS (SELECT 1 FROM daily WHERE day < ?)
+        OR EXISTS (SELECT 1 FROM marks WHERE seen_day < ?)";
+    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM takes) OR EXISTS (SELECT 1 FROM daily)
+        OR EXISTS (SELECT 1 FROM marks)";
+}

@@ -1,0 +1,128 @@
+//! Report keys and their rate limit. The ledger alone checks keys and stores only their hashes, so that a revoked key
+//! stops working at once. The rate is exact because one object counts it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{Context, sql};
+use crate::objects::accounts::audit::OPERATOR;
+use contract::{ledger::CreateKey, operation::Reply};
+use domain::{
+    model::{
+        api_error::{ApiError, common},
+        credentials,
+        document::{Document, FieldError, check_text},
+    },
+    reporting::{
+        keys::{self, INVALID_API_KEY},
+        rate::{self, Verdict},
+    },
+};
+use platform::{database::Database, failure::Failure, params};
+
+/// The scope of every key (docs/SPEC.md, "Authentication").
+const SCOPE: &str = "ia-reporting.READ";
+/// Enough for a key for each of a publisher's systems, and one more during rotation.
+const MAX_KEYS: i64 = 100;
+
+const TOO_MANY_KEYS: ApiError = ApiError::new(
+    409,
+    "too_many_keys",
+    "a publisher has at most 100 report keys: revoke one that is not used",
+);
+
+/// The operator's request for a new key.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewKey {
+    label: String,
+}
+
+impl Document for NewKey {
+    fn check(&self) -> Result<(), FieldError> {
+        check_text("label", &self.label, 100)
+    }
+}
+
+/// Issues a key. Its secret is in this answer only.
+pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateKey) -> Result<Reply, Failure> {
+    let new = NewKey::from_json(&create.body)?;
+    let count = db.query_integer(sql::COUNT_KEYS, &[])?;
+    if count.is_some_and(|count| count >= MAX_KEYS) {
+        return Err(TOO_MANY_KEYS.into());
+    }
+    let random = (context.random)().map_err(Failure::Internal)?;
+    let (secret, id) = random
+        .split_first_chunk::<16>()
+        .ok_or(Failure::Internal("no randomness".into()))?;
+    let id = hex::encode(id.get(..8).unwrap_or_default());
+    let api_key = keys::issue(&(context.mac)()?, context.publisher, *secret);
+    let hash = credentials::hash(&api_key).to_vec();
+    let (member, name) = match &create.by {
+        Some(creator) => (Some(creator.member.to_string()), Some(creator.name.as_str())),
+        None => (None, None),
+    };
+    db.execute(
+        sql::INSERT_KEY,
+        params![hash, id.as_str(), new.label, context.now_ms, member, name],
+    )?;
+    Ok(Reply::created(
+        &json!({ "key_id": id, "api_key": api_key, "scope": SCOPE }),
+    ))
+}
+
+/// The keys without their secrets. Times are UNIX seconds.
+pub fn list(db: &impl Database) -> Result<Reply, Failure> {
+    let rows = db.query(sql::LIST_KEYS, &[])?;
+    let keys = rows
+        .iter()
+        .map(|row| {
+            let last_used = row.optional_integer(3)?.map(|ms| ms.div_euclid(1_000));
+            Ok(json!({
+                "key_id": row.text(0)?, "label": row.text(1)?, "scope": SCOPE,
+                "created_at": row.integer(2)?.div_euclid(1_000), "last_used_at": last_used,
+                "created_by": {
+                    "member_id": row.optional_text(4)?, "name": row.optional_text(5)?.unwrap_or(OPERATOR),
+                },
+            }))
+        })
+        .collect::<Result<Vec<_>, Failure>>()?;
+    Ok(Reply::ok(&json!({ "report_keys": keys })))
+}
+
+/// The id and the label of the key with a hash.
+pub fn find(db: &impl Database, hash: &[u8]) -> Result<Reply, Failure> {
+    let row = db.query_first(sql::FIND_KEY, params![hash.to_vec()])?;
+    let row = row.as_ref();
+    Ok(Reply::ok(&json!({
+        "key_id": row.map(|row| row.text(0)).transpose()?,
+        "label": row.map(|row| row.text(1)).transpose()?,
+    })))
+}
+
+/// Revokes a key; the next request with it is refused.
+pub fn revoke(db: &impl Database, key_id: &str) -> Result<Reply, Failure> {
+    let revoked = db.query(sql::REVOKE_KEY, params![key_id])?;
+    if revoked.is_empty() {
+        return Err(common::NOT_FOUND
+            .with_message("there is no such report key")
+            .into());
+    }
+    Ok(Reply::no_content())
+}
+
+/// Checks a key and its rate limit. A request over the limit is not counted, so it does not extend the wait.
+///
+/// # Errors
+/// [`INVALID_API_KEY`] if the key is unknown or revoked.
+pub fn admit(db: &impl Database, now_ms: i64, key: &str) -> Result<Verdict, Failure> {
+    let hash = credentials::hash(key).to_vec();
+    let row = db
+        .query_first(sql::GET_KEY, params![hash.clone()])?
+        .ok_or(INVALID_API_KEY)?;
+    let verdict = rate::decide(row.optional_integer(0)?, now_ms);
+    if verdict == Verdict::Accepted {
+        db.execute(sql::ACCEPT, params![now_ms, hash])?;
+    }
+    Ok(verdict)
+}

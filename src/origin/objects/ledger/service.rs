@@ -1,0 +1,380 @@
+//! A ledger: report keys, facts and reports, and an alarm that merges segments.
+
+mod dashboard;
+mod exports;
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    time::Duration,
+};
+
+use futures_util::Stream;
+
+use super::{
+    Context, MIGRATIONS, alarm,
+    column_cache::ColumnCache,
+    export_slots::ExportSlots,
+    freshness, handle, keys, names, next_alarm,
+    page_memory::{PageMemory, PagePermit},
+    report::{self, DAMAGED_FACTS, Report, ReportError},
+    report_budget::ReportBudget,
+    segments::Segments,
+    uploads::Uploads,
+};
+use crate::objects::activity::attention::size;
+use contract::{
+    catalog,
+    ledger::{Command, Reply, Upload},
+    operation::{self, CallError, Unanswered},
+};
+use domain::{
+    model::{
+        PublisherId,
+        api_error::{ApiError, common},
+        mac::MacKeys,
+        time::{MINUTE_MS, SECOND_MS, rfc_3339},
+    },
+    reporting::{
+        Dimension, engine::Budget, format::Format, keys as report_keys, query::Query, rate, render::Renderer,
+    },
+};
+use platform::{
+    concurrency_limit::{ConcurrencyLimit, Limit},
+    failure::Failure,
+    log,
+    object_shell::ObjectShell,
+    traits::{Clock, ObjectCall, ObjectStorage, Random},
+};
+
+/// Pages up to this size are rendered whole, in bytes; larger ones are streamed.
+const WHOLE: usize = 256 << 10;
+/// The timeout of a call to the catalog for the operator.
+const CATALOG_TIMEOUT: Duration = Duration::from_secs(25);
+/// The timeout of a call for app names; a report is made without them if need be.
+const NAMES_TIMEOUT: Duration = Duration::from_millis(1_500);
+const NAMES_RETRY_MS: i64 = 10 * SECOND_MS;
+
+/// Reports that wait for their query, of up to 256 KiB each (8 MiB), or for app names. They are made one at a time.
+const REPORTS: Limit = Limit {
+    permits: 32,
+    per_owner: 32,
+    lease_ms: MINUTE_MS,
+};
+/// Uploads in progress, which share the staging memory.
+const UPLOADS: Limit = Limit {
+    permits: 16,
+    per_owner: 16,
+    lease_ms: 16 * MINUTE_MS,
+};
+
+pub struct LedgerService<D, R> {
+    shell: ObjectShell<D, R>,
+    /// The setting `REPORT_KEY_MAC`, which is parsed only to issue a key.
+    report_key_mac: String,
+    staging: Uploads,
+    columns: ColumnCache,
+    page_memory: PageMemory,
+    reports: ConcurrencyLimit,
+    uploads: ConcurrencyLimit,
+    /// The cost that reports under a session may still have.
+    budget: ReportBudget,
+    /// The exports that are being read.
+    exports: ExportSlots,
+    /// When the catalog last confirmed the publisher and sent its apps' names, in milliseconds.
+    confirmed_at_ms: Cell<Option<i64>>,
+    /// Whether this process has recorded that there was a report.
+    has_reported: Cell<bool>,
+    /// After a failed request for app names, reports send no other before this time, in milliseconds.
+    names_wait_until_ms: Cell<i64>,
+    /// App names that are not stored yet. The first other write stores them, so that an unused object stays empty.
+    names: RefCell<Option<BTreeMap<String, String>>>,
+}
+
+/// A report's answer, or the error in its place; both carry the headers of the rate limit.
+pub struct ReportAnswer {
+    pub headers: Vec<(&'static str, String)>,
+    pub body: ReportBody,
+}
+
+pub enum ReportBody {
+    Error(ApiError),
+    /// No facts match the query: 204.
+    Nothing,
+    Whole(Vec<u8>),
+    /// Streamed; the permit reserves its memory.
+    Stream(Box<Renderer>, PagePermit),
+}
+
+/// The answer to a report that failed. An internal cause goes to the log.
+fn answer_to(error: ReportError) -> ApiError {
+    let (cause, error) = match error {
+        ReportError::Failure(Failure::Refused(error)) => return error,
+        ReportError::Failure(Failure::Internal(cause)) => (cause, common::INTERNAL_ERROR),
+        ReportError::Damaged(cause) => (cause, DAMAGED_FACTS),
+    };
+    log::error("ledger", cause);
+    error
+}
+
+impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
+    pub fn new(name: Option<String>, storage: D, runtime: R, report_key_mac: String) -> Self {
+        Self {
+            shell: ObjectShell::new("ledger", name, storage, runtime, MIGRATIONS),
+            report_key_mac,
+            staging: Uploads::default(),
+            columns: ColumnCache::default(),
+            page_memory: PageMemory::default(),
+            reports: ConcurrencyLimit::new(REPORTS),
+            uploads: ConcurrencyLimit::new(UPLOADS),
+            budget: ReportBudget::default(),
+            exports: ExportSlots::default(),
+            confirmed_at_ms: Cell::new(None),
+            has_reported: Cell::new(false),
+            names_wait_until_ms: Cell::new(0),
+            names: RefCell::new(None),
+        }
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.shell.runtime().now_ms()
+    }
+
+    /// Carries out a command. The caller has made sure that the publisher exists.
+    ///
+    /// # Errors
+    /// The command is refused, or the database failed.
+    pub async fn command(&self, publisher: &PublisherId, command: Command) -> Result<Reply, Failure> {
+        let carry_out = |db: &D, now_ms| {
+            self.store_names(db)?;
+            let context = Context {
+                now_ms,
+                random: &|| self.shell.runtime().random(),
+                mac: &|| {
+                    MacKeys::parse(report_keys::SETTING, &self.report_key_mac).map_err(Failure::Internal)
+                },
+                publisher,
+            };
+            handle(db, &context, command)
+        };
+        self.shell.command(carry_out, next_alarm).await
+    }
+
+    /// Carries out an operator's command after the catalog has confirmed the publisher.
+    ///
+    /// # Errors
+    /// 404 for an unknown publisher; otherwise as [`command`](Self::command).
+    pub async fn operator_command(
+        &self,
+        publisher: &PublisherId,
+        command: Command,
+    ) -> Result<Reply, Failure> {
+        self.require_publisher(publisher, CATALOG_TIMEOUT).await?;
+        self.command(publisher, command).await
+    }
+
+    pub async fn alarm(&self) {
+        let now_ms = self.now_ms();
+        self.shell
+            .wake(async |db| alarm(db, now_ms).map_err(Failure::from))
+            .await;
+        size::tell(&self.shell, self.shell.name()).await;
+    }
+
+    /// The database, with its schema migrated.
+    ///
+    /// # Errors
+    /// Newer code has migrated the database, or the migration failed.
+    pub async fn ready(&self) -> Result<&D, Failure> {
+        self.shell.ready().await
+    }
+
+    /// The columns that reports keep in memory.
+    #[cfg(feature = "bench")]
+    pub fn columns(&self) -> &ColumnCache {
+        &self.columns
+    }
+
+    /// Checks with the catalog that the publisher exists, and caches its apps' names. Publishers are never deleted, so
+    /// one confirmation is enough while the catalog does not answer.
+    async fn require_publisher(&self, publisher: &PublisherId, timeout: Duration) -> Result<(), Failure> {
+        let now_ms = self.now_ms();
+        let confirmed_at_ms = self.confirmed_at_ms.get();
+        if confirmed_at_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < names::FRESH_MS) {
+            return Ok(());
+        }
+        match self.app_names(publisher, timeout).await {
+            Ok(names) => {
+                self.names.replace(Some(names));
+                self.confirmed_at_ms.set(Some(now_ms));
+                Ok(())
+            }
+            Err(CallError::Refused { status: 404, .. }) => Err(common::NOT_FOUND
+                .with_message(format!("there is no publisher {publisher}"))
+                .into()),
+            Err(_) if confirmed_at_ms.is_some() => Ok(()),
+            Err(error) => {
+                log::error("ledger", format_args!("the catalog: {error}"));
+                Err(common::UNAVAILABLE.into())
+            }
+        }
+    }
+
+    /// The names of the publisher's apps, from the catalog.
+    async fn app_names(
+        &self,
+        publisher: &PublisherId,
+        timeout: Duration,
+    ) -> Result<BTreeMap<String, String>, CallError> {
+        let catalog = catalog::address(catalog::COMMAND_PATH);
+        let mut names = BTreeMap::new();
+        loop {
+            let page = catalog::AppNames {
+                publisher_id: publisher.to_string(),
+                after: names.last_key_value().map(|(app, _): (&String, _)| app.clone()),
+            };
+            let reply = self.shell.runtime().call(&catalog, page, timeout).await?;
+            let page: BTreeMap<String, String> =
+                serde_json::from_str(&reply.body).map_err(|_| Unanswered::default())?;
+            let is_last = page.len() < catalog::APP_NAMES_PAGE;
+            names.extend(page);
+            if is_last {
+                return Ok(names);
+            }
+        }
+    }
+
+    /// Updates app names older than a minute if the catalog answers soon; otherwise the stored names are used.
+    async fn refresh_names(&self, db: &D, publisher: &PublisherId) {
+        let now_ms = self.now_ms();
+        if now_ms < self.names_wait_until_ms.get() {
+            return;
+        }
+        let confirmed = self.require_publisher(publisher, NAMES_TIMEOUT).await;
+        if let Err(failure) = confirmed.and_then(|()| self.store_names(db)) {
+            log::error("ledger", format_args!("app names: {failure}"));
+            self.names_wait_until_ms.set(now_ms + NAMES_RETRY_MS);
+        }
+    }
+
+    fn store_names(&self, db: &D) -> Result<(), Failure> {
+        let names = self.names.borrow().clone();
+        if let Some(names) = names {
+            names::store(db, &names)?;
+            self.names.replace(None);
+        }
+        Ok(())
+    }
+
+    /// `POST …/report/generate`, from the check of the key on. `body` is read once there is a permit. Once the key is
+    /// accepted, every answer carries the rate limit's headers.
+    ///
+    /// # Errors
+    /// The key is not valid, too many reports wait, or the database failed.
+    pub async fn report(
+        &self,
+        publisher: &PublisherId,
+        key: &str,
+        accept: Option<&str>,
+        body: impl AsyncFnOnce() -> Result<String, Failure>,
+    ) -> Result<ReportAnswer, Failure> {
+        let _permit = self.reports.acquire_any(self.now_ms())?;
+        let body = body().await?;
+        let db = self.shell.ready().await?;
+        let verdict = keys::admit(db, self.now_ms(), key)?;
+        let result = match verdict.refusal() {
+            None => self.make_report(db, publisher, &body, accept).await,
+            Some(refusal) => Err(refusal),
+        };
+        let mut answer = result.unwrap_or_else(|error| ReportAnswer {
+            headers: Vec::new(),
+            body: ReportBody::Error(error),
+        });
+        answer.headers.extend([
+            ("RateLimit-Policy", rate::POLICY.to_owned()),
+            ("RateLimit", verdict.rate_limit()),
+            ("Cache-Control", "no-store".to_owned()),
+        ]);
+        Ok(answer)
+    }
+
+    async fn make_report(
+        &self,
+        db: &D,
+        publisher: &PublisherId,
+        body: &str,
+        accept: Option<&str>,
+    ) -> Result<ReportAnswer, ApiError> {
+        let query = Query::parse(body)?;
+        if query.dimensions.contains(&Dimension::App) {
+            self.refresh_names(db, publisher).await;
+        }
+        let segments = Segments::new(db, None).with_cache(&self.columns);
+        let report = report::build_of(&segments, db, &query, &Budget::default()).map_err(answer_to)?;
+        if !self.has_reported.replace(true)
+            && let Err(error) = freshness::reported(db, self.now_ms())
+        {
+            log::error("ledger", error);
+        }
+        self.render(report, &query, Format::from_accept(accept))
+    }
+
+    fn render(&self, mut report: Report, query: &Query, format: Format) -> Result<ReportAnswer, ApiError> {
+        let mut headers = vec![
+            ("X-Total-Count", report.page.total.to_string()),
+            ("X-Page", query.page.to_string()),
+            ("X-Page-Size", query.count.to_string()),
+        ];
+        headers.extend(
+            report
+                .through_ms
+                .map(|through_ms| ("X-Data-Through", rfc_3339(through_ms))),
+        );
+        if report.page.matched_nothing() {
+            return Ok(ReportAnswer {
+                headers,
+                body: ReportBody::Nothing,
+            });
+        }
+        headers.push(("Content-Type", format.media_type().to_owned()));
+        report.page.shrink();
+        let bytes = report.page.bytes();
+        let renderer = Renderer::new(report.page, format, report.names);
+        let body = if bytes <= WHOLE {
+            ReportBody::Whole(renderer.whole())
+        } else {
+            let permit = self.page_memory.take(bytes).ok_or(common::UNAVAILABLE)?;
+            ReportBody::Stream(Box::new(renderer), permit)
+        };
+        Ok(ReportAnswer { headers, body })
+    }
+
+    /// Receives an upload of facts in decompressed chunks. `chunks` is called once there is a permit; an `Err` in the
+    /// stream ends the upload.
+    ///
+    /// # Errors
+    /// The upload is refused, or the database failed; none of it is applied.
+    pub async fn facts<S: Stream<Item = Result<Vec<u8>, E>> + Unpin, E>(
+        &self,
+        publisher: &PublisherId,
+        upload: Upload,
+        chunks: impl FnOnce() -> Result<Option<S>, Failure>,
+    ) -> Result<operation::Reply, Failure> {
+        let _permit = self.uploads.acquire_any(self.now_ms())?;
+        self.require_publisher(publisher, CATALOG_TIMEOUT).await?;
+        let db = self.shell.ready().await?;
+        self.store_names(db)?;
+        let received = match chunks() {
+            Ok(chunks) => {
+                self.staging
+                    .receive(db, self.shell.runtime(), upload, chunks)
+                    .await
+            }
+            Err(failure) => Err(failure),
+        };
+        // Also after a failure: rows that were written before it need their alarm.
+        let armed = self.shell.wake_for(next_alarm(db, self.now_ms()));
+        let reply = received?;
+        armed.map(|()| reply)
+    }
+}

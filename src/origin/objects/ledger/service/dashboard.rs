@@ -1,0 +1,251 @@
+//! Batches of reports under a session. They are the reports of the keys: the same parser, engine and renderer, and with
+//! `totals` the sums over all pages.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{json, value::RawValue};
+
+use super::{LedgerService, answer_to};
+use crate::objects::ledger::{
+    freshness,
+    report::{self, Report},
+    segments::{Layer, Segments},
+    suggestions,
+};
+use contract::{ledger::Suggest, operation};
+use domain::{
+    model::{
+        PublisherId,
+        api_error::{ApiError, common},
+        time::rfc_3339,
+    },
+    reporting::{
+        Dimension, Sums,
+        engine::Budget,
+        format::Format,
+        page::Page,
+        query::{Column, INVALID_PAGINATION, Order, Query},
+        render::Renderer,
+    },
+};
+use platform::{
+    failure::Failure,
+    traits::{Clock, ObjectCall, ObjectStorage, Random, Sleep},
+};
+
+/// Queries of a batch.
+const MAX_QUERIES: usize = 12;
+/// Rows on a page, unless the query says fewer.
+const MAX_COUNT: u32 = 1_000;
+/// Attempts for a batch of one version. Facts that arrive in between make another necessary.
+const ATTEMPTS: u32 = 2;
+
+/// The least cost of a query, in facts: each has a fixed part.
+pub(super) const LEAST_COST: u64 = 10_000;
+
+const INVALID_BATCH: ApiError = ApiError::new(
+    400,
+    "invalid_batch",
+    "queries must be an array of 1 to 12 report queries",
+);
+
+#[derive(Deserialize)]
+struct Batch<'b> {
+    #[serde(borrow)]
+    queries: Vec<&'b RawValue>,
+}
+
+/// The members of a query that only a batch has.
+#[derive(Deserialize)]
+struct Extras {
+    /// Also returns the metrics over all rows.
+    #[serde(default)]
+    totals: bool,
+    /// Leaves out what Signpost counted itself, which has no impressions.
+    #[serde(default)]
+    without_offerwall: bool,
+    pagination: Option<serde_json::Value>,
+}
+
+struct BatchQuery {
+    query: Query,
+    with_totals: bool,
+    layer: Option<Layer>,
+}
+
+impl BatchQuery {
+    fn parse(text: &str) -> Result<Self, ApiError> {
+        let mut query = Query::parse(text)?;
+        let extras: Extras = serde_json::from_str(text)
+            .map_err(|error| common::INVALID_JSON.with_message(error.to_string()))?;
+        let has_count = extras
+            .pagination
+            .is_some_and(|pagination| pagination.get("count").is_some());
+        if !has_count {
+            query.count = MAX_COUNT;
+        } else if query.count > MAX_COUNT {
+            let message = format!("pagination.count must be at most {MAX_COUNT} here");
+            return Err(INVALID_PAGINATION.with_message(message));
+        }
+        Ok(Self {
+            query,
+            with_totals: extras.totals,
+            layer: extras.without_offerwall.then_some(Layer::Loaded),
+        })
+    }
+
+    fn is_by_day(&self) -> bool {
+        self.query.dimensions == [Dimension::Date] && self.query.page == 1
+    }
+
+    /// The query of its totals: the same facts by day, of which there are at most 91.
+    fn by_day(&self) -> Query {
+        Query {
+            dimensions: vec![Dimension::Date],
+            order: vec![Order {
+                column: Column::Dimension(Dimension::Date),
+                ascending: true,
+            }],
+            page: 1,
+            count: MAX_COUNT,
+            ..self.query.clone()
+        }
+    }
+}
+
+impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, R> {
+    /// Makes a batch of reports of one version of the facts: `{data_through, data_version, results}`. Between two of
+    /// them others are served, so that batches of clicks and rewards do not wait for a page of figures.
+    ///
+    /// # Errors
+    /// The batch is not one, costs more than the budget has left, or facts kept arriving.
+    pub async fn dashboard(&self, publisher: &PublisherId, body: &str) -> Result<String, Failure> {
+        let _permit = self.reports.acquire_any(self.now_ms())?;
+        let Batch { queries } = serde_json::from_str(body).map_err(|_| INVALID_BATCH)?;
+        if queries.is_empty() || queries.len() > MAX_QUERIES {
+            return Err(INVALID_BATCH.into());
+        }
+        let queries: Vec<_> = queries
+            .into_iter()
+            .map(|query| BatchQuery::parse(query.get()))
+            .collect();
+        let has_apps = |query: &BatchQuery| query.query.dimensions.contains(&Dimension::App);
+        let db = self.shell.ready().await?;
+        if queries.iter().flatten().any(has_apps) {
+            self.refresh_names(db, publisher).await;
+        }
+        let facts = self.cost(db, queries.iter().flatten())?;
+        self.budget.take(facts, self.now_ms())?;
+        for _ in 0..ATTEMPTS {
+            if let Some(batch) = self.try_batch(db, &queries).await? {
+                return Ok(batch);
+            }
+        }
+        Err(common::UNAVAILABLE.into())
+    }
+
+    /// Reads values of a dimension, within the permits and the budget of reports.
+    ///
+    /// # Errors
+    /// The query is wrong, or too much is asked for.
+    pub async fn suggest(&self, suggest: &Suggest) -> Result<operation::Reply, Failure> {
+        let _permit = self.reports.acquire_any(self.now_ms())?;
+        let query = suggestions::query(suggest)?;
+        let db = self.shell.ready().await?;
+        let facts = Segments::new(db, None).facts(query.start, query.end)?;
+        self.budget.take(facts.max(LEAST_COST), self.now_ms())?;
+        suggestions::suggest(db, &suggest.text, &query)
+    }
+
+    /// The facts that a batch reads, at least 10,000 for each query.
+    fn cost<'q>(&self, db: &D, queries: impl Iterator<Item = &'q BatchQuery>) -> Result<u64, Failure> {
+        let mut cost = 0_u64;
+        for query in queries {
+            let facts = Segments::new(db, query.layer).facts(query.query.start, query.query.end)?;
+            let scans = if query.with_totals && !query.is_by_day() {
+                2
+            } else {
+                1
+            };
+            cost = cost.saturating_add((facts * scans).max(LEAST_COST));
+        }
+        Ok(cost)
+    }
+
+    /// Makes a batch, unless the facts change in between.
+    async fn try_batch(
+        &self,
+        db: &D,
+        queries: &[Result<BatchQuery, ApiError>],
+    ) -> Result<Option<String>, Failure> {
+        let version = freshness::version(db)?;
+        let mut results = Vec::new();
+        for query in queries {
+            if !results.is_empty() {
+                self.shell.runtime().sleep(Duration::ZERO).await;
+                if freshness::version(db)? != version {
+                    return Ok(None);
+                }
+            }
+            let result = match query {
+                Ok(query) => self.result(db, query),
+                Err(error) => Err(error.clone()),
+            };
+            results.push(result.unwrap_or_else(|error| error.body()));
+        }
+        let head = json!({
+            "data_through": freshness::through_ms(db)?.map(rfc_3339),
+            "data_version": version,
+        });
+        let head = head.to_string();
+        let head = head.trim_end_matches('}');
+        Ok(Some(format!("{head},\"results\":[{}]}}", results.join(","))))
+    }
+
+    /// One report as JSON: `{total_count, rows, totals?}`.
+    fn result(&self, db: &D, query: &BatchQuery) -> Result<String, ApiError> {
+        let segments = Segments::new(db, query.layer).with_cache(&self.columns);
+        let build =
+            |query: &Query| report::build_of(&segments, db, query, &Budget::default()).map_err(answer_to);
+        let Report { page, names, .. } = build(&query.query)?;
+        let total = page.total;
+        let totals = match query.with_totals {
+            // The page of a query by day has all that its totals are made of.
+            true if query.is_by_day() && page.rows() as u64 == total => Some(totals(&page, &query.query)?),
+            true => Some(totals(&build(&query.by_day())?.page, &query.query)?),
+            false => None,
+        };
+        let rows = match page.rows() {
+            0 => "{\"rows\":[]}".to_owned(),
+            _ => text(Renderer::new(page, Format::Json, names).whole())?,
+        };
+        let rows = rows.trim_start_matches('{').trim_end_matches('}');
+        let mut result = format!("{{\"total_count\":{total},{rows}");
+        if let Some(totals) = totals {
+            result.push_str(",\"totals\":");
+            result.push_str(&totals);
+        }
+        result.push('}');
+        Ok(result)
+    }
+}
+
+/// The metrics over all days, as a row without dimensions. Rates are those of the sums.
+fn totals(by_day: &Page, query: &Query) -> Result<String, ApiError> {
+    let mut sums = Sums::default();
+    for row in (0..by_day.rows()).filter_map(|at| by_day.row(at)) {
+        for (sum, more) in sums.iter_mut().zip(row.sums) {
+            *sum = sum.saturating_add(*more);
+        }
+    }
+    let mut page = Page::new(Vec::new(), query.metrics.clone());
+    page.push(std::iter::empty(), sums)
+        .ok_or(common::INTERNAL_ERROR)?;
+    let row = text(Renderer::new(page, Format::Ndjson, Default::default()).whole())?;
+    Ok(row.trim_end().to_owned())
+}
+
+fn text(bytes: Vec<u8>) -> Result<String, ApiError> {
+    String::from_utf8(bytes).map_err(|_| common::INTERNAL_ERROR)
+}

@@ -1,0 +1,72 @@
+//! Exports within the permits and the budget of reports. Others are served between two pieces, so that batches of clicks
+//! and rewards do not wait for an export.
+
+use super::{LedgerService, dashboard::LEAST_COST};
+use crate::objects::ledger::exports::{self, ExportQuery};
+use contract::ledger::{Command, CreateExport, ExportPiece, ExportProgress, OpenExport, Reply};
+use domain::{model::PublisherId, reporting::Dimension};
+use platform::{
+    failure::Failure,
+    traits::{Clock, ObjectCall, ObjectStorage, Random},
+};
+
+impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
+    /// Makes an export. Its rows are counted, which costs as much as a report.
+    ///
+    /// # Errors
+    /// The body is not one, or too much is asked for.
+    pub async fn create_export(
+        &self,
+        publisher: &PublisherId,
+        create: CreateExport,
+    ) -> Result<Reply, Failure> {
+        let _permit = self.reports.acquire_any(self.now_ms())?;
+        let query = ExportQuery::of_body(&create.body)?;
+        // Refused here, where the page can say so: a download that is refused says nothing.
+        self.exports.check(self.now_ms())?;
+        let db = self.shell.ready().await?;
+        if query.query.dimensions.contains(&Dimension::App) {
+            self.refresh_names(db, publisher).await;
+        }
+        self.budget
+            .take(query.facts(db)?.max(LEAST_COST), self.now_ms())?;
+        self.command(publisher, Command::CreateExport(create)).await
+    }
+
+    /// Spends an export, if there is room for its reader.
+    ///
+    /// # Errors
+    /// There is no such export for this session, or too many are being read, and then it is not spent.
+    pub async fn open_export(&self, publisher: &PublisherId, open: OpenExport) -> Result<Reply, Failure> {
+        let export_id = open.export_id.clone();
+        let is_new = self.exports.hold(&export_id, self.now_ms())?;
+        let opened = self.command(publisher, Command::OpenExport(open)).await;
+        // One that is being read keeps its slot, whoever asks for it again.
+        if opened.is_err() && is_new {
+            self.exports.free(&export_id);
+        }
+        opened
+    }
+
+    /// Makes the next piece of an export.
+    ///
+    /// # Errors
+    /// The facts have changed, which ends the export, or too much is under way, and it may be asked for again.
+    pub async fn export_piece(&self, piece: &ExportPiece) -> Result<(ExportProgress, Vec<u8>), Failure> {
+        let _permit = self.reports.acquire_any(self.now_ms())?;
+        let query = ExportQuery::parse(&piece.query)?;
+        let db = self.shell.ready().await?;
+        self.exports.hold(&piece.export_id, self.now_ms())?;
+        let cost = query.facts(db)?.max(LEAST_COST);
+        // Somebody waits for the file to begin, as for a view.
+        match piece.version {
+            None => self.budget.take(cost, self.now_ms())?,
+            Some(_) => self.budget.take_spare(cost, self.now_ms())?,
+        }
+        let made = exports::piece(db, &query, piece);
+        if made.as_ref().map_or(true, |(progress, _)| progress.is_complete()) {
+            self.exports.free(&piece.export_id);
+        }
+        made
+    }
+}

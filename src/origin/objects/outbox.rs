@@ -1,0 +1,105 @@
+//! Outboxes: one or several objects for each app, its shards. An outbox makes conversions durable, pays each once, and
+//! delivers their callbacks to the publisher (docs/DECISIONS.md, "Conversions" and "Completion callbacks").
+//!
+//! - [`conversions`]: the decision about a postback or an action of the operator, and the order of writes;
+//! - [`log`]: an entry for each transaction id, and the operator's view of them;
+//! - [`callbacks`]: attempts, replays and tests;
+//! - [`sums`]: revenue for ledgers and conversions for counters, and their comparison with the log;
+//! - [`approval`]: what is needed to pay; [`terms`] and `terms_cache`: the terms that pay a click;
+//! - [`endpoint`]: the app's settings and the health of its endpoint; [`story`]: a reward as its publisher reads it;
+//! - [`feed`]: reports to the publisher's activity object; [`attention`]: what the operator is told of;
+//! - `calls`: calls to other objects; `commands`: those that need none.
+
+pub mod approval;
+pub mod attention;
+pub mod callbacks;
+mod calls;
+mod commands;
+pub mod conversions;
+pub mod endpoint;
+pub mod feed;
+pub mod log;
+pub mod numbers;
+#[cfg(target_arch = "wasm32")]
+mod object;
+pub mod peers;
+mod schema;
+pub mod service;
+pub mod sql;
+pub mod story;
+pub mod sums;
+pub mod terms;
+mod terms_cache;
+
+pub use schema::MIGRATIONS;
+
+use std::ops::Range;
+
+use crate::delivery::{attention_feed, batches};
+use callbacks::deliveries;
+use domain::model::time::SECOND_MS;
+use endpoint::OutboxState;
+use log::retention;
+use platform::{
+    database::{Database, DatabaseError},
+    params,
+};
+
+/// How long the alarm leaves due work to the request or task that should do it, in milliseconds.
+pub const NET_MS: i64 = 15 * SECOND_MS;
+
+/// How long sums are collected before a batch is opened, in milliseconds. A batch takes several commits of three objects,
+/// and delays the conversions that arrive meanwhile: once in 5 s, it delays less than 1 % of them.
+pub const COALESCE_MS: i64 = 5 * SECOND_MS;
+
+/// The time for the alarm, given the object's rows; never if no work waits. Work that is due already is in flight or
+/// waits for a free connection, so for it the alarm is only a safety net.
+pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    let state = endpoint::read(db)?;
+    let state = state.as_ref();
+    let due_times = [
+        db.query_integer(sql::FIRST_RESERVATION, params![])?,
+        db.query_integer(sql::FIRST_FREE, params![])?,
+        deliveries::due_ms(db, state)?,
+        batches::due_ms(db, period(state, now_ms).end)?,
+        feed::due_ms(db, now_ms)?,
+        attention_due_ms(db, state, now_ms)?,
+        retention::due_ms(db, now_ms)?,
+    ];
+    let alarms = due_times.into_iter().flatten().map(|due_ms| {
+        if due_ms <= now_ms {
+            now_ms.saturating_add(NET_MS)
+        } else {
+            due_ms
+        }
+    });
+    Ok(alarms.min())
+}
+
+/// When the next report to the operator's attention is due. It waits until the publisher is known.
+fn attention_due_ms(
+    db: &impl Database,
+    state: Option<&OutboxState>,
+    now_ms: i64,
+) -> Result<Option<i64>, DatabaseError> {
+    match state.and_then(|state| state.current.as_ref()) {
+        Some(_) => attention_feed::due_ms(db, now_ms),
+        None => Ok(None),
+    }
+}
+
+/// The period of [`COALESCE_MS`] in which an outbox opens batches of sums once. Each of an app's outboxes has other periods,
+/// because 64 that open batches at once would hold up conversions.
+fn period(state: Option<&OutboxState>, now_ms: i64) -> Range<i64> {
+    let offset_ms = state.and_then(|state| {
+        let outboxes = state.current.as_ref()?.outbox_shards;
+        COALESCE_MS
+            .saturating_mul(state.shard.number.into())
+            .checked_div(outboxes.into())
+    });
+    let since_ms = now_ms
+        .saturating_sub(offset_ms.unwrap_or(0))
+        .rem_euclid(COALESCE_MS);
+    let start_ms = now_ms.saturating_sub(since_ms);
+    start_ms..start_ms.saturating_add(COALESCE_MS)
+}

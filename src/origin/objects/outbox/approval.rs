@@ -1,0 +1,87 @@
+//! An approval: everything that is needed to pay a conversion.
+
+use serde::{Deserialize, Serialize};
+
+use super::terms::Terms;
+use contract::{
+    operation::Bytes,
+    outbox::{Answer, Conversion, Txn},
+};
+use domain::{
+    conversions::{
+        ids::{Kind, RowKey, transaction_id},
+        state::{Movement, Status},
+        terms::GoalTerms,
+    },
+    model::{AdvertiserId, CurrencyRate, OfferId},
+    tracking::click_id::Nonce,
+};
+use platform::failure::Failure;
+
+/// A reservation stores it, so that the alarm pays exactly what the request would have paid.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approval {
+    pub conversion: Conversion,
+    pub advertiser: AdvertiserId,
+    pub offer: OfferId,
+    pub goal: String,
+    /// The goal's event code.
+    pub goal_value: Option<String>,
+    pub payout_micro_usd: i64,
+    /// The revision of the offer's terms that has the goal.
+    pub offer_terms: i64,
+    /// Whether newer terms had superseded those that pay.
+    pub superseded: bool,
+    pub currency: CurrencyRate,
+    /// The claim of its `txn`, if it has one.
+    pub txn: Option<Txn>,
+    /// The key of its reward (see [`super::conversions::rewarded`]); none if each click of a user is paid.
+    pub rewarded: Option<Bytes>,
+}
+
+impl Approval {
+    /// The approval of a conversion that pays a goal, without a claim of its `txn` and without a key of its reward.
+    pub(super) fn new(conversion: &Conversion, terms: &Terms, goal: GoalTerms, offer_terms: i64) -> Self {
+        Self {
+            conversion: conversion.clone(),
+            advertiser: terms.paying.terms.advertiser_id.clone(),
+            offer: terms.offer.clone(),
+            goal_value: goal.gl_val,
+            payout_micro_usd: goal.payout_micro_usd,
+            offer_terms,
+            superseded: terms.superseded,
+            currency: terms.currency.clone(),
+            txn: None,
+            rewarded: None,
+            goal: goal.id,
+        }
+    }
+
+    pub fn nonce(&self) -> Result<Nonce, Failure> {
+        let nonce = self.conversion.nonce.0.as_slice();
+        Nonce::try_from(nonce).map_err(|_| Failure::Internal("a nonce does not have 12 bytes".into()))
+    }
+
+    pub fn transaction_id(&self, kind: impl Into<Kind>) -> Result<String, Failure> {
+        let row = RowKey {
+            app: self.conversion.click.app,
+            shard: self.conversion.click.shard,
+            nonce: self.nonce()?,
+            goal: &self.goal,
+        };
+        Ok(transaction_id(&row, kind))
+    }
+
+    /// The sender's name of the goal; empty if there is none, because no name is empty.
+    pub(super) fn name(&self) -> &str {
+        self.conversion.goal.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn answer(&self, status: Status, duplicate: bool) -> Result<Answer, Failure> {
+        Ok(Answer {
+            transaction_id: self.transaction_id(Movement::Reward)?,
+            status,
+            duplicate,
+        })
+    }
+}

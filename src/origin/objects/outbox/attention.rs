@@ -1,0 +1,194 @@
+//! The outbox's items for the operator's [`attention`](crate::objects::activity::attention): held and capped conversions, dead callbacks, and the
+//! endpoint while it is disabled or fails. Those of batches and of days are opened where they are found.
+//!
+//! A trigger's condition fails for every other change. So a reward that is approved, and delivered at once, writes nothing here.
+
+use super::{endpoint, sums::day};
+use crate::delivery::attention_feed::{self, Source};
+use platform::{
+    database::{Database, DatabaseError},
+    traits::{Clock, ObjectCall},
+};
+
+/// The kind of a conversion's item by the conversion's state, as numbers of `Kind` and of `states.rs`; NULL if it has none.
+macro_rules! kind_of_state {
+    ($state:literal) => {
+        concat!(
+            "CASE WHEN ",
+            $state,
+            " >= 20 THEN 1 WHEN ",
+            $state,
+            " = 15 THEN 2 END"
+        )
+    };
+}
+
+/// The kind of the endpoint's item; 0 if it is well or there is none. An endpoint fails after five attempts
+/// (`callbacks/health.rs`).
+macro_rules! kind_of_endpoint {
+    ($row:literal) => {
+        concat!(
+            "CASE WHEN ",
+            $row,
+            ".callback_sealed IS NULL THEN 0 WHEN ",
+            $row,
+            ".disabled_ms IS NOT NULL THEN 4
+               WHEN ",
+            $row,
+            ".failures >= 5 THEN 5 ELSE 0 END"
+        )
+    };
+}
+
+/// Whether a callback is dead and may be replayed.
+macro_rules! is_dead {
+    ($row:literal) => {
+        concat!("(", $row, ".delivery IS 2 AND ", $row, ".user_id IS NOT NULL)")
+    };
+}
+
+/// Opens the items (kind, subject, since, reason, payout) of a query.
+macro_rules! open {
+    ($rows:expr) => {
+        concat!(
+            "INSERT INTO attention (kind, subject, since_ms, reason, payout) ",
+            $rows,
+            " ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, since_ms = excluded.since_ms,
+               reason = excluded.reason, payout = excluded.payout"
+        )
+    };
+}
+
+macro_rules! end {
+    ($kind:expr, $subject:expr) => {
+        concat!(
+            "UPDATE attention SET is_open = 0, changes = changes + 1 WHERE kind = ",
+            $kind,
+            " AND subject = ",
+            $subject,
+            " AND is_open"
+        )
+    };
+}
+
+macro_rules! conversions {
+    ($state:literal, $from:literal) => {
+        concat!(
+            "SELECT ",
+            kind_of_state!($state),
+            ", e.transaction_id, (e.fields ->> '$.conversion_ts') * 1000,
+               CASE ",
+            $state,
+            " WHEN 15 THEN 'conversion_capped' WHEN 23 THEN 'too_fast' WHEN 24 THEN 'too_many_today' ELSE 'held' END,
+               e.fields ->> '$.payout' FROM ",
+            $from,
+            " AND (",
+            kind_of_state!($state),
+            ") IS NOT NULL"
+        )
+    };
+}
+
+macro_rules! dead_callbacks {
+    ($row:literal, $from:literal) => {
+        concat!(
+            "SELECT 3, ",
+            $row,
+            ".transaction_id, COALESCE(",
+            $row,
+            ".due_ms, ",
+            $row,
+            ".at_ms), COALESCE((SELECT 'http_' || http_status FROM attempts WHERE entry = ",
+            $row,
+            ".entry ORDER BY attempt DESC LIMIT 1), 'no_answer'), ",
+            $row,
+            ".fields ->> '$.payout'",
+            $from,
+            " WHERE ",
+            is_dead!($row)
+        )
+    };
+}
+
+/// An endpoint fails since about its newest attempt.
+macro_rules! endpoints {
+    ($row:literal, $from:literal) => {
+        concat!(
+            "SELECT ",
+            kind_of_endpoint!($row),
+            ", 'callback', COALESCE(",
+            $row,
+            ".disabled_ms, (SELECT at_ms FROM attempts ORDER BY attempt DESC LIMIT 1), ",
+            $row,
+            ".resumes_ms), IIF(",
+            $row,
+            ".disabled_ms IS NULL, 'calls_fail', 'switched_itself_off'), NULL",
+            $from,
+            " WHERE (",
+            kind_of_endpoint!($row),
+            ") > 0"
+        )
+    };
+}
+
+pub const TABLES: &[&str] = &[
+    // What an outbox has from before it had these items.
+    open!(conversions!("c.state", "conversions c JOIN entries e ON e.entry = c.entry WHERE (c.state = 15 OR c.state >= 20)")),
+    open!(dead_callbacks!("e", " FROM entries e")),
+    open!(endpoints!("o", " FROM outbox o")),
+    concat!(
+        "CREATE TRIGGER attention_conversion_added AFTER INSERT ON conversions WHEN NEW.state >= 20 OR NEW.state = 15
+         BEGIN ", open!(conversions!("NEW.state", "entries e WHERE e.entry = NEW.entry")), "; END"
+    ),
+    concat!(
+        "CREATE TRIGGER attention_conversion_changed AFTER UPDATE OF state ON conversions
+           WHEN OLD.state <> NEW.state AND (OLD.state >= 20 OR OLD.state = 15 OR NEW.state >= 20 OR NEW.state = 15)
+         BEGIN ",
+        end!(kind_of_state!("OLD.state"), "(SELECT transaction_id FROM entries WHERE entry = OLD.entry)"), "; ",
+        open!(conversions!("NEW.state", "entries e WHERE e.entry = NEW.entry")), "; END"
+    ),
+    concat!(
+        "CREATE TRIGGER attention_conversion_left AFTER DELETE ON conversions WHEN OLD.state >= 20 OR OLD.state = 15
+         BEGIN ",
+        end!(kind_of_state!("OLD.state"), "(SELECT transaction_id FROM entries WHERE entry = OLD.entry)"), "; END"
+    ),
+    concat!(
+        "CREATE TRIGGER attention_callback_changed AFTER UPDATE OF delivery, user_id ON entries
+           WHEN ", is_dead!("OLD"), " <> ", is_dead!("NEW"), "
+         BEGIN ",
+        end!("3", "OLD.transaction_id"), "; ",
+        open!(dead_callbacks!("NEW", "")), "; END"
+    ),
+    concat!(
+        "CREATE TRIGGER attention_callback_left AFTER DELETE ON entries WHEN ", is_dead!("OLD"), "
+         BEGIN ", end!("3", "OLD.transaction_id"), "; END"
+    ),
+    concat!(
+        "CREATE TRIGGER attention_endpoint_changed AFTER UPDATE OF callback_sealed, failures, disabled_ms ON outbox
+           WHEN (", kind_of_endpoint!("OLD"), ") <> (", kind_of_endpoint!("NEW"), ")
+         BEGIN ",
+        end!(concat!("(", kind_of_endpoint!("OLD"), ")"), "'callback'"), "; ",
+        open!(endpoints!("NEW", "")), "; END"
+    ),
+];
+
+/// The outbox as a source; none before it knows its publisher.
+fn source(db: &impl Database) -> Result<Option<Source>, DatabaseError> {
+    let Some(state) = endpoint::read(db)? else {
+        return Ok(None);
+    };
+    let Some(current) = state.current else {
+        return Ok(None);
+    };
+    Ok(Some(Source {
+        name: state.shard.object_name(),
+        app: Some(state.shard.app),
+        publisher: Some(current.publisher_id),
+        rewards: day::last_rewards(db)?,
+    }))
+}
+
+/// Reports what has changed.
+pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
+    attention_feed::send(db, runtime, || source(db)).await
+}

@@ -1,0 +1,12 @@
+//! Completion callbacks.
+//!
+//! - [`deliveries`]: which are due, and what becomes of an attempt; [`sender`] makes it, [`delivery_log`] counts it;
+//! - [`replay`]: the operator's replays; [`bulk_replay`]: a publisher's of many;
+//! - [`tester`]: test callbacks.
+
+pub mod bulk_replay;
+pub mod deliveries;
+pub mod delivery_log;
+pub mod replay;
+pub mod sender;
+pub mod tester;

@@ -1,0 +1,246 @@
+//! Claims due callbacks and records the results of their attempts; `domain::callbacks::delivery` interprets the
+//! responses. A claim lasts longer than any attempt, so that an attempt whose process has died is made again.
+
+use crate::objects::outbox::{
+    endpoint::{self, OutboxState},
+    log::entries,
+    sql,
+};
+use domain::{
+    callbacks::{
+        delivery::{Judgement, Next},
+        fields::Fields,
+        health::Health,
+        settings::Events,
+    },
+    model::time::MINUTE_MS,
+};
+use platform::{
+    database::{Database, DatabaseError, json},
+    http_call::HttpCall,
+    params,
+};
+
+/// A claimed callback, to be attempted now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimedCallback {
+    pub entry: i64,
+    /// Earlier attempts in the current schedule.
+    pub attempts_made: u32,
+    pub fields: Fields,
+    /// The revision of the callback settings in use.
+    pub revision: i64,
+    /// When their endpoint was switched on again last.
+    pub enabled_ms: i64,
+}
+
+/// The result of an attempt, for the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// When it began, in milliseconds.
+    pub at_ms: i64,
+    pub took_ms: i64,
+    pub http_status: Option<u16>,
+    /// The beginning of the response body.
+    pub body: String,
+    /// The reason that there was no response.
+    pub error: Option<String>,
+}
+
+impl Attempt {
+    pub fn of(call: &HttpCall) -> Self {
+        let (http_status, body, error) = match &call.outcome {
+            Ok(answer) => (Some(answer.status), answer.body.clone(), None),
+            Err(no_answer) => (None, String::new(), Some(no_answer.message.clone())),
+        };
+        Self {
+            at_ms: call.at_ms,
+            took_ms: call.took_ms,
+            http_status,
+            body,
+            error,
+        }
+    }
+}
+
+/// How long a callback that this code cannot parse is put off, in milliseconds.
+const UNREADABLE_MS: i64 = 5 * MINUTE_MS;
+
+/// The due callbacks that were claimed, and the entries of those that ended without an attempt.
+#[derive(Debug, Default)]
+pub struct Claimed {
+    pub callbacks: Vec<ClaimedCallback>,
+    /// The publisher does not want them, or they are the notices of conversions that are not pending any more.
+    pub skipped: Vec<i64>,
+}
+
+/// Callbacks that one call ends without an attempt: about 50 ms, during which the object answers no other request. The alarm
+/// and later calls go on.
+const SKIPPED: usize = 500;
+
+/// Claims at most `most` due callbacks for `claim_ms`, the longest due first, and ends those that the publisher does not want.
+///
+/// # Errors
+/// The database failed. What was done before stays done.
+pub fn claim(
+    db: &impl Database,
+    now_ms: i64,
+    most: usize,
+    claim_ms: i64,
+    events: Events,
+) -> Result<Claimed, DatabaseError> {
+    let mut claimed = Claimed::default();
+    loop {
+        let free = most.saturating_sub(claimed.callbacks.len());
+        if free == 0 || claimed.skipped.len() >= SKIPPED {
+            return Ok(claimed);
+        }
+        let mut page = claim_page(db, now_ms, free, claim_ms, events)?;
+        let has_more = !page.skipped.is_empty();
+        claimed.callbacks.append(&mut page.callbacks);
+        claimed.skipped.append(&mut page.skipped);
+        if !has_more {
+            return Ok(claimed);
+        }
+    }
+}
+
+/// Claims the first due callbacks. One that does not parse, because newer code has written it, gets an attempt with the error
+/// and is put off, so that it does not block the others.
+fn claim_page(
+    db: &impl Database,
+    now_ms: i64,
+    most: usize,
+    claim_ms: i64,
+    events: Events,
+) -> Result<Claimed, DatabaseError> {
+    let (mut callbacks, mut claimed, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
+    let mut skipped = Vec::new();
+    for row in db.query(sql::DUE, params![now_ms, most])? {
+        let entry = row.integer(0)?;
+        let read = || {
+            Ok::<_, DatabaseError>(ClaimedCallback {
+                entry,
+                attempts_made: row.number(1)?,
+                fields: row.json(2)?,
+                revision: row.integer(3)?,
+                enabled_ms: row.integer(4)?,
+            })
+        };
+        match read() {
+            Ok(callback) if row.boolean(5)? || !events.contains(callback.fields.status) => {
+                db.transaction(|| {
+                    db.execute(sql::SKIP, params![entry])?;
+                    ended(db, now_ms, entry)
+                })?;
+                skipped.push(entry);
+            }
+            Ok(callback) => {
+                claimed.push(entry);
+                callbacks.push(callback);
+            }
+            Err(error) => {
+                unreadable.push(entry);
+                let error = error.to_string();
+                db.execute(
+                    sql::ADD_ATTEMPT,
+                    params![entry, now_ms, 0_i64, None::<i64>, "", error],
+                )?;
+            }
+        }
+    }
+    for (entries, put_off_ms) in [(claimed, claim_ms), (unreadable, UNREADABLE_MS)] {
+        if !entries.is_empty() {
+            let until_ms = now_ms.saturating_add(put_off_ms);
+            db.execute(sql::CLAIM, params![until_ms, json(&entries)?])?;
+        }
+    }
+    Ok(Claimed { callbacks, skipped })
+}
+
+/// Lets what waited for the end of a callback happen, within the caller's transaction: its reversal, and the erasure of its
+/// user.
+fn ended(db: &impl Database, now_ms: i64, entry: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::RELEASE_REVERSAL, params![now_ms, entry])?;
+    crate::objects::outbox::log::retention::erase_if_marked(db, entry)
+}
+
+/// Records an attempt and its consequences. After an error the callback is attempted again.
+pub fn conclude(
+    db: &impl Database,
+    now_ms: i64,
+    callback: &ClaimedCallback,
+    attempt: &Attempt,
+    judgement: &Judgement,
+) -> Result<(), DatabaseError> {
+    let (delivery, due_ms) = match judgement.next {
+        Next::Delivered => (entries::DELIVERED, now_ms),
+        Next::At(due_ms) => (entries::WAITING, due_ms),
+        Next::Kept => (entries::WAITING, now_ms),
+        Next::Dead => (entries::DEAD, now_ms),
+    };
+    db.transaction(|| {
+        db.execute(
+            sql::ADD_ATTEMPT,
+            params![
+                callback.entry,
+                attempt.at_ms,
+                attempt.took_ms,
+                attempt.http_status.map(u32::from),
+                attempt.body.as_str(),
+                attempt.error.as_deref()
+            ],
+        )?;
+        let concluded = db.query(
+            sql::CONCLUDE,
+            params![
+                delivery,
+                due_ms,
+                callback.attempts_made.saturating_add(1),
+                callback.entry,
+                callback.attempts_made
+            ],
+        )?;
+        if delivery != entries::WAITING && !concluded.is_empty() {
+            ended(db, now_ms, callback.entry)?;
+        }
+        record_health(db, now_ms, callback, judgement)
+    })
+}
+
+/// Updates the endpoint's health. A result from an endpoint that was replaced or switched on again meanwhile is ignored.
+fn record_health(
+    db: &impl Database,
+    now_ms: i64,
+    callback: &ClaimedCallback,
+    judgement: &Judgement,
+) -> Result<(), DatabaseError> {
+    let attempted = (callback.revision, callback.enabled_ms);
+    let state = endpoint::read(db)?.filter(|state| (state.callback.revision, state.enabled_ms) == attempted);
+    let Some(OutboxState {
+        health, disabled_ms, ..
+    }) = state
+    else {
+        return Ok(());
+    };
+    let updated = if judgement.endpoint_works {
+        Health::default()
+    } else {
+        health.failed(now_ms)
+    };
+    let disabled = disabled_ms.or(judgement.disables.then_some(now_ms));
+    if (updated, disabled) == (health, disabled_ms) {
+        return Ok(());
+    }
+    endpoint::set_health(db, updated, disabled)
+}
+
+/// When the next attempt is due; none if no callback waits, or none may be sent. For an outbox that must ask for newer
+/// settings first, it is the time to ask.
+pub fn due_ms(db: &impl Database, state: Option<&OutboxState>) -> Result<Option<i64>, DatabaseError> {
+    let Some(state) = state.filter(|state| state.has_endpoint() || state.is_behind()) else {
+        return Ok(None);
+    };
+    let first = db.query_integer(sql::FIRST_DUE, &[])?;
+    Ok(first.map(|due_ms| due_ms.max(state.health.opens_ms().unwrap_or(i64::MIN))))
+}

@@ -1,0 +1,156 @@
+//! Test callbacks: the operator's, and the publisher's with its diagnosis. They are sent to the saved URL, pay nothing, are in no
+//! log and are never tried again.
+
+use std::{rc::Rc, time::Duration};
+
+use serde_json::{Value, json};
+use url::Url;
+
+use super::sender::CallbackSender;
+use contract::{
+    catalog::CallbackSettings,
+    operation::Reply,
+    outbox::{Diagnose, Test},
+};
+use domain::{
+    callbacks::{
+        diagnosis::{self, Answer, NoAnswer},
+        request::Endpoint,
+        signature::SignWith,
+        tester::{self, ShownRequest},
+    },
+    model::{AppId, CurrencyRate, api_error::ApiError, time::SECOND_MS},
+};
+use platform::{
+    failure::Failure,
+    http_call::{self, HttpCall},
+    traits::{Clock, Http, Random},
+};
+
+pub const NO_CALLBACK: ApiError = ApiError::new(409, "no_callback", "the app has no callback to test");
+
+/// The longest test. It is shorter than the timeout of the call to the outbox, within which a person waits.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// The longest wait for a connection, after a call that failed at once.
+const OPENING: Duration = Duration::from_secs(3);
+/// The error of a connection that was refused, or that the other side closed.
+const CONNECTION_LOST: &str = "Network connection lost";
+
+/// A test that was sent.
+struct Sent {
+    endpoint: Rc<Endpoint>,
+    request: ShownRequest,
+    call: HttpCall,
+}
+
+async fn send(
+    sender: &CallbackSender,
+    runtime: &(impl Clock + Random + Http),
+    app: AppId,
+    currency: &CurrencyRate,
+    callback: &CallbackSettings,
+    sign_with: SignWith,
+) -> Result<Sent, Failure> {
+    let endpoint = sender.endpoint(app, callback)?.ok_or(NO_CALLBACK)?;
+    let random = runtime.random().map_err(Failure::Internal)?;
+    let now_s = runtime.now_ms().div_euclid(SECOND_MS);
+    let fields = tester::fields(app, currency, &random, now_s);
+    let request = tester::request(&endpoint, &fields, sign_with, &random, now_s);
+    let call = sender
+        .call(runtime, &request, sender.timeout().min(LONGEST))
+        .await;
+    Ok(Sent {
+        request: ShownRequest::new(&endpoint, &request, &fields, now_s),
+        endpoint,
+        call,
+    })
+}
+
+fn response(status: u16, took_ms: i64, body: &str) -> Value {
+    json!({ "http_status": status, "ms": took_ms, "body": body })
+}
+
+/// `POST …/callback_test` of the operator, with the reason for a missing answer in words.
+///
+/// # Errors
+/// `no_callback` without an endpoint; or there is no randomness.
+pub async fn test(
+    sender: &CallbackSender,
+    runtime: &(impl Clock + Random + Http),
+    app: AppId,
+    Test { currency, callback }: &Test,
+) -> Result<Reply, Failure> {
+    let Sent {
+        endpoint,
+        request,
+        call,
+    } = send(sender, runtime, app, currency, callback, SignWith::Both).await?;
+    let mut report = json!({ "request": request, "response": null });
+    let member = match call.outcome {
+        Ok(answer) => {
+            let body = endpoint.mask_for_log(&answer.body);
+            ("response", response(answer.status, call.took_ms, &body))
+        }
+        Err(no_answer) => ("error", no_answer.message.into()),
+    };
+    if let Some(members) = report.as_object_mut() {
+        members.insert(member.0.into(), member.1);
+    }
+    Ok(Reply::ok(&report))
+}
+
+/// Whether a call over TLS failed although its host accepts connections. workerd has one error for a certificate that is not
+/// trusted, a name that does not exist and an address that its network does not allow; Cloudflare answers 525 or 526.
+async fn is_tls(runtime: &impl Http, endpoint: &Endpoint, no_answer: &http_call::NoAnswer) -> bool {
+    let is_other = no_answer.cause != "connection" || no_answer.message.contains(CONNECTION_LOST);
+    match Url::parse(endpoint.url()) {
+        Ok(url) if !is_other && url.scheme() == "https" => runtime.opens(&url, OPENING).await,
+        _ => false,
+    }
+}
+
+/// A publisher's test, with its findings. The reason for a missing answer is a code, because words would tell a closed port
+/// from a host that does not exist.
+///
+/// # Errors
+/// As [`test()`].
+pub async fn diagnose(
+    sender: &CallbackSender,
+    runtime: &(impl Clock + Random + Http),
+    app: AppId,
+    Diagnose {
+        currency,
+        callback,
+        sign_with,
+    }: &Diagnose,
+) -> Result<Reply, Failure> {
+    let Sent {
+        endpoint,
+        request,
+        call,
+    } = send(sender, runtime, app, currency, callback, *sign_with).await?;
+    let answered = match call.outcome {
+        Ok(answer) => Ok(Answer {
+            status: answer.status,
+            took_ms: call.took_ms,
+            webhook_delivery: answer.webhook_delivery,
+            body: endpoint.mask_for_log(&answer.body),
+        }),
+        Err(no_answer) if is_tls(runtime, &endpoint, &no_answer).await => Err(NoAnswer::Tls),
+        Err(no_answer) => Err(NoAnswer::of_cause(no_answer.cause)),
+    };
+    let answered = diagnosis::outcome(answered);
+    let mut findings = diagnosis::of_answer(*sign_with, &answered);
+    findings.extend(diagnosis::of_url(&endpoint));
+    let (response, error) = match &answered {
+        Ok(answer) => (response(answer.status, answer.took_ms, &answer.body), Value::Null),
+        Err(no_answer) => (Value::Null, json!({ "code": no_answer })),
+    };
+    Ok(Reply::ok(&json!({
+        "request": request,
+        "response": response,
+        "error": error,
+        "findings": findings,
+    })))
+}

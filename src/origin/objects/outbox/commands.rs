@@ -1,0 +1,87 @@
+//! The commands that an outbox carries out alone, without another object.
+
+use super::{
+    callbacks::replay,
+    conversions::txns,
+    endpoint,
+    log::{self, retention},
+    peers::Peers,
+    story,
+    sums::day,
+};
+use contract::outbox::{
+    ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, Replay, ReplayMany, Reply, Shard,
+};
+use domain::model::api_error::common;
+use platform::{database::Database, failure::Failure};
+
+/// Carries out a command; synchronous.
+///
+/// # Errors
+/// The command is refused, or the database failed.
+pub fn carry_out(
+    db: &impl Database,
+    peers: &impl Peers,
+    shard: Shard,
+    command: Command,
+) -> Result<Reply, Failure> {
+    let (now_ms, claim_ms) = (peers.now_ms(), peers.claim_ms());
+    if matches!(
+        command,
+        Command::Replay(_)
+            | Command::ReplayMany(_)
+            | Command::ReplayReward(_)
+            | Command::ReplayRewards(_)
+            | Command::Enable(_)
+    ) {
+        // They make callbacks due.
+        peers.state_cache().set_lacks_endpoint(false);
+    }
+    match command {
+        Command::Settings(settings) => {
+            endpoint::store_settings(db, peers, shard, &settings)?;
+            Ok(Reply::Done {})
+        }
+        Command::ClaimTxn(ClaimTxn(txn)) => {
+            let claimed = txns::claim(db, now_ms, &txn)?;
+            Ok(Reply::Claimed(Claimed { claimed }))
+        }
+        Command::FindTxn(FindTxn(txn)) => {
+            let claimed = txns::is_free(db, &txn)?;
+            Ok(Reply::Claimed(Claimed { claimed }))
+        }
+        Command::FreeTxn(FreeTxn(txn)) => {
+            txns::free(db, &txn)?;
+            Ok(Reply::Done {})
+        }
+        Command::Disabled(disabled) => {
+            endpoint::disable(db, now_ms, disabled)?;
+            Ok(Reply::Done {})
+        }
+        Command::List(list) => log::list(db, &list, log::WALK).map(Reply::Page),
+        Command::Get(Get { transaction_id }) => log::get(db, &transaction_id).map(Reply::Operator),
+        Command::Replay(Replay { transaction_id }) => {
+            replay::replay(db, now_ms, &transaction_id, claim_ms).map(Reply::Operator)
+        }
+        Command::ReplayMany(ReplayMany { body, after, until }) => {
+            replay::replay_many(db, now_ms, &body, after, until, claim_ms, replay::STEP).map(Reply::Replayed)
+        }
+        Command::ReadReward(read) => story::read(db, &read).map(Reply::Operator),
+        Command::ReadClick(read) => story::of_click(db, &read.nonce.0).map(Reply::Click),
+        Command::ReplayReward(replay) => {
+            story::replay_one(db, now_ms, &replay, claim_ms).map(Reply::Operator)
+        }
+        Command::ReplayRewards(step) => story::replay_some(db, now_ms, &step, claim_ms).map(Reply::Replayed),
+        Command::Status(_) => Ok(Reply::Standing(replay::standing(db)?)),
+        Command::Enable(Enable { at_ms }) => replay::enable(db, now_ms, claim_ms, at_ms).map(Reply::Standing),
+        Command::Erase(Erase { user_id }) => retention::erase(db, &user_id).map(Reply::Operator),
+        Command::ReadDay(read) => Ok(Reply::Day(day::read(db, read, day::STEP)?)),
+        Command::ListDay(list) => Ok(Reply::DayEntries(day::list(db, &list, day::STEP)?)),
+        Command::Convert(_)
+        | Command::Settle(_)
+        | Command::SettleMany(_)
+        | Command::CheckPostback(_)
+        | Command::Test(_)
+        | Command::Diagnose(_) => Err(common::NOT_FOUND.into()),
+    }
+}

@@ -1,0 +1,357 @@
+//! Applies the table of states (`domain::conversions::table`) to an outbox's rows (docs/DECISIONS.md, "Conversions").
+//! [`admit`] and [`settle`] are one transaction each; [`commit`] runs them and takes from the cap between them.
+//!
+//! - [`rows`], `goals` and [`reservations`]: what a decision reads and writes;
+//! - [`txns`]: the senders' own ids; [`rewarded`]: one reward for a user and a goal;
+//! - [`settlement`]: an action of the operator; [`check`]: the answer without the writes.
+
+pub mod check;
+pub mod commit;
+mod goals;
+pub mod reservations;
+pub mod rewarded;
+pub mod rows;
+pub mod settlement;
+pub mod txns;
+
+use super::{
+    approval::Approval,
+    log::{entries, retention},
+    peers::Peers,
+    sql,
+    terms::Terms,
+};
+use contract::{
+    counters::{CapKind, Take},
+    outbox::{Answer, Conversion, Txn},
+};
+use domain::{
+    catalog::offer::OncePer,
+    conversions::{
+        reward::check_window,
+        state::{Movement, Reason, State},
+        table::{Step, UNKNOWN_CONVERSION, USER_ERASED, WRONG_STATE, step},
+        token::INVALID_TOKEN,
+    },
+    model::{
+        api_error::ApiError,
+        time::{SECOND_MS, UtcDay},
+    },
+};
+use platform::{database::Database, failure::Failure, params};
+use reservations::{Ended, Reservation};
+use rows::ConversionRow;
+
+/// The result of [`admit`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admitted {
+    Settled(Answer),
+    /// Refused; a conversion that is not known yet is in the log as refused.
+    Refused(ApiError),
+    /// Its `txn` must be claimed next.
+    Unclaimed(Txn),
+    /// The cap must be taken next. `own` is false if the reservation is an earlier copy's that has not been settled.
+    Reserved {
+        reservation: Box<Reservation>,
+        own: bool,
+    },
+}
+
+/// Whether the `txn` of a postback was claimed for its click.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    Open,
+    Made(Txn),
+    /// Another click has it.
+    Refused,
+}
+
+/// Decides a postback, or an action of the operator, by the stored rows and its terms, and writes the result: the
+/// conversion, or a reservation if the offer has a cap.
+///
+/// # Errors
+/// A refusal that leaves no entry in the log: another advertiser's token, an unknown goal, an action that the state does not
+/// allow. Or the database failed.
+pub fn admit(
+    db: &impl Database,
+    peers: &impl Peers,
+    conversion: &Conversion,
+    terms: &Terms,
+    claim: &Claim,
+) -> Result<Admitted, Failure> {
+    let now_ms = peers.now_ms();
+    let advertiser = &terms.paying.terms.advertiser_id;
+    if conversion
+        .advertiser
+        .as_ref()
+        .is_some_and(|sender| sender != advertiser)
+    {
+        return Err(INVALID_TOKEN.into());
+    }
+    let (rows, reserved) = rows::of_click(db, &conversion.nonce.0)?;
+    let (goal, offer_terms) = goals::resolve(db, &rows, &reserved, conversion, terms)?;
+    let mut approval = Approval::new(conversion, terms, goal, offer_terms);
+    if let Claim::Made(txn) = claim {
+        approval.txn = Some(txn.clone());
+    }
+    if terms.paying.terms.once_per == OncePer::User {
+        approval.rewarded = Some(rewarded::key(db, peers, conversion, &approval.goal)?);
+    }
+    let mut reserved = reserved.into_iter();
+    if let Some(reservation) = reserved.find(|reservation| reservation.approval.goal == approval.goal) {
+        return Ok(Admitted::Reserved {
+            reservation: Box::new(reservation),
+            own: false,
+        });
+    }
+
+    let row = rows.into_iter().find(|row| row.goal == approval.goal);
+    let row = row.as_ref();
+    let step = step(row.map(|row| row.state), conversion.event);
+    match step {
+        Step::Missing => return Err(UNKNOWN_CONVERSION.into()),
+        Step::Conflict => return Err(WRONG_STATE.into()),
+        // Only an action may be of a user who was erased: a postback's click names the user.
+        Step::Force | Step::TakeBack if conversion.click.user_id.is_empty() => {
+            return Err(USER_ERASED.into());
+        }
+        _ => {}
+    }
+    let is_rewarded = match &approval.rewarded {
+        Some(key) if step.judges(Reason::AlreadyRewarded) => rewarded::is_taken(db, key, &conversion.nonce)?,
+        _ => false,
+    };
+    let case = Case {
+        db,
+        now_ms,
+        terms,
+        claim,
+        row,
+        step,
+        is_rewarded,
+    };
+    match case.judge(conversion)? {
+        Verdict::Unclaimed => {
+            let numbered = txns::number(db, conversion, &approval.advertiser, &approval.goal)?;
+            let missing = || Failure::Internal("a claim without a txn".into());
+            return Ok(Admitted::Unclaimed(numbered.ok_or_else(missing)?));
+        }
+        Verdict::Against(reason, refusal) => {
+            return match step.objected(reason) {
+                Some(State::Refused(_)) => {
+                    db.transaction(|| refuse(db, peers, &approval, row, reason))?;
+                    Ok(Admitted::Refused(refusal))
+                }
+                Some(state) => {
+                    db.transaction(|| rows::store(db, peers, &approval, row, state))?;
+                    let status = state.answer().unwrap_or_default();
+                    Ok(Admitted::Settled(approval.answer(status, false)?))
+                }
+                None => {
+                    db.transaction(|| free_of_refused(db, now_ms, &approval, row))?;
+                    Ok(Admitted::Refused(refusal))
+                }
+            };
+        }
+        Verdict::Nothing => {}
+    }
+    if is_rewarded {
+        // The operator pays it all the same. The other click keeps the key.
+        approval.rewarded = None;
+    }
+    if step.pays()
+        && let Some((limit, revision)) = terms.cap
+    {
+        let take = Take {
+            kind: CapKind::Conversion,
+            key: format!("{}/{}", hex::encode(&conversion.nonce.0), approval.goal),
+            offer: approval.offer.clone(),
+            day: UtcDay::of_ms(now_ms),
+            limit,
+            revision,
+            by_force: step == Step::Force,
+        };
+        let reservation = db.transaction(|| reservations::create(db, now_ms, approval, take))?;
+        return Ok(Admitted::Reserved {
+            reservation: Box::new(reservation),
+            own: true,
+        });
+    }
+    let answer = db.transaction(|| commit(db, peers, &approval, row, step))?;
+    Ok(Admitted::Settled(answer))
+}
+
+/// The first reason against a conversion, if any.
+pub(super) enum Verdict {
+    Nothing,
+    /// The `txn` must be claimed before the rest is judged.
+    Unclaimed,
+    /// The reason, and the error for the sender.
+    Against(Reason, ApiError),
+}
+
+/// A conversion that is judged.
+pub(super) struct Case<'a, D> {
+    pub db: &'a D,
+    pub now_ms: i64,
+    pub terms: &'a Terms,
+    pub claim: &'a Claim,
+    pub row: Option<&'a ConversionRow>,
+    pub step: Step,
+    /// Whether another click has the reward.
+    pub is_rewarded: bool,
+}
+
+impl<D: Database> Case<'_, D> {
+    /// Judges the reasons in their order, without a write.
+    pub fn judge(&self, conversion: &Conversion) -> Result<Verdict, Failure> {
+        let state = self.row.map(|row| row.state);
+        for reason in Reason::ALL {
+            let is_overridden = self.step.overrides(reason, state, &conversion.despite);
+            if is_overridden || !self.step.judges(reason) {
+                continue;
+            }
+            let refusal = match reason {
+                Reason::WindowClosed => self.window_closed(conversion).err(),
+                Reason::DuplicateTxn => {
+                    if *self.claim == Claim::Open && conversion.txn.is_some() {
+                        return Ok(Verdict::Unclaimed);
+                    }
+                    (*self.claim == Claim::Refused).then(|| reason.refusal())
+                }
+                Reason::AlreadyRewarded => self.is_rewarded.then(|| reason.refusal()),
+                Reason::TooFast => self.is_too_fast(conversion).then(|| reason.refusal()),
+                Reason::TooManyToday => self.has_many_today(conversion)?.then(|| reason.refusal()),
+                // The counters decide it, after everything else.
+                Reason::Capped => None,
+            };
+            if let Some(refusal) = refusal {
+                return Ok(Verdict::Against(reason, refusal));
+            }
+        }
+        Ok(Verdict::Nothing)
+    }
+
+    fn window_closed(&self, conversion: &Conversion) -> Result<(), ApiError> {
+        let window_days = self.terms.paying.terms.conversion_window_days;
+        check_window(conversion.click.clicked_at_ms, self.now_ms, Some(window_days))
+    }
+
+    /// Whether the first postback came sooner after the click than the offer allows.
+    fn is_too_fast(&self, conversion: &Conversion) -> bool {
+        let first_ms = self.row.map_or(self.now_ms, |row| row.first_ms);
+        let took_ms = first_ms.saturating_sub(conversion.click.clicked_at_ms);
+        let least = self.terms.holds.min_seconds_to_convert;
+        least.is_some_and(|seconds| took_ms < i64::from(seconds) * SECOND_MS)
+    }
+
+    fn has_many_today(&self, conversion: &Conversion) -> Result<bool, Failure> {
+        let Some(most) = self.terms.holds.max_rewards_per_user_day else {
+            return Ok(false);
+        };
+        let day_s = UtcDay::of_ms(self.now_ms).start_ms() / SECOND_MS;
+        let user = &*conversion.click.user_id;
+        let rewards = self.db.query_integer(sql::COUNT_REWARDS, params![user, day_s])?;
+        Ok(rewards.unwrap_or(0) >= i64::from(most))
+    }
+}
+
+/// Ends a reservation by paying or, if the cap is spent (`taken` is false), refusing. If another task has ended it
+/// already, nothing is written and the stored state is the answer.
+pub fn settle(
+    db: &impl Database,
+    peers: &impl Peers,
+    reservation: &Reservation,
+    taken: bool,
+) -> Result<Result<Answer, ApiError>, Failure> {
+    let approval = &reservation.approval;
+    let nonce = &approval.conversion.nonce.0;
+    db.transaction(|| {
+        let ended = reservations::end(db, reservation)?;
+        let (rows, _) = rows::of_click(db, nonce)?;
+        let row = rows.iter().find(|row| row.goal == approval.goal);
+        let current = row.map(|row| row.state);
+        let Some(Ended { erase }) = ended else {
+            let state = match current {
+                // Only approvals are reserved, so a conversion that is still pending was refused.
+                None | Some(State::Pending) => State::Refused(Reason::Capped),
+                Some(state) => state,
+            };
+            return match state.answer() {
+                Ok(status) => Ok(Ok(approval.answer(status, false)?)),
+                Err(refusal) => Ok(Err(refusal)),
+            };
+        };
+        let settled = if taken {
+            // Every event waits for a reservation, so the conversion is in the state in which it was admitted.
+            let step = step(current, approval.conversion.event);
+            Ok(commit(db, peers, approval, row, step)?)
+        } else {
+            // A pending conversion stays pending: its window and txn were accepted, and the cap may be free tomorrow.
+            if current != Some(State::Pending) {
+                refuse(db, peers, approval, row, Reason::Capped)?;
+            }
+            Err(Reason::Capped.refusal())
+        };
+        if erase {
+            retention::mark(db, &approval.transaction_id(Movement::Reward)?)?;
+        }
+        Ok(settled)
+    })
+}
+
+/// Writes a refusal, and frees the `txn` that was claimed before it, within the caller's transaction.
+fn refuse(
+    db: &impl Database,
+    peers: &impl Peers,
+    approval: &Approval,
+    row: Option<&ConversionRow>,
+    reason: Reason,
+) -> Result<(), Failure> {
+    if let Some(txn) = &approval.txn {
+        txns::queue_free(db, peers.now_ms(), txn)?;
+    }
+    if row.is_none_or(|row| row.state != State::Refused(reason)) {
+        rows::store(db, peers, approval, row, State::Refused(reason))?;
+    }
+    Ok(())
+}
+
+/// Frees the `txn` that was claimed for a refused conversion, which stays so. A pending or held one keeps its txn.
+fn free_of_refused(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    row: Option<&ConversionRow>,
+) -> Result<(), Failure> {
+    match (&approval.txn, row.map(|row| row.state)) {
+        (Some(txn), Some(State::Refused(_))) => Ok(txns::queue_free(db, now_ms, txn)?),
+        _ => Ok(()),
+    }
+}
+
+/// Takes a step to which nothing objects, within the caller's transaction.
+fn commit(
+    db: &impl Database,
+    peers: &impl Peers,
+    approval: &Approval,
+    row: Option<&ConversionRow>,
+    step: Step,
+) -> Result<Answer, Failure> {
+    let duplicate = step == Step::Repeat;
+    let same = row.filter(|_| duplicate).map(|row| (row.state, None));
+    let (state, movement) = step
+        .outcome()
+        .or(same)
+        .ok_or_else(|| Failure::Internal(format!("{step:?} cannot be committed")))?;
+    if !(duplicate && row.is_some_and(|row| row.has_name(approval.name()))) {
+        rows::store(db, peers, approval, row, state)?;
+    }
+    if let Some(movement) = movement {
+        entries::move_money(db, peers.now_ms(), approval, movement, row.is_none())?;
+    }
+    let status = state
+        .answer()
+        .map_err(|_| Failure::Internal("a refusal cannot be committed".into()))?;
+    approval.answer(status, duplicate)
+}

@@ -1,0 +1,206 @@
+//! What a postback would be answered, without doing it: the rules of [`crate::objects::outbox::conversions`], by statements that only read.
+
+use std::rc::Rc;
+
+use super::{Case, Claim, Verdict, goals, rewarded, rows, txns};
+use crate::objects::outbox::{
+    approval::Approval,
+    calls, endpoint,
+    terms::{Holds, Revision, Terms},
+};
+use contract::{
+    counters::ReadTaken,
+    outbox::{CheckPostback, CheckedPostback, NumberedTerms, Shard, Txn},
+};
+use domain::{
+    catalog::offer::OncePer,
+    conversions::{
+        parameters::INVALID_CLICK_ID,
+        reward::check_life,
+        state::{Reason, State, Status},
+        table::{Step, step},
+        token::INVALID_TOKEN,
+    },
+    model::{OfferId, time::UtcDay},
+};
+use platform::{database::Database, failure::Failure, traits::ObjectCall};
+
+/// # Errors
+/// The refusal that the postback would get; or another object does not answer, or the database failed.
+pub async fn check(
+    db: &impl Database,
+    runtime: &impl ObjectCall,
+    now_ms: i64,
+    check: &CheckPostback,
+) -> Result<CheckedPostback, Failure> {
+    let mut claim = Claim::Open;
+    loop {
+        match judge(db, now_ms, check, &claim)? {
+            Judged::Unclaimed(txn) => {
+                claim = if is_free(db, runtime, check, &txn).await? {
+                    Claim::Made(txn)
+                } else {
+                    Claim::Refused
+                };
+            }
+            Judged::Answered(answered) => return Ok(answered),
+            Judged::Takes { answered, cap, offer } => {
+                let day = UtcDay::of_ms(now_ms);
+                let taken = calls::read_taken(runtime, ReadTaken { offer, day }).await?;
+                return if taken < cap {
+                    Ok(answered)
+                } else {
+                    Err(Reason::Capped.refusal().into())
+                };
+            }
+        }
+    }
+}
+
+/// How far a postback is judged by this outbox alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// Whether its `txn` is free must be known first.
+    Unclaimed(Txn),
+    Answered(CheckedPostback),
+    /// It would be answered so if the offer's cap is not spent.
+    Takes {
+        answered: CheckedPostback,
+        cap: u32,
+        offer: OfferId,
+    },
+}
+
+/// # Errors
+/// The refusal that the postback would get; or the database failed.
+pub fn judge(
+    db: &impl Database,
+    now_ms: i64,
+    check: &CheckPostback,
+    claim: &Claim,
+) -> Result<Judged, Failure> {
+    let conversion = &check.conversion;
+    check_life(conversion.click.clicked_at_ms, now_ms)?;
+    let terms = terms_of(db, check)?;
+    let paying = &terms.paying.terms;
+    if conversion
+        .advertiser
+        .as_ref()
+        .is_some_and(|sender| *sender != paying.advertiser_id)
+    {
+        return Err(INVALID_TOKEN.into());
+    }
+    let (rows, reserved) = rows::of_click(db, &conversion.nonce.0)?;
+    let (goal, offer_terms) = goals::resolve(db, &rows, &reserved, conversion, &terms)?;
+    let is_reserved = reserved
+        .iter()
+        .any(|reservation| reservation.approval.goal == goal.id);
+    let approval = Approval::new(conversion, &terms, goal, offer_terms);
+    let answered = |status: Status, is_duplicate: bool, reason| {
+        let answer = approval.answer(status, is_duplicate)?;
+        Ok::<_, Failure>(CheckedPostback { answer, reason })
+    };
+    if is_reserved {
+        // An earlier copy is about to be paid.
+        return Ok(Judged::Answered(answered(Status::Approved, true, None)?));
+    }
+    let row = rows.into_iter().find(|row| row.goal == approval.goal);
+    let row = row.as_ref();
+    let current = row.map(|row| row.state);
+    let step = step(current, conversion.event);
+    let is_rewarded = match paying.once_per {
+        OncePer::User if step.judges(Reason::AlreadyRewarded) => {
+            match rewarded::stored_key(db, conversion, &approval.goal)? {
+                Some(key) => rewarded::is_taken(db, &key, &conversion.nonce)?,
+                // No conversion has come to this outbox.
+                None => false,
+            }
+        }
+        _ => false,
+    };
+    let case = Case {
+        db,
+        now_ms,
+        terms: &terms,
+        claim,
+        row,
+        step,
+        is_rewarded,
+    };
+    match case.judge(conversion)? {
+        Verdict::Unclaimed => {
+            let txn = conversion.txn.clone().unwrap_or_default();
+            return Ok(Judged::Unclaimed(Txn {
+                advertiser: approval.advertiser,
+                goal: approval.goal,
+                txn,
+                nonce: conversion.nonce.clone(),
+                number: 0,
+            }));
+        }
+        Verdict::Against(reason, refusal) => {
+            return match step.objected(reason) {
+                Some(state @ State::Held(_)) => {
+                    let status = state.answer().unwrap_or_default();
+                    Ok(Judged::Answered(answered(status, false, Some(reason))?))
+                }
+                _ => Err(refusal.into()),
+            };
+        }
+        Verdict::Nothing => {}
+    }
+    let same = current.filter(|_| step == Step::Repeat);
+    let state = step.outcome().map(|(state, _)| state).or(same);
+    let state = state.ok_or_else(|| Failure::Internal(format!("{step:?} is no step of a postback")))?;
+    let status = state.answer().map_err(Failure::from)?;
+    let answered = answered(status, step == Step::Repeat, state.reason())?;
+    Ok(match terms.cap {
+        Some((cap, _)) if step.pays() => Judged::Takes {
+            answered,
+            cap,
+            offer: terms.offer,
+        },
+        _ => Judged::Answered(answered),
+    })
+}
+
+/// The terms that the check brought, with the limits of the app that this outbox knows.
+fn terms_of(db: &impl Database, check: &CheckPostback) -> Result<Terms, Failure> {
+    let revision = |numbered: &NumberedTerms| Revision {
+        number: numbered.revision,
+        terms: Rc::new(numbered.terms.clone()),
+    };
+    let current = check.conversion.current.offer.as_ref();
+    let app = endpoint::read(db)?.and_then(|state| state.current);
+    Ok(Terms {
+        offer: OfferId::parse(&check.conversion.click.offer).ok_or(INVALID_CLICK_ID)?,
+        paying: revision(&check.paying),
+        current: check.current.as_ref().map(revision),
+        currency: check.currency.clone(),
+        superseded: check.current.is_some(),
+        cap: current.and_then(|current| Some((current.conversion_cap?, current.revision))),
+        holds: Holds {
+            min_seconds_to_convert: current.and_then(|current| current.min_seconds_to_convert),
+            max_rewards_per_user_day: app.and_then(|app| app.max_rewards_per_user_day),
+        },
+    })
+}
+
+/// Whether the click could claim a `txn`, by the outbox that keeps it.
+async fn is_free(
+    db: &impl Database,
+    runtime: &impl ObjectCall,
+    check: &CheckPostback,
+    txn: &Txn,
+) -> Result<bool, Failure> {
+    let click = &check.conversion.click;
+    let own = Shard {
+        app: click.app,
+        number: click.shard,
+    };
+    let keeper = txns::keeper(own.app, check.outbox_shards, txn);
+    if keeper == own {
+        return Ok(txns::is_free(db, txn)?);
+    }
+    calls::find_txn(runtime, keeper, txn).await
+}

@@ -1,0 +1,124 @@
+//! The order of writes of a conversion (docs/DECISIONS.md, "Conversions"), given that other objects may not answer. A
+//! reservation is durable before the cap is taken, and the cap's answer is written together with its consequences. The
+//! alarm or another copy of the postback resumes from the stored state.
+
+use futures_util::future::join_all;
+
+use super::{
+    Admitted, Claim, admit,
+    reservations::{Reservation, overdue, put_off},
+    settle, txns,
+};
+use crate::delivery::batches::wait_ms;
+use crate::objects::outbox::{peers::Peers, terms::Terms};
+use contract::outbox::{Answer, Conversion};
+use domain::model::api_error::common;
+use platform::{CONNECTIONS, database::Database, failure::Failure};
+
+/// Reservations that one call resumes at most.
+const PAGE: usize = 60;
+
+/// Carries out a postback. The returned answer is durable.
+///
+/// # Errors
+/// The refusal; or `unavailable` if the counters do not answer, in which case the alarm or the next copy resumes.
+pub async fn convert(
+    db: &impl Database,
+    peers: &impl Peers,
+    conversion: &Conversion,
+    terms: &Terms,
+) -> Result<Answer, Failure> {
+    let mut claim = Claim::Open;
+    // The txn is claimed first. An earlier copy's reservation is settled before this postback is decided by its result.
+    for _ in 0..4 {
+        let admitted = admit(db, peers, conversion, terms, &claim)?;
+        peers.committed()?;
+        let (reservation, own) = match admitted {
+            Admitted::Settled(answer) => return Ok(answer),
+            Admitted::Refused(refusal) => {
+                if matches!(claim, Claim::Made(_)) {
+                    peers.resume_soon();
+                }
+                return Err(refusal.into());
+            }
+            Admitted::Unclaimed(txn) => {
+                claim = if peers.claim_txn(&txn).await? {
+                    Claim::Made(txn)
+                } else {
+                    Claim::Refused
+                };
+                continue;
+            }
+            Admitted::Reserved { reservation, own } => (reservation, own),
+        };
+        let settled = finish(db, peers, &reservation).await?;
+        if own {
+            return settled;
+        }
+    }
+    // Other copies were refused and reserved again between this one's steps.
+    Err(common::UNAVAILABLE.into())
+}
+
+/// Takes from the cap and settles the reservation. Returns the answer for the postback that made the reservation.
+async fn finish(
+    db: &impl Database,
+    peers: &impl Peers,
+    reservation: &Reservation,
+) -> Result<Result<Answer, Failure>, Failure> {
+    let taken = peers.take(&reservation.take).await?;
+    let settled = settle(db, peers, reservation, taken)?;
+    peers.committed()?;
+    if !taken && reservation.approval.txn.is_some() {
+        peers.resume_soon();
+    }
+    Ok(settled.map_err(Failure::from))
+}
+
+/// Resumes reservations whose requests have ended, and frees the claims of refused conversions, outside of any request.
+/// A call that another object does not answer is retried with backoff. Returns whether more can be done at once.
+///
+/// # Errors
+/// The first error; the others were resumed all the same.
+pub async fn resume_overdue(db: &impl Database, peers: &impl Peers) -> Result<bool, Failure> {
+    let freed = txns::free_due(db, peers).await;
+    let mut reservations = overdue(db, peers.now_ms(), PAGE)?.into_iter();
+    let is_full = reservations.len() == PAGE;
+    let (mut settled, mut outcome) = (false, Ok(()));
+    while reservations.len() > 0 {
+        let some = reservations.by_ref().take(CONNECTIONS);
+        let resumes = some.map(|(attempts, reservation)| resume_one(db, peers, attempts, reservation));
+        for resumed in join_all(resumes).await {
+            settled |= resumed.is_ok();
+            outcome = outcome.and(resumed);
+        }
+    }
+    let has_more = freed?;
+    outcome.map(|()| has_more || (is_full && settled))
+}
+
+async fn resume_one(
+    db: &impl Database,
+    peers: &impl Peers,
+    attempts: u32,
+    reservation: Reservation,
+) -> Result<(), Failure> {
+    let due_ms = peers.now_ms().saturating_add(wait_ms(attempts));
+    let is_open = put_off(db, &reservation, due_ms, attempts.saturating_add(1))?;
+    peers.committed()?;
+    if is_open {
+        finish(db, peers, &reservation)
+            .await?
+            .map(drop)
+            .or_else(ignore_refusal)?;
+    }
+    Ok(())
+}
+
+/// A refusal concerns the postback's sender; for the alarm it is a success.
+fn ignore_refusal(failure: Failure) -> Result<(), Failure> {
+    match failure {
+        Failure::Refused(_) => Ok(()),
+        failure => Err(failure),
+    }
+}

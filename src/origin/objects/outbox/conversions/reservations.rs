@@ -1,0 +1,103 @@
+//! Reservations: approvals that wait for the counters to take one conversion from the offer's cap. A reservation stores
+//! everything that is needed to pay, so that the alarm or the next copy of the postback can finish it.
+
+use serde::{Deserialize, Serialize};
+
+use super::txns;
+use crate::objects::outbox::{NET_MS, approval::Approval, sql};
+use contract::counters::Take;
+use platform::{
+    database::{Database, DatabaseError, Value, json},
+    failure::Failure,
+    params,
+};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reservation {
+    pub approval: Approval,
+    pub take: Take,
+    /// Unique in the outbox, so that a late answer cannot end a newer reservation of the same conversion.
+    pub number: i64,
+}
+
+/// An ended reservation.
+pub struct Ended {
+    /// Whether the operator has requested the user's erasure meanwhile.
+    pub erase: bool,
+}
+
+/// Stores a reservation, within the caller's transaction.
+pub fn create(
+    db: &impl Database,
+    now_ms: i64,
+    approval: Approval,
+    take: Take,
+) -> Result<Reservation, Failure> {
+    let reservation = Reservation {
+        approval,
+        take,
+        number: txns::next_number(db)?,
+    };
+    let Reservation { approval, number, .. } = &reservation;
+    db.execute(
+        sql::RESERVE,
+        params![
+            approval.conversion.nonce.0.clone(),
+            approval.goal.as_str(),
+            now_ms.saturating_add(NET_MS),
+            *number,
+            &*approval.conversion.click.user_id,
+            json(&reservation)?,
+            approval.rewarded.as_ref().map(|key| key.0.clone())
+        ],
+    )?;
+    Ok(reservation)
+}
+
+/// Deletes a reservation; `None` if another task has ended it already.
+pub fn end(db: &impl Database, reservation: &Reservation) -> Result<Option<Ended>, DatabaseError> {
+    let ended = db.query_first(sql::END_RESERVATION, &key(reservation))?;
+    ended
+        .map(|row| {
+            Ok(Ended {
+                erase: row.boolean(0)?,
+            })
+        })
+        .transpose()
+}
+
+/// At most `most` due reservations, the longest due first, each with the number of times that it was resumed.
+pub fn overdue(
+    db: &impl Database,
+    now_ms: i64,
+    most: usize,
+) -> Result<Vec<(u32, Reservation)>, DatabaseError> {
+    let rows = db.query(sql::DUE_RESERVATIONS, params![now_ms, most])?;
+    rows.iter()
+        .map(|row| Ok((row.number(0)?, row.json(1)?)))
+        .collect()
+}
+
+/// Makes a reservation due again at `due_ms`. Returns false if it has ended; its cap must then not be taken.
+pub fn put_off(
+    db: &impl Database,
+    reservation: &Reservation,
+    due_ms: i64,
+    attempts: u32,
+) -> Result<bool, DatabaseError> {
+    let [nonce, goal, number] = key(reservation);
+    let updated = db.query(
+        sql::PUT_RESERVATION_OFF,
+        &[due_ms.into(), attempts.into(), nonce, goal, number],
+    )?;
+    Ok(!updated.is_empty())
+}
+
+fn key(reservation: &Reservation) -> [Value; 3] {
+    let approval = &reservation.approval;
+    [
+        approval.conversion.nonce.0.clone().into(),
+        approval.goal.as_str().into(),
+        reservation.number.into(),
+    ]
+}

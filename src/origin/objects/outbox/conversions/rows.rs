@@ -1,0 +1,127 @@
+//! The rows of conversions: one for each click that reached a goal. They prevent a second payment.
+
+use super::reservations::Reservation;
+use crate::objects::outbox::{
+    approval::Approval,
+    log::{
+        entries,
+        states::{state_number, state_of},
+    },
+    peers::Peers,
+    sql,
+};
+use domain::{
+    callbacks::fields::Status,
+    conversions::{state::State, table::Event},
+};
+use platform::{
+    database::{Database, DatabaseError, json},
+    failure::Failure,
+    params,
+};
+
+/// A row of `conversions`.
+pub struct ConversionRow {
+    pub goal: String,
+    /// The senders' names of the goal; empty for none.
+    pub names: Vec<String>,
+    pub state: State,
+    pub entry: i64,
+    /// A revision of the offer's terms that has the goal.
+    pub offer_terms: i64,
+    /// When its first postback came, in milliseconds.
+    pub first_ms: i64,
+}
+
+impl ConversionRow {
+    pub fn has_name(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+}
+
+/// A click's conversions and reservations.
+pub fn of_click(
+    db: &impl Database,
+    nonce: &[u8],
+) -> Result<(Vec<ConversionRow>, Vec<Reservation>), DatabaseError> {
+    let (mut rows, mut reserved) = (Vec::new(), Vec::new());
+    for row in db.query(sql::OF_CLICK, params![nonce.to_vec()])? {
+        if row.is_null(0) {
+            rows.push(ConversionRow {
+                goal: row.text(1)?.to_owned(),
+                names: row.json(2)?,
+                state: state_of(row.integer(3)?)?,
+                entry: row.integer(4)?,
+                offer_terms: row.integer(5)?,
+                first_ms: row.integer(6)?,
+            });
+        } else {
+            reserved.push(row.json(0)?);
+        }
+    }
+    Ok((rows, reserved))
+}
+
+/// Writes a conversion in its new state, with its entry in the log, within the caller's transaction. Tells the publisher, if
+/// it wants to know, that the conversion is pending or rejected.
+pub fn store(
+    db: &impl Database,
+    peers: &impl Peers,
+    approval: &Approval,
+    row: Option<&ConversionRow>,
+    state: State,
+) -> Result<(), Failure> {
+    let now_ms = peers.now_ms();
+    let mut names = row.map(|row| row.names.clone()).unwrap_or_default();
+    if !row.is_some_and(|row| row.has_name(approval.name())) {
+        names.push(approval.name().to_owned());
+    }
+    let is_action = matches!(approval.conversion.event, Event::Action(_));
+    let entry = match row {
+        // A paid conversion's entry never changes, and a repeat changes only the names.
+        Some(row) if matches!(row.state, State::Approved | State::Reversed) || row.state == state => {
+            row.entry
+        }
+        // The operator's rejection brings nothing new but its reason.
+        Some(row) if is_action && state == State::Rejected => {
+            let reason = approval.conversion.reason.as_deref();
+            db.execute(sql::SET_REASON, params![reason, row.entry])?;
+            row.entry
+        }
+        Some(row) => entries::amend(db, now_ms, approval, row.entry, state)?,
+        None => entries::create(db, now_ms, approval, state == State::Approved)?,
+    };
+    db.execute(
+        sql::PUT_CONVERSION,
+        params![
+            approval.conversion.nonce.0.clone(),
+            approval.goal.as_str(),
+            json(&names)?,
+            state_number(state),
+            entry,
+            approval.offer_terms,
+            approval
+                .rewarded
+                .as_ref()
+                .filter(|_| state == State::Approved)
+                .map(|key| key.0.clone())
+        ],
+    )?;
+    let told = row.and_then(|row| notice_of(row.state));
+    match notice_of(state).filter(|status| Some(*status) != told) {
+        // The publisher cannot be told of a user who was erased.
+        Some(status) if !approval.conversion.click.user_id.is_empty() && peers.wants(status)? => {
+            entries::notify(db, now_ms, approval, entry, status)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The status of the notice that tells the publisher of a state.
+fn notice_of(state: State) -> Option<Status> {
+    match state {
+        State::Pending | State::Held(_) => Some(Status::Pending),
+        State::Rejected => Some(Status::Rejected),
+        _ => None,
+    }
+}

@@ -1,0 +1,320 @@
+//! An action of the operator on a conversion: it is decided like a postback of its click, which is made from the log's entry.
+
+use serde::Deserialize;
+
+use contract::{
+    operation::Bytes,
+    outbox::{Conversion, Current, Settle, SettleFilter, SettleMany, Settled, Shard},
+};
+use domain::{
+    conversions::{
+        parameters::check_reason,
+        state::Reason,
+        table::{Action, Event, UNKNOWN_CONVERSION},
+    },
+    model::{
+        Country,
+        document::{Document, FieldError, INVALID_FIELD},
+        time::{LATEST_S, SECOND_MS},
+    },
+    tracking::click::Click,
+};
+use platform::{
+    database::{Database, DatabaseError, MAX_INTEGER},
+    failure::Failure,
+    params,
+};
+
+use crate::objects::outbox::{log, sql};
+
+/// The body of an action of the operator.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    reason: String,
+    #[serde(default)]
+    despite: Vec<Reason>,
+}
+
+impl Document for Order {
+    fn check(&self) -> Result<(), FieldError> {
+        check_words(&self.reason)
+    }
+}
+
+fn check_words(reason: &str) -> Result<(), FieldError> {
+    if reason.is_empty() {
+        return Err(FieldError::new("reason", "must not be empty"));
+    }
+    check_reason(reason).map_err(|problem| FieldError::new("reason", problem))
+}
+
+impl Order {
+    pub fn into_settle(self, transaction_id: String, action: Action) -> Settle {
+        Settle {
+            transaction_id,
+            action,
+            reason: self.reason,
+            despite: self.despite,
+        }
+    }
+}
+
+/// The body of an action on many conversions.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ManyOrder {
+    filter: SettleFilter,
+    reason: String,
+    #[serde(default)]
+    despite: Vec<Reason>,
+    /// Counts them and settles none.
+    #[serde(default)]
+    dry_run: bool,
+    /// `next` of the answer before.
+    #[serde(default)]
+    after: Option<String>,
+}
+
+impl Document for ManyOrder {
+    fn check(&self) -> Result<(), FieldError> {
+        if self
+            .after
+            .as_deref()
+            .is_some_and(|after| Place::parse(after).is_none())
+        {
+            return Err(FieldError::new("after", "must be the next of an answer"));
+        }
+        log::status_number(&self.filter.status)
+            .map_err(|problem| FieldError::new("filter.status", problem))?;
+        for (path, at) in [
+            ("filter.since", self.filter.since),
+            ("filter.until", self.filter.until),
+        ] {
+            if at.is_some_and(|at| !(0..=LATEST_S).contains(&at)) {
+                return Err(FieldError::new(path, "must be UNIX seconds"));
+            }
+        }
+        if !self.dry_run && self.filter.until.is_none() {
+            return Err(FieldError::new(
+                "filter.until",
+                "is missing: send the one that a dry run gave, so that no later conversion is settled",
+            ));
+        }
+        check_words(&self.reason)
+    }
+}
+
+/// Where an action on many conversions goes on: an outbox of the app, and an entry of its log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    pub outbox: u8,
+    pub after: i64,
+}
+
+impl Place {
+    fn parse(text: &str) -> Option<Self> {
+        let (outbox, after) = text.split_once('.')?;
+        let place = Self {
+            outbox: outbox.parse().ok()?,
+            after: after.parse().ok()?,
+        };
+        ((0..=MAX_INTEGER).contains(&place.after) && place.to_text() == text).then_some(place)
+    }
+
+    pub fn to_text(self) -> String {
+        format!("{}.{}", self.outbox, self.after)
+    }
+}
+
+impl ManyOrder {
+    /// Checks what depends on the action. An approval overrides the reason for which each conversion was refused, and some were
+    /// paid already, so the reason must be named.
+    pub fn check_action(&self, action: Action) -> Result<(), FieldError> {
+        let SettleFilter { status, reason, .. } = &self.filter;
+        if action == Action::Approve && status == "refused" && reason.is_none() {
+            return Err(FieldError::new(
+                "filter.reason",
+                "is missing: name the reason that the approval overrides",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Where it goes on.
+    pub fn place(&self) -> Place {
+        self.after.as_deref().and_then(Place::parse).unwrap_or_default()
+    }
+
+    /// The first step, for the conversions before `until` if the filter does not say.
+    pub fn into_first_step(self, action: Action, until: i64) -> SettleMany {
+        let filter = SettleFilter {
+            until: self.filter.until.or(Some(until)),
+            ..self.filter
+        };
+        SettleMany {
+            filter,
+            action,
+            reason: self.reason,
+            despite: self.despite,
+            dry_run: self.dry_run,
+            after: 0,
+        }
+    }
+}
+
+/// Settles all that match in an outbox, in steps, between which it answers other requests. The result has a `next` if
+/// `has_time` ended it before.
+///
+/// # Errors
+/// The error of `ask`; earlier steps have been carried out, and the call may be repeated.
+pub async fn settle_in_steps<E>(
+    first: &SettleMany,
+    has_time: impl Fn() -> bool,
+    ask: impl AsyncFn(SettleMany) -> Result<Settled, E>,
+) -> Result<Settled, E> {
+    let (mut step, mut all) = (first.clone(), Settled::default());
+    loop {
+        let settled = ask(step.clone()).await?;
+        let next = settled.next;
+        add(&mut all, settled);
+        match next {
+            Some(next) if has_time() => step.after = next,
+            next => return Ok(Settled { next, ..all }),
+        }
+    }
+}
+
+/// Adds the figures of a step or of an outbox.
+pub fn add(all: &mut Settled, more: Settled) {
+    all.count = all.count.saturating_add(more.count);
+    all.settled = all.settled.saturating_add(more.settled);
+    for (code, count) in more.refused {
+        let sum = all.refused.entry(code).or_default();
+        *sum = sum.saturating_add(count);
+    }
+}
+
+/// Conversions that one step settles: a few seconds' work.
+const SETTLED: u32 = 100;
+/// Those that one step counts, and the entries that it looks at.
+const COUNTED: u32 = 20_000;
+
+/// The conversions of a step, and its last entry if there are more.
+///
+/// # Errors
+/// `invalid_field` for a status that there is not. Or the database failed.
+pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<String>, Option<i64>), Failure> {
+    let filter = &many.filter;
+    let status = log::status_number(&filter.status).map_err(|problem| INVALID_FIELD.with_message(problem))?;
+    let end = db.query_integer(sql::ENTRY_AFTER, params![many.after, COUNTED])?;
+    let last = end.unwrap_or(MAX_INTEGER).saturating_sub(1);
+    let most = if many.dry_run { COUNTED } else { SETTLED };
+    let [refused, held] = log::numbers_of(filter.reason.as_deref());
+    let rows = db.query(
+        sql::LIST_TO_SETTLE,
+        params![
+            many.after,
+            last,
+            status,
+            most,
+            filter.reason.as_deref(),
+            refused,
+            held,
+            filter.user_id.as_deref(),
+            filter.offer_id.as_deref(),
+            filter.since.unwrap_or(0),
+            filter.until.unwrap_or(LATEST_S)
+        ],
+    )?;
+    let next = match rows.last() {
+        Some(row) if rows.len() >= usize::try_from(most).unwrap_or(usize::MAX) => Some(row.integer(0)?),
+        _ => end.map(|_| last),
+    };
+    let ids = rows.iter().map(|row| Ok(row.text(1)?.to_owned()));
+    Ok((ids.collect::<Result<_, DatabaseError>>()?, next))
+}
+
+/// The parts of an entry's fields that the click had. After the user's erasure some are gone.
+#[derive(Deserialize)]
+struct Entered {
+    offer_id: String,
+    goal_id: String,
+    click_ts: i64,
+    gaid: Option<String>,
+    idfa: Option<String>,
+    c1: Option<String>,
+    c2: Option<String>,
+    c3: Option<String>,
+    c4: Option<String>,
+    c5: Option<String>,
+    country: Option<String>,
+}
+
+/// The conversion that an action settles, with the action as its event. The user id is empty if the user was erased.
+///
+/// # Errors
+/// `not_found` for a transaction id that is no reward's.
+pub fn conversion(db: &impl Database, shard: Shard, settle: &Settle) -> Result<Conversion, Failure> {
+    let row = db.query_first(sql::GET_TO_SETTLE, params![settle.transaction_id.as_str()])?;
+    let row = row.ok_or(UNKNOWN_CONVERSION)?;
+    let names: Vec<String> = row.json(1)?;
+    let fields: Entered = row.json(7)?;
+    Ok(Conversion {
+        nonce: Bytes(row.blob(0)?.to_vec()),
+        click: Click {
+            offer: fields.offer_id.into(),
+            goal: fields.goal_id.into(),
+            app: shard.app,
+            shard: shard.number,
+            offer_terms: row.integer(4)?,
+            app_terms: row.integer(5)?,
+            user_id: row.optional_text(2)?.unwrap_or_default().to_owned().into(),
+            gaid: fields.gaid.map(Into::into),
+            idfa: fields.idfa.map(Into::into),
+            custom: [fields.c1, fields.c2, fields.c3, fields.c4, fields.c5]
+                .map(|value| value.map(Into::into)),
+            placement: row.optional_text(6)?.map(|placement| placement.to_owned().into()),
+            country: fields.country.as_deref().and_then(Country::parse),
+            clicked_at_ms: fields.click_ts.saturating_mul(SECOND_MS),
+        },
+        advertiser: None,
+        goal: names.into_iter().next().filter(|name| !name.is_empty()),
+        txn: row.optional_text(3)?.map(str::to_owned),
+        event: Event::Action(settle.action),
+        reason: Some(settle.reason.clone()),
+        despite: settle.despite.clone(),
+        current: Current {
+            offer: None,
+            app: None,
+            is_recent: false,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_as_it_was_written_and_nothing_else_is() {
+        let place = Place {
+            outbox: 63,
+            after: 1_810_921_882_759_173,
+        };
+        assert_eq!(Place::parse(&place.to_text()), Some(place));
+        for other in [
+            "",
+            "1",
+            "1.",
+            ".1",
+            "01.2",
+            "+1.2",
+            "1.-2",
+            "256.1",
+            "1.9007199254740993",
+        ] {
+            assert_eq!(Place::parse(other), None, "{other}");
+        }
+    }
+}

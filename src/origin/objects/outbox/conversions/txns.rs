@@ -1,0 +1,123 @@
+//! The senders' own ids of conversions. One is claimed by a click for the whole app, in the outbox that a hash of it names,
+//! before the conversion is written. A claim that a refusal by the cap has made useless is freed there.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use crate::delivery::batches::wait_ms;
+use crate::objects::outbox::{peers::Peers, sql};
+use contract::outbox::{Conversion, Shard, Txn};
+use domain::{
+    conversions::shards,
+    model::{AdvertiserId, AppId},
+};
+use platform::{
+    CONNECTIONS,
+    database::{Database, DatabaseError, Row, json},
+    failure::Failure,
+    log, params,
+};
+
+/// Claims that one call frees at most.
+const PAGE: usize = 60;
+
+/// A new claim of a conversion's `txn`, with a number of its own; none if it has no `txn`.
+pub fn number(
+    db: &impl Database,
+    conversion: &Conversion,
+    advertiser: &AdvertiserId,
+    goal: &str,
+) -> Result<Option<Txn>, Failure> {
+    let Some(txn) = &conversion.txn else {
+        return Ok(None);
+    };
+    Ok(Some(Txn {
+        advertiser: advertiser.clone(),
+        goal: goal.to_owned(),
+        txn: txn.clone(),
+        nonce: conversion.nonce.clone(),
+        number: next_number(db)?,
+    }))
+}
+
+/// A number that no other reservation or claim of this outbox has.
+pub fn next_number(db: &impl Database) -> Result<i64, Failure> {
+    let number = db.query_integer(sql::NEXT_NUMBER, &[])?;
+    number.ok_or_else(|| Failure::Internal("the outbox has no state row".into()))
+}
+
+/// The outbox that keeps the claims of a `txn`.
+pub fn keeper(app: AppId, outboxes: u8, txn: &Txn) -> Shard {
+    Shard {
+        app,
+        number: shards::of_txn(&txn.advertiser, &txn.txn, outboxes),
+    }
+}
+
+/// Claims a `txn` in this outbox. Returns false if another click has it.
+pub fn claim(db: &impl Database, now_ms: i64, txn: &Txn) -> Result<bool, DatabaseError> {
+    let [advertiser, goal, id, nonce, number] = parameters(txn);
+    let claimed = db.query_first(
+        sql::CLAIM_TXN,
+        &[advertiser, goal, id, nonce, number, now_ms.into()],
+    )?;
+    Ok(claimed.is_some())
+}
+
+/// Whether a click could claim a `txn` in this outbox.
+pub fn is_free(db: &impl Database, txn: &Txn) -> Result<bool, DatabaseError> {
+    let [advertiser, goal, id, nonce, _] = parameters(txn);
+    db.query_boolean(sql::TXN_IS_FREE, &[advertiser, goal, id, nonce])
+}
+
+/// Ends a claim in this outbox.
+pub fn free(db: &impl Database, txn: &Txn) -> Result<(), DatabaseError> {
+    db.execute(sql::FREE_TXN, &parameters(txn))
+}
+
+fn parameters(txn: &Txn) -> [platform::database::Value; 5] {
+    [
+        txn.advertiser.as_str().into(),
+        txn.goal.as_str().into(),
+        txn.txn.as_str().into(),
+        txn.nonce.0.clone().into(),
+        txn.number.into(),
+    ]
+}
+
+/// Queues a claim of this outbox to be freed, within the caller's transaction.
+pub fn queue_free(db: &impl Database, now_ms: i64, txn: &Txn) -> Result<(), DatabaseError> {
+    db.execute(sql::QUEUE_FREE, params![txn.number, now_ms, json(txn)?])
+}
+
+/// Frees the claims that are due. One that its keeper does not confirm is tried again with backoff. Returns whether more
+/// can be freed at once.
+pub async fn free_due(db: &impl Database, peers: &impl Peers) -> Result<bool, Failure> {
+    let now_ms = peers.now_ms();
+    let due = db.query(sql::DUE_FREES, params![now_ms, PAGE])?;
+    let due = due.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    for (number, attempts, _) in &due {
+        let due_ms = now_ms.saturating_add(wait_ms(*attempts));
+        db.execute(
+            sql::PUT_FREE_OFF,
+            params![due_ms, attempts.saturating_add(1), *number],
+        )?;
+    }
+    peers.committed()?;
+    let is_full = due.len() == PAGE;
+    let freed: Vec<bool> = stream::iter(due)
+        .map(async |(number, _, txn)| match peers.free_txn(&txn).await {
+            Ok(()) => db.execute(sql::FREED, params![number]).map(|()| true),
+            Err(failure) => {
+                log::warn("outbox", format_args!("a txn is not freed yet: {failure}"));
+                Ok(false)
+            }
+        })
+        .buffer_unordered(CONNECTIONS)
+        .try_collect()
+        .await?;
+    Ok(is_full && freed.contains(&true))
+}
+
+fn read(row: &Row) -> Result<(i64, u32, Txn), DatabaseError> {
+    Ok((row.integer(0)?, row.number(1)?, row.json(2)?))
+}

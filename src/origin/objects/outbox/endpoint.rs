@@ -1,0 +1,235 @@
+//! The state of an outbox: its app, the app's current values and callback settings, and the health of the endpoint.
+
+use super::{
+    peers::{AppNow, Peers},
+    sql,
+};
+use crate::delivery::callback_settings;
+use contract::{
+    catalog::CallbackSettings,
+    outbox::{Disabled, EndpointState, Shard},
+};
+use domain::{
+    callbacks::health::Health,
+    conversions::terms::{CurrentApp, TermsInForce},
+    model::{AppId, PublisherId},
+};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboxState {
+    pub shard: Shard,
+    /// The app's newest values; none before the first conversion.
+    pub current: Option<CurrentApp>,
+    pub callback: CallbackSettings,
+    pub health: Health,
+    /// When the endpoint disabled itself by its response, in milliseconds.
+    pub disabled_ms: Option<i64>,
+    /// When somebody switched it on again last, in milliseconds. What was sent before says nothing of how it is now.
+    pub enabled_ms: i64,
+}
+
+impl OutboxState {
+    pub fn has_callback(&self) -> bool {
+        self.callback.sealed.is_some()
+    }
+
+    /// Whether callbacks may be sent: there is a callback, its endpoint is not disabled, and no newer settings are known
+    /// to exist.
+    pub fn has_endpoint(&self) -> bool {
+        self.has_callback() && self.disabled_ms.is_none() && !self.is_behind()
+    }
+
+    /// The endpoint's standing.
+    pub fn endpoint_state(&self) -> EndpointState {
+        if !self.has_callback() {
+            EndpointState::None
+        } else if self.disabled_ms.is_some() {
+            EndpointState::Disabled
+        } else if self.health.is_failing() {
+            EndpointState::Failing
+        } else {
+            EndpointState::Healthy
+        }
+    }
+
+    /// Whether the app has newer callback settings than the outbox. It then asks for them before it delivers.
+    pub fn is_behind(&self) -> bool {
+        let wanted = self.current.as_ref().map(|current| current.callback_revision);
+        wanted > Some(self.callback.revision)
+    }
+}
+
+/// Reads the state; `None` if the outbox never had a conversion or settings.
+pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
+    let Some(row) = db.query_first(sql::GET_STATE, &[])? else {
+        return Ok(None);
+    };
+    let app = AppId::from_number(row.number(0)?);
+    let current = match row.optional_text(2)?.and_then(PublisherId::parse) {
+        None => None,
+        Some(publisher_id) => Some(CurrentApp {
+            publisher_id,
+            revision: row.integer(3)?,
+            terms: TermsInForce {
+                revision: row.integer(4)?,
+                since: row.integer(5)?,
+            },
+            callback_revision: row.integer(6)?,
+            outbox_shards: row.number(12)?,
+            max_rewards_per_user_day: row.optional_number(13)?,
+        }),
+    };
+    Ok(Some(OutboxState {
+        shard: Shard {
+            app: app.ok_or_else(|| DatabaseError("the stored app id is invalid".into()))?,
+            number: row.number(1)?,
+        },
+        current,
+        callback: callback_settings::read(&row, 7)?,
+        health: Health {
+            failures: row.number(9)?,
+            resumes_ms: row.integer(10)?,
+        },
+        disabled_ms: row.optional_integer(11)?,
+        enabled_ms: row.integer(14)?,
+    }))
+}
+
+/// The app's newest values; none if the outbox has seen none.
+pub fn app_now(db: &impl Database, peers: &impl Peers) -> Result<Option<AppNow>, DatabaseError> {
+    if let Some(known) = peers.state_cache().current() {
+        return Ok(Some(known));
+    }
+    let current = read(db)?.and_then(|state| state.current);
+    Ok(current.as_ref().map(AppNow::from))
+}
+
+/// Stores the app's current values if they are newer than the stored ones.
+///
+/// # Errors
+/// The database failed, or the alarm could not be set.
+pub fn store_current(
+    db: &impl Database,
+    peers: &impl Peers,
+    shard: Shard,
+    newer: &CurrentApp,
+) -> Result<(), Failure> {
+    let cache = peers.state_cache();
+    if cache
+        .current()
+        .is_some_and(|known| known.revision >= newer.revision)
+    {
+        return Ok(());
+    }
+    let stored = read(db)?.and_then(|state| state.current);
+    let newest = match stored {
+        Some(stored) if stored.revision >= newer.revision => stored,
+        _ => {
+            // Before the write, because a write that reports an error may have happened.
+            cache.set_current(None);
+            cache.set_lacks_endpoint(false);
+            db.execute(
+                sql::SET_CURRENT,
+                params![
+                    shard.app.number(),
+                    u32::from(shard.number),
+                    newer.publisher_id.as_str(),
+                    newer.revision,
+                    newer.terms.revision,
+                    newer.terms.since,
+                    newer.callback_revision,
+                    u32::from(newer.outbox_shards),
+                    newer.max_rewards_per_user_day
+                ],
+            )?;
+            // An outbox that is behind now has to ask for the settings.
+            peers.committed()?;
+            newer.clone()
+        }
+    };
+    cache.set_current(Some(AppNow::from(&newest)));
+    Ok(())
+}
+
+/// Stores the catalog's callback settings if their revision is higher. New settings reset the endpoint's health and make
+/// waiting callbacks due.
+///
+/// # Errors
+/// The database failed, or the alarm could not be set.
+pub fn store_settings(
+    db: &impl Database,
+    peers: &impl Peers,
+    shard: Shard,
+    callback: &CallbackSettings,
+) -> Result<(), Failure> {
+    let known = read(db)?.map(|state| state.callback.revision);
+    if known.is_some_and(|known| callback.revision <= known) {
+        return Ok(());
+    }
+    peers.state_cache().set_lacks_endpoint(false);
+    db.transaction(|| {
+        db.execute(
+            sql::SET_SETTINGS,
+            params![
+                shard.app.number(),
+                u32::from(shard.number),
+                callback.revision,
+                callback.sealed.as_ref().map(|sealed| sealed.0.clone())
+            ],
+        )?;
+        release(db, peers.now_ms(), peers.claim_ms())
+    })?;
+    peers.committed()
+}
+
+/// Wants no newer settings than the catalog has. A catalog that was restored from a backup has lost some, which its outboxes
+/// would ask for in vain until the next change, and deliver nothing.
+pub fn forget_lost_settings(db: &impl Database, newest: i64) -> Result<(), DatabaseError> {
+    match read(db)? {
+        Some(state) if state.is_behind() && state.callback.revision >= newest => {
+            db.execute(sql::WANT_SETTINGS, params![state.callback.revision])
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Resets the endpoint's health, and restarts the schedule of every waiting callback with an attempt at once. Attempts
+/// in flight are left alone, or their callbacks would be sent twice.
+pub fn release(db: &impl Database, now_ms: i64, claim_ms: i64) -> Result<(), DatabaseError> {
+    set_health(db, Health::default(), None)?;
+    let claimed_until_ms = now_ms.saturating_add(claim_ms);
+    db.execute(sql::RELEASE_ALL, params![now_ms, claimed_until_ms])
+}
+
+/// Switches the endpoint on again. Attempts that began before change its health no more.
+pub fn enable(db: &impl Database, now_ms: i64, claim_ms: i64, at_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::SET_ENABLED, params![at_ms])?;
+    release(db, now_ms, claim_ms)
+}
+
+/// Disables the endpoint, which disabled itself by its answer to another outbox of the app, unless it was replaced or switched
+/// on again meanwhile.
+pub fn disable(db: &impl Database, now_ms: i64, disabled: Disabled) -> Result<(), DatabaseError> {
+    match read(db)? {
+        Some(state)
+            if (state.callback.revision, state.enabled_ms) == (disabled.revision, disabled.enabled_ms)
+                && state.disabled_ms.is_none() =>
+        {
+            set_health(db, state.health, Some(now_ms))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Stores the endpoint's health.
+pub fn set_health(db: &impl Database, health: Health, disabled_ms: Option<i64>) -> Result<(), DatabaseError> {
+    db.execute(
+        sql::SET_HEALTH,
+        params![health.failures, health.resumes_ms, disabled_ms],
+    )
+}

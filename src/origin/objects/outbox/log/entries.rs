@@ -1,0 +1,304 @@
+//! Writes the log's entries, one for each transaction id, and the payments that belong to them. A reward's entry is
+//! written with its conversion; a reversal has an entry of its own.
+
+use serde::Deserialize;
+
+use super::{retention, states::state_number};
+use crate::delivery::batches::{self, BatchRow};
+use crate::objects::outbox::{
+    approval::Approval,
+    numbers::{SHARDS, first_number},
+    sql,
+};
+use contract::counters;
+use domain::{
+    callbacks::fields::{Decimal, Fields, Status},
+    conversions::{
+        ids::Kind,
+        reward::Amounts,
+        state::{Movement, State},
+    },
+    model::{
+        MicroUsd,
+        time::{SECOND_MS, UtcDay},
+    },
+};
+use platform::{
+    database::{Database, json},
+    failure::Failure,
+    params,
+};
+
+/// The destination of [batches] for the publisher's ledger. For counters it is the object's name.
+pub const TO_LEDGER: &str = "ledger";
+
+/// The stored numbers of a callback's delivery state.
+pub const WAITING: i64 = 0;
+pub const DELIVERED: i64 = 1;
+pub const DEAD: i64 = 2;
+pub const NOT_WANTED: i64 = 3;
+
+/// Creates the entry of a conversion, and returns its number. If `paid`, it includes the payout and the callback, for
+/// which [`move_money`] must be called with `entered`.
+pub fn create(db: &impl Database, now_ms: i64, approval: &Approval, paid: bool) -> Result<i64, Failure> {
+    let fields = fields(approval, now_ms)?;
+    let callback = paid.then_some(NewCallback {
+        after: None,
+        notice: None,
+        payout: approval.payout_micro_usd,
+        due_ms: Some(now_ms),
+        erase: false,
+    });
+    insert(db, now_ms, approval, &fields, callback)
+}
+
+/// Updates the entry of a conversion that enters `state`. If its user was erased, the user is erased again: at once,
+/// or, if a callback needs the user, once that has ended.
+pub fn amend(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    entry: i64,
+    state: State,
+) -> Result<i64, Failure> {
+    let fields = fields(approval, now_ms)?;
+    let conversion = &approval.conversion;
+    db.execute(
+        sql::AMEND,
+        params![
+            entry,
+            &*conversion.click.user_id,
+            conversion.txn.as_deref(),
+            json(&fields)?,
+            conversion.reason.as_deref()
+        ],
+    )?;
+    if state != State::Approved {
+        retention::erase_if_marked(db, entry)?;
+    }
+    Ok(entry)
+}
+
+/// Pays a reward or reverses it, within the caller's transaction: the callback, and the sums for the ledger and the
+/// offer's figures. `entered` means that [`create`] has written the reward's payout and callback.
+pub fn move_money(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    movement: Movement,
+    entered: bool,
+) -> Result<(), Failure> {
+    let payout_micro_usd = match movement {
+        Movement::Reward => {
+            let payout = approval.payout_micro_usd;
+            if !entered {
+                let id = approval.transaction_id(Movement::Reward)?;
+                db.execute(
+                    sql::PAY,
+                    params![payout, now_ms, id.as_str(), approval.superseded],
+                )?;
+                let day = UtcDay::of_ms(now_ms);
+                db.execute(sql::PAY_LATER, params![day.number(), id])?;
+            }
+            payout
+        }
+        Movement::Reversal => reverse(db, now_ms, approval)?,
+    };
+    let click = &approval.conversion.click;
+    let sums = BatchRow {
+        destination: TO_LEDGER.into(),
+        day: UtcDay::of_ms(now_ms),
+        app: click.app,
+        offer: approval.offer.clone(),
+        country: click.country,
+        placement: click.placement.as_deref().map(str::to_owned),
+        clicks: 0,
+        conversions: match movement {
+            Movement::Reward => 1,
+            Movement::Reversal => -1,
+        },
+        revenue_micro_usd: payout_micro_usd,
+    };
+    // The offer's figures have neither country nor placement.
+    let counters = counters::object_name(&approval.offer);
+    Ok(batches::add_to(db, &sums, Some(&counters))?)
+}
+
+/// Creates the entry of a reversal. Its callback waits until the reward's has ended, because a receiver cannot reverse
+/// a reward that it has not received. Returns the reversed payout in micro-USD, negative.
+fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<i64, Failure> {
+    let reward_id = approval.transaction_id(Movement::Reward)?;
+    let paid = PaidReward::find(db, &reward_id)?;
+    let mut fields = fields(approval, now_ms)?;
+    fields.value = paid.sent.value.negated();
+    fields.payout = paid.sent.payout.negated();
+    fields.currency = paid.sent.currency;
+    fields.goal_value = paid.sent.goal_value;
+    fields.transaction_id = approval.transaction_id(Movement::Reversal)?;
+    fields.status = Status::Reversed;
+    fields.original_transaction_id = Some(reward_id);
+    let payout = paid.payout_micro_usd.saturating_neg();
+    let due_ms = (!paid.is_waiting).then_some(now_ms);
+    let reversal = NewCallback {
+        after: Some(paid.entry),
+        notice: None,
+        payout,
+        due_ms,
+        erase: paid.erase,
+    };
+    insert(db, now_ms, approval, &fields, Some(reversal))?;
+    Ok(payout)
+}
+
+/// Creates a notice, which tells the publisher that a conversion is pending or rejected, and what it would have paid. It has
+/// a transaction id of its own and pays nothing, so a receiver that ignores the status does not pay for it.
+pub fn notify(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    entry: i64,
+    status: Status,
+) -> Result<(), Failure> {
+    let mut fields = fields(approval, now_ms)?;
+    fields.original_transaction_id = Some(fields.transaction_id);
+    let (kind, state) = match status {
+        Status::Rejected => (Kind::Rejected, State::Rejected),
+        _ => (Kind::Pending, State::Pending),
+    };
+    fields.transaction_id = approval.transaction_id(kind)?;
+    fields.status = status;
+    let nothing = Amounts::new(MicroUsd(0), &approval.currency);
+    let value = std::mem::replace(
+        &mut fields.value,
+        Decimal::in_app(&approval.currency, nothing.value),
+    );
+    fields.pending_value = Some(value);
+    fields.payout = Decimal::usd(nothing.payout);
+    let notice = NewCallback {
+        after: Some(entry),
+        notice: Some(state_number(state)),
+        payout: 0,
+        due_ms: Some(now_ms),
+        erase: db.query_boolean(sql::IS_ERASED, params![entry])?,
+    };
+    insert(db, now_ms, approval, &fields, Some(notice)).map(drop)
+}
+
+/// The callback of a new entry.
+struct NewCallback {
+    /// For a reversal or a notice, the reward's entry.
+    after: Option<i64>,
+    /// The number of the state that a notice tells of; none for a payment.
+    notice: Option<i64>,
+    /// In micro-USD.
+    payout: i64,
+    /// None for a reversal that waits for its reward.
+    due_ms: Option<i64>,
+    /// Whether the reward's user was erased, or must be.
+    erase: bool,
+}
+
+fn insert(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    fields: &Fields,
+    callback: Option<NewCallback>,
+) -> Result<i64, Failure> {
+    let conversion = &approval.conversion;
+    let lowest = first_number(now_ms).saturating_add(conversion.click.shard.into());
+    let row = db.query_first(
+        sql::ENTER,
+        params![
+            lowest,
+            SHARDS,
+            fields.transaction_id.as_str(),
+            conversion.nonce.0.clone(),
+            approval.goal.as_str(),
+            callback.as_ref().and_then(|callback| callback.after),
+            now_ms,
+            callback.as_ref().map_or(0, |callback| callback.payout),
+            callback.as_ref().map(|_| WAITING),
+            callback.as_ref().and_then(|callback| callback.due_ms),
+            callback.as_ref().is_some_and(|callback| callback.erase),
+            callback.as_ref().is_some_and(|callback| callback.after.is_none()) && approval.superseded,
+            callback.and_then(|callback| callback.notice),
+            conversion.reason.as_deref(),
+            conversion.click.offer_terms,
+            conversion.click.app_terms,
+            conversion.click.placement.as_deref(),
+            &*conversion.click.user_id,
+            conversion.txn.as_deref(),
+            json(fields)?
+        ],
+    )?;
+    let row = row.ok_or_else(|| Failure::Internal("RETURNING returned no row".into()))?;
+    Ok(row.integer(0)?)
+}
+
+/// A paid reward.
+struct PaidReward {
+    entry: i64,
+    payout_micro_usd: i64,
+    is_waiting: bool,
+    erase: bool,
+    sent: SentFields,
+}
+
+/// The fields of a reward's callback that its reversal repeats. The others may have been erased.
+#[derive(Deserialize)]
+struct SentFields {
+    value: Decimal,
+    payout: Decimal,
+    currency: String,
+    #[serde(default)]
+    goal_value: Option<String>,
+}
+
+impl PaidReward {
+    fn find(db: &impl Database, transaction_id: &str) -> Result<Self, Failure> {
+        let row = db
+            .query_first(sql::GET_PAID, params![transaction_id])?
+            .ok_or_else(|| Failure::Internal(format!("{transaction_id} was paid but is not in the log")))?;
+        Ok(Self {
+            entry: row.integer(0)?,
+            payout_micro_usd: row.integer(1)?,
+            is_waiting: row.optional_integer(2)? == Some(WAITING),
+            sent: row.json(3)?,
+            erase: row.boolean(4)?,
+        })
+    }
+}
+
+/// The fields of a reward's callback.
+fn fields(approval: &Approval, now_ms: i64) -> Result<Fields, Failure> {
+    let click = &approval.conversion.click;
+    let amounts = Amounts::new(MicroUsd(approval.payout_micro_usd), &approval.currency);
+    let owned = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);
+    let [c1, c2, c3, c4, c5] = click.custom.each_ref().map(owned);
+    Ok(Fields {
+        user_id: click.user_id.as_ref().to_owned(),
+        value: Decimal::in_app(&approval.currency, amounts.value),
+        payout: Decimal::usd(amounts.payout),
+        currency: approval.currency.name.clone(),
+        transaction_id: approval.transaction_id(Movement::Reward)?,
+        offer_id: approval.offer.as_str().to_owned(),
+        goal_id: approval.goal.clone(),
+        goal_value: approval.goal_value.clone(),
+        app_id: click.app.to_string(),
+        gaid: owned(&click.gaid),
+        idfa: owned(&click.idfa),
+        c1,
+        c2,
+        c3,
+        c4,
+        c5,
+        country: click.country.map(|country| country.as_str().to_owned()),
+        click_ts: click.clicked_at_ms.div_euclid(SECOND_MS),
+        conversion_ts: now_ms.div_euclid(SECOND_MS),
+        status: Status::Approved,
+        original_transaction_id: None,
+        pending_value: None,
+        reason: approval.conversion.reason.clone(),
+    })
+}

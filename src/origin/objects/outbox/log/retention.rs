@@ -1,0 +1,132 @@
+//! Retention and erasure: a user's identifiers on the operator's request, attempts after 90 days, and everything after 401
+//! days. No postback is taken from 400 days after its click, so no row is needed then to prevent a second payment. A
+//! callback that waits keeps its rows and its user's identifiers until it has been delivered or has become a dead letter,
+//! because it cannot be sent without them. Only notices leave with their conversion, sent or not: they pay nothing.
+
+use serde_json::json;
+
+use crate::objects::outbox::{feed::sql::PROMISE_REPORT, numbers::first_number, sql};
+use contract::operation::Reply;
+use domain::{
+    conversions::reward::CLICK_LIFE_DAYS,
+    model::time::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay, next_night_ms},
+};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
+
+const ATTEMPT_RETENTION_MS: i64 = 90 * DAY_MS;
+const ROW_RETENTION_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;
+/// Rows of each kind that one alarm examines: about 50 ms, during which the object answers no request.
+const ROWS: i64 = 5_000;
+
+/// `DELETE …/users/{user_id}`: erases the user's identifiers now, or once the callbacks that need them have ended.
+pub fn erase(db: &impl Database, user_id: &str) -> Result<Reply, Failure> {
+    let counts = db.query_first(sql::COUNT_OF_USER, params![user_id])?;
+    let (ended, waiting) = match counts {
+        Some(row) => (row.integer(0)?, row.integer(1)?),
+        None => (0, 0),
+    };
+    let reserved = db
+        .query_integer(sql::COUNT_RESERVED, params![user_id])?
+        .unwrap_or(0);
+    db.transaction(|| {
+        db.execute(sql::MARK_RESERVATIONS, params![user_id])?;
+        db.execute(sql::MARK_USER, params![user_id])?;
+        erase_ended(db, user_id)
+    })?;
+    Ok(Reply::ok(
+        &json!({ "erased": ended, "waiting": waiting + reserved }),
+    ))
+}
+
+/// Erases the user of an entry, now or when its callback has ended, within the caller's transaction.
+pub fn mark(db: &impl Database, transaction_id: &str) -> Result<(), DatabaseError> {
+    match db.query_first(sql::MARK_ENTRY, params![transaction_id])? {
+        Some(row) => erase_if_marked(db, row.integer(0)?),
+        None => Ok(()),
+    }
+}
+
+/// Erases the user of an ended callback if that was requested meanwhile, within the caller's transaction.
+pub fn erase_if_marked(db: &impl Database, entry: i64) -> Result<(), DatabaseError> {
+    match db.query_first(sql::USER_TO_ERASE, params![entry])? {
+        Some(row) => erase_ended(db, row.text(0)?),
+        None => Ok(()),
+    }
+}
+
+fn erase_ended(db: &impl Database, user_id: &str) -> Result<(), DatabaseError> {
+    db.execute(sql::BLANK_ATTEMPTS, params![user_id])?;
+    db.execute(sql::ERASE_USER, params![user_id])
+}
+
+/// Does one alarm's part of the night's sweep. Returns when the next is due: in a second until the sweep is complete. After
+/// an error it may be repeated.
+pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    let night = UtcDay::of_ms(now_ms.saturating_sub(HOUR_MS)).number();
+    let row = db.query_first(sql::GET_SWEEP, &[])?;
+    let (day, after) = match row {
+        Some(row) => (row.integer(0)?, row.integer(1)?),
+        None => return Err(DatabaseError("the row of sweeps is gone".into())),
+    };
+    if day == night {
+        return due_ms(db, now_ms);
+    }
+    let attempts_from = now_ms.saturating_sub(ATTEMPT_RETENTION_MS);
+    let rows_from = now_ms.saturating_sub(ROW_RETENTION_MS);
+    db.execute(sql::SWEEP_ATTEMPTS, params![ROWS, attempts_from])?;
+    db.execute(sql::SWEEP_TXNS, params![rows_from, ROWS])?;
+    db.execute(sql::SWEEP_TERMS, params![rows_from, ROWS])?;
+
+    let expired_to = first_number(now_ms.saturating_sub(CLICK_LIFE_DAYS * DAY_MS));
+    let last = db.query_integer(sql::LAST_TO_SWEEP, params![after, expired_to, ROWS])?;
+    if let Some(last) = last {
+        let swept_to = first_number(rows_from).min(last.saturating_add(1));
+        db.transaction(|| {
+            for sql in [sql::GIVE_EXPIRED, sql::EXPIRE] {
+                db.execute(sql, params![after, last])?;
+            }
+            if !sums_wait(db, rows_from)? {
+                for sql in [
+                    sql::SWEEP_CONVERSIONS,
+                    sql::SWEEP_THEIR_ATTEMPTS,
+                    sql::SWEEP_NOTICES,
+                    sql::SWEEP_REVERSED,
+                    sql::SWEEP_ENTRIES,
+                ] {
+                    db.execute(sql, params![after, swept_to])?;
+                }
+            }
+            db.execute(sql::SET_SWEEP, params![day, last])
+        })?;
+    }
+    let first_day = UtcDay::of_ms(rows_from).number();
+    for sql in [
+        sql::SWEEP_CONFIRMED,
+        sql::SWEEP_PAID_LATER,
+        sql::SWEEP_REWARD_COUNTS,
+    ] {
+        db.execute(sql, params![first_day])?;
+    }
+    if last.is_some() || db.query_boolean(sql::MORE_TO_SWEEP, params![attempts_from, rows_from])? {
+        return Ok(Some(now_ms.saturating_add(SECOND_MS)));
+    }
+    db.execute(PROMISE_REPORT, &[])?;
+    db.execute(sql::SET_SWEEP, params![night, 0_i64])?;
+    due_ms(db, now_ms)
+}
+
+/// Whether sums of a day before `rows_from` have not reached their ledger or counters yet.
+fn sums_wait(db: &impl Database, rows_from: i64) -> Result<bool, DatabaseError> {
+    let day = db.query_integer(sql::FIRST_UNSENT_DAY, &[])?;
+    Ok(day.is_some_and(|day| day <= UtcDay::of_ms(rows_from).number()))
+}
+
+/// When the next sweep is due; never if the outbox keeps nothing.
+pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    let keeps_rows = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
+    Ok(keeps_rows.then(|| next_night_ms(now_ms)))
+}

@@ -1,0 +1,53 @@
+//! The outbox's Durable Object. A request's path names the shard, because an object that its alarm starts does not
+//! know its own name.
+
+use std::{panic::RefUnwindSafe, rc::Rc};
+
+use worker::{DurableObject, Env, Request, Response, State, durable_object};
+
+use super::{
+    callbacks::{delivery_log::DeliveryLog, sender::CallbackSender},
+    service::OutboxService,
+};
+use contract::outbox::Shard;
+use domain::model::api_error::common;
+use platform::{
+    durable::DurableDatabase,
+    keyed_flights::KeyedFlights,
+    object_http::{command_in, respond},
+    panics::panics_to_failure,
+    workers::Workers,
+};
+
+#[durable_object(alarm)]
+pub struct Outbox {
+    service: Rc<OutboxService<DurableDatabase, Workers, DeliveryLog>>,
+}
+
+/// Its cells are set in single steps that cannot panic, so a panic leaves them consistent.
+impl RefUnwindSafe for Outbox {}
+
+impl DurableObject for Outbox {
+    fn new(state: State, env: Env) -> Self {
+        let workers = Workers::new(env);
+        let sender = CallbackSender::new(|name| workers.setting(name));
+        let database = DurableDatabase::new(&state);
+        let (name, clicks) = (state.id().name(), KeyedFlights::default());
+        Self {
+            service: OutboxService::new(name, database, workers, DeliveryLog, sender, clicks),
+        }
+    }
+
+    async fn fetch(&self, request: Request) -> worker::Result<Response> {
+        let reply = async {
+            let shard = Shard::parse_path(&request.path()).ok_or(common::NOT_FOUND)?;
+            self.service.command(shard, command_in(request).await?).await
+        };
+        respond("outbox", panics_to_failure(reply).await)
+    }
+
+    async fn alarm(&self) -> worker::Result<Response> {
+        self.service.alarm().await;
+        Response::empty()
+    }
+}

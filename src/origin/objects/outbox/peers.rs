@@ -1,0 +1,126 @@
+//! Everything that the rules of an outbox need besides its database.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
+
+use contract::{
+    catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
+    counters::Take,
+    outbox::Txn,
+};
+use domain::{
+    callbacks::fields::Status,
+    conversions::terms::{CurrentApp, TermsInForce},
+};
+use platform::{database::DatabaseError, failure::Failure, keyed_flights::KeyedFlights};
+
+use super::terms_cache::TermsCache;
+
+/// The clock, the caches and the other objects that a conversion needs.
+pub trait Peers {
+    fn now_ms(&self) -> i64;
+
+    /// The duration of a claim on a callback, in milliseconds.
+    fn claim_ms(&self) -> i64;
+
+    /// The process's cache of the outbox's state and terms.
+    fn state_cache(&self) -> &StateCache;
+
+    /// The questions to the catalog that wait for an answer.
+    fn questions(&self) -> &KeyedFlights<Result<(), Failure>>;
+
+    /// Asks the catalog for a revision of an offer's terms.
+    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
+    async fn ask_offer(&self, question: GetOfferTerms) -> Result<KnownOffer, Failure>;
+
+    /// Asks the catalog for a revision of the app's terms.
+    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
+    async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp, Failure>;
+
+    /// Takes one conversion from an offer's cap, once for a key. Returns false if the cap is spent.
+    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
+    async fn take(&self, take: &Take) -> Result<bool, Failure>;
+
+    /// Claims a `txn` in the outbox that keeps it. Returns false if another click has it.
+    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
+    async fn claim_txn(&self, txn: &Txn) -> Result<bool, Failure>;
+
+    /// Ends a claim there.
+    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
+    async fn free_txn(&self, txn: &Txn) -> Result<(), Failure>;
+
+    /// Asks for [`super::conversions::commit::resume_overdue`] in a task of its own, once the command is answered.
+    fn resume_soon(&self);
+
+    /// Whether the publisher wants to be told that a conversion is pending or rejected.
+    fn wants(&self, status: Status) -> Result<bool, DatabaseError>;
+
+    /// Called after each commit and before the next `await`: setting the alarm is part of the commit.
+    fn committed(&self) -> Result<(), Failure>;
+}
+
+/// The app's current values that conversions need.
+#[derive(Clone, Copy, Debug)]
+pub struct AppNow {
+    pub revision: i64,
+    pub terms: TermsInForce,
+    /// How many outboxes it has.
+    pub outbox_shards: u8,
+    pub max_rewards_per_user_day: Option<u32>,
+}
+
+impl From<&CurrentApp> for AppNow {
+    fn from(current: &CurrentApp) -> Self {
+        Self {
+            revision: current.revision,
+            terms: current.terms,
+            outbox_shards: current.outbox_shards,
+            max_rewards_per_user_day: current.max_rewards_per_user_day,
+        }
+    }
+}
+
+/// A process's cache of the outbox's row and of terms, so that they are not read for each conversion.
+#[derive(Debug, Default)]
+pub struct StateCache {
+    current: Cell<Option<AppNow>>,
+    /// Whether no callback can be sent: the app has no callback, or its endpoint is disabled.
+    lacks_endpoint: Cell<bool>,
+    salt: RefCell<Option<Rc<[u8]>>>,
+    pub terms: TermsCache,
+}
+
+impl StateCache {
+    /// The app's newest values, if they are known to be stored.
+    pub fn current(&self) -> Option<AppNow> {
+        self.current.get()
+    }
+
+    /// Set to `None` before a write, because a write that reports an error may have happened.
+    pub fn set_current(&self, current: Option<AppNow>) {
+        self.current.set(current);
+    }
+
+    /// The salt of the keys of rewards, which never changes.
+    pub fn salt(&self) -> Option<Rc<[u8]>> {
+        self.salt.borrow().clone()
+    }
+
+    pub fn set_salt(&self, salt: &[u8]) -> Rc<[u8]> {
+        let salt = Rc::from(salt);
+        self.salt.replace(Some(Rc::clone(&salt)));
+        salt
+    }
+
+    pub fn lacks_endpoint(&self) -> bool {
+        self.lacks_endpoint.get()
+    }
+
+    /// Set to true right after the state was read. Set to false before every write that may enable callbacks, because a
+    /// write that reports an error may have happened.
+    pub fn set_lacks_endpoint(&self, lacks_endpoint: bool) {
+        self.lacks_endpoint.set(lacks_endpoint);
+    }
+}

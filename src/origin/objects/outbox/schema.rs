@@ -1,0 +1,131 @@
+//! The outbox's tables.
+
+use super::{attention, callbacks::bulk_replay, feed};
+use crate::delivery::{attention_feed, batches};
+use platform::migrations::Migration;
+
+pub const MIGRATIONS: &[Migration] = &[
+    &[TABLES, batches::sql::TABLES],
+    &[feed::schema::TABLES],
+    &[
+        attention_feed::sql::TABLES,
+        attention::TABLES,
+        feed::schema::CONFIRMED,
+    ],
+    &[ENABLED],
+    &[attention_feed::sql::LATE, COMPARED, bulk_replay::sql::TABLES],
+];
+
+/// The rewards of the day that is compared, or of the last one that was.
+const COMPARED: &[&str] = &[
+    "ALTER TABLE sweeps ADD COLUMN rewards INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE sweeps ADD COLUMN rewards_after_24_h INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE sweeps ADD COLUMN rewards_by_superseded_terms INTEGER NOT NULL DEFAULT 0",
+];
+
+/// When the endpoint was switched on again last.
+const ENABLED: &[&str] = &["ALTER TABLE outbox ADD COLUMN enabled_ms INTEGER NOT NULL DEFAULT 0"];
+
+const TABLES: &[&str] = &[
+    // One row: the shard (an object that its alarm starts does not know its name), the app's newest values, its encrypted
+    // callback settings from the catalog, and the endpoint's health. `publisher` is NULL until the values are known;
+    // `callback_wanted` is the newest revision of settings known to exist; `salt` is that of the keys of `rewarded`.
+    "CREATE TABLE outbox (
+       only INTEGER PRIMARY KEY CHECK (only = 1),
+       app INTEGER NOT NULL,
+       shard INTEGER NOT NULL,
+       publisher TEXT,
+       app_revision INTEGER NOT NULL DEFAULT 0,
+       terms_revision INTEGER NOT NULL DEFAULT 0,
+       terms_since INTEGER NOT NULL DEFAULT 0,
+       callback_wanted INTEGER NOT NULL DEFAULT 0,
+       outbox_shards INTEGER NOT NULL DEFAULT 1,
+       max_rewards_per_user_day INTEGER,
+       callback_revision INTEGER NOT NULL DEFAULT -1,
+       callback_sealed BLOB,
+       failures INTEGER NOT NULL DEFAULT 0,
+       resumes_ms INTEGER NOT NULL DEFAULT 0,
+       disabled_ms INTEGER,
+       reserved INTEGER NOT NULL DEFAULT 0,
+       salt BLOB NOT NULL DEFAULT (randomblob(16))
+     ) STRICT",
+    // One row: how far the nights' work is. The UTC day of the last complete sweep, and the last entry that the current one
+    // has examined; the last day whose payments were compared with the batches, the day that is compared now, the last entry
+    // examined, and the difference so far.
+    "CREATE TABLE sweeps (
+       only INTEGER PRIMARY KEY CHECK (only = 1), day INTEGER NOT NULL DEFAULT 0, entry INTEGER NOT NULL DEFAULT 0,
+       compared INTEGER NOT NULL DEFAULT 0, comparing INTEGER NOT NULL DEFAULT 0,
+       compared_entry INTEGER NOT NULL DEFAULT 0, difference_micro_usd INTEGER NOT NULL DEFAULT 0
+     ) STRICT",
+    "INSERT INTO sweeps (only) VALUES (1)",
+    // The sums of each UTC day in batches that the ledger has confirmed.
+    "CREATE TABLE confirmed (day INTEGER PRIMARY KEY, revenue_micro_usd INTEGER NOT NULL) STRICT",
+    // Entries that were paid on another UTC day than their number says: those that were pending before.
+    "CREATE TABLE paid_later (entry INTEGER PRIMARY KEY, day INTEGER NOT NULL) STRICT",
+    "CREATE INDEX paid_later_by_day ON paid_later (day)",
+    // The newest values of each offer that was converted, and the revisions of terms that pay clicks (docs/DECISIONS.md,
+    // "Conversions"). `kind` is `offer` or `app`; the app's own terms have an empty `id`.
+    "CREATE TABLE offers (
+       offer TEXT PRIMARY KEY, revision INTEGER NOT NULL, terms_revision INTEGER NOT NULL, terms_since INTEGER NOT NULL,
+       conversion_cap INTEGER, min_seconds_to_convert INTEGER
+     ) STRICT, WITHOUT ROWID",
+    "CREATE TABLE terms (
+       kind TEXT NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, terms TEXT NOT NULL,
+       learned_ms INTEGER NOT NULL,
+       PRIMARY KEY (kind, id, revision)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX terms_by_time ON terms (learned_ms)",
+    // Clicks that reached a goal. They prevent a second payment, for as long as a postback is taken. `names` is a JSON list
+    // of the senders' names of the goal ('' for none), `offer_terms` a revision of the offer's terms that has the goal,
+    // `entry` the number of the log's entry. `rewarded` is the key of the user and the goal while the conversion is paid, so
+    // that another click of the user is not (see `rewarded.rs`).
+    "CREATE TABLE conversions (
+       nonce BLOB NOT NULL, goal TEXT NOT NULL, names TEXT NOT NULL, state INTEGER NOT NULL, entry INTEGER NOT NULL,
+       offer_terms INTEGER NOT NULL, rewarded BLOB,
+       PRIMARY KEY (nonce, goal)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE UNIQUE INDEX conversions_by_reward ON conversions (rewarded) WHERE rewarded IS NOT NULL",
+    // Approvals that wait for the offer's cap. `approval` is the reservation as JSON, so that the alarm can finish it.
+    "CREATE TABLE reservations (
+       nonce BLOB NOT NULL, goal TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL,
+       number INTEGER NOT NULL, erase INTEGER NOT NULL DEFAULT 0, user_id TEXT NOT NULL, approval TEXT NOT NULL,
+       rewarded BLOB,
+       PRIMARY KEY (nonce, goal)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE UNIQUE INDEX reservations_by_reward ON reservations (rewarded) WHERE rewarded IS NOT NULL",
+    "CREATE INDEX reservations_by_due ON reservations (due_ms)",
+    "CREATE INDEX reservations_by_user ON reservations (user_id)",
+    // The senders' own ids of conversions, each claimed by one click of any of the app's outboxes.
+    "CREATE TABLE txns (
+       advertiser TEXT NOT NULL, goal TEXT NOT NULL, txn TEXT NOT NULL, nonce BLOB NOT NULL, number INTEGER NOT NULL,
+       at_ms INTEGER NOT NULL,
+       PRIMARY KEY (advertiser, goal, txn)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX txns_by_time ON txns (at_ms)",
+    // Claims of this outbox that are to be freed where they were made, as JSON.
+    "CREATE TABLE txns_to_free (
+       number INTEGER PRIMARY KEY, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, txn TEXT NOT NULL
+     ) STRICT",
+    // The log: one entry for each transaction id. The entry's number is unique over the app's outboxes. `delivery` is NULL
+    // before anything was paid, or 0 (waiting), 1 (delivered), 2 (dead) or 3 (not wanted). `after` is the reward of a reversal
+    // or of a notice, and `notice` its status, 0 (pending) or 2 (rejected); `due_ms` of a reversal is NULL until the reward's
+    // callback has ended. `attempts_made` counts within the current schedule. `superseded`
+    // tells whether a reward was paid by terms that newer ones had superseded. `reason` is in the words of a sender or of the
+    // operator. `offer_terms`, `app_terms` and `placement` are the click's. `fields` is the callback's content as JSON, frozen.
+    "CREATE TABLE entries (
+       entry INTEGER PRIMARY KEY, transaction_id TEXT NOT NULL, nonce BLOB NOT NULL, goal TEXT NOT NULL,
+       after INTEGER, at_ms INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
+       delivery INTEGER, due_ms INTEGER, attempts_made INTEGER NOT NULL DEFAULT 0, erase INTEGER NOT NULL DEFAULT 0,
+       superseded INTEGER NOT NULL DEFAULT 0, notice INTEGER, reason TEXT, offer_terms INTEGER NOT NULL, app_terms INTEGER NOT NULL,
+       placement TEXT, user_id TEXT, txn TEXT, fields TEXT NOT NULL
+     ) STRICT",
+    "CREATE UNIQUE INDEX entries_by_transaction ON entries (transaction_id)",
+    "CREATE INDEX entries_by_delivery ON entries (delivery, due_ms) WHERE delivery IS NOT NULL",
+    "CREATE INDEX entries_by_user ON entries (user_id) WHERE user_id IS NOT NULL",
+    "CREATE INDEX entries_after ON entries (after) WHERE after IS NOT NULL",
+    "CREATE TABLE attempts (
+       attempt INTEGER PRIMARY KEY, entry INTEGER NOT NULL, at_ms INTEGER NOT NULL, ms INTEGER NOT NULL,
+       http_status INTEGER, body TEXT NOT NULL, error TEXT
+     ) STRICT",
+    "CREATE INDEX attempts_of_entry ON attempts (entry)",
+];

@@ -1,0 +1,415 @@
+//! An outbox's orchestration: carries out postbacks and the operator's commands, sends callbacks, and keeps an alarm
+//! set while work waits. Callbacks, reservations and batches outlive the requests that started them; if the process
+//! dies, the alarm resumes them.
+
+mod callbacks;
+
+use std::{cell::Cell, rc::Rc};
+
+use futures_util::future::join;
+
+use super::{
+    MIGRATIONS, NET_MS, attention,
+    callbacks::{delivery_log::Observer, sender::CallbackSender, tester},
+    calls, commands,
+    conversions::{check, commit, settlement, txns},
+    endpoint, feed,
+    log::retention,
+    next_alarm,
+    peers::{Peers, StateCache},
+    sums::{comparisons, day, revenue_batches},
+    terms,
+};
+use crate::objects::activity::attention::size;
+use contract::{
+    catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
+    counters::Take,
+    outbox::{Command, Conversion, Reply, Settle, SettleMany, Settled, Shard, Txn},
+};
+use domain::{
+    callbacks::fields::Status,
+    model::time::{MINUTE_MS, SECOND_MS},
+};
+use platform::{
+    concurrency_limit::{ConcurrencyLimit, Limit},
+    database::DatabaseError,
+    failure::Failure,
+    keyed_flights::KeyedFlights,
+    object_shell::ObjectShell,
+    panics::{panic_to_failure, panics_to_failure},
+    single_flight::{Outcome, SingleFlight},
+    traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Spawn},
+};
+
+/// Postbacks that wait for the catalog, for a counters object or for each other. At 10 KB each they take 2.5 MB, and an
+/// isolate may hold several outboxes.
+const CONVERSIONS: Limit = Limit {
+    permits: 256,
+    per_owner: 256,
+    lease_ms: MINUTE_MS,
+};
+
+/// The runtime that an outbox needs.
+pub trait Runtime: Clock + Random + Spawn + ObjectCall + Http {}
+
+impl<R: Clock + Random + Spawn + ObjectCall + Http> Runtime for R {}
+
+/// An outbox's orchestration. It lives behind an [`Rc`], because tasks that outlive their requests share it.
+pub struct OutboxService<D, R, O> {
+    shell: ObjectShell<D, R>,
+    observer: O,
+    conversions: ConcurrencyLimit,
+    /// The wait for the last commit, which the conversions of the next one share.
+    commits: SingleFlight<Result<(), DatabaseError>>,
+    /// One conversion of a click at a time, by the click's nonce.
+    clicks: KeyedFlights<()>,
+    questions: KeyedFlights<Result<(), Failure>>,
+    is_asking: Cell<bool>,
+    state_cache: StateCache,
+    /// Attempts in flight.
+    in_flight: Cell<usize>,
+    is_resuming: Cell<bool>,
+    /// Whether there is something to resume that the running task may not have seen.
+    must_resume: Cell<bool>,
+    is_sending_batches: Cell<bool>,
+    is_reporting: Cell<bool>,
+    /// When the alarm was armed last for a report, in this process and since it fired.
+    armed_ms: Cell<i64>,
+    /// See [`revenue_batches::send`].
+    opened_ms: Cell<i64>,
+    sender: CallbackSender,
+}
+
+impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
+    pub fn new(
+        name: Option<String>,
+        storage: D,
+        runtime: R,
+        observer: O,
+        sender: CallbackSender,
+        clicks: KeyedFlights<()>,
+    ) -> Rc<Self> {
+        Rc::new(Self {
+            shell: ObjectShell::new("outbox", name, storage, runtime, MIGRATIONS),
+            observer,
+            conversions: ConcurrencyLimit::new(CONVERSIONS),
+            commits: SingleFlight::default(),
+            clicks,
+            questions: KeyedFlights::default(),
+            is_asking: Cell::new(false),
+            state_cache: StateCache::default(),
+            in_flight: Cell::new(0),
+            is_resuming: Cell::new(false),
+            must_resume: Cell::new(false),
+            is_sending_batches: Cell::new(false),
+            is_reporting: Cell::new(false),
+            armed_ms: Cell::new(i64::MIN),
+            opened_ms: Cell::new(i64::MIN),
+            sender,
+        })
+    }
+
+    fn runtime(&self) -> &R {
+        self.shell.runtime()
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.runtime().now_ms()
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        self.runtime().spawn("outbox", task);
+    }
+
+    /// Whether this process has opened its database. Before that, only the alarm starts callbacks.
+    pub fn is_ready(&self) -> bool {
+        self.shell.is_ready()
+    }
+
+    /// The number of callback attempts in flight.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.get()
+    }
+
+    /// Carries out a command, and starts the callbacks that it makes due.
+    ///
+    /// # Errors
+    /// The command is refused, or failed; a failed postback may be sent again.
+    pub async fn command(self: &Rc<Self>, shard: Shard, command: Command) -> Result<Reply, Failure> {
+        let answered = panics_to_failure(self.answer(shard, command)).await;
+        // Also after a refusal: the command may have settled an earlier copy and made its callback due.
+        self.start_due();
+        if self.must_resume.get() && !self.is_resuming.get() {
+            self.spawn(Rc::clone(self).resume_overdue());
+        }
+        // A write that reported an error may have happened, and no alarm was set for it.
+        if matches!(answered, Err(Failure::Internal(_)))
+            && self.shell.is_ready()
+            && let Err(failure) = panic_to_failure(|| self.arm())
+        {
+            platform::log::error("outbox", failure);
+        }
+        answered
+    }
+
+    /// Resumes reservations, sends batches, deletes what has expired, and starts the callbacks that are due.
+    pub async fn alarm(self: &Rc<Self>) {
+        self.shell
+            .wake(async |db| {
+                self.spawn(Rc::clone(self).resume_overdue());
+                self.spawn(Rc::clone(self).send_batches());
+                self.spawn(Rc::clone(self).report());
+                let swept = retention::sweep(db, self.now_ms());
+                let compared = self.compare_yesterday(db);
+                self.start_due();
+                self.armed_ms.set(i64::MIN);
+                let next = [swept?, compared, next_alarm(db, self.now_ms())?];
+                Ok(next.into_iter().flatten().min())
+            })
+            .await;
+        let state = endpoint::read(self.shell.storage()).ok().flatten();
+        let name = state.map(|state| state.shard.object_name());
+        size::tell(&self.shell, name.as_deref()).await;
+    }
+
+    /// Compares a part of yesterday's payments with the batches. Returns when the next part is due.
+    fn compare_yesterday(&self, db: &D) -> Option<i64> {
+        let now_ms = self.now_ms();
+        let compared = day::compare_step(db, now_ms, day::STEP)
+            .inspect_err(|error| platform::log::error("reconcile", error))
+            .ok()
+            .flatten()?;
+        let state = endpoint::read(db).ok().flatten();
+        if let Some(state) = state {
+            comparisons::count(state.shard.app, &compared);
+        }
+        let has_more = compared.differs.is_none();
+        has_more.then(|| now_ms.saturating_add(SECOND_MS))
+    }
+
+    async fn answer(&self, shard: Shard, command: Command) -> Result<Reply, Failure> {
+        if let Command::Convert(conversion) = &command {
+            let _permit = self.conversions.acquire_any(self.now_ms())?;
+            return self.convert(shard, conversion).await;
+        }
+        let db = self.shell.ready().await?;
+        if let Command::Settle(settle) = &command {
+            let conversion = settlement::conversion(db, shard, settle)?;
+            return self.convert(shard, &conversion).await;
+        }
+        if let Command::Test(test) = &command {
+            let tested = tester::test(&self.sender, self.runtime(), shard.app, test).await;
+            return tested.map(Reply::Operator);
+        }
+        if let Command::Diagnose(test) = &command {
+            let tested = tester::diagnose(&self.sender, self.runtime(), shard.app, test).await;
+            return tested.map(Reply::Operator);
+        }
+        if let Command::CheckPostback(check) = &command {
+            let checked = check::check(db, self.runtime(), self.now_ms(), check).await;
+            return checked.map(Reply::Checked);
+        }
+        if let Command::SettleMany(many) = &command {
+            return self.settle_many(shard, many).await.map(Reply::Settled);
+        }
+        let reply = commands::carry_out(db, self, shard, command)?;
+        self.arm()?;
+        Ok(reply)
+    }
+
+    async fn convert(&self, shard: Shard, conversion: &Conversion) -> Result<Reply, Failure> {
+        let db = self.shell.ready().await?;
+        self.wait_for_commit().await?;
+        // Copies of a conversion wait for the catalog together, and only then for each other.
+        let terms = terms::of(db, self, shard, conversion).await?;
+        let flight = self.clicks.of(&conversion.nonce.0);
+        let _leader = flight.lead().await;
+        commit::convert(db, self, conversion, &terms)
+            .await
+            .map(Reply::Answer)
+    }
+
+    /// Settles the conversions of a step, one after the other.
+    async fn settle_many(&self, shard: Shard, many: &SettleMany) -> Result<Settled, Failure> {
+        let db = self.shell.storage();
+        let (ids, next) = settlement::matching(db, many)?;
+        let mut settled = Settled {
+            count: u32::try_from(ids.len()).unwrap_or(u32::MAX),
+            next,
+            ..Settled::default()
+        };
+        if many.dry_run {
+            return Ok(settled);
+        }
+        for transaction_id in ids {
+            let settle = Settle {
+                transaction_id,
+                action: many.action,
+                reason: many.reason.clone(),
+                despite: many.despite.clone(),
+            };
+            let conversion = settlement::conversion(db, shard, &settle)?;
+            match self.convert(shard, &conversion).await {
+                Ok(Reply::Answer(answer)) if answer.duplicate => {}
+                Ok(_) => settled.settled += 1,
+                Err(Failure::Refused(refusal)) if refusal.status < 500 => {
+                    *settled.refused.entry(refusal.code.to_owned()).or_default() += 1;
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(settled)
+    }
+
+    /// Waits until the writes of earlier conversions are durable. Those that arrive meanwhile go on in the same turn of
+    /// the event loop, and the runtime commits the writes of a turn together: a commit is the dearest part of a
+    /// conversion. A timer would do the same, but workerd starves timers under load.
+    async fn wait_for_commit(&self) -> Result<(), DatabaseError> {
+        match self.commits.join(Result::is_ok).await {
+            Outcome::Shared(committed) => committed,
+            Outcome::Lead(leader) => leader.gather(self.shell.storage().sync()).await,
+        }
+    }
+
+    /// The outbox that keeps the claims of a `txn`, if it is not this one.
+    fn other_keeper(&self, txn: &Txn) -> Result<Option<Shard>, Failure> {
+        let state = endpoint::read(self.shell.storage())?;
+        let Some((own, current)) = state.and_then(|state| Some((state.shard, state.current?))) else {
+            return Err(Failure::Internal("the outbox does not know its app".into()));
+        };
+        let keeper = txns::keeper(own.app, current.outbox_shards, txn);
+        Ok((keeper != own).then_some(keeper))
+    }
+
+    /// Arms the alarm for the time at which something is due.
+    fn arm(&self) -> Result<(), Failure> {
+        let (db, now_ms) = (self.shell.storage(), self.now_ms());
+        self.shell.wake_for(next_alarm(db, now_ms))?;
+        // Without anything to report, the next commit has to arm it.
+        if feed::due_ms(db, now_ms)?.is_some() {
+            self.armed_ms.set(now_ms);
+        }
+        Ok(())
+    }
+
+    /// Resumes reservations whose requests ended before the cap was taken, and frees the claims of refused conversions.
+    async fn resume_overdue(self: Rc<Self>) {
+        if self.is_resuming.replace(true) {
+            return;
+        }
+        loop {
+            self.must_resume.set(false);
+            let resumed = panics_to_failure(commit::resume_overdue(self.shell.storage(), &*self)).await;
+            self.start_due();
+            match resumed {
+                Ok(has_more) if has_more || self.must_resume.get() => {}
+                Ok(_) => break,
+                Err(failure) => {
+                    platform::log::warn("outbox", format_args!("resuming: {failure}"));
+                    break;
+                }
+            }
+        }
+        self.is_resuming.set(false);
+    }
+
+    /// Sends revenue to the publisher's ledger and conversions to the offers' counters.
+    async fn send_batches(self: Rc<Self>) {
+        if self.is_sending_batches.replace(true) {
+            return;
+        }
+        let db = self.shell.storage();
+        let sent = panics_to_failure(async {
+            Ok(revenue_batches::send(db, self.runtime(), &self.opened_ms).await?)
+        })
+        .await;
+        self.is_sending_batches.set(false);
+        if let Err(failure) = sent.and_then(|()| self.arm()) {
+            platform::log::error("outbox", failure);
+        }
+    }
+
+    /// Reports what has changed to the publisher's activity object, and to the operator's attention.
+    async fn report(self: Rc<Self>) {
+        if self.is_reporting.replace(true) {
+            return;
+        }
+        let (db, runtime) = (self.shell.storage(), self.runtime());
+        let to_activity = panics_to_failure(async { Ok(feed::send(db, runtime).await?) });
+        let to_attention = panics_to_failure(async { Ok(attention::send(db, runtime).await?) });
+        let (told, attended) = join(to_activity, to_attention).await;
+        self.is_reporting.set(false);
+        // The alarm that started this is followed by another while anything is left.
+        for (place, sent) in [("activity", told), ("attention", attended)] {
+            if let Err(failure) = sent {
+                platform::log::error(place, failure);
+            }
+        }
+    }
+}
+
+impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Peers
+    for OutboxService<D, R, O>
+{
+    fn now_ms(&self) -> i64 {
+        self.runtime().now_ms()
+    }
+
+    fn claim_ms(&self) -> i64 {
+        self.sender.claim_ms()
+    }
+
+    fn state_cache(&self) -> &StateCache {
+        &self.state_cache
+    }
+
+    fn questions(&self) -> &KeyedFlights<Result<(), Failure>> {
+        &self.questions
+    }
+
+    async fn ask_offer(&self, question: GetOfferTerms) -> Result<KnownOffer, Failure> {
+        calls::ask_catalog(self.runtime(), question).await
+    }
+
+    async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp, Failure> {
+        calls::ask_catalog(self.runtime(), question).await
+    }
+
+    async fn take(&self, take: &Take) -> Result<bool, Failure> {
+        calls::take(self.runtime(), take).await
+    }
+
+    async fn claim_txn(&self, txn: &Txn) -> Result<bool, Failure> {
+        match self.other_keeper(txn)? {
+            None => Ok(txns::claim(self.shell.storage(), self.now_ms(), txn)?),
+            Some(keeper) => calls::claim_txn(self.runtime(), keeper, txn).await,
+        }
+    }
+
+    async fn free_txn(&self, txn: &Txn) -> Result<(), Failure> {
+        match self.other_keeper(txn)? {
+            None => Ok(txns::free(self.shell.storage(), txn)?),
+            Some(keeper) => calls::free_txn(self.runtime(), keeper, txn).await,
+        }
+    }
+
+    fn resume_soon(&self) {
+        self.must_resume.set(true);
+    }
+
+    fn wants(&self, status: Status) -> Result<bool, DatabaseError> {
+        self.is_wanted(status)
+    }
+
+    fn committed(&self) -> Result<(), Failure> {
+        // An alarm that is due soon checks for due work itself, so most commits need no query. A report is due sooner than
+        // anything else, unless it is put off; then the alarm is armed once in a while.
+        let now_ms = self.runtime().now_ms();
+        let is_armed = self.armed_ms.get() > now_ms.saturating_sub(feed::FEED_MS);
+        let soon_ms = if is_armed { NET_MS } else { feed::FEED_MS };
+        if self.shell.wakes_by(now_ms.saturating_add(soon_ms)) {
+            return Ok(());
+        }
+        self.arm()
+    }
+}

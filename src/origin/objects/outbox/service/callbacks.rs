@@ -1,0 +1,174 @@
+//! Starts due callbacks, makes their attempts, and asks for the settings of their endpoint.
+
+use std::rc::Rc;
+
+use super::{OutboxService, Runtime};
+use crate::objects::outbox::{
+    callbacks::{
+        deliveries::{self, Attempt, ClaimedCallback},
+        delivery_log::{AttemptResult, Observer},
+    },
+    calls,
+    endpoint::{self, OutboxState},
+    peers::Peers,
+    terms,
+};
+use contract::outbox::Disabled;
+use domain::{
+    callbacks::{
+        delivery::{Next, judge},
+        fields::Status,
+        request::Endpoint,
+    },
+    conversions::shards,
+};
+use platform::{
+    database::DatabaseError,
+    failure::Failure,
+    panics::{panic_to_failure, panics_to_failure},
+    traits::ObjectStorage,
+};
+
+/// A claimed callback and its endpoint.
+struct DueAttempt {
+    callback: ClaimedCallback,
+    endpoint: Rc<Endpoint>,
+}
+
+impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
+    /// Claims due callbacks, as many as the endpoint's concurrency limit allows.
+    fn claim(self: &Rc<Self>) -> Result<Vec<DueAttempt>, Failure> {
+        if !self.is_ready() || self.state_cache.lacks_endpoint() {
+            return Ok(Vec::new());
+        }
+        let db = self.shell.storage();
+        let state = endpoint::read(db)?;
+        if let Some(state) = state.as_ref().filter(|state| state.is_behind()) {
+            if !self.is_asking.replace(true) {
+                self.spawn(Rc::clone(self).ask_for_settings(state.clone()));
+            }
+            return Ok(Vec::new());
+        }
+        let Some(state) = state.filter(OutboxState::has_endpoint) else {
+            self.state_cache.set_lacks_endpoint(true);
+            return Ok(Vec::new());
+        };
+        let outboxes = state.current.as_ref().map_or(1, |current| current.outbox_shards);
+        let most = shards::attempts_at_once(outboxes);
+        let free = state.health.free_slots(most, self.in_flight.get(), self.now_ms());
+        if free == 0 {
+            return Ok(Vec::new());
+        }
+        let Some(endpoint) = self.sender.endpoint(state.shard.app, &state.callback)? else {
+            return Ok(Vec::new());
+        };
+        let claimed = deliveries::claim(db, self.now_ms(), free, self.sender.claim_ms(), endpoint.events)?;
+        self.committed()?;
+        for entry in claimed.skipped {
+            self.observer.skipped(entry);
+        }
+        Ok(claimed
+            .callbacks
+            .into_iter()
+            .map(|callback| DueAttempt {
+                callback,
+                endpoint: Rc::clone(&endpoint),
+            })
+            .collect())
+    }
+
+    /// Whether the publisher wants to be told of an event.
+    pub(super) fn is_wanted(&self, status: Status) -> Result<bool, DatabaseError> {
+        let Some(state) = endpoint::read(self.shell.storage())? else {
+            return Ok(false);
+        };
+        Ok(match self.sender.endpoint(state.shard.app, &state.callback) {
+            Ok(endpoint) => endpoint.is_some_and(|endpoint| endpoint.events.contains(status)),
+            // The settings do not open, which is reported where callbacks are sent. Like a reward, a notice then waits; one that
+            // is not wanted ends when it is due.
+            Err(_) => true,
+        })
+    }
+
+    /// Asks for the callback settings that the app has and this outbox has not. After a failure the alarm asks again.
+    async fn ask_for_settings(self: Rc<Self>, state: OutboxState) {
+        let revision = state.current.map_or(0, |current| current.terms.revision);
+        let asked = terms::learn_app(self.shell.storage(), &*self, state.shard, revision);
+        let asked = panics_to_failure(asked).await;
+        self.is_asking.set(false);
+        match asked {
+            Ok(()) => self.start_due(),
+            Err(failure) => platform::log::warn("outbox", format_args!("callback settings: {failure}")),
+        }
+    }
+
+    /// Starts due callbacks within the concurrency limit. An object stays alive while it waits for a response, so these
+    /// tasks need no request to keep them alive.
+    pub(super) fn start_due(self: &Rc<Self>) {
+        let claimed = panic_to_failure(|| self.claim()).unwrap_or_else(|failure| {
+            platform::log::error("outbox", failure);
+            Vec::new()
+        });
+        for claimed in claimed {
+            self.observer.claimed(&claimed.callback);
+            self.in_flight.set(self.in_flight.get().saturating_add(1));
+            self.spawn(Rc::clone(self).deliver(claimed));
+        }
+    }
+
+    /// Makes one attempt and then starts the callbacks that are due.
+    async fn deliver(self: Rc<Self>, claimed: DueAttempt) {
+        let concluded = panics_to_failure(self.attempt(&claimed)).await;
+        self.in_flight.set(self.in_flight.get().saturating_sub(1));
+        if let Err(failure) = concluded {
+            // The claim expires, and the callback is attempted again.
+            platform::log::error("outbox", failure);
+        }
+        self.start_due();
+    }
+
+    async fn attempt(self: &Rc<Self>, DueAttempt { callback, endpoint }: &DueAttempt) -> Result<(), Failure> {
+        let call = self.sender.send(self.runtime(), endpoint, &callback.fields).await;
+        let random = self.runtime().random().map_err(Failure::Internal)?;
+        let [a, b, c, d, ..] = random;
+        let judgement = judge(
+            &self.sender.schedule,
+            callback.attempts_made.saturating_add(1),
+            &call.delivery_outcome(),
+            self.now_ms(),
+            u32::from_le_bytes([a, b, c, d]),
+        );
+        let attempt = Attempt::of(&call);
+        let db = self.shell.storage();
+        let stored = deliveries::conclude(db, self.now_ms(), callback, &attempt, &judgement);
+        let concluded = AttemptResult {
+            callback,
+            call: &call,
+            judgement: &judgement,
+            written: stored.is_ok(),
+        };
+        self.observer.concluded(self.now_ms(), &concluded);
+        stored?;
+        if judgement.disables {
+            self.spawn(Rc::clone(self).tell_disabled(Disabled {
+                revision: callback.revision,
+                enabled_ms: callback.enabled_ms,
+            }));
+        }
+        if judgement.next == Next::Delivered {
+            self.committed()
+        } else {
+            // The next attempt, or the next probe of a failing endpoint, may be due before the alarm.
+            self.arm()
+        }
+    }
+
+    /// Tells the app's other outboxes that the endpoint has disabled itself.
+    async fn tell_disabled(self: Rc<Self>, disabled: Disabled) {
+        if let Ok(Some(state)) = endpoint::read(self.shell.storage())
+            && let Some(current) = &state.current
+        {
+            calls::tell_disabled(self.runtime(), state.shard, current.outbox_shards, disabled).await;
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! The story of a reward as its publisher reads it: the click, the terms, the amounts, the reasons, and each callback with
+//! its attempts. An analyst gets an allow-list of it, which is made here and not by the caller.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{
+    callbacks::{bulk_replay, replay},
+    endpoint::{self, OutboxState},
+    feed::reward_state,
+    log::{Attempts, delivery_name, newest_attempts, states::state_of},
+    sql,
+};
+use contract::{
+    activity::RewardState,
+    operation::Reply,
+    outbox::{ClickOutcome, ClickReward, ReadReward, ReplayReward, ReplayRewards, Replayed},
+};
+use domain::{
+    callbacks::{
+        diagnosis::shown_error,
+        fields::{Decimal, Status},
+    },
+    conversions::state::Reason,
+    model::{
+        PublisherId,
+        api_error::{ApiError, common},
+        time::SECOND_MS,
+    },
+};
+use platform::{
+    database::{Database, DatabaseError, Row, json},
+    failure::Failure,
+    params,
+};
+
+/// Also of a reward of another publisher.
+pub fn unknown_reward() -> ApiError {
+    common::NOT_FOUND.with_message("there is no such reward")
+}
+
+/// The attempts of a callback that a story has at most. Replays may add any number.
+const ATTEMPTS: u32 = 50;
+
+#[derive(Serialize)]
+struct Story<'r> {
+    app_id: String,
+    /// The reward's, of whatever id was asked for.
+    transaction_id: &'r str,
+    state: RewardState,
+    offer_id: String,
+    goal_id: String,
+    value: Option<Box<RawValue>>,
+    payout: Option<Box<RawValue>>,
+    currency: String,
+    click_ts: i64,
+    /// When its first postback came, and when it reached its state or was paid.
+    received_ts: i64,
+    conversion_ts: i64,
+    callbacks: Vec<CallbackStory<'r>>,
+    #[serde(flatten)]
+    more: Option<More<'r>>,
+}
+
+/// The part that an analyst does not see.
+#[derive(Serialize)]
+struct More<'r> {
+    /// The code of the reason for which it is held or was refused, and the words of the advertiser or of the operator.
+    code: Option<&'static str>,
+    reason: Option<&'r str>,
+    /// None of an erased user, of whom nothing else is left either.
+    user_id: Option<&'r str>,
+    is_erased: bool,
+    goal_value: Option<String>,
+    txn: Option<&'r str>,
+    click: Click<'r>,
+    terms: Terms,
+}
+
+#[derive(Serialize)]
+struct Click<'r> {
+    country: Option<String>,
+    placement: Option<&'r str>,
+    gaid: Option<String>,
+    idfa: Option<String>,
+    c1: Option<String>,
+    c2: Option<String>,
+    c3: Option<String>,
+    c4: Option<String>,
+    c5: Option<String>,
+}
+
+/// Revisions of terms: those that were in force at the click, and the offer's that pay.
+#[derive(Serialize)]
+struct Terms {
+    offer_at_click: i64,
+    app_at_click: i64,
+    offer_paying: i64,
+    /// Whether newer ones had superseded those that pay.
+    is_superseded: bool,
+}
+
+#[derive(Serialize)]
+struct CallbackStory<'r> {
+    transaction_id: &'r str,
+    event: Status,
+    delivery: &'static str,
+    value: Option<Box<RawValue>>,
+    payout: Option<Box<RawValue>>,
+    conversion_ts: i64,
+    next_try_ts: Option<i64>,
+    /// The fields that each attempt sends, by their names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fields: Option<Box<RawValue>>,
+    /// Those that are kept, of which `attempts` has the newest [`ATTEMPTS`].
+    attempts_total: i64,
+    attempts: Vec<serde_json::Value>,
+}
+
+/// The frozen fields of a callback. A user's are gone once the user is erased.
+#[derive(Deserialize)]
+struct Fields {
+    offer_id: String,
+    goal_id: String,
+    goal_value: Option<String>,
+    value: Decimal,
+    payout: Decimal,
+    currency: String,
+    country: Option<String>,
+    gaid: Option<String>,
+    idfa: Option<String>,
+    c1: Option<String>,
+    c2: Option<String>,
+    c3: Option<String>,
+    c4: Option<String>,
+    c5: Option<String>,
+    click_ts: i64,
+    conversion_ts: i64,
+    status: Status,
+}
+
+/// `GET …/rewards/{transaction_id}`.
+///
+/// # Errors
+/// `not_found` for a reward that there is not, or of another publisher's app.
+pub fn read(db: &impl Database, read: &ReadReward) -> Result<Reply, Failure> {
+    let outbox = own_outbox(db, &read.publisher)?;
+    let rows = db.query(sql::GET_STORY, params![read.transaction_id.as_str()])?;
+    let Some(reward) = rows.first() else {
+        return Err(unknown_reward().into());
+    };
+    let entries: Vec<i64> = rows.iter().map(|row| row.integer(0)).collect::<Result<_, _>>()?;
+    let mut attempts = newest_attempts(db, &entries, ATTEMPTS)?;
+    let fields: Fields = reward.json(5)?;
+    let conversion = state_of(reward.integer(2)?)?;
+    let with_callback = rows.iter().filter(|row| !row.is_null(3));
+    let callbacks = with_callback
+        .map(|row| callback(row, &outbox, &mut attempts, read.is_analyst))
+        .collect::<Result<_, _>>()?;
+    let user_id = reward.optional_text(6)?;
+    let more = More {
+        code: conversion.reason().map(Reason::code),
+        reason: reward.optional_text(8)?,
+        user_id,
+        is_erased: user_id.is_none(),
+        goal_value: fields.goal_value,
+        txn: reward.optional_text(7)?,
+        click: Click {
+            country: fields.country,
+            placement: reward.optional_text(13)?,
+            gaid: fields.gaid,
+            idfa: fields.idfa,
+            c1: fields.c1,
+            c2: fields.c2,
+            c3: fields.c3,
+            c4: fields.c4,
+            c5: fields.c5,
+        },
+        terms: Terms {
+            offer_at_click: reward.integer(10)?,
+            app_at_click: reward.integer(11)?,
+            offer_paying: reward.integer(12)?,
+            is_superseded: reward.boolean(14)?,
+        },
+    };
+    let story = Story {
+        app_id: outbox.shard.app.to_string(),
+        transaction_id: reward.text(1)?,
+        state: reward_state(conversion),
+        offer_id: fields.offer_id,
+        goal_id: fields.goal_id,
+        value: number(&fields.value),
+        payout: number(&fields.payout),
+        currency: fields.currency,
+        click_ts: fields.click_ts,
+        received_ts: reward.integer(9)?.div_euclid(SECOND_MS),
+        conversion_ts: fields.conversion_ts,
+        callbacks,
+        more: (!read.is_analyst).then_some(more),
+    };
+    Ok(Reply {
+        status: 200,
+        body: json(&story)?,
+    })
+}
+
+fn callback<'r>(
+    row: &'r Row,
+    outbox: &OutboxState,
+    attempts: &mut Attempts,
+    is_analyst: bool,
+) -> Result<CallbackStory<'r>, DatabaseError> {
+    let fields: Fields = row.json(5)?;
+    let delivery = row.integer(3)?;
+    let waits = delivery == super::log::entries::WAITING && outbox.has_endpoint();
+    let due_ms = row.optional_integer(4)?.filter(|_| waits);
+    let mut attempts = attempts.remove(&row.integer(0)?).unwrap_or_default();
+    for attempt in attempts.iter_mut().filter_map(serde_json::Value::as_object_mut) {
+        if is_analyst {
+            attempt.retain(|name, _| matches!(name.as_str(), "at" | "ms" | "http_status"));
+        }
+        if let Some(serde_json::Value::String(error)) = attempt.get_mut("error") {
+            *error = shown_error(error).to_owned();
+        }
+    }
+    Ok(CallbackStory {
+        transaction_id: row.text(1)?,
+        event: fields.status,
+        delivery: delivery_name(delivery, outbox.has_callback()),
+        value: number(&fields.value),
+        payout: number(&fields.payout),
+        conversion_ts: fields.conversion_ts,
+        next_try_ts: due_ms.map(|ms| ms.div_euclid(SECOND_MS)),
+        fields: match is_analyst {
+            true => None,
+            false => RawValue::from_string(row.text(5)?.to_owned()).ok(),
+        },
+        attempts_total: row.integer(15)?,
+        attempts,
+    })
+}
+
+/// What became of a click. Nothing did if nothing was reported for it.
+///
+/// # Errors
+/// The database failed.
+pub fn of_click(db: &impl Database, nonce: &[u8]) -> Result<ClickOutcome, Failure> {
+    let rows = db.query(sql::LIST_OF_CLICK, params![nonce.to_vec()])?;
+    let rewards = rows.iter().map(|row| {
+        Ok(ClickReward {
+            transaction_id: row.text(0)?.to_owned(),
+            goal_id: row.text(1)?.to_owned(),
+            state: reward_state(state_of(row.integer(2)?)?),
+        })
+    });
+    Ok(ClickOutcome {
+        rewards: rewards.collect::<Result<_, DatabaseError>>()?,
+    })
+}
+
+/// The digits exactly as they were sent.
+fn number(amount: &Decimal) -> Option<Box<RawValue>> {
+    RawValue::from_string(amount.as_str().to_owned()).ok()
+}
+
+/// `POST …/rewards/{transaction_id}/replay`.
+///
+/// # Errors
+/// `not_found` as [`read`]; `nothing_to_send` and `erased` as the operator's replay.
+pub fn replay_one(
+    db: &impl Database,
+    now_ms: i64,
+    replay: &ReplayReward,
+    claim_ms: i64,
+) -> Result<Reply, Failure> {
+    own_outbox(db, &replay.publisher)?;
+    let known = db.query_first(sql::GET_STORY, params![replay.transaction_id.as_str()])?;
+    known.ok_or_else(unknown_reward)?;
+    replay::replay(db, now_ms, &replay.transaction_id, claim_ms)?;
+    Ok(Reply {
+        status: 202,
+        body: serde_json::json!({ "transaction_id": replay.transaction_id }).to_string(),
+    })
+}
+
+/// A step of a replay of many. Without a callback there is nothing to send.
+///
+/// # Errors
+/// `not_found` if the app is another publisher's.
+pub fn replay_some(
+    db: &impl Database,
+    now_ms: i64,
+    step: &ReplayRewards,
+    claim_ms: i64,
+) -> Result<Replayed, Failure> {
+    if own_outbox(db, &step.publisher)?.has_callback() {
+        return Ok(bulk_replay::step(db, now_ms, step, claim_ms, bulk_replay::STEP)?);
+    }
+    Ok(Replayed {
+        replayed: 0,
+        next: None,
+        until: step.filter.until,
+    })
+}
+
+/// The state of this outbox, if its app is the publisher's.
+fn own_outbox(db: &impl Database, publisher: &PublisherId) -> Result<OutboxState, Failure> {
+    let own = endpoint::read(db)?.filter(|outbox| {
+        let current = outbox.current.as_ref();
+        current.is_some_and(|current| current.publisher_id == *publisher)
+    });
+    own.ok_or_else(|| unknown_reward().into())
+}
