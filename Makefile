@@ -70,7 +70,7 @@ SHARED_SOURCES := $(shell find src/domain src/contract src/platform -name '*.rs'
 EDGE_SOURCES := $(SHARED_SOURCES) $(shell find src/edge -name '*.rs' -o -name Cargo.toml)
 ORIGIN_SOURCES := $(SHARED_SOURCES) $(shell find src/origin -name '*.rs' -o -name Cargo.toml) openapi.yaml
 BUNDLING := src/bundle/bundle.sh $(GLUE) package-lock.json
-PAGES := $(shell find src/pages src/dashboard src/console -type f)
+PAGES := $(shell find src/web -type f)
 
 # --panic-unwind needs a std of its own: without it a panic in an object hangs its caller, and takes the memory of every
 # object with it. simd128 halves the report engine's time; every V8 since 2021 has it.
@@ -119,7 +119,7 @@ lint-native: $(STABLE_READY)
 
 lint-page: | $(NPM_READY)
 	$(call step,Check the pages,node_modules/.bin/biome check --error-on-warnings && \
-		node_modules/.bin/tsc --noEmit --project src/dashboard && node_modules/.bin/tsc --noEmit --project src/console)
+		node_modules/.bin/tsc --noEmit --project src/web/dashboard && node_modules/.bin/tsc --noEmit --project src/web/console)
 
 # Every call of cargo selects the same packages: with others it unifies their features otherwise, and compiles them again.
 # `.ci/step` fails a step that does.

@@ -21,7 +21,7 @@ edge)
   ;;
 origin)
   # Here wasm-opt takes 36 s for 1 %.
-  node src/pages/build.mjs "$out"
+  node src/web/build.mjs "$out"
   cp "$glue/index_bg.wasm" "$out/index_bg.wasm"
   ;;
 esac

@@ -19,8 +19,8 @@ fn names(path: &str, table: &str) -> BTreeSet<String> {
 
 #[test]
 fn each_change_of_the_operator_has_words_in_the_consoles_audit() {
-    let shared = names("src/pages/messages/audit.ts", "AUDIT_ACTIONS");
-    let own = names("src/console/messages/audit.ts", "OPERATOR_ACTIONS");
+    let shared = names("src/web/shared/messages/audit.ts", "AUDIT_ACTIONS");
+    let own = names("src/web/console/messages/audit.ts", "OPERATOR_ACTIONS");
     let endpoints = ROUTES.iter().flat_map(|route| route.endpoints);
     let actions: BTreeSet<_> = endpoints
         .filter_map(|endpoint| access::of(endpoint.handler)?.action)
@@ -41,7 +41,7 @@ fn each_change_of_the_operator_has_words_in_the_consoles_audit() {
 /// The names stand as texts in the sources of the account.
 #[test]
 fn each_change_that_an_account_announces_has_words() {
-    let shared = names("src/pages/messages/audit.ts", "AUDIT_ACTIONS");
+    let shared = names("src/web/shared/messages/audit.ts", "AUDIT_ACTIONS");
     let source = read("src/origin/objects/accounts/announced.rs");
     let is_name =
         |text: &&str| text.contains('_') && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');

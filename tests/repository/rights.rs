@@ -81,8 +81,12 @@ fn assert_offered(path: &str, rights: &[Right], kind: AccountKind) {
 
 #[test]
 fn the_pages_offer_a_role_what_the_permission_table_grants() {
-    assert_offered("src/dashboard/session.ts", OF_DASHBOARD, AccountKind::Publisher);
-    assert_offered("src/console/session.ts", OF_CONSOLE, AccountKind::Operator);
+    assert_offered(
+        "src/web/dashboard/session.ts",
+        OF_DASHBOARD,
+        AccountKind::Publisher,
+    );
+    assert_offered("src/web/console/session.ts", OF_CONSOLE, AccountKind::Operator);
 }
 
 #[test]

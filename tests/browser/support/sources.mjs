@@ -12,7 +12,7 @@ export async function importSource(path) {
     format: "esm",
     jsx: "automatic",
     jsxImportSource: "preact",
-    alias: { "#site": join(ROOT, "src/dashboard/site.ts") },
+    alias: { "#site": join(ROOT, "src/web/dashboard/site.ts") },
     tsconfigRaw: {},
     logLevel: "warning",
   });

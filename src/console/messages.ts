@@ -1,4 +1,0 @@
-// All text of the console, by view, so that it can be read as a whole and translated.
-
-export * from "../pages/messages";
-export * from "./messages/frame";

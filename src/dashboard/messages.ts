@@ -1,6 +1,0 @@
-// All text that people see, by view, so that it can be read as a whole and translated.
-
-export * from "../pages/messages";
-export * from "./messages/names";
-export * from "./messages/overview";
-export * from "./messages/reports";

@@ -1,0 +1,126 @@
+// Builds the pages of the dashboard and the console into the folder of the origin module: node src/web/build.mjs OUT_DIR
+// Bundles the scripts of each, writes the styles into its page, and compresses all. `pages.js` names them for
+// src/origin/entry.js.
+
+import { createHash } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+
+const WEB = dirname(fileURLToPath(import.meta.url));
+
+// Browsers with passkeys as JSON, which sign-in needs: Chrome 129, Firefox 119, Safari 18.4.
+const TARGET = ["chrome129", "firefox128", "safari18.4"];
+
+// What a page shows before its script runs.
+const SITES = {
+  dashboard: {
+    title: "Dashboard",
+    first: "/v1/dashboard/overview",
+    views: { "": "Overview", "/reports": "Reports", "/apps": "Apps", "/rewards": "Rewards", "/settings": "Settings" },
+    without: "The dashboard needs JavaScript. The reporting API gives the same numbers without it.",
+  },
+  console: {
+    title: "Console",
+    first: "/v1/console/session",
+    views: {
+      "": "Attention",
+      "/publishers": "Publishers",
+      "/offers": "Offers",
+      "/advertisers": "Advertisers",
+      "/rewards": "Rewards",
+      "/service": "Service",
+      "/settings": "Settings",
+    },
+    // The place of the search, so that nothing moves when it is drawn.
+    extra: '<span class="search-box"></span>',
+    without: "The console needs JavaScript. The operator's API does the same without it.",
+  },
+};
+
+const out = process.argv[2];
+if (!out) throw new Error("usage: node src/web/build.mjs OUT_DIR");
+
+const common = { bundle: true, minify: true, write: false, target: TARGET, legalComments: "none", logLevel: "warning" };
+const nameOf = (path) => path.split(/[\\/]/).pop();
+
+// All pages and scripts lie one after the other in one data module, so that a further one changes no configuration of a
+// Worker.
+const packed = [];
+let end = 0;
+function pack(contents) {
+  const bytes = gzipSync(contents, { level: 9 });
+  packed.push(bytes);
+  end += bytes.length;
+  return [end - bytes.length, end];
+}
+
+async function buildSite(name, { title, first, views, without, extra = "" }) {
+  const source = join(WEB, name);
+  const assets = `/${name}/assets/`;
+  // The entry, what it shares with views that are loaded when they are opened, and these views.
+  const scripts = await build({
+    ...common,
+    entryPoints: [join(source, "main.tsx")],
+    outdir: join(out, "assets"),
+    entryNames: "app-[hash]",
+    chunkNames: "[name]-[hash]",
+    splitting: true,
+    metafile: true,
+    format: "esm",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    alias: { "#session": join(source, "session.ts"), "#site": join(source, "site.ts") },
+    tsconfigRaw: {},
+  });
+  const style = await build({ ...common, entryPoints: [join(WEB, "shared", "style.css")] });
+
+  const outputs = Object.entries(scripts.metafile.outputs).map(([path, output]) => [nameOf(path), output]);
+  const [appName, entry] = outputs.find(([, { entryPoint }]) => entryPoint?.endsWith("main.tsx"));
+  // Imported at once, and so loaded beside the entry rather than after it.
+  const shared = entry.imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => nameOf(path));
+  const styleText = style.outputFiles[0].text.trim();
+  // A browser hashes the element's content as it stands, so nothing may change it afterwards.
+  const styleHash = `sha256-${createHash("sha256").update(styleText).digest("base64")}`;
+
+  const links = Object.entries(views).map(([path, view]) => `<li><a href="/${name}${path}">${view}</a></li>`);
+  const preloads = [...shared, appName].map((file) => `<link rel="modulepreload" href="${assets + file}" />`);
+  const shell = await readFile(join(WEB, "shared", "shell.html"), "utf8");
+  // A function as replacement, because `$` in a string has a meaning.
+  const html = shell
+    .replace(/<!--(?!\[).*?-->\s*/gs, "")
+    .replaceAll("{{root}}", () => `/${name}`)
+    .replace("{{title}}", () => title)
+    .replace("{{first}}", () => first)
+    .replace("{{without}}", () => without)
+    .replace("{{extra}}", () => extra)
+    .replace("{{links}}", () => links.join("\n"))
+    .replaceAll("{{script}}", () => assets + appName)
+    .replace("{{preloads}}", () => preloads.join("\n"))
+    .replace(/\n\s*/g, "\n")
+    .replace("/* style */", () => styleText);
+  const isFirst = (file) => file === appName || shared.includes(file);
+  const files = scripts.outputFiles.map(({ path, contents }) => {
+    const file = nameOf(path);
+    return [assets + file, ...pack(contents), isFirst(file)];
+  });
+  return { page: pack(Buffer.from(html)), styleHash, files };
+}
+
+const sites = {};
+for (const [name, site] of Object.entries(SITES)) sites[name] = await buildSite(name, site);
+
+await mkdir(out, { recursive: true });
+await writeFile(join(out, "pages.gz.bin"), Buffer.concat(packed));
+await writeFile(
+  join(out, "pages.js"),
+  `import packed from "./pages.gz.bin";
+const contentType = "text/javascript; charset=utf-8";
+const file = ([path, start, end]) => [path, { contentType, bytes: packed.slice(start, end) }];
+const site = ({ page, styleHash, files }) => ({ page: packed.slice(...page), styleHash, files: new Map(files.map(file)) });
+const sites = ${JSON.stringify(sites)};
+export default { dashboard: site(sites.dashboard), console: site(sites.console) };
+`,
+);

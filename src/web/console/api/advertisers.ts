@@ -1,0 +1,25 @@
+// The operator's calls for advertisers.
+
+import { get, getTagged, id, post, putTagged, remove, type Tagged } from "../../shared/client";
+import { queryText } from "../../shared/query-text";
+import type { Advertiser, AdvertiserPage, NewToken, PostbackCheck, PostbackPage } from "../types/advertisers";
+import { ask, OPERATOR } from "./operator";
+
+const advertiser = (advertiserId: string) => `${OPERATOR}/advertisers/${id(advertiserId)}`;
+
+export const advertisersApi = {
+  /** Those that have the text in their ID or name. */
+  list: (cursor: string | null, limit: number, text = "") =>
+    get<AdvertiserPage>(`${OPERATOR}/advertisers${queryText({ q: text, limit, cursor })}`),
+  read: (advertiserId: string) => getTagged<Advertiser>(advertiser(advertiserId)),
+  /** Refused with 412 when there is one with this ID. */
+  create: (advertiserId: string, name: string) => putTagged<Advertiser>(advertiser(advertiserId), { name }, null),
+  /** Refused with 412 when the advertiser is not the one that was seen any more. */
+  rename: (seen: Tagged<Advertiser>, name: string) =>
+    putTagged<Advertiser>(advertiser(seen.advertiser_id), { name }, seen),
+  issueToken: (advertiserId: string) => post<NewToken>(`${advertiser(advertiserId)}/token`),
+  revokeToken: (advertiserId: string, tokenId: string) => remove(`${advertiser(advertiserId)}/token/${id(tokenId)}`),
+  postbacks: (advertiserId: string, code: string, cursor: string | null, isPoll = false) =>
+    ask<PostbackPage>(`${advertiser(advertiserId)}/postbacks${queryText({ limit: 50, cursor, code })}`, isPoll),
+  checkPostback: (url: string) => post<PostbackCheck>(`${OPERATOR}/postback_check`, { url }),
+};

@@ -1,0 +1,15 @@
+// The operator's list of what is open.
+
+import { queryText } from "../../shared/query-text";
+import type { AttentionKind, AttentionPage } from "../types/attention";
+import { ask, OPERATOR } from "./operator";
+
+interface AttentionQuery {
+  kind?: AttentionKind | "";
+  app_id?: string;
+  limit?: number;
+  cursor?: string | null;
+}
+
+export const attention = (query: AttentionQuery, isPoll = false) =>
+  ask<AttentionPage>(`${OPERATOR}/attention${queryText({ ...query })}`, isPoll);

@@ -1,0 +1,9 @@
+// Where the operator's calls are, and what they have in common.
+
+import { call } from "../../shared/client";
+
+export const OPERATOR = "/v1/operator";
+
+/** A call that an open page repeats. A poll does not extend the session. */
+export const ask = <Result>(path: string, isPoll: boolean) =>
+  call<Result>("GET", path, undefined, isPoll ? { "X-Poll": "1" } : undefined);

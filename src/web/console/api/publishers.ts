@@ -1,0 +1,50 @@
+// Calls about publishers: their state, people, keys and facts.
+
+import { call, get, getTagged, id, post, putTagged, remove, type Tagged } from "../../shared/client";
+import { queryText } from "../../shared/query-text";
+import type { NewReportKey, ReportKey } from "../../shared/report-keys";
+import type { AuditPage, NewInvite, Role } from "../../shared/types";
+import type * as T from "../types/publishers";
+import { OPERATOR } from "./operator";
+
+const of = (publisherId: string) => `${OPERATOR}/publishers/${id(publisherId)}`;
+
+export const publishersApi = {
+  list: (limit: number, cursor: string | null, isWaiting: boolean) =>
+    get<T.PublisherPage>(`${OPERATOR}/publishers${queryText({ approved: isWaiting ? "false" : "", limit, cursor })}`),
+  read: (publisherId: string) => getTagged<T.Publisher>(of(publisherId)),
+  /** Refused with 412 when there is one with this id. */
+  create: (publisherId: string, publisher: T.PublisherDocument) =>
+    putTagged<T.Publisher>(of(publisherId), publisher, null),
+  /** Refused with 412 when the publisher is not the one that was seen any more. */
+  change: (seen: Tagged<T.Publisher>, change: Partial<T.PublisherDocument>) => {
+    const { publisher_id, ...document } = seen;
+    return putTagged<T.Publisher>(of(publisher_id), { ...document, ...change }, seen);
+  },
+  figuresOf: (publisher_ids: string[]) =>
+    post<{ figures: Record<string, T.PublisherFigures> }>(`${OPERATOR}/publisher_figures`, { publisher_ids }),
+  requests: () => get<{ requests: (T.PubKeyRequest & { publisher_id: string })[] }>(`${OPERATOR}/pub_key_requests`),
+  activity: (publisherId: string) => get<T.Activity>(`${of(publisherId)}/activity`),
+
+  people: (publisherId: string) => get<T.People>(`${of(publisherId)}/members`),
+  invite: (publisherId: string, name: string, role: Role) =>
+    post<NewInvite>(`${of(publisherId)}/invites`, { name, role }),
+  recover: (publisherId: string, memberId: string) =>
+    post<NewInvite>(`${of(publisherId)}/members/${id(memberId)}/recovery`),
+  withdraw: (publisherId: string, inviteId: string) => remove(`${of(publisherId)}/invites/${id(inviteId)}`),
+
+  audit: (publisherId: string, cursor: string | null) =>
+    get<AuditPage>(`${of(publisherId)}/audit${queryText({ limit: 50, cursor })}`),
+
+  pubKey: (publisherId: string) => get<T.PubKey & { request: T.PubKeyRequest | null }>(`${of(publisherId)}/pub_key`),
+  issuePubKey: (publisherId: string) => post<T.PubKey>(`${of(publisherId)}/pub_key`),
+  reportKeys: (publisherId: string) => get<{ report_keys: ReportKey[] }>(`${of(publisherId)}/report_keys`),
+  createReportKey: (publisherId: string, label: string) =>
+    post<NewReportKey>(`${of(publisherId)}/report_keys`, { label }),
+  revokeReportKey: (publisherId: string, keyId: string) => remove(`${of(publisherId)}/report_keys/${id(keyId)}`),
+
+  facts: (publisherId: string, limit: number, cursor: string | null) =>
+    get<T.FactsPage>(`${of(publisherId)}/facts${queryText({ limit, cursor })}`),
+  replaceFacts: (publisherId: string, date: string, text: string, mediaType: string) =>
+    call<{ rows: number }>("PUT", `${of(publisherId)}/facts/${id(date)}`, text, { "Content-Type": mediaType }),
+};

@@ -1,0 +1,8 @@
+// The search for what a pasted text is. The text stands in the body, which no log has.
+
+import { post } from "../../shared/client";
+import type { Found } from "../types/search";
+import { OPERATOR } from "./operator";
+
+export const search = (text: string, app_id: string) =>
+  post<Found>(`${OPERATOR}/search`, { text, ...(app_id && { app_id }) });

@@ -1,0 +1,49 @@
+// The names of apps. The first are loaded at once; of the others those that a page shows, since there may be very many.
+
+import { type AppNames, useNames } from "../shared/app-names";
+import { generation } from "../shared/session";
+import { appsApi } from "./api/apps";
+import type { App } from "./types/apps";
+import { useAnswers } from "./use-answers";
+
+const FIRST_APPS = 100;
+/** Of a page, as many as it has rows. */
+const MOST_READ = 50;
+
+const load = async (from: string | null) => {
+  const { apps, cursor } = await appsApi.list(FIRST_APPS, from);
+  return { rows: apps, cursor };
+};
+
+/** Those that were read one by one, of this session. */
+let read = { of: -1, names: new Map<string, string>() };
+
+function namesRead(): Map<string, string> {
+  const of = generation.peek();
+  if (read.of !== of) read = { of, names: new Map() };
+  return read.names;
+}
+
+async function readName([id]: string[]): Promise<Record<string, string>> {
+  const known = namesRead();
+  // An app that cannot be read is named by its App-Id.
+  if (!known.has(id!))
+    known.set(
+      id!,
+      await appsApi.read(id!).then(
+        ({ name }) => name,
+        () => id!,
+      ),
+    );
+  return { [id!]: known.get(id!)! };
+}
+
+/** `shown` are the App-Ids of which the page shows the names. */
+export function useAppNames(shown: string[] = []): AppNames<App> {
+  const first = useNames(load, 1);
+  const isLoaded = first.apps.length > 0;
+  const others = shown.filter((id) => first.nameOf(id) === id);
+  const wanted = isLoaded ? [...new Set(others)].slice(0, MOST_READ) : [];
+  const { answers } = useAnswers(wanted, 1, readName);
+  return { apps: first.apps, nameOf: (id) => answers[id] ?? first.nameOf(id) };
+}

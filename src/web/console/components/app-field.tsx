@@ -1,0 +1,43 @@
+// The field for an app: its App-Id, with the names of the first apps to choose from.
+
+import { useId } from "preact/hooks";
+import { Field } from "../../shared/components/field";
+import { Name } from "../../shared/components/name";
+import { useAppNames } from "../app-names";
+import { rewards as text } from "../messages/rewards";
+
+interface Props {
+  value: string;
+  onChange: (value: string) => void;
+  error?: string | null;
+}
+
+export function AppField({ value, onChange, error }: Props) {
+  const { apps } = useAppNames();
+  const list = useId();
+  const known = apps.find(({ app_id }) => app_id === value);
+  return (
+    <Field label={text.app} error={error} hint={known ? <Name>{known.name}</Name> : text.appHint}>
+      {(props) => (
+        <>
+          <input
+            {...props}
+            type="text"
+            list={list}
+            autocomplete="off"
+            spellcheck={false}
+            value={value}
+            onInput={(event) => onChange(event.currentTarget.value.trim())}
+          />
+          <datalist id={list}>
+            {apps.map(({ app_id, name }) => (
+              <option key={app_id} value={app_id}>
+                {name}
+              </option>
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,189 @@
+// Compares a day of an app with the publisher's ledger, and says the difference in words. What is asked stands in the
+// address.
+
+import { useState } from "preact/hooks";
+import { useCached } from "../../shared/cache";
+import { Field } from "../../shared/components/field";
+import { Card } from "../../shared/components/part";
+import { Failed, Skeleton } from "../../shared/components/states";
+import { type Column, Table } from "../../shared/components/table";
+import { addDays, count, exactMoney, isDate } from "../../shared/format";
+import { search, setSearch } from "../../shared/navigation";
+import { queryText } from "../../shared/query-text";
+import { appsApi as api } from "../api/apps";
+import { isAppId } from "../ids";
+import { reconcile as text } from "../messages/reconcile";
+import { rewards } from "../messages/rewards";
+import { offerPath, rewardPath } from "../router";
+import { today } from "../session";
+import type { ComparedOutbox, Comparison } from "../types/apps";
+import { AppField } from "./app-field";
+
+interface Asked {
+  app: string;
+  date: string;
+}
+
+/** Of the page's app, or of one that is chosen here. */
+export function Reconcile({ appId }: { appId?: string }) {
+  const query = new URLSearchParams(search.value);
+  const asked = { app: appId ?? query.get("app") ?? "", date: query.get("date") ?? "" };
+  const [app, setApp] = useState(asked.app);
+  const [date, setDate] = useState(asked.date || addDays(today(), -1));
+  const [isTried, setTried] = useState(false);
+  const isComplete = (of: Asked) => isAppId(of.app) && isDate(of.date);
+  const key = isComplete(asked) ? `reconcile ${asked.app} ${asked.date}` : null;
+  const { data, error, isLoading, reload } = useCached(key, () => api.reconcile(asked.app, asked.date));
+  const compare = () => {
+    setTried(true);
+    if (isLoading || !isComplete({ app, date })) return;
+    if (app === asked.app && date === asked.date) void reload();
+    else setSearch(queryText({ app: appId ? null : app, date }), "push");
+  };
+  return (
+    <Card title={text.title} intro={text.intro}>
+      <form
+        class={appId ? "row" : "day-form"}
+        onSubmit={(event) => {
+          event.preventDefault();
+          compare();
+        }}
+      >
+        {!appId && <AppField value={app} onChange={setApp} error={isTried && !isAppId(app) ? rewards.badApp : null} />}
+        <Field label={text.day} class="short" error={isTried && !isDate(date) ? text.badDay : null}>
+          {(props) => (
+            <input
+              {...props}
+              type="date"
+              max={today()}
+              value={date}
+              onInput={(event) => setDate(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <button type="submit" class="button" aria-disabled={isLoading}>
+          {isLoading ? text.comparing : text.compare}
+        </button>
+      </form>
+      {key !== null &&
+        (error && !isLoading ? (
+          error.status === 404 ? (
+            <p role="status">{text.notFound}</p>
+          ) : (
+            <Failed error={error} retry={reload} compact />
+          )
+        ) : data ? (
+          <Result comparison={data} />
+        ) : (
+          <Skeleton lines={4} />
+        ))}
+    </Card>
+  );
+}
+
+function verdict({ date, difference_micro_usd: difference, waiting_micro_usd: waiting }: Comparison): string {
+  if (difference !== 0) return text.differ(date, difference);
+  return waiting === 0 ? text.agree(date) : text.agreeWaiting(date, waiting);
+}
+
+function Result({ comparison }: { comparison: Comparison }) {
+  const { outboxes, transactions, difference_micro_usd: difference } = comparison;
+  const differing = outboxes.filter((outbox) => outbox.difference_micro_usd !== 0).map(({ outbox }) => outbox);
+  const isQuiet = ({ rewards, reversals, waiting_micro_usd: waiting, difference_micro_usd: off }: ComparedOutbox) =>
+    rewards === 0 && reversals === 0 && waiting === 0 && off === 0;
+  const busy = outboxes.filter((outbox) => !isQuiet(outbox));
+  const quiet = outboxes.length - busy.length;
+  return (
+    <div class="comparison" role="region" aria-label={text.result}>
+      <p class={`verdict ${difference === 0 ? "passed" : "failed-text"}`} role="status">
+        {verdict(comparison)}
+      </p>
+      {difference !== 0 && (
+        <p>
+          {text.again} {differing.length > 0 ? text.outboxDiffers(differing) : text.ledgerDiffers}
+        </p>
+      )}
+      <p>{text.rewards(comparison)}</p>
+      <Table name={text.sums} columns={SUM_COLUMNS} rows={sumsOf(comparison)} rowKey={({ what }) => what} />
+      {busy.length > 0 && (
+        <>
+          <h3>{text.outboxes}</h3>
+          <Table
+            stacks
+            name={text.outboxes}
+            columns={OUTBOX_COLUMNS}
+            rows={busy}
+            rowKey={({ outbox }) => String(outbox)}
+          />
+        </>
+      )}
+      {busy.length > 0 && quiet > 0 && <p class="note">{text.leftOut(quiet)}</p>}
+      {transactions.length > 0 && (
+        <>
+          <h3>{text.transactions}</h3>
+          <p class="note">{text.transactionsNote}</p>
+          <Table
+            stacks
+            name={text.transactions}
+            columns={transactionColumns(comparison.app_id)}
+            rows={transactions}
+            rowKey={({ transaction_id: id }) => id}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+interface Sum {
+  what: string;
+  micro: number;
+}
+
+const sumsOf = (comparison: Comparison): Sum[] => [
+  { what: text.paid, micro: comparison.paid_micro_usd },
+  { what: text.waiting, micro: comparison.waiting_micro_usd },
+  { what: text.ledger, micro: comparison.ledger_micro_usd },
+  { what: text.difference, micro: comparison.difference_micro_usd },
+];
+
+const SUM_COLUMNS: Column<Sum>[] = [
+  { key: "what", header: text.what, cell: ({ what }) => what },
+  { key: "micro", header: text.amount, isNumber: true, cell: ({ micro }) => exactMoney(micro) },
+];
+
+const microColumn = (key: keyof ComparedOutbox, header: string): Column<ComparedOutbox> => ({
+  key,
+  header,
+  isNumber: true,
+  cell: (outbox) => exactMoney(outbox[key]),
+});
+
+const OUTBOX_COLUMNS: Column<ComparedOutbox>[] = [
+  { key: "outbox", header: text.outbox, cell: ({ outbox }) => outbox },
+  { key: "rewards", header: text.rewardsCount, isNumber: true, cell: ({ rewards }) => count(rewards) },
+  { key: "reversals", header: text.reversals, isNumber: true, cell: ({ reversals }) => count(reversals) },
+  microColumn("paid_micro_usd", text.paidShort),
+  microColumn("confirmed_micro_usd", text.confirmed),
+  microColumn("waiting_micro_usd", text.waitingShort),
+  {
+    key: "difference",
+    header: text.difference,
+    isNumber: true,
+    cell: ({ difference_micro_usd: micro }) => (micro === 0 ? text.noDifference : exactMoney(micro)),
+  },
+];
+
+const transactionColumns = (appId: string): Column<Comparison["transactions"][number]>[] => [
+  {
+    key: "id",
+    header: text.transaction,
+    cell: ({ transaction_id: id }) => (
+      <a href={rewardPath(appId, id)}>
+        <code>{id}</code>
+      </a>
+    ),
+  },
+  { key: "offer", header: text.offer, cell: ({ offer_id: id }) => <a href={offerPath(id)}>{id}</a> },
+  { key: "paid", header: text.paidShort, isNumber: true, cell: ({ paid_micro_usd: micro }) => exactMoney(micro) },
+];

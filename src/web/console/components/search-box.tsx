@@ -1,0 +1,70 @@
+// The search in the header of every page.
+
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { refresh } from "../../shared/cache";
+import { search as text } from "../messages/search";
+import { openSearch, searchKey } from "../search-state";
+
+// As long as a click id may be, with room for what was pasted around it.
+const LONGEST_TEXT = 2000;
+
+// A key alone would be in the way of dictation and of screen readers, which have letters for commands of their own.
+const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
+const [SHORTCUT, ARIA_SHORTCUT] = IS_APPLE ? ["⌘K", "Meta+K"] : ["Ctrl+K", "Control+K"];
+
+const isShortcut = ({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent) =>
+  key.toLowerCase() === "k" && !altKey && !shiftKey && (IS_APPLE ? metaKey && !ctrlKey : ctrlKey && !metaKey);
+
+export function SearchBox() {
+  const [value, setValue] = useState("");
+  const input = useRef<HTMLInputElement>(null);
+  const hint = useId();
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      // What stands behind a dialog cannot be reached.
+      if (!isShortcut(event) || (event.target as HTMLElement).closest("dialog")) return;
+      event.preventDefault();
+      input.current?.focus();
+      // Where the focus was there already, too.
+      input.current?.select();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+  const asked = value.trim();
+  return (
+    <form
+      class="search-box"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!asked) return;
+        const state = { text: asked, app: "" };
+        // The same text once more is asked once more.
+        void refresh(searchKey(state));
+        openSearch(state);
+      }}
+    >
+      <input
+        ref={input}
+        type="text"
+        aria-label={text.label}
+        aria-describedby={hint}
+        aria-keyshortcuts={ARIA_SHORTCUT}
+        placeholder={text.placeholder}
+        maxLength={LONGEST_TEXT}
+        enterkeyhint="search"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+        value={value}
+        onInput={(event) => setValue(event.currentTarget.value)}
+        onFocus={(event) => event.currentTarget.select()}
+      />
+      <kbd aria-hidden="true">{SHORTCUT}</kbd>
+      <p class="search-hint" id={hint}>
+        {text.hint} <span class="shortcut-hint">{text.shortcut(SHORTCUT)}</span>
+      </p>
+    </form>
+  );
+}

@@ -1,0 +1,149 @@
+// Text of the advertisers, their tokens and their postbacks.
+
+import { plural } from "../../shared/messages/plural";
+import { timeText } from "../../shared/format";
+
+export const advertisers = {
+  title: "Advertisers",
+  intro: "Who pays for offers, and reports conversions by postbacks.",
+  create: "Create an advertiser",
+  search: "Name or ID",
+  name: "Name",
+  nameHint: "Publishers do not see it.",
+  id: "Advertiser ID",
+  idHint: "For good. Letters, digits and hyphens, at most 64.",
+  badId: "Use letters, digits and hyphens, at most 64.",
+  taken: "There is an advertiser with this ID already.",
+  created: (name: string) => `“${name}” is created.`,
+  advertiser: "Advertiser",
+  tokens: "Valid tokens",
+  newest: "Newest token",
+  noToken: "None: its postbacks are refused",
+  more: "Load more",
+  shown: (advertisers: number, isAll: boolean) =>
+    `${isAll ? "" : "The first "}${plural(advertisers, "advertiser", "advertisers")}`,
+  emptyTitle: "No advertisers yet",
+  empty: "Create one, then its offers.",
+  noneTitle: "No advertiser matches",
+  clear: "Clear the filter",
+  toList: "All advertisers",
+  notFound: "There is no advertiser with this ID",
+  rename: "Rename",
+  renamed: "The advertiser is renamed.",
+};
+
+export const itsOffers = {
+  title: "Its offers",
+  open: "Open in Offers",
+  none: "This advertiser has no offer yet.",
+  more: "Load more",
+};
+
+export const tokens = {
+  title: "Tokens",
+  intro:
+    "A postback proves by its token that it is of this advertiser. The two newest are valid. A revoked one is listed if postbacks came with it within 90 days.",
+  serial: "Serial",
+  issuedAt: "Issued",
+  lastUsed: "Last used",
+  notUsed: "Not within 90 days",
+  unknown: "Not known",
+  state: "State",
+  valid: "Valid",
+  revokedState: "Revoked",
+  usedBefore: (ago: string) => `Last used ${ago} ago. Postbacks with it are refused.`,
+  issue: "Issue a token",
+  issueTitle: "Issue a token?",
+  issueText: "It is shown once. The two newest tokens are valid.",
+  issueEnds: (serial: string) =>
+    `It is shown once. The two newest tokens are valid: the older one, serial ${serial}, is refused within two minutes.`,
+  issuedTitle: "The new token",
+  issuedText:
+    "Copy it now: it is not shown again. Give it to the advertiser for the token parameter of its postbacks. The two newest tokens are valid, so the one before goes on working until you issue another.",
+  token: "Token",
+  revoke: "Revoke",
+  revokeTitle: (serial: string) => `Revoke token ${serial}?`,
+  revokeText: "Postbacks with it are refused within two minutes. It cannot be taken back.",
+  revokeLast: "It is the only valid token: no postback of this advertiser is taken until you issue another.",
+  revoked: (serial: string) => `Token ${serial} is revoked. Its postbacks are refused within two minutes.`,
+  emptyTitle: "No token yet",
+  empty: "Postbacks of this advertiser are refused until it has one.",
+};
+
+export const doctor = {
+  title: "Postbacks",
+  intro:
+    "The newest 1,000 that came with a token of this advertiser, or for a click of its offers. Secrets are not shown.",
+  code: "Answer",
+  allCodes: "All answers",
+  at: "When",
+  answer: "Answer",
+  verdict: "What happened, and what mends it",
+  about: "About",
+  offer: "Offer",
+  goal: (id: string) => `Goal ${id}`,
+  reward: "Its reward",
+  parameters: (parameters: number) => plural(parameters, "parameter", "parameters"),
+  parameter: "Parameter",
+  value: "Value",
+  noParameters: "It had no parameters.",
+  notShown: (postbacks: number, since: number | null) =>
+    `${plural(postbacks, "further postback", "further postbacks")} came${since === null ? "" : ` since ${timeText(since)}`} and ${postbacks === 1 ? "is" : "are"} not shown: in a flood most are only counted.`,
+  emptyTitle: "No postback has come yet",
+  empty: "They are shown within seconds of their arrival. Check below what a postback would be answered.",
+  noneTitle: "No postback was answered like this",
+  clear: "Show all answers",
+  more: "Load older ones",
+  shown: (postbacks: number) => `The newest ${plural(postbacks, "postback", "postbacks")}`,
+  stopped: "New ones are not loaded at present.",
+  live: "New ones appear by themselves.",
+  kept: "With older ones shown, new ones do not appear by themselves.",
+};
+
+export const check = {
+  title: "Check a postback URL",
+  intro: "Says what Signpost would answer, without counting anything.",
+  url: "Postback URL",
+  urlHint: "The whole address, with the click ID and the token.",
+  button: "Check it",
+  would: (status: number, code: string) => `It would be answered ${status}, ${code}`,
+  click: "The click",
+  app: "App",
+  offer: "Offer",
+  goal: "Goal",
+  user: "User",
+  clickedAt: "Clicked",
+  country: "Country",
+  placement: "Placement",
+  error: (words: string) => `The sender reads: ${words}`,
+  noClick: "It names no click of ours.",
+  parameters: "What Signpost reads in it",
+  empty: "Paste a URL first.",
+};
+
+/** The codes of answers, by what people call them. One that is new here is shown by its own name. */
+export const CODE_NAMES: Record<string, string> = {
+  approved: "Approved",
+  pending: "Pending",
+  rejected: "Rejected",
+  reversed: "Reversed",
+  duplicate: "Repeated",
+  missing_field: "Something is missing",
+  invalid_parameter: "A parameter is wrong",
+  invalid_click_id: "Not a click of ours",
+  unknown_goal: "Unknown goal",
+  invalid_token: "Token not valid",
+  conversion_capped: "Cap reached",
+  duplicate_txn: "txn used before",
+  already_rewarded: "Rewarded before",
+  too_fast: "Too fast, held",
+  too_many_today: "Too many today, held",
+  conversion_window_closed: "Too late",
+  unavailable: "Busy",
+  internal_error: "Failed",
+  payload_too_large: "Too large",
+  unsupported_media_type: "Not a form",
+  not_found: "Wrong address",
+};
+
+export const codeName = (code: string) => CODE_NAMES[code] ?? code;

@@ -1,0 +1,131 @@
+// Text of an app in the console.
+
+import { amount, count, timeText } from "../../shared/format";
+import { plural } from "../../shared/messages/plural";
+import type { AppDocument, CallbackState, Platform } from "../types/apps";
+
+export const PLATFORM_NAMES: Record<Platform, string> = { ios: "iOS", android: "Android", web: "Web" };
+
+/** Of a callback, or of an app that did not say. */
+export const CALLBACK_STATE_NAMES: Record<CallbackState, string> = {
+  none: "No callback",
+  healthy: "Working",
+  failing: "Failing",
+  disabled: "Switched off",
+};
+
+const ROUNDINGS = { down: "rounded down", up: "rounded up", nearest: "rounded to the nearest" };
+
+export const app = {
+  title: "App",
+  nav: "App",
+  settings: "App",
+  rewards: "Its rewards",
+  toPublisher: "Its publisher",
+  toList: "All publishers",
+  appId: "App-Id",
+  notFound: "There is no app with this App-Id.",
+};
+
+export const document = {
+  title: "As it is kept",
+  publisher: "Publisher",
+  platform: "Platform",
+  currency: "Currency",
+  currencyText: ({ name, per_usd: perUsd, decimals = 0, rounding = "down" }: AppDocument["currency"]) =>
+    `${amount(perUsd)} ${name} for 1 USD, ${plural(decimals, "decimal", "decimals")}, ${ROUNDINGS[rounding]}`,
+  callback: "Callback",
+  noCallback: "None: rewards wait",
+  events: "Called for",
+  defaultEvents: "approved, reversed",
+  secrets: "Secrets of the callback",
+  secret: "one, hidden",
+  twoSecrets: "two, hidden: the former one still signs",
+  legacy: "and one for the older MD5 signature",
+  fallback: "Fallback URL",
+  noFallback: "None: our own page is shown",
+  signing: "Signed clicks",
+  signed: "required",
+  signedByTwo: "required; two secrets are accepted",
+  unsigned: "not required",
+  shards: "Outboxes",
+  terms: "Terms",
+  termsText: (revision: number) => `in force since ${timeText(revision)}`,
+};
+
+export const decisions = {
+  title: "What you decide for it",
+  intro: "Its publisher changes the rest in the dashboard.",
+  hosts: "Hosts for its fallback URL, one a line",
+  hostsHint: "The publisher may point its fallback URL to these by itself, for example play.example.com. At most 20.",
+  ports: "Ports for its callback, besides 443",
+  portsHint: "The publisher may point its callback to these by itself. By comma, at most 20.",
+  badPort: "Enter numbers from 0 to 65535, by comma.",
+  rewards: "Rewards for each user and day",
+  rewardsHint: "From 1 to 1,000. Further rewards of the user are held until you decide. Empty: no limit.",
+  badRewards: "Enter a whole number from 1 to 1,000, or nothing.",
+  blocked: "Blocked offers, one id a line",
+  blockedHint: (lines: number) =>
+    `${plural(lines, "offer", "offers")} of at most 1,000. Its users do not see them, and clicks are refused.`,
+  none: "none",
+  noLimit: "no limit",
+  confirmTitle: (name: string) => `Change ${name}?`,
+  confirm: "Save the changes",
+  change: (field: string, before: string, after: string) => `${field}: ${before} → ${after}`,
+  listChange: (field: string, added: string | false, removed: string | false) =>
+    `${field}: ${[added && `add ${added}`, removed && `remove ${removed}`].filter(Boolean).join("; ")}`,
+  effect: "Clicks and offers follow within two minutes.",
+  triesAgain: "Its callback is tried again at once, if it was failing.",
+  names: {
+    fallback_hosts: "Fallback hosts",
+    callback_ports: "Callback ports",
+    max_rewards_per_user_day: "Rewards for each user and day",
+    blocked_offers: "Blocked offers",
+  },
+  andMore: (shown: string, more: number) => `${shown} and ${count(more)} more`,
+};
+
+export const terms = {
+  title: "Terms of older clicks",
+  intro:
+    "A click is paid by the currency that the app had when the click was made, also if the conversion comes weeks later. " +
+    "After a mistyped rate you can end that: clicks made before now are then paid by the present currency.",
+  now: (rate: string) => `The present currency: ${rate}.`,
+  none: "Each click is paid by the terms of its time.",
+  since: (at: number) =>
+    `Clicks made before ${timeText(at)} are paid by the present terms; later ones by those of their time.`,
+  pay: "Pay clicks before now by current terms",
+  payTitle: "Pay clicks before now by the current terms?",
+  payText: (rate: string) => [
+    `Conversions still to come of clicks made before now are paid at ${rate}. Users may get more or less than they were shown.`,
+    "Rewards that were paid already stay as they are.",
+    "It cannot be taken back, only be moved to a later time.",
+    "Correct the currency first. Two minutes after that correction do this once more, for clicks that were still made under the old terms.",
+  ],
+  payIt: "Pay them by current terms",
+  done: "Clicks made before now are paid by the current terms.",
+};
+
+export const callback = {
+  title: "State of the callback",
+  failures: "Failures in a row",
+  next: (at: number) => `The next try is on ${timeText(at)}.`,
+  waiting: "Waiting to be sent",
+  dead: "Given up",
+  reserving: "Waiting for their cap",
+  enable: "Switch on again",
+  enableTitle: "Switch the callback on again?",
+  enableText: "Rewards that wait are sent at once. If the receiver tells us to stop again, it is switched off again.",
+  enabled: "The callback is switched on again.",
+  test: "Send a test",
+  testTitle: "Send a test to the receiver?",
+  testText: (host: string) =>
+    `One call with example values goes to ${host} now. Its transaction_id begins with “test-”, so the receiver pays nothing. It is in no log.`,
+  sendIt: "Send the test",
+  sent: "The test was sent.",
+  result: "Result of the test",
+  accepted: (status: number) => `The receiver accepted the call (${status}).`,
+  refused: (status: number) => `The receiver answered ${status}. Only 2xx counts as delivered.`,
+  noAnswer: (why: string) =>
+    `The receiver did not answer (${why.replace(/^no answer: (Error: )?/, "").replace(/\.$/, "")}).`,
+};

@@ -1,0 +1,93 @@
+// Text of the first page: what wants an operator's attention.
+
+import { durationText, money, sizeText } from "../../shared/format";
+import { plural } from "../../shared/messages/plural";
+import { codeText } from "../../shared/messages/rewards";
+import type { AttentionKind } from "../types/attention";
+
+export const KIND_NAMES: Record<AttentionKind, string> = {
+  held: "Held for review",
+  capped: "Earned beyond a cap",
+  dead: "Callback given up",
+  disabled: "Callback switched off",
+  failing: "Callback failing",
+  near_limit: "Storage nearly full",
+  batch_refused: "Sums refused",
+  batch_late: "Sums late",
+  differs: "Day differs",
+};
+
+/** What a kind is, and what to do about it. */
+export const KIND_HINTS: Record<AttentionKind, string> = {
+  held: "Conversions that wait for a decision. Approve or reject each; nobody is paid until then.",
+  capped: "Users earned these, but the offer had reached its conversions of the day. Approve them to pay all the same.",
+  dead: "Callbacks that were tried for days without a 2xx answer. Send them again once the receiver works.",
+  disabled: "Receivers that told us to stop. Their rewards wait until the callback is switched on again.",
+  failing: "Receivers that did not answer 2xx five times in a row. Calls are tried again by themselves.",
+  near_limit:
+    "Stores that hold more than 8 of their 10 GB. An outbox keeps the rewards of the app whose App-Id is in its name: give new users a second app with more outboxes. Tell the developers of any other store.",
+  batch_refused:
+    "Sums of clicks or revenue that did not get into the reports, which are too low until then. Tell the developers; the sums are safe, and are sent again every 5 minutes.",
+  batch_late:
+    "Sums of clicks or revenue whose receiver has not answered five times. Reports are too low until it does; the sums are safe, and arrive by themselves then. Tell the developers if they stay.",
+  differs:
+    "Days of which the log of an app's rewards adds up to another amount than was sent to the reports. Compare the day, and tell the developers. Each leaves the list after 7 days.",
+};
+
+const REASONS: Record<string, string> = {
+  held: "It waits for a decision.",
+  no_answer: "The last try had no answer.",
+  calls_fail: "Five calls in a row failed.",
+  switched_itself_off: "The receiver answered 410, or told us to stop.",
+  log_above_batches: "The log of rewards has more than was sent to the reports.",
+  log_below_batches: "The log of rewards has less than was sent to the reports.",
+};
+
+function reasonText(reason: string): string {
+  const status = /^http_(\d{3})$/.exec(reason)?.[1];
+  return status ? `The last try was answered HTTP ${status}.` : (REASONS[reason] ?? codeText(reason));
+}
+
+export const attention = {
+  title: "Attention",
+  note: "What waits for a person, the oldest first.",
+  tableName: "What is open",
+  kinds: "Kinds",
+  all: "Everything",
+  kind: "What",
+  app: "App",
+  since: "Since",
+  ago: (ms: number) => `${durationText(ms)} ago`,
+  reason: "Why",
+  amount: "Amount",
+  repair: "Repair",
+  reasonText,
+  repairs: {
+    held: "Decide",
+    capped: "Decide",
+    dead: "Send again",
+    disabled: "Switch on",
+    failing: "See the app",
+    near_limit: "See the service",
+    batch_refused: "Compare the sums",
+    batch_late: "Compare the sums",
+    differs: "Compare the day",
+  } satisfies Record<AttentionKind, string>,
+  repairOf: (repair: string, subject: string) => `${repair}: ${subject}`,
+  onlyApp: (app: string) => `Only app ${app}.`,
+  everyApp: "All apps",
+  live: "Live",
+  behind: (ms: number) => `Behind by ${durationText(ms)}`,
+  stopped: "Not updated at present",
+  behindHint: (ms: number) => `The list is behind by ${durationText(ms)}. Newer things may be missing.`,
+  notListed: (number: number) =>
+    `${plural(number, "more is", "more are")} open and not listed. They follow as the list gets shorter.`,
+  wellTitle: "All is well",
+  well: "Nothing waits for you. New things appear here by themselves.",
+  wellOfKind: (kind: string) => `Nothing is open under “${kind}”.`,
+  wellButBehind: (ms: number) => `Nothing is known to be open, but the list is behind by ${durationText(ms)}.`,
+  next: "Next page",
+  first: "First page",
+  of10: (bytes: number) => `${sizeText(bytes)} of 10 GB`,
+  amountOf: (usd: number) => money(usd),
+};

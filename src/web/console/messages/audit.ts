@@ -1,0 +1,177 @@
+// Text for the entries of the operator's audit. Those of its members are in the pages of both sites.
+
+import { count, dateText, timeText } from "../../shared/format";
+import { AUDIT_ACTIONS, auditDetail, roleDetail } from "../../shared/messages/audit";
+import { plural } from "../../shared/messages/plural";
+import { codeText, STATE_NAMES } from "../../shared/messages/rewards";
+import type { AuditEntry, RewardState } from "../../shared/types";
+import { decisions, document, terms } from "./apps";
+import { editor } from "./offer-editor";
+import { publisher } from "./publishers";
+import { rewards, settle } from "./rewards";
+
+export const audit = {
+  intro: "What the operator's members changed, newest first. Calls with the operator's token are in the log alone.",
+  publisher: (id: string) => `Publisher ${id}`,
+  app: (id: string) => `App ${id}`,
+  advertiser: (id: string) => `Advertiser ${id}`,
+  offer: (id: string) => `Offer ${id}`,
+  reward: "Reward",
+  nothingChanged: "nothing differs",
+};
+
+/** Actions of the operator. `src/origin/http/access.rs` gives them their names. */
+export const OPERATOR_ACTIONS: Record<string, string> = {
+  publisher_put: "Changed a publisher",
+  app_put: "Changed an app",
+  advertiser_put: "Changed an advertiser",
+  offer_put: "Changed an offer",
+  imported: "Imported a file",
+  published: "Published all changes",
+  publisher_invited: "Invited somebody to a publisher",
+  publisher_invite_withdrawn: "Withdrew an invite to a publisher",
+  publisher_recovery_issued: "Made a recovery link for a publisher's member",
+  pub_key_issued: "Issued a Pub-Key",
+  token_issued: "Issued a token",
+  token_revoked: "Revoked a token",
+  facts_added: "Added facts",
+  facts_replaced: "Replaced a day of facts",
+  reward_approved: "Approved a reward",
+  reward_rejected: "Rejected a conversion",
+  reward_reversed: "Took a reward back",
+  rewards_approved: "Approved rewards",
+  rewards_rejected: "Rejected conversions",
+  rewards_reversed: "Took rewards back",
+  user_erased: "Erased a user",
+};
+
+const CREATED: Record<string, string> = {
+  publisher_put: "Created a publisher",
+  app_put: "Created an app",
+  advertiser_put: "Created an advertiser",
+  offer_put: "Created an offer",
+};
+
+export const operatorAction = ({ action, detail }: AuditEntry) =>
+  (detail === "created" && CREATED[action]) || (OPERATOR_ACTIONS[action] ?? AUDIT_ACTIONS[action] ?? action);
+
+/** The members of documents, as the pages call them. */
+const FIELDS: Record<string, Record<string, string>> = {
+  publisher_put: { name: "Name", approved: "Approval", max_apps: publisher.mostApps },
+  app_put: {
+    publisher_id: document.publisher,
+    name: "Name",
+    platform: document.platform,
+    currency: document.currency,
+    callback: document.callback,
+    fallback_url: document.fallback,
+    ...decisions.names,
+    click_secret: document.signing,
+    previous_click_secret: "Former secret of signed clicks",
+    outbox_shards: document.shards,
+    terms_since: terms.title,
+  },
+  advertiser_put: { name: "Name" },
+  offer_put: {
+    advertiser_id: editor.advertiserId,
+    off_type: editor.type,
+    s_id: editor.appId,
+    name: editor.name,
+    lp_url: editor.landing,
+    target_url: editor.target,
+    click_id_max: editor.clickIdMax,
+    ic_url: editor.icon,
+    desc: editor.description,
+    ctg: editor.categories,
+    os: editor.os,
+    geo_tgt: editor.targeting,
+    goals: editor.goals,
+    retired_goals: "Retired goals",
+    conversion_cap: editor.conversionCap,
+    click_cap: editor.clickCap,
+    starts_at: "Start",
+    ends_at: "End",
+    conversion_window_days: editor.window,
+    once_per: "How often a goal is paid",
+    min_seconds_to_convert: "Seconds within which conversions are held",
+    terms_since: editor.termsSince,
+    active: editor.active,
+  },
+};
+
+function fieldsDetail(action: string, detail: string): string | null {
+  if (detail === "created") return null;
+  if (detail === "") return audit.nothingChanged;
+  return detail
+    .split(", ")
+    .map((field) => FIELDS[action]![field] ?? field)
+    .join(", ");
+}
+
+/** The reason that somebody gave, and those that were overridden. */
+function orderDetail(detail: string): string {
+  const [, reason = detail, despite] = /^(.*) \(despite ([a-z_, ]+)\)$/s.exec(detail) ?? [];
+  const against = despite?.split(", ").map(codeText).join(" ");
+  return `“${reason}”${against ? `, despite: ${against}` : ""}`;
+}
+
+const MANY =
+  /^(\d+) of (\d+) with status (\w+)(?:, reason (.*?))?(, of one user)?(?:, offer ([A-Za-z0-9-]+))?(?:, from ([\d:TZ.-]+))?(?:, until ([\d:TZ.-]+))?: (.*)$/s;
+
+/** How many of the rewards with these conditions were settled, and why. */
+function manyDetail(detail: string): string {
+  const found = MANY.exec(detail);
+  if (!found) return detail;
+  const [, done, matched, status, reason, user, offer, from, until, why] = found;
+  const conditions = [
+    `${count(Number(done))} of ${count(Number(matched))} that were ${(STATE_NAMES[status as RewardState] ?? status!).toLowerCase()}`,
+    reason && settle.withReason(rewards.inWords(codeText(reason)).replace(/\.$/, "")),
+    user && "of one user",
+    offer && `of offer ${offer}`,
+    from && `from ${timeText(from)}`,
+    until && `until ${timeText(until)}`,
+  ];
+  return `${conditions.filter(Boolean).join(", ")}: ${orderDetail(why!)}`;
+}
+
+const amountDetail = (detail: string) =>
+  detail.replace(/^(\d+) (row|line)s?$/, (_, number: string, what: string) => plural(Number(number), what, `${what}s`));
+
+const serial = (id: string) => `serial ${id}`;
+
+/** What an entry's detail says. */
+export function operatorDetail({ action, detail }: AuditEntry): string | null {
+  if (detail === null) return null;
+  if (action in FIELDS) return fieldsDetail(action, detail);
+  if (/^reward_(approved|rejected|reversed)$/.test(action)) return orderDetail(detail);
+  if (/^rewards_(approved|rejected|reversed)$/.test(action)) return manyDetail(detail);
+  switch (action) {
+    case "rewards_replayed": {
+      // As the call for programs has it.
+      const [, again] = /^(\d+) sent again$/.exec(detail) ?? [];
+      return again ? `${count(Number(again))} sent again` : auditDetail(action, detail);
+    }
+    case "report_key_created":
+      return detail.replace(/^(.*), (\S+)$/s, "“$1”, key $2");
+    case "token_issued":
+      return serial(detail);
+    case "imported":
+    case "facts_added":
+    case "facts_replaced":
+      return amountDetail(detail);
+    case "publisher_invited":
+      return roleDetail(detail);
+    default:
+      return auditDetail(action, detail);
+  }
+}
+
+const MEMBER_LETTERS = 6;
+
+/** What the ids after the first one of a subject are. */
+export const OTHER_IDS: Record<string, (id: string) => string> = {
+  report_key_revoked: (id) => `key ${id}`,
+  token_revoked: serial,
+  facts_replaced: dateText,
+  publisher_recovery_issued: (id) => `member ${id.slice(0, MEMBER_LETTERS)}`,
+};

@@ -1,0 +1,43 @@
+// Text of the import.
+
+import { plural } from "../../shared/messages/plural";
+import { count } from "../../shared/format";
+
+export const KIND_NAMES: Record<string, [string, string]> = {
+  publisher: ["publisher", "publishers"],
+  app: ["app", "apps"],
+  advertiser: ["advertiser", "advertisers"],
+  offer: ["offer", "offers"],
+};
+
+export const importText = {
+  title: "Import",
+  intro: "Loads publishers, apps, advertisers and offers from a file, all or none.",
+  drop: "Drop an NDJSON file here, or choose one.",
+  or: "One resource a line, at most 67 MB.",
+  choose: "Choose a file",
+  checking: (name: string) => `Checking ${name}. Nothing is imported yet…`,
+  ready: (resources: number) => `${plural(resources, "resource is", "resources are")} ready to import`,
+  chosen: (name: string, size: string) => `${name}, ${size}`,
+  readyText: "No line is wrong.",
+  kinds: (kinds: string[]) => kinds.join(", "),
+  kind: (kind: string, value: number) => plural(value, ...(KIND_NAMES[kind] ?? [kind, kind])),
+  nothing: "The file has no resources",
+  nothingText: "Each line is a JSON object with kind and id.",
+  wrong: (lines: number, isAll: boolean) =>
+    isAll ? `${plural(lines, "line is", "lines are")} wrong` : `The first ${count(lines)} wrong lines`,
+  wrongText: (name: string) => `Nothing was imported from ${name}. Mend these lines, then choose the file again.`,
+  line: "Line",
+  problem: "What is wrong",
+  import: (resources: number) => `Import ${plural(resources, "resource", "resources")}`,
+  confirmTitle: (resources: number) => `Import ${plural(resources, "resource", "resources")}?`,
+  confirm: (name: string, parts: string) =>
+    `${parts} of ${name} are kept. Each replaces the one with its ID whole, if there is one: what is missing in its line is gone.`,
+  imported: (resources: number) => `${plural(resources, "resource was", "resources were")} imported.`,
+  done: (resources: number) => `${plural(resources, "resource is", "resources are")} imported`,
+  doneText: "Clicks and lists have them within two minutes.",
+  again: "Choose another file",
+  tooLarge: "The file is larger than 67 MB. Split it.",
+  notText: "The file could not be read as text in UTF-8.",
+  toOffers: "To the offers",
+};

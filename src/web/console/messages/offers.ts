@@ -1,0 +1,181 @@
+// Text of the list of offers and of an offer's page.
+
+import { plural } from "../../shared/messages/plural";
+import { count, money, percent, timeText } from "../../shared/format";
+import type { Category, OfferType, OncePer, Platform } from "../types/offers";
+
+export const TYPE_NAMES: Record<OfferType, string> = {
+  CPE: "CPE, engagement",
+  CPI: "CPI, install",
+  CPA: "CPA, action",
+  CPR: "CPR, registration",
+  CPL: "CPL, lead",
+  CPC: "CPC, click",
+  APK_INSTALL: "APK install",
+  APK_REGISTER: "APK registration",
+};
+
+export const CATEGORY_NAMES: Record<Category, string> = {
+  SINGLE_STEP: "Single step",
+  MULTI_REWARD: "Multi reward",
+  DEPOSIT: "Deposit",
+  GAMING: "Gaming",
+  FINANCE: "Finance",
+  SURVEY: "Survey",
+  NEW: "New",
+};
+
+export const OS_NAMES: Record<Platform, string> = { android: "Android", ios: "iOS", web: "Web" };
+
+export const STATE_NAMES = {
+  active: "Active",
+  not_started: "Not started",
+  ended: "Ended",
+  off: "Switched off",
+};
+export type OfferState = keyof typeof STATE_NAMES;
+
+export const ONCE_PER_NAMES: Record<OncePer, string> = { user: "once for each user", click: "once for each click" };
+
+/** Before they are loaded, what is used is left out. */
+const usedOf = (used?: number) => (used === undefined ? "" : `${count(used)} of `);
+
+export const offers = {
+  title: "Offers",
+  intro: "What users can click and earn. A change is live within two minutes.",
+  create: "Create an offer",
+  import: "Import",
+  search: "Name, ID or promoted app",
+  advertiser: "Advertiser",
+  allAdvertisers: "All advertisers",
+  type: "Type",
+  allTypes: "All types",
+  state: "State",
+  allStates: "All states",
+  offer: "Offer",
+  payout: "Payout",
+  payoutNote: (goals: number) => plural(goals, "goal", "goals"),
+  caps: "Used of daily caps",
+  clickCap: (limit: number, used?: number) => usedOf(used) + plural(limit, "click", "clicks"),
+  conversionCap: (limit: number, used?: number) => usedOf(used) + plural(limit, "conversion", "conversions"),
+  figures: "Last 30 days",
+  noClicks: "No clicks",
+  reached: (clicks: number, conversions: number) =>
+    `${plural(clicks, "click", "clicks")}, ${plural(conversions, "conversion", "conversions")}`,
+  paid: (usd: number) => `${money(usd)} paid`,
+  figuresFailed: "The figures of the last 30 days could not be loaded.",
+  noFigures: "The figures of this offer did not come.",
+  startsAt: (at: number) => `starts ${timeText(at)}`,
+  endsAt: (at: number) => `ends ${timeText(at)}`,
+  endedAt: (at: number) => `since ${timeText(at)}`,
+  more: "Load more",
+  shown: (offers: number, isAll: boolean) =>
+    isAll ? plural(offers, "offer", "offers") : `The first ${plural(offers, "offer", "offers")} by ID`,
+  emptyTitle: "No offers yet",
+  empty: "Create one, or import a file of many.",
+  noneTitle: "No offer matches",
+  clear: "Clear the filters",
+  createText: "The ID is the offer's for good. Letters, digits and hyphens, at most 64.",
+  offerId: "Offer ID",
+  badId: "Use letters, digits and hyphens, at most 64.",
+  openEditor: "Go on to the editor",
+};
+
+export const nearCaps = {
+  title: (offers: number) => `${plural(offers, "daily cap is", "daily caps are")} nearly used up`,
+  hint: "A cap that is used up stops clicks or pay until 00:00 UTC.",
+  click: (used: number, limit: number) => `${count(used)} of ${plural(limit, "click", "clicks")}`,
+  conversion: (used: number, limit: number) => `${count(used)} of ${plural(limit, "conversion", "conversions")}`,
+  share: (used: number, limit: number) => (limit === 0 ? "closed" : percent(used / limit)),
+  all: (caps: number) => `Show all ${count(caps)}`,
+  failed: "Caps near their end could not be loaded.",
+};
+
+export const offer = {
+  title: "Offer",
+  id: "ID",
+  toList: "All offers",
+  fresh: (id: string) => `New offer ${id}`,
+  freshText: "There is no offer with this ID yet. It is created when you save.",
+  notFound: "There is no offer with this ID",
+  updatedAt: (at: number) => `changed ${timeText(at)}`,
+  deactivate: "Switch off",
+  activate: "Switch on",
+  deactivateTitle: (name: string) => `Switch off “${name}”?`,
+  deactivateText:
+    "It leaves the list of offers and cannot be clicked from about two minutes on. Conversions of clicks that users have made are still paid.",
+  activateTitle: (name: string) => `Switch on “${name}”?`,
+  activateText: "It is listed and can be clicked within two minutes, if it has started and not ended.",
+  activated: "The offer is switched on.",
+  deactivated: "The offer is switched off.",
+  readOnly: "Your role reads offers. An admin changes them.",
+  figures: {
+    label: "Figures of the last 30 days",
+    clicks: "Clicks",
+    conversions: "Conversions",
+    payout: "Payout",
+    note: "last 30 days, UTC",
+    clickCap: "Click cap",
+    conversionCap: "Conversion cap",
+    today: "used today, UTC",
+    noCap: "No cap",
+    of: (limit: number) => `of ${count(limit)}`,
+    rate: (ratio: string) => `${ratio} of clicks`,
+    asOf: (at: number) => `As of ${timeText(at)}`,
+    failed: "The figures could not be loaded.",
+  },
+  terms: {
+    title: "Terms",
+    intro: "A click is paid by the terms that were in force when it was made.",
+    revision: "In force from",
+    until: "Until",
+    inForce: "In force",
+    superseded: (at: number) => timeText(at),
+    number: (revision: number) => `Revision ${revision}`,
+    paid: "A goal is paid",
+    window: "Window",
+    days: (days: number) => plural(days, "day", "days"),
+    goals: "Goals",
+    advertiser: "Advertiser",
+    all: (revisions: number) => `Show all ${count(revisions)}`,
+    since: (at: number) => `Clicks made before ${timeText(at)} are paid by the terms in force, too.`,
+    pay: "Pay clicks before now by the terms in force",
+    payTitle: "Pay clicks before now by the terms in force?",
+    payText: [
+      "Conversions still to come of clicks made before now are paid by the terms in force. Users may get more or less than they were shown.",
+      "Rewards that were paid already stay as they are.",
+      "It cannot be taken back, only be moved to a later time.",
+      "Correct the offer first. Two minutes after that correction do this once more, for clicks that were still made under the old terms.",
+    ],
+    payIt: "Pay them by the terms in force",
+    payDone: "Clicks made before now are paid by the terms in force.",
+  },
+};
+
+export const review = {
+  button: "Review and save",
+  title: "Save these changes?",
+  createTitle: "Create this offer?",
+  nothing: "Nothing is changed.",
+  summary: (name: string, goals: number, usd: number, isActive: boolean) =>
+    `“${name}” pays ${money(usd)} for ${plural(goals, "goal", "goals")} and is ${isActive ? "live within two minutes, unless it starts later" : "switched off"}.`,
+  save: "Save",
+  create: "Create",
+  saved: "The offer is saved. It is live within two minutes.",
+  created: "The offer is created. It is live within two minutes.",
+  changes: "What changes",
+  field: "Field",
+  before: "Before",
+  after: "After",
+  none: "none",
+  newTerms: "This makes new terms",
+  newTermsText: "Clicks made before you save keep the terms they were made under; later clicks have the new ones.",
+  raise: "Pay clicks made before by the new terms, too",
+  raiseHint:
+    "For a correction. It cannot be taken back: users who clicked for a higher payout get the lower one. Clicks go by the old terms for up to two minutes more; then pay those, too, by the button under “Terms”.",
+  changed: "Nothing was saved. Load it again: what you typed is given up.",
+  taken: "There is an offer with this ID by now. Load it: what you typed is given up.",
+  goalRetired: (id: string) => `Goal ${id}`,
+  retired: "retired: no longer clickable, still paid",
+  fresh: "new",
+};

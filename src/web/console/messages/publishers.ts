@@ -1,0 +1,268 @@
+// Text of the publishers: the list, and one with its people, keys and facts.
+
+import { amount, count, dateText, durationText, shortDate, timeText } from "../../shared/format";
+import { plural } from "../../shared/messages/plural";
+import type { CallbackState } from "../types/apps";
+
+export const publishers = {
+  title: "Publishers",
+  intro: "Those whose apps show offers. An app works once its publisher is approved.",
+  name: "Publisher",
+  id: "Id",
+  state: "State",
+  apps: "Apps",
+  rewards: "Rewards",
+  pending: (number: number) => `${count(number)} pending`,
+  payout: "Payout",
+  open: "Open",
+  held: (number: number) => `${count(number)} held`,
+  dead: (number: number) => `${plural(number, "callback", "callbacks")} given up`,
+  disabled: (number: number) => `${plural(number, "callback", "callbacks")} switched off`,
+  nothingOpen: "None",
+  figuresNote:
+    "Rewards, their payout and those that are held are of the last 30 days; apps are those that had any. Attention has what is held for longer.",
+  figuresFailed: "The figures of the last 30 days could not be loaded.",
+  noFigures: "The figures of this publisher did not come.",
+  approved: "Approved",
+  notApproved: "Not approved",
+  show: "Show",
+  shows: { all: "All", waiting: "Not approved" },
+  more: "Load more",
+  loading: "Loading…",
+  emptyTitle: "No publishers yet",
+  empty: "Create the first one, then invite its owner.",
+  noneWaitingTitle: "All are approved",
+  noneWaiting: "No publisher waits for approval.",
+  create: "Create a publisher",
+  createIt: "Create",
+  createText: "Its people see the dashboard once you invite them. Its apps show offers once it is approved.",
+  nameOf: "Name",
+  nameHint: "As its people see it.",
+  idHint: "Letters, digits and hyphens, for example lumen-arcade. It stands in keys and links and never changes.",
+  badId: "Use letters, digits and hyphens only, at most 64.",
+  isTaken: (id: string) => `There is a publisher with the id ${id} already.`,
+  approveAtOnce: "Approve it at once",
+  approveHint: "else it waits until you approve it",
+  created: (name: string) => `${name} was created.`,
+};
+
+export const requests = {
+  title: "Requests for a new Pub-Key",
+  publisher: "Publisher",
+  by: "Asked by",
+  at: "Asked",
+  reason: "Reason",
+  action: "Issue",
+  issue: "Issue a new key",
+  issueFor: (name: string) => `Issue a new key: ${name}`,
+  more: "These are the 100 oldest. Further ones follow as these are closed.",
+};
+
+export const issue = {
+  title: (name: string) => `Issue a new Pub-Key for ${name}?`,
+  firstTitle: (name: string) => `Issue the Pub-Key of ${name}?`,
+  text: "The present key stops working everywhere within two minutes. Apps that still send it get no offers. Agree on the time with the publisher first: its apps need an update.",
+  firstText: "All its apps send this key with each request for offers.",
+  closes: "The open request for a new key is closed.",
+  issue: "Issue the key",
+  madeTitle: "The new Pub-Key",
+  made: "Its owners and developers also see it in their dashboard. If you send it, use a safe channel.",
+  label: "Pub-Key",
+};
+
+export const publisher = {
+  toList: "All publishers",
+  nav: "Publisher",
+  notFound: "There is no publisher with this id.",
+  sections: { overview: "Overview", people: "People", keys: "Keys", facts: "Facts", audit: "Audit log" },
+  approve: "Approve",
+  suspend: "Suspend",
+  edit: "Edit",
+  stateText: {
+    approved: "Its apps get offers, its clicks are redirected, and its people can sign in to the dashboard.",
+    notApproved:
+      "Its apps get no offers and its clicks are refused. If it was approved before, its people cannot sign in either.",
+  },
+  maxApps: (most: number) => `It may set up ${plural(most, "app", "apps")} by itself.`,
+  approveTitle: (name: string) => `Approve ${name}?`,
+  approveText: [
+    "Its apps get offers and its clicks are redirected within two minutes.",
+    "Its people can sign in to the dashboard, and set up apps there.",
+    "If it was suspended, sessions that ended stay ended: people sign in again with their passkeys.",
+  ],
+  approvedNow: (name: string) => `${name} was approved.`,
+  suspendTitle: (name: string) => `Suspend ${name}?`,
+  suspendText: [
+    "Its offers and clicks end everywhere within two minutes.",
+    "Its people are signed out at once, and nobody gets in until you approve it again. Passkeys and open invites stay.",
+    "Conversions of clicks that were made before are still paid, and their callbacks still go out.",
+    "Its report keys still read reports. Revoke them under Keys.",
+  ],
+  suspended: (name: string) => `${name} was suspended.`,
+  editTitle: (name: string) => `Edit ${name}`,
+  mostApps: "Apps it may set up by itself",
+  mostAppsHint: "From 0 to 1,000. Leave it empty for 20. You can add more yourself.",
+  save: "Save",
+  saved: "Saved.",
+};
+
+export const figures = {
+  title: "Rewards",
+  note: "last 30 days and today",
+  approved: "Approved",
+  pending: "Pending",
+  pendingNote: "not decided by the advertiser yet",
+  held: "Held",
+  heldNote: "wait for you to decide",
+  rejected: "Rejected",
+  rejectedNote: "by the advertiser or by you",
+  reversed: "Reversed",
+  refused: "Refused",
+  refusedNote: "not paid by our rules",
+  behind: (ms: number) => `These figures are behind by ${durationText(ms)}. Newer rewards may be missing.`,
+};
+
+export const endpoints = {
+  title: "Callbacks that need somebody",
+  well: "Every callback of this publisher is answered.",
+  none: "No app of this publisher has had a reward yet.",
+  app: "App",
+  state: "State",
+  since: (at: number) => `since ${timeText(at)}`,
+  waiting: "Waiting",
+  dead: "Given up",
+  hints: {
+    healthy: "",
+    failing: "The receiver does not answer 2xx. Each reward is tried again until it is given up.",
+    disabled: "The receiver told us to stop. Rewards wait until it is switched on again.",
+    none: "Rewards wait until the app has a callback.",
+  } satisfies Record<CallbackState, string>,
+};
+
+export const publisherApps = {
+  title: "Apps",
+  app: "App",
+  appId: "App-Id",
+  platform: "Platform",
+  currency: "Currency",
+  rate: (perUsd: number, name: string) => `${amount(perUsd)} ${name} for 1 USD`,
+  callback: "Callback",
+  noCallback: "None: rewards wait",
+  more: "Load more",
+  loading: "Loading…",
+  emptyTitle: "No apps",
+  empty: "Its owner sets up apps in the dashboard, once the publisher is approved.",
+};
+
+export const people = {
+  title: "People",
+  intro: "Who can sign in to this publisher's dashboard. Owners invite the others themselves.",
+  invite: "Invite somebody",
+  name: "Name",
+  role: "Role",
+  passkeys: "Passkeys",
+  lastSeen: "Last seen",
+  actions: "Actions",
+  emptyTitle: "Nobody has joined yet",
+  empty: "Invite an owner. They invite their colleagues.",
+  pending: "Open invites",
+  noPending: "No invite is open.",
+  validUntil: "Valid until",
+  by: "Invited by",
+  recovery: "recovery",
+  inviteText: "Whoever has the link becomes a member with this name and role. It works once, for 7 days.",
+  create: "Make the invite link",
+  linkTitle: (name: string) => `Send this link to ${name}`,
+  linkText: (until: number) =>
+    `It is shown only this once, works once, and ends on ${timeText(until)}. Send it to nobody else.`,
+  link: "Invite link",
+  recover: "Recovery link",
+  recoverOf: (name: string) => `Recovery link: ${name}`,
+  recoverTitle: (name: string) => `Make a recovery link for ${name}?`,
+  recoverText:
+    "Make sure that it is really them who ask. Their passkeys, sessions and open invites to others end at once. " +
+    "All owners see a notice for 7 days.",
+  recoverIt: "Make the link",
+  withdraw: "Withdraw",
+  withdrawOf: (name: string) => `Withdraw: ${name}`,
+  withdrawTitle: (name: string) => `Withdraw the invite for ${name}?`,
+  withdrawText: "The link stops working at once.",
+  withdrawRecoveryText: "The link stops working at once. This member cannot sign in until there is another one.",
+  withdrawn: (name: string) => `The invite for ${name} was withdrawn.`,
+};
+
+export const audit = {
+  title: "Audit log",
+  intro: "What this publisher's people changed, and what the operator did to them, newest first.",
+};
+
+export const keys = {
+  pubKeyTitle: "Pub-Key",
+  pubKeyIntro: "All apps of this publisher send it with each request for offers.",
+  show: "Show the Pub-Key",
+  hide: "Hide",
+  confirm: "Confirm with your passkey if your browser asks.",
+  adminsOnly: "Only admins can see the Pub-Key and issue a new one.",
+  none: "None was issued yet.",
+  asked: (by: string, at: number) => `${by} asked for a new one on ${timeText(at)}.`,
+  reason: (reason: string) => `Reason: ${reason}`,
+};
+
+export const reportKeys = {
+  title: "Report keys",
+  intro: "With one of them a script or a BI tool reads this publisher's reports.",
+  labelHint: "Where the key is used, for example “data warehouse”.",
+  empty: "Owners and developers of the publisher make their own in the dashboard.",
+  made: "It is shown only this once. Send it to the publisher by a safe channel.",
+  revokeText: "Scripts of the publisher that use this key are refused from the next request on. This cannot be undone.",
+};
+
+export const facts = {
+  title: "Facts",
+  intro:
+    "What reports are made of, by UTC day: facts that were loaded, and what Signpost counted itself in the offerwall.",
+  date: "Day",
+  loadedRows: "Loaded rows",
+  loadedRequests: "Loaded requests",
+  loadedImpressions: "Loaded impressions",
+  loadedClicks: "Loaded clicks",
+  loadedRevenue: "Loaded revenue",
+  countedRows: "Counted rows",
+  countedClicks: "Counted clicks",
+  countedRevenue: "Counted revenue",
+  /** Most days are loaded in their own year, which stands above. */
+  loadedOn: (at: number, date: string) => {
+    const loaded = new Date(at * 1000).toISOString().slice(0, 10);
+    return `loaded ${loaded.slice(0, 4) === date.slice(0, 4) ? shortDate(loaded) : dateText(loaded)}`;
+  },
+  loadedBy: (name: string) => `by ${name}`,
+  replace: "Replace",
+  replaceOf: (date: string) => `Replace ${dateText(date)}`,
+  load: "Load a day",
+  more: "Show earlier days",
+  emptyTitle: "No facts yet",
+  empty: "Days appear once facts are loaded, or once the publisher's apps have clicks.",
+  dialogTitle: "Load a day's facts",
+  dialogText: (date: string | null, rows: number) =>
+    date === null
+      ? "The file takes the place of everything that was loaded for its day. What Signpost counted itself stays."
+      : rows > 0
+        ? `The file takes the place of the ${plural(rows, "row", "rows")} loaded for ${dateText(date)}. What Signpost counted itself stays.`
+        : `Nothing is loaded for ${dateText(date)} in the days shown. What Signpost counted itself stays.`,
+  day: "Day, in UTC",
+  drop: "Drop a CSV or NDJSON file here, or choose one.",
+  choose: "Choose a file",
+  dropHint: "At most 67 MB. With a header and no rows, the day is cleared.",
+  file: (name: string, lines: number, bytes: string) => `${name}: ${plural(lines, "line", "lines")}, ${bytes}`,
+  otherFile: "Choose another file",
+  noFile: "Choose a file first.",
+  tooLarge: "The file is larger than 67 MB.",
+  notText: "The file is not text in UTF-8. Save it as CSV in UTF-8.",
+  replaceIt: "Replace the day",
+  replacing: "Loading…",
+  done: (date: string, rows: number) => `${plural(rows, "row", "rows")} kept for ${dateText(date)}.`,
+  wrongTitle: "Nothing was kept",
+  wrongText: (lines: number) =>
+    lines >= 20 ? "These are the first 20 problems." : `${plural(lines, "problem was", "problems were")} found.`,
+  line: (line: number) => `Line ${count(line)}:`,
+};

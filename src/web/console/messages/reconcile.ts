@@ -1,0 +1,58 @@
+// Text of the comparison of an app's day.
+
+import { count, dateText, exactMoney, percent } from "../../shared/format";
+import { plural } from "../../shared/messages/plural";
+import type { DayRewards } from "../types/apps";
+
+/** 50 (5.0%) */
+export const shareText = (part: number, all: number) => `${count(part)} (${percent(part / all)})`;
+
+export const reconcile = {
+  title: "Reconcile a day",
+  intro:
+    "Compares an app's UTC day in two places: its outboxes, which keep its rewards and send its callbacks, and the " +
+    "publisher's ledger, from which reports are made. Nothing is changed. Days stay comparable for 400 days.",
+  day: "Day, in UTC",
+  badDay: "Choose a day.",
+  notFound: "There is no such app.",
+  compare: "Compare",
+  comparing: "Comparing…",
+  result: "Result of the comparison",
+  agree: (date: string) => `${dateText(date)} agrees: every reward and reversal is in the ledger.`,
+  agreeWaiting: (date: string, micro: number) =>
+    `${dateText(date)} agrees so far: ${exactMoney(micro)} still waits to be sent to the ledger, which takes seconds.`,
+  differ: (date: string, micro: number) => `${dateText(date)} differs by ${exactMoney(micro)}.`,
+  again:
+    "Compare again after a minute, since outboxes and ledger are read one after the other. If it stays, tell the developers:",
+  outboxDiffers: (outboxes: number[]) =>
+    `${outboxes.length === 1 ? "Outbox" : "Outboxes"} ${outboxes.join(", ")} ${outboxes.length === 1 ? "differs" : "differ"} ` +
+    "from what the ledger confirmed: its database was restored to an earlier time or damaged.",
+  ledgerDiffers:
+    "Every outbox agrees with what was confirmed to it, so it is the ledger's database that was restored or damaged.",
+  sums: "Sums of the day",
+  what: "What",
+  amount: "USD",
+  paid: "Paid by the app's outboxes, rewards less reversals",
+  waiting: "Of it, waiting to be sent to the ledger",
+  ledger: "Counted in the ledger",
+  difference: "Difference",
+  noDifference: "none",
+  rewards: ({ rewards, rewards_after_24_h: late, rewards_by_superseded_terms: old }: DayRewards) =>
+    rewards === 0
+      ? "No rewards on this day."
+      : `${plural(rewards, "reward", "rewards")}. ${shareText(late, rewards)} came more than 24 hours after the click, ` +
+        `and ${shareText(old, rewards)} were paid by earlier terms, as promised at the click.`,
+  outboxes: "By outbox",
+  outbox: "Outbox",
+  rewardsCount: "Rewards",
+  reversals: "Reversals",
+  paidShort: "Paid",
+  confirmed: "Confirmed",
+  waitingShort: "Waiting",
+  leftOut: (quiet: number) =>
+    `${plural(quiet, "outbox", "outboxes")} without rewards on this day ${quiet === 1 ? "is" : "are"} left out.`,
+  transactions: "Transactions of the offers that differ",
+  transactionsNote: "At most 100. Compare them with the publisher's own records of callbacks.",
+  transaction: "Transaction",
+  offer: "Offer",
+};

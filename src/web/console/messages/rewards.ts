@@ -1,0 +1,126 @@
+// Text of the rewards: the list, one reward, and what settles them.
+
+import { count, exactTimeText } from "../../shared/format";
+import { plural } from "../../shared/messages/plural";
+import { codeText } from "../../shared/messages/rewards";
+import type { Settling } from "../types/rewards";
+
+export const rewards = {
+  title: "Rewards",
+  note: "Conversions of an app, the newest first, with what became of each.",
+  tableName: "Rewards",
+  app: "App",
+  appHint: "App-Id or the start of a name",
+  badApp: "An App-Id has 8 digits.",
+  unknownApp: "There is no such app.",
+  show: "Show",
+  chooseTitle: "Choose an app",
+  choose: "Rewards are listed app by app. To find one by its id, paste it into the search above.",
+  state: "State",
+  anyState: "Any state",
+  delivery: "Callback",
+  anyDelivery: "Any",
+  reason: "Reason",
+  reasonHint: "A code such as too_fast, or the whole of a reason in words",
+  user: "User id",
+  clear: "Clear the filters",
+  reward: "Reward",
+  time: "Conversion",
+  offer: "Offer and goal",
+  value: "Value",
+  tries: (number: number) => plural(number, "try", "tries"),
+  erased: "erased",
+  inWords: (reason: string) => (reason === "expired" ? "Nothing became of it for 400 days." : reason),
+  reversalOf: "Reversal",
+  notice: "Notice",
+  noneTitle: "Nothing matches",
+  none: "This app has no reward that matches these filters.",
+  empty: "This app has no reward yet.",
+  older: "Show older rewards",
+  looking: "Looking further back…",
+  end: "These are all that match.",
+  back: "Rewards of this app",
+  replayIgnores: "The filter by reason does not count here.",
+};
+
+const NAMES: Record<Settling, string> = { approve: "Approve", reject: "Reject", reverse: "Take back" };
+const DONE: Record<Settling, string> = { approve: "approved", reject: "rejected", reverse: "taken back" };
+
+/** Codes of refusals, besides those of conversions. */
+const REFUSALS: Record<string, string> = {
+  wrong_state: "Their state does not allow it: somebody else was faster.",
+  user_erased: "Their user was erased, so the publisher could not be told.",
+};
+
+export const settle = {
+  names: NAMES,
+  titles: {
+    approve: "Approve this reward?",
+    reject: "Reject this conversion?",
+    reverse: "Take this reward back?",
+  } satisfies Record<Settling, string>,
+  texts: {
+    approve: "The user is paid, the publisher is told by a callback, and the advertiser owes the payout.",
+    reject: "It ends here: nobody is paid, and it cannot be approved later.",
+    reverse: "The publisher is told to take the reward back, and the payout is deducted from its revenue.",
+  } satisfies Record<Settling, string>,
+  done: {
+    approve: "It is approved.",
+    reject: "It is rejected.",
+    reverse: "It is taken back.",
+  } satisfies Record<Settling, string>,
+  reason: "Reason",
+  reasonHint: "At most 200 characters. The log keeps it, and the publisher gets it with the callback.",
+  against: (code: string) => `Another reason stands against it: ${codeText(code)}`,
+  despite: (code: string) => `Approve despite this: ${codeText(code)}`,
+  despiteNames: "Approve despite",
+  many: "Settle many",
+  manyTitle: (app: string) => `Settle rewards of ${app}`,
+  manyReason: "Choose a reason, too: an approval pays what was refused for it.",
+  manyHint:
+    "Choose a state first: held or pending ones are approved or rejected, refused ones approved, approved ones taken back.",
+  manyNone: "What is rejected or was taken back already cannot be settled.",
+  action: "What to do",
+  actionHints: {
+    approve: "pays each user and tells the publisher",
+    reject: "ends them; nobody is paid",
+    reverse: "tells the publisher to take each reward back",
+  } satisfies Record<Settling, string>,
+  manyTexts: {
+    approve: "Each user is paid, the publisher is told by callbacks, and the advertisers owe the payouts.",
+    reject: "They end here: nobody is paid, and they cannot be approved later.",
+    reverse: "The publisher is told to take each reward back, and the payouts are deducted from its revenue.",
+  } satisfies Record<Settling, string>,
+  since: "Conversions since (UTC)",
+  upTo: "Conversions up to (UTC)",
+  emptyForAll: "Leave it empty for all.",
+  counting: "Counting…",
+  which: (parts: string[]) => `Takes all rewards that are ${parts.join(", ")}.`,
+  ofUser: (user: string) => `of user ${user}`,
+  withReason: (reason: string) => `with the reason “${reason}”`,
+  unusedDelivery: "The filter of callbacks does not count here.",
+  matches: (number: number, until: number) =>
+    `${plural(number, "reward matches", "rewards match")}, up to ${exactTimeText(until)}.`,
+  nothing: "Nothing matches.",
+  start: (action: Settling, number: number) => `${NAMES[action]} ${count(number)}`,
+  running: (done: number, all: number) =>
+    done > 0 ? `${count(done)} of ${count(all)} so far. Closing this stops here.` : "This can take a minute…",
+  resultTitle: (action: Settling, settled: number) =>
+    `${plural(settled, "reward was", "rewards were")} ${DONE[action]}`,
+  already: (number: number) => `${plural(number, "was", "were")} so already.`,
+  refusedTitle: (number: number) => `${plural(number, "was", "were")} not settled:`,
+  refusedOf: (code: string, number: number) => `${count(number)}: ${REFUSALS[code] ?? codeText(code)}`,
+  again: (number: number) => `Approve ${count(number)} despite this`,
+  refusal: (code: string) => REFUSALS[code] ?? null,
+};
+
+export const erase = {
+  button: "Erase this user",
+  title: "Erase this user?",
+  text: "The user's id, device ids and custom values are cleared from every reward of this app. Amounts stay. It cannot be undone, and rewards of this user cannot be settled or sent again afterwards.",
+  label: "Type the user id to confirm",
+  hint: (user: string) => `It is ${user}`,
+  mismatch: "This is not the user id.",
+  done: (erased: number, waiting: number) =>
+    `${plural(erased, "reward was", "rewards were")} cleared.${waiting > 0 ? ` ${plural(waiting, "follows", "follow")} once the callback is done.` : ""}`,
+};

@@ -1,0 +1,152 @@
+// Text of how the service is doing.
+
+import { count, durationText, exactTimeText, timeText } from "../../shared/format";
+import { plural } from "../../shared/messages/plural";
+
+export const service = {
+  title: "Service",
+  note: "Publication, delivery, limits, and what an app's day adds up to.",
+  publication: {
+    title: "Publication",
+    note: "Changes of apps and offers reach clicks and lists with the next publication.",
+    down: "The catalog does not answer. Clicks and lists go on with what was published last.",
+    tracking: "Built for clicks",
+    listing: "Built for offer lists",
+    never: "Never",
+    at: (ms: number, now: number) => `${exactTimeText(ms / 1000)}, ${durationText(Math.max(0, now - ms))} ago`,
+    waiting: "Changes waiting",
+    noneWaiting: "None",
+    waitingFor: (ms: number) => `for ${durationText(ms)}`,
+    resources: "Stored",
+    counts: (publishers: number, apps: number, advertisers: number, offers: number) =>
+      [
+        plural(publishers, "publisher", "publishers"),
+        plural(apps, "app", "apps"),
+        plural(advertisers, "advertiser", "advertisers"),
+        plural(offers, "offer", "offers"),
+      ].join(", "),
+    size: "Size",
+    publish: "Publish now",
+    publishTitle: "Publish all changes now?",
+    publishText:
+      "Clicks and offer lists take every saved change of apps and offers at once instead of within a minute.",
+    published: "Everything is published.",
+  },
+  open: {
+    all: "Open in Attention",
+    more: "There are more. Attention lists all of them.",
+  },
+  endpoints: {
+    title: "Callbacks that fail or are switched off",
+    app: "App",
+    state: "State",
+    since: "Since",
+    reason: "Why",
+    none: "No app has reported a callback that fails.",
+  },
+  asking: {
+    button: "Ask every app now",
+    note: "Of the apps with a callback. One that does not answer reports nothing, and its postbacks are answered 503.",
+    running: (apps: number) => `${plural(apps, "app was", "apps were")} asked so far…`,
+    result: (apps: number, silent: number) =>
+      silent === 0
+        ? `${plural(apps, "app with a callback answers", "apps with a callback answer")}.`
+        : `${count(silent)} of ${plural(apps, "app with a callback does", "apps with a callback do")} not answer:`,
+  },
+  pools: {
+    title: "What is refused for want of room",
+    note: "Each kind of work has room for so many at a time. What comes on top is refused at once, so that the rest stays fast.",
+    ofAll: "Refusals are of all instances, each since it started. In use is of the one that answered.",
+    ofOne:
+      "The counts of other instances are not known at present. These are of the one that answered, since it started.",
+    name: "Work",
+    names: {
+      click: "Clicks that wait",
+      conversion: "Postbacks",
+      form: "Forms of postbacks",
+      report: "Reports",
+      query: "Report queries",
+      page: "Offers pages",
+      body: "Bodies of offers requests",
+      start: "First loads of the catalog",
+      shard: "Loads of the catalog’s parts",
+      operator: "Operator's calls",
+      dashboard: "Dashboard and console",
+      publisher: "Calls to one publisher",
+      sign_in: "Sign-ins",
+      listing: "Offer lists",
+      document: "Documents",
+      upload: "Uploads",
+    } as Record<string, string>,
+    inUse: "In use",
+    refused: "Refused",
+    of: (inUse: number, permits: number) => `${count(inUse)} of ${count(permits)}`,
+    none: "Nothing was refused.",
+    some: (number: number) => `${plural(number, "request was", "requests were")} refused.`,
+  },
+  reported: {
+    down: "It is not known at present: what keeps it does not answer.",
+    by: (instances: number, at: number) =>
+      `${plural(instances, "instance", "instances")}, last at ${timeText(at / 1000)}`,
+  },
+  instances: {
+    title: "Instances of edge and origin",
+    note: "What went wrong in them since each started.",
+    none: "Nothing was reported in the last 24 hours.",
+    age: (seconds: number) => durationText(seconds * 1000),
+    names: {
+      postbacks: "Postbacks answered 503",
+      unhealthy: "Failed health checks",
+      clicks_uncounted: "Clicks not counted",
+      snapshot_age_s: "Oldest offers in use",
+      panics: "Faults in the code",
+      memory_bytes: "Largest memory",
+    },
+    kinds: {
+      unavailable:
+        "An app did not answer, or too much came at once. Senders repeat them. “Ask every app now” below names the app.",
+      unread: "They came before their app was known: a flood of forms, or click ids of a key that is not deployed.",
+    } as Record<string, string>,
+    hints: {
+      postbacks: "",
+      unhealthy: "",
+      clicks_uncounted: "The users were redirected. Reports lack these clicks.",
+      snapshot_age_s:
+        "The instance does not hear of new publications from KV. After 24 hours it refuses lists and postbacks.",
+      panics: "Each cost one request or task. The log has the details under “fault”; tell the developers.",
+      memory_bytes: "An instance that needs more is ended, with all that is under way in it.",
+    },
+    // As the platform counts: 1 MB is 2^20 bytes.
+    of128: (bytes: number) => `${count(bytes / 1_048_576)} of 128 MB`,
+  },
+  unsent: {
+    title: "Not in the reports yet",
+    none: "Sums of clicks and revenue reach the reports within about 10 seconds. None has waited for longer than two minutes.",
+  },
+  rewards: {
+    title: "Rewards from old clicks and old terms",
+    note: (day: string) =>
+      `Of ${day}, in UTC. A click is paid by the terms of its time, so users or a publisher may save clicks up before a payout drops. Where an app’s shares stand out, have older clicks paid by the terms in force, under “Terms” of the offer or of the app: that raises “terms_since”.`,
+    app: "App",
+    rewards: "Rewards",
+    late: "After 24 hours",
+    old: "By earlier terms",
+  },
+  limits: {
+    title: "Near a limit",
+    none: "No object is near its limit.",
+    object: "Object",
+    used: "Used",
+    since: "Since",
+  },
+  caps: {
+    title: "Caps near their end",
+    note: (at: string) => `Counted at ${at}. Caps start again at 00:00 UTC.`,
+    none: "No cap is used up to 80 %.",
+    offer: "Offer",
+    kind: "Cap",
+    kinds: { click: "Clicks", conversion: "Conversions" },
+    used: "Used",
+    of: (used: number, limit: number) => `${count(used)} of ${count(limit)}`,
+  },
+};

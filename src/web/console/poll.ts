@@ -1,0 +1,22 @@
+// Polls of the console. Each says that it is one, since a poll does not extend the session.
+
+import { useRef } from "preact/hooks";
+import { type CachedView, useCached } from "../shared/cache";
+import { usePolling } from "../shared/poll";
+
+const POLL_MILLISECONDS = 5000;
+/** Of answers in which the catalog has a part: there is one, which clicks and offers need. */
+export const CATALOG_POLL_MILLISECONDS = 10_000;
+
+/** The answer for `key`, kept up to date. `load` is told whether it is a poll. */
+export function usePolled<Data>(
+  key: string,
+  load: (isPoll: boolean) => Promise<Data>,
+  changes: (data: Data | undefined) => boolean = () => true,
+  milliseconds = POLL_MILLISECONDS,
+): CachedView<Data> {
+  const isPoll = useRef(false);
+  const cached = useCached(key, () => load(isPoll.current));
+  usePolling({ key, of: cached, isPoll, changes, milliseconds });
+  return cached;
+}

@@ -1,0 +1,60 @@
+// The views of the console and their addresses.
+
+import { computed } from "@preact/signals";
+import type { Section } from "../shared/messages";
+import { pathParts, ROOT } from "../shared/navigation";
+import { isAppId, isId } from "./ids";
+
+export type Route =
+  | { view: "attention" }
+  | { view: "search" }
+  | { view: "publishers" }
+  | { view: "publisher"; publisherId: string }
+  | { view: "app"; appId: string }
+  | { view: "offers" }
+  | { view: "import" }
+  | { view: "offer"; offerId: string }
+  | { view: "advertisers" }
+  | { view: "advertiser"; advertiserId: string }
+  | { view: "rewards" }
+  | { view: "reward"; appId: string; transactionId: string }
+  | { view: "service" }
+  | { view: "settings"; section: Section | null }
+  | { view: "missing" };
+
+const SECTIONS: Section[] = ["members", "passkeys", "sessions", "audit"];
+
+export const route = computed<Route>(() => {
+  const [view, first, second, third, ...rest] = pathParts.value;
+  if (rest.length > 0) return { view: "missing" };
+  if (view === undefined) return { view: "attention" };
+  if (first === undefined) {
+    if (view === "settings") return { view, section: null };
+    if (view === "search" || view === "publishers" || view === "offers") return { view };
+    if (view === "import" || view === "advertisers" || view === "rewards" || view === "service") return { view };
+  } else if (second === undefined && isId(first)) {
+    if (view === "publishers") return { view: "publisher", publisherId: first };
+    if (view === "apps" && isAppId(first)) return { view: "app", appId: first };
+    if (view === "offers") return { view: "offer", offerId: first };
+    if (view === "advertisers") return { view: "advertiser", advertiserId: first };
+  } else if (view === "apps" && isAppId(first) && second === "rewards" && third !== undefined) {
+    return { view: "reward", appId: first, transactionId: third };
+  }
+  const section = view === "settings" && second === undefined && SECTIONS.find((name) => name === first);
+  return section ? { view: "settings", section } : { view: "missing" };
+});
+
+export const ATTENTION_PATH = ROOT;
+export const SEARCH_PATH = `${ROOT}/search`;
+export const PUBLISHERS_PATH = `${ROOT}/publishers`;
+export const OFFERS_PATH = `${ROOT}/offers`;
+export const IMPORT_PATH = `${ROOT}/import`;
+export const ADVERTISERS_PATH = `${ROOT}/advertisers`;
+export const REWARDS_PATH = `${ROOT}/rewards`;
+export const SERVICE_PATH = `${ROOT}/service`;
+export const SETTINGS_PATH = `${ROOT}/settings`;
+export const publisherPath = (publisherId: string) => `${PUBLISHERS_PATH}/${publisherId}`;
+export const appPath = (appId: string) => `${ROOT}/apps/${appId}`;
+export const offerPath = (offerId: string) => `${OFFERS_PATH}/${offerId}`;
+export const advertiserPath = (advertiserId: string) => `${ADVERTISERS_PATH}/${advertiserId}`;
+export const rewardPath = (appId: string, transactionId: string) => `${appPath(appId)}/rewards/${transactionId}`;

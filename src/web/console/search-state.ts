@@ -1,0 +1,41 @@
+// The state of the search. It is the fragment of its address, which no server sees. A credential stays in memory: the
+// history keeps fragments, and some browsers send their history to other devices.
+
+import { signal } from "@preact/signals";
+import { fragment, navigate } from "../shared/navigation";
+import { generation } from "../shared/session";
+import { isCredential } from "./ids";
+import { SEARCH_PATH } from "./router";
+
+export interface SearchState {
+  text: string;
+  /** Empty where none was chosen. */
+  app: string;
+}
+
+/** The credential that was pasted last, of the account that was signed in. */
+const pasted = signal<(SearchState & { account: number }) | null>(null);
+
+/** Opens the search for a text. `how` is for a text that stands in the address and must not. */
+export function openSearch(state: SearchState, how: "push" | "replace" = "push") {
+  const isSecret = isCredential(state.text);
+  pasted.value = isSecret ? { ...state, account: generation.peek() } : null;
+  navigate(SEARCH_PATH + (isSecret ? "" : searchHash(state)), how);
+}
+
+/** What is searched for. */
+export function currentSearch(): SearchState {
+  const state = parseSearch(fragment.value);
+  if (state.text) return state;
+  return pasted.value?.account === generation.value ? pasted.value : state;
+}
+
+export const searchHash = ({ text, app }: SearchState) => `#${new URLSearchParams({ text, ...(app && { app }) })}`;
+
+export function parseSearch(hash: string): SearchState {
+  const values = new URLSearchParams(hash.slice(1));
+  return { text: (values.get("text") ?? "").trim(), app: values.get("app") ?? "" };
+}
+
+/** The key of its answer in the page's memory. */
+export const searchKey = ({ text, app }: SearchState) => `search ${app} ${text}`;

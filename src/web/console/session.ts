@@ -1,0 +1,57 @@
+// The session of the console: the member, and what its role may do.
+
+import { signal } from "@preact/signals";
+import { BASE, get } from "../shared/client";
+import { generation, hasExpired, isSignedOut } from "../shared/session";
+import { FIRST } from "./site";
+import type { ConsoleSession, Invite, Role } from "./types";
+
+export const SESSION_KEY = "session";
+
+export const session = signal<ConsoleSession | undefined>(undefined);
+
+export const hasSession = () => session.peek() !== undefined;
+
+export const accountName = () => (session.value ? "the console" : null);
+
+/** There is one account, so every invite is to it. */
+export const holds = (_invite: Invite) => session.value !== undefined;
+
+// How far the browser's clock is behind the server's. It may be wrong by hours.
+let behindMilliseconds = 0;
+
+/** By the server's clock. It is late by as long as the answer took, and never early: a time to come would be refused. */
+export const nowMilliseconds = () => Date.now() + behindMilliseconds;
+export const nowSeconds = () => Math.floor(nowMilliseconds() / 1000);
+
+/** By the server's clock, in UTC. */
+export const today = () => session.value?.today ?? new Date().toISOString().slice(0, 10);
+
+export function clearSession() {
+  session.value = undefined;
+}
+
+export async function loadSession(): Promise<ConsoleSession> {
+  const asked = generation.peek();
+  const loaded = await get<ConsoleSession>(BASE + FIRST);
+  if (asked !== generation.peek()) return loaded;
+  behindMilliseconds = loaded.now * 1000 - Date.now();
+  session.value = loaded;
+  isSignedOut.value = false;
+  hasExpired.value = false;
+  return loaded;
+}
+
+/** Support sees everything but keys, and sends callbacks again. */
+export type Right = "manage" | "replay";
+
+const RIGHTS: Partial<Record<Role, Right[]>> = {
+  admin: ["manage", "replay"],
+  support: ["replay"],
+};
+
+/** Whether the member who is signed in has a right. */
+export const may = (right: Right) => {
+  const role = session.value?.member.role;
+  return (role && RIGHTS[role]?.includes(right)) ?? false;
+};

@@ -1,0 +1,93 @@
+// The page of an advertiser: its name, its tokens, its postbacks, the check of a URL, and its offers.
+
+import { useState } from "preact/hooks";
+import { put, refresh, useCached } from "../../../shared/cache";
+import type { Tagged } from "../../../shared/client";
+import { FormDialog, TextField } from "../../../shared/components/dialog";
+import { Heading } from "../../../shared/components/heading";
+import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
+import { say } from "../../../shared/components/status";
+import { LONGEST_NAME } from "../../../shared/limits";
+import { withVerification } from "../../../shared/passkeys";
+import { advertisersApi } from "../../api/advertisers";
+import { advertisers as text } from "../../messages/advertisers";
+import { ADVERTISERS_PATH } from "../../router";
+import { may } from "../../session";
+import type { Advertiser as Kept } from "../../types/advertisers";
+import { CheckCard } from "./check";
+import { ADVERTISER_NAMES_KEY, advertiserKey, advertisersKey } from "../cache-keys";
+import { ItsOffers } from "./its-offers";
+import { Postbacks } from "./postbacks";
+import { Tokens } from "./tokens";
+import { usePostbacks } from "./use-postbacks";
+
+export function Advertiser({ advertiserId }: { advertiserId: string }) {
+  const advertiser = useCached(advertiserKey(advertiserId), () => advertisersApi.read(advertiserId));
+  const [isRenaming, setRenaming] = useState(false);
+  const { data, error, reload } = advertiser;
+  return (
+    <>
+      <Heading title={data?.name ?? text.advertiser} within={[text.title]} note={<code>{advertiserId}</code>}>
+        <a class="button" href={ADVERTISERS_PATH}>
+          {text.toList}
+        </a>
+        {data && may("manage") && (
+          <button type="button" class="button" onClick={() => setRenaming(true)}>
+            {text.rename}
+          </button>
+        )}
+      </Heading>
+      <Stale of={advertiser} retry={reload} />
+      {data ? (
+        <Parts advertiser={data} reload={reload} />
+      ) : error?.status === 404 ? (
+        <Empty title={text.notFound} />
+      ) : error ? (
+        <Failed error={error} retry={reload} />
+      ) : (
+        <Skeleton lines={5} />
+      )}
+      {data && isRenaming && <Rename advertiser={data} reload={reload} onClose={() => setRenaming(false)} />}
+    </>
+  );
+}
+
+function Parts({ advertiser, reload }: { advertiser: Kept; reload: () => Promise<void> }) {
+  const { advertiser_id: id } = advertiser;
+  const postbacks = usePostbacks(id);
+  return (
+    <>
+      <Tokens advertiser={advertiser} uses={postbacks.uses} reload={reload} />
+      <Postbacks list={postbacks} />
+      <CheckCard />
+      <ItsOffers advertiserId={id} />
+    </>
+  );
+}
+
+interface RenameProps {
+  advertiser: Tagged<Kept>;
+  reload: () => Promise<void>;
+  onClose: () => void;
+}
+
+function Rename({ advertiser, reload, onClose }: RenameProps) {
+  const { advertiser_id: id } = advertiser;
+  const [name, setName] = useState(advertiser.name);
+  return (
+    <FormDialog
+      title={text.rename}
+      button={text.rename}
+      onSubmit={async () => {
+        put(advertiserKey(id), await withVerification(() => advertisersApi.rename(advertiser, name.trim())));
+        for (const key of [advertisersKey(), ADVERTISER_NAMES_KEY]) void refresh(key);
+        say(text.renamed);
+        onClose();
+      }}
+      onClose={onClose}
+      reload={reload}
+    >
+      <TextField label={text.name} hint={text.nameHint} longest={LONGEST_NAME} value={name} onChange={setName} />
+    </FormDialog>
+  );
+}

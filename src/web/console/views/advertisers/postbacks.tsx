@@ -1,0 +1,139 @@
+// The postback doctor: the newest postbacks of an advertiser, each with what happened and what mends it.
+
+import { More } from "../../../shared/components/more";
+import { Failed, Stale } from "../../../shared/components/states";
+import { type Column, Table, TableSkeleton } from "../../../shared/components/table";
+import { exactTimeText } from "../../../shared/format";
+import { setSearch } from "../../../shared/navigation";
+import { queryText } from "../../../shared/query-text";
+import { CODE_NAMES, codeName, doctor as text } from "../../messages/advertisers";
+import { offerPath, rewardPath } from "../../router";
+import type { Postback } from "../../types/advertisers";
+import type { PostbackList } from "./use-postbacks";
+import { CodeBadge, Parameters, Words } from "./verdict";
+
+export function Postbacks({ list: { code, pages } }: { list: PostbackList }) {
+  const { first, rows, isOnlyFirst, reload } = pages;
+  const show = (chosen: string) => setSearch(queryText({ code: chosen }), "replace");
+  const codes = Object.keys(CODE_NAMES);
+  if (code && !codes.includes(code)) codes.push(code);
+  return (
+    <section class="card table-card" aria-labelledby="postbacks">
+      <div class="card-head">
+        <div>
+          <h2 id="postbacks">{text.title}</h2>
+          <p class="note">{text.intro}</p>
+        </div>
+        <div class="card-tools">
+          <label class="inline-field">
+            <span>{text.code}</span>
+            <select value={code} onChange={(event) => show(event.currentTarget.value)}>
+              <option value="">{text.allCodes}</option>
+              {codes.map((value) => (
+                <option key={value} value={value}>
+                  {codeName(value)}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
+      </div>
+      <Stale of={first} retry={reload} />
+      {!rows ? (
+        first.error ? (
+          <Failed compact error={first.error} retry={reload} />
+        ) : (
+          <TableSkeleton rows={4} />
+        )
+      ) : rows.length === 0 ? (
+        <div class="state compact">
+          <h3>{code ? text.noneTitle : text.emptyTitle}</h3>
+          {!code && <p>{text.empty}</p>}
+          {code && (
+            <button type="button" class="button" onClick={() => show("")}>
+              {text.clear}
+            </button>
+          )}
+        </div>
+      ) : (
+        <Table stacks name={text.title} columns={COLUMNS} rows={keyed(rows)} rowKey={({ key }) => key} />
+      )}
+      {rows && (
+        <div class="card-foot postbacks-foot">
+          <div class="row">
+            <More of={pages} label={text.more} />
+            <p class="note">
+              {rows.length > 0 && text.shown(rows.length)}
+              {rows.length > 0 && `. ${!isOnlyFirst ? text.kept : first.error ? text.stopped : text.live}`}
+            </p>
+          </div>
+          {first.data!.notShown > 0 && <p class="note">{text.notShown(first.data!.notShown, first.data!.since)}</p>}
+        </div>
+      )}
+    </section>
+  );
+}
+
+type Keyed = Postback & { key: string };
+
+/** By time and place among those of the same time, so that a row that is open stays open when others come. */
+function keyed(rows: Postback[]): Keyed[] {
+  const seen = new Map<number, number>();
+  return [...rows]
+    .reverse()
+    .map((row) => {
+      const place = seen.get(row.at) ?? 0;
+      seen.set(row.at, place + 1);
+      return { ...row, key: `${row.at} ${place}` };
+    })
+    .reverse();
+}
+
+const COLUMNS: Column<Keyed>[] = [
+  { key: "at", header: text.at, cell: ({ at }) => exactTimeText(Math.floor(at)) },
+  {
+    key: "answer",
+    header: text.answer,
+    cell: ({ http_status: status, code, method }) => (
+      <span class="lines">
+        <CodeBadge status={status} code={code} />
+        <span class="note">
+          {method}, {status}
+        </span>
+      </span>
+    ),
+  },
+  {
+    key: "verdict",
+    // No text, so that a narrow screen gives the words the whole row.
+    header: <span>{text.verdict}</span>,
+    cell: ({ http_status: status, verdict, remedy, parameters }) => (
+      <div class="postback-verdict">
+        <Words status={status} verdict={verdict} remedy={remedy} />
+        {parameters.length === 0 ? (
+          <p class="note">{text.noParameters}</p>
+        ) : (
+          <details>
+            <summary>{text.parameters(parameters.length)}</summary>
+            <Parameters name={text.parameters(parameters.length)} parameters={parameters} />
+          </details>
+        )}
+      </div>
+    ),
+  },
+  {
+    key: "about",
+    header: text.about,
+    // Without an authentic click ID it is not known.
+    cell: ({ offer_id, goal_id, app_id, transaction_id }) =>
+      offer_id && (
+        <span class="lines">
+          <a href={offerPath(offer_id)}>
+            {text.offer} {offer_id}
+          </a>
+          {goal_id && <span class="note">{text.goal(goal_id)}</span>}
+          {app_id && transaction_id && <a href={rewardPath(app_id, transaction_id)}>{text.reward}</a>}
+        </span>
+      ),
+  },
+];

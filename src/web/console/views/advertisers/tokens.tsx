@@ -1,0 +1,173 @@
+// The tokens of an advertiser: issue one, see which are valid and which are used, revoke one.
+
+import { useState } from "preact/hooks";
+import { Card } from "../../../shared/components/part";
+import { Confirm, SecretDialog } from "../../../shared/components/dialog";
+import { focusHeading } from "../../../shared/components/heading";
+import { Plus } from "../../../shared/components/icons";
+import { say } from "../../../shared/components/status";
+import { type Column, Table } from "../../../shared/components/table";
+import { durationText, timeText } from "../../../shared/format";
+import { withVerification } from "../../../shared/passkeys";
+import { advertisersApi } from "../../api/advertisers";
+import { tokens as text } from "../../messages/advertisers";
+import { may, nowMilliseconds } from "../../session";
+import type { Advertiser, NewToken, Token, TokenUse } from "../../types/advertisers";
+
+/** A valid token, or a revoked one with which postbacks come. */
+interface Row {
+  token_id: string;
+  /** Undefined of a revoked one: Signpost keeps only the valid ones. */
+  issued_at?: number;
+  /** Undefined where it did not come within 90 days, or where it is not known. */
+  last_used_at?: number;
+}
+
+// Some advertisers send their postbacks once a day.
+const RECENT_MILLISECONDS = 2 * 86_400_000;
+
+interface Props {
+  advertiser: Advertiser;
+  /** Undefined while it is not known. */
+  uses: TokenUse[] | undefined;
+  reload: () => Promise<void>;
+}
+
+export function Tokens({ advertiser, uses, reload }: Props) {
+  const { advertiser_id: id, tokens } = advertiser;
+  const valid = newestFirst(tokens);
+  const rows = rowsOf(tokens, uses);
+  const [isIssuing, setIssuing] = useState(false);
+  const [issued, setIssued] = useState<NewToken | null>(null);
+  const [revoked, setRevoked] = useState<Token | null>(null);
+  const oldest = valid.length >= 2 ? valid[valid.length - 1]! : null;
+  return (
+    <Card title={text.title} intro={text.intro}>
+      {rows.length > 0 ? (
+        <div class="part-table">
+          <Table
+            stacks
+            name={text.title}
+            columns={columns(uses !== undefined, setRevoked)}
+            rows={rows}
+            rowKey={({ token_id }) => token_id}
+          />
+        </div>
+      ) : (
+        <p class="no-tokens">
+          <b>{text.emptyTitle}.</b> {text.empty}
+        </p>
+      )}
+      {may("manage") && (
+        <button type="button" class="button" onClick={() => setIssuing(true)}>
+          <Plus /> {text.issue}
+        </button>
+      )}
+      {isIssuing && (
+        <Confirm
+          title={text.issueTitle}
+          text={oldest ? text.issueEnds(oldest.token_id) : text.issueText}
+          button={text.issue}
+          onConfirm={async () => {
+            setIssued(await withVerification(() => advertisersApi.issueToken(id)));
+            setIssuing(false);
+          }}
+          onClose={() => setIssuing(false)}
+        />
+      )}
+      {issued && (
+        <SecretDialog
+          title={text.issuedTitle}
+          text={text.issuedText}
+          label={text.token}
+          value={issued.token}
+          onClose={() => {
+            setIssued(null);
+            void reload();
+          }}
+        />
+      )}
+      {revoked && (
+        <Confirm
+          title={text.revokeTitle(revoked.token_id)}
+          text={valid.length === 1 ? `${text.revokeText} ${text.revokeLast}` : text.revokeText}
+          button={text.revoke}
+          dangerous
+          onConfirm={async () => {
+            await withVerification(() => advertisersApi.revokeToken(id, revoked.token_id));
+            say(text.revoked(revoked.token_id));
+            setRevoked(null);
+            await reload();
+            focusHeading();
+          }}
+          onClose={() => setRevoked(null)}
+        />
+      )}
+    </Card>
+  );
+}
+
+const newestFirst = <Listed extends { token_id: string }>(list: Listed[]) =>
+  list.toSorted((one, other) => Number(other.token_id) - Number(one.token_id));
+
+function rowsOf(tokens: Token[], uses: TokenUse[] = []): Row[] {
+  const used = new Map(uses.map(({ token_id, last_used_at }) => [token_id, last_used_at]));
+  const valid: Row[] = tokens.map((token) => ({ ...token, last_used_at: used.get(token.token_id) }));
+  const known = new Set(tokens.map(({ token_id }) => token_id));
+  return newestFirst([...valid, ...uses.filter(({ token_id }) => !known.has(token_id))]);
+}
+
+const isValid = (row: Row): row is Row & Token => row.issued_at !== undefined;
+
+function columns(areUsesKnown: boolean, revoke: (token: Token) => void): Column<Row>[] {
+  const end: Column<Row> = {
+    key: "revoke",
+    header: text.revoke,
+    isHeaderHidden: true,
+    isNumber: true,
+    cell: (row) =>
+      isValid(row) && (
+        <button
+          type="button"
+          class="button small danger-text"
+          aria-label={`${text.revoke} ${row.token_id}`}
+          onClick={() => revoke(row)}
+        >
+          {text.revoke}
+        </button>
+      ),
+  };
+  return [
+    { key: "serial", header: text.serial, cell: ({ token_id }) => <code>{token_id}</code> },
+    {
+      key: "issued",
+      header: text.issuedAt,
+      cell: ({ issued_at: at }) => (at === undefined ? <span class="note">{text.unknown}</span> : timeText(at)),
+    },
+    {
+      key: "used",
+      header: text.lastUsed,
+      cell: ({ last_used_at: at }) => {
+        if (at !== undefined) return timeText(at);
+        return <span class="note">{areUsesKnown ? text.notUsed : text.unknown}</span>;
+      },
+    },
+    {
+      key: "state",
+      header: text.state,
+      cell: (row) => (isValid(row) ? <span class="badge approved">{text.valid}</span> : <Revoked row={row} />),
+    },
+    ...(may("manage") ? [end] : []),
+  ];
+}
+
+/** Postbacks with it are lost conversions, so it is listed as long as they come. */
+function Revoked({ row: { last_used_at: at = 0 } }: { row: Row }) {
+  const ago = Math.max(nowMilliseconds() - at * 1000, 0);
+  return (
+    <span class="lines">
+      <span class={ago < RECENT_MILLISECONDS ? "badge refused" : "badge"}>{text.revokedState}</span>
+      <span class="note">{text.usedBefore(durationText(ago))}</span>
+    </span>
+  );
+}

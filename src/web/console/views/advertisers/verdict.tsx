@@ -1,0 +1,50 @@
+// An answer to a postback in words: its code, what happened, what mends it, and the parameters.
+
+import { Name } from "../../../shared/components/name";
+import { type Column, Table } from "../../../shared/components/table";
+import { codeName, doctor as text } from "../../messages/advertisers";
+import type { Parameter } from "../../types/advertisers";
+
+/** Whether somebody has to do something. */
+const isTaken = (status: number) => status >= 200 && status < 300;
+
+export const CodeBadge = ({ status, code }: { status: number; code: string }) => (
+  <span class={isTaken(status) ? "badge approved" : status >= 500 ? "badge held" : "badge refused"}>
+    {codeName(code)}
+  </span>
+);
+
+/** What happened, and what mends it: of a refusal the remedy is what somebody has to read. */
+export const Words = ({ status, verdict, remedy }: { status: number; verdict: string; remedy: string }) => (
+  <>
+    <p>{verdict}</p>
+    <p class={isTaken(status) ? "note" : "remedy"}>{remedy}</p>
+  </>
+);
+
+const COLUMNS: Column<Parameter>[] = [
+  {
+    key: "name",
+    header: text.parameter,
+    cell: ({ name }) => (
+      <code>
+        <Name>{name}</Name>
+      </code>
+    ),
+  },
+  {
+    key: "value",
+    header: text.value,
+    cell: ({ value }) => (
+      <code class="parameter-value">
+        <Name>{value}</Name>
+      </code>
+    ),
+  },
+];
+
+export function Parameters({ name, parameters }: { name: string; parameters: Parameter[] }) {
+  if (parameters.length === 0) return <p class="note">{text.noParameters}</p>;
+  // A postback may have two parameters of one name.
+  return <Table stacks name={name} columns={COLUMNS} rows={parameters} rowKey={(_, index) => index} />;
+}

@@ -1,0 +1,165 @@
+// What waits for a person: how much of each kind, and the list of it, the oldest first.
+
+import type { ComponentChildren } from "preact";
+import { isBehind } from "../../../shared/behind";
+import { Heading } from "../../../shared/components/heading";
+import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
+import { Table, TableSkeleton } from "../../../shared/components/table";
+import { count } from "../../../shared/format";
+import { search } from "../../../shared/navigation";
+import { oneOf, queryText } from "../../../shared/query-text";
+import { attention as api } from "../../api/attention";
+import { isAppId } from "../../ids";
+import { useAppNames } from "../../app-names";
+import { attention as text, KIND_HINTS, KIND_NAMES } from "../../messages/attention";
+import { usePolled } from "../../poll";
+import { ATTENTION_PATH } from "../../router";
+import type { AttentionKind, AttentionPage } from "../../types/attention";
+import { appOf, columns } from "./columns";
+
+const PAGE_ROWS = 50;
+
+const KINDS = Object.keys(KIND_NAMES) as AttentionKind[];
+
+interface Query {
+  kind: AttentionKind | "";
+  app: string;
+  cursor: string;
+}
+
+function parseQuery(query: string): Query {
+  const values = new URLSearchParams(query);
+  const app = values.get("app") ?? "";
+  return {
+    kind: oneOf(values.get("kind"), KINDS),
+    app: isAppId(app) ? app : "",
+    cursor: values.get("cursor") ?? "",
+  };
+}
+
+/** The address of another list; without its values it is the first page of all. */
+const href = (query: Partial<Query>) => ATTENTION_PATH + queryText(query);
+
+export function Attention() {
+  const query = parseQuery(search.value);
+  const { kind, app, cursor } = query;
+  const cached = usePolled(`attention ${JSON.stringify(query)}`, (isPoll) =>
+    api({ kind, app_id: app, limit: PAGE_ROWS, cursor }, isPoll),
+  );
+  const { data: page, error, reload } = cached;
+  const shown = [app || null, ...(page?.items ?? []).map(appOf)];
+  const { nameOf } = useAppNames(shown.filter((id) => id !== null));
+  return (
+    <>
+      <Heading title={text.title} note={text.note}>
+        <Live page={page} isStopped={error !== undefined} />
+      </Heading>
+      {error && !page ? (
+        <Failed error={error} retry={reload} />
+      ) : (
+        <>
+          <Stale of={cached} retry={reload} />
+          <Kinds query={query} page={page} />
+          {(kind || app) && (
+            <p class="note list-note">
+              {kind && KIND_HINTS[kind]}{" "}
+              {app && (
+                <>
+                  {text.onlyApp(nameOf(app))} <a href={href({ kind })}>{text.everyApp}</a>
+                </>
+              )}
+            </p>
+          )}
+          {page ? (
+            <List page={page} query={query} nameOf={nameOf} />
+          ) : (
+            <div class="card">
+              <TableSkeleton rows={8} />
+            </div>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function Live({ page, isStopped }: { page: AttentionPage | undefined; isStopped: boolean }) {
+  if (!page && !isStopped) return null;
+  const behind = page?.behind_ms ?? 0;
+  const isLate = isBehind(behind);
+  return (
+    <p class={`live ${isStopped ? "off" : isLate ? "late" : ""}`}>
+      <span class="live-mark" aria-hidden="true" />
+      {isStopped ? text.stopped : isLate ? text.behind(behind) : text.live}
+    </p>
+  );
+}
+
+function Kinds({ query, page }: { query: Query; page: AttentionPage | undefined }) {
+  const all = page && KINDS.reduce((sum, kind) => sum + (page.counts[kind] ?? 0), 0);
+  const tile = (kind: Query["kind"], name: string, number: number | undefined): ComponentChildren => (
+    <li key={kind}>
+      <a href={href({ kind, app: query.app })} aria-current={query.kind === kind ? "true" : undefined}>
+        <span>{name}</span>{" "}
+        {number === undefined ? (
+          <Skeleton class="kind-skeleton" />
+        ) : (
+          <span class={number > 0 ? "kind-count" : "kind-count zero"}>{count(number)}</span>
+        )}
+      </a>
+    </li>
+  );
+  return (
+    <nav aria-label={text.kinds}>
+      <ul class="kinds">
+        {tile("", text.all, all)}
+        {KINDS.map((kind) => tile(kind, KIND_NAMES[kind], page && (page.counts[kind] ?? 0)))}
+      </ul>
+    </nav>
+  );
+}
+
+function List({ page, query, nameOf }: { page: AttentionPage; query: Query; nameOf: (appId: string) => string }) {
+  const { kind, app, cursor } = query;
+  const { items, behind_ms: behind } = page;
+  const kinds = kind ? [kind] : KINDS;
+  // Those of one app are not counted apart.
+  const unlisted = app ? 0 : kinds.reduce((sum, each) => sum + (page.not_listed[each] ?? 0), 0);
+  if (items.length === 0 && !page.cursor && !cursor && unlisted === 0) {
+    if (kind || app) return <Empty title={kind ? text.wellOfKind(KIND_NAMES[kind]) : text.wellTitle} />;
+    return <Empty title={text.wellTitle}>{isBehind(behind) ? text.wellButBehind(behind) : text.well}</Empty>;
+  }
+  return (
+    <>
+      {isBehind(behind) && (
+        <p class="note list-note" role="status">
+          {text.behindHint(behind)}
+        </p>
+      )}
+      {items.length > 0 && (
+        <div class="card table-card">
+          <Table
+            stacks
+            name={text.tableName}
+            columns={columns(nameOf)}
+            rows={items}
+            rowKey={({ kind: of, app_id, subject }) => `${of} ${app_id} ${subject}`}
+          />
+        </div>
+      )}
+      {unlisted > 0 && <p class="note list-note">{text.notListed(unlisted)}</p>}
+      <div class="row">
+        {cursor && (
+          <a class="button" href={href({ kind, app })}>
+            {text.first}
+          </a>
+        )}
+        {page.cursor && (
+          <a class="button" href={href({ kind, app, cursor: page.cursor })}>
+            {text.next}
+          </a>
+        )}
+      </div>
+    </>
+  );
+}

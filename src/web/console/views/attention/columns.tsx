@@ -1,0 +1,125 @@
+// Columns of what is open.
+
+import { Name } from "../../../shared/components/name";
+import type { Column } from "../../../shared/components/table";
+import { exactTimeText } from "../../../shared/format";
+import { queryText } from "../../../shared/query-text";
+import { ShortId } from "../../../shared/rewards/badges";
+import { attention as text, KIND_NAMES } from "../../messages/attention";
+import { appPath, rewardPath, SERVICE_PATH } from "../../router";
+import { nowMilliseconds } from "../../session";
+import type { AttentionItem, AttentionKind } from "../../types/attention";
+
+/** Kinds whose subject is a transaction id. */
+const OF_REWARD: AttentionKind[] = ["held", "capped", "dead"];
+
+/** Kinds that are repaired on the page of the app. */
+const OF_APP: AttentionKind[] = ["disabled", "failing", "near_limit"];
+
+const isOfReward = ({ kind, app_id }: AttentionItem) => OF_REWARD.includes(kind) && app_id !== null;
+
+/** The app that it is of. An outbox has the App-Id of its app in its name. */
+export const appOf = ({ app_id: app, subject }: AttentionItem): string | null =>
+  app ?? /^outbox-([0-9]{8})-[0-9]+$/.exec(subject)?.[1] ?? null;
+
+/** Where it is repaired. */
+export function repairHref(item: AttentionItem): string {
+  const { kind, subject, since_ms: since } = item;
+  const app = appOf(item);
+  if (app !== null && isOfReward(item)) return rewardPath(app, subject);
+  if (app !== null && OF_APP.includes(kind)) return appPath(app);
+  // Its subject ends with the day.
+  if (app !== null && kind === "differs")
+    return appPath(app) + queryText({ date: /\d{4}-\d{2}-\d{2}$/.exec(subject)?.[0] });
+  // The sums are of this day, or of the one before.
+  const date = new Date(since).toISOString().slice(0, 10);
+  return app === null ? SERVICE_PATH : SERVICE_PATH + queryText({ app, date });
+}
+
+const BADGES: Record<AttentionKind, string> = {
+  held: "held",
+  capped: "held",
+  dead: "dead",
+  disabled: "disabled",
+  failing: "failing",
+  near_limit: "held",
+  batch_refused: "dead",
+  batch_late: "failing",
+  differs: "dead",
+};
+
+/** What names an item among others of its kind. */
+function subjectOf(item: AttentionItem, nameOf: (appId: string) => string): string {
+  const { kind, app_id: app, subject } = item;
+  return app !== null && (kind === "disabled" || kind === "failing") ? nameOf(app) : subject;
+}
+
+export const columns = (nameOf: (appId: string) => string): Column<AttentionItem>[] => [
+  {
+    key: "kind",
+    header: text.kind,
+    cell: (item) => (
+      <>
+        <span class={`badge ${BADGES[item.kind] ?? ""}`}>{KIND_NAMES[item.kind] ?? item.kind}</span>
+        {item.kind !== "disabled" && item.kind !== "failing" && (
+          <span class="cell-second wrap">
+            {isOfReward(item) ? <ShortId id={item.subject} /> : <code>{item.subject}</code>}
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    key: "app",
+    header: text.app,
+    cell: (item) => {
+      const app = appOf(item);
+      return (
+        app !== null && (
+          <a href={appPath(app)}>
+            <Name>{nameOf(app)}</Name>
+          </a>
+        )
+      );
+    },
+  },
+  {
+    key: "since",
+    header: text.since,
+    cell: ({ since_ms: since }) => (
+      <>
+        <span>{text.ago(Math.max(0, nowMilliseconds() - since))}</span>
+        <time class="cell-second" dateTime={new Date(since).toISOString()}>
+          {exactTimeText(since / 1000)}
+        </time>
+      </>
+    ),
+  },
+  {
+    key: "reason",
+    header: text.reason,
+    cell: ({ reason, bytes }) => (
+      <span class="wrap">{bytes === undefined ? text.reasonText(reason) : text.of10(bytes)}</span>
+    ),
+  },
+  {
+    key: "amount",
+    header: text.amount,
+    isNumber: true,
+    cell: ({ payout_usd: payout }) => payout !== undefined && text.amountOf(Number(payout)),
+  },
+  {
+    key: "repair",
+    header: text.repair,
+    isHeaderHidden: true,
+    cell: (item) => {
+      const isOfApp = item.kind === "near_limit" && appOf(item) !== null;
+      const repair = isOfApp ? text.repairs.failing : (text.repairs[item.kind] ?? text.repair);
+      return (
+        <a class="button small" href={repairHref(item)} aria-label={text.repairOf(repair, subjectOf(item, nameOf))}>
+          {repair}
+        </a>
+      );
+    },
+  },
+];

@@ -1,0 +1,247 @@
+// An offer as it is typed: texts of fields, what is wrong with them, and the document that they make.
+
+import { timeText } from "../../../shared/format";
+import { micros, MICROS } from "../../../shared/micros";
+import { COUNTRIES } from "../../../shared/countries";
+import { isId } from "../../ids";
+import { editor as text } from "../../messages/offer-editor";
+import type { Category, Goal, KeptOffer, Offer, OfferType, OncePer, Platform } from "../../types/offers";
+
+const MOST_PAYOUT = 1_000_000n * MICROS;
+const MOST_CAP = 1_000_000_000;
+const MOST_ORDER = 4_294_967_295;
+
+export interface GoalDraft {
+  /** Tells the groups of fields apart while their IDs are typed. */
+  key: number;
+  id: string;
+  ttl: string;
+  instr: string;
+  payout_usd: string;
+  ord: string;
+  gl_val: string;
+}
+
+export interface OfferDraft {
+  advertiser_id: string;
+  off_type: OfferType;
+  s_id: string;
+  name: string;
+  lp_url: string;
+  target_url: string;
+  click_id_max: string;
+  ic_url: string;
+  desc: string;
+  ctg: Category[];
+  os: Platform;
+  include: string;
+  exclude: string;
+  goals: GoalDraft[];
+  conversion_cap: string;
+  click_cap: string;
+  starts_at: string;
+  ends_at: string;
+  conversion_window_days: string;
+  once_per: OncePer | "";
+  min_seconds_to_convert: string;
+  terms_since: string;
+  active: boolean;
+}
+
+const optional = (value: number | null | undefined) => (value == null ? "" : String(value));
+
+/** UNIX seconds as a field of date and time has them, in UTC. */
+const timeField = (at: number | null | undefined) => (at == null ? "" : new Date(at * 1000).toISOString().slice(0, 19));
+
+/** Undefined where it is no time. */
+function fieldTime(field: string): number | undefined {
+  const ms = Date.parse(`${field}Z`);
+  return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000);
+}
+
+/** Without the exponent that small numbers have. */
+export const payoutText = (usd: number) => usd.toFixed(6).replace(/\.?0+$/, "");
+
+const goalDraft = (goal: Goal, key: number): GoalDraft => ({
+  key,
+  id: goal.id,
+  ttl: goal.ttl,
+  instr: goal.instr,
+  payout_usd: payoutText(goal.payout_usd),
+  ord: String(goal.ord),
+  gl_val: goal.gl_val ?? "",
+});
+
+export const draftOf = (offer: Offer): OfferDraft => ({
+  advertiser_id: offer.advertiser_id,
+  off_type: offer.off_type,
+  s_id: offer.s_id,
+  name: offer.name,
+  lp_url: offer.lp_url,
+  target_url: offer.target_url ?? "",
+  click_id_max: optional(offer.click_id_max),
+  ic_url: offer.ic_url,
+  desc: offer.desc,
+  ctg: offer.ctg,
+  os: offer.os,
+  include: (offer.geo_tgt.include ?? []).join(", "),
+  exclude: (offer.geo_tgt.exclude ?? []).join(", "),
+  goals: offer.goals.map(goalDraft),
+  conversion_cap: optional(offer.conversion_cap?.lim),
+  click_cap: optional(offer.click_cap?.lim),
+  starts_at: timeField(offer.starts_at),
+  ends_at: timeField(offer.ends_at),
+  conversion_window_days: optional(offer.conversion_window_days),
+  once_per: offer.once_per ?? "",
+  min_seconds_to_convert: optional(offer.min_seconds_to_convert),
+  terms_since: timeField(offer.terms_since),
+  active: offer.active,
+});
+
+export function emptyGoal(goals: GoalDraft[]): GoalDraft {
+  const key = Math.max(-1, ...goals.map((goal) => goal.key)) + 1;
+  const last = Math.max(0, ...goals.map(({ ord }) => Number(ord) || 0));
+  return { key, id: "", ttl: "", instr: "", payout_usd: "", ord: String(last + 1), gl_val: "" };
+}
+
+export const NEW_OFFER: OfferDraft = {
+  advertiser_id: "",
+  off_type: "CPE",
+  s_id: "",
+  name: "",
+  lp_url: "",
+  target_url: "",
+  click_id_max: "",
+  ic_url: "",
+  desc: "",
+  ctg: [],
+  os: "android",
+  include: "",
+  exclude: "",
+  goals: [emptyGoal([])],
+  conversion_cap: "",
+  click_cap: "",
+  starts_at: "",
+  ends_at: "",
+  conversion_window_days: "",
+  once_per: "",
+  min_seconds_to_convert: "",
+  terms_since: "",
+  active: true,
+};
+
+/** Codes that were typed or pasted, between commas, spaces or lines. */
+export const codesOf = (typed: string) => [
+  ...new Set(
+    typed
+      .toUpperCase()
+      .split(/[\s,;]+/)
+      .filter(Boolean),
+  ),
+];
+
+/** What is wrong with what is typed, by the path of the API's field. */
+export function problemsOf(draft: OfferDraft, keptSince: number | null | undefined, now: number): Map<string, string> {
+  const problems = new Map<string, string>();
+  const require = (path: string, value: string) => {
+    if (value.trim() === "") problems.set(path, text.required);
+  };
+  const range = (path: string, value: string, least: number, most: number) => {
+    const number = /^\d{1,10}$/.test(value.trim()) ? Number(value) : -1;
+    if (value.trim() !== "" && (number < least || number > most)) problems.set(path, text.badNumber(least, most));
+  };
+  const countries = (path: string, typed: string) => {
+    const unknown = codesOf(typed).filter((code) => !COUNTRIES.includes(code));
+    if (unknown.length > 0) problems.set(path, text.unknownCountries(unknown));
+  };
+  const time = (path: string, field: string) => {
+    if (field !== "" && fieldTime(field) === undefined) problems.set(path, text.badTime);
+  };
+  for (const path of ["advertiser_id", "s_id", "name", "lp_url", "ic_url"] as const) require(path, draft[path]);
+  range("click_id_max", draft.click_id_max, 50, 1000);
+  countries("geo_tgt.include", draft.include);
+  countries("geo_tgt.exclude", draft.exclude);
+  range("click_cap.lim", draft.click_cap, 0, MOST_CAP);
+  range("conversion_cap.lim", draft.conversion_cap, 0, MOST_CAP);
+  for (const path of ["starts_at", "ends_at", "terms_since"] as const) time(path, draft[path]);
+  const [start, end] = [fieldTime(draft.starts_at), fieldTime(draft.ends_at)];
+  if (start !== undefined && end !== undefined && end <= start) problems.set("ends_at", text.endBeforeStart);
+  const since = fieldTime(draft.terms_since);
+  if (keptSince != null && (since === undefined || since < keptSince)) {
+    problems.set("terms_since", text.onlyRises(timeText(keptSince)));
+  }
+  if (since !== undefined && since > now) problems.set("terms_since", text.inFuture);
+  range("conversion_window_days", draft.conversion_window_days, 1, 90);
+  range("min_seconds_to_convert", draft.min_seconds_to_convert, 1, 86_400);
+  draft.goals.forEach((goal, index) => {
+    const path = (field: keyof GoalDraft) => `goals[${index}].${field}`;
+    const isTwice = draft.goals.slice(0, index).some(({ id }) => id === goal.id);
+    if (!isId(goal.id)) problems.set(path("id"), goal.id === "" ? text.required : text.badId);
+    else if (isTwice) problems.set(path("id"), text.twice);
+    require(path("ttl"), goal.ttl);
+    const payout = micros(goal.payout_usd);
+    if (payout === null || payout > MOST_PAYOUT) problems.set(path("payout_usd"), text.badPayout);
+    require(path("ord"), goal.ord);
+    range(path("ord"), goal.ord, 0, MOST_ORDER);
+  });
+  return problems;
+}
+
+const numberOr = <Name extends string>(name: Name, typed: string) =>
+  (typed.trim() === "" ? {} : { [name]: Number(typed) }) as { [name in Name]?: number };
+const timeOr = <Name extends string>(name: Name, field: string) =>
+  (field === "" ? {} : { [name]: fieldTime(field) }) as { [name in Name]?: number };
+const capOr = <Name extends string>(name: Name, typed: string) =>
+  (typed.trim() === "" ? {} : { [name]: { dur: "DAILY", lim: Number(typed) } }) as {
+    [name in Name]?: Offer["click_cap"];
+  };
+
+/** The document of a draft with no problems. */
+export const documentOf = (draft: OfferDraft): Offer => ({
+  advertiser_id: draft.advertiser_id.trim(),
+  off_type: draft.off_type,
+  s_id: draft.s_id.trim(),
+  name: draft.name.trim(),
+  lp_url: draft.lp_url.trim(),
+  ...(draft.target_url.trim() && { target_url: draft.target_url.trim() }),
+  ...numberOr("click_id_max", draft.click_id_max),
+  ic_url: draft.ic_url.trim(),
+  desc: draft.desc,
+  ctg: draft.ctg,
+  os: draft.os,
+  geo_tgt: { include: codesOf(draft.include), exclude: codesOf(draft.exclude) },
+  goals: draft.goals.map(({ key: _, ...goal }) => ({
+    ...goal,
+    payout_usd: Number(goal.payout_usd),
+    ord: Number(goal.ord),
+    gl_val: goal.gl_val.trim() || null,
+  })),
+  ...capOr("conversion_cap", draft.conversion_cap),
+  ...capOr("click_cap", draft.click_cap),
+  ...timeOr("starts_at", draft.starts_at),
+  ...timeOr("ends_at", draft.ends_at),
+  ...numberOr("conversion_window_days", draft.conversion_window_days),
+  ...(draft.once_per && { once_per: draft.once_per }),
+  ...numberOr("min_seconds_to_convert", draft.min_seconds_to_convert),
+  ...timeOr("terms_since", draft.terms_since),
+  active: draft.active,
+});
+
+/** The document of an offer as it is kept, to be written back. */
+export function writable({
+  offer_id: _id,
+  terms_revision: _revision,
+  updated_at: _at,
+  retired_goals: _goals,
+  ...offer
+}: KeptOffer): Offer {
+  return offer;
+}
+
+/** The fields of the API that the editor shows. */
+export const SHOWN_FIELDS = [
+  ...Object.keys(NEW_OFFER).filter((name) => !["include", "exclude", "goals"].includes(name)),
+  "geo_tgt.include",
+  "geo_tgt.exclude",
+  "goals",
+];

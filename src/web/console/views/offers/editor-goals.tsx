@@ -1,0 +1,132 @@
+// The goals of an offer, each a group of fields.
+
+import { useEffect, useRef } from "preact/hooks";
+import { Card } from "../../../shared/components/part";
+import { Plus } from "../../../shared/components/icons";
+import { editor as text } from "../../messages/offer-editor";
+import { emptyGoal, type GoalDraft } from "./draft";
+import { Area, type EditorState, Input } from "./fields";
+
+const MOST_GOALS = 50;
+
+interface Props {
+  state: EditorState;
+  retired: string[];
+}
+
+export function Goals({ state, retired }: Props) {
+  const { goals } = state.draft;
+  const part = useRef<HTMLDivElement>(null);
+  const added = useRef<number | null>(null);
+  useEffect(() => {
+    if (added.current === null) return;
+    part.current?.querySelector<HTMLElement>(`[data-goal="${added.current}"] input`)?.focus();
+    added.current = null;
+  }, [goals.length]);
+  const change = (key: number, fields: Partial<GoalDraft>) =>
+    state.set({ goals: goals.map((goal) => (goal.key === key ? { ...goal, ...fields } : goal)) });
+  return (
+    <Card title={text.goals} intro={text.goalsHint}>
+      <div ref={part}>
+        {goals.map((goal, index) => (
+          <GoalFields
+            key={goal.key}
+            goal={goal}
+            index={index}
+            problem={(field) => state.problem(`goals[${index}].${field}`)}
+            onChange={(fields) => change(goal.key, fields)}
+            onRemove={
+              goals.length > 1 && !state.isReadOnly
+                ? () => {
+                    state.set({ goals: goals.filter(({ key }) => key !== goal.key) });
+                    part.current?.parentElement?.querySelector<HTMLElement>("[data-add]")?.focus();
+                  }
+                : null
+            }
+          />
+        ))}
+      </div>
+      {retired.length > 0 && <p class="note retired-goals">{text.retired(retired)}</p>}
+      {goals.length < MOST_GOALS && !state.isReadOnly && (
+        <button
+          type="button"
+          class="button"
+          data-add
+          onClick={() => {
+            const goal = emptyGoal(goals);
+            added.current = goal.key;
+            state.set({ goals: [...goals, goal] });
+          }}
+        >
+          <Plus /> {text.addGoal}
+        </button>
+      )}
+    </Card>
+  );
+}
+
+interface GoalProps {
+  goal: GoalDraft;
+  index: number;
+  problem: (field: keyof GoalDraft) => string | null;
+  onChange: (fields: Partial<GoalDraft>) => void;
+  onRemove: (() => void) | null;
+}
+
+function GoalFields({ goal, index, problem, onChange, onRemove }: GoalProps) {
+  // Said once, not fifty times.
+  const hint = (words: string) => (index === 0 ? words : undefined);
+  return (
+    <fieldset class="goal-fields" data-goal={goal.key}>
+      <legend>{text.goal(index + 1)}</legend>
+      <div class="field-row">
+        <Input
+          label={text.goalId}
+          hint={hint(text.goalIdHint)}
+          error={problem("id")}
+          value={goal.id}
+          isMono
+          onChange={(id) => onChange({ id: id.trim() })}
+        />
+        <Input
+          label={text.payout}
+          hint={hint(text.payoutHint)}
+          mode="decimal"
+          error={problem("payout_usd")}
+          value={goal.payout_usd}
+          onChange={(payout_usd) => onChange({ payout_usd: payout_usd.trim() })}
+        />
+        <Input
+          label={text.event}
+          hint={hint(text.eventHint)}
+          error={problem("gl_val")}
+          value={goal.gl_val}
+          isMono
+          onChange={(gl_val) => onChange({ gl_val })}
+        />
+        <Input
+          label={text.order}
+          hint={hint(text.orderHint)}
+          mode="numeric"
+          error={problem("ord")}
+          value={goal.ord}
+          onChange={(ord) => onChange({ ord: ord.trim() })}
+        />
+      </div>
+      <Input label={text.goalTitle} error={problem("ttl")} value={goal.ttl} onChange={(ttl) => onChange({ ttl })} />
+      <Area
+        label={text.instructions}
+        hint={hint(text.instructionsHint)}
+        rows={Math.min(8, Math.max(3, goal.instr.split("\n").length))}
+        error={problem("instr")}
+        value={goal.instr}
+        onChange={(instr) => onChange({ instr })}
+      />
+      {onRemove && (
+        <button type="button" class="button small danger-text" onClick={onRemove}>
+          {text.removeGoal(index + 1)}
+        </button>
+      )}
+    </fieldset>
+  );
+}

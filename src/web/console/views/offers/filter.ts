@@ -1,0 +1,44 @@
+// The filter of the list of offers: in the address, and as the server is asked for it.
+
+import { oneOf, queryText } from "../../../shared/query-text";
+import { type OfferState, STATE_NAMES } from "../../messages/offers";
+import { type KeptOffer, OFFER_TYPES } from "../../types/offers";
+import type { OfferQuery } from "../../api/offers";
+
+export interface OfferFilter {
+  text: string;
+  advertiser: string;
+  type: string;
+  state: OfferState | "";
+}
+
+export const NO_FILTER: OfferFilter = { text: "", advertiser: "", type: "", state: "" };
+export const STATES = Object.keys(STATE_NAMES) as OfferState[];
+
+export function parseFilter(search: string): OfferFilter {
+  const query = new URLSearchParams(search);
+  const value = (name: string) => query.get(name) ?? "";
+  return {
+    text: value("q"),
+    advertiser: value("advertiser"),
+    type: oneOf(value("type"), OFFER_TYPES),
+    state: oneOf(value("state"), STATES),
+  };
+}
+
+export const searchOf = ({ text, advertiser, type, state }: OfferFilter) =>
+  queryText({ q: text.trim(), advertiser, type, state });
+
+export function stateOf({ active, starts_at, ends_at }: KeptOffer, now: number): OfferState {
+  if (!active) return "off";
+  if (ends_at != null && now >= ends_at) return "ended";
+  return starts_at != null && now < starts_at ? "not_started" : "active";
+}
+
+/** What the server is asked for. */
+export const queryOf = ({ text, advertiser, type, state }: OfferFilter): OfferQuery => ({
+  q: text.trim(),
+  advertiser_id: advertiser,
+  off_type: type,
+  state,
+});

@@ -1,0 +1,180 @@
+// The import of a file: checked first, then asked for with its count.
+
+import { useState } from "preact/hooks";
+import { useAction } from "../../../shared/action";
+import { refresh } from "../../../shared/cache";
+import { ApiError } from "../../../shared/client";
+import { Card } from "../../../shared/components/part";
+import { Confirm } from "../../../shared/components/dialog";
+import { focusHeading, Heading } from "../../../shared/components/heading";
+import { Check, Warning } from "../../../shared/components/icons";
+import { FormError, Refused } from "../../../shared/components/states";
+import { say } from "../../../shared/components/status";
+import { type Column, Table } from "../../../shared/components/table";
+import { count, sizeText } from "../../../shared/format";
+import { withVerification } from "../../../shared/passkeys";
+import type { WrongLine } from "../../../shared/types";
+import { offersApi } from "../../api/offers";
+import { DropFile } from "../../components/drop-file";
+import { common } from "../../messages";
+import { importText as text } from "../../messages/import";
+import { OFFERS_PATH } from "../../router";
+import { may } from "../../session";
+import { readTextFile, type TextFile } from "../../text-file";
+import { kindsOf, subjectOf } from "./import-file";
+import { offersKey } from "../cache-keys";
+
+// The API names no more.
+const MOST_WRONG_LINES = 20;
+const ACCEPTED = ".ndjson,.jsonl,.json,.txt,application/x-ndjson";
+
+export function Import() {
+  return (
+    <>
+      <Heading title={text.title} note={text.intro}>
+        <a class="button" href={OFFERS_PATH}>
+          {text.toOffers}
+        </a>
+      </Heading>
+      {may("manage") ? <Steps /> : <Refused />}
+    </>
+  );
+}
+
+const wrongLines = (error: unknown): WrongLine[] => (error instanceof ApiError ? error.lines : []);
+
+function Steps() {
+  const [file, setFile] = useState<TextFile | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [checked, setChecked] = useState<{ count: number; kinds: string } | null>(null);
+  const [imported, setImported] = useState<number | null>(null);
+  const [isAsking, setAsking] = useState(false);
+  const check = useAction(async (chosen: TextFile) => {
+    const { would_import } = await withVerification(() => offersApi.countImport(chosen.text));
+    const kinds = [...kindsOf(chosen)].map(([kind, value]) => text.kind(kind, value));
+    setChecked({ count: would_import, kinds: text.kinds(kinds) });
+  });
+  const choose = async (chosen: File) => {
+    check.clear();
+    setChecked(null);
+    setImported(null);
+    setProblem(null);
+    setFile(null);
+    const read = await readTextFile(chosen);
+    if (typeof read === "string") return setProblem(text[read]);
+    setFile(read);
+    await check.run(read);
+  };
+  const wrong = wrongLines(check.error);
+  return (
+    <>
+      <div class="card padded">
+        <DropFile
+          accept={ACCEPTED}
+          text={text.drop}
+          label={file ? text.again : text.choose}
+          hint={text.or}
+          chosen={file && text.chosen(file.name, sizeText(file.bytes))}
+          problem={problem}
+          onFile={(chosen) => void choose(chosen)}
+        />
+      </div>
+      <div role="status">
+        {file && check.isRunning && <p class="note import-state">{text.checking(file.name)}</p>}
+        {imported !== null && (
+          <Card title={text.done(imported)}>
+            <p>{text.doneText}</p>
+          </Card>
+        )}
+      </div>
+      {file && wrong.length > 0 && <WrongLines file={file} lines={wrong} />}
+      {file && check.error !== null && wrong.length === 0 && (
+        <div class="import-state">
+          <FormError error={check.error} />
+          <button type="button" class="button" onClick={() => void check.run(file)}>
+            {common.retry}
+          </button>
+        </div>
+      )}
+      {file && checked && imported === null && <Ready {...checked} onImport={() => setAsking(true)} />}
+      {file && checked && isAsking && (
+        <Confirm
+          title={text.confirmTitle(checked.count)}
+          text={text.confirm(file.name, checked.kinds || text.kind("resource", checked.count))}
+          button={text.import(checked.count)}
+          onConfirm={async () => {
+            const { imported: value } = await withVerification(() => offersApi.import(file.text));
+            say(text.imported(value));
+            setImported(value);
+            setAsking(false);
+            void refresh(offersKey());
+            focusHeading();
+          }}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+interface ReadyProps {
+  count: number;
+  kinds: string;
+  onImport: () => void;
+}
+
+function Ready({ count: resources, kinds, onImport }: ReadyProps) {
+  if (resources === 0) {
+    return (
+      <Card title={text.nothing}>
+        <p>{text.nothingText}</p>
+      </Card>
+    );
+  }
+  return (
+    <section class="card padded part" role="status">
+      <h2>
+        <Check /> {text.ready(resources)}
+      </h2>
+      <p class="note">{text.readyText}</p>
+      {kinds && <p>{kinds}</p>}
+      <button type="button" class="button primary import-button" onClick={onImport}>
+        {text.import(resources)}
+      </button>
+    </section>
+  );
+}
+
+function WrongLines({ file, lines }: { file: TextFile; lines: WrongLine[] }) {
+  const title = text.wrong(lines.length, lines.length < MOST_WRONG_LINES);
+  const columns: Column<WrongLine>[] = [
+    { key: "line", header: text.line, cell: ({ line }) => count(line) },
+    {
+      key: "problem",
+      header: text.problem,
+      cell: ({ message, line }) => (
+        <div class="wrap">
+          {message}
+          <span class="cell-second">{subjectOf(file, line)}</span>
+        </div>
+      ),
+    },
+  ];
+  return (
+    <section class="card table-card" role="alert" aria-label={title}>
+      <div class="card-head">
+        <h2>
+          <Warning /> {title}
+        </h2>
+        <p class="note">{text.wrongText(file.name)}</p>
+      </div>
+      <Table
+        class="import-lines"
+        name={title}
+        columns={columns}
+        rows={lines}
+        rowKey={({ line, message }) => `${line} ${message}`}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,48 @@
+// Daily caps that are nearly used up, above the list.
+
+import { useState } from "preact/hooks";
+import { useCached } from "../../../shared/cache";
+import { Warning } from "../../../shared/components/icons";
+import { Name } from "../../../shared/components/name";
+import { offersApi } from "../../api/offers";
+import { nearCaps as text } from "../../messages/offers";
+import { offerPath } from "../../router";
+import { NEAR_CAPS_KEY } from "../cache-keys";
+
+const SHOWN = 3;
+
+/** Without such caps it takes no room. A failure is said on the page of the service, too, and here in one line. */
+export function NearCaps() {
+  const near = useCached(NEAR_CAPS_KEY, offersApi.nearCaps);
+  const [isWhole, setWhole] = useState(false);
+  if (!near.data) return near.error ? <p class="note near-caps-failed">{text.failed}</p> : null;
+  const { caps } = near.data;
+  if (caps.length === 0) return null;
+  const shown = isWhole ? caps : caps.slice(0, SHOWN);
+  return (
+    <section class="banner warning" aria-label={text.title(caps.length)}>
+      <Warning />
+      <div class="near-caps">
+        <p>
+          <b>{text.title(caps.length)}.</b> {text.hint}
+        </p>
+        <ul>
+          {shown.map(({ offer_id: id, name, kind, used, lim }) => (
+            <li key={`${id} ${kind}`}>
+              <a href={offerPath(id)}>
+                <Name>{name ?? id}</Name>
+              </a>{" "}
+              <b>{text.share(used, lim)}</b>
+              <span class="note">{text[kind](used, lim)}</span>
+            </li>
+          ))}
+        </ul>
+        {caps.length > shown.length && (
+          <button type="button" class="button small" onClick={() => setWhole(true)}>
+            {text.all(caps.length)}
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}

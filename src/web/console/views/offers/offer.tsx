@@ -1,0 +1,115 @@
+// The page of an offer: its figures, its terms and the editor. At the ID of no offer the editor makes a new one.
+
+import { useState } from "preact/hooks";
+import { put, refresh, useCached } from "../../../shared/cache";
+import type { Tagged } from "../../../shared/client";
+import { Confirm } from "../../../shared/components/dialog";
+import { Heading } from "../../../shared/components/heading";
+import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
+import { say } from "../../../shared/components/status";
+import { withVerification } from "../../../shared/passkeys";
+import { offersApi } from "../../api/offers";
+import { offer as text } from "../../messages/offers";
+import { advertiserPath, OFFERS_PATH } from "../../router";
+import { may } from "../../session";
+import type { KeptOffer } from "../../types/offers";
+import { useAdvertisers } from "../use-advertisers";
+import { writable } from "./draft";
+import { Editor } from "./editor";
+import { FiguresOf } from "./figures";
+import { offerKey, offersKey } from "../cache-keys";
+import { StateBadge } from "./state-badge";
+import { TermsOf } from "./terms";
+
+export function Offer({ offerId }: { offerId: string }) {
+  const offer = useCached(offerKey(offerId), () => offersApi.read(offerId));
+  const isNew = !offer.data && offer.error?.status === 404;
+  if (offer.data)
+    return <Kept offer={offer.data} reload={offer.reload} stale={<Stale of={offer} retry={offer.reload} />} />;
+  if (isNew && may("manage")) {
+    return (
+      <>
+        <Heading title={text.fresh(offerId)} within={[text.title]} note={text.freshText}>
+          <ToList />
+        </Heading>
+        <Editor offerId={offerId} kept={null} reload={offer.reload} />
+      </>
+    );
+  }
+  return (
+    <>
+      <Heading title={text.title} note={offerId}>
+        <ToList />
+      </Heading>
+      {isNew ? (
+        <Empty title={text.notFound} />
+      ) : offer.error ? (
+        <Failed error={offer.error} retry={offer.reload} />
+      ) : (
+        <Skeleton lines={5} />
+      )}
+    </>
+  );
+}
+
+const ToList = () => (
+  <a class="button" href={OFFERS_PATH}>
+    {text.toList}
+  </a>
+);
+
+interface KeptProps {
+  offer: Tagged<KeptOffer>;
+  reload: () => Promise<void>;
+  stale: ReturnType<typeof Stale>;
+}
+
+function Kept({ offer, reload, stale }: KeptProps) {
+  const { offer_id: id, advertiser_id: advertiser, name, active } = offer;
+  const { nameOf } = useAdvertisers();
+  // What it shall be, which stays when somebody else has switched it meanwhile.
+  const [wanted, setWanted] = useState<boolean | null>(null);
+  return (
+    <>
+      <Heading
+        title={name}
+        within={[text.title]}
+        note={
+          <>
+            <StateBadge offer={offer} /> {text.id} <code>{id}</code>,{" "}
+            <a href={advertiserPath(advertiser)}>{nameOf(advertiser)}</a>, {text.updatedAt(offer.updated_at)}
+          </>
+        }
+      >
+        <ToList />
+        {may("manage") && (
+          <button type="button" class={active ? "button danger-text" : "button"} onClick={() => setWanted(!active)}>
+            {active ? text.deactivate : text.activate}
+          </button>
+        )}
+      </Heading>
+      {stale}
+      {!may("manage") && <p class="note read-only">{text.readOnly}</p>}
+      <FiguresOf offerId={id} />
+      <TermsOf offer={offer} reload={reload} />
+      <Editor offerId={id} kept={offer} reload={reload} />
+      {wanted !== null && (
+        <Confirm
+          title={wanted ? text.activateTitle(name) : text.deactivateTitle(name)}
+          text={wanted ? text.activateText : text.deactivateText}
+          button={wanted ? text.activate : text.deactivate}
+          dangerous={!wanted}
+          onConfirm={async () => {
+            const document = { ...writable(offer), active: wanted };
+            put(offerKey(id), await withVerification(() => offersApi.write(id, offer, document)));
+            void refresh(offersKey());
+            say(wanted ? text.activated : text.deactivated);
+            setWanted(null);
+          }}
+          onClose={() => setWanted(null)}
+          reload={reload}
+        />
+      )}
+    </>
+  );
+}

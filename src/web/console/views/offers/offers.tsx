@@ -1,0 +1,199 @@
+// The list of offers, with their caps and the figures of the last 30 days.
+
+import { useState } from "preact/hooks";
+import { FormDialog, TextField } from "../../../shared/components/dialog";
+import { FirstPage } from "../../../shared/components/first-page";
+import { Heading } from "../../../shared/components/heading";
+import { Plus } from "../../../shared/components/icons";
+import { More } from "../../../shared/components/more";
+import { Empty, Stale } from "../../../shared/components/states";
+import { type Column, Table } from "../../../shared/components/table";
+import { navigate, search, setSearch } from "../../../shared/navigation";
+import { usePages } from "../../../shared/use-pages";
+import { useTyped } from "../../../shared/use-typed";
+import { offersApi } from "../../api/offers";
+import { FiguresFailed, NoFigure } from "../../components/figures";
+import { isId, LONGEST_ID } from "../../ids";
+import { offers as text } from "../../messages/offers";
+import { advertiserPath, IMPORT_PATH, offerPath } from "../../router";
+import { may } from "../../session";
+import type { Figures, KeptOffer } from "../../types/offers";
+import { type Answers, useAnswers } from "../../use-answers";
+import { useAdvertisers } from "../use-advertisers";
+import { offerColumn, payoutColumn, stateColumn } from "./columns";
+import { NO_FILTER, type OfferFilter, parseFilter, queryOf, searchOf } from "./filter";
+import { offersKey } from "../cache-keys";
+import { ListFilters } from "./list-filters";
+import { NearCaps } from "./near-caps";
+
+// As many as one call gives figures of.
+const PAGE_OFFERS = 100;
+
+export function Offers() {
+  const [isCreating, setCreating] = useState(false);
+  return (
+    <>
+      <Heading title={text.title} note={text.intro}>
+        {may("manage") && (
+          <>
+            <a class="button" href={IMPORT_PATH}>
+              {text.import}
+            </a>
+            <button type="button" class="button primary" onClick={() => setCreating(true)}>
+              <Plus /> {text.create}
+            </button>
+          </>
+        )}
+      </Heading>
+      <NearCaps />
+      <List />
+      {isCreating && <Create onClose={() => setCreating(false)} />}
+    </>
+  );
+}
+
+function List() {
+  const filter = parseFilter(search.value);
+  const filterText = searchOf(filter);
+  const change = (next: OfferFilter) => setSearch(searchOf(next), "replace");
+  const [typed, type] = useTyped(filter.text, (text) => change({ ...parseFilter(search.peek()), text }));
+  const pages = usePages<KeptOffer>(offersKey(filterText), async (cursor) => {
+    const page = await offersApi.list(cursor, PAGE_OFFERS, queryOf(filter));
+    return { rows: page.offers, cursor: page.cursor };
+  });
+  const { first, rows, hasMore, reload } = pages;
+  return (
+    <>
+      <ListFilters filter={filter} typed={typed} onType={type} onChange={change} />
+      <Stale of={first} retry={reload} />
+      {!rows ? (
+        <FirstPage of={pages} rows={8} />
+      ) : rows.length > 0 ? (
+        <>
+          <Shown offers={rows} />
+          <div class="row list-foot">
+            <More of={pages} label={text.more} />
+            <p class="note" role="status">
+              {text.shown(rows.length, !hasMore)}
+            </p>
+          </div>
+        </>
+      ) : filterText === searchOf(NO_FILTER) ? (
+        <Empty title={text.emptyTitle}>{text.empty}</Empty>
+      ) : (
+        <Empty
+          title={text.noneTitle}
+          action={
+            <button type="button" class="button" onClick={() => change(NO_FILTER)}>
+              {text.clear}
+            </button>
+          }
+        />
+      )}
+    </>
+  );
+}
+
+const figuresOf = async (ids: string[]) => (await offersApi.figuresOf(ids)).figures;
+
+function Shown({ offers }: { offers: KeptOffer[] }) {
+  const { nameOf } = useAdvertisers();
+  const {
+    answers: figures,
+    error,
+    retry,
+  } = useAnswers(
+    offers.map(({ offer_id }) => offer_id),
+    PAGE_OFFERS,
+    figuresOf,
+  );
+  return (
+    <>
+      <FiguresFailed error={error} text={text.figuresFailed} retry={retry} />
+      <div class="card table-card">
+        <Table
+          stacks
+          name={text.title}
+          columns={columns(nameOf, figures)}
+          rows={offers}
+          rowKey={({ offer_id }) => offer_id}
+        />
+      </div>
+    </>
+  );
+}
+
+const columns = (nameOf: (id: string) => string, figures: Answers<Figures>): Column<KeptOffer>[] => [
+  offerColumn,
+  stateColumn,
+  {
+    key: "advertiser",
+    header: text.advertiser,
+    cell: ({ advertiser_id: id }) => (
+      <div class="advertiser">
+        <a href={advertiserPath(id)}>{nameOf(id)}</a>
+      </div>
+    ),
+  },
+  payoutColumn,
+  {
+    key: "caps",
+    header: text.caps,
+    cell: ({ offer_id, click_cap: clicks, conversion_cap: conversions }) => {
+      const { caps } = figures[offer_id] ?? {};
+      if (!clicks && !conversions) return null;
+      return (
+        <span class="lines">
+          {clicks && <span>{text.clickCap(clicks.lim, caps?.click?.used)}</span>}
+          {conversions && <span>{text.conversionCap(conversions.lim, caps?.conversion?.used)}</span>}
+        </span>
+      );
+    },
+  },
+  {
+    key: "figures",
+    header: text.figures,
+    isNumber: true,
+    cell: ({ offer_id }) => {
+      const known = figures[offer_id];
+      if (!known) return <NoFigure answer={known} title={text.noFigures} />;
+      if (known.clicks === 0 && known.conversions === 0) return <span class="note">{text.noClicks}</span>;
+      return (
+        <span class="lines">
+          <span>{text.paid(known.payout_usd)}</span>
+          <span class="note">{text.reached(known.clicks, known.conversions)}</span>
+        </span>
+      );
+    },
+  },
+];
+
+function Create({ onClose }: { onClose: () => void }) {
+  const [id, setId] = useState("");
+  const [isBad, setBad] = useState(false);
+  return (
+    <FormDialog
+      title={text.create}
+      button={text.openEditor}
+      onSubmit={async () => {
+        if (!isId(id)) return setBad(true);
+        onClose();
+        navigate(offerPath(id));
+      }}
+      onClose={onClose}
+    >
+      <TextField
+        label={text.offerId}
+        hint={text.createText}
+        longest={LONGEST_ID}
+        value={id}
+        onChange={(value) => setId(value.trim())}
+      />
+      {isBad && !isId(id) && (
+        <p class="form-error" role="alert">
+          {text.badId}
+        </p>
+      )}
+    </FormDialog>
+  );
+}

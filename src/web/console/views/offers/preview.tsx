@@ -1,0 +1,83 @@
+// What the API gives for an offer and where a click leads, with sample values. Nothing is stored.
+
+import { useEffect, useState } from "preact/hooks";
+import { useAction } from "../../../shared/action";
+import { Dialog } from "../../../shared/components/dialog";
+import { FormError, Skeleton } from "../../../shared/components/states";
+import { Exact } from "../../../shared/components/sent-request";
+import { type Column, Table } from "../../../shared/components/table";
+import { amount } from "../../../shared/format";
+import { offersApi } from "../../api/offers";
+import { common } from "../../messages";
+import { preview as text } from "../../messages/offer-editor";
+import type { ListedOffer, Offer, Preview as Shown } from "../../types/offers";
+import { payoutText } from "./draft";
+
+interface Props {
+  offerId: string;
+  document: Offer;
+  onClose: () => void;
+}
+
+export function Preview({ offerId, document, onClose }: Props) {
+  const [shown, setShown] = useState<Shown | null>(null);
+  const load = useAction(async () => setShown(await offersApi.preview(offerId, document)));
+  useEffect(() => void load.run(), []);
+  return (
+    <Dialog title={text.title(document.name)} isWide onClose={onClose}>
+      <p class="note">{text.text}</p>
+      {!shown && !load.error && (
+        <div role="status">
+          <span class="visually-hidden">{text.loading}</span>
+          <Skeleton lines={5} />
+        </div>
+      )}
+      <FormError error={load.error} />
+      {shown && <Result preview={shown} />}
+      <div class="dialog-buttons">
+        {load.error !== null && (
+          <button type="button" class="button" onClick={() => void load.run()}>
+            {common.retry}
+          </button>
+        )}
+        <button type="button" class="button primary" onClick={onClose}>
+          {common.close}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Result({ preview: { offer, redirect_url: redirect } }: { preview: Shown }) {
+  const dollars = (usd: number) => `${payoutText(usd)} USD`;
+  const inCurrency = ({ amt, cur }: ListedOffer["pyt"]) => `${amount(amt)} ${cur}`;
+  const columns: Column<ListedOffer["gls"][number]>[] = [
+    {
+      key: "goal",
+      header: text.goals,
+      cell: ({ id, ttl, instr }) => (
+        <div class="offer">
+          {ttl}
+          <span class="cell-second">{id}</span>
+          {instr && <span class="cell-second steps-text">{instr}</span>}
+        </div>
+      ),
+    },
+    { key: "value", header: text.value, isNumber: true, cell: ({ inapp_pyt }) => inCurrency(inapp_pyt) },
+    { key: "payout", header: text.payout, isNumber: true, cell: ({ pyt }) => dollars(pyt.amt) },
+  ];
+  return (
+    <div class="preview">
+      <Exact label={text.redirect} value={redirect} />
+      <h3>{text.listed}</h3>
+      <p>
+        <b>{offer.name}</b>, {inCurrency(offer.inapp_pyt)}, {dollars(offer.pyt.amt)}
+      </p>
+      <p class="steps-text">{offer.desc.raw || text.noText}</p>
+      <div class="dialog-table">
+        <Table stacks name={text.goals} columns={columns} rows={offer.gls} rowKey={({ id }) => id} />
+      </div>
+      <Exact label={text.json} value={JSON.stringify(offer, null, 2)} isOpen={false} />
+    </div>
+  );
+}

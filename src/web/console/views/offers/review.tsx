@@ -1,0 +1,78 @@
+// What a save changes, asked before it is made. A change of what clicks are promised makes new terms, which is explained.
+
+import { useState } from "preact/hooks";
+import { useAction } from "../../../shared/action";
+import { isChangedMeanwhile } from "../../../shared/client";
+import { Dialog } from "../../../shared/components/dialog";
+import { SaveError } from "../../../shared/components/save-error";
+import { type Column, Table } from "../../../shared/components/table";
+import { common } from "../../messages";
+import { review as text } from "../../messages/offers";
+import { nowSeconds } from "../../session";
+import type { Offer } from "../../types/offers";
+import { type Change, changesOf, makesNewTerms } from "./changes";
+
+interface Props {
+  /** The offer as it was when the change began; none where it is new. */
+  before: Offer | null;
+  after: Offer;
+  onSave: (document: Offer) => Promise<void>;
+  onReload: () => Promise<void>;
+  onClose: () => void;
+}
+
+export function Review({ before, after, onSave, onReload, onClose }: Props) {
+  const [isRaised, setRaised] = useState(false);
+  const save = useAction(() => onSave(isRaised ? { ...after, terms_since: nowSeconds() } : after));
+  const changes = before ? changesOf(before, after) : [];
+  const hasNewTerms = before !== null && makesNewTerms(before, after);
+  const maySave = !isChangedMeanwhile(save.error) && (before === null || changes.length > 0);
+  return (
+    <Dialog title={before ? text.title : text.createTitle} isWide onClose={onClose}>
+      {before && (changes.length > 0 ? <Changes changes={changes} /> : <p>{text.nothing}</p>)}
+      {before === null && <p>{summaryOf(after)}</p>}
+      {hasNewTerms && (
+        <div class="new-terms">
+          <h3>{text.newTerms}</h3>
+          <p>{text.newTermsText}</p>
+          <label class="choice">
+            <input type="checkbox" checked={isRaised} onChange={(event) => setRaised(event.currentTarget.checked)} />
+            <span>{text.raise}</span>
+            <span class="choice-hint">{text.raiseHint}</span>
+          </label>
+        </div>
+      )}
+      <SaveError error={save.error} reload={onReload} explanation={before ? text.changed : text.taken} />
+      <div class="dialog-buttons">
+        <button type="button" class="button" onClick={onClose}>
+          {common.cancel}
+        </button>
+        {maySave && (
+          <button type="button" class="button primary" aria-disabled={save.isRunning} onClick={() => void save.run()}>
+            {before ? text.save : text.create}
+          </button>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+const summaryOf = ({ name, goals, active }: Offer) =>
+  text.summary(
+    name,
+    goals.length,
+    goals.reduce((sum, { payout_usd }) => sum + payout_usd, 0),
+    active,
+  );
+
+const COLUMNS: Column<Change>[] = [
+  { key: "field", header: text.field, cell: ({ field }) => <div class="change-text">{field}</div> },
+  { key: "before", header: text.before, cell: ({ before }) => <div class="change-text">{before}</div> },
+  { key: "after", header: text.after, cell: ({ after }) => <div class="change-text">{after}</div> },
+];
+
+const Changes = ({ changes }: { changes: Change[] }) => (
+  <div class="dialog-table">
+    <Table stacks name={text.changes} columns={COLUMNS} rows={changes} rowKey={({ field }) => field} />
+  </div>
+);

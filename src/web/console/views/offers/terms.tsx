@@ -1,0 +1,133 @@
+// The terms in force and those before, and which of them pay the clicks made so far.
+
+import { useState } from "preact/hooks";
+import { put, refresh, useCached } from "../../../shared/cache";
+import type { Tagged } from "../../../shared/client";
+import { Confirm } from "../../../shared/components/dialog";
+import { focusHeading } from "../../../shared/components/heading";
+import { Card } from "../../../shared/components/part";
+import { Failed, Stale } from "../../../shared/components/states";
+import { say } from "../../../shared/components/status";
+import { type Column, Table, TableSkeleton } from "../../../shared/components/table";
+import { timeText } from "../../../shared/format";
+import { withVerification } from "../../../shared/passkeys";
+import { offersApi } from "../../api/offers";
+import { offer as messages, ONCE_PER_NAMES } from "../../messages/offers";
+import { may, nowSeconds } from "../../session";
+import type { KeptOffer, Revision } from "../../types/offers";
+import { useAdvertisers } from "../use-advertisers";
+import { offerKey, offersKey, termsKey } from "../cache-keys";
+import { payoutText, writable } from "./draft";
+
+const text = messages.terms;
+const SHOWN = 3;
+
+interface Props {
+  offer: Tagged<KeptOffer>;
+  reload: () => Promise<void>;
+}
+
+export function TermsOf({ offer, reload }: Props) {
+  const { offer_id: id, terms_since: since } = offer;
+  const terms = useCached(termsKey(id), () => offersApi.terms(id));
+  const { nameOf } = useAdvertisers();
+  const [isWhole, setWhole] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const all = terms.data?.revisions;
+  const shown = isWhole ? all : all?.slice(0, SHOWN);
+  return (
+    <Card title={text.title} intro={since == null ? text.intro : `${text.intro} ${text.since(since)}`}>
+      <Stale of={terms} retry={terms.reload} />
+      <div class="part-table">
+        {shown ? (
+          <Table
+            stacks
+            name={text.title}
+            columns={columns(terms.data!.current, nameOf)}
+            rows={shown}
+            rowKey={({ revision }) => String(revision)}
+          />
+        ) : terms.error ? (
+          <Failed compact error={terms.error} retry={terms.reload} />
+        ) : (
+          <TableSkeleton rows={2} />
+        )}
+      </div>
+      {all && shown && shown.length < all.length && (
+        <button type="button" class="button small" onClick={() => setWhole(true)}>
+          {text.all(all.length)}
+        </button>
+      )}
+      {all && all.length > 1 && may("manage") && (
+        <button type="button" class="button danger-text" onClick={() => setAsking(true)}>
+          {text.pay}
+        </button>
+      )}
+      {isAsking && (
+        <Confirm
+          title={text.payTitle}
+          text={text.payText}
+          button={text.payIt}
+          dangerous
+          onConfirm={async () => {
+            const document = { ...writable(offer), terms_since: nowSeconds() };
+            put(offerKey(id), await withVerification(() => offersApi.write(id, offer, document)));
+            for (const key of [offersKey(), termsKey(id)]) void refresh(key);
+            setAsking(false);
+            say(text.payDone);
+            focusHeading();
+          }}
+          onClose={() => setAsking(false)}
+          reload={async () => void (await Promise.all([reload(), terms.reload()]))}
+        />
+      )}
+    </Card>
+  );
+}
+
+const columns = (current: number, nameOf: (id: string) => string): Column<Revision>[] => [
+  {
+    key: "from",
+    header: text.revision,
+    cell: ({ revision }) => (
+      <>
+        {timeText(revision)}
+        <span class="cell-second">{text.number(revision)}</span>
+      </>
+    ),
+  },
+  {
+    key: "until",
+    header: text.until,
+    cell: ({ revision, superseded_at: end }) =>
+      revision === current ? <span class="badge approved">{text.inForce}</span> : end === null ? null : timeText(end),
+  },
+  {
+    key: "goals",
+    header: text.goals,
+    cell: ({ terms }) => (
+      <ul class="term-goals">
+        {terms.goals.map(({ id, payout_usd, gl_val }) => (
+          <li key={id}>
+            {payoutText(payout_usd)} USD <span class="note">{gl_val === null ? id : `${id}, ${gl_val}`}</span>
+          </li>
+        ))}
+      </ul>
+    ),
+  },
+  {
+    key: "window",
+    header: text.window,
+    cell: ({ terms }) => (
+      <span class="lines">
+        <span>{text.days(terms.conversion_window_days)}</span>
+        <span class="note">{ONCE_PER_NAMES[terms.once_per]}</span>
+      </span>
+    ),
+  },
+  {
+    key: "advertiser",
+    header: text.advertiser,
+    cell: ({ terms }) => <div class="advertiser">{nameOf(terms.advertiser_id)}</div>,
+  },
+];

@@ -1,0 +1,124 @@
+// How an app's callback is doing; switched on again after the receiver told us to stop, and tested.
+
+import { useState } from "preact/hooks";
+import { put, useCached } from "../../../shared/cache";
+import { Confirm } from "../../../shared/components/dialog";
+import { focusHeading } from "../../../shared/components/heading";
+import { Card } from "../../../shared/components/part";
+import { Answer, SentRequest } from "../../../shared/components/sent-request";
+import { Failed, Skeleton, Stale } from "../../../shared/components/states";
+import { say } from "../../../shared/components/status";
+import { count } from "../../../shared/format";
+import { withVerification } from "../../../shared/passkeys";
+import { appsApi as api } from "../../api/apps";
+import { CallbackBadge } from "../../components/callback-badge";
+import { common } from "../../messages";
+import { callback as text } from "../../messages/apps";
+import { endpoints } from "../../messages/publishers";
+import { may } from "../../session";
+import type { App, CallbackHealth, CallbackTest } from "../../types/apps";
+import { hostOf } from "./apps";
+
+export function AppCallback({ app }: { app: App }) {
+  const key = `callback ${app.app_id}`;
+  const health = useCached(key, () => api.callback(app.app_id));
+  const [open, setOpen] = useState<"enable" | "test" | null>(null);
+  const [result, setResult] = useState<CallbackTest | null>(null);
+  const close = () => setOpen(null);
+  const { data, error, reload } = health;
+  return (
+    <Card title={text.title}>
+      <Stale of={health} retry={reload} />
+      {data ? (
+        <Health health={data} />
+      ) : error ? (
+        <Failed error={error} retry={reload} compact />
+      ) : (
+        <Skeleton lines={3} />
+      )}
+      {may("manage") && app.callback && (
+        <div class="row part-buttons">
+          {data?.state === "disabled" && (
+            <button type="button" class="button primary" onClick={() => setOpen("enable")}>
+              {text.enable}
+            </button>
+          )}
+          <button type="button" class="button" onClick={() => setOpen("test")}>
+            {text.test}
+          </button>
+        </div>
+      )}
+      {result && <Result result={result} />}
+      {open === "enable" && (
+        <Confirm
+          title={text.enableTitle}
+          text={text.enableText}
+          button={text.enable}
+          onConfirm={async () => {
+            put(key, await withVerification(() => api.enableCallback(app.app_id)));
+            say(text.enabled);
+            close();
+            focusHeading();
+          }}
+          onClose={close}
+        />
+      )}
+      {open === "test" && (
+        <Confirm
+          title={text.testTitle}
+          text={text.testText(hostOf(app.callback!.url))}
+          button={text.sendIt}
+          onConfirm={async () => {
+            setResult(await withVerification(() => api.testCallback(app.app_id)));
+            say(text.sent);
+            close();
+          }}
+          onClose={close}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Health({ health }: { health: CallbackHealth }) {
+  const { state, consecutive_failures: failures, next_try_ts: next, waiting, dead, reserving } = health;
+  const rows: [string, string][] = [
+    [text.waiting, count(waiting)],
+    [text.dead, count(dead)],
+    [text.reserving, count(reserving)],
+    [text.failures, count(failures)],
+  ];
+  return (
+    <>
+      <p>
+        <CallbackBadge state={state} /> {endpoints.hints[state]} {next !== null && text.next(next)}
+      </p>
+      <dl class="tiles even">
+        {rows.map(([name, value]) => (
+          <div class="tile" key={name}>
+            <dt>{name}</dt>
+            <dd class="tile-value">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+function Result({ result }: { result: CallbackTest }) {
+  const { response, error } = result;
+  const isAccepted = response !== null && response.http_status >= 200 && response.http_status < 300;
+  const verdict =
+    response === null
+      ? text.noAnswer(error ?? common.none)
+      : isAccepted
+        ? text.accepted(response.http_status)
+        : text.refused(response.http_status);
+  return (
+    <div class="test-result" role="region" aria-label={text.result}>
+      <p class={`verdict ${isAccepted ? "passed" : "failed-text"}`}>{verdict}</p>
+      {response && <Answer test={result} />}
+      <SentRequest request={result.request} />
+    </div>
+  );
+}

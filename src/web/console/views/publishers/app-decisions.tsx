@@ -1,0 +1,147 @@
+// What the operator decides for an app: hosts and ports to allow, a limit of rewards, offers that it does not show.
+
+import { useState } from "preact/hooks";
+import { put } from "../../../shared/cache";
+import type { Tagged } from "../../../shared/client";
+import { FormDialog } from "../../../shared/components/dialog";
+import { Field } from "../../../shared/components/field";
+import { Card, PartForm, useDraft } from "../../../shared/components/part";
+import { withVerification } from "../../../shared/passkeys";
+import { appsApi as api } from "../../api/apps";
+import { decisions as text } from "../../messages/apps";
+import { may } from "../../session";
+import type { App, AppDocument } from "../../types/apps";
+import { listText } from "./app-document";
+import { appKey } from "../cache-keys";
+import { changeOf, decidedOf, type Decision, DECISIONS, problemsOf, type Typed, typedOf } from "./decided";
+
+const LEAST_ROWS = 3;
+const MOST_ROWS = 12;
+
+export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Promise<void> }) {
+  const [isAsking, setAsking] = useState(false);
+  const draft = useDraft<Typed>({
+    saved: typedOf(app),
+    fields: DECISIONS,
+    save: async (typed) => {
+      const changed = await withVerification(() => api.change(app, changeOf(app, typed)));
+      put(appKey(app.app_id), changed);
+    },
+  });
+  const { values, errors } = draft;
+  // The list above shows them.
+  if (!may("manage")) return null;
+  const problems = problemsOf(values);
+  const isWrong = problems.ports !== null || problems.rewards !== null;
+  const lines = (typed: string) => Math.min(MOST_ROWS, Math.max(LEAST_ROWS, typed.split("\n").length));
+  const set = (change: Partial<Typed>) => draft.set({ ...values, ...change });
+  const ask = async () => setAsking(Object.keys(changeOf(app, values)).length > 0);
+  return (
+    <Card title={text.title} intro={text.intro}>
+      <PartForm draft={{ ...draft, save: ask }} reload={reload} isWrong={isWrong}>
+        <div class="field-row">
+          <Field label={text.ports} hint={text.portsHint} error={problems.ports ?? errors.of("callback_ports")}>
+            {(props) => (
+              <input
+                {...props}
+                type="text"
+                inputMode="numeric"
+                autocomplete="off"
+                value={values.ports}
+                onInput={(event) => set({ ports: event.currentTarget.value })}
+              />
+            )}
+          </Field>
+          <Field
+            label={text.rewards}
+            hint={text.rewardsHint}
+            error={problems.rewards ?? errors.of("max_rewards_per_user_day")}
+          >
+            {(props) => (
+              <input
+                {...props}
+                type="text"
+                inputMode="numeric"
+                autocomplete="off"
+                value={values.rewards}
+                onInput={(event) => set({ rewards: event.currentTarget.value })}
+              />
+            )}
+          </Field>
+        </div>
+        <Field label={text.hosts} hint={text.hostsHint} error={errors.of("fallback_hosts")}>
+          {(props) => (
+            <textarea
+              {...props}
+              class="mono"
+              rows={lines(values.hosts)}
+              spellcheck={false}
+              value={values.hosts}
+              onInput={(event) => set({ hosts: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+        <Field
+          label={text.blocked}
+          hint={text.blockedHint(decidedOf(values).blocked_offers.length)}
+          error={errors.of("blocked_offers")}
+        >
+          {(props) => (
+            <textarea
+              {...props}
+              class="mono"
+              rows={lines(values.blocked)}
+              spellcheck={false}
+              value={values.blocked}
+              onInput={(event) => set({ blocked: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+      </PartForm>
+      {isAsking && (
+        <Ask
+          app={app}
+          change={changeOf(app, values)}
+          onSave={async () => {
+            // An error stands at its field.
+            await draft.save();
+            setAsking(false);
+          }}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </Card>
+  );
+}
+
+/** Of a list what comes and what goes, since it may be long. */
+function changeText(field: Decision, before: AppDocument[Decision], after: AppDocument[Decision]): string {
+  const name = text.names[field];
+  if (!Array.isArray(after)) return text.change(name, String(before ?? text.noLimit), String(after ?? text.noLimit));
+  const [old, next] = [(before ?? []) as unknown[], after as unknown[]];
+  const added = after.filter((value) => !old.includes(value));
+  const removed = old.filter((value) => !next.includes(value)) as (string | number)[];
+  return text.listChange(name, added.length > 0 && listText(added), removed.length > 0 && listText(removed));
+}
+
+interface AskProps {
+  app: App;
+  change: Partial<AppDocument>;
+  onSave: () => Promise<void>;
+  onClose: () => void;
+}
+
+function Ask({ app, change, onSave, onClose }: AskProps) {
+  return (
+    <FormDialog title={text.confirmTitle(app.name)} button={text.confirm} onSubmit={onSave} onClose={onClose}>
+      <ul class="bullets">
+        {DECISIONS.filter((field) => field in change).map((field) => (
+          <li key={field}>{changeText(field, app[field], change[field])}</li>
+        ))}
+      </ul>
+      <p>
+        {text.effect} {app.callback && text.triesAgain}
+      </p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,50 @@
+// The terms that pay an app's older clicks.
+
+import { useState } from "preact/hooks";
+import { put } from "../../../shared/cache";
+import type { Tagged } from "../../../shared/client";
+import { Confirm } from "../../../shared/components/dialog";
+import { focusHeading } from "../../../shared/components/heading";
+import { Card } from "../../../shared/components/part";
+import { say } from "../../../shared/components/status";
+import { withVerification } from "../../../shared/passkeys";
+import { appsApi as api } from "../../api/apps";
+import { document, terms as text } from "../../messages/apps";
+import { may, nowSeconds } from "../../session";
+import type { App } from "../../types/apps";
+import { appKey } from "../cache-keys";
+
+export function Terms({ app, reload }: { app: Tagged<App>; reload: () => Promise<void> }) {
+  const [isAsking, setAsking] = useState(false);
+  const rate = document.currencyText(app.currency);
+  return (
+    <Card title={text.title} intro={text.intro}>
+      <p>{app.terms_since ? text.since(app.terms_since) : text.none}</p>
+      <p>{text.now(rate)}</p>
+      {may("manage") && (
+        <div class="row part-buttons">
+          <button type="button" class="button danger-text" onClick={() => setAsking(true)}>
+            {text.pay}
+          </button>
+        </div>
+      )}
+      {isAsking && (
+        <Confirm
+          title={text.payTitle}
+          text={text.payText(rate)}
+          button={text.payIt}
+          dangerous
+          onConfirm={async () => {
+            const changed = await withVerification(() => api.change(app, { terms_since: nowSeconds() }));
+            put(appKey(app.app_id), changed);
+            setAsking(false);
+            say(text.done);
+            focusHeading();
+          }}
+          onClose={() => setAsking(false)}
+          reload={reload}
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,95 @@
+// A publisher's Pub-Key and report keys.
+
+import { useState } from "preact/hooks";
+import { useAction } from "../../../shared/action";
+import { useCached } from "../../../shared/cache";
+import { ApiError } from "../../../shared/client";
+import { CopyField } from "../../../shared/components/copy-button";
+import { Card } from "../../../shared/components/part";
+import { FormError } from "../../../shared/components/states";
+import { withVerification } from "../../../shared/passkeys";
+import { publishersApi as api } from "../../api/publishers";
+import { keys as text, requests } from "../../messages/publishers";
+import { may } from "../../session";
+import type { Publisher } from "../../types/publishers";
+import { REQUESTS_KEY } from "../cache-keys";
+import { ReportKeys } from "./report-keys";
+import { IssuePubKey } from "./requests";
+
+export function Keys({ publisher }: { publisher: Publisher }) {
+  return (
+    <>
+      <PubKey publisher={publisher} />
+      <ReportKeys publisherId={publisher.publisher_id} />
+    </>
+  );
+}
+
+/** "none" where none was issued yet. */
+type Shown = { key: string } | "none" | null;
+
+async function load(publisherId: string): Promise<Shown> {
+  try {
+    const { pub_key: key } = await withVerification(() => api.pubKey(publisherId));
+    return { key };
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return "none";
+    throw error;
+  }
+}
+
+function PubKey({ publisher: { publisher_id: id, name } }: { publisher: Publisher }) {
+  // Not in the cache: the key is gone from the page's memory when the view closes.
+  const [shown, setShown] = useState<Shown>(null);
+  const [isIssuing, setIssuing] = useState(false);
+  const asked = useCached(REQUESTS_KEY, api.requests);
+  const request = asked.data?.requests.find(({ publisher_id: other }) => other === id);
+  const show = useAction(async () => setShown(await load(id)));
+  return (
+    <Card title={text.pubKeyTitle} intro={text.pubKeyIntro}>
+      {request && (
+        <p>
+          {text.asked(request.requested_by, request.requested_at)} {text.reason(request.reason)}
+        </p>
+      )}
+      {!may("manage") ? (
+        <p class="note">{text.adminsOnly}</p>
+      ) : (
+        <>
+          {shown === "none" && <p>{text.none}</p>}
+          {shown !== null && shown !== "none" && <CopyField label={text.pubKeyTitle} value={shown.key} />}
+          <FormError error={show.error} />
+          <div class="row part-buttons">
+            {shown === null ? (
+              <button type="button" class="button" aria-disabled={show.isRunning} onClick={() => void show.run()}>
+                {text.show}
+              </button>
+            ) : (
+              shown !== "none" && (
+                <button type="button" class="button" onClick={() => setShown(null)}>
+                  {text.hide}
+                </button>
+              )
+            )}
+            <button type="button" class="button danger-text" onClick={() => setIssuing(true)}>
+              {requests.issue}
+            </button>
+            {shown === null && <p class="note">{text.confirm}</p>}
+          </div>
+        </>
+      )}
+      {isIssuing && (
+        <IssuePubKey
+          publisherId={id}
+          name={name}
+          isFirst={shown === "none"}
+          hasRequest={request !== undefined}
+          onClose={() => {
+            setIssuing(false);
+            setShown(null);
+          }}
+        />
+      )}
+    </Card>
+  );
+}

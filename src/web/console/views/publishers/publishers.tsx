@@ -1,0 +1,166 @@
+// All publishers. Requests for a new Pub-Key stand above them, because somebody waits.
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { FirstPage } from "../../../shared/components/first-page";
+import { Heading } from "../../../shared/components/heading";
+import { Plus } from "../../../shared/components/icons";
+import { More } from "../../../shared/components/more";
+import { Name } from "../../../shared/components/name";
+import { Segments } from "../../../shared/components/segments";
+import { Empty, Stale } from "../../../shared/components/states";
+import { type Column, Table } from "../../../shared/components/table";
+import { count, money } from "../../../shared/format";
+import { search, setSearch } from "../../../shared/navigation";
+import { queryText } from "../../../shared/query-text";
+import { usePages } from "../../../shared/use-pages";
+import { publishersApi as api } from "../../api/publishers";
+import { FiguresFailed, NoFigure } from "../../components/figures";
+import { publishers as text } from "../../messages/publishers";
+import { ATTENTION_PATH, publisherPath } from "../../router";
+import { may } from "../../session";
+import type { AttentionKind } from "../../types/attention";
+import type { Publisher, PublisherFigures } from "../../types/publishers";
+import { type Answers, useAnswers } from "../../use-answers";
+import { PUBLISHERS_KEY } from "../cache-keys";
+import { CreatePublisher } from "./create";
+import { Requests } from "./requests";
+import { StateBadge } from "./state";
+
+type Shown = "all" | "waiting";
+
+const SHOWN: Shown[] = ["all", "waiting"];
+// As many as one call gives figures of.
+const PAGE_ROWS = 50;
+
+const shownIn = (query: string): Shown => (new URLSearchParams(query).get("state") === "waiting" ? "waiting" : "all");
+
+export function Publishers() {
+  const [isCreating, setCreating] = useState(false);
+  const shown = shownIn(search.value);
+  return (
+    <>
+      <Heading title={text.title} note={text.intro}>
+        {may("manage") && (
+          <button type="button" class="button primary" onClick={() => setCreating(true)}>
+            <Plus /> {text.create}
+          </button>
+        )}
+      </Heading>
+      <Requests />
+      <div class="toolbar">
+        <Segments
+          name={text.show}
+          options={SHOWN.map((value) => ({ value, label: text.shows[value] }))}
+          value={shown}
+          onChange={(value) => setSearch(value === "all" ? "" : "?state=waiting", "push")}
+        />
+      </div>
+      <List key={shown} shown={shown} />
+      {isCreating && <CreatePublisher onClose={() => setCreating(false)} />}
+    </>
+  );
+}
+
+function List({ shown }: { shown: Shown }) {
+  const isAll = shown === "all";
+  const list = usePages<Publisher>(`${PUBLISHERS_KEY} ${shown}`, async (cursor) => {
+    const page = await api.list(PAGE_ROWS, cursor, !isAll);
+    return { rows: page.publishers, cursor: page.cursor };
+  });
+  if (!list.rows) return <FirstPage of={list} rows={6} />;
+  return (
+    <>
+      <Stale of={list.first} retry={list.reload} />
+      {list.rows.length > 0 ? (
+        <Found publishers={list.rows} />
+      ) : isAll ? (
+        <Empty title={text.emptyTitle}>{text.empty}</Empty>
+      ) : (
+        <Empty title={text.noneWaitingTitle}>{text.noneWaiting}</Empty>
+      )}
+      <More of={list} label={text.more} busy={text.loading} />
+    </>
+  );
+}
+
+const figuresOf = async (ids: string[]) => (await api.figuresOf(ids)).figures;
+
+function Found({ publishers }: { publishers: Publisher[] }) {
+  const { answers, error, retry } = useAnswers(
+    publishers.map(({ publisher_id: id }) => id),
+    PAGE_ROWS,
+    figuresOf,
+  );
+  return (
+    <>
+      <FiguresFailed error={error} text={text.figuresFailed} retry={retry} />
+      <p class="note list-note">{text.figuresNote}</p>
+      <div class="card table-card">
+        <Table
+          stacks
+          name={text.title}
+          columns={columns(answers)}
+          rows={publishers}
+          rowKey={({ publisher_id: id }) => id}
+        />
+      </div>
+    </>
+  );
+}
+
+function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
+  const figure =
+    (show: (figures: PublisherFigures) => ComponentChildren) =>
+    ({ publisher_id: id }: Publisher) => {
+      const known = figures[id];
+      return known ? show(known) : <NoFigure answer={known} title={text.noFigures} />;
+    };
+  return [
+    {
+      key: "name",
+      header: text.name,
+      cell: ({ publisher_id: id, name }) => (
+        <div class="offer">
+          <a href={publisherPath(id)}>
+            <Name>{name}</Name>
+          </a>
+          <span class="cell-second">{id}</span>
+        </div>
+      ),
+    },
+    { key: "state", header: text.state, cell: (publisher) => <StateBadge publisher={publisher} /> },
+    { key: "apps", header: text.apps, isNumber: true, cell: figure(({ apps }) => count(apps)) },
+    {
+      key: "rewards",
+      header: text.rewards,
+      isNumber: true,
+      cell: figure(({ approved, pending }) => (
+        <span class="lines">
+          <span>{count(approved)}</span>
+          {pending > 0 && <span class="note">{text.pending(pending)}</span>}
+        </span>
+      )),
+    },
+    { key: "payout", header: text.payout, isNumber: true, cell: figure(({ payout_usd: usd }) => money(usd)) },
+    { key: "open", header: text.open, cell: figure((known) => <Open figures={known} />) },
+  ];
+}
+
+/** The list that each leads to is of all publishers. */
+function Open({
+  figures: { held, dead_callbacks: dead, disabled_callbacks: disabled },
+}: {
+  figures: PublisherFigures;
+}) {
+  const open = (kind: AttentionKind, number: number, name: string) =>
+    number > 0 && <a href={ATTENTION_PATH + queryText({ kind })}>{name}</a>;
+  if (held + dead + disabled === 0) return <span class="note">{text.nothingOpen}</span>;
+  return (
+    <span class="lines">
+      {open("held", held, text.held(held))}
+      {open("dead", dead, text.dead(dead))}
+      {open("disabled", disabled, text.disabled(disabled))}
+    </span>
+  );
+}

@@ -1,0 +1,130 @@
+// Open requests of publishers for a new Pub-Key, the oldest first; and the dialog that issues one.
+
+import { useState } from "preact/hooks";
+import { refresh, useCached } from "../../../shared/cache";
+import { Confirm, SecretDialog } from "../../../shared/components/dialog";
+import { focusHeading } from "../../../shared/components/heading";
+import { Name } from "../../../shared/components/name";
+import { Failed, Stale } from "../../../shared/components/states";
+import { type Column, Table } from "../../../shared/components/table";
+import { timeText } from "../../../shared/format";
+import { withVerification } from "../../../shared/passkeys";
+import { publishersApi as api } from "../../api/publishers";
+import { issue, requests as text } from "../../messages/publishers";
+import { publisherPath } from "../../router";
+import { may } from "../../session";
+import type { PubKeyRequest } from "../../types/publishers";
+import { REQUESTS_KEY } from "../cache-keys";
+
+type Request = PubKeyRequest & { publisher_id: string };
+
+// As many as one answer has.
+const MOST_REQUESTS = 100;
+
+/** Nothing stands here while nobody asks. */
+export function Requests() {
+  const requests = useCached(REQUESTS_KEY, api.requests);
+  const [asked, setAsked] = useState<Request | null>(null);
+  const rows = requests.data?.requests;
+  if (!rows) return requests.error ? <Failed error={requests.error} retry={requests.reload} compact /> : null;
+  return (
+    <>
+      <Stale of={requests} retry={requests.reload} />
+      {rows.length > 0 && (
+        <section class="card" aria-labelledby="requests-title">
+          <div class="card-head">
+            <h2 id="requests-title">{text.title}</h2>
+          </div>
+          <Table
+            stacks
+            name={text.title}
+            columns={columns(setAsked)}
+            rows={rows}
+            rowKey={({ publisher_id: id }) => id}
+          />
+          {rows.length >= MOST_REQUESTS && <p class="note card-foot">{text.more}</p>}
+        </section>
+      )}
+      {asked && (
+        <IssuePubKey
+          publisherId={asked.publisher_id}
+          name={asked.publisher_id}
+          isFirst={false}
+          hasRequest
+          onClose={() => {
+            setAsked(null);
+            void requests.reload().then(focusHeading);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+const columns = (ask: (request: Request) => void): Column<Request>[] => [
+  {
+    key: "publisher",
+    header: text.publisher,
+    cell: ({ publisher_id: id }) => <a href={publisherPath(id)}>{id}</a>,
+  },
+  { key: "by", header: text.by, cell: ({ requested_by: by }) => <Name>{by}</Name> },
+  { key: "at", header: text.at, cell: ({ requested_at: at }) => timeText(at) },
+  { key: "reason", header: text.reason, cell: ({ reason }) => <Name class="wrap">{reason}</Name> },
+  {
+    key: "issue",
+    header: text.action,
+    isHeaderHidden: true,
+    isNumber: true,
+    cell: (request) =>
+      may("manage") && (
+        <button
+          type="button"
+          class="button small"
+          aria-label={text.issueFor(request.publisher_id)}
+          onClick={() => ask(request)}
+        >
+          {text.issue}
+        </button>
+      ),
+  },
+];
+
+interface IssueProps {
+  publisherId: string;
+  name: string;
+  /** There is none yet, so nothing ends. */
+  isFirst: boolean;
+  hasRequest: boolean;
+  onClose: () => void;
+}
+
+export function IssuePubKey({ publisherId, name, isFirst, hasRequest, onClose }: IssueProps) {
+  const [made, setMade] = useState<string | null>(null);
+  if (made !== null) {
+    return (
+      <SecretDialog
+        key="made"
+        title={issue.madeTitle}
+        text={issue.made}
+        label={issue.label}
+        value={made}
+        onClose={onClose}
+      />
+    );
+  }
+  return (
+    <Confirm
+      key="ask"
+      title={isFirst ? issue.firstTitle(name) : issue.title(name)}
+      text={[isFirst ? issue.firstText : issue.text, hasRequest && issue.closes].filter(Boolean).join(" ")}
+      button={issue.issue}
+      dangerous={!isFirst}
+      onConfirm={async () => {
+        const { pub_key: key } = await withVerification(() => api.issuePubKey(publisherId));
+        setMade(key);
+        void refresh(REQUESTS_KEY);
+      }}
+      onClose={onClose}
+    />
+  );
+}

@@ -1,0 +1,109 @@
+// Approves, suspends and edits a publisher.
+
+import { useState } from "preact/hooks";
+import { put } from "../../../shared/cache";
+import type { Tagged } from "../../../shared/client";
+import { Confirm, FormDialog, TextField } from "../../../shared/components/dialog";
+import { Field } from "../../../shared/components/field";
+import { focusHeading } from "../../../shared/components/heading";
+import { say } from "../../../shared/components/status";
+import { LONGEST_NAME } from "../../../shared/limits";
+import { withVerification } from "../../../shared/passkeys";
+import { publishersApi as api } from "../../api/publishers";
+import { publisher as text, publishers } from "../../messages/publishers";
+import type { Publisher, PublisherDocument } from "../../types/publishers";
+import { publisherKey } from "../cache-keys";
+
+export type StateDialog = "approve" | "suspend" | "edit";
+
+interface Props {
+  dialog: StateDialog;
+  publisher: Tagged<Publisher>;
+  /** Loads it. */
+  reload: () => Promise<void>;
+  onClose: () => void;
+}
+
+type Change = Partial<PublisherDocument>;
+
+export function StateDialogs({ dialog, publisher, reload, onClose }: Props) {
+  const { publisher_id: id, name } = publisher;
+  const change = async (to: Change, said: string) => {
+    put(publisherKey(id), await withVerification(() => api.change(publisher, to)));
+    say(said);
+    onClose();
+    focusHeading();
+  };
+  switch (dialog) {
+    case "approve":
+      return (
+        <Confirm
+          title={text.approveTitle(name)}
+          text={text.approveText}
+          button={text.approve}
+          onConfirm={() => change({ approved: true }, text.approvedNow(name))}
+          onClose={onClose}
+          reload={reload}
+        />
+      );
+    case "suspend":
+      return (
+        <Confirm
+          title={text.suspendTitle(name)}
+          text={text.suspendText}
+          button={text.suspend}
+          dangerous
+          onConfirm={() => change({ approved: false }, text.suspended(name))}
+          onClose={onClose}
+          reload={reload}
+        />
+      );
+    case "edit":
+      return <Edit publisher={publisher} onSave={(to) => change(to, text.saved)} onClose={onClose} reload={reload} />;
+  }
+}
+
+interface EditProps {
+  publisher: Publisher;
+  onSave: (change: Change) => Promise<void>;
+  onClose: () => void;
+  reload: () => Promise<void>;
+}
+
+function Edit({ publisher, onSave, onClose, reload }: EditProps) {
+  // Only what is typed stays when somebody else has changed the publisher meanwhile.
+  const [typedName, setName] = useState<string | null>(null);
+  const [typedMost, setMost] = useState<string | null>(null);
+  const name = typedName ?? publisher.name;
+  const most = typedMost ?? (publisher.max_apps == null ? "" : String(publisher.max_apps));
+  return (
+    <FormDialog
+      title={text.editTitle(publisher.name)}
+      button={text.save}
+      onSubmit={() => onSave({ name: name.trim(), max_apps: most === "" ? null : Number(most) })}
+      onClose={onClose}
+      reload={reload}
+    >
+      <TextField
+        label={publishers.nameOf}
+        hint={publishers.nameHint}
+        longest={LONGEST_NAME}
+        value={name}
+        onChange={setName}
+      />
+      <Field label={text.mostApps} hint={text.mostAppsHint}>
+        {(props) => (
+          <input
+            {...props}
+            type="number"
+            min={0}
+            max={1000}
+            step={1}
+            value={most}
+            onInput={(event) => setMost(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
+  );
+}

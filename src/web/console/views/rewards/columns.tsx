@@ -1,0 +1,98 @@
+// Columns of an app's rewards.
+
+import { Name } from "../../../shared/components/name";
+import type { Column } from "../../../shared/components/table";
+import { exactTimeText, smallMoney } from "../../../shared/format";
+import { codeText } from "../../../shared/messages/rewards";
+import { Delivery, ShortId, State } from "../../../shared/rewards/badges";
+import { rewards as text } from "../../messages/rewards";
+import { offerPath, rewardPath } from "../../router";
+import type { Entry } from "../../types/rewards";
+import { rewardsHref } from "./filter";
+
+export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
+  const all: Column<Entry>[] = [
+    {
+      key: "reward",
+      header: text.reward,
+      cell: (row) => (
+        <>
+          {/* A reversal and a notice stand in the story of the reward that they are about. */}
+          <a href={rewardPath(appId, row.original_transaction_id ?? row.transaction_id)}>
+            <ShortId id={row.transaction_id} />
+          </a>
+          {row.original_transaction_id && (
+            <span class="tag">{row.payout !== undefined && row.payout < 0 ? text.reversalOf : text.notice}</span>
+          )}
+        </>
+      ),
+    },
+    { key: "time", header: text.time, cell: (row) => exactTimeText(row.conversion_ts) },
+    {
+      key: "offer",
+      header: text.offer,
+      cell: (row) => (
+        <>
+          <a href={offerPath(row.offer_id)}>{row.offer_id}</a>
+          <Name class="cell-second">{row.goal_id}</Name>
+        </>
+      ),
+    },
+    {
+      key: "user",
+      header: text.user,
+      cell: (row) =>
+        row.user_id !== null ? (
+          <a href={rewardsHref({ app: appId, user: row.user_id })}>
+            <Name>{row.user_id}</Name>
+          </a>
+        ) : (
+          <span class="note">{text.erased}</span>
+        ),
+    },
+    {
+      key: "value",
+      header: text.value,
+      isNumber: true,
+      cell: (row) =>
+        row.payout !== undefined && (
+          <>
+            <span>{smallMoney(row.payout)}</span>
+            {row.value !== undefined && <span class="cell-second">{row.value}</span>}
+          </>
+        ),
+    },
+    {
+      key: "state",
+      header: text.state,
+      cell: (row) => (
+        <>
+          <State state={row.status} />
+          {(row.code || row.reason) && (
+            <span class="cell-second wrap">
+              {row.code ? codeText(row.code) : <Name>{text.inWords(row.reason!)}</Name>}
+            </span>
+          )}
+        </>
+      ),
+    },
+    {
+      key: "delivery",
+      header: text.delivery,
+      cell: ({ state, attempts }) => {
+        const last = attempts.at(-1)?.http_status;
+        const more = [last && `HTTP ${last}`, attempts.length > 0 && text.tries(attempts.length)].filter(Boolean);
+        return (
+          state !== null &&
+          state !== "refused" && (
+            <>
+              <Delivery delivery={state} />
+              <span class="cell-second">{more.join(", ")}</span>
+            </>
+          )
+        );
+      },
+    },
+  ];
+  return all.filter(({ key }) => hasUser || key !== "user");
+};

@@ -1,0 +1,56 @@
+// Erases a user of an app, once the user id was typed.
+
+import { useState } from "preact/hooks";
+import { FormDialog } from "../../../shared/components/dialog";
+import { Field } from "../../../shared/components/field";
+import { say } from "../../../shared/components/status";
+import { withVerification } from "../../../shared/passkeys";
+import { rewardsApi } from "../../api/rewards";
+import { erase as text } from "../../messages/rewards";
+
+interface Props {
+  appId: string;
+  userId: string;
+  onClose: () => void;
+  reload: () => Promise<void>;
+}
+
+export function EraseUser({ appId, userId, onClose, reload }: Props) {
+  const [typed, setTyped] = useState("");
+  const [isWrong, setWrong] = useState(false);
+  return (
+    <FormDialog
+      title={text.title}
+      button={text.button}
+      onClose={onClose}
+      onSubmit={async () => {
+        setWrong(typed !== userId);
+        if (typed !== userId) return;
+        const { erased, waiting } = await withVerification(() => rewardsApi.eraseUser(appId, userId));
+        onClose();
+        say(text.done(erased, waiting));
+        await reload();
+      }}
+    >
+      <p>{text.text}</p>
+      <Field
+        label={text.label}
+        // As it is, because it has to be copied whole.
+        hint={<bdi>{text.hint(userId)}</bdi>}
+        error={isWrong && typed !== userId ? text.mismatch : null}
+      >
+        {(props) => (
+          <input
+            {...props}
+            type="text"
+            required
+            autocomplete="off"
+            spellcheck={false}
+            value={typed}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
+  );
+}

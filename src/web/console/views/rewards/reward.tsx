@@ -1,0 +1,122 @@
+// The page of one reward's story, with what an operator can do about it.
+
+import { useState } from "preact/hooks";
+import { CopyButton } from "../../../shared/components/copy-button";
+import { Heading } from "../../../shared/components/heading";
+import { Name } from "../../../shared/components/name";
+import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
+import { common } from "../../../shared/messages";
+import { story as storyText } from "../../../shared/messages/rewards";
+import { isWaiting, Story } from "../../../shared/rewards/story";
+import { rewardsApi } from "../../api/rewards";
+import { useAppNames } from "../../app-names";
+import { erase, rewards as text, settle } from "../../messages/rewards";
+import { CATALOG_POLL_MILLISECONDS, usePolled } from "../../poll";
+import { appPath, offerPath, publisherPath } from "../../router";
+import { may } from "../../session";
+import type { OperatorStory, Settling } from "../../types/rewards";
+import { EraseUser } from "./erase-user";
+import { ACTIONS, rewardsHref } from "./filter";
+import { SettleOne } from "./settle-one";
+
+interface Props {
+  appId: string;
+  transactionId: string;
+}
+
+export function Reward({ appId, transactionId }: Props) {
+  const cached = usePolled(
+    `reward ${appId} ${transactionId}`,
+    (isPoll) => rewardsApi.story(appId, transactionId, isPoll),
+    isWaiting,
+    CATALOG_POLL_MILLISECONDS,
+  );
+  const { nameOf } = useAppNames();
+  const { data: story, error, reload } = cached;
+  const list = rewardsHref({ app: appId });
+  return (
+    <>
+      <Heading
+        title={story ? storyText.title(story.state) : storyText.loading}
+        within={[text.title]}
+        note={
+          <>
+            <a href={appPath(appId)}>
+              <Name>{nameOf(appId)}</Name>
+            </a>
+            {story?.publisher_id && (
+              <>
+                , <a href={publisherPath(story.publisher_id)}>{story.publisher_id}</a>
+              </>
+            )}
+            , <code>{transactionId}</code>
+          </>
+        }
+      >
+        <CopyButton text={() => transactionId} label={`${common.copy} ${storyText.transaction.toLowerCase()}`} />
+        <a class="button" href={list}>
+          {text.back}
+        </a>
+      </Heading>
+      {story ? (
+        <>
+          <Stale of={cached} retry={reload} />
+          {may("manage") && <Actions story={story} reload={reload} />}
+          <Story
+            story={story}
+            site={{
+              userHref: (user) => rewardsHref({ app: appId, user }),
+              offerHref: offerPath,
+              replay: may("replay") ? (callback) => rewardsApi.replayOne(appId, callback) : null,
+            }}
+            reload={reload}
+          />
+        </>
+      ) : !error ? (
+        <Skeleton lines={6} />
+      ) : error.status === 404 ? (
+        <Empty
+          title={storyText.notFound}
+          action={
+            <a class="button" href={list}>
+              {text.back}
+            </a>
+          }
+        />
+      ) : (
+        <Failed error={error} retry={reload} />
+      )}
+    </>
+  );
+}
+
+function Actions({ story, reload }: { story: OperatorStory; reload: () => Promise<void> }) {
+  const { app_id: appId, transaction_id: transactionId, user_id: user } = story;
+  const [open, setOpen] = useState<Settling | "erase" | null>(null);
+  // Nobody can be told of an erased user's reward.
+  const actions = story.is_erased ? [] : (ACTIONS[story.state] ?? []);
+  const close = () => setOpen(null);
+  if (actions.length === 0 && !user) return null;
+  return (
+    <div class="row many">
+      {actions.map((action, index) => (
+        <button
+          key={action}
+          type="button"
+          class={index === 0 && action === "approve" ? "button primary" : "button"}
+          onClick={() => setOpen(action)}
+        >
+          {settle.names[action]}…
+        </button>
+      ))}
+      {user && (
+        <button type="button" class="button danger-text" onClick={() => setOpen("erase")}>
+          {erase.button}…
+        </button>
+      )}
+      {open === "erase"
+        ? user && <EraseUser appId={appId} userId={user} onClose={close} reload={reload} />
+        : open && <SettleOne {...{ appId, transactionId, action: open, reload }} onClose={close} />}
+    </div>
+  );
+}

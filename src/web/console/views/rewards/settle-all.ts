@@ -1,0 +1,35 @@
+// Settles all rewards that match, part by part, since one call does only as much as fits into a request.
+
+import { withVerification } from "../../../shared/passkeys";
+import { rewardsApi } from "../../api/rewards";
+import type { SettledMany, SettlementOfMany, Settling } from "../../types/rewards";
+
+/** The figures of two parts. `until` is that of the first, so that no later reward is taken. */
+function sum(one: SettledMany, other: SettledMany): SettledMany {
+  const refused = { ...one.refused };
+  for (const [code, count] of Object.entries(other.refused ?? {})) refused[code] = (refused[code] ?? 0) + count;
+  return {
+    count: one.count + other.count,
+    until: one.until,
+    settled: (one.settled ?? 0) + (other.settled ?? 0),
+    refused,
+    next: other.next,
+  };
+}
+
+/** `onPart` is told the figures so far. Nothing more is asked for once `isOver`. */
+export async function settleAll(
+  appId: string,
+  action: Settling,
+  settlement: SettlementOfMany,
+  { onPart, isOver }: { onPart: (soFar: SettledMany) => void; isOver: () => boolean },
+): Promise<SettledMany> {
+  const ask = (question: SettlementOfMany) => withVerification(() => rewardsApi.settleMany(appId, action, question));
+  let all = await ask(settlement);
+  const filter = { ...settlement.filter, until: all.until };
+  while (all.next !== null && !isOver()) {
+    onPart(all);
+    all = sum(all, await ask({ ...settlement, filter, after: all.next }));
+  }
+  return all;
+}

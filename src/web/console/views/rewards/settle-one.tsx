@@ -1,0 +1,69 @@
+// Settles one reward, with a reason. What stands against an approval is named, and can be overridden.
+
+import { useState } from "preact/hooks";
+import { ApiError } from "../../../shared/client";
+import { FormDialog, TextField } from "../../../shared/components/dialog";
+import { say } from "../../../shared/components/status";
+import { isReasonCode } from "../../../shared/messages/rewards";
+import { withVerification } from "../../../shared/passkeys";
+import { rewardsApi } from "../../api/rewards";
+import { settle as text } from "../../messages/rewards";
+import type { Settling } from "../../types/rewards";
+
+export const LONGEST_REASON = 200;
+
+interface Props {
+  appId: string;
+  transactionId: string;
+  action: Settling;
+  onClose: () => void;
+  reload: () => Promise<void>;
+}
+
+export function SettleOne({ appId, transactionId, action, onClose, reload }: Props) {
+  const [reason, setReason] = useState("");
+  const [against, setAgainst] = useState<string[]>([]);
+  const [despite, setDespite] = useState<string[]>([]);
+  const submit = async () => {
+    const settlement = { reason: reason.trim(), ...(despite.length > 0 && { despite }) };
+    try {
+      await withVerification(() => rewardsApi.settle(appId, transactionId, action, settlement));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const { status, code, requestId } = error;
+      if (action === "approve" && isReasonCode(code)) {
+        setAgainst(against.includes(code) ? against : [...against, code]);
+        throw new ApiError(status, code, text.against(code), requestId, null);
+      }
+      const words = text.refusal(code);
+      throw words ? new ApiError(status, code, words, requestId, null) : error;
+    }
+    onClose();
+    say(text.done[action]);
+    await reload();
+  };
+  return (
+    <FormDialog title={text.titles[action]} button={text.names[action]} onSubmit={submit} onClose={onClose}>
+      <p>{text.texts[action]}</p>
+      <TextField
+        label={text.reason}
+        hint={text.reasonHint}
+        longest={LONGEST_REASON}
+        value={reason}
+        onChange={setReason}
+      />
+      {against.map((code) => (
+        <label class="choice" key={code}>
+          <input
+            type="checkbox"
+            checked={despite.includes(code)}
+            onChange={(event) =>
+              setDespite(event.currentTarget.checked ? [...despite, code] : despite.filter((each) => each !== code))
+            }
+          />
+          <span>{text.despite(code)}</span>
+        </label>
+      ))}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,136 @@
+// What a click id holds, and what became of the click.
+
+import type { ComponentChildren } from "preact";
+import { useCached } from "../../../shared/cache";
+import { Facts, type Fact } from "../../../shared/components/facts";
+import { type Column, Table } from "../../../shared/components/table";
+import { countryName, exactTimeText } from "../../../shared/format";
+import { revisionText } from "../../../shared/messages/rewards";
+import { ShortId, State } from "../../../shared/rewards/badges";
+import { offersApi } from "../../api/offers";
+import { useAppNames } from "../../app-names";
+import { search } from "../../messages/search";
+import { advertiserPath, appPath, offerPath, rewardPath } from "../../router";
+import type { ClickMatch, ExpiredClick } from "../../types/search";
+import { offerKey } from "../cache-keys";
+import { rewardsHref } from "../rewards/filter";
+
+const text = search.click;
+
+export function ClickFound({ match }: { match: ClickMatch }) {
+  const { nameOf } = useAppNames();
+  const { app_id: app, user_id: user } = match;
+  const own = (["gaid", "idfa", "c1", "c2", "c3", "c4", "c5"] as const).map((name): Fact => [name, match[name]]);
+  return (
+    <>
+      <p class="note list-note">{text.note}</p>
+      <div class="columns story">
+        <Facts
+          title={text.title}
+          facts={[
+            [
+              text.app,
+              <a href={appPath(app)}>
+                <bdi>{nameOf(app)}</bdi>
+              </a>,
+            ],
+            [text.offer, <a href={offerPath(match.offer_id)}>{match.offer_id}</a>],
+            [text.goal, match.goal_id],
+            [
+              text.user,
+              <>
+                <bdi>{user}</bdi>{" "}
+                <a class="note" href={rewardsHref({ app, user })}>
+                  {text.userRewards}
+                </a>
+              </>,
+            ],
+            [text.at, exactTimeText(match.clicked_at)],
+            [text.country, match.country && countryName(match.country)],
+            [text.placement, match.placement_id],
+            ...own,
+            [text.terms, text.termsOf(revisionText(match.offer_terms), revisionText(match.app_terms))],
+            [text.shard, String(match.shard)],
+          ]}
+        />
+        <Became match={match}>
+          {text.nothing} <Postbacks offerId={match.offer_id} />
+        </Became>
+      </div>
+    </>
+  );
+}
+
+export function ExpiredClickFound({ match }: { match: ExpiredClick }) {
+  const { nameOf } = useAppNames();
+  const { app_id: app } = match;
+  return (
+    <>
+      <p class="note list-note">{text.expired}</p>
+      <div class="columns story">
+        <Facts
+          title={text.expiredTitle}
+          facts={[
+            [
+              text.app,
+              <a href={appPath(app)}>
+                <bdi>{nameOf(app)}</bdi>
+              </a>,
+            ],
+            [text.shard, String(match.shard)],
+          ]}
+        />
+        <Became match={match}>{text.nothingKept}</Became>
+      </div>
+    </>
+  );
+}
+
+interface BecameProps {
+  match: Pick<ClickMatch, "app_id" | "rewards">;
+  /** Said where nothing became of it. */
+  children: ComponentChildren;
+}
+
+const Became = ({ match: { app_id: app, rewards }, children }: BecameProps) => (
+  <section class="card" aria-labelledby="became">
+    <div class="card-head">
+      <h2 id="became">{text.became}</h2>
+    </div>
+    {rewards.length > 0 ? (
+      <Table
+        stacks
+        name={text.became}
+        columns={columns(app)}
+        rows={rewards}
+        rowKey={({ transaction_id }) => transaction_id}
+      />
+    ) : (
+      <p class="card-foot">{children}</p>
+    )}
+  </section>
+);
+
+/** Where it is seen what the advertiser sent. An offer tells whose it is. */
+function Postbacks({ offerId }: { offerId: string }) {
+  const { data: offer } = useCached(offerKey(offerId), () => offersApi.read(offerId));
+  return offer ? (
+    <a href={advertiserPath(offer.advertiser_id)}>{text.postbacks(offer.advertiser_id)}</a>
+  ) : (
+    <a href={offerPath(offerId)}>{text.itsOffer}</a>
+  );
+}
+
+const columns = (app: string): Column<ClickMatch["rewards"][number]>[] => [
+  {
+    key: "reward",
+    header: text.reward,
+    cell: ({ transaction_id: id }) => (
+      <a href={rewardPath(app, id)}>
+        <ShortId id={id} />
+      </a>
+    ),
+  },
+  { key: "goal", header: text.goal, cell: ({ goal_id }) => goal_id },
+  { key: "state", header: text.state, cell: ({ state }) => <State state={state} /> },
+];

@@ -1,0 +1,111 @@
+// What a pasted text is. The only thing that has it opens at once; several are listed, and what is special is shown.
+
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { refresh, useCached } from "../../../shared/cache";
+import { Heading } from "../../../shared/components/heading";
+import { Warning } from "../../../shared/components/icons";
+import { Empty, Failed, Skeleton } from "../../../shared/components/states";
+import { fragment, navigate } from "../../../shared/navigation";
+import { search as find } from "../../api/search";
+import { isAppId, isCredential } from "../../ids";
+import { AppField } from "../../components/app-field";
+import { common } from "../../messages";
+import { rewards as rewardsText } from "../../messages/rewards";
+import { search as text } from "../../messages/search";
+import { currentSearch, openSearch, parseSearch, searchKey, type SearchState } from "../../search-state";
+import type { Found, Match } from "../../types/search";
+import { ClickFound, ExpiredClickFound } from "./click";
+import { hasPage, hrefOf, opensAtOnce, PageMatches } from "./matches";
+import { UserFound } from "./user";
+
+export function Search() {
+  const state = currentSearch();
+  // Of a link that somebody made.
+  const isExposed = isCredential(parseSearch(fragment.value).text);
+  useLayoutEffect(() => {
+    if (isExposed) openSearch(state, "replace");
+  }, [isExposed]);
+  const { data, error, isLoading, reload } = useCached(state.text ? searchKey(state) : null, () =>
+    find(state.text, state.app),
+  );
+  return (
+    <>
+      <Heading title={text.title} note={text.note} />
+      {!state.text ? (
+        <Empty title={text.nothingYet}>
+          {text.nothingYetText} {text.beginnings}
+        </Empty>
+      ) : isLoading || (!data && !error) ? (
+        <div class="card padded">
+          <Skeleton lines={4} />
+        </div>
+      ) : error ? (
+        <Failed error={error} retry={reload} />
+      ) : (
+        <Answer key={searchKey(state)} found={data!} state={state} />
+      )}
+    </>
+  );
+}
+
+function Answer({ found, state }: { found: Found; state: SearchState }) {
+  const { matches } = found;
+  const only = matches.length === 1 && !found.is_incomplete && opensAtOnce(matches[0]!) ? matches[0] : null;
+  useEffect(() => {
+    // In the place of the search, so that the way back leads past it.
+    if (only) navigate(hrefOf(only), "replace");
+  }, []);
+  if (found.needs_app && matches.length === 0) return <AskApp state={state} />;
+  if (matches.length === 0) return <Empty title={text.noneTitle}>{text.none}</Empty>;
+  const pages = matches.filter(hasPage);
+  return (
+    <>
+      {found.is_incomplete && <Incomplete retry={() => void refresh(searchKey(state))} />}
+      {pages.length > 0 && <PageMatches matches={pages} total={matches.length} />}
+      {matches.map((match, index) => (
+        <Details key={index} match={match} />
+      ))}
+      {found.needs_app && !isCredential(state.text) && <AskApp state={state} />}
+    </>
+  );
+}
+
+const Incomplete = ({ retry }: { retry: () => void }) => (
+  <div class="banner warning" role="status">
+    <Warning />
+    <p>{text.incomplete}</p>
+    <button type="button" class="button small" onClick={retry}>
+      {common.retry}
+    </button>
+  </div>
+);
+
+function Details({ match }: { match: Match }) {
+  if (match.kind === "user") return <UserFound match={match} />;
+  if (match.kind !== "click") return null;
+  return match.is_expired ? <ExpiredClickFound match={match} /> : <ClickFound match={match} />;
+}
+
+/** The id of a user is known within an app only. */
+function AskApp({ state }: { state: SearchState }) {
+  const [app, setApp] = useState(state.app);
+  const [isBad, setBad] = useState(false);
+  return (
+    <form
+      class="card padded ask-app"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setBad(!isAppId(app));
+        if (isAppId(app)) openSearch({ text: state.text, app });
+      }}
+    >
+      {isCredential(state.text) && <p>{text.noKey}</p>}
+      <h2>{text.needsApp}</h2>
+      <p class="note">{text.needsAppText}</p>
+      <AppField value={app} onChange={setApp} error={isBad && !isAppId(app) ? rewardsText.badApp : null} />
+      <button type="submit" class="button primary">
+        {text.searchInApp}
+      </button>
+    </form>
+  );
+}

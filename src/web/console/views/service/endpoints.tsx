@@ -1,0 +1,41 @@
+// Callbacks that fail or are switched off.
+
+import { Name } from "../../../shared/components/name";
+import type { Column } from "../../../shared/components/table";
+import { exactTimeText } from "../../../shared/format";
+import { CallbackBadge } from "../../components/callback-badge";
+import { attention } from "../../messages/attention";
+import { service } from "../../messages/service";
+import { appPath } from "../../router";
+import type { CallbackState } from "../../types/apps";
+import type { AttentionItem } from "../../types/attention";
+import { AskEndpoints } from "./ask-endpoints";
+import { OpenItems } from "./open-items";
+
+const text = service.endpoints;
+
+export const Endpoints = () => (
+  <OpenItems title={text.title} kinds={["disabled", "failing"]} none={text.none} columns={columns}>
+    <AskEndpoints />
+  </OpenItems>
+);
+
+const columns = (nameOf: (appId: string) => string): Column<AttentionItem>[] => [
+  {
+    key: "app",
+    header: text.app,
+    cell: ({ app_id: app }) =>
+      app !== null && (
+        <a href={appPath(app)}>
+          <Name>{nameOf(app)}</Name>
+        </a>
+      ),
+  },
+  { key: "state", header: text.state, cell: ({ kind }) => <CallbackBadge state={kind as CallbackState} /> },
+  { key: "since", header: text.since, cell: ({ since_ms: since }) => exactTimeText(since / 1000) },
+  {
+    key: "reason",
+    header: text.reason,
+    cell: ({ reason }) => <span class="wrap">{attention.reasonText(reason)}</span>,
+  },
+];

@@ -1,0 +1,94 @@
+// Sums that are not in the reports, objects near their limit, and caps near their end.
+
+import { useCached } from "../../../shared/cache";
+import { type Column, Table } from "../../../shared/components/table";
+import { clockText, exactTimeText } from "../../../shared/format";
+import { offersApi } from "../../api/offers";
+import { attention } from "../../messages/attention";
+import { service } from "../../messages/service";
+import { appPath, offerPath } from "../../router";
+import type { AttentionItem } from "../../types/attention";
+import type { NearCap } from "../../types/offers";
+import { NEAR_CAPS_KEY } from "../cache-keys";
+import { appOf, columns } from "../attention/columns";
+import { Meter } from "./meter";
+import { OpenItems } from "./open-items";
+import { MOST_BYTES } from "./publication";
+import { Section } from "./section";
+
+const text = service.limits;
+
+export const Unsent = () => (
+  <OpenItems
+    {...service.unsent}
+    kinds={["batch_refused", "batch_late"]}
+    columns={(nameOf) => columns(nameOf).filter(({ key }) => key !== "amount" && key !== "repair")}
+  />
+);
+
+export const Limits = () => (
+  <OpenItems title={text.title} kinds={["near_limit"]} none={text.none} columns={() => sizeColumns} />
+);
+
+const sizeColumns: Column<AttentionItem>[] = [
+  {
+    key: "object",
+    header: text.object,
+    cell: (item) => {
+      const app = appOf(item);
+      const name = <code class="wrap">{item.subject}</code>;
+      return app === null ? name : <a href={appPath(app)}>{name}</a>;
+    },
+  },
+  {
+    key: "used",
+    header: text.used,
+    cell: ({ bytes = 0, subject }) => (
+      <Meter label={subject} value={bytes} most={MOST_BYTES} text={attention.of10(bytes)} />
+    ),
+  },
+  { key: "since", header: text.since, cell: ({ since_ms: since }) => exactTimeText(since / 1000) },
+];
+
+export function Caps() {
+  const { caps } = service;
+  const cached = useCached(NEAR_CAPS_KEY, offersApi.nearCaps);
+  const asOf = cached.data?.as_of;
+  return (
+    <Section title={caps.title} of={cached} note={asOf ? caps.note(clockText(asOf * 1000)) : undefined}>
+      {(data) =>
+        data.caps.length > 0 ? (
+          <Table
+            stacks
+            name={caps.title}
+            columns={capColumns}
+            rows={data.caps}
+            rowKey={({ offer_id, kind }) => `${offer_id} ${kind}`}
+          />
+        ) : (
+          <p class="card-foot">{caps.none}</p>
+        )
+      }
+    </Section>
+  );
+}
+
+const capColumns: Column<NearCap>[] = [
+  {
+    key: "offer",
+    header: service.caps.offer,
+    cell: ({ offer_id, name }) => (
+      <a href={offerPath(offer_id)}>
+        <bdi>{name ?? offer_id}</bdi>
+      </a>
+    ),
+  },
+  { key: "kind", header: service.caps.kind, cell: ({ kind }) => service.caps.kinds[kind] },
+  {
+    key: "used",
+    header: service.caps.used,
+    cell: ({ offer_id, name, used, lim }) => (
+      <Meter label={name ?? offer_id} value={used} most={lim} text={service.caps.of(used, lim)} />
+    ),
+  },
+];

@@ -1,0 +1,75 @@
+// The refusals of all instances for want of room, and the work under way in the one that answered.
+
+import type { CachedView } from "../../../shared/cache";
+import { type Column, Table } from "../../../shared/components/table";
+import { count } from "../../../shared/format";
+import { service } from "../../messages/service";
+import type { Pool, ReportedFigure, Service } from "../../types/service";
+import { Section } from "./section";
+
+const text = service.pools;
+
+interface Work {
+  name: string;
+  refused: number;
+  /** That of the instance that answered, which has those of the origin. */
+  pool: Pool | undefined;
+  /** Over all instances that reported it. */
+  shed: ReportedFigure | undefined;
+}
+
+/** An instance reports with a delay, so the one that answered may know of more. */
+function workOf({ pools, reported }: Service): Work[] {
+  const shed = (reported?.isolates ?? []).filter(({ figure }) => figure === "shed");
+  const names = new Set([...shed.map(({ kind = "" }) => kind), ...pools.map(({ name }) => name)]);
+  return [...names].map((name) => {
+    const pool = pools.find((pool) => pool.name === name);
+    const all = shed.find(({ kind }) => kind === name);
+    return { name, pool, shed: all, refused: Math.max(pool?.refused ?? 0, all?.number ?? 0) };
+  });
+}
+
+export function Pools({ service: cached }: { service: CachedView<Service> }) {
+  const note = `${text.note} ${cached.data?.reported === null ? text.ofOne : text.ofAll}`;
+  return (
+    <Section title={text.title} note={note} of={cached} lines={5}>
+      {(data) => {
+        const work = workOf(data);
+        const refused = work.reduce((sum, { refused }) => sum + refused, 0);
+        return (
+          <>
+            <p class={refused > 0 ? "card-foot failed-text" : "card-foot"}>
+              {refused > 0 ? text.some(refused) : text.none}
+            </p>
+            {work.length > 0 && <Table name={text.title} columns={columns} rows={work} rowKey={({ name }) => name} />}
+          </>
+        );
+      }}
+    </Section>
+  );
+}
+
+const columns: Column<Work>[] = [
+  {
+    key: "name",
+    header: text.name,
+    cell: ({ name, shed }) => (
+      <>
+        {text.names[name] ?? name}
+        {shed && <span class="cell-second">{service.reported.by(shed.isolates, shed.last_ms)}</span>}
+      </>
+    ),
+  },
+  {
+    key: "in_use",
+    header: text.inUse,
+    isNumber: true,
+    cell: ({ pool }) => pool && text.of(pool.in_use, pool.permits),
+  },
+  {
+    key: "refused",
+    header: text.refused,
+    isNumber: true,
+    cell: ({ refused }) => <span class={refused > 0 ? "failed-text" : undefined}>{count(refused)}</span>,
+  },
+];

@@ -1,0 +1,84 @@
+// The published snapshots, the changes that wait for the next one, and the catalog's size.
+
+import { useState } from "preact/hooks";
+import type { CachedView } from "../../../shared/cache";
+import { Confirm } from "../../../shared/components/dialog";
+import { say } from "../../../shared/components/status";
+import { withVerification } from "../../../shared/passkeys";
+import { serviceApi } from "../../api/service";
+import { attention } from "../../messages/attention";
+import { service } from "../../messages/service";
+import { may } from "../../session";
+import type { Service } from "../../types/service";
+import { Meter } from "./meter";
+import { Section } from "./section";
+
+const text = service.publication;
+/** What one object may have. */
+export const MOST_BYTES = 10_000_000_000;
+
+export function Publication({ service: cached }: { service: CachedView<Service> }) {
+  const [isAsking, setAsking] = useState(false);
+  const publish = async () => {
+    await withVerification(serviceApi.publish);
+    setAsking(false);
+    say(text.published);
+    await cached.reload();
+  };
+  const tools = may("manage") && (
+    <button type="button" class="button small" onClick={() => setAsking(true)}>
+      {text.publish}
+    </button>
+  );
+  return (
+    <Section title={text.title} note={text.note} tools={tools} of={cached} lines={5}>
+      {(data) => (
+        <>
+          <Standing data={data} />
+          {isAsking && (
+            <Confirm
+              title={text.publishTitle}
+              text={text.publishText}
+              button={text.publish}
+              onConfirm={publish}
+              onClose={() => setAsking(false)}
+            />
+          )}
+        </>
+      )}
+    </Section>
+  );
+}
+
+function Standing({ data: { catalog, now_ms: now } }: { data: Service }) {
+  if (!catalog) return <p class="card-foot failed-text">{text.down}</p>;
+  const { tracking_built_at_ms: tracking, listing_built_at_ms: listing, tracking_dirty_since_ms: dirty } = catalog;
+  const { publishers, apps, advertisers, offers } = catalog;
+  const built = (at: number | null) => (at ? text.at(at, now) : text.never);
+  return (
+    <dl class="facts wide-names">
+      <div>
+        <dt>{text.waiting}</dt>
+        <dd>{dirty ? text.waitingFor(Math.max(0, now - dirty)) : text.noneWaiting}</dd>
+      </div>
+      <div>
+        <dt>{text.tracking}</dt>
+        <dd>{built(tracking)}</dd>
+      </div>
+      <div>
+        <dt>{text.listing}</dt>
+        <dd>{built(listing)}</dd>
+      </div>
+      <div>
+        <dt>{text.resources}</dt>
+        <dd>{text.counts(publishers, apps, advertisers, offers)}</dd>
+      </div>
+      <div>
+        <dt>{text.size}</dt>
+        <dd>
+          <Meter label={text.size} value={catalog.bytes} most={MOST_BYTES} text={attention.of10(catalog.bytes)} />
+        </dd>
+      </div>
+    </dl>
+  );
+}

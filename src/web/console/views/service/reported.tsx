@@ -1,0 +1,119 @@
+// Reports of instances and of outboxes: faults, failed checks and memory; and rewards that saved clicks may explain.
+
+import type { ComponentChildren } from "preact";
+import type { CachedView } from "../../../shared/cache";
+import { Name } from "../../../shared/components/name";
+import { type Column, Table } from "../../../shared/components/table";
+import { count, dateText } from "../../../shared/format";
+import { useAppNames } from "../../app-names";
+import { reconcile, shareText } from "../../messages/reconcile";
+import { service as text } from "../../messages/service";
+import { appPath } from "../../router";
+import type { Reported, ReportedFigure, Service } from "../../types/service";
+import { Meter } from "./meter";
+import { Section } from "./section";
+
+const MOST_MEMORY = 128 * 1_048_576;
+
+interface Props {
+  title: string;
+  note: string | undefined;
+  of: CachedView<Service>;
+  children: (reported: Reported) => ComponentChildren;
+}
+
+const ReportedSection = ({ children, ...props }: Props) => (
+  <Section {...props}>
+    {({ reported }) => (reported ? children(reported) : <p class="card-foot failed-text">{text.reported.down}</p>)}
+  </Section>
+);
+
+export function Instances({ service }: { service: CachedView<Service> }) {
+  const { title, note, none } = text.instances;
+  return (
+    <ReportedSection title={title} note={note} of={service}>
+      {({ isolates }) => {
+        const figures = isolates.filter(({ figure }) => figure !== "shed");
+        if (figures.length === 0) return <p class="card-foot">{none}</p>;
+        return (
+          <dl class="facts wide-names">
+            {figures.map((figure) => (
+              <Figure key={`${figure.figure} ${figure.kind}`} {...figure} />
+            ))}
+          </dl>
+        );
+      }}
+    </ReportedSection>
+  );
+}
+
+function Figure({ figure, kind, number, isolates, last_ms: last }: ReportedFigure) {
+  const { names, kinds, hints, of128, age } = text.instances;
+  if (figure === "shed") return null;
+  return (
+    <div>
+      <dt>{names[figure]}</dt>
+      <dd>
+        {figure === "memory_bytes" ? (
+          <Meter label={names[figure]} value={number} most={MOST_MEMORY} text={of128(number)} />
+        ) : (
+          <span class="failed-text">{figure === "snapshot_age_s" ? age(number) : count(number)}</span>
+        )}
+        <span class="cell-second">{text.reported.by(isolates, last)}</span>
+        <span class="note">{kind ? (kinds[kind] ?? <code>{kind}</code>) : hints[figure]}</span>
+      </dd>
+    </div>
+  );
+}
+
+type AppRewards = Reported["rewards"]["apps"][number];
+
+export function OldRewards({ service }: { service: CachedView<Service> }) {
+  const { title, note } = text.rewards;
+  const rewards = service.data?.reported?.rewards;
+  const { nameOf } = useAppNames(rewards?.apps.map(({ app_id }) => app_id));
+  return (
+    <ReportedSection title={title} note={rewards && note(dateText(rewards.date))} of={service}>
+      {({ rewards }) => (
+        <>
+          <p class="card-foot">{reconcile.rewards(rewards)}</p>
+          {rewards.apps.length > 0 && (
+            <Table
+              stacks
+              name={title}
+              columns={rewardColumns(nameOf, rewards.date)}
+              rows={rewards.apps}
+              rowKey={({ app_id }) => app_id}
+            />
+          )}
+        </>
+      )}
+    </ReportedSection>
+  );
+}
+
+/** An app leads to the comparison of its day. */
+const rewardColumns = (nameOf: (appId: string) => string, date: string): Column<AppRewards>[] => [
+  {
+    key: "app",
+    header: text.rewards.app,
+    cell: ({ app_id: app }) => (
+      <a href={`${appPath(app)}?date=${date}`}>
+        <Name>{nameOf(app)}</Name>
+      </a>
+    ),
+  },
+  { key: "rewards", header: text.rewards.rewards, isNumber: true, cell: ({ rewards }) => count(rewards) },
+  {
+    key: "late",
+    header: text.rewards.late,
+    isNumber: true,
+    cell: ({ rewards, rewards_after_24_h: late }) => shareText(late, rewards),
+  },
+  {
+    key: "old",
+    header: text.rewards.old,
+    isNumber: true,
+    cell: ({ rewards, rewards_by_superseded_terms: old }) => shareText(old, rewards),
+  },
+];

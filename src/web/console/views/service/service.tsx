@@ -1,0 +1,36 @@
+// How the service is doing: what is published, delivered, shed and nearly full; what is not in the reports; and what a day of an
+// app adds up to.
+
+import { Heading } from "../../../shared/components/heading";
+import { Reconcile } from "../../components/reconcile";
+import { service as text } from "../../messages/service";
+import { Endpoints } from "./endpoints";
+import { Caps, Limits, Unsent } from "./limits";
+import { Pools } from "./pools";
+import { Publication } from "./publication";
+import { Instances, OldRewards } from "./reported";
+import { useService } from "./use-service";
+
+export function Service() {
+  const service = useService();
+  return (
+    <>
+      <Heading title={text.title} note={text.note} />
+      <div class="columns service">
+        <div>
+          <Publication service={service} />
+          <Instances service={service} />
+        </div>
+        <Pools service={service} />
+      </div>
+      <Endpoints />
+      <Unsent />
+      <div class="columns service">
+        <Limits />
+        <Caps />
+      </div>
+      <OldRewards service={service} />
+      <Reconcile />
+    </>
+  );
+}

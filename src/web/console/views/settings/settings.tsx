@@ -1,0 +1,18 @@
+// The console's settings: members of the operator, one's own passkeys and sessions, and the audit.
+
+import { Members } from "../../../shared/account/members";
+import { Passkeys } from "../../../shared/account/passkeys";
+import { Sessions } from "../../../shared/account/sessions";
+import { Settings as Sections } from "../../../shared/account/settings";
+import type { Section } from "../../../shared/messages";
+import { may } from "../../session";
+import { AuditOfOperator } from "./audit";
+
+const MembersOfOperator = () => <Members isReadOnly={!may("manage")} />;
+
+const VIEWS = { members: MembersOfOperator, passkeys: Passkeys, sessions: Sessions, audit: AuditOfOperator };
+
+/** Both roles see all sections. */
+export const Settings = ({ section }: { section: Section | null }) => (
+  <Sections asked={section} views={VIEWS} may={() => true} />
+);

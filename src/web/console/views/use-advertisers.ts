@@ -1,0 +1,18 @@
+// The advertisers by name, for lists and choices. Beyond the first page an advertiser is named by its ID.
+
+import { useCached } from "../../shared/cache";
+import { advertisersApi } from "../api/advertisers";
+import { ADVERTISER_NAMES_KEY } from "./cache-keys";
+
+const MOST = 1000;
+
+export function useAdvertisers() {
+  const { data } = useCached(ADVERTISER_NAMES_KEY, () => advertisersApi.list(null, MOST));
+  const list = data?.advertisers ?? [];
+  return {
+    list,
+    /** Whether an ID that is not in the list is of no advertiser. */
+    isWhole: data !== undefined && data.cursor === null,
+    nameOf: (id: string) => list.find(({ advertiser_id }) => advertiser_id === id)?.name ?? id,
+  };
+}

@@ -1,0 +1,63 @@
+// Client of the dashboard's API: one function per call.
+
+import { accountApi } from "../shared/account-api";
+import { BASE, get, id, ifMatch, patch, post, remove } from "../shared/client";
+import type { NewReportKey, ReportKey } from "../shared/report-keys";
+import { FIRST } from "./site";
+import type * as T from "./types";
+
+export const api = {
+  ...accountApi,
+  overview: () => get<T.Overview>(BASE + FIRST),
+  switchAccount: (publisher_id: string) => post(`${BASE}/switch`, { publisher_id }),
+
+  reports: (queries: T.Query[]) => post<T.ReportBatch>(`${BASE}/reports`, { queries }),
+  suggestions: (dimension: T.Dimension, text: string, date_range: T.DateRange) =>
+    post<{ values: T.Suggestion[] }>(`${BASE}/suggestions`, { dimension, text, date_range }),
+  createExport: (query: T.Query, format: T.ExportFormat) => post<T.ExportMade>(`${BASE}/exports`, { query, format }),
+  exportUrl: (export_id: string) => `${BASE}/exports/${id(export_id)}`,
+
+  apps: (cursor: string | null) => get<T.AppPage>(`${BASE}/apps${cursor ? `?cursor=${id(cursor)}` : ""}`),
+  createApp: (app: T.NewApp, key: string) => post<T.App>(`${BASE}/apps`, app, { "Idempotency-Key": key }),
+  app: (app_id: string) => get<T.App>(`${BASE}/apps/${app_id}`),
+  /** Refused with 412 when the app is not the one of `revision` any more. */
+  changeApp: (app_id: string, revision: number, change: T.AppChange) =>
+    patch<T.ChangedApp>(`${BASE}/apps/${app_id}`, change, ifMatch(`"${revision}"`)),
+  renewCallbackSecret: (app_id: string) => post<T.NewSecret>(`${BASE}/apps/${app_id}/callback/secret`),
+  endPreviousSecret: (app_id: string) => remove(`${BASE}/apps/${app_id}/callback/previous_secret`),
+  renewClickSecret: (app_id: string) => post<T.NewSecret>(`${BASE}/apps/${app_id}/click_secret`),
+  endPreviousClickSecret: (app_id: string) => remove(`${BASE}/apps/${app_id}/previous_click_secret`),
+  stopSigningClicks: (app_id: string) => remove(`${BASE}/apps/${app_id}/click_secret`),
+  /** After its receiver has switched it off. */
+  enableCallback: (app_id: string) => post(`${BASE}/apps/${app_id}/callback/enable`),
+  testCallback: (app_id: string, sign_with: T.SignWith) =>
+    post<T.CallbackTest>(`${BASE}/apps/${app_id}/callback/test`, { sign_with }),
+  previewCallback: (app_id: string, callback: T.CallbackDraft) =>
+    post<T.CallbackPreview>(`${BASE}/apps/${app_id}/callback/preview`, { callback }),
+
+  offers: (app_id: string, query: T.OfferQuery) => post<T.OfferPage>(`${BASE}/apps/${app_id}/offers`, query),
+  trackingUrl: (app_id: string, parameters: T.TrackingParameters) =>
+    post<T.TrackingUrl>(`${BASE}/apps/${app_id}/tracking_url`, parameters),
+
+  activity: () => get<T.Activity>(`${BASE}/activity`),
+  rewards: (query: T.RewardQuery) => post<T.RewardPage>(`${BASE}/rewards`, query),
+  reward: (app_id: string, transaction_id: string) =>
+    get<T.RewardStory>(`${BASE}/apps/${app_id}/rewards/${id(transaction_id)}`),
+  replayReward: (app_id: string, transaction_id: string) =>
+    post(`${BASE}/apps/${app_id}/rewards/${id(transaction_id)}/replay`),
+  countReplay: (app_id: string, question: T.ReplayQuestion) =>
+    post<T.ReplayCount>(`${BASE}/apps/${app_id}/replays`, { ...question, dry_run: true }),
+  startReplay: (app_id: string, body: { filter: T.ReplayFilter; until: number }, key: string) =>
+    post<{ replay_id: string }>(`${BASE}/apps/${app_id}/replays`, body, { "Idempotency-Key": key }),
+  replay: (app_id: string, replay_id: string) =>
+    get<T.ReplayProgress>(`${BASE}/apps/${app_id}/replays/${id(replay_id)}`),
+  pollMilliseconds: 2000,
+  cancelReplay: (app_id: string, replay_id: string) => remove(`${BASE}/apps/${app_id}/replays/${id(replay_id)}`),
+
+  reportKeys: () => get<{ report_keys: ReportKey[] }>(`${BASE}/report_keys`),
+  createReportKey: (label: string) => post<NewReportKey>(`${BASE}/report_keys`, { label }),
+  revokeReportKey: (key_id: string) => remove(`${BASE}/report_keys/${id(key_id)}`),
+  pubKey: () => get<T.PubKey>(`${BASE}/pub_key`),
+  pubKeyRequest: () => get<T.PubKeyRequested>(`${BASE}/pub_key/request`),
+  requestPubKey: (reason: string) => post<T.PubKeyRequested>(`${BASE}/pub_key/request`, { reason }),
+};

@@ -1,0 +1,131 @@
+// The dates of a report: presets, or two dates of one's own.
+
+import { useId, useState } from "preact/hooks";
+import { dateRangeText, daysIn, isDate } from "../../shared/format";
+import { reports } from "../messages";
+import type { DateRange } from "../types";
+import { Calendar, Check, ChevronDown } from "../../shared/components/icons";
+import { Popover } from "../../shared/components/popover";
+
+interface Props<Preset extends string> {
+  range: DateRange;
+  preset: Preset | null;
+  presets: readonly Preset[];
+  presetName: (preset: Preset) => string;
+  today: string;
+  mostDays: number;
+  onPreset: (preset: Preset) => void;
+  onRange: (range: DateRange) => void;
+}
+
+type BadDates = keyof typeof reports.badDates;
+
+export function DateRangePicker<Preset extends string>(props: Props<Preset>) {
+  const { range, preset, presets, presetName } = props;
+  const dates = dateRangeText(range.start_date, range.end_date);
+  return (
+    <Popover
+      name={reports.dateRange}
+      label={
+        <>
+          <Calendar /> {preset ? presetName(preset) : dates}
+          {preset && <span class="button-detail">{dates}</span>} <ChevronDown />
+        </>
+      }
+    >
+      {(close) => (
+        <>
+          <ul class="presets">
+            {presets.map((name) => (
+              <li key={name}>
+                <button
+                  type="button"
+                  class="preset"
+                  aria-pressed={name === preset}
+                  data-first={name === preset || undefined}
+                  onClick={() => {
+                    props.onPreset(name);
+                    close();
+                  }}
+                >
+                  {presetName(name)} {name === preset && <Check />}
+                </button>
+              </li>
+            ))}
+          </ul>
+          <CustomRange {...props} close={close} />
+          <p class="panel-note">{reports.presetNote}</p>
+        </>
+      )}
+    </Popover>
+  );
+}
+
+function CustomRange<Preset extends string>({
+  range,
+  today,
+  mostDays,
+  onRange,
+  close,
+}: Props<Preset> & { close: () => void }) {
+  const errorId = useId();
+  const [start, setStart] = useState(range.start_date);
+  const [end, setEnd] = useState(range.end_date);
+  const [bad, setBad] = useState<BadDates | null>(null);
+
+  const check = (): BadDates | null => {
+    if (!isDate(start) || !isDate(end)) return "missing";
+    if (end < start) return "order";
+    if (end > today) return "future";
+    return daysIn(start, end) > mostDays ? "long" : null;
+  };
+  const described = bad ? errorId : undefined;
+  return (
+    <form
+      class="custom-range"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        const problem = check();
+        setBad(problem);
+        if (problem) return;
+        onRange({ start_date: start, end_date: end });
+        close();
+      }}
+    >
+      <fieldset>
+        <legend>{reports.custom}</legend>
+        <label class="field">
+          <span>{reports.from}</span>
+          <input
+            type="date"
+            value={start}
+            max={today}
+            aria-describedby={described}
+            aria-invalid={bad !== null}
+            onInput={(event) => setStart(event.currentTarget.value)}
+          />
+        </label>
+        <label class="field">
+          <span>{reports.to}</span>
+          <input
+            type="date"
+            value={end}
+            max={today}
+            aria-describedby={described}
+            aria-invalid={bad !== null}
+            onInput={(event) => setEnd(event.currentTarget.value)}
+          />
+        </label>
+      </fieldset>
+      {bad && (
+        <p class="form-error" id={errorId} role="alert">
+          {reports.badDates[bad]}
+        </p>
+      )}
+      <button type="submit" class="button primary">
+        {reports.apply}
+      </button>
+    </form>
+  );
+}

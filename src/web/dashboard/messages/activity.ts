@@ -1,0 +1,73 @@
+// Text of the overview's rewards, callback health and go-live checklist.
+
+import { count, durationText, timeText } from "../../shared/format";
+import type { EndpointHealth, Firsts } from "../types";
+import { plural } from "../../shared/messages/plural";
+
+export const activity = {
+  tiles: {
+    title: "Rewards",
+    note: "last 30 days",
+    approved: "Rewards approved",
+    pending: "Rewards pending",
+    reversed: "Rewards reversed",
+    pendingNote: "not paid yet",
+    nowNote: "last 30 days and today",
+  },
+  behind: (ms: number) => `Rewards are behind by ${durationText(ms)}. Newer ones may be missing.`,
+  log: "Open the delivery log",
+  health: {
+    title: "Callback health",
+    none: "No app has a reward yet.",
+    app: "App",
+    state: "State",
+    waiting: "Waiting",
+    dead: "Given up",
+    since: (at: number) => `since ${timeText(at)}`,
+    seeDead: (app: string, dead: number) => `${count(dead)} given up, ${app}: open in the delivery log`,
+    enable: "Switch on again",
+    enableOf: (app: string) => `Switch on again: ${app}`,
+    sendAgain: "Send again",
+    sendDeadAgain: (app: string) => `Send again: given up, ${app}`,
+    allWell: "Every callback is answered.",
+  },
+  states: {
+    healthy: "Working",
+    failing: "Failing",
+    disabled: "Switched off",
+    none: "No callback",
+  } satisfies Record<EndpointHealth["state"], string>,
+  stateHints: {
+    healthy: "",
+    failing: "Your receiver does not answer 2xx. Each reward is tried again by itself, until it is given up.",
+    disabled: "Your receiver told us to stop, so rewards wait. Repair it, then switch callbacks on.",
+    none: "Rewards wait until the app has a callback.",
+  } satisfies Record<EndpointHealth["state"], string>,
+  checklist: {
+    title: "Go live",
+    intro: "Each step is ticked when it really happens.",
+    progress: (done: number, all: number) => `${count(done)} of ${plural(all, "step", "steps")} done`,
+    at: (at: number) => `first on ${timeText(at)}`,
+    steps: {
+      list: "Your app asked for offers",
+      click: "A user opened an offer",
+      conversion: "An advertiser confirmed a conversion",
+      callback: "Your receiver answered a reward with 2xx",
+      report: "A script read a report",
+    } satisfies Record<keyof Firsts, string>,
+    hints: {
+      list: "Request the offer list with your Pub-Key and the App-Id.",
+      click: "Open an offer's tracking URL on a device.",
+      conversion: "Complete an offer as a user would. The advertiser reports it.",
+      callback: "Set up the app's callback and test your receiver.",
+      report: "Make a report key and request a report.",
+    } satisfies Record<keyof Firsts, string>,
+    links: {
+      list: "Pub-Key",
+      click: "Apps",
+      conversion: "Rewards",
+      callback: "Apps",
+      report: "Report keys",
+    } satisfies Record<keyof Firsts, string>,
+  },
+};

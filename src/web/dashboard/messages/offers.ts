@@ -1,0 +1,50 @@
+// Text of an app's offers and the builder of tracking URLs.
+
+import { count, timeText } from "../../shared/format";
+import { plural } from "../../shared/messages/plural";
+
+export const offers = {
+  intro: "What a user of this app is offered at present, by country and device.",
+  country: "Country of the user",
+  anyCountry: "Any country",
+  platform: "Device of the user",
+  anyPlatform: "Any device",
+  tableName: "Offers",
+  offer: "Offer",
+  goalCount: (goals: number) => plural(goals, "goal", "goals"),
+  value: "User gets",
+  payout: "You earn",
+  left: "Left today",
+  clicksLeft: (left: number) => plural(left, "click", "clicks"),
+  conversionsLeft: (left: number) => plural(left, "conversion", "conversions"),
+  noCap: "no cap",
+  figures: "Last 30 days, all apps",
+  rate: (rate: string) => `${rate} of clicks convert`,
+  perClick: (usd: string) => `${usd} a click`,
+  noClicks: "no clicks yet",
+  build: "Tracking URL",
+  buildOf: (name: string) => `Tracking URL for ${name}`,
+  more: "Show more offers",
+  shown: (shown: number, total: number, at: number) => `${count(shown)} of ${count(total)}, as of ${timeText(at)}.`,
+  noneTitle: "No offers for these users",
+  none: "No offer fits this country and device, or all that fit are blocked or capped.",
+  builder: {
+    title: "Make a tracking URL",
+    counts: "Opening the URL makes a click that counts, in your reports and against the offer's cap.",
+    signed: "This app signs its clicks, so the URL has a signature for this user.",
+    unsigned: "Anybody who has the URL can click as this user.",
+    offer: "Offer id",
+    user: "User id",
+    userHint: "1 to 128 letters, digits and _ @ - .",
+    more: "More values",
+    moreHint: "They come back in the callback, and placement is a dimension of the reports.",
+    make: "Make the URL",
+    url: "Tracking URL",
+    open: "Open it: makes a click",
+    made: "The tracking URL was made.",
+    ends: (at: number) => `It works until ${timeText(at)}: it is for trying an offer, not for your users.`,
+    notListed:
+      "The users of this app do not get this offer: it is not active, has reached a cap, is blocked or is for another platform.",
+    badValue: "Use letters, digits and _ @ - . only.",
+  },
+};

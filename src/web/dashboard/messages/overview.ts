@@ -1,0 +1,48 @@
+// Text of the overview.
+
+import { percent, timeText } from "../../shared/format";
+
+export const overview = {
+  title: "Overview",
+  period: (range: string) => `${range}, UTC: 30 complete days against the 30 before`,
+  tiles: {
+    revenue: "Revenue",
+    revenueNote: "estimated, USD",
+    clicks: "Clicks",
+    perClick: "Revenue per click",
+    impressions: "Impressions",
+    ecpm: "eCPM",
+    allNote: "ads and offerwall",
+    adsNote: "without offerwall",
+  },
+  before: "vs 30 days before",
+  nothingBefore: "nothing to compare with",
+  notCompared: "not compared",
+  beforeFailed: "comparison not available",
+  changed: (ratio: number) =>
+    ratio > 0 ? `up ${percent(ratio)}` : ratio < 0 ? `down ${percent(-ratio)}` : "no change",
+  tileFailed: "Could not be calculated",
+  today: "Today so far",
+  chartTitle: (metric: string) => `${metric} by day`,
+  thisPeriod: "This period",
+  before30: "30 days before",
+  metric: "Metric",
+  topApps: "Top apps",
+  topCountries: "Top countries",
+  topNote: "by revenue, last 30 complete days",
+  openReport: "Open as a report",
+  emptyTitle: "No numbers yet",
+  empty: "Revenue and clicks appear here within minutes of the first click in one of your apps.",
+  unapprovedTitle: (publisher: string) => `${publisher} is waiting for approval`,
+  unapproved: "Until it is approved, offer requests are answered with “publisher not approved” and no revenue is made.",
+  steps: {
+    account: "Account created",
+    signedIn: "Signed in",
+    approval: "Approval by your account manager",
+  },
+  stepDone: "done",
+  stepOpen: "open",
+  approvalHint: "Nothing is left for you to do here. Write to us if it takes longer than you expected.",
+  recovery: (member: string, by: string, at: number) =>
+    `${by} made a recovery link for ${member} on ${timeText(at)}. Their passkeys and sessions were ended. If nobody expected this, contact support at once.`,
+};

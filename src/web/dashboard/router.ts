@@ -1,0 +1,50 @@
+// The views of the dashboard and their addresses.
+
+import { computed } from "@preact/signals";
+import type { Section } from "../shared/messages";
+import { pathParts, ROOT } from "../shared/navigation";
+
+export const SECTIONS: Section[] = ["keys", "pub_key", "members", "passkeys", "sessions", "audit"];
+
+export type Route =
+  | { view: "overview" }
+  | { view: "reports" }
+  | { view: "apps" }
+  | { view: "app"; appId: string }
+  | { view: "offers"; appId: string }
+  | { view: "rewards" }
+  | { view: "reward"; appId: string; transactionId: string }
+  | { view: "settings"; section: Section | null }
+  | { view: "missing" };
+
+const APP_ID = /^[0-9]{8}$/;
+
+export const route = computed<Route>(() => {
+  const [view, first, second, third, ...rest] = pathParts.value;
+  if (rest.length > 0) return { view: "missing" };
+  if (view === undefined) return { view: "overview" };
+  if (first === undefined) {
+    if (view === "reports" || view === "apps" || view === "rewards") return { view };
+    if (view === "settings") return { view, section: null };
+  } else if (view === "settings" && second === undefined) {
+    const section = SECTIONS.find((name) => name === first);
+    if (section) return { view, section };
+  } else if (view === "apps" && APP_ID.test(first)) {
+    if (second === undefined) return { view: "app", appId: first };
+    if (second === "offers" && third === undefined) return { view: "offers", appId: first };
+    if (second === "rewards" && third !== undefined) return { view: "reward", appId: first, transactionId: third };
+  }
+  return { view: "missing" };
+});
+
+export const OVERVIEW_PATH = ROOT;
+export const REPORTS_PATH = `${ROOT}/reports`;
+export const APPS_PATH = `${ROOT}/apps`;
+export const REWARDS_PATH = `${ROOT}/rewards`;
+/** Of the log's address: opens the question what to send again. */
+export const REPLAY_HASH = "#replay";
+export const givenUpPath = (appId: string) => `${REWARDS_PATH}?app=${appId}&delivery=dead`;
+export const SETTINGS_PATH = `${ROOT}/settings`;
+export const appPath = (appId: string) => `${APPS_PATH}/${appId}`;
+export const offersPath = (appId: string) => `${APPS_PATH}/${appId}/offers`;
+export const rewardPath = (appId: string, transactionId: string) => `${APPS_PATH}/${appId}/rewards/${transactionId}`;

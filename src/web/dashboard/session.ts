@@ -1,0 +1,118 @@
+// The session of the dashboard: the member, its publisher, and what its role may do.
+
+import { signal } from "@preact/signals";
+import { ApiError, onSwitched, showPublisher } from "../shared/client";
+import { prefetch, refresh } from "../shared/cache";
+import { say } from "../shared/components/status";
+import { navigate } from "../shared/navigation";
+import { generation, hasExpired, isSignedOut, leaveAccount } from "../shared/session";
+import { api } from "./api";
+import { account } from "./messages";
+import { OVERVIEW_PATH } from "./router";
+import type { Invite, Overview, Role } from "./types";
+
+export const OVERVIEW_KEY = "overview";
+export { loadOverview as loadSession, OVERVIEW_KEY as SESSION_KEY };
+
+/** The newest overview; it names the member, the role and the publisher for every view. */
+export const session = signal<Overview | undefined>(undefined);
+
+export const hasSession = () => session.peek() !== undefined;
+
+export const accountName = () => session.value?.publisher.name ?? null;
+
+/** Whether the browser is signed in to the account of an invite. */
+export const holds = ({ publisher }: Invite) =>
+  session.value?.accounts.some((held) => held.publisher_id === publisher?.publisher_id) ?? false;
+
+export function clearSession() {
+  showPublisher(null);
+  session.value = undefined;
+}
+
+export async function loadOverview(): Promise<Overview> {
+  const asked = generation.peek();
+  const overview = await api.overview();
+  if (asked !== generation.peek()) return overview;
+  const { publisher_id } = overview.publisher;
+  const former = session.peek()?.publisher.publisher_id;
+  // Another tab can have switched the account; what is kept here belongs to the former one.
+  if (former !== undefined && former !== publisher_id) leaveAccount();
+  showPublisher(publisher_id);
+  session.value = overview;
+  isSignedOut.value = false;
+  hasExpired.value = false;
+  return overview;
+}
+
+/** Has the page follow where another tab has changed to another account. */
+export function followSwitches() {
+  onSwitched(() => {
+    // Of several calls that were refused, the first has the page follow.
+    if (session.peek() === undefined) return;
+    showAccount(account.switchedElsewhere);
+  });
+}
+
+/** Shows the overview of the browser's current account. */
+function showAccount(said: string) {
+  leaveAccount();
+  void prefetch(OVERVIEW_KEY, loadOverview);
+  navigate(OVERVIEW_PATH);
+  say(said);
+}
+
+export async function switchAccount(publisherId: string, name: string) {
+  try {
+    await api.switchAccount(publisherId);
+  } catch (error) {
+    // Its session has ended: the next overview does not name it.
+    if (error instanceof ApiError && error.status === 404) void refresh(OVERVIEW_KEY);
+    throw error;
+  }
+  showAccount(account.switched(name));
+}
+
+export type Right =
+  | "reports"
+  | "apps"
+  | "app_settings"
+  | "rewards"
+  | "replay"
+  | "keys"
+  | "pub_key"
+  | "members"
+  | "passkeys"
+  | "sessions"
+  | "audit";
+
+const RIGHTS: Partial<Record<Role, Right[]>> = {
+  owner: [
+    "reports",
+    "apps",
+    "app_settings",
+    "rewards",
+    "replay",
+    "keys",
+    "pub_key",
+    "members",
+    "passkeys",
+    "sessions",
+    "audit",
+  ],
+  developer: [
+    "reports",
+    "apps",
+    "app_settings",
+    "rewards",
+    "replay",
+    "keys",
+    "pub_key",
+    "passkeys",
+    "sessions",
+    "audit",
+  ],
+  analyst: ["reports", "apps", "rewards", "passkeys", "sessions"],
+};
+
+export const may = (role: Role, right: Right) => RIGHTS[role]?.includes(right) ?? false;

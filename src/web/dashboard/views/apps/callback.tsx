@@ -1,0 +1,221 @@
+// An app's callback: its URL with macros, the method, the events, and its secret by generation.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useAction } from "../../../shared/action";
+import { api } from "../../api";
+import { Confirm, Dialog, SecretDialog } from "../../../shared/components/dialog";
+import { Choices, Field } from "../../../shared/components/field";
+import { focusHeading } from "../../../shared/components/heading";
+import { FormError, Skeleton } from "../../../shared/components/states";
+import { say } from "../../../shared/components/status";
+import { fieldErrors } from "../../../shared/field-errors";
+import { common } from "../../messages";
+import { EVENT_NAMES } from "../../../shared/messages/rewards";
+import { appForm } from "../../messages/apps";
+import { withVerification } from "../../../shared/passkeys";
+import type { CallbackDraft, CallbackEvent, CallbackPreview } from "../../types";
+import { Findings } from "./findings";
+import { findMacros } from "./macros";
+import { MacroList, MacroNotes } from "./macro-list";
+import { Card, PartForm, type PartProps, useDraft } from "./part";
+import { Rotation } from "./rotation";
+import { SentRequest } from "../../../shared/components/sent-request";
+import { SwitchedOff } from "./switched-off";
+
+const text = appForm.callback;
+
+const EVENTS: CallbackEvent[] = ["approved", "reversed", "pending", "rejected"];
+const NEW: CallbackDraft = { url: "", method: "GET", events: ["approved", "reversed"] };
+
+const FIELDS = ["callback.url", "callback.method", "callback.events"];
+
+type Open = "remove" | "rotate" | "end" | { secret: string } | { preview: CallbackDraft } | null;
+
+export function Callback({ app, reload }: PartProps) {
+  const [open, setOpen] = useState<Open>(null);
+  const input = useRef<HTMLTextAreaElement>(null);
+  const { callback } = app;
+  const draft = useDraft<CallbackDraft>({
+    app,
+    saved: callback ? { url: callback.url, method: callback.method, events: callback.events } : NEW,
+    fields: FIELDS,
+    change: ({ url, method, events }) => ({ callback: { url: url.trim(), method, events } }),
+    onSaved: ({ callback_secret: secret }) => secret && setOpen({ secret }),
+  });
+  const { values, errors } = draft;
+  const macros = findMacros(values.url);
+  const close = () => setOpen(null);
+  const insert = (name: string) => {
+    const { url } = values;
+    const at = input.current?.selectionStart ?? url.length;
+    draft.set({ ...values, url: `${url.slice(0, at)}{${name}}${url.slice(input.current?.selectionEnd ?? at)}` });
+    say(text.inserted(name));
+  };
+  return (
+    <Card title={text.title} intro={text.intro}>
+      {callback ? <SwitchedOff appId={app.app_id} /> : <p>{text.none}</p>}
+      <PartForm
+        draft={draft}
+        reload={reload}
+        isWrong={values.url.trim() === "" || values.events.length === 0}
+        buttons={
+          <>
+            <button
+              type="button"
+              class="button"
+              aria-disabled={values.url.trim() === ""}
+              onClick={() => values.url.trim() && setOpen({ preview: { ...values, url: values.url.trim() } })}
+            >
+              {text.preview}
+            </button>
+            {callback && (
+              <button type="button" class="button danger-text" onClick={() => setOpen("remove")}>
+                {text.remove}
+              </button>
+            )}
+          </>
+        }
+      >
+        <Field label={text.url} hint={text.urlHint} error={errors.of("callback.url")}>
+          {(props) => (
+            <textarea
+              {...props}
+              ref={input}
+              class="mono"
+              rows={3}
+              spellcheck={false}
+              value={values.url}
+              // A URL has no line breaks, whatever it was copied from.
+              onInput={(event) => draft.set({ ...values, url: event.currentTarget.value.replace(/[\r\n]+/g, "") })}
+            />
+          )}
+        </Field>
+        <MacroNotes macros={macros} draft={values} />
+        {values.method === "GET" && <MacroList used={macros.used} insert={insert} />}
+        <Choices
+          kind="radio"
+          name={text.method}
+          choices={[
+            { value: "GET", label: "GET", hint: text.methods.GET },
+            { value: "POST", label: "POST", hint: text.methods.POST },
+          ]}
+          chosen={[values.method]}
+          error={errors.of("callback.method")}
+          onChange={([method]) => draft.set({ ...values, method: method! })}
+        />
+        <Choices
+          kind="checkbox"
+          name={text.events}
+          choices={EVENTS.map((value) => ({ value, label: EVENT_NAMES[value], hint: text.eventHints[value] }))}
+          chosen={values.events}
+          error={values.events.length === 0 ? text.noEvents : errors.of("callback.events")}
+          onChange={(events) => draft.set({ ...values, events })}
+        />
+      </PartForm>
+      <div class="part-foot">
+        <h3>{text.secret}</h3>
+        <p class="note">{callback?.has_previous_secret ? text.rotating : text.secretNote}</p>
+        {callback && (
+          <div class="row part-buttons">
+            <button type="button" class="button" onClick={() => setOpen("rotate")}>
+              {callback.has_previous_secret ? text.goOn : text.rotate}
+            </button>
+            {callback.has_previous_secret && (
+              <button type="button" class="button danger-text" onClick={() => setOpen("end")}>
+                {text.endFormer}
+              </button>
+            )}
+          </div>
+        )}
+      </div>
+      {open === "rotate" && <Rotation app={app} reload={reload} onClose={close} />}
+      {open === "remove" && (
+        <Confirm
+          title={text.removeTitle}
+          text={text.removeText}
+          button={text.remove}
+          dangerous
+          onConfirm={async () => {
+            await withVerification(() => api.changeApp(app.app_id, app.revision, { callback: null }));
+            close();
+            draft.discard();
+            say(text.removed);
+            await reload();
+            focusHeading();
+          }}
+          onClose={close}
+        />
+      )}
+      {open === "end" && (
+        <Confirm
+          title={text.endFormerTitle}
+          text={text.endFormerText}
+          button={text.endFormer}
+          dangerous
+          onConfirm={async () => {
+            await withVerification(() => api.endPreviousSecret(app.app_id));
+            close();
+            say(text.formerEnded);
+            await reload();
+            focusHeading();
+          }}
+          onClose={close}
+        />
+      )}
+      {open !== null && typeof open === "object" && "secret" in open && (
+        <SecretDialog
+          title={text.secretTitle}
+          text={text.secretText}
+          label={text.secret}
+          value={open.secret}
+          onClose={close}
+        />
+      )}
+      {open !== null && typeof open === "object" && "preview" in open && (
+        <Preview appId={app.app_id} draft={open.preview} onClose={close} />
+      )}
+    </Card>
+  );
+}
+
+interface PreviewProps {
+  appId: string;
+  draft: CallbackDraft;
+  onClose: () => void;
+}
+
+/** An example of what a draft would send. */
+function Preview({ appId, draft, onClose }: PreviewProps) {
+  const [made, setMade] = useState<CallbackPreview | null>(null);
+  const load = useAction(async () => setMade(await api.previewCallback(appId, draft)));
+  useEffect(() => void load.run(), []);
+  const errors = fieldErrors(load.error, FIELDS);
+  const refused = FIELDS.map(errors.of).find(Boolean);
+  return (
+    <Dialog title={text.previewTitle} onClose={onClose} isWide>
+      <p>{text.previewText}</p>
+      {made ? (
+        <>
+          <Findings findings={made.findings} />
+          <SentRequest request={made.request} />
+        </>
+      ) : load.error ? (
+        <>
+          {refused && (
+            <p class="form-error" role="alert">
+              {refused}
+            </p>
+          )}
+          <FormError error={errors.rest} />
+        </>
+      ) : (
+        <Skeleton lines={4} />
+      )}
+      <div class="dialog-buttons">
+        <button type="button" class="button primary" onClick={onClose}>
+          {common.close}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,88 @@
+// Signed clicks: whether the app's clicks need a signature, and the secrets that they are signed with.
+
+import { useState } from "preact/hooks";
+import { api } from "../../api";
+import { Confirm, SecretDialog } from "../../../shared/components/dialog";
+import { focusHeading } from "../../../shared/components/heading";
+import { say } from "../../../shared/components/status";
+import { appForm } from "../../messages/apps";
+import { withVerification } from "../../../shared/passkeys";
+import { Card, type PartProps } from "./part";
+
+const text = appForm.clicks;
+
+type Open = "sign" | "renew" | "end" | "stop" | { secret: string } | null;
+
+export function Clicks({ app, reload }: PartProps) {
+  const [open, setOpen] = useState<Open>(null);
+  const close = () => setOpen(null);
+  const make = async () => {
+    const { secret } = await withVerification(() => api.renewClickSecret(app.app_id));
+    setOpen({ secret });
+    void reload();
+  };
+  const end = (call: () => Promise<void>, said: string) => async () => {
+    await withVerification(call);
+    close();
+    say(said);
+    await reload();
+    focusHeading();
+  };
+  return (
+    <Card title={text.title} intro={text.intro}>
+      <p>
+        {app.signs_clicks ? text.signed : text.unsigned} {app.has_previous_click_secret && text.both}
+      </p>
+      <div class="row part-buttons">
+        {app.signs_clicks ? (
+          <>
+            <button type="button" class="button" onClick={() => setOpen("renew")}>
+              {text.renew}
+            </button>
+            {app.has_previous_click_secret && (
+              <button type="button" class="button" onClick={() => setOpen("end")}>
+                {appForm.callback.endFormer}
+              </button>
+            )}
+            <button type="button" class="button danger-text" onClick={() => setOpen("stop")}>
+              {text.stop}
+            </button>
+          </>
+        ) : (
+          <button type="button" class="button" onClick={() => setOpen("sign")}>
+            {text.sign}
+          </button>
+        )}
+      </div>
+      {open === "sign" && (
+        <Confirm title={text.signTitle} text={text.signText} button={text.sign} onConfirm={make} onClose={close} />
+      )}
+      {open === "renew" && (
+        <Confirm title={text.renewTitle} text={text.renewText} button={text.make} onConfirm={make} onClose={close} />
+      )}
+      {open === "end" && (
+        <Confirm
+          title={text.endFormerTitle}
+          text={text.endFormerText}
+          button={appForm.callback.endFormer}
+          dangerous
+          onConfirm={end(() => api.endPreviousClickSecret(app.app_id), appForm.callback.formerEnded)}
+          onClose={close}
+        />
+      )}
+      {open === "stop" && (
+        <Confirm
+          title={text.stopTitle}
+          text={text.stopText}
+          button={text.stop}
+          dangerous
+          onConfirm={end(() => api.stopSigningClicks(app.app_id), text.stopped)}
+          onClose={close}
+        />
+      )}
+      {open !== null && typeof open === "object" && (
+        <SecretDialog title={text.madeTitle} text={text.made} label={text.secret} value={open.secret} onClose={close} />
+      )}
+    </Card>
+  );
+}

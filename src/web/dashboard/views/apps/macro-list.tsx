@@ -1,0 +1,67 @@
+// The macros of a callback's URL: each explained, those used marked, and what is wrong with those that are typed.
+
+import { Warning } from "../../../shared/components/icons";
+import { type Column, Table } from "../../../shared/components/table";
+import { appForm, MACROS } from "../../messages/apps";
+import type { CallbackDraft } from "../../types";
+import { MACRO_NAMES, type Macros } from "./macros";
+
+const text = appForm.callback;
+
+interface NotesProps {
+  macros: Macros;
+  draft: CallbackDraft;
+}
+
+/** Said while the URL is typed. The service has the last word when it is saved. */
+export function MacroNotes({ macros, draft }: NotesProps) {
+  const { used, unknown, hasStrayBrace, foreign } = macros;
+  if (draft.url.trim() === "") return null;
+  const hasMacros = used.length > 0 || unknown.length > 0;
+  const problems = unknown.map(({ name, known }) => text.unknownMacro(name, known));
+  if (hasStrayBrace) problems.push(text.strayBrace);
+  if (draft.method === "POST" && hasMacros) problems.push(text.noPostMacros);
+  if (foreign) problems.push(text.foreign(foreign));
+  if (draft.method === "GET" && hasMacros && !used.includes("transaction_id")) problems.push(text.noTransaction);
+  return (
+    <div class="macro-notes" role="status">
+      {problems.map((problem) => (
+        <p key={problem} class="finding problem">
+          <Warning /> <span>{problem}</span>
+        </p>
+      ))}
+      {draft.method === "GET" && <p class="note">{hasMacros ? text.onlyThese : text.noMacros}</p>}
+    </div>
+  );
+}
+
+interface ListProps {
+  used: string[];
+  insert: (name: string) => void;
+}
+
+export function MacroList({ used, insert }: ListProps) {
+  const columns: Column<string>[] = [
+    { key: "macro", header: text.macro, cell: (name) => <code>{`{${name}}`}</code> },
+    { key: "meaning", header: text.meaning, cell: (name) => <span class="wrap">{MACROS[name]}</span> },
+    {
+      key: "used",
+      header: text.inUrl,
+      isNumber: true,
+      cell: (name) =>
+        used.includes(name) ? (
+          <span class="tag">{text.used}</span>
+        ) : (
+          <button type="button" class="button small" aria-label={text.insertMacro(name)} onClick={() => insert(name)}>
+            {text.insert}
+          </button>
+        ),
+    },
+  ];
+  return (
+    <details class="macros">
+      <summary>{text.usedMacros(used.length, MACRO_NAMES.length)}</summary>
+      <Table stacks name={text.macro} columns={columns} rows={MACRO_NAMES} rowKey={(name) => name} />
+    </details>
+  );
+}

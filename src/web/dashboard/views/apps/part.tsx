@@ -1,0 +1,43 @@
+// One part of an app's settings.
+
+import { put, refresh } from "../../../shared/cache";
+import { type Draft, useDraft as usePart } from "../../../shared/components/part";
+import { withVerification } from "../../../shared/passkeys";
+import { api } from "../../api";
+import type { App, AppChange, ChangedApp } from "../../types";
+import { appKey, APPS_KEY } from "./keys";
+
+export { Card, PartForm } from "../../../shared/components/part";
+
+export interface PartProps {
+  app: App;
+  reload: () => Promise<void>;
+}
+
+/** Takes a changed app for what is shown, here and in the list. */
+function show(app: App) {
+  put(appKey(app.app_id), app);
+  void refresh(APPS_KEY);
+}
+
+interface DraftOptions<Values> {
+  app: App;
+  /** The values as they are saved. */
+  saved: Values;
+  /** The fields of the API that this part shows. */
+  fields: string[];
+  change: (values: Values) => AppChange;
+  onSaved?: (app: ChangedApp) => void;
+}
+
+export function useDraft<Values>({ app, saved, fields, change, onSaved }: DraftOptions<Values>): Draft<Values> {
+  return usePart({
+    saved,
+    fields,
+    save: async (values) => {
+      const changed = await withVerification(() => api.changeApp(app.app_id, app.revision, change(values)));
+      show(changed);
+      onSaved?.(changed);
+    },
+  });
+}

@@ -1,0 +1,131 @@
+// A new callback secret, step by step. Two tests must pass before the former secret is ended: the new secret alone is
+// accepted, and a wrong signature is not.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useAction } from "../../../shared/action";
+import { api } from "../../api";
+import { CopyField } from "../../../shared/components/copy-button";
+import { Dialog } from "../../../shared/components/dialog";
+import { focusHeading } from "../../../shared/components/heading";
+import { Check } from "../../../shared/components/icons";
+import { FormError } from "../../../shared/components/states";
+import { say } from "../../../shared/components/status";
+import { common, overview } from "../../messages";
+import { appForm } from "../../messages/apps";
+import { rotation as text } from "../../messages/tester";
+import { withVerification } from "../../../shared/passkeys";
+import type { App, CallbackTest } from "../../types";
+import { TestResult } from "./tester";
+
+type Step = "make" | "teach" | "accepts" | "refuses" | "end";
+const STEPS: Step[] = ["make", "teach", "accepts", "refuses", "end"];
+
+interface Props {
+  app: App;
+  reload: () => Promise<void>;
+  onClose: () => void;
+}
+
+/** The finding that passes a test. A 404 or a server that is down refuses every call, and so shows nothing of signatures. */
+const PASSES = { accepts: "accepted", refuses: "wrong_signature_refused" };
+
+export function Rotation({ app, reload, onClose }: Props) {
+  // A rotation that was left goes on with its tests.
+  const [step, setStep] = useState<Step>(app.callback!.has_previous_secret ? "accepts" : "make");
+  const [secret, setSecret] = useState<string | null>(null);
+  const [result, setResult] = useState<CallbackTest | null>(null);
+  const go = (next: Step) => {
+    setResult(null);
+    setStep(next);
+  };
+  // The button that led here is gone; reading goes on with what is to be done now.
+  const task = useRef<HTMLParagraphElement>(null);
+  useEffect(() => task.current!.focus(), [step]);
+  const make = useAction(async () => {
+    const made = await withVerification(() => api.renewCallbackSecret(app.app_id));
+    setSecret(made.secret);
+    go("teach");
+    void reload();
+  });
+  const test = useAction(async () => {
+    make.clear();
+    setResult(null);
+    const sign = step === "accepts" ? "current" : "wrong";
+    setResult(await withVerification(() => api.testCallback(app.app_id, sign)));
+  });
+  const end = useAction(async () => {
+    await withVerification(() => api.endPreviousSecret(app.app_id));
+    onClose();
+    say(appForm.callback.formerEnded);
+    await reload();
+    focusHeading();
+  });
+  const action = step === "end" ? end : step === "make" || make.error ? make : test;
+  const isTest = step === "accepts" || step === "refuses";
+  const isPassed = isTest && result?.findings.some(({ code }) => code === PASSES[step]) === true;
+  const next = STEPS[STEPS.indexOf(step) + 1]!;
+  return (
+    <Dialog title={text.title} onClose={onClose} isWide keepOpen>
+      <ol class="steps wizard">
+        {STEPS.map((name, index) => {
+          const isDone = index < STEPS.indexOf(step);
+          return (
+            <li key={name} class={isDone ? "done" : "open"} aria-current={name === step ? "step" : undefined}>
+              <span class="step-mark">{isDone ? <Check /> : index + 1}</span> {text.steps[name]}
+              <span class="visually-hidden">, {isDone ? overview.stepDone : overview.stepOpen}</span>
+            </li>
+          );
+        })}
+      </ol>
+      <p ref={task} tabIndex={-1}>
+        {text.texts[step]}
+      </p>
+      {step === "teach" && secret && <CopyField label={text.secret} value={secret} />}
+      <FormError error={action.error} />
+      {isTest && result && (
+        <>
+          <p class={`verdict ${isPassed ? "passed" : "failed-text"}`} role="status">
+            {isPassed ? text.passed[step] : text.failed[step]}
+          </p>
+          <TestResult result={result} />
+        </>
+      )}
+      <div class="dialog-buttons">
+        <button type="button" class="button" onClick={onClose}>
+          {step === "make" ? common.cancel : text.later}
+        </button>
+        {step === "accepts" && !isPassed && (
+          // The former secret signs until it is ended, however many new ones are made.
+          <button type="button" class="button" aria-disabled={make.isRunning} onClick={() => void make.run()}>
+            {text.makeAnother}
+          </button>
+        )}
+        {isTest && (
+          <button
+            type="button"
+            class={isPassed ? "button" : "button primary"}
+            aria-disabled={test.isRunning}
+            onClick={() => void test.run()}
+          >
+            {test.isRunning ? text.testing : result ? text.again : text.test}
+          </button>
+        )}
+        {step === "make" && (
+          <button type="button" class="button primary" aria-disabled={make.isRunning} onClick={() => void make.run()}>
+            {text.make}
+          </button>
+        )}
+        {(step === "teach" || (isTest && isPassed)) && (
+          <button type="button" class="button primary" onClick={() => go(next)}>
+            {step === "teach" ? text.taught : text.next}
+          </button>
+        )}
+        {step === "end" && (
+          <button type="button" class="button danger" aria-disabled={end.isRunning} onClick={() => void end.run()}>
+            {appForm.callback.endFormer}
+          </button>
+        )}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,42 @@
+// Said of a callback whose receiver told us to stop: nothing is sent until somebody switches it on again.
+
+import { useState } from "preact/hooks";
+import { useAction } from "../../../shared/action";
+import { api } from "../../api";
+import { focusHeading } from "../../../shared/components/heading";
+import { Warning } from "../../../shared/components/icons";
+import { FormError } from "../../../shared/components/states";
+import { say } from "../../../shared/components/status";
+import { timeText } from "../../../shared/format";
+import { appForm } from "../../messages/apps";
+import { withVerification } from "../../../shared/passkeys";
+import { useActivity } from "../use-activity";
+
+const text = appForm.callback.switchedOff;
+
+export function SwitchedOff({ appId }: { appId: string }) {
+  const { data, reload } = useActivity();
+  const endpoint = data?.apps.find(({ app_id }) => app_id === appId)?.endpoint;
+  // The activity hears of a change some seconds later.
+  const [mended, setMended] = useState<number | null>();
+  const enable = useAction(async () => {
+    await withVerification(() => api.enableCallback(appId));
+    setMended(endpoint!.since);
+    say(text.done);
+    focusHeading();
+    await reload();
+  });
+  if (endpoint?.state !== "disabled" || endpoint.since === mended) return null;
+  return (
+    <div class="banner warning">
+      <Warning />
+      <p>
+        <b>{endpoint.since === null ? text.title : text.since(timeText(endpoint.since))}</b> {text.text}
+      </p>
+      <button type="button" class="button small" aria-disabled={enable.isRunning} onClick={() => void enable.run()}>
+        {text.enable}
+      </button>
+      <FormError error={enable.error} />
+    </div>
+  );
+}

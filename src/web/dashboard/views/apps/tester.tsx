@@ -1,0 +1,60 @@
+// Sends a test to the saved callback, and says in words what came back.
+
+import { useState } from "preact/hooks";
+import { useAction } from "../../../shared/action";
+import { api } from "../../api";
+import { Choices } from "../../../shared/components/field";
+import { FormError } from "../../../shared/components/states";
+import { say } from "../../../shared/components/status";
+import { settings } from "../../messages";
+import { tester as text } from "../../messages/tester";
+import { withVerification } from "../../../shared/passkeys";
+import type { App, CallbackTest, SignWith } from "../../types";
+import { Findings } from "./findings";
+import { Card } from "./part";
+import { Answer, SentRequest } from "../../../shared/components/sent-request";
+
+export function Tester({ app }: { app: App }) {
+  const isRotating = app.callback!.has_previous_secret;
+  const [chosen, setChosen] = useState<SignWith>("both");
+  const [result, setResult] = useState<CallbackTest | null>(null);
+  const options: SignWith[] = isRotating ? ["both", "current", "wrong"] : ["both", "wrong"];
+  const signWith = options.includes(chosen) ? chosen : "both";
+  const send = useAction(async () => {
+    setResult(await withVerification(() => api.testCallback(app.app_id, signWith)));
+    say(text.sent);
+  });
+  return (
+    <Card title={text.title} intro={text.intro}>
+      <Choices
+        kind="radio"
+        name={text.signWith}
+        choices={options.map((value) => ({
+          value,
+          label: value === "both" && !isRotating ? text.asUsual : text.signs[value],
+          hint: text.signHints[value],
+        }))}
+        chosen={[signWith]}
+        onChange={([value]) => setChosen(value!)}
+      />
+      <FormError error={send.error} />
+      <div class="row part-buttons">
+        <button type="button" class="button primary" aria-disabled={send.isRunning} onClick={() => void send.run()}>
+          {send.isRunning ? text.sending : text.send}
+        </button>
+        <p class="note">{settings.confirm}</p>
+      </div>
+      {result && <TestResult result={result} />}
+    </Card>
+  );
+}
+
+export function TestResult({ result }: { result: CallbackTest }) {
+  return (
+    <div class="test-result" role="region" aria-label={text.result}>
+      <Findings findings={result.findings} />
+      <Answer test={result} />
+      <SentRequest request={result.request} />
+    </div>
+  );
+}

@@ -1,0 +1,133 @@
+// Makes a tracking URL for one user, signed where the app signs its clicks. Opening it makes a click that counts.
+
+import { useEffect, useState } from "preact/hooks";
+import { useAction } from "../../../shared/action";
+import { ApiError } from "../../../shared/client";
+import { api } from "../../api";
+import { CopyField } from "../../../shared/components/copy-button";
+import { Field } from "../../../shared/components/field";
+import { FormError } from "../../../shared/components/states";
+import { say } from "../../../shared/components/status";
+import { fieldErrors } from "../../../shared/field-errors";
+import { offers } from "../../messages/offers";
+import { withVerification } from "../../../shared/passkeys";
+import type { App, TrackingUrl } from "../../types";
+import { Card } from "./part";
+
+const text = offers.builder;
+
+const FURTHER = ["c1", "c2", "c3", "c4", "c5", "gaid", "idfa", "placement"] as const;
+type Further = (typeof FURTHER)[number];
+
+// The alphabet of a click's parameters.
+const isValue = (value: string) => /^[A-Za-z0-9_@.-]*$/.test(value);
+const LONGEST = 128;
+
+export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string }) {
+  const [offer, setOffer] = useState(offerId);
+  const [user, setUser] = useState("");
+  const [further, setFurther] = useState<Partial<Record<Further, string>>>({});
+  const [url, setUrl] = useState<TrackingUrl | null>(null);
+  useEffect(() => {
+    if (offerId) setOffer(offerId);
+  }, [offerId]);
+  // A URL stands for what is typed, and for nothing else.
+  useEffect(() => setUrl(null), [offer, user, JSON.stringify(further)]);
+  const isWrong = ![user, ...Object.values(further)].every(isValue);
+  const make = useAction(async () => {
+    const given = Object.fromEntries(Object.entries(further).filter(([, value]) => value));
+    const made = await withVerification(() =>
+      api.trackingUrl(app.app_id, { offer_id: offer.trim(), user_id: user, ...given }),
+    );
+    setUrl(made);
+    say(text.made);
+  });
+  const isNotListed = make.error instanceof ApiError && make.error.code === "offer_not_listed";
+  const errors = fieldErrors(make.error, ["offer_id", "user_id", ...FURTHER]);
+  return (
+    <div id="tracking-url">
+      <Card title={text.title} intro={text.counts}>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!isWrong) void make.run();
+          }}
+        >
+          <div class="field-row">
+            <Field label={text.offer} error={errors.of("offer_id")}>
+              {(props) => (
+                <input
+                  {...props}
+                  type="text"
+                  required
+                  autocomplete="off"
+                  spellcheck={false}
+                  value={offer}
+                  onInput={(event) => setOffer(event.currentTarget.value)}
+                />
+              )}
+            </Field>
+            <Field label={text.user} hint={text.userHint} error={isValue(user) ? errors.of("user_id") : text.badValue}>
+              {(props) => (
+                <input
+                  {...props}
+                  data-first
+                  type="text"
+                  required
+                  maxLength={LONGEST}
+                  autocomplete="off"
+                  spellcheck={false}
+                  value={user}
+                  onInput={(event) => setUser(event.currentTarget.value)}
+                />
+              )}
+            </Field>
+          </div>
+          <details class="further">
+            <summary>{text.more}</summary>
+            <p class="note">{text.moreHint}</p>
+            <div class="field-row">
+              {FURTHER.map((name) => (
+                <Field key={name} label={name} error={isValue(further[name] ?? "") ? errors.of(name) : text.badValue}>
+                  {(props) => (
+                    <input
+                      {...props}
+                      type="text"
+                      maxLength={LONGEST}
+                      autocomplete="off"
+                      spellcheck={false}
+                      value={further[name] ?? ""}
+                      onInput={(event) => setFurther({ ...further, [name]: event.currentTarget.value })}
+                    />
+                  )}
+                </Field>
+              ))}
+            </div>
+          </details>
+          <p class="note">{app.signs_clicks ? text.signed : text.unsigned}</p>
+          {isNotListed ? (
+            <p class="form-error" role="alert">
+              {text.notListed}
+            </p>
+          ) : (
+            <FormError error={errors.rest} />
+          )}
+          <div class="row part-buttons">
+            <button type="submit" class="button primary" aria-disabled={isWrong || make.isRunning}>
+              {text.make}
+            </button>
+          </div>
+        </form>
+        {url && (
+          <div class="test-result">
+            <CopyField label={text.url} value={url.url} />
+            {url.expires_at !== null && <p class="note">{text.ends(url.expires_at)}</p>}
+            <a class="button" href={url.url} target="_blank" rel="noreferrer noopener">
+              {text.open}
+            </a>
+          </div>
+        )}
+      </Card>
+    </div>
+  );
+}

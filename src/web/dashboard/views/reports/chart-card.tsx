@@ -1,0 +1,125 @@
+// The chart of a report: lines or bars by day, or the largest values of a dimension.
+
+import { useState } from "preact/hooks";
+import { Chart } from "../../components/chart/chart";
+import { ChartTable } from "../../components/chart/chart-table";
+import { Ranking } from "../../components/chart/ranking";
+import { Segments } from "../../../shared/components/segments";
+import { PartFailed, Skeleton } from "../../../shared/components/states";
+import { chart as chartText, DIMENSION_NAMES, METRIC_NAMES, reports as text } from "../../messages";
+import type { Dimension, Metric, Refusal } from "../../types";
+import { isRefusal } from "../../types";
+import { dayLines, ranked } from "./chart-data";
+import { adTagBlocked } from "./columns";
+import type { Days } from "./periods";
+import { MOST_BARS, MOST_LINES } from "./queries";
+import { FILTER_DIMENSIONS, type ReportState } from "./state";
+import type { Report } from "./use-report";
+
+interface Props {
+  state: ReportState;
+  report: Report;
+  days: Days;
+  onChange: (part: Partial<ReportState>) => void;
+}
+
+export function ChartCard(props: Props) {
+  const { state, report } = props;
+  const [isTable, setTable] = useState(false);
+  const title = text.chartTitle(METRIC_NAMES[state.plot], state.split && DIMENSION_NAMES[state.split]);
+  const isRanking = state.chart === "bar" && state.split !== null;
+  const failed = [report.chart, report.lines].find((part): part is Refusal => part !== null && isRefusal(part));
+  return (
+    <section class="card" aria-labelledby="chart-title">
+      <div class="card-head">
+        <h2 id="chart-title">{title}</h2>
+        <Tools {...props} isTable={isTable} setTable={isRanking ? null : setTable} />
+      </div>
+      {failed ? (
+        <PartFailed part={failed} retry={report.reload} />
+      ) : (
+        <Plot {...props} title={title} isTable={isTable && !isRanking} />
+      )}
+    </section>
+  );
+}
+
+function Tools({
+  state,
+  onChange,
+  isTable,
+  setTable,
+}: Props & { isTable: boolean; setTable: ((on: boolean) => void) | null }) {
+  const noAdTag = adTagBlocked(state.metrics) !== undefined;
+  // A change of the chart alone leaves the table on its page.
+  const change = (part: Partial<ReportState>) => onChange({ page: state.page, ...part });
+  return (
+    <div class="card-tools">
+      <label class="inline-field">
+        <span>{text.chartMetric}</span>
+        <select value={state.plot} onChange={(event) => change({ plot: event.currentTarget.value as Metric })}>
+          {state.metrics.map((metric) => (
+            <option key={metric} value={metric}>
+              {METRIC_NAMES[metric]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="inline-field">
+        <span>{text.chartSplit}</span>
+        <select
+          value={state.split ?? ""}
+          onChange={(event) => change({ split: (event.currentTarget.value || null) as Dimension | null })}
+        >
+          <option value="">{text.noSplit}</option>
+          {FILTER_DIMENSIONS.map((dimension) => (
+            <option key={dimension} value={dimension} disabled={dimension === "ad_tag" && noAdTag}>
+              {DIMENSION_NAMES[dimension]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Segments
+        name={text.chartKind}
+        options={[
+          { value: "line", label: text.line },
+          { value: "bar", label: text.bar },
+        ]}
+        value={state.chart}
+        onChange={(chart) => change({ chart })}
+      />
+      {setTable && (
+        <button type="button" class="button small" onClick={() => setTable(!isTable)}>
+          {isTable ? chartText.asChart : chartText.asTable}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Plot({ state, report, days, title, isTable }: Props & { title: string; isTable: boolean }) {
+  const top = report.chart && !isRefusal(report.chart) ? report.chart : null;
+  if (!top) return <Skeleton class="chart-skeleton" />;
+  if (state.chart === "bar" && state.split) {
+    return (
+      <>
+        <Ranking
+          name={title}
+          dimension={DIMENSION_NAMES[state.split]}
+          metric={METRIC_NAMES[state.plot]}
+          rows={ranked(state, report, top)}
+          hasBefore={report.first.compared !== null}
+        />
+        {top.total_count > MOST_BARS && <p class="note card-foot">{text.topOnly(MOST_BARS)}</p>}
+      </>
+    );
+  }
+  const data = dayLines(state, report, days, title);
+  if (!data) return <Skeleton class="chart-skeleton" />;
+  return (
+    <>
+      {isTable ? <ChartTable data={data} /> : <Chart data={data} kind={state.chart} />}
+      {state.split && top.total_count > MOST_LINES && <p class="note card-foot">{text.topOnly(MOST_LINES)}</p>}
+    </>
+  );
+}

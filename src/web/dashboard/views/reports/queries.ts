@@ -1,0 +1,138 @@
+// Queries of the reports view. The first batch has the table, the totals and a plain chart; what depends on its answer
+// (the lines of the largest values, the rows of the period before) follows in a second batch.
+
+import type { Query, ReportResult, ReportRow } from "../../types";
+import { cellValueOf } from "../../labels";
+import { type Comparison, comparison, type Days } from "./periods";
+import { type ReportState, resolveRange } from "./state";
+import { addDays } from "../../../shared/format";
+
+// More lines than this cannot be told apart.
+export const MOST_LINES = 5;
+export const MOST_BARS = 10;
+
+// The most rows that the API answers. A page of the period before may need more than the page itself, since its filters
+// span a rectangle; what the answer does not contain is not compared.
+const MOST_ROWS = 1000;
+
+/** The table's query, and that of an export and of curl. */
+export function mainQuery(state: ReportState, days: Days): Query {
+  return {
+    date_range: resolveRange(state.range, days),
+    dimensions: state.dimensions,
+    metrics: state.metrics,
+    ...(state.filters.length > 0 && { filters: state.filters }),
+    order_by: [state.order],
+  };
+}
+
+export interface FirstBatch {
+  queries: Query[];
+  /** Positions of the answers in the batch; -1 where nothing was asked. */
+  table: number;
+  chart: number;
+  chartBefore: number;
+  totalsNow: number;
+  totalsBefore: number;
+  compared: Comparison | null;
+}
+
+export function firstBatch(state: ReportState, days: Days): FirstBatch {
+  const main = mainQuery(state, days);
+  const queries: Query[] = [];
+  const ask = (query: Query) => queries.push(query) - 1;
+  const compared = state.compare ? comparison(main.date_range, days) : null;
+  const table = ask({ ...main, totals: true, pagination: { page: state.page, count: state.size } });
+  const top: Query = { ...main, metrics: [state.plot], order_by: [{ column: state.plot, ascending: false }] };
+  const chart = state.split
+    ? ask({
+        ...top,
+        dimensions: [state.split],
+        pagination: { page: 1, count: state.chart === "bar" ? MOST_BARS : MOST_LINES },
+      })
+    : ask(byDay(state, top));
+  const totals: Query = { ...main, pagination: { page: 1, count: 1 }, totals: true };
+  return {
+    queries,
+    table,
+    chart,
+    chartBefore: compared && !state.split ? ask({ ...byDay(state, top), date_range: compared.before }) : -1,
+    totalsNow: compared?.leavesOutDays ? ask({ ...totals, date_range: compared.now }) : -1,
+    totalsBefore: compared ? ask({ ...totals, date_range: compared.before }) : -1,
+    compared,
+  };
+}
+
+const byDay = (state: ReportState, query: Query): Query => ({
+  ...query,
+  dimensions: ["date"],
+  metrics: [state.plot],
+  order_by: [{ column: "date", ascending: true }],
+  pagination: { page: 1, count: 100 },
+});
+
+export interface SecondBatch {
+  queries: Query[];
+  lines: number;
+  barsNow: number;
+  barsBefore: number;
+  rowsBefore: number;
+  rowsNow: number;
+}
+
+/** Null where nothing depends on the first answers. */
+export function secondBatch(
+  state: ReportState,
+  days: Days,
+  first: FirstBatch,
+  table: ReportResult | null,
+  top: ReportResult | null,
+): SecondBatch | null {
+  const main = mainQuery(state, days);
+  const queries: Query[] = [];
+  const ask = (query: Query) => queries.push(query) - 1;
+  const batch: SecondBatch = { queries, lines: -1, barsNow: -1, barsBefore: -1, rowsBefore: -1, rowsNow: -1 };
+  if (state.split && top && top.rows.length > 0) {
+    const split = state.split;
+    const filters = [...state.filters.filter((filter) => filter.dimension !== split)];
+    filters.push({ dimension: split, values: top.rows.map((row) => cellValueOf(split, row)) });
+    const query: Query = { ...byDay(state, main), filters, pagination: { page: 1, count: 91 * MOST_LINES } };
+    if (state.chart === "line") batch.lines = ask({ ...query, dimensions: ["date", split] });
+    else if (first.compared) {
+      const bars: Query = { ...query, dimensions: [split], order_by: [{ column: state.plot, ascending: false }] };
+      batch.barsBefore = ask({ ...bars, date_range: first.compared.before });
+      if (first.compared.leavesOutDays) batch.barsNow = ask({ ...bars, date_range: first.compared.now });
+    }
+  }
+  if (first.compared && table && table.rows.length > 0) {
+    const filters = state.dimensions
+      .filter((dimension) => dimension !== "date")
+      .map((dimension) => ({ dimension, values: [...new Set(table.rows.map((row) => cellValueOf(dimension, row)))] }));
+    const others = state.filters.filter((filter) => !state.dimensions.includes(filter.dimension));
+    const query: Query = { ...main, filters: [...others, ...filters], pagination: { page: 1, count: MOST_ROWS } };
+    batch.rowsBefore = ask({ ...query, date_range: datesBefore(state, table, first.compared) });
+    // A row that contains days without all data is compared by the others.
+    if (first.compared.leavesOutDays && !state.dimensions.includes("date")) {
+      batch.rowsNow = ask({ ...query, date_range: first.compared.now });
+    }
+  }
+  return queries.length > 0 ? batch : null;
+}
+
+/** A page by date needs only its own dates of the period before. */
+function datesBefore(state: ReportState, table: ReportResult, { before, days }: Comparison) {
+  if (!state.dimensions.includes("date")) return before;
+  const dates = table.rows.map((row) => row.date!).sort();
+  const clamp = (date: string) =>
+    date > before.end_date ? before.end_date : date < before.start_date ? before.start_date : date;
+  return { start_date: clamp(addDays(dates[0]!, -days)), end_date: clamp(addDays(dates[dates.length - 1]!, -days)) };
+}
+
+/** The values that a row and its counterpart in the period before have in common. */
+export function rowKey(state: ReportState, row: ReportRow, shift = 0): string {
+  return state.dimensions
+    .map((dimension) =>
+      dimension === "date" && shift && row.date ? addDays(row.date, shift) : cellValueOf(dimension, row),
+    )
+    .join("\u0000");
+}

@@ -1,0 +1,141 @@
+// Reports: a question, its chart and its table. Every choice is in the address.
+
+import { useRef } from "preact/hooks";
+import { useCached } from "../../../shared/cache";
+import { Heading } from "../../../shared/components/heading";
+import { Empty, Failed, PartFailed, Skeleton, Stale } from "../../../shared/components/states";
+import { TableSkeleton } from "../../../shared/components/table";
+import { addDays, dateRangeText } from "../../../shared/format";
+import { labelOf } from "../../labels";
+import { common, DIMENSION_NAMES, reports as text } from "../../messages";
+import { search, setSearch } from "../../../shared/navigation";
+import { loadOverview, OVERVIEW_KEY } from "../../session";
+import { isRefusal, type Overview } from "../../types";
+import { ChartCard } from "./chart-card";
+import type { Days } from "./periods";
+import { ReportActions } from "./actions";
+import { ResultTable } from "./result-table";
+import { formatState, parseState, repair, type ReportState, resolveRange } from "./state";
+import { Toolbar } from "./toolbar";
+import { type Report, useReport } from "./use-report";
+
+/** Until the server has said them, the day in UTC and the one before. */
+function daysOf(overview: Overview | undefined): Days {
+  if (overview) return { today: overview.today, last: overview.last_day };
+  const today = new Date().toISOString().slice(0, 10);
+  return { today, last: addDays(today, -1) };
+}
+
+export function Reports() {
+  const overview = useCached(OVERVIEW_KEY, loadOverview);
+  const days = daysOf(overview.data);
+  const state = parseState(search.value);
+  const report = useReport(state, days, overview.data !== undefined);
+  const error = overview.data ? report.cached.error : overview.error;
+  const retry = overview.data ? report.reload : overview.reload;
+
+  // While a new report is on its way the one before stays, greyed, so that nothing jumps.
+  const last = useRef<{ state: ReportState; report: Report } | null>(null);
+  if (report.cached.data) last.current = { state, report };
+  const shown = report.cached.data ? { state, report } : error ? null : last.current;
+
+  // A change of anything but the page starts at the first page.
+  const change = (part: Partial<ReportState>) => setSearch(formatState(repair({ ...state, page: 1, ...part })), "push");
+
+  const table = report.table && !isRefusal(report.table) ? report.table : null;
+  const through = report.cached.data?.data_through ?? overview.data?.data_through;
+  return (
+    <>
+      <Heading
+        title={text.title}
+        within={overview.data ? [overview.data.publisher.name] : []}
+        note={through ? common.dataThrough(through) : overview.data ? common.noDataYet : !error && common.loading}
+      >
+        <ReportActions
+          state={state}
+          days={days}
+          rows={table?.total_count ?? null}
+          dataThrough={through ?? null}
+          reportingUrl={overview.data?.reporting_url ?? null}
+        />
+      </Heading>
+      <Toolbar state={state} days={days} onChange={change} />
+      <Summary state={state} days={days} />
+      {error && !report.cached.data ? (
+        <Failed error={error} retry={retry} />
+      ) : (
+        <div class={shown && !report.cached.data ? "results busy" : "results"} aria-busy={report.isWaiting}>
+          <Stale of={report.cached} retry={retry} />
+          {shown ? <Results {...shown} days={days} onChange={change} /> : <ResultsSkeleton />}
+        </div>
+      )}
+    </>
+  );
+}
+
+interface ResultsProps {
+  state: ReportState;
+  report: Report;
+  days: Days;
+  onChange: (part: Partial<ReportState>) => void;
+}
+
+function Results({ state, report, days, onChange }: ResultsProps) {
+  const { table } = report;
+  if (table && isRefusal(table)) {
+    return <PartFailed part={table} retry={report.reload} />;
+  }
+  if (!table || table.total_count === 0) {
+    return (
+      <Empty
+        title={text.emptyTitle}
+        action={
+          state.filters.length > 0 && (
+            <button type="button" class="button" onClick={() => onChange({ filters: [] })}>
+              {text.resetFilters}
+            </button>
+          )
+        }
+      >
+        {text.empty}
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <ChartCard state={state} report={report} days={days} onChange={onChange} />
+      <ResultTable state={state} report={report} table={table} days={days} onChange={onChange} />
+    </>
+  );
+}
+
+function ResultsSkeleton() {
+  return (
+    <>
+      <div class="card">
+        <Skeleton class="chart-skeleton with-head" />
+      </div>
+      <div class="card">
+        <TableSkeleton rows={8} />
+      </div>
+    </>
+  );
+}
+
+/** On paper the controls are gone, so their choices are said. */
+function Summary({ state, days }: { state: ReportState; days: Days }) {
+  const range = resolveRange(state.range, days);
+  const parts = [
+    text.summary(
+      dateRangeText(range.start_date, range.end_date),
+      state.dimensions.map((dimension) => DIMENSION_NAMES[dimension]),
+    ),
+    ...state.filters.map(({ dimension, values }) =>
+      text.filterChip(
+        DIMENSION_NAMES[dimension],
+        values.map((value) => labelOf(dimension, value)),
+      ),
+    ),
+  ];
+  return <p class="print-only">{parts.join(" · ")}</p>;
+}

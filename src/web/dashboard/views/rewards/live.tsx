@@ -1,0 +1,23 @@
+// Says how new the log is. People who read may stop it, since rows move when new ones come.
+
+import { isBehind } from "../../../shared/behind";
+import { rewards as text } from "../../messages/rewards";
+import type { Log } from "./use-log";
+
+export function Live({ log }: { log: Log }) {
+  const { page, isPaused, isTooLong, error } = log;
+  const behind = page?.behind_ms ?? 0;
+  const isLate = isBehind(behind);
+  const state = isTooLong ? text.pausedTooLong : isPaused ? text.paused : isLate ? text.behind(behind) : text.live;
+  return (
+    <>
+      <p class={`live ${isPaused || isTooLong || error ? "off" : isLate ? "late" : ""}`}>
+        <span class="live-mark" aria-hidden="true" />
+        {error ? text.stopped : state}
+      </p>
+      <button type="button" class="button" onClick={() => (isTooLong ? log.restart() : log.setPaused(!isPaused))}>
+        {isTooLong ? text.restart : isPaused ? text.goOn : text.pause}
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,148 @@
+// The log, live: a page of the newest rewards, then every two seconds what has changed since, while the page is seen.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useAction } from "../../../shared/action";
+import { ApiError, isRefused } from "../../../shared/client";
+import { api } from "../../api";
+import type { RewardFilter, RewardPage, RewardRow } from "../../types";
+
+const POLL_MILLISECONDS = 2000;
+const LONGEST_PAUSE_MILLISECONDS = 30_000;
+const PAGE_ROWS = 50;
+const CHANGED_ROWS = 200;
+// Each row is some 20 elements, so the log that is kept live has no more. One that has grown by new rows starts again with
+// its first page; one of which older pages are open is paused, so that its reader can go on to the last.
+const MOST_ROWS = 1000;
+
+interface State {
+  page: RewardPage | null;
+  error: ApiError | null;
+}
+
+export interface Log extends State {
+  isPaused: boolean;
+  setPaused: (isPaused: boolean) => void;
+  /** It is paused because it is longer than what is kept live. */
+  isTooLong: boolean;
+  /** Starts again with the newest. */
+  restart: () => void;
+  reload: () => void;
+  older: { isRunning: boolean; error: unknown; run: () => Promise<void> };
+}
+
+const keyOf = ({ app_id, transaction_id }: RewardRow) => `${app_id} ${transaction_id}`;
+
+/**
+ * Puts what has changed into a page. Rows that it has keep the server's order, which is that of their entries: a reward that
+ * was paid late has a newer time than those above it. New ones stand above the first that is not newer.
+ */
+export function merge(page: RewardPage, changes: RewardPage): RewardPage {
+  const gone = new Set(changes.unmatched ?? []);
+  const changed = new Map(changes.rows.map((row) => [keyOf(row), row]));
+  const kept = page.rows
+    .filter((row) => !gone.has(row.transaction_id))
+    .map((row) => {
+      const newer = changed.get(keyOf(row));
+      changed.delete(keyOf(row));
+      return newer ?? row;
+    });
+  const oldest = page.rows.at(-1)?.conversion_ts ?? 0;
+  // A row that is older than all in sight comes with its own page.
+  const added = [...changed.values()].filter((row) => page.cursor === null || row.conversion_ts >= oldest);
+  for (const row of added) {
+    const below = kept.findIndex((other) => other.conversion_ts <= row.conversion_ts);
+    kept.splice(below < 0 ? kept.length : below, 0, row);
+  }
+  return { ...page, ...changes, cursor: page.cursor, rows: kept };
+}
+
+export function useLog(filter: RewardFilter | null): Log {
+  const [state, setState] = useState<State>({ page: null, error: null });
+  const [isPaused, setPaused] = useState(false);
+  const [round, setRound] = useState(0);
+  const page = useRef<RewardPage | null>(null);
+  const hasOlder = useRef(false);
+  const paused = useRef(isPaused);
+  paused.current = isPaused;
+  const key = JSON.stringify(filter);
+  const show = (next: RewardPage) => {
+    page.current = next;
+    setState({ page: next, error: null });
+  };
+  const forget = () => {
+    page.current = null;
+    hasOlder.current = false;
+  };
+  const isLong = (shown: RewardPage | null) => shown !== null && shown.rows.length > MOST_ROWS;
+
+  useEffect(() => {
+    forget();
+    setState({ page: null, error: null });
+  }, [key]);
+
+  useEffect(() => {
+    if (filter === null) return;
+    let isCurrent = true;
+    let timer: ReturnType<typeof setTimeout>;
+    let failures = 0;
+    const next = (after: number) => {
+      if (!isCurrent) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => void poll(), after);
+    };
+    const poll = async () => {
+      const isStill = paused.current || (hasOlder.current && isLong(page.current));
+      if (document.hidden || (isStill && page.current)) return next(POLL_MILLISECONDS);
+      const shown = page.current;
+      try {
+        const answer = await api.rewards(
+          shown ? { ...filter, limit: CHANGED_ROWS, after: shown.newest } : { ...filter, limit: PAGE_ROWS },
+        );
+        if (!isCurrent) return;
+        failures = 0;
+        // A page may have grown by older rows meanwhile.
+        const known = page.current;
+        show(shown && known ? merge(known, answer) : answer);
+        const startsAgain = !hasOlder.current && isLong(page.current);
+        if (startsAgain) forget();
+        next(startsAgain || answer.has_more_changes ? 0 : POLL_MILLISECONDS);
+      } catch (error) {
+        if (!isCurrent || !(error instanceof ApiError)) return;
+        setState({ page: page.current, error });
+        if (isRefused(error)) return;
+        failures += 1;
+        const wait = Math.min(LONGEST_PAUSE_MILLISECONDS, POLL_MILLISECONDS * 2 ** failures);
+        next(Math.max(wait, (error.retryAfter ?? 0) * 1000));
+      }
+    };
+    const onSeen = () => !document.hidden && next(0);
+    document.addEventListener("visibilitychange", onSeen);
+    void poll();
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", onSeen);
+    };
+  }, [key, round]);
+
+  const older = useAction(async () => {
+    const cursor = page.current?.cursor;
+    if (!cursor) return;
+    const answer = await api.rewards({ ...filter, limit: PAGE_ROWS, cursor });
+    const shown = page.current;
+    // Another filter, or a log that has started again, has pages of its own.
+    if (shown?.cursor !== cursor) return;
+    const known = new Set(shown.rows.map(keyOf));
+    const rows = [...shown.rows, ...answer.rows.filter((row) => !known.has(keyOf(row)))];
+    hasOlder.current = true;
+    // Changes are asked for from the first page on.
+    show({ ...shown, rows, cursor: answer.cursor });
+  });
+  const restart = () => {
+    forget();
+    setPaused(false);
+    setRound(round + 1);
+  };
+  const isTooLong = hasOlder.current && isLong(state.page);
+  return { ...state, isPaused, setPaused, isTooLong, restart, reload: () => setRound(round + 1), older };
+}

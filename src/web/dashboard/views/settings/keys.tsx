@@ -1,0 +1,25 @@
+// The account's report keys.
+
+import { Page } from "../../../shared/account/page";
+import { ReportKeys } from "../../../shared/report-keys";
+import { api } from "../../api";
+import { settings } from "../../messages";
+
+const text = settings.keys;
+const LONGEST_LABEL = 64;
+const CALLS = { list: api.reportKeys, create: api.createReportKey, revoke: api.revokeReportKey };
+
+export const Keys = () => (
+  <ReportKeys
+    cacheKey="report_keys"
+    calls={CALLS}
+    words={text}
+    longestLabel={LONGEST_LABEL}
+    mayChange
+    frame={(create, list) => (
+      <Page section="keys" note={text.intro} actions={create}>
+        {list}
+      </Page>
+    )}
+  />
+);

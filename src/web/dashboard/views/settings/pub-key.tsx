@@ -1,0 +1,110 @@
+// The Pub-Key: shown when asked for, copied, and a new one asked for. The account manager makes it.
+
+import { useState } from "preact/hooks";
+import { useAction } from "../../../shared/action";
+import { api } from "../../api";
+import { useCached } from "../../../shared/cache";
+import { CopyField } from "../../../shared/components/copy-button";
+import { FormDialog, TextField } from "../../../shared/components/dialog";
+import { focusHeading } from "../../../shared/components/heading";
+import { Empty, Failed, FormError, Stale } from "../../../shared/components/states";
+import { say } from "../../../shared/components/status";
+import { settings } from "../../messages";
+import { withVerification } from "../../../shared/passkeys";
+import type { PubKey as Answer } from "../../types";
+import { Page } from "../../../shared/account/page";
+
+const text = settings.pubKey;
+
+export function PubKey() {
+  // Not in the cache: the key is gone from the page's memory when the view closes.
+  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [isAsking, setAsking] = useState(false);
+  const requested = useCached("pub_key_request", api.pubKeyRequest);
+  const load = useAction(async () => setAnswer(await withVerification(api.pubKey)));
+  const request = requested.data?.request;
+  const canAsk = requested.data !== undefined && !request && answer?.pub_key !== null;
+  return (
+    <Page section="pub_key" note={text.intro}>
+      <div class="card padded">
+        {answer === null ? (
+          <>
+            <FormError error={load.error} />
+            <div class="row">
+              <button
+                type="button"
+                class="button primary"
+                aria-disabled={load.isRunning}
+                onClick={() => void load.run()}
+              >
+                {text.show}
+              </button>
+              <p class="note">{settings.confirm}</p>
+            </div>
+          </>
+        ) : answer.pub_key === null ? (
+          <Empty title={text.name}>{text.missing}</Empty>
+        ) : (
+          <>
+            <CopyField label={text.name} value={answer.pub_key} />
+            <div class="row">
+              <button type="button" class="button" onClick={() => setAnswer(null)}>
+                {text.hide}
+              </button>
+            </div>
+          </>
+        )}
+      </div>
+      <Stale of={requested} retry={requested.reload} />
+      {request ? (
+        <div class="note">
+          <p>{text.asked(request.requested_by, request.requested_at)}</p>
+          <p>{text.askedReason(request.reason)}</p>
+        </div>
+      ) : canAsk ? (
+        <button type="button" class="button" onClick={() => setAsking(true)}>
+          {text.ask}
+        </button>
+      ) : (
+        requested.error && !requested.data && <Failed error={requested.error} retry={requested.reload} compact />
+      )}
+      {isAsking && (
+        <AskForNew
+          onClose={() => setAsking(false)}
+          onSent={async () => {
+            setAsking(false);
+            say(text.sent);
+            await requested.reload();
+            focusHeading();
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+const LONGEST_REASON = 256;
+
+function AskForNew({ onClose, onSent }: { onClose: () => void; onSent: () => Promise<void> }) {
+  const [reason, setReason] = useState("");
+  return (
+    <FormDialog
+      title={text.askTitle}
+      button={text.send}
+      onSubmit={async () => {
+        await api.requestPubKey(reason.trim());
+        await onSent();
+      }}
+      onClose={onClose}
+    >
+      <p>{text.askText}</p>
+      <TextField
+        label={text.reason}
+        hint={text.reasonHint}
+        longest={LONGEST_REASON}
+        value={reason}
+        onChange={setReason}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,26 @@
+// The dashboard's settings.
+
+import { Audit } from "../../../shared/account/audit";
+import { Members } from "../../../shared/account/members";
+import { Passkeys } from "../../../shared/account/passkeys";
+import { Sessions } from "../../../shared/account/sessions";
+import { Settings as Sections } from "../../../shared/account/settings";
+import type { Section } from "../../../shared/messages";
+import { may } from "../../session";
+import { Keys } from "./keys";
+import { PubKey } from "./pub-key";
+
+const MembersOfPublisher = () => <Members />;
+
+const VIEWS = {
+  keys: Keys,
+  pub_key: PubKey,
+  members: MembersOfPublisher,
+  passkeys: Passkeys,
+  sessions: Sessions,
+  audit: Audit,
+};
+
+export const Settings = ({ section }: { section: Section | null }) => (
+  <Sections asked={section} views={VIEWS} may={may} />
+);
