@@ -11,7 +11,7 @@ use crate::{
     large_catalog,
 };
 use domain::{
-    conversions::shards,
+    callbacks::shards,
     model::{AppId, Country, time::UtcDay},
     tracking::{click::Click, keys::KeyRing},
 };

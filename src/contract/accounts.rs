@@ -65,6 +65,9 @@ operations! {
     }
 }
 
+/// The name of whoever has the operator's token, in audits and lists.
+pub const OPERATOR_NAME: &str = "the operator";
+
 /// The one who acts, for the audit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -3,7 +3,7 @@
 //! versions of the listing, newest first. KV takes about a minute to converge and caches misses, so an isolate that
 //! cannot read the newest listing falls back to an older one.
 
-use domain::catalog::snapshot::tracking::ShardKind;
+use domain::snapshot::tracking::ShardKind;
 use serde::{Deserialize, Serialize};
 
 /// The namespace's binding.

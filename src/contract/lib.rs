@@ -19,4 +19,5 @@ pub mod operation;
 pub mod origin;
 pub mod outbox;
 pub mod postbacks;
+pub mod rewards;
 mod stored_names;

@@ -11,7 +11,8 @@
 //! Delivery:
 //! - [`schedule`]: the delays between the attempts of one callback;
 //! - [`delivery`]: decides from the result of an attempt what happens next;
-//! - [`health`]: limits the attempts in flight to one endpoint.
+//! - [`health`]: limits the attempts in flight to one endpoint; [`shards`]: how many outboxes an app has, and which of them
+//!   keeps a conversion.
 //!
 //! Tests:
 //! - [`tester`]: a callback that pays nothing, signed rightly or wrongly;
@@ -26,5 +27,6 @@ mod mask;
 pub mod request;
 pub mod schedule;
 pub mod settings;
+pub mod shards;
 pub mod signature;
 pub mod tester;

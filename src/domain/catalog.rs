@@ -1,5 +1,5 @@
 //! The catalog: publishers and their apps, advertisers and their offers as documents (docs/OPERATING.md, "The
-//! operator's API"), and the snapshots of them that the edge reads.
+//! operator's API").
 
 pub mod advertiser;
 pub mod app;
@@ -7,6 +7,5 @@ pub mod offer;
 pub mod own_app;
 pub mod plain_text;
 pub mod publisher;
-pub mod snapshot;
 
 pub use offer::{Goal, Offer};

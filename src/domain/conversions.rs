@@ -8,14 +8,13 @@
 //! - [`table`]: what each event does to a conversion in each state, which decides when money moves;
 //! - [`terms`]: what an offer and an app promise at a click, and which goal of them a conversion pays;
 //! - [`reward`]: how much is paid, and until when;
-//! - [`shards`]: which of an app's outboxes keeps a conversion;
-//! - [`ids`]: the key of a conversion and its transaction ids.
+//! - [`ids`]: the key of a conversion and its transaction ids; [`log_number`]: the numbers of the log's entries.
 
 pub mod ids;
+pub mod log_number;
 pub mod parameters;
 pub mod received;
 pub mod reward;
-pub mod shards;
 pub mod state;
 pub mod table;
 pub mod terms;

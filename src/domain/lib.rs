@@ -2,9 +2,9 @@
 //! bytes are arguments. So every rule builds and is tested natively.
 //!
 //! - [`model`]: identifiers, money, countries, time, credentials, errors;
-//! - [`catalog`]: publishers, apps, advertisers, offers, and the snapshots of them that the edge reads;
+//! - [`catalog`]: publishers, apps, advertisers, offers; [`snapshot`]: the snapshots of them that the edge reads;
 //! - [`offers`]: the offers request, its filters, its pages;
-//! - [`tracking`]: click parameters, the sealed click, the redirect;
+//! - [`tracking`]: click parameters, the sealed click, redirect templates; [`clicks`]: the answer to a click;
 //! - [`conversions`]: the postback, the states of a conversion, the reward;
 //! - [`callbacks`]: the completion callback, its signature, its schedule;
 //! - [`reporting`]: the report query, facts, segments, and the engine that aggregates them;
@@ -15,8 +15,10 @@
 pub mod accounts;
 pub mod callbacks;
 pub mod catalog;
+pub mod clicks;
 pub mod conversions;
 pub mod model;
 pub mod offers;
 pub mod reporting;
+pub mod snapshot;
 pub mod tracking;

@@ -1,5 +1,5 @@
-//! Clicks: `GET /v2/tracking/click`, as pure functions from the query string to the redirect. See docs/DECISIONS.md,
-//! "Clicks".
+//! What a click is made of: its parameters, its sealed record, and the template of its target. [`clicks`](crate::clicks) makes
+//! the answer of it. See docs/DECISIONS.md, "Clicks".
 //!
 //! Reading the request:
 //! - [`parameters`]: parses and checks the click parameters;
@@ -9,11 +9,9 @@
 //! Answering it:
 //! - [`signature`]: checks the signature of a click whose app signs them;
 //! - [`link`]: makes a tracking URL, as an app would;
-//! - [`decision`]: decides from the snapshot alone whether the click is redirected;
 //! - [`click`]: the record of a click that is sealed into its click id;
 //! - [`click_id`]: seals and opens click ids, with the encoding of [`click_codec`] and the service's [`keys`];
 //! - [`target`]: checks redirect templates and fills in their macros;
-//! - [`redirect`]: seals a click and fills its target in one step;
 //! - [`click_counts`]: adds up clicks after they were answered, and numbers the batches sent to the counters.
 
 pub mod alphabet;
@@ -21,11 +19,9 @@ pub mod click;
 pub mod click_codec;
 pub mod click_counts;
 pub mod click_id;
-pub mod decision;
 pub mod keys;
 pub mod link;
 pub mod parameters;
-pub mod redirect;
 pub mod signature;
 pub mod target;
 pub mod user_agent;

@@ -20,19 +20,21 @@ use contract::{
     operation::Bytes,
 };
 use domain::{
-    catalog::snapshot::tracking::{Manifest, ShardKind, slots},
+    clicks::{
+        decision::{self, Allowed, OFFER_CAPPED, Refused, UNKNOWN_APP, Visitor},
+        redirect::{self, Redirect},
+    },
     conversions::reward::CLICK_LIFE_DAYS,
     model::{
         AppId, Country, OfferId,
         api_error::{ApiError, common},
         time::{DAY_MS, UtcDay},
     },
+    snapshot::tracking::{Manifest, ShardKind, slots},
     tracking::{
         click_counts::ClickKind,
         click_id::{Nonce, Sealed},
-        decision::{self, Allowed, OFFER_CAPPED, Refused, UNKNOWN_APP, Visitor},
         parameters::ClickParameters,
-        redirect::{self, Redirect},
         signature::INVALID_SIGNATURE,
         user_agent,
     },

@@ -19,7 +19,6 @@ use contract::{
     outbox::{Conversion, Current, Shard},
 };
 use domain::{
-    catalog::snapshot::tracking::Manifest,
     conversions::{
         parameters::Postback,
         table::Event,
@@ -29,6 +28,7 @@ use domain::{
         api_error::{ApiError, common},
         time::MINUTE_MS,
     },
+    snapshot::tracking::Manifest,
     tracking::{
         click::Click,
         click_id::{self, OpenError, Opened},

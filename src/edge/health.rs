@@ -17,9 +17,10 @@ use contract::{
     catalog::{COMMAND_PATH, Get, address},
     operation::CallError,
 };
-use domain::{catalog::snapshot::tracking::Manifest, model::time::SECOND_MS, offers::selection::Selector};
+use domain::{model::time::SECOND_MS, offers::selection::Selector, snapshot::tracking::Manifest};
 use platform::{
     http::{answer::Answer, entry, router::Interface},
+    isolate_report,
     panics::log_panics,
     runtime::now_ms,
     traits::ObjectCall,
@@ -44,7 +45,7 @@ fn probe_catalog(context: &RequestContext) {
             .call(&address(COMMAND_PATH), Get::probe(), PROBE_TIMEOUT)
             .await;
         isolate.reach.catalog.set(Some(CallError::was_answered(&outcome)));
-        isolate.tell_figures(&workers).await;
+        isolate_report::tell_if_due(&workers).await;
     };
     context.go_on(log_panics("health", probe));
 }

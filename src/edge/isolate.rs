@@ -26,11 +26,11 @@ use crate::{
 };
 use contract::isolates::Figure;
 use domain::{
-    catalog::snapshot::{
+    offers::selection::Selector,
+    snapshot::{
         bodies::Chunk,
         tracking::{Manifest, ShardKind},
     },
-    offers::selection::Selector,
     tracking::{
         click_counts::ClickCounts,
         click_id::{Nonce, NonceSource},
@@ -214,28 +214,24 @@ impl Isolate {
             tasks: Tasks::default(),
         });
         ISOLATE.set(Some(Rc::clone(&isolate)));
+        isolate_report::include(|| {
+            Self::existing().map_or_else(Vec::new, |isolate| isolate.counts(runtime::now_ms()))
+        });
         Ok(isolate)
     }
 
-    /// Tells the operator's `attention` what this isolate counts, if there is something new.
-    pub async fn tell_figures(&self, workers: &Workers) {
-        let now_ms = runtime::now_ms();
-        if let Some(figures) = isolate_report::due(now_ms, self.pools.each(), self.figures(now_ms)) {
-            isolate_report::tell(workers, figures).await;
-        }
-    }
-
-    fn figures(&self, now_ms: i64) -> Vec<Count> {
+    fn counts(&self, now_ms: i64) -> Vec<Count> {
         let age_s = self.manifest.age_s(now_ms);
         let is_old = self.manifest.get().is_some() && age_s >= OLD_S;
         // In whole steps, since each new number is told.
         let age_s = if is_old { age_s - age_s % OLD_S } else { 0 };
-        let mut figures = vec![
+        let mut counts = vec![
             (Figure::CLICKS_UNCOUNTED, "", self.counts.borrow().dropped()),
             (Figure::SNAPSHOT_AGE_S, "", age_s.unsigned_abs()),
         ];
-        self.traffic.ordinary.add_failures(&mut figures);
-        figures
+        self.traffic.ordinary.add_failures(&mut counts);
+        counts.extend(self.pools.shed());
+        counts
     }
 
     /// A unique nonce for a click. After 2^32 nonces a new base is drawn.

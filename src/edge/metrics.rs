@@ -3,7 +3,7 @@
 use worker::Request;
 
 use crate::isolate::RequestContext;
-use domain::catalog::snapshot::tracking::ShardKind;
+use domain::snapshot::tracking::ShardKind;
 use platform::{
     http::{
         answer::Answer,

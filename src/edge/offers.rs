@@ -15,10 +15,7 @@ use crate::{
     snapshots,
 };
 use domain::{
-    catalog::{
-        publisher::PUBLISHER_NOT_APPROVED,
-        snapshot::tracking::{AppView, Manifest},
-    },
+    catalog::publisher::PUBLISHER_NOT_APPROVED,
     model::{
         AppId, OfferId,
         api_error::{ApiError, common},
@@ -30,6 +27,7 @@ use domain::{
         request::{MAX_BODY, OffersRequest},
         selection::{Selection, Selector},
     },
+    snapshot::tracking::{AppView, Manifest},
 };
 use platform::{
     CONNECTIONS,

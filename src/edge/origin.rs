@@ -8,9 +8,9 @@ use worker::{Request, Response, web_sys};
 use crate::{isolate::RequestContext, snapshots};
 use contract::origin::{BINDING, REFRESH};
 use domain::{
-    catalog::snapshot::tracking::Manifest,
     model::api_error::{ApiError, common},
     offers::selection::Selector,
+    snapshot::tracking::Manifest,
 };
 use platform::{http::answer::Answer, log};
 

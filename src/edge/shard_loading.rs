@@ -9,7 +9,7 @@ use crate::{
     shard_store::{Held, ShardStore},
 };
 use contract::{catalog, kv};
-use domain::catalog::snapshot::{
+use domain::snapshot::{
     envelope::checksum,
     tracking::{AnyShard, Manifest, ShardKind, Slot},
 };

@@ -6,7 +6,7 @@ use std::{
     rc::Rc,
 };
 
-use domain::catalog::snapshot::tracking::{AnyShard, Manifest, ShardKind, Slot};
+use domain::snapshot::tracking::{AnyShard, Manifest, ShardKind, Slot};
 use platform::byte_cache::ByteCache;
 
 use crate::shared_loads::SharedLoads;

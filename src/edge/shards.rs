@@ -16,12 +16,12 @@ use crate::{
     snapshots,
 };
 use domain::{
-    catalog::snapshot::tracking::{AnyShard, Manifest, ShardKind, Slot, slots},
     model::{
         AdvertiserId, AppId,
         api_error::{ApiError, common},
         time::SECOND_MS,
     },
+    snapshot::tracking::{AnyShard, Manifest, ShardKind, Slot, slots},
 };
 use platform::{log, panics::catch_panics, published::POLL_INTERVAL, runtime, workers::Workers};
 

@@ -3,8 +3,8 @@
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use domain::{
-    catalog::snapshot::tracking::apps::AppView,
     model::{AppId, credentials::Vault},
+    snapshot::tracking::apps::AppView,
     tracking::signature::{self, SigningKeys},
 };
 use platform::log;

@@ -16,15 +16,15 @@ use contract::{
     kv::{self, Pointer, SnapshotKind},
 };
 use domain::{
-    catalog::snapshot::{bodies::Chunk, envelope::Damage, listing::Listing, tracking::Manifest},
     model::{
         api_error::{ApiError, common},
         time::{DAY_MS, MINUTE_MS, SECOND_MS},
     },
     offers::selection::Selector,
+    snapshot::{bodies::Chunk, envelope::Damage, listing::Listing, tracking::Manifest},
 };
 use platform::{
-    log,
+    isolate_report, log,
     panics::{catch_panics, log_panics},
     published::{self, VALUE_TTL_S},
     runtime,
@@ -341,7 +341,7 @@ pub async fn revalidate(workers: &Workers, isolate: &Isolate) {
 /// Reads the pointer, and then tells what the isolate counts, which can wait longer than a click.
 pub async fn revalidate_and_tell(workers: &Workers, isolate: &Isolate) {
     revalidate(workers, isolate).await;
-    isolate.tell_figures(workers).await;
+    isolate_report::tell_if_due(workers).await;
 }
 
 /// Reads the pointer again for a request that did not find what the manifest names.

@@ -1,5 +1,7 @@
 //! How objects notify each other: what waits, what a retry is, and what was applied.
 
 pub mod attention_feed;
+pub mod backoff;
 pub mod batches;
 pub mod callback_settings;
+pub mod size;

@@ -3,6 +3,7 @@
 pub mod access;
 #[cfg(target_arch = "wasm32")]
 mod calls;
+pub mod comparison;
 pub mod config;
 #[cfg(target_arch = "wasm32")]
 mod console;
@@ -14,7 +15,7 @@ pub mod handlers;
 #[cfg(target_arch = "wasm32")]
 mod health;
 #[cfg(target_arch = "wasm32")]
-pub mod isolate;
+mod isolate;
 pub mod limits;
 #[cfg(target_arch = "wasm32")]
 mod metrics;

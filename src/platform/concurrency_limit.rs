@@ -184,6 +184,12 @@ macro_rules! pools {
                 &self.0[pool as usize].1
             }
 
+            /// The requests that each pool has shed, as counts of a report of the isolate.
+            #[cfg(target_arch = "wasm32")]
+            pub fn shed(&self) -> impl Iterator<Item = $crate::http::traffic::Count> {
+                self.each().map(|(name, pool)| (contract::isolates::Figure::SHED, name, pool.rejected()))
+            }
+
             /// All pools with their names in the metrics.
             pub fn each(&self) -> impl Iterator<Item = (&'static str, &ConcurrencyLimit)> + Clone {
                 self.0.iter().map(|(name, pool)| (*name, pool))

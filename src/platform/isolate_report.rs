@@ -1,6 +1,9 @@
 //! Tells the operator's `attention` what this isolate counts ([`contract::isolates`]).
 
-use std::{cell::RefCell, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
 
 use contract::{
     attention,
@@ -8,7 +11,6 @@ use contract::{
 };
 
 use crate::{
-    concurrency_limit::ConcurrencyLimit,
     http::traffic::{Count, memory_bytes},
     log, panics, runtime,
     traits::{Clock, ObjectCall},
@@ -20,23 +22,22 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 const LARGE: u64 = 90 << 20;
 
 thread_local! {
+    static COUNTS: Cell<fn() -> Vec<Count>> = const { Cell::new(Vec::new) };
     static TOLD: RefCell<Told> = RefCell::default();
     static NAME: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// The isolate's figures that are above 0, `others` among them, if there is something new to tell.
-pub fn due<'p>(
-    now_ms: i64,
-    pools: impl IntoIterator<Item = (&'static str, &'p ConcurrencyLimit)>,
-    others: Vec<Count>,
-) -> Option<Vec<Figure>> {
+/// Has reports include what a Worker counts by itself. Objects that share its isolate report that, too.
+pub fn include(counts: fn() -> Vec<Count>) {
+    COUNTS.set(counts);
+}
+
+/// The isolate's figures that are above 0, if there is something new to tell.
+pub fn due(now_ms: i64) -> Option<Vec<Figure>> {
     let memory = memory_bytes();
-    let mut all = others;
+    let mut all = COUNTS.get()();
     all.push((Figure::PANICS, "", panics::count()));
     all.push((Figure::MEMORY_BYTES, "", if memory < LARGE { 0 } else { memory }));
-    for (kind, pool) in pools {
-        all.push((Figure::SHED, kind, pool.rejected()));
-    }
     let figures: Vec<_> = all
         .into_iter()
         .filter(|(_, _, number)| *number > 0)
@@ -48,6 +49,13 @@ pub fn due<'p>(
         .collect();
     TOLD.with_borrow(|told| told.is_due(now_ms, &figures))
         .then_some(figures)
+}
+
+/// Tells the figures, if there is something new.
+pub async fn tell_if_due(runtime: &(impl Clock + ObjectCall)) {
+    if let Some(figures) = due(runtime.now_ms()) {
+        tell(runtime, figures).await;
+    }
 }
 
 /// Tells figures. Those that do not arrive are told again.

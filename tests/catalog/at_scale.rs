@@ -15,12 +15,12 @@ use contract::{
     kv::{self, SnapshotKind},
 };
 use domain::{
-    catalog::snapshot::{
+    model::AppId,
+    snapshot::{
         bodies::{self, Body, Chunk},
         listing::Listing,
         tracking::{Manifest, ShardKind, slots},
     },
-    model::AppId,
 };
 use origin::objects::catalog::{
     kv_writer::SHARDS_AFTER_LISTING, listing_room::LISTING_BYTES, publication, snapshots::ListingBuild,

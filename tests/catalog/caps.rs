@@ -10,11 +10,11 @@ use contract::{
     counters::{CapKind, OfferStats},
 };
 use domain::{
-    catalog::snapshot::listing::Figures,
     model::{
         AppId, OfferId, PublisherId,
         time::{DAY_MS, UtcDay},
     },
+    snapshot::listing::Figures,
     tracking::click_counts::ClickSum,
 };
 use origin::objects::{

@@ -11,8 +11,8 @@ use crate::{
 };
 use contract::{catalog::Resource, counters::OfferStats};
 use domain::{
-    catalog::snapshot::{bodies::Chunk, listing::Listing},
     model::{OfferId, time::UtcDay},
+    snapshot::{bodies::Chunk, listing::Listing},
 };
 use origin::objects::catalog::publication::{chunk, chunks_to_write, record_chunk_written, store_stats};
 

@@ -53,7 +53,6 @@ use contract::{
 };
 use domain::{
     callbacks::guard::Guard,
-    catalog::snapshot::listing::Listing,
     conversions::token,
     model::{
         AppId, OfferId,
@@ -61,6 +60,7 @@ use domain::{
         lines::{LineErrors, Lines, TooLong},
         mac::MacKeys,
     },
+    snapshot::listing::Listing,
 };
 use origin::objects::catalog::{
     self, Context,

@@ -13,7 +13,7 @@ use contract::{
     catalog::Resource,
     kv::{Pointer, SnapshotKind, listing_key},
 };
-use domain::catalog::snapshot::{listing::Listing, tracking::Manifest};
+use domain::snapshot::{listing::Listing, tracking::Manifest};
 use origin::objects::catalog::publication::{self, expired_versions, forget_version, record_written};
 
 const O: Resource = Resource::Offer;

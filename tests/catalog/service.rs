@@ -14,7 +14,7 @@ use contract::{
     kv::{self, Pointer},
     operation::{CallError, ObjectAddress, Operation, Unanswered},
 };
-use domain::{callbacks::guard::Guard, catalog::snapshot::listing::Listing, model::credentials::Vault};
+use domain::{callbacks::guard::Guard, model::credentials::Vault, snapshot::listing::Listing};
 use origin::objects::catalog::{
     kv_writer::{KvWriter, SHARDS, Tracked},
     publication::Prepared,

@@ -21,8 +21,8 @@ use contract::{
     counters::OfferStats,
 };
 use domain::{
-    catalog::snapshot::tracking::{ShardKind, Slot},
     model::{AppId, OfferId, PublisherId, time::UtcDay},
+    snapshot::tracking::{ShardKind, Slot},
 };
 use origin::objects::catalog::{
     account_sync, callback_sync::queue, import_steps, limits, offer_figures::NearCaps, publication, schedule,

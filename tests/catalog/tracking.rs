@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use contract::kv::{self, Pointer};
 use domain::{
-    catalog::snapshot::{
+    conversions::token::Token,
+    model::AppId,
+    snapshot::{
         envelope::checksum,
         tracking::{
             AdvertiserShard, AppShard, GoalShard, Manifest, Shard, ShardKind, Slot,
@@ -13,8 +15,6 @@ use domain::{
             slots,
         },
     },
-    conversions::token::Token,
-    model::AppId,
 };
 use origin::objects::catalog::tracking_slots;
 

@@ -18,11 +18,11 @@ use contract::{
     kv::shard_key,
 };
 use domain::{
-    catalog::snapshot::{
+    model::AppId,
+    snapshot::{
         envelope::checksum,
         tracking::{GoalShard, Manifest, Shard, ShardKind, Slot},
     },
-    model::AppId,
 };
 use origin::objects::catalog::tracking_slots;
 

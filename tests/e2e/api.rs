@@ -137,7 +137,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     let transactions: Vec<_> = (0..300).map(transaction).collect();
     // A replay of the spare app's callbacks, which is read and cancelled.
     let until = now_ms() / 1_000 + 1;
-    let order = json!({"filter": {"user_id": "user-0"}, "until": until});
+    let order = json!({"filter": {"user_id": "user-0", "until": until}});
     let ordered = signpost
         .send(
             "POST",

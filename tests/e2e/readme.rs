@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::harness::{PUBLISHER, away_from_midnight, eventually, root};
-use contract::activity::{RewardDelivery, RewardState};
+use contract::rewards::{RewardDelivery, RewardState};
 
 /// The documents with commands. The README is the last: it gives the advertiser that docs/OPERATING.md reads a token.
 const DOCUMENTS: [&str; 3] = ["docs/OPERATING.md", "docs/INTEGRATING.md", "README.md"];

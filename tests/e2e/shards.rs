@@ -10,7 +10,7 @@ use crate::{
     faults::{damage, inject_faults},
     harness::{ANDROID_APP, Answer, Setup, Signpost},
 };
-use domain::catalog::snapshot::tracking::Manifest;
+use domain::snapshot::tracking::Manifest;
 
 /// An isolate that looks for a newer manifest on every request.
 fn started() -> Signpost {

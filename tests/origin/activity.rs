@@ -4,13 +4,14 @@ mod replays;
 mod rewards;
 
 use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under_every_fault};
+use contract::activity::KEPT_ENTRIES;
 use contract::{
     activity::{
         Activity, Command, Counts, EndpointReport, FindOutbox, ListRewards, ReadActivity, Reply, Report,
-        ReportedCount, ReportedEntry, RewardDelivery, RewardDetails, RewardFilter, RewardKind, RewardPage,
-        RewardState,
+        ReportedCount, ReportedEntry, RewardDetails, RewardKind, RewardPage,
     },
     outbox::EndpointState,
+    rewards::{RewardDelivery, RewardFilter, RewardState},
 };
 use domain::model::{
     AppId,
@@ -18,10 +19,7 @@ use domain::model::{
 };
 use origin::objects::activity::{
     MIGRATIONS, handle,
-    publisher::{
-        reports::{DAYS, MOST_ENTRIES},
-        sql,
-    },
+    publisher::{reports::DAYS, sql},
     sweep,
 };
 use platform::{database::Database, failure::Failure};
@@ -112,6 +110,7 @@ fn read(db: &Sqlite, now_ms: i64) -> Activity {
 
 fn list(filter: RewardFilter) -> ListRewards {
     ListRewards {
+        app: None,
         filter,
         limit: 3,
         before: None,

@@ -22,7 +22,10 @@ use domain::{
 };
 use futures_util::FutureExt;
 use origin::{
-    delivery::batches::{self, BATCHES, Batch, DeliveryError, LONGEST_WAIT_MS, SUMS, sender},
+    delivery::{
+        backoff::LONGEST_WAIT_MS,
+        batches::{self, BATCHES, Batch, DeliveryError, SUMS, sender},
+    },
     objects::counters::{self, MIGRATIONS},
 };
 use platform::{
@@ -363,7 +366,11 @@ fn only_a_client_error_counts_as_a_refusal() {
         (answered(503), false),
         (CallError::Unanswered(Unanswered::default()), false),
     ] {
-        assert_eq!(batches::is_refusal(&error), is_refusal, "{error}");
+        assert_eq!(
+            origin::delivery::backoff::is_refusal(&error),
+            is_refusal,
+            "{error}"
+        );
         let delivery_error = DeliveryError::from(error.clone());
         assert_eq!(
             matches!(delivery_error, DeliveryError::Refused(_)),

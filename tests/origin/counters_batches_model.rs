@@ -23,7 +23,7 @@ use domain::{
     tracking::click_counts::ClickSum,
 };
 use origin::{
-    delivery::batches::{LONGEST_WAIT_MS, SUMS},
+    delivery::{backoff::LONGEST_WAIT_MS, batches::SUMS},
     objects::counters::MIGRATIONS,
 };
 

@@ -19,7 +19,10 @@ use contract::{
 };
 use domain::{model::time::DAY_MS, tracking::click_counts::ClickSum};
 use origin::{
-    delivery::batches::{self, Batch, LONGEST_WAIT_MS},
+    delivery::{
+        backoff::LONGEST_WAIT_MS,
+        batches::{self, Batch},
+    },
     objects::counters::{publisher, service::CountersService},
 };
 use platform::{

@@ -1,5 +1,6 @@
 //! The crates keep to their layers, which docs/ARCHITECTURE.md draws: the manifests say which crate may use which, and
-//! the domain knows no Workers, no clock and no randomness. Within a crate, files do not use each other in circles.
+//! the domain knows no Workers, no clock and no randomness. Within a crate, neither files nor folders use each other in circles,
+//! and the origin's folders are layers, too.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -65,33 +66,92 @@ fn the_domain_knows_no_workers_no_clock_and_no_randomness() {
     }
 }
 
+/// The origin's layers, from the lowest up. Each uses those below it.
+const FOLDERS: [&str; 3] = ["delivery", "objects", "http"];
+
+#[test]
+fn a_file_of_the_origin_uses_its_own_layer_and_those_below() {
+    for (module, used) in graph("origin") {
+        let layer = |module: &Module| {
+            let found = FOLDERS.iter().position(|folder| *folder == module[0]);
+            found.unwrap_or_else(|| panic!("{} is in no layer", module.join("/")))
+        };
+        for used in used {
+            let way = format!("{} uses {}", module.join("/"), used.join("/"));
+            assert!(layer(&used) <= layer(&module), "{way}");
+            // Objects call each other by operations of the contract.
+            let is_object = module.len() > 1 && module[0] == "objects" && used[0] == "objects";
+            assert!(!is_object || used.get(1) == module.get(1), "{way}");
+        }
+    }
+}
+
 /// Files that use each other can only be read together. A module's file and those of its folder are parts of one whole:
 /// it may use theirs by their names, and they its own.
 #[test]
 fn no_files_use_each_other_in_a_circle() {
     for (name, _) in LAYERS {
-        let files = modules(name);
-        let mut used: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
-        for (module, text) in &files {
-            let paths = uses(module, text).into_iter();
-            let modules = paths.filter_map(|path| longest_module(&files, path));
-            used.insert(module.clone(), modules.filter(|used| used != module).collect());
-        }
-        // Files that use nothing, or only such files, are in no circle.
-        loop {
-            let before = used.len();
-            let left: BTreeSet<_> = used.keys().cloned().collect();
-            used.retain(|_, used| !used.is_disjoint(&left));
-            if used.len() == before {
-                break;
-            }
-        }
-        assert!(used.is_empty(), "circles in {name} are among {used:#?}");
+        assert_no_circle(name, graph(name));
     }
 }
 
-/// A crate's files, without tests, by module path: `["catalog", "app"]` and the file's text.
-fn modules(name: &str) -> BTreeMap<Vec<String>, String> {
+/// The same for folders beside each other, each with all that is in it.
+#[test]
+fn no_folders_use_each_other_in_a_circle() {
+    for (name, _) in LAYERS {
+        let files = graph(name);
+        let folders: BTreeSet<_> = files
+            .keys()
+            .flat_map(|module| (1..module.len()).map(|length| module[..length].to_vec()))
+            .collect();
+        let parents = folders.iter().map(|folder| &folder[..folder.len() - 1]);
+        for parent in parents.collect::<BTreeSet<_>>() {
+            // The folder in `parent` that a module is in, or the module's own.
+            let folder = |module: &Module| {
+                let folder = module.get(..=parent.len())?.to_vec();
+                (module.starts_with(parent) && folders.contains(&folder)).then_some(folder)
+            };
+            let mut used: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+            for (module, its) in &files {
+                let Some(user) = folder(module) else { continue };
+                let others = its.iter().filter_map(folder).filter(|other| *other != user);
+                used.entry(user.clone()).or_default().extend(others);
+            }
+            assert_no_circle(name, used);
+        }
+    }
+}
+
+/// The path of a module: `["catalog", "app"]`.
+type Module = Vec<String>;
+
+/// The modules that each module uses.
+fn graph(name: &str) -> BTreeMap<Module, BTreeSet<Module>> {
+    let files = modules(name);
+    let graph = files.iter().map(|(module, text)| {
+        let paths = uses(module, text).into_iter();
+        let modules = paths.filter_map(|path| longest_module(&files, path));
+        (module.clone(), modules.filter(|used| used != module).collect())
+    });
+    graph.collect()
+}
+
+#[track_caller]
+fn assert_no_circle(name: &str, mut used: BTreeMap<Module, BTreeSet<Module>>) {
+    // What uses nothing, or only what is in no circle, is in no circle.
+    loop {
+        let before = used.len();
+        let left: BTreeSet<_> = used.keys().cloned().collect();
+        used.retain(|_, used| !used.is_disjoint(&left));
+        if used.len() == before {
+            break;
+        }
+    }
+    assert!(used.is_empty(), "circles in {name} are among {used:#?}");
+}
+
+/// A crate's files, without tests, by module path.
+fn modules(name: &str) -> BTreeMap<Module, String> {
     let folder = root().join("src").join(name);
     let files = sources(&format!("src/{name}")).into_iter().map(|path| {
         let module = path.strip_prefix(&folder).unwrap().with_extension("");
@@ -100,8 +160,11 @@ fn modules(name: &str) -> BTreeMap<Vec<String>, String> {
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap().to_owned();
         (module.collect::<Vec<_>>(), text)
     });
-    let is_test = |part: &String| part == "tests" || part == "lib";
-    files.filter(|(module, _)| !module.iter().any(is_test)).collect()
+    let is_test = |part: &String| part == "tests";
+    let is_file = |(module, _): &(Module, String)| {
+        !module.iter().any(is_test) && *module != ["lib"] && *module != ["build"]
+    };
+    files.filter(is_file).collect()
 }
 
 /// The paths of the crate that a file names, in `use` declarations and elsewhere, from the crate's root.

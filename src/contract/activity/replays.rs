@@ -2,33 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RewardDelivery, RewardState};
+use crate::rewards::RewardFilter;
 use domain::model::{AppId, PublisherId};
-
-/// The callbacks of a replay: the conditions of [`RewardFilter`](super::RewardFilter) for one app and until a time. Each
-/// narrows it. A reward without a callback matches none.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReplayFilter {
-    /// `None` matches any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state: Option<RewardState>,
-    /// The callback's delivery; any if `None`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delivery: Option<RewardDelivery>,
-    /// The answer to the last try; any if `None`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub http_status: Option<u16>,
-    /// The first conversion time, in UNIX seconds.
-    pub from: i64,
-    /// The conversion time after the last, in UNIX seconds.
-    pub until: i64,
-    /// The id of a reward, a reversal or a notice; any if `None`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transaction_id: Option<String>,
-    /// The user's id in the publisher's app; any if `None`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub user_id: Option<String>,
-}
 
 /// Counts the callbacks that a replay would send again now. 400 `count_too_long` if that takes too long.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +13,7 @@ pub struct CountReplay {
     /// An app of the publisher. Each outbox checks that.
     pub app: AppId,
     /// The callbacks to count, over all outboxes of the app.
-    pub filter: ReplayFilter,
+    pub filter: RewardFilter,
 }
 
 /// The answer to [`CountReplay`].
@@ -57,7 +32,7 @@ pub struct StartReplay {
     /// An app of the publisher. Each outbox checks that.
     pub app: AppId,
     /// The callbacks to send again.
-    pub filter: ReplayFilter,
+    pub filter: RewardFilter,
     /// The `Idempotency-Key`, of this app alone.
     pub key: String,
     /// The most callbacks that it sends; no limit if `None`.

@@ -2,12 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{RewardDelivery, RewardDetails, RewardState};
+use super::RewardDetails;
+use crate::rewards::{RewardDelivery, RewardFilter, RewardState};
 use domain::model::AppId;
 
 /// Reads a page of rewards, or with `after` the changes since a version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListRewards {
+    /// One app alone; `None` is all of the publisher.
+    pub app: Option<AppId>,
     /// Applies to a page and to changes.
     pub filter: RewardFilter,
     /// Rewards at most, up to 200.
@@ -18,27 +21,6 @@ pub struct ListRewards {
     pub after: Option<i64>,
     /// Whether the reader may see an analyst's columns only: transaction id, offer, goal, state, amounts, times, HTTP status.
     pub is_analyst: bool,
-}
-
-/// Each condition narrows the list.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RewardFilter {
-    /// The app that the reward is earned in; any if `None`.
-    pub app: Option<AppId>,
-    /// Any if `None`.
-    pub state: Option<RewardState>,
-    /// The callback's delivery; any if `None`.
-    pub delivery: Option<RewardDelivery>,
-    /// The answer to the last try; any if `None`.
-    pub http_status: Option<u16>,
-    /// The first conversion time, in UNIX seconds; no bound if `None`.
-    pub from: Option<i64>,
-    /// The conversion time after the last, in UNIX seconds; no bound if `None`.
-    pub to: Option<i64>,
-    /// The id of a reward, a reversal or a notice; any if `None`.
-    pub transaction_id: Option<String>,
-    /// Refused to an analyst.
-    pub user_id: Option<String>,
 }
 
 /// The place of an entry in the order of all logs.

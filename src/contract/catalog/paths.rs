@@ -1,7 +1,7 @@
 //! The catalog's name, and the paths of its commands and of what is sent as bytes.
 
 use crate::{kv::SnapshotKind, operation::ObjectAddress};
-use domain::catalog::snapshot::tracking::Slot;
+use domain::snapshot::tracking::Slot;
 
 /// The namespace's binding.
 pub const BINDING: &str = "CATALOG";

@@ -29,6 +29,11 @@ impl OutboxDay {
     pub fn sum(&self, of: fn(&OfferDay) -> i64) -> i64 {
         self.offers.iter().map(of).sum()
     }
+
+    /// The sum of the log less confirmed and waiting batches. The difference of a day is the sum of those of its steps.
+    pub fn difference_micro_usd(&self) -> i64 {
+        self.sum(|offer| offer.paid_micro_usd - offer.waiting_micro_usd) - self.confirmed_micro_usd
+    }
 }
 
 /// The payments of one offer.

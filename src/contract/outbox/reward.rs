@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    activity::{ReplayFilter, RewardState},
     operation::Bytes,
+    rewards::{RewardFilter, RewardState},
 };
 use domain::model::PublisherId;
 
@@ -59,7 +59,7 @@ pub struct ReplayRewards {
     /// The publisher of the replay.
     pub publisher: PublisherId,
     /// The same in every step.
-    pub filter: ReplayFilter,
+    pub filter: RewardFilter,
     /// Only later entries.
     pub after: i64,
     /// Callbacks at most; 0 counts them and sends none.

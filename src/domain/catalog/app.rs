@@ -6,8 +6,8 @@ use crate::{
     callbacks::{
         request::Endpoint,
         settings::{Callback, MASKED_SECRET},
+        shards,
     },
-    conversions::shards,
     model::{
         CurrencyRate, OfferId, Platform, PublisherId,
         document::{Document, FieldError, check_text, check_web_url},

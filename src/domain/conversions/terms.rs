@@ -148,7 +148,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::catalog::snapshot::sample;
+    use crate::snapshot::sample;
 
     /// Terms with goals by id, `ord` and event code.
     fn terms(goals: &[(&str, u32, &str)]) -> OfferTerms {

@@ -6,14 +6,14 @@ use std::io::Write;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::{
-    catalog::snapshot::{
-        bodies::{Body, Chunk, Cut},
-        listing::{Figures, Listing},
-    },
     model::{
         AppId, CurrencyRate, MicroUsd, OfferId, Platform,
         money::InAppAmount,
         time::{MINUTE_MS, SECOND_MS},
+    },
+    snapshot::{
+        bodies::{Body, Chunk, Cut},
+        listing::{Figures, Listing},
     },
 };
 

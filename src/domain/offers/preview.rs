@@ -4,15 +4,12 @@ use serde_json::{Value, json};
 
 use super::page::{AppListing, Page, parts};
 use crate::{
-    catalog::{
-        Offer,
-        offer::Cap,
-        snapshot::{
-            bodies::{Chunk, body_hash, build_chunk, render_body},
-            listing::{ListedOffer, Listing, build_index, plan_chunks},
-        },
-    },
+    catalog::{Offer, offer::Cap},
     model::{AppId, CurrencyRate, MicroUsd, OfferId, time::SECOND_MS},
+    snapshot::{
+        bodies::{Chunk, body_hash, build_chunk, render_body},
+        listing::{ListedOffer, Listing, build_index, plan_chunks},
+    },
     tracking::target::{self, Macros},
 };
 
@@ -80,8 +77,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::catalog::{
-        offer::CapPeriod,
+    use crate::{
+        catalog::offer::CapPeriod,
         snapshot::sample::{any_offer, goal, id, offer},
     };
 

@@ -9,8 +9,8 @@ use super::{
     request::{Filter, OffersRequest},
 };
 use crate::{
-    catalog::snapshot::listing::Listing,
     model::{Country, OfferType, Platform, country::COUNTRIES},
+    snapshot::listing::Listing,
 };
 
 /// The rows of one page, in order, and the number of rows on all pages.

@@ -11,19 +11,16 @@ use super::{
     selection::{Selection, Selector},
 };
 use crate::{
-    catalog::{
-        Offer,
-        plain_text::plain_text,
-        snapshot::{
-            bodies::{Chunk, build_chunk, render_body},
-            envelope::Kind,
-            listing::{ListedOffer, Listing},
-            sample::{Published, any_offer, damaged, goal, id, listed, offer, publish},
-        },
-    },
+    catalog::{Offer, plain_text::plain_text},
     model::{
         AppId, CurrencyRate, MicroUsd, OfferId, Platform,
         money::{PerUsd, Rounding},
+    },
+    snapshot::{
+        bodies::{Chunk, build_chunk, render_body},
+        envelope::Kind,
+        listing::{ListedOffer, Listing},
+        sample::{Published, any_offer, damaged, goal, id, listed, offer, publish},
     },
 };
 

@@ -10,8 +10,9 @@ use crate::{
 };
 use contract::counters;
 use domain::{
+    clicks::redirect::Redirect,
     model::ascii_split::split_once,
-    tracking::{click_id::Sealed, parameters::ClickParameters, redirect::Redirect},
+    tracking::{click_id::Sealed, parameters::ClickParameters},
 };
 use platform::{faults, http::router::Interface, runtime::whole_ms};
 

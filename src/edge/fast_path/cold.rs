@@ -17,8 +17,8 @@ use crate::{
 };
 use contract::kv;
 use domain::{
-    catalog::snapshot::tracking::{AnyShard, Manifest, ShardKind, Slot, slots},
     model::AppId,
+    snapshot::tracking::{AnyShard, Manifest, ShardKind, Slot, slots},
     tracking::parameters::ClickParameters,
 };
 use platform::{

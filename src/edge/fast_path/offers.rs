@@ -9,9 +9,9 @@ use crate::{
     routes, snapshots,
 };
 use domain::{
-    catalog::snapshot::tracking::{ShardKind, slots},
     model::{AppId, ascii_split::split_once},
     offers::request::OffersRequest,
+    snapshot::tracking::{ShardKind, slots},
 };
 use platform::{
     faults,

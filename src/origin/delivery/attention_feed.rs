@@ -12,7 +12,7 @@ pub mod sql;
 
 use std::time::Duration;
 
-use crate::delivery::batches::{LONGEST_WAIT_MS, is_refusal, wait_ms};
+use crate::delivery::backoff::{LONGEST_WAIT_MS, is_refusal, wait_ms};
 use contract::attention::{self, AttentionReport, DayRewards, Declined, Kind, ReportedItem};
 use domain::model::{
     AppId, PublisherId,

@@ -10,19 +10,14 @@ pub mod sql;
 
 use serde::de::DeserializeOwned;
 
+use super::backoff::{LONGEST_WAIT_MS, is_refusal, wait_ms};
 use contract::{counters::AddConversions, ledger::AddOffers, operation::CallError};
-use domain::model::{
-    AppId, Country, OfferId,
-    time::{MINUTE_MS, SECOND_MS, UtcDay},
-};
+use domain::model::{AppId, Country, OfferId, time::UtcDay};
 use platform::{
     database::{Database, DatabaseError, Row},
     params,
 };
 
-/// The backoff after a batch's first failure, and the limit of its doubling, in milliseconds.
-pub const FIRST_WAIT_MS: i64 = 5 * SECOND_MS;
-pub const LONGEST_WAIT_MS: i64 = 5 * MINUTE_MS;
 /// Sums in a batch: at most 300 bytes each make 300 KB, and a SQLite value may have 2 MB.
 pub const SUMS: i64 = 1_000;
 /// Batches that one alarm opens and sends at most. If no receiver answers, their timeouts, 10 s each on six
@@ -198,17 +193,6 @@ pub fn refused(db: &impl Database, batch: &Batch, now_ms: i64) -> Result<(), Dat
     put_off(db, batch, now_ms, LONGEST_WAIT_MS)
 }
 
-/// Whether a retry would be refused again. That holds for every 4xx; a 503 is temporary.
-pub fn is_refusal(error: &CallError) -> bool {
-    matches!(
-        error,
-        CallError::Refused {
-            status: 400..=499,
-            ..
-        }
-    )
-}
-
 fn put_off(db: &impl Database, batch: &Batch, now_ms: i64, wait_ms: i64) -> Result<(), DatabaseError> {
     let attempts = batch.attempts.saturating_add(1);
     let due_ms = now_ms.saturating_add(wait_ms);
@@ -216,14 +200,6 @@ fn put_off(db: &impl Database, batch: &Batch, now_ms: i64, wait_ms: i64) -> Resu
         sql::PUT_BATCH_OFF,
         params![batch.destination.as_str(), batch.sequence, attempts, due_ms],
     )
-}
-
-/// The backoff, in milliseconds, after a failure that `attempts` failures preceded.
-pub fn wait_ms(attempts: u32) -> i64 {
-    2_i64
-        .saturating_pow(attempts)
-        .saturating_mul(FIRST_WAIT_MS)
-        .min(LONGEST_WAIT_MS)
 }
 
 /// When the next batch is due to be opened, which is at `opens_ms`, or to be sent; never if nothing waits.

@@ -4,7 +4,7 @@ use worker::{Context, Env, Request, Response, event, web_sys};
 
 use crate::http::{
     console, dashboard,
-    isolate::{self, RequestContext},
+    isolate::RequestContext,
     limits::Pool,
     operator,
     refusal::Refusal,
@@ -34,7 +34,7 @@ use platform::{
 async fn fetch(request: Request, env: Env, lifetime: Context) -> worker::Result<Response> {
     match RequestContext::new(env) {
         Ok(context) => {
-            if let Some(figures) = isolate::due_figures(context.now_ms) {
+            if let Some(figures) = isolate_report::due(context.now_ms) {
                 let workers = context.workers.clone();
                 lifetime.wait_until(log_panics("attention", async move {
                     isolate_report::tell(&workers, figures).await;

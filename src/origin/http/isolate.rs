@@ -3,8 +3,11 @@
 use std::{cell::RefCell, rc::Rc};
 
 use crate::http::{config::Config, limits::Pools};
-use contract::isolates::Figure;
-use platform::{http::traffic::Traffic, isolate_report, runtime, workers::Workers};
+use platform::{
+    http::traffic::{Count, Traffic},
+    isolate_report, runtime,
+    workers::Workers,
+};
 use worker::Env;
 
 /// Shared by all requests of an isolate.
@@ -38,11 +41,10 @@ impl RequestContext {
     }
 }
 
-/// The figures of this isolate, its objects included, if there is something new to tell.
-pub fn due_figures(now_ms: i64) -> Option<Vec<Figure>> {
+/// What this isolate counts beside its objects.
+fn counts() -> Vec<Count> {
     let isolate = ISOLATE.with_borrow(Clone::clone);
-    let pools = isolate.iter().flat_map(|isolate| isolate.pools.each());
-    isolate_report::due(now_ms, pools, Vec::new())
+    isolate.iter().flat_map(|isolate| isolate.pools.shed()).collect()
 }
 
 impl Isolate {
@@ -56,6 +58,7 @@ impl Isolate {
             traffic: Traffic::default(),
         });
         ISOLATE.set(Some(Rc::clone(&isolate)));
+        isolate_report::include(counts);
         Ok(isolate)
     }
 }

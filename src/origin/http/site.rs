@@ -10,6 +10,7 @@ pub mod outboxes;
 pub mod replay_query;
 #[cfg(target_arch = "wasm32")]
 pub mod replays;
+pub mod reward_filter;
 pub mod reward_query;
 
 #[cfg(target_arch = "wasm32")]

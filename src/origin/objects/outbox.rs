@@ -8,7 +8,7 @@
 //! - [`approval`]: what is needed to pay; [`terms`] and `terms_cache`: the terms that pay a click;
 //! - [`endpoint`]: the app's settings and the health of its endpoint; [`story`]: a reward as its publisher reads it;
 //! - [`feed`]: reports to the publisher's activity object; [`attention`]: what the operator is told of;
-//! - `calls`: calls to other objects; `commands`: those that need none.
+//! - `calls`: calls to other objects; `commands`: those that need none; [`retention`]: erasure and deletion.
 
 pub mod approval;
 pub mod attention;
@@ -19,10 +19,10 @@ pub mod conversions;
 pub mod endpoint;
 pub mod feed;
 pub mod log;
-pub mod numbers;
 #[cfg(target_arch = "wasm32")]
 mod object;
 pub mod peers;
+pub mod retention;
 mod schema;
 pub mod service;
 pub mod sql;
@@ -39,7 +39,6 @@ use crate::delivery::{attention_feed, batches};
 use callbacks::deliveries;
 use domain::model::time::SECOND_MS;
 use endpoint::OutboxState;
-use log::retention;
 use platform::{
     database::{Database, DatabaseError},
     params,

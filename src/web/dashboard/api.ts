@@ -45,9 +45,9 @@ export const api = {
     get<T.RewardStory>(`${BASE}/apps/${app_id}/rewards/${id(transaction_id)}`),
   replayReward: (app_id: string, transaction_id: string) =>
     post(`${BASE}/apps/${app_id}/rewards/${id(transaction_id)}/replay`),
-  countReplay: (app_id: string, question: T.ReplayQuestion) =>
-    post<T.ReplayCount>(`${BASE}/apps/${app_id}/replays`, { ...question, dry_run: true }),
-  startReplay: (app_id: string, body: { filter: T.ReplayFilter; until: number }, key: string) =>
+  countReplay: (app_id: string, filter: T.RewardFilter) =>
+    post<T.ReplayCount>(`${BASE}/apps/${app_id}/replays`, { filter, dry_run: true }),
+  startReplay: (app_id: string, body: { filter: T.RewardFilter }, key: string) =>
     post<{ replay_id: string }>(`${BASE}/apps/${app_id}/replays`, body, { "Idempotency-Key": key }),
   replay: (app_id: string, replay_id: string) =>
     get<T.ReplayProgress>(`${BASE}/apps/${app_id}/replays/${id(replay_id)}`),

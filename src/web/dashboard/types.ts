@@ -7,6 +7,7 @@ import type {
   Notice,
   Refusal,
   RewardDelivery,
+  RewardFilter,
   RewardKind,
   RewardState,
   SignedIn,
@@ -215,18 +216,6 @@ export interface CallbackTest extends CallbackPreview {
   error: { code: string } | null;
 }
 
-export interface RewardFilter {
-  app_id?: string;
-  state?: RewardState;
-  delivery?: RewardDelivery;
-  http_status?: number;
-  /** UNIX seconds: the first one, and the one after the last. */
-  from?: number;
-  to?: number;
-  transaction_id?: string;
-  user_id?: string;
-}
-
 export interface RewardRow {
   app_id: string;
   transaction_id: string;
@@ -261,7 +250,9 @@ export interface RewardPage {
   has_more_changes?: boolean;
 }
 
-export interface RewardQuery extends RewardFilter {
+export interface RewardQuery {
+  app_id?: string;
+  filter: RewardFilter;
   limit?: number;
   cursor?: string;
   after?: string;

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Browser, signed_in};
-use crate::harness::demo;
+use crate::harness::{demo, with};
 
 fn search(browser: &Browser<'_>, text: &str, app: Option<&str>) -> (Vec<Value>, bool) {
     let mut body = json!({ "text": text });
@@ -143,7 +143,8 @@ fn support_sends_at_most_100_callbacks_again_at_a_time() {
     let order = |browser: &Browser<'_>, filter: &Value, key: &str| {
         let dry = json!({ "filter": filter, "dry_run": true });
         let counted = browser.post(&path, &dry).expect(200).json();
-        let body = json!({ "filter": filter, "until": counted["until"] }).to_string();
+        let filter = with(filter.clone(), &json!({ "until": counted["until"] }));
+        let body = json!({ "filter": filter }).to_string();
         let headers = [
             ("Host", super::HOST),
             ("Sec-Fetch-Site", "same-origin"),

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Browser, signed_in};
-use crate::harness::{Behaviour, OfferWall, Receiver, SECRET, Setup, demo, eventually_within, now_ms};
+use crate::harness::{Behaviour, OfferWall, Receiver, SECRET, Setup, demo, eventually_within, now_ms, with};
 use domain::model::time::SECOND_MS;
 
 /// How long the list may take on a busy machine, and after crashes, whose outboxes come back when their alarms do. The simulation
@@ -125,7 +125,7 @@ fn a_reward_is_listed_and_its_story_ends_with_its_reversal() {
 
     for user in ["live-1", "live-2", "live-3"] {
         let id = wall.pay(user);
-        let listed = json!({ "transaction_id": id });
+        let listed = json!({ "filter": { "transaction_id": id } });
         eventually_within(PATIENCE_MS, &1, || rows(&owner, &listed).len());
     }
     let id = wall.pay("live-<b>\u{202e}4");
@@ -136,7 +136,7 @@ fn a_reward_is_listed_and_its_story_ends_with_its_reversal() {
     );
     assert_eq!((&row["value"], &row["payout"]), (&json!(1250.0), &json!(1.25)));
     assert_eq!(row["user_id"], "live-<b>\u{202e}4");
-    let by_user = json!({ "app_id": wall.app, "user_id": "live-<b>\u{202e}4" });
+    let by_user = json!({ "app_id": wall.app, "filter": { "user_id": "live-<b>\u{202e}4" } });
     assert_eq!(rows(&owner, &by_user).len(), 1);
 
     let told = story(&owner, &wall.app, &id);
@@ -184,7 +184,7 @@ fn a_reward_is_listed_and_its_story_ends_with_its_reversal() {
     analyst
         .post(&replay, &json!({}))
         .expect_error(403, "role_forbids");
-    let pending = rows(&owner, &json!({ "state": "pending" }))[0]["transaction_id"].clone();
+    let pending = rows(&owner, &json!({ "filter": { "state": "pending" } }))[0]["transaction_id"].clone();
     let replay = format!("apps/{}/rewards/{}/replay", wall.app, pending.as_str().unwrap());
     owner
         .post(&replay, &json!({}))
@@ -239,7 +239,7 @@ fn an_analyst_sees_no_user_and_another_publisher_nothing() {
         !told.body.contains("secret-user") && !told.body.contains("fields"),
         "{told:?}"
     );
-    let by_user = json!({ "app_id": wall.app, "user_id": "secret-user" });
+    let by_user = json!({ "app_id": wall.app, "filter": { "user_id": "secret-user" } });
     analyst
         .post("rewards", &by_user)
         .expect_error(400, "invalid_field");
@@ -261,7 +261,7 @@ fn an_analyst_sees_no_user_and_another_publisher_nothing() {
     // An erased user leaves list and story.
     wall.operator("DELETE", "users/secret-user", None).expect(200);
     eventually_within(PATIENCE_MS, &Value::Null, || {
-        rows(&owner, &json!({ "transaction_id": id }))[0]["user_id"].clone()
+        rows(&owner, &json!({ "filter": { "transaction_id": id } }))[0]["user_id"].clone()
     });
     let told = owner.get(&format!("apps/{}/rewards/{id}", wall.app)).expect(200);
     assert!(!told.body.contains("secret-user"), "{told:?}");
@@ -292,7 +292,10 @@ fn what_a_receiver_answers_is_text_with_its_secrets_masked() {
     eventually_within(PATIENCE_MS, &json!(1), || {
         owner.get("activity").expect(200).json()["apps"][0]["endpoint"]["waiting"].clone()
     });
-    assert_eq!(rows(&owner, &json!({ "http_status": 503 })).len(), 1);
+    assert_eq!(
+        rows(&owner, &json!({ "filter": { "http_status": 503 } })).len(),
+        1
+    );
 }
 
 #[test]
@@ -328,21 +331,19 @@ fn dead_callbacks_are_counted_and_sent_again_and_a_replay_can_be_cancelled() {
         json!({ "transaction_id": ids[3] }),
         json!({ "from": now_ms() / 1_000 + 60 }),
     ] {
-        let mut question = filter.clone();
-        question["app_id"] = json!(wall.app);
-        question["limit"] = json!(200);
+        let question = json!({ "app_id": wall.app, "filter": filter, "limit": 200 });
         let shown = rows(&owner, &question).len();
         assert_eq!(count(&filter)["count"], shown, "{filter}");
     }
     let counted = count(&json!({ "delivery": "dead" }));
     assert_eq!(counted["count"], 30);
     let start_with = |key: &str, filter: &Value| {
-        let body = json!({ "filter": filter, "until": counted["until"] });
+        let body = json!({ "filter": with(filter.clone(), &json!({ "until": counted["until"] })) });
         let path = format!("/v1/dashboard/{path}");
         owner.send_with("POST", &path, &[("Idempotency-Key", key)], Some(&body))
     };
     owner
-        .post(&path, &json!({ "filter": {}, "until": counted["until"] }))
+        .post(&path, &json!({ "filter": { "until": counted["until"] } }))
         .expect_error(400, "invalid_field");
     let start = |key: &str| start_with(key, &json!({ "delivery": "dead" }));
     let started = start("first").expect(202).json();
@@ -460,5 +461,8 @@ fn overview_and_list_have_every_app_and_outbox_in_one_call() {
     assert_eq!(listed.len(), usize::try_from(all.min(200)).unwrap());
     assert!(listed.iter().all(|row| row["delivery"] == "no_endpoint"));
     let last = ids.last().unwrap().last().unwrap();
-    assert_eq!(rows(&owner, &json!({ "transaction_id": last })).len(), 1);
+    assert_eq!(
+        rows(&owner, &json!({ "filter": { "transaction_id": last } })).len(),
+        1
+    );
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Receiver, Signpost, default_setting, eventually_within, now_ms, with};
 use domain::{
-    conversions::shards,
+    callbacks::shards,
     model::{
         AppId, Country,
         time::{SECOND_MS, UtcDay},

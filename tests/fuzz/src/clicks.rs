@@ -8,15 +8,17 @@ use xxhash_rust::xxh64::xxh64;
 
 use super::world::{APPS, GOALS, KEYS, NOW_MS, NOW_S};
 use domain::{
+    clicks::{
+        decision::{self, Refused, Visitor},
+        redirect::{click_kind, redirect},
+    },
     model::{AppId, Country, OfferId, Platform},
     tracking::{
         alphabet,
         click::Click,
         click_codec,
         click_id::{self, Nonce, OpenError, Opened, Sealed},
-        decision::{self, Refused, Visitor},
         parameters::ClickParameters,
-        redirect::{click_kind, redirect},
         signature::SigningKeys,
         target::{self, Macros},
     },

@@ -6,15 +6,10 @@ use super::{callbacks::LONGEST_AS_WRITTEN, clicks::is_header_value, offers::any_
 use contract::catalog::Resource;
 use domain::{
     callbacks::{request::Endpoint, settings::MASKED_SECRET},
-    catalog::{
-        Offer,
-        advertiser::Advertiser,
-        app::App,
-        publisher::Publisher,
-        snapshot::{bodies::Chunk, listing::Listing},
-    },
+    catalog::{Offer, advertiser::Advertiser, app::App, publisher::Publisher},
     model::{OfferId, document::Document},
     offers::page::{Page, parts},
+    snapshot::{bodies::Chunk, listing::Listing},
     tracking::target::Template,
 };
 use origin::objects::catalog::import::{self, Line};

@@ -7,16 +7,14 @@ use url::form_urlencoded;
 
 use super::world::{CATALOG, listing_of};
 use domain::{
-    catalog::{
-        Offer,
-        snapshot::{bodies::Chunk, listing::Listing},
-    },
+    catalog::Offer,
     model::{AppId, Country, OfferType, Platform},
     offers::{
         page::{AppListing, Page, parts},
         request::{Filter, MAX_FILTERS, MAX_SIZE, MAX_VALUES, OffersRequest},
         selection::{Selection, Selector},
     },
+    snapshot::{bodies::Chunk, listing::Listing},
 };
 
 struct DemoOffers {

@@ -8,11 +8,9 @@ use super::{
     world::{APPS, CATALOG, GOALS, KEYS, NOW_MS, PUBLISHED},
 };
 use domain::{
-    catalog::snapshot::{
-        bodies::Chunk,
-        envelope::{HEADER, Kind},
-        listing::Listing,
-        tracking::{AdvertiserShard, AppShard, GoalShard, Manifest, Shard, ShardKind, Slot},
+    clicks::{
+        decision::{self, Visitor},
+        redirect::{click_kind, redirect},
     },
     conversions::token::{Serial, Token},
     model::{AppId, Country, OfferId, OfferType, Platform},
@@ -21,11 +19,13 @@ use domain::{
         request::OffersRequest,
         selection::Selector,
     },
-    tracking::{
-        decision::{self, Visitor},
-        parameters::ClickParameters,
-        redirect::{click_kind, redirect},
+    snapshot::{
+        bodies::Chunk,
+        envelope::{HEADER, Kind},
+        listing::Listing,
+        tracking::{AdvertiserShard, AppShard, GoalShard, Manifest, Shard, ShardKind, Slot},
     },
+    tracking::parameters::ClickParameters,
 };
 
 /// Input: a value of any kind.

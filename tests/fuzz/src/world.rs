@@ -6,22 +6,7 @@ use std::{collections::BTreeMap, convert::Infallible, rc::Rc, sync::LazyLock};
 use serde_json::{Map, Value};
 
 use domain::{
-    catalog::{
-        Offer,
-        advertiser::Advertiser,
-        app::App,
-        publisher::Publisher,
-        snapshot::{
-            bodies::{body_hash, build_chunk, render_body},
-            listing::{ListedOffer, build_index, plan_chunks},
-            tracking::{
-                AppShard, GoalShard, Shard, ShardKind, Slot,
-                advertisers::{self, SourceAdvertiser},
-                apps::{self, SourceApp},
-                goals::{self, SourceGoal, SourceOffer},
-            },
-        },
-    },
+    catalog::{Offer, advertiser::Advertiser, app::App, publisher::Publisher},
     conversions::{terms::TermsInForce, token::Serial},
     model::{AdvertiserId, AppId, MicroUsd, OfferId, PublisherId, document::Document, time::UtcDay},
     offers::page::AppListing,
@@ -29,6 +14,16 @@ use domain::{
         engine::{self, SegmentRef},
         facts::{Format, Reader},
         segment::{Column, Segmenter},
+    },
+    snapshot::{
+        bodies::{body_hash, build_chunk, render_body},
+        listing::{ListedOffer, build_index, plan_chunks},
+        tracking::{
+            AppShard, GoalShard, Shard, ShardKind, Slot,
+            advertisers::{self, SourceAdvertiser},
+            apps::{self, SourceApp},
+            goals::{self, SourceGoal, SourceOffer},
+        },
     },
     tracking::keys::KeyRing,
 };

@@ -28,14 +28,17 @@ impl platform::traits::ObjectCall for Flaky {
 
 /// Runs the statements of replays: one that ends, and one that is cancelled.
 pub fn run_replays(db: &Sqlite) {
-    use contract::activity::{CancelReplay, CountReplay, ReadReplay, ReplayFilter, StartReplay};
+    use contract::{
+        activity::{CancelReplay, CountReplay, ReadReplay, StartReplay},
+        rewards::RewardFilter,
+    };
     use domain::model::PublisherId;
     use futures_util::FutureExt;
     use origin::objects::activity::publisher::replays;
 
-    let filter = ReplayFilter {
-        until: 1,
-        ..ReplayFilter::default()
+    let filter = RewardFilter {
+        until: Some(1),
+        ..RewardFilter::default()
     };
     let publisher = PublisherId::parse("acme").unwrap();
     let start = |key: &str| {

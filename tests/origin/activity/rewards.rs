@@ -47,15 +47,10 @@ fn the_list_is_newest_first_over_all_apps_in_pages_and_narrowed_by_each_conditio
     );
     let ts = NOW / 1_000;
     let none = RewardFilter::default;
-    for (filter, expected) in [
+    for (app, filter, expected) in [
+        (Some(app(2)), none(), vec!["t-0-2", "t-0-1", "t-0-0"]),
         (
-            RewardFilter {
-                app: Some(app(2)),
-                ..none()
-            },
-            vec!["t-0-2", "t-0-1", "t-0-0"],
-        ),
-        (
+            None,
             RewardFilter {
                 state: Some(RewardState::Reversed),
                 ..none()
@@ -63,6 +58,7 @@ fn the_list_is_newest_first_over_all_apps_in_pages_and_narrowed_by_each_conditio
             vec!["t-3-1"],
         ),
         (
+            None,
             RewardFilter {
                 delivery: Some(RewardDelivery::Dead),
                 ..none()
@@ -70,6 +66,7 @@ fn the_list_is_newest_first_over_all_apps_in_pages_and_narrowed_by_each_conditio
             vec!["t-3-1"],
         ),
         (
+            None,
             RewardFilter {
                 http_status: Some(503),
                 ..none()
@@ -77,6 +74,7 @@ fn the_list_is_newest_first_over_all_apps_in_pages_and_narrowed_by_each_conditio
             vec!["t-3-1"],
         ),
         (
+            None,
             RewardFilter {
                 http_status: Some(200),
                 ..none()
@@ -84,21 +82,24 @@ fn the_list_is_newest_first_over_all_apps_in_pages_and_narrowed_by_each_conditio
             vec![],
         ),
         (
+            None,
             RewardFilter {
                 from: Some(ts + 2),
-                to: Some(ts + 3),
+                until: Some(ts + 3),
                 ..none()
             },
             vec!["t-3-2", "t-0-2", "t-0-2"],
         ),
         (
+            None,
             RewardFilter {
-                to: Some(ts),
+                until: Some(ts),
                 ..none()
             },
             vec![],
         ),
         (
+            None,
             RewardFilter {
                 transaction_id: Some("t-3-0".into()),
                 ..none()
@@ -106,15 +107,17 @@ fn the_list_is_newest_first_over_all_apps_in_pages_and_narrowed_by_each_conditio
             vec!["t-3-0"],
         ),
         (
+            Some(app(1)),
             RewardFilter {
                 user_id: Some("user-1".into()),
-                app: Some(app(1)),
                 ..none()
             },
             vec!["t-3-1", "t-0-1"],
         ),
     ] {
-        assert_eq!(ids(&page(&db, list(filter.clone()))), expected, "{filter:?}");
+        let conditions = format!("{app:?} {filter:?}");
+        let list = ListRewards { app, ..list(filter) };
+        assert_eq!(ids(&page(&db, list)), expected, "{conditions}");
     }
 }
 
@@ -244,7 +247,7 @@ fn only_the_newest_entries_stay_and_older_ones_do_not_return() {
     };
     tell(0..10_600);
     let kept = i64::try_from(dump(&db, "entries").len()).unwrap();
-    assert!((MOST_ENTRIES..MOST_ENTRIES + 500).contains(&kept), "{kept}");
+    assert!((KEPT_ENTRIES..KEPT_ENTRIES + 500).contains(&kept), "{kept}");
     tell(0..100);
     assert_eq!(i64::try_from(dump(&db, "entries").len()).unwrap(), kept);
     let oldest = db

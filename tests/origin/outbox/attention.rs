@@ -137,7 +137,7 @@ fn a_dead_callback_is_open_until_it_is_replayed_or_its_user_erased() {
     abort(&db, NOW, &callback);
     assert_eq!(open(&db).len(), 1);
     // Without a user it cannot be sent.
-    outbox::log::retention::erase(&db, "user-1").unwrap();
+    outbox::retention::erase(&db, "user-1").unwrap();
     assert!(open(&db).is_empty());
 }
 
@@ -183,7 +183,7 @@ fn what_leaves_the_log_ends() {
     for batch in batches::outstanding(&db, NOW).unwrap() {
         batches::acknowledge(&db, &batch).unwrap();
     }
-    while outbox::log::retention::sweep(&db, late_ms).unwrap() == Some(late_ms + SECOND_MS) {}
+    while outbox::retention::sweep(&db, late_ms).unwrap() == Some(late_ms + SECOND_MS) {}
     assert!(dump(&db, "entries").is_empty());
     assert!(open(&db).is_empty());
     // The ends are told.

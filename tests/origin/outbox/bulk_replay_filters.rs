@@ -3,16 +3,14 @@
 
 use super::{super::plan, *};
 use contract::{
-    activity::{
-        Command as ActivityCommand, ListRewards, ListedReward, ReplayFilter, Reply as ActivityReply,
-        RewardDelivery, RewardFilter, RewardKind, RewardState,
-    },
+    activity::{Command as ActivityCommand, ListRewards, ListedReward, Reply as ActivityReply, RewardKind},
     outbox::{ReplayRewards, Replayed},
+    rewards::{RewardDelivery, RewardFilter, RewardState},
 };
 use domain::{conversions::table::Action, model::PublisherId};
 use origin::objects::{
     activity,
-    outbox::{callbacks::bulk_replay, feed, log::retention},
+    outbox::{callbacks::bulk_replay, feed, retention},
 };
 use std::collections::BTreeSet;
 
@@ -75,21 +73,13 @@ fn end_some(db: &Sqlite, now_ms: i64, n: u8) {
 }
 
 /// What the list of rewards shows with the conditions of a replay.
-fn listed(db: &Sqlite, now_ms: i64, filter: &ReplayFilter) -> Vec<ListedReward> {
+fn listed(db: &Sqlite, now_ms: i64, filter: &RewardFilter) -> Vec<ListedReward> {
     let activity = migrated(activity::MIGRATIONS);
     let report = feed::make(db, now_ms).unwrap().unwrap().report;
     activity::handle(&activity, now_ms, ActivityCommand::Report(Box::new(report))).unwrap();
     let list = ListRewards {
-        filter: RewardFilter {
-            app: Some(app()),
-            state: filter.state,
-            delivery: filter.delivery,
-            http_status: filter.http_status,
-            from: Some(filter.from),
-            to: Some(filter.until),
-            transaction_id: filter.transaction_id.clone(),
-            user_id: filter.user_id.clone(),
-        },
+        app: Some(app()),
+        filter: filter.clone(),
         limit: 200,
         before: None,
         after: None,
@@ -101,7 +91,7 @@ fn listed(db: &Sqlite, now_ms: i64, filter: &ReplayFilter) -> Vec<ListedReward> 
     }
 }
 
-fn step(db: &Sqlite, now_ms: i64, filter: &ReplayFilter, after: i64, limit: u32, entries: i64) -> Replayed {
+fn step(db: &Sqlite, now_ms: i64, filter: &RewardFilter, after: i64, limit: u32, entries: i64) -> Replayed {
     let step = ReplayRewards {
         publisher: PublisherId::parse("acme").unwrap(),
         filter: filter.clone(),
@@ -113,7 +103,7 @@ fn step(db: &Sqlite, now_ms: i64, filter: &ReplayFilter, after: i64, limit: u32,
 }
 
 /// Makes all steps, and returns how many callbacks they counted or sent.
-fn steps(db: &Sqlite, now_ms: i64, filter: &ReplayFilter, limit: u32, entries: i64) -> i64 {
+fn steps(db: &Sqlite, now_ms: i64, filter: &RewardFilter, limit: u32, entries: i64) -> i64 {
     let (mut after, mut sum) = (0, 0);
     loop {
         let made = step(db, now_ms, filter, after, limit, entries);
@@ -126,19 +116,19 @@ fn steps(db: &Sqlite, now_ms: i64, filter: &ReplayFilter, limit: u32, entries: i
 }
 
 /// Every combination of conditions that the world tells apart.
-fn filters(db: &Sqlite, now_ms: i64) -> Vec<ReplayFilter> {
-    let all = ReplayFilter {
-        until: now_ms / SECOND_MS + 1,
-        ..ReplayFilter::default()
+fn filters(db: &Sqlite, now_ms: i64) -> Vec<RewardFilter> {
+    let all = RewardFilter {
+        until: Some(now_ms / SECOND_MS + 1),
+        ..RewardFilter::default()
     };
     let some = |values: &[u8]| values.iter().copied().map(Some).chain([None]).collect::<Vec<_>>();
     let states: Vec<_> = some(&[0, 1, 2, 3, 4, 5]);
     let deliveries = some(&[0, 1, 2, 3, 4]);
     let times = [
-        (0, all.until),
-        (NOW_S + 3_600, NOW_S + 4 * 3_600),
-        (NOW_S + 86_400, all.until),
-        (0, NOW_S + 86_400),
+        (None, all.until),
+        (Some(NOW_S + 3_600), Some(NOW_S + 4 * 3_600)),
+        (Some(NOW_S + 86_400), all.until),
+        (None, Some(NOW_S + 86_400)),
     ];
     let ids = dump(db, "entries").len();
     assert!(ids > 12, "{ids}");
@@ -148,7 +138,7 @@ fn filters(db: &Sqlite, now_ms: i64) -> Vec<ReplayFilter> {
             for http_status in [None, Some(200), Some(400), Some(503)] {
                 for (from, until) in times {
                     for user in [None, Some("even"), Some("gone")] {
-                        filters.push(ReplayFilter {
+                        filters.push(RewardFilter {
                             state: state.and_then(RewardState::from_number),
                             delivery: delivery.and_then(RewardDelivery::from_number),
                             http_status,
@@ -169,7 +159,7 @@ fn filters(db: &Sqlite, now_ms: i64) -> Vec<ReplayFilter> {
         reward_id(8),
         "none".into(),
     ] {
-        filters.push(ReplayFilter {
+        filters.push(RewardFilter {
             transaction_id: Some(id),
             ..all.clone()
         });
@@ -207,10 +197,10 @@ fn a_count_is_of_what_the_list_shows_with_the_same_conditions() {
 
 #[test]
 fn a_replay_sends_what_it_counts_and_the_reversals_of_its_rewards() {
-    let conditions = |change: fn(&mut ReplayFilter)| {
-        let mut filter = ReplayFilter {
-            until: NOW_S + 30 * 86_400,
-            ..ReplayFilter::default()
+    let conditions = |change: fn(&mut RewardFilter)| {
+        let mut filter = RewardFilter {
+            until: Some(NOW_S + 30 * 86_400),
+            ..RewardFilter::default()
         };
         change(&mut filter);
         filter
@@ -224,7 +214,7 @@ fn a_replay_sends_what_it_counts_and_the_reversals_of_its_rewards() {
         conditions(|filter| filter.http_status = Some(503)),
         conditions(|filter| filter.user_id = Some("even".into())),
         conditions(|filter| filter.transaction_id = Some(reward_id(4))),
-        conditions(|filter| filter.from = NOW_S + 86_400),
+        conditions(|filter| filter.from = Some(NOW_S + 86_400)),
     ] {
         for (limit, entries) in [(100, bulk_replay::STEP), (1, 1)] {
             let (db, world) = every_state();
@@ -289,10 +279,10 @@ fn send_all_of(db: &Sqlite, now_ms: i64) -> Vec<String> {
 fn a_step_reads_only_entries_of_its_dates_its_user_or_its_transaction() {
     let (db, _) = with_rewards(1);
     fill(&db, 1_000);
-    let of = |from, until| ReplayFilter {
-        from,
-        until,
-        ..ReplayFilter::default()
+    let of = |from, until| RewardFilter {
+        from: Some(from),
+        until: Some(until),
+        ..RewardFilter::default()
     };
     // The log's only entries are of another day, so the first step of a hundred is the last.
     for filter in [
@@ -302,7 +292,7 @@ fn a_step_reads_only_entries_of_its_dates_its_user_or_its_transaction() {
         assert_eq!(step(&db, NOW, &filter, 0, 0, 100).next, None, "{filter:?}");
     }
     assert!(step(&db, NOW, &of(NOW_S, NOW_S + 1), 0, 0, 100).next.is_some());
-    let transaction = ReplayFilter {
+    let transaction = RewardFilter {
         transaction_id: Some(reward_id(1)),
         ..of(0, NOW_S + 1)
     };
@@ -353,19 +343,19 @@ fn a_step_reads_only_entries_of_its_dates_its_user_or_its_transaction() {
 pub const DROP_DUE: &str = "UPDATE entries SET delivery = 2, due_ms = NULL WHERE delivery = 0";
 
 pub fn run_every_statement(db: &Sqlite, now_ms: i64) {
-    let all = ReplayFilter {
-        until: now_ms / SECOND_MS + 1,
-        ..ReplayFilter::default()
+    let all = RewardFilter {
+        until: Some(now_ms / SECOND_MS + 1),
+        ..RewardFilter::default()
     };
-    let of_user = ReplayFilter {
+    let of_user = RewardFilter {
         user_id: Some("user-2".into()),
         ..all.clone()
     };
-    let late = ReplayFilter {
-        from: now_ms / SECOND_MS + 1,
+    let late = RewardFilter {
+        from: Some(now_ms / SECOND_MS + 1),
         ..all.clone()
     };
-    let of_transaction = ReplayFilter {
+    let of_transaction = RewardFilter {
         transaction_id: Some(reward_id(2)),
         ..all.clone()
     };
@@ -376,9 +366,9 @@ pub fn run_every_statement(db: &Sqlite, now_ms: i64) {
     }
     let named = ReplayRewards {
         publisher: PublisherId::parse("acme").unwrap(),
-        filter: ReplayFilter {
-            until: now_ms / SECOND_MS + 1,
-            ..ReplayFilter::default()
+        filter: RewardFilter {
+            until: Some(now_ms / SECOND_MS + 1),
+            ..RewardFilter::default()
         },
         after: 0,
         limit: 100,

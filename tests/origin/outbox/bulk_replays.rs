@@ -4,11 +4,12 @@
 use super::*;
 use contract::{
     activity::{
-        CancelReplay, Command as ActivityCommand, CountReplay, ReadReplay, ReplayFilter,
-        Reply as ActivityReply, RewardDelivery, StartReplay,
+        CancelReplay, Command as ActivityCommand, CountReplay, ReadReplay, Reply as ActivityReply,
+        StartReplay,
     },
     operation::{CallError, ObjectAddress, Operation, Unanswered},
     outbox::Command as OutboxCommand,
+    rewards::{RewardDelivery, RewardFilter},
 };
 use domain::model::PublisherId;
 use origin::objects::{
@@ -67,11 +68,11 @@ fn acme() -> PublisherId {
     PublisherId::parse("acme").unwrap()
 }
 
-fn dead() -> ReplayFilter {
-    ReplayFilter {
+fn dead() -> RewardFilter {
+    RewardFilter {
         delivery: Some(RewardDelivery::Dead),
-        until: NOW / 1_000 + 60,
-        ..ReplayFilter::default()
+        until: Some(NOW / 1_000 + 60),
+        ..RewardFilter::default()
     }
 }
 
@@ -107,11 +108,11 @@ impl World {
         self.start_with(key, dead())
     }
 
-    fn start_with(&self, key: &str, filter: ReplayFilter) -> Result<Reply, Failure> {
+    fn start_with(&self, key: &str, filter: RewardFilter) -> Result<Reply, Failure> {
         self.start_at_most(key, filter, None)
     }
 
-    fn start_at_most(&self, key: &str, filter: ReplayFilter, most: Option<u32>) -> Result<Reply, Failure> {
+    fn start_at_most(&self, key: &str, filter: RewardFilter, most: Option<u32>) -> Result<Reply, Failure> {
         self.replay(StartReplay {
             publisher: acme(),
             app: app(),
@@ -122,7 +123,7 @@ impl World {
     }
 
     /// Counts for a caller that asked so long ago.
-    fn count_for(&self, filter: ReplayFilter, waited_ms: i64) -> Result<i64, Failure> {
+    fn count_for(&self, filter: RewardFilter, waited_ms: i64) -> Result<i64, Failure> {
         let count = CountReplay {
             publisher: acme(),
             app: app(),
@@ -290,7 +291,7 @@ fn an_outbox_without_a_callback_has_nothing_to_send_again() {
 
 #[test]
 fn a_key_starts_one_replay_and_is_refused_for_another_filter() {
-    let of = |user: &str| ReplayFilter {
+    let of = |user: &str| RewardFilter {
         user_id: Some(user.into()),
         ..dead()
     };
@@ -305,8 +306,8 @@ fn a_key_starts_one_replay_and_is_refused_for_another_filter() {
             }
             assert_eq!(world.start_with("key", first.clone()).unwrap().status, 200);
             let others = [dead(), of("user-1"), of("nobody")].into_iter();
-            let later = ReplayFilter {
-                until: first.until + 1,
+            let later = RewardFilter {
+                until: first.until.map(|until| until + 1),
                 ..first.clone()
             };
             for other in others.filter(|other| *other != first).chain([later]) {
@@ -320,7 +321,7 @@ fn a_key_starts_one_replay_and_is_refused_for_another_filter() {
 fn a_replay_that_is_over_names_no_user() {
     for is_cancelled in [false, true] {
         let world = World::new(1);
-        let filter = ReplayFilter {
+        let filter = RewardFilter {
             user_id: Some("user-1".into()),
             http_status: Some(400),
             ..dead()
@@ -358,9 +359,9 @@ fn a_count_ends_before_its_caller_stops_waiting() {
     assert_eq!(refusal(world.count_for(dead(), 0)), COUNT_TOO_LONG);
     assert_eq!(world.now_ms() - asked_ms, 20_000);
     // Fewer days have fewer entries to count.
-    let of_day = ReplayFilter {
-        from: NOW / 1_000 + 86_400,
-        until: NOW / 1_000 + 2 * 86_400,
+    let of_day = RewardFilter {
+        from: Some(NOW / 1_000 + 86_400),
+        until: Some(NOW / 1_000 + 2 * 86_400),
         ..dead()
     };
     assert_eq!(world.count_for(of_day, 0).unwrap(), 0);
@@ -378,7 +379,7 @@ fn a_replay_pauses_only_where_it_has_sent_something() {
         step: 10,
         ..World::new(100)
     };
-    let filter = ReplayFilter {
+    let filter = RewardFilter {
         delivery: Some(RewardDelivery::Delivered),
         ..dead()
     };

@@ -9,10 +9,8 @@ use contract::{
 use domain::model::time::UtcDay;
 use origin::{
     delivery::{attention_feed, batches},
-    objects::outbox::{
-        log::entries::TO_LEDGER,
-        sums::reconcile::{Comparison, read_day},
-    },
+    http::comparison::{Comparison, read_day},
+    objects::outbox::log::entries::TO_LEDGER,
 };
 
 const TODAY: i64 = NOW / DAY_MS;
@@ -100,7 +98,7 @@ fn a_day_has_what_was_paid_on_it_whenever_it_was_first_heard_of() {
         confirmed_micro_usd: 2_250_000,
         next: None,
     };
-    assert_eq!((day::difference(&found), found), (0, expected));
+    assert_eq!((found.difference_micro_usd(), found), (0, expected));
 
     world.pass(DAY_MS);
     convert(&db, &world, &conversion(4)).unwrap();
@@ -113,7 +111,7 @@ fn a_day_has_what_was_paid_on_it_whenever_it_was_first_heard_of() {
         ..sums(2, 1, 2_000_000, 2_000_000)
     };
     assert_eq!(tomorrow.offers, [expected]);
-    assert_eq!(day::difference(&tomorrow), 0);
+    assert_eq!(tomorrow.difference_micro_usd(), 0);
     let entry = |transaction_id: String, paid_micro_usd| DayEntry {
         transaction_id,
         offer_id: offer(),

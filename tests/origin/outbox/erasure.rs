@@ -7,7 +7,7 @@ use super::*;
 use domain::model::time::HOUR_MS;
 use origin::objects::outbox::{
     callbacks::replay::replay,
-    log::retention::{erase, sweep},
+    retention::{erase, sweep},
 };
 
 /// All rows as text.

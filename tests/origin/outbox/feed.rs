@@ -2,7 +2,10 @@
 //! from before the feed reports what it has.
 
 use super::*;
-use contract::activity::{Command as ActivityCommand, Heard, RewardDelivery, RewardKind, RewardState};
+use contract::{
+    activity::{Command as ActivityCommand, Heard, RewardKind},
+    rewards::{RewardDelivery, RewardState},
+};
 use domain::model::time::UtcDay;
 use origin::objects::{activity, outbox::feed};
 use platform::migrations::migrate;
@@ -114,7 +117,7 @@ fn an_activity_object_that_was_lost_is_told_all_again() {
     report_all(&db, NOW + 1_000);
     assert_eq!(feed::due_ms(&db, NOW + 1_000), Ok(None));
     // The night's report finds that the object knows none of its reports.
-    while outbox::log::retention::sweep(&db, NOW + DAY_MS).unwrap() == Some(NOW + DAY_MS + SECOND_MS) {}
+    while outbox::retention::sweep(&db, NOW + DAY_MS).unwrap() == Some(NOW + DAY_MS + SECOND_MS) {}
     let made = feed::make(&db, NOW + DAY_MS).unwrap().unwrap();
     assert!(made.report.entries.is_empty());
     feed::confirm(&db, &made, LOST).unwrap();
@@ -315,7 +318,7 @@ fn a_report_that_cannot_be_made_is_put_off() {
 fn an_erased_user_leaves_with_the_next_report() {
     let (db, _) = delivered();
     report_all(&db, NOW);
-    outbox::log::retention::erase(&db, "ann").unwrap();
+    outbox::retention::erase(&db, "ann").unwrap();
     let report = report(&db, NOW + 1_000);
     assert_eq!(report.entries.len(), 2);
     assert!(report.entries.iter().all(|entry| entry.user_id.is_none()));

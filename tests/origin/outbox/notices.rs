@@ -178,7 +178,7 @@ fn what_the_publisher_does_not_want_ends_without_an_attempt() {
 }
 
 fn retention(db: &Sqlite, user: &str) {
-    outbox::log::retention::erase(db, user).unwrap();
+    outbox::retention::erase(db, user).unwrap();
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn notices_leave_with_their_conversion() {
         // A reward that was paid later than its entry was made leaves a night later.
         for nights in [399, 402, 403] {
             let night = NOW + nights * DAY_MS;
-            while outbox::log::retention::sweep(&db, night).unwrap() == Some(night + SECOND_MS) {}
+            while outbox::retention::sweep(&db, night).unwrap() == Some(night + SECOND_MS) {}
             let left = dump(&db, "entries").len();
             assert!(
                 (left > 0) == (nights == 399) || nights == 402,

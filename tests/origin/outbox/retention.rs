@@ -4,7 +4,7 @@ use super::*;
 use domain::model::time::{HOUR_MS, UtcDay};
 use origin::objects::outbox::{
     callbacks::replay::replay,
-    log::retention::{due_ms, sweep},
+    retention::{due_ms, sweep},
 };
 
 /// Sweeps a whole night.

@@ -9,8 +9,7 @@ use domain::conversions::table::Action;
 use origin::{
     delivery::batches,
     objects::outbox::{
-        log::retention,
-        next_alarm, sql,
+        next_alarm, retention, sql,
         story::{of_click, read as read_story},
     },
 };

@@ -2,11 +2,11 @@
 
 use super::*;
 use contract::{
-    activity::RewardState,
     outbox::{ReadReward, ReplayReward},
+    rewards::RewardState,
 };
 use domain::model::PublisherId;
-use origin::objects::outbox::{log::retention, story};
+use origin::objects::outbox::{retention, story};
 
 /// Asks for a story as an owner.
 pub fn of(publisher: &str, transaction_id: &str) -> ReadReward {

@@ -16,13 +16,8 @@ use domain::model::{
 };
 use origin::{
     delivery::batches,
-    objects::{
-        counters,
-        outbox::sums::{
-            day,
-            reconcile::{Comparison, read_day},
-        },
-    },
+    http::comparison::{Comparison, read_day},
+    objects::{counters, outbox::sums::day},
 };
 use platform::database::Database;
 
@@ -121,7 +116,7 @@ impl World {
         let days: BTreeSet<_> = entries.iter().filter(young).map(Entry::paid_on).collect();
         for of in days {
             let found = self.read_day(of);
-            assert_eq!(day::difference(&found), 0, "{of}: {found:?}");
+            assert_eq!(found.difference_micro_usd(), 0, "{of}: {found:?}");
         }
     }
 

@@ -5,15 +5,12 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    catalog::{
-        Offer,
-        offer::GeoTarget,
-        snapshot::{
-            listing::{ListedOffer, build_index, plan_chunks},
-            sample::{countries, id, listed, offer},
-        },
-    },
+    catalog::{Offer, offer::GeoTarget},
     offers::tests::{app, request},
+    snapshot::{
+        listing::{ListedOffer, build_index, plan_chunks},
+        sample::{countries, id, listed, offer},
+    },
 };
 
 /// An offer with the fields that selection reads.

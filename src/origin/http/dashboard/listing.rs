@@ -15,13 +15,13 @@ use contract::{
     kv::{self, SnapshotKind},
 };
 use domain::{
-    catalog::snapshot::{bodies::Chunk, listing::Listing},
     model::api_error::{ApiError, common},
     offers::{
         page::{self, AppListing, Page},
         request::OffersRequest,
         selection::{Selection, Selector},
     },
+    snapshot::{bodies::Chunk, listing::Listing},
 };
 use platform::{
     concurrency_limit::Permit,

@@ -2,9 +2,10 @@
 
 use super::{TIMEOUT, outbox::answer, parameter};
 use crate::http::site::outboxes::Outboxes;
-use crate::{
-    http::{isolate::RequestContext, refusal::Refusal},
-    objects::outbox::sums::reconcile::{Comparison, MAX_TRANSACTIONS, read_day},
+use crate::http::{
+    comparison::{Comparison, MAX_TRANSACTIONS, read_day},
+    isolate::RequestContext,
+    refusal::Refusal,
 };
 use contract::{
     ledger::{self, OPERATOR, ReadOffers},

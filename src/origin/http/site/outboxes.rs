@@ -22,7 +22,8 @@ use contract::{
     outbox::{Enable, Erase, GetStatus, List, ReadReward, ReplayMany, SettleMany, Settled, Shard, Standing},
 };
 use domain::{
-    conversions::{ids, shards, table::UNKNOWN_CONVERSION},
+    callbacks::shards,
+    conversions::{ids, table::UNKNOWN_CONVERSION},
     model::{AppId, api_error::ApiError},
 };
 use platform::{CONNECTIONS, http::answer::Answer, runtime::now_ms, traits::ObjectCall};

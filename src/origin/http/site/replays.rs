@@ -9,7 +9,10 @@ use crate::http::{
     refusal::Refusal,
     site::{idempotency_key, replay_query},
 };
-use contract::activity::{self, CountReplay, FindOutbox, ReplayFilter, StartReplay};
+use contract::{
+    activity::{self, CountReplay, FindOutbox, StartReplay},
+    rewards::RewardFilter,
+};
 use domain::model::{
     AppId, PublisherId,
     api_error::{ApiError, common},
@@ -30,7 +33,7 @@ pub fn unknown_app() -> ApiError {
 pub struct Order {
     publisher: PublisherId,
     app: AppId,
-    pub filter: ReplayFilter,
+    pub filter: RewardFilter,
     pub is_dry_run: bool,
     key: Result<String, ApiError>,
 }

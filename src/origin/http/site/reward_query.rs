@@ -3,14 +3,13 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use contract::activity::{
-    Activity, Counts, ListRewards, ListedReward, Place, RewardDelivery, RewardFilter, RewardPage, RewardState,
-};
+use super::reward_filter::{Conditions, parse as parse_member};
+use contract::activity::{Activity, Counts, ListRewards, ListedReward, Place, RewardPage};
 use domain::model::{
     AppId,
     api_error::ApiError,
     document::{Document, FieldError},
-    time::{LATEST_S, SECOND_MS},
+    time::SECOND_MS,
 };
 
 /// Days of the counts, today included.
@@ -18,28 +17,13 @@ pub const DAYS: i32 = 60;
 /// Rewards on a page unless `limit` says otherwise, and at most.
 const DEFAULT_LIMIT: u32 = 50;
 pub const MAX_LIMIT: u32 = 200;
-/// The longest id of a user or a transaction, in characters.
-const MAX_ID: usize = 1_024;
-
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Body {
     #[serde(default)]
     app_id: Option<String>,
     #[serde(default)]
-    state: Option<String>,
-    #[serde(default)]
-    delivery: Option<String>,
-    #[serde(default)]
-    http_status: Option<u16>,
-    #[serde(default)]
-    from: Option<i64>,
-    #[serde(default)]
-    to: Option<i64>,
-    #[serde(default)]
-    transaction_id: Option<String>,
-    #[serde(default)]
-    user_id: Option<String>,
+    filter: Conditions,
     #[serde(default)]
     limit: Option<u32>,
     #[serde(default)]
@@ -51,18 +35,9 @@ struct Body {
 impl Document for Body {
     fn check(&self) -> Result<(), FieldError> {
         let error = |path: &str, problem: &str| Err(FieldError::new(path, problem));
-        check_status("http_status", self.http_status)?;
-        let is_time = |time: Option<i64>| time.is_none_or(|time| (0..=LATEST_S).contains(&time));
-        if !is_time(self.from) {
-            return error("from", "must be UNIX seconds");
-        }
-        if !is_time(self.to) || self.to.is_some_and(|to| self.from.is_some_and(|from| to < from)) {
-            return error("to", "must be UNIX seconds, and not before from");
-        }
-        check_id("transaction_id", self.transaction_id.as_deref())?;
-        check_id("user_id", self.user_id.as_deref())?;
-        if self.user_id.is_some() && self.app_id.is_none() {
-            return error("user_id", "needs an app_id");
+        self.filter.check()?;
+        if self.filter.user_id.is_some() && self.app_id.is_none() {
+            return error("filter.user_id", "needs an app_id");
         }
         if self.limit.is_some_and(|limit| !(1..=MAX_LIMIT).contains(&limit)) {
             return error("limit", "must be an integer from 1 to 200");
@@ -81,29 +56,21 @@ impl Document for Body {
 pub fn parse(body: &str, is_analyst: bool) -> Result<ListRewards, ApiError> {
     let body = Body::from_json(body)?;
     Ok(ListRewards {
-        filter: RewardFilter {
-            app: read(
-                "app_id",
-                body.app_id.as_deref(),
-                AppId::parse,
-                "must have 8 digits",
-            )?,
-            state: read_state("state", body.state.as_deref())?,
-            delivery: read_delivery("delivery", body.delivery.as_deref())?,
-            http_status: body.http_status,
-            from: body.from,
-            to: body.to,
-            transaction_id: body.transaction_id,
-            user_id: body.user_id,
-        },
+        app: parse_member(
+            "app_id",
+            body.app_id.as_deref(),
+            AppId::parse,
+            "must have 8 digits",
+        )?,
+        filter: body.filter.read()?,
         limit: body.limit.unwrap_or(DEFAULT_LIMIT),
-        before: read(
+        before: parse_member(
             "cursor",
             body.cursor.as_deref(),
             parse_place,
             "must be one that a page before this one gave",
         )?,
-        after: read(
+        after: parse_member(
             "after",
             body.after.as_deref(),
             |text| text.parse().ok().filter(|version: &i64| *version >= 0),
@@ -111,43 +78,6 @@ pub fn parse(body: &str, is_analyst: bool) -> Result<ListRewards, ApiError> {
         )?,
         is_analyst,
     })
-}
-
-pub fn check_status(path: &str, status: Option<u16>) -> Result<(), FieldError> {
-    match status {
-        Some(..100 | 600..) => Err(FieldError::new(path, "must be an integer from 100 to 599")),
-        _ => Ok(()),
-    }
-}
-
-/// Checks the id of a user or of a transaction.
-pub fn check_id(path: &str, id: Option<&str>) -> Result<(), FieldError> {
-    match id {
-        Some(id) if id.is_empty() || id.chars().count() > MAX_ID => {
-            Err(FieldError::new(path, "must have from 1 to 1024 characters"))
-        }
-        _ => Ok(()),
-    }
-}
-
-pub fn read_state(path: &str, text: Option<&str>) -> Result<Option<RewardState>, ApiError> {
-    let problem = "must be pending, approved, rejected, reversed, held or refused";
-    read(path, text, RewardState::parse, problem)
-}
-
-pub fn read_delivery(path: &str, text: Option<&str>) -> Result<Option<RewardDelivery>, ApiError> {
-    let problem = "must be waiting, delivered, dead, not_wanted or no_endpoint";
-    read(path, text, RewardDelivery::parse, problem)
-}
-
-fn read<T>(
-    path: &str,
-    text: Option<&str>,
-    parse: impl FnOnce(&str) -> Option<T>,
-    problem: &str,
-) -> Result<Option<T>, ApiError> {
-    text.map(|text| parse(text).ok_or_else(|| FieldError::new(path, problem).into()))
-        .transpose()
 }
 
 fn parse_place(text: &str) -> Option<Place> {
@@ -265,24 +195,28 @@ fn counts(counts: &Counts) -> serde_json::Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contract::rewards::{RewardDelivery, RewardFilter, RewardState};
 
     #[test]
     fn every_condition_is_read() {
         let body = json!({
-            "app_id": "00000042", "state": "held", "delivery": "no_endpoint", "http_status": 503, "from": 1, "to": 2,
-            "transaction_id": "t", "user_id": "u", "limit": 7, "cursor": "12.00000042",
+            "app_id": "00000042", "limit": 7, "cursor": "12.00000042",
+            "filter": {
+                "state": "held", "delivery": "no_endpoint", "http_status": 503, "from": 1, "until": 2,
+                "transaction_id": "t", "user_id": "u"
+            },
         });
         let list = parse(&body.to_string(), false).unwrap();
         let app = AppId::parse("00000042").unwrap();
+        assert_eq!(list.app, Some(app));
         assert_eq!(
             list.filter,
             RewardFilter {
-                app: Some(app),
                 state: Some(RewardState::Held),
                 delivery: Some(RewardDelivery::NoEndpoint),
                 http_status: Some(503),
                 from: Some(1),
-                to: Some(2),
+                until: Some(2),
                 transaction_id: Some("t".into()),
                 user_id: Some("u".into()),
             }
@@ -299,13 +233,18 @@ mod tests {
     fn a_wrong_field_is_named() {
         for (body, path) in [
             (r#"{"app_id":"42"}"#, "app_id"),
-            (r#"{"state":"paid"}"#, "state"),
-            (r#"{"delivery":"sent"}"#, "delivery"),
-            (r#"{"http_status":42}"#, "http_status"),
-            (r#"{"from":-1}"#, "from"),
-            (r#"{"from":2,"to":1}"#, "to"),
-            (r#"{"user_id":"u"}"#, "user_id"),
-            (r#"{"transaction_id":""}"#, "transaction_id"),
+            (r#"{"filter":{"state":"paid"}}"#, "filter.state"),
+            (r#"{"filter":{"delivery":"sent"}}"#, "filter.delivery"),
+            (r#"{"filter":{"http_status":42}}"#, "filter.http_status"),
+            (r#"{"filter":{"http_status":600}}"#, "filter.http_status"),
+            (r#"{"filter":{"from":-1}}"#, "filter.from"),
+            (r#"{"filter":{"from":2,"until":1}}"#, "filter.until"),
+            (r#"{"filter":{"user_id":"u"}}"#, "filter.user_id"),
+            (
+                r#"{"app_id":"00000042","filter":{"user_id":""}}"#,
+                "filter.user_id",
+            ),
+            (r#"{"filter":{"transaction_id":""}}"#, "filter.transaction_id"),
             (r#"{"limit":0}"#, "limit"),
             (r#"{"limit":201}"#, "limit"),
             (r#"{"cursor":"12"}"#, "cursor"),
@@ -320,6 +259,8 @@ mod tests {
                 error.message
             );
         }
-        assert_eq!(parse(r#"{"user":"u"}"#, false).unwrap_err().code, "unknown_field");
+        for body in [r#"{"user":"u"}"#, r#"{"filter":{"to":1}}"#] {
+            assert_eq!(parse(body, false).unwrap_err().code, "unknown_field");
+        }
     }
 }

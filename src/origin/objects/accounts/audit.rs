@@ -2,7 +2,7 @@
 //! ids of members, because two members may have one name.
 
 use super::sql;
-use contract::accounts::{AuditEntry, AuditPage, Recovery};
+use contract::accounts::{AuditEntry, AuditPage, OPERATOR_NAME, Recovery};
 use domain::{accounts::ids::MemberId, model::time::DAY_MS};
 use platform::{
     database::{Database, DatabaseError, MAX_INTEGER, Row},
@@ -10,8 +10,6 @@ use platform::{
     params,
 };
 
-/// The name of whoever has the operator's token.
-pub const OPERATOR: &str = "the operator";
 /// The action of a recovery. An index of the schema and a statement name it, too.
 pub const RECOVERY_ISSUED: &str = "recovery_issued";
 /// A row is kept for this long.
@@ -36,7 +34,7 @@ pub struct Party {
 
 impl Party {
     pub fn operator() -> Self {
-        Self::thing(OPERATOR)
+        Self::thing(OPERATOR_NAME)
     }
 
     pub fn member(member: MemberId, name: impl Into<String>) -> Self {

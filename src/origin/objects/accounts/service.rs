@@ -1,7 +1,7 @@
 //! An accounts object: commands, and an alarm that deletes expired rows.
 
 use super::{Context, MIGRATIONS, alarm, handle, next_alarm};
-use crate::objects::activity::attention::size;
+use crate::delivery::size;
 use contract::accounts::{Command, Reply};
 use domain::{accounts, model::mac::MacKeys};
 use platform::{

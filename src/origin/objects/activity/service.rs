@@ -1,7 +1,7 @@
 //! An activity object: reports, questions, and an alarm that goes on with replays and deletes what has expired.
 
 use super::{MIGRATIONS, handle, publisher::replays, sweep};
-use crate::objects::activity::attention::size;
+use crate::delivery::size;
 use contract::activity::{Command, Reply};
 use platform::{
     failure::Failure,

@@ -10,10 +10,9 @@ use platform::{
 };
 
 use super::publisher::{reports::first_day, sql};
-use crate::objects::{activity::attention, outbox::numbers::first_number};
-
-/// How long a replay is kept once it is over, and the answers of its steps in the outboxes.
-pub const REPLAY_RETENTION_MS: i64 = 30 * DAY_MS;
+use crate::objects::activity::attention;
+use contract::activity::REPLAY_RETENTION_MS;
+use domain::conversions::log_number::first_number;
 
 /// Deletes what has expired. Returns when the next sweep is due. Safe to repeat.
 pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {

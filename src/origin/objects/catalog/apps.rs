@@ -18,14 +18,16 @@ use contract::{
     operation::{Bytes, Reply},
 };
 use domain::{
-    catalog::{app::App, snapshot::tracking::slots},
-    conversions::{shards, terms::AppTerms},
+    callbacks::shards,
+    catalog::app::App,
+    conversions::terms::AppTerms,
     model::{
         AppId,
         api_error::ApiError,
         credentials::Vault,
         document::{Document, FieldError},
     },
+    snapshot::tracking::slots,
     tracking::signature,
 };
 use platform::{

@@ -11,18 +11,14 @@ use contract::{
     operation::Reply,
 };
 use domain::{
-    catalog::{
-        Offer,
-        advertiser::Advertiser,
-        publisher::Publisher,
-        snapshot::{bodies, tracking::slots},
-    },
+    catalog::{Offer, advertiser::Advertiser, publisher::Publisher},
     conversions::terms::{OfferTerms, TermsInForce},
     model::{
         GoalId, OfferId,
         api_error::ApiError,
         document::{Document, FieldError, INVALID_FIELD, tag},
     },
+    snapshot::{bodies, tracking::slots},
 };
 use platform::{
     database::{Database, DatabaseError, Row},

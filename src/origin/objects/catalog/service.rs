@@ -20,7 +20,7 @@ use super::{
     steps::in_steps,
     tracking_slots,
 };
-use crate::objects::activity::attention::size;
+use crate::delivery::size;
 use contract::{
     catalog::{CHUNK_PATH, Command, OBJECT_NAME, Put, Refreshed, Resource, SHARD_PATH, snapshot_path},
     kv::SnapshotKind,
@@ -28,10 +28,10 @@ use contract::{
 };
 use domain::{
     callbacks::guard::Guard,
-    catalog::snapshot::tracking::Slot,
     model::{
         AppId, OfferId, PublisherId, api_error::common, credentials::Vault, mac::MacKeys, time::SECOND_MS,
     },
+    snapshot::tracking::Slot,
 };
 use imports::Imports;
 use platform::{

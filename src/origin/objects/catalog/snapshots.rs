@@ -10,17 +10,14 @@ use super::{
 };
 use contract::kv::SnapshotKind;
 use domain::{
-    catalog::{
-        Offer,
-        offer::is_live,
-        snapshot::{
-            bodies,
-            listing::{self, Index, ListedOffer},
-        },
-    },
+    catalog::{Offer, offer::is_live},
     model::{
         CountrySet, MicroUsd, OfferId, OfferType, Platform,
         time::{DAY_MS, UtcDay},
+    },
+    snapshot::{
+        bodies,
+        listing::{self, Index, ListedOffer},
     },
 };
 use platform::{

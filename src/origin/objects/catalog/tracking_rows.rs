@@ -6,14 +6,14 @@ use super::{
     terms::in_force,
 };
 use domain::{
-    catalog::snapshot::tracking::{
+    conversions::token::Serial,
+    model::{AdvertiserId, AppId, CountrySet, GoalId, OfferId, Platform, time::SECOND_MS},
+    snapshot::tracking::{
         Built, ShardKind, Slot,
         advertisers::{self, SourceAdvertiser},
         apps::{self, SourceApp},
         goals::{self, SourceGoal, SourceOffer},
     },
-    conversions::token::Serial,
-    model::{AdvertiserId, AppId, CountrySet, GoalId, OfferId, Platform, time::SECOND_MS},
 };
 use platform::{
     database::{Database, Row},

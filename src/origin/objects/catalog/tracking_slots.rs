@@ -11,14 +11,14 @@ use super::{
 };
 use contract::kv::{self, SnapshotKind};
 use domain::{
-    catalog::snapshot::tracking::{
-        Built, Manifest, ShardKind, Slot,
-        manifest::Checksums,
-        slots::{self, MAX_BITS},
-    },
     model::{
         AppId,
         time::{DAY_MS, HOUR_MS, MINUTE_MS},
+    },
+    snapshot::tracking::{
+        Built, Manifest, ShardKind, Slot,
+        manifest::Checksums,
+        slots::{self, MAX_BITS},
     },
 };
 use platform::{

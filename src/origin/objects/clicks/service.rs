@@ -1,7 +1,7 @@
 //! A click records object: commands, and an alarm that deletes expired records.
 
 use super::{MIGRATIONS, alarm, handle, next_alarm};
-use crate::objects::activity::attention::size;
+use crate::delivery::size;
 use contract::clicks::{Command, Reply};
 use platform::{
     failure::Failure,

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use super::{MIGRATIONS, alarm, alarm_after_command, handle, next_alarm, publisher};
 use crate::{
+    delivery::size,
     delivery::{
         attention_feed::{self, Source},
         batches::{self, Batch, DeliveryError, sender},
     },
-    objects::activity::attention::size,
 };
 use contract::{
     counters::{Command, Reply},

@@ -8,7 +8,7 @@ use super::{
     segments::{self, Layer},
     sql,
 };
-use crate::objects::accounts::audit::OPERATOR;
+use contract::accounts::OPERATOR_NAME;
 use contract::{catalog::MAX_PAGE, operation::Reply};
 use domain::{
     model::{
@@ -77,7 +77,7 @@ fn note_loads(db: &impl Database, days: &mut BTreeMap<UtcDay, Map<String, Json>>
             .get_mut(&segments::day(row.integer(0)?)?)
             .and_then(|layers| layers.get_mut("loaded")?.as_object_mut());
         if let Some(loaded) = loaded {
-            let by = row.optional_text(2)?.unwrap_or(OPERATOR);
+            let by = row.optional_text(2)?.unwrap_or(OPERATOR_NAME);
             loaded.insert("loaded_at".into(), row.integer(1)?.div_euclid(SECOND_MS).into());
             loaded.insert("loaded_by".into(), by.into());
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Context, sql};
-use crate::objects::accounts::audit::OPERATOR;
+use contract::accounts::OPERATOR_NAME;
 use contract::{ledger::CreateKey, operation::Reply};
 use domain::{
     model::{
@@ -82,7 +82,7 @@ pub fn list(db: &impl Database) -> Result<Reply, Failure> {
                 "key_id": row.text(0)?, "label": row.text(1)?, "scope": SCOPE,
                 "created_at": row.integer(2)?.div_euclid(1_000), "last_used_at": last_used,
                 "created_by": {
-                    "member_id": row.optional_text(4)?, "name": row.optional_text(5)?.unwrap_or(OPERATOR),
+                    "member_id": row.optional_text(4)?, "name": row.optional_text(5)?.unwrap_or(OPERATOR_NAME),
                 },
             }))
         })

@@ -22,7 +22,7 @@ use super::{
     segments::Segments,
     uploads::Uploads,
 };
-use crate::objects::activity::attention::size;
+use crate::delivery::size;
 use contract::{
     catalog,
     ledger::{Command, Reply, Upload},

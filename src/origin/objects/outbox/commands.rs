@@ -1,14 +1,7 @@
 //! The commands that an outbox carries out alone, without another object.
 
-use super::{
-    callbacks::replay,
-    conversions::txns,
-    endpoint,
-    log::{self, retention},
-    peers::Peers,
-    story,
-    sums::day,
-};
+use super::{callbacks::replay, conversions::txns, endpoint, log, peers::Peers, story, sums::day};
+use crate::objects::outbox::retention;
 use contract::outbox::{
     ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, Replay, ReplayMany, Reply, Shard,
 };

@@ -14,13 +14,8 @@ pub mod rows;
 pub mod settlement;
 pub mod txns;
 
-use super::{
-    approval::Approval,
-    log::{entries, retention},
-    peers::Peers,
-    sql,
-    terms::Terms,
-};
+use super::{approval::Approval, log::entries, peers::Peers, sql, terms::Terms};
+use crate::objects::outbox::retention;
 use contract::{
     counters::{CapKind, Take},
     outbox::{Answer, Conversion, Txn},

@@ -18,16 +18,16 @@ use serde::Deserialize;
 use super::{
     endpoint::{self, OutboxState},
     log::{entries, states::state_of},
-    numbers::NUMBERS_PER_MS,
 };
-use crate::{
-    delivery::batches::{LONGEST_WAIT_MS, is_refusal, wait_ms},
-    objects::activity::publisher::reports::MOST_ENTRIES,
+use crate::delivery::backoff::{LONGEST_WAIT_MS, is_refusal, wait_ms};
+use contract::activity::KEPT_ENTRIES;
+use contract::{
+    activity::{
+        self, EndpointReport, Heard, Report, ReportedCount, ReportedEntry, RewardDetails, RewardKind,
+    },
+    rewards::{RewardDelivery, RewardState},
 };
-use contract::activity::{
-    self, EndpointReport, Heard, Report, ReportedCount, ReportedEntry, RewardDelivery, RewardDetails,
-    RewardKind, RewardState,
-};
+use domain::conversions::log_number::NUMBERS_PER_MS;
 use domain::{
     callbacks::fields::Decimal,
     conversions::state::{Reason, State},
@@ -212,7 +212,7 @@ pub fn confirm(db: &impl Database, made: &Made, heard: Heard) -> Result<(), Data
             ],
         )?;
         if heard.is_incomplete {
-            db.execute(sql::CHANGE_ENTRIES, params![MOST_ENTRIES])?;
+            db.execute(sql::CHANGE_ENTRIES, params![KEPT_ENTRIES])?;
             db.execute(sql::CHANGE_COUNTS, &[])?;
         }
         Ok(())

@@ -1,11 +1,9 @@
 //! The operator's view of the log (docs/OPERATING.md, "The conversion log"): an entry for each transaction id, with its
 //! callback's attempts.
 //!
-//! - [`entries`] writes the entries, [`states`] has the numbers of their states;
-//! - [`retention`]: erasure and deletion.
+//! - [`entries`] writes the entries, [`states`] has the numbers of their states.
 
 pub mod entries;
-pub mod retention;
 pub mod states;
 
 use std::collections::HashMap;

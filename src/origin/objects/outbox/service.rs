@@ -13,14 +13,13 @@ use super::{
     callbacks::{delivery_log::Observer, sender::CallbackSender, tester},
     calls, commands,
     conversions::{check, commit, settlement, txns},
-    endpoint, feed,
-    log::retention,
-    next_alarm,
+    endpoint, feed, next_alarm,
     peers::{Peers, StateCache},
     sums::{comparisons, day, revenue_batches},
     terms,
 };
-use crate::objects::activity::attention::size;
+use crate::delivery::size;
+use crate::objects::outbox::retention;
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::Take,

@@ -12,9 +12,9 @@ use super::{
     sql,
 };
 use contract::{
-    activity::RewardState,
     operation::Reply,
     outbox::{ClickOutcome, ClickReward, ReadReward, ReplayReward, ReplayRewards, Replayed},
+    rewards::RewardState,
 };
 use domain::{
     callbacks::{
@@ -299,7 +299,7 @@ pub fn replay_some(
     Ok(Replayed {
         replayed: 0,
         next: None,
-        until: step.filter.until,
+        until: step.filter.end_s(),
     })
 }
 

@@ -1,10 +1,9 @@
 //! Sums for ledgers and counters, and their comparison with the log.
 //!
 //! - [`revenue_batches`] sends them;
-//! - [`day`]: a day's payments in the log and in confirmed batches; [`reconcile`] compares them with the ledger's facts,
-//!   [`comparisons`] counts what was found.
+//! - [`day`]: a day's payments in the log and in confirmed batches, which the night compares; [`comparisons`] counts the
+//!   differences.
 
 pub mod comparisons;
 pub mod day;
-pub mod reconcile;
 pub mod revenue_batches;

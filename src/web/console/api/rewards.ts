@@ -29,7 +29,7 @@ export const rewardsApi = {
 };
 
 export const replayCalls: ReplayCalls = {
-  countReplay: (appId, question) => post<ReplayCount>(`${app(appId)}/replays`, { ...question, dry_run: true }),
+  countReplay: (appId, filter) => post<ReplayCount>(`${app(appId)}/replays`, { filter, dry_run: true }),
   startReplay: (appId, body, key) =>
     post<{ replay_id: string }>(`${app(appId)}/replays`, body, { "Idempotency-Key": key }),
   replay: (appId, replayId) => ask<ReplayProgress>(`${app(appId)}/replays/${id(replayId)}`, true),

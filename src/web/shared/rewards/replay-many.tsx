@@ -15,7 +15,7 @@ import { DELIVERY_NAMES, replay as text } from "../messages/rewards";
 import { withVerification } from "../passkeys";
 import { usePolling } from "../poll";
 import { generation } from "../session";
-import type { ReplayCount, ReplayFilter, ReplayProgress, ReplayQuestion, RewardDelivery } from "../types";
+import type { ReplayCount, ReplayProgress, RewardDelivery, RewardFilter } from "../types";
 
 interface Running {
   account: number;
@@ -29,12 +29,8 @@ const running = signal<Running | null>(null);
 
 /** The calls of a site. */
 export interface ReplayCalls {
-  countReplay: (appId: string, question: ReplayQuestion) => Promise<ReplayCount>;
-  startReplay: (
-    appId: string,
-    body: { filter: ReplayFilter; until: number },
-    key: string,
-  ) => Promise<{ replay_id: string }>;
+  countReplay: (appId: string, filter: RewardFilter) => Promise<ReplayCount>;
+  startReplay: (appId: string, body: { filter: RewardFilter }, key: string) => Promise<{ replay_id: string }>;
   /** How far a replay is. It is a poll, which does not extend the session. */
   replay: (appId: string, replayId: string) => Promise<ReplayProgress>;
   pollMilliseconds: number;
@@ -56,8 +52,8 @@ interface Props {
   fixed: string;
   /** Said where the list has a condition that a replay does not have. */
   ignored?: string;
-  /** The question with these choices, and the list's other conditions. */
-  questionOf: (delivery: RewardDelivery | "", from: string, to: string) => ReplayQuestion;
+  /** These choices and the list's other conditions. Without `until`, it is all until now. */
+  filterOf: (delivery: RewardDelivery | "", from: string, to: string) => RewardFilter;
   isOpenAtFirst: boolean;
   onClose: () => void;
 }
@@ -95,13 +91,13 @@ export function ReplayMany(props: Props) {
 const CHOICES: Props["delivery"][] = ["", "dead", "waiting", "delivered"];
 
 /** Starts with what the list shows. */
-function Question({ calls, app: appId, appName, fixed, ignored, questionOf, onClose, ...initial }: Props) {
+function Question({ calls, app: appId, appName, fixed, ignored, filterOf, onClose, ...initial }: Props) {
   const [delivery, setDelivery] = useState(initial.delivery);
   const [since, setSince] = useState(initial.from);
   const [upTo, setUpTo] = useState(initial.to);
   // A state of callbacks that is rarely sent again is a choice only where the list shows it.
   const choices = CHOICES.includes(initial.delivery) ? CHOICES : [...CHOICES, initial.delivery];
-  const [counted, setCounted] = useState<(ReplayCount & Pick<ReplayQuestion, "filter">) | null>(null);
+  const [counted, setCounted] = useState<(ReplayCount & { filter: RewardFilter }) | null>(null);
   const key = useIdempotencyKey();
   const areBadDates = since !== "" && upTo !== "" && upTo < since;
   const [error, setError] = useState<unknown>(null);
@@ -111,10 +107,10 @@ function Question({ calls, app: appId, appName, fixed, ignored, questionOf, onCl
     setCounted(null);
     setError(null);
     if (areBadDates) return;
-    const question = questionOf(delivery, since, upTo);
+    const filter = filterOf(delivery, since, upTo);
     // A count needs the same right as what it counts: a fresh passkey.
-    withVerification(() => calls.countReplay(appId, question)).then(
-      (answer) => isCurrent && setCounted({ ...answer, filter: question.filter }),
+    withVerification(() => calls.countReplay(appId, filter)).then(
+      (answer) => isCurrent && setCounted({ ...answer, filter: { ...filter, until: answer.until } }),
       (problem) => isCurrent && setError(problem),
     );
     return () => {
@@ -123,8 +119,8 @@ function Question({ calls, app: appId, appName, fixed, ignored, questionOf, onCl
   }, [delivery, since, upTo, round]);
   const start = useAction(async () => {
     // The callbacks that were counted are sent, and no others.
-    const { count, until, filter } = counted!;
-    const body = { filter, until };
+    const { count, filter } = counted!;
+    const body = { filter };
     const { replay_id } = await withVerification(() => calls.startReplay(appId, body, key(body)));
     running.value = { account: generation.peek(), appId, replayId: replay_id, count };
     onClose();

@@ -70,21 +70,16 @@ export interface RewardStory {
   terms?: { offer_at_click: number; app_at_click: number; offer_paying: number; is_superseded: boolean };
 }
 
-/** The conditions of a list of one app. */
-export interface ReplayFilter {
+/** The conditions of a list or a replay. */
+export interface RewardFilter {
   state?: RewardState;
   delivery?: RewardDelivery;
   http_status?: number;
-  /** UNIX seconds: conversions from then on. */
+  /** UNIX seconds: the first one, and the one after the last. */
   from?: number;
+  until?: number;
   transaction_id?: string;
   user_id?: string;
-}
-
-export interface ReplayQuestion {
-  filter: ReplayFilter;
-  /** UNIX seconds: conversions before then; now without it. */
-  until?: number;
 }
 
 export interface ReplayCount {

@@ -1,47 +1,17 @@
-//! The sizes of objects that are filling up. An object tells its size again while it is large, so one that is lost, or starts
-//! on a smaller database, takes its item back by itself.
+//! The sizes of objects that are filling up. A large object sends its size every night ([`crate::delivery::size`]), so the item
+//! of one that was lost leaves by itself.
 
-use std::time::Duration;
-
-use contract::{
-    attention::{self, SizeReport},
-    operation::Done,
-};
+use super::sql;
+use contract::{attention::SizeReport, operation::Done};
 use domain::model::time::DAY_MS;
 use platform::{
     database::{Database, DatabaseError},
-    log,
-    object_shell::{NEARLY_FULL, ObjectShell},
+    object_shell::NEARLY_FULL,
     params,
-    traits::{Clock, ObjectCall, ObjectStorage},
 };
 
-use super::sql;
-
-const TIMEOUT: Duration = Duration::from_secs(10);
 /// A large object has an alarm every night.
 const RETENTION_MS: i64 = 2 * DAY_MS;
-
-/// Tells the size of an object, if that is due, and what its isolate counts. An object that its alarm started may not know its
-/// name, and tells no size.
-pub async fn tell<D: ObjectStorage, R: Clock + ObjectCall>(shell: &ObjectShell<D, R>, name: Option<&str>) {
-    #[cfg(target_arch = "wasm32")]
-    if let Some(figures) = crate::http::isolate::due_figures(shell.runtime().now_ms()) {
-        platform::isolate_report::tell(shell.runtime(), figures).await;
-    }
-    let Some((name, bytes)) = name.and_then(|name| Some((name, shell.size_to_tell()?))) else {
-        return;
-    };
-    let report = SizeReport {
-        source: name.to_owned(),
-        at_ms: shell.runtime().now_ms(),
-        bytes,
-    };
-    let told = shell.runtime().call(&attention::address(), report, TIMEOUT).await;
-    if let Err(error) = told {
-        log::warn("attention", format_args!("{name}: {error}"));
-    }
-}
 
 /// Stores a size, and lists the object while it is nearly full. An older report than the last one is ignored.
 pub fn put(db: &impl Database, report: &SizeReport) -> Result<Done, DatabaseError> {

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use contract::activity::{Activity, AppActivity, Counts, DayCounts, Endpoint, ReadActivity, RewardState};
+use contract::{
+    activity::{Activity, AppActivity, Counts, DayCounts, Endpoint, ReadActivity},
+    rewards::RewardState,
+};
 use domain::model::{AppId, time::UtcDay};
 use platform::{
     database::{Database, DatabaseError, Row},

@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::sql;
-use crate::delivery::batches::wait_ms;
+use crate::delivery::backoff::wait_ms;
 use contract::{
-    activity::{CancelReplay, CountReplay, Counted, ReadReplay, ReplayFilter, StartReplay},
+    activity::{CancelReplay, CountReplay, Counted, ReadReplay, StartReplay},
     operation::Reply,
     outbox::{ReplayRewards, Shard},
+    rewards::RewardFilter,
 };
 use domain::model::{
     PublisherId,
@@ -58,13 +59,13 @@ const COUNT_MS: i64 = 20 * SECOND_MS;
 #[derive(PartialEq, Serialize, Deserialize)]
 struct StoredFilter {
     #[serde(flatten)]
-    filter: ReplayFilter,
+    filter: RewardFilter,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     user_hash: Option<String>,
 }
 
 impl StoredFilter {
-    fn without_user(mut filter: ReplayFilter, key: &str) -> Self {
+    fn without_user(mut filter: RewardFilter, key: &str) -> Self {
         let user = filter.user_id.take();
         Self {
             filter,
@@ -73,7 +74,7 @@ impl StoredFilter {
     }
 
     /// Whether it is that of a start with this key.
-    fn is_of(&self, filter: &ReplayFilter, key: &str) -> bool {
+    fn is_of(&self, filter: &RewardFilter, key: &str) -> bool {
         match self.user_hash {
             None => self.filter == *filter,
             Some(_) => *self == Self::without_user(filter.clone(), key),
@@ -131,24 +132,18 @@ fn number(replay_id: &str) -> Result<i64, ApiError> {
 pub fn read(db: &impl Database, read: &ReadReplay) -> Result<Reply, Failure> {
     let key = params![number(&read.replay_id)?, read.app.number()];
     let row = db.query_first(sql::GET_REPLAY, key)?.ok_or_else(unknown)?;
-    let filter: ReplayFilter = row.json(4)?;
+    let filter: RewardFilter = row.json(4)?;
     let state = match row.integer(0)? {
         0 => "running",
         1 => "done",
         _ => "cancelled",
     };
     let ended_ms = row.optional_integer(3)?;
-    let until = filter.until;
-    let mut filter = json!(filter);
-    if let Some(conditions) = filter.as_object_mut() {
-        conditions.remove("until");
-    }
     Ok(Reply::ok(&json!({
         "replay_id": read.replay_id,
         "state": state,
         "replayed": row.integer(1)?,
         "filter": filter,
-        "until": until,
         "started_ts": row.integer(2)?.div_euclid(SECOND_MS),
         "ended_ts": ended_ms.map(|ms| ms.div_euclid(SECOND_MS)),
     })))
@@ -256,7 +251,7 @@ async fn step_one(
 ) -> Result<(), DatabaseError> {
     let (id, app) = (row.integer(0)?, app_id(row, 1)?);
     let publisher = row.parse(2, PublisherId::parse)?;
-    let filter: ReplayFilter = row.json(3)?;
+    let filter: RewardFilter = row.json(3)?;
     let (from, after): (i64, i64) = (row.integer(4)?, row.integer(5)?);
     let Some(shard) = db.query_first(sql::NEXT_OUTBOX, params![app.number(), from])? else {
         return Ok(());

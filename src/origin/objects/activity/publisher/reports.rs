@@ -12,10 +12,9 @@ use platform::{
 };
 
 use super::sql;
-use crate::objects::outbox::numbers::NUMBERS_PER_MS;
+use contract::activity::KEPT_ENTRIES;
+use domain::conversions::log_number::NUMBERS_PER_MS;
 
-/// Entries that are kept at least. They take 6 MB, and a list that matches none of them reads all in 20 ms.
-pub const MOST_ENTRIES: i64 = 10_000;
 /// Reported entries after which those that are too many leave.
 const LEAVE_AFTER: i64 = 500;
 /// Days of which counts are kept: as many as a report may span, and today and yesterday.
@@ -123,7 +122,7 @@ fn put_entries(db: &impl Database, report: &Report) -> Result<(), DatabaseError>
         params![report.app.number(), before, entries, floor],
     )?;
     if version.div_euclid(LEAVE_AFTER) > before.div_euclid(LEAVE_AFTER)
-        && let Some(floor) = db.query_integer(sql::FLOOR, params![MOST_ENTRIES])?
+        && let Some(floor) = db.query_integer(sql::FLOOR, params![KEPT_ENTRIES])?
     {
         db.execute(sql::SET_FLOOR, params![floor])?;
         db.execute(sql::DELETE_ENTRIES, params![floor])?;

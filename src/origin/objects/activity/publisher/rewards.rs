@@ -1,7 +1,8 @@
 //! The list of rewards. An analyst gets an allow-list of their columns, which is made here and not by the caller.
 
-use contract::activity::{
-    ListRewards, ListedReward, Place, RewardDelivery, RewardDetails, RewardFilter, RewardPage, RewardState,
+use contract::{
+    activity::{ListRewards, ListedReward, Place, RewardDetails, RewardPage},
+    rewards::{RewardDelivery, RewardState},
 };
 use domain::model::document::INVALID_FIELD;
 use platform::{
@@ -39,7 +40,7 @@ pub fn list(db: &impl Database, now_ms: i64, list: &ListRewards) -> Result<Rewar
     // One row more than asked for shows whether there are more.
     let most = limit.saturating_add(1);
     if let Some(after) = list.after {
-        let rows = db.query(sql::LIST_CHANGES, &with(&list.filter, params![after, most]))?;
+        let rows = db.query(sql::LIST_CHANGES, &with(list, params![after, most]))?;
         page.has_more_changes = rows.len() > limit;
         for row in rows.iter().take(limit) {
             if row.boolean(11)? {
@@ -57,7 +58,7 @@ pub fn list(db: &impl Database, now_ms: i64, list: &ListRewards) -> Result<Rewar
         Some(place) => (place.entry.min(MAX_INTEGER), place.app.number()),
         None => (MAX_INTEGER, 0),
     };
-    let rows = db.query(sql::LIST, &with(&list.filter, params![entry, app, most]))?;
+    let rows = db.query(sql::LIST, &with(list, params![entry, app, most]))?;
     let shown = rows.iter().take(limit);
     page.rewards = shown
         .map(|row| listed(row, list.is_analyst))
@@ -71,19 +72,20 @@ pub fn list(db: &impl Database, now_ms: i64, list: &ListRewards) -> Result<Rewar
     Ok(page)
 }
 
-/// The parameters of a filter, and further ones.
-fn with(filter: &RewardFilter, further: &[Value]) -> Vec<Value> {
-    let filter: &[Value] = params![
-        filter.app.map(|app| app.number()),
+/// The parameters of a list's conditions, and further ones.
+fn with(list: &ListRewards, further: &[Value]) -> Vec<Value> {
+    let filter = &list.filter;
+    let conditions: &[Value] = params![
+        list.app.map(|app| app.number()),
         filter.state.map(|state| u32::from(state.number())),
         filter.delivery.map(|delivery| u32::from(delivery.number())),
         filter.http_status.map(u32::from),
         filter.from,
-        filter.to,
+        filter.until,
         filter.transaction_id.as_deref(),
         filter.user_id.as_deref()
     ];
-    [filter, further].concat()
+    [conditions, further].concat()
 }
 
 fn listed(row: &Row, is_analyst: bool) -> Result<ListedReward, DatabaseError> {

@@ -6,12 +6,13 @@
 
 pub mod sql;
 
-use crate::objects::activity::sweep::REPLAY_RETENTION_MS;
-use crate::objects::outbox::{numbers::first_number, sql as outbox_sql};
+use crate::objects::outbox::sql as outbox_sql;
+use contract::activity::REPLAY_RETENTION_MS;
 use contract::{
-    activity::ReplayFilter,
     outbox::{ReplayRewards, Replayed},
+    rewards::RewardFilter,
 };
+use domain::conversions::log_number::first_number;
 use domain::model::time::{DAY_MS, SECOND_MS};
 use platform::{
     database::{Database, DatabaseError, MAX_INTEGER, Row, Value, json},
@@ -37,7 +38,7 @@ pub fn step(
     let made = |replayed, next| Replayed {
         replayed,
         next,
-        until: filter.until,
+        until: filter.end_s(),
     };
     if let Some(step) = &replay.step
         && let Some(row) = db.query_first(sql::GET_STEP, params![step.as_str()])?
@@ -102,7 +103,7 @@ fn remember(
 fn send_again(
     db: &impl Database,
     now_ms: i64,
-    filter: &ReplayFilter,
+    filter: &RewardFilter,
     entries: &[i64],
     claim_ms: i64,
 ) -> Result<(), DatabaseError> {
@@ -116,14 +117,14 @@ fn send_again(
     db.execute(outbox_sql::HOLD_REVERSALS, params![now_ms])
 }
 
-fn filter_values(filter: &ReplayFilter) -> [Value; 7] {
+fn filter_values(filter: &RewardFilter) -> [Value; 7] {
     [
         filter
             .delivery
             .map(|delivery| u32::from(delivery.number()))
             .into(),
-        filter.from.into(),
-        filter.until.into(),
+        filter.first_s().into(),
+        filter.end_s().into(),
         filter.state.map(|state| u32::from(state.number())).into(),
         filter.http_status.map(u32::from).into(),
         filter.user_id.as_deref().into(),
@@ -169,7 +170,7 @@ impl Part {
     /// The next `most` entries that may match; none after the last.
     fn after(
         db: &impl Database,
-        filter: &ReplayFilter,
+        filter: &RewardFilter,
         after: i64,
         most: i64,
     ) -> Result<Option<Self>, DatabaseError> {
@@ -186,7 +187,7 @@ impl Part {
             let at_ms = at_s.saturating_mul(SECOND_MS).saturating_add(more_ms);
             first_number(at_ms).min(MAX_INTEGER)
         };
-        let first = number_of(filter.from, 0);
+        let first = number_of(filter.first_s(), 0);
         let paid_later = |skip| db.query_integer(sql::PAID_LATER_AFTER, params![after, first, skip]);
         if paid_later(0)?.is_some() {
             let before_first = first.saturating_sub(1);
@@ -195,7 +196,7 @@ impl Part {
             return Ok(Some(Self { next, ..part }));
         }
         let after = after.max(first.saturating_sub(1));
-        let last = number_of(filter.until, AHEAD_MS);
+        let last = number_of(filter.end_s(), AHEAD_MS);
         if after >= last {
             return Ok(None);
         }

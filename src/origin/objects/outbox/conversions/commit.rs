@@ -9,7 +9,7 @@ use super::{
     reservations::{Reservation, overdue, put_off},
     settle, txns,
 };
-use crate::delivery::batches::wait_ms;
+use crate::delivery::backoff::wait_ms;
 use crate::objects::outbox::{peers::Peers, terms::Terms};
 use contract::outbox::{Answer, Conversion};
 use domain::model::api_error::common;

@@ -3,11 +3,11 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::delivery::batches::wait_ms;
+use crate::delivery::backoff::wait_ms;
 use crate::objects::outbox::{peers::Peers, sql};
 use contract::outbox::{Conversion, Shard, Txn};
 use domain::{
-    conversions::shards,
+    callbacks::shards,
     model::{AdvertiserId, AppId},
 };
 use platform::{

@@ -3,14 +3,12 @@
 
 use serde::Deserialize;
 
-use super::{retention, states::state_number};
+use super::states::state_number;
 use crate::delivery::batches::{self, BatchRow};
-use crate::objects::outbox::{
-    approval::Approval,
-    numbers::{SHARDS, first_number},
-    sql,
-};
+use crate::objects::outbox::retention;
+use crate::objects::outbox::{approval::Approval, sql};
 use contract::counters;
+use domain::conversions::log_number::{SHARDS, first_number};
 use domain::{
     callbacks::fields::{Decimal, Fields, Status},
     conversions::{

@@ -14,13 +14,11 @@ use crate::objects::outbox::{
     terms,
 };
 use contract::outbox::Disabled;
-use domain::{
-    callbacks::{
-        delivery::{Next, judge},
-        fields::Status,
-        request::Endpoint,
-    },
-    conversions::shards,
+use domain::callbacks::{
+    delivery::{Next, judge},
+    fields::Status,
+    request::Endpoint,
+    shards,
 };
 use platform::{
     database::DatabaseError,

@@ -5,11 +5,12 @@ use crate::delivery::{
     attention_feed,
     batches::{self, Batch},
 };
-use crate::objects::outbox::{log::entries::TO_LEDGER, numbers::first_number, sql};
+use crate::objects::outbox::{log::entries::TO_LEDGER, sql};
 use contract::{
     attention::DayRewards,
     outbox::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay},
 };
+use domain::conversions::log_number::first_number;
 use domain::model::{
     OfferId,
     time::{DAY_MS, SECOND_MS, UtcDay},
@@ -139,12 +140,6 @@ impl Step {
     }
 }
 
-/// The sum of an outbox's log less its confirmed and waiting batches, in micro-USD. The difference of a day is the sum of
-/// those of its steps.
-pub fn difference(day: &OutboxDay) -> i64 {
-    day.sum(|offer| offer.paid_micro_usd) - day.sum(|offer| offer.waiting_micro_usd) - day.confirmed_micro_usd
-}
-
 /// A step of the night's comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compared {
@@ -202,7 +197,7 @@ impl Progress {
     }
 
     fn add(&mut self, part: &OutboxDay) {
-        self.difference_micro_usd += difference(part);
+        self.difference_micro_usd += part.difference_micro_usd();
         self.rewards.rewards += part.sum(|offer| offer.rewards);
         self.rewards.after_24_h += part.sum(|offer| offer.rewards_after_24_h);
         self.rewards.by_superseded_terms += part.sum(|offer| offer.rewards_by_superseded_terms);

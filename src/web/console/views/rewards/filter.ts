@@ -7,7 +7,7 @@ import { isAppId } from "../../ids";
 import { rewards as text } from "../../messages/rewards";
 import { REWARDS_PATH } from "../../router";
 import { nowSeconds } from "../../session";
-import type { ReplayFilter, ReplayQuestion, RewardDelivery, RewardState } from "../../types";
+import type { RewardDelivery, RewardFilter, RewardState } from "../../types";
 import type { EntryQuery, Settling } from "../../types/rewards";
 
 export const STATES: RewardState[] = ["held", "pending", "approved", "rejected", "reversed", "refused"];
@@ -58,16 +58,16 @@ export function queryOf({ status, state, reason, user }: RewardsFilter): EntryQu
   };
 }
 
-/** A replay of what the list shows, but for a reason, which replays do not have. */
-export function replayOf({ status, state, user }: RewardsFilter, from: string, to: string): ReplayQuestion {
+/** What a replay of the list sends, but for a reason, which replays do not have. */
+export function replayOf({ status, state, user }: RewardsFilter, from: string, to: string): RewardFilter {
   const until = to ? endOf(to) : Infinity;
-  const filter: ReplayFilter = {
+  return {
     ...(status && { state: status }),
     ...(state && { delivery: state }),
     ...(user && { user_id: user }),
     ...(from && { from: startOf(from) }),
+    ...(until < nowSeconds() && { until }),
   };
-  return { filter, ...(until < nowSeconds() && { until }) };
 }
 
 /** The conditions that the dialog of a replay does not let choose, in words. */

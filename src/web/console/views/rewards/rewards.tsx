@@ -58,7 +58,7 @@ export function Rewards() {
               to=""
               ignored={filter.reason ? text.replayIgnores : undefined}
               fixed={fixedConditions(filter)}
-              questionOf={(delivery, from, to) => replayOf({ ...filter, state: delivery }, from, to)}
+              filterOf={(delivery, from, to) => replayOf({ ...filter, state: delivery }, from, to)}
               isOpenAtFirst={fragment.peek() === REPLAY_HASH}
               // Only the link that led here opens it.
               onClose={() => setSearch(searchOf(filter), "replace", hashOf(filter))}

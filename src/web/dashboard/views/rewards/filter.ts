@@ -4,7 +4,7 @@
 import { endOf, isDate, startOf } from "../../../shared/format";
 import { oneOf, queryText } from "../../../shared/query-text";
 import { conditions } from "../../messages/rewards";
-import type { ReplayQuestion, RewardDelivery, RewardFilter, RewardState } from "../../types";
+import type { RewardDelivery, RewardFilter, RewardQuery, RewardState } from "../../types";
 
 export const STATES: RewardState[] = ["approved", "pending", "held", "rejected", "reversed", "refused"];
 export const DELIVERIES: RewardDelivery[] = ["waiting", "delivered", "dead", "not_wanted", "no_endpoint"];
@@ -58,24 +58,22 @@ export const searchOf = ({ app, state, delivery, status, from, to }: LogFilter) 
 export const hashOf = ({ transaction, user }: LogFilter) => queryText({ transaction, user }, "#");
 
 /** As the API takes it. A user id is one of an app, so without an app it is no condition. */
-export function queryOf(filter: LogFilter): RewardFilter {
-  const query: RewardFilter = {};
-  if (filter.app) query.app_id = filter.app;
-  if (filter.state) query.state = filter.state;
-  if (filter.delivery) query.delivery = filter.delivery;
-  if (filter.status && isStatus(filter.status)) query.http_status = Number(filter.status);
-  if (filter.from) query.from = startOf(filter.from);
-  if (filter.to) query.to = endOf(filter.to);
-  if (filter.transaction) query.transaction_id = filter.transaction;
-  if (filter.user && filter.app) query.user_id = filter.user;
-  return query;
+export function queryOf(shown: LogFilter): RewardQuery {
+  const filter: RewardFilter = {};
+  if (shown.state) filter.state = shown.state;
+  if (shown.delivery) filter.delivery = shown.delivery;
+  if (shown.status && isStatus(shown.status)) filter.http_status = Number(shown.status);
+  if (shown.from) filter.from = startOf(shown.from);
+  if (shown.to) filter.until = endOf(shown.to);
+  if (shown.transaction) filter.transaction_id = shown.transaction;
+  if (shown.user && shown.app) filter.user_id = shown.user;
+  return { ...(shown.app && { app_id: shown.app }), filter };
 }
 
-/** A replay of what the log shows of an app. Without `until`, it is all until now. */
-export function replayOf(shown: LogFilter, now: number): ReplayQuestion {
-  const { app_id, to, ...filter } = queryOf(shown);
-  const until = to ?? now;
-  return { filter, ...(until < now && { until }) };
+/** What a replay of the log sends. Without `until`, it is all until now. */
+export function replayOf(shown: LogFilter, now: number): RewardFilter {
+  const { until, ...filter } = queryOf(shown).filter;
+  return { ...filter, ...(until && until < now && { until }) };
 }
 
 /** The conditions of a filter that the dialog of a replay does not let choose, in words. */

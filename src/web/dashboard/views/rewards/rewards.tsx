@@ -48,7 +48,7 @@ export function Rewards() {
           from={filter.from}
           to={filter.to}
           fixed={fixedConditions(filter)}
-          questionOf={(delivery, from, to) => replayOf({ ...filter, delivery, from, to }, Date.now() / 1000)}
+          filterOf={(delivery, from, to) => replayOf({ ...filter, delivery, from, to }, Date.now() / 1000)}
           isOpenAtFirst={fragment.peek() === REPLAY_HASH}
           // Only the link that led here opens it.
           onClose={() => setSearch(searchOf(filter), "replace", hashOf(filter))}

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { ApiError, isRefused } from "../../../shared/client";
 import { api } from "../../api";
-import type { RewardFilter, RewardPage, RewardRow } from "../../types";
+import type { RewardPage, RewardQuery, RewardRow } from "../../types";
 
 const POLL_MILLISECONDS = 2000;
 const LONGEST_PAUSE_MILLISECONDS = 30_000;
@@ -56,7 +56,7 @@ export function merge(page: RewardPage, changes: RewardPage): RewardPage {
   return { ...page, ...changes, cursor: page.cursor, rows: kept };
 }
 
-export function useLog(filter: RewardFilter | null): Log {
+export function useLog(query: RewardQuery | null): Log {
   const [state, setState] = useState<State>({ page: null, error: null });
   const [isPaused, setPaused] = useState(false);
   const [round, setRound] = useState(0);
@@ -64,7 +64,7 @@ export function useLog(filter: RewardFilter | null): Log {
   const hasOlder = useRef(false);
   const paused = useRef(isPaused);
   paused.current = isPaused;
-  const key = JSON.stringify(filter);
+  const key = JSON.stringify(query);
   const show = (next: RewardPage) => {
     page.current = next;
     setState({ page: next, error: null });
@@ -81,7 +81,7 @@ export function useLog(filter: RewardFilter | null): Log {
   }, [key]);
 
   useEffect(() => {
-    if (filter === null) return;
+    if (query === null) return;
     let isCurrent = true;
     let timer: ReturnType<typeof setTimeout>;
     let failures = 0;
@@ -96,7 +96,7 @@ export function useLog(filter: RewardFilter | null): Log {
       const shown = page.current;
       try {
         const answer = await api.rewards(
-          shown ? { ...filter, limit: CHANGED_ROWS, after: shown.newest } : { ...filter, limit: PAGE_ROWS },
+          shown ? { ...query, limit: CHANGED_ROWS, after: shown.newest } : { ...query, limit: PAGE_ROWS },
         );
         if (!isCurrent) return;
         failures = 0;
@@ -128,7 +128,7 @@ export function useLog(filter: RewardFilter | null): Log {
   const older = useAction(async () => {
     const cursor = page.current?.cursor;
     if (!cursor) return;
-    const answer = await api.rewards({ ...filter, limit: PAGE_ROWS, cursor });
+    const answer = await api.rewards({ ...query!, limit: PAGE_ROWS, cursor });
     const shown = page.current;
     // Another filter, or a log that has started again, has pages of its own.
     if (shown?.cursor !== cursor) return;

@@ -38,7 +38,7 @@ fn of_hash(hash: u64, count: u8) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::callbacks::shards::*;
 
     #[test]
     fn a_shard_never_changes_between_releases() {

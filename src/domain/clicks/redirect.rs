@@ -1,16 +1,18 @@
 //! Builds the redirect of an allowed click: seals the click, fills its offer's target, and returns its counting key.
 
-use super::{
-    click::Click,
-    click_counts::ClickKind,
-    click_id::{self, Nonce, Sealed},
-    decision::{Allowed, Visitor},
-    keys::KeyRing,
-    target::{self, Macros},
+use crate::{
+    callbacks::shards,
+    model::{Country, time::UtcDay},
 };
 use crate::{
-    conversions::shards,
-    model::{Country, time::UtcDay},
+    clicks::decision::{Allowed, Visitor},
+    tracking::{
+        click::Click,
+        click_counts::ClickKind,
+        click_id::{self, Nonce, Sealed},
+        keys::KeyRing,
+        target::{self, Macros},
+    },
 };
 
 /// Capacity for the macros' values beside template and click id, so that a usual location is allocated once.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::day::difference;
 use contract::{
     ledger::OfferRevenue,
     outbox::{DayEntry, OfferDay, OutboxDay, ReadDay},
@@ -145,6 +144,6 @@ fn outbox_sums(outbox: u8, day: &OutboxDay) -> OutboxSums {
         paid_micro_usd: day.sum(|offer| offer.paid_micro_usd),
         confirmed_micro_usd: day.confirmed_micro_usd,
         waiting_micro_usd: day.sum(|offer| offer.waiting_micro_usd),
-        difference_micro_usd: difference(day),
+        difference_micro_usd: day.difference_micro_usd(),
     }
 }

@@ -2,19 +2,17 @@
 
 use super::{Built, NO_LIMIT, Shard, ShardKind, Slot, check_slot, goals::OfferView, limit, terms_in_force};
 use crate::{
-    catalog::{
-        app::App,
-        snapshot::{
-            columns::{Fields, Rows, Strings, U32Column, columns, find_sorted},
-            envelope::{Damage, Kind},
-        },
-    },
+    catalog::app::App,
     conversions::terms::{CurrentApp, TermsInForce},
     model::{
         AppId, CurrencyRate, Platform, PublisherId,
         credentials::CredentialHash,
         money::{PerUsd, Rounding},
         parts::{Span, to_u32},
+    },
+    snapshot::{
+        columns::{Fields, Rows, Strings, U32Column, columns, find_sorted},
+        envelope::{Damage, Kind},
     },
 };
 

@@ -3,8 +3,8 @@ use std::collections::HashSet;
 use proptest::{prelude::*, sample::select};
 
 use super::*;
-use crate::catalog::{
-    Goal, Offer,
+use crate::{
+    catalog::{Goal, Offer},
     snapshot::{
         bodies::render_body,
         sample::{damaged, goal, id, listed, offer, publish},

@@ -2,15 +2,13 @@
 
 use super::{Built, NO_LIMIT, Shard, ShardKind, Slot, check_slot, limit, terms_in_force};
 use crate::{
-    catalog::{
-        offer::is_live,
-        snapshot::{
-            columns::{Fields, HashIndex, Rows, Strings, columns},
-            envelope::{Damage, Kind},
-        },
-    },
+    catalog::offer::is_live,
     conversions::terms::{CurrentOffer, TermsInForce},
     model::{CountrySet, GoalId, OfferId, Platform, parts::Span},
+    snapshot::{
+        columns::{Fields, HashIndex, Rows, Strings, columns},
+        envelope::{Damage, Kind},
+    },
 };
 
 const FORMAT: u8 = 1;

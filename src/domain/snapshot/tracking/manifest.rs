@@ -3,11 +3,11 @@
 
 use super::slots::{MAX_BITS, ShardKind, Slot};
 use crate::{
-    catalog::snapshot::{
+    model::parts::Span,
+    snapshot::{
         columns::{Fields, Rows, columns},
         envelope::{Damage, Kind},
     },
-    model::parts::Span,
 };
 
 const FORMAT: u8 = 1;

@@ -2,12 +2,12 @@
 
 use super::{Built, Shard, ShardKind, Slot, check_slot};
 use crate::{
-    catalog::snapshot::{
+    conversions::token::{Serial, Token},
+    model::{AdvertiserId, parts::Span, time::SECOND_MS},
+    snapshot::{
         columns::{Fields, Strings, columns},
         envelope::{Damage, Kind},
     },
-    conversions::token::{Serial, Token},
-    model::{AdvertiserId, parts::Span, time::SECOND_MS},
 };
 
 const FORMAT: u8 = 1;

@@ -2,12 +2,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    catalog::{
-        Goal,
-        offer::GeoTarget,
-        snapshot::sample::{damaged, goal, id, offer},
-    },
+    catalog::{Goal, offer::GeoTarget},
     model::Country,
+    snapshot::sample::{damaged, goal, id, offer},
 };
 
 /// A body with a label at each cut.

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::{
-    catalog::snapshot::tracking::{
+    conversions::terms::TermsInForce,
+    model::{AppId, CountrySet, GoalId, OfferId},
+    snapshot::tracking::{
         AppShard, GoalShard, Shard, ShardKind, Slot,
         apps::{self, SourceApp},
         goals::{self, SourceGoal, SourceOffer},
     },
-    conversions::terms::TermsInForce,
-    model::{AppId, CountrySet, GoalId, OfferId},
 };
 
 const NOW_S: i64 = 1_000_000;

@@ -9,12 +9,13 @@ use super::{
     *,
 };
 use crate::{
-    catalog::{app::App, snapshot::envelope},
+    catalog::app::App,
     conversions::{
         terms::{CurrentApp, CurrentOffer},
         token::{Serial, Token},
     },
     model::{AdvertiserId, AppId, Country, CountrySet, GoalId, OfferId, Platform, PublisherId},
+    snapshot::envelope,
 };
 
 fn id<T>(parse: impl Fn(&str) -> Option<T>, text: &str) -> T {

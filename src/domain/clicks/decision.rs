@@ -3,16 +3,14 @@
 //! caller checks the signature afterwards, for which it keeps the opened keys, and then the cap, which may take a request to
 //! the counters.
 
-use super::parameters::ClickParameters;
+use crate::tracking::parameters::ClickParameters;
 use crate::{
-    catalog::{
-        publisher::PUBLISHER_NOT_APPROVED,
-        snapshot::tracking::{
-            apps::AppView,
-            goals::{GoalView, OfferView},
-        },
-    },
+    catalog::publisher::PUBLISHER_NOT_APPROVED,
     model::{Country, Platform, api_error::ApiError},
+    snapshot::tracking::{
+        apps::AppView,
+        goals::{GoalView, OfferView},
+    },
 };
 
 /// The answer to a `rid` that names no goal.

@@ -1,0 +1,95 @@
+//! Rewards as their publisher sees them: the states, and the conditions of a list or a replay.
+
+use serde::{Deserialize, Serialize};
+
+use crate::stored_names::stored_names;
+use domain::model::time::LATEST_S;
+
+/// The conditions that rewards must fulfil. One that is `None` is no condition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RewardFilter {
+    /// The state of the reward.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<RewardState>,
+    /// The state of the callback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<RewardDelivery>,
+    /// The answer to the last attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_status: Option<u16>,
+    /// The first second of the conversion's time, in UNIX seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<i64>,
+    /// The second after the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<i64>,
+    /// One reward, reversal or notice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction_id: Option<String>,
+    /// A user of the app.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+}
+
+impl RewardFilter {
+    /// The first second, in UNIX seconds.
+    pub fn first_s(&self) -> i64 {
+        self.from.unwrap_or(0)
+    }
+
+    /// The second after the last, in UNIX seconds.
+    pub fn end_s(&self) -> i64 {
+        self.until.unwrap_or(LATEST_S)
+    }
+}
+
+stored_names! {
+    /// The state of a reward as the publisher sees it. The numbers are those of the outbox's statements.
+    RewardState {
+        /// The advertiser has not decided yet.
+        Pending = 0 "pending",
+        /// It was paid.
+        Approved = 1 "approved",
+        /// It was never paid: rejected, or reversed before anything else came.
+        Rejected = 2 "rejected",
+        /// It was paid and taken back.
+        Reversed = 3 "reversed",
+        /// It waits for the operator.
+        Held = 4 "held",
+        /// It was refused for a reason, such as a spent cap.
+        Refused = 5 "refused",
+    }
+
+    /// The state of a callback. The numbers are the outbox's, but for the last.
+    RewardDelivery {
+        /// It will be sent, or sent again.
+        Waiting = 0 "waiting",
+        /// It was answered 2xx.
+        Delivered = 1 "delivered",
+        /// Its schedule ended without success.
+        Dead = 2 "dead",
+        /// The app does not want callbacks of this kind.
+        NotWanted = 3 "not_wanted",
+        /// It waits, and the app has no callback. It is derived from the endpoint's standing and never reported.
+        NoEndpoint = 4 "no_endpoint",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_names_lead_back_to_their_states() {
+        for state in RewardState::ALL {
+            assert_eq!(RewardState::from_number(state.number()), Some(*state));
+            assert_eq!(RewardState::parse(state.as_str()), Some(*state));
+        }
+        for delivery in RewardDelivery::ALL {
+            assert_eq!(RewardDelivery::from_number(delivery.number()), Some(*delivery));
+            assert_eq!(RewardDelivery::parse(delivery.as_str()), Some(*delivery));
+        }
+        assert_eq!(RewardState::parse("paid"), None);
+        assert_eq!(RewardDelivery::from_number(9), None);
+    }
+}

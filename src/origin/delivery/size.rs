@@ -1,0 +1,31 @@
+//! Sends an object's size to the operator's `attention`, where [`size`](crate::objects::activity::attention::size) stores it.
+
+use std::time::Duration;
+
+use contract::attention::{self, SizeReport};
+use platform::{
+    log,
+    object_shell::ObjectShell,
+    traits::{Clock, ObjectCall, ObjectStorage},
+};
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Tells the size of an object, if that is due, and what its isolate counts. An object that its alarm started may not know its
+/// name, and tells no size.
+pub async fn tell<D: ObjectStorage, R: Clock + ObjectCall>(shell: &ObjectShell<D, R>, name: Option<&str>) {
+    #[cfg(target_arch = "wasm32")]
+    platform::isolate_report::tell_if_due(shell.runtime()).await;
+    let Some((name, bytes)) = name.and_then(|name| Some((name, shell.size_to_tell()?))) else {
+        return;
+    };
+    let report = SizeReport {
+        source: name.to_owned(),
+        at_ms: shell.runtime().now_ms(),
+        bytes,
+    };
+    let told = shell.runtime().call(&attention::address(), report, TIMEOUT).await;
+    if let Err(error) = told {
+        log::warn("attention", format_args!("{name}: {error}"));
+    }
+}
