@@ -69,9 +69,7 @@ impl Drop for Signpost {
             if let Ok(Some(status)) = ended {
                 eprintln!("workerd had ended before the test: {status}");
             }
-            let log = std::fs::read_to_string(self.state.path().join(LOG)).unwrap_or_default();
-            let tail = log.len().saturating_sub(4_000);
-            eprintln!("end of workerd's log:\n{}", log.get(tail..).unwrap_or(&log));
+            eprintln!("end of workerd's log:\n{}", self.log_end(4_000));
         }
     }
 }
@@ -122,7 +120,14 @@ impl Signpost {
     /// Sends a request to a URL, or to this Signpost if `address` begins with a slash.
     pub fn send(&self, method: &str, address: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         self.try_send(method, address, headers, body)
-            .unwrap_or_else(|problem| panic!("{problem}"))
+            .unwrap_or_else(|problem| panic!("{problem}\nworkerd's log ends with:\n{}", self.log_end(2_000)))
+    }
+
+    /// The last lines of workerd's log, of about so many bytes.
+    fn log_end(&self, bytes: usize) -> String {
+        let log = std::fs::read_to_string(self.state.path().join(LOG)).unwrap_or_default();
+        let start = log.ceil_char_boundary(log.len().saturating_sub(bytes));
+        log.get(start..).unwrap_or_default().to_owned()
     }
 
     /// Sends a request while workerd may be down. The error text contains the request and its failure.

@@ -10,20 +10,22 @@ use std::{
         atomic::{AtomicBool, Ordering::SeqCst},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::json;
 
 use crate::{
     faults::inject_faults,
-    harness::{CONVERSION, End, REPORT, Setup, Signpost, demo, eventually, with},
+    harness::{CONVERSION, End, REPORT, Setup, Signpost, demo, with},
     reports::{csv, query},
 };
 
-const SENDERS: usize = 32;
-/// The pause of a sender after each answer. Without it, a busy machine would delay the revocation.
-const REST: Duration = Duration::from_millis(20);
+const SENDERS: u32 = 32;
+/// The shortest and the longest pause of a sender after each answer.
+const REST: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(400)];
+/// The share of workerd's one thread that all senders may take, as its inverse. The revocation needs the rest.
+const SHARE: u32 = 3;
 /// How long senders send before the revocation, and after its answer.
 const BEFORE: Duration = Duration::from_millis(150);
 const AFTER: Duration = Duration::from_millis(300);
@@ -47,7 +49,9 @@ impl Counts {
             "{self:?}"
         );
         assert!(
-            self.after.get(&401).is_some_and(|refused| *refused >= SENDERS),
+            self.after
+                .get(&401)
+                .is_some_and(|refused| *refused >= SENDERS as usize),
             "{self:?}"
         );
         // 503: there are more senders than a publisher has permits for reports.
@@ -65,8 +69,13 @@ fn storm(ask: impl Fn(usize) -> u16 + Sync, revoke: impl FnOnce()) -> Counts {
         AtomicBool::new(false),
         AtomicBool::new(false),
     );
+    // On a busy machine a request takes longer, so that the senders have to pause longer.
+    let began = Instant::now();
+    let status = ask(0);
+    let rest = (began.elapsed() * SENDERS * SHARE).clamp(REST[0], REST[1]);
+    counts.lock().expect("no sender").before.insert(status, 1);
     thread::scope(|scope| {
-        for sender in 0..SENDERS {
+        for sender in 0..SENDERS as usize {
             let (ask, counts, revoked, over) = (&ask, &counts, &revoked, &over);
             scope.spawn(move || {
                 let mut rounds_after = 0;
@@ -86,19 +95,16 @@ fn storm(ask: impl Fn(usize) -> u16 + Sync, revoke: impl FnOnce()) -> Counts {
                     // On a busy machine few requests get a permit in a round, so the senders go on until enough did.
                     if over.load(SeqCst)
                         && rounds_after > 0
-                        && (refused >= SENDERS || rounds_after > MOST_ROUNDS)
+                        && (refused >= SENDERS as usize || rounds_after > MOST_ROUNDS)
                     {
                         return;
                     }
-                    thread::sleep(REST);
+                    thread::sleep(rest);
                 }
             });
         }
         // Dropped also if this thread panics, because the scope waits for the senders.
         let _ends = [End(&revoked), End(&over)];
-        eventually(&true, || {
-            !counts.lock().expect("no sender panicked").before.is_empty()
-        });
         thread::sleep(BEFORE);
         revoke();
         revoked.store(true, SeqCst);
