@@ -4,4 +4,5 @@ pub mod attention_feed;
 pub mod backoff;
 pub mod batches;
 pub mod callback_settings;
+pub mod push;
 pub mod size;

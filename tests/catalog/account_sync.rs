@@ -19,8 +19,9 @@ use domain::{
     callbacks::guard::Guard,
     model::{PublisherId, credentials::Vault},
 };
+use origin::delivery::push::{FIRST_PUSH_MS, Push, RETRY_MS};
 use origin::objects::catalog::{
-    account_sync::{FIRST_PUSH_MS, RETRY_MS, next_ms},
+    account_sync::QueuedSuspension,
     service::{CatalogService, Settings},
 };
 use platform::{
@@ -196,7 +197,7 @@ fn an_account_is_suspended_while_its_approval_is_taken_back() {
             assert_eq!(world.is_suspended(), is_suspended, "{approved}");
         }
         assert_eq!(world.calls.get(), 3, "what is known is not told again");
-        assert_eq!(next_ms(&world.catalog.db), Ok(None));
+        assert_eq!(QueuedSuspension::next_ms(&world.catalog.db), Ok(None));
     }
 }
 
@@ -241,19 +242,19 @@ fn the_alarm_tells_an_account_that_was_not_reached() {
         *world.faults.borrow_mut() = vec![Fault::After, Fault::Before];
         assert_eq!(code(write(&world, false)), "unavailable");
         assert!(!world.is_suspended());
-        let due_ms = next_ms(&world.catalog.db).unwrap().unwrap();
+        let due_ms = QueuedSuspension::next_ms(&world.catalog.db).unwrap().unwrap();
         assert!(due_ms <= world.catalog.now() + RETRY_MS.max(FIRST_PUSH_MS));
         world.catalog.now_ms.set(due_ms);
         world.alarm();
         assert!(world.is_suspended());
         assert_eq!(
-            next_ms(&world.catalog.db),
+            QueuedSuspension::next_ms(&world.catalog.db),
             Ok(Some(due_ms + RETRY_MS)),
             "the answer was lost"
         );
         world.catalog.wait(RETRY_MS);
         world.alarm();
-        assert_eq!(next_ms(&world.catalog.db), Ok(None));
+        assert_eq!(QueuedSuspension::next_ms(&world.catalog.db), Ok(None));
     }
 }
 

@@ -6,8 +6,9 @@ use crate::{Catalog, Faults, NOON, app, app_with_url, body, under_every_fault, w
 use contract::catalog::{CallbackSettings, Resource};
 use contract::outbox::Shard;
 use domain::model::AppId;
+use origin::delivery::push::{FIRST_PUSH_MS, Push, RETRY_MS, claim};
 use origin::objects::catalog::{
-    callback_sync::queue::{self, FIRST_PUSH_MS, RETRY_MS, claim, next_ms, settings_of},
+    callback_sync::{self, QueuedSettings, settings_of},
     revisions,
     schedule::next_alarm,
     sql,
@@ -36,7 +37,7 @@ fn confirm(catalog: &Catalog, settings: &CallbackSettings) {
         app: id(APP),
         number: 5,
     };
-    queue::confirm(&catalog.db, shard, settings.revision).unwrap();
+    callback_sync::confirm(&catalog.db, shard, settings.revision).unwrap();
 }
 
 /// The URL in these settings, if they have a callback.
@@ -60,7 +61,10 @@ fn callbacks_are_pushed_only_to_outboxes_that_requested_terms() {
     let catalog = Catalog::small();
     put(&catalog, APP, &app_with_url(ONE));
     put(&catalog, "10000002", &app_with_url(ONE));
-    assert_eq!((due(&catalog), next_ms(&catalog.db)), (None, Ok(None)));
+    assert_eq!(
+        (due(&catalog), QueuedSettings::next_ms(&catalog.db)),
+        (None, Ok(None))
+    );
     let terms = catalog.ask_app(APP);
     assert_eq!(url(&catalog, &terms.callback).as_deref(), Some(ONE));
     assert_eq!(due(&catalog), None, "the answer carried the settings");
@@ -94,7 +98,10 @@ fn a_callback_that_is_set_changed_repeated_or_removed_is_pushed() {
         assert_eq!(catalog.ask_app(APP).callback, settings);
         assert_eq!(due(&catalog).as_ref(), Some(&settings), "an answer may be lost");
         confirm(&catalog, &settings);
-        assert_eq!((due(&catalog), next_ms(&catalog.db)), (None, Ok(None)));
+        assert_eq!(
+            (due(&catalog), QueuedSettings::next_ms(&catalog.db)),
+            (None, Ok(None))
+        );
         before = settings;
     }
 }
@@ -148,7 +155,9 @@ fn the_put_pushes_first_and_the_alarm_retries_at_intervals() {
     let put_at = catalog.now();
     let claimed = || {
         let now_ms = catalog.now();
-        claim(&catalog.db, now_ms, now_ms, 48).unwrap().len()
+        claim::<QueuedSettings>(&catalog.db, now_ms, now_ms, 48)
+            .unwrap()
+            .len()
     };
     let alarm = || next_alarm(&catalog.db, catalog.now()).unwrap();
     assert_eq!(alarm(), put_at + FIRST_PUSH_MS);
@@ -185,7 +194,7 @@ fn failing_outboxes_do_not_delay_others() {
     }
     catalog.wait(FIRST_PUSH_MS);
     let claimed = || {
-        let claimed = claim(&catalog.db, catalog.now(), catalog.now(), 4).unwrap();
+        let claimed = claim::<QueuedSettings>(&catalog.db, catalog.now(), catalog.now(), 4).unwrap();
         claimed
             .iter()
             .map(|due| due.shard.app.to_string())
@@ -226,11 +235,11 @@ fn an_import_pushes_the_callbacks_it_changed() {
     body(&catalog.import(&lines.join("\n")).unwrap(), 200);
     let now_ms = catalog.now();
     assert_eq!(
-        claim(&catalog.db, now_ms, now_ms, 48),
+        claim::<QueuedSettings>(&catalog.db, now_ms, now_ms, 48),
         Ok(Vec::new()),
         "not due for the alarm yet"
     );
-    let own = || claim(&catalog.db, now_ms, now_ms + FIRST_PUSH_MS, 48).unwrap();
+    let own = || claim::<QueuedSettings>(&catalog.db, now_ms, now_ms + FIRST_PUSH_MS, 48).unwrap();
     let claimed: Vec<_> = own().iter().map(|due| due.shard.app.to_string()).collect();
     assert_eq!(claimed, apps[..2]);
     assert_eq!(own(), [], "each once");
@@ -276,18 +285,15 @@ fn a_push_that_fails_is_retried_or_was_recorded() {
     under_every_fault(prepared, |catalog, fault| {
         let before = due(catalog).unwrap();
         let now_ms = catalog.now();
-        let outcome = claim(&catalog.db, now_ms, now_ms, 48).and_then(|claimed| {
-            claimed
-                .iter()
-                .try_for_each(|due| queue::confirm(&catalog.db, due.shard, due.settings.revision))
-        });
+        let outcome = claim::<QueuedSettings>(&catalog.db, now_ms, now_ms, 48)
+            .and_then(|claimed| claimed.iter().try_for_each(|due| due.confirm(&catalog.db)));
         match due(catalog) {
-            None => assert_eq!(next_ms(&catalog.db), Ok(None), "{fault}"),
+            None => assert_eq!(QueuedSettings::next_ms(&catalog.db), Ok(None), "{fault}"),
             Some(settings) => {
                 assert!(outcome.is_err(), "{fault}");
                 assert_eq!(settings, before, "{fault}");
                 assert!(
-                    next_ms(&catalog.db).unwrap().unwrap() <= now_ms + RETRY_MS,
+                    QueuedSettings::next_ms(&catalog.db).unwrap().unwrap() <= now_ms + RETRY_MS,
                     "{fault}"
                 );
             }

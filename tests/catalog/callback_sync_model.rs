@@ -16,8 +16,9 @@ use contract::{
     outbox::Shard,
 };
 use domain::model::AppId;
-use origin::objects::catalog::callback_sync::queue::{
-    FIRST_PUSH_MS, QueuedSettings, RETRY_MS, claim, confirm, next_ms, settings_of,
+use origin::{
+    delivery::push::{FIRST_PUSH_MS, Push, RETRY_MS, claim},
+    objects::catalog::callback_sync::{QueuedSettings, confirm, settings_of},
 };
 
 /// The outcome of a message to an outbox.
@@ -198,7 +199,7 @@ proptest! {
             world.catalog.wait(RETRY_MS);
             world.alarm(Fate::Answered);
         }
-        prop_assert_eq!(next_ms(&world.catalog.db), Ok(None));
+        prop_assert_eq!(QueuedSettings::next_ms(&world.catalog.db), Ok(None));
         for (shard, settings) in world.outboxes {
             let current = world.catalog.ask_app(&shard.app.to_string()).callback;
             prop_assert_eq!(settings, current, "{:?}", shard);

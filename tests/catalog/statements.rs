@@ -24,9 +24,10 @@ use domain::{
     model::{AppId, OfferId, PublisherId, time::UtcDay},
     snapshot::tracking::{ShardKind, Slot},
 };
+use origin::delivery::push::{FIRST_PUSH_MS, Push, claim};
 use origin::objects::catalog::{
-    account_sync, callback_sync::queue, import_steps, limits, offer_figures::NearCaps, publication, schedule,
-    sql, terms, tracking_slots,
+    account_sync, callback_sync, import_steps, limits, offer_figures::NearCaps, publication, schedule, sql,
+    terms, tracking_slots,
 };
 use platform::database::Database;
 
@@ -103,21 +104,21 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     }
 
     let db = &catalog.db;
-    let told = account_sync::claim(db, NOON, NOON + account_sync::FIRST_PUSH_MS, 10).unwrap();
+    let told = claim::<account_sync::QueuedSuspension>(db, NOON, NOON + FIRST_PUSH_MS, 10).unwrap();
     assert_eq!(
         account_sync::queued(db, &told[0].publisher).unwrap().as_ref(),
         told.first()
     );
-    account_sync::confirm(db, &told[0]).unwrap();
+    told[0].confirm(db).unwrap();
     let app = AppId::parse(app).unwrap();
-    let shard = queue::settings_of(db, app).unwrap()[0].shard;
+    let shard = callback_sync::settings_of(db, app).unwrap()[0].shard;
     assert_eq!(
-        queue::claim(db, NOON, NOON + queue::FIRST_PUSH_MS, 10)
+        claim::<callback_sync::QueuedSettings>(db, NOON, NOON + FIRST_PUSH_MS, 10)
             .unwrap()
             .len(),
         1
     );
-    queue::confirm(db, shard, 1 << 52).unwrap();
+    callback_sync::confirm(db, shard, 1 << 52).unwrap();
     import_steps::discard(db, 0, 1 << 40).unwrap();
     limits::changed_cap(db, &OfferId::parse("60240").unwrap()).unwrap();
     terms::sweep(db, 1 << 52).unwrap();

@@ -14,8 +14,9 @@ use contract::{
     outbox::Shard,
 };
 use domain::model::credentials::Vault;
+use origin::delivery::push::Push;
 use origin::objects::catalog::{
-    callback_sync::queue::{confirm, next_ms, settings_of},
+    callback_sync::{QueuedSettings, confirm, settings_of},
     revisions,
     schedule::tracking_due_ms,
 };
@@ -63,7 +64,7 @@ fn due(catalog: &Catalog) -> Option<CallbackSettings> {
 }
 
 fn is_anything_due(catalog: &Catalog) -> bool {
-    next_ms(&catalog.db).unwrap().is_some() || tracking_due_ms(&catalog.db).unwrap().is_some()
+    QueuedSettings::next_ms(&catalog.db).unwrap().is_some() || tracking_due_ms(&catalog.db).unwrap().is_some()
 }
 
 #[track_caller]

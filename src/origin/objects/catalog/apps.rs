@@ -5,8 +5,7 @@
 //! that repeats unchanged settings must not: with a daily import, no callback would ever become a dead letter.
 
 use super::{
-    Context,
-    callback_sync::queue,
+    Context, callback_sync,
     resource_tables::{WriteSource, require_reference, to_document},
     revisions, sql,
     terms::{self, in_force},
@@ -143,7 +142,7 @@ pub fn put(
     if !keeps_settings {
         let sealed = callback.seal(context)?.map(Bytes);
         settings = CallbackSettings { revision, sealed };
-        queue::enqueue(db, id, context.now_ms)?;
+        callback_sync::enqueue(db, id, context.now_ms)?;
     }
     if !keeps_click_secrets {
         click_secrets = signing.seal(context)?;

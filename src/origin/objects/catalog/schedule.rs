@@ -1,7 +1,8 @@
 //! Decides when the catalog publishes snapshots, pushes callback settings, tells accounts of a suspension and goes on with
 //! an import. The object's one alarm is set to the earliest due time.
 
-use super::{account_sync, callback_sync::queue, import_claims, revisions};
+use super::{account_sync::QueuedSuspension, callback_sync::QueuedSettings, import_claims, revisions};
+use crate::delivery::push::Push;
 use domain::{model::time::SECOND_MS, offers::page::REFRESH_MS};
 use platform::database::{Database, DatabaseError};
 
@@ -32,8 +33,8 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError>
     let others = [
         import_ms,
         tracking_due_ms(db)?,
-        queue::next_ms(db)?,
-        account_sync::next_ms(db)?,
+        QueuedSettings::next_ms(db)?,
+        QueuedSuspension::next_ms(db)?,
     ];
     let due_ms = others.into_iter().flatten().fold(listing_ms, i64::min);
     Ok(due_ms.max(now_ms))

@@ -8,8 +8,8 @@ use futures_util::future::join3;
 
 use super::{
     Context,
-    account_sync::AccountPush,
-    callback_sync::push::CallbackPush,
+    account_sync::{self, AccountQueue},
+    callback_sync::{self, SettingsQueue},
     handle,
     kv_writer::{KvWriter, SHARDS, SHARDS_AFTER_LISTING, Tracked},
     offer_figures::NearCaps,
@@ -116,18 +116,12 @@ where
         })
     }
 
-    fn callback_push<'a>(&'a self, db: &'a D) -> CallbackPush<'a, D, R> {
-        CallbackPush {
-            db,
-            runtime: self.shell.runtime(),
-        }
+    fn settings_queue<'a>(&'a self, db: &'a D) -> SettingsQueue<'a, D, R> {
+        SettingsQueue::new(db, self.shell.runtime())
     }
 
-    fn account_push<'a>(&'a self, db: &'a D) -> AccountPush<'a, D, R> {
-        AccountPush {
-            db,
-            runtime: self.shell.runtime(),
-        }
+    fn account_queue<'a>(&'a self, db: &'a D) -> AccountQueue<'a, D, R> {
+        AccountQueue::new(db, self.shell.runtime())
     }
 
     fn kv_writer<'a>(&'a self, db: &'a D) -> KvWriter<'a, D, R> {
@@ -186,15 +180,15 @@ where
             .await?;
         let db = self.shell.storage();
         if let Some(publisher) = put_publisher.filter(|_| reply.status == 200) {
-            self.account_push(db).push_publisher(&publisher).await?;
+            account_sync::push_publisher(&self.account_queue(db), &publisher).await?;
         }
         if let Some(app) = put_app.filter(|_| reply.status == 200) {
-            self.callback_push(db).push_app(app).await?;
+            callback_sync::push_app(&self.settings_queue(db), app).await?;
         }
         if let Some(app) = own_app {
             // The answer may have a secret that is shown once, so it does not wait for outboxes that do not answer: the
             // alarm goes on with them.
-            if let Err(failure) = self.callback_push(db).push_app(app).await {
+            if let Err(failure) = callback_sync::push_app(&self.settings_queue(db), app).await {
                 log::warn("catalog", format_args!("app {app}: {failure}"));
             }
         }
@@ -315,13 +309,13 @@ where
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {
-                let (callbacks, accounts) = (self.callback_push(db), self.account_push(db));
+                let (callbacks, accounts) = (self.settings_queue(db), self.account_queue(db));
                 let resumed_and_published = async {
                     let resumed = self.resume_import(db).await;
                     self.publish_due(db).await.and(resumed)
                 };
                 let (pushed, told, published) =
-                    join3(callbacks.push_due(), accounts.push_due(), resumed_and_published).await;
+                    join3(callbacks.send_due(), accounts.send_due(), resumed_and_published).await;
                 let done = pushed.and(told).and(published);
                 let retry_at_ms = self.now_ms().saturating_add(RETRY_MS);
                 self.retry_at_ms.set(if done.is_err() { retry_at_ms } else { 0 });

@@ -4,7 +4,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
-use super::{callback_sync::queue, sql};
+use super::{callback_sync, sql};
 use crate::delivery::callback_settings;
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, Resource, UNKNOWN_RESOURCE},
@@ -161,7 +161,7 @@ pub fn of_app(db: &impl Database, question: &GetAppTerms) -> Result<Reply, Failu
         callback,
     };
     if !row.boolean(6)? {
-        queue::record_outbox(db, &id, question.shard)?;
+        callback_sync::record_outbox(db, &id, question.shard)?;
     }
     answer(&known)
 }

@@ -6,6 +6,7 @@ use futures_util::{Stream, StreamExt};
 
 use super::CatalogService;
 use crate::objects::catalog::{
+    account_sync,
     import::{self, MAX_LINE},
     import_claims,
     import_steps::{self, Check},
@@ -106,9 +107,10 @@ where
         discarded?;
         if reply.status == 200 && !is_dry_run {
             // The import is applied even if its settings could not be pushed yet.
-            let pushed = self.callback_push(db).push_imported().await;
-            pushed.unwrap_or_else(|failure| log::error("catalog", format_args!("import: {failure}")));
-            self.account_push(db).push_imported().await?;
+            if let Err(failure) = self.settings_queue(db).send_imported().await {
+                log::error("catalog", format_args!("import: {failure}"));
+            }
+            account_sync::push_imported(&self.account_queue(db)).await?;
         }
         Ok(reply)
     }

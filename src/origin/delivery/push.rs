@@ -1,0 +1,150 @@
+//! Changes that another object must know before the call that made them is answered. The transaction of a change queues it; the
+//! call sends it, and the alarm sends what did not arrive.
+
+use std::{marker::PhantomData, time::Duration};
+
+use futures_util::{
+    StreamExt,
+    future::{Either, select},
+    stream,
+};
+
+use contract::operation::{ObjectAddress, Operation};
+use domain::model::time::SECOND_MS;
+use platform::{
+    CONNECTIONS,
+    database::{Database, DatabaseError},
+    failure::Failure,
+    log,
+    traits::{Clock, ObjectCall, Sleep},
+};
+
+/// How long the call has to send its changes before the alarm does, in milliseconds.
+pub const FIRST_PUSH_MS: i64 = 5 * SECOND_MS;
+/// The time from the start of an attempt by the alarm or an import to its retry, in milliseconds.
+pub const RETRY_MS: i64 = 10 * SECOND_MS;
+/// Changes claimed at a time.
+const PAGE: u32 = 48;
+/// The time that an import or an alarm spends. A call that is in flight at its end stays due.
+const TIME: Duration = Duration::from_secs(10);
+/// The timeout of a call to a receiver. It is short because others wait.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A change that its receiver does not know yet.
+pub trait Push: Sized {
+    /// The receiver's operation.
+    type Operation: Operation;
+    /// What is pushed, in the log.
+    const NAME: &'static str;
+
+    /// At most `limit` of those that are due by `by_ms`, the longest due first.
+    fn list_due(db: &impl Database, by_ms: i64, limit: u32) -> Result<Vec<Self>, DatabaseError>;
+    /// When the first one is due; none if the queue is empty.
+    fn next_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError>;
+    /// Lets it be due again.
+    fn postpone(&self, db: &impl Database, due_ms: i64) -> Result<(), DatabaseError>;
+    /// Records that the receiver knows it: unless there is a newer one, it leaves the queue.
+    fn confirm(&self, db: &impl Database) -> Result<(), DatabaseError>;
+    fn receiver(&self) -> ObjectAddress;
+    fn operation(&self) -> Self::Operation;
+}
+
+/// Claims at most `limit` changes that are due by `by_ms`. Each becomes due again [`RETRY_MS`] after `now_ms` unless it is
+/// confirmed first, so that one that hangs or fails neither delays the others nor keeps the object awake.
+pub fn claim<P: Push>(
+    db: &impl Database,
+    now_ms: i64,
+    by_ms: i64,
+    limit: u32,
+) -> Result<Vec<P>, DatabaseError> {
+    let due = P::list_due(db, by_ms, limit)?;
+    for push in &due {
+        push.postpone(db, now_ms.saturating_add(RETRY_MS))?;
+    }
+    Ok(due)
+}
+
+/// Sends the queued changes of one kind.
+pub struct PushQueue<'a, D, R, P> {
+    pub db: &'a D,
+    pub runtime: &'a R,
+    kind: PhantomData<P>,
+}
+
+impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R, P> {
+    pub fn new(db: &'a D, runtime: &'a R) -> Self {
+        Self {
+            db,
+            runtime,
+            kind: PhantomData,
+        }
+    }
+
+    /// Sends these. Returns how many arrived.
+    pub async fn send(&self, queued: Vec<P>) -> Result<usize, Failure> {
+        let sent = stream::iter(queued)
+            .map(|push| self.send_one(push))
+            .buffer_unordered(CONNECTIONS);
+        let outcomes: Vec<_> = sent.collect().await;
+        let mut arrived = 0;
+        for outcome in outcomes {
+            arrived += usize::from(outcome?);
+        }
+        Ok(arrived)
+    }
+
+    /// Sends what an import has queued, within the time limit. Returns whether all arrived.
+    pub async fn send_imported(&self) -> Result<bool, Failure> {
+        // Also those that an attempt just before has put off, and none of them twice.
+        let by_ms = self.runtime.now_ms().saturating_add(RETRY_MS - 1);
+        self.within_time_limit(async {
+            while self.send_page(by_ms).await? {}
+            Ok(())
+        })
+        .await?;
+        Ok(P::next_ms(self.db)?.is_none())
+    }
+
+    /// Sends the changes that are due, for the alarm.
+    pub async fn send_due(&self) -> Result<(), Failure> {
+        self.within_time_limit(async { self.send_page(self.runtime.now_ms()).await.map(drop) })
+            .await
+    }
+
+    async fn within_time_limit(
+        &self,
+        work: impl Future<Output = Result<(), Failure>>,
+    ) -> Result<(), Failure> {
+        match select(Box::pin(work), Box::pin(self.runtime.sleep(TIME))).await {
+            Either::Left((done, _)) => done,
+            Either::Right(_) => {
+                let problem = format_args!("{}: not all were sent within {TIME:?}", P::NAME);
+                log::warn("push", problem);
+                Ok(())
+            }
+        }
+    }
+
+    /// Sends a page of the changes that are due by `by_ms`. Returns whether there were any.
+    async fn send_page(&self, by_ms: i64) -> Result<bool, Failure> {
+        let claimed = claim::<P>(self.db, self.runtime.now_ms(), by_ms, PAGE)?;
+        let any = !claimed.is_empty();
+        self.send(claimed).await?;
+        Ok(any)
+    }
+
+    /// Returns whether it arrived.
+    async fn send_one(&self, push: P) -> Result<bool, Failure> {
+        let to = push.receiver();
+        match self.runtime.call(&to, push.operation(), TIMEOUT).await {
+            Ok(_) => {
+                push.confirm(self.db)?;
+                Ok(true)
+            }
+            Err(error) => {
+                log::warn("push", format_args!("{} to {}: {error}", P::NAME, to.name));
+                Ok(false)
+            }
+        }
+    }
+}
