@@ -10,14 +10,14 @@ use std::{
         atomic::{AtomicBool, Ordering::SeqCst},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use serde_json::json;
 
 use crate::{
     faults::inject_faults,
-    harness::{CONVERSION, End, REPORT, Setup, Signpost, demo, with},
+    harness::{CONVERSION, End, REPORT, Setup, Signpost, demo, timed, with},
     reports::{csv, query},
 };
 
@@ -70,9 +70,8 @@ fn storm(ask: impl Fn(usize) -> u16 + Sync, revoke: impl FnOnce()) -> Counts {
         AtomicBool::new(false),
     );
     // On a busy machine a request takes longer, so that the senders have to pause longer.
-    let began = Instant::now();
-    let status = ask(0);
-    let rest = (began.elapsed() * SENDERS * SHARE).clamp(REST[0], REST[1]);
+    let (status, took) = timed(|| ask(0));
+    let rest = (took * SENDERS * SHARE).clamp(REST[0], REST[1]);
     counts.lock().expect("no sender").before.insert(status, 1);
     thread::scope(|scope| {
         for sender in 0..SENDERS as usize {
