@@ -326,9 +326,10 @@ fn a_replay_that_is_over_names_no_user() {
             http_status: Some(400),
             ..dead()
         };
+        let conditions = serde_json::json!({
+            "delivery": "dead", "http_status": 400, "until": filter.until, "user_id": "user-1"
+        });
         world.start_with("key", filter).unwrap();
-        let conditions =
-            serde_json::json!({ "delivery": "dead", "http_status": 400, "from": 0, "user_id": "user-1" });
         assert_eq!(world.read()["filter"], conditions);
         if is_cancelled {
             let cancel = CancelReplay {
