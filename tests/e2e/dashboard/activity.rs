@@ -19,7 +19,12 @@ fn rows(browser: &Browser<'_>, body: &Value) -> Vec<Value> {
 /// The row of a transaction, as soon as the list has it in this state of delivery.
 #[track_caller]
 fn row_with(browser: &Browser<'_>, transaction_id: &str, delivery: &str) -> Value {
-    let find = || rows(browser, &json!({ "transaction_id": transaction_id }));
+    let find = || {
+        rows(
+            browser,
+            &json!({ "filter": { "transaction_id": transaction_id } }),
+        )
+    };
     eventually_within(PATIENCE_MS, &json!(delivery), || {
         find().first().map_or(Value::Null, |row| row["delivery"].clone())
     });
