@@ -4,7 +4,9 @@
 use serde_json::{Value, json};
 
 use super::{Browser, signed_in};
-use crate::harness::{Behaviour, OfferWall, Receiver, SECRET, Setup, demo, eventually_within, now_ms, with};
+use crate::harness::{
+    Behaviour, OfferWall, Receiver, SECRET, Setup, dashboard_document, demo, eventually_within, now_ms, with,
+};
 use domain::model::time::SECOND_MS;
 
 /// How long the list may take on a busy machine, and after crashes, whose outboxes come back when their alarms do. The simulation
@@ -240,10 +242,24 @@ fn an_analyst_sees_no_user_and_another_publisher_nothing() {
     let told = analyst
         .get(&format!("apps/{}/rewards/{id}", wall.app))
         .expect(200);
-    assert!(
-        !told.body.contains("secret-user") && !told.body.contains("fields"),
-        "{told:?}"
-    );
+    assert!(!told.body.contains("secret-user"), "{told:?}");
+    // Exactly the documented keys: a field that others get does not reach an analyst.
+    let document = dashboard_document();
+    let keys = |object: &Value| object.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let (row, told) = (&listed.json()["rows"][0], told.json());
+    let callback = "/AnalystReward/properties/callbacks/items";
+    for (object, schema) in [
+        (row, "/AnalystRow".to_owned()),
+        (&told, "/AnalystReward".to_owned()),
+        (&told["callbacks"][0], callback.to_owned()),
+        (
+            &told["callbacks"][0]["attempts"][0],
+            format!("{callback}/properties/attempts/items"),
+        ),
+    ] {
+        let promised = document.pointer(&format!("/components/schemas{schema}/properties"));
+        assert_eq!(keys(object), keys(promised.unwrap()), "{schema}");
+    }
     let by_user = json!({ "app_id": wall.app, "filter": { "user_id": "secret-user" } });
     analyst
         .post("rewards", &by_user)

@@ -67,7 +67,10 @@ pub async fn list(
     let list = reward_query::parse(&body, is_analyst(visitor))?;
     let to = activity::address(&visitor.publisher);
     let page = context.workers.call(&to, Box::new(list), READ_TIMEOUT).await?;
-    Ok(Answer::json(200, reward_query::page(&page).to_string()))
+    Ok(Answer::json(
+        200,
+        reward_query::page(&page, is_analyst(visitor)).to_string(),
+    ))
 }
 
 fn is_analyst(visitor: &Visitor) -> bool {

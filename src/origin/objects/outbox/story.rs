@@ -1,5 +1,5 @@
 //! The story of a reward as its publisher reads it: the click, the terms, the amounts, the reasons, and each callback with
-//! its attempts. An analyst gets an allow-list of it, which is made here and not by the caller.
+//! its attempts. An analyst's answer is a type of its own.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -8,7 +8,7 @@ use super::{
     callbacks::{bulk_replay, replay},
     endpoint::{self, OutboxState},
     feed::reward_state,
-    log::{Attempts, delivery_name, newest_attempts, states::state_of},
+    log::{delivery_name, newest_attempts, states::state_of},
     sql,
 };
 use contract::{
@@ -42,8 +42,9 @@ pub fn unknown_reward() -> ApiError {
 /// The attempts of a callback that a story has at most. Replays may add any number.
 const ATTEMPTS: u32 = 50;
 
+/// What every member sees of a reward.
 #[derive(Serialize)]
-struct Story<'r> {
+struct RewardSummary<'r> {
     app_id: String,
     /// The reward's, of whatever id was asked for.
     transaction_id: &'r str,
@@ -57,14 +58,22 @@ struct Story<'r> {
     /// When its first postback came, and when it reached its state or was paid.
     received_ts: i64,
     conversion_ts: i64,
-    callbacks: Vec<CallbackStory<'r>>,
-    #[serde(flatten)]
-    more: Option<More<'r>>,
 }
 
-/// The part that an analyst does not see.
+/// The answer to an analyst: `AnalystReward` of openapi-dashboard.yaml, to whose keys a test holds it.
 #[derive(Serialize)]
-struct More<'r> {
+struct AnalystReward<'r> {
+    #[serde(flatten)]
+    summary: RewardSummary<'r>,
+    callbacks: Vec<AnalystCallback<'r>>,
+}
+
+/// The answer to all others: `RewardStory` of openapi.yaml.
+#[derive(Serialize)]
+struct RewardStory<'r> {
+    #[serde(flatten)]
+    summary: RewardSummary<'r>,
+    callbacks: Vec<CallbackStory<'r>>,
     /// The code of the reason for which it is held or was refused, and the words of the advertiser or of the operator.
     code: Option<&'static str>,
     reason: Option<&'r str>,
@@ -100,8 +109,9 @@ struct Terms {
     is_superseded: bool,
 }
 
+/// What every member sees of a callback.
 #[derive(Serialize)]
-struct CallbackStory<'r> {
+struct CallbackSummary<'r> {
     transaction_id: &'r str,
     event: Status,
     delivery: &'static str,
@@ -109,12 +119,31 @@ struct CallbackStory<'r> {
     payout: Option<Box<RawValue>>,
     conversion_ts: i64,
     next_try_ts: Option<i64>,
-    /// The fields that each attempt sends, by their names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fields: Option<Box<RawValue>>,
     /// Those that are kept, of which `attempts` has the newest [`ATTEMPTS`].
     attempts_total: i64,
+}
+
+#[derive(Serialize)]
+struct AnalystCallback<'r> {
+    #[serde(flatten)]
+    summary: CallbackSummary<'r>,
+    attempts: Vec<AnalystAttempt>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct AnalystAttempt {
+    at: i64,
+    ms: i64,
+    http_status: Option<u16>,
+}
+
+#[derive(Serialize)]
+struct CallbackStory<'r> {
+    #[serde(flatten)]
+    summary: CallbackSummary<'r>,
     attempts: Vec<serde_json::Value>,
+    /// The fields that each attempt sends, by their names.
+    fields: Option<Box<RawValue>>,
 }
 
 /// The frozen fields of a callback. A user's are gone once the user is erased.
@@ -154,11 +183,46 @@ pub fn read(db: &impl Database, read: &ReadReward) -> Result<Reply, Failure> {
     let fields: Fields = reward.json(5)?;
     let conversion = state_of(reward.integer(2)?)?;
     let with_callback = rows.iter().filter(|row| !row.is_null(3));
-    let callbacks = with_callback
-        .map(|row| callback(row, &outbox, &mut attempts, read.is_analyst))
-        .collect::<Result<_, _>>()?;
+    let summary = RewardSummary {
+        app_id: outbox.shard.app.to_string(),
+        transaction_id: reward.text(1)?,
+        state: reward_state(conversion),
+        offer_id: fields.offer_id,
+        goal_id: fields.goal_id,
+        value: number(&fields.value),
+        payout: number(&fields.payout),
+        currency: fields.currency,
+        click_ts: fields.click_ts,
+        received_ts: reward.integer(9)?.div_euclid(SECOND_MS),
+        conversion_ts: fields.conversion_ts,
+    };
+    if read.is_analyst {
+        let callbacks = with_callback.map(|row| {
+            let attempts = attempts.remove(&row.integer(0)?).unwrap_or_default();
+            Ok(AnalystCallback {
+                summary: callback_summary(row, &outbox)?,
+                attempts: attempts
+                    .into_iter()
+                    .map(analyst_attempt)
+                    .collect::<Result<_, _>>()?,
+            })
+        });
+        let callbacks = callbacks.collect::<Result<_, DatabaseError>>()?;
+        return Ok(answer(&AnalystReward { summary, callbacks })?);
+    }
+    let callbacks = with_callback.map(|row| {
+        let attempts = attempts.remove(&row.integer(0)?).unwrap_or_default();
+        Ok(CallbackStory {
+            summary: callback_summary(row, &outbox)?,
+            attempts: attempts.into_iter().map(shown_attempt).collect(),
+            fields: RawValue::from_string(row.text(5)?.to_owned()).ok(),
+        })
+    });
+    let callbacks = callbacks.collect::<Result<_, DatabaseError>>()?;
     let user_id = reward.optional_text(6)?;
-    let more = More {
+    Ok(answer(&RewardStory {
+        summary,
+        callbacks,
         code: conversion.reason().map(Reason::code),
         reason: reward.optional_text(8)?,
         user_id,
@@ -182,48 +246,22 @@ pub fn read(db: &impl Database, read: &ReadReward) -> Result<Reply, Failure> {
             offer_paying: reward.integer(12)?,
             is_superseded: reward.boolean(14)?,
         },
-    };
-    let story = Story {
-        app_id: outbox.shard.app.to_string(),
-        transaction_id: reward.text(1)?,
-        state: reward_state(conversion),
-        offer_id: fields.offer_id,
-        goal_id: fields.goal_id,
-        value: number(&fields.value),
-        payout: number(&fields.payout),
-        currency: fields.currency,
-        click_ts: fields.click_ts,
-        received_ts: reward.integer(9)?.div_euclid(SECOND_MS),
-        conversion_ts: fields.conversion_ts,
-        callbacks,
-        more: (!read.is_analyst).then_some(more),
-    };
+    })?)
+}
+
+fn answer(story: &impl Serialize) -> Result<Reply, DatabaseError> {
     Ok(Reply {
         status: 200,
-        body: json(&story)?,
+        body: json(story)?,
     })
 }
 
-fn callback<'r>(
-    row: &'r Row,
-    outbox: &OutboxState,
-    attempts: &mut Attempts,
-    is_analyst: bool,
-) -> Result<CallbackStory<'r>, DatabaseError> {
+fn callback_summary<'r>(row: &'r Row, outbox: &OutboxState) -> Result<CallbackSummary<'r>, DatabaseError> {
     let fields: Fields = row.json(5)?;
     let delivery = row.integer(3)?;
     let waits = delivery == super::log::entries::WAITING && outbox.has_endpoint();
     let due_ms = row.optional_integer(4)?.filter(|_| waits);
-    let mut attempts = attempts.remove(&row.integer(0)?).unwrap_or_default();
-    for attempt in attempts.iter_mut().filter_map(serde_json::Value::as_object_mut) {
-        if is_analyst {
-            attempt.retain(|name, _| matches!(name.as_str(), "at" | "ms" | "http_status"));
-        }
-        if let Some(serde_json::Value::String(error)) = attempt.get_mut("error") {
-            *error = shown_error(error).to_owned();
-        }
-    }
-    Ok(CallbackStory {
+    Ok(CallbackSummary {
         transaction_id: row.text(1)?,
         event: fields.status,
         delivery: delivery_name(delivery, outbox.has_callback()),
@@ -231,13 +269,19 @@ fn callback<'r>(
         payout: number(&fields.payout),
         conversion_ts: fields.conversion_ts,
         next_try_ts: due_ms.map(|ms| ms.div_euclid(SECOND_MS)),
-        fields: match is_analyst {
-            true => None,
-            false => RawValue::from_string(row.text(5)?.to_owned()).ok(),
-        },
         attempts_total: row.integer(15)?,
-        attempts,
     })
+}
+
+fn analyst_attempt(attempt: serde_json::Value) -> Result<AnalystAttempt, DatabaseError> {
+    serde_json::from_value(attempt).map_err(|error| DatabaseError(format!("an attempt: {error}")))
+}
+
+fn shown_attempt(mut attempt: serde_json::Value) -> serde_json::Value {
+    if let Some(serde_json::Value::String(error)) = attempt.get_mut("error") {
+        *error = shown_error(error).to_owned();
+    }
+    attempt
 }
 
 /// What became of a click. Nothing did if nothing was reported for it.

@@ -1,4 +1,4 @@
-//! The list of rewards. An analyst gets an allow-list of their columns, which is made here and not by the caller.
+//! The list of rewards. Users and codes do not leave the object for an analyst.
 
 use contract::{
     activity::{ListRewards, ListedReward, Place, RewardDetails, RewardPage},
