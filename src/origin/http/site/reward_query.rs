@@ -98,8 +98,8 @@ pub fn page(page: &RewardPage, is_analyst: bool) -> Value {
     json!({
         "behind_ms": page.behind_ms,
         "rows": match is_analyst {
-            true => rows.map(|reward| json!(AnalystRow::of(reward))).collect::<Vec<_>>(),
-            false => rows.map(row).collect(),
+            true => json!(rows.map(AnalystRow::of).collect::<Vec<_>>()),
+            false => json!(rows.map(Row::of).collect::<Vec<_>>()),
         },
         "unmatched": page.unmatched,
         "cursor": next,
@@ -153,12 +153,23 @@ impl<'r> AnalystRow<'r> {
     }
 }
 
-/// A row for all others: what an analyst sees, the user and the code.
-fn row(reward: &ListedReward) -> Value {
-    let mut row = json!(AnalystRow::of(reward));
-    row["user_id"] = json!(reward.user_id);
-    row["code"] = json!(reward.details.code);
-    row
+/// A row for all others.
+#[derive(Serialize)]
+struct Row<'r> {
+    #[serde(flatten)]
+    for_all: AnalystRow<'r>,
+    user_id: Option<&'r str>,
+    code: Option<&'r str>,
+}
+
+impl<'r> Row<'r> {
+    fn of(reward: &'r ListedReward) -> Self {
+        Self {
+            for_all: AnalystRow::of(reward),
+            user_id: reward.user_id.as_deref(),
+            code: reward.details.code.as_deref(),
+        }
+    }
 }
 
 /// A decimal number. The story of a reward has all its digits.
