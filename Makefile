@@ -70,7 +70,9 @@ SHARED_SOURCES := $(shell find src/domain src/contract src/platform -name '*.rs'
 EDGE_SOURCES := $(SHARED_SOURCES) $(shell find src/edge -name '*.rs' -o -name Cargo.toml)
 ORIGIN_SOURCES := $(SHARED_SOURCES) $(shell find src/origin -name '*.rs' -o -name Cargo.toml) openapi.yaml
 BUNDLING := src/bundle/bundle.sh $(GLUE) package-lock.json
-PAGES := $(shell find src/web -type f)
+PAGES := $(shell find src/web -type f -not -path "*/generated/*")
+# The types of the pages, from the documents; only tsc reads them.
+API_TYPES := $(patsubst %,src/web/shared/generated/%.d.ts,openapi openapi-dashboard)
 
 # --panic-unwind needs a std of its own: without it a panic in an object hangs its caller, and takes the memory of every
 # object with it. simd128 halves the report engine's time; every V8 since 2021 has it.
@@ -117,7 +119,10 @@ lint-native: $(STABLE_READY)
 	$(call step,Check format and lints,\
 		cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings)
 
-lint-page: | $(NPM_READY)
+$(API_TYPES): src/web/shared/generated/%.d.ts: %.yaml openapi.yaml | $(NPM_READY)
+	@node_modules/.bin/openapi-typescript $< --default-non-nullable=false --output $@ >/dev/null
+
+lint-page: $(API_TYPES) | $(NPM_READY)
 	$(call step,Check the pages,node_modules/.bin/biome check --error-on-warnings && \
 		node_modules/.bin/tsc --noEmit --project src/web/dashboard && node_modules/.bin/tsc --noEmit --project src/web/console)
 

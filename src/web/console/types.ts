@@ -1,14 +1,7 @@
-// Types of the operator's interface, as the console sees it. They follow openapi.yaml.
+// Types of the operator's interface, as the console sees it.
 
-import type { Notice, SignedIn } from "../shared/types";
+import type { Schemas } from "../shared/api-types";
 
 export * from "../shared/types";
 
-export interface ConsoleSession {
-  member: SignedIn;
-  notices: Notice[];
-  today: string;
-  /** By the server's clock, in UNIX seconds. */
-  now: number;
-  has_dashboard: boolean;
-}
+export type ConsoleSession = Schemas["ConsoleSession"];

@@ -22,7 +22,7 @@ export const api = {
   app: (app_id: string) => get<T.App>(`${BASE}/apps/${app_id}`),
   /** Refused with 412 when the app is not the one of `revision` any more. */
   changeApp: (app_id: string, revision: number, change: T.AppChange) =>
-    patch<T.ChangedApp>(`${BASE}/apps/${app_id}`, change, ifMatch(`"${revision}"`)),
+    patch<T.App>(`${BASE}/apps/${app_id}`, change, ifMatch(`"${revision}"`)),
   renewCallbackSecret: (app_id: string) => post<T.NewSecret>(`${BASE}/apps/${app_id}/callback/secret`),
   endPreviousSecret: (app_id: string) => remove(`${BASE}/apps/${app_id}/callback/previous_secret`),
   renewClickSecret: (app_id: string) => post<T.NewSecret>(`${BASE}/apps/${app_id}/click_secret`),

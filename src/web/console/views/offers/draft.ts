@@ -5,7 +5,7 @@ import { micros, MICROS } from "../../../shared/micros";
 import { COUNTRIES } from "../../../shared/countries";
 import { isId } from "../../ids";
 import { editor as text } from "../../messages/offer-editor";
-import type { Category, Goal, KeptOffer, Offer, OfferType, OncePer, Platform } from "../../types/offers";
+import type { Category, Country, Goal, KeptOffer, Offer, OfferType, OncePer, Platform } from "../../types/offers";
 
 const MOST_PAYOUT = 1_000_000n * MICROS;
 const MOST_CAP = 1_000_000_000;
@@ -209,7 +209,8 @@ export const documentOf = (draft: OfferDraft): Offer => ({
   desc: draft.desc,
   ctg: draft.ctg,
   os: draft.os,
-  geo_tgt: { include: codesOf(draft.include), exclude: codesOf(draft.exclude) },
+  // Checked before.
+  geo_tgt: { include: codesOf(draft.include) as Country[], exclude: codesOf(draft.exclude) as Country[] },
   goals: draft.goals.map(({ key: _, ...goal }) => ({
     ...goal,
     payout_usd: Number(goal.payout_usd),

@@ -50,7 +50,7 @@ export function Preview({ offerId, document, onClose }: Props) {
 
 function Result({ preview: { offer, redirect_url: redirect } }: { preview: Shown }) {
   const dollars = (usd: number) => `${payoutText(usd)} USD`;
-  const inCurrency = ({ amt, cur }: ListedOffer["pyt"]) => `${amount(amt)} ${cur}`;
+  const inCurrency = ({ amt, cur }: ListedOffer["inapp_pyt"]) => `${amount(amt)} ${cur}`;
   const columns: Column<ListedOffer["gls"][number]>[] = [
     {
       key: "goal",

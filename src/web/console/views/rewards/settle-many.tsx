@@ -9,7 +9,7 @@ import { endOf, startOf } from "../../../shared/format";
 import { common } from "../../../shared/messages";
 import { isReasonCode, replay, STATE_NAMES } from "../../../shared/messages/rewards";
 import { settle as text } from "../../messages/rewards";
-import type { ManyFilter, SettledMany, Settling } from "../../types/rewards";
+import type { ManyFilter, ReasonCode, SettledMany, Settling } from "../../types/rewards";
 import { ACTIONS, type RewardsFilter } from "./filter";
 import { settleAll } from "./settle-all";
 import { LONGEST_REASON } from "./settle-one";
@@ -103,7 +103,11 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
   const run = useAction(async (despite: string[]) => {
     // Those that were counted are settled, and none that came later.
     const many = { ...filterOf(filter, since, upTo), until: counted!.until };
-    const settlement = { filter: many, reason: reason.trim(), ...(despite.length > 0 && { despite }) };
+    const settlement = {
+      filter: many,
+      reason: reason.trim(),
+      ...(despite.length > 0 && { despite: despite as ReasonCode[] }),
+    };
     const part = { onPart: ({ settled = 0 }: SettledMany) => setDone(settled), isOver: () => isClosed.current };
     try {
       setResult(await settleAll(app, action, settlement, part));

@@ -8,7 +8,7 @@ import { isReasonCode } from "../../../shared/messages/rewards";
 import { withVerification } from "../../../shared/passkeys";
 import { rewardsApi } from "../../api/rewards";
 import { settle as text } from "../../messages/rewards";
-import type { Settling } from "../../types/rewards";
+import type { ReasonCode, Settling } from "../../types/rewards";
 
 export const LONGEST_REASON = 200;
 
@@ -25,7 +25,7 @@ export function SettleOne({ appId, transactionId, action, onClose, reload }: Pro
   const [against, setAgainst] = useState<string[]>([]);
   const [despite, setDespite] = useState<string[]>([]);
   const submit = async () => {
-    const settlement = { reason: reason.trim(), ...(despite.length > 0 && { despite }) };
+    const settlement = { reason: reason.trim(), ...(despite.length > 0 && { despite: despite as ReasonCode[] }) };
     try {
       await withVerification(() => rewardsApi.settle(appId, transactionId, action, settlement));
     } catch (error) {

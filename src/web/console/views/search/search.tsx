@@ -83,7 +83,7 @@ const Incomplete = ({ retry }: { retry: () => void }) => (
 function Details({ match }: { match: Match }) {
   if (match.kind === "user") return <UserFound match={match} />;
   if (match.kind !== "click") return null;
-  return match.is_expired ? <ExpiredClickFound match={match} /> : <ClickFound match={match} />;
+  return "is_expired" in match ? <ExpiredClickFound match={match} /> : <ClickFound match={match} />;
 }
 
 /** The id of a user is known within an app only. */

@@ -20,7 +20,7 @@ export interface CurrencyDraft {
   rounding: Rounding;
 }
 
-export const currencyDraft = ({ name, per_usd, decimals, rounding = "down" }: Currency): CurrencyDraft => ({
+export const currencyDraft = ({ name, per_usd, decimals = 0, rounding = "down" }: Currency): CurrencyDraft => ({
   name,
   per_usd: String(per_usd),
   decimals,

@@ -4,7 +4,7 @@ import { put, refresh } from "../../../shared/cache";
 import { type Draft, useDraft as usePart } from "../../../shared/components/part";
 import { withVerification } from "../../../shared/passkeys";
 import { api } from "../../api";
-import type { App, AppChange, ChangedApp } from "../../types";
+import type { App, AppChange } from "../../types";
 import { appKey, APPS_KEY } from "./keys";
 
 export { Card, PartForm } from "../../../shared/components/part";
@@ -27,7 +27,7 @@ interface DraftOptions<Values> {
   /** The fields of the API that this part shows. */
   fields: string[];
   change: (values: Values) => AppChange;
-  onSaved?: (app: ChangedApp) => void;
+  onSaved?: (app: App) => void;
 }
 
 export function useDraft<Values>({ app, saved, fields, change, onSaved }: DraftOptions<Values>): Draft<Values> {

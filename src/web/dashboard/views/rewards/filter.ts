@@ -58,7 +58,7 @@ export const searchOf = ({ app, state, delivery, status, from, to }: LogFilter) 
 export const hashOf = ({ transaction, user }: LogFilter) => queryText({ transaction, user }, "#");
 
 /** As the API takes it. A user id is one of an app, so without an app it is no condition. */
-export function queryOf(shown: LogFilter): RewardQuery {
+export function queryOf(shown: LogFilter): RewardQuery & { filter: RewardFilter } {
   const filter: RewardFilter = {};
   if (shown.state) filter.state = shown.state;
   if (shown.delivery) filter.delivery = shown.delivery;
