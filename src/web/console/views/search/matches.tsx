@@ -35,7 +35,7 @@ export function hrefOf(match: PageMatch): string {
 function nameOf(match: PageMatch): string {
   switch (match.kind) {
     case "goal":
-      return match.title;
+      return match.title ?? match.goal_id;
     case "report_key":
       return match.label ?? text.names.report_key;
     case "pub_key":
