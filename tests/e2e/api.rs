@@ -13,7 +13,10 @@ use serde_json::{Value, json};
 
 use crate::{
     dashboard::signed_in,
-    harness::{OPERATOR_TOKEN, Publisher, Setup, Signpost, callback, expect_accepted, methods, now_ms, root},
+    harness::{
+        OPERATOR_TOKEN, Publisher, Setup, Signpost, callback, eventually, expect_accepted, methods, now_ms,
+        root,
+    },
 };
 
 const SETTINGS: &str = "schemathesis.toml";
@@ -138,8 +141,8 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     // A replay of the spare app's callbacks, which is read and cancelled.
     let until = now_ms() / 1_000 + 1;
     let order = json!({"filter": {"user_id": "user-0", "until": until}});
-    let ordered = signpost
-        .send(
+    let order_replay = || {
+        signpost.send(
             "POST",
             &format!("/v1/operator/apps/{}/replays", SPARE.1),
             &[
@@ -149,8 +152,10 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
             ],
             order.to_string().as_bytes(),
         )
-        .expect(202)
-        .json();
+    };
+    // The activity hears of an app some seconds after its first reward. The same key names the same replay.
+    eventually(&true, || matches!(order_replay().status, 200 | 202));
+    let ordered = order_replay().expect(200).json();
     let replay = ordered["replay_id"].as_str().expect("an id").to_owned();
     let click_ids: Vec<_> = (0..200)
         .map(|user| keeper.click_id(&format!("user-{user}")))
