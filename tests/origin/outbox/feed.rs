@@ -227,6 +227,21 @@ fn a_change_during_a_report_is_in_the_next_one() {
     assert!(dump(&db, "changed_entries").is_empty());
 }
 
+/// Its claim was taken over, so it counts for nothing, but it is the last attempt that the list shows.
+#[test]
+fn the_late_result_of_an_attempt_is_in_the_next_report() {
+    let (db, _) = with_rewards(1);
+    report_all(&db, NOW);
+    assert_eq!(feed::due_ms(&db, NOW + 2_000), Ok(None));
+    let entry = db
+        .query_integer("SELECT entry FROM entries", &[])
+        .unwrap()
+        .unwrap();
+    let late = params![entry, NOW, 9_000_i64, 503_i64, "busy", None::<&str>];
+    db.execute(outbox::sql::ADD_ATTEMPT, late).unwrap();
+    assert_eq!(report(&db, NOW + 3_000).entries[0].http_status, Some(503));
+}
+
 #[test]
 fn after_a_report_with_changes_comes_one_that_ends_the_promise() {
     let (db, _) = with_rewards(1);

@@ -139,3 +139,10 @@ pub const TABLES: &[&str] = &[
          OR OLD.failures <> NEW.failures OR OLD.disabled_ms IS NOT NEW.disabled_ms
      BEGIN UPDATE feed SET standing = standing + 1; END",
 ];
+
+/// An attempt whose claim was taken over changes nothing of its entry, but it is the last one that a list shows.
+pub const ATTEMPTS: &[&str] = &[concat!(
+    "CREATE TRIGGER attempt_added AFTER INSERT ON attempts BEGIN ",
+    mark!("NEW.entry"),
+    " END"
+)];
