@@ -1,4 +1,4 @@
-//! What a click is made of: its parameters, its sealed record, and the template of its target. [`clicks`](crate::clicks) makes
+//! The parts of a click: its parameters, its sealed record, and the template of its target. [`clicks`](crate::clicks) makes
 //! the answer of it. See docs/DECISIONS.md, "Clicks".
 //!
 //! Reading the request:

@@ -138,7 +138,7 @@ fn graph(name: &str) -> BTreeMap<Module, BTreeSet<Module>> {
 
 #[track_caller]
 fn assert_no_circle(name: &str, mut used: BTreeMap<Module, BTreeSet<Module>>) {
-    // What uses nothing, or only what is in no circle, is in no circle.
+    // A module that uses nothing, or only modules outside any circle, is in no circle.
     loop {
         let before = used.len();
         let left: BTreeSet<_> = used.keys().cloned().collect();

@@ -34,7 +34,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 pub trait Push: Sized {
     /// The receiver's operation.
     type Operation: Operation;
-    /// What is pushed, in the log.
+    /// The name of the change in the log.
     const NAME: &'static str;
 
     /// At most `limit` of those that are due by `by_ms`, the longest due first.

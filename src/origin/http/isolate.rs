@@ -41,7 +41,7 @@ impl RequestContext {
     }
 }
 
-/// What this isolate counts beside its objects.
+/// The counts of this isolate beside its objects.
 fn counts() -> Vec<Count> {
     let isolate = ISOLATE.with_borrow(Clone::clone);
     isolate.iter().flat_map(|isolate| isolate.pools.shed()).collect()

@@ -1,4 +1,4 @@
-//! What wants the operator's attention: held and capped conversions, dead callbacks, endpoints that are disabled or fail,
+//! The items that need the operator's attention: held and capped conversions, dead callbacks, endpoints that are disabled or fail,
 //! objects that are nearly full, batches that are refused or late, and days that differ. The objects that have such items report
 //! them ([`attention_feed`](crate::delivery::attention_feed)), so that the operator reads all that is open in one call.
 //!

@@ -96,7 +96,7 @@ pub fn enqueue(
     db.execute(statement, params![id, revision, due_at_ms])
 }
 
-/// What a publisher's account does not know yet, whenever it is due.
+/// The queued change of a publisher's account, due or not.
 pub fn queued(
     db: &impl Database,
     publisher: &PublisherId,

@@ -42,7 +42,7 @@ pub fn unknown_reward() -> ApiError {
 /// The attempts of a callback that a story has at most. Replays may add any number.
 const ATTEMPTS: u32 = 50;
 
-/// What every member sees of a reward.
+/// The fields of a reward that every member sees.
 #[derive(Serialize)]
 struct RewardSummary<'r> {
     app_id: String,
@@ -109,7 +109,7 @@ struct Terms {
     is_superseded: bool,
 }
 
-/// What every member sees of a callback.
+/// The fields of a callback that every member sees.
 #[derive(Serialize)]
 struct CallbackSummary<'r> {
     transaction_id: &'r str,

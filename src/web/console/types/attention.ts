@@ -1,4 +1,4 @@
-// What wants the operator's attention.
+// The items that need the operator's attention.
 
 import type { OperatorSchemas } from "../../shared/api-types";
 

@@ -1,4 +1,4 @@
-// What a pasted text can be.
+// The matches of a pasted text.
 
 import type { OperatorSchemas } from "../../shared/api-types";
 
