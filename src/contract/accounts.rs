@@ -12,8 +12,10 @@ pub use members::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::operation::{Bytes, Done, ObjectAddress, Operation, Repeat};
-use crate::operations;
+use crate::{
+    operation::{Bytes, Done, ObjectAddress, Operation, Repeat},
+    operations,
+};
 use domain::accounts::{
     account::Account,
     ids::{AccountId, MemberId},

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::operation::{Bytes, Done, ObjectAddress, Operation, Repeat, shard};
-use crate::operations;
+use crate::{
+    operation::{Bytes, Done, ObjectAddress, Operation, Repeat, shard},
+    operations,
+};
 
 /// The namespace's binding.
 pub const BINDING: &str = "CLICKS";

@@ -6,8 +6,10 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::operation::{Applied, Done, ObjectAddress, Operation, Repeat, shard};
-use crate::operations;
+use crate::{
+    operation::{Applied, Done, ObjectAddress, Operation, Repeat, shard},
+    operations,
+};
 use domain::{
     model::{OfferId, time::UtcDay},
     tracking::click_counts::ClickSum,

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::operation::{self, Applied, Bytes, ObjectAddress, Operation, Repeat};
-use crate::operations;
+use crate::{
+    operation::{self, Applied, Bytes, ObjectAddress, Operation, Repeat},
+    operations,
+};
 use domain::{
     accounts::ids::MemberId,
     model::{AppId, Country, OfferId, PublisherId, time::UtcDay},

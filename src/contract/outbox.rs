@@ -15,8 +15,11 @@ pub use settle::{Settle, SettleFilter, SettleMany, Settled};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::operation::{self, Bytes, Done, ObjectAddress, Operation, Repeat};
-use crate::{catalog::CallbackSettings, operations};
+use crate::{
+    catalog::CallbackSettings,
+    operation::{self, Bytes, Done, ObjectAddress, Operation, Repeat},
+    operations,
+};
 use domain::{
     callbacks::signature::SignWith,
     conversions::{

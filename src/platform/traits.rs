@@ -3,8 +3,10 @@
 
 use std::time::Duration;
 
-use crate::database::{Database, DatabaseError};
-use crate::http_call::HttpCall;
+use crate::{
+    database::{Database, DatabaseError},
+    http_call::HttpCall,
+};
 use contract::operation::{CallError, ObjectAddress, Operation};
 use domain::callbacks::request::Request;
 use url::Url;

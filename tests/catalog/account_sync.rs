@@ -19,10 +19,12 @@ use domain::{
     callbacks::guard::Guard,
     model::{PublisherId, credentials::Vault},
 };
-use origin::delivery::push::{FIRST_PUSH_MS, Push, RETRY_MS};
-use origin::objects::catalog::{
-    account_sync::QueuedSuspension,
-    service::{CatalogService, Settings},
+use origin::{
+    delivery::push::{FIRST_PUSH_MS, Push, RETRY_MS},
+    objects::catalog::{
+        account_sync::QueuedSuspension,
+        service::{CatalogService, Settings},
+    },
 };
 use platform::{
     database::Database,

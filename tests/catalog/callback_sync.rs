@@ -3,15 +3,19 @@
 use serde_json::{Value, json};
 
 use crate::{Catalog, Faults, NOON, app, app_with_url, body, under_every_fault, with};
-use contract::catalog::{CallbackSettings, Resource};
-use contract::outbox::Shard;
+use contract::{
+    catalog::{CallbackSettings, Resource},
+    outbox::Shard,
+};
 use domain::model::AppId;
-use origin::delivery::push::{FIRST_PUSH_MS, Push, RETRY_MS, claim};
-use origin::objects::catalog::{
-    callback_sync::{self, QueuedSettings, settings_of},
-    revisions,
-    schedule::next_alarm,
-    sql,
+use origin::{
+    delivery::push::{FIRST_PUSH_MS, Push, RETRY_MS, claim},
+    objects::catalog::{
+        callback_sync::{self, QueuedSettings, settings_of},
+        revisions,
+        schedule::next_alarm,
+        sql,
+    },
 };
 
 const APP: &str = "10000001";

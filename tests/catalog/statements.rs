@@ -24,10 +24,12 @@ use domain::{
     model::{AppId, OfferId, PublisherId, time::UtcDay},
     snapshot::tracking::{ShardKind, Slot},
 };
-use origin::delivery::push::{FIRST_PUSH_MS, Push, claim};
-use origin::objects::catalog::{
-    account_sync, callback_sync, import_steps, limits, offer_figures::NearCaps, publication, schedule, sql,
-    terms, tracking_slots,
+use origin::{
+    delivery::push::{FIRST_PUSH_MS, Push, claim},
+    objects::catalog::{
+        account_sync, callback_sync, import_steps, limits, offer_figures::NearCaps, publication, schedule,
+        sql, terms, tracking_slots,
+    },
 };
 use platform::database::Database;
 

@@ -14,11 +14,13 @@ use contract::{
     outbox::Shard,
 };
 use domain::model::credentials::Vault;
-use origin::delivery::push::Push;
-use origin::objects::catalog::{
-    callback_sync::{QueuedSettings, confirm, settings_of},
-    revisions,
-    schedule::tracking_due_ms,
+use origin::{
+    delivery::push::Push,
+    objects::catalog::{
+        callback_sync::{QueuedSettings, confirm, settings_of},
+        revisions,
+        schedule::tracking_due_ms,
+    },
 };
 
 const APP: &str = "10000001";

@@ -4,11 +4,10 @@ mod replays;
 mod rewards;
 
 use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under_every_fault};
-use contract::activity::KEPT_ENTRIES;
 use contract::{
     activity::{
-        Activity, Command, Counts, EndpointReport, FindOutbox, ListRewards, ReadActivity, Reply, Report,
-        ReportedCount, ReportedEntry, RewardDetails, RewardKind, RewardPage,
+        Activity, Command, Counts, EndpointReport, FindOutbox, KEPT_ENTRIES, ListRewards, ReadActivity,
+        Reply, Report, ReportedCount, ReportedEntry, RewardDetails, RewardKind, RewardPage,
     },
     outbox::EndpointState,
     rewards::{RewardDelivery, RewardFilter, RewardState},

@@ -3,9 +3,8 @@
 use crate::{
     assert_only_listed_statements, dump, migrated, retry_until_answered, sqlite::Sqlite, under_every_fault,
 };
-use contract::clicks::{Get, Put};
 use contract::{
-    clicks::{Command, Reply},
+    clicks::{Command, Get, Put, Reply},
     operation::Bytes,
 };
 use origin::objects::clicks::{self, MIGRATIONS, sql};

@@ -4,9 +4,11 @@ use crate::{
     assert_only_listed_statements, counters_conversions::paid, dump, migrated, retry_until_answered,
     sqlite::Sqlite, under_every_fault,
 };
-use contract::counters::{Flush, STATS_PAGE, SetLimits, Stats};
 use contract::{
-    counters::{CapKind, Command, Limit, OfferStats, ReadTaken, Reply, Take, Taken},
+    counters::{
+        CapKind, Command, Flush, Limit, OfferStats, ReadTaken, Reply, STATS_PAGE, SetLimits, Stats, Take,
+        Taken,
+    },
     operation::Applied,
 };
 use domain::{

@@ -6,10 +6,9 @@ use crate::{
     dump, migrated,
     sqlite::Sqlite,
 };
-use contract::counters::Flush;
 use contract::{
     attention::Kind,
-    counters::Command,
+    counters::{Command, Flush},
     ledger::OfferSum,
     operation::{CallError, Unanswered},
 };

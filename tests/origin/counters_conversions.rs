@@ -6,9 +6,8 @@ use crate::{
     sqlite::Sqlite,
     under_every_fault,
 };
-use contract::counters::{AddConversions, Flush};
 use contract::{
-    counters::{Command, ConversionSum, Reply},
+    counters::{AddConversions, Command, ConversionSum, Flush, Reply},
     operation::Applied,
 };
 use domain::model::{

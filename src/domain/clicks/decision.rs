@@ -3,7 +3,6 @@
 //! caller checks the signature afterwards, for which it keeps the opened keys, and then the cap, which may take a request to
 //! the counters.
 
-use crate::tracking::parameters::ClickParameters;
 use crate::{
     catalog::publisher::PUBLISHER_NOT_APPROVED,
     model::{Country, Platform, api_error::ApiError},
@@ -11,6 +10,7 @@ use crate::{
         apps::AppView,
         goals::{GoalView, OfferView},
     },
+    tracking::parameters::ClickParameters,
 };
 
 /// The answer to a `rid` that names no goal.

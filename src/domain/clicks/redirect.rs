@@ -2,10 +2,8 @@
 
 use crate::{
     callbacks::shards,
-    model::{Country, time::UtcDay},
-};
-use crate::{
     clicks::decision::{Allowed, Visitor},
+    model::{Country, time::UtcDay},
     tracking::{
         click::Click,
         click_counts::ClickKind,

@@ -9,16 +9,19 @@ use crate::http::dashboard::{
     },
 };
 pub use crate::http::handlers::*;
-use crate::http::limits::Pool::{self, *};
-use crate::http::site::{
-    AccountCall::{
-        self, AddPasskey, ChangeRole, EndSession, ListMembers, ListPasskeys, ListSessions, PasskeyAddition,
-        ReadAudit, Recover, RemoveMember, RemovePasskey, Verify, VerifyRequest, WithdrawInvite,
+use crate::http::{
+    limits::Pool::{self, *},
+    site::{
+        AccountCall::{
+            self, AddPasskey, ChangeRole, EndSession, ListMembers, ListPasskeys, ListSessions,
+            PasskeyAddition, ReadAudit, Recover, RemoveMember, RemovePasskey, Verify, VerifyRequest,
+            WithdrawInvite,
+        },
+        PublicCall::{
+            CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
+        },
+        SiteCall::{self, Account, Asset, Page, Public},
     },
-    PublicCall::{
-        CreatePasskey, PasskeyCreation, PasskeyRequest, ReadInvite, SignIn, SignInByPasskey, SignOut,
-    },
-    SiteCall::{self, Account, Asset, Page, Public},
 };
 use contract::catalog::{Resource, SecretChange};
 use domain::conversions::table::Action;

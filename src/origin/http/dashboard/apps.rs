@@ -4,12 +4,11 @@ use serde::Deserialize;
 use worker::Request;
 
 use super::visitor::Visitor;
-use crate::http::site::idempotency_key;
 use crate::http::{
     calls::{TIMEOUT, ask, read_page, segment},
     isolate::RequestContext,
     refusal::Refusal,
-    site::audited,
+    site::{audited, idempotency_key},
 };
 use contract::{
     accounts::AnnouncedChange,

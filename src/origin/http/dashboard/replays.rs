@@ -4,13 +4,12 @@ use serde_json::json;
 use worker::Request;
 
 use super::visitor::Visitor;
-use crate::http::site::replay_query;
 use crate::http::{
     calls::{ask, segment},
     isolate::RequestContext,
     refusal::Refusal,
     site::{
-        audited,
+        audited, replay_query,
         replays::{Order, unknown_app},
     },
 };

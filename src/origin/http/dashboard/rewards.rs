@@ -7,13 +7,15 @@ use futures_util::future::join;
 use worker::Request;
 
 use super::visitor::Visitor;
-use crate::http::site::reward_query::{self, Firsts};
 use crate::{
     http::{
         calls::{TIMEOUT, segment},
         isolate::RequestContext,
         refusal::Refusal,
-        site::audited,
+        site::{
+            audited,
+            reward_query::{self, Firsts},
+        },
     },
     objects::outbox::story::unknown_reward,
 };

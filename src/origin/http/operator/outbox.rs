@@ -11,9 +11,13 @@ use serde_json::{
 use worker::Request;
 
 use super::{MAX_DOCUMENT, TIMEOUT, audit_words, conversion_query, read_reply, segment};
-use crate::http::site::outboxes::{Outboxes, SETTLE_TIMEOUT};
 use crate::{
-    http::{isolate::RequestContext, refusal::Refusal, routes::OutboxCall},
+    http::{
+        isolate::RequestContext,
+        refusal::Refusal,
+        routes::OutboxCall,
+        site::outboxes::{Outboxes, SETTLE_TIMEOUT},
+    },
     objects::outbox::{
         callbacks::replay::check_selection,
         conversions::settlement::{ManyOrder, Order, Place},

@@ -1,11 +1,11 @@
 //! `GET …/reconcile`: compares what an app's outboxes paid on a UTC day with the ledger's facts.
 
 use super::{TIMEOUT, outbox::answer, parameter};
-use crate::http::site::outboxes::Outboxes;
 use crate::http::{
     comparison::{Comparison, MAX_TRANSACTIONS, read_day},
     isolate::RequestContext,
     refusal::Refusal,
+    site::outboxes::Outboxes,
 };
 use contract::{
     ledger::{self, OPERATOR, ReadOffers},

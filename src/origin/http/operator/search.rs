@@ -6,8 +6,11 @@ use serde_json::{Value, json};
 use worker::Request;
 
 use super::{TIMEOUT, ask_catalog, read_reply, require};
-use crate::http::site::outboxes::Outboxes;
-use crate::http::{isolate::RequestContext, refusal::Refusal, site::merge};
+use crate::http::{
+    isolate::RequestContext,
+    refusal::Refusal,
+    site::{merge, outboxes::Outboxes},
+};
 use contract::{
     catalog::{Resource, Search},
     clicks,

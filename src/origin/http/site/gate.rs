@@ -3,8 +3,13 @@
 use worker::Request;
 
 use super::Call;
-use crate::http::config::site::{LocalSignIn, SiteConfig};
-use crate::http::{calls::TIMEOUT, isolate::RequestContext, limits::Pool, refusal::Refusal};
+use crate::http::{
+    calls::TIMEOUT,
+    config::site::{LocalSignIn, SiteConfig},
+    isolate::RequestContext,
+    limits::Pool,
+    refusal::Refusal,
+};
 use contract::accounts::{self, Actor, Announce, AnnouncedChange, ReadSession, Session};
 use domain::{
     accounts::{

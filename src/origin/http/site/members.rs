@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use worker::Request;
 
 use super::gate::{JSON_ONLY, Member};
-use crate::http::config::site::SiteConfig;
 use crate::http::{
     calls::{TIMEOUT, read_page, read_place, segment},
+    config::site::SiteConfig,
     isolate::RequestContext,
     refusal::Refusal,
 };

@@ -12,8 +12,7 @@ use super::{
     },
     sign_in::user_agent,
 };
-use crate::http::config::site::SiteConfig;
-use crate::http::{calls::segment, isolate::RequestContext, refusal::Refusal};
+use crate::http::{calls::segment, config::site::SiteConfig, isolate::RequestContext, refusal::Refusal};
 use contract::{
     accounts::{AddPasskey, PasskeyRow, ReadPasskeys, RemovePasskey},
     operation::Done,

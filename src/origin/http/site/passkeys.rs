@@ -10,8 +10,7 @@ use super::{
     sign_in::{OpenInvite, account_of, open_invite, open_session, sessions_left, user_agent},
     web_crypto,
 };
-use crate::http::config::site::SiteConfig;
-use crate::http::{calls::TIMEOUT, isolate::RequestContext, refusal::Refusal};
+use crate::http::{calls::TIMEOUT, config::site::SiteConfig, isolate::RequestContext, refusal::Refusal};
 use contract::{
     accounts::{
         self, Accept, CountFailure, NewPasskey, Passkey, ReadPasskey, SignIn, SignedIn, SpentChallenge,

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use worker::Request;
 
 use super::gate;
-use crate::http::config::site::{LocalSignIn, SiteConfig};
 use crate::http::{
     calls::{TIMEOUT, ask_catalog},
+    config::site::{LocalSignIn, SiteConfig},
     isolate::RequestContext,
     refusal::Refusal,
 };

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{revisions, sql};
-use contract::counters;
-use contract::counters::{CapKind, Limit};
+use contract::counters::{self, CapKind, Limit};
 use domain::model::OfferId;
 use platform::{
     database::{Database, DatabaseError, Row},

@@ -8,8 +8,7 @@ use super::{
     segments::{self, Layer},
     sql,
 };
-use contract::accounts::OPERATOR_NAME;
-use contract::{catalog::MAX_PAGE, operation::Reply};
+use contract::{accounts::OPERATOR_NAME, catalog::MAX_PAGE, operation::Reply};
 use domain::{
     model::{
         MicroUsd,

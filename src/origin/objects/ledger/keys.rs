@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Context, sql};
-use contract::accounts::OPERATOR_NAME;
-use contract::{ledger::CreateKey, operation::Reply};
+use contract::{accounts::OPERATOR_NAME, ledger::CreateKey, operation::Reply};
 use domain::{
     model::{
         api_error::{ApiError, common},

@@ -4,11 +4,13 @@ use serde_json::{Value, json};
 
 use super::{report, report::ReportError};
 use contract::{ledger::Suggest, operation::Reply};
-use domain::model::api_error::ApiError;
-use domain::reporting::{
-    Dimension,
-    engine::Budget,
-    query::{MAX_COUNT, Query},
+use domain::{
+    model::api_error::ApiError,
+    reporting::{
+        Dimension,
+        engine::Budget,
+        query::{MAX_COUNT, Query},
+    },
 };
 use platform::{database::Database, failure::Failure};
 

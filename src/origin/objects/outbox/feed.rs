@@ -20,17 +20,19 @@ use super::{
     log::{entries, states::state_of},
 };
 use crate::delivery::backoff::{LONGEST_WAIT_MS, is_refusal, wait_ms};
-use contract::activity::KEPT_ENTRIES;
 use contract::{
     activity::{
-        self, EndpointReport, Heard, Report, ReportedCount, ReportedEntry, RewardDetails, RewardKind,
+        self, EndpointReport, Heard, KEPT_ENTRIES, Report, ReportedCount, ReportedEntry, RewardDetails,
+        RewardKind,
     },
     rewards::{RewardDelivery, RewardState},
 };
-use domain::conversions::log_number::NUMBERS_PER_MS;
 use domain::{
     callbacks::fields::Decimal,
-    conversions::state::{Reason, State},
+    conversions::{
+        log_number::NUMBERS_PER_MS,
+        state::{Reason, State},
+    },
     model::{
         PublisherId,
         time::{SECOND_MS, UtcDay},

@@ -7,9 +7,8 @@ use serde_json::json;
 
 use crate::objects::outbox::{feed::sql::PROMISE_REPORT, sql};
 use contract::operation::Reply;
-use domain::conversions::log_number::first_number;
 use domain::{
-    conversions::reward::CLICK_LIFE_DAYS,
+    conversions::{log_number::first_number, reward::CLICK_LIFE_DAYS},
     model::time::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay, next_night_ms},
 };
 use platform::{

@@ -18,8 +18,7 @@ use super::{
     sums::{comparisons, day, revenue_batches},
     terms,
 };
-use crate::delivery::size;
-use crate::objects::outbox::retention;
+use crate::{delivery::size, objects::outbox::retention};
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::Take,

@@ -7,13 +7,15 @@
 pub mod sql;
 
 use crate::objects::outbox::sql as outbox_sql;
-use contract::activity::REPLAY_RETENTION_MS;
 use contract::{
+    activity::REPLAY_RETENTION_MS,
     outbox::{ReplayRewards, Replayed},
     rewards::RewardFilter,
 };
-use domain::conversions::log_number::first_number;
-use domain::model::time::{DAY_MS, SECOND_MS};
+use domain::{
+    conversions::log_number::first_number,
+    model::time::{DAY_MS, SECOND_MS},
+};
 use platform::{
     database::{Database, DatabaseError, MAX_INTEGER, Row, Value, json},
     params,

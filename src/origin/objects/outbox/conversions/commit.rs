@@ -9,8 +9,10 @@ use super::{
     reservations::{Reservation, overdue, put_off},
     settle, txns,
 };
-use crate::delivery::backoff::wait_ms;
-use crate::objects::outbox::{peers::Peers, terms::Terms};
+use crate::{
+    delivery::backoff::wait_ms,
+    objects::outbox::{peers::Peers, terms::Terms},
+};
 use contract::outbox::{Answer, Conversion};
 use domain::model::api_error::common;
 use platform::{CONNECTIONS, database::Database, failure::Failure};

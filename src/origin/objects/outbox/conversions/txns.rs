@@ -3,8 +3,10 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::delivery::backoff::wait_ms;
-use crate::objects::outbox::{peers::Peers, sql};
+use crate::{
+    delivery::backoff::wait_ms,
+    objects::outbox::{peers::Peers, sql},
+};
 use contract::outbox::{Conversion, Shard, Txn};
 use domain::{
     callbacks::shards,

@@ -4,15 +4,16 @@
 use serde::Deserialize;
 
 use super::states::state_number;
-use crate::delivery::batches::{self, BatchRow};
-use crate::objects::outbox::retention;
-use crate::objects::outbox::{approval::Approval, sql};
+use crate::{
+    delivery::batches::{self, BatchRow},
+    objects::outbox::{approval::Approval, retention, sql},
+};
 use contract::counters;
-use domain::conversions::log_number::{SHARDS, first_number};
 use domain::{
     callbacks::fields::{Decimal, Fields, Status},
     conversions::{
         ids::Kind,
+        log_number::{SHARDS, first_number},
         reward::Amounts,
         state::{Movement, State},
     },

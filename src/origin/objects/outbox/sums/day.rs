@@ -1,19 +1,23 @@
 //! The payments of an outbox on a UTC day, in its log and in the batches that the ledger has confirmed. The operator
 //! compares both with the ledger's facts (docs/OPERATING.md, "Reconcile a day").
 
-use crate::delivery::{
-    attention_feed,
-    batches::{self, Batch},
+use crate::{
+    delivery::{
+        attention_feed,
+        batches::{self, Batch},
+    },
+    objects::outbox::{log::entries::TO_LEDGER, sql},
 };
-use crate::objects::outbox::{log::entries::TO_LEDGER, sql};
 use contract::{
     attention::DayRewards,
     outbox::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay},
 };
-use domain::conversions::log_number::first_number;
-use domain::model::{
-    OfferId,
-    time::{DAY_MS, SECOND_MS, UtcDay},
+use domain::{
+    conversions::log_number::first_number,
+    model::{
+        OfferId,
+        time::{DAY_MS, SECOND_MS, UtcDay},
+    },
 };
 use platform::{
     database::{Database, DatabaseError, Row, Value},

@@ -3,12 +3,14 @@
 use std::{cell::Cell, time::Duration};
 
 use super::day;
-use crate::delivery::batches::{Batch, DeliveryError, sender};
-use crate::objects::outbox::{
-    calls,
-    endpoint::{self, OutboxState},
-    log::entries::TO_LEDGER,
-    period,
+use crate::{
+    delivery::batches::{Batch, DeliveryError, sender},
+    objects::outbox::{
+        calls,
+        endpoint::{self, OutboxState},
+        log::entries::TO_LEDGER,
+        period,
+    },
 };
 use contract::{counters, ledger};
 use platform::{
