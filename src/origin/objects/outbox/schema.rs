@@ -14,7 +14,7 @@ pub const MIGRATIONS: &[Migration] = &[
     ],
     &[ENABLED],
     &[attention_feed::sql::LATE, COMPARED, bulk_replay::sql::TABLES],
-    //     &[feed::schema::ATTEMPTS],[feed::schema::ATTEMPTS],
+    &[feed::schema::ATTEMPTS],
 ];
 
 /// The rewards of the day that is compared, or of the last one that was.
