@@ -220,7 +220,7 @@ fuzz-api: build $(STABLE_READY) $(API_PYTHON_READY)
 # Compiled before it runs: what cargo does would be in the way of the first figures.
 bench: build bench-setup $(HONO) $(BENCH_BUNDLES)
 	$(call step,Compile the benchmarks,cargo bench --quiet --locked -p signpost-benches --bench speed --no-run)
-	@ONLY='$(ONLY)' ROUNDS='$(ROUNDS)' BROWSER='$(BROWSER)' OHA='$(OHA)' PYTHONPATH='$(BENCH_PYTHON)' \
+	@ONLY='$(ONLY)' ROUNDS='$(ROUNDS)' BEFORE='$(BEFORE)' BROWSER='$(BROWSER)' OHA='$(OHA)' PYTHONPATH='$(BENCH_PYTHON)' \
 		cargo bench --quiet --locked -p signpost-benches --bench speed
 
 # Compiled before it runs, like the benches, whose profile it shares.

@@ -1,11 +1,16 @@
 //! Shared parts of the benches: rounds, files, states that are built once, and yardsticks.
 
-use std::{cell::RefCell, collections::BTreeMap, path::Path, rc::Rc};
+use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    rc::Rc,
+};
 
 use tempfile::TempDir;
 
 use crate::{
-    harness::{OPERATOR_TOKEN, Setup, Signpost, copy_folder, root},
+    harness::{OPERATOR_TOKEN, Setup, Signpost, copy_folder},
     large_catalog,
     load::Load,
     many_facts,
@@ -31,6 +36,8 @@ pub fn facts_publisher(facts: usize) -> String {
 pub struct Bench {
     /// How often each pair is measured.
     pub rounds: usize,
+    /// The checkout whose Workers are measured.
+    checkout: PathBuf,
     scratch: TempDir,
     catalogs: RefCell<BTreeMap<(usize, usize), Rc<Catalog>>>,
     facts: RefCell<BTreeMap<(usize, usize), Rc<TempDir>>>,
@@ -43,10 +50,11 @@ pub struct Catalog {
 }
 
 impl Bench {
-    pub fn new() -> Self {
+    pub fn new(checkout: PathBuf) -> Self {
         let rounds = std::env::var("ROUNDS").ok().filter(|rounds| !rounds.is_empty());
         Self {
             rounds: rounds.map_or(ROUNDS, |rounds| rounds.parse().expect("ROUNDS is a number")),
+            checkout,
             scratch: tempfile::tempdir().expect("a temporary folder"),
             catalogs: RefCell::default(),
             facts: RefCell::default(),
@@ -85,7 +93,7 @@ impl Bench {
             return Rc::clone(known);
         }
         let watch = Stopwatch::start();
-        let signpost = Setup::new().start();
+        let signpost = self.config("signpost").start();
         let catalog = large_catalog::catalog(offers, apps);
         let lines: Vec<&str> = catalog.lines().collect();
         for lines in lines.chunks(IMPORT_LINES) {
@@ -125,22 +133,28 @@ impl Bench {
     /// A Signpost on its own copy of this catalog's state. The offers rate limit is off, since it would refuse the
     /// load.
     pub fn signpost(&self, catalog: &Catalog) -> Setup {
-        config("signpost")
+        self.config("signpost")
             .state(catalog.state.path())
             .var("OFFERS_RATE", "0")
     }
 
     /// The same in the build with the routes of `src/edge/bench.rs`.
     pub fn bench_build(&self, catalog: &Catalog) -> Setup {
-        config("bench_build")
-            .without_api_check()
+        self.config("bench_build")
             .state(catalog.state.path())
             .var("OFFERS_RATE", "0")
     }
 
     /// A yardstick by name. To the harness it is a workerd like any other.
     pub fn yardstick(&self, name: &str) -> Setup {
-        config(name).without_api_check()
+        self.config(name)
+    }
+
+    fn config(&self, name: &str) -> Setup {
+        let file = self.checkout.join(format!("benches/yardsticks/{name}.capnp"));
+        Setup::new()
+            .config(file.to_str().expect("a path of UTF-8"))
+            .without_api_check()
     }
 }
 
@@ -158,11 +172,6 @@ fn copy_state(signpost: &Signpost) -> TempDir {
     let state = tempfile::tempdir().expect("a temporary folder");
     signpost.restart_after(|| copy_folder(signpost.state.path(), state.path()));
     state
-}
-
-fn config(name: &str) -> Setup {
-    let file = root().join(format!("benches/yardsticks/{name}.capnp"));
-    Setup::new().config(file.to_str().expect("a path of UTF-8"))
 }
 
 /// A row of throughput. The target is a multiple of the yardstick's.

@@ -113,13 +113,35 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     rows
 }
 
+/// Conversions through so many outboxes of an app, each of which is sent once.
+pub fn once_each(bench: &Bench, signpost: &Signpost, shards: u8) -> Requests {
+    let wall = signpost.sharded_offer_wall(
+        &format!("speed-{shards}"),
+        &format!("7900091{shards}"),
+        None,
+        shards,
+    );
+    wall.put_offer(&serde_json::json!({"once_per": "user"}));
+    signpost.refresh();
+    let requests = Requests::get(bench.scratch(), &[]).once(clicks(&wall, CLICKS));
+    for user in wall.users() {
+        // The first conversion of an outbox asks for its terms.
+        expect_accepted(wall.convert(&wall.click_id(&user), ""), "approved", false);
+    }
+    if shards == 1 {
+        requests
+    } else {
+        requests.over(BUSY_CONNECTIONS)
+    }
+}
+
 /// The namespace and the query that counts the rows of conversions.
-type Stored = (&'static str, &'static str);
-const OURS: Stored = ("signpost-outbox", "SELECT count(*) FROM conversions");
+pub type Stored = (&'static str, &'static str);
+pub const OURS: Stored = ("signpost-outbox", "SELECT count(*) FROM conversions");
 const BARE: Stored = ("rows", "SELECT count(*) FROM conversions");
 
 /// Runs a load of requests, each of which must leave a row.
-fn load(bench: &Bench, server: &Signpost, (namespace, sql): Stored, requests: &mut Requests) -> Load {
+pub fn load(bench: &Bench, server: &Signpost, (namespace, sql): Stored, requests: &mut Requests) -> Load {
     let count = || -> i64 {
         server
             .stored(namespace, sql, |row| row.get::<_, i64>(0))

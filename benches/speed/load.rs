@@ -20,7 +20,7 @@ use crate::{
 /// One thread of wrk saturates workerd, which runs requests on one thread.
 const CONNECTIONS: u32 = 32;
 /// More requests per second than workerd can answer, for requests that may be sent only once.
-const MOST_PER_SECOND: f64 = 15_000.0;
+const MAX_PER_SECOND: f64 = 15_000.0;
 /// The share of a run above which a thread is saturated.
 const SATURATED: f64 = 0.9;
 
@@ -141,7 +141,7 @@ impl Requests {
             Lines::Again(file) => (file.clone(), "again"),
             Lines::Numbered(file) => (file.clone(), "numbered"),
             Lines::Once(lines) => {
-                let most = (MOST_PER_SECOND * seconds) as usize;
+                let most = (MAX_PER_SECOND * seconds) as usize;
                 let next = &lines[..most.min(lines.len())];
                 (write_lines(folder, next), "once")
             }

@@ -10,6 +10,7 @@
     clippy::string_slice
 )]
 
+mod before;
 mod bench;
 mod click;
 mod conversions;
@@ -61,7 +62,7 @@ use time::Stopwatch;
 
 type Part = fn(&Bench) -> Vec<Row>;
 
-const PARTS: [(&str, Part); 10] = [
+const PARTS: [(&str, Part); 11] = [
     ("click", click::rows),
     ("offers", offers::rows),
     ("report", report::rows),
@@ -72,6 +73,7 @@ const PARTS: [(&str, Part); 10] = [
     ("scale", scale::rows),
     ("growth", growth::rows),
     ("dashboard", dashboard::rows),
+    ("before", before::rows),
 ];
 
 fn main() -> ExitCode {
@@ -85,7 +87,7 @@ fn main() -> ExitCode {
         eprintln!("ONLY: unknown part '{unknown}'; the parts are {known}");
         return ExitCode::from(2);
     }
-    let bench = Bench::new();
+    let bench = Bench::new(harness::root());
     let watch = Stopwatch::start();
     let (mut rows, mut failed) = (Vec::new(), Vec::new());
     for (part, measure) in PARTS {

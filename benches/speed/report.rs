@@ -17,7 +17,7 @@ use crate::{
     harness::{Publisher, Signpost},
     load::interleaved,
     stats::{estimate, ratios},
-    table::{Row, Verdict, interval, ms, spread, times},
+    table::{self, Row, Verdict, interval, spread, times},
     time::Stopwatch,
 };
 
@@ -26,16 +26,15 @@ const TIMES: usize = 10;
 const METRICS: [&str; 3] = ["impressions", "clicks", "revenue"];
 
 /// A query, and the target as a multiple of DuckDB's speed.
-struct Work {
-    name: &'static str,
+pub struct Work {
+    pub name: &'static str,
     target: f64,
-    query: Value,
+    pub query: Value,
 }
 
 pub fn rows(bench: &Bench) -> Vec<Row> {
     let ours = bench.yardstick("bench_build").start();
-    let publisher = ours.publisher("report");
-    publisher.put_days(facts::DAYS, facts::date, facts::csv, facts::rows_of);
+    let publisher = with_facts(&ours);
     let file = bench.scratch().join("facts.csv");
     facts::write(&file);
     let mut theirs = DuckDb::start(&file, &bench.scratch().join("answer.json"));
@@ -52,7 +51,14 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     rows
 }
 
-fn works() -> [Work; 4] {
+/// A publisher with a million facts.
+pub fn with_facts(signpost: &Signpost) -> Publisher<'_> {
+    let publisher = signpost.publisher("report");
+    publisher.put_days(facts::DAYS, facts::date, facts::csv, facts::rows_of);
+    publisher
+}
+
+pub fn works() -> [Work; 4] {
     let query = |dimensions: &[&str], more: Value| {
         let mut query = json!({
             "date_range": {"start_date": facts::date(0), "end_date": facts::date(facts::DAYS - 1)},
@@ -111,26 +117,29 @@ fn row(
     work: &Work,
 ) -> Row {
     let body = work.query.to_string();
-    let mut our_side = || {
-        let watch = Stopwatch::start();
-        last_report(ours, publisher, &body, 1);
-        let alone_ms = watch.ms();
-        let watch = Stopwatch::start();
-        last_report(ours, publisher, &body, 1 + TIMES);
-        (watch.ms() - alone_ms) / TIMES as f64
-    };
+    let mut our_side = || ms(ours, publisher, &body);
     let mut their_side = || theirs.ms(number, TIMES);
     let found = interleaved(work.name, bench.rounds, &mut [&mut our_side, &mut their_side]);
     let ratio = estimate(&ratios(&found[1], &found[0])).expect("rounds");
     Row {
         work: format!("report of 1,000,000 facts: {}", work.name),
-        ours: spread(&found[0], ms),
-        yardstick: spread(&found[1], ms),
+        ours: spread(&found[0], table::ms),
+        yardstick: spread(&found[1], table::ms),
         ratio: interval(&ratio, times),
         target: format!("≥ {}", times(work.target)),
         verdict: Verdict::of(ratio.median >= work.target),
         notes: vec!["the ratio is of speeds; both answers were the same".to_owned()],
     }
+}
+
+/// The additional time of many reports in one request over a single one, for each.
+pub fn ms(ours: &Signpost, publisher: &Publisher<'_>, body: &str) -> f64 {
+    let watch = Stopwatch::start();
+    last_report(ours, publisher, body, 1);
+    let alone_ms = watch.ms();
+    let watch = Stopwatch::start();
+    last_report(ours, publisher, body, 1 + TIMES);
+    (watch.ms() - alone_ms) / TIMES as f64
 }
 
 /// A view of the dashboard's reports, from its call to the answer: chart, table and totals of all facts. The call goes through
@@ -180,7 +189,7 @@ fn dashboard_row(bench: &Bench, ours: &Signpost, publisher: &Publisher<'_>) -> R
     let times = estimate(&found[0]).expect("rounds");
     Row {
         work: work.to_owned(),
-        ours: interval(&times, ms),
+        ours: interval(&times, table::ms),
         yardstick: "-".to_owned(),
         ratio: "-".to_owned(),
         target: "≤ 150 ms".to_owned(),
