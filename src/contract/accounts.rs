@@ -3,7 +3,7 @@
 mod audit;
 mod members;
 
-pub use audit::{Announce, Announced, AnnouncedChange, AuditEntry, AuditPage, ReadAudit, Settle};
+pub use audit::{Announce, AnnouncedChange, AuditEntry, AuditPage, PendingAudit, ReadAudit, Settle};
 
 pub use members::{
     ChangeMember, EndSession, InviteRow, MemberRow, Members, ReadMembers, ReadSessions, SessionRow, Suspend,
@@ -60,7 +60,7 @@ operations! {
         WithdrawInvite(WithdrawInvite) -> Done, Once;
         ReadSessions(ReadSessions) -> Vec<SessionRow>, Idempotent;
         EndSession(EndSession) -> Done, Once;
-        Announce(Announce) -> Announced, Once;
+        Announce(Announce) -> PendingAudit, Once;
         Settle(Settle) -> Done, Once;
         ReadAudit(ReadAudit) -> AuditPage, Idempotent;
         Suspend(Suspend) -> Done, Idempotent;
@@ -392,7 +392,7 @@ pub enum Reply {
     /// Answers [`ReadMembers`].
     Members(Members),
     /// Answers [`Announce`].
-    Announced(Announced),
+    PendingAudit(PendingAudit),
     /// Answers [`ReadSessions`].
     Sessions(Vec<SessionRow>),
     /// Answers [`ReadAudit`].

@@ -2,19 +2,19 @@
 //! and state, the endpoints' standing, and the newest entries of all logs, so that the dashboard reads them in one call.
 //! It owns nothing: everything in it can be told again.
 
+mod feed;
 mod replays;
-mod report;
 mod rewards;
 
+pub use feed::{EndpointStanding, FeedBatch, FeedEntry, RewardCount, RewardDetails, RewardKind};
 pub use replays::{CancelReplay, CountReplay, Counted, ReadReplay, StartReplay};
-pub use report::{EndpointReport, Report, ReportedCount, ReportedEntry, RewardDetails, RewardKind};
 pub use rewards::{ListRewards, ListedReward, Place, RewardPage};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    attention::{self, AttentionReport, Declined, ListAttention, SizeReport},
-    isolates::{IsolateReport, ReadReported},
+    attention::{self, AttentionBatch, Declined, ListAttention, ObjectSize},
+    isolates::{IsolateMetrics, ReadIsolateMetrics},
     operation::{self, Done, ObjectAddress, Operation, Repeat},
     operations,
     outbox::EndpointState,
@@ -50,28 +50,28 @@ pub fn address(publisher: &PublisherId) -> ObjectAddress {
 operations! {
     pub enum Command {
         /// The changes of an outbox. Idempotent by source and sequence.
-        Report(Box<Report>) -> Heard, Idempotent;
+        Feed(Box<FeedBatch>) -> FeedAnswer, Idempotent;
         Read(ReadActivity) -> Activity, Idempotent;
         List(Box<ListRewards>) -> RewardPage, Idempotent;
         Find(FindOutbox) -> Found, Idempotent;
         CountReplay(CountReplay) -> Counted, Idempotent;
-        StartReplay(StartReplay) -> operation::Reply, Idempotent;
-        ReadReplay(ReadReplay) -> operation::Reply, Idempotent;
-        CancelReplay(CancelReplay) -> operation::Reply, Idempotent;
+        StartReplay(StartReplay) -> operation::OperatorReply, Idempotent;
+        ReadReplay(ReadReplay) -> operation::OperatorReply, Idempotent;
+        CancelReplay(CancelReplay) -> operation::OperatorReply, Idempotent;
         /// Items of an object, for the operator. Idempotent by source and sequence.
-        Attention(Box<AttentionReport>) -> Declined, Idempotent;
+        Attention(Box<AttentionBatch>) -> Declined, Idempotent;
         /// The size of an object. An older report than the last one is ignored.
-        Size(SizeReport) -> Done, Idempotent;
-        ListAttention(ListAttention) -> operation::Reply, Idempotent;
+        Size(ObjectSize) -> Done, Idempotent;
+        ListAttention(ListAttention) -> operation::OperatorReply, Idempotent;
         /// The figures of an isolate.
-        Isolate(IsolateReport) -> Done, Idempotent;
-        ReadReported(ReadReported) -> operation::Reply, Idempotent;
+        Isolate(IsolateMetrics) -> Done, Idempotent;
+        ReadIsolateMetrics(ReadIsolateMetrics) -> operation::OperatorReply, Idempotent;
     }
 }
 
 /// The answer to a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Heard {
+pub struct FeedAnswer {
     /// False for a repeat.
     pub applied: bool,
     /// Whether the object lacks a report that was confirmed, because it was lost or restored. It says so until a report restarts.
@@ -202,8 +202,8 @@ pub struct Found {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
-    /// Answers [`Report`].
-    Heard(Heard),
+    /// Answers [`FeedBatch`].
+    FeedAnswer(FeedAnswer),
     /// Answers [`ReadActivity`].
     Activity(Activity),
     /// Answers [`ListRewards`].
@@ -213,9 +213,9 @@ pub enum Reply {
     /// Answers [`CountReplay`].
     Counted(Counted),
     /// The answer to a call about a replay, or the list for the operator.
-    Operator(operation::Reply),
-    /// Answers [`AttentionReport`].
+    Operator(operation::OperatorReply),
+    /// Answers [`AttentionBatch`].
     Declined(Declined),
-    /// To [`SizeReport`] and [`IsolateReport`].
+    /// To [`ObjectSize`] and [`IsolateMetrics`].
     Done(Done),
 }

@@ -54,7 +54,7 @@ impl Kind {
 
 /// The changes of an object's items. All that it says is absolute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AttentionReport {
+pub struct AttentionBatch {
     /// The object's name.
     pub source: String,
     /// Those of an outbox.
@@ -69,16 +69,16 @@ pub struct AttentionReport {
     pub confirmed: i64,
     /// When it was made, in milliseconds.
     pub at_ms: i64,
-    /// See [`Report`](crate::activity::Report).
+    /// See [`Report`](crate::activity::FeedBatch).
     pub owes_since_ms: Option<i64>,
-    /// See [`Report`](crate::activity::Report).
+    /// See [`Report`](crate::activity::FeedBatch).
     pub next_by_ms: Option<i64>,
     /// Whether all earlier items of the source are void.
     pub resets: bool,
-    /// The open items of the limited kinds, at most [`AttentionReport::MOST_COUNTED`] each. A kind without any is left out.
+    /// The open items of the limited kinds, at most [`AttentionBatch::MAX_COUNTED`] each. A kind without any is left out.
     pub counts: Vec<(Kind, i64)>,
     /// The changed items, and those declined before if there is room.
-    pub items: Vec<ReportedItem>,
+    pub items: Vec<AttentionItem>,
     /// An outbox's rewards of the last day that was compared at night.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewards: Option<DayRewards>,
@@ -97,14 +97,14 @@ pub struct DayRewards {
     pub by_superseded_terms: i64,
 }
 
-impl AttentionReport {
+impl AttentionBatch {
     /// Items of a kind that a source counts at most: 2 ms, in which it answers no other request.
-    pub const MOST_COUNTED: i64 = 20_000;
+    pub const MAX_COUNTED: i64 = 20_000;
 }
 
 /// An item as it is now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReportedItem {
+pub struct AttentionItem {
     /// Selects the rule for listing it.
     pub kind: Kind,
     /// With source and kind, the item's key.
@@ -131,7 +131,7 @@ pub struct Declined {
 
 /// The size of an object that is filling up. It is repeated while the object is large, and forgotten after two days without.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SizeReport {
+pub struct ObjectSize {
     /// The object's name.
     pub source: String,
     /// When the size was read, in milliseconds.

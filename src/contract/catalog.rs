@@ -18,8 +18,10 @@ pub use paths::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::operation::{Bytes, Operation, Repeat, Reply};
-use crate::operations;
+use crate::{
+    operation::{Bytes, Operation, OperatorReply, Repeat},
+    operations,
+};
 use domain::{
     conversions::terms::{AppTerms, CurrentApp, CurrentOffer, OfferTerms},
     model::{
@@ -48,32 +50,32 @@ pub struct Refreshed {
 operations! {
     /// Every command is idempotent except those that issue a credential and those of a publisher's members.
     pub enum Command {
-        Put(Put) -> Reply, Idempotent;
-        Get(Get) -> Reply, Idempotent;
-        List(List) -> Reply, Idempotent;
-        IssuePubKey(IssuePubKey) -> Reply, Once;
-        GetPubKey(GetPubKey) -> Reply, Idempotent;
-        RequestPubKey(RequestPubKey) -> Reply, Once;
-        GetPubKeyRequest(GetPubKeyRequest) -> Reply, Idempotent;
-        ListPubKeyRequests(ListPubKeyRequests) -> Reply, Idempotent;
-        IssueToken(IssueToken) -> Reply, Once;
-        RevokeToken(RevokeToken) -> Reply, Idempotent;
-        ListOwnApps(ListOwnApps) -> Reply, Idempotent;
-        GetOwnApp(GetOwnApp) -> Reply, Idempotent;
-        CreateOwnApp(CreateOwnApp) -> Reply, Once;
-        ChangeOwnApp(ChangeOwnApp) -> Reply, Once;
-        AppNames(AppNames) -> Reply, Idempotent;
-        OfferTerms(GetOfferTerms) -> Reply, IdempotentInHeader;
-        AppTerms(GetAppTerms) -> Reply, IdempotentInHeader;
-        AppSettings(GetAppSettings) -> Reply, Idempotent;
-        AppOffering(GetAppOffering) -> Reply, Idempotent;
-        Status(GetStatus) -> Reply, Idempotent;
-        Search(Search) -> Reply, Idempotent;
-        KnownPublishers(KnownPublishers) -> Reply, Idempotent;
-        Terms(ListTerms) -> Reply, Idempotent;
-        OfferFigures(ReadOfferFigures) -> Reply, Idempotent;
-        NearCaps(ListNearCaps) -> Reply, Idempotent;
-        CheckOffer(CheckOffer) -> Reply, Idempotent;
+        Put(Put) -> OperatorReply, Idempotent;
+        Get(Get) -> OperatorReply, Idempotent;
+        List(List) -> OperatorReply, Idempotent;
+        IssuePubKey(IssuePubKey) -> OperatorReply, Once;
+        GetPubKey(GetPubKey) -> OperatorReply, Idempotent;
+        RequestPubKey(RequestPubKey) -> OperatorReply, Once;
+        GetPubKeyRequest(GetPubKeyRequest) -> OperatorReply, Idempotent;
+        ListPubKeyRequests(ListPubKeyRequests) -> OperatorReply, Idempotent;
+        IssueToken(IssueToken) -> OperatorReply, Once;
+        RevokeToken(RevokeToken) -> OperatorReply, Idempotent;
+        ListOwnApps(ListOwnApps) -> OperatorReply, Idempotent;
+        GetOwnApp(GetOwnApp) -> OperatorReply, Idempotent;
+        CreateOwnApp(CreateOwnApp) -> OperatorReply, Once;
+        ChangeOwnApp(ChangeOwnApp) -> OperatorReply, Once;
+        AppNames(AppNames) -> OperatorReply, Idempotent;
+        OfferTerms(GetOfferTerms) -> OperatorReply, IdempotentInHeader;
+        AppTerms(GetAppTerms) -> OperatorReply, IdempotentInHeader;
+        AppSettings(GetAppSettings) -> OperatorReply, Idempotent;
+        AppOffering(GetAppOffering) -> OperatorReply, Idempotent;
+        Status(GetStatus) -> OperatorReply, Idempotent;
+        Search(Search) -> OperatorReply, Idempotent;
+        KnownPublishers(KnownPublishers) -> OperatorReply, Idempotent;
+        Terms(ListTerms) -> OperatorReply, Idempotent;
+        OfferFigures(ReadOfferFigures) -> OperatorReply, Idempotent;
+        NearCaps(ListNearCaps) -> OperatorReply, Idempotent;
+        CheckOffer(CheckOffer) -> OperatorReply, Idempotent;
     }
 }
 

@@ -11,7 +11,7 @@ const EVERY_MS: i64 = MINUTE_MS;
 
 /// The figures of an isolate. Each is absolute, so a report may come twice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IsolateReport {
+pub struct IsolateMetrics {
     /// The isolate's random name.
     pub isolate: String,
     /// When the figures were read, in milliseconds.
@@ -50,14 +50,14 @@ impl Figure {
 
 /// The figures that an isolate has told, and when.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct SentMetrics {
     /// When it began to tell last.
     pub at_ms: i64,
     /// The figures that arrived last.
     pub figures: Vec<Figure>,
 }
 
-impl Told {
+impl SentMetrics {
     /// Whether there is something new to tell, and it is time.
     pub fn is_due(&self, now_ms: i64, figures: &[Figure]) -> bool {
         figures != self.figures && now_ms.saturating_sub(self.at_ms) >= EVERY_MS
@@ -66,7 +66,7 @@ impl Told {
 
 /// Reads what the isolates told, and the rewards of the last compared day, for the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadReported {}
+pub struct ReadIsolateMetrics {}
 
 #[cfg(test)]
 mod tests {
@@ -81,13 +81,13 @@ mod tests {
                 number,
             }]
         };
-        let told = Told {
+        let told = SentMetrics {
             at_ms: 1_000,
             figures: panics(1).to_vec(),
         };
         assert!(!told.is_due(90_000, &panics(1)));
         assert!(!told.is_due(60_999, &panics(2)));
         assert!(told.is_due(61_000, &panics(2)));
-        assert!(!Told::default().is_due(90_000, &[]));
+        assert!(!SentMetrics::default().is_due(90_000, &[]));
     }
 }

@@ -87,15 +87,15 @@ pub enum Target {
 operations! {
     pub enum Command {
         AddOffers(AddOffers) -> Applied, Idempotent;
-        CreateKey(CreateKey) -> operation::Reply, Once;
-        ListKeys(ListKeys) -> operation::Reply, Idempotent;
-        RevokeKey(RevokeKey) -> operation::Reply, Once;
-        FindKey(FindKey) -> operation::Reply, Idempotent;
-        ListDays(ListDays) -> operation::Reply, Idempotent;
+        CreateKey(CreateKey) -> operation::OperatorReply, Once;
+        ListKeys(ListKeys) -> operation::OperatorReply, Idempotent;
+        RevokeKey(RevokeKey) -> operation::OperatorReply, Once;
+        FindKey(FindKey) -> operation::OperatorReply, Idempotent;
+        ListDays(ListDays) -> operation::OperatorReply, Idempotent;
         ReadOffers(ReadOffers) -> Vec<OfferRevenue>, Idempotent;
-        Suggest(Suggest) -> operation::Reply, Idempotent;
+        Suggest(Suggest) -> operation::OperatorReply, Idempotent;
         ReadFreshness(ReadFreshness) -> Freshness, Idempotent;
-        CreateExport(CreateExport) -> operation::Reply, Once;
+        CreateExport(CreateExport) -> operation::OperatorReply, Once;
         OpenExport(OpenExport) -> Export, Once;
     }
 }
@@ -325,5 +325,5 @@ pub enum Reply {
     /// Answers [`OpenExport`].
     Export(Export),
     /// The answer to an operator's command.
-    Operator(operation::Reply),
+    Operator(operation::OperatorReply),
 }

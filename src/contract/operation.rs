@@ -153,14 +153,14 @@ pub fn from_header(value: &str) -> Option<Vec<u8>> {
 
 /// The answer to an operator's command: a status and, except for 204, a JSON body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reply {
+pub struct OperatorReply {
     /// The HTTP status.
     pub status: u16,
     /// JSON; empty with 204.
     pub body: String,
 }
 
-impl Reply {
+impl OperatorReply {
     /// 200 with a body.
     pub fn ok(body: &serde_json::Value) -> Self {
         Self {

@@ -85,19 +85,18 @@ operations! {
         /// A step of the same on many conversions. Idempotent, since what is settled no longer matches or is a duplicate.
         SettleMany(SettleMany) -> Settled, IdempotentInHeader;
         List(List) -> ListPage, Idempotent;
-        Get(Get) -> operation::Reply, Idempotent;
-        Replay(Replay) -> operation::Reply, Once;
-        ReplayMany(ReplayMany) -> Replayed, Once;
+        Get(Get) -> operation::OperatorReply, Idempotent;
+        Replay(Replay) -> operation::OperatorReply, Once;
         Status(GetStatus) -> Standing, Idempotent;
         Enable(Enable) -> Standing, Idempotent;
-        Test(Test) -> operation::Reply, Once;
-        Diagnose(Diagnose) -> operation::Reply, Once;
-        Erase(Erase) -> operation::Reply, Idempotent;
+        Test(Test) -> operation::OperatorReply, Once;
+        Diagnose(Diagnose) -> operation::OperatorReply, Once;
+        Erase(Erase) -> operation::OperatorReply, Idempotent;
         ReadDay(ReadDay) -> OutboxDay, Idempotent;
         ListDay(ListDay) -> DayEntries, Idempotent;
-        ReadReward(ReadReward) -> operation::Reply, Idempotent;
+        ReadReward(ReadReward) -> operation::OperatorReply, Idempotent;
         ReadClick(ReadClick) -> ClickOutcome, Idempotent;
-        ReplayReward(ReplayReward) -> operation::Reply, Once;
+        ReplayReward(ReplayReward) -> operation::OperatorReply, Once;
         ReplayRewards(ReplayRewards) -> Replayed, Once;
         CheckPostback(Box<CheckPostback>) -> CheckedPostback, Idempotent;
         FindTxn(FindTxn) -> Claimed, Idempotent;
@@ -187,17 +186,6 @@ pub struct Replay {
     pub transaction_id: String,
 }
 
-/// A step of `POST …/conversions/replay`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReplayMany {
-    /// The operator's JSON.
-    pub body: String,
-    /// `next` of the previous step; 0 at first.
-    pub after: i64,
-    /// `until` of the previous step.
-    pub until: Option<i64>,
-}
-
 /// `POST …/callback_test`. Each call sends a test callback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Test {
@@ -218,7 +206,7 @@ pub struct Diagnose {
     pub sign_with: SignWith,
 }
 
-/// `DELETE …/users/{user_id}`.
+/// `POST …/erase_user`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Erase {
     /// The user's id in the publisher's app.
@@ -273,7 +261,7 @@ pub struct Answer {
     pub duplicate: bool,
 }
 
-/// The result of a step of [`ReplayMany`].
+/// The result of a step of [`ReplayRewards`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replayed {
     /// Callbacks that the step sends again.
@@ -298,7 +286,7 @@ pub enum Reply {
     Claimed(Claimed),
     /// Answers [`List`].
     Page(ListPage),
-    /// To [`ReplayMany`] and [`ReplayRewards`].
+    /// To [`ReplayRewards`].
     Replayed(Replayed),
     /// Answers [`SettleMany`].
     Settled(Settled),
@@ -309,7 +297,7 @@ pub enum Reply {
     /// Answers [`ListDay`].
     DayEntries(DayEntries),
     /// The answer to an operator's command.
-    Operator(operation::Reply),
+    Operator(operation::OperatorReply),
     /// To [`CallbackSettings`], [`FreeTxn`] and [`Disabled`].
     Done {},
 }
@@ -377,13 +365,16 @@ mod tests {
             );
             assert_eq!(serde_json::from_str::<Answer>(&json).unwrap(), answer);
         }
-        let reply = operation::Reply {
+        let reply = operation::OperatorReply {
             status: 200,
             body: "{}".into(),
         };
         let json = serde_json::to_string(&Reply::Operator(reply.clone())).unwrap();
         assert_eq!(json, r#"{"status":200,"body":"{}"}"#);
-        assert_eq!(serde_json::from_str::<operation::Reply>(&json).unwrap(), reply);
+        assert_eq!(
+            serde_json::from_str::<operation::OperatorReply>(&json).unwrap(),
+            reply
+        );
         assert_eq!(serde_json::to_string(&Reply::Done {}).unwrap(), "{}");
     }
 
@@ -396,12 +387,6 @@ mod tests {
             Command::Replay(Replay { transaction_id: id() }).repeat(),
             Repeat::Once
         );
-        let many = Command::ReplayMany(ReplayMany {
-            body: id(),
-            after: 0,
-            until: None,
-        });
-        assert_eq!(many.repeat(), Repeat::Once);
         let test = Test {
             currency: CurrencyRate {
                 name: "Gems".into(),

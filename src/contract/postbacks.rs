@@ -37,14 +37,14 @@ pub fn address(advertiser: &AdvertiserId) -> ObjectAddress {
 operations! {
     pub enum Command {
         /// Not repeated: the postbacks would be there twice, and a few that are missing are no loss.
-        Report(ReportPostbacks) -> Done, Once;
+        Add(PostbackBatch) -> Done, Once;
         List(ListPostbacks) -> PostbackPage, Idempotent;
     }
 }
 
 /// The postbacks of a second or two that came to an isolate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReportPostbacks {
+pub struct PostbackBatch {
     /// In their order, at most [`MAX_REPORTED`].
     pub postbacks: Vec<ReceivedPostback>,
     /// Further ones that came and are only counted.
@@ -55,7 +55,7 @@ pub struct ReportPostbacks {
     pub tokens: Vec<(i64, i64)>,
 }
 
-impl ReportPostbacks {
+impl PostbackBatch {
     /// How many came.
     pub fn came(&self) -> u64 {
         let shown = u64::try_from(self.postbacks.len()).unwrap_or(u64::MAX);
@@ -123,6 +123,6 @@ pub struct PostbackPage {
 pub enum Reply {
     /// Answers [`ListPostbacks`].
     Page(PostbackPage),
-    /// Answers [`ReportPostbacks`].
+    /// Answers [`PostbackBatch`].
     Done {},
 }

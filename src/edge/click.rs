@@ -10,8 +10,8 @@ use crate::{
     click_flush,
     isolate::{Isolate, RequestContext},
     limits::Pool,
-    shard_store::Held,
-    shards::{self, Sought},
+    shard_store::CachedShard,
+    shards::{self, ShardQuery},
     snapshots,
 };
 use contract::{
@@ -76,8 +76,8 @@ pub struct Prepared<'t> {
 /// The shards that have a click's app and its goal, if these are known.
 pub struct ClickShards {
     app_id: AppId,
-    apps: Rc<Held>,
-    goals: Rc<Held>,
+    apps: Rc<CachedShard>,
+    goals: Rc<CachedShard>,
 }
 
 impl ClickShards {
@@ -102,8 +102,8 @@ impl ClickShards {
         snapshots::current::<Manifest>(context).await?;
         let goal = &*parameters.rid;
         let (apps, goals) = join(
-            shards::find_or_check(context, Sought::App(app_id)),
-            shards::find_or_check(context, Sought::Goal(goal)),
+            shards::find_or_check(context, ShardQuery::App(app_id)),
+            shards::find_or_check(context, ShardQuery::Goal(goal)),
         )
         .await;
         Ok(Self {

@@ -11,7 +11,7 @@ use crate::{
     isolate::RequestContext,
     limits::Pool,
     postbacks::{self, Proof, ProvenClick, Sent},
-    shards::{self, Sought},
+    shards::{self, ShardQuery},
     snapshots,
 };
 use contract::{
@@ -172,7 +172,7 @@ async fn convert(
 /// Refuses a token that is not valid any more. Its MAC was verified.
 async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), ApiError> {
     snapshots::recent::<Manifest>(context, snapshots::CREDENTIALS_IDLE_MS).await?;
-    let advertisers = shards::find(context, Sought::Advertiser(&token.advertiser)).await?;
+    let advertisers = shards::find(context, ShardQuery::Advertiser(&token.advertiser)).await?;
     if !advertisers.is_confirmed_within(context.now_ms, snapshots::CREDENTIALS_VALID_MS) {
         return Err(common::UNAVAILABLE.with_message("token cannot be checked at the moment"));
     }
@@ -188,8 +188,8 @@ async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), Api
 /// The values of a click's offer and app now. Without its shards the outbox asks the catalog, so the postback does not fail.
 async fn current(context: &RequestContext, click: &Click<'_>) -> Current {
     let (apps, goals) = join(
-        shards::find(context, Sought::App(click.app)),
-        shards::find(context, Sought::Goal(&click.goal)),
+        shards::find(context, ShardQuery::App(click.app)),
+        shards::find(context, ShardQuery::Goal(&click.goal)),
     )
     .await;
     let (apps, goals) = (apps.ok(), goals.ok());

@@ -20,7 +20,7 @@ use contract::{
 use domain::{model::time::SECOND_MS, offers::selection::Selector, snapshot::tracking::Manifest};
 use platform::{
     http::{answer::Answer, entry, router::Interface},
-    isolate_report,
+    isolate_metrics,
     panics::log_panics,
     runtime::now_ms,
     traits::ObjectCall,
@@ -45,7 +45,7 @@ fn probe_catalog(context: &RequestContext) {
             .call(&address(COMMAND_PATH), Get::probe(), PROBE_TIMEOUT)
             .await;
         isolate.reach.catalog.set(Some(CallError::was_answered(&outcome)));
-        isolate_report::tell_if_due(&workers).await;
+        isolate_metrics::tell_if_due(&workers).await;
     };
     context.go_on(log_panics("health", probe));
 }

@@ -16,7 +16,7 @@ use crate::{
     config::Config,
     limits::Pools,
     page_cache::{PageKey, RenderedPage},
-    postback_reports::Reports,
+    postback_queue::Reports,
     rate_limit::RateLimiter,
     reachability::Reachability,
     shard_store::ShardStore,
@@ -36,7 +36,7 @@ use domain::{
         click_id::{Nonce, NonceSource},
     },
 };
-use platform::{byte_cache::ByteCache, http::traffic::Count, isolate_report, runtime, workers::Workers};
+use platform::{byte_cache::ByteCache, http::traffic::Count, isolate_metrics, runtime, workers::Workers};
 
 /// The shards of goals, of apps and of advertisers, in bytes each. They hold all goals of 60,000 offers and all of 20,000
 /// apps. Each kind has its own, so that the goals that people click push out no app.
@@ -214,7 +214,7 @@ impl Isolate {
             tasks: Tasks::default(),
         });
         ISOLATE.set(Some(Rc::clone(&isolate)));
-        isolate_report::include(|| {
+        isolate_metrics::include(|| {
             Self::existing().map_or_else(Vec::new, |isolate| isolate.counts(runtime::now_ms()))
         });
         Ok(isolate)

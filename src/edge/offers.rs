@@ -10,8 +10,8 @@ use crate::{
     isolate::{Isolate, RequestContext},
     limits::Pool,
     page_cache::{PageKey, RenderedPage},
-    shard_store::Held,
-    shards::{self, Sought},
+    shard_store::CachedShard,
+    shards::{self, ShardQuery},
     snapshots,
 };
 use domain::{
@@ -73,15 +73,15 @@ pub async fn get(context: &RequestContext, request: Request, query: &str) -> Res
 }
 
 /// The shard of the app that a request names.
-async fn asking_shard(context: &RequestContext, request: &Request) -> Result<Rc<Held>, ApiError> {
+async fn asking_shard(context: &RequestContext, request: &Request) -> Result<Rc<CachedShard>, ApiError> {
     let app_id = body::header(request, APP_ID).unwrap_or_default();
     let app_id = AppId::parse(&app_id).ok_or(INVALID_CREDENTIALS)?;
     snapshots::recent::<Manifest>(context, snapshots::CREDENTIALS_IDLE_MS).await?;
-    shards::find(context, Sought::App(app_id)).await
+    shards::find(context, ShardQuery::App(app_id)).await
 }
 
 /// The app of a request, from its headers.
-fn asking_app<'t>(apps: &'t Held, request: &Request, now_ms: i64) -> Result<AppView<'t>, ApiError> {
+fn asking_app<'t>(apps: &'t CachedShard, request: &Request, now_ms: i64) -> Result<AppView<'t>, ApiError> {
     let header = |name| body::header(request, name).unwrap_or_default();
     authorize(apps, &header(APP_ID), &header("Pub-Key"), now_ms)
 }
@@ -140,7 +140,7 @@ fn digest(request: &OffersRequest) -> u128 {
 
 /// The app of a request, if its credentials are valid, from the shard of that app. A missing header is empty.
 pub fn authorize<'t>(
-    apps: &'t Held,
+    apps: &'t CachedShard,
     app_id: &str,
     pub_key: &str,
     now_ms: i64,

@@ -6,7 +6,7 @@ use futures_util::{StreamExt, stream};
 
 use crate::{
     isolate::Isolate,
-    shard_store::{Held, ShardStore},
+    shard_store::{CachedShard, ShardStore},
 };
 use contract::{catalog, kv};
 use domain::snapshot::{
@@ -25,7 +25,7 @@ pub async fn from_kv(
     manifest: &Manifest,
     slot: Slot,
     confirmed_at_ms: i64,
-) -> Result<Held, String> {
+) -> Result<CachedShard, String> {
     let named = manifest.checksum(slot).ok_or("it is not in the manifest")?;
     let key = kv::shard_key(slot.kind, named);
     let bytes = published::read_value(workers, &key, SHARD_TTL_S).await?;
@@ -38,7 +38,7 @@ pub fn open_named(
     slot: Slot,
     bytes: Vec<u8>,
     confirmed_at_ms: i64,
-) -> Result<Held, String> {
+) -> Result<CachedShard, String> {
     if checksum(&bytes) != manifest.checksum(slot) {
         return Err("its checksum is another".into());
     }
@@ -46,15 +46,20 @@ pub fn open_named(
 }
 
 /// Loads a shard from the catalog, bypassing KV. It may be newer than the manifest.
-pub async fn from_catalog(workers: &Workers, manifest: &Manifest, slot: Slot) -> Result<Held, String> {
+pub async fn from_catalog(workers: &Workers, manifest: &Manifest, slot: Slot) -> Result<CachedShard, String> {
     let confirmed_at_ms = runtime::now_ms();
     let bytes = published::read_object(workers, &catalog::shard_path(slot)).await?;
     let bytes = bytes.ok_or("the catalog has none")?;
     held(manifest, slot, bytes, confirmed_at_ms)
 }
 
-fn held(manifest: &Manifest, slot: Slot, bytes: Vec<u8>, confirmed_at_ms: i64) -> Result<Held, String> {
-    Ok(Held {
+fn held(
+    manifest: &Manifest,
+    slot: Slot,
+    bytes: Vec<u8>,
+    confirmed_at_ms: i64,
+) -> Result<CachedShard, String> {
+    Ok(CachedShard {
         checksum: checksum(&bytes),
         shard: AnyShard::open(slot, bytes).map_err(|damage| damage.to_string())?,
         version: Cell::new(manifest.version()),

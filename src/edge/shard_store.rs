@@ -20,7 +20,7 @@ const MAX_CHECKS: usize = 4;
 const CHECKED_MS: i64 = 2_000;
 
 /// A shard in the isolate.
-pub struct Held {
+pub struct CachedShard {
     pub shard: AnyShard,
     pub checksum: Option<u64>,
     /// The version of the newest manifest that was known when the shard was loaded, or that has named it since.
@@ -31,7 +31,7 @@ pub struct Held {
     pub confirmed_at_ms: Cell<i64>,
 }
 
-impl Held {
+impl CachedShard {
     pub fn is_confirmed_within(&self, now_ms: i64, within_ms: i64) -> bool {
         now_ms.saturating_sub(self.confirmed_at_ms.get()) <= within_ms
     }
@@ -40,11 +40,11 @@ impl Held {
 /// The shards of one kind that the isolate holds.
 pub struct ShardStore {
     kind: ShardKind,
-    pub held: ByteCache<Slot, Held>,
+    pub held: ByteCache<Slot, CachedShard>,
     /// Loads of shards that are not held.
-    pub loads: SharedLoads<Slot, Rc<Held>>,
+    pub loads: SharedLoads<Slot, Rc<CachedShard>>,
     /// Loads from the catalog, for ids that a shard does not have.
-    pub checks: SharedLoads<Slot, Rc<Held>>,
+    pub checks: SharedLoads<Slot, Rc<CachedShard>>,
     /// Until when the catalog's answer about a slot holds, in milliseconds.
     checked_until_ms: RefCell<HashMap<Slot, i64>>,
 }
@@ -62,7 +62,7 @@ impl ShardStore {
     }
 
     /// The shard of a hash, if it is held.
-    pub fn get(&self, manifest: &Manifest, hash: u16) -> Option<Rc<Held>> {
+    pub fn get(&self, manifest: &Manifest, hash: u16) -> Option<Rc<CachedShard>> {
         self.held.get(&manifest.slot(self.kind, hash))
     }
 
@@ -72,8 +72,8 @@ impl ShardStore {
     }
 
     /// Keeps a shard, unless one at least as new is held by now: of a newer manifest, or of the same one and confirmed as late.
-    pub fn insert(&self, slot: Slot, held: Held) -> Rc<Held> {
-        let age = |held: &Held| (held.version.get(), held.confirmed_at_ms.get());
+    pub fn insert(&self, slot: Slot, held: CachedShard) -> Rc<CachedShard> {
+        let age = |held: &CachedShard| (held.version.get(), held.confirmed_at_ms.get());
         if let Some(own) = self.held.get(&slot)
             && age(&own) >= age(&held)
         {

@@ -11,7 +11,7 @@ use crate::{
     isolate::{Isolate, RequestContext},
     limits::Pool,
     shard_loading::{from_catalog, from_kv},
-    shard_store::Held,
+    shard_store::CachedShard,
     shared_loads::SharedLoads,
     snapshots,
 };
@@ -31,17 +31,17 @@ const LOADING_MS: i64 = 10 * SECOND_MS;
 const UNAVAILABLE_MS: i64 = SECOND_MS;
 
 /// Boxed, because several routes look for shards, and the module would have a copy of the search for each.
-type Finding<'a> = LocalBoxFuture<'a, Result<Rc<Held>, ApiError>>;
+type Finding<'a> = LocalBoxFuture<'a, Result<Rc<CachedShard>, ApiError>>;
 
 /// What a request looks for in a shard.
 #[derive(Clone, Copy)]
-pub enum Sought<'r> {
+pub enum ShardQuery<'r> {
     App(AppId),
     Goal(&'r str),
     Advertiser(&'r AdvertiserId),
 }
 
-impl Sought<'_> {
+impl ShardQuery<'_> {
     fn kind(self) -> ShardKind {
         match self {
             Self::App(_) => ShardKind::Apps,
@@ -71,7 +71,7 @@ impl Sought<'_> {
 ///
 /// # Errors
 /// 503 if it cannot be loaded, or if too many requests wait for shards.
-pub fn find<'a>(context: &'a RequestContext, sought: Sought<'a>) -> Finding<'a> {
+pub fn find<'a>(context: &'a RequestContext, sought: ShardQuery<'a>) -> Finding<'a> {
     Box::pin(async move {
         let isolate = &context.isolate;
         let manifest = snapshots::current::<Manifest>(context).await?;
@@ -92,7 +92,7 @@ pub fn find<'a>(context: &'a RequestContext, sought: Sought<'a>) -> Finding<'a> 
 ///
 /// # Errors
 /// 503 if the shard cannot be loaded, or if too many requests wait for shards.
-pub fn find_or_check<'a>(context: &'a RequestContext, sought: Sought<'a>) -> Finding<'a> {
+pub fn find_or_check<'a>(context: &'a RequestContext, sought: ShardQuery<'a>) -> Finding<'a> {
     Box::pin(async move {
         let store = context.isolate.shards(sought.kind());
         let mut found = find(context, sought).await?;
@@ -122,11 +122,11 @@ pub fn find_or_check<'a>(context: &'a RequestContext, sought: Sought<'a>) -> Fin
 /// 503 if it cannot be loaded, or if too many requests wait for shards.
 async fn load_shared(
     context: &RequestContext,
-    loads: &SharedLoads<Slot, Rc<Held>>,
+    loads: &SharedLoads<Slot, Rc<CachedShard>>,
     slot: Slot,
-    sought: Sought<'_>,
-    load: LocalBoxFuture<'_, Result<(Slot, Held), String>>,
-) -> Result<Option<Rc<Held>>, ApiError> {
+    sought: ShardQuery<'_>,
+    load: LocalBoxFuture<'_, Result<(Slot, CachedShard), String>>,
+) -> Result<Option<Rc<CachedShard>>, ApiError> {
     let isolate = &context.isolate;
     let _permit = isolate.pools.get(Pool::Shards).acquire_any(context.now_ms)?;
     while let Some(other) = loads.get(slot, runtime::now_ms()) {
@@ -160,8 +160,8 @@ async fn load_missing(
     workers: &Workers,
     isolate: &Isolate,
     manifest: &Manifest,
-    sought: Sought<'_>,
-) -> Result<(Slot, Held), String> {
+    sought: ShardQuery<'_>,
+) -> Result<(Slot, CachedShard), String> {
     let slot = manifest.slot(sought.kind(), sought.hash());
     let confirmed_at_ms = isolate.manifest.confirmed_at_ms.get();
     match from_kv(workers, manifest, slot, confirmed_at_ms).await {

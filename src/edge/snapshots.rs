@@ -24,7 +24,7 @@ use domain::{
     snapshot::{bodies::Chunk, envelope::Damage, listing::Listing, tracking::Manifest},
 };
 use platform::{
-    isolate_report, log,
+    isolate_metrics, log,
     panics::{catch_panics, log_panics},
     published::{self, VALUE_TTL_S},
     runtime,
@@ -341,7 +341,7 @@ pub async fn revalidate(workers: &Workers, isolate: &Isolate) {
 /// Reads the pointer, and then tells what the isolate counts, which can wait longer than a click.
 pub async fn revalidate_and_tell(workers: &Workers, isolate: &Isolate) {
     revalidate(workers, isolate).await;
-    isolate_report::tell_if_due(workers).await;
+    isolate_metrics::tell_if_due(workers).await;
 }
 
 /// Reads the pointer again for a request that did not find what the manifest names.

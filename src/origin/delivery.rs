@@ -4,5 +4,6 @@ pub mod attention_feed;
 pub mod backoff;
 pub mod batches;
 pub mod callback_settings;
+pub mod feed;
 pub mod push;
 pub mod size;

@@ -13,7 +13,7 @@ pub mod faults;
 pub mod http;
 pub mod http_call;
 #[cfg(target_arch = "wasm32")]
-pub mod isolate_report;
+pub mod isolate_metrics;
 pub mod keyed_flights;
 pub mod log;
 pub mod migrations;

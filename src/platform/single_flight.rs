@@ -225,12 +225,12 @@ mod tests {
         arrival: u64,
         ended: usize,
         future: Pin<Box<dyn Future<Output = RunOutcome> + 'f>>,
-        woken: Arc<Woken>,
+        woken: Arc<WakeFlag>,
     }
 
-    struct Woken(AtomicBool);
+    struct WakeFlag(AtomicBool);
 
-    impl Wake for Woken {
+    impl Wake for WakeFlag {
         fn wake(self: Arc<Self>) {
             self.0.store(true, Ordering::Relaxed);
         }
@@ -242,7 +242,7 @@ mod tests {
                 arrival,
                 ended: flight.runs.borrow().len() - flight.running(),
                 future: Box::pin(flight.wait()),
-                woken: Arc::new(Woken(AtomicBool::new(true))),
+                woken: Arc::new(WakeFlag(AtomicBool::new(true))),
             }
         }
 
@@ -334,7 +334,7 @@ mod tests {
         let mut first = Caller::new(&flight, 1);
         assert_eq!(first.poll(), None);
         let mut lead = pin!(flight.flight.lead());
-        let woken = Arc::new(Woken(AtomicBool::new(false)));
+        let woken = Arc::new(WakeFlag(AtomicBool::new(false)));
         let waker = Waker::from(Arc::clone(&woken));
         assert!(lead.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         let mut second = Caller::new(&flight, 2);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[derive(Clone, Copy, Debug)]
-    enum Step {
+    enum Action {
         Arrive,
         Leave(usize),
         End(bool),
@@ -362,9 +362,9 @@ mod tests {
         fn each_caller_gets_the_outcome_of_a_run_that_began_after_it_arrived(
             steps in prop::collection::vec(
                 prop_oneof![
-                    3 => Just(Step::Arrive),
-                    1 => (0usize..8).prop_map(Step::Leave),
-                    3 => prop::bool::weighted(0.8).prop_map(Step::End),
+                    3 => Just(Action::Arrive),
+                    1 => (0usize..8).prop_map(Action::Leave),
+                    3 => prop::bool::weighted(0.8).prop_map(Action::End),
                 ],
                 0..60,
             ),
@@ -372,18 +372,18 @@ mod tests {
         ) {
             let flight = Flight::default();
             let (mut callers, mut arrivals, mut failed) = (Vec::new(), 0, BTreeSet::new());
-            let is_calm = |step: &Step| matches!(step, Step::Arrive | Step::End(true));
+            let is_calm = |step: &Action| matches!(step, Action::Arrive | Action::End(true));
             let steps: Vec<_> = steps.into_iter().filter(|step| !calm || is_calm(step)).collect();
-            let rest = iter::repeat_n(Step::End(true), 2 * steps.len());
+            let rest = iter::repeat_n(Action::End(true), 2 * steps.len());
             for step in steps.iter().copied().chain(rest) {
                 match step {
-                    Step::Arrive => {
+                    Action::Arrive => {
                         arrivals += 1;
                         callers.push(Caller::new(&flight, arrivals));
                     }
-                    Step::Leave(at) if at < callers.len() => drop(callers.remove(at)),
-                    Step::Leave(_) => {}
-                    Step::End(succeeds) => flight.end(succeeds),
+                    Action::Leave(at) if at < callers.len() => drop(callers.remove(at)),
+                    Action::Leave(_) => {}
+                    Action::End(succeeds) => flight.end(succeeds),
                 }
                 // Polls until no caller is woken.
                 while callers.iter().any(|caller| caller.woken.0.load(Ordering::Relaxed)) {

@@ -12,7 +12,7 @@ use crate::{Catalog, EDGE_KEYS, Fault, Faults, STORE_KEYS, service::Storage, sql
 use contract::{
     accounts,
     catalog::{Command, Put, Resource},
-    operation::{CallError, ObjectAddress, Operation, Reply, Unanswered},
+    operation::{CallError, ObjectAddress, Operation, OperatorReply, Unanswered},
 };
 use domain::{
     accounts::account::Account,
@@ -141,7 +141,7 @@ impl World {
         CatalogService::new(None, storage, Runtime(self), settings)
     }
 
-    fn put(&self, approved: bool) -> Result<Reply, Failure> {
+    fn put(&self, approved: bool) -> Result<OperatorReply, Failure> {
         let put = Put {
             resource: Resource::Publisher,
             id: "acme".into(),
@@ -151,7 +151,7 @@ impl World {
         self.service().command(Command::Put(put)).now_or_never().unwrap()
     }
 
-    fn import(&self, approved: bool) -> Result<Reply, Failure> {
+    fn import(&self, approved: bool) -> Result<OperatorReply, Failure> {
         let mut line = document(approved);
         line["kind"] = "publisher".into();
         line["id"] = "acme".into();
@@ -177,11 +177,11 @@ impl World {
     }
 }
 
-fn code(reply: Result<Reply, Failure>) -> &'static str {
+fn code(reply: Result<OperatorReply, Failure>) -> &'static str {
     crate::refused(reply).0
 }
 
-type Write = fn(&World, bool) -> Result<Reply, Failure>;
+type Write = fn(&World, bool) -> Result<OperatorReply, Failure>;
 const WRITES: [Write; 2] = [World::put, World::import];
 
 #[test]

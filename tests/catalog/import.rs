@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::{
     Catalog, Faults, app, body, demo::Demo, offer, refused, service, service::Kv, under_every_fault, with,
 };
-use contract::{catalog::Resource, operation::Reply};
+use contract::{catalog::Resource, operation::OperatorReply};
 use origin::objects::catalog::{
     import::MAX_LINE,
     import_claims,
@@ -315,7 +315,7 @@ fn concurrent_imports_do_not_mix() {
     let other = line("publisher", "gamma", json!({ "name": "Gamma", "approved": true }));
     let number = import_steps::begin(&catalog.db).unwrap();
     assert!(catalog.stage(number, &other).unwrap().is_empty());
-    let reply: Reply = catalog.import(&lines()).unwrap();
+    let reply: OperatorReply = catalog.import(&lines()).unwrap();
     assert_eq!(body(&reply, 200), json!({ "imported": 6 }));
     assert_eq!(staged(&catalog), 1, "the other import's line stays staged");
     assert_eq!(

@@ -49,7 +49,7 @@ use tracking::Tracking;
 
 use contract::{
     catalog::{Command, Resource},
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::{
     callbacks::guard::Guard,
@@ -163,11 +163,11 @@ impl Catalog {
         })
     }
 
-    fn send(&self, command: Command) -> Result<Reply, Failure> {
+    fn send(&self, command: Command) -> Result<OperatorReply, Failure> {
         self.with_context(|context| catalog::handle(&self.db, context, command))
     }
 
-    fn try_put(&self, resource: Resource, id: &str, document: &Value) -> Result<Reply, Failure> {
+    fn try_put(&self, resource: Resource, id: &str, document: &Value) -> Result<OperatorReply, Failure> {
         self.send(Command::Put(Put {
             resource,
             id: id.into(),
@@ -187,11 +187,11 @@ impl Catalog {
         body(&self.send(Command::Get(Get { resource, id })).unwrap(), 200)
     }
 
-    fn try_ask_app(&self, app: &str) -> Result<Reply, Failure> {
+    fn try_ask_app(&self, app: &str) -> Result<OperatorReply, Failure> {
         self.ask_app_from(app, 5)
     }
 
-    fn ask_app_from(&self, app: &str, shard: u8) -> Result<Reply, Failure> {
+    fn ask_app_from(&self, app: &str, shard: u8) -> Result<OperatorReply, Failure> {
         let newest = self
             .rows(&format!("SELECT terms_revision FROM apps WHERE id = '{app}'"))
             .first()
@@ -209,7 +209,7 @@ impl Catalog {
         serde_json::from_value(body(&self.try_ask_app(app).unwrap(), 200)).unwrap()
     }
 
-    fn try_ask_offer(&self, offer: &str, revision: i64) -> Result<Reply, Failure> {
+    fn try_ask_offer(&self, offer: &str, revision: i64) -> Result<OperatorReply, Failure> {
         self.send(Command::OfferTerms(GetOfferTerms {
             offer_id: OfferId::parse(offer).unwrap(),
             revision,
@@ -223,7 +223,7 @@ impl Catalog {
     }
 
     /// Imports like the service: every line is staged, then checked; then the import is decided and applied.
-    fn import(&self, text: &str) -> Result<Reply, Failure> {
+    fn import(&self, text: &str) -> Result<OperatorReply, Failure> {
         let number = import_steps::begin(&self.db)?;
         let reply = self.stage(number, text).and_then(|errors| {
             if errors.is_empty() {
@@ -252,7 +252,7 @@ impl Catalog {
         Ok(errors)
     }
 
-    fn check_and_apply(&self, import: i64) -> Result<Reply, Failure> {
+    fn check_and_apply(&self, import: i64) -> Result<OperatorReply, Failure> {
         self.import.set(Some(import));
         let mut check = Check::default();
         while self.check_step(import, &mut check)? {}
@@ -263,7 +263,7 @@ impl Catalog {
         let mut applied = 0;
         while self.apply_step(import, &mut applied)? {}
         while import_steps::discard(&self.db, import, import)? {}
-        Ok(Reply::ok(&json!({ "imported": applied })))
+        Ok(OperatorReply::ok(&json!({ "imported": applied })))
     }
 
     fn check_step(&self, import: i64, check: &mut Check) -> Result<bool, Failure> {
@@ -322,14 +322,14 @@ impl Catalog {
 }
 
 #[track_caller]
-fn body(reply: &Reply, status: u16) -> Value {
+fn body(reply: &OperatorReply, status: u16) -> Value {
     assert_eq!(reply.status, status, "{reply:?}");
     serde_json::from_str(&reply.body).unwrap()
 }
 
 /// The code and message of a refused command.
 #[track_caller]
-fn refused(reply: Result<Reply, Failure>) -> (&'static str, String) {
+fn refused(reply: Result<OperatorReply, Failure>) -> (&'static str, String) {
     match reply {
         Err(Failure::Refused(refusal)) => (refusal.code, refusal.message.into_owned()),
         other => panic!("expected a refusal: {other:?}"),

@@ -8,7 +8,7 @@ use contract::{
         ChangeOwnApp, Command, CreateOwnApp, GetOwnApp, ListOwnApps, OwnAppChange, Resource, SecretChange,
         callback_purpose,
     },
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::{callbacks::settings::Callback, model::PublisherId, tracking::signature};
 use platform::{database::Database, failure::Failure};
@@ -29,7 +29,7 @@ fn catalog() -> Catalog {
     catalog
 }
 
-fn read(catalog: &Catalog, app: &str) -> Result<Reply, Failure> {
+fn read(catalog: &Catalog, app: &str) -> Result<OperatorReply, Failure> {
     catalog.send(Command::GetOwnApp(GetOwnApp {
         publisher_id: publisher("acme"),
         app_id: id(app),
@@ -42,7 +42,7 @@ fn revision(catalog: &Catalog) -> i64 {
         .unwrap()
 }
 
-fn change(catalog: &Catalog, app: &str, change: OwnAppChange) -> Result<Reply, Failure> {
+fn change(catalog: &Catalog, app: &str, change: OwnAppChange) -> Result<OperatorReply, Failure> {
     catalog.send(Command::ChangeOwnApp(ChangeOwnApp {
         publisher_id: publisher("acme"),
         app_id: id(app),
@@ -51,7 +51,7 @@ fn change(catalog: &Catalog, app: &str, change: OwnAppChange) -> Result<Reply, F
 }
 
 /// Changes the document as it is now.
-fn patch(catalog: &Catalog, document: &Value) -> Result<Reply, Failure> {
+fn patch(catalog: &Catalog, document: &Value) -> Result<OperatorReply, Failure> {
     let document = OwnAppChange::Document {
         revision: revision(catalog),
         body: document.to_string(),
@@ -59,11 +59,11 @@ fn patch(catalog: &Catalog, document: &Value) -> Result<Reply, Failure> {
     change(catalog, APP, document)
 }
 
-fn secret(catalog: &Catalog, of: SecretChange) -> Result<Reply, Failure> {
+fn secret(catalog: &Catalog, of: SecretChange) -> Result<OperatorReply, Failure> {
     change(catalog, APP, OwnAppChange::Secret(of))
 }
 
-fn create(catalog: &Catalog, key: &str, document: &Value) -> Result<Reply, Failure> {
+fn create(catalog: &Catalog, key: &str, document: &Value) -> Result<OperatorReply, Failure> {
     catalog.send(Command::CreateOwnApp(CreateOwnApp {
         publisher_id: publisher("acme"),
         key: key.into(),

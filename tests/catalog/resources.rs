@@ -2,7 +2,7 @@
 
 use contract::{
     catalog::{Command, Get, Put, PutCondition, Resource},
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::model::document::tag;
 use platform::failure::Failure;
@@ -200,7 +200,7 @@ fn a_put_with_a_condition_undoes_nobody_elses_change() {
         });
         catalog.send(put)
     };
-    let refused = |outcome: Result<Reply, Failure>| match outcome {
+    let refused = |outcome: Result<OperatorReply, Failure>| match outcome {
         Err(Failure::Refused(refusal)) => (refusal.status, refusal.code),
         other => panic!("{other:?}"),
     };

@@ -6,8 +6,8 @@ mod rewards;
 use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under_every_fault};
 use contract::{
     activity::{
-        Activity, Command, Counts, EndpointReport, FindOutbox, KEPT_ENTRIES, ListRewards, ReadActivity,
-        Reply, Report, ReportedCount, ReportedEntry, RewardDetails, RewardKind, RewardPage,
+        Activity, Command, Counts, EndpointStanding, FeedBatch, FeedEntry, FindOutbox, KEPT_ENTRIES,
+        ListRewards, ReadActivity, Reply, RewardCount, RewardDetails, RewardKind, RewardPage,
     },
     outbox::EndpointState,
     rewards::{RewardDelivery, RewardFilter, RewardState},
@@ -18,7 +18,7 @@ use domain::model::{
 };
 use origin::objects::activity::{
     MIGRATIONS, handle,
-    publisher::{reports::DAYS, sql},
+    publisher::{feed_batches::DAYS, sql},
     sweep,
 };
 use platform::{database::Database, failure::Failure};
@@ -39,8 +39,8 @@ fn number(shard: u8, nth: i64) -> i64 {
     (NOW + nth) * 1_024 + i64::from(shard)
 }
 
-fn entry(shard: u8, nth: i64) -> ReportedEntry {
-    ReportedEntry {
+fn entry(shard: u8, nth: i64) -> FeedEntry {
+    FeedEntry {
         entry: number(shard, nth),
         transaction_id: format!("t-{shard}-{nth}"),
         state: RewardState::Approved,
@@ -64,8 +64,8 @@ fn entry(shard: u8, nth: i64) -> ReportedEntry {
     }
 }
 
-fn report(number: u32, shard: u8, sequence: i64) -> Report {
-    Report {
+fn report(number: u32, shard: u8, sequence: i64) -> FeedBatch {
+    FeedBatch {
         app: app(number),
         shard,
         sequence,
@@ -74,17 +74,17 @@ fn report(number: u32, shard: u8, sequence: i64) -> Report {
         at_ms: NOW,
         owes_since_ms: None,
         next_by_ms: None,
-        endpoint: EndpointReport {
+        endpoint: EndpointStanding {
             state: EndpointState::Healthy,
-            ..EndpointReport::default()
+            ..EndpointStanding::default()
         },
         counts: vec![],
         entries: vec![],
     }
 }
 
-fn count(day: UtcDay, state: RewardState, rewards: i64) -> ReportedCount {
-    ReportedCount {
+fn count(day: UtcDay, state: RewardState, rewards: i64) -> RewardCount {
+    RewardCount {
         day,
         state,
         rewards,
@@ -92,9 +92,9 @@ fn count(day: UtcDay, state: RewardState, rewards: i64) -> ReportedCount {
     }
 }
 
-fn apply(db: &Sqlite, report: &Report) -> bool {
-    match handle(db, NOW, Command::Report(Box::new(report.clone()))) {
-        Ok(Reply::Heard(heard)) => heard.applied,
+fn apply(db: &Sqlite, report: &FeedBatch) -> bool {
+    match handle(db, NOW, Command::Feed(Box::new(report.clone()))) {
+        Ok(Reply::FeedAnswer(heard)) => heard.applied,
         other => panic!("{other:?}"),
     }
 }
@@ -135,15 +135,15 @@ fn ids(page: &RewardPage) -> Vec<&str> {
 #[test]
 fn reports_that_come_twice_or_late_change_nothing() {
     let db = migrated(MIGRATIONS);
-    let earlier = Report {
+    let earlier = FeedBatch {
         counts: vec![count(today(), RewardState::Pending, 4)],
-        entries: vec![ReportedEntry {
+        entries: vec![FeedEntry {
             state: RewardState::Pending,
             ..entry(1, 1)
         }],
         ..report(1, 1, 10)
     };
-    let later = Report {
+    let later = FeedBatch {
         counts: vec![
             count(today(), RewardState::Pending, 1),
             count(today(), RewardState::Approved, 3),
@@ -167,13 +167,13 @@ fn reports_that_come_twice_or_late_change_nothing() {
 fn a_confirmed_report_that_was_lost_is_missed_until_the_outbox_restarts() {
     let db = migrated(MIGRATIONS);
     let told = |sequence, confirmed, restarts| {
-        let report = Report {
+        let report = FeedBatch {
             confirmed,
             restarts,
             ..report(1, 1, sequence)
         };
-        match handle(&db, NOW, Command::Report(Box::new(report))) {
-            Ok(Reply::Heard(heard)) => heard.is_incomplete,
+        match handle(&db, NOW, Command::Feed(Box::new(report))) {
+            Ok(Reply::FeedAnswer(heard)) => heard.is_incomplete,
             other => panic!("{other:?}"),
         }
     };
@@ -189,13 +189,13 @@ fn a_confirmed_report_that_was_lost_is_missed_until_the_outbox_restarts() {
 
 #[test]
 fn a_report_whose_answer_was_lost_is_applied_once_whatever_write_failed() {
-    let report = Report {
+    let report = FeedBatch {
         counts: vec![count(today(), RewardState::Approved, 2)],
         entries: vec![entry(1, 1), entry(1, 2)],
         ..report(1, 1, 1)
     };
     let outcomes = under_every_fault(MIGRATIONS, |db| {
-        crate::retry_until_answered(|| handle(db, NOW, Command::Report(Box::new(report.clone()))));
+        crate::retry_until_answered(|| handle(db, NOW, Command::Feed(Box::new(report.clone()))));
         ["entries", "counts", "outbox_counts", "outboxes"].map(|table| dump(db, table))
     });
     for (fault, tables) in &outcomes {
@@ -208,14 +208,14 @@ fn counts_are_summed_over_outboxes_and_shown_by_day_and_app() {
     let db = migrated(MIGRATIONS);
     let yesterday = today().minus(1);
     for (number, shard, rewards) in [(1, 0, 1), (1, 1, 2), (2, 0, 4)] {
-        let report = Report {
+        let report = FeedBatch {
             counts: vec![
                 count(today(), RewardState::Approved, rewards),
                 count(yesterday, RewardState::Held, rewards),
                 // Too old to be kept.
                 count(today().minus(92), RewardState::Approved, 100),
             ],
-            endpoint: EndpointReport {
+            endpoint: EndpointStanding {
                 state: if shard == 1 {
                     EndpointState::Disabled
                 } else {
@@ -265,7 +265,7 @@ fn it_says_how_far_it_is_behind() {
     assert_eq!(read(&db, NOW).behind_ms, 0);
     apply(
         &db,
-        &Report {
+        &FeedBatch {
             next_by_ms: Some(NOW + 4_000),
             ..report(1, 0, 1)
         },
@@ -278,7 +278,7 @@ fn it_says_how_far_it_is_behind() {
     assert_eq!(read(&db, NOW + 60_000).behind_ms, 0);
     apply(
         &db,
-        &Report {
+        &FeedBatch {
             owes_since_ms: Some(NOW - 700),
             ..report(1, 1, 2)
         },
@@ -297,13 +297,13 @@ fn the_first_conversion_and_the_first_callback_stay_the_first() {
         (3, 4, Some(NOW + 8)),
         (4, 6, None),
     ] {
-        let told = ReportedEntry {
+        let told = FeedEntry {
             delivered_ms,
             ..entry(0, nth)
         };
         apply(
             &db,
-            &Report {
+            &FeedBatch {
                 entries: vec![told],
                 ..report(1, 0, sequence)
             },
@@ -322,7 +322,7 @@ fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
     let counts = vec![count(today(), RewardState::Approved, 500)];
     apply(
         &db,
-        &Report {
+        &FeedBatch {
             entries,
             counts,
             ..report(1, 0, 1)
@@ -347,7 +347,7 @@ fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
         let entries = (0..200).map(|nth| entry(0, sequence * 200 + nth)).collect();
         apply(
             &db,
-            &Report {
+            &FeedBatch {
                 entries,
                 ..report(1, 0, sequence)
             },

@@ -1,8 +1,8 @@
 //! The operator's attention: reports that come twice, late or not at all, objects that were lost or restored, the list and its
 //! bound, endpoints over outboxes, and sizes.
 
+mod isolates;
 mod model;
-mod reported;
 mod size;
 mod sources;
 
@@ -20,7 +20,7 @@ use serde_json::{Value as Json, json};
 use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite};
 use contract::{
     activity::{Command, Reply},
-    attention::{AttentionReport, Declined, ItemPlace, Kind, ListAttention, ReportedItem, SizeReport},
+    attention::{AttentionBatch, AttentionItem, Declined, ItemPlace, Kind, ListAttention, ObjectSize},
     operation::{CallError, ObjectAddress, Operation},
 };
 use domain::model::{
@@ -29,13 +29,14 @@ use domain::model::{
 };
 use origin::{
     delivery::{
-        attention_feed::{self, ITEMS, OFFER_MS, Source},
+        attention_feed::{self, AttentionFeed, ITEMS, OFFER_MS, Source},
         batches,
+        feed::Feed,
     },
     objects::activity::{
         self,
         attention::{
-            reports::{self, MOST_ITEMS},
+            feed_batches::{self, MAX_ITEMS},
             sql,
         },
         handle,
@@ -73,16 +74,24 @@ fn source(name: &str) -> Source {
     }
 }
 
+/// The feed of the object `s`.
+fn feed_of(db: &Sqlite) -> AttentionFeed<'_, Sqlite, impl Fn() -> Result<Option<Source>, DatabaseError>> {
+    AttentionFeed {
+        db,
+        source: || Ok(Some(source("s"))),
+    }
+}
+
 fn attention() -> Sqlite {
     migrated(activity::MIGRATIONS)
 }
 
-fn report(source: &str, sequence: i64, items: Vec<ReportedItem>) -> AttentionReport {
+fn report(source: &str, sequence: i64, items: Vec<AttentionItem>) -> AttentionBatch {
     let mut counts = BTreeMap::new();
     for item in items.iter().filter(|item| item.is_open && item.kind.is_limited()) {
         *counts.entry(item.kind).or_insert(0) += 1;
     }
-    AttentionReport {
+    AttentionBatch {
         source: source.to_owned(),
         app: Some(app(42)),
         publisher: PublisherId::parse("acme"),
@@ -99,8 +108,8 @@ fn report(source: &str, sequence: i64, items: Vec<ReportedItem>) -> AttentionRep
     }
 }
 
-fn item(kind: Kind, subject: &str, since_ms: i64) -> ReportedItem {
-    ReportedItem {
+fn item(kind: Kind, subject: &str, since_ms: i64) -> AttentionItem {
+    AttentionItem {
         kind,
         subject: subject.to_owned(),
         is_open: true,
@@ -110,14 +119,14 @@ fn item(kind: Kind, subject: &str, since_ms: i64) -> ReportedItem {
     }
 }
 
-fn ended(kind: Kind, subject: &str) -> ReportedItem {
-    ReportedItem {
+fn ended(kind: Kind, subject: &str) -> AttentionItem {
+    AttentionItem {
         is_open: false,
         ..item(kind, subject, 0)
     }
 }
 
-fn tell(db: &Sqlite, report: AttentionReport) -> Declined {
+fn tell(db: &Sqlite, report: AttentionBatch) -> Declined {
     match handle(db, NOW, Command::Attention(Box::new(report))) {
         Ok(Reply::Declined(declined)) => declined,
         other => panic!("{other:?}"),
@@ -194,7 +203,7 @@ fn a_report_that_comes_twice_or_late_changes_nothing() {
 fn a_report_that_was_lost_is_missed_until_a_report_resets() {
     let db = attention();
     let told = |sequence, before, confirmed, resets| {
-        let report = AttentionReport {
+        let report = AttentionBatch {
             before,
             confirmed,
             resets,
@@ -224,7 +233,7 @@ fn a_report_that_resets_voids_what_its_source_told_before_and_nothing_else() {
         ),
     );
     tell(&db, report("t", 1, vec![item(Kind::Held, "b", NOW)]));
-    let resets = AttentionReport {
+    let resets = AttentionBatch {
         resets: true,
         ..report("s", 2, vec![item(Kind::Dead, "c", NOW)])
     };
@@ -239,7 +248,7 @@ fn the_list_narrows_by_kind_and_app_and_no_page_with_a_cursor_is_empty() {
         .map(|n| item(Kind::Held, &format!("t-{n}"), NOW + n / 2))
         .collect();
     tell(&db, report("s", 1, items));
-    let other = AttentionReport {
+    let other = AttentionBatch {
         app: Some(app(43)),
         ..report("o", 1, vec![item(Kind::Dead, "d", NOW - 1)])
     };
@@ -282,16 +291,16 @@ fn beyond_the_bound_items_are_declined_and_counted() {
         let items = range.map(|n| item(Kind::Capped, &format!("t-{n}"), NOW + n));
         items.collect::<Vec<_>>()
     };
-    let mut full = report("s", 1, items(0..MOST_ITEMS - 1));
+    let mut full = report("s", 1, items(0..MAX_ITEMS - 1));
     assert!(tell(&db, full.clone()).declined.is_empty());
-    full = report("s", 2, items(MOST_ITEMS - 2..MOST_ITEMS + 2));
-    full.counts = vec![(Kind::Capped, MOST_ITEMS + 2)];
+    full = report("s", 2, items(MAX_ITEMS - 2..MAX_ITEMS + 2));
+    full.counts = vec![(Kind::Capped, MAX_ITEMS + 2)];
     // One is listed already, and one has room. A repeat says the same.
     for _ in 0..2 {
         assert_eq!(tell(&db, full.clone()).declined, [2, 3]);
     }
     let page = list(&db, all());
-    assert_eq!(page["counts"]["capped"], MOST_ITEMS + 2);
+    assert_eq!(page["counts"]["capped"], MAX_ITEMS + 2);
     assert_eq!(page["not_listed"]["capped"], 2);
     // An endpoint always has room.
     tell(
@@ -337,13 +346,13 @@ fn an_app_has_one_endpoint_the_worst_of_its_outboxes() {
 fn how_far_it_is_behind_is_what_a_source_owes_or_the_age_of_a_broken_promise() {
     let db = attention();
     let behind = |db: &Sqlite| list(db, all())["behind_ms"].clone();
-    let owing = AttentionReport {
+    let owing = AttentionBatch {
         owes_since_ms: Some(NOW - 70),
         ..report("s", 1, vec![])
     };
     tell(&db, owing);
     assert_eq!(behind(&db), 70);
-    let promising = AttentionReport {
+    let promising = AttentionBatch {
         at_ms: NOW - 5_000,
         next_by_ms: Some(NOW - 1_000),
         ..report("s", 2, vec![])

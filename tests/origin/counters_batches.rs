@@ -22,7 +22,7 @@ use domain::{
 use futures_util::FutureExt;
 use origin::{
     delivery::{
-        backoff::LONGEST_WAIT_MS,
+        backoff::MAX_WAIT_MS,
         batches::{self, BATCHES, Batch, DeliveryError, SUMS, sender},
     },
     objects::counters::{self, MIGRATIONS},
@@ -319,8 +319,8 @@ fn a_refused_batch_is_retried_at_the_longest_backoff() {
         let [batch] = prepared(&db, now_ms).try_into().unwrap();
         assert_eq!(outline(std::slice::from_ref(&batch)), [("a", 1, 1)]);
         batches::refused(&db, &batch, now_ms).unwrap();
-        assert_eq!(batches::due_ms(&db, now_ms), Ok(Some(now_ms + LONGEST_WAIT_MS)));
-        now_ms += LONGEST_WAIT_MS;
+        assert_eq!(batches::due_ms(&db, now_ms), Ok(Some(now_ms + MAX_WAIT_MS)));
+        now_ms += MAX_WAIT_MS;
     }
 }
 

@@ -23,7 +23,7 @@ use domain::{
     tracking::click_counts::ClickSum,
 };
 use origin::{
-    delivery::{backoff::LONGEST_WAIT_MS, batches::SUMS},
+    delivery::{backoff::MAX_WAIT_MS, batches::SUMS},
     objects::counters::MIGRATIONS,
 };
 
@@ -109,7 +109,7 @@ proptest! {
                 Op::Wake(late_ms, wake) => {
                     if let Some(at_ms) = world.alarm_ms() {
                         let now_ms = world.now_ms();
-                        world.pass((at_ms.min(now_ms + LONGEST_WAIT_MS) + late_ms - now_ms).max(0));
+                        world.pass((at_ms.min(now_ms + MAX_WAIT_MS) + late_ms - now_ms).max(0));
                         world.wake(&wake);
                     }
                 }

@@ -20,7 +20,7 @@ use contract::{
 use domain::{model::time::DAY_MS, tracking::click_counts::ClickSum};
 use origin::{
     delivery::{
-        backoff::LONGEST_WAIT_MS,
+        backoff::MAX_WAIT_MS,
         batches::{self, Batch},
     },
     objects::counters::{publisher, service::CountersService},
@@ -379,7 +379,7 @@ impl<'a> World<'a> {
         }
         assert_eq!(found, clicks(&self.flushed));
         if waits {
-            let latest_ms = self.now_ms() + LONGEST_WAIT_MS;
+            let latest_ms = self.now_ms() + MAX_WAIT_MS;
             assert!(
                 self.alarm_ms().is_some_and(|at_ms| at_ms <= latest_ms),
                 "{:?} at {}",

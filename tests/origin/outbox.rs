@@ -42,8 +42,9 @@ use super::{
 use contract::{
     catalog::{CallbackSettings, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::{Take, Taken},
-    operation::{Bytes, Reply},
-    outbox::{Answer, Conversion, Current, List, ListPage, ReplayMany, Settle, Shard, Txn},
+    operation::{Bytes, OperatorReply},
+    outbox::{Answer, Conversion, Current, List, ListPage, Settle, Shard, Txn},
+    rewards::{RewardDelivery, RewardFilter},
 };
 use domain::{
     callbacks::{
@@ -74,6 +75,7 @@ use origin::{
         outbox::{
             self,
             callbacks::{
+                bulk_replay,
                 deliveries::{self as attempts, Attempt, ClaimedCallback},
                 replay as operator,
             },
@@ -257,7 +259,7 @@ fn reversal_id(n: u8) -> String {
     id_of(n, "g-1", Movement::Reversal)
 }
 
-fn json(reply: Reply) -> Json {
+fn json(reply: OperatorReply) -> Json {
     assert_eq!(reply.status, 200);
     serde_json::from_str(&reply.body).unwrap()
 }
@@ -321,17 +323,18 @@ fn pages(db: &Sqlite, status: Option<&str>, state: Option<&str>, limit: u32, wal
     }
 }
 
-/// Replays many callbacks in as many steps as needed.
-fn replay_many(db: &Sqlite, now_ms: i64, body: &str) -> Result<i64, Failure> {
-    replay_in(db, now_ms, body, operator::STEP)
+/// Replays all callbacks of this delivery in as many steps as needed.
+fn replay_many(db: &Sqlite, now_ms: i64, delivery: RewardDelivery) -> i64 {
+    replay_in(db, now_ms, delivery, bulk_replay::STEP)
 }
 
 /// The same in steps of so many entries.
-fn replay_in(db: &Sqlite, now_ms: i64, body: &str, entries: i64) -> Result<i64, Failure> {
-    let step = async |ReplayMany { body, after, until }: ReplayMany| {
-        operator::replay_many(db, now_ms, &body, after, until, CLAIM_MS, entries)
+fn replay_in(db: &Sqlite, now_ms: i64, delivery: RewardDelivery, entries: i64) -> i64 {
+    let filter = RewardFilter {
+        delivery: Some(delivery),
+        ..RewardFilter::default()
     };
-    now(operator::replay_in_steps(body, None, step)).map(|all| all.replayed)
+    bulk_replay_filters::steps(db, now_ms, &filter, 1_000, entries)
 }
 
 /// Copies the last entry until there are `entries`.

@@ -52,6 +52,7 @@ use self::{
     world::World,
 };
 use crate::sqlite::{Fault, Faults};
+use contract::rewards::RewardDelivery;
 use domain::{
     conversions::{state::Status, table::Action},
     model::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS},
@@ -155,7 +156,7 @@ fn ops() -> impl Strategy<Value = Op> {
         30 => settlements(),
         20 => (0..100_usize).prop_map(Op::Replay),
         10 => (0..4_u8, 0..2_usize).prop_map(|(txn, goal)| Op::ClaimElsewhere(txn, goal)),
-        10 => select(["dead", "delivered", "waiting"].as_slice()).prop_map(Op::ReplayMany),
+        10 => select([RewardDelivery::Dead, RewardDelivery::Delivered, RewardDelivery::Waiting].as_slice()).prop_map(Op::ReplayMany),
         20 => Just(Op::Enable),
         10 => (0..3_u8).prop_map(Op::Erase),
         10 => (0..10_usize).prop_map(Op::Straggler),

@@ -2,11 +2,11 @@
 
 use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under_every_fault};
 use contract::postbacks::{
-    Command, ListPostbacks, MAX_REPORTED, PostbackPage, ReceivedPostback, Reply, ReportPostbacks,
+    Command, ListPostbacks, MAX_REPORTED, PostbackBatch, PostbackPage, ReceivedPostback, Reply,
 };
 use domain::{conversions::received::ShownParameter, model::AppId, model::time::DAY_MS};
 use origin::objects::postbacks::{
-    MAX_PAGE, MIGRATIONS, MOST, Unwritten, handle, sql,
+    MAX, MAX_PAGE, MIGRATIONS, Unwritten, handle, sql,
     sweep::{RETENTION_MS, next_alarm, sweep},
 };
 use platform::database::DatabaseError;
@@ -29,12 +29,12 @@ impl Object {
 
     fn report(&self, now_ms: i64, numbers: impl IntoIterator<Item = i64>, not_shown: u64) {
         let postbacks = numbers.into_iter().map(|n| postback(n, now_ms)).collect();
-        let report = ReportPostbacks {
+        let report = PostbackBatch {
             postbacks,
             not_shown,
             tokens: Vec::new(),
         };
-        handle(&self.db, &self.unwritten, now_ms, Command::Report(report)).unwrap();
+        handle(&self.db, &self.unwritten, now_ms, Command::Add(report)).unwrap();
     }
 
     fn page(&self, list: ListPostbacks) -> PostbackPage {
@@ -130,12 +130,12 @@ fn a_report_within_a_second_of_the_last_one_is_only_counted_and_written_with_the
 fn the_last_use_of_each_token_is_kept_even_of_postbacks_that_are_not() {
     let object = Object::new();
     let report = |now_ms: i64, tokens: &[(i64, i64)]| {
-        let report = ReportPostbacks {
+        let report = PostbackBatch {
             postbacks: vec![postback(1, now_ms)],
             not_shown: 0,
             tokens: tokens.to_vec(),
         };
-        handle(&object.db, &object.unwritten, now_ms, Command::Report(report)).unwrap();
+        handle(&object.db, &object.unwritten, now_ms, Command::Add(report)).unwrap();
     };
     let used = || object.first_page(1).tokens.into_iter().collect::<Vec<_>>();
     report(NOW, &[(7, NOW - 5)]);
@@ -161,7 +161,7 @@ fn at_most_a_thousand_are_kept_and_of_a_report_no_more_than_it_may_have() {
         now_ms += 1_000;
     }
     let kept = i64::try_from(dump(&object.db, "postbacks").len()).unwrap();
-    assert_eq!(kept, MOST);
+    assert_eq!(kept, MAX);
     let page = object.first_page(1_000_000);
     assert_eq!(page.postbacks.len(), usize::try_from(MAX_PAGE).unwrap());
     assert_eq!((ids(&page)[0], page.not_shown), (40 * step - 1, 0));
@@ -171,7 +171,7 @@ fn at_most_a_thousand_are_kept_and_of_a_report_no_more_than_it_may_have() {
     // A postback that is too large.
     let mut large = postback(1, now_ms);
     large.parameters[0].value = "x".repeat(9 << 10);
-    let report = ReportPostbacks {
+    let report = PostbackBatch {
         postbacks: vec![large, postback(2, now_ms)],
         not_shown: 0,
         tokens: Vec::new(),
@@ -180,7 +180,7 @@ fn at_most_a_thousand_are_kept_and_of_a_report_no_more_than_it_may_have() {
         &object.db,
         &object.unwritten,
         now_ms + 1_000,
-        Command::Report(report),
+        Command::Add(report),
     )
     .unwrap();
     let page = object.first_page(1);
@@ -208,12 +208,12 @@ fn postbacks_leave_after_90_days() {
 fn a_failed_write_keeps_nothing_of_a_report_or_all_of_it() {
     let outcomes = under_every_fault(MIGRATIONS, |db| {
         let unwritten = Unwritten::default();
-        let report = ReportPostbacks {
+        let report = PostbackBatch {
             postbacks: vec![postback(1, NOW), postback(2, NOW)],
             not_shown: 3,
             tokens: vec![(7, NOW)],
         };
-        let reported: Result<_, DatabaseError> = handle(db, &unwritten, NOW, Command::Report(report));
+        let reported: Result<_, DatabaseError> = handle(db, &unwritten, NOW, Command::Add(report));
         let is_ok = reported.is_ok();
         let rows = dump(db, "postbacks").len();
         (is_ok, rows)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use contract::{
     catalog::{CallbackSettings, Command, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
-    operation::Reply,
+    operation::OperatorReply,
     outbox::Current,
 };
 use domain::{
@@ -168,7 +168,7 @@ impl TestCatalog {
             Command::AppTerms(question) => serde_json::to_value(self.ask_app(&question)),
             other => panic!("{other:?} to the catalog"),
         };
-        serde_json::to_string(&Reply::ok(&known.unwrap())).unwrap()
+        serde_json::to_string(&OperatorReply::ok(&known.unwrap())).unwrap()
     }
 
     /// Answers a question; `None` for an offer that there is not.

@@ -105,7 +105,7 @@ pub enum AnnouncedChange {
 
 /// The answer to an announcement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Announced {
+pub struct PendingAudit {
     /// The row's number.
     pub entry: i64,
 }
@@ -114,7 +114,7 @@ pub struct Announced {
 /// number of a row that left may be used again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settle {
-    /// The number in [`Announced`].
+    /// The number in [`PendingAudit`].
     pub entry: i64,
     /// False if the change was refused, or changed nothing.
     pub is_done: bool,
@@ -162,7 +162,7 @@ pub struct AuditEntry {
     /// The member of the name in `subject`, if that is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject_member: Option<MemberId>,
-    /// Announced and never settled: it is not known whether the change was made.
+    /// PendingAudit and never settled: it is not known whether the change was made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unconfirmed: bool,
 }

@@ -206,7 +206,7 @@ impl Document for Offer {
         }
         self.target()?;
         if let Some(max) = self.click_id_max
-            && !(click_id::SHORT_MAX..=click_id::LONGEST).contains(&usize::from(max))
+            && !(click_id::SHORT_MAX..=click_id::MAX_LENGTH).contains(&usize::from(max))
         {
             return Err(FieldError::new(
                 "click_id_max",

@@ -13,7 +13,7 @@ pub const PUBLISHER_NOT_APPROVED: ApiError =
 
 const DEFAULT_MAX_APPS: u32 = 20;
 /// The most that the operator may allow.
-const MOST_APPS: u32 = 1_000;
+const MAX_APPS: u32 = 1_000;
 
 /// A publisher, as a document of the operator's API.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ impl Publisher {
 impl Document for Publisher {
     fn check(&self) -> Result<(), FieldError> {
         check_text("name", &self.name, 200)?;
-        if self.max_apps.is_some_and(|apps| apps > MOST_APPS) {
+        if self.max_apps.is_some_and(|apps| apps > MAX_APPS) {
             return Err(FieldError::new("max_apps", "must be at most 1000"));
         }
         Ok(())

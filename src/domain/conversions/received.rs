@@ -65,7 +65,7 @@ pub struct Candidates<'a> {
 /// The first few candidates of a postback, which may be wrong in other ways.
 pub fn candidates<'a>(query: &'a str, form: Option<&'a str>) -> Candidates<'a> {
     /// Of each kind. Each costs the check of a MAC.
-    const MOST: usize = 2;
+    const MAX: usize = 2;
     let mut found = Candidates::default();
     for (name, value) in pairs(query, form) {
         let (Some(known), Some(value)) = (known(name), value) else {
@@ -74,9 +74,9 @@ pub fn candidates<'a>(query: &'a str, form: Option<&'a str>) -> Candidates<'a> {
         let Some(value) = decode_form(value) else {
             continue;
         };
-        if known == "token" && found.tokens.len() < MOST {
+        if known == "token" && found.tokens.len() < MAX {
             found.tokens.push(value);
-        } else if is_click_id_name(known) && found.click_ids.len() < MOST && click_id::is_in_form(&value) {
+        } else if is_click_id_name(known) && found.click_ids.len() < MAX && click_id::is_in_form(&value) {
             found.click_ids.push(value);
         }
     }

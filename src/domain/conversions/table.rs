@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::state::{Movement, Reason, State, Status};
 use crate::model::api_error::ApiError;
 
-/// The answer for [`Step::Missing`].
+/// The answer for [`Transition::Missing`].
 pub const UNKNOWN_CONVERSION: ApiError = ApiError::new(404, "not_found", "there is no such conversion");
-/// The answer for [`Step::Conflict`].
+/// The answer for [`Transition::Conflict`].
 pub const WRONG_STATE: ApiError = ApiError::new(
     409,
     "wrong_state",
@@ -59,7 +59,7 @@ impl Action {
 
 /// The effect of an event on a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum Transition {
     /// Pays it. A hold that stands against it holds it; another reason refuses it.
     Judge,
     /// Makes it pending. A reason that stands against it refuses it.
@@ -85,8 +85,8 @@ pub enum Step {
 }
 
 /// The step of an event for a conversion in a state; `None` is a conversion that is not known.
-pub fn step(state: Option<State>, event: Event) -> Step {
-    use Step::*;
+pub fn step(state: Option<State>, event: Event) -> Transition {
+    use Transition::*;
     let [approved, pending, rejected, reversed, approve, reject, reverse] = match state {
         //                           postbacks: approved, pending, rejected, reversed | actions: approve, reject, reverse
         None => [Judge, Await, Reject, LeaveTombstone, Missing, Missing, Missing],
@@ -109,7 +109,7 @@ pub fn step(state: Option<State>, event: Event) -> Step {
     }
 }
 
-impl Step {
+impl Transition {
     /// Whether a reason is judged before the step is taken. The cap is taken last, and only if nothing else stands
     /// against the conversion.
     pub fn judges(self, reason: Reason) -> bool {

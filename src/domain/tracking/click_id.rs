@@ -22,7 +22,7 @@ pub const SHORT_MAX: usize = 50;
 /// The longest click id of an offer that sets no limit, in characters.
 pub const DEFAULT_MAX: usize = 255;
 /// The highest limit that an offer may set, in characters.
-pub const LONGEST: usize = 1_000;
+pub const MAX_LENGTH: usize = 1_000;
 
 /// The identity of a click, unique over the service.
 pub type Nonce = [u8; 12];
@@ -110,11 +110,11 @@ pub enum OpenError {
 }
 
 /// Seals a click into an id of at most `max_chars` characters, or into a short id if it does not fit. `max_chars` is
-/// from [`SHORT_MAX`] to [`LONGEST`]. Each click needs a nonce of its own.
+/// from [`SHORT_MAX`] to [`MAX_LENGTH`]. Each click needs a nonce of its own.
 pub fn seal(keys: &KeyRing, click: &Click<'_>, nonce: Nonce, max_chars: usize) -> Sealed {
     let key = keys.sealing();
     let whole = seal_whole(key, click, nonce);
-    if text_len(whole.len()) <= max_chars.min(LONGEST) {
+    if text_len(whole.len()) <= max_chars.min(MAX_LENGTH) {
         return Sealed::Whole {
             id: URL_SAFE_NO_PAD.encode(&whole),
         };
@@ -166,7 +166,7 @@ fn seal_whole(key: &ClickKey, click: &Click<'_>, nonce: Nonce) -> Vec<u8> {
 
 /// Whether a text has the form of a click id under any key: [`open`] does not answer [`OpenError::Malformed`].
 pub fn is_in_form(text: &str) -> bool {
-    text.len() <= LONGEST
+    text.len() <= MAX_LENGTH
         && URL_SAFE_NO_PAD
             .decode(text)
             .is_ok_and(|bytes| Header::read(&bytes).is_some())
@@ -174,7 +174,7 @@ pub fn is_in_form(text: &str) -> bool {
 
 /// Opens a click id.
 pub fn open(keys: &KeyRing, id: &str) -> Result<Opened, OpenError> {
-    if id.len() > LONGEST {
+    if id.len() > MAX_LENGTH {
         return Err(OpenError::Malformed);
     }
     let mut bytes = URL_SAFE_NO_PAD.decode(id).map_err(|_| OpenError::Malformed)?;

@@ -12,7 +12,7 @@ use crate::model::{
 };
 
 /// The longest template as the operator writes it, in characters.
-const LONGEST: usize = 2_048;
+const MAX_LENGTH: usize = 2_048;
 
 /// Web pages and the stores' own schemes. Other schemes could run code on the device.
 const SCHEMES: [&str; 5] = ["http", "https", "market", "itms-apps", "itms-appss"];
@@ -35,8 +35,8 @@ pub struct Template(String);
 impl Template {
     /// Checks a URL with macros. The error is a phrase to put after the field's name: `must be …`.
     pub fn parse(url: &str) -> Result<Self, String> {
-        if url.chars().count() > LONGEST {
-            return Err(format!("must be at most {LONGEST} characters"));
+        if url.chars().count() > MAX_LENGTH {
+            return Err(format!("must be at most {MAX_LENGTH} characters"));
         }
         check_characters(url)?;
         let schemes = || {

@@ -12,7 +12,7 @@ use crate::{
     isolate::Isolate,
     routes,
     shard_loading::{self, SHARD_TTL_S},
-    shard_store::Held,
+    shard_store::CachedShard,
     snapshots,
 };
 use contract::kv;
@@ -116,7 +116,7 @@ fn try_adopt(request: &str, name: &str, value: Vec<u8>, asked_at_ms: i64) -> Res
     // A manifest that came meanwhile may name another shard; the ordinary path loads that one.
     let slot = slots.find(|slot| key(&manifest, *slot).as_deref() == Some(name));
     let slot = slot.ok_or("it is named no more")?;
-    let held: Held =
+    let held: CachedShard =
         shard_loading::open_named(&manifest, slot, value, isolate.manifest.confirmed_at_ms.get())?;
     if wanted.is_in(&held.shard) {
         isolate.shards(slot.kind).insert(slot, held);

@@ -10,36 +10,26 @@
 
 pub mod sql;
 
-use std::time::Duration;
-
-use crate::delivery::backoff::{LONGEST_WAIT_MS, is_refusal, wait_ms};
-use contract::attention::{self, AttentionReport, DayRewards, Declined, Kind, ReportedItem};
+use super::feed::{self, FEED_MS, Feed, Prepared};
+use contract::attention::{self, AttentionBatch, AttentionItem, DayRewards, Declined, Kind};
 use domain::model::{
     AppId, PublisherId,
     money::MicroUsd,
-    time::{DAY_MS, MINUTE_MS, SECOND_MS, UtcDay},
+    time::{DAY_MS, MINUTE_MS, UtcDay},
 };
 use platform::{
     database::{Database, DatabaseError, Row, json},
-    log, params,
-    traits::{Clock, ObjectCall},
+    params,
 };
 
-/// Changes of this time share a report, in milliseconds.
-pub const FEED_MS: i64 = SECOND_MS;
-/// The time after a report with changes within which the next one comes, with changes or without. The alarm may be late.
-const PROMISE_MS: i64 = 4 * SECOND_MS;
 /// How long declined items wait until they are offered again.
 pub const OFFER_MS: i64 = 10 * MINUTE_MS;
 /// Items of a report, each of some 200 bytes.
 pub const ITEMS: usize = 200;
-/// Reports of an alarm, one after the other: what they do not have waits for the next alarm.
-const REPORTS: usize = 20;
-const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a day that differs is listed.
 const DIFFERS_MS: i64 = 7 * DAY_MS;
 /// The longest reason, in bytes.
-const LONGEST_REASON: usize = 200;
+const MAX_REASON: usize = 200;
 
 /// The object that reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,8 +42,8 @@ pub struct Source {
     pub rewards: Option<DayRewards>,
 }
 
-/// The row of the feed.
-struct Feed {
+/// The row of `attention_feed`.
+struct FeedRow {
     sequence: i64,
     confirmed: i64,
     attempts: u32,
@@ -63,10 +53,10 @@ struct Feed {
     ping_ms: Option<i64>,
 }
 
-fn read(db: &impl Database) -> Result<Feed, DatabaseError> {
+fn read(db: &impl Database) -> Result<FeedRow, DatabaseError> {
     let row = db.query_first(sql::GET_FEED, &[])?;
     let row = row.ok_or_else(|| DatabaseError("the row of attention_feed is gone".into()))?;
-    Ok(Feed {
+    Ok(FeedRow {
         sequence: row.integer(0)?,
         confirmed: row.integer(1)?,
         attempts: row.number(2)?,
@@ -77,11 +67,9 @@ fn read(db: &impl Database) -> Result<Feed, DatabaseError> {
     })
 }
 
-/// When the alarm is due for a report; none if there is nothing to report. What has just changed waits for what changes
-/// within [`FEED_MS`].
+/// The time of the alarm for a report; none if there is nothing to report.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let soon_ms = now_ms.saturating_add(FEED_MS);
-    Ok(read(db)?.sends_at_ms.map(|at_ms| at_ms.max(soon_ms)))
+    Ok(feed::alarm_ms(read(db)?.sends_at_ms, now_ms))
 }
 
 /// Opens an item for a batch that its receiver refused, in place of one for its being late. The batch's confirmation ends it.
@@ -93,7 +81,7 @@ pub fn open_refused(
     cause: &str,
 ) -> Result<(), DatabaseError> {
     let subject = subject(destination, sequence);
-    let end = cause.floor_char_boundary(LONGEST_REASON);
+    let end = cause.floor_char_boundary(MAX_REASON);
     let reason = cause.get(..end).unwrap_or_default();
     db.execute(sql::END_LATE, params![subject.as_str()])?;
     db.execute(sql::OPEN_REFUSED, params![subject, now_ms, reason])
@@ -143,114 +131,146 @@ pub fn send_soon(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::PING, params![now_ms])
 }
 
-/// Sends reports until everything is reported, or one fails, or there were `REPORTS`. `source` is asked for once one is due;
-/// an object without one tells nothing.
-///
-/// # Errors
-/// A report could not be made or settled. The next one waits as after one that did not arrive.
-pub async fn send(
-    db: &impl Database,
-    runtime: &(impl Clock + ObjectCall),
-    source: impl FnOnce() -> Result<Option<Source>, DatabaseError>,
-) -> Result<(), DatabaseError> {
-    let sent = send_due(db, runtime, source).await;
-    if sent.is_err() {
-        put_off(db, runtime.now_ms(), wait_ms(read(db)?.attempts))?;
-    }
-    sent
+/// The feed of an object's items. `source` is asked for when one is due; an object without one sends nothing.
+pub struct AttentionFeed<'a, D, S> {
+    pub db: &'a D,
+    pub source: S,
 }
 
-fn put_off(db: &impl Database, now_ms: i64, wait_ms: i64) -> Result<(), DatabaseError> {
-    db.execute(sql::PUT_REPORT_OFF, params![now_ms.saturating_add(wait_ms)])
-}
-
-async fn send_due(
-    db: &impl Database,
-    runtime: &(impl Clock + ObjectCall),
-    source: impl FnOnce() -> Result<Option<Source>, DatabaseError>,
-) -> Result<(), DatabaseError> {
-    let now_ms = runtime.now_ms();
-    if read(db)?.sends_at_ms.is_none_or(|at_ms| at_ms > now_ms) {
-        return Ok(());
-    }
-    let Some(source) = source()? else {
-        return Ok(());
-    };
-    for _ in 0..REPORTS {
-        let made = make(db, runtime.now_ms(), &source)?;
-        let to = attention::address();
-        match runtime.call(&to, Box::new(made.report.clone()), TIMEOUT).await {
-            Ok(heard) => confirm(db, runtime.now_ms(), &made, &heard)?,
-            Err(error) => {
-                log::warn("attention", format_args!("{}: {error}", source.name));
-                let wait_ms = match is_refusal(&error) {
-                    true => LONGEST_WAIT_MS,
-                    false => wait_ms(made.attempts),
-                };
-                return put_off(db, runtime.now_ms(), wait_ms);
-            }
-        }
-        if made.report.owes_since_ms.is_none() {
-            return Ok(());
-        }
-    }
-    Ok(())
-}
-
-/// A report, and what its confirmation settles.
-pub struct Made {
-    pub report: AttentionReport,
-    attempts: u32,
+/// The changes that the confirmation of a batch settles.
+pub struct Marks {
     ping_ms: Option<i64>,
-    /// The changes of the report's items. Those after them were declined before.
+    /// The changes of the batch's items. Those after them were declined before.
     changes: Vec<i64>,
 }
 
-/// Makes the next report, under a number that no other report of the object has.
-pub fn make(db: &impl Database, now_ms: i64, source: &Source) -> Result<Made, DatabaseError> {
-    let feed = read(db)?;
-    let next_ms = now_ms.saturating_add(FEED_MS);
-    let sequence = db.query_integer(sql::BEGIN_REPORT, params![now_ms, next_ms])?;
-    let sequence = sequence.ok_or_else(|| DatabaseError("the row of attention_feed is gone".into()))?;
-    let mut rows = db.query(sql::CHANGED, params![ITEMS])?;
-    let changes: Vec<i64> = rows.iter().map(|row| row.integer(6)).collect::<Result<_, _>>()?;
-    let free = ITEMS.saturating_sub(rows.len());
-    if free > 0 && feed.ping_ms.is_some_and(|ping_ms| ping_ms <= now_ms) {
-        rows.append(&mut db.query(sql::DECLINED, params![free])?);
+impl<D: Database, S: Fn() -> Result<Option<Source>, DatabaseError>> Feed for AttentionFeed<'_, D, S> {
+    type Batch = Box<AttentionBatch>;
+    type Marks = Marks;
+    const NAME: &'static str = "attention";
+
+    fn sends_at_ms(&self) -> Result<Option<i64>, DatabaseError> {
+        Ok(read(self.db)?.sends_at_ms)
     }
-    let is_complete = changes.len() < ITEMS;
-    let owes_since_ms = match is_complete {
-        true => None,
-        false => db.query_integer(sql::OLDEST_CHANGE, &[])?,
-    };
-    let report = AttentionReport {
-        source: source.name.clone(),
-        app: source.app,
-        publisher: source.publisher.clone(),
-        sequence,
-        before: feed.sequence,
-        confirmed: feed.confirmed,
-        at_ms: now_ms,
-        // The items that are left have changed since the last complete report, and since they were opened.
-        owes_since_ms: owes_since_ms.map(|since_ms| since_ms.max(feed.complete_ms)),
-        next_by_ms: (!changes.is_empty()).then_some(now_ms.saturating_add(PROMISE_MS)),
-        resets: feed.resets,
-        counts: count_open(db)?,
-        items: rows.iter().map(item).collect::<Result<_, _>>()?,
-        rewards: source.rewards,
-    };
-    Ok(Made {
-        report,
-        attempts: feed.attempts,
-        ping_ms: feed.ping_ms,
-        changes,
-    })
+
+    fn attempts(&self) -> Result<u32, DatabaseError> {
+        Ok(read(self.db)?.attempts)
+    }
+
+    fn prepare(&self, now_ms: i64) -> Result<Option<Prepared<Self>>, DatabaseError> {
+        let (db, Some(source)) = (self.db, (self.source)()?) else {
+            return Ok(None);
+        };
+        let row = read(db)?;
+        let next_ms = now_ms.saturating_add(FEED_MS);
+        let sequence = db.query_integer(sql::BEGIN_REPORT, params![now_ms, next_ms])?;
+        let sequence = sequence.ok_or_else(|| DatabaseError("the row of attention_feed is gone".into()))?;
+        let mut rows = db.query(sql::CHANGED, params![ITEMS])?;
+        let changes: Vec<i64> = rows.iter().map(|row| row.integer(6)).collect::<Result<_, _>>()?;
+        let free = ITEMS.saturating_sub(rows.len());
+        if free > 0 && row.ping_ms.is_some_and(|ping_ms| ping_ms <= now_ms) {
+            rows.append(&mut db.query(sql::DECLINED, params![free])?);
+        }
+        let is_complete = changes.len() < ITEMS;
+        let owes_since_ms = match is_complete {
+            true => None,
+            false => db.query_integer(sql::OLDEST_CHANGE, &[])?,
+        };
+        let batch = AttentionBatch {
+            source: source.name,
+            app: source.app,
+            publisher: source.publisher,
+            sequence,
+            before: row.sequence,
+            confirmed: row.confirmed,
+            at_ms: now_ms,
+            // The items that are left have changed since the last complete report, and since they were opened.
+            owes_since_ms: owes_since_ms.map(|since_ms| since_ms.max(row.complete_ms)),
+            next_by_ms: feed::promise_ms(!changes.is_empty(), now_ms),
+            resets: row.resets,
+            counts: count_open(db)?,
+            items: rows.iter().map(item).collect::<Result<_, _>>()?,
+            rewards: source.rewards,
+        };
+        Ok(Some(Prepared {
+            batch: Box::new(batch),
+            receiver: attention::address(),
+            is_complete,
+            marks: Marks {
+                ping_ms: row.ping_ms,
+                changes,
+            },
+        }))
+    }
+
+    fn confirm(
+        &self,
+        now_ms: i64,
+        prepared: &Prepared<Self>,
+        answer: &Declined,
+    ) -> Result<(), DatabaseError> {
+        let db = self.db;
+        let (batch, marks) = (&prepared.batch, &prepared.marks);
+        let is_declined = |place: usize| {
+            answer
+                .declined
+                .iter()
+                .any(|declined| usize::try_from(*declined) == Ok(place))
+        };
+        let offered = batch.items.len().saturating_sub(marks.changes.len());
+        // Of those that were declined before, only the taken ones change.
+        let settled: Vec<_> = batch
+            .items
+            .iter()
+            .enumerate()
+            .filter_map(|(place, item)| {
+                let declined = is_declined(place);
+                match marks.changes.get(place) {
+                    Some(changes) => Some((item.kind.number(), &item.subject, Some(*changes), declined)),
+                    None => (!declined).then_some((item.kind.number(), &item.subject, None, false)),
+                }
+            })
+            .collect();
+        let taken = settled.len().saturating_sub(marks.changes.len());
+        let has_room = taken > 0 && taken == offered;
+        let wait_ms = if !marks.changes.is_empty() || has_room || batch.resets {
+            FEED_MS
+        } else if !answer.declined.is_empty() {
+            OFFER_MS
+        } else {
+            DAY_MS
+        };
+        db.transaction(|| {
+            if !settled.is_empty() {
+                let settled = json(&settled)?;
+                db.execute(sql::DELETE_ENDED, params![settled.as_str()])?;
+                db.execute(sql::CONFIRM_ITEMS, params![settled])?;
+            }
+            if answer.is_incomplete {
+                db.execute(sql::TELL_AGAIN, &[])?;
+            }
+            db.execute(
+                sql::CONFIRM_REPORT,
+                params![
+                    batch.sequence,
+                    prepared.is_complete.then_some(batch.at_ms),
+                    now_ms.saturating_add(wait_ms),
+                    answer.is_incomplete,
+                    marks.ping_ms
+                ],
+            )
+        })
+    }
+
+    fn put_off(&self, until_ms: i64) -> Result<(), DatabaseError> {
+        self.db.execute(sql::PUT_REPORT_OFF, params![until_ms])
+    }
 }
 
 fn count_open(db: &impl Database) -> Result<Vec<(Kind, i64)>, DatabaseError> {
     let mut counts = Vec::new();
     for kind in Kind::ALL.iter().filter(|kind| kind.is_limited()) {
-        let limits = params![u32::from(kind.number()), AttentionReport::MOST_COUNTED];
+        let limits = params![u32::from(kind.number()), AttentionBatch::MAX_COUNTED];
         match db.query_integer(sql::COUNT_OPEN, limits)? {
             None | Some(0) => {}
             Some(open) => counts.push((*kind, open)),
@@ -259,67 +279,13 @@ fn count_open(db: &impl Database) -> Result<Vec<(Kind, i64)>, DatabaseError> {
     Ok(counts)
 }
 
-fn item(row: &Row) -> Result<ReportedItem, DatabaseError> {
-    Ok(ReportedItem {
+fn item(row: &Row) -> Result<AttentionItem, DatabaseError> {
+    Ok(AttentionItem {
         kind: row.decode(0, Kind::from_number)?,
         subject: row.text(1)?.to_owned(),
         since_ms: row.integer(2)?,
         reason: row.text(3)?.to_owned(),
         payout: row.optional_text(4)?.map(str::to_owned),
         is_open: row.boolean(5)?,
-    })
-}
-
-/// Settles a report that the receiver has applied, now or before.
-pub fn confirm(db: &impl Database, now_ms: i64, made: &Made, heard: &Declined) -> Result<(), DatabaseError> {
-    let report = &made.report;
-    let is_declined = |place: usize| {
-        heard
-            .declined
-            .iter()
-            .any(|declined| usize::try_from(*declined) == Ok(place))
-    };
-    let offered = report.items.len().saturating_sub(made.changes.len());
-    // Of those that were declined before, only the taken ones change.
-    let settled: Vec<_> = report
-        .items
-        .iter()
-        .enumerate()
-        .filter_map(|(place, item)| {
-            let declined = is_declined(place);
-            match made.changes.get(place) {
-                Some(changes) => Some((item.kind.number(), &item.subject, Some(*changes), declined)),
-                None => (!declined).then_some((item.kind.number(), &item.subject, None, false)),
-            }
-        })
-        .collect();
-    let taken = settled.len().saturating_sub(made.changes.len());
-    let has_room = taken > 0 && taken == offered;
-    let wait_ms = if !made.changes.is_empty() || has_room || report.resets {
-        FEED_MS
-    } else if !heard.declined.is_empty() {
-        OFFER_MS
-    } else {
-        DAY_MS
-    };
-    db.transaction(|| {
-        if !settled.is_empty() {
-            let settled = json(&settled)?;
-            db.execute(sql::DELETE_ENDED, params![settled.as_str()])?;
-            db.execute(sql::CONFIRM_ITEMS, params![settled])?;
-        }
-        if heard.is_incomplete {
-            db.execute(sql::TELL_AGAIN, &[])?;
-        }
-        db.execute(
-            sql::CONFIRM_REPORT,
-            params![
-                report.sequence,
-                report.owes_since_ms.is_none().then_some(report.at_ms),
-                now_ms.saturating_add(wait_ms),
-                heard.is_incomplete,
-                made.ping_ms
-            ],
-        )
     })
 }

@@ -5,14 +5,14 @@ use domain::model::time::{MINUTE_MS, SECOND_MS};
 
 /// The backoff after the first failure, and the limit of its doubling, in milliseconds.
 pub const FIRST_WAIT_MS: i64 = 5 * SECOND_MS;
-pub const LONGEST_WAIT_MS: i64 = 5 * MINUTE_MS;
+pub const MAX_WAIT_MS: i64 = 5 * MINUTE_MS;
 
 /// The backoff, in milliseconds, after a failure that `attempts` failures preceded.
 pub fn wait_ms(attempts: u32) -> i64 {
     2_i64
         .saturating_pow(attempts)
         .saturating_mul(FIRST_WAIT_MS)
-        .min(LONGEST_WAIT_MS)
+        .min(MAX_WAIT_MS)
 }
 
 /// Whether a retry would be refused again. That holds for every 4xx; a 503 is temporary.

@@ -10,7 +10,7 @@ pub mod sql;
 
 use serde::de::DeserializeOwned;
 
-use super::backoff::{LONGEST_WAIT_MS, is_refusal, wait_ms};
+use super::backoff::{MAX_WAIT_MS, is_refusal, wait_ms};
 use contract::{counters::AddConversions, ledger::AddOffers, operation::CallError};
 use domain::model::{AppId, Country, OfferId, time::UtcDay};
 use platform::{
@@ -190,7 +190,7 @@ pub fn failed(db: &impl Database, batch: &Batch, now_ms: i64) -> Result<(), Data
 /// Schedules exactly this batch for a retry after the longest backoff: it was refused, or cannot be parsed. Its sums
 /// are kept, because newer code may send or accept them.
 pub fn refused(db: &impl Database, batch: &Batch, now_ms: i64) -> Result<(), DatabaseError> {
-    put_off(db, batch, now_ms, LONGEST_WAIT_MS)
+    put_off(db, batch, now_ms, MAX_WAIT_MS)
 }
 
 fn put_off(db: &impl Database, batch: &Batch, now_ms: i64, wait_ms: i64) -> Result<(), DatabaseError> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract::attention::{self, SizeReport};
+use contract::attention::{self, ObjectSize};
 use platform::{
     log,
     object_shell::ObjectShell,
@@ -15,11 +15,11 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// name, and tells no size.
 pub async fn tell<D: ObjectStorage, R: Clock + ObjectCall>(shell: &ObjectShell<D, R>, name: Option<&str>) {
     #[cfg(target_arch = "wasm32")]
-    platform::isolate_report::tell_if_due(shell.runtime()).await;
+    platform::isolate_metrics::tell_if_due(shell.runtime()).await;
     let Some((name, bytes)) = name.and_then(|name| Some((name, shell.size_to_tell()?))) else {
         return;
     };
-    let report = SizeReport {
+    let report = ObjectSize {
         source: name.to_owned(),
         at_ms: shell.runtime().now_ms(),
         bytes,

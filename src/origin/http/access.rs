@@ -108,7 +108,6 @@ const fn of_outbox(call: OutboxCall) -> Access {
             permission: Permission::ReplayAnyReward,
             action: Some("reward_replayed"),
         },
-        OutboxCall::ReplayConversions => write("rewards_replayed"),
         OutboxCall::Settle(Action::Approve) => write("reward_approved"),
         OutboxCall::Settle(Action::Reject) => write("reward_rejected"),
         OutboxCall::Settle(Action::Reverse) => write("reward_reversed"),
@@ -117,6 +116,6 @@ const fn of_outbox(call: OutboxCall) -> Access {
         OutboxCall::SettleMany(Action::Reverse) => write("rewards_reversed"),
         OutboxCall::EnableCallback => write("callback_enabled"),
         OutboxCall::TestCallback => write("callback_tested"),
-        OutboxCall::EraseUser | OutboxCall::EraseUserInPath => write("user_erased"),
+        OutboxCall::EraseUser => write("user_erased"),
     }
 }

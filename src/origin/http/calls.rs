@@ -7,7 +7,7 @@ pub use crate::http::limits::TIMEOUT;
 use crate::http::{isolate::RequestContext, refusal::Refusal};
 use contract::{
     catalog::{COMMAND_PATH, Get, Resource, address},
-    operation::{ObjectAddress, Operation, Reply},
+    operation::{ObjectAddress, Operation, OperatorReply},
 };
 use domain::model::{
     PublisherId,
@@ -21,7 +21,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 pub const DEFAULT_PAGE: u32 = 100;
 
 /// Sends an operation to an object, whose answer is passed on.
-pub async fn ask<O: Operation<Answer = Reply>>(
+pub async fn ask<O: Operation<Answer = OperatorReply>>(
     context: &RequestContext,
     to: &ObjectAddress,
     operation: O,
@@ -31,7 +31,7 @@ pub async fn ask<O: Operation<Answer = Reply>>(
 }
 
 /// Sends an operation to the catalog, and reads the JSON of its answer.
-pub async fn ask_catalog<O: Operation<Answer = Reply>, T: DeserializeOwned>(
+pub async fn ask_catalog<O: Operation<Answer = OperatorReply>, T: DeserializeOwned>(
     context: &RequestContext,
     operation: O,
 ) -> Result<T, Refusal> {
@@ -40,7 +40,7 @@ pub async fn ask_catalog<O: Operation<Answer = Reply>, T: DeserializeOwned>(
 }
 
 /// The JSON of an object's answer.
-pub fn read_reply<T: DeserializeOwned>(reply: &Reply) -> Result<T, Refusal> {
+pub fn read_reply<T: DeserializeOwned>(reply: &OperatorReply) -> Result<T, Refusal> {
     serde_json::from_str(&reply.body).map_err(|error| {
         log::error("objects", error);
         common::INTERNAL_ERROR.into()

@@ -14,7 +14,7 @@ use crate::http::{
     },
 };
 use contract::{
-    accounts::{self, Announced, AnnouncedChange, Settle},
+    accounts::{self, AnnouncedChange, PendingAudit, Settle},
     operation::Done,
 };
 use domain::{
@@ -42,17 +42,15 @@ pub fn is_visited(context: &RequestContext, request: &Request) -> bool {
 }
 
 /// Runs a call of the operator for a member.
-///
-/// `hides_item` says that the last segment of the path may not be stored, since it names a user.
-pub async fn operate(handler: Handler, hides_item: bool, request: Call<'_>) -> Answer {
+pub async fn operate(handler: Handler, request: Call<'_>) -> Answer {
     let context = request.context;
-    match operate_as_member(handler, hides_item, request).await {
+    match operate_as_member(handler, request).await {
         Ok(answer) => gate::add_guard_headers(answer),
         Err(refusal) => site::refusal_answer(context, AccountKind::Operator, refusal),
     }
 }
 
-async fn operate_as_member(handler: Handler, hides_item: bool, request: Call<'_>) -> Result<Answer, Refusal> {
+async fn operate_as_member(handler: Handler, request: Call<'_>) -> Result<Answer, Refusal> {
     let config = request.config()?;
     let access::Access { permission, action } = access::of(handler).ok_or(common::NOT_FOUND)?;
     let is_poll = action.is_none() && header(&request.request, "X-Poll").is_some();
@@ -76,15 +74,11 @@ async fn operate_as_member(handler: Handler, hides_item: bool, request: Call<'_>
         return operator::call(context, handler, Some(&member), segments, request, address.query).await;
     };
     let account = accounts::address(member.account.id());
-    let subjects = match segments.split_last() {
-        Some((_, before)) if hides_item => before,
-        _ => segments,
-    };
     let announce = member.announce(AnnouncedChange::Operate {
         action: action.to_owned(),
-        subject: subjects.join(" "),
+        subject: segments.join(" "),
     });
-    let Announced { entry } = context.workers.call(&account, announce, TIMEOUT).await?;
+    let PendingAudit { entry } = context.workers.call(&account, announce, TIMEOUT).await?;
     let answer = operator::call(context, handler, Some(&member), segments, request, address.query)
         .await
         .unwrap_or_else(Refusal::into_answer);

@@ -25,7 +25,7 @@ use platform::{
         request_log::{self, RequestInfo},
         router::{Interface, Method, RouteMatch, RouteName, Routed, find},
     },
-    isolate_report, log,
+    isolate_metrics, log,
     panics::log_panics,
     traits::Random,
 };
@@ -34,10 +34,10 @@ use platform::{
 async fn fetch(request: Request, env: Env, lifetime: Context) -> worker::Result<Response> {
     match RequestContext::new(env) {
         Ok(context) => {
-            if let Some(figures) = isolate_report::due(context.now_ms) {
+            if let Some(figures) = isolate_metrics::due(context.now_ms) {
                 let workers = context.workers.clone();
                 lifetime.wait_until(log_panics("attention", async move {
-                    isolate_report::tell(&workers, figures).await;
+                    isolate_metrics::tell(&workers, figures).await;
                 }));
             }
             entry::serve(request, async |request, sent| {
@@ -132,9 +132,7 @@ async fn handle(
     is_visited: bool,
 ) -> Result<Answer, ApiError> {
     let RouteMatch {
-        route,
-        endpoint,
-        segments,
+        endpoint, segments, ..
     } = match entry::require_route(routed) {
         Ok(found) => found,
         Err(refusal) => return Ok(*refusal),
@@ -156,7 +154,7 @@ async fn handle(
         Handler::Console(call) => Ok(site::call(call, site_call(AccountKind::Operator, request)).await),
         handler if is_visited => {
             let call = site_call(AccountKind::Operator, request);
-            Ok(console::operate(handler, !route.shows_item, call).await)
+            Ok(console::operate(handler, call).await)
         }
         handler => {
             let answered = operator::call(context, handler, None, &segments, request, address.query).await;

@@ -101,13 +101,10 @@ pub enum OutboxCall {
     ReadConversion,
     ReadStory,
     ReplayConversion,
-    ReplayConversions,
     Settle(Action),
     SettleMany(Action),
     ReadCallback,
     EnableCallback,
     TestCallback,
     EraseUser,
-    /// The same with the user's id in the path, for programs: no page may name a user in an address.
-    EraseUserInPath,
 }

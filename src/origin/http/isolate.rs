@@ -5,7 +5,7 @@ use std::{cell::RefCell, rc::Rc};
 use crate::http::{config::Config, limits::Pools};
 use platform::{
     http::traffic::{Count, Traffic},
-    isolate_report, runtime,
+    isolate_metrics, runtime,
     workers::Workers,
 };
 use worker::Env;
@@ -58,7 +58,7 @@ impl Isolate {
             traffic: Traffic::default(),
         });
         ISOLATE.set(Some(Rc::clone(&isolate)));
-        isolate_report::include(counts);
+        isolate_metrics::include(counts);
         Ok(isolate)
     }
 }

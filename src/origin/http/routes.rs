@@ -25,7 +25,7 @@ use crate::http::{
 };
 use contract::catalog::{Resource, SecretChange};
 use domain::conversions::table::Action;
-use platform::http::router::{Endpoint, Interface, Method::*, Route, RouteName, Subject, on};
+use platform::http::router::{Endpoint, Interface, LoggedId, Method::*, Route, RouteName, on};
 
 use CatalogCall::*;
 use Handler::*;
@@ -57,19 +57,19 @@ const fn of_dashboard(call: SiteCall) -> Handler {
 }
 
 const fn publishers(pattern: &'static str, endpoints: Endpoints) -> Row {
-    operator(pattern, endpoints).about(Subject::Publisher)
+    operator(pattern, endpoints).about(LoggedId::Publisher)
 }
 
 const fn apps(pattern: &'static str, endpoints: Endpoints) -> Row {
-    operator(pattern, endpoints).about(Subject::App)
+    operator(pattern, endpoints).about(LoggedId::App)
 }
 
 const fn advertisers(pattern: &'static str, endpoints: Endpoints) -> Row {
-    operator(pattern, endpoints).about(Subject::Advertiser)
+    operator(pattern, endpoints).about(LoggedId::Advertiser)
 }
 
 const fn offers(pattern: &'static str, endpoints: Endpoints) -> Row {
-    operator(pattern, endpoints).about(Subject::Offer)
+    operator(pattern, endpoints).about(LoggedId::Offer)
 }
 
 #[rustfmt::skip]
@@ -121,7 +121,6 @@ pub const ROUTES: &[Row] = &[
         on(Get, Outbox(ListConversions)).within(Operator),
         on(Post, Outbox(FindConversions)).within(Documents),
     ]),
-    apps("/v1/operator/apps/{}/conversions/replay", &[on(Post, Outbox(ReplayConversions)).within(Documents)]),
     apps("/v1/operator/apps/{}/conversions/approve", &[on(Post, Outbox(SettleMany(Action::Approve))).within(Documents)]),
     apps("/v1/operator/apps/{}/conversions/reject", &[on(Post, Outbox(SettleMany(Action::Reject))).within(Documents)]),
     apps("/v1/operator/apps/{}/conversions/reverse", &[on(Post, Outbox(SettleMany(Action::Reverse))).within(Documents)]),
@@ -139,8 +138,7 @@ pub const ROUTES: &[Row] = &[
     apps("/v1/operator/apps/{}/callback", &[on(Get, Outbox(ReadCallback)).within(Operator)]),
     apps("/v1/operator/apps/{}/callback/enable", &[on(Post, Outbox(EnableCallback)).within(Operator)]),
     apps("/v1/operator/apps/{}/callback_test", &[on(Post, Outbox(TestCallback)).within(Operator)]),
-    apps("/v1/operator/apps/{}/users/{}", &[on(Delete, Outbox(EraseUserInPath)).within(Operator)]).hides_item(),
-    apps("/v1/operator/apps/{}/erase_user", &[on(Post, Outbox(OutboxCall::EraseUser)).within(Documents)]),
+    apps("/v1/operator/apps/{}/erase_user", &[on(Post, Outbox(EraseUser)).within(Documents)]),
 
     advertisers("/v1/operator/advertisers", &[on(Get, Catalog(List(Resource::Advertiser))).within(Operator)]),
     advertisers("/v1/operator/advertisers/{}", &[
@@ -321,8 +319,8 @@ mod tests {
             Some((Catalog(Write(Resource::App)), vec!["10000001"]))
         );
         assert_eq!(
-            found("POST", "/v1/operator/apps/10000001/conversions/replay"),
-            Some((Outbox(ReplayConversions), vec!["10000001"]))
+            found("POST", "/v1/operator/apps/10000001/erase_user"),
+            Some((Outbox(EraseUser), vec!["10000001"]))
         );
         assert_eq!(found("GET", "/v1/operator/apps/"), None);
     }

@@ -91,7 +91,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::WithdrawInvite(withdraw) => invites::withdraw(db, now_ms, &withdraw).map(done),
         Command::ReadSessions(read) => sessions::list(db, now_ms, read.member).map(Reply::Sessions),
         Command::EndSession(end) => sessions::end(db, now_ms, end.member, &end.session_id).map(done),
-        Command::Announce(announce) => announced::announce(db, now_ms, &announce).map(Reply::Announced),
+        Command::Announce(announce) => announced::announce(db, now_ms, &announce).map(Reply::PendingAudit),
         Command::Settle(settle) => Ok(done(announced::settle(db, &settle)?)),
         Command::ReadAudit(read) => audit::page(db, read.limit, read.before).map(Reply::Audit),
         Command::Suspend(suspend) => account::suspend(db, now_ms, suspend).map(done),

@@ -21,7 +21,7 @@ use platform::{
     failure::Failure,
     params,
 };
-use publisher::{overview, replays, reports, rewards, sql};
+use publisher::{feed_batches, overview, replays, rewards, sql};
 
 /// Carries out one command.
 ///
@@ -29,23 +29,23 @@ use publisher::{overview, replays, reports, rewards, sql};
 /// It is refused, or the database failed; the command may then be sent again.
 pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply, Failure> {
     match command {
-        Command::Report(report) => Ok(Reply::Heard(reports::apply(db, now_ms, &report)?)),
+        Command::Feed(batch) => Ok(Reply::FeedAnswer(feed_batches::apply(db, now_ms, &batch)?)),
         Command::Read(read) => Ok(Reply::Activity(overview::read(db, now_ms, read)?)),
         Command::List(list) => rewards::list(db, now_ms, &list).map(Reply::Page),
         Command::StartReplay(start) => replays::start(db, now_ms, &start).map(Reply::Operator),
         Command::ReadReplay(read) => replays::read(db, &read).map(Reply::Operator),
         Command::CancelReplay(cancel) => replays::cancel(db, now_ms, &cancel).map(Reply::Operator),
         Command::Attention(report) => {
-            let declined = attention::reports::apply(db, &report, attention::reports::MOST_ITEMS)?;
+            let declined = attention::feed_batches::apply(db, &report, attention::feed_batches::MAX_ITEMS)?;
             Ok(Reply::Declined(declined))
         }
         Command::Size(size) => Ok(Reply::Done(attention::size::put(db, &size)?)),
         Command::ListAttention(list) => attention::list::list(db, now_ms, &list).map(Reply::Operator),
         Command::Isolate(report) => {
-            let done = attention::reported::put_isolate(db, &report, attention::reported::MOST_FIGURES)?;
+            let done = attention::isolates::put_isolate(db, &report, attention::isolates::MAX_FIGURES)?;
             Ok(Reply::Done(done))
         }
-        Command::ReadReported(_) => attention::reported::read(db, now_ms).map(Reply::Operator),
+        Command::ReadIsolateMetrics(_) => attention::isolates::read(db, now_ms).map(Reply::Operator),
         // It calls the outboxes.
         Command::CountReplay(_) => Err(common::NOT_FOUND.into()),
         Command::Find(find) => Ok(Reply::Found(Found {

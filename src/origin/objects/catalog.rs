@@ -41,7 +41,7 @@ use contract::{
         IssueToken, KnownPublishers, ListNearCaps, ListPubKeyRequests, ListTerms, ReadOfferFigures,
         RevokeToken, Search,
     },
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::{
     callbacks::guard::Guard,
@@ -81,7 +81,7 @@ impl Context<'_> {
 }
 
 /// Carries out one command.
-pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
+pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<OperatorReply, Failure> {
     match command {
         Command::Put(put) => resources::put_one(db, context, &put),
         Command::Get(Get { resource, id }) => reads::get(db, resource, &id),
@@ -93,7 +93,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::RequestPubKey(request) => pub_key_requests::open(db, context.now_ms, &request),
         Command::GetPubKeyRequest(GetPubKeyRequest { publisher_id }) => {
             let request = pub_key_requests::get(db, &publisher_id)?;
-            Ok(Reply::ok(&json!({ "request": request })))
+            Ok(OperatorReply::ok(&json!({ "request": request })))
         }
         Command::ListPubKeyRequests(ListPubKeyRequests {}) => pub_key_requests::list(db),
         Command::IssueToken(IssueToken { advertiser_id }) => tokens::issue_token(db, context, &advertiser_id),

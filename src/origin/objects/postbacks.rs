@@ -1,5 +1,5 @@
 //! The postbacks of an advertiser: one object for each, which edges report to after they have answered. It keeps the newest
-//! [`MOST`] and counts the others. It owns nothing, and a report that it refuses or loses is no fault.
+//! [`MAX`] and counts the others. It owns nothing, and a report that it refuses or loses is no fault.
 
 #[cfg(target_arch = "wasm32")]
 mod object;
@@ -15,7 +15,7 @@ use std::{
 };
 
 use contract::postbacks::{
-    Command, ListPostbacks, MAX_REPORTED, PostbackPage, ReceivedPostback, Reply, ReportPostbacks,
+    Command, ListPostbacks, MAX_REPORTED, PostbackBatch, PostbackPage, ReceivedPostback, Reply,
 };
 use domain::model::time::SECOND_MS;
 use platform::{
@@ -24,7 +24,7 @@ use platform::{
 };
 
 /// Postbacks that are kept. Of 8 KiB at most they take 8 MB, and of 600 bytes, as is usual, 0.6 MB.
-pub const MOST: i64 = 1_000;
+pub const MAX: i64 = 1_000;
 /// The largest postback that is kept, in bytes of JSON.
 pub const MAX_ROW: usize = 8 << 10;
 /// Postbacks on a page at most, 1.6 MB of them.
@@ -68,7 +68,7 @@ pub fn handle(
     command: Command,
 ) -> Result<Reply, DatabaseError> {
     match command {
-        Command::Report(report) => {
+        Command::Add(report) => {
             apply(db, unwritten, now_ms, report)?;
             Ok(Reply::Done {})
         }
@@ -81,7 +81,7 @@ fn apply(
     db: &impl Database,
     unwritten: &Unwritten,
     now_ms: i64,
-    report: ReportPostbacks,
+    report: PostbackBatch,
 ) -> Result<(), DatabaseError> {
     let came = report.came();
     unwritten.use_tokens(report.tokens);
@@ -110,7 +110,7 @@ fn apply(
         let written = written.unwrap_or(0);
         let first = written.saturating_sub(i64::try_from(kept).unwrap_or(0));
         db.execute(sql::INSERT, params![first, json(&rows)?])?;
-        db.execute(sql::DELETE_UP_TO, params![written.saturating_sub(MOST)])?;
+        db.execute(sql::DELETE_UP_TO, params![written.saturating_sub(MAX)])?;
         db.execute(sql::USE_TOKENS, params![json(&*unwritten.tokens.borrow())?])
     })?;
     unwritten.not_shown.set(0);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use worker::{Headers, Response, ResponseBody, Result};
 
 use crate::log;
-use contract::operation::{CallError, Reply, code_in};
+use contract::operation::{CallError, OperatorReply, code_in};
 use domain::model::api_error::{ApiError, common};
 
 pub const JSON: &str = "application/json";
@@ -173,9 +173,9 @@ impl From<ApiError> for Answer {
     }
 }
 
-impl From<Reply> for Answer {
+impl From<OperatorReply> for Answer {
     /// An object's answer to an operator's command.
-    fn from(reply: Reply) -> Self {
+    fn from(reply: OperatorReply) -> Self {
         let code = (reply.status >= 400).then(|| code_in(&reply.body)).flatten();
         let answer = match reply.status {
             204 => Self::new(204),

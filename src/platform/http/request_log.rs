@@ -5,7 +5,7 @@ use worker::web_sys;
 
 use super::{
     answer::Answer,
-    router::{Method, RouteMatch, RouteName, Routed, Subject},
+    router::{LoggedId, Method, RouteMatch, RouteName, Routed},
     traffic::{Traffic, UNAVAILABLE, UNREAD},
 };
 use crate::{
@@ -28,8 +28,7 @@ pub struct RequestInfo<'r> {
     id: Option<String>,
     name: RouteName,
     pattern: Option<&'static str>,
-    subject: Option<Subject>,
-    shows_item: bool,
+    subject: Option<LoggedId>,
     segments: Vec<&'r str>,
 }
 
@@ -43,7 +42,6 @@ impl<'r> RequestInfo<'r> {
                 name: route.name,
                 pattern: Some(route.pattern),
                 subject: route.subject,
-                shows_item: route.shows_item,
                 segments: segments.clone(),
             },
             _ => Self {
@@ -52,7 +50,6 @@ impl<'r> RequestInfo<'r> {
                 name: unrouted,
                 pattern: None,
                 subject: None,
-                shows_item: false,
                 segments: Vec::new(),
             },
         }
@@ -70,15 +67,15 @@ impl<'r> RequestInfo<'r> {
 
     /// The id of a resource in the path, if the route has this subject. After 401 and 404 it is omitted, since the path
     /// may contain anything, even a misplaced secret.
-    fn subject_id(&self, subject: Subject, status: u16) -> Option<&'r str> {
+    fn subject_id(&self, subject: LoggedId, status: u16) -> Option<&'r str> {
         let is_about = self.subject == Some(subject) && !matches!(status, 401 | 404);
         let first = self.segments.first().copied().filter(|id| is_about && is_id(id));
-        first.filter(|id| subject != Subject::App || AppId::parse(id).is_some())
+        first.filter(|id| subject != LoggedId::App || AppId::parse(id).is_some())
     }
 
-    /// The second id in the path, unless it identifies a user.
+    /// The second id in the path.
     fn item(&self, status: u16) -> Option<&'r str> {
-        let is_shown = self.name == RouteName::Operator && status < 400 && self.shows_item;
+        let is_shown = self.name == RouteName::Operator && status < 400;
         self.segments.get(1).copied().filter(|id| is_shown && is_id(id))
     }
 }
@@ -128,19 +125,19 @@ fn write_line(
         code: answer.code(),
         outcome,
         duplicate: fields.duplicate,
-        app: fields.app.as_deref().or(info.subject_id(Subject::App, status)),
+        app: fields.app.as_deref().or(info.subject_id(LoggedId::App, status)),
         offer: fields
             .offer
             .as_deref()
-            .or(info.subject_id(Subject::Offer, status)),
+            .or(info.subject_id(LoggedId::Offer, status)),
         publisher: fields
             .publisher
             .as_deref()
-            .or(info.subject_id(Subject::Publisher, status)),
+            .or(info.subject_id(LoggedId::Publisher, status)),
         advertiser: fields
             .advertiser
             .as_deref()
-            .or(info.subject_id(Subject::Advertiser, status)),
+            .or(info.subject_id(LoggedId::Advertiser, status)),
         item: info.item(status),
         transaction_id: fields.transaction_id.as_deref(),
         key: fields.key.as_deref(),

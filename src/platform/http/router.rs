@@ -81,7 +81,7 @@ impl RouteName {
 
 /// The kind of resource that the first segment of a path names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum LoggedId {
     Publisher,
     App,
     Advertiser,
@@ -124,9 +124,7 @@ pub struct Route<H: 'static, P: 'static> {
     /// The path, with `{}` for a variable segment.
     pub pattern: &'static str,
     pub name: RouteName,
-    pub subject: Option<Subject>,
-    /// Whether the log may show the second variable segment. False if it identifies a user.
-    pub shows_item: bool,
+    pub subject: Option<LoggedId>,
     pub endpoints: &'static [Endpoint<H, P>],
 }
 
@@ -142,20 +140,13 @@ impl<H, P> Route<H, P> {
             pattern,
             name,
             subject: None,
-            shows_item: true,
             endpoints,
         }
     }
 
     /// The same route with a kind of resource in its first variable segment.
-    pub const fn about(mut self, subject: Subject) -> Self {
+    pub const fn about(mut self, subject: LoggedId) -> Self {
         self.subject = Some(subject);
-        self
-    }
-
-    /// The same route with a second variable segment that identifies a user.
-    pub const fn hides_item(mut self) -> Self {
-        self.shows_item = false;
         self
     }
 }

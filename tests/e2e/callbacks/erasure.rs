@@ -26,11 +26,7 @@ fn erasure_removes_the_user_id_and_keeps_the_conversions() {
     receiver.set(Behaviour::status(500));
     ids.push(expect_accepted(wall.convert(&clicks[2], ""), "approved", false));
     receiver.wait(4);
-    // A `@` need not be encoded in a path, but often is.
-    let erase = || {
-        let answer = wall.operator("DELETE", "users/gone%40example.com", None);
-        answer.expect(200).json()
-    };
+    let erase = || wall.erase("gone@example.com");
     let erased = erase();
     receiver.set(Behaviour::status(200));
     assert_eq!(erased, json!({"erased": 2, "waiting": 1}));
@@ -60,12 +56,8 @@ fn erasure_removes_the_user_id_and_keeps_the_conversions() {
         wall.replay(id).expect_error(409, "erased");
         assert_eq!(expect_accepted(wall.convert(click, ""), "approved", true), *id);
     }
-    let many = json!({"since": 0, "state": "delivered"});
-    let replayed = wall
-        .operator("POST", "conversions/replay", Some(&many))
-        .expect(200)
-        .json();
-    assert_eq!(replayed["replayed"], 1, "only the other user's");
+    // Only the other user's is left.
+    wall.replay_all(&json!({"delivery": "delivered"}), 1);
     wait_for_state(&wall, &other, "delivered");
     eventually_within(ATTEMPTS_MS, &(count + 1), || receiver.count());
 }

@@ -201,30 +201,40 @@ fn all_dead_letters_since_a_time_are_replayed_together() {
     receiver.set(Behaviour::status(200));
 
     let sent_at = wall.entry(&ids[0])["conversion_ts"].as_i64().unwrap();
-    let many = |body: Value| {
-        let answer = wall.operator("POST", "conversions/replay", Some(&body));
-        answer.expect(200).json()["replayed"].as_u64().unwrap()
-    };
-    // A span of time includes its first second and excludes its last.
-    assert_eq!(many(json!({"since": sent_at + 3_600})), 0);
-    assert_eq!(many(json!({"since": sent_at - 3_600, "until": sent_at})), 0);
-    assert_eq!(many(json!({"since": sent_at, "state": "delivered"})), 0);
-    assert_eq!(many(json!({"since": sent_at, "until": sent_at + 3_600})), 3);
+    let dead_from = |from: i64| json!({"delivery": "dead", "from": from});
+    wall.replay_all(&dead_from(sent_at), 3);
     for id in &ids {
         wait_for_state(&wall, id, "delivered");
     }
-    assert_eq!(many(json!({"since": sent_at - 1})), 0);
-    assert_eq!(many(json!({"since": sent_at - 1, "state": "delivered"})), 3);
-    eventually_within(ATTEMPTS_MS, &vec![2; 3], || delivered(&wall));
-    for wrong in [
-        json!({}),
-        json!({"since": "yesterday"}),
-        json!({"since": 0, "state": "refused"}),
-        json!({"since": 0, "states": "dead"}),
+    let replay = |filter: Value| {
+        wall.operator(
+            "POST",
+            "replays",
+            Some(&json!({"filter": filter, "dry_run": true})),
+        )
+    };
+    // A span of time includes its first second and excludes its last.
+    for (filter, count) in [
+        (json!({"from": sent_at + 3_600}), 0),
+        (json!({"from": sent_at - 3_600, "until": sent_at}), 0),
+        (dead_from(sent_at), 0),
+        (json!({"from": sent_at, "until": sent_at + 3_600}), 3),
     ] {
-        let answer = wall.operator("POST", "conversions/replay", Some(&wrong));
-        answer.expect(400);
+        assert_eq!(
+            replay(filter.clone()).expect(200).json()["count"],
+            count,
+            "{filter}"
+        );
     }
+    for wrong in [
+        json!({"from": "yesterday"}),
+        json!({"delivery": "refused"}),
+        json!({"deliveries": "dead"}),
+    ] {
+        replay(wrong).expect(400);
+    }
+    wall.replay_all(&json!({"from": sent_at - 1, "delivery": "delivered"}), 3);
+    eventually_within(ATTEMPTS_MS, &vec![2; 3], || delivered(&wall));
 }
 
 /// The number of attempts of each callback that were answered 200.

@@ -207,12 +207,8 @@ fn an_apps_log_shows_no_other_app_and_an_unknown_app_is_not_found() {
     other.operator("GET", &path, None).expect_error(404, "not_found");
     other.replay(&id).expect_error(404, "not_found");
     assert_eq!(other.entries("").len(), 1);
-    let since = json!({"since": 0, "state": "delivered"});
-    let replayed = other
-        .operator("POST", "conversions/replay", Some(&since))
-        .expect(200);
-    assert_eq!(replayed.json()["replayed"], 1);
-    let erased = other.operator("DELETE", "users/u-1", None).expect(200).json();
+    other.replay_all(&json!({"delivery": "delivered"}), 1);
+    let erased = other.erase("u-1");
     assert_eq!(
         erased["erased"].as_i64().unwrap() + erased["waiting"].as_i64().unwrap(),
         1,
@@ -232,17 +228,16 @@ fn an_apps_log_shows_no_other_app_and_an_unknown_app_is_not_found() {
         ("GET", "conversions"),
         ("GET", path.as_str()),
         ("POST", &format!("{path}/replay")),
-        ("POST", "conversions/replay"),
+        ("POST", "replays"),
         ("POST", "callback_test"),
         ("POST", "callback/enable"),
         ("GET", "callback"),
-        ("DELETE", "users/u-1"),
+        ("POST", "erase_user"),
     ];
     for app in ["79999999", "not-an-app", "1"] {
         for (method, rest) in calls {
-            let body = rest.ends_with("conversions/replay").then(|| json!({"since": 0}));
             signpost
-                .operator(method, &format!("apps/{app}/{rest}"), body.as_ref())
+                .operator(method, &format!("apps/{app}/{rest}"), None)
                 .expect_error(404, "not_found");
         }
     }

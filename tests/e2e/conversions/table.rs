@@ -234,7 +234,7 @@ fn of_24_clicks_at_once_one_is_paid_and_after_a_reversal_another() {
     assert_eq!(wall.entries("reason=already_rewarded&limit=100").len(), 23);
     let id = paid[0].json()["transaction_id"].as_str().unwrap().to_owned();
     // The user's erasure does not give the goal back, and a reversal does.
-    wall.operator("DELETE", "users/ann", None).expect(200);
+    wall.erase("ann");
     wall.convert(&clicks[24], "")
         .expect_error(409, "already_rewarded");
     let of_paid = clicks[..24]

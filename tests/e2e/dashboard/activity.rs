@@ -280,7 +280,7 @@ fn an_analyst_sees_no_user_and_another_publisher_nothing() {
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
 
     // An erased user leaves list and story.
-    wall.operator("DELETE", "users/secret-user", None).expect(200);
+    wall.erase("secret-user");
     eventually_within(PATIENCE_MS, &Value::Null, || {
         rows(&owner, &json!({ "filter": { "transaction_id": id } }))[0]["user_id"].clone()
     });

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
-use super::{Answer, Receiver, Signpost, default_setting, eventually_within, now_ms, with};
+use super::{
+    Answer, OPERATOR_TOKEN, Receiver, Signpost, default_setting, eventually, eventually_within, now_ms, with,
+};
 use domain::{
     callbacks::shards,
     model::{
@@ -330,6 +332,43 @@ impl OfferWall<'_> {
     #[track_caller]
     pub fn replay(&self, transaction_id: &str) -> Answer {
         self.operator("POST", &format!("conversions/{transaction_id}/replay"), None)
+    }
+
+    /// Starts a replay of the callbacks that match, once as many are known to match.
+    #[track_caller]
+    pub fn replay_all(&self, filter: &Value, expected: u64) {
+        let path = format!("/v1/operator/apps/{}/replays", self.app);
+        let authorization = format!("Bearer {OPERATOR_TOKEN}");
+        let key = format!("{}-{}", now_ms(), self.app);
+        let headers = [
+            ("Authorization", authorization.as_str()),
+            ("Content-Type", "application/json"),
+            ("Idempotency-Key", &key),
+        ];
+        let order = |dry_run| json!({"filter": filter, "dry_run": dry_run}).to_string();
+        let send = |dry_run| {
+            self.signpost
+                .send("POST", &path, &headers, order(dry_run).as_bytes())
+        };
+        // The activity hears of an outbox some seconds after its first reward.
+        eventually(&json!(expected), || {
+            let counted = send(true);
+            if counted.status == 200 {
+                counted.json()["count"].clone()
+            } else {
+                Value::Null
+            }
+        });
+        send(false).expect(202);
+    }
+
+    /// Erases a user of the app.
+    #[track_caller]
+    pub fn erase(&self, user_id: &str) -> Value {
+        let body = json!({ "user_id": user_id });
+        self.operator("POST", "erase_user", Some(&body))
+            .expect(200)
+            .json()
     }
 
     /// Compares a day of the app with the ledger.

@@ -266,11 +266,9 @@ fn reports(watched: &mut Watched<'_>, publisher: &Publisher<'_>) {
 
 fn operators(watched: &Watched<'_>, wall: &OfferWall<'_>) {
     let signpost = watched.signpost;
-    let erased = json!({"event": "operator", "method": "DELETE", "status": 200, "app": "70000001",
-        "route": "/v1/operator/apps/{}/users/{}"});
-    watched.leaves(&[erased], || {
-        drop(wall.operator("DELETE", "users/needle-user", None).expect(200))
-    });
+    let erased = json!({"event": "operator", "method": "POST", "status": 200, "app": "70000001",
+        "route": "/v1/operator/apps/{}/erase_user"});
+    watched.leaves(&[erased], || drop(wall.erase("needle-user")));
     let import = json!({"event": "operator", "status": 400, "route": "/v1/operator/import"});
     watched.leaves(&[import], || {
         let line =

@@ -43,19 +43,18 @@ fn only_facts_are_decompressed() {
         r#"{"name":"x","approved":true}"#.to_owned(),
         r#"{"kind":"publisher","id":"tr-unpacked","name":"x","approved":true}"#.to_owned(),
         r#"{"label":"x"}"#.to_owned(),
-        r#"{"since":1}"#.to_owned(),
+        r#"{"user_id":"x"}"#.to_owned(),
         "click_id=x&token=y".to_owned(),
     ];
     for pack in [|text: &str| gzip(text.as_bytes()), padded] {
-        let [offer, query, publishers, line, label, since, postback] =
-            texts.each_ref().map(|text| pack(text));
+        let [offer, query, publishers, line, label, user, postback] = texts.each_ref().map(|text| pack(text));
         let answers = [
             offers(&signpost, &pub_key, &[GZIP], &offer),
             report(&publisher, &signpost, &[GZIP], &query),
             signpost.operate("PUT", "publishers/tr-unpacked", &[JSON, GZIP], &publishers),
             signpost.operate("POST", "import", &[NDJSON, GZIP], &line),
             signpost.operate("POST", "publishers/tr-gzip/report_keys", &[JSON, GZIP], &label),
-            signpost.operate("POST", "apps/10000001/conversions/replay", &[JSON, GZIP], &since),
+            signpost.operate("POST", "apps/10000001/erase_user", &[JSON, GZIP], &user),
             signpost.send("POST", CONVERSION, &[form, GZIP], &postback),
         ];
         for answer in answers {
@@ -149,7 +148,7 @@ fn an_invalid_document_is_refused_by_every_endpoint_that_reads_one() {
             signpost.operate("PUT", "apps/77000302", &[JSON], &body),
             signpost.operate("PUT", "offers/tr-never", &[JSON], &body),
             signpost.operate("POST", "publishers/tr-broken/report_keys", &[JSON], &body),
-            signpost.operate("POST", "apps/10000001/conversions/replay", &[JSON], &body),
+            signpost.operate("POST", "apps/10000001/erase_user", &[JSON], &body),
         ];
         for answer in answers {
             assert_eq!(answer.status, 400, "{what}: {answer:?}");

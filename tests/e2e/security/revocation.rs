@@ -31,7 +31,7 @@ const BEFORE: Duration = Duration::from_millis(150);
 const AFTER: Duration = Duration::from_millis(300);
 
 /// The most requests of a sender after the revocation.
-const MOST_ROUNDS: usize = 100;
+const MAX_ROUNDS: usize = 100;
 
 /// Counts of statuses, of requests that began before the revocation was answered, and after.
 #[derive(Debug, Default)]
@@ -94,7 +94,7 @@ fn storm(ask: impl Fn(usize) -> u16 + Sync, revoke: impl FnOnce()) -> Counts {
                     // On a busy machine few requests get a permit in a round, so the senders go on until enough did.
                     if over.load(SeqCst)
                         && rounds_after > 0
-                        && (refused >= SENDERS as usize || rounds_after > MOST_ROUNDS)
+                        && (refused >= SENDERS as usize || rounds_after > MAX_ROUNDS)
                     {
                         return;
                     }

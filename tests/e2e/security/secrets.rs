@@ -102,8 +102,7 @@ fn use_and_misuse(signpost: &Signpost, pub_key: &str) -> Vec<Secret> {
     eventually_within(20_000, &true, || {
         !wall.entry(&paid)["attempts"].as_array().unwrap().is_empty()
     });
-    wall.operator("DELETE", &format!("users/{USER}x"), None)
-        .expect(200);
+    wall.erase(&format!("{USER}x"));
     let authorization = format!("Bearer {OPERATOR_TOKEN}x");
     signpost
         .get("/v1/operator/apps", &[("Authorization", &authorization)])

@@ -25,7 +25,7 @@ use domain::{
 };
 
 /// The longest accepted template, in bytes. Its percent-encoded canonical form may be longer.
-pub const LONGEST_AS_WRITTEN: usize = 2_048;
+pub const MAX_LENGTH_AS_WRITTEN: usize = 2_048;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
@@ -76,7 +76,7 @@ fn landing(url: &str, click_values: [&str; 8], country: Option<Country>) {
         return;
     };
     let canonical = template.as_str();
-    if canonical.len() <= LONGEST_AS_WRITTEN {
+    if canonical.len() <= MAX_LENGTH_AS_WRITTEN {
         assert_eq!(Template::parse(canonical).as_ref(), Ok(&template));
     }
     let [user_id, gaid, idfa, custom @ ..] = click_values;

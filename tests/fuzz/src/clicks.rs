@@ -222,7 +222,7 @@ fn opens_only_as_sealed(text: &str) {
     );
     match opened {
         Ok(Opened::Whole { click, nonce }) => {
-            let again = click_id::seal(&KEYS, &click, nonce, click_id::LONGEST);
+            let again = click_id::seal(&KEYS, &click, nonce, click_id::MAX_LENGTH);
             assert_eq!(again.id(), text);
         }
         Ok(Opened::Short { app, shard, nonce }) => {
@@ -296,7 +296,7 @@ pub fn valid_inputs() -> Vec<(String, Vec<u8>)> {
     ];
     let mut found = Vec::new();
     for (name, click) in clicks {
-        for (max, length) in [(click_id::LONGEST, "whole"), (click_id::SHORT_MAX, "short")] {
+        for (max, length) in [(click_id::MAX_LENGTH, "whole"), (click_id::SHORT_MAX, "short")] {
             let sealed = click_id::seal(&KEYS, &click, NONCE, max);
             found.push((format!("{length}-id-of-{name}"), sealed.id().into()));
             if let Sealed::Short { record, .. } = sealed {

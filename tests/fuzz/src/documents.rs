@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{callbacks::LONGEST_AS_WRITTEN, clicks::is_header_value, offers::any_app, world::publish};
+use super::{callbacks::MAX_LENGTH_AS_WRITTEN, clicks::is_header_value, offers::any_app, world::publish};
 use contract::catalog::Resource;
 use domain::{
     callbacks::{request::Endpoint, settings::MASKED_SECRET},
@@ -85,7 +85,7 @@ fn app(app: &App) {
 
 fn offer(id: &str, offer: &Offer) {
     let target = offer.target().unwrap();
-    if target.as_str().len() <= LONGEST_AS_WRITTEN {
+    if target.as_str().len() <= MAX_LENGTH_AS_WRITTEN {
         assert_eq!(Template::parse(target.as_str()).as_ref(), Ok(&target));
     }
     let Some(id) = OfferId::parse(id) else { return };

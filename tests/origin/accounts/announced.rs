@@ -13,7 +13,7 @@ use crate::{
 };
 use contract::{
     ledger::{self, CreateKey, RevokeKey},
-    operation::{CallError, ObjectAddress, Operation, Reply, Unanswered},
+    operation::{CallError, ObjectAddress, Operation, OperatorReply, Unanswered},
 };
 use domain::{
     callbacks::signature::SignWith,
@@ -80,14 +80,14 @@ impl ObjectCall for Objects<'_> {
 struct Case {
     name: &'static str,
     prepare: fn(&Objects<'_>, MemberId),
-    change: fn(&Objects<'_>, MemberId) -> Result<Reply, CallError>,
+    change: fn(&Objects<'_>, MemberId) -> Result<OperatorReply, CallError>,
     is_made: fn(&Sqlite) -> bool,
     action: &'static str,
 }
 
 const KEY: &str = "0505050505050505";
 
-fn create(objects: &Objects<'_>, by: MemberId) -> Result<Reply, CallError> {
+fn create(objects: &Objects<'_>, by: MemberId) -> Result<OperatorReply, CallError> {
     let announce = Announce {
         by: Actor::Member(by),
         change: AnnouncedChange::CreateReportKey {
@@ -98,7 +98,7 @@ fn create(objects: &Objects<'_>, by: MemberId) -> Result<Reply, CallError> {
         body: json!({ "label": "warehouse" }).to_string(),
         by: None,
     };
-    let key_id = |reply: &Reply| {
+    let key_id = |reply: &OperatorReply| {
         let body: Value = serde_json::from_str(&reply.body).unwrap();
         Some(body["key_id"].as_str().unwrap().to_owned())
     };
@@ -110,7 +110,7 @@ fn create(objects: &Objects<'_>, by: MemberId) -> Result<Reply, CallError> {
     change.now_or_never().unwrap()
 }
 
-fn revoke(objects: &Objects<'_>, by: MemberId) -> Result<Reply, CallError> {
+fn revoke(objects: &Objects<'_>, by: MemberId) -> Result<OperatorReply, CallError> {
     let announce = Announce {
         by: Actor::Member(by),
         change: AnnouncedChange::RevokeReportKey { key_id: KEY.into() },

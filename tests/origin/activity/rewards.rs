@@ -9,7 +9,7 @@ fn the_list_is_newest_first_over_all_apps_in_pages_and_narrowed_by_each_conditio
         let entries = (0..3).map(|nth| entry(shard, nth)).collect();
         apply(
             &db,
-            &Report {
+            &FeedBatch {
                 entries,
                 ..report(number, shard, 1)
             },
@@ -35,8 +35,8 @@ fn the_list_is_newest_first_over_all_apps_in_pages_and_narrowed_by_each_conditio
     assert_eq!((ids(&third), third.next), (vec!["t-3-0", "t-0-0", "t-0-0"], None));
     apply(
         &db,
-        &Report {
-            entries: vec![ReportedEntry {
+        &FeedBatch {
+            entries: vec![FeedEntry {
                 delivery: Some(RewardDelivery::Dead),
                 http_status: Some(503),
                 state: RewardState::Reversed,
@@ -124,7 +124,7 @@ fn the_list_is_newest_first_over_all_apps_in_pages_and_narrowed_by_each_conditio
 #[test]
 fn a_callback_that_waits_without_an_endpoint_is_shown_so() {
     let db = migrated(MIGRATIONS);
-    let mut reported = Report {
+    let mut reported = FeedBatch {
         entries: vec![entry(0, 1)],
         ..report(1, 0, 1)
     };
@@ -150,7 +150,7 @@ fn a_poll_gets_what_changed_and_what_left_the_filter() {
     let entries: Vec<_> = (0..3).map(|nth| entry(0, nth)).collect();
     apply(
         &db,
-        &Report {
+        &FeedBatch {
             entries,
             ..report(1, 0, 1)
         },
@@ -171,14 +171,14 @@ fn a_poll_gets_what_changed_and_what_left_the_filter() {
     };
     let nothing = poll(seen.version);
     assert_eq!((ids(&nothing), nothing.version), (vec![], seen.version));
-    let delivered = ReportedEntry {
+    let delivered = FeedEntry {
         delivery: Some(RewardDelivery::Delivered),
         ..entry(0, 1)
     };
     let entries = vec![delivered, entry(0, 3)];
     apply(
         &db,
-        &Report {
+        &FeedBatch {
             entries,
             ..report(1, 0, 2)
         },
@@ -191,7 +191,7 @@ fn a_poll_gets_what_changed_and_what_left_the_filter() {
     let entries = (10..15).map(|nth| entry(0, nth)).collect();
     apply(
         &db,
-        &Report {
+        &FeedBatch {
             entries,
             ..report(1, 0, 3)
         },
@@ -206,7 +206,7 @@ fn an_analyst_sees_the_allow_list_and_cannot_search_by_user() {
     let db = migrated(MIGRATIONS);
     apply(
         &db,
-        &Report {
+        &FeedBatch {
             entries: vec![entry(0, 1)],
             ..report(1, 0, 1)
         },
@@ -238,7 +238,7 @@ fn only_the_newest_entries_stay_and_older_ones_do_not_return() {
                 .collect();
             apply(
                 &db,
-                &Report {
+                &FeedBatch {
                     entries,
                     ..report(1, 0, sequence)
                 },

@@ -47,18 +47,18 @@ proptest! {
                     open.remove(&format!("ledger: batch {n}"));
                 }
                 Step::Exchange { arrives, answered } => {
-                    let made = attention_feed::make(&db, now_ms, &source("s")).unwrap();
+                    let made = feed_of(&db).prepare(now_ms).unwrap().unwrap();
                     if arrives {
-                        let heard = reports::apply(&to, &made.report, most).unwrap();
+                        let heard = feed_batches::apply(&to, &made.batch, most).unwrap();
                         if answered {
-                            attention_feed::confirm(&db, now_ms, &made, &heard).unwrap();
+                            feed_of(&db).confirm(now_ms, &made, &heard).unwrap();
                         }
                     }
-                    sent.push(made.report);
+                    sent.push(made.batch);
                 }
                 Step::Repeat(back) => {
                     if let Some(report) = sent.iter().rev().nth(back) {
-                        reports::apply(&to, report, most).unwrap();
+                        feed_batches::apply(&to, report, most).unwrap();
                     }
                 }
                 // A report under way to it is lost with it.

@@ -6,7 +6,7 @@ use super::*;
 fn a_large_object_is_listed_until_it_has_shrunk_or_says_no_more() {
     let db = attention();
     let size = |at_ms, bytes| {
-        let report = SizeReport {
+        let report = ObjectSize {
             source: "ledger-acme".into(),
             at_ms,
             bytes,

@@ -24,11 +24,11 @@ pub fn end_batch(db: &Sqlite, n: i64) {
 }
 
 /// Makes a report and delivers it.
-pub fn exchange(from: &Sqlite, to: &Sqlite, now_ms: i64, most: i64) -> AttentionReport {
-    let made = attention_feed::make(from, now_ms, &source("s")).unwrap();
-    let heard = reports::apply(to, &made.report, most).unwrap();
-    attention_feed::confirm(from, now_ms, &made, &heard).unwrap();
-    made.report
+pub fn exchange(from: &Sqlite, to: &Sqlite, now_ms: i64, most: i64) -> AttentionBatch {
+    let made = feed_of(from).prepare(now_ms).unwrap().unwrap();
+    let heard = feed_batches::apply(to, &made.batch, most).unwrap();
+    feed_of(from).confirm(now_ms, &made, &heard).unwrap();
+    *made.batch
 }
 
 pub fn listed(db: &Sqlite) -> BTreeSet<String> {
@@ -45,13 +45,13 @@ fn a_refused_batch_is_open_until_it_is_confirmed() {
         attention_feed::open_refused(&db, now_ms, "ledger", 3, reason).unwrap();
     }
     let to = attention();
-    exchange(&db, &to, NOW, MOST_ITEMS);
+    exchange(&db, &to, NOW, MAX_ITEMS);
     let page = list(&to, all());
     assert_eq!(page["items"][0]["subject"], "s: ledger: batch 3");
     assert_eq!(page["items"][0]["reason"], "first");
     let batch = batches::outstanding(&db, NOW).unwrap().remove(0);
     batches::acknowledge(&db, &batch).unwrap();
-    exchange(&db, &to, NOW + 1_000, MOST_ITEMS);
+    exchange(&db, &to, NOW + 1_000, MAX_ITEMS);
     assert!(listed(&to).is_empty());
     assert!(dump(&db, "attention").is_empty());
 }
@@ -62,7 +62,7 @@ fn a_late_batch_is_open_until_it_is_confirmed_or_refused() {
     db.execute("INSERT INTO forwards VALUES ('ledger', 3, 1, 0, '[]')", &[])
         .unwrap();
     let kinds = |now_ms| {
-        exchange(&db, &to, now_ms, MOST_ITEMS);
+        exchange(&db, &to, now_ms, MAX_ITEMS);
         let page = list(&to, all());
         let items = page["items"].as_array().unwrap().clone();
         let kind = |item: &Json| {
@@ -94,14 +94,14 @@ fn a_day_that_differs_is_listed_for_7_days() {
     let (db, to) = (sender(), attention());
     let day = UtcDay::of_ms(NOW);
     attention_feed::open_differing(&db, NOW, day, -1_250_000).unwrap();
-    exchange(&db, &to, NOW, MOST_ITEMS);
+    exchange(&db, &to, NOW, MAX_ITEMS);
     let page = list(&to, all());
     let differs = json!({"kind": "differs", "app_id": "00000042", "publisher_id": "acme", "subject": "s: 2026-01-15", "since_ms": NOW,
         "reason": "log_below_batches", "payout_usd": 1.25});
     assert_eq!(page["items"], json!([differs]));
     for (days, is_listed) in [(7, true), (8, false)] {
         attention_feed::end_differing(&db, NOW + days * DAY_MS).unwrap();
-        exchange(&db, &to, NOW + days * DAY_MS, MOST_ITEMS);
+        exchange(&db, &to, NOW + days * DAY_MS, MAX_ITEMS);
         assert_eq!(!listed(&to).is_empty(), is_listed, "{days}");
     }
 }
@@ -110,32 +110,32 @@ fn a_day_that_differs_is_listed_for_7_days() {
 fn a_change_during_a_report_is_in_the_next_one() {
     let (db, to) = (sender(), attention());
     open_batch(&db, 1);
-    let made = attention_feed::make(&db, NOW, &source("s")).unwrap();
+    let made = feed_of(&db).prepare(NOW).unwrap().unwrap();
     end_batch(&db, 1);
     open_batch(&db, 2);
-    let heard = reports::apply(&to, &made.report, MOST_ITEMS).unwrap();
-    attention_feed::confirm(&db, NOW, &made, &heard).unwrap();
+    let heard = feed_batches::apply(&to, &made.batch, MAX_ITEMS).unwrap();
+    feed_of(&db).confirm(NOW, &made, &heard).unwrap();
     assert_eq!(listed(&to).len(), 1);
-    exchange(&db, &to, NOW + 1_000, MOST_ITEMS);
+    exchange(&db, &to, NOW + 1_000, MAX_ITEMS);
     assert_eq!(listed(&to), ["ledger: batch 2".to_owned()].into());
     // It opens again before its end was confirmed.
     end_batch(&db, 2);
-    let made = attention_feed::make(&db, NOW + 2_000, &source("s")).unwrap();
+    let made = feed_of(&db).prepare(NOW + 2_000).unwrap().unwrap();
     open_batch(&db, 2);
-    let heard = reports::apply(&to, &made.report, MOST_ITEMS).unwrap();
-    attention_feed::confirm(&db, NOW + 2_000, &made, &heard).unwrap();
+    let heard = feed_batches::apply(&to, &made.batch, MAX_ITEMS).unwrap();
+    feed_of(&db).confirm(NOW + 2_000, &made, &heard).unwrap();
     assert!(listed(&to).is_empty());
-    exchange(&db, &to, NOW + 3_000, MOST_ITEMS);
+    exchange(&db, &to, NOW + 3_000, MAX_ITEMS);
     assert_eq!(listed(&to).len(), 1);
 }
 
 #[test]
 fn a_report_under_way_leaves_the_one_that_the_night_wants() {
     let (db, to) = (sender(), attention());
-    let made = attention_feed::make(&db, NOW, &source("s")).unwrap();
+    let made = feed_of(&db).prepare(NOW).unwrap().unwrap();
     attention_feed::send_soon(&db, NOW).unwrap();
-    let heard = reports::apply(&to, &made.report, MOST_ITEMS).unwrap();
-    attention_feed::confirm(&db, NOW, &made, &heard).unwrap();
+    let heard = feed_batches::apply(&to, &made.batch, MAX_ITEMS).unwrap();
+    feed_of(&db).confirm(NOW, &made, &heard).unwrap();
     assert_eq!(attention_feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
 }
 
@@ -147,21 +147,21 @@ fn a_source_at_rest_reports_once_a_day_and_tells_a_lost_object_all_again() {
         open_batch(&db, n);
     }
     assert_eq!(attention_feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
-    exchange(&db, &to, NOW, MOST_ITEMS);
+    exchange(&db, &to, NOW, MAX_ITEMS);
     // The promised report has nothing.
     assert_eq!(attention_feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
-    assert!(exchange(&db, &to, NOW + 1_000, MOST_ITEMS).items.is_empty());
+    assert!(exchange(&db, &to, NOW + 1_000, MAX_ITEMS).items.is_empty());
     let next_ms = NOW + 1_000 + DAY_MS;
     assert_eq!(attention_feed::due_ms(&db, NOW + 1_000), Ok(Some(next_ms)));
 
     let lost = attention();
-    exchange(&db, &lost, next_ms, MOST_ITEMS);
+    exchange(&db, &lost, next_ms, MAX_ITEMS);
     assert!(listed(&lost).is_empty());
     assert_eq!(attention_feed::due_ms(&db, next_ms), Ok(Some(next_ms + 1_000)));
-    let again = exchange(&db, &lost, next_ms + 1_000, MOST_ITEMS);
+    let again = exchange(&db, &lost, next_ms + 1_000, MAX_ITEMS);
     assert!(again.resets);
     assert_eq!(listed(&lost), listed(&to));
-    assert!(!exchange(&db, &lost, next_ms + 2_000, MOST_ITEMS).resets);
+    assert!(!exchange(&db, &lost, next_ms + 2_000, MAX_ITEMS).resets);
 }
 
 #[test]
@@ -170,15 +170,15 @@ fn a_source_that_was_restored_takes_back_what_it_does_not_have() {
     let (now, old) = (sender(), sender());
     for db in [&now, &old] {
         open_batch(db, 1);
-        let made = attention_feed::make(db, NOW, &source("s")).unwrap();
-        let heard = reports::apply(&to, &made.report, MOST_ITEMS).unwrap();
-        attention_feed::confirm(db, NOW, &made, &heard).unwrap();
+        let made = feed_of(db).prepare(NOW).unwrap().unwrap();
+        let heard = feed_batches::apply(&to, &made.batch, MAX_ITEMS).unwrap();
+        feed_of(db).confirm(NOW, &made, &heard).unwrap();
     }
     open_batch(&now, 2);
-    exchange(&now, &to, NOW + 1_000, MOST_ITEMS);
+    exchange(&now, &to, NOW + 1_000, MAX_ITEMS);
     assert_eq!(listed(&to).len(), 2);
-    exchange(&old, &to, NOW + 5_000, MOST_ITEMS);
-    exchange(&old, &to, NOW + 6_000, MOST_ITEMS);
+    exchange(&old, &to, NOW + 5_000, MAX_ITEMS);
+    exchange(&old, &to, NOW + 6_000, MAX_ITEMS);
     assert_eq!(listed(&to), ["ledger: batch 1".to_owned()].into());
 }
 
@@ -217,9 +217,9 @@ fn a_report_has_a_bounded_number_of_items_and_says_what_it_owes() {
     for n in 1..=count + 1 {
         open_batch(&db, n);
     }
-    let first = exchange(&db, &to, NOW + DAY_MS, MOST_ITEMS);
+    let first = exchange(&db, &to, NOW + DAY_MS, MAX_ITEMS);
     assert_eq!((first.items.len(), first.owes_since_ms), (ITEMS, Some(NOW + 1)));
-    let second = exchange(&db, &to, NOW + DAY_MS + 1_000, MOST_ITEMS);
+    let second = exchange(&db, &to, NOW + DAY_MS + 1_000, MAX_ITEMS);
     assert_eq!((second.items.len(), second.owes_since_ms), (1, None));
 }
 
@@ -249,13 +249,13 @@ fn every_statement_is_listed_for_the_conformance_test() {
     ];
     tell(
         &to,
-        AttentionReport {
+        AttentionBatch {
             resets: true,
             ..report("t", 1, items)
         },
     );
     for bytes in [NEARLY_FULL, NEARLY_FULL + 1] {
-        let size = SizeReport {
+        let size = ObjectSize {
             source: "t".into(),
             at_ms: NOW + bytes - NEARLY_FULL,
             bytes,
@@ -263,7 +263,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
         handle(&to, NOW, Command::Size(size)).unwrap();
     }
     list(&to, all());
-    reported::run_every_statement(&to);
+    isolates::run_every_statement(&to);
     sweep::sweep(&to, NOW).unwrap();
     let ran = to.statements();
     let idle: Vec<_> = sql::ALL.iter().filter(|sql| !ran.contains(**sql)).collect();

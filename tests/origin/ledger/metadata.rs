@@ -9,7 +9,7 @@ use super::{
 };
 use contract::{
     ledger::{Command, Reply},
-    operation::Reply as OperatorReply,
+    operation::OperatorReply,
 };
 use domain::model::{PublisherId, time::DAY_MS};
 use origin::objects::ledger::{Context, handle, names, offers, upload};

@@ -5,8 +5,9 @@ use super::*;
 use contract::{attention::Declined, outbox::Disabled};
 use domain::conversions::state::Reason;
 use origin::delivery::{
-    attention_feed::{self, Source, sql},
+    attention_feed::{self, AttentionFeed, Source, sql},
     batches,
+    feed::Feed,
 };
 use platform::migrations::migrate;
 
@@ -24,11 +25,16 @@ pub const OF_REPORTS: &[&str] = &[
 
 /// Reports everything, the promised report included.
 pub fn report_all(db: &Sqlite, now_ms: i64) {
-    let source = Source {
-        name: "outbox".into(),
-        app: Some(app()),
-        publisher: None,
-        rewards: None,
+    let feed = AttentionFeed {
+        db,
+        source: || {
+            Ok(Some(Source {
+                name: "outbox".into(),
+                app: Some(app()),
+                publisher: None,
+                rewards: None,
+            }))
+        },
     };
     let heard = Declined {
         declined: vec![],
@@ -36,8 +42,8 @@ pub fn report_all(db: &Sqlite, now_ms: i64) {
     };
     for _ in 0..2 {
         if attention_feed::due_ms(db, now_ms).unwrap() == Some(now_ms + SECOND_MS) {
-            let made = attention_feed::make(db, now_ms, &source).unwrap();
-            attention_feed::confirm(db, now_ms, &made, &heard).unwrap();
+            let made = feed.prepare(now_ms).unwrap().unwrap();
+            feed.confirm(now_ms, &made, &heard).unwrap();
         }
     }
 }

@@ -8,9 +8,12 @@ use contract::{
     rewards::{RewardDelivery, RewardFilter, RewardState},
 };
 use domain::{conversions::table::Action, model::PublisherId};
-use origin::objects::{
-    activity,
-    outbox::{callbacks::bulk_replay, feed, retention},
+use origin::{
+    delivery::feed::Feed,
+    objects::{
+        activity,
+        outbox::{callbacks::bulk_replay, feed::ActivityFeed, retention},
+    },
 };
 use std::collections::BTreeSet;
 
@@ -75,8 +78,8 @@ fn end_some(db: &Sqlite, now_ms: i64, n: u8) {
 /// What the list of rewards shows with the conditions of a replay.
 fn listed(db: &Sqlite, now_ms: i64, filter: &RewardFilter) -> Vec<ListedReward> {
     let activity = migrated(activity::MIGRATIONS);
-    let report = feed::make(db, now_ms).unwrap().unwrap().report;
-    activity::handle(&activity, now_ms, ActivityCommand::Report(Box::new(report))).unwrap();
+    let report = ActivityFeed(db).prepare(now_ms).unwrap().unwrap().batch;
+    activity::handle(&activity, now_ms, ActivityCommand::Feed(report)).unwrap();
     let list = ListRewards {
         app: Some(app()),
         filter: filter.clone(),
@@ -91,7 +94,14 @@ fn listed(db: &Sqlite, now_ms: i64, filter: &RewardFilter) -> Vec<ListedReward> 
     }
 }
 
-fn step(db: &Sqlite, now_ms: i64, filter: &RewardFilter, after: i64, limit: u32, entries: i64) -> Replayed {
+pub fn step(
+    db: &Sqlite,
+    now_ms: i64,
+    filter: &RewardFilter,
+    after: i64,
+    limit: u32,
+    entries: i64,
+) -> Replayed {
     let step = ReplayRewards {
         publisher: PublisherId::parse("acme").unwrap(),
         filter: filter.clone(),
@@ -103,7 +113,7 @@ fn step(db: &Sqlite, now_ms: i64, filter: &RewardFilter, after: i64, limit: u32,
 }
 
 /// Makes all steps, and returns how many callbacks they counted or sent.
-fn steps(db: &Sqlite, now_ms: i64, filter: &RewardFilter, limit: u32, entries: i64) -> i64 {
+pub fn steps(db: &Sqlite, now_ms: i64, filter: &RewardFilter, limit: u32, entries: i64) -> i64 {
     let (mut after, mut sum) = (0, 0);
     loop {
         let made = step(db, now_ms, filter, after, limit, entries);

@@ -12,12 +12,15 @@ use contract::{
     rewards::{RewardDelivery, RewardFilter},
 };
 use domain::model::PublisherId;
-use origin::objects::{
-    activity::{
-        self,
-        publisher::replays::{self, COUNT_TOO_LONG, KEY_REUSED, PACE, REPLAY_RUNNING},
+use origin::{
+    delivery::feed::Feed,
+    objects::{
+        activity::{
+            self,
+            publisher::replays::{self, COUNT_TOO_LONG, KEY_REUSED, PACE, REPLAY_RUNNING},
+        },
+        outbox::{callbacks::bulk_replay, feed::ActivityFeed, story},
     },
-    outbox::{callbacks::bulk_replay, feed, story},
 };
 use platform::traits::{Clock, ObjectCall};
 use std::time::Duration;
@@ -85,8 +88,8 @@ impl World {
         abort(&db, NOW, &callback);
         fill(&db, callbacks);
         let activity = migrated(activity::MIGRATIONS);
-        let report = feed::make(&db, NOW).unwrap().unwrap().report;
-        activity::handle(&activity, NOW, ActivityCommand::Report(Box::new(report))).unwrap();
+        let report = ActivityFeed(&db).prepare(NOW).unwrap().unwrap().batch;
+        activity::handle(&activity, NOW, ActivityCommand::Feed(report)).unwrap();
         Self {
             activity,
             outbox: db,
@@ -97,22 +100,27 @@ impl World {
         }
     }
 
-    fn replay(&self, command: impl Into<ActivityCommand>) -> Result<Reply, Failure> {
+    fn replay(&self, command: impl Into<ActivityCommand>) -> Result<OperatorReply, Failure> {
         match activity::handle(&self.activity, self.now_ms(), command.into())? {
             ActivityReply::Operator(reply) => Ok(reply),
             other => panic!("{other:?}"),
         }
     }
 
-    fn start(&self, key: &str) -> Result<Reply, Failure> {
+    fn start(&self, key: &str) -> Result<OperatorReply, Failure> {
         self.start_with(key, dead())
     }
 
-    fn start_with(&self, key: &str, filter: RewardFilter) -> Result<Reply, Failure> {
+    fn start_with(&self, key: &str, filter: RewardFilter) -> Result<OperatorReply, Failure> {
         self.start_at_most(key, filter, None)
     }
 
-    fn start_at_most(&self, key: &str, filter: RewardFilter, most: Option<u32>) -> Result<Reply, Failure> {
+    fn start_at_most(
+        &self,
+        key: &str,
+        filter: RewardFilter,
+        most: Option<u32>,
+    ) -> Result<OperatorReply, Failure> {
         self.replay(StartReplay {
             publisher: acme(),
             app: app(),

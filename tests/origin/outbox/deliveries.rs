@@ -296,8 +296,7 @@ fn a_replayed_reversal_still_waits_for_its_reward() {
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     outbox::callbacks::replay::replay(&db, NOW + 1, &reversal_id(1), CLAIM_MS).unwrap();
     assert_eq!(delivery_state(&db, &reversal_id(1)), (WAITING, None, 0));
-    let body = r#"{"since":0,"state":"waiting"}"#;
-    replay_many(&db, NOW + DAY_MS, body).unwrap();
+    replay_many(&db, NOW + DAY_MS, RewardDelivery::Waiting);
     assert_eq!(ids(&claim(&db, NOW + DAY_MS)), [reward_id(1)]);
     assert_eq!(delivery_state(&db, &reversal_id(1)), (WAITING, None, 0));
 }
@@ -312,7 +311,7 @@ fn rewards_and_reversals_replayed_together_keep_their_order() {
         abort(&db, NOW + DAY_MS, &callbacks[0]);
     }
     let later = NOW + 2 * DAY_MS;
-    replay_many(&db, later, r#"{"since":0}"#).unwrap();
+    replay_many(&db, later, RewardDelivery::Dead);
     for expected in [reward_id(1), reversal_id(1)] {
         let callbacks = claim(&db, later);
         assert_eq!(ids(&callbacks), [expected]);

@@ -64,9 +64,7 @@ fn an_erased_conversion_is_not_paid_or_sent_again() {
     assert!(!dump_all(&db).contains("ann"));
     let refused = refusal(replay(&db, NOW, &reward_id(1), CLAIM_MS));
     assert_eq!((refused.status, refused.code), (409, "erased"));
-    let many = r#"{"since":0,"state":"delivered"}"#;
-    let replayed = replay_many(&db, NOW + 1, many).unwrap();
-    assert_eq!(replayed, 1);
+    assert_eq!(replay_many(&db, NOW + 1, RewardDelivery::Delivered), 1);
     assert_eq!(ids(&claim(&db, NOW + 1)), [reward_id(3)]);
 }
 

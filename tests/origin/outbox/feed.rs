@@ -3,21 +3,27 @@
 
 use super::*;
 use contract::{
-    activity::{Command as ActivityCommand, Heard, RewardKind},
+    activity::{Command as ActivityCommand, FeedAnswer, RewardKind},
     rewards::{RewardDelivery, RewardState},
 };
 use domain::model::time::UtcDay;
-use origin::objects::{activity, outbox::feed};
+use origin::{
+    delivery::{self, feed::Feed},
+    objects::{
+        activity,
+        outbox::feed::{self, ActivityFeed},
+    },
+};
 use platform::migrations::migrate;
 
 /// The answer of an activity object that says nothing of the last report.
-const HEARD: Heard = Heard {
+const HEARD: FeedAnswer = FeedAnswer {
     applied: true,
     is_incomplete: false,
 };
 
 /// That of one that was lost.
-const LOST: Heard = Heard {
+const LOST: FeedAnswer = FeedAnswer {
     applied: true,
     is_incomplete: true,
 };
@@ -31,10 +37,10 @@ pub fn report_all(db: &Sqlite, now_ms: i64) {
 }
 
 /// A report that is confirmed.
-fn report(db: &Sqlite, now_ms: i64) -> contract::activity::Report {
-    let made = feed::make(db, now_ms).unwrap().unwrap();
-    feed::confirm(db, &made, HEARD).unwrap();
-    made.report
+fn report(db: &Sqlite, now_ms: i64) -> contract::activity::FeedBatch {
+    let made = ActivityFeed(db).prepare(now_ms).unwrap().unwrap();
+    ActivityFeed(db).confirm(NOW, &made, &HEARD).unwrap();
+    *made.batch
 }
 
 /// An activity object that cannot be reached.
@@ -78,7 +84,7 @@ impl platform::traits::ObjectCall for Applying {
         _timeout: std::time::Duration,
     ) -> Result<O::Answer, contract::operation::CallError> {
         let command = serde_json::to_value(operation.into()).unwrap();
-        let ActivityCommand::Report(report) = serde_json::from_value(command).unwrap() else {
+        let ActivityCommand::Feed(report) = serde_json::from_value(command).unwrap() else {
             panic!("another call to the activity");
         };
         self.entries.borrow_mut().push(report.entries.len());
@@ -92,20 +98,20 @@ fn sent(db: &Sqlite, now_ms: i64) -> Vec<usize> {
         now_ms,
         entries: RefCell::default(),
     };
-    now(feed::send(db, &activity)).unwrap();
+    now(delivery::feed::send(&ActivityFeed(db), &activity)).unwrap();
     activity.entries.into_inner()
 }
 
 /// Sends a report that does not arrive.
 pub fn report_in_vain(db: &Sqlite, now_ms: i64) {
-    now(feed::send(db, &Unreachable(now_ms))).unwrap();
+    now(delivery::feed::send(&ActivityFeed(db), &Unreachable(now_ms))).unwrap();
 }
 
 /// Sends reports to objects that have lost what was told before.
 pub fn report_after_a_loss(db: &Sqlite, now_ms: i64) {
     for at_ms in [now_ms, now_ms + 1_000] {
-        let made = feed::make(db, at_ms).unwrap().unwrap();
-        feed::confirm(db, &made, LOST).unwrap();
+        let made = ActivityFeed(db).prepare(at_ms).unwrap().unwrap();
+        ActivityFeed(db).confirm(NOW, &made, &LOST).unwrap();
     }
 }
 
@@ -118,9 +124,9 @@ fn an_activity_object_that_was_lost_is_told_all_again() {
     assert_eq!(feed::due_ms(&db, NOW + 1_000), Ok(None));
     // The night's report finds that the object knows none of its reports.
     while outbox::retention::sweep(&db, NOW + DAY_MS).unwrap() == Some(NOW + DAY_MS + SECOND_MS) {}
-    let made = feed::make(&db, NOW + DAY_MS).unwrap().unwrap();
-    assert!(made.report.entries.is_empty());
-    feed::confirm(&db, &made, LOST).unwrap();
+    let made = ActivityFeed(&db).prepare(NOW + DAY_MS).unwrap().unwrap();
+    assert!(made.batch.entries.is_empty());
+    ActivityFeed(&db).confirm(NOW, &made, &LOST).unwrap();
     assert!(feed::due_ms(&db, NOW + DAY_MS).unwrap().is_some());
     let again = report(&db, NOW + DAY_MS + 1_000);
     assert!(again.restarts);
@@ -216,9 +222,9 @@ fn a_report_has_what_changed_and_the_next_one_only_what_changed_since() {
 #[test]
 fn a_change_during_a_report_is_in_the_next_one() {
     let (db, world) = with_rewards(1);
-    let under_way = feed::make(&db, NOW).unwrap().unwrap();
+    let under_way = ActivityFeed(&db).prepare(NOW).unwrap().unwrap();
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
-    feed::confirm(&db, &under_way, HEARD).unwrap();
+    ActivityFeed(&db).confirm(NOW, &under_way, &HEARD).unwrap();
     let next = report(&db, NOW + 1_000);
     let states: Vec<_> = next.entries.iter().map(|entry| entry.state).collect();
     assert_eq!(states, [RewardState::Reversed, RewardState::Reversed]);
@@ -263,7 +269,7 @@ fn a_report_that_fails_is_tried_again_with_backoff() {
         report_in_vain(&db, at_ms);
         let due_ms = feed::due_ms(&db, at_ms).unwrap().unwrap();
         assert_eq!(due_ms, at_ms + wait_ms);
-        assert_eq!(feed::is_due(&db, due_ms - 1), Ok(false));
+        assert_eq!(ActivityFeed(&db).sends_at_ms(), Ok(Some(due_ms)));
         at_ms = due_ms;
     }
     assert_eq!(report(&db, at_ms).entries.len(), 1);
@@ -322,7 +328,7 @@ fn a_report_that_cannot_be_made_is_put_off() {
     let (db, _) = with_rewards(1);
     db.execute("ALTER TABLE attempts RENAME TO lost", &[]).unwrap();
     for (at_ms, wait_ms) in [(NOW, 5_000), (NOW + 5_000, 10_000)] {
-        now(feed::send(&db, &Unreachable(at_ms))).unwrap_err();
+        now(delivery::feed::send(&ActivityFeed(&db), &Unreachable(at_ms))).unwrap_err();
         assert_eq!(feed::due_ms(&db, at_ms), Ok(Some(at_ms + wait_ms)));
     }
     db.execute("ALTER TABLE lost RENAME TO attempts", &[]).unwrap();
@@ -377,7 +383,7 @@ fn the_activity_object_has_what_was_reported() {
     let (db, world) = with_rewards(2);
     convert(&db, &world, &conversion(2).status(Status::Reversed)).unwrap();
     let activity = migrated(activity::MIGRATIONS);
-    let command = ActivityCommand::Report(Box::new(report(&db, NOW)));
+    let command = ActivityCommand::Feed(Box::new(report(&db, NOW)));
     for applied in [true, false] {
         let reply = activity::handle(&activity, NOW, command.clone()).unwrap();
         assert_eq!(

@@ -85,7 +85,6 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     };
     written::list(&db, &of_user, written::WALK).unwrap();
     operator::replay(&db, now_ms, &reward_id(1), CLAIM_MS).unwrap();
-    replay_many(&db, now_ms, r#"{"since":0,"state":"waiting"}"#).unwrap();
     bulk_replay_filters::run_every_statement(&db, now_ms);
     operator::standing(&db).unwrap();
     operator::enable(&db, now_ms, CLAIM_MS, now_ms).unwrap();
@@ -129,7 +128,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
 fn frequent_statements_use_an_index() {
     let db = outbox();
     // By statement: the details of its plan's steps.
-    let hot: [(&str, &[&str]); 23] = [
+    let hot: [(&str, &[&str]); 21] = [
         (
             sql::OF_CLICK,
             &[
@@ -190,14 +189,6 @@ fn frequent_statements_use_an_index() {
                 "entries USING INDEX entries_by_delivery (delivery=? AND due_ms=?)",
                 "r USING INTEGER PRIMARY KEY (rowid=?)",
             ],
-        ),
-        (
-            sql::COUNT_TO_REPLAY,
-            &["entries USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"],
-        ),
-        (
-            sql::REPLAY_MANY,
-            &["entries USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"],
         ),
         (
             sql::LIST,

@@ -17,9 +17,12 @@ use domain::{
     conversions::state::Status,
     model::time::{DAY_MS, MINUTE_MS, SECOND_MS, UtcDay},
 };
-use origin::objects::{
-    activity::{handle, publisher::reports::DAYS},
-    outbox::{NET_MS, feed::FEED_MS},
+use origin::{
+    delivery::feed::FEED_MS,
+    objects::{
+        activity::{handle, publisher::feed_batches::DAYS},
+        outbox::NET_MS,
+    },
 };
 use platform::database::{Database, Row};
 
@@ -34,7 +37,7 @@ impl World {
             "another publisher's activity"
         );
         let command: activity::Command = serde_json::from_str(json).unwrap();
-        let activity::Command::Report(report) = &command else {
+        let activity::Command::Feed(report) = &command else {
             panic!("{command:?} to the activity");
         };
         assert_eq!(report.app, app());

@@ -148,7 +148,7 @@ impl World {
                     may_start |= written;
                     if written || !self.model.faults {
                         assert!(
-                            written || matches!(operation, Operation::Replay(_)),
+                            written || matches!(operation, Operation::Replay(_) | Operation::ReplayMany(_)),
                             "{operation:?}"
                         );
                     }

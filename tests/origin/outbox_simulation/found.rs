@@ -6,6 +6,7 @@ use super::{
     world::World,
 };
 use crate::sqlite::Faults;
+use contract::rewards::RewardDelivery;
 use domain::{
     conversions::{state::Status, table::Action},
     model::time::{DAY_MS, MINUTE_MS},
@@ -32,7 +33,7 @@ fn postback(click: u8, status: Status) -> Op {
 
 #[test]
 fn a_replayed_reversal_still_waits_for_its_undelivered_reward() {
-    for replay in [Op::Replay(1), Op::ReplayMany("waiting")] {
+    for replay in [Op::Replay(1), Op::ReplayMany(RewardDelivery::Waiting)] {
         carry_out([
             Op::Receivers(Behaviour::Broken),
             postback(0, Status::Approved),

@@ -342,9 +342,8 @@ impl Model {
         };
         match operation {
             Operation::Replay(id) => replay(&|callback| callback.transaction_id == *id),
-            Operation::ReplayMany(body) => {
-                let states = [("waiting", WAITING), ("delivered", DELIVERED), ("dead", DEAD)];
-                let (_, meant) = states.into_iter().find(|(name, _)| body.contains(name)).unwrap();
+            Operation::ReplayMany(step) => {
+                let meant = i64::from(step.filter.delivery.unwrap().number());
                 replay(&|callback| callback.delivery == meant);
             }
             Operation::Enable(at_ms) => {

@@ -1,6 +1,7 @@
 //! Operations of the simulation.
 
 use super::receivers::Behaviour;
+use contract::rewards::RewardDelivery;
 use domain::conversions::{state::Status, table::Action};
 
 #[derive(Clone, Debug)]
@@ -67,7 +68,7 @@ pub enum Op {
     Replay(usize),
     /// A click of another outbox claims a txn for a goal.
     ClaimElsewhere(u8, usize),
-    ReplayMany(&'static str),
+    ReplayMany(RewardDelivery),
     Enable,
     Erase(u8),
     Straggler(usize),

@@ -13,7 +13,7 @@ use std::{
 use contract::{
     catalog::CallbackSettings,
     operation::{CallError, ObjectAddress, Operation as ObjectOperation, Unanswered},
-    outbox::{Answer, Command, Conversion, Enable, Erase, Replay, ReplayMany, Reply, Settle},
+    outbox::{Answer, Command, Conversion, Enable, Erase, Replay, ReplayRewards, Replayed, Reply, Settle},
 };
 use domain::callbacks::{delivery::Judgement, request::Request};
 use origin::objects::outbox::{
@@ -128,7 +128,7 @@ pub enum Event {
 pub enum Operation {
     Settings(CallbackSettings),
     Replay(String),
-    ReplayMany(String),
+    ReplayMany(ReplayRewards),
     /// When somebody asked for it.
     Enable(i64),
     Erase(String),
@@ -139,12 +139,7 @@ impl Operation {
         match self.clone() {
             Self::Settings(settings) => settings.into(),
             Self::Replay(transaction_id) => Replay { transaction_id }.into(),
-            Self::ReplayMany(body) => ReplayMany {
-                body,
-                after: 0,
-                until: None,
-            }
-            .into(),
+            Self::ReplayMany(step) => step.into(),
             Self::Enable(at_ms) => Enable { at_ms }.into(),
             Self::Erase(user_id) => Erase { user_id }.into(),
         }
@@ -239,7 +234,7 @@ pub async fn operate(env: Rc<Environment>, service: Rc<Service>, operation: Oper
     let done = service.command(shard(), operation.command()).await;
     env.record(Event::Operated {
         operation,
-        written: done.is_ok(),
+        written: !matches!(done, Err(_) | Ok(Reply::Replayed(Replayed { replayed: 0, .. }))),
     });
 }
 

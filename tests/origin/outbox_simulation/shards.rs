@@ -129,7 +129,7 @@ impl Outbox {
         self.called.push((to.name.clone(), json));
         CallAnswer::Object(match name.as_str() {
             "take" => r#"{"taken":true,"left":1}"#.into(),
-            "add_conversions" | "add_offers" | "report" => r#"{"applied":true}"#.into(),
+            "add_conversions" | "add_offers" | "feed" => r#"{"applied":true}"#.into(),
             "claim_txn" => r#"{"claimed":true}"#.into(),
             _ => catalog.answer(command),
         })
@@ -189,7 +189,7 @@ impl Outbox {
         assert!((2..=2 * 7).contains(&batches), "{counts:?}");
         assert!(counts["claim_txn"] <= u32::from(CONVERSIONS));
         // At most one report a second, and a last one that promises no further.
-        let reports = counts["report"];
+        let reports = counts["feed"];
         assert!((2..=31).contains(&reports), "{counts:?}");
         assert_eq!(counts.len(), 7, "{counts:?}");
     }

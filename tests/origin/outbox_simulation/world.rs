@@ -22,14 +22,12 @@ use crate::{
 };
 use contract::{
     counters,
-    outbox::{Settle, Shard},
+    outbox::{ReplayRewards, Settle, Shard},
+    rewards::RewardFilter,
 };
 use domain::{
     conversions::{state::Reason, table::Action},
-    model::{
-        AppId, OfferId,
-        time::{DAY_MS, SECOND_MS},
-    },
+    model::{AppId, OfferId, time::DAY_MS},
     tracking::click::Click,
 };
 
@@ -182,10 +180,16 @@ impl World {
             }
             Op::ClaimElsewhere(txn, goal) => self.claim_elsewhere(txn, GOALS[goal]),
             Op::ReplayMany(state) => {
-                let until_s = self.now_ms() / SECOND_MS + 1;
-                self.operate(Operation::ReplayMany(format!(
-                    r#"{{"since":0,"until":{until_s},"state":"{state}"}}"#
-                )));
+                self.operate(Operation::ReplayMany(ReplayRewards {
+                    publisher: self.catalog.app.publisher_id.clone(),
+                    filter: RewardFilter {
+                        delivery: Some(state),
+                        ..RewardFilter::default()
+                    },
+                    after: 0,
+                    limit: 1_000,
+                    step: None,
+                }));
             }
             Op::Enable => self.operate(Operation::Enable(self.now_ms())),
             Op::Erase(user) => self.operate(Operation::Erase(user_id(user))),

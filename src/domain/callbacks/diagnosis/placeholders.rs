@@ -6,7 +6,7 @@ use percent_encoding::percent_decode_str;
 use crate::model::url_template::{self, Piece};
 
 /// The most that are reported of a URL.
-const MOST: usize = 10;
+const MAX: usize = 10;
 /// The longest name of a placeholder, in characters.
 const MAX_NAME: usize = 64;
 
@@ -31,7 +31,7 @@ pub fn find(rest: &str) -> Vec<String> {
     let mut found = Vec::new();
     for text in path.split('/').chain(values) {
         for placeholder in of_part(text) {
-            if found.len() < MOST && !found.contains(&placeholder) {
+            if found.len() < MAX && !found.contains(&placeholder) {
                 found.push(placeholder);
             }
         }

@@ -195,7 +195,7 @@ impl Model {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum Action {
     /// Time passes, or the clock steps back.
     Wait(i64),
     /// All attempts that are allowed start.
@@ -204,11 +204,11 @@ enum Step {
     End { well: bool },
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<Action>> {
     let step = prop_oneof![
-        2 => prop_oneof![0..3_000_i64, 0..60_000_i64, -40_000..0_i64].prop_map(Step::Wait),
-        3 => Just(Step::Start),
-        6 => prop::bool::weighted(0.1).prop_map(|well| Step::End { well }),
+        2 => prop_oneof![0..3_000_i64, 0..60_000_i64, -40_000..0_i64].prop_map(Action::Wait),
+        3 => Just(Action::Start),
+        6 => prop::bool::weighted(0.1).prop_map(|well| Action::End { well }),
     ];
     prop::collection::vec(step, 1..200)
 }
@@ -221,8 +221,8 @@ proptest! {
         for step in steps {
             let before = health;
             match step {
-                Step::Wait(ms) => now_ms += ms,
-                Step::Start => {
+                Action::Wait(ms) => now_ms += ms,
+                Action::Start => {
                     let slots = health.free_slots(MAX_IN_FLIGHT, in_flight, now_ms);
                     if slots > 0 && health.is_failing() {
                         prop_assert_eq!((slots, in_flight), (1, 0));
@@ -230,8 +230,8 @@ proptest! {
                     }
                     in_flight += slots;
                 }
-                Step::End { .. } if in_flight == 0 => {}
-                Step::End { well } => {
+                Action::End { .. } if in_flight == 0 => {}
+                Action::End { well } => {
                     in_flight -= 1;
                     model.0.push((now_ms, well));
                     health = if well { Health::default() } else { health.failed(now_ms) };

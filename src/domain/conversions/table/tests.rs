@@ -164,8 +164,8 @@ fn an_action_has_the_name_of_its_path() {
 #[test]
 fn the_operator_is_told_of_what_there_is_not_and_of_what_cannot_be() {
     let told = |state, action| match step(state, Event::Action(action)) {
-        Step::Missing => Some(404),
-        Step::Conflict => Some(409),
+        Transition::Missing => Some(404),
+        Transition::Conflict => Some(409),
         _ => None,
     };
     let rows = [
@@ -190,24 +190,27 @@ fn the_operator_is_told_of_what_there_is_not_and_of_what_cannot_be() {
 #[test]
 fn each_step_judges_the_reasons_that_can_stand_against_it() {
     use Reason::*;
-    let judged = |step: Step| -> Vec<_> {
+    let judged = |step: Transition| -> Vec<_> {
         let reasons = Reason::ALL.into_iter();
         reasons.filter(|reason| step.judges(*reason)).collect()
     };
-    assert_eq!(judged(Step::Judge), Reason::ALL);
-    assert_eq!(judged(Step::Await), [WindowClosed, DuplicateTxn, AlreadyRewarded]);
-    assert_eq!(judged(Step::Confirm), Reason::ALL[1..]);
+    assert_eq!(judged(Transition::Judge), Reason::ALL);
     assert_eq!(
-        judged(Step::Force),
+        judged(Transition::Await),
+        [WindowClosed, DuplicateTxn, AlreadyRewarded]
+    );
+    assert_eq!(judged(Transition::Confirm), Reason::ALL[1..]);
+    assert_eq!(
+        judged(Transition::Force),
         [DuplicateTxn, AlreadyRewarded, TooFast, TooManyToday]
     );
     for step in [
-        Step::Reject,
-        Step::LeaveTombstone,
-        Step::TakeBack,
-        Step::Repeat,
-        Step::Missing,
-        Step::Conflict,
+        Transition::Reject,
+        Transition::LeaveTombstone,
+        Transition::TakeBack,
+        Transition::Repeat,
+        Transition::Missing,
+        Transition::Conflict,
     ] {
         assert_eq!(judged(step), [], "{step:?}");
     }

@@ -4,7 +4,7 @@ use super::{
     Budget, EngineError, RunStats, SegmentRef, Source, Visit,
     dictionary::Dictionary,
     metered_vec::{Meter, OutOfMemory},
-    order::{Group, Order},
+    order::{Group, RowOrder},
     plan::{Output, Part, Plan},
     scan::{Scan, Stop},
     table::{GroupHasher, Table},
@@ -20,7 +20,7 @@ pub struct Execution<'w, S> {
     budget: &'w Budget,
     segments: &'w [SegmentRef],
     meter: &'w Meter,
-    order: Order,
+    order: RowOrder,
     dictionaries: Vec<Dictionary<'w>>,
     table: Table<'w>,
     scan: Scan<'w>,
@@ -45,7 +45,7 @@ impl<'w, S: Source> Execution<'w, S> {
             budget,
             segments,
             meter,
-            order: Order::new(plan),
+            order: RowOrder::new(plan),
             dictionaries: (0..plan.dictionaries)
                 .map(|_| Dictionary::new(meter, budget.seed))
                 .collect(),

@@ -17,7 +17,7 @@ pub struct Group<'r> {
     pub sums: &'r [i64],
 }
 
-pub struct Order {
+pub struct RowOrder {
     keys: Vec<SortKey>,
     measures: Vec<Measure>,
 }
@@ -37,7 +37,7 @@ enum SortColumn {
     Quotient(Metric),
 }
 
-impl Order {
+impl RowOrder {
     pub fn new(plan: &Plan<'_>) -> Self {
         let mut order = Self {
             keys: Vec::new(),

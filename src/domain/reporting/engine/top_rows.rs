@@ -3,7 +3,7 @@
 use super::{
     dictionary::Dictionary,
     metered_vec::OutOfMemory,
-    order::{Group, Order},
+    order::{Group, RowOrder},
     to_usize,
 };
 
@@ -77,7 +77,7 @@ impl TopRows {
     }
 
     /// Whether a row with these sums is certainly not wanted. This rejects most rows before their values are unpacked.
-    pub fn excludes(&self, sums: &[i64], order: &Order) -> bool {
+    pub fn excludes(&self, sums: &[i64], order: &RowOrder) -> bool {
         self.limit == 0 || self.worst().is_some_and(|worst| order.is_after(sums, worst.sums))
     }
 
@@ -89,7 +89,7 @@ impl TopRows {
     pub fn offer(
         &mut self,
         row: Group<'_>,
-        order: &Order,
+        order: &RowOrder,
         dictionaries: &mut [Dictionary<'_>],
     ) -> Result<(), OutOfMemory> {
         if self.limit == 0 {
@@ -137,7 +137,7 @@ impl TopRows {
     }
 
     /// Drops the rows after the limit.
-    pub fn prune(&mut self, order: &Order, dictionaries: &mut [Dictionary<'_>]) {
+    pub fn prune(&mut self, order: &RowOrder, dictionaries: &mut [Dictionary<'_>]) {
         let Some(last) = self.limit.checked_sub(1).filter(|last| *last < self.rows) else {
             return;
         };
@@ -172,7 +172,7 @@ impl TopRows {
     }
 
     /// Drops the rows after the limit and sorts the rest. Returns their number.
-    pub fn sort(&mut self, order: &Order, dictionaries: &mut [Dictionary<'_>]) -> usize {
+    pub fn sort(&mut self, order: &RowOrder, dictionaries: &mut [Dictionary<'_>]) -> usize {
         self.prune(order, dictionaries);
         let mut sorted = self.all_indices(dictionaries);
         sorted.sort_unstable_by(|left, right| self.compare(order, dictionaries, *left, *right));
@@ -196,7 +196,7 @@ impl TopRows {
 
     fn compare(
         &self,
-        order: &Order,
+        order: &RowOrder,
         dictionaries: &[Dictionary<'_>],
         left: u32,
         right: u32,

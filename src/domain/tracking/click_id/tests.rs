@@ -137,7 +137,7 @@ fn the_longest_possible_click_is_sealed_and_opened() {
         placement: Some(id.as_str().into()),
         ..full_click(&identifier)
     };
-    let (_, record) = seal_short(&keys, &click, LONGEST);
+    let (_, record) = seal_short(&keys, &click, MAX_LENGTH);
     assert!(record.len() < 1_024, "{}", record.len());
     let opened = open_record(&keys, &record, click.app, click.shard, NONCE);
     assert_eq!(opened, Ok(click.into_owned()));
@@ -334,7 +334,7 @@ proptest! {
     fn any_click_is_sealed_within_the_limit_and_opens_unchanged(
         click in strategies::click(),
         nonce: Nonce,
-        max in SHORT_MAX..=LONGEST,
+        max in SHORT_MAX..=MAX_LENGTH,
     ) {
         let keys = ring("9:open:A,200:seal:B");
         let sealed = seal(&keys, &click, nonce, max);
@@ -365,7 +365,7 @@ proptest! {
         noise in "[A-Za-z0-9_=-]{0,100}",
     ) {
         let keys = ring("1:seal:A");
-        let max = if short { SHORT_MAX } else { LONGEST };
+        let max = if short { SHORT_MAX } else { MAX_LENGTH };
         let id = seal(&keys, &click, NONCE, max).id().to_owned();
         prop_assert!(is_in_form(&id));
         let cut = cut.map_or(id.clone(), |cut| id.chars().take(cut).collect());

@@ -16,7 +16,7 @@ use contract::{
         self, COMMAND_PATH, ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange,
         SecretChange, UNKNOWN_RESOURCE,
     },
-    operation::{ObjectAddress, Reply},
+    operation::{ObjectAddress, OperatorReply},
 };
 use domain::{
     catalog::own_app::{AppChange, NewApp},
@@ -72,7 +72,7 @@ pub async fn read(context: &RequestContext, visitor: &Visitor, segments: &[&str]
 }
 
 /// Answers with an app and its revision as the entity tag.
-fn app_answer(status: u16, reply: Reply) -> Result<Answer, Refusal> {
+fn app_answer(status: u16, reply: OperatorReply) -> Result<Answer, Refusal> {
     #[derive(Deserialize)]
     struct Revised {
         revision: i64,
@@ -99,7 +99,7 @@ pub async fn create(
         body,
     };
     let announce = visitor.announce(AnnouncedChange::CreateApp { name });
-    let subject = |reply: &Reply| {
+    let subject = |reply: &OperatorReply| {
         #[derive(Deserialize)]
         struct Created {
             app_id: String,
@@ -163,7 +163,7 @@ async fn changed(
     app_id: AppId,
     change: AnnouncedChange,
     own: OwnAppChange,
-) -> Result<Reply, Refusal> {
+) -> Result<OperatorReply, Refusal> {
     let command = ChangeOwnApp {
         publisher_id: visitor.publisher.clone(),
         app_id,

@@ -10,7 +10,7 @@ use crate::http::{
 };
 use contract::{
     catalog::{self, AppOffering, AppSettings, COMMAND_PATH, GetAppOffering, GetAppSettings},
-    operation::{CallError, Operation, Reply},
+    operation::{CallError, Operation, OperatorReply},
 };
 use domain::model::{
     AppId, PublisherId,
@@ -23,12 +23,12 @@ pub const UNKNOWN_APP: ApiError = ApiError::new(404, "not_found", "there is no s
 
 /// A part of the catalog's knowledge of an app, with the operation that reads it.
 pub trait KnownApp: DeserializeOwned {
-    fn get(app: AppId) -> impl Operation<Answer = Reply>;
+    fn get(app: AppId) -> impl Operation<Answer = OperatorReply>;
     fn publisher(&self) -> &PublisherId;
 }
 
 impl KnownApp for AppSettings {
-    fn get(app_id: AppId) -> impl Operation<Answer = Reply> {
+    fn get(app_id: AppId) -> impl Operation<Answer = OperatorReply> {
         GetAppSettings { app_id }
     }
 
@@ -38,7 +38,7 @@ impl KnownApp for AppSettings {
 }
 
 impl KnownApp for AppOffering {
-    fn get(app_id: AppId) -> impl Operation<Answer = Reply> {
+    fn get(app_id: AppId) -> impl Operation<Answer = OperatorReply> {
         GetAppOffering { app_id }
     }
 

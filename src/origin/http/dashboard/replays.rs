@@ -10,13 +10,13 @@ use crate::http::{
     refusal::Refusal,
     site::{
         audited, replay_query,
-        replays::{Order, unknown_app},
+        replays::{ReplayOrder, unknown_app},
     },
 };
 use contract::{
     accounts::AnnouncedChange,
     activity::{self, CancelReplay, ReadReplay},
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::model::{
     AppId,
@@ -32,7 +32,7 @@ pub async fn start(
     request: Request,
 ) -> Result<Answer, Refusal> {
     let app = AppId::parse(&segment(segments, 0)).ok_or_else(unknown_app)?;
-    let order = Order::read(context, visitor.publisher.clone(), app, request).await?;
+    let order = ReplayOrder::read(context, visitor.publisher.clone(), app, request).await?;
     if order.is_dry_run {
         let body = json!({ "count": order.count(context).await?, "until": order.filter.until });
         return Ok(Answer::json(200, body.to_string()));
@@ -76,5 +76,5 @@ pub async fn cancel(
     let account = visitor.account.id();
     let cancel = CancelReplay { app, replay_id };
     audited::change(&context.workers, account, announce, &to, cancel, |_| None).await?;
-    Ok(Reply::no_content().into())
+    Ok(OperatorReply::no_content().into())
 }

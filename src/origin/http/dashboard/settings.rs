@@ -15,7 +15,7 @@ use contract::{
     accounts::AnnouncedChange,
     catalog::{self, COMMAND_PATH, GetPubKey, GetPubKeyRequest, RequestPubKey},
     ledger::{self, CreateKey, KeyCreator, ListKeys, OPERATOR, RevokeKey},
-    operation::{CallError, ObjectAddress, Reply},
+    operation::{CallError, ObjectAddress, OperatorReply},
 };
 use domain::{
     accounts::member::{parse_line, parse_name},
@@ -74,7 +74,7 @@ pub async fn create_report_key(
     let label = parse_name("label", &label).map_err(ApiError::from)?;
     let body = json!({ "label": label }).to_string();
     let announce = visitor.announce(AnnouncedChange::CreateReportKey { label });
-    let key_id = |created: &Reply| {
+    let key_id = |created: &OperatorReply| {
         let body: serde_json::Value = serde_json::from_str(&created.body).ok()?;
         Some(body.get("key_id")?.as_str()?.to_owned())
     };

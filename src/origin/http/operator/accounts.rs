@@ -16,7 +16,7 @@ use crate::http::{
 use contract::{
     accounts::{self, Actor, Invite, Invited, Invitee, Owner, ReadMembers, WithdrawInvite},
     catalog::Resource,
-    operation::{CallError, Done, Reply},
+    operation::{CallError, Done, OperatorReply},
 };
 use domain::{
     accounts::{
@@ -76,7 +76,7 @@ pub async fn of_publisher(
     Ok(match call {
         PublisherAccountCall::ListMembers => {
             let members = context.workers.call(&to, ReadMembers {}, TIMEOUT).await?;
-            Reply::ok(&members_json(members, None)).into()
+            OperatorReply::ok(&members_json(members, None)).into()
         }
         PublisherAccountCall::Recover => {
             let member = MemberId::parse(&segment(segments, 1)).ok_or(common::NOT_FOUND)?;

@@ -14,7 +14,7 @@ use crate::http::{
 use contract::{
     activity::{self, Activity, ReadActivity},
     catalog::KnownPublishers,
-    operation::{CallError, Reply},
+    operation::{CallError, OperatorReply},
     outbox::EndpointState,
 };
 use domain::model::{
@@ -33,7 +33,7 @@ use platform::{
 };
 
 /// Publishers whose figures are read at a time: a page of the list.
-const MOST: usize = 50;
+const MAX: usize = 50;
 /// The days of the figures in lists, today included.
 const FIGURE_DAYS: i32 = 30;
 
@@ -45,10 +45,10 @@ struct FiguresBody {
 
 impl Document for FiguresBody {
     fn check(&self) -> Result<(), FieldError> {
-        if self.publisher_ids.len() > MOST {
+        if self.publisher_ids.len() > MAX {
             return Err(FieldError::new(
                 "publisher_ids",
-                format!("must have at most {MOST} ids"),
+                format!("must have at most {MAX} ids"),
             ));
         }
         Ok(())
@@ -60,7 +60,7 @@ impl Document for FiguresBody {
 pub async fn read(context: &RequestContext, segments: &[&str]) -> Result<Answer, Refusal> {
     let publisher = publisher_in(context, segments).await?;
     let read = last_days(context, &publisher, reward_query::DAYS).await?;
-    Ok(Reply::ok(&reward_query::activity(&read, Firsts::default())).into())
+    Ok(OperatorReply::ok(&reward_query::activity(&read, Firsts::default())).into())
 }
 
 /// `POST publisher_figures`: the figures of each of these publishers. One that there is not, or whose activity object does not
@@ -85,7 +85,7 @@ pub async fn read_figures(context: &RequestContext, mut request: Request) -> Res
             Err(error) => log::warn("operator", format_args!("activity of {publisher}: {error}")),
         }
     }
-    Ok(Reply::ok(&json!({ "figures": figures })).into())
+    Ok(OperatorReply::ok(&json!({ "figures": figures })).into())
 }
 
 async fn last_days(

@@ -10,7 +10,7 @@ use super::{ask_catalog, read_page};
 use crate::http::{calls::until_found, isolate::RequestContext, refusal::Refusal, site::outboxes::Outboxes};
 use contract::{
     catalog::{List, Resource},
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::model::AppId;
 use platform::{CONNECTIONS, http::answer::Answer};
@@ -50,7 +50,7 @@ pub async fn list(context: &RequestContext, query: &str) -> Result<Answer, Refus
             .await;
         if !callbacks.is_empty() || cursor.is_none() {
             return Ok(Some(
-                Reply::ok(&json!({ "callbacks": callbacks, "cursor": cursor })).into(),
+                OperatorReply::ok(&json!({ "callbacks": callbacks, "cursor": cursor })).into(),
             ));
         }
         list.cursor = cursor;

@@ -13,7 +13,7 @@ use contract::{
         COMMAND_PATH, Get, GetPubKey, IMPORT_CHECK_PATH, IMPORT_PATH, IssuePubKey, IssueToken,
         ListPubKeyRequests, Put, PutCondition, REFRESH_PATH, Refreshed, RevokeToken, address,
     },
-    operation::{CallError, ObjectAddress, Reply},
+    operation::{CallError, ObjectAddress, OperatorReply},
 };
 use domain::model::{
     api_error::ApiError,
@@ -172,13 +172,13 @@ fn changed_members(before: &Map<String, Value>, after: &Map<String, Value>) -> S
 }
 
 /// A resource with its tag, for a PUT that replaces no other.
-fn tagged(reply: Reply) -> Answer {
+fn tagged(reply: OperatorReply) -> Answer {
     let tag = format!("\"{}\"", tag(&reply.body));
     Answer::from(reply).header("ETag", tag)
 }
 
 /// Streams an import's body to the catalog, because it may exceed an isolate's memory.
-async fn import(context: &RequestContext, path: &str, request: &Request) -> Result<Reply, CallError> {
+async fn import(context: &RequestContext, path: &str, request: &Request) -> Result<OperatorReply, CallError> {
     let mut init = RequestInit::new();
     init.with_method(Method::Post);
     if let Some(body) = request.inner().body() {
@@ -210,13 +210,13 @@ async fn send(
     to: &ObjectAddress,
     init: &RequestInit,
     timeout: Duration,
-) -> Result<Reply, CallError> {
+) -> Result<OperatorReply, CallError> {
     let request = Request::new_with_init(&object_call::url(to), init).map_err(broken)?;
     let mut response: Response = object_call::send(&context.workers.env, to, request, timeout).await?;
     let body = response.text().await.map_err(broken)?;
     let status = response.status_code();
     if status < 400 {
-        Ok(Reply { status, body })
+        Ok(OperatorReply { status, body })
     } else {
         Err(CallError::from_answer(status, body, None))
     }

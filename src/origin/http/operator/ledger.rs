@@ -12,7 +12,7 @@ use contract::{
     ledger::{
         self, CreateKey, FACTS, KeyCreator, ListDays, ListKeys, OPERATOR, RevokeKey, Target, Upload, address,
     },
-    operation::{CallError, Reply},
+    operation::{CallError, OperatorReply},
 };
 use domain::{
     model::{
@@ -146,7 +146,7 @@ async fn upload(
         return Ok(Answer::pass(response).await);
     }
     let body = response.text().await.map_err(broken)?;
-    let reply = Reply { status, body };
+    let reply = OperatorReply { status, body };
     let Loaded { rows } = read_reply(&reply)?;
     Ok(Answer::from(reply).audited(format!("{rows} rows")))
 }

@@ -6,7 +6,7 @@ use super::{TIMEOUT, ask, parameter, read_page, read_reply};
 use crate::http::{calls::until_found, isolate::RequestContext, refusal::Refusal};
 use contract::{
     catalog::{COMMAND_PATH, List, ListFilter, MAX_PAGE, Resource, address},
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::model::{
     ID_RULE, OfferState, OfferType,
@@ -58,7 +58,7 @@ async fn search(context: &RequestContext, mut list: List) -> Result<Answer, Refu
         let took_ms = now_ms() - started_ms;
         if has_all || (!found.is_empty() && took_ms >= FILL_MS) {
             let body = serde_json::json!({ list.resource.plural(): found, "cursor": list.cursor });
-            return Ok(Some(Reply::ok(&body).into()));
+            return Ok(Some(OperatorReply::ok(&body).into()));
         }
         list.limit = u32::try_from(limit - found.len()).unwrap_or(1);
         Ok(None)

@@ -9,7 +9,7 @@ use contract::{
     catalog::{
         COMMAND_PATH, CheckOffer, ListNearCaps, ListTerms, ReadOfferFigures, UNKNOWN_RESOURCE, address,
     },
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::{
     catalog::Offer,
@@ -87,5 +87,5 @@ async fn show_preview(context: &RequestContext, offer_id: &OfferId, body: String
         log::error("operator", format_args!("offer {offer_id} has no preview"));
         common::INTERNAL_ERROR
     })?;
-    Ok(Reply::ok(&shown).into())
+    Ok(OperatorReply::ok(&shown).into())
 }

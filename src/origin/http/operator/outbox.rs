@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 use serde_json::{
     json,
@@ -18,14 +17,11 @@ use crate::{
         routes::OutboxCall,
         site::outboxes::{Outboxes, SETTLE_TIMEOUT},
     },
-    objects::outbox::{
-        callbacks::replay::check_selection,
-        conversions::settlement::{ManyOrder, Order, Place},
-    },
+    objects::outbox::conversions::settlement::{Place, SettleBody, SettleManyBody},
 };
 use contract::{
     catalog::AppSettings,
-    operation::Reply,
+    operation::OperatorReply,
     outbox::{Get, Replay, Settled, Test},
 };
 use domain::model::{
@@ -96,14 +92,8 @@ pub async fn call(
             };
             outboxes.of_transaction(&transaction_id, replay).await
         }
-        OutboxCall::ReplayConversions => {
-            let body = read_body(&mut request).await?;
-            check_selection(&body)?;
-            let replayed = outboxes.replay_many(&body).await?;
-            Ok(answer(&json!({ "replayed": replayed }))?.audited(format!("{replayed} sent again")))
-        }
         OutboxCall::Settle(action) => {
-            let order = Order::from_json(&read_body(&mut request).await?)?;
+            let order = SettleBody::from_json(&read_body(&mut request).await?)?;
             let settle = order.into_settle(segment(1), action);
             let detail = audit_words::of_order(&settle.reason, &settle.despite);
             let keeper = outboxes.keeper(&settle.transaction_id)?;
@@ -111,7 +101,7 @@ pub async fn call(
             Ok(answer(&settled)?.audited(detail))
         }
         OutboxCall::SettleMany(action) => {
-            let order = ManyOrder::from_json(&read_body(&mut request).await?)?;
+            let order = SettleManyBody::from_json(&read_body(&mut request).await?)?;
             order.check_action(action)?;
             // Conversion times are whole seconds, so "until now" includes the current second.
             let until = context.now_ms.div_euclid(SECOND_MS).saturating_add(1);
@@ -141,11 +131,6 @@ pub async fn call(
             let test = Test { currency, callback };
             Ok(outboxes.call(0, test, TIMEOUT).await?.into())
         }
-        // User ids may contain an @, which a client may percent-encode.
-        OutboxCall::EraseUserInPath => {
-            let user_id = percent_decode_str(&segment(1)).decode_utf8_lossy().into_owned();
-            outboxes.erase(user_id).await
-        }
         OutboxCall::EraseUser => {
             let EraseBody { user_id } = Document::from_json(&read_body(&mut request).await?)?;
             outboxes.erase(user_id).await
@@ -161,7 +146,7 @@ async fn read_body(request: &mut Request) -> Result<String, ApiError> {
 /// The answer with a body.
 pub(super) fn answer(body: &impl Serialize) -> Result<Answer, Refusal> {
     let body = serde_json::to_string(body).map_err(internal)?;
-    Ok(Reply { status: 200, body }.into())
+    Ok(OperatorReply { status: 200, body }.into())
 }
 
 fn internal(error: serde_json::Error) -> ApiError {

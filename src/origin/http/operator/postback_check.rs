@@ -9,7 +9,7 @@ use crate::http::{isolate::RequestContext, refusal::Refusal};
 use contract::{
     catalog::{AppSettings, Get, GetAppSettings, GetOfferTerms, KnownOffer, Resource},
     clicks,
-    operation::{Bytes, CallError, Reply, code_in},
+    operation::{Bytes, CallError, OperatorReply, code_in},
     outbox::{CheckPostback, Conversion, Current, NumberedTerms, Shard},
 };
 use domain::{
@@ -159,7 +159,7 @@ pub async fn check(context: &RequestContext, mut request: Request) -> Result<Ans
         "click": click,
         "parameters": shown_parameters(pasted.query, None),
     });
-    Ok(Reply::ok(&body).into())
+    Ok(OperatorReply::ok(&body).into())
 }
 
 /// Judges a postback in the order of the edge (`src/edge/conversion.rs`) and of the outbox. Leaves the click that it is of.

@@ -10,7 +10,7 @@ use crate::{
 };
 use contract::{
     catalog::Resource,
-    operation::Reply,
+    operation::OperatorReply,
     postbacks::{ListPostbacks, PostbackPage, ReceivedPostback, address},
 };
 use domain::{
@@ -87,7 +87,7 @@ pub async fn list(context: &RequestContext, segments: &[&str], query: &str) -> R
         .iter()
         .map(|(serial, ms)| json!({ "token_id": serial.to_string(), "last_used_at": ms.div_euclid(SECOND_MS) }))
         .collect();
-    Ok(Reply::ok(&json!({
+    Ok(OperatorReply::ok(&json!({
         "tokens": tokens,
         "postbacks": postbacks,
         "not_shown": not_shown,

@@ -11,7 +11,7 @@ use crate::http::{
     site::{
         gate::Member,
         replay_query::words,
-        replays::{Order, unknown_app},
+        replays::{ReplayOrder, unknown_app},
     },
 };
 use contract::{
@@ -25,7 +25,7 @@ use domain::{
 use platform::{http::answer::Answer, traits::ObjectCall};
 
 /// The most callbacks that support sends again at a time.
-const MOST_OF_SUPPORT: u32 = 100;
+const MAX_OF_SUPPORT: u32 = 100;
 
 const TOO_MANY_FOR_SUPPORT: ApiError = ApiError::new(
     403,
@@ -47,17 +47,17 @@ pub async fn call(
     let replay_id = segment(segments, 1);
     Ok(match call {
         ReplayCall::Start => {
-            let order = Order::read(context, settings.publisher_id, app, request).await?;
+            let order = ReplayOrder::read(context, settings.publisher_id, app, request).await?;
             if order.is_dry_run {
                 let body = json!({ "count": order.count(context).await?, "until": order.filter.until });
                 return Ok(Answer::json(200, body.to_string()).dry_run(true));
             }
             let is_support = by.is_some_and(|member| member.session.role == Role::Support);
-            if is_support && order.count(context).await? > i64::from(MOST_OF_SUPPORT) {
+            if is_support && order.count(context).await? > i64::from(MAX_OF_SUPPORT) {
                 return Err(TOO_MANY_FOR_SUPPORT.into());
             }
             // More may match by the time that it is carried out.
-            let most = is_support.then_some(MOST_OF_SUPPORT);
+            let most = is_support.then_some(MAX_OF_SUPPORT);
             let detail = words(&order.filter);
             let started = context
                 .workers

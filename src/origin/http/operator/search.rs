@@ -15,7 +15,7 @@ use contract::{
     catalog::{Resource, Search},
     clicks,
     ledger::{self, FindKey, OPERATOR},
-    operation::{Bytes, Reply},
+    operation::{Bytes, OperatorReply},
     outbox::{ClickOutcome, List, ReadClick, Shard},
 };
 use domain::{
@@ -83,7 +83,7 @@ struct Key {
 pub async fn search(context: &RequestContext, mut request: Request) -> Result<Answer, Refusal> {
     body::check_media_type(&request, &[JSON], false)?;
     let SearchBody { text, app_id } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
-    Ok(Reply::ok(&find(context, text.trim(), app_id).await?).into())
+    Ok(OperatorReply::ok(&find(context, text.trim(), app_id).await?).into())
 }
 
 /// What was found so far.

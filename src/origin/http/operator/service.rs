@@ -9,8 +9,8 @@ use crate::http::isolate::RequestContext;
 use contract::{
     attention,
     catalog::{COMMAND_PATH, GetStatus, address},
-    isolates::ReadReported,
-    operation::{CallError, Reply},
+    isolates::ReadIsolateMetrics,
+    operation::{CallError, OperatorReply},
 };
 use platform::{http::answer::Answer, log, traits::ObjectCall};
 
@@ -19,7 +19,7 @@ pub async fn read(context: &RequestContext) -> Answer {
     let (catalog, attention) = (address(COMMAND_PATH), attention::address());
     let (status, reported) = join!(
         context.workers.call(&catalog, GetStatus {}, TIMEOUT),
-        context.workers.call(&attention, ReadReported {}, TIMEOUT),
+        context.workers.call(&attention, ReadIsolateMetrics {}, TIMEOUT),
     );
     let (catalog, reported) = (body_of(status), body_of(reported));
     let pools: Vec<_> = context
@@ -36,10 +36,10 @@ pub async fn read(context: &RequestContext) -> Answer {
         })
         .collect();
     let body = json!({ "catalog": catalog, "pools": pools, "reported": reported, "now_ms": context.now_ms });
-    Reply::ok(&body).into()
+    OperatorReply::ok(&body).into()
 }
 
-fn body_of(answered: Result<Reply, CallError>) -> Option<Map<String, Value>> {
+fn body_of(answered: Result<OperatorReply, CallError>) -> Option<Map<String, Value>> {
     let reply = answered.inspect_err(|error| log::error("operator", error)).ok()?;
     serde_json::from_str(&reply.body).ok()
 }

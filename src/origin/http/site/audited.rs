@@ -3,8 +3,8 @@
 
 use crate::http::limits::TIMEOUT;
 use contract::{
-    accounts::{self, Announce, Announced, Settle},
-    operation::{CallError, ObjectAddress, Operation, Reply},
+    accounts::{self, Announce, PendingAudit, Settle},
+    operation::{CallError, ObjectAddress, Operation, OperatorReply},
 };
 use domain::accounts::ids::AccountId;
 use platform::{log, traits::ObjectCall};
@@ -14,15 +14,15 @@ use platform::{log, traits::ObjectCall};
 ///
 /// # Errors
 /// The announcement or the change is refused, or the answer to one of them is missing.
-pub async fn change<O: Operation<Answer = Reply>>(
+pub async fn change<O: Operation<Answer = OperatorReply>>(
     caller: &impl ObjectCall,
     account: AccountId,
     announce: Announce,
     to: &ObjectAddress,
     change: O,
-    subject_of: impl FnOnce(&Reply) -> Option<String>,
-) -> Result<Reply, CallError> {
-    let ended = |reply: &Reply| (reply.status != 200, subject_of(reply));
+    subject_of: impl FnOnce(&OperatorReply) -> Option<String>,
+) -> Result<OperatorReply, CallError> {
+    let ended = |reply: &OperatorReply| (reply.status != 200, subject_of(reply));
     let change = caller.call(to, change, TIMEOUT);
     carry_out(caller, account, announce, change, ended).await
 }
@@ -31,13 +31,13 @@ pub async fn change<O: Operation<Answer = Reply>>(
 ///
 /// # Errors
 /// As [`change`].
-pub async fn act<O: Operation<Answer = Reply>>(
+pub async fn act<O: Operation<Answer = OperatorReply>>(
     caller: &impl ObjectCall,
     account: AccountId,
     announce: Announce,
     to: &ObjectAddress,
     act: O,
-) -> Result<Reply, CallError> {
+) -> Result<OperatorReply, CallError> {
     let act = caller.call(to, act, TIMEOUT);
     act_all(caller, account, announce, act).await
 }
@@ -64,7 +64,7 @@ async fn carry_out<T>(
     ended: impl FnOnce(&T) -> (bool, Option<String>),
 ) -> Result<T, CallError> {
     let account = accounts::address(account);
-    let Announced { entry } = caller.call(&account, announce, TIMEOUT).await?;
+    let PendingAudit { entry } = caller.call(&account, announce, TIMEOUT).await?;
     let outcome = operation.await;
     let settle = match &outcome {
         Ok(reply) => {

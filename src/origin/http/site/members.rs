@@ -16,7 +16,7 @@ use contract::{
         self, AuditPage, ChangeMember, EndSession, Invite, Invited, Invitee, Members, Owner, ReadAudit,
         ReadMembers, ReadSessions, SessionRow, WithdrawInvite,
     },
-    operation::{Done, ObjectAddress, Operation, Reply},
+    operation::{Done, ObjectAddress, Operation, OperatorReply},
 };
 use domain::{
     accounts::{account::AccountKind, ids::MemberId, role::Role},
@@ -178,7 +178,7 @@ pub fn invite_answer(config: &SiteConfig, invited: &Invited) -> Answer {
         "url": url,
         "expires_at": seconds(invited.expires_at_ms),
     });
-    Reply::created(&body).into()
+    OperatorReply::created(&body).into()
 }
 
 pub async fn invite(

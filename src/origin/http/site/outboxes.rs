@@ -11,15 +11,12 @@ use crate::{
         isolate::RequestContext,
         refusal::Refusal,
     },
-    objects::outbox::{
-        callbacks::replay::replay_in_steps,
-        conversions::settlement::{self, Place, settle_in_steps},
-    },
+    objects::outbox::conversions::settlement::{self, Place, settle_in_steps},
 };
 use contract::{
     catalog::{AppSettings, GetAppSettings},
-    operation::{CallError, Operation, Reply},
-    outbox::{Enable, Erase, GetStatus, List, ReadReward, ReplayMany, SettleMany, Settled, Shard, Standing},
+    operation::{CallError, Operation, OperatorReply},
+    outbox::{Enable, Erase, GetStatus, List, ReadReward, SettleMany, Settled, Shard, Standing},
 };
 use domain::{
     callbacks::shards,
@@ -139,7 +136,7 @@ impl<'c> Outboxes<'c> {
     }
 
     /// The story of a reward.
-    pub async fn read_story(&self, transaction_id: &str) -> Result<Reply, Refusal> {
+    pub async fn read_story(&self, transaction_id: &str) -> Result<OperatorReply, Refusal> {
         let keeper = self.keeper(transaction_id)?;
         let read = ReadReward {
             publisher: self.settings.publisher_id.clone(),
@@ -159,21 +156,10 @@ impl<'c> Outboxes<'c> {
     /// Sends an operation to the outbox that keeps a transaction.
     pub async fn of_transaction<O>(&self, transaction_id: &str, operation: O) -> Result<Answer, Refusal>
     where
-        O: Operation<Answer = Reply>,
+        O: Operation<Answer = OperatorReply>,
     {
         let keeper = self.keeper(transaction_id)?;
         Ok(self.call(keeper, operation, TIMEOUT).await?.into())
-    }
-
-    pub async fn replay_many(&self, body: &str) -> Result<i64, CallError> {
-        let (mut replayed, mut until) = (0_i64, None);
-        for number in self.numbers() {
-            let step = async |step: ReplayMany| self.call(number, step, TIMEOUT).await;
-            let all = replay_in_steps(body, until, step).await?;
-            replayed = replayed.saturating_add(all.replayed);
-            until = Some(all.until);
-        }
-        Ok(replayed)
     }
 
     /// Settles what matches from a place on, as much as [`MANY_MS`] allows, and tells where to go on.

@@ -30,7 +30,7 @@ pub fn unknown_app() -> ApiError {
 }
 
 /// What a body of `POST …/replays` asks for.
-pub struct Order {
+pub struct ReplayOrder {
     publisher: PublisherId,
     app: AppId,
     pub filter: RewardFilter,
@@ -38,7 +38,7 @@ pub struct Order {
     key: Result<String, ApiError>,
 }
 
-impl Order {
+impl ReplayOrder {
     /// # Errors
     /// The app has no rewards, or the body is wrong.
     pub async fn read(

@@ -10,7 +10,7 @@ use super::{
     sql,
 };
 use contract::{
-    accounts::{Announce, Announced, AnnouncedChange, Settle},
+    accounts::{Announce, AnnouncedChange, PendingAudit, Settle},
     catalog::SecretChange,
 };
 use domain::catalog::own_app::CURRENCY;
@@ -21,35 +21,35 @@ use platform::{
 };
 
 /// A change's row of the audit, and the rates that count the change.
-struct Told {
+struct AuditLine {
     action: Cow<'static, str>,
     subject: Option<String>,
     detail: Option<String>,
     rates: &'static [Rate],
 }
 
-fn told(change: &AnnouncedChange) -> Told {
-    let of = |action: &'static str, rates| Told {
+fn told(change: &AnnouncedChange) -> AuditLine {
+    let of = |action: &'static str, rates| AuditLine {
         action: action.into(),
         subject: None,
         detail: None,
         rates,
     };
     match change {
-        AnnouncedChange::CreateReportKey { label } => Told {
+        AnnouncedChange::CreateReportKey { label } => AuditLine {
             detail: Some(label.clone()),
             ..of("report_key_created", &[Rate::ReportKeys])
         },
         // Nobody has to wait to revoke.
-        AnnouncedChange::RevokeReportKey { key_id } => Told {
+        AnnouncedChange::RevokeReportKey { key_id } => AuditLine {
             subject: Some(key_id.clone()),
             ..of("report_key_revoked", &[])
         },
-        AnnouncedChange::RequestPubKey { reason } => Told {
+        AnnouncedChange::RequestPubKey { reason } => AuditLine {
             detail: Some(reason.clone()),
             ..of("pub_key_requested", &[Rate::Settings])
         },
-        AnnouncedChange::CreateApp { name } => Told {
+        AnnouncedChange::CreateApp { name } => AuditLine {
             detail: Some(name.clone()),
             ..of("app_created", &[Rate::NewApps])
         },
@@ -59,22 +59,22 @@ fn told(change: &AnnouncedChange) -> Told {
             } else {
                 &[Rate::Apps]
             };
-            Told {
+            AuditLine {
                 subject: Some(app_id.to_string()),
                 detail: Some(fields.join(", ")),
                 ..of("app_changed", rates)
             }
         }
-        AnnouncedChange::TestCallback { app_id, sign_with } => Told {
+        AnnouncedChange::TestCallback { app_id, sign_with } => AuditLine {
             subject: Some(app_id.to_string()),
             detail: Some(sign_with.as_str().to_owned()),
             ..of("callback_tested", &[Rate::CallbackTestPause, Rate::CallbackTests])
         },
-        AnnouncedChange::EnableCallback { app_id } => Told {
+        AnnouncedChange::EnableCallback { app_id } => AuditLine {
             subject: Some(app_id.to_string()),
             ..of("callback_enabled", &[Rate::Apps])
         },
-        AnnouncedChange::SignTrackingUrl { app_id, offer_id } => Told {
+        AnnouncedChange::SignTrackingUrl { app_id, offer_id } => AuditLine {
             subject: Some(app_id.to_string()),
             detail: Some(offer_id.clone()),
             ..of("tracking_url_signed", &[Rate::SignedUrls])
@@ -82,23 +82,23 @@ fn told(change: &AnnouncedChange) -> Told {
         AnnouncedChange::ReplayReward {
             app_id,
             transaction_id,
-        } => Told {
+        } => AuditLine {
             subject: Some(format!("{app_id} {transaction_id}")),
             ..of("reward_replayed", &[Rate::Replays])
         },
-        AnnouncedChange::ReplayRewards { app_id, filter } => Told {
+        AnnouncedChange::ReplayRewards { app_id, filter } => AuditLine {
             subject: Some(app_id.to_string()),
             detail: Some(filter.clone()),
             ..of("rewards_replayed", &[Rate::Apps])
         },
         // Nobody has to wait to stop.
-        AnnouncedChange::CancelReplay { app_id, replay_id } => Told {
+        AnnouncedChange::CancelReplay { app_id, replay_id } => AuditLine {
             subject: Some(app_id.to_string()),
             detail: Some(replay_id.clone()),
             ..of("replay_cancelled", &[])
         },
         // The operator's own changes have no rates.
-        AnnouncedChange::Operate { action, subject } => Told {
+        AnnouncedChange::Operate { action, subject } => AuditLine {
             action: action.clone().into(),
             subject: (!subject.is_empty()).then(|| subject.clone()),
             detail: None,
@@ -112,7 +112,7 @@ fn told(change: &AnnouncedChange) -> Told {
                 SecretChange::EndPreviousClick => "click_secret_ended",
                 SecretChange::EndClick => "click_signing_ended",
             };
-            Told {
+            AuditLine {
                 subject: Some(app_id.to_string()),
                 ..of(action, &[Rate::Apps])
             }
@@ -121,9 +121,9 @@ fn told(change: &AnnouncedChange) -> Told {
 }
 
 /// Announces a change that another object is about to make.
-pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<Announced, Failure> {
+pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<PendingAudit, Failure> {
     let by = members::party_of(db, &announce.by)?;
-    let Told {
+    let AuditLine {
         action,
         subject,
         detail,
@@ -142,7 +142,7 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
         audit::append(db, now_ms, &entry)?;
         let number = db.query_integer(sql::MARK_UNCONFIRMED, &[])?;
         let missing = || Failure::Internal("the announced row is missing".into());
-        Ok(Announced {
+        Ok(PendingAudit {
             entry: number.ok_or_else(missing)?,
         })
     })

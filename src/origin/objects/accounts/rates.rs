@@ -18,7 +18,7 @@ use platform::{
 pub const TOO_MANY: ApiError = ApiError::new(429, "rate_limit_exceeded", "rate limit exceeded");
 
 /// The longest window. A row is of no use after it.
-pub const LONGEST_MS: i64 = DAY_MS;
+pub const MAX_MS: i64 = DAY_MS;
 
 /// The subject of what the whole account has one count of.
 const ALL: &[u8] = &[];

@@ -17,10 +17,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
         db.execute(sql, params![now_ms, SLICE])?;
     }
     // There is one for each passkey at most, so they need no alarm of their own.
-    db.execute(
-        sql::SWEEP_RATES,
-        params![now_ms.saturating_sub(rates::LONGEST_MS)],
-    )?;
+    db.execute(sql::SWEEP_RATES, params![now_ms.saturating_sub(rates::MAX_MS)])?;
     db.execute(
         sql::SWEEP_AUDIT,
         params![now_ms.saturating_sub(RETENTION_MS), SLICE],

@@ -2,11 +2,11 @@
 //! objects that are nearly full, batches that are refused or late, and days that differ. The objects that have such items report
 //! them ([`attention_feed`](crate::delivery::attention_feed)), so that the operator reads all that is open in one call.
 //!
-//! - [`reports`] applies a report, [`list`] is the operator's list, and [`size`] has the sizes of objects;
-//! - [`reported`] has the figures of isolates and of the last compared day, which want no attention by themselves.
+//! - [`feed_batches`] applies a report, [`list`] is the operator's list, and [`size`] has the sizes of objects;
+//! - [`isolates`] has the figures of isolates and of the last compared day, which want no attention by themselves.
 
+pub mod feed_batches;
+pub mod isolates;
 pub mod list;
-pub mod reported;
-pub mod reports;
 pub mod size;
 pub mod sql;

@@ -1,12 +1,12 @@
 //! The activity of a publisher, as its dashboard reads it.
 //!
-//! - [`reports`]: applies an outbox's report;
+//! - [`feed_batches`]: applies an outbox's report;
 //! - [`rewards`]: the list of entries;
 //! - [`overview`]: counts and endpoints, and how far the object is behind;
 //! - [`replays`]: replays of many callbacks, in the background.
 
+pub mod feed_batches;
 pub mod overview;
 pub mod replays;
-pub mod reports;
 pub mod rewards;
 pub mod sql;

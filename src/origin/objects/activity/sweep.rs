@@ -9,7 +9,7 @@ use platform::{
     params,
 };
 
-use super::publisher::{reports::first_day, sql};
+use super::publisher::{feed_batches::first_day, sql};
 use crate::objects::activity::attention;
 use contract::activity::REPLAY_RETENTION_MS;
 use domain::conversions::log_number::first_number;
@@ -26,7 +26,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
         params![now_ms.saturating_sub(REPLAY_RETENTION_MS)],
     )?;
     attention::size::sweep(db, now_ms)?;
-    attention::reported::sweep(db, now_ms)?;
+    attention::isolates::sweep(db, now_ms)?;
     next_alarm(db, now_ms)
 }
 

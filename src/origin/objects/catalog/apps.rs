@@ -14,7 +14,7 @@ use super::{
 use crate::delivery::callback_settings;
 use contract::{
     catalog::{AppOffering, AppSettings, CallbackSettings, Resource, UNKNOWN_RESOURCE, callback_purpose},
-    operation::{Bytes, Reply},
+    operation::{Bytes, OperatorReply},
 };
 use domain::{
     callbacks::shards,
@@ -233,7 +233,7 @@ fn stored(db: &impl Database, app: AppId) -> Result<Row, Failure> {
 }
 
 /// The parts of an app that decide what its users are offered.
-pub fn offering(db: &impl Database, app: AppId) -> Result<Reply, Failure> {
+pub fn offering(db: &impl Database, app: AppId) -> Result<OperatorReply, Failure> {
     let row = stored(db, app)?;
     let document: App = row.json(1)?;
     let offering = AppOffering {
@@ -243,14 +243,14 @@ pub fn offering(db: &impl Database, app: AppId) -> Result<Reply, Failure> {
         blocked_offers: document.blocked_offers,
         click_secrets: row.optional_blob(7)?.map(|sealed| Bytes(sealed.to_vec())),
     };
-    Ok(Reply {
+    Ok(OperatorReply {
         status: 200,
         body: json(&offering)?,
     })
 }
 
 /// The settings of an app, for the operator's calls to its outboxes.
-pub fn settings(db: &impl Database, app: AppId) -> Result<Reply, Failure> {
+pub fn settings(db: &impl Database, app: AppId) -> Result<OperatorReply, Failure> {
     let row = stored(db, app)?;
     let document: App = row.json(1)?;
     let settings = AppSettings {
@@ -259,7 +259,7 @@ pub fn settings(db: &impl Database, app: AppId) -> Result<Reply, Failure> {
         currency: document.currency,
         callback: callback_settings::read(&row, 2)?,
     };
-    Ok(Reply {
+    Ok(OperatorReply {
         status: 200,
         body: json(&settings)?,
     })

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::{Context, import_claims, sql};
-use contract::{catalog::Resource, operation::Reply};
+use contract::{catalog::Resource, operation::OperatorReply};
 use domain::{
     catalog::{Offer, advertiser::Advertiser, app::App, publisher::Publisher},
     model::{
@@ -29,8 +29,8 @@ const INVALID_IMPORT: ApiError = ApiError::new(
 );
 
 /// The answer that lists the wrong lines.
-pub fn refuse(errors: &LineErrors) -> Reply {
-    Reply {
+pub fn refuse(errors: &LineErrors) -> OperatorReply {
+    OperatorReply {
         status: INVALID_IMPORT.status,
         body: errors.body(&INVALID_IMPORT),
     }

@@ -7,7 +7,7 @@ use super::{
     revisions::{self, LISTING_BUILT_AT},
     sql,
 };
-use contract::{catalog::FIGURES_PAGE, operation::Reply};
+use contract::{catalog::FIGURES_PAGE, operation::OperatorReply};
 use domain::model::{
     MicroUsd, OfferId,
     api_error::ApiError,
@@ -25,7 +25,7 @@ const NEAR: u64 = 80;
 /// Offers that one step of [`NearCaps`] reads: about 10 ms.
 const STEP: u32 = 2_000;
 /// The caps in an answer.
-const MOST: usize = 100;
+const MAX: usize = 100;
 
 /// When the figures were read from the counters, in UNIX seconds; none before the first time.
 fn as_of(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
@@ -36,7 +36,7 @@ fn as_of(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
 ///
 /// # Errors
 /// `invalid_field` for too many offers.
-pub fn read(db: &impl Database, now_ms: i64, offers: &[OfferId]) -> Result<Reply, Failure> {
+pub fn read(db: &impl Database, now_ms: i64, offers: &[OfferId]) -> Result<OperatorReply, Failure> {
     if offers.len() > FIGURES_PAGE {
         let problem = format!("must have at most {FIGURES_PAGE} ids");
         return Err(ApiError::from(FieldError::new("offer_ids", problem)).into());
@@ -59,7 +59,9 @@ pub fn read(db: &impl Database, now_ms: i64, offers: &[OfferId]) -> Result<Reply
         });
         figures.insert(row.text(0)?.to_owned(), offer);
     }
-    Ok(Reply::ok(&json!({ "figures": figures, "as_of": as_of(db)? })))
+    Ok(OperatorReply::ok(
+        &json!({ "figures": figures, "as_of": as_of(db)? }),
+    ))
 }
 
 struct NearCap {
@@ -110,13 +112,13 @@ impl NearCaps {
             }
         }
         self.found.sort_by_key(|near| std::cmp::Reverse(near.used_part()));
-        self.found.truncate(MOST);
+        self.found.truncate(MAX);
         Ok(!rows.is_empty())
     }
 
     /// # Errors
     /// The database failed.
-    pub fn finish(self, db: &impl Database) -> Result<Reply, Failure> {
+    pub fn finish(self, db: &impl Database) -> Result<OperatorReply, Failure> {
         let caps = self.found.into_iter().map(|near| {
             let name = db.query_first(sql::GET_OFFER_NAME, params![near.offer.as_str()])?;
             let name = name.as_ref().map(|row| row.text(0)).transpose()?;
@@ -126,6 +128,6 @@ impl NearCaps {
             }))
         });
         let caps = caps.collect::<Result<Vec<Json>, Failure>>()?;
-        Ok(Reply::ok(&json!({ "caps": caps, "as_of": as_of(db)? })))
+        Ok(OperatorReply::ok(&json!({ "caps": caps, "as_of": as_of(db)? })))
     }
 }

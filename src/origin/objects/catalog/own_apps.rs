@@ -14,7 +14,7 @@ use contract::{
         ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, Resource,
         SecretChange, UNKNOWN_RESOURCE,
     },
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::{
     callbacks::{settings::Callback, signature::Secret},
@@ -57,7 +57,7 @@ const FIRST_ID: u32 = 10_000_000;
 const IDS: u32 = 90_000_000;
 
 /// A page of a publisher's apps, by id. `cursor` is null on the last page.
-pub fn list(db: &impl Database, command: &ListOwnApps) -> Result<Reply, Failure> {
+pub fn list(db: &impl Database, command: &ListOwnApps) -> Result<OperatorReply, Failure> {
     let publisher = command.publisher_id.as_str();
     require(db, Resource::Publisher, publisher)?;
     let after = command.cursor.as_deref().unwrap_or_default();
@@ -70,7 +70,7 @@ pub fn list(db: &impl Database, command: &ListOwnApps) -> Result<Reply, Failure>
     let apps = page.unwrap_or(&rows).iter().map(row_of_list);
     let apps = apps.collect::<Result<Vec<_>, Failure>>()?;
     let cursor = cursor.map(|last| last.text(0)).transpose()?;
-    Ok(Reply::ok(&json!({ "apps": apps, "cursor": cursor })))
+    Ok(OperatorReply::ok(&json!({ "apps": apps, "cursor": cursor })))
 }
 
 fn row_of_list(row: &Row) -> Result<Json, Failure> {
@@ -87,9 +87,9 @@ fn row_of_list(row: &Row) -> Result<Json, Failure> {
     }))
 }
 
-pub fn get(db: &impl Database, command: &GetOwnApp) -> Result<Reply, Failure> {
+pub fn get(db: &impl Database, command: &GetOwnApp) -> Result<OperatorReply, Failure> {
     let stored = stored(db, &command.publisher_id, command.app_id)?;
-    Ok(Reply {
+    Ok(OperatorReply {
         status: 200,
         body: json(&shown(&stored, command.app_id)?)?,
     })
@@ -108,7 +108,11 @@ fn shown(row: &Row, app_id: AppId) -> Result<Json, Failure> {
 }
 
 /// Changes an app, and shows it as it is then, or the new secret.
-pub fn change(db: &impl Database, context: &Context<'_>, command: &ChangeOwnApp) -> Result<Reply, Failure> {
+pub fn change(
+    db: &impl Database,
+    context: &Context<'_>,
+    command: &ChangeOwnApp,
+) -> Result<OperatorReply, Failure> {
     let ChangeOwnApp {
         publisher_id,
         app_id,
@@ -128,7 +132,7 @@ pub fn change(db: &impl Database, context: &Context<'_>, command: &ChangeOwnApp)
             OwnAppChange::Secret(change) => change_secret(context, &mut app, *change)?,
         };
         if app == before {
-            return Ok(Reply::ok(&shown(&row, *app_id)?));
+            return Ok(OperatorReply::ok(&shown(&row, *app_id)?));
         }
         apps::put(db, context, WriteSource::Member, &id, &app)?;
         let body = match (change, new_secret) {
@@ -141,7 +145,7 @@ pub fn change(db: &impl Database, context: &Context<'_>, command: &ChangeOwnApp)
                 body
             }
         };
-        Ok(Reply::created(&body))
+        Ok(OperatorReply::created(&body))
     })
 }
 
@@ -182,7 +186,11 @@ fn change_secret(
 }
 
 /// Sets up an app under an id that nobody has.
-pub fn create(db: &impl Database, context: &Context<'_>, command: &CreateOwnApp) -> Result<Reply, Failure> {
+pub fn create(
+    db: &impl Database,
+    context: &Context<'_>,
+    command: &CreateOwnApp,
+) -> Result<OperatorReply, Failure> {
     let new = NewApp::from_json(&command.body)?;
     let publisher_id = &command.publisher_id;
     let (publisher, key) = (publisher_id.as_str(), command.key.as_str());
@@ -225,7 +233,7 @@ pub fn create(db: &impl Database, context: &Context<'_>, command: &CreateOwnApp)
             sql::ADD_OWN_APP_KEY,
             params![publisher, key, id, request, context.now_ms],
         )?;
-        Ok(Reply::created(&shown(
+        Ok(OperatorReply::created(&shown(
             &stored(db, publisher_id, app_id)?,
             app_id,
         )?))

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::sql;
-use contract::{catalog::RequestPubKey, operation::Reply};
+use contract::{catalog::RequestPubKey, operation::OperatorReply};
 use domain::model::api_error::ApiError;
 use platform::{
     database::{Database, DatabaseError, Row},
@@ -21,7 +21,7 @@ pub const NO_PUB_KEY: ApiError = ApiError::new(
 const MAX_LIST: i64 = 100;
 
 /// Opens a request. It stands as it was first made until a new key closes it.
-pub fn open(db: &impl Database, now_ms: i64, request: &RequestPubKey) -> Result<Reply, Failure> {
+pub fn open(db: &impl Database, now_ms: i64, request: &RequestPubKey) -> Result<OperatorReply, Failure> {
     let publisher = request.publisher_id.as_str();
     let known = db.query_first(sql::GET_PUB_KEY, params![publisher])?;
     if known.is_none_or(|row| row.is_null(0)) {
@@ -33,9 +33,9 @@ pub fn open(db: &impl Database, now_ms: i64, request: &RequestPubKey) -> Result<
     )?;
     let body = json!({ "request": get(db, publisher)? });
     Ok(if opened.is_empty() {
-        Reply::ok(&body)
+        OperatorReply::ok(&body)
     } else {
-        Reply::created(&body)
+        OperatorReply::created(&body)
     })
 }
 
@@ -46,7 +46,7 @@ pub fn get(db: &impl Database, publisher_id: &str) -> Result<Value, DatabaseErro
 }
 
 /// The open requests, the oldest first.
-pub fn list(db: &impl Database) -> Result<Reply, Failure> {
+pub fn list(db: &impl Database) -> Result<OperatorReply, Failure> {
     let rows = db.query(sql::LIST_PUB_KEY_REQUESTS, params![MAX_LIST])?;
     let requests = rows.iter().map(|row| {
         let mut request = shown(row)?;
@@ -56,7 +56,7 @@ pub fn list(db: &impl Database) -> Result<Reply, Failure> {
         Ok(request)
     });
     let requests = requests.collect::<Result<Vec<_>, DatabaseError>>()?;
-    Ok(Reply::ok(&json!({ "requests": requests })))
+    Ok(OperatorReply::ok(&json!({ "requests": requests })))
 }
 
 /// Closes a publisher's request, within the transaction that stores its new key.

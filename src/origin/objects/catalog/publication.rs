@@ -8,7 +8,7 @@ use super::{revisions, sql};
 use contract::{
     counters::OfferStats,
     kv::{LISTED_VERSIONS, Pointer, SnapshotKind},
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::model::time::{HOUR_MS, UtcDay};
 use platform::{
@@ -196,7 +196,7 @@ pub const COUNTED: [&str; 8] = [
 ];
 
 /// The catalog's figures for the operator's metrics. `bytes` is the size of its database.
-pub fn status(db: &impl Database, bytes: i64) -> Result<Reply, Failure> {
+pub fn status(db: &impl Database, bytes: i64) -> Result<OperatorReply, Failure> {
     let row = db
         .query_first(sql::COUNT_RESOURCES, params![])?
         .ok_or_else(|| Failure::Internal("the count returned no row".into()))?;
@@ -213,5 +213,5 @@ pub fn status(db: &impl Database, bytes: i64) -> Result<Reply, Failure> {
         status.insert(mark.into(), json!(revisions::get(db, mark)?));
     }
     status.insert(BYTES.into(), bytes.into());
-    Ok(Reply::ok(&status.into()))
+    Ok(OperatorReply::ok(&status.into()))
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use contract::{
     catalog::{APP_NAMES_PAGE, AppNames, List, MAX_PAGE, Resource, UNKNOWN_RESOURCE},
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::model::PublisherId;
 use platform::{
@@ -19,7 +19,7 @@ use platform::{
     params,
 };
 
-pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<Reply, Failure> {
+pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<OperatorReply, Failure> {
     find(db, resource, id)?.ok_or_else(|| {
         UNKNOWN_RESOURCE
             .with_message(format!("there is no {} {id}", resource.singular()))
@@ -27,28 +27,28 @@ pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<Reply, Fa
     })
 }
 
-pub fn find(db: &impl Database, resource: Resource, id: &str) -> Result<Option<Reply>, Failure> {
+pub fn find(db: &impl Database, resource: Resource, id: &str) -> Result<Option<OperatorReply>, Failure> {
     let row = db.query_first(resource.select_one(), params![id])?;
-    row.map(|row| Ok(Reply::ok(&to_json(db, resource, &row)?)))
+    row.map(|row| Ok(OperatorReply::ok(&to_json(db, resource, &row)?)))
         .transpose()
 }
 
 /// The names of a publisher's next apps, as a JSON object by app id.
-pub fn app_names(db: &impl Database, command: &AppNames) -> Result<Reply, Failure> {
+pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply, Failure> {
     let publisher = command.publisher_id.as_str();
     require(db, Resource::Publisher, publisher)?;
     let after = command.after.as_deref().unwrap_or_default();
     let row = db.query_first(sql::LIST_APP_NAMES, params![publisher, after, APP_NAMES_PAGE])?;
-    Ok(Reply {
+    Ok(OperatorReply {
         status: 200,
         body: row.as_ref().map_or(Ok("{}"), |row| row.text(0))?.to_owned(),
     })
 }
 
 /// Those of the publishers that there are, as a JSON list of ids.
-pub fn known_publishers(db: &impl Database, publisher_ids: &[PublisherId]) -> Result<Reply, Failure> {
+pub fn known_publishers(db: &impl Database, publisher_ids: &[PublisherId]) -> Result<OperatorReply, Failure> {
     let row = db.query_first(sql::KNOWN_PUBLISHERS, params![json!(publisher_ids).to_string()])?;
-    Ok(Reply {
+    Ok(OperatorReply {
         status: 200,
         body: row.as_ref().map_or(Ok("[]"), |row| row.text(0))?.to_owned(),
     })
@@ -59,11 +59,11 @@ const PAGE_BYTES: usize = 1 << 20;
 /// Documents read at a time, of at most 1 MiB each.
 const READ_ROWS: u32 = 20;
 /// Resources that one page under conditions looks at. They take some 20 ms.
-const MOST_LOOKED_AT: u32 = 1_000;
+const MAX_LOOKED_AT: u32 = 1_000;
 
 /// A page of resources in the order of their ids, of an owner if one is given; `cursor` is null on the last page. One under
-/// conditions ends after [`MOST_LOOKED_AT`] resources, so that others are answered meanwhile.
-pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<Reply, Failure> {
+/// conditions ends after [`MAX_LOOKED_AT`] resources, so that others are answered meanwhile.
+pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<OperatorReply, Failure> {
     let resource = list.resource;
     let read = |after: &str| match (resource, list.owner.as_deref()) {
         (_, None) => db.query(resource.select_page(), params![after, READ_ROWS]),
@@ -79,7 +79,7 @@ pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<Re
     let has_more = 'page: loop {
         let rows = read(&after)?;
         for row in &rows {
-            if items.len() == limit || bytes >= PAGE_BYTES || looked_at == MOST_LOOKED_AT {
+            if items.len() == limit || bytes >= PAGE_BYTES || looked_at == MAX_LOOKED_AT {
                 break 'page true;
             }
             row.text(0)?.clone_into(&mut after);
@@ -97,7 +97,9 @@ pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<Re
         }
     };
     let next = has_more.then_some(after);
-    Ok(Reply::ok(&json!({ resource.plural(): items, "cursor": next })))
+    Ok(OperatorReply::ok(
+        &json!({ resource.plural(): items, "cursor": next }),
+    ))
 }
 
 /// A resource as the operator reads it: its id, its document, and members that Signpost adds.

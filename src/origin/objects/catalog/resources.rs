@@ -8,7 +8,7 @@ use super::{
 };
 use contract::{
     catalog::{CheckOffer, Put, PutCondition, Resource},
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::{
     catalog::{Offer, advertiser::Advertiser, publisher::Publisher},
@@ -40,7 +40,7 @@ const CHANGED_MEANWHILE: ApiError = ApiError::new(
 const EXISTS: ApiError = ApiError::new(412, "precondition_failed", "there is one with this id");
 
 /// Stores a resource of the operator. The answer is the resource.
-pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Result<Reply, Failure> {
+pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Result<OperatorReply, Failure> {
     let Put {
         resource,
         id,
@@ -312,7 +312,11 @@ fn is_stored(db: &impl Database, sql: &str, id: &str, document: &str) -> Result<
 ///
 /// # Errors
 /// Those of a PUT.
-pub fn check_offer(db: &impl Database, context: &Context<'_>, check: &CheckOffer) -> Result<Reply, Failure> {
+pub fn check_offer(
+    db: &impl Database,
+    context: &Context<'_>,
+    check: &CheckOffer,
+) -> Result<OperatorReply, Failure> {
     let id = check.offer_id.as_str();
     let mut checked = None;
     let rolled_back: Result<(), Failure> = db.transaction(|| {

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{Context, resource_tables::ResourceTable, sql};
-use contract::{catalog::Resource, operation::Reply};
+use contract::{catalog::Resource, operation::OperatorReply};
 use domain::{
     conversions::token::{Serial, Token},
     model::credentials,
@@ -25,7 +25,7 @@ const SHOWN: [&str; 6] = [
 ];
 
 /// Everything that has the text as its id, or as its credential.
-pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<Reply, Failure> {
+pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<OperatorReply, Failure> {
     let mut matches = Vec::new();
     for resource in Resource::ALL.into_iter().filter(|resource| resource.is_id(text)) {
         let row = db.query_first(resource.select_one(), params![text])?;
@@ -55,7 +55,7 @@ pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<R
             }));
         }
     }
-    Ok(Reply::ok(&json!({ "matches": matches })))
+    Ok(OperatorReply::ok(&json!({ "matches": matches })))
 }
 
 fn resource_match(resource: Resource, row: &Row) -> Result<Json, Failure> {

@@ -24,7 +24,7 @@ use crate::delivery::size;
 use contract::{
     catalog::{CHUNK_PATH, Command, OBJECT_NAME, Put, Refreshed, Resource, SHARD_PATH, snapshot_path},
     kv::SnapshotKind,
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::{
     callbacks::guard::Guard,
@@ -136,7 +136,7 @@ where
     ///
     /// # Errors
     /// The command is refused, or the database failed.
-    pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+    pub async fn command(&self, command: Command) -> Result<OperatorReply, Failure> {
         if let Command::NearCaps(_) = command {
             return self.near_caps().await;
         }
@@ -198,7 +198,7 @@ where
         Ok(reply)
     }
 
-    async fn near_caps(&self) -> Result<Reply, Failure> {
+    async fn near_caps(&self) -> Result<OperatorReply, Failure> {
         let db = self.shell.ready().await?;
         let mut near = NearCaps::default();
         in_steps(self.shell.runtime(), || near.step(db, self.now_ms())).await?;

@@ -8,7 +8,7 @@ use super::{callback_sync, sql};
 use crate::delivery::callback_settings;
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, Resource, UNKNOWN_RESOURCE},
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::{
     conversions::terms::{CurrentApp, CurrentOffer, OfferTerms, TermsInForce},
@@ -78,7 +78,7 @@ const LISTED: u32 = 100;
 ///
 /// # Errors
 /// 404 if there is no such offer.
-pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<Reply, Failure> {
+pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<OperatorReply, Failure> {
     let id = offer_id.as_str();
     let current = db
         .query_first(sql::GET_CURRENT_OFFER, params![id])?
@@ -110,7 +110,7 @@ pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<Reply, Failure> {
         }))
     });
     let revisions = revisions.collect::<Result<Vec<_>, DatabaseError>>()?;
-    Ok(Reply::ok(&json!({
+    Ok(OperatorReply::ok(&json!({
         "current": revision, "terms_since": (since > 0).then_some(since), "revisions": revisions,
     })))
 }
@@ -119,7 +119,7 @@ pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<Reply, Failure> {
 ///
 /// # Errors
 /// 404 if there is no such offer.
-pub fn of_offer(db: &impl Database, question: &GetOfferTerms) -> Result<Reply, Failure> {
+pub fn of_offer(db: &impl Database, question: &GetOfferTerms) -> Result<OperatorReply, Failure> {
     let id = question.offer_id.as_str();
     let row = db
         .query_first(sql::GET_CURRENT_OFFER, params![id])?
@@ -139,7 +139,7 @@ pub fn of_offer(db: &impl Database, question: &GetOfferTerms) -> Result<Reply, F
 ///
 /// # Errors
 /// 404 if there is no such app.
-pub fn of_app(db: &impl Database, question: &GetAppTerms) -> Result<Reply, Failure> {
+pub fn of_app(db: &impl Database, question: &GetAppTerms) -> Result<OperatorReply, Failure> {
     let id = question.app_id.to_string();
     let row = db
         .query_first(
@@ -166,8 +166,8 @@ pub fn of_app(db: &impl Database, question: &GetAppTerms) -> Result<Reply, Failu
     answer(&known)
 }
 
-fn answer(known: &impl Serialize) -> Result<Reply, Failure> {
-    Ok(Reply {
+fn answer(known: &impl Serialize) -> Result<OperatorReply, Failure> {
+    Ok(OperatorReply {
         status: 200,
         body: as_json(known)?,
     })

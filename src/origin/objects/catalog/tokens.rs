@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Context, pub_key_requests, resource_tables, revisions, sql, tracking_slots};
 use contract::{
     catalog::{Resource, UNKNOWN_RESOURCE},
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::{
     catalog::advertiser::VALID_TOKENS,
@@ -23,7 +23,7 @@ pub fn issue_pub_key(
     db: &impl Database,
     context: &Context<'_>,
     publisher_id: &str,
-) -> Result<Reply, Failure> {
+) -> Result<OperatorReply, Failure> {
     let pub_key = credentials::pub_key(context.random()?);
     let sealed = context.seal(context.vault, &pub_key_purpose(publisher_id), &pub_key)?;
     db.transaction(|| {
@@ -39,12 +39,16 @@ pub fn issue_pub_key(
         pub_key_requests::close(db, publisher_id)?;
         let revision = revisions::record(db, context.now_ms)?;
         tracking_slots::mark_apps_of(db, publisher_id, revision)?;
-        Ok(Reply::created(&json!({ "pub_key": pub_key })))
+        Ok(OperatorReply::created(&json!({ "pub_key": pub_key })))
     })
 }
 
 /// Returns a publisher's Pub-Key in plain text, for its settings page.
-pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) -> Result<Reply, Failure> {
+pub fn pub_key(
+    db: &impl Database,
+    context: &Context<'_>,
+    publisher_id: &str,
+) -> Result<OperatorReply, Failure> {
     let row = db
         .query_first(sql::GET_PUB_KEY, params![publisher_id])?
         .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no publisher {publisher_id}")))?;
@@ -59,11 +63,17 @@ pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) ->
         .and_then(|plain| String::from_utf8(plain).ok())
         .ok_or_else(|| Failure::Internal(format!("the Pub-Key of {publisher_id} does not decrypt")))?;
     let request = pub_key_requests::get(db, publisher_id)?;
-    Ok(Reply::ok(&json!({ "pub_key": plain, "request": request })))
+    Ok(OperatorReply::ok(
+        &json!({ "pub_key": plain, "request": request }),
+    ))
 }
 
 /// Issues a conversion token. The advertiser's two newest tokens are valid.
-pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &str) -> Result<Reply, Failure> {
+pub fn issue_token(
+    db: &impl Database,
+    context: &Context<'_>,
+    advertiser_id: &str,
+) -> Result<OperatorReply, Failure> {
     let random = context.random()?;
     db.transaction(|| {
         resource_tables::require(db, Resource::Advertiser, advertiser_id)?;
@@ -86,7 +96,7 @@ pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &st
             ],
         )?;
         let token = token::issue(context.token_mac, advertiser_id, serial, random);
-        Ok(Reply::created(
+        Ok(OperatorReply::created(
             &json!({ "token_id": serial.0.to_string(), "token": token }),
         ))
     })
@@ -98,7 +108,7 @@ pub fn revoke_token(
     context: &Context<'_>,
     advertiser_id: &str,
     token_id: &str,
-) -> Result<Reply, Failure> {
+) -> Result<OperatorReply, Failure> {
     let unknown = || Failure::from(common::NOT_FOUND.with_message("there is no such token"));
     let Serial(serial) = Serial::parse(token_id).ok_or_else(unknown)?;
     db.transaction(|| {
@@ -110,6 +120,6 @@ pub fn revoke_token(
         }
         let revision = revisions::record(db, context.now_ms)?;
         tracking_slots::mark_advertiser(db, advertiser_id, revision)?;
-        Ok(Reply::no_content())
+        Ok(OperatorReply::no_content())
     })
 }

@@ -6,8 +6,9 @@ use super::{MIGRATIONS, alarm, alarm_after_command, handle, next_alarm, publishe
 use crate::{
     delivery::size,
     delivery::{
-        attention_feed::{self, Source},
+        attention_feed::{AttentionFeed, Source},
         batches::{self, Batch, DeliveryError, sender},
+        feed,
     },
 };
 use contract::{
@@ -95,7 +96,8 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
             publisher: None,
             rewards: None,
         };
-        attention_feed::send(db, self.shell.runtime(), || Ok(self.shell.name().map(of_name))).await
+        let source = || Ok(self.shell.name().map(of_name));
+        feed::send(&AttentionFeed { db, source }, self.shell.runtime()).await
     }
 
     async fn send_batch(&self, source: &str, batch: &Batch) -> Result<(), DeliveryError> {

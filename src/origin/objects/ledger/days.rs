@@ -8,7 +8,7 @@ use super::{
     segments::{self, Layer},
     sql,
 };
-use contract::{accounts::OPERATOR_NAME, catalog::MAX_PAGE, operation::Reply};
+use contract::{accounts::OPERATOR_NAME, catalog::MAX_PAGE, operation::OperatorReply};
 use domain::{
     model::{
         MicroUsd,
@@ -21,7 +21,7 @@ use domain::{
 use platform::{database::Database, failure::Failure, params};
 
 /// A page of days, the newest first. `before` is the previous page's cursor, a date.
-pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Reply, Failure> {
+pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<OperatorReply, Failure> {
     let before = match before {
         None => i64::from(i32::MAX),
         Some(cursor) => UtcDay::parse(cursor)
@@ -63,7 +63,7 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Repl
             layers.into()
         })
         .collect();
-    Ok(Reply::ok(&json!({ "days": listed, "cursor": cursor })))
+    Ok(OperatorReply::ok(&json!({ "days": listed, "cursor": cursor })))
 }
 
 /// Adds when each day's facts were last loaded and by whom, where that is known.

@@ -13,7 +13,7 @@ use super::{
 };
 use contract::{
     ledger::{CreateExport, Export, ExportPiece, ExportProgress, FactsVersion, OpenExport},
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::{
     model::{
@@ -164,7 +164,11 @@ fn failure(error: ReportError) -> Failure {
 ///
 /// # Errors
 /// The body is not one.
-pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateExport) -> Result<Reply, Failure> {
+pub fn create(
+    db: &impl Database,
+    context: &Context<'_>,
+    create: &CreateExport,
+) -> Result<OperatorReply, Failure> {
     let NewExport { query, format } = NewExport::from_json(&create.body)?;
     let rows = ExportQuery::of_body(&create.body)?.count(db)?;
     let random = (context.random)().map_err(Failure::Internal)?;
@@ -182,7 +186,9 @@ pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateExport) 
             rows
         ],
     )?;
-    Ok(Reply::created(&json!({ "export_id": export_id, "rows": rows })))
+    Ok(OperatorReply::created(
+        &json!({ "export_id": export_id, "rows": rows }),
+    ))
 }
 
 /// Spends an export.

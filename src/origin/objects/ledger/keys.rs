@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Context, sql};
-use contract::{accounts::OPERATOR_NAME, ledger::CreateKey, operation::Reply};
+use contract::{accounts::OPERATOR_NAME, ledger::CreateKey, operation::OperatorReply};
 use domain::{
     model::{
         api_error::{ApiError, common},
@@ -44,7 +44,11 @@ impl Document for NewKey {
 }
 
 /// Issues a key. Its secret is in this answer only.
-pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateKey) -> Result<Reply, Failure> {
+pub fn create(
+    db: &impl Database,
+    context: &Context<'_>,
+    create: &CreateKey,
+) -> Result<OperatorReply, Failure> {
     let new = NewKey::from_json(&create.body)?;
     let count = db.query_integer(sql::COUNT_KEYS, &[])?;
     if count.is_some_and(|count| count >= MAX_KEYS) {
@@ -65,13 +69,13 @@ pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateKey) -> 
         sql::INSERT_KEY,
         params![hash, id.as_str(), new.label, context.now_ms, member, name],
     )?;
-    Ok(Reply::created(
+    Ok(OperatorReply::created(
         &json!({ "key_id": id, "api_key": api_key, "scope": SCOPE }),
     ))
 }
 
 /// The keys without their secrets. Times are UNIX seconds.
-pub fn list(db: &impl Database) -> Result<Reply, Failure> {
+pub fn list(db: &impl Database) -> Result<OperatorReply, Failure> {
     let rows = db.query(sql::LIST_KEYS, &[])?;
     let keys = rows
         .iter()
@@ -86,28 +90,28 @@ pub fn list(db: &impl Database) -> Result<Reply, Failure> {
             }))
         })
         .collect::<Result<Vec<_>, Failure>>()?;
-    Ok(Reply::ok(&json!({ "report_keys": keys })))
+    Ok(OperatorReply::ok(&json!({ "report_keys": keys })))
 }
 
 /// The id and the label of the key with a hash.
-pub fn find(db: &impl Database, hash: &[u8]) -> Result<Reply, Failure> {
+pub fn find(db: &impl Database, hash: &[u8]) -> Result<OperatorReply, Failure> {
     let row = db.query_first(sql::FIND_KEY, params![hash.to_vec()])?;
     let row = row.as_ref();
-    Ok(Reply::ok(&json!({
+    Ok(OperatorReply::ok(&json!({
         "key_id": row.map(|row| row.text(0)).transpose()?,
         "label": row.map(|row| row.text(1)).transpose()?,
     })))
 }
 
 /// Revokes a key; the next request with it is refused.
-pub fn revoke(db: &impl Database, key_id: &str) -> Result<Reply, Failure> {
+pub fn revoke(db: &impl Database, key_id: &str) -> Result<OperatorReply, Failure> {
     let revoked = db.query(sql::REVOKE_KEY, params![key_id])?;
     if revoked.is_empty() {
         return Err(common::NOT_FOUND
             .with_message("there is no such report key")
             .into());
     }
-    Ok(Reply::no_content())
+    Ok(OperatorReply::no_content())
 }
 
 /// Checks a key and its rate limit. A request over the limit is not counted, so it does not extend the wait.

@@ -359,7 +359,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         publisher: &PublisherId,
         upload: Upload,
         chunks: impl FnOnce() -> Result<Option<S>, Failure>,
-    ) -> Result<operation::Reply, Failure> {
+    ) -> Result<operation::OperatorReply, Failure> {
         let _permit = self.uploads.acquire_any(self.now_ms())?;
         self.require_publisher(publisher, CATALOG_TIMEOUT).await?;
         let db = self.shell.ready().await?;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{report, report::ReportError};
-use contract::{ledger::Suggest, operation::Reply};
+use contract::{ledger::Suggest, operation::OperatorReply};
 use domain::{
     model::api_error::ApiError,
     reporting::{
@@ -15,7 +15,7 @@ use domain::{
 use platform::{database::Database, failure::Failure};
 
 /// Suggestions in an answer.
-const MOST: usize = 20;
+const MAX: usize = 20;
 
 /// The report whose rows are suggested from.
 pub fn query(wanted: &Suggest) -> Result<Query, ApiError> {
@@ -31,7 +31,7 @@ pub fn query(wanted: &Suggest) -> Result<Query, ApiError> {
 }
 
 /// Values that contain the text in any case, or apps whose name does, among the first 50,000.
-pub fn suggest(db: &impl Database, text: &str, query: &Query) -> Result<Reply, Failure> {
+pub fn suggest(db: &impl Database, text: &str, query: &Query) -> Result<OperatorReply, Failure> {
     let report = report::build(db, query, &Budget::default()).map_err(|error| match error {
         ReportError::Failure(failure) => failure,
         ReportError::Damaged(cause) => Failure::Internal(cause),
@@ -43,12 +43,12 @@ pub fn suggest(db: &impl Database, text: &str, query: &Query) -> Result<Reply, F
         let name = names.get(*value).map(String::as_str).unwrap_or_default();
         value.to_lowercase().contains(&text) || name.to_lowercase().contains(&text)
     };
-    let found = report.page.column(dimension).filter(matches).take(MOST);
+    let found = report.page.column(dimension).filter(matches).take(MAX);
     let values: Vec<Value> = found
         .map(|value| match names.get(value) {
             Some(name) => json!({ "value": value, "label": name }),
             None => json!({ "value": value }),
         })
         .collect();
-    Ok(Reply::ok(&json!({ "values": values })))
+    Ok(OperatorReply::ok(&json!({ "values": values })))
 }

@@ -6,7 +6,7 @@ use futures_util::{Stream, StreamExt};
 use serde_json::json;
 
 use super::upload::{self, BUFFERED, Upload};
-use contract::{ledger::Target, operation::Reply};
+use contract::{ledger::Target, operation::OperatorReply};
 use domain::{
     model::api_error::common,
     reporting::facts::{Format, INVALID_FACTS, Reader},
@@ -63,7 +63,7 @@ impl Uploads {
         clock: &impl Clock,
         info: contract::ledger::Upload,
         chunks: Option<S>,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<OperatorReply, Failure> {
         if !self.cleared.get() {
             upload::discard_all(db)?;
             self.cleared.set(true);
@@ -85,7 +85,7 @@ impl Uploads {
         info: contract::ledger::Upload,
         chunks: Option<S>,
         number: i64,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<OperatorReply, Failure> {
         let in_progress = InProgress::begin(&self.in_progress);
         let day = match info.target {
             Target::Day(day) => Some(day),
@@ -116,7 +116,7 @@ impl Uploads {
         }
         let outcome = reader.finish(&mut |fact| upload.add(&fact))?;
         if !outcome.errors.is_empty() {
-            return Ok(Reply {
+            return Ok(OperatorReply {
                 status: INVALID_FACTS.status,
                 body: outcome.errors.body(&INVALID_FACTS),
             });
@@ -132,14 +132,14 @@ impl Uploads {
                 json!({ "rows": added.rows, "duplicate": added.duplicate })
             }
         };
-        Ok(Reply::ok(&body))
+        Ok(OperatorReply::ok(&body))
     }
 }
 
 /// The answer to a fault of the whole upload rather than of a line.
-fn refuse_body(problem: &'static str) -> Reply {
+fn refuse_body(problem: &'static str) -> OperatorReply {
     let body = json!({ "error": problem, "code": INVALID_FACTS.code, "lines": [] });
-    Reply {
+    OperatorReply {
         status: INVALID_FACTS.status,
         body: body.to_string(),
     }

@@ -4,7 +4,10 @@
 //! A trigger's condition fails for every other change. So a reward that is approved, and delivered at once, writes nothing here.
 
 use super::{endpoint, sums::day};
-use crate::delivery::attention_feed::{self, Source};
+use crate::delivery::{
+    attention_feed::{AttentionFeed, Source},
+    feed,
+};
 use platform::{
     database::{Database, DatabaseError},
     traits::{Clock, ObjectCall},
@@ -190,5 +193,6 @@ fn source(db: &impl Database) -> Result<Option<Source>, DatabaseError> {
 
 /// Reports what has changed.
 pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
-    attention_feed::send(db, runtime, || source(db)).await
+    let source = || source(db);
+    feed::send(&AttentionFeed { db, source }, runtime).await
 }

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use contract::{
     catalog,
     counters::{self, ReadTaken, Take},
-    operation::{CallError, Operation, Reply},
+    operation::{CallError, Operation, OperatorReply},
     outbox::{ClaimTxn, Disabled, FindTxn, FreeTxn, Shard, Txn},
 };
 use domain::{conversions::parameters::INVALID_CLICK_ID, model::api_error::common};
@@ -20,7 +20,7 @@ pub const TIMEOUT: Duration = Duration::from_secs(5);
 /// Asks the catalog for terms. The reply's body is `K`.
 pub async fn ask_catalog<O, K>(runtime: &impl ObjectCall, question: O) -> Result<K, Failure>
 where
-    O: Operation<Answer = Reply>,
+    O: Operation<Answer = OperatorReply>,
     K: DeserializeOwned,
 {
     let catalog = catalog::address(catalog::COMMAND_PATH);

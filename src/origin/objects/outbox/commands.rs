@@ -3,7 +3,7 @@
 use super::{callbacks::replay, conversions::txns, endpoint, log, peers::Peers, story, sums::day};
 use crate::objects::outbox::retention;
 use contract::outbox::{
-    ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, Replay, ReplayMany, Reply, Shard,
+    ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, Replay, Reply, Shard,
 };
 use domain::model::api_error::common;
 use platform::{database::Database, failure::Failure};
@@ -21,11 +21,7 @@ pub fn carry_out(
     let (now_ms, claim_ms) = (peers.now_ms(), peers.claim_ms());
     if matches!(
         command,
-        Command::Replay(_)
-            | Command::ReplayMany(_)
-            | Command::ReplayReward(_)
-            | Command::ReplayRewards(_)
-            | Command::Enable(_)
+        Command::Replay(_) | Command::ReplayReward(_) | Command::ReplayRewards(_) | Command::Enable(_)
     ) {
         // They make callbacks due.
         peers.state_cache().set_lacks_endpoint(false);
@@ -55,9 +51,6 @@ pub fn carry_out(
         Command::Get(Get { transaction_id }) => log::get(db, &transaction_id).map(Reply::Operator),
         Command::Replay(Replay { transaction_id }) => {
             replay::replay(db, now_ms, &transaction_id, claim_ms).map(Reply::Operator)
-        }
-        Command::ReplayMany(ReplayMany { body, after, until }) => {
-            replay::replay_many(db, now_ms, &body, after, until, claim_ms, replay::STEP).map(Reply::Replayed)
         }
         Command::ReadReward(read) => story::read(db, &read).map(Reply::Operator),
         Command::ReadClick(read) => story::of_click(db, &read.nonce.0).map(Reply::Click),

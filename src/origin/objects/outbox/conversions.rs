@@ -25,7 +25,7 @@ use domain::{
     conversions::{
         reward::check_window,
         state::{Movement, Reason, State},
-        table::{Step, UNKNOWN_CONVERSION, USER_ERASED, WRONG_STATE, step},
+        table::{Transition, UNKNOWN_CONVERSION, USER_ERASED, WRONG_STATE, step},
         token::INVALID_TOKEN,
     },
     model::{
@@ -104,10 +104,10 @@ pub fn admit(
     let row = row.as_ref();
     let step = step(row.map(|row| row.state), conversion.event);
     match step {
-        Step::Missing => return Err(UNKNOWN_CONVERSION.into()),
-        Step::Conflict => return Err(WRONG_STATE.into()),
+        Transition::Missing => return Err(UNKNOWN_CONVERSION.into()),
+        Transition::Conflict => return Err(WRONG_STATE.into()),
         // Only an action may be of a user who was erased: a postback's click names the user.
-        Step::Force | Step::TakeBack if conversion.click.user_id.is_empty() => {
+        Transition::Force | Transition::TakeBack if conversion.click.user_id.is_empty() => {
             return Err(USER_ERASED.into());
         }
         _ => {}
@@ -164,7 +164,7 @@ pub fn admit(
             day: UtcDay::of_ms(now_ms),
             limit,
             revision,
-            by_force: step == Step::Force,
+            by_force: step == Transition::Force,
         };
         let reservation = db.transaction(|| reservations::create(db, now_ms, approval, take))?;
         return Ok(Admitted::Reserved {
@@ -192,7 +192,7 @@ pub(super) struct Case<'a, D> {
     pub terms: &'a Terms,
     pub claim: &'a Claim,
     pub row: Option<&'a ConversionRow>,
-    pub step: Step,
+    pub step: Transition,
     /// Whether another click has the reward.
     pub is_rewarded: bool,
 }
@@ -331,9 +331,9 @@ fn commit(
     peers: &impl Peers,
     approval: &Approval,
     row: Option<&ConversionRow>,
-    step: Step,
+    step: Transition,
 ) -> Result<Answer, Failure> {
-    let duplicate = step == Step::Repeat;
+    let duplicate = step == Transition::Repeat;
     let same = row.filter(|_| duplicate).map(|row| (row.state, None));
     let (state, movement) = step
         .outcome()

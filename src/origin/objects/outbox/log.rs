@@ -19,7 +19,7 @@ use super::{
     sql,
 };
 use contract::{
-    operation::Reply,
+    operation::OperatorReply,
     outbox::{List, ListPage, ListedEntry},
 };
 use domain::{
@@ -171,7 +171,7 @@ pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage, Fail
 }
 
 /// `GET …/conversions/{transaction_id}`.
-pub fn get(db: &impl Database, transaction_id: &str) -> Result<Reply, Failure> {
+pub fn get(db: &impl Database, transaction_id: &str) -> Result<OperatorReply, Failure> {
     let outbox = endpoint::read(db)?;
     let rows = db.query(sql::GET_ENTRY, params![transaction_id])?;
     let (mut shown, _) = log_entries(db, outbox.as_ref(), &rows)?;
@@ -226,8 +226,8 @@ fn page(
     Ok(ListPage { entries: listed, end })
 }
 
-fn reply(body: &impl Serialize) -> Result<Reply, Failure> {
-    Ok(Reply {
+fn reply(body: &impl Serialize) -> Result<OperatorReply, Failure> {
+    Ok(OperatorReply {
         status: 200,
         body: as_json(body)?,
     })

@@ -6,7 +6,7 @@
 use serde_json::json;
 
 use crate::objects::outbox::{feed::sql::PROMISE_REPORT, sql};
-use contract::operation::Reply;
+use contract::operation::OperatorReply;
 use domain::{
     conversions::{log_number::first_number, reward::CLICK_LIFE_DAYS},
     model::time::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay, next_night_ms},
@@ -23,7 +23,7 @@ const ROW_RETENTION_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;
 const ROWS: i64 = 5_000;
 
 /// `DELETE …/users/{user_id}`: erases the user's identifiers now, or once the callbacks that need them have ended.
-pub fn erase(db: &impl Database, user_id: &str) -> Result<Reply, Failure> {
+pub fn erase(db: &impl Database, user_id: &str) -> Result<OperatorReply, Failure> {
     let counts = db.query_first(sql::COUNT_OF_USER, params![user_id])?;
     let (ended, waiting) = match counts {
         Some(row) => (row.integer(0)?, row.integer(1)?),
@@ -37,7 +37,7 @@ pub fn erase(db: &impl Database, user_id: &str) -> Result<Reply, Failure> {
         db.execute(sql::MARK_USER, params![user_id])?;
         erase_ended(db, user_id)
     })?;
-    Ok(Reply::ok(
+    Ok(OperatorReply::ok(
         &json!({ "erased": ended, "waiting": waiting + reserved }),
     ))
 }

@@ -13,12 +13,20 @@ use super::{
     callbacks::{delivery_log::Observer, sender::CallbackSender, tester},
     calls, commands,
     conversions::{check, commit, settlement, txns},
-    endpoint, feed, next_alarm,
+    endpoint,
+    feed::{self, ActivityFeed},
+    next_alarm,
     peers::{Peers, StateCache},
     sums::{comparisons, day, revenue_batches},
     terms,
 };
-use crate::{delivery::size, objects::outbox::retention};
+use crate::{
+    delivery::{
+        feed::{FEED_MS, send},
+        size,
+    },
+    objects::outbox::retention,
+};
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::Take,
@@ -333,7 +341,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             return;
         }
         let (db, runtime) = (self.shell.storage(), self.runtime());
-        let to_activity = panics_to_failure(async { Ok(feed::send(db, runtime).await?) });
+        let to_activity = panics_to_failure(async { Ok(send(&ActivityFeed(db), runtime).await?) });
         let to_attention = panics_to_failure(async { Ok(attention::send(db, runtime).await?) });
         let (told, attended) = join(to_activity, to_attention).await;
         self.is_reporting.set(false);
@@ -403,8 +411,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
         // An alarm that is due soon checks for due work itself, so most commits need no query. A report is due sooner than
         // anything else, unless it is put off; then the alarm is armed once in a while.
         let now_ms = self.runtime().now_ms();
-        let is_armed = self.armed_ms.get() > now_ms.saturating_sub(feed::FEED_MS);
-        let soon_ms = if is_armed { NET_MS } else { feed::FEED_MS };
+        let is_armed = self.armed_ms.get() > now_ms.saturating_sub(FEED_MS);
+        let soon_ms = if is_armed { NET_MS } else { FEED_MS };
         if self.shell.wakes_by(now_ms.saturating_add(soon_ms)) {
             return Ok(());
         }

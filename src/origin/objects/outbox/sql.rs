@@ -26,14 +26,6 @@ macro_rules! with_reason {
     };
 }
 
-/// The entries that one step replays, from a range of entry numbers; no other index serves this condition.
-macro_rules! to_replay {
-    () => {
-        "WHERE entry > ?4 AND entry <= ?5 AND delivery = ?1 AND user_id IS NOT NULL
-          AND fields ->> '$.conversion_ts' >= ?2 AND fields ->> '$.conversion_ts' < ?3"
-    };
-}
-
 /// One step through the entries that were paid on a UTC day: after an entry, to another.
 macro_rules! paid_on_day {
     () => {
@@ -241,17 +233,10 @@ platform::statements! {
     pub const REPLAY = "UPDATE entries SET delivery = 0, attempts_made = 0,
           due_ms = IIF(delivery = 0 AND due_ms > ?1 AND due_ms <= ?3, due_ms, ?1)
         WHERE transaction_id = ?2 AND delivery IS NOT NULL AND user_id IS NOT NULL RETURNING entry";
-    /// delivery, first second, second after the last, entry before the first, last entry → entries to replay
-    pub const COUNT_TO_REPLAY = concat!("SELECT COUNT(*) FROM entries NOT INDEXED ", to_replay!());
-    /// delivery, first second, second after the last, entry before the first, last entry, time, latest end of a claim
-    pub const REPLAY_MANY = concat!("UPDATE entries NOT INDEXED SET delivery = 0, attempts_made = 0,
-          due_ms = IIF(delivery = 0 AND due_ms > ?6 AND due_ms <= ?7, due_ms, ?6) ", to_replay!());
-    /// time of the replay, entry before the first, last entry, first second, second after the last: replays the reversals of
-    /// replayed rewards, without those delivered ones whose time is in the period
-    pub const REPLAY_REVERSALS = "UPDATE entries SET delivery = 0, due_ms = ?1, attempts_made = 0
-        WHERE after > ?2 AND after <= ?3 AND notice IS NULL AND delivery <> 0 AND user_id IS NOT NULL
-          AND NOT (delivery = 1 AND fields ->> '$.conversion_ts' >= ?4 AND fields ->> '$.conversion_ts' < ?5) AND EXISTS
-          (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0 AND r.due_ms = ?1 AND r.attempts_made = 0)";
+    /// time of the replay, entry: replays the reversal of the reward that this replay made due
+    pub const REPLAY_REVERSAL = "UPDATE entries SET delivery = 0, due_ms = ?1, attempts_made = 0
+        WHERE after = ?2 AND notice IS NULL AND delivery <> 0 AND user_id IS NOT NULL AND EXISTS
+          (SELECT 1 FROM entries r WHERE r.entry = ?2 AND r.delivery = 0 AND r.due_ms = ?1 AND r.attempts_made = 0)";
     /// time of the replay: holds reversals whose reward's callback waits, replayed or not
     pub const HOLD_REVERSALS = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ?
         AND after IS NOT NULL AND notice IS NULL AND EXISTS (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0)";

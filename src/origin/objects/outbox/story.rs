@@ -12,7 +12,7 @@ use super::{
     sql,
 };
 use contract::{
-    operation::Reply,
+    operation::OperatorReply,
     outbox::{ClickOutcome, ClickReward, ReadReward, ReplayReward, ReplayRewards, Replayed},
     rewards::RewardState,
 };
@@ -172,7 +172,7 @@ struct Fields {
 ///
 /// # Errors
 /// `not_found` for a reward that there is not, or of another publisher's app.
-pub fn read(db: &impl Database, read: &ReadReward) -> Result<Reply, Failure> {
+pub fn read(db: &impl Database, read: &ReadReward) -> Result<OperatorReply, Failure> {
     let outbox = own_outbox(db, &read.publisher)?;
     let rows = db.query(sql::GET_STORY, params![read.transaction_id.as_str()])?;
     let Some(reward) = rows.first() else {
@@ -249,8 +249,8 @@ pub fn read(db: &impl Database, read: &ReadReward) -> Result<Reply, Failure> {
     })?)
 }
 
-fn answer(story: &impl Serialize) -> Result<Reply, DatabaseError> {
-    Ok(Reply {
+fn answer(story: &impl Serialize) -> Result<OperatorReply, DatabaseError> {
+    Ok(OperatorReply {
         status: 200,
         body: json(story)?,
     })
@@ -316,12 +316,12 @@ pub fn replay_one(
     now_ms: i64,
     replay: &ReplayReward,
     claim_ms: i64,
-) -> Result<Reply, Failure> {
+) -> Result<OperatorReply, Failure> {
     own_outbox(db, &replay.publisher)?;
     let known = db.query_first(sql::GET_STORY, params![replay.transaction_id.as_str()])?;
     known.ok_or_else(unknown_reward)?;
     replay::replay(db, now_ms, &replay.transaction_id, claim_ms)?;
-    Ok(Reply {
+    Ok(OperatorReply {
         status: 202,
         body: serde_json::json!({ "transaction_id": replay.transaction_id }).to_string(),
     })

@@ -6,7 +6,7 @@ use super::world::{Client, Outcome, Sent, World};
 use crate::{harness::ReportKey, numbers::Random};
 
 /// The most keys in use. A publisher may have 100.
-const MOST: usize = 30;
+const MAX: usize = 30;
 
 pub struct ReportKeys<'w> {
     world: &'w World<'w>,
@@ -129,7 +129,7 @@ impl<'w> ReportKeys<'w> {
 
 impl Client for ReportKeys<'_> {
     fn step(&mut self) {
-        if self.issued.is_empty() || (self.issued.len() < MOST && self.random.below(2) == 0) {
+        if self.issued.is_empty() || (self.issued.len() < MAX && self.random.below(2) == 0) {
             self.issue();
         } else {
             self.revoke();

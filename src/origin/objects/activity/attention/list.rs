@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use contract::{
     attention::{ItemPlace, Kind, ListAttention},
-    operation::Reply,
+    operation::OperatorReply,
 };
 use domain::model::AppId;
 use platform::{
@@ -43,7 +43,7 @@ struct Item<'r> {
 }
 
 /// `GET …/attention`.
-pub fn list(db: &impl Database, now_ms: i64, list: &ListAttention) -> Result<Reply, Failure> {
+pub fn list(db: &impl Database, now_ms: i64, list: &ListAttention) -> Result<OperatorReply, Failure> {
     let after = list.after.unwrap_or(ItemPlace { since_ms: 0, item: 0 });
     let mut rows = db.query(
         sql::LIST,
@@ -71,7 +71,7 @@ pub fn list(db: &impl Database, now_ms: i64, list: &ListAttention) -> Result<Rep
         behind_ms: missing_since_ms.map_or(0, |since_ms| now_ms.saturating_sub(since_ms).max(0)),
         cursor,
     };
-    Ok(Reply {
+    Ok(OperatorReply {
         status: 200,
         body: as_json(&page)?,
     })

@@ -2,7 +2,7 @@
 //! of one that was lost leaves by itself.
 
 use super::sql;
-use contract::{attention::SizeReport, operation::Done};
+use contract::{attention::ObjectSize, operation::Done};
 use domain::model::time::DAY_MS;
 use platform::{
     database::{Database, DatabaseError},
@@ -14,7 +14,7 @@ use platform::{
 const RETENTION_MS: i64 = 2 * DAY_MS;
 
 /// Stores a size, and lists the object while it is nearly full. An older report than the last one is ignored.
-pub fn put(db: &impl Database, report: &SizeReport) -> Result<Done, DatabaseError> {
+pub fn put(db: &impl Database, report: &ObjectSize) -> Result<Done, DatabaseError> {
     let source = report.source.as_str();
     let row = params![source, report.at_ms, report.bytes];
     db.transaction(|| {

@@ -12,7 +12,7 @@ use platform::{
     params,
 };
 
-use super::{reports::endpoint_state, sql};
+use super::{feed_batches::endpoint_state, sql};
 
 /// For how long something may be missing here that an outbox has, by what the outboxes have told. An outbox that has changed
 /// and could not tell so yet is not known.

@@ -12,7 +12,7 @@ use super::sql;
 use crate::delivery::backoff::wait_ms;
 use contract::{
     activity::{CancelReplay, CountReplay, Counted, ReadReplay, StartReplay},
-    operation::Reply,
+    operation::OperatorReply,
     outbox::{ReplayRewards, Shard},
     rewards::RewardFilter,
 };
@@ -90,9 +90,9 @@ fn unknown() -> ApiError {
 ///
 /// # Errors
 /// `replay_running`; `idempotency_key_reused` if the key has started a replay with another filter.
-pub fn start(db: &impl Database, now_ms: i64, start: &StartReplay) -> Result<Reply, Failure> {
+pub fn start(db: &impl Database, now_ms: i64, start: &StartReplay) -> Result<OperatorReply, Failure> {
     let app = start.app.number();
-    let answer = |status, number: i64| Reply {
+    let answer = |status, number: i64| OperatorReply {
         status,
         body: json!({ "replay_id": number.to_string() }).to_string(),
     };
@@ -129,7 +129,7 @@ fn number(replay_id: &str) -> Result<i64, ApiError> {
 }
 
 /// How far a replay is.
-pub fn read(db: &impl Database, read: &ReadReplay) -> Result<Reply, Failure> {
+pub fn read(db: &impl Database, read: &ReadReplay) -> Result<OperatorReply, Failure> {
     let key = params![number(&read.replay_id)?, read.app.number()];
     let row = db.query_first(sql::GET_REPLAY, key)?.ok_or_else(unknown)?;
     let filter: RewardFilter = row.json(4)?;
@@ -139,7 +139,7 @@ pub fn read(db: &impl Database, read: &ReadReplay) -> Result<Reply, Failure> {
         _ => "cancelled",
     };
     let ended_ms = row.optional_integer(3)?;
-    Ok(Reply::ok(&json!({
+    Ok(OperatorReply::ok(&json!({
         "replay_id": read.replay_id,
         "state": state,
         "replayed": row.integer(1)?,
@@ -150,15 +150,15 @@ pub fn read(db: &impl Database, read: &ReadReplay) -> Result<Reply, Failure> {
 }
 
 /// Ends a replay. One that is over stays as it is, which the answer 200 tells.
-pub fn cancel(db: &impl Database, now_ms: i64, cancel: &CancelReplay) -> Result<Reply, Failure> {
+pub fn cancel(db: &impl Database, now_ms: i64, cancel: &CancelReplay) -> Result<OperatorReply, Failure> {
     let (id, app) = (number(&cancel.replay_id)?, cancel.app.number());
     let row = db
         .query_first(sql::GET_REPLAY, params![id, app])?
         .ok_or_else(unknown)?;
     let filter = as_json(&StoredFilter::without_user(row.json(4)?, row.text(5)?))?;
     match db.query_first(sql::CANCEL_REPLAY, params![now_ms, filter, id, app])? {
-        Some(_) => Ok(Reply::no_content()),
-        None => Ok(Reply::ok(&json!({}))),
+        Some(_) => Ok(OperatorReply::no_content()),
+        None => Ok(OperatorReply::ok(&json!({}))),
     }
 }
 

@@ -19,7 +19,7 @@ use super::{
 const NO_SEARCH_BY_USER: &str = "user_id: an analyst does not search by user";
 
 /// Rewards on a page at most.
-pub const MOST: u32 = 200;
+pub const MAX: u32 = 200;
 
 /// # Errors
 /// `invalid_field` if an analyst searches by user; or the database failed.
@@ -27,7 +27,7 @@ pub fn list(db: &impl Database, now_ms: i64, list: &ListRewards) -> Result<Rewar
     if list.is_analyst && list.filter.user_id.is_some() {
         return Err(INVALID_FIELD.with_message(NO_SEARCH_BY_USER).into());
     }
-    let limit = usize::try_from(list.limit.clamp(1, MOST)).unwrap_or(1);
+    let limit = usize::try_from(list.limit.clamp(1, MAX)).unwrap_or(1);
     let version = db.query_integer(sql::GET_VERSION, &[])?.unwrap_or(0);
     let mut page = RewardPage {
         behind_ms: behind_ms(db, now_ms)?,

@@ -6,7 +6,7 @@ use platform::migrations::Migration;
 pub const MIGRATIONS: &[Migration] = &[
     &[TABLES],
     &[attention::sql::TABLES, INCOMPLETE],
-    &[MOST],
+    &[MAX],
     &[attention::sql::REPORTED],
 ];
 
@@ -14,7 +14,7 @@ pub const MIGRATIONS: &[Migration] = &[
 const INCOMPLETE: &[&str] = &["ALTER TABLE outboxes ADD COLUMN is_incomplete INTEGER NOT NULL DEFAULT 0"];
 
 /// The most callbacks that a replay sends, if its starter may send no more.
-const MOST: &[&str] = &["ALTER TABLE replays ADD COLUMN most INTEGER"];
+const MAX: &[&str] = &["ALTER TABLE replays ADD COLUMN most INTEGER"];
 
 const TABLES: &[&str] = &[
     // One row. `version` rises with each reported entry, `floor` is the newest entry that had to leave for newer ones, and the

@@ -12,7 +12,7 @@ use crate::objects::catalog::{
     import_steps::{self, Check},
     steps::in_steps,
 };
-use contract::operation::Reply;
+use contract::operation::OperatorReply;
 use domain::model::{
     api_error::common,
     lines::{LineErrors, Lines, TooLong},
@@ -81,7 +81,7 @@ where
         &self,
         chunks: Option<S>,
         is_dry_run: bool,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<OperatorReply, Failure> {
         let db = self.shell.ready().await?;
         let import = import_steps::begin(db)?;
         let outcome = panics_to_failure(async {
@@ -159,7 +159,7 @@ where
         Ok(errors)
     }
 
-    async fn check_and_apply(&self, db: &D, import: i64, is_dry_run: bool) -> Result<Reply, Failure> {
+    async fn check_and_apply(&self, db: &D, import: i64, is_dry_run: bool) -> Result<OperatorReply, Failure> {
         let _turn = self.imports.turn(import).await;
         // One that was decided and failed goes first, because its lines were checked before.
         self.apply_decided(db).await?;
@@ -172,7 +172,7 @@ where
             return Ok(import::refuse(&check.errors));
         }
         if is_dry_run {
-            return Ok(Reply::ok(&json!({ "would_import": check.lines })));
+            return Ok(OperatorReply::ok(&json!({ "would_import": check.lines })));
         }
         import_steps::decide(db, import)?;
         // The alarm commits with the decision. It waits for this turn, and goes on with what is left then.
@@ -182,7 +182,7 @@ where
             let problem = format!("{imported} of {} checked lines were applied", check.lines);
             return Err(Failure::Internal(problem));
         }
-        Ok(Reply::ok(&json!({ "imported": imported })))
+        Ok(OperatorReply::ok(&json!({ "imported": imported })))
     }
 
     /// Applies what a decided import has left, after the import in turn, if there is one.

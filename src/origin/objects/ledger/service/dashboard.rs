@@ -149,7 +149,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
     ///
     /// # Errors
     /// The query is wrong, or too much is asked for.
-    pub async fn suggest(&self, suggest: &Suggest) -> Result<operation::Reply, Failure> {
+    pub async fn suggest(&self, suggest: &Suggest) -> Result<operation::OperatorReply, Failure> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let query = suggestions::query(suggest)?;
         let db = self.shell.ready().await?;

@@ -9,7 +9,7 @@ use url::Url;
 use super::sender::CallbackSender;
 use contract::{
     catalog::CallbackSettings,
-    operation::Reply,
+    operation::OperatorReply,
     outbox::{Diagnose, Test},
 };
 use domain::{
@@ -30,7 +30,7 @@ use platform::{
 pub const NO_CALLBACK: ApiError = ApiError::new(409, "no_callback", "the app has no callback to test");
 
 /// The longest test. It is shorter than the timeout of the call to the outbox, within which a person waits.
-const LONGEST: Duration = Duration::from_secs(20);
+const MAX_LENGTH: Duration = Duration::from_secs(20);
 
 /// The longest wait for a connection, after a call that failed at once.
 const OPENING: Duration = Duration::from_secs(3);
@@ -58,7 +58,7 @@ async fn send(
     let fields = tester::fields(app, currency, &random, now_s);
     let request = tester::request(&endpoint, &fields, sign_with, &random, now_s);
     let call = sender
-        .call(runtime, &request, sender.timeout().min(LONGEST))
+        .call(runtime, &request, sender.timeout().min(MAX_LENGTH))
         .await;
     Ok(Sent {
         request: ShownRequest::new(&endpoint, &request, &fields, now_s),
@@ -80,7 +80,7 @@ pub async fn test(
     runtime: &(impl Clock + Random + Http),
     app: AppId,
     Test { currency, callback }: &Test,
-) -> Result<Reply, Failure> {
+) -> Result<OperatorReply, Failure> {
     let Sent {
         endpoint,
         request,
@@ -97,7 +97,7 @@ pub async fn test(
     if let Some(members) = report.as_object_mut() {
         members.insert(member.0.into(), member.1);
     }
-    Ok(Reply::ok(&report))
+    Ok(OperatorReply::ok(&report))
 }
 
 /// Whether a call over TLS failed although its host accepts connections. workerd has one error for a certificate that is not
@@ -124,7 +124,7 @@ pub async fn diagnose(
         callback,
         sign_with,
     }: &Diagnose,
-) -> Result<Reply, Failure> {
+) -> Result<OperatorReply, Failure> {
     let Sent {
         endpoint,
         request,
@@ -147,7 +147,7 @@ pub async fn diagnose(
         Ok(answer) => (response(answer.status, answer.took_ms, &answer.body), Value::Null),
         Err(no_answer) => (Value::Null, json!({ "code": no_answer })),
     };
-    Ok(Reply::ok(&json!({
+    Ok(OperatorReply::ok(&json!({
         "request": request,
         "response": response,
         "error": error,

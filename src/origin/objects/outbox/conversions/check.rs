@@ -18,7 +18,7 @@ use domain::{
         parameters::INVALID_CLICK_ID,
         reward::check_life,
         state::{Reason, State, Status},
-        table::{Step, step},
+        table::{Transition, step},
         token::INVALID_TOKEN,
     },
     model::{OfferId, time::UtcDay},
@@ -149,11 +149,11 @@ pub fn judge(
         }
         Verdict::Nothing => {}
     }
-    let same = current.filter(|_| step == Step::Repeat);
+    let same = current.filter(|_| step == Transition::Repeat);
     let state = step.outcome().map(|(state, _)| state).or(same);
     let state = state.ok_or_else(|| Failure::Internal(format!("{step:?} is no step of a postback")))?;
     let status = state.answer().map_err(Failure::from)?;
-    let answered = answered(status, step == Step::Repeat, state.reason())?;
+    let answered = answered(status, step == Transition::Repeat, state.reason())?;
     Ok(match terms.cap {
         Some((cap, _)) if step.pays() => Judged::Takes {
             answered,

@@ -30,13 +30,13 @@ use crate::objects::outbox::{log, sql};
 /// The body of an action of the operator.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Order {
+pub struct SettleBody {
     reason: String,
     #[serde(default)]
     despite: Vec<Reason>,
 }
 
-impl Document for Order {
+impl Document for SettleBody {
     fn check(&self) -> Result<(), FieldError> {
         check_words(&self.reason)
     }
@@ -49,7 +49,7 @@ fn check_words(reason: &str) -> Result<(), FieldError> {
     check_reason(reason).map_err(|problem| FieldError::new("reason", problem))
 }
 
-impl Order {
+impl SettleBody {
     pub fn into_settle(self, transaction_id: String, action: Action) -> Settle {
         Settle {
             transaction_id,
@@ -63,7 +63,7 @@ impl Order {
 /// The body of an action on many conversions.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ManyOrder {
+pub struct SettleManyBody {
     filter: SettleFilter,
     reason: String,
     #[serde(default)]
@@ -76,7 +76,7 @@ pub struct ManyOrder {
     after: Option<String>,
 }
 
-impl Document for ManyOrder {
+impl Document for SettleManyBody {
     fn check(&self) -> Result<(), FieldError> {
         if self
             .after
@@ -127,7 +127,7 @@ impl Place {
     }
 }
 
-impl ManyOrder {
+impl SettleManyBody {
     /// Checks what depends on the action. An approval overrides the reason for which each conversion was refused, and some were
     /// paid already, so the reason must be named.
     pub fn check_action(&self, action: Action) -> Result<(), FieldError> {

@@ -44,7 +44,7 @@ pub fn read(
     ReadDay { day, after }: ReadDay,
     entries: i64,
 ) -> Result<OutboxDay, DatabaseError> {
-    let step = Step::of(db, day, after, entries)?;
+    let step = DayPage::of(db, day, after, entries)?;
     let offers = db.query(sql::SUM_DAY, &step.parameters())?;
     let offers = offers.iter().map(|row| {
         Ok(OfferDay {
@@ -77,7 +77,7 @@ pub fn read(
 
 /// One step through the transactions of an offer on a day, in the order of their numbers.
 pub fn list(db: &impl Database, list: &ListDay, entries: i64) -> Result<DayEntries, DatabaseError> {
-    let step = Step::of(db, list.day, list.after, entries)?;
+    let step = DayPage::of(db, list.day, list.after, entries)?;
     let mut parameters = step.parameters().to_vec();
     parameters.extend([list.offer.as_str().into(), list.limit.into()]);
     let rows = db.query(sql::LIST_DAY, &parameters)?;
@@ -99,7 +99,7 @@ pub fn list(db: &impl Database, list: &ListDay, entries: i64) -> Result<DayEntri
 }
 
 /// A part of the entries that may have been paid on a day.
-struct Step {
+struct DayPage {
     day: UtcDay,
     after: i64,
     /// The number after which the day's own numbers go on.
@@ -109,7 +109,7 @@ struct Step {
     is_last: bool,
 }
 
-impl Step {
+impl DayPage {
     fn of(db: &impl Database, day: UtcDay, after: i64, entries: i64) -> Result<Self, DatabaseError> {
         // Numbers follow the time, and are ahead of it after the clock was set back (see `numbers`).
         let end = first_number(day.start_ms().saturating_add(2 * DAY_MS));

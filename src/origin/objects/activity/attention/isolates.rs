@@ -2,9 +2,9 @@
 //! that all outboxes have compared.
 
 use contract::{
-    attention::AttentionReport,
-    isolates::{Figure, IsolateReport},
-    operation::{Done, Reply},
+    attention::AttentionBatch,
+    isolates::{Figure, IsolateMetrics},
+    operation::{Done, OperatorReply},
 };
 use domain::model::{
     AppId,
@@ -22,16 +22,16 @@ use super::sql;
 /// An isolate that told nothing new for this long is forgotten. Few isolates live longer.
 const RETENTION_MS: i64 = DAY_MS;
 /// Figures of isolates after which the oldest leave for new ones: those of some thousand.
-pub const MOST_FIGURES: i64 = 20_000;
+pub const MAX_FIGURES: i64 = 20_000;
 /// The hour after which the outboxes have compared the day before: they begin at 01:00 UTC.
 const COMPARED_MS: i64 = 2 * HOUR_MS;
 /// Days of rewards that are kept.
-const MOST_DAYS: i32 = 3;
+const MAX_DAYS: i32 = 3;
 /// The most apps with rewards from old clicks or superseded terms that are listed.
-const MOST_APPS: u32 = 25;
+const MAX_APPS: u32 = 25;
 
 /// Stores the figures of an isolate. Each only rises, so that an older report, or one that comes twice, changes nothing.
-pub fn put_isolate(db: &impl Database, report: &IsolateReport, most: i64) -> Result<Done, DatabaseError> {
+pub fn put_isolate(db: &impl Database, report: &IsolateMetrics, most: i64) -> Result<Done, DatabaseError> {
     let figures: Vec<_> = report
         .figures
         .iter()
@@ -48,7 +48,7 @@ pub fn put_isolate(db: &impl Database, report: &IsolateReport, most: i64) -> Res
 }
 
 /// Stores the rewards of an outbox's last compared day, within the transaction of its report.
-pub fn put_rewards(db: &impl Database, report: &AttentionReport) -> Result<(), DatabaseError> {
+pub fn put_rewards(db: &impl Database, report: &AttentionBatch) -> Result<(), DatabaseError> {
     let (Some(app), Some(rewards)) = (report.app, report.rewards) else {
         return Ok(());
     };
@@ -66,7 +66,7 @@ pub fn put_rewards(db: &impl Database, report: &AttentionReport) -> Result<(), D
 /// Deletes what has expired.
 pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::SWEEP_FIGURES, params![now_ms.saturating_sub(RETENTION_MS)])?;
-    let first_day = UtcDay::of_ms(now_ms).minus(MOST_DAYS);
+    let first_day = UtcDay::of_ms(now_ms).minus(MAX_DAYS);
     db.execute(sql::SWEEP_REWARDS, params![first_day.number()])
 }
 
@@ -104,7 +104,7 @@ struct RewardsOfApp {
 }
 
 /// The part `reported` of `GET …/service`.
-pub fn read(db: &impl Database, now_ms: i64) -> Result<Reply, Failure> {
+pub fn read(db: &impl Database, now_ms: i64) -> Result<OperatorReply, Failure> {
     let from_ms = now_ms.saturating_sub(RETENTION_MS);
     let isolates = db.query(
         sql::FIGURES,
@@ -113,7 +113,7 @@ pub fn read(db: &impl Database, now_ms: i64) -> Result<Reply, Failure> {
     let day = UtcDay::of_ms(now_ms.saturating_sub(COMPARED_MS)).minus(1);
     let all = db.query_first(sql::ALL_REWARDS, params![day.number()])?;
     let all = all.unwrap_or(Row(vec![]));
-    let apps = db.query(sql::REWARDS_OF_APPS, params![day.number(), MOST_APPS])?;
+    let apps = db.query(sql::REWARDS_OF_APPS, params![day.number(), MAX_APPS])?;
     let reported = Reported {
         isolates: isolates.iter().map(figure).collect::<Result<_, _>>()?,
         rewards: Rewards {
@@ -124,7 +124,7 @@ pub fn read(db: &impl Database, now_ms: i64) -> Result<Reply, Failure> {
             apps: apps.iter().map(rewards_of_app).collect::<Result<_, _>>()?,
         },
     };
-    Ok(Reply {
+    Ok(OperatorReply {
         status: 200,
         body: as_json(&reported)?,
     })

@@ -2,7 +2,7 @@
 //! after a later one, changes nothing.
 
 use contract::{
-    activity::{Heard, Report, ReportedCount, ReportedEntry, RewardKind},
+    activity::{FeedAnswer, FeedBatch, FeedEntry, RewardCount, RewardKind},
     outbox::EndpointState,
 };
 use domain::model::time::{DAY_MS, UtcDay};
@@ -21,7 +21,7 @@ const LEAVE_AFTER: i64 = 500;
 pub const DAYS: i64 = 92;
 
 /// Applies a report, unless this one or a later one of the same outbox was applied before.
-pub fn apply(db: &impl Database, now_ms: i64, report: &Report) -> Result<Heard, DatabaseError> {
+pub fn apply(db: &impl Database, now_ms: i64, report: &FeedBatch) -> Result<FeedAnswer, DatabaseError> {
     let (app, shard) = (report.app.number(), u32::from(report.shard));
     let outbox = db.query_first(sql::GET_OUTBOX, params![app, shard])?;
     let (last, was_incomplete) = match &outbox {
@@ -29,7 +29,7 @@ pub fn apply(db: &impl Database, now_ms: i64, report: &Report) -> Result<Heard, 
         None => (0, false),
     };
     if report.sequence <= last {
-        return Ok(Heard {
+        return Ok(FeedAnswer {
             applied: false,
             is_incomplete: was_incomplete,
         });
@@ -47,13 +47,13 @@ pub fn apply(db: &impl Database, now_ms: i64, report: &Report) -> Result<Heard, 
         }
         Ok::<_, DatabaseError>(())
     })?;
-    Ok(Heard {
+    Ok(FeedAnswer {
         applied: true,
         is_incomplete,
     })
 }
 
-fn put_outbox(db: &impl Database, report: &Report, is_incomplete: bool) -> Result<(), DatabaseError> {
+fn put_outbox(db: &impl Database, report: &FeedBatch, is_incomplete: bool) -> Result<(), DatabaseError> {
     let endpoint = &report.endpoint;
     db.execute(
         sql::PUT_OUTBOX,
@@ -73,8 +73,8 @@ fn put_outbox(db: &impl Database, report: &Report, is_incomplete: bool) -> Resul
     )
 }
 
-fn put_counts(db: &impl Database, now_ms: i64, report: &Report) -> Result<(), DatabaseError> {
-    let row = |count: &ReportedCount| {
+fn put_counts(db: &impl Database, now_ms: i64, report: &FeedBatch) -> Result<(), DatabaseError> {
+    let row = |count: &RewardCount| {
         (
             count.day.number(),
             count.state.number(),
@@ -95,14 +95,14 @@ pub fn first_day(now_ms: i64) -> i64 {
     UtcDay::of_ms(now_ms.saturating_sub((DAYS - 1) * DAY_MS)).number()
 }
 
-fn put_entries(db: &impl Database, report: &Report) -> Result<(), DatabaseError> {
+fn put_entries(db: &impl Database, report: &FeedBatch) -> Result<(), DatabaseError> {
     let count = i64::try_from(report.entries.len()).unwrap_or(i64::MAX);
     let taken = db.query_first(sql::TAKE_VERSIONS, params![count])?;
     let Some(taken) = taken else {
         return Err(DatabaseError("the row of activity is gone".into()));
     };
     let (version, floor) = (taken.integer(0)?, taken.integer(1)?);
-    let row = |entry: &ReportedEntry| {
+    let row = |entry: &FeedEntry| {
         serde_json::json!([
             entry.entry,
             entry.transaction_id,
@@ -130,7 +130,7 @@ fn put_entries(db: &impl Database, report: &Report) -> Result<(), DatabaseError>
     Ok(())
 }
 
-fn put_firsts(db: &impl Database, entries: &[ReportedEntry]) -> Result<(), DatabaseError> {
+fn put_firsts(db: &impl Database, entries: &[FeedEntry]) -> Result<(), DatabaseError> {
     let rewards = entries
         .iter()
         .filter(|entry| entry.details.kind == RewardKind::Reward);

@@ -5,14 +5,14 @@ use serde_json::{Value as Json, json};
 use crate::{dump, migrated, sqlite::Sqlite};
 use contract::{
     activity::{Command, Reply},
-    attention::{AttentionReport, DayRewards},
-    isolates::{Figure, IsolateReport, ReadReported},
+    attention::{AttentionBatch, DayRewards},
+    isolates::{Figure, IsolateMetrics, ReadIsolateMetrics},
 };
 use domain::model::{
     AppId,
     time::{DAY_MS, HOUR_MS, UtcDay},
 };
-use origin::objects::activity::{MIGRATIONS, attention::reported, handle, sweep};
+use origin::objects::activity::{MIGRATIONS, attention::isolates, handle, sweep};
 
 /// Noon of 2026-01-15, UTC.
 const NOW: i64 = 1_768_478_400_000;
@@ -23,7 +23,7 @@ fn tell(db: &Sqlite, isolate: &str, at_ms: i64, figures: &[(&str, &str, i64)]) {
         kind: kind.to_owned(),
         number,
     };
-    let report = IsolateReport {
+    let report = IsolateMetrics {
         isolate: isolate.to_owned(),
         at_ms,
         figures: figures.iter().map(figure).collect(),
@@ -32,7 +32,7 @@ fn tell(db: &Sqlite, isolate: &str, at_ms: i64, figures: &[(&str, &str, i64)]) {
 }
 
 fn read(db: &Sqlite, now_ms: i64) -> Json {
-    match handle(db, now_ms, Command::ReadReported(ReadReported {})) {
+    match handle(db, now_ms, Command::ReadIsolateMetrics(ReadIsolateMetrics {})) {
         Ok(Reply::Operator(reply)) => serde_json::from_str(&reply.body).unwrap(),
         other => panic!("{other:?}"),
     }
@@ -104,7 +104,7 @@ fn an_isolate_without_news_is_forgotten_after_a_day_and_an_old_figure_is_not_sho
 fn the_oldest_figures_leave_where_there_is_no_room() {
     let db = migrated(MIGRATIONS);
     for isolate in 0..5 {
-        let report = IsolateReport {
+        let report = IsolateMetrics {
             isolate: isolate.to_string(),
             at_ms: NOW + isolate,
             figures: vec![Figure {
@@ -113,7 +113,7 @@ fn the_oldest_figures_leave_where_there_is_no_room() {
                 number: 1,
             }],
         };
-        reported::put_isolate(&db, &report, 3).unwrap();
+        isolates::put_isolate(&db, &report, 3).unwrap();
     }
     let kept: Vec<_> = dump(&db, "attention_figures")
         .iter()
@@ -125,7 +125,7 @@ fn the_oldest_figures_leave_where_there_is_no_room() {
 /// The report of an outbox of an app: rewards of the day before a time, those after 24 hours, those by superseded terms.
 fn report(db: &Sqlite, source: &str, app: u32, sequence: i64, at_ms: i64, numbers: [i64; 3]) {
     let [rewards, after_24_h, by_superseded_terms] = numbers;
-    let report = AttentionReport {
+    let report = AttentionBatch {
         source: source.to_owned(),
         app: AppId::from_number(app),
         publisher: None,

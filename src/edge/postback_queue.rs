@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::postback_batches::PostbackBatches;
-use contract::postbacks::{MAX_REPORTED, ReceivedPostback, ReportPostbacks};
+use contract::postbacks::{MAX_REPORTED, PostbackBatch, ReceivedPostback};
 use domain::{
     conversions::token::Token,
     model::{AdvertiserId, OfferId, time::SECOND_MS},
@@ -58,9 +58,9 @@ impl Reports {
     }
 
     /// Takes an advertiser's batch to send it.
-    pub fn take(&self, advertiser: &AdvertiserId) -> Option<ReportPostbacks> {
+    pub fn take(&self, advertiser: &AdvertiserId) -> Option<PostbackBatch> {
         let batch = self.batches.borrow_mut().take(advertiser)?;
-        Some(ReportPostbacks {
+        Some(PostbackBatch {
             postbacks: batch.rows,
             not_shown: batch.not_shown,
             tokens: batch.tokens,

@@ -7,7 +7,7 @@ use std::{
 
 use contract::{
     attention,
-    isolates::{Figure, IsolateReport, Told},
+    isolates::{Figure, IsolateMetrics, SentMetrics},
 };
 
 use crate::{
@@ -23,7 +23,7 @@ const LARGE: u64 = 90 << 20;
 
 thread_local! {
     static COUNTS: Cell<fn() -> Vec<Count>> = const { Cell::new(Vec::new) };
-    static TOLD: RefCell<Told> = RefCell::default();
+    static TOLD: RefCell<SentMetrics> = RefCell::default();
     static NAME: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
@@ -62,7 +62,7 @@ pub async fn tell_if_due(runtime: &(impl Clock + ObjectCall)) {
 pub async fn tell(runtime: &(impl Clock + ObjectCall), figures: Vec<Figure>) {
     let at_ms = runtime.now_ms();
     TOLD.with_borrow_mut(|told| told.at_ms = at_ms);
-    let report = IsolateReport {
+    let report = IsolateMetrics {
         isolate: name(),
         at_ms,
         figures: figures.clone(),

@@ -11,7 +11,7 @@ use domain::model::{AppId, time::UtcDay};
 
 /// A report of one outbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct FeedBatch {
     /// The outbox's app.
     pub app: AppId,
     /// The number of the outbox.
@@ -32,14 +32,14 @@ pub struct Report {
     /// When the next report comes at the latest, whatever happens; none if the outbox reports again only after a change.
     pub next_by_ms: Option<i64>,
     /// The endpoint's standing, changed or not.
-    pub endpoint: EndpointReport,
+    pub endpoint: EndpointStanding,
     /// The counts that changed.
-    pub counts: Vec<ReportedCount>,
+    pub counts: Vec<RewardCount>,
     /// The entries of the log that changed.
-    pub entries: Vec<ReportedEntry>,
+    pub entries: Vec<FeedEntry>,
 }
 
-impl Report {
+impl FeedBatch {
     /// Returns the outbox that sent it.
     pub fn outbox(&self) -> Shard {
         Shard {
@@ -51,25 +51,25 @@ impl Report {
 
 /// The standing of the app's endpoint with an outbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EndpointReport {
+pub struct EndpointStanding {
     /// Of this outbox alone.
     pub state: EndpointState,
     /// When the endpoint disabled itself, in milliseconds; `None` if it is not disabled.
     pub disabled_ms: Option<i64>,
-    /// Callbacks that wait to be sent, at most [`EndpointReport::MOST`].
+    /// Callbacks that wait to be sent, at most [`EndpointStanding::MAX`].
     pub waiting: i64,
-    /// Callbacks whose schedule ended without success, at most [`EndpointReport::MOST`].
+    /// Callbacks whose schedule ended without success, at most [`EndpointStanding::MAX`].
     pub dead: i64,
 }
 
-impl EndpointReport {
+impl EndpointStanding {
     /// Callbacks that are counted at most: 2 ms, in which the outbox answers no other request.
-    pub const MOST: i64 = 20_000;
+    pub const MAX: i64 = 20_000;
 }
 
 /// All rewards of an outbox in a state on a UTC day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReportedCount {
+pub struct RewardCount {
     /// The day on which the rewards reached the state.
     pub day: UtcDay,
     /// The state that is counted.
@@ -82,7 +82,7 @@ pub struct ReportedCount {
 
 /// An entry of the log as it is now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReportedEntry {
+pub struct FeedEntry {
     /// Its number, which is unique over the outboxes of the app and rises with the time.
     pub entry: i64,
     /// The id of the reward, the reversal or the notice.

@@ -1,21 +1,21 @@
 //! Applies the reports of sources. A report says how things are and not how they changed, so one that comes twice, or comes
 //! after a later one, changes nothing.
 
-use contract::attention::{AttentionReport, Declined, Kind, ReportedItem};
+use contract::attention::{AttentionBatch, AttentionItem, Declined, Kind};
 use domain::model::AppId;
 use platform::{
     database::{Database, DatabaseError, json},
     params,
 };
 
-use super::{reported, sql};
+use super::{isolates, sql};
 
 /// Items of the limited kinds that are listed at most. A list that matches none of them reads all in 20 ms.
-pub const MOST_ITEMS: i64 = 10_000;
+pub const MAX_ITEMS: i64 = 10_000;
 
 /// Applies a report, unless this one or a later one of the same source was applied before. At most `most` items of the limited
 /// kinds are listed.
-pub fn apply(db: &impl Database, report: &AttentionReport, most: i64) -> Result<Declined, DatabaseError> {
+pub fn apply(db: &impl Database, report: &AttentionBatch, most: i64) -> Result<Declined, DatabaseError> {
     let source = report.source.as_str();
     let (last, mut is_incomplete) = match db.query_first(sql::GET_SOURCE, params![source])? {
         Some(row) => (row.integer(0)?, row.boolean(1)?),
@@ -28,7 +28,7 @@ pub fn apply(db: &impl Database, report: &AttentionReport, most: i64) -> Result<
         is_incomplete &= !report.resets;
         db.transaction(|| {
             put_source(db, report, is_incomplete)?;
-            reported::put_rewards(db, report)?;
+            isolates::put_rewards(db, report)?;
             put_items(db, report, &rows, most)
         })?;
     }
@@ -47,8 +47,8 @@ pub fn apply(db: &impl Database, report: &AttentionReport, most: i64) -> Result<
 type OpenRow<'r> = (u8, &'r str, i64, &'r str, Option<&'r str>, usize);
 
 /// The open items of limited kinds.
-fn open_rows(report: &AttentionReport) -> Vec<OpenRow<'_>> {
-    let is_row = |item: &ReportedItem| item.is_open && item.kind.is_limited();
+fn open_rows(report: &AttentionBatch) -> Vec<OpenRow<'_>> {
+    let is_row = |item: &AttentionItem| item.is_open && item.kind.is_limited();
     let items = report.items.iter().enumerate();
     items
         .filter(|(_, item)| is_row(item))
@@ -65,11 +65,7 @@ fn open_rows(report: &AttentionReport) -> Vec<OpenRow<'_>> {
         .collect()
 }
 
-fn put_source(
-    db: &impl Database,
-    report: &AttentionReport,
-    is_incomplete: bool,
-) -> Result<(), DatabaseError> {
+fn put_source(db: &impl Database, report: &AttentionBatch, is_incomplete: bool) -> Result<(), DatabaseError> {
     db.execute(
         sql::PUT_SOURCE,
         params![
@@ -85,7 +81,7 @@ fn put_source(
 
 fn put_items(
     db: &impl Database,
-    report: &AttentionReport,
+    report: &AttentionBatch,
     open: &str,
     most: i64,
 ) -> Result<(), DatabaseError> {
@@ -133,9 +129,9 @@ fn put_items(
 }
 
 /// Stores the state of the app's endpoint with this outbox, and makes the app's item anew.
-fn put_endpoints(db: &impl Database, report: &AttentionReport, app: AppId) -> Result<(), DatabaseError> {
+fn put_endpoints(db: &impl Database, report: &AttentionBatch, app: AppId) -> Result<(), DatabaseError> {
     let source = report.source.as_str();
-    let is_endpoint = |item: &&ReportedItem| matches!(item.kind, Kind::Disabled | Kind::Failing);
+    let is_endpoint = |item: &&AttentionItem| matches!(item.kind, Kind::Disabled | Kind::Failing);
     let endpoints: Vec<_> = report.items.iter().filter(is_endpoint).collect();
     if endpoints.is_empty() && !report.resets {
         return Ok(());

@@ -1,0 +1,111 @@
+//! A feed tells another object what has changed in this one, in numbered batches.
+//!
+//! Triggers mark the changes, in the transaction of the change. A batch has the marked rows as they are when it is prepared, and
+//! the marks stay until the receiver has confirmed it. So a batch that failed is prepared again, of the newest state, and
+//! nothing waits for a batch.
+
+use std::time::Duration;
+
+use super::backoff::{MAX_WAIT_MS, is_refusal, wait_ms};
+use contract::operation::{ObjectAddress, Operation};
+use domain::model::time::SECOND_MS;
+use platform::{
+    database::DatabaseError,
+    log,
+    traits::{Clock, ObjectCall},
+};
+
+/// Changes of this time share a batch, in milliseconds.
+pub const FEED_MS: i64 = SECOND_MS;
+/// The time after a batch with changes within which the next one comes, with changes or without. The alarm may be late.
+const PROMISE_MS: i64 = 4 * SECOND_MS;
+/// Maximum batches that an alarm sends, one after the other; the rest wait for the next alarm.
+const BATCHES: usize = 20;
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The changes of an object for one receiver.
+pub trait Feed: Sized {
+    type Batch: Operation + Clone;
+    /// The changes that the confirmation of a batch settles.
+    type Marks;
+    /// The receiver's name in the log.
+    const NAME: &'static str;
+
+    /// The earliest time for the next batch; none if there is nothing to send.
+    fn sends_at_ms(&self) -> Result<Option<i64>, DatabaseError>;
+    /// Failed attempts since the last confirmation.
+    fn attempts(&self) -> Result<u32, DatabaseError>;
+    /// Prepares the next batch, under a number that no other batch of the object has. `None` if the receiver is not known.
+    fn prepare(&self, now_ms: i64) -> Result<Option<Prepared<Self>>, DatabaseError>;
+    /// Settles the marks of a batch that the receiver has applied, now or before.
+    fn confirm(
+        &self,
+        now_ms: i64,
+        prepared: &Prepared<Self>,
+        answer: &<Self::Batch as Operation>::Answer,
+    ) -> Result<(), DatabaseError>;
+    /// Counts a failed attempt. The next batch is sent at this time.
+    fn put_off(&self, until_ms: i64) -> Result<(), DatabaseError>;
+}
+
+/// A batch that is ready to be sent.
+pub struct Prepared<F: Feed> {
+    pub batch: F::Batch,
+    pub receiver: ObjectAddress,
+    /// False if there are more changes than the batch has.
+    pub is_complete: bool,
+    pub marks: F::Marks,
+}
+
+/// The time of the alarm for a batch that may be sent at `sends_at_ms`. A recent change waits for those within [`FEED_MS`].
+pub fn alarm_ms(sends_at_ms: Option<i64>, now_ms: i64) -> Option<i64> {
+    sends_at_ms.map(|at_ms| at_ms.max(now_ms.saturating_add(FEED_MS)))
+}
+
+/// The latest time of the batch after one that is prepared now. Without changes, none is promised.
+pub fn promise_ms(has_changes: bool, now_ms: i64) -> Option<i64> {
+    has_changes.then_some(now_ms.saturating_add(PROMISE_MS))
+}
+
+/// Sends batches until all changes are sent, one fails, or there were `BATCHES`.
+///
+/// # Errors
+/// A batch could not be prepared or settled. The next one waits as after one that did not arrive.
+pub async fn send(feed: &impl Feed, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
+    let sent = send_due(feed, runtime).await;
+    if sent.is_err() {
+        put_off(feed, runtime.now_ms(), wait_ms(feed.attempts()?))?;
+    }
+    sent
+}
+
+fn put_off(feed: &impl Feed, now_ms: i64, wait_ms: i64) -> Result<(), DatabaseError> {
+    feed.put_off(now_ms.saturating_add(wait_ms))
+}
+
+async fn send_due<F: Feed>(feed: &F, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
+    if feed.sends_at_ms()?.is_none_or(|at_ms| at_ms > runtime.now_ms()) {
+        return Ok(());
+    }
+    for _ in 0..BATCHES {
+        let Some(prepared) = feed.prepare(runtime.now_ms())? else {
+            return Ok(());
+        };
+        let to = &prepared.receiver;
+        match runtime.call(to, prepared.batch.clone(), TIMEOUT).await {
+            Ok(answer) => feed.confirm(runtime.now_ms(), &prepared, &answer)?,
+            Err(error) => {
+                log::warn(F::NAME, format_args!("{}: {error}", to.name));
+                let wait_ms = match is_refusal(&error) {
+                    true => MAX_WAIT_MS,
+                    false => wait_ms(feed.attempts()?),
+                };
+                return put_off(feed, runtime.now_ms(), wait_ms);
+            }
+        }
+        if prepared.is_complete {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
