@@ -43,7 +43,7 @@ pub fn address(account: AccountId) -> ObjectAddress {
 
 operations! {
     pub enum Command {
-        Invite(Invite) -> Invited, Once;
+        Invite(Invite) -> NewInvite, Once;
         ReadInvite(ReadInvite) -> InviteDetails, Idempotent;
         Accept(Accept) -> SignedIn, Once;
         ReadPasskey(ReadPasskey) -> Passkey, Idempotent;
@@ -133,7 +133,7 @@ pub enum Invitee {
 
 /// A new invite, for its issuer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Invited {
+pub struct NewInvite {
     /// The id in lists and in [`WithdrawInvite`]. It is no secret.
     pub invite_id: String,
     /// Shown this once; the object keeps its hash.
@@ -378,7 +378,7 @@ pub struct SignOut {
 #[serde(untagged)]
 pub enum Reply {
     /// Answers [`Invite`].
-    Invited(Invited),
+    Invited(NewInvite),
     /// Answers [`ReadInvite`].
     Invite(InviteDetails),
     /// To [`Accept`] and [`SignIn`].

@@ -13,7 +13,7 @@ pub use rewards::{ListRewards, ListedReward, Place, RewardPage};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    attention::{self, AttentionBatch, Declined, ListAttention, ObjectSize},
+    attention::{self, AttentionBatch, DeclinedItems, ListAttention, ObjectSize},
     isolates::{IsolateMetrics, ReadIsolateMetrics},
     operation::{self, Done, ObjectAddress, Operation, Repeat},
     operations,
@@ -59,8 +59,8 @@ operations! {
         ReadReplay(ReadReplay) -> operation::OperatorReply, Idempotent;
         CancelReplay(CancelReplay) -> operation::OperatorReply, Idempotent;
         /// Items of an object, for the operator. Idempotent by source and sequence.
-        Attention(Box<AttentionBatch>) -> Declined, Idempotent;
-        /// The size of an object. An older report than the last one is ignored.
+        Attention(Box<AttentionBatch>) -> DeclinedItems, Idempotent;
+        /// The size of an object. A size that is older than the last one is ignored.
         Size(ObjectSize) -> Done, Idempotent;
         ListAttention(ListAttention) -> operation::OperatorReply, Idempotent;
         /// The figures of an isolate.
@@ -69,12 +69,12 @@ operations! {
     }
 }
 
-/// The answer to a report.
+/// The answer to a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeedAnswer {
     /// False for a repeat.
     pub applied: bool,
-    /// Whether the object lacks a report that was confirmed, because it was lost or restored. It says so until a report restarts.
+    /// Whether the object lacks a batch that was confirmed, because it was lost or restored. It says so until a batch restarts.
     #[serde(default)]
     pub is_incomplete: bool,
 }
@@ -215,7 +215,7 @@ pub enum Reply {
     /// The answer to a call about a replay, or the list for the operator.
     Operator(operation::OperatorReply),
     /// Answers [`AttentionBatch`].
-    Declined(Declined),
+    Declined(DeclinedItems),
     /// To [`ObjectSize`] and [`IsolateMetrics`].
     Done(Done),
 }

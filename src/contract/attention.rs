@@ -61,17 +61,17 @@ pub struct AttentionBatch {
     pub app: Option<AppId>,
     /// The outbox's publisher; `None` for other objects, and while it is not known.
     pub publisher: Option<PublisherId>,
-    /// Rises with each report of the source. A report that is not above the last one is ignored.
+    /// Rises with each batch of the source. A batch that is not above the last one is ignored.
     pub sequence: i64,
-    /// The number of the source's report before this one.
+    /// The number of the source's batch before this one.
     pub before: i64,
-    /// The number of the last report that the source knows to be applied.
+    /// The number of the last batch that the source knows to be applied.
     pub confirmed: i64,
     /// When it was made, in milliseconds.
     pub at_ms: i64,
-    /// See [`Report`](crate::activity::FeedBatch).
+    /// See [`FeedBatch`](crate::activity::FeedBatch).
     pub owes_since_ms: Option<i64>,
-    /// See [`Report`](crate::activity::FeedBatch).
+    /// See [`FeedBatch`](crate::activity::FeedBatch).
     pub next_by_ms: Option<i64>,
     /// Whether all earlier items of the source are void.
     pub resets: bool,
@@ -119,13 +119,13 @@ pub struct AttentionItem {
     pub payout: Option<String>,
 }
 
-/// The answer to a report.
+/// The answer to a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Declined {
-    /// The open items of the report, by their place in it, for which there is no room.
+pub struct DeclinedItems {
+    /// The open items of the batch, by their place in it, for which there is no room.
     pub declined: Vec<u32>,
-    /// Whether the receiver lacks a report that was confirmed, or has one that the source does not know of, so that one of the
-    /// two was lost or restored. It says so until a report resets.
+    /// Whether the receiver lacks a batch that was confirmed, or has one that the source does not know of, so that one of the
+    /// two was lost or restored. It says so until a batch resets.
     pub is_incomplete: bool,
 }
 

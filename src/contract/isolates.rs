@@ -9,7 +9,7 @@ use domain::model::time::MINUTE_MS;
 /// An isolate tells its figures at most this often, in milliseconds.
 const EVERY_MS: i64 = MINUTE_MS;
 
-/// The figures of an isolate. Each is absolute, so a report may come twice.
+/// The figures of an isolate. Each is absolute, so a message may come twice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IsolateMetrics {
     /// The isolate's random name.

@@ -36,14 +36,14 @@ pub const BINDING: &str = "OUTBOXES";
 
 /// One of an app's outboxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Shard {
+pub struct OutboxShard {
     /// The app that owns the outbox.
     pub app: AppId,
     /// Counts from 0, below the app's `outbox_shards`.
     pub number: u8,
 }
 
-impl Shard {
+impl OutboxShard {
     /// The name of its object. With another name, its conversions would be lost.
     pub fn object_name(self) -> String {
         format!("outbox-{}-{}", self.app, self.number)

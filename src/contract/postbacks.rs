@@ -17,8 +17,8 @@ use domain::{
 /// The namespace's binding.
 pub const BINDING: &str = "POSTBACKS";
 
-/// Postbacks in one report at most.
-pub const MAX_REPORTED: usize = 32;
+/// Postbacks in one batch at most.
+pub const MAX_IN_BATCH: usize = 32;
 
 /// The name of an advertiser's object. With another name, its postbacks would be lost.
 pub fn object_name(advertiser: &AdvertiserId) -> String {
@@ -45,7 +45,7 @@ operations! {
 /// The postbacks of a second or two that came to an isolate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostbackBatch {
-    /// In their order, at most [`MAX_REPORTED`].
+    /// In their order, at most [`MAX_IN_BATCH`].
     pub postbacks: Vec<ReceivedPostback>,
     /// Further ones that came and are only counted.
     pub not_shown: u64,
@@ -108,7 +108,7 @@ pub struct PostbackPage {
     pub postbacks: Vec<ReceivedPostback>,
     /// Postbacks that came since `since_ms` and were only counted.
     pub not_shown: u64,
-    /// Time of the first report, in milliseconds; `None` before it.
+    /// Time of the first batch, in milliseconds; `None` before it.
     pub since_ms: Option<i64>,
     /// The number of the last one, if there are more.
     pub next: Option<i64>,

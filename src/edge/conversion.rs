@@ -10,13 +10,13 @@ use crate::{
     click_records::record,
     isolate::RequestContext,
     limits::Pool,
-    postbacks::{self, Proof, ProvenClick, Sent},
+    postbacks::{self, Proof, ProvenClick, RawPostback},
     shards::{self, ShardQuery},
     snapshots,
 };
 use contract::{
     operation::{Bytes, CallError},
-    outbox::{Conversion, Current, Shard},
+    outbox::{Conversion, Current, OutboxShard},
 };
 use domain::{
     conversions::{
@@ -68,7 +68,7 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
         Err(error) => (None, Err(error)),
     };
     let answer = log_fields.attach_to(answered);
-    let sent = Sent {
+    let sent = RawPostback {
         is_post,
         query,
         form: form.as_deref(),
@@ -134,7 +134,7 @@ async fn convert(
         }
     };
     let current = current(context, &click).await;
-    let shard = Shard {
+    let shard = OutboxShard {
         app,
         number: click.shard,
     };

@@ -16,7 +16,7 @@ use crate::{
     config::Config,
     limits::Pools,
     page_cache::{PageKey, RenderedPage},
-    postback_queue::Reports,
+    postback_queue::PostbackQueue,
     rate_limit::RateLimiter,
     reachability::Reachability,
     shard_store::ShardStore,
@@ -81,7 +81,7 @@ pub struct Isolate {
     pub traffic: EdgeTraffic,
     pub reach: Reachability,
     /// The postbacks that are reported to their advertisers' objects.
-    pub reports: Reports,
+    pub postbacks: PostbackQueue,
     /// The work that the click that was just answered leaves to do.
     pub tasks: Tasks,
 }
@@ -210,7 +210,7 @@ impl Isolate {
             signing_keys: OpenedKeys::default(),
             traffic: EdgeTraffic::default(),
             reach: Reachability::default(),
-            reports: Reports::default(),
+            postbacks: PostbackQueue::default(),
             tasks: Tasks::default(),
         });
         ISOLATE.set(Some(Rc::clone(&isolate)));

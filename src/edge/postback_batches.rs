@@ -1,5 +1,5 @@
 //! Postbacks that wait to be reported to their advertisers' objects. Each advertiser has a batch, which is sent a moment
-//! after its first postback came, so an isolate makes at most one report for an advertiser in that time. All sizes have a
+//! after its first postback came, so an isolate makes at most one batch for an advertiser in that time. All sizes have a
 //! bound: what is beyond one is counted, or forgotten.
 
 use std::collections::HashMap;
@@ -91,7 +91,7 @@ impl<T> PostbackBatches<T> {
         Some(batch)
     }
 
-    /// Counts postbacks whose report was not answered. The next batch of the advertiser has them.
+    /// Counts postbacks whose batch was not answered. The next batch of the advertiser has them.
     pub fn count_lost(&mut self, advertiser: &AdvertiserId, count: u64) {
         if let Some(batch) = self.batch(advertiser) {
             batch.not_shown = batch.not_shown.saturating_add(count);
@@ -157,7 +157,7 @@ mod tests {
         let one = advertiser(1);
         batches.use_token(&one, 7, 20);
         batches.count_lost(&one, 5);
-        // The tokens of the report that failed; one was used again meanwhile.
+        // The tokens of the batch that failed; one was used again meanwhile.
         for (serial, at_ms) in [(7, 10), (8, 11)] {
             batches.use_token(&one, serial, at_ms);
         }

@@ -1,4 +1,4 @@
-//! An isolate's memory for the reports of postbacks.
+//! An isolate's memory for the batches of postbacks.
 
 use std::{
     cell::{Cell, RefCell},
@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::postback_batches::PostbackBatches;
-use contract::postbacks::{MAX_REPORTED, PostbackBatch, ReceivedPostback};
+use contract::postbacks::{MAX_IN_BATCH, PostbackBatch, ReceivedPostback};
 use domain::{
     conversions::token::Token,
     model::{AdvertiserId, OfferId, time::SECOND_MS},
@@ -20,27 +20,27 @@ const LOOKUP_MS: i64 = SECOND_MS;
 const MAX_KNOWN: usize = 1_024;
 
 /// The advertiser of an offer; or how many postbacks came before it was learned.
-type Known = Result<AdvertiserId, u64>;
+type KnownAdvertiser = Result<AdvertiserId, u64>;
 
 /// The batches that wait, and the advertisers of offers.
-pub struct Reports {
+pub struct PostbackQueue {
     batches: RefCell<PostbackBatches<ReceivedPostback>>,
     /// By offers and the revisions of their terms.
-    advertisers: RefCell<HashMap<(OfferId, i64), Known>>,
+    advertisers: RefCell<HashMap<(OfferId, i64), KnownAdvertiser>>,
     looked_up_ms: Cell<i64>,
 }
 
-impl Default for Reports {
+impl Default for PostbackQueue {
     fn default() -> Self {
         Self {
-            batches: RefCell::new(PostbackBatches::new(MAX_REPORTED, LEASE_MS)),
+            batches: RefCell::new(PostbackBatches::new(MAX_IN_BATCH, LEASE_MS)),
             advertisers: RefCell::default(),
             looked_up_ms: Cell::new(i64::MIN),
         }
     }
 }
 
-impl Reports {
+impl PostbackQueue {
     /// Adds a postback. Returns whether the caller must send the advertiser's batch.
     pub fn add(
         &self,
@@ -67,7 +67,7 @@ impl Reports {
         })
     }
 
-    /// Counts the postbacks of a report that was not answered, and keeps when its tokens came. The next report has both.
+    /// Counts the postbacks of a batch that was not answered, and keeps when its tokens came. The next batch has both.
     pub fn put_back(&self, advertiser: &AdvertiserId, came: u64, tokens: &[(i64, i64)]) {
         let mut batches = self.batches.borrow_mut();
         batches.count_lost(advertiser, came);
@@ -99,7 +99,7 @@ impl Reports {
         self.keep(terms, Err(1));
     }
 
-    fn keep(&self, terms: &(OfferId, i64), known: Known) -> Option<Known> {
+    fn keep(&self, terms: &(OfferId, i64), known: KnownAdvertiser) -> Option<KnownAdvertiser> {
         let mut advertisers = self.advertisers.borrow_mut();
         if advertisers.len() >= MAX_KNOWN {
             advertisers.clear();
@@ -123,15 +123,15 @@ mod tests {
 
     #[test]
     fn postbacks_for_an_offer_are_counted_before_and_after_its_advertiser_is_learned() {
-        let reports = Reports::default();
+        let postbacks = PostbackQueue::default();
         let terms = (OfferId::parse("o-1").unwrap(), 7);
         let advertiser = AdvertiserId::parse("a-1").unwrap();
-        reports.count_unknown(&terms);
-        reports.count_unknown(&terms);
-        reports.learn(&terms, &advertiser);
+        postbacks.count_unknown(&terms);
+        postbacks.count_unknown(&terms);
+        postbacks.learn(&terms, &advertiser);
         // One that had begun to ask before.
-        reports.count_unknown(&terms);
-        assert_eq!(reports.advertiser(&terms), Some(advertiser.clone()));
-        assert_eq!(reports.take(&advertiser).map(|report| report.not_shown), Some(3));
+        postbacks.count_unknown(&terms);
+        assert_eq!(postbacks.advertiser(&terms), Some(advertiser.clone()));
+        assert_eq!(postbacks.take(&advertiser).map(|batch| batch.not_shown), Some(3));
     }
 }

@@ -37,15 +37,15 @@ use platform::{
     workers::Workers,
 };
 
-/// How long postbacks gather before they are reported. An object takes a report a second, so reports half a second apart from
+/// How long postbacks gather before they are reported. An object takes a batch a second, so batches half a second apart from
 /// their time still arrive.
 const GATHER: Duration = Duration::from_millis(1_500);
-/// The timeout of a report, and of each question before it.
+/// The timeout of a batch, and of each question before it.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A postback as it was sent.
 #[derive(Clone, Copy)]
-pub struct Sent<'r> {
+pub struct RawPostback<'r> {
     pub is_post: bool,
     pub query: &'r str,
     pub form: Option<&'r str>,
@@ -103,22 +103,24 @@ fn offer_of(click: &Click<'_>) -> (String, String, i64) {
 }
 
 /// Notes a postback that was answered, if it is somebody's.
-pub fn note(context: &RequestContext, sent: Sent<'_>, proof: Proof, answer: &Answer) {
+pub fn note(context: &RequestContext, sent: RawPostback<'_>, proof: Proof, answer: &Answer) {
     if let Err(panic) = catch_panic(|| try_note(context, sent, proof, answer)) {
         log::error("postbacks", panic);
     }
 }
 
-fn try_note(context: &RequestContext, sent: Sent<'_>, mut proof: Proof, answer: &Answer) {
+fn try_note(context: &RequestContext, sent: RawPostback<'_>, mut proof: Proof, answer: &Answer) {
     let isolate = &context.isolate;
     if proof.token.is_none() {
         prove(isolate, sent, &mut proof);
     }
     let terms = proof.click.as_ref().and_then(ProvenClick::terms);
-    let known = terms.as_ref().and_then(|terms| isolate.reports.advertiser(terms));
+    let known = terms
+        .as_ref()
+        .and_then(|terms| isolate.postbacks.advertiser(terms));
     let row = |click: Option<&ProvenClick>| received(context.now_ms, sent, click, answer);
     if let Some(token) = &proof.token {
-        isolate.reports.use_token(token, context.now_ms);
+        isolate.postbacks.use_token(token, context.now_ms);
     }
     let by_token = proof.token.map(|token| token.advertiser);
     // Only the advertiser of a click's offer is answered 200.
@@ -126,20 +128,20 @@ fn try_note(context: &RequestContext, sent: Sent<'_>, mut proof: Proof, answer: 
         && known.is_none()
         && let (Some(advertiser), Some(terms)) = (&by_token, &terms)
     {
-        isolate.reports.learn(terms, advertiser);
+        isolate.postbacks.learn(terms, advertiser);
     }
     if let Some(advertiser) = by_token.or(known) {
         let row = || row(proof.click.as_ref());
-        if isolate.reports.add(&advertiser, context.now_ms, row) {
+        if isolate.postbacks.add(&advertiser, context.now_ms, row) {
             let (workers, isolate) = (context.workers.clone(), Rc::clone(isolate));
             context.go_on(log_panics("postbacks", async move {
                 send(&workers, &isolate, &advertiser).await;
             }));
         }
     } else if let Some(click) = proof.click {
-        if !isolate.reports.may_look_up(context.now_ms) {
+        if !isolate.postbacks.may_look_up(context.now_ms) {
             if let Some(terms) = &terms {
-                isolate.reports.count_unknown(terms);
+                isolate.postbacks.count_unknown(terms);
             }
             return;
         }
@@ -149,11 +151,11 @@ fn try_note(context: &RequestContext, sent: Sent<'_>, mut proof: Proof, answer: 
             let found = find_advertiser(&workers, &isolate, click, row).await;
             let Some((advertiser, row)) = found else {
                 if let Some(terms) = &terms {
-                    isolate.reports.count_unknown(terms);
+                    isolate.postbacks.count_unknown(terms);
                 }
                 return;
             };
-            if isolate.reports.add(&advertiser, now_ms(), || row) {
+            if isolate.postbacks.add(&advertiser, now_ms(), || row) {
                 send(&workers, &isolate, &advertiser).await;
             }
         }));
@@ -161,7 +163,7 @@ fn try_note(context: &RequestContext, sent: Sent<'_>, mut proof: Proof, answer: 
 }
 
 /// Looks for the proofs that a refused postback has all the same.
-fn prove(isolate: &Isolate, sent: Sent<'_>, proof: &mut Proof) {
+fn prove(isolate: &Isolate, sent: RawPostback<'_>, proof: &mut Proof) {
     let found = candidates(sent.query, sent.form);
     let mut tokens = found.tokens.iter();
     let token = tokens.find_map(|token| Token::verify(&isolate.config.token_keys, token));
@@ -173,7 +175,12 @@ fn prove(isolate: &Isolate, sent: Sent<'_>, proof: &mut Proof) {
     }
 }
 
-fn received(at_ms: i64, sent: Sent<'_>, click: Option<&ProvenClick>, answer: &Answer) -> ReceivedPostback {
+fn received(
+    at_ms: i64,
+    sent: RawPostback<'_>,
+    click: Option<&ProvenClick>,
+    answer: &Answer,
+) -> ReceivedPostback {
     let fields = answer.log_fields();
     let taken = fields.outcome.and_then(Status::parse);
     let taken = taken.map(|status| taken_code(status, fields.duplicate.unwrap_or(false)));
@@ -193,7 +200,7 @@ fn received(at_ms: i64, sent: Sent<'_>, click: Option<&ProvenClick>, answer: &An
 
 /// The part of [`contract::catalog::KnownOffer`] that the edge reads.
 #[derive(Deserialize)]
-struct Known {
+struct KnownOfferPart {
     terms: Owner,
 }
 
@@ -218,7 +225,7 @@ async fn find_advertiser(
         row.goal = Some(opened.goal.into_owned());
     }
     let terms = click.terms()?;
-    if let Some(known) = isolate.reports.advertiser(&terms) {
+    if let Some(known) = isolate.postbacks.advertiser(&terms) {
         return Some((known, row));
     }
     let question = GetOfferTerms {
@@ -230,21 +237,21 @@ async fn find_advertiser(
     let reply = reply
         .inspect_err(|error| log::warn("postbacks", format_args!("the catalog: {error}")))
         .ok()?;
-    let Known { terms: owner } = serde_json::from_str(&reply.body).ok()?;
+    let KnownOfferPart { terms: owner } = serde_json::from_str(&reply.body).ok()?;
     let advertiser = owner.advertiser_id;
-    isolate.reports.learn(&terms, &advertiser);
+    isolate.postbacks.learn(&terms, &advertiser);
     Some((advertiser, row))
 }
 
 /// Reports the postbacks of an advertiser once they have gathered.
 async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
     Delay::from(GATHER).await;
-    let report = isolate.reports.take(advertiser);
-    let Some(report) = report else { return };
-    let (came, tokens) = (report.came(), report.tokens.clone());
+    let batch = isolate.postbacks.take(advertiser);
+    let Some(batch) = batch else { return };
+    let (came, tokens) = (batch.came(), batch.tokens.clone());
     let object = address(advertiser);
-    if let Err(error) = workers.call(&object, report, TIMEOUT).await {
+    if let Err(error) = workers.call(&object, batch, TIMEOUT).await {
         log::warn("postbacks", format_args!("{}: {error}", object.name));
-        isolate.reports.put_back(advertiser, came, &tokens);
+        isolate.postbacks.put_back(advertiser, came, &tokens);
     }
 }

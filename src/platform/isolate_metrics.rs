@@ -27,7 +27,7 @@ thread_local! {
     static NAME: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Has reports include what a Worker counts by itself. Objects that share its isolate report that, too.
+/// Adds what a Worker counts by itself to the metrics. Objects that share its isolate send it, too.
 pub fn include(counts: fn() -> Vec<Count>) {
     COUNTS.set(counts);
 }
@@ -62,18 +62,18 @@ pub async fn tell_if_due(runtime: &(impl Clock + ObjectCall)) {
 pub async fn tell(runtime: &(impl Clock + ObjectCall), figures: Vec<Figure>) {
     let at_ms = runtime.now_ms();
     TOLD.with_borrow_mut(|told| told.at_ms = at_ms);
-    let report = IsolateMetrics {
+    let message = IsolateMetrics {
         isolate: name(),
         at_ms,
         figures: figures.clone(),
     };
-    match runtime.call(&attention::address(), report, TIMEOUT).await {
+    match runtime.call(&attention::address(), message, TIMEOUT).await {
         Ok(_) => TOLD.with_borrow_mut(|told| told.figures = figures),
         Err(error) => log::warn("attention", format_args!("isolate: {error}")),
     }
 }
 
-/// The isolate's name, drawn at its first report: the runtime provides randomness only during a request or an alarm.
+/// The isolate's name, drawn at its first message: the runtime provides randomness only during a request or an alarm.
 fn name() -> String {
     NAME.with_borrow_mut(|name| {
         if name.is_empty() {

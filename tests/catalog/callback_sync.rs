@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{Catalog, Faults, NOON, app, app_with_url, body, under_every_fault, with};
 use contract::{
     catalog::{CallbackSettings, Resource},
-    outbox::Shard,
+    outbox::OutboxShard,
 };
 use domain::model::AppId;
 use origin::{
@@ -37,7 +37,7 @@ fn due(catalog: &Catalog) -> Option<CallbackSettings> {
 }
 
 fn confirm(catalog: &Catalog, settings: &CallbackSettings) {
-    let shard = Shard {
+    let shard = OutboxShard {
         app: id(APP),
         number: 5,
     };

@@ -13,7 +13,7 @@ use crate::{
 };
 use contract::{
     catalog::{CallbackSettings, KnownApp},
-    outbox::Shard,
+    outbox::OutboxShard,
 };
 use domain::model::AppId;
 use origin::{
@@ -72,7 +72,7 @@ fn with_callback(path: Option<u8>) -> Value {
 struct World {
     catalog: Catalog,
     documents: BTreeMap<AppId, Value>,
-    outboxes: BTreeMap<Shard, CallbackSettings>,
+    outboxes: BTreeMap<OutboxShard, CallbackSettings>,
     late: Vec<QueuedSettings>,
 }
 
@@ -171,7 +171,7 @@ impl World {
                 let reply = self.catalog.ask_app_from(&app.to_string(), number).unwrap();
                 let settings = serde_json::from_str::<KnownApp>(&reply.body).unwrap().callback;
                 if arrives {
-                    let shard = Shard { app, number };
+                    let shard = OutboxShard { app, number };
                     self.arrive(QueuedSettings { shard, settings });
                 }
             }

@@ -16,7 +16,7 @@ use contract::{
 };
 use domain::{callbacks::guard::Guard, model::credentials::Vault, snapshot::listing::Listing};
 use origin::objects::catalog::{
-    kv_writer::{KvWriter, SHARDS, Tracked},
+    kv_writer::{KvWriter, SHARDS, TrackingPublication},
     publication::Prepared,
     schedule::next_alarm,
     service::{CatalogService, Settings},
@@ -188,7 +188,7 @@ pub fn publish(catalog: &Catalog, kv: &Kv, prepared: Prepared) -> Result<(), Fai
 }
 
 /// Writes what is new of the tracking snapshot, but not the pointer to it.
-pub fn write_tracking(catalog: &Catalog, kv: &Kv) -> Result<Tracked, Failure> {
+pub fn write_tracking(catalog: &Catalog, kv: &Kv) -> Result<TrackingPublication, Failure> {
     with_writer(catalog, kv, |writer| now(writer.tracking(SHARDS)))
 }
 

@@ -11,7 +11,7 @@ use crate::{
 };
 use contract::{
     catalog::{CallbackSettings, Resource},
-    outbox::Shard,
+    outbox::OutboxShard,
 };
 use domain::model::credentials::Vault;
 use origin::{
@@ -45,7 +45,7 @@ fn synced_catalog() -> Catalog {
 
 fn sync(catalog: &Catalog) {
     let settings = settings(catalog);
-    let shard = Shard {
+    let shard = OutboxShard {
         app: id(APP),
         number: 5,
     };

@@ -20,7 +20,7 @@ use serde_json::{Value as Json, json};
 use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite};
 use contract::{
     activity::{Command, Reply},
-    attention::{AttentionBatch, AttentionItem, Declined, ItemPlace, Kind, ListAttention, ObjectSize},
+    attention::{AttentionBatch, AttentionItem, DeclinedItems, ItemPlace, Kind, ListAttention, ObjectSize},
     operation::{CallError, ObjectAddress, Operation},
 };
 use domain::model::{
@@ -126,7 +126,7 @@ fn ended(kind: Kind, subject: &str) -> AttentionItem {
     }
 }
 
-fn tell(db: &Sqlite, report: AttentionBatch) -> Declined {
+fn tell(db: &Sqlite, report: AttentionBatch) -> DeclinedItems {
     match handle(db, NOW, Command::Attention(Box::new(report))) {
         Ok(Reply::Declined(declined)) => declined,
         other => panic!("{other:?}"),

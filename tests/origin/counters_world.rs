@@ -125,7 +125,7 @@ fn attend(command: &str) -> String {
         panic!("{command}");
     };
     assert_eq!(report.source, SOURCE);
-    let declined = attention::Declined {
+    let declined = attention::DeclinedItems {
         declined: vec![],
         is_incomplete: false,
     };

@@ -43,7 +43,7 @@ use contract::{
     catalog::{CallbackSettings, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::{Take, Taken},
     operation::{Bytes, OperatorReply},
-    outbox::{Answer, Conversion, Current, List, ListPage, Settle, Shard, Txn},
+    outbox::{Answer, Conversion, Current, List, ListPage, OutboxShard, Settle, Txn},
     rewards::{RewardDelivery, RewardFilter},
 };
 use domain::{
@@ -109,8 +109,8 @@ fn advertiser(id: &str) -> AdvertiserId {
     AdvertiserId::parse(id).unwrap()
 }
 
-fn shard() -> Shard {
-    Shard {
+fn shard() -> OutboxShard {
+    OutboxShard {
         app: app(),
         number: 5,
     }

@@ -2,7 +2,7 @@
 
 use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under_every_fault};
 use contract::postbacks::{
-    Command, ListPostbacks, MAX_REPORTED, PostbackBatch, PostbackPage, ReceivedPostback, Reply,
+    Command, ListPostbacks, MAX_IN_BATCH, PostbackBatch, PostbackPage, ReceivedPostback, Reply,
 };
 use domain::{conversions::received::ShownParameter, model::AppId, model::time::DAY_MS};
 use origin::objects::postbacks::{
@@ -154,7 +154,7 @@ fn the_last_use_of_each_token_is_kept_even_of_postbacks_that_are_not() {
 #[test]
 fn at_most_a_thousand_are_kept_and_of_a_report_no_more_than_it_may_have() {
     let object = Object::new();
-    let step = i64::try_from(MAX_REPORTED).unwrap();
+    let step = i64::try_from(MAX_IN_BATCH).unwrap();
     let mut now_ms = NOW;
     for report in 0..40 {
         object.report(now_ms, report * step..(report + 1) * step, 0);

@@ -1,6 +1,7 @@
 //! Checks of the repository itself: the configurations of the two Workers agree, the crates keep to their layers, the
 //! documents name what is there, the demo's facts are what they claim to be, the OpenAPI documents and the code name the
-//! same, the pages know the permissions of roles and the actions of the audit, and the benchmarks' statistics are right.
+//! same, the pages know the permissions of roles and the actions of the audit, words keep to the glossary, and the benchmarks'
+//! statistics are right.
 
 #![allow(
     clippy::unwrap_used,
@@ -24,6 +25,7 @@ mod recipes;
 mod rights;
 mod security;
 mod stats;
+mod words;
 
 use std::{
     fs,

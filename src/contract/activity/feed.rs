@@ -1,35 +1,35 @@
-//! A report of an outbox: what has changed in it since its last one. Everything in it is absolute, so a report that is
+//! A batch of an outbox: what has changed in it since its last one. Everything in it is absolute, so a batch that is
 //! applied twice changes nothing, and one that was lost is made up for by the next.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    outbox::{EndpointState, Shard},
+    outbox::{EndpointState, OutboxShard},
     rewards::{RewardDelivery, RewardState},
 };
 use domain::model::{AppId, time::UtcDay};
 
-/// A report of one outbox.
+/// A batch of one outbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeedBatch {
     /// The outbox's app.
     pub app: AppId,
     /// The number of the outbox.
     pub shard: u8,
-    /// Rises with each report of the outbox. A report that is not above the last one is ignored.
+    /// Rises with each batch of the outbox. A batch that is not above the last one is ignored.
     pub sequence: i64,
-    /// The number of the last report that the outbox knows to be applied.
+    /// The number of the last batch that the outbox knows to be applied.
     #[serde(default)]
     pub confirmed: i64,
-    /// Whether the outbox tells all again from this report on.
+    /// Whether the outbox tells all again from this batch on.
     #[serde(default)]
     pub restarts: bool,
     /// When it was made, in milliseconds.
     pub at_ms: i64,
-    /// When the oldest change happened that the outbox has and has not reported yet, at the earliest; none if the report has
+    /// When the oldest change happened that the outbox has and has not reported yet, at the earliest; none if the batch has
     /// all.
     pub owes_since_ms: Option<i64>,
-    /// When the next report comes at the latest, whatever happens; none if the outbox reports again only after a change.
+    /// When the next batch comes at the latest, whatever happens; none if the outbox reports again only after a change.
     pub next_by_ms: Option<i64>,
     /// The endpoint's standing, changed or not.
     pub endpoint: EndpointStanding,
@@ -41,8 +41,8 @@ pub struct FeedBatch {
 
 impl FeedBatch {
     /// Returns the outbox that sent it.
-    pub fn outbox(&self) -> Shard {
-        Shard {
+    pub fn outbox(&self) -> OutboxShard {
+        OutboxShard {
             app: self.app,
             number: self.shard,
         }

@@ -36,7 +36,7 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RewardPage {
     /// Lag in milliseconds: age of the oldest change that an outbox announced but has not sent, or the time
-    /// since a promised report was due. 0 if nothing is missing.
+    /// since a promised batch was due. 0 if nothing is missing.
     pub behind_ms: i64,
     /// The newest first; with `after`, in the order of their changes.
     pub rewards: Vec<ListedReward>,

@@ -85,14 +85,14 @@ pub fn candidates<'a>(query: &'a str, form: Option<&'a str>) -> Candidates<'a> {
 
 /// A postback's address as somebody has pasted it: a URL, or its query alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pasted<'a> {
+pub struct PastedPostback<'a> {
     /// Host and path of a URL.
     pub address: Option<(&'a str, &'a str)>,
     /// The query without the `?`.
     pub query: &'a str,
 }
 
-impl<'a> Pasted<'a> {
+impl<'a> PastedPostback<'a> {
     /// Splits the text. Credentials, the port and the fragment are dropped.
     pub fn parse(text: &'a str) -> Self {
         let text = text.trim();

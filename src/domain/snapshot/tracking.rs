@@ -103,14 +103,14 @@ impl AnyShard {
 
 /// A built shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Built {
+pub struct BuiltShard {
     /// The KV value.
     pub bytes: Vec<u8>,
     /// Its rows: goals, apps or advertisers.
     pub rows: usize,
 }
 
-impl Built {
+impl BuiltShard {
     /// The checksum by which the manifest names it.
     pub fn checksum(&self) -> u64 {
         checksum(&self.bytes).unwrap_or_default()

@@ -30,12 +30,12 @@ use platform::{
 };
 
 /// The shards of a click.
-struct Wanted<'p> {
+struct WantedShards<'p> {
     app: AppId,
     goal: &'p str,
 }
 
-impl<'p> Wanted<'p> {
+impl<'p> WantedShards<'p> {
     fn parse(parameters: &'p ClickParameters<'_>) -> Option<Self> {
         Some(Self {
             app: AppId::parse(&parameters.app)?,
@@ -74,7 +74,7 @@ pub fn list_missing(env: Env, request: &str) -> Option<Vec<String>> {
         Interface::Tracking,
     )?;
     let parameters = ClickParameters::parse(query).ok()?;
-    let wanted = Wanted::parse(&parameters)?;
+    let wanted = WantedShards::parse(&parameters)?;
     let now_ms = runtime::now_ms();
     let Some(manifest) = isolate.manifest.get() else {
         let pointer = vec![POINTER_TTL_S.to_string(), kv::KEY.to_owned()];
@@ -110,7 +110,7 @@ fn try_adopt(request: &str, name: &str, value: Vec<u8>, asked_at_ms: i64) -> Res
     let request = FastRequest::parse(request).ok_or("no click")?;
     let (_, query) = enter(request.url, routes::CLICK, Interface::Tracking).ok_or("no click")?;
     let parameters = ClickParameters::parse(query).map_err(|error| error.message.into_owned())?;
-    let wanted = Wanted::parse(&parameters).ok_or("no app")?;
+    let wanted = WantedShards::parse(&parameters).ok_or("no app")?;
     let manifest = isolate.manifest.get().ok_or("no manifest")?;
     let mut slots = wanted.slots(&manifest).into_iter();
     // A manifest that came meanwhile may name another shard; the ordinary path loads that one.

@@ -1,17 +1,17 @@
 //! Tells the operator's `attention` what is open in an object.
 //!
 //! The items are in a table of the object. Triggers open and end them, in the transaction of the change, so that no code path
-//! can forget to, and a conversion that needs no attention writes nothing. A report has what has changed since the last
+//! can forget to, and a conversion that needs no attention writes nothing. A batch has what has changed since the last
 //! confirmed one. An item for which there is no room is declined; it stays here, and is offered again.
 //!
-//! A report says which one was before it, and which one was confirmed last. If the receiver lacks the latter, or has one after
+//! A batch says which one was before it, and which one was confirmed last. If the receiver lacks the latter, or has one after
 //! the former, then one of the two was restored or lost. Its answer says so, and all is told again. An object that has
 //! reported once does so every day, so that this is seen without a change.
 
 pub mod sql;
 
 use super::feed::{self, FEED_MS, Feed, Prepared};
-use contract::attention::{self, AttentionBatch, AttentionItem, DayRewards, Declined, Kind};
+use contract::attention::{self, AttentionBatch, AttentionItem, DayRewards, DeclinedItems, Kind};
 use domain::model::{
     AppId, PublisherId,
     money::MicroUsd,
@@ -24,7 +24,7 @@ use platform::{
 
 /// How long declined items wait until they are offered again.
 pub const OFFER_MS: i64 = 10 * MINUTE_MS;
-/// Items of a report, each of some 200 bytes.
+/// Items of a batch, each of some 200 bytes.
 pub const ITEMS: usize = 200;
 /// How long a day that differs is listed.
 const DIFFERS_MS: i64 = 7 * DAY_MS;
@@ -67,7 +67,7 @@ fn read(db: &impl Database) -> Result<FeedRow, DatabaseError> {
     })
 }
 
-/// The time of the alarm for a report; none if there is nothing to report.
+/// The time of the alarm for a batch; none if there is nothing to report.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     Ok(feed::alarm_ms(read(db)?.sends_at_ms, now_ms))
 }
@@ -126,7 +126,7 @@ pub fn end_differing(db: &impl Database, now_ms: i64) -> Result<(), DatabaseErro
     db.execute(sql::END_DIFFERING, params![now_ms.saturating_sub(DIFFERS_MS)])
 }
 
-/// Has the next report sent soon, although no item has changed.
+/// Has the next batch sent soon, although no item has changed.
 pub fn send_soon(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::PING, params![now_ms])
 }
@@ -163,7 +163,7 @@ impl<D: Database, S: Fn() -> Result<Option<Source>, DatabaseError>> Feed for Att
         };
         let row = read(db)?;
         let next_ms = now_ms.saturating_add(FEED_MS);
-        let sequence = db.query_integer(sql::BEGIN_REPORT, params![now_ms, next_ms])?;
+        let sequence = db.query_integer(sql::BEGIN_BATCH, params![now_ms, next_ms])?;
         let sequence = sequence.ok_or_else(|| DatabaseError("the row of attention_feed is gone".into()))?;
         let mut rows = db.query(sql::CHANGED, params![ITEMS])?;
         let changes: Vec<i64> = rows.iter().map(|row| row.integer(6)).collect::<Result<_, _>>()?;
@@ -184,7 +184,7 @@ impl<D: Database, S: Fn() -> Result<Option<Source>, DatabaseError>> Feed for Att
             before: row.sequence,
             confirmed: row.confirmed,
             at_ms: now_ms,
-            // The items that are left have changed since the last complete report, and since they were opened.
+            // The items that are left have changed since the last complete batch, and since they were opened.
             owes_since_ms: owes_since_ms.map(|since_ms| since_ms.max(row.complete_ms)),
             next_by_ms: feed::promise_ms(!changes.is_empty(), now_ms),
             resets: row.resets,
@@ -207,7 +207,7 @@ impl<D: Database, S: Fn() -> Result<Option<Source>, DatabaseError>> Feed for Att
         &self,
         now_ms: i64,
         prepared: &Prepared<Self>,
-        answer: &Declined,
+        answer: &DeclinedItems,
     ) -> Result<(), DatabaseError> {
         let db = self.db;
         let (batch, marks) = (&prepared.batch, &prepared.marks);
@@ -250,7 +250,7 @@ impl<D: Database, S: Fn() -> Result<Option<Source>, DatabaseError>> Feed for Att
                 db.execute(sql::TELL_AGAIN, &[])?;
             }
             db.execute(
-                sql::CONFIRM_REPORT,
+                sql::CONFIRM_BATCH,
                 params![
                     batch.sequence,
                     prepared.is_complete.then_some(batch.at_ms),
@@ -263,7 +263,7 @@ impl<D: Database, S: Fn() -> Result<Option<Source>, DatabaseError>> Feed for Att
     }
 
     fn put_off(&self, until_ms: i64) -> Result<(), DatabaseError> {
-        self.db.execute(sql::PUT_REPORT_OFF, params![until_ms])
+        self.db.execute(sql::PUT_OFF, params![until_ms])
     }
 }
 

@@ -19,12 +19,12 @@ pub async fn tell<D: ObjectStorage, R: Clock + ObjectCall>(shell: &ObjectShell<D
     let Some((name, bytes)) = name.and_then(|name| Some((name, shell.size_to_tell()?))) else {
         return;
     };
-    let report = ObjectSize {
+    let size = ObjectSize {
         source: name.to_owned(),
         at_ms: shell.runtime().now_ms(),
         bytes,
     };
-    let told = shell.runtime().call(&attention::address(), report, TIMEOUT).await;
+    let told = shell.runtime().call(&attention::address(), size, TIMEOUT).await;
     if let Err(error) = told {
         log::warn("attention", format_args!("{name}: {error}"));
     }

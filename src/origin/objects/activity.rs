@@ -35,14 +35,14 @@ pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply
         Command::StartReplay(start) => replays::start(db, now_ms, &start).map(Reply::Operator),
         Command::ReadReplay(read) => replays::read(db, &read).map(Reply::Operator),
         Command::CancelReplay(cancel) => replays::cancel(db, now_ms, &cancel).map(Reply::Operator),
-        Command::Attention(report) => {
-            let declined = attention::feed_batches::apply(db, &report, attention::feed_batches::MAX_ITEMS)?;
+        Command::Attention(batch) => {
+            let declined = attention::feed_batches::apply(db, &batch, attention::feed_batches::MAX_ITEMS)?;
             Ok(Reply::Declined(declined))
         }
         Command::Size(size) => Ok(Reply::Done(attention::size::put(db, &size)?)),
         Command::ListAttention(list) => attention::list::list(db, now_ms, &list).map(Reply::Operator),
-        Command::Isolate(report) => {
-            let done = attention::isolates::put_isolate(db, &report, attention::isolates::MAX_FIGURES)?;
+        Command::Isolate(metrics) => {
+            let done = attention::isolates::put_isolate(db, &metrics, attention::isolates::MAX_FIGURES)?;
             Ok(Reply::Done(done))
         }
         Command::ReadIsolateMetrics(_) => attention::isolates::read(db, now_ms).map(Reply::Operator),

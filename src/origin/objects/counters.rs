@@ -56,7 +56,7 @@ pub fn publisher(batch: &Batch) -> Result<PublisherId, String> {
     PublisherId::parse(destination).ok_or_else(|| format!("{destination:?} is no publisher's id"))
 }
 
-/// The time for the alarm, given the object's rows: the next sweep, the next batch, or the next report of what wants the
+/// The time for the alarm, given the object's rows: the next sweep, the next batch of sums, or the next one of what wants the
 /// operator's attention.
 pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     Ok(earliest([

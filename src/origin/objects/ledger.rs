@@ -37,7 +37,7 @@ use platform::{
     database::{Database, DatabaseError},
     failure::Failure,
 };
-use segments::Merged;
+use segments::MergeResult;
 
 /// Everything a command needs besides the database.
 pub struct Context<'a> {
@@ -95,7 +95,7 @@ const MERGE_AFTER_MS: i64 = SECOND_MS;
 pub fn alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     offers::sweep(db, now_ms)?;
     for _ in 0..MERGES {
-        if segments::merge_next(db)? == Merged::Nothing {
+        if segments::merge_next(db)? == MergeResult::Nothing {
             break;
         }
     }

@@ -75,7 +75,7 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
     Ok(alarms.min())
 }
 
-/// When the next report to the operator's attention is due. It waits until the publisher is known.
+/// When the next batch for the operator's attention is due. It waits until the publisher is known.
 fn attention_due_ms(
     db: &impl Database,
     state: Option<&OutboxState>,

@@ -1,5 +1,5 @@
 //! The postbacks of an advertiser: one object for each, which edges report to after they have answered. It keeps the newest
-//! [`MAX`] and counts the others. It owns nothing, and a report that it refuses or loses is no fault.
+//! [`MAX`] and counts the others. It owns nothing, and a batch that it refuses or loses is no fault.
 
 #[cfg(target_arch = "wasm32")]
 mod object;
@@ -15,7 +15,7 @@ use std::{
 };
 
 use contract::postbacks::{
-    Command, ListPostbacks, MAX_REPORTED, PostbackBatch, PostbackPage, ReceivedPostback, Reply,
+    Command, ListPostbacks, MAX_IN_BATCH, PostbackBatch, PostbackPage, ReceivedPostback, Reply,
 };
 use domain::model::time::SECOND_MS;
 use platform::{
@@ -68,33 +68,33 @@ pub fn handle(
     command: Command,
 ) -> Result<Reply, DatabaseError> {
     match command {
-        Command::Add(report) => {
-            apply(db, unwritten, now_ms, report)?;
+        Command::Add(batch) => {
+            apply(db, unwritten, now_ms, batch)?;
             Ok(Reply::Done {})
         }
         Command::List(list) => read(db, unwritten, &list).map(Reply::Page),
     }
 }
 
-/// Keeps the postbacks of a report, unless it comes within a second of the last one that was kept: then it is counted.
+/// Keeps the postbacks of a batch, unless it comes within a second of the last one that was kept: then it is counted.
 fn apply(
     db: &impl Database,
     unwritten: &Unwritten,
     now_ms: i64,
-    report: PostbackBatch,
+    batch: PostbackBatch,
 ) -> Result<(), DatabaseError> {
-    let came = report.came();
-    unwritten.use_tokens(report.tokens);
+    let came = batch.came();
+    unwritten.use_tokens(batch.tokens);
     let last_ms = db.query_integer(sql::LAST_WRITE, &[])?;
-    // A clock that was set back does not end the reports.
+    // A clock that was set back does not end the batches.
     if last_ms.is_some_and(|last_ms| (0..INTERVAL_MS).contains(&now_ms.saturating_sub(last_ms))) {
         unwritten.add(came);
         return Ok(());
     }
-    let rows: Vec<_> = report
+    let rows: Vec<_> = batch
         .postbacks
         .into_iter()
-        .take(MAX_REPORTED)
+        .take(MAX_IN_BATCH)
         .filter_map(|postback| {
             let details = json(&postback).ok()?;
             (details.len() <= MAX_ROW).then_some((postback.at_ms, postback.code, details))

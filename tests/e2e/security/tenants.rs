@@ -38,7 +38,7 @@ fn every_id_has_an_object_of_its_own() {
     let outboxes: BTreeSet<_> = apps
         .into_iter()
         .flat_map(|app| (0..=u8::MAX).map(move |number| (AppId::parse(app).unwrap(), number)))
-        .map(|(app, number)| contract::outbox::Shard { app, number }.object_name())
+        .map(|(app, number)| contract::outbox::OutboxShard { app, number }.object_name())
         .collect();
     assert_eq!(outboxes.len(), apps.len() * 256);
     // Offers share 64 counters objects, and clicks share 256. The objects separate them by key.

@@ -10,7 +10,7 @@ struct Setup {
     world: World,
     ada: Person,
     bob: Person,
-    invited: Invited,
+    invited: NewInvite,
 }
 
 fn setup() -> Setup {

@@ -92,7 +92,7 @@ struct ModelMember {
 }
 
 struct ModelInvite {
-    invited: Invited,
+    invited: NewInvite,
     /// None for a recovery.
     role: Option<Role>,
     /// The number of the member that it recovers.

@@ -102,7 +102,7 @@ impl World {
         Owner::of(&self.account)
     }
 
-    pub fn invite(&self, by: Actor, name: &str, role: Role) -> Result<Invited, Failure> {
+    pub fn invite(&self, by: Actor, name: &str, role: Role) -> Result<NewInvite, Failure> {
         let invited = self.send(Invite {
             owner: self.owner(),
             by,
@@ -115,7 +115,7 @@ impl World {
         Ok(invited)
     }
 
-    pub fn recover(&self, by: Actor, member: MemberId) -> Result<Invited, Failure> {
+    pub fn recover(&self, by: Actor, member: MemberId) -> Result<NewInvite, Failure> {
         let invited = self.send(Invite {
             owner: self.owner(),
             by,

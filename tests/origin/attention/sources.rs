@@ -234,8 +234,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
         open_batch(&db, n);
     }
     exchange(&db, &to, NOW + 2_000, 1);
-    db.execute(attention_feed::sql::PUT_REPORT_OFF, params![NOW])
-        .unwrap();
+    db.execute(attention_feed::sql::PUT_OFF, params![NOW]).unwrap();
     attention_feed::open_late(&db, NOW, "ledger", 1).unwrap();
     attention_feed::open_differing(&db, NOW, UtcDay::of_ms(NOW), 1).unwrap();
     attention_feed::end_differing(&db, NOW).unwrap();

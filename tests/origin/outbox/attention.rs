@@ -2,7 +2,7 @@
 //! delivered has none.
 
 use super::*;
-use contract::{attention::Declined, outbox::Disabled};
+use contract::{attention::DeclinedItems, outbox::Disabled};
 use domain::conversions::state::Reason;
 use origin::delivery::{
     attention_feed::{self, AttentionFeed, Source, sql},
@@ -12,14 +12,14 @@ use origin::delivery::{
 use platform::migrations::migrate;
 
 /// The statements of a report and its confirmation, and of a night.
-pub const OF_REPORTS: &[&str] = &[
+pub const OF_BATCHES: &[&str] = &[
     sql::GET_FEED,
-    sql::BEGIN_REPORT,
+    sql::BEGIN_BATCH,
     sql::CHANGED,
     sql::COUNT_OPEN,
     sql::DELETE_ENDED,
     sql::CONFIRM_ITEMS,
-    sql::CONFIRM_REPORT,
+    sql::CONFIRM_BATCH,
     sql::END_DIFFERING,
 ];
 
@@ -36,7 +36,7 @@ pub fn report_all(db: &Sqlite, now_ms: i64) {
             }))
         },
     };
-    let heard = Declined {
+    let heard = DeclinedItems {
         declined: vec![],
         is_incomplete: false,
     };

@@ -5,7 +5,7 @@ use contract::counters::CapKind;
 use domain::model::time::UtcDay;
 use origin::{
     delivery::backoff::wait_ms,
-    objects::outbox::conversions::{Admitted, Claim, admit, settle},
+    objects::outbox::conversions::{Admission, Claim, admit, settle},
 };
 
 const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
@@ -289,7 +289,7 @@ fn a_late_refusal_does_not_end_a_newer_reservation() {
     let reserve = |now_ms| {
         world.now_ms.set(now_ms);
         match admit(&db, &world, &postback, &terms, &Claim::Open).unwrap() {
-            Admitted::Reserved { reservation, .. } => reservation,
+            Admission::Reserved { reservation, .. } => reservation,
             other => panic!("{other:?}"),
         }
     };

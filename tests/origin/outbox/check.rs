@@ -9,7 +9,7 @@ use contract::{
 use domain::{conversions::state::Reason, model::time::UtcDay};
 use origin::objects::outbox::conversions::{
     Claim,
-    check::{Judged, judge},
+    check::{PartialVerdict, judge},
 };
 
 fn known(world: &World, revision: i64) -> contract::catalog::KnownOffer {
@@ -56,13 +56,13 @@ fn checked(
     let mut claim = Claim::Open;
     loop {
         let answered = match judge(db, now_ms, &check, &claim) {
-            Ok(Judged::Unclaimed(txn)) => {
+            Ok(PartialVerdict::Unclaimed(txn)) => {
                 let is_free = txns::is_free(&world.keeper, &txn).unwrap();
                 claim = if is_free { Claim::Made(txn) } else { Claim::Refused };
                 continue;
             }
-            Ok(Judged::Answered(answered)) => answered,
-            Ok(Judged::Takes { answered, cap, offer }) => {
+            Ok(PartialVerdict::Answered(answered)) => answered,
+            Ok(PartialVerdict::Takes { answered, cap, offer }) => {
                 let day = UtcDay::of_ms(now_ms);
                 let read = CountersCommand::ReadTaken(ReadTaken { offer, day });
                 match counters::handle(&world.counters, now_ms, read) {

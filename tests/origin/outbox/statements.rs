@@ -117,7 +117,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     let feeds = [
         outbox::feed::sql::ALL,
         outbox::callbacks::bulk_replay::sql::ALL,
-        attention::OF_REPORTS,
+        attention::OF_BATCHES,
     ]
     .concat();
     let listed = [sql::ALL, &feeds, batches::sql::ALL, &fixture].concat();

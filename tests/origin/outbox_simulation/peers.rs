@@ -12,7 +12,7 @@ use contract::{
     activity, attention, catalog, counters,
     ledger::{self, AddOffers},
     operation::{Applied, Bytes, ObjectAddress},
-    outbox::{ClaimTxn, Command, Shard, Txn},
+    outbox::{ClaimTxn, Command, OutboxShard, Txn},
 };
 use domain::model::AdvertiserId;
 use origin::{
@@ -50,7 +50,7 @@ impl World {
         });
         env.now_ms.set(self.env.now_ms.get());
         let command = serde_json::from_str(json).unwrap();
-        let shard = Shard::parse_path(&to.path).unwrap();
+        let shard = OutboxShard::parse_path(&to.path).unwrap();
         let reply = service.command(shard, command).now_or_never().unwrap();
         serde_json::to_string(&reply.unwrap()).unwrap()
     }
@@ -75,7 +75,7 @@ impl World {
         }
     }
 
-    pub fn keeper(&self, txn: &Txn) -> Shard {
+    pub fn keeper(&self, txn: &Txn) -> OutboxShard {
         txns::keeper(app(), self.catalog.app.outbox_shards, txn)
     }
 

@@ -20,7 +20,7 @@ use super::{
 use crate::{dump, test_catalog::TestCatalog};
 use contract::{
     operation::Bytes,
-    outbox::{Command, Conversion, Shard},
+    outbox::{Command, Conversion, OutboxShard},
 };
 use domain::{
     conversions::{state::Status, table::Event},
@@ -36,7 +36,7 @@ const STEPS: usize = 300;
 const STEP_MS: i64 = 100;
 
 struct Outbox {
-    shard: Shard,
+    shard: OutboxShard,
     env: Rc<Environment>,
     service: Rc<Service>,
     tasks: Vec<Task>,
@@ -50,7 +50,7 @@ impl Outbox {
     fn new(number: u8) -> Self {
         let env = Rc::new(Environment::new(u64::from(number)));
         Self {
-            shard: Shard { app: app(), number },
+            shard: OutboxShard { app: app(), number },
             service: runtime::start(&env, true),
             env,
             tasks: vec![],

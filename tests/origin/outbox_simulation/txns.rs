@@ -19,7 +19,7 @@ use crate::{migrated, sqlite::Sqlite, test_catalog::TestCatalog};
 use contract::{
     catalog, counters,
     operation::Bytes,
-    outbox::{self, Command, Conversion, Shard, Txn},
+    outbox::{self, Command, Conversion, OutboxShard, Txn},
 };
 use domain::{
     conversions::{state::Status, table::Event},
@@ -45,7 +45,7 @@ enum Act {
 }
 
 struct Outbox {
-    shard: Shard,
+    shard: OutboxShard,
     env: Rc<Environment>,
     service: Rc<Service>,
     tasks: Vec<Task>,
@@ -72,7 +72,7 @@ impl World {
         let outbox = |number: u8| {
             let env = Rc::new(Environment::new(u64::from(number)));
             Outbox {
-                shard: Shard { app: app(), number },
+                shard: OutboxShard { app: app(), number },
                 service: runtime::start(&env, true),
                 env,
                 tasks: vec![],
@@ -159,7 +159,7 @@ impl World {
                 serde_json::to_string(&reply).unwrap()
             }
             outbox::BINDING => {
-                let shard = Shard::parse_path(&to.path).unwrap();
+                let shard = OutboxShard::parse_path(&to.path).unwrap();
                 let keeper = &self.outboxes[usize::from(shard.number)];
                 let command = serde_json::from_str(command).unwrap();
                 let reply = keeper.service.command(shard, command).now_or_never().unwrap();

@@ -22,7 +22,7 @@ use crate::{
 };
 use contract::{
     counters,
-    outbox::{ReplayRewards, Settle, Shard},
+    outbox::{OutboxShard, ReplayRewards, Settle},
     rewards::RewardFilter,
 };
 use domain::{
@@ -37,8 +37,8 @@ pub fn app() -> AppId {
 }
 
 /// The outbox.
-pub fn shard() -> Shard {
-    Shard {
+pub fn shard() -> OutboxShard {
+    OutboxShard {
         app: app(),
         number: 3,
     }

@@ -110,7 +110,11 @@ fn a_url_and_a_query_are_read_alike() {
         ("", None, ""),
     ];
     for (text, address, query) in table {
-        assert_eq!(Pasted::parse(text), Pasted { address, query }, "{text}");
+        assert_eq!(
+            PastedPostback::parse(text),
+            PastedPostback { address, query },
+            "{text}"
+        );
     }
 }
 
@@ -121,6 +125,6 @@ proptest! {
         prop_assert!(shown.len() <= MAX_PARAMETERS + 1);
         let bytes: usize = shown.iter().map(|shown| shown.name.len() + shown.value.len()).sum();
         prop_assert!(bytes <= MAX_BYTES + 40);
-        let _ = (candidates(&query, Some(&form)), Pasted::parse(&form));
+        let _ = (candidates(&query, Some(&form)), PastedPostback::parse(&form));
     }
 }

@@ -18,14 +18,14 @@ const EVENTS: [Event; 7] = [
 
 /// An event of a history: what stands against the conversion at the time, and what the operator names.
 #[derive(Clone, Debug)]
-struct Happening {
+struct HistoryEvent {
     event: Event,
     stands: Vec<Reason>,
     despite: Vec<Reason>,
 }
 
 /// The state after an event, and how often money moved: 1 for a payment, -1 for its reversal.
-fn take(state: Option<State>, happening: &Happening) -> (Option<State>, i64) {
+fn take(state: Option<State>, happening: &HistoryEvent) -> (Option<State>, i64) {
     let step = step(state, happening.event);
     let against = Reason::ALL.into_iter().find(|reason| {
         happening.stands.contains(reason)
@@ -61,7 +61,7 @@ struct Naive {
 
 impl Naive {
     /// How often money moves.
-    fn apply(&mut self, happening: &Happening) -> i64 {
+    fn apply(&mut self, happening: &HistoryEvent) -> i64 {
         use Reason::*;
         let stands = |reason: Reason| happening.stands.contains(&reason);
         let first = |reasons: &[Reason]| reasons.iter().copied().find(|reason| stands(*reason));
@@ -141,7 +141,7 @@ proptest! {
     ) {
         let (mut state, mut naive, mut balance) = (None, Naive::default(), 0);
         for (event, stands, despite) in history {
-            let happening = Happening { event, stands, despite };
+            let happening = HistoryEvent { event, stands, despite };
             let (after, moved) = take(state, &happening);
             prop_assert_eq!(moved, naive.apply(&happening), "{:?} {:?}", state, happening);
             prop_assert!(naive.is(after), "{:?} after {:?} {:?}", after, state, happening);

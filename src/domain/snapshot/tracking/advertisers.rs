@@ -1,6 +1,6 @@
 //! Shards of advertisers: the serials of the tokens with which they report conversions.
 
-use super::{Built, Shard, ShardKind, Slot, check_slot};
+use super::{BuiltShard, Shard, ShardKind, Slot, check_slot};
 use crate::{
     conversions::token::{Serial, Token},
     model::{AdvertiserId, parts::Span, time::SECOND_MS},
@@ -83,7 +83,7 @@ pub struct SourceAdvertiser {
 }
 
 /// Builds the shard of a slot from its advertisers, in any order.
-pub fn build(slot: Slot, mut advertisers: Vec<SourceAdvertiser>) -> Built {
+pub fn build(slot: Slot, mut advertisers: Vec<SourceAdvertiser>) -> BuiltShard {
     advertisers.sort_by(|one, other| one.id.cmp(&other.id));
     let columns = AdvertiserColumns {
         slot: slot.to_bytes().to_vec(),
@@ -96,7 +96,7 @@ pub fn build(slot: Slot, mut advertisers: Vec<SourceAdvertiser>) -> Built {
                 .collect::<Vec<u8>>()
         })),
     };
-    Built {
+    BuiltShard {
         bytes: columns.into_value(Kind::Advertisers, FORMAT),
         rows: advertisers.len(),
     }

@@ -1,6 +1,8 @@
 //! Shards of apps, each with its publisher's approval and Pub-Key hash.
 
-use super::{Built, NO_LIMIT, Shard, ShardKind, Slot, check_slot, goals::OfferView, limit, terms_in_force};
+use super::{
+    BuiltShard, NO_LIMIT, Shard, ShardKind, Slot, check_slot, goals::OfferView, limit, terms_in_force,
+};
 use crate::{
     catalog::app::App,
     conversions::terms::{CurrentApp, TermsInForce},
@@ -240,7 +242,7 @@ pub struct SourceApp {
 }
 
 /// Builds the shard of a slot from its apps, in any order.
-pub fn build(slot: Slot, mut apps: Vec<SourceApp>) -> Built {
+pub fn build(slot: Slot, mut apps: Vec<SourceApp>) -> BuiltShard {
     apps.sort_by_key(|app| app.id.number());
     let mut rows = Vec::with_capacity(apps.len() * APP_ROW);
     let mut texts = Vec::with_capacity(apps.len() * 3);
@@ -272,7 +274,7 @@ pub fn build(slot: Slot, mut apps: Vec<SourceApp>) -> Built {
         click_secrets: Strings::column(secrets),
         blocked: Strings::column(blocked),
     };
-    Built {
+    BuiltShard {
         bytes: columns.into_value(Kind::Apps, FORMAT),
         rows: apps.len(),
     }

@@ -1,6 +1,6 @@
 //! Shards of goals, each with its offer: a click names a goal, and finds all of its offer beside it.
 
-use super::{Built, NO_LIMIT, Shard, ShardKind, Slot, check_slot, limit, terms_in_force};
+use super::{BuiltShard, NO_LIMIT, Shard, ShardKind, Slot, check_slot, limit, terms_in_force};
 use crate::{
     catalog::offer::is_live,
     conversions::terms::{CurrentOffer, TermsInForce},
@@ -198,7 +198,7 @@ pub struct SourceOffer {
 }
 
 /// Builds the shard of a slot from its goals, in any order. An offer of several of them is in the shard once.
-pub fn build(slot: Slot, mut goals: Vec<SourceGoal>) -> Built {
+pub fn build(slot: Slot, mut goals: Vec<SourceGoal>) -> BuiltShard {
     goals.sort_by(|one, other| (&one.offer.id, &one.id).cmp(&(&other.offer.id, &other.id)));
     let mut offers: Vec<&SourceOffer> = Vec::new();
     let mut goal_rows = Vec::with_capacity(goals.len() * GOAL_ROW);
@@ -220,7 +220,7 @@ pub fn build(slot: Slot, mut goals: Vec<SourceGoal>) -> Built {
         offer_ids: Strings::column(offers.iter().map(|offer| offer.id.as_str())),
         targets: Strings::column(offers.iter().map(|offer| &offer.target)),
     };
-    Built {
+    BuiltShard {
         bytes: columns.into_value(Kind::Goals, FORMAT),
         rows: goals.len(),
     }

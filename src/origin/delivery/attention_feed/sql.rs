@@ -2,7 +2,7 @@
 
 pub const TABLES: &[&str] = &[
     // The open items, and those that have ended and of which the end is not confirmed. `kind` is a number of `Kind`, `payout` a
-    // decimal number in USD. `changes` counts the changes of a row, and `told` is its value in the last confirmed report.
+    // decimal number in USD. `changes` counts the changes of a row, and `told` is its value in the last confirmed batch.
     // `is_declined` is set while there is no room for the item.
     "CREATE TABLE attention (
        kind INTEGER NOT NULL, subject TEXT NOT NULL, since_ms INTEGER NOT NULL, reason TEXT NOT NULL, payout TEXT,
@@ -12,9 +12,9 @@ pub const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX attention_untold ON attention (kind, subject) WHERE changes <> told",
     "CREATE INDEX attention_declined ON attention (kind, subject) WHERE is_declined = 1",
-    // One row. `sequence` is the last report's number, `confirmed` that of the last confirmed one, and `complete_ms` the time of
-    // the last one that had everything. `due_ms` is when the next report of changes may be sent, `ping_ms` when one is sent
-    // without any. `resets` is set until a report has voided all earlier ones.
+    // One row. `sequence` is the last batch's number, `confirmed` that of the last confirmed one, and `complete_ms` the time of
+    // the last one that had everything. `due_ms` is when the next batch of changes may be sent, `ping_ms` when one is sent
+    // without any. `resets` is set until a batch has voided all earlier ones.
     "CREATE TABLE attention_feed (
        only INTEGER PRIMARY KEY CHECK (only = 1), sequence INTEGER NOT NULL DEFAULT 0, confirmed INTEGER NOT NULL DEFAULT 0,
        attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0, complete_ms INTEGER NOT NULL DEFAULT 0,
@@ -42,13 +42,13 @@ pub const LATE: &[&str] = &[
 ];
 
 platform::statements! {
-    /// → last report's number, last confirmed one's, failed attempts, when the next report is to be sent, whether it resets,
+    /// → last batch's number, last confirmed one's, failed attempts, when the next batch is to be sent, whether it resets,
     /// time of the last complete one, time of the next one without changes
     pub const GET_FEED = "SELECT sequence, confirmed, attempts,
           CASE WHEN resets OR EXISTS (SELECT 1 FROM attention WHERE changes <> told) THEN due_ms ELSE ping_ms END,
           resets, complete_ms, ping_ms FROM attention_feed";
-    /// time, when the next report may be sent → the report's number
-    pub const BEGIN_REPORT = "UPDATE attention_feed SET sequence = MAX(sequence + 1, ?1), due_ms = ?2 RETURNING sequence";
+    /// time, when the next batch may be sent → the batch's number
+    pub const BEGIN_BATCH = "UPDATE attention_feed SET sequence = MAX(sequence + 1, ?1), due_ms = ?2 RETURNING sequence";
     /// items at most → kind, subject, since, reason, payout, whether it is open, changes
     pub const CHANGED = "SELECT kind, subject, since_ms, reason, payout, is_open, changes FROM attention
         WHERE changes <> told ORDER BY kind, subject LIMIT ?";
@@ -65,14 +65,14 @@ platform::statements! {
     /// the same
     pub const CONFIRM_ITEMS = "UPDATE attention SET told = COALESCE(j.value ->> 2, told), is_declined = j.value ->> 3 FROM json_each(?) j
         WHERE attention.kind = j.value ->> 0 AND attention.subject = j.value ->> 1";
-    /// number, time of the report if it was complete, time of the next one without changes, whether it resets, time of that one
-    /// when the report was made: if it has changed since, it stays
-    pub const CONFIRM_REPORT = "UPDATE attention_feed SET attempts = 0, confirmed = ?1, complete_ms = COALESCE(?2, complete_ms),
+    /// number, time of the batch if it was complete, time of the next one without changes, whether it resets, time of that one
+    /// when the batch was made: if it has changed since, it stays
+    pub const CONFIRM_BATCH = "UPDATE attention_feed SET attempts = 0, confirmed = ?1, complete_ms = COALESCE(?2, complete_ms),
         ping_ms = IIF(ping_ms IS ?5, ?3, ping_ms), resets = ?4";
     /// Tells all again, except what was declined.
     pub const TELL_AGAIN = "UPDATE attention SET changes = changes + 1 WHERE is_open AND changes = told AND is_declined = 0";
     /// time
-    pub const PUT_REPORT_OFF = "UPDATE attention_feed SET attempts = attempts + 1, due_ms = ?1, ping_ms = MAX(ping_ms, ?1)";
+    pub const PUT_OFF = "UPDATE attention_feed SET attempts = attempts + 1, due_ms = ?1, ping_ms = MAX(ping_ms, ?1)";
     /// subject, time, reason: opens an item for a refused batch
     pub const OPEN_REFUSED = "INSERT INTO attention (kind, subject, since_ms, reason) VALUES (7, ?, ?, ?)
         ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, since_ms = excluded.since_ms,
@@ -90,6 +90,6 @@ platform::statements! {
     /// first time kept
     pub const END_DIFFERING = "UPDATE attention SET is_open = 0, changes = changes + 1
         WHERE kind = 8 AND since_ms < ? AND is_open";
-    /// time of the next report
+    /// time of the next batch
     pub const PING = "UPDATE attention_feed SET ping_ms = ?";
 }

@@ -24,7 +24,7 @@ use contract::{
     activity::{self, FindOutbox, Found, ReadActivity},
     ledger::{self, OPERATOR, ReadFreshness},
     operation::CallError,
-    outbox::{ReadReward, ReplayReward, Shard},
+    outbox::{OutboxShard, ReadReward, ReplayReward},
 };
 use domain::{
     accounts::role::Role,
@@ -121,7 +121,7 @@ async fn own_outbox(
     context: &RequestContext,
     visitor: &Visitor,
     segments: &[&str],
-) -> Result<(Shard, String), Refusal> {
+) -> Result<(OutboxShard, String), Refusal> {
     let transaction_id = segment(segments, 1);
     let app = AppId::parse(&segment(segments, 0)).ok_or_else(unknown_reward)?;
     let number = ids::shard_of(&transaction_id).ok_or_else(unknown_reward)?;
@@ -132,7 +132,7 @@ async fn own_outbox(
     };
     let found: Result<Found, CallError> = context.workers.call(&to, find, READ_TIMEOUT).await;
     if found?.found {
-        Ok((Shard { app, number }, transaction_id))
+        Ok((OutboxShard { app, number }, transaction_id))
     } else {
         Err(unknown_reward().into())
     }

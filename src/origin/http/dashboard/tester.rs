@@ -17,7 +17,7 @@ use crate::{
 use contract::{
     accounts::AnnouncedChange,
     catalog::AppSettings,
-    outbox::{Diagnose, Shard},
+    outbox::{Diagnose, OutboxShard},
 };
 use domain::{
     callbacks::{
@@ -96,7 +96,7 @@ pub async fn test(
         app_id: app,
         sign_with,
     });
-    let outbox = Shard { app, number: 0 };
+    let outbox = OutboxShard { app, number: 0 };
     let diagnose = Diagnose {
         currency: settings.currency,
         callback: settings.callback,

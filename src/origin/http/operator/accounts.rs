@@ -14,7 +14,7 @@ use crate::http::{
     },
 };
 use contract::{
-    accounts::{self, Actor, Invite, Invited, Invitee, Owner, ReadMembers, WithdrawInvite},
+    accounts::{self, Actor, Invite, Invitee, NewInvite, Owner, ReadMembers, WithdrawInvite},
     catalog::Resource,
     operation::{CallError, Done, OperatorReply},
 };
@@ -129,7 +129,7 @@ async fn make(
     account: &Account,
     by: Actor,
     to: Invitee,
-) -> Result<Invited, CallError> {
+) -> Result<NewInvite, CallError> {
     let owner = Owner::of(account);
     let invite = Invite { owner, by, to };
     let to = accounts::address(account.id());

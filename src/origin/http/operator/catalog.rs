@@ -35,7 +35,7 @@ const REFRESH_TIMEOUT: Duration = Duration::from_secs(120);
 const IMPORT_TIMEOUT: Duration = Duration::from_secs(900);
 
 #[derive(Deserialize)]
-struct Issued {
+struct IssuedToken {
     token_id: String,
 }
 
@@ -89,7 +89,7 @@ pub async fn call(
             let advertiser_id = segment(0);
             let issue = IssueToken { advertiser_id };
             let issued = context.workers.call(&catalog, issue, TIMEOUT).await?;
-            let Issued { token_id } = read_reply(&issued)?;
+            let IssuedToken { token_id } = read_reply(&issued)?;
             Answer::from(issued).audited(token_id)
         }
         CatalogCall::RevokeToken => {

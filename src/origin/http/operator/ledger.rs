@@ -44,7 +44,7 @@ const MISSING_IDEMPOTENCY_KEY: ApiError = ApiError::new(
 );
 
 #[derive(Default, Deserialize)]
-struct Labelled {
+struct KeyLabel {
     label: String,
 }
 
@@ -54,7 +54,7 @@ struct NewKey {
 }
 
 #[derive(Deserialize)]
-struct Loaded {
+struct LoadedRows {
     rows: u64,
 }
 
@@ -77,7 +77,7 @@ pub async fn call(
                 member: member.session.member,
                 name: member.session.name.clone(),
             });
-            let Labelled { label } = serde_json::from_str(&body).unwrap_or_default();
+            let KeyLabel { label } = serde_json::from_str(&body).unwrap_or_default();
             let created = context
                 .workers
                 .call(&ledger, CreateKey { body, by }, TIMEOUT)
@@ -147,7 +147,7 @@ async fn upload(
     }
     let body = response.text().await.map_err(broken)?;
     let reply = OperatorReply { status, body };
-    let Loaded { rows } = read_reply(&reply)?;
+    let LoadedRows { rows } = read_reply(&reply)?;
     Ok(Answer::from(reply).audited(format!("{rows} rows")))
 }
 

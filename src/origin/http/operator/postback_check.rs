@@ -10,12 +10,12 @@ use contract::{
     catalog::{AppSettings, Get, GetAppSettings, GetOfferTerms, KnownOffer, Resource},
     clicks,
     operation::{Bytes, CallError, OperatorReply, code_in},
-    outbox::{CheckPostback, Conversion, Current, NumberedTerms, Shard},
+    outbox::{CheckPostback, Conversion, Current, NumberedTerms, OutboxShard},
 };
 use domain::{
     conversions::{
         parameters::{INVALID_CLICK_ID, Postback},
-        received::{Pasted, shown_parameters},
+        received::{PastedPostback, shown_parameters},
         reward::check_life,
         state::{CONVERSION_WINDOW_CLOSED, Reason},
         table::Event,
@@ -138,7 +138,7 @@ pub async fn check(context: &RequestContext, mut request: Request) -> Result<Ans
     let keys = context.isolate.config.click_keys.as_ref().ok_or(NO_CLICK_KEYS)?;
     body::check_media_type(&request, &[JSON], false)?;
     let CheckBody { url } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
-    let pasted = Pasted::parse(&url);
+    let pasted = PastedPostback::parse(&url);
     let mut click = None;
     let outcome = match judge(context, keys, &pasted, &mut click).await {
         Ok(outcome) | Err(CheckError::Refused(outcome)) => outcome,
@@ -166,7 +166,7 @@ pub async fn check(context: &RequestContext, mut request: Request) -> Result<Ans
 async fn judge(
     context: &RequestContext,
     keys: &KeyRing,
-    pasted: &Pasted<'_>,
+    pasted: &PastedPostback<'_>,
     shown: &mut Option<Value>,
 ) -> Result<Outcome, CheckError> {
     let config = &context.isolate.config;
@@ -227,7 +227,7 @@ async fn judge(
             (sealed_terms, now)
         }
     };
-    let shard = Shard {
+    let shard = OutboxShard {
         app: app_id,
         number: click.shard,
     };

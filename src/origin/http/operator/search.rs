@@ -16,7 +16,7 @@ use contract::{
     clicks,
     ledger::{self, FindKey, OPERATOR},
     operation::{Bytes, OperatorReply},
-    outbox::{ClickOutcome, List, ReadClick, Shard},
+    outbox::{ClickOutcome, List, OutboxShard, ReadClick},
 };
 use domain::{
     conversions::ids,
@@ -88,13 +88,13 @@ pub async fn search(context: &RequestContext, mut request: Request) -> Result<An
 
 /// What was found so far.
 #[derive(Default)]
-struct Found {
+struct SearchResult {
     matches: Vec<Value>,
     /// The refusal of a part that did not answer.
     missing: Option<Refusal>,
 }
 
-impl Found {
+impl SearchResult {
     /// Adds what a part found. One that does not answer hides nothing of the others.
     fn add(&mut self, part: Result<Option<Value>, Refusal>) {
         match part {
@@ -110,7 +110,7 @@ async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Resul
     };
     let Matches { matches } = ask_catalog(context, search).await?;
     let ids = matches.len();
-    let mut found = Found {
+    let mut found = SearchResult {
         matches,
         missing: None,
     };
@@ -121,7 +121,7 @@ async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Resul
     if let Some(app) = app.filter(|_| !is_reward) {
         found.add(user(context, app, text).await);
     }
-    let Found { matches, missing } = found;
+    let SearchResult { matches, missing } = found;
     match missing {
         Some(refusal) if matches.is_empty() => Err(refusal),
         missing => Ok(json!({
@@ -134,7 +134,12 @@ async fn find(context: &RequestContext, text: &str, app: Option<AppId>) -> Resul
 
 /// Adds the reward whose transaction id it is, if it is one. An id names its app, but a user's id may seem to name one, too:
 /// then the chosen app is asked as well.
-async fn add_reward(context: &RequestContext, text: &str, chosen: Option<AppId>, found: &mut Found) -> bool {
+async fn add_reward(
+    context: &RequestContext,
+    text: &str,
+    chosen: Option<AppId>,
+    found: &mut SearchResult,
+) -> bool {
     if ids::shard_of(text).is_none() {
         return false;
     }
@@ -196,7 +201,7 @@ async fn click(context: &RequestContext, text: &str) -> Result<Option<Value>, Re
             (app, shard, nonce, click)
         }
     };
-    let shard = Shard { app, number };
+    let shard = OutboxShard { app, number };
     let read = ReadClick {
         nonce: Bytes(nonce.to_vec()),
     };

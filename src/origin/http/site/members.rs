@@ -13,7 +13,7 @@ use crate::http::{
 };
 use contract::{
     accounts::{
-        self, AuditPage, ChangeMember, EndSession, Invite, Invited, Invitee, Members, Owner, ReadAudit,
+        self, AuditPage, ChangeMember, EndSession, Invite, Invitee, Members, NewInvite, Owner, ReadAudit,
         ReadMembers, ReadSessions, SessionRow, WithdrawInvite,
     },
     operation::{Done, ObjectAddress, Operation, OperatorReply},
@@ -165,7 +165,7 @@ pub fn members_json(Members { members, invites }: Members, own: Option<MemberId>
 }
 
 /// The answer to an invite, with the link that is shown this once.
-pub fn invite_answer(config: &SiteConfig, invited: &Invited) -> Answer {
+pub fn invite_answer(config: &SiteConfig, invited: &NewInvite) -> Answer {
     let url = format!(
         "{}{}#invite={}",
         config.party.origin(),

@@ -16,7 +16,7 @@ use crate::{
 use contract::{
     catalog::{AppSettings, GetAppSettings},
     operation::{CallError, Operation, OperatorReply},
-    outbox::{Enable, Erase, GetStatus, List, ReadReward, SettleMany, Settled, Shard, Standing},
+    outbox::{Enable, Erase, GetStatus, List, OutboxShard, ReadReward, SettleMany, Settled, Standing},
 };
 use domain::{
     callbacks::shards,
@@ -61,7 +61,7 @@ impl<'c> Outboxes<'c> {
         operation: O,
         timeout: Duration,
     ) -> Result<O::Answer, CallError> {
-        let shard = Shard {
+        let shard = OutboxShard {
             app: self.app,
             number,
         };

@@ -91,21 +91,21 @@ pub fn suspend(db: &impl Database, now_ms: i64, suspend: Suspend) -> Result<(), 
 
 /// The stored row; as of an account that nobody was invited to if there is none.
 #[derive(Default)]
-struct Stored {
+struct StoredAccount {
     account: Option<Account>,
     is_suspended: bool,
     revision: i64,
 }
 
-fn read(db: &impl Database) -> Result<Stored, DatabaseError> {
+fn read(db: &impl Database) -> Result<StoredAccount, DatabaseError> {
     let Some(row) = db.query_first(sql::GET_ACCOUNT, &[])? else {
-        return Ok(Stored::default());
+        return Ok(StoredAccount::default());
     };
     let account = match row.optional_text(0)? {
         Some(letter) => Some(row.parse(1, |owner| Account::parse(letter, owner))?),
         None => None,
     };
-    Ok(Stored {
+    Ok(StoredAccount {
         account,
         is_suspended: row.boolean(2)?,
         revision: row.integer(3)?,

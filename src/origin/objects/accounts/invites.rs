@@ -7,7 +7,7 @@ use super::{
     rates::{self, Rate},
     sql,
 };
-use contract::accounts::{Actor, Invite, InviteDetails, InviteRow, Invited, Invitee, WithdrawInvite};
+use contract::accounts::{Actor, Invite, InviteDetails, InviteRow, Invitee, NewInvite, WithdrawInvite};
 use domain::{
     accounts::{
         ids::MemberId,
@@ -38,7 +38,7 @@ pub const TOO_MANY_INVITES: ApiError = ApiError::new(
 
 /// Issues an invite, whose text is in this answer only. A recovery ends the member's sessions and passkeys at once, and
 /// an earlier recovery of the same member with them.
-pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Result<Invited, Failure> {
+pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Result<NewInvite, Failure> {
     let now_ms = context.now_ms;
     let (account, is_new) = account::of_owner(db, context, &invite.owner)?;
     let issuer = members::manager(db, &invite.by)?;
@@ -60,7 +60,7 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
             (id, member.name, None)
         }
     };
-    let invited = Invited {
+    let invited = NewInvite {
         invite_id: hex::encode(draw.id),
         invite: invite::issue(&(context.mac)()?, &account, draw.secret),
         expires_at_ms: now_ms.saturating_add(invite::LIFE_MS),

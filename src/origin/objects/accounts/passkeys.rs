@@ -32,7 +32,7 @@ pub const TOO_MANY_PASSKEYS: ApiError =
     ApiError::new(409, "too_many_passkeys", "a member has at most 20 passkeys");
 
 /// A stored passkey, and the name of its member.
-struct Stored {
+struct StoredPasskey {
     passkey: Passkey,
     name: String,
 }
@@ -48,15 +48,15 @@ pub fn read(db: &impl Database, now_ms: i64, credential_id: &[u8]) -> Result<Pas
     Ok(stored(&row)?.passkey)
 }
 
-fn find(db: &impl Database, credential_id: &[u8]) -> Result<Stored, Failure> {
+fn find(db: &impl Database, credential_id: &[u8]) -> Result<StoredPasskey, Failure> {
     let row = db
         .query_first(sql::GET_PASSKEY, params![credential_id.to_vec()])?
         .ok_or(PASSKEY_REFUSED)?;
     Ok(stored(&row)?)
 }
 
-fn stored(row: &Row) -> Result<Stored, DatabaseError> {
-    Ok(Stored {
+fn stored(row: &Row) -> Result<StoredPasskey, DatabaseError> {
+    Ok(StoredPasskey {
         passkey: Passkey {
             member: row.parse(0, MemberId::parse)?,
             algorithm: row.integer(2)?,
@@ -162,7 +162,7 @@ pub fn verify(db: &impl Database, now_ms: i64, verify: &Verify) -> Result<(), Fa
 }
 
 /// Compares the counter with the stored one: another sign-in may have raised it since the caller read it.
-fn check_count(stored: &Stored, sign_count: u32) -> Result<(), ApiError> {
+fn check_count(stored: &StoredPasskey, sign_count: u32) -> Result<(), ApiError> {
     check_sign_count(stored.passkey.sign_count, sign_count).map_err(|error: PasskeyError| {
         log::warn("accounts", error.as_str());
         error.into()

@@ -2,7 +2,7 @@
 //! objects that are nearly full, batches that are refused or late, and days that differ. The objects that have such items report
 //! them ([`attention_feed`](crate::delivery::attention_feed)), so that the operator reads all that is open in one call.
 //!
-//! - [`feed_batches`] applies a report, [`list`] is the operator's list, and [`size`] has the sizes of objects;
+//! - [`feed_batches`] applies a batch, [`list`] is the operator's list, and [`size`] has the sizes of objects;
 //! - [`isolates`] has the figures of isolates and of the last compared day, which want no attention by themselves.
 
 pub mod feed_batches;

@@ -1,6 +1,6 @@
 //! The activity of a publisher, as its dashboard reads it.
 //!
-//! - [`feed_batches`]: applies an outbox's report;
+//! - [`feed_batches`]: applies an outbox's batch;
 //! - [`rewards`]: the list of entries;
 //! - [`overview`]: counts and endpoints, and how far the object is behind;
 //! - [`replays`]: replays of many callbacks, in the background.

@@ -7,7 +7,7 @@ use crate::delivery::{
     callback_settings,
     push::{FIRST_PUSH_MS, Push, PushQueue},
 };
-use contract::{catalog::CallbackSettings, operation::ObjectAddress, outbox::Shard};
+use contract::{catalog::CallbackSettings, operation::ObjectAddress, outbox::OutboxShard};
 use domain::model::{AppId, api_error::common};
 use platform::{
     database::{Database, DatabaseError, Row},
@@ -22,14 +22,14 @@ pub type SettingsQueue<'a, D, R> = PushQueue<'a, D, R, QueuedSettings>;
 /// Callback settings that an outbox does not have yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuedSettings {
-    pub shard: Shard,
+    pub shard: OutboxShard,
     pub settings: CallbackSettings,
 }
 
 impl QueuedSettings {
     fn read(row: &Row) -> Result<Self, DatabaseError> {
         Ok(Self {
-            shard: Shard {
+            shard: OutboxShard {
                 app: row.parse(0, AppId::parse)?,
                 number: row.number(1)?,
             },
@@ -52,7 +52,7 @@ impl Push for QueuedSettings {
     }
 
     fn postpone(&self, db: &impl Database, due_ms: i64) -> Result<(), DatabaseError> {
-        let Shard { app, number } = self.shard;
+        let OutboxShard { app, number } = self.shard;
         db.execute(
             sql::POSTPONE_SETTINGS,
             params![due_ms, app.to_string(), u32::from(number)],
@@ -90,7 +90,7 @@ pub fn settings_of(db: &impl Database, app: AppId) -> Result<Vec<QueuedSettings>
 }
 
 /// Records that an outbox has the settings of a revision: unless there are newer ones, its push is done.
-pub fn confirm(db: &impl Database, shard: Shard, revision: i64) -> Result<(), DatabaseError> {
+pub fn confirm(db: &impl Database, shard: OutboxShard, revision: i64) -> Result<(), DatabaseError> {
     db.execute(
         sql::UNQUEUE_SETTINGS,
         params![shard.app.to_string(), u32::from(shard.number), revision],

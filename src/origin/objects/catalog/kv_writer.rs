@@ -43,7 +43,7 @@ const SHARDS_AT_ONCE: usize = 50;
 
 /// The outcome of a publication of the tracking snapshot, before the pointer is written.
 #[derive(Debug)]
-pub struct Tracked {
+pub struct TrackingPublication {
     /// `None` if the pointer's manifest is still right, or if shards that it needs are yet to be built.
     pub manifest: Option<Prepared>,
     /// Whether changes that were made before the publication are yet to be published.
@@ -59,7 +59,7 @@ pub struct KvWriter<'a, D, R> {
 impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     /// Builds and writes the shards that changed, at most so many, and stores their manifest. It is published once the pointer
     /// has it.
-    pub async fn tracking(&self, most: usize) -> Result<Tracked, Failure> {
+    pub async fn tracking(&self, most: usize) -> Result<TrackingPublication, Failure> {
         self.push_limits().await;
         let (started_at_ms, last_change) = (self.runtime.now_ms(), revisions::last(self.db)?);
         let mut left = most;
@@ -89,7 +89,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         } else {
             None
         };
-        Ok(Tracked { manifest, is_partial })
+        Ok(TrackingPublication { manifest, is_partial })
     }
 
     async fn write_shard(&self, changed: ChangedSlot) -> Result<(), Failure> {

@@ -11,7 +11,7 @@ use super::{
     account_sync::{self, AccountQueue},
     callback_sync::{self, SettingsQueue},
     handle,
-    kv_writer::{KvWriter, SHARDS, SHARDS_AFTER_LISTING, Tracked},
+    kv_writer::{KvWriter, SHARDS, SHARDS_AFTER_LISTING, TrackingPublication},
     offer_figures::NearCaps,
     publication::{self, Prepared},
     revisions,
@@ -363,7 +363,7 @@ struct Written {
 
 impl Written {
     /// Adds a round of the tracking snapshot.
-    fn track(&mut self, tracked: Tracked) {
+    fn track(&mut self, tracked: TrackingPublication) {
         self.is_partial = tracked.is_partial;
         if tracked.manifest.is_some() {
             self.manifest = tracked.manifest;

@@ -9,7 +9,7 @@ use domain::{
     conversions::token::Serial,
     model::{AdvertiserId, AppId, CountrySet, GoalId, OfferId, Platform, time::SECOND_MS},
     snapshot::tracking::{
-        Built, ShardKind, Slot,
+        BuiltShard, ShardKind, Slot,
         advertisers::{self, SourceAdvertiser},
         apps::{self, SourceApp},
         goals::{self, SourceGoal, SourceOffer},
@@ -25,7 +25,7 @@ use platform::{
 const MAX_ROWS: usize = 512;
 
 /// Builds the shard of a slot; `None` if it has too many rows.
-pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<Built>, Failure> {
+pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<BuiltShard>, Failure> {
     let sql = match slot.kind {
         ShardKind::Advertisers => sql::LIST_SLOT_ADVERTISERS,
         ShardKind::Apps => sql::LIST_SLOT_APPS,

@@ -16,7 +16,7 @@ use domain::{
         time::{DAY_MS, HOUR_MS, MINUTE_MS},
     },
     snapshot::tracking::{
-        Built, Manifest, ShardKind, Slot,
+        BuiltShard, Manifest, ShardKind, Slot,
         manifest::Checksums,
         slots::{self, MAX_BITS},
     },
@@ -156,7 +156,7 @@ pub fn record_published(db: &impl Database, is_partial: bool, now_ms: i64) -> Re
 
 /// Builds a slot's shard. `None` if it was too large, so that the slots of its kind are now twice as many and out of date,
 /// or if they have become so since the slot was listed.
-pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<Built>, Failure> {
+pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<BuiltShard>, Failure> {
     if bits(db, slot.kind)? != slot.bits {
         return Ok(None);
     }
@@ -187,7 +187,7 @@ fn split(db: &impl Database, slot: Slot) -> Result<(), DatabaseError> {
 pub fn key_to_write(
     db: &impl Database,
     slot: Slot,
-    built: &Built,
+    built: &BuiltShard,
     now_ms: i64,
 ) -> Result<Option<String>, DatabaseError> {
     let key = kv::shard_key(slot.kind, built.checksum());
@@ -208,7 +208,7 @@ pub fn key_to_write(
 pub fn record_written(
     db: &impl Database,
     changed: ChangedSlot,
-    built: &Built,
+    built: &BuiltShard,
     now_ms: i64,
 ) -> Result<(), DatabaseError> {
     let slot = changed.slot;

@@ -59,7 +59,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
         let woken_ms = clock.now_ms();
         let sweep_due_ms = alarm(db, woken_ms);
         let more_to_send = self.send_batches(db).await;
-        let reported = self.report(db).await;
+        let reported = self.send_attention(db).await;
         let more = more_to_send? || sweep_due_ms?.is_some_and(|due_ms| due_ms <= woken_ms);
         reported?;
         if more {
@@ -89,7 +89,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
     }
 
     /// Tells the operator's attention which batches were refused or are late.
-    async fn report(&self, db: &D) -> Result<(), DatabaseError> {
+    async fn send_attention(&self, db: &D) -> Result<(), DatabaseError> {
         let of_name = |name: &str| Source {
             name: name.to_owned(),
             app: None,

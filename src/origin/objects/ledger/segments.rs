@@ -214,7 +214,7 @@ fn slot(id: i64, column: Column) -> i64 {
 
 /// The result of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Merged {
+pub enum MergeResult {
     /// There may be more to merge.
     Some,
     Nothing,
@@ -224,9 +224,9 @@ pub enum Merged {
 ///
 /// # Errors
 /// The database failed, or a segment is corrupt; its day is then no longer merged.
-pub fn merge_next(db: &impl Database) -> Result<Merged, DatabaseError> {
+pub fn merge_next(db: &impl Database) -> Result<MergeResult, DatabaseError> {
     let Some(row) = db.query_first(sql::NEXT_CROWDED, &[])? else {
-        return Ok(Merged::Nothing);
+        return Ok(MergeResult::Nothing);
     };
     let day = day(row.integer(0)?)?;
     let layer = if row.integer(1)? == Layer::Offers.number() {
@@ -238,7 +238,7 @@ pub fn merge_next(db: &impl Database) -> Result<Merged, DatabaseError> {
     let chosen = choose(&segments_of_day(db, day, layer)?);
     if chosen.is_empty() {
         unmark()?;
-        return Ok(Merged::Some);
+        return Ok(MergeResult::Some);
     }
     let mut segmenter = Segmenter::default();
     for (id, rows) in &chosen {
@@ -251,7 +251,7 @@ pub fn merge_next(db: &impl Database) -> Result<Merged, DatabaseError> {
     if merged.len() >= chosen.len() {
         // Their dictionaries do not fit into fewer segments, so every retry would fail, too.
         unmark()?;
-        return Ok(Merged::Some);
+        return Ok(MergeResult::Some);
     }
     db.transaction(|| {
         for (id, _) in &chosen {
@@ -260,7 +260,7 @@ pub fn merge_next(db: &impl Database) -> Result<Merged, DatabaseError> {
         for segment in &merged {
             insert(db, ACTIVE, day, layer, segment)?;
         }
-        Ok(Merged::Some)
+        Ok(MergeResult::Some)
     })
 }
 

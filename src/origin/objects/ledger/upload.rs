@@ -53,7 +53,7 @@ pub struct Upload {
 
 /// The result of an upload of increments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Added {
+pub struct IncrementResult {
     /// Rows of the first upload with this key.
     pub rows: u64,
     /// Whether an earlier upload with this key was applied.
@@ -136,7 +136,13 @@ impl Upload {
     ///
     /// # Errors
     /// [`IDEMPOTENCY_KEY_REUSED`] for other facts under the key; [`INVALID_FACTS`] if a day would exceed its limits.
-    pub fn apply(mut self, db: &impl Database, now_ms: i64, key: &str, rows: u64) -> Result<Added, Failure> {
+    pub fn apply(
+        mut self,
+        db: &impl Database,
+        now_ms: i64,
+        key: &str,
+        rows: u64,
+    ) -> Result<IncrementResult, Failure> {
         self.stage(db)?;
         let digest = self.digest.digest128().to_le_bytes();
         db.transaction(|| {
@@ -145,7 +151,7 @@ impl Upload {
                     return Err(IDEMPOTENCY_KEY_REUSED.into());
                 }
                 let rows = u64::try_from(applied.integer(1)?).unwrap_or(0);
-                return Ok(Added {
+                return Ok(IncrementResult {
                     rows,
                     duplicate: true,
                 });
@@ -160,7 +166,7 @@ impl Upload {
                 .map(|row| segments::day(row.integer(0)?))
                 .collect::<Result<Vec<_>, _>>()?;
             self.activate(db, now_ms, &days)?;
-            Ok(Added {
+            Ok(IncrementResult {
                 rows,
                 duplicate: false,
             })

@@ -9,7 +9,7 @@ use contract::{
     catalog,
     counters::{self, ReadTaken, Take},
     operation::{CallError, Operation, OperatorReply},
-    outbox::{ClaimTxn, Disabled, FindTxn, FreeTxn, Shard, Txn},
+    outbox::{ClaimTxn, Disabled, FindTxn, FreeTxn, OutboxShard, Txn},
 };
 use domain::{conversions::parameters::INVALID_CLICK_ID, model::api_error::common};
 use platform::{CONNECTIONS, failure::Failure, log, traits::ObjectCall};
@@ -45,7 +45,7 @@ pub async fn take(runtime: &impl ObjectCall, take: &Take) -> Result<bool, Failur
 }
 
 /// Claims a `txn` in the outbox that keeps it. Returns false if another click has it.
-pub async fn claim_txn(runtime: &impl ObjectCall, keeper: Shard, txn: &Txn) -> Result<bool, Failure> {
+pub async fn claim_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<bool, Failure> {
     let claimed = runtime
         .call(&keeper.address(), ClaimTxn(txn.clone()), TIMEOUT)
         .await;
@@ -55,7 +55,7 @@ pub async fn claim_txn(runtime: &impl ObjectCall, keeper: Shard, txn: &Txn) -> R
 }
 
 /// Asks the outbox that keeps a `txn` whether its click could claim it.
-pub async fn find_txn(runtime: &impl ObjectCall, keeper: Shard, txn: &Txn) -> Result<bool, Failure> {
+pub async fn find_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<bool, Failure> {
     let found = runtime
         .call(&keeper.address(), FindTxn(txn.clone()), TIMEOUT)
         .await;
@@ -74,7 +74,7 @@ pub async fn read_taken(runtime: &impl ObjectCall, read: ReadTaken) -> Result<u3
 }
 
 /// Ends a claim there.
-pub async fn free_txn(runtime: &impl ObjectCall, keeper: Shard, txn: &Txn) -> Result<(), Failure> {
+pub async fn free_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<(), Failure> {
     let freed = runtime
         .call(&keeper.address(), FreeTxn(txn.clone()), TIMEOUT)
         .await;
@@ -85,9 +85,9 @@ pub async fn free_txn(runtime: &impl ObjectCall, keeper: Shard, txn: &Txn) -> Re
 
 /// Tells an app's other outboxes that the endpoint has disabled itself. One that is not reached learns it from its own next
 /// attempt.
-pub async fn tell_disabled(runtime: &impl ObjectCall, own: Shard, outboxes: u8, disabled: Disabled) {
+pub async fn tell_disabled(runtime: &impl ObjectCall, own: OutboxShard, outboxes: u8, disabled: Disabled) {
     let tell = async |number| {
-        let other = Shard { number, ..own };
+        let other = OutboxShard { number, ..own };
         let told = runtime.call(&other.address(), disabled, TIMEOUT).await;
         if let Err(error) = told {
             log::warn("outbox", format_args!("{}: {error}", other.object_name()));

@@ -3,7 +3,7 @@
 use super::{callbacks::replay, conversions::txns, endpoint, log, peers::Peers, story, sums::day};
 use crate::objects::outbox::retention;
 use contract::outbox::{
-    ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, Replay, Reply, Shard,
+    ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, OutboxShard, Replay, Reply,
 };
 use domain::model::api_error::common;
 use platform::{database::Database, failure::Failure};
@@ -15,7 +15,7 @@ use platform::{database::Database, failure::Failure};
 pub fn carry_out(
     db: &impl Database,
     peers: &impl Peers,
-    shard: Shard,
+    shard: OutboxShard,
     command: Command,
 ) -> Result<Reply, Failure> {
     let (now_ms, claim_ms) = (peers.now_ms(), peers.claim_ms());

@@ -34,12 +34,12 @@ use domain::{
     },
 };
 use platform::{database::Database, failure::Failure, params};
-use reservations::{Ended, Reservation};
+use reservations::{EndedReservation, Reservation};
 use rows::ConversionRow;
 
 /// The result of [`admit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Admitted {
+pub enum Admission {
     Settled(Answer),
     /// Refused; a conversion that is not known yet is in the log as refused.
     Refused(ApiError),
@@ -73,7 +73,7 @@ pub fn admit(
     conversion: &Conversion,
     terms: &Terms,
     claim: &Claim,
-) -> Result<Admitted, Failure> {
+) -> Result<Admission, Failure> {
     let now_ms = peers.now_ms();
     let advertiser = &terms.paying.terms.advertiser_id;
     if conversion
@@ -94,7 +94,7 @@ pub fn admit(
     }
     let mut reserved = reserved.into_iter();
     if let Some(reservation) = reserved.find(|reservation| reservation.approval.goal == approval.goal) {
-        return Ok(Admitted::Reserved {
+        return Ok(Admission::Reserved {
             reservation: Box::new(reservation),
             own: false,
         });
@@ -129,22 +129,22 @@ pub fn admit(
         Verdict::Unclaimed => {
             let numbered = txns::number(db, conversion, &approval.advertiser, &approval.goal)?;
             let missing = || Failure::Internal("a claim without a txn".into());
-            return Ok(Admitted::Unclaimed(numbered.ok_or_else(missing)?));
+            return Ok(Admission::Unclaimed(numbered.ok_or_else(missing)?));
         }
         Verdict::Against(reason, refusal) => {
             return match step.objected(reason) {
                 Some(State::Refused(_)) => {
                     db.transaction(|| refuse(db, peers, &approval, row, reason))?;
-                    Ok(Admitted::Refused(refusal))
+                    Ok(Admission::Refused(refusal))
                 }
                 Some(state) => {
                     db.transaction(|| rows::store(db, peers, &approval, row, state))?;
                     let status = state.answer().unwrap_or_default();
-                    Ok(Admitted::Settled(approval.answer(status, false)?))
+                    Ok(Admission::Settled(approval.answer(status, false)?))
                 }
                 None => {
                     db.transaction(|| free_of_refused(db, now_ms, &approval, row))?;
-                    Ok(Admitted::Refused(refusal))
+                    Ok(Admission::Refused(refusal))
                 }
             };
         }
@@ -167,13 +167,13 @@ pub fn admit(
             by_force: step == Transition::Force,
         };
         let reservation = db.transaction(|| reservations::create(db, now_ms, approval, take))?;
-        return Ok(Admitted::Reserved {
+        return Ok(Admission::Reserved {
             reservation: Box::new(reservation),
             own: true,
         });
     }
     let answer = db.transaction(|| commit(db, peers, &approval, row, step))?;
-    Ok(Admitted::Settled(answer))
+    Ok(Admission::Settled(answer))
 }
 
 /// The first reason against a conversion, if any.
@@ -266,7 +266,7 @@ pub fn settle(
         let (rows, _) = rows::of_click(db, nonce)?;
         let row = rows.iter().find(|row| row.goal == approval.goal);
         let current = row.map(|row| row.state);
-        let Some(Ended { erase }) = ended else {
+        let Some(EndedReservation { erase }) = ended else {
             let state = match current {
                 // Only approvals are reserved, so a conversion that is still pending was refused.
                 None | Some(State::Pending) => State::Refused(Reason::Capped),

@@ -7,7 +7,7 @@ use super::{
 use crate::delivery::callback_settings;
 use contract::{
     catalog::CallbackSettings,
-    outbox::{Disabled, EndpointState, Shard},
+    outbox::{Disabled, EndpointState, OutboxShard},
 };
 use domain::{
     callbacks::health::Health,
@@ -22,7 +22,7 @@ use platform::{
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxState {
-    pub shard: Shard,
+    pub shard: OutboxShard,
     /// The app's newest values; none before the first conversion.
     pub current: Option<CurrentApp>,
     pub callback: CallbackSettings,
@@ -85,7 +85,7 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
         }),
     };
     Ok(Some(OutboxState {
-        shard: Shard {
+        shard: OutboxShard {
             app: app.ok_or_else(|| DatabaseError("the stored app id is invalid".into()))?,
             number: row.number(1)?,
         },
@@ -116,7 +116,7 @@ pub fn app_now(db: &impl Database, peers: &impl Peers) -> Result<Option<AppNow>,
 pub fn store_current(
     db: &impl Database,
     peers: &impl Peers,
-    shard: Shard,
+    shard: OutboxShard,
     newer: &CurrentApp,
 ) -> Result<(), Failure> {
     let cache = peers.state_cache();
@@ -164,7 +164,7 @@ pub fn store_current(
 pub fn store_settings(
     db: &impl Database,
     peers: &impl Peers,
-    shard: Shard,
+    shard: OutboxShard,
     callback: &CallbackSettings,
 ) -> Result<(), Failure> {
     let known = read(db)?.map(|state| state.callback.revision);

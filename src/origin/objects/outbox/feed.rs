@@ -1,11 +1,11 @@
 //! Reports to the publisher's activity object what changes in the outbox: entries, counts by day and state, and the
 //! endpoint's standing.
 //!
-//! [Triggers](schema) mark what has changed, in the transaction of the change. A report has the marked things as they are
+//! [Triggers](schema) mark what has changed, in the transaction of the change. A batch has the marked things as they are
 //! when it is made, so changes of a second share one, and a conversion pays only for the marks. Marks stay until the object
-//! has confirmed the report, so a report that failed is made again, of the newest state. Nothing waits for a report.
+//! has confirmed the batch, so a batch that failed is made again, of the newest state. Nothing waits for a batch.
 //!
-//! Every night there is a report, with changes or without. If the object lacks the last one that it confirmed, it was lost or
+//! Every night there is a batch, with changes or without. If the object lacks the last one that it confirmed, it was lost or
 //! restored, and is told again what it can keep.
 
 pub mod schema;
@@ -38,11 +38,11 @@ use platform::{
     log, params,
 };
 
-/// Entries of a report, each of at most 1 KB: about 10 ms, in which the outbox answers no other request.
+/// Entries of a batch, each of at most 1 KB: about 10 ms, in which the outbox answers no other request.
 const ENTRIES: usize = 200;
-/// Counts of a report.
+/// Counts of a batch.
 const COUNTS: usize = 300;
-/// The time of the alarm for a report; none if there is nothing to report.
+/// The time of the alarm for a batch; none if there is nothing to report.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     Ok(feed::alarm_ms(ActivityFeed(db).sends_at_ms()?, now_ms))
 }
@@ -87,7 +87,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
             return Ok(None);
         };
         let next_ms = now_ms.saturating_add(FEED_MS);
-        let Some(begun) = db.query_first(sql::BEGIN_REPORT, params![now_ms, next_ms])? else {
+        let Some(begun) = db.query_first(sql::BEGIN_BATCH, params![now_ms, next_ms])? else {
             return Ok(None);
         };
         let rows = db.query(sql::CHANGED_ENTRIES, params![ENTRIES])?;
@@ -107,7 +107,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
         let last = marks.last().map_or(0, |(entry, _)| *entry);
         let first_left = db.query_integer(sql::FIRST_CHANGED, params![last])?;
         let complete_ms = begun.integer(1)?;
-        // The entries that are left have changed since the last complete report, and not before its entry was made.
+        // The entries that are left have changed since the last complete batch, and not before its entry was made.
         let entry_ms = first_left.map_or(0, |entry| entry.div_euclid(NUMBERS_PER_MS));
         let is_complete = first_left.is_none() && counted.len() < COUNTS;
         let has_changes = !marks.is_empty() || !counts.is_empty();
@@ -151,7 +151,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
                 db.execute(sql::CONFIRM_COUNTS, params![json(&marks.counts)?])?;
             }
             db.execute(
-                sql::CONFIRM_REPORT,
+                sql::CONFIRM_BATCH,
                 params![
                     marks.standing,
                     answer.is_incomplete || batch.next_by_ms.is_some(),
@@ -169,11 +169,11 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
     }
 
     fn put_off(&self, until_ms: i64) -> Result<(), DatabaseError> {
-        self.0.execute(sql::PUT_REPORT_OFF, params![until_ms])
+        self.0.execute(sql::PUT_OFF, params![until_ms])
     }
 }
 
-/// A row of a report; none if this code cannot read it.
+/// A row of a batch; none if this code cannot read it.
 fn readable<T>(row: Result<T, DatabaseError>) -> Option<T> {
     row.inspect_err(|error| log::error("activity", format_args!("not reported: {error}")))
         .ok()
@@ -203,7 +203,7 @@ fn endpoint_standing(db: &impl Database, state: &OutboxState) -> Result<Endpoint
     })
 }
 
-/// The fields of a callback that a report has.
+/// The fields of a callback that a batch has.
 #[derive(Deserialize)]
 struct EntryFields {
     offer_id: String,

@@ -9,7 +9,7 @@ use super::{
     callbacks::{delivery_log::DeliveryLog, sender::CallbackSender},
     service::OutboxService,
 };
-use contract::outbox::Shard;
+use contract::outbox::OutboxShard;
 use domain::model::api_error::common;
 use platform::{
     durable::DurableDatabase,
@@ -40,7 +40,7 @@ impl DurableObject for Outbox {
 
     async fn fetch(&self, request: Request) -> worker::Result<Response> {
         let reply = async {
-            let shard = Shard::parse_path(&request.path()).ok_or(common::NOT_FOUND)?;
+            let shard = OutboxShard::parse_path(&request.path()).ok_or(common::NOT_FOUND)?;
             self.service.command(shard, command_in(request).await?).await
         };
         respond("outbox", panics_to_failure(reply).await)

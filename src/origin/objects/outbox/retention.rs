@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use crate::objects::outbox::{feed::sql::PROMISE_REPORT, sql};
+use crate::objects::outbox::{feed::sql::PROMISE_BATCH, sql};
 use contract::operation::OperatorReply;
 use domain::{
     conversions::{log_number::first_number, reward::CLICK_LIFE_DAYS},
@@ -114,7 +114,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     if last.is_some() || db.query_boolean(sql::MORE_TO_SWEEP, params![attempts_from, rows_from])? {
         return Ok(Some(now_ms.saturating_add(SECOND_MS)));
     }
-    db.execute(PROMISE_REPORT, &[])?;
+    db.execute(PROMISE_BATCH, &[])?;
     db.execute(sql::SET_SWEEP, params![night, 0_i64])?;
     due_ms(db, now_ms)
 }

@@ -30,7 +30,7 @@ use crate::{
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::Take,
-    outbox::{Command, Conversion, Reply, Settle, SettleMany, Settled, Shard, Txn},
+    outbox::{Command, Conversion, OutboxShard, Reply, Settle, SettleMany, Settled, Txn},
 };
 use domain::{
     callbacks::fields::Status,
@@ -78,8 +78,8 @@ pub struct OutboxService<D, R, O> {
     /// Whether there is something to resume that the running task may not have seen.
     must_resume: Cell<bool>,
     is_sending_batches: Cell<bool>,
-    is_reporting: Cell<bool>,
-    /// When the alarm was armed last for a report, in this process and since it fired.
+    is_feeding: Cell<bool>,
+    /// When the alarm was armed last for a feed's batch, in this process and since it fired.
     armed_ms: Cell<i64>,
     /// See [`revenue_batches::send`].
     opened_ms: Cell<i64>,
@@ -108,7 +108,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             is_resuming: Cell::new(false),
             must_resume: Cell::new(false),
             is_sending_batches: Cell::new(false),
-            is_reporting: Cell::new(false),
+            is_feeding: Cell::new(false),
             armed_ms: Cell::new(i64::MIN),
             opened_ms: Cell::new(i64::MIN),
             sender,
@@ -141,7 +141,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     ///
     /// # Errors
     /// The command is refused, or failed; a failed postback may be sent again.
-    pub async fn command(self: &Rc<Self>, shard: Shard, command: Command) -> Result<Reply, Failure> {
+    pub async fn command(self: &Rc<Self>, shard: OutboxShard, command: Command) -> Result<Reply, Failure> {
         let answered = panics_to_failure(self.answer(shard, command)).await;
         // Also after a refusal: the command may have settled an earlier copy and made its callback due.
         self.start_due();
@@ -164,7 +164,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             .wake(async |db| {
                 self.spawn(Rc::clone(self).resume_overdue());
                 self.spawn(Rc::clone(self).send_batches());
-                self.spawn(Rc::clone(self).report());
+                self.spawn(Rc::clone(self).send_feeds());
                 let swept = retention::sweep(db, self.now_ms());
                 let compared = self.compare_yesterday(db);
                 self.start_due();
@@ -193,7 +193,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         has_more.then(|| now_ms.saturating_add(SECOND_MS))
     }
 
-    async fn answer(&self, shard: Shard, command: Command) -> Result<Reply, Failure> {
+    async fn answer(&self, shard: OutboxShard, command: Command) -> Result<Reply, Failure> {
         if let Command::Convert(conversion) = &command {
             let _permit = self.conversions.acquire_any(self.now_ms())?;
             return self.convert(shard, conversion).await;
@@ -223,7 +223,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         Ok(reply)
     }
 
-    async fn convert(&self, shard: Shard, conversion: &Conversion) -> Result<Reply, Failure> {
+    async fn convert(&self, shard: OutboxShard, conversion: &Conversion) -> Result<Reply, Failure> {
         let db = self.shell.ready().await?;
         self.wait_for_commit().await?;
         // Copies of a conversion wait for the catalog together, and only then for each other.
@@ -236,7 +236,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     }
 
     /// Settles the conversions of a step, one after the other.
-    async fn settle_many(&self, shard: Shard, many: &SettleMany) -> Result<Settled, Failure> {
+    async fn settle_many(&self, shard: OutboxShard, many: &SettleMany) -> Result<Settled, Failure> {
         let db = self.shell.storage();
         let (ids, next) = settlement::matching(db, many)?;
         let mut settled = Settled {
@@ -278,7 +278,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     }
 
     /// The outbox that keeps the claims of a `txn`, if it is not this one.
-    fn other_keeper(&self, txn: &Txn) -> Result<Option<Shard>, Failure> {
+    fn other_keeper(&self, txn: &Txn) -> Result<Option<OutboxShard>, Failure> {
         let state = endpoint::read(self.shell.storage())?;
         let Some((own, current)) = state.and_then(|state| Some((state.shard, state.current?))) else {
             return Err(Failure::Internal("the outbox does not know its app".into()));
@@ -336,15 +336,15 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     }
 
     /// Reports what has changed to the publisher's activity object, and to the operator's attention.
-    async fn report(self: Rc<Self>) {
-        if self.is_reporting.replace(true) {
+    async fn send_feeds(self: Rc<Self>) {
+        if self.is_feeding.replace(true) {
             return;
         }
         let (db, runtime) = (self.shell.storage(), self.runtime());
         let to_activity = panics_to_failure(async { Ok(send(&ActivityFeed(db), runtime).await?) });
         let to_attention = panics_to_failure(async { Ok(attention::send(db, runtime).await?) });
         let (told, attended) = join(to_activity, to_attention).await;
-        self.is_reporting.set(false);
+        self.is_feeding.set(false);
         // The alarm that started this is followed by another while anything is left.
         for (place, sent) in [("activity", told), ("attention", attended)] {
             if let Err(failure) = sent {
@@ -408,7 +408,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
     }
 
     fn committed(&self) -> Result<(), Failure> {
-        // An alarm that is due soon checks for due work itself, so most commits need no query. A report is due sooner than
+        // An alarm that is due soon checks for due work itself, so most commits need no query. A feed's batch is due sooner than
         // anything else, unless it is put off; then the alarm is armed once in a while.
         let now_ms = self.runtime().now_ms();
         let is_armed = self.armed_ms.get() > now_ms.saturating_sub(FEED_MS);

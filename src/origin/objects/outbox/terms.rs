@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, Resource},
-    outbox::{Conversion, Shard},
+    outbox::{Conversion, OutboxShard},
 };
 use domain::{
     conversions::{
@@ -63,7 +63,7 @@ pub struct Revision {
 pub async fn of(
     db: &impl Database,
     peers: &impl Peers,
-    shard: Shard,
+    shard: OutboxShard,
     conversion: &Conversion,
 ) -> Result<Terms, Failure> {
     let click = &conversion.click;
@@ -134,7 +134,7 @@ pub async fn of(
 pub async fn learn_app(
     db: &impl Database,
     peers: &impl Peers,
-    shard: Shard,
+    shard: OutboxShard,
     revision: i64,
 ) -> Result<(), Failure> {
     let question = GetAppTerms {

@@ -1,7 +1,7 @@
-//! Applies the reports of sources. A report says how things are and not how they changed, so one that comes twice, or comes
+//! Applies the batches of sources. A batch says how things are and not how they changed, so one that comes twice, or comes
 //! after a later one, changes nothing.
 
-use contract::attention::{AttentionBatch, AttentionItem, Declined, Kind};
+use contract::attention::{AttentionBatch, AttentionItem, DeclinedItems, Kind};
 use domain::model::AppId;
 use platform::{
     database::{Database, DatabaseError, json},
@@ -13,28 +13,28 @@ use super::{isolates, sql};
 /// Items of the limited kinds that are listed at most. A list that matches none of them reads all in 20 ms.
 pub const MAX_ITEMS: i64 = 10_000;
 
-/// Applies a report, unless this one or a later one of the same source was applied before. At most `most` items of the limited
+/// Applies a batch, unless this one or a later one of the same source was applied before. At most `most` items of the limited
 /// kinds are listed.
-pub fn apply(db: &impl Database, report: &AttentionBatch, most: i64) -> Result<Declined, DatabaseError> {
-    let source = report.source.as_str();
+pub fn apply(db: &impl Database, batch: &AttentionBatch, most: i64) -> Result<DeclinedItems, DatabaseError> {
+    let source = batch.source.as_str();
     let (last, mut is_incomplete) = match db.query_first(sql::GET_SOURCE, params![source])? {
         Some(row) => (row.integer(0)?, row.boolean(1)?),
         None => (0, false),
     };
-    let rows = json(&open_rows(report))?;
-    if report.sequence > last {
+    let rows = json(&open_rows(batch))?;
+    if batch.sequence > last {
         // This object was lost or restored, or the source was.
-        is_incomplete |= last < report.confirmed || last > report.before;
-        is_incomplete &= !report.resets;
+        is_incomplete |= last < batch.confirmed || last > batch.before;
+        is_incomplete &= !batch.resets;
         db.transaction(|| {
-            put_source(db, report, is_incomplete)?;
-            isolates::put_rewards(db, report)?;
-            put_items(db, report, &rows, most)
+            put_source(db, batch, is_incomplete)?;
+            isolates::put_rewards(db, batch)?;
+            put_items(db, batch, &rows, most)
         })?;
     }
     // Of a repeat, too: the answer to the first may have been lost.
     let declined = db.query(sql::NOT_LISTED, params![source, rows])?;
-    Ok(Declined {
+    Ok(DeclinedItems {
         declined: declined
             .iter()
             .map(|row| row.number(0))
@@ -43,13 +43,13 @@ pub fn apply(db: &impl Database, report: &AttentionBatch, most: i64) -> Result<D
     })
 }
 
-/// An item as statements read it: kind, subject, since, reason, payout, and its place in the report.
+/// An item as statements read it: kind, subject, since, reason, payout, and its place in the batch.
 type OpenRow<'r> = (u8, &'r str, i64, &'r str, Option<&'r str>, usize);
 
 /// The open items of limited kinds.
-fn open_rows(report: &AttentionBatch) -> Vec<OpenRow<'_>> {
+fn open_rows(batch: &AttentionBatch) -> Vec<OpenRow<'_>> {
     let is_row = |item: &AttentionItem| item.is_open && item.kind.is_limited();
-    let items = report.items.iter().enumerate();
+    let items = batch.items.iter().enumerate();
     items
         .filter(|(_, item)| is_row(item))
         .map(|(place, item)| {
@@ -65,31 +65,26 @@ fn open_rows(report: &AttentionBatch) -> Vec<OpenRow<'_>> {
         .collect()
 }
 
-fn put_source(db: &impl Database, report: &AttentionBatch, is_incomplete: bool) -> Result<(), DatabaseError> {
+fn put_source(db: &impl Database, batch: &AttentionBatch, is_incomplete: bool) -> Result<(), DatabaseError> {
     db.execute(
         sql::PUT_SOURCE,
         params![
-            report.source.as_str(),
-            report.sequence,
-            report.at_ms,
-            report.owes_since_ms,
-            report.next_by_ms,
+            batch.source.as_str(),
+            batch.sequence,
+            batch.at_ms,
+            batch.owes_since_ms,
+            batch.next_by_ms,
             is_incomplete
         ],
     )
 }
 
-fn put_items(
-    db: &impl Database,
-    report: &AttentionBatch,
-    open: &str,
-    most: i64,
-) -> Result<(), DatabaseError> {
-    let source = report.source.as_str();
-    if report.resets {
+fn put_items(db: &impl Database, batch: &AttentionBatch, open: &str, most: i64) -> Result<(), DatabaseError> {
+    let source = batch.source.as_str();
+    if batch.resets {
         db.execute(sql::VOID_ITEMS, params![source])?;
     }
-    let counts: Vec<_> = report
+    let counts: Vec<_> = batch
         .counts
         .iter()
         .map(|(kind, items)| (kind.number(), items))
@@ -98,7 +93,7 @@ fn put_items(
     for sql in [sql::END_COUNTS, sql::PUT_COUNTS] {
         db.execute(sql, params![source, counts.as_str()])?;
     }
-    let closed: Vec<_> = report
+    let closed: Vec<_> = batch
         .items
         .iter()
         .filter(|item| !item.is_open && item.kind.is_limited())
@@ -116,33 +111,33 @@ fn put_items(
             params![
                 source,
                 open,
-                report.app.map(AppId::number),
-                report.publisher.as_ref().map(|publisher| publisher.as_str()),
+                batch.app.map(AppId::number),
+                batch.publisher.as_ref().map(|publisher| publisher.as_str()),
                 room
             ],
         )?;
     }
-    match report.app {
-        Some(app) => put_endpoints(db, report, app),
+    match batch.app {
+        Some(app) => put_endpoints(db, batch, app),
         None => Ok(()),
     }
 }
 
 /// Stores the state of the app's endpoint with this outbox, and makes the app's item anew.
-fn put_endpoints(db: &impl Database, report: &AttentionBatch, app: AppId) -> Result<(), DatabaseError> {
-    let source = report.source.as_str();
+fn put_endpoints(db: &impl Database, batch: &AttentionBatch, app: AppId) -> Result<(), DatabaseError> {
+    let source = batch.source.as_str();
     let is_endpoint = |item: &&AttentionItem| matches!(item.kind, Kind::Disabled | Kind::Failing);
-    let endpoints: Vec<_> = report.items.iter().filter(is_endpoint).collect();
-    if endpoints.is_empty() && !report.resets {
+    let endpoints: Vec<_> = batch.items.iter().filter(is_endpoint).collect();
+    if endpoints.is_empty() && !batch.resets {
         return Ok(());
     }
-    if report.resets {
+    if batch.resets {
         db.execute(sql::VOID_ENDPOINTS, params![app.number(), source])?;
     }
     for item in endpoints {
         let kind = u32::from(item.kind.number());
         if item.is_open {
-            let publisher = report.publisher.as_ref().map(|publisher| publisher.as_str());
+            let publisher = batch.publisher.as_ref().map(|publisher| publisher.as_str());
             db.execute(
                 sql::PUT_ENDPOINT,
                 params![

@@ -30,32 +30,32 @@ const MAX_DAYS: i32 = 3;
 /// The most apps with rewards from old clicks or superseded terms that are listed.
 const MAX_APPS: u32 = 25;
 
-/// Stores the figures of an isolate. Each only rises, so that an older report, or one that comes twice, changes nothing.
-pub fn put_isolate(db: &impl Database, report: &IsolateMetrics, most: i64) -> Result<Done, DatabaseError> {
-    let figures: Vec<_> = report
+/// Stores the figures of an isolate. Each only rises, so that older metrics, or ones that come twice, change nothing.
+pub fn put_isolate(db: &impl Database, metrics: &IsolateMetrics, most: i64) -> Result<Done, DatabaseError> {
+    let figures: Vec<_> = metrics
         .figures
         .iter()
         .map(|Figure { figure, kind, number }| (figure, kind, number))
         .collect();
     let figures = as_json(&figures)?;
-    let kept_from_ms = report.at_ms.saturating_sub(RETENTION_MS);
+    let kept_from_ms = metrics.at_ms.saturating_sub(RETENTION_MS);
     db.transaction(|| {
         db.execute(sql::MAKE_ROOM, params![most, kept_from_ms])?;
-        let row = params![report.isolate.as_str(), report.at_ms, figures];
+        let row = params![metrics.isolate.as_str(), metrics.at_ms, figures];
         db.execute(sql::PUT_FIGURES, row)
     })?;
     Ok(Done {})
 }
 
-/// Stores the rewards of an outbox's last compared day, within the transaction of its report.
-pub fn put_rewards(db: &impl Database, report: &AttentionBatch) -> Result<(), DatabaseError> {
-    let (Some(app), Some(rewards)) = (report.app, report.rewards) else {
+/// Stores the rewards of an outbox's last compared day, within the transaction of its batch.
+pub fn put_rewards(db: &impl Database, batch: &AttentionBatch) -> Result<(), DatabaseError> {
+    let (Some(app), Some(rewards)) = (batch.app, batch.rewards) else {
         return Ok(());
     };
     let row = params![
         rewards.day.number(),
         app.number(),
-        report.source.as_str(),
+        batch.source.as_str(),
         rewards.rewards,
         rewards.after_24_h,
         rewards.by_superseded_terms
@@ -71,7 +71,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
 }
 
 #[derive(Serialize)]
-struct Reported {
+struct ServiceFigures {
     isolates: Vec<FigureOfAll>,
     rewards: Rewards,
 }
@@ -114,7 +114,7 @@ pub fn read(db: &impl Database, now_ms: i64) -> Result<OperatorReply, Failure> {
     let all = db.query_first(sql::ALL_REWARDS, params![day.number()])?;
     let all = all.unwrap_or(Row(vec![]));
     let apps = db.query(sql::REWARDS_OF_APPS, params![day.number(), MAX_APPS])?;
-    let reported = Reported {
+    let reported = ServiceFigures {
         isolates: isolates.iter().map(figure).collect::<Result<_, _>>()?,
         rewards: Rewards {
             date: day.to_string(),

@@ -13,15 +13,15 @@ use platform::{
 /// A large object has an alarm every night.
 const RETENTION_MS: i64 = 2 * DAY_MS;
 
-/// Stores a size, and lists the object while it is nearly full. An older report than the last one is ignored.
-pub fn put(db: &impl Database, report: &ObjectSize) -> Result<Done, DatabaseError> {
-    let source = report.source.as_str();
-    let row = params![source, report.at_ms, report.bytes];
+/// Stores a size, and lists the object while it is nearly full. A size that is older than the last one is ignored.
+pub fn put(db: &impl Database, size: &ObjectSize) -> Result<Done, DatabaseError> {
+    let source = size.source.as_str();
+    let row = params![source, size.at_ms, size.bytes];
     db.transaction(|| {
         if db.query_first(sql::PUT_SIZE, row)?.is_none() {
             return Ok(());
         }
-        if report.bytes > NEARLY_FULL {
+        if size.bytes > NEARLY_FULL {
             db.execute(sql::PUT_LARGE, row)
         } else {
             db.execute(sql::END_LARGE, params![source])

@@ -2,7 +2,7 @@
 //! publishers.
 
 pub const TABLES: &[&str] = &[
-    // The objects that have reported, with what their last report said of them. `is_incomplete` is set while what a source told
+    // The objects that have reported, with what their last batch said of them. `is_incomplete` is set while what a source told
     // before is not all here.
     "CREATE TABLE attention_sources (
        source TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, at_ms INTEGER NOT NULL,
@@ -56,7 +56,7 @@ pub const OF_SWEEP: &[&str] = &[
     HAS_TO_SWEEP,
 ];
 
-/// The items of a report, as rows of a JSON list: kind, subject, since, reason, payout, place in the report.
+/// The items of a batch, as rows of a JSON list: kind, subject, since, reason, payout, place in the batch.
 macro_rules! is_listed {
     () => {
         "EXISTS (SELECT 1 FROM attention_items i
@@ -65,9 +65,9 @@ macro_rules! is_listed {
 }
 
 platform::statements! {
-    /// source → the last report's number, whether it is incomplete
+    /// source → the last batch's number, whether it is incomplete
     pub const GET_SOURCE = "SELECT sequence, is_incomplete FROM attention_sources WHERE source = ?";
-    /// source, number, time, oldest change that is owed, time of the next report, whether it is incomplete
+    /// source, number, time, oldest change that is owed, time of the next batch, whether it is incomplete
     pub const PUT_SOURCE = "INSERT INTO attention_sources (source, sequence, at_ms, owes_since_ms, next_by_ms, is_incomplete)
         VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (source) DO UPDATE SET sequence = excluded.sequence, at_ms = excluded.at_ms,

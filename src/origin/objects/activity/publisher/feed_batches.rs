@@ -1,4 +1,4 @@
-//! Applies the reports of outboxes. A report says how things are and not how they changed, so one that comes twice, or comes
+//! Applies the batches of outboxes. A batch says how things are and not how they changed, so one that comes twice, or comes
 //! after a later one, changes nothing.
 
 use contract::{
@@ -20,30 +20,30 @@ const LEAVE_AFTER: i64 = 500;
 /// Days of which counts are kept: as many as a report may span, and today and yesterday.
 pub const DAYS: i64 = 92;
 
-/// Applies a report, unless this one or a later one of the same outbox was applied before.
-pub fn apply(db: &impl Database, now_ms: i64, report: &FeedBatch) -> Result<FeedAnswer, DatabaseError> {
-    let (app, shard) = (report.app.number(), u32::from(report.shard));
+/// Applies a batch, unless this one or a later one of the same outbox was applied before.
+pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> Result<FeedAnswer, DatabaseError> {
+    let (app, shard) = (batch.app.number(), u32::from(batch.shard));
     let outbox = db.query_first(sql::GET_OUTBOX, params![app, shard])?;
     let (last, was_incomplete) = match &outbox {
         Some(row) => (row.integer(0)?, row.boolean(1)?),
         None => (0, false),
     };
-    if report.sequence <= last {
+    if batch.sequence <= last {
         return Ok(FeedAnswer {
             applied: false,
             is_incomplete: was_incomplete,
         });
     }
-    // This object was lost or restored if it lacks a confirmed report.
-    let is_incomplete = !report.restarts && (was_incomplete || last < report.confirmed);
+    // This object was lost or restored if it lacks a confirmed batch.
+    let is_incomplete = !batch.restarts && (was_incomplete || last < batch.confirmed);
     db.transaction(|| {
-        put_outbox(db, report, is_incomplete)?;
-        if !report.counts.is_empty() {
-            put_counts(db, now_ms, report)?;
+        put_outbox(db, batch, is_incomplete)?;
+        if !batch.counts.is_empty() {
+            put_counts(db, now_ms, batch)?;
         }
-        if !report.entries.is_empty() {
-            put_entries(db, report)?;
-            put_firsts(db, &report.entries)?;
+        if !batch.entries.is_empty() {
+            put_entries(db, batch)?;
+            put_firsts(db, &batch.entries)?;
         }
         Ok::<_, DatabaseError>(())
     })?;
@@ -53,17 +53,17 @@ pub fn apply(db: &impl Database, now_ms: i64, report: &FeedBatch) -> Result<Feed
     })
 }
 
-fn put_outbox(db: &impl Database, report: &FeedBatch, is_incomplete: bool) -> Result<(), DatabaseError> {
-    let endpoint = &report.endpoint;
+fn put_outbox(db: &impl Database, batch: &FeedBatch, is_incomplete: bool) -> Result<(), DatabaseError> {
+    let endpoint = &batch.endpoint;
     db.execute(
         sql::PUT_OUTBOX,
         params![
-            report.app.number(),
-            u32::from(report.shard),
-            report.sequence,
-            report.at_ms,
-            report.owes_since_ms,
-            report.next_by_ms,
+            batch.app.number(),
+            u32::from(batch.shard),
+            batch.sequence,
+            batch.at_ms,
+            batch.owes_since_ms,
+            batch.next_by_ms,
             endpoint_number(endpoint.state),
             endpoint.disabled_ms,
             endpoint.waiting,
@@ -73,7 +73,7 @@ fn put_outbox(db: &impl Database, report: &FeedBatch, is_incomplete: bool) -> Re
     )
 }
 
-fn put_counts(db: &impl Database, now_ms: i64, report: &FeedBatch) -> Result<(), DatabaseError> {
+fn put_counts(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> Result<(), DatabaseError> {
     let row = |count: &RewardCount| {
         (
             count.day.number(),
@@ -82,8 +82,8 @@ fn put_counts(db: &impl Database, now_ms: i64, report: &FeedBatch) -> Result<(),
             count.payout_micro_usd,
         )
     };
-    let counts = json(&report.counts.iter().map(row).collect::<Vec<_>>())?;
-    let (app, shard) = (report.app.number(), u32::from(report.shard));
+    let counts = json(&batch.counts.iter().map(row).collect::<Vec<_>>())?;
+    let (app, shard) = (batch.app.number(), u32::from(batch.shard));
     for sql in [sql::ADD_DIFFERENCES, sql::PUT_COUNTS] {
         db.execute(sql, params![app, shard, counts.as_str(), first_day(now_ms)])?;
     }
@@ -95,8 +95,8 @@ pub fn first_day(now_ms: i64) -> i64 {
     UtcDay::of_ms(now_ms.saturating_sub((DAYS - 1) * DAY_MS)).number()
 }
 
-fn put_entries(db: &impl Database, report: &FeedBatch) -> Result<(), DatabaseError> {
-    let count = i64::try_from(report.entries.len()).unwrap_or(i64::MAX);
+fn put_entries(db: &impl Database, batch: &FeedBatch) -> Result<(), DatabaseError> {
+    let count = i64::try_from(batch.entries.len()).unwrap_or(i64::MAX);
     let taken = db.query_first(sql::TAKE_VERSIONS, params![count])?;
     let Some(taken) = taken else {
         return Err(DatabaseError("the row of activity is gone".into()));
@@ -116,10 +116,10 @@ fn put_entries(db: &impl Database, report: &FeedBatch) -> Result<(), DatabaseErr
         ])
     };
     let before = version.saturating_sub(count);
-    let entries = json(&report.entries.iter().map(row).collect::<Vec<_>>())?;
+    let entries = json(&batch.entries.iter().map(row).collect::<Vec<_>>())?;
     db.execute(
         sql::PUT_ENTRIES,
-        params![report.app.number(), before, entries, floor],
+        params![batch.app.number(), before, entries, floor],
     )?;
     if version.div_euclid(LEAVE_AFTER) > before.div_euclid(LEAVE_AFTER)
         && let Some(floor) = db.query_integer(sql::FLOOR, params![KEPT_ENTRIES])?

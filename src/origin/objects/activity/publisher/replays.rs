@@ -13,7 +13,7 @@ use crate::delivery::backoff::wait_ms;
 use contract::{
     activity::{CancelReplay, CountReplay, Counted, ReadReplay, StartReplay},
     operation::OperatorReply,
-    outbox::{ReplayRewards, Shard},
+    outbox::{OutboxShard, ReplayRewards},
     rewards::RewardFilter,
 };
 use domain::model::{
@@ -180,7 +180,7 @@ pub async fn count(
     let shards: Vec<u8> = rows.iter().map(|row| row.number(0)).collect::<Result<_, _>>()?;
     let counts: Vec<i64> = stream::iter(shards)
         .map(|number| {
-            let shard = Shard {
+            let shard = OutboxShard {
                 app: count.app,
                 number,
             };
@@ -196,7 +196,7 @@ pub async fn count(
 
 async fn count_one(
     runtime: &(impl Clock + ObjectCall),
-    shard: Shard,
+    shard: OutboxShard,
     count: &CountReplay,
     until_ms: i64,
 ) -> Result<i64, Failure> {
@@ -276,7 +276,7 @@ async fn step_one(
         step: Some(format!("{id}-{started_ms}-{number}-{after}-{replayed}")),
     };
     let asked = runtime
-        .call(&Shard { app, number }.address(), step, TIMEOUT)
+        .call(&OutboxShard { app, number }.address(), step, TIMEOUT)
         .await;
     let now_ms = runtime.now_ms();
     match asked {

@@ -24,7 +24,7 @@ const TABLES: &[&str] = &[
        first_conversion_ms INTEGER, first_callback_ms INTEGER
      ) STRICT",
     "INSERT INTO activity (only) VALUES (1)",
-    // The outboxes that have reported, with what their last report said of them.
+    // The outboxes that have reported, with what their last batch said of them.
     "CREATE TABLE outboxes (
        app INTEGER NOT NULL, shard INTEGER NOT NULL, sequence INTEGER NOT NULL, at_ms INTEGER NOT NULL,
        owes_since_ms INTEGER, next_by_ms INTEGER, endpoint INTEGER NOT NULL, disabled_ms INTEGER,
@@ -102,9 +102,9 @@ macro_rules! matches_filter {
 }
 
 platform::statements! {
-    /// app, shard → the last report's number, whether it is incomplete
+    /// app, shard → the last batch's number, whether it is incomplete
     pub const GET_OUTBOX = "SELECT sequence, is_incomplete FROM outboxes WHERE app = ? AND shard = ?";
-    /// app, shard, number, time, oldest change that is owed, time of the next report, endpoint, disabled, waiting, dead, whether
+    /// app, shard, number, time, oldest change that is owed, time of the next batch, endpoint, disabled, waiting, dead, whether
     /// it is incomplete
     pub const PUT_OUTBOX = "INSERT INTO outboxes
           (app, shard, sequence, at_ms, owes_since_ms, next_by_ms, endpoint, disabled_ms, waiting, dead, is_incomplete)

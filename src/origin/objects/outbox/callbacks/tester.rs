@@ -38,7 +38,7 @@ const OPENING: Duration = Duration::from_secs(3);
 const CONNECTION_LOST: &str = "Network connection lost";
 
 /// A test that was sent.
-struct Sent {
+struct SentTest {
     endpoint: Rc<Endpoint>,
     request: ShownRequest,
     call: HttpCall,
@@ -51,7 +51,7 @@ async fn send(
     currency: &CurrencyRate,
     callback: &CallbackSettings,
     sign_with: SignWith,
-) -> Result<Sent, Failure> {
+) -> Result<SentTest, Failure> {
     let endpoint = sender.endpoint(app, callback)?.ok_or(NO_CALLBACK)?;
     let random = runtime.random().map_err(Failure::Internal)?;
     let now_s = runtime.now_ms().div_euclid(SECOND_MS);
@@ -60,7 +60,7 @@ async fn send(
     let call = sender
         .call(runtime, &request, sender.timeout().min(MAX_LENGTH))
         .await;
-    Ok(Sent {
+    Ok(SentTest {
         request: ShownRequest::new(&endpoint, &request, &fields, now_s),
         endpoint,
         call,
@@ -81,7 +81,7 @@ pub async fn test(
     app: AppId,
     Test { currency, callback }: &Test,
 ) -> Result<OperatorReply, Failure> {
-    let Sent {
+    let SentTest {
         endpoint,
         request,
         call,
@@ -125,7 +125,7 @@ pub async fn diagnose(
         sign_with,
     }: &Diagnose,
 ) -> Result<OperatorReply, Failure> {
-    let Sent {
+    let SentTest {
         endpoint,
         request,
         call,

@@ -10,7 +10,7 @@ use crate::objects::outbox::{
 };
 use contract::{
     counters::ReadTaken,
-    outbox::{CheckPostback, CheckedPostback, NumberedTerms, Shard, Txn},
+    outbox::{CheckPostback, CheckedPostback, NumberedTerms, OutboxShard, Txn},
 };
 use domain::{
     catalog::offer::OncePer,
@@ -36,15 +36,15 @@ pub async fn check(
     let mut claim = Claim::Open;
     loop {
         match judge(db, now_ms, check, &claim)? {
-            Judged::Unclaimed(txn) => {
+            PartialVerdict::Unclaimed(txn) => {
                 claim = if is_free(db, runtime, check, &txn).await? {
                     Claim::Made(txn)
                 } else {
                     Claim::Refused
                 };
             }
-            Judged::Answered(answered) => return Ok(answered),
-            Judged::Takes { answered, cap, offer } => {
+            PartialVerdict::Answered(answered) => return Ok(answered),
+            PartialVerdict::Takes { answered, cap, offer } => {
                 let day = UtcDay::of_ms(now_ms);
                 let taken = calls::read_taken(runtime, ReadTaken { offer, day }).await?;
                 return if taken < cap {
@@ -59,7 +59,7 @@ pub async fn check(
 
 /// How far a postback is judged by this outbox alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judged {
+pub enum PartialVerdict {
     /// Whether its `txn` is free must be known first.
     Unclaimed(Txn),
     Answered(CheckedPostback),
@@ -78,7 +78,7 @@ pub fn judge(
     now_ms: i64,
     check: &CheckPostback,
     claim: &Claim,
-) -> Result<Judged, Failure> {
+) -> Result<PartialVerdict, Failure> {
     let conversion = &check.conversion;
     check_life(conversion.click.clicked_at_ms, now_ms)?;
     let terms = terms_of(db, check)?;
@@ -102,7 +102,7 @@ pub fn judge(
     };
     if is_reserved {
         // An earlier copy is about to be paid.
-        return Ok(Judged::Answered(answered(Status::Approved, true, None)?));
+        return Ok(PartialVerdict::Answered(answered(Status::Approved, true, None)?));
     }
     let row = rows.into_iter().find(|row| row.goal == approval.goal);
     let row = row.as_ref();
@@ -130,7 +130,7 @@ pub fn judge(
     match case.judge(conversion)? {
         Verdict::Unclaimed => {
             let txn = conversion.txn.clone().unwrap_or_default();
-            return Ok(Judged::Unclaimed(Txn {
+            return Ok(PartialVerdict::Unclaimed(Txn {
                 advertiser: approval.advertiser,
                 goal: approval.goal,
                 txn,
@@ -142,7 +142,7 @@ pub fn judge(
             return match step.objected(reason) {
                 Some(state @ State::Held(_)) => {
                     let status = state.answer().unwrap_or_default();
-                    Ok(Judged::Answered(answered(status, false, Some(reason))?))
+                    Ok(PartialVerdict::Answered(answered(status, false, Some(reason))?))
                 }
                 _ => Err(refusal.into()),
             };
@@ -155,12 +155,12 @@ pub fn judge(
     let status = state.answer().map_err(Failure::from)?;
     let answered = answered(status, step == Transition::Repeat, state.reason())?;
     Ok(match terms.cap {
-        Some((cap, _)) if step.pays() => Judged::Takes {
+        Some((cap, _)) if step.pays() => PartialVerdict::Takes {
             answered,
             cap,
             offer: terms.offer,
         },
-        _ => Judged::Answered(answered),
+        _ => PartialVerdict::Answered(answered),
     })
 }
 
@@ -194,7 +194,7 @@ async fn is_free(
     txn: &Txn,
 ) -> Result<bool, Failure> {
     let click = &check.conversion.click;
-    let own = Shard {
+    let own = OutboxShard {
         app: click.app,
         number: click.shard,
     };

@@ -5,7 +5,7 @@
 use futures_util::future::join_all;
 
 use super::{
-    Admitted, Claim, admit,
+    Admission, Claim, admit,
     reservations::{Reservation, overdue, put_off},
     settle, txns,
 };
@@ -36,14 +36,14 @@ pub async fn convert(
         let admitted = admit(db, peers, conversion, terms, &claim)?;
         peers.committed()?;
         let (reservation, own) = match admitted {
-            Admitted::Settled(answer) => return Ok(answer),
-            Admitted::Refused(refusal) => {
+            Admission::Settled(answer) => return Ok(answer),
+            Admission::Refused(refusal) => {
                 if matches!(claim, Claim::Made(_)) {
                     peers.resume_soon();
                 }
                 return Err(refusal.into());
             }
-            Admitted::Unclaimed(txn) => {
+            Admission::Unclaimed(txn) => {
                 claim = if peers.claim_txn(&txn).await? {
                     Claim::Made(txn)
                 } else {
@@ -51,7 +51,7 @@ pub async fn convert(
                 };
                 continue;
             }
-            Admitted::Reserved { reservation, own } => (reservation, own),
+            Admission::Reserved { reservation, own } => (reservation, own),
         };
         let settled = finish(db, peers, &reservation).await?;
         if own {

@@ -21,7 +21,7 @@ pub struct Reservation {
 }
 
 /// An ended reservation.
-pub struct Ended {
+pub struct EndedReservation {
     /// Whether the operator has requested the user's erasure meanwhile.
     pub erase: bool,
 }
@@ -55,11 +55,11 @@ pub fn create(
 }
 
 /// Deletes a reservation; `None` if another task has ended it already.
-pub fn end(db: &impl Database, reservation: &Reservation) -> Result<Option<Ended>, DatabaseError> {
+pub fn end(db: &impl Database, reservation: &Reservation) -> Result<Option<EndedReservation>, DatabaseError> {
     let ended = db.query_first(sql::END_RESERVATION, &key(reservation))?;
     ended
         .map(|row| {
-            Ok(Ended {
+            Ok(EndedReservation {
                 erase: row.boolean(0)?,
             })
         })

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use contract::{
     operation::Bytes,
-    outbox::{Conversion, Current, Settle, SettleFilter, SettleMany, Settled, Shard},
+    outbox::{Conversion, Current, OutboxShard, Settle, SettleFilter, SettleMany, Settled},
 };
 use domain::{
     conversions::{
@@ -237,7 +237,7 @@ pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<String>, O
 
 /// The parts of an entry's fields that the click had. After the user's erasure some are gone.
 #[derive(Deserialize)]
-struct Entered {
+struct EntryClick {
     offer_id: String,
     goal_id: String,
     click_ts: i64,
@@ -255,11 +255,11 @@ struct Entered {
 ///
 /// # Errors
 /// `not_found` for a transaction id that is no reward's.
-pub fn conversion(db: &impl Database, shard: Shard, settle: &Settle) -> Result<Conversion, Failure> {
+pub fn conversion(db: &impl Database, shard: OutboxShard, settle: &Settle) -> Result<Conversion, Failure> {
     let row = db.query_first(sql::GET_TO_SETTLE, params![settle.transaction_id.as_str()])?;
     let row = row.ok_or(UNKNOWN_CONVERSION)?;
     let names: Vec<String> = row.json(1)?;
-    let fields: Entered = row.json(7)?;
+    let fields: EntryClick = row.json(7)?;
     Ok(Conversion {
         nonce: Bytes(row.blob(0)?.to_vec()),
         click: Click {

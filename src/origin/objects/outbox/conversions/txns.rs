@@ -7,7 +7,7 @@ use crate::{
     delivery::backoff::wait_ms,
     objects::outbox::{peers::Peers, sql},
 };
-use contract::outbox::{Conversion, Shard, Txn};
+use contract::outbox::{Conversion, OutboxShard, Txn};
 use domain::{
     callbacks::shards,
     model::{AdvertiserId, AppId},
@@ -48,8 +48,8 @@ pub fn next_number(db: &impl Database) -> Result<i64, Failure> {
 }
 
 /// The outbox that keeps the claims of a `txn`.
-pub fn keeper(app: AppId, outboxes: u8, txn: &Txn) -> Shard {
-    Shard {
+pub fn keeper(app: AppId, outboxes: u8, txn: &Txn) -> OutboxShard {
+    OutboxShard {
         app,
         number: shards::of_txn(&txn.advertiser, &txn.txn, outboxes),
     }

@@ -1,7 +1,7 @@
 //! The feed's tables, and the triggers that fill them: no code that changes a conversion can forget to report it. A trigger
 //! runs in the transaction of the change, so what was committed is reported.
 
-/// Marks an entry as changed since it was reported. `changes` tells a change during a report from those in it.
+/// Marks an entry as changed since it was reported. `changes` tells a change during a batch from those in it.
 macro_rules! mark {
     ($entry:literal) => {
         concat!(
@@ -53,16 +53,16 @@ macro_rules! day {
     };
 }
 
-/// `confirmed` is the number of the last confirmed report. `restarts` is set until a report has said that all is told again.
+/// `confirmed` is the number of the last confirmed batch. `restarts` is set until a batch has said that all is told again.
 pub const CONFIRMED: &[&str] = &[
     "ALTER TABLE feed ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE feed ADD COLUMN restarts INTEGER NOT NULL DEFAULT 0",
 ];
 
 pub const TABLES: &[&str] = &[
-    // One row. `sequence` is the last report's number, `complete_ms` the time of the last one that had everything. `standing`
-    // counts the changes of the endpoint's standing, and `told_standing` is its value in the last confirmed report. `promised`
-    // is set while the outbox has promised a report.
+    // One row. `sequence` is the last batch's number, `complete_ms` the time of the last one that had everything. `standing`
+    // counts the changes of the endpoint's standing, and `told_standing` is its value in the last confirmed batch. `promised`
+    // is set while the outbox has promised a batch.
     "CREATE TABLE feed (
        only INTEGER PRIMARY KEY CHECK (only = 1), sequence INTEGER NOT NULL DEFAULT 0,
        attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0, complete_ms INTEGER NOT NULL DEFAULT 0,
@@ -71,7 +71,7 @@ pub const TABLES: &[&str] = &[
     "INSERT INTO feed (only, standing) SELECT 1, EXISTS (SELECT 1 FROM outbox)",
     "CREATE TABLE changed_entries (entry INTEGER PRIMARY KEY, changes INTEGER NOT NULL DEFAULT 1) STRICT",
     // The rewards of each UTC day and state. `changes` counts the changes of a row, and `told` is its value in the last
-    // confirmed report.
+    // confirmed batch.
     "CREATE TABLE reward_counts (
        day INTEGER NOT NULL, state INTEGER NOT NULL, rewards INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
        changes INTEGER NOT NULL DEFAULT 1, told INTEGER NOT NULL DEFAULT 0,

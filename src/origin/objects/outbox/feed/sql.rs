@@ -2,12 +2,12 @@
 
 platform::statements! {
     /// → whether something is to be reported, or was promised to be; when it may be sent; failed attempts; the last confirmed
-    /// report's number; whether it restarts; no row before the outbox knows its publisher
+    /// batch's number; whether it restarts; no row before the outbox knows its publisher
     pub const GET_FEED = "SELECT promised OR standing <> told_standing OR EXISTS (SELECT 1 FROM changed_entries)
           OR EXISTS (SELECT 1 FROM reward_counts WHERE changes <> told), due_ms, attempts, confirmed, restarts
         FROM feed, outbox WHERE publisher IS NOT NULL";
-    /// time, when the next report may be sent → the report's number, the time of the last complete one, changes of the standing
-    pub const BEGIN_REPORT = "UPDATE feed SET sequence = MAX(sequence + 1, ?1), due_ms = ?2
+    /// time, when the next batch may be sent → the batch's number, the time of the last complete one, changes of the standing
+    pub const BEGIN_BATCH = "UPDATE feed SET sequence = MAX(sequence + 1, ?1), due_ms = ?2
         RETURNING sequence, complete_ms, standing";
     /// entries at most → entry, changes, transaction id, the reward's, notice, state, delivery, user, fields, attempts made, last
     /// attempt's time, milliseconds and status; all but the first two are NULL for an entry that has left
@@ -34,9 +34,9 @@ platform::statements! {
     pub const CONFIRM_COUNTS = "UPDATE reward_counts SET told = j.changes
         FROM (SELECT value ->> 0 AS day, value ->> 1 AS state, value ->> 2 AS changes FROM json_each(?)) j
         WHERE reward_counts.day = j.day AND reward_counts.state = j.state";
-    /// changes of the standing, whether a report is promised, time of the report if it was complete, its number, whether the next
+    /// changes of the standing, whether a batch is promised, time of the batch if it was complete, its number, whether the next
     /// one restarts
-    pub const CONFIRM_REPORT = "UPDATE feed SET attempts = 0, told_standing = ?1, promised = ?2,
+    pub const CONFIRM_BATCH = "UPDATE feed SET attempts = 0, told_standing = ?1, promised = ?2,
         complete_ms = COALESCE(?3, complete_ms), confirmed = ?4,
         restarts = ?5";
     /// entries at most: tells the newest again
@@ -44,8 +44,8 @@ platform::statements! {
         SELECT entry FROM entries WHERE TRUE ORDER BY entry DESC LIMIT ? ON CONFLICT (entry) DO NOTHING";
     /// Tells all counts again.
     pub const CHANGE_COUNTS = "UPDATE reward_counts SET changes = changes + 1 WHERE changes = told";
-    /// Promises a report, if there was one before.
-    pub const PROMISE_REPORT = "UPDATE feed SET promised = 1 WHERE confirmed > 0";
+    /// Promises a batch, if there was one before.
+    pub const PROMISE_BATCH = "UPDATE feed SET promised = 1 WHERE confirmed > 0";
     /// time
-    pub const PUT_REPORT_OFF = "UPDATE feed SET attempts = attempts + 1, due_ms = ?";
+    pub const PUT_OFF = "UPDATE feed SET attempts = attempts + 1, due_ms = ?";
 }

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeMap};
 
-use super::day::Compared;
+use super::day::ComparisonStep;
 use domain::model::AppId;
 
 thread_local! {
@@ -32,7 +32,7 @@ pub fn counts() -> Counts {
 }
 
 /// Counts one step of a night's comparison.
-pub fn count(app: AppId, compared: &Compared) {
+pub fn count(app: AppId, compared: &ComparisonStep) {
     let part = &compared.part;
     COUNTS.with_borrow_mut(|counts| {
         match compared.differs {

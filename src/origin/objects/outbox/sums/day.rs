@@ -146,7 +146,7 @@ impl DayPage {
 
 /// A step of the night's comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compared {
+pub struct ComparisonStep {
     pub part: OutboxDay,
     /// Whether the log differs from the batches; `None` before the last step.
     pub differs: Option<bool>,
@@ -238,7 +238,7 @@ pub fn compare_step(
     db: &impl Database,
     now_ms: i64,
     entries: i64,
-) -> Result<Option<Compared>, DatabaseError> {
+) -> Result<Option<ComparisonStep>, DatabaseError> {
     let day = UtcDay::of_ms(now_ms).minus(1);
     let mut progress = Progress::read(db)?;
     if progress.compared >= day {
@@ -277,5 +277,5 @@ pub fn compare_step(
             format_args!("the log of {day} has {difference} micro-USD more than its batches"),
         );
     }
-    Ok(Some(Compared { part, differs }))
+    Ok(Some(ComparisonStep { part, differs }))
 }
