@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::read;
-use origin::http::{access, routes::ROUTES};
+use origin::http::{access, routes::routes};
 
 /// The names of a table of texts in a page's source.
 fn names(path: &str, table: &str) -> BTreeSet<String> {
@@ -21,7 +21,7 @@ fn names(path: &str, table: &str) -> BTreeSet<String> {
 fn each_change_of_the_operator_has_words_in_the_consoles_audit() {
     let shared = names("src/web/shared/messages/audit.ts", "AUDIT_ACTIONS");
     let own = names("src/web/console/messages/audit.ts", "OPERATOR_ACTIONS");
-    let endpoints = ROUTES.iter().flat_map(|route| route.endpoints);
+    let endpoints = routes().flat_map(|route| route.endpoints);
     let actions: BTreeSet<_> = endpoints
         .filter_map(|endpoint| access::of(endpoint.handler)?.action)
         .collect();

@@ -21,6 +21,7 @@ mod facts;
 mod layers;
 mod licences;
 mod openapi;
+mod page_facts;
 mod recipes;
 mod rights;
 mod security;

@@ -14,7 +14,7 @@ use crate::{
     document::{dashboard_document, document, escaped, methods, resolved, schema},
     read,
 };
-use origin::http::routes::ROUTES;
+use origin::http::routes::routes;
 use platform::http::router::{Route, RouteName};
 
 /// Every operation of the document: its path, its method and what is said of it.
@@ -67,9 +67,12 @@ pub fn assert_valid(schema: &Validator, instance: &Value) {
 }
 
 /// Path and method of each endpoint of a route table: those of the dashboard and the console, or all others.
-fn rows<H, P>(table: &[Route<H, P>], of_sites: bool) -> Vec<(String, String)> {
+fn rows<H: 'static, P: 'static>(
+    table: impl IntoIterator<Item = &'static Route<H, P>>,
+    of_sites: bool,
+) -> Vec<(String, String)> {
     let is_sites = |route: &&Route<H, P>| matches!(route.name, RouteName::Dashboard | RouteName::Console);
-    let routes = table.iter().filter(|route| is_sites(route) == of_sites);
+    let routes = table.into_iter().filter(|route| is_sites(route) == of_sites);
     let endpoints = routes.flat_map(|route| {
         route
             .endpoints
@@ -98,7 +101,7 @@ fn the_documents_have_the_paths_and_methods_of_the_route_tables() {
             .collect();
         let answered: BTreeSet<_> = [
             rows(edge::routes::ROUTES, of_dashboard),
-            rows(ROUTES, of_dashboard),
+            rows(routes(), of_dashboard),
         ]
         .into_iter()
         .flatten()

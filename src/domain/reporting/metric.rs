@@ -123,6 +123,12 @@ impl Metric {
         })
     }
 
+    /// True if it is counted by ad tag. Requests and responses come before an ad tag is known.
+    pub fn has_ad_tag(self) -> bool {
+        let comes_before = |measure| matches!(measure, Measure::AdRequests | Measure::AdResponses);
+        !self.measures().any(comes_before)
+    }
+
     /// The measures that the metric needs.
     pub fn measures(self) -> impl Iterator<Item = Measure> {
         let (first, second) = match (self, self.ratio()) {

@@ -8,7 +8,7 @@ use crate::http::{
     limits::Pool,
     operator,
     refusal::Refusal,
-    routes::{self, Handler, ROUTES},
+    routes::{self, Handler, routes},
     site::{self, Call},
 };
 use contract::origin::{is_console, is_dashboard};
@@ -65,7 +65,7 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     let method = sent.method();
     let config = &context.isolate.config;
     let serves = |interface| config.hosts.serves(address.host, interface);
-    let routed = find(ROUTES, &method, address.path, serves);
+    let routed = find(routes(), &method, address.path, serves);
     let is_operators = address.path.starts_with(routes::OPERATOR);
     let unrouted = if is_operators {
         RouteName::Operator

@@ -72,8 +72,110 @@ const fn offers(pattern: &'static str, endpoints: Endpoints) -> Row {
     operator(pattern, endpoints).about(LoggedId::Offer)
 }
 
+/// The calls with which people sign in and keep an account, the same for publishers and the operator: `$row` makes a row, and
+/// `$of` a handler.
+macro_rules! account_routes {
+    ($root:literal, $row:ident, $of:path) => {
+        &[
+            $row(
+                concat!("/v1", $root, "/invite"),
+                &[on(Post, $of(Public(ReadInvite))).within(SignIns)],
+            ),
+            $row(
+                concat!("/v1", $root, "/sign_in"),
+                &[on(Post, $of(Public(SignIn))).within(SignIns)],
+            ),
+            $row(
+                concat!("/v1", $root, "/sign_in/passkey"),
+                &[on(Post, $of(Public(SignInByPasskey))).within(SignIns)],
+            ),
+            $row(
+                concat!("/v1", $root, "/sign_out"),
+                &[on(Post, $of(Public(SignOut))).within(SignIns)],
+            ),
+            $row(
+                concat!("/v1", $root, "/passkeys"),
+                &[
+                    on(Get, $of(Account(ListPasskeys))).within(Members),
+                    on(Post, $of(Public(CreatePasskey))).within(SignIns),
+                ],
+            ),
+            $row(
+                concat!("/v1", $root, "/passkeys/creation"),
+                &[on(Post, $of(Public(PasskeyCreation))).within(SignIns)],
+            ),
+            $row(
+                concat!("/v1", $root, "/passkeys/request"),
+                &[on(Post, $of(Public(PasskeyRequest))).within(SignIns)],
+            ),
+            $row(
+                concat!("/v1", $root, "/passkeys/another"),
+                &[on(Post, $of(Account(AddPasskey))).within(Members)],
+            ),
+            $row(
+                concat!("/v1", $root, "/passkeys/another/creation"),
+                &[on(Post, $of(Account(PasskeyAddition))).within(Members)],
+            ),
+            $row(
+                concat!("/v1", $root, "/passkeys/{}"),
+                &[on(Delete, $of(Account(RemovePasskey))).within(Members)],
+            ),
+            $row(
+                concat!("/v1", $root, "/verify"),
+                &[on(Post, $of(Account(Verify))).within(Members)],
+            ),
+            $row(
+                concat!("/v1", $root, "/verify/request"),
+                &[on(Post, $of(Account(VerifyRequest))).within(Members)],
+            ),
+            $row(
+                concat!("/v1", $root, "/members"),
+                &[on(Get, $of(Account(ListMembers))).within(Members)],
+            ),
+            $row(
+                concat!("/v1", $root, "/members/{}"),
+                &[
+                    on(Patch, $of(Account(ChangeRole))).within(Members),
+                    on(Delete, $of(Account(RemoveMember))).within(Members),
+                ],
+            ),
+            $row(
+                concat!("/v1", $root, "/members/{}/recovery"),
+                &[on(Post, $of(Account(Recover))).within(Members)],
+            ),
+            $row(
+                concat!("/v1", $root, "/invites"),
+                &[on(Post, $of(Account(AccountCall::Invite))).within(Members)],
+            ),
+            $row(
+                concat!("/v1", $root, "/invites/{}"),
+                &[on(Delete, $of(Account(WithdrawInvite))).within(Members)],
+            ),
+            $row(
+                concat!("/v1", $root, "/sessions"),
+                &[on(Get, $of(Account(ListSessions))).within(Members)],
+            ),
+            $row(
+                concat!("/v1", $root, "/sessions/{}"),
+                &[on(Delete, $of(Account(EndSession))).within(Members)],
+            ),
+            $row(
+                concat!("/v1", $root, "/audit"),
+                &[on(Get, $of(Account(ReadAudit))).within(Members)],
+            ),
+        ]
+    };
+}
+
+/// All routes. Of two that match, the first counts.
+pub fn routes() -> impl Iterator<Item = &'static Row> {
+    const OF_PUBLISHERS: &[Row] = account_routes!("/dashboard", dashboard, of_dashboard);
+    const OF_THE_OPERATOR: &[Row] = account_routes!("/console", console, Console);
+    [ROUTES, OF_PUBLISHERS, OF_THE_OPERATOR].into_iter().flatten()
+}
+
 #[rustfmt::skip]
-pub const ROUTES: &[Row] = &[
+const ROUTES: &[Row] = &[
     Route::new(Interface::Any, contract::origin::HEALTH, RouteName::Health, &[on(Get, Health), on(Head, Health)]),
     Route::new(Interface::Any, contract::origin::DESCRIPTION, RouteName::Health, &[on(Get, Describe), on(Head, Describe)]),
 
@@ -183,21 +285,6 @@ pub const ROUTES: &[Row] = &[
     dashboard("/dashboard/apps/{}/rewards/{}", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),
     dashboard("/dashboard/settings/{}", &[on(Get, of_dashboard(Page)), on(Head, of_dashboard(Page))]),
 
-    dashboard("/v1/dashboard/invite", &[on(Post, of_dashboard(Public(ReadInvite))).within(SignIns)]),
-    dashboard("/v1/dashboard/sign_in", &[on(Post, of_dashboard(Public(SignIn))).within(SignIns)]),
-    dashboard("/v1/dashboard/sign_in/passkey", &[on(Post, of_dashboard(Public(SignInByPasskey))).within(SignIns)]),
-    dashboard("/v1/dashboard/sign_out", &[on(Post, of_dashboard(Public(SignOut))).within(SignIns)]),
-    dashboard("/v1/dashboard/passkeys", &[
-        on(Get, of_dashboard(Account(ListPasskeys))).within(Members),
-        on(Post, of_dashboard(Public(CreatePasskey))).within(SignIns),
-    ]),
-    dashboard("/v1/dashboard/passkeys/creation", &[on(Post, of_dashboard(Public(PasskeyCreation))).within(SignIns)]),
-    dashboard("/v1/dashboard/passkeys/request", &[on(Post, of_dashboard(Public(PasskeyRequest))).within(SignIns)]),
-    dashboard("/v1/dashboard/passkeys/another", &[on(Post, of_dashboard(Account(AddPasskey))).within(Members)]),
-    dashboard("/v1/dashboard/passkeys/another/creation", &[on(Post, of_dashboard(Account(PasskeyAddition))).within(Members)]),
-    dashboard("/v1/dashboard/passkeys/{}", &[on(Delete, of_dashboard(Account(RemovePasskey))).within(Members)]),
-    dashboard("/v1/dashboard/verify", &[on(Post, of_dashboard(Account(Verify))).within(Members)]),
-    dashboard("/v1/dashboard/verify/request", &[on(Post, of_dashboard(Account(VerifyRequest))).within(Members)]),
     dashboard("/v1/dashboard/switch", &[on(Post, Dashboard(Member(Switch))).within(Members)]),
     dashboard("/v1/dashboard/overview", &[on(Get, Dashboard(Member(Overview))).within(Members)]),
     dashboard("/v1/dashboard/reports", &[on(Post, Dashboard(Member(Reports))).within(Members)]),
@@ -251,17 +338,6 @@ pub const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/apps/{}/callback/preview", &[on(Post, Dashboard(Member(MemberCall::PreviewCallback))).within(Members)]),
     dashboard("/v1/dashboard/apps/{}/offers", &[on(Post, Dashboard(Member(MemberCall::ListOffers))).within(Members)]),
     dashboard("/v1/dashboard/apps/{}/tracking_url", &[on(Post, Dashboard(Member(MemberCall::MakeTrackingUrl))).within(Members)]),
-    dashboard("/v1/dashboard/members", &[on(Get, of_dashboard(Account(ListMembers))).within(Members)]),
-    dashboard("/v1/dashboard/members/{}", &[
-        on(Patch, of_dashboard(Account(ChangeRole))).within(Members),
-        on(Delete, of_dashboard(Account(RemoveMember))).within(Members),
-    ]),
-    dashboard("/v1/dashboard/members/{}/recovery", &[on(Post, of_dashboard(Account(Recover))).within(Members)]),
-    dashboard("/v1/dashboard/invites", &[on(Post, of_dashboard(Account(AccountCall::Invite))).within(Members)]),
-    dashboard("/v1/dashboard/invites/{}", &[on(Delete, of_dashboard(Account(WithdrawInvite))).within(Members)]),
-    dashboard("/v1/dashboard/sessions", &[on(Get, of_dashboard(Account(ListSessions))).within(Members)]),
-    dashboard("/v1/dashboard/sessions/{}", &[on(Delete, of_dashboard(Account(EndSession))).within(Members)]),
-    dashboard("/v1/dashboard/audit", &[on(Get, of_dashboard(Account(ReadAudit))).within(Members)]),
 
     console("/console", &[on(Get, Console(Page)), on(Head, Console(Page))]),
     console("/console/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),
@@ -269,34 +345,7 @@ pub const ROUTES: &[Row] = &[
     console("/console/{}/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),
     console("/console/{}/{}/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),
     console("/console/{}/{}/{}/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),
-
-    console("/v1/console/invite", &[on(Post, Console(Public(ReadInvite))).within(SignIns)]),
-    console("/v1/console/sign_in", &[on(Post, Console(Public(SignIn))).within(SignIns)]),
-    console("/v1/console/sign_in/passkey", &[on(Post, Console(Public(SignInByPasskey))).within(SignIns)]),
-    console("/v1/console/sign_out", &[on(Post, Console(Public(SignOut))).within(SignIns)]),
-    console("/v1/console/passkeys", &[
-        on(Get, Console(Account(ListPasskeys))).within(Members),
-        on(Post, Console(Public(CreatePasskey))).within(SignIns),
-    ]),
-    console("/v1/console/passkeys/creation", &[on(Post, Console(Public(PasskeyCreation))).within(SignIns)]),
-    console("/v1/console/passkeys/request", &[on(Post, Console(Public(PasskeyRequest))).within(SignIns)]),
-    console("/v1/console/passkeys/another", &[on(Post, Console(Account(AddPasskey))).within(Members)]),
-    console("/v1/console/passkeys/another/creation", &[on(Post, Console(Account(PasskeyAddition))).within(Members)]),
-    console("/v1/console/passkeys/{}", &[on(Delete, Console(Account(RemovePasskey))).within(Members)]),
-    console("/v1/console/verify", &[on(Post, Console(Account(Verify))).within(Members)]),
-    console("/v1/console/verify/request", &[on(Post, Console(Account(VerifyRequest))).within(Members)]),
     console("/v1/console/session", &[on(Get, Console(Account(AccountCall::ReadSession))).within(Members)]),
-    console("/v1/console/members", &[on(Get, Console(Account(ListMembers))).within(Members)]),
-    console("/v1/console/members/{}", &[
-        on(Patch, Console(Account(ChangeRole))).within(Members),
-        on(Delete, Console(Account(RemoveMember))).within(Members),
-    ]),
-    console("/v1/console/members/{}/recovery", &[on(Post, Console(Account(Recover))).within(Members)]),
-    console("/v1/console/invites", &[on(Post, Console(Account(AccountCall::Invite))).within(Members)]),
-    console("/v1/console/invites/{}", &[on(Delete, Console(Account(WithdrawInvite))).within(Members)]),
-    console("/v1/console/sessions", &[on(Get, Console(Account(ListSessions))).within(Members)]),
-    console("/v1/console/sessions/{}", &[on(Delete, Console(Account(EndSession))).within(Members)]),
-    console("/v1/console/audit", &[on(Get, Console(Account(ReadAudit))).within(Members)]),
 ];
 
 #[cfg(test)]
@@ -306,7 +355,7 @@ mod tests {
 
     #[test]
     fn a_call_finds_its_handler_and_the_segments_of_its_path() {
-        let found = |method, path| match find(ROUTES, method, path, |_| true) {
+        let found = |method, path| match find(routes(), method, path, |_| true) {
             Routed::Found(found) => Some((found.endpoint.handler, found.segments)),
             _ => None,
         };

@@ -171,12 +171,12 @@ pub struct RouteMatch<'p, H: 'static, P: 'static> {
 
 /// Finds a request's route. `serves` says whether the request's host serves an interface.
 pub fn find<'p, H, P>(
-    table: &'static [Route<H, P>],
+    routes: impl IntoIterator<Item = &'static Route<H, P>>,
     method: &str,
     path: &'p str,
     serves: impl Fn(Interface) -> bool,
 ) -> Routed<'p, H, P> {
-    for route in table {
+    for route in routes {
         let Some(segments) = match_pattern(route.pattern, path) else {
             continue;
         };

@@ -1,7 +1,7 @@
 //! Every call of the operator, made from the route table: with each role, from other sites, by other names of the host, and
 //! without a session.
 
-use origin::http::routes::{CatalogCall, Handler, OutboxCall, ROUTES, ReplayCall};
+use origin::http::routes::{CatalogCall, Handler, OutboxCall, ReplayCall, routes};
 use serde_json::json;
 
 use super::{Browser, HOST, ORIGIN, invite, signed_in};
@@ -35,7 +35,7 @@ fn may(role: Role, method: &str, pattern: &str, handler: Handler) -> bool {
 
 /// Method, path, pattern and handler of each call of the operator.
 fn calls() -> Vec<(&'static str, String, &'static str, Handler)> {
-    let routes = ROUTES.iter().filter(|route| route.name == RouteName::Operator);
+    let routes = routes().filter(|route| route.name == RouteName::Operator);
     let calls: Vec<_> = routes
         .flat_map(|route| {
             let path = route.pattern.replace("{}", UNKNOWN);

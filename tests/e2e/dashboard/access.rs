@@ -3,7 +3,7 @@
 
 use origin::http::{
     dashboard::{DashboardCall, MemberCall},
-    routes::{Handler, ROUTES},
+    routes::{Handler, routes},
     site::{AccountCall, SiteCall},
 };
 use serde_json::{Value, json};
@@ -122,7 +122,7 @@ fn check_access(browser: &Browser<'_>, role: Role, is_fresh: bool) {
 
 /// Every call of the interface: its method, its path, and what it is.
 fn calls() -> Vec<(&'static str, String, DashboardCall)> {
-    let routes = ROUTES.iter().flat_map(|route| {
+    let routes = routes().flat_map(|route| {
         let endpoints = route.endpoints.iter();
         endpoints.filter_map(|endpoint| match endpoint.handler {
             Handler::Dashboard(DashboardCall::Site(SiteCall::Page | SiteCall::Asset)) => None,

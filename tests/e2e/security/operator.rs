@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::{request, status};
-use crate::harness::{OPERATOR_TOKEN, Setup, Signpost, answer_to, demo, root};
-use platform::http::hosts::OperatorToken;
+use crate::harness::{OPERATOR_TOKEN, Setup, Signpost, answer_to, demo};
+use origin::http::routes::routes;
+use platform::http::{hosts::OperatorToken, router::RouteName};
 
 /// The methods that workerd parses, and three that it refuses. Cloudflare passes on any.
 const METHODS: [&str; 30] = [
@@ -52,16 +53,10 @@ const OVERRIDES: [&[u8]; 6] = [
 
 /// The paths of the operator's route table, for an app and a publisher of the demo catalog.
 fn addresses() -> BTreeSet<String> {
-    let table = std::fs::read_to_string(root().join("src/origin/http/routes.rs")).unwrap();
-    let table = table
-        .split("const ROUTES")
-        .nth(1)
-        .unwrap()
-        .split("\n];")
-        .next()
-        .unwrap();
-    let texts = table.split('"').filter(|text| text.starts_with("/v1/operator/"));
-    let addresses: BTreeSet<_> = texts
+    let paths = routes()
+        .filter(|route| route.name == RouteName::Operator)
+        .map(|route| route.pattern);
+    let addresses: BTreeSet<_> = paths
         .map(|path| {
             let id = if path.contains("/apps/") {
                 "10000001"

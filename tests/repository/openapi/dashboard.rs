@@ -21,7 +21,7 @@ use domain::{
 };
 use origin::http::{
     dashboard::{DashboardCall, MemberCall},
-    routes::{Handler, ROUTES},
+    routes::{Handler, routes},
     site::{PublicCall, SiteCall},
 };
 use platform::http::router::{Interface, Method};
@@ -36,10 +36,7 @@ fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
     };
     let operations = operations(&document);
     let mut seen = 0;
-    for route in ROUTES
-        .iter()
-        .filter(|route| route.interface == Interface::Dashboard)
-    {
+    for route in routes().filter(|route| route.interface == Interface::Dashboard) {
         for endpoint in route.endpoints {
             let Handler::Dashboard(call) = endpoint.handler else {
                 panic!("{} is no call of the dashboard", route.pattern);

@@ -18,14 +18,6 @@ use crate::{
     reporting::{Dimension, Measure, Metric},
 };
 
-/// The metrics that are not counted by ad tag. docs/SPEC.md, "Limits".
-const NOT_BY_AD_TAG: [Metric; 4] = [
-    Metric::Sum(Measure::AdRequests),
-    Metric::Sum(Measure::AdResponses),
-    Metric::FillRate,
-    Metric::ShowRate,
-];
-
 impl Query {
     /// Parses a body of at most [`super::MAX_BODY`] bytes.
     pub fn parse(body: &str) -> Result<Self, ApiError> {
@@ -140,8 +132,9 @@ fn combines_ad_tag(members: &Map<String, Value>, dimensions: &[Dimension], metri
     (dimensions.contains(&Dimension::AdTag)
         || list_names("filters", "dimension", ad_tag)
         || list_names("order_by", "column", ad_tag))
-        && NOT_BY_AD_TAG
+        && Metric::ALL
             .into_iter()
+            .filter(|metric| !metric.has_ad_tag())
             .any(|metric| metrics.contains(&metric) || list_names("order_by", "column", metric.name()))
 }
 

@@ -2,16 +2,17 @@
 
 import type { Dimension, ExportFormat, Metric } from "../types";
 
+/** In the order of the pages. */
 export const METRIC_NAMES: Record<Metric, string> = {
-  ad_requests: "Ad requests",
-  ad_responses: "Ad responses",
-  impressions: "Impressions",
-  clicks: "Clicks",
   revenue: "Revenue",
   ecpm: "eCPM",
+  impressions: "Impressions",
+  clicks: "Clicks",
+  click_rate: "Click rate",
+  ad_requests: "Ad requests",
+  ad_responses: "Ad responses",
   fill_rate: "Fill rate",
   show_rate: "Show rate",
-  click_rate: "Click rate",
 };
 
 export const METRIC_HINTS: Record<Metric, string> = {

@@ -4,10 +4,11 @@ import { useState } from "preact/hooks";
 import { Chart } from "../../components/chart/chart";
 import { ChartTable } from "../../components/chart/chart-table";
 import type { ChartData } from "../../components/chart/types";
+import { Section } from "../../../shared/components/section";
 import { Segments } from "../../../shared/components/segments";
 import { PartFailed, Skeleton } from "../../../shared/components/states";
 import { addDays, count, datesIn, money } from "../../../shared/format";
-import { METRIC_UNITS } from "../../metrics";
+import { METRIC_UNITS } from "../../report-facts";
 import { chart as chartText, METRIC_NAMES, overview as text } from "../../messages";
 import { isRefusal, type Metric, type Overview, type ReportRow } from "../../types";
 
@@ -24,11 +25,11 @@ export function DaysChart({ overview, retry }: { overview: Overview | undefined;
   const metrics = METRICS.filter((one) => one !== "impressions" || !days || rows.some((row) => row.impressions));
   const shown = metrics.includes(metric) ? metric : "revenue";
   return (
-    <section class="card" aria-labelledby="days-title">
-      <div class="card-head">
-        <h2 id="days-title">{text.chartTitle(METRIC_NAMES[shown])}</h2>
-        <Today overview={overview} />
-        <div class="card-tools">
+    <Section
+      title={text.chartTitle(METRIC_NAMES[shown])}
+      beside={<Today overview={overview} />}
+      tools={
+        <>
           <Segments
             name={text.metric}
             options={metrics.map((one) => ({ value: one, label: METRIC_NAMES[one] }))}
@@ -40,8 +41,9 @@ export function DaysChart({ overview, retry }: { overview: Overview | undefined;
               {isTable ? chartText.asChart : chartText.asTable}
             </button>
           )}
-        </div>
-      </div>
+        </>
+      }
+    >
       {!days ? (
         <Skeleton class="chart-skeleton" />
       ) : isRefusal(days) ? (
@@ -51,7 +53,7 @@ export function DaysChart({ overview, retry }: { overview: Overview | undefined;
       ) : (
         <Chart data={chartData(shown, rows, overview!)} kind="line" />
       )}
-    </section>
+    </Section>
   );
 }
 

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { Chart } from "../../components/chart/chart";
 import { ChartTable } from "../../components/chart/chart-table";
 import { Ranking } from "../../components/chart/ranking";
+import { Section } from "../../../shared/components/section";
 import { Segments } from "../../../shared/components/segments";
 import { PartFailed, Skeleton } from "../../../shared/components/states";
 import { chart as chartText, DIMENSION_NAMES, METRIC_NAMES, reports as text } from "../../messages";
@@ -30,17 +31,13 @@ export function ChartCard(props: Props) {
   const isRanking = state.chart === "bar" && state.split !== null;
   const failed = [report.chart, report.lines].find((part): part is Refusal => part !== null && isRefusal(part));
   return (
-    <section class="card" aria-labelledby="chart-title">
-      <div class="card-head">
-        <h2 id="chart-title">{title}</h2>
-        <Tools {...props} isTable={isTable} setTable={isRanking ? null : setTable} />
-      </div>
+    <Section title={title} tools={<Tools {...props} isTable={isTable} setTable={isRanking ? null : setTable} />}>
       {failed ? (
         <PartFailed part={failed} retry={report.reload} />
       ) : (
         <Plot {...props} title={title} isTable={isTable && !isRanking} />
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -54,7 +51,7 @@ function Tools({
   // A change of the chart alone leaves the table on its page.
   const change = (part: Partial<ReportState>) => onChange({ page: state.page, ...part });
   return (
-    <div class="card-tools">
+    <>
       <label class="inline-field">
         <span>{text.chartMetric}</span>
         <select value={state.plot} onChange={(event) => change({ plot: event.currentTarget.value as Metric })}>
@@ -93,7 +90,7 @@ function Tools({
           {isTable ? chartText.asChart : chartText.asTable}
         </button>
       )}
-    </div>
+    </>
   );
 }
 

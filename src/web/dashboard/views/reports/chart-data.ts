@@ -3,7 +3,8 @@
 import type { ChartData, Series } from "../../components/chart/types";
 import type { Ranked } from "../../components/chart/ranking";
 import { addDays, change, datesIn } from "../../../shared/format";
-import { METRIC_UNITS, metricValue } from "../../metrics";
+import { metricValue } from "../../metrics";
+import { METRIC_UNITS } from "../../report-facts";
 import { labelOf, cellValueOf } from "../../labels";
 import { reports as text } from "../../messages";
 import { isRefusal, type Metric, type ReportResult, type ReportRow } from "../../types";

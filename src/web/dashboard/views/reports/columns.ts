@@ -1,32 +1,11 @@
 // Dimensions and metrics of reports, and which of them do not go together.
 
 import { METRIC_NAMES, reports } from "../../messages";
+import { DIMENSIONS, WITHOUT_AD_TAG } from "../../report-facts";
 import type { Dimension, Metric } from "../../types";
 
-export const DIMENSIONS: readonly Dimension[] = [
-  "date",
-  "app",
-  "country",
-  "placement_id",
-  "ad_tag",
-  "demand_source",
-  "sdk_v",
-];
-
-export const METRICS: readonly Metric[] = [
-  "revenue",
-  "ecpm",
-  "impressions",
-  "clicks",
-  "click_rate",
-  "ad_requests",
-  "ad_responses",
-  "fill_rate",
-  "show_rate",
-];
-
-// Requests and responses are counted before an ad tag is known, so no number exists for the pair.
-const WITHOUT_AD_TAG: readonly Metric[] = ["ad_requests", "ad_responses", "fill_rate", "show_rate"];
+/** In the order of the page. */
+export const METRICS = Object.keys(METRIC_NAMES) as readonly Metric[];
 
 /** Why a metric cannot be chosen, where the ad tag is in use. */
 export const metricBlocked = (metric: Metric, usesAdTag: boolean): string | undefined =>

@@ -3,10 +3,11 @@
 import { useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { api } from "../../api";
-import { Dialog } from "../../../shared/components/dialog";
+import { Choices } from "../../../shared/components/choices";
+import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { FormError } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
-import { common, EXPORT_HINTS, EXPORT_NAMES, reports as text } from "../../messages";
+import { EXPORT_HINTS, EXPORT_NAMES, reports as text } from "../../messages";
 import type { ExportFormat, Query } from "../../types";
 
 const FORMATS: ExportFormat[] = ["csv", "spreadsheet_csv", "ndjson"];
@@ -31,25 +32,19 @@ export function ExportDialog({ query, rows, onClose }: Props) {
   return (
     <Dialog title={text.exportTitle} onClose={onClose}>
       <p>{text.exportAll(rows)}</p>
-      <fieldset class="choices">
-        <legend>{text.exportFormat}</legend>
-        {FORMATS.map((option) => (
-          <label class="choice" key={option}>
-            <input type="radio" name="format" checked={option === format} onChange={() => setFormat(option)} />
-            <span>{EXPORT_NAMES[option]}</span>
-            <span class="choice-hint">{EXPORT_HINTS[option]}</span>
-          </label>
-        ))}
-      </fieldset>
+      <Choices
+        kind="radio"
+        name={text.exportFormat}
+        choices={FORMATS.map((value) => ({ value, label: EXPORT_NAMES[value], hint: EXPORT_HINTS[value] }))}
+        chosen={[format]}
+        onChange={([chosen]) => setFormat(chosen!)}
+      />
       <p class="note">{text.exportBroken}</p>
       <FormError error={action.error} />
       <a ref={link} download hidden>
         {text.exportTitle}
       </a>
-      <div class="dialog-buttons">
-        <button type="button" class="button" onClick={onClose}>
-          {common.cancel}
-        </button>
+      <DialogButtons onClose={onClose}>
         <button
           type="button"
           class="button primary"
@@ -59,7 +54,7 @@ export function ExportDialog({ query, rows, onClose }: Props) {
         >
           {action.isRunning ? text.exportPreparing : text.exportStart}
         </button>
-      </div>
+      </DialogButtons>
     </Dialog>
   );
 }

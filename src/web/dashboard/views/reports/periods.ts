@@ -13,9 +13,6 @@ export interface Days {
   last: string;
 }
 
-// The API refuses an end more than 90 days after the start.
-export const MOST_DAYS = 91;
-
 /** Dates of a preset. The last days are those of which there is all data. */
 export function presetRange(preset: Preset, { today, last }: Days): DateRange {
   const yesterday = addDays(today, -1);

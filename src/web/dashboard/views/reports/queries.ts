@@ -3,6 +3,7 @@
 
 import type { Query, ReportResult, ReportRow } from "../../types";
 import { cellValueOf } from "../../labels";
+import { MAX_DAYS } from "../../report-facts";
 import { type Comparison, comparison, type Days } from "./periods";
 import { type ReportState, resolveRange } from "./state";
 import { addDays } from "../../../shared/format";
@@ -96,7 +97,7 @@ export function secondBatch(
     const split = state.split;
     const filters = [...state.filters.filter((filter) => filter.dimension !== split)];
     filters.push({ dimension: split, values: top.rows.map((row) => cellValueOf(split, row)) });
-    const query: Query = { ...byDay(state, main), filters, pagination: { page: 1, count: 91 * MOST_LINES } };
+    const query: Query = { ...byDay(state, main), filters, pagination: { page: 1, count: MAX_DAYS * MOST_LINES } };
     if (state.chart === "line") batch.lines = ask({ ...query, dimensions: ["date", split] });
     else if (first.compared) {
       const bars: Query = { ...query, dimensions: [split], order_by: [{ column: state.plot, ascending: false }] };

@@ -3,8 +3,8 @@
 import { useRef } from "preact/hooks";
 import { useCached } from "../../../shared/cache";
 import { Heading } from "../../../shared/components/heading";
+import { CardSkeleton } from "../../../shared/components/table";
 import { Empty, Failed, PartFailed, Skeleton, Stale } from "../../../shared/components/states";
-import { TableSkeleton } from "../../../shared/components/table";
 import { addDays, dateRangeText } from "../../../shared/format";
 import { labelOf } from "../../labels";
 import { common, DIMENSION_NAMES, reports as text } from "../../messages";
@@ -115,9 +115,7 @@ function ResultsSkeleton() {
       <div class="card">
         <Skeleton class="chart-skeleton with-head" />
       </div>
-      <div class="card">
-        <TableSkeleton rows={8} />
-      </div>
+      <CardSkeleton rows={8} />
     </>
   );
 }

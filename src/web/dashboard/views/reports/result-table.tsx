@@ -5,6 +5,7 @@ import { Pager } from "../../../shared/components/pager";
 import { type Column, Table } from "../../../shared/components/table";
 import { addDays, change, dateRangeText, dateWithWeekday } from "../../../shared/format";
 import { metricValue } from "../../metrics";
+import { DIVISORS } from "../../report-facts";
 import { labelOf, cellValueOf } from "../../labels";
 import {
   chart as chartText,
@@ -87,14 +88,6 @@ const mixesOfferwall = ({ metrics, dimensions, filters }: ReportState) =>
   metrics.includes("ecpm") &&
   !dimensions.includes("demand_source") &&
   !filters.some((filter) => filter.dimension === "demand_source");
-
-// The divisor of a rate. Without any of it there is no rate, which is not the same as a rate of 0.
-const DIVISORS: Partial<Record<Metric, Metric>> = {
-  ecpm: "impressions",
-  click_rate: "impressions",
-  fill_rate: "ad_requests",
-  show_rate: "ad_responses",
-};
 
 function cellText(metric: Metric, row: Totals, metrics: Metric[]): string {
   const divisor = DIVISORS[metric];

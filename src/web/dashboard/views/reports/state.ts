@@ -2,8 +2,9 @@
 
 import { daysIn, isDate } from "../../../shared/format";
 import type { DateRange, Dimension, Filter, Metric, Order } from "../../types";
-import { DIMENSIONS, isDimension, isMetric, METRICS, metricBlocked } from "./columns";
-import { type Days, MOST_DAYS, type Preset, PRESETS, presetRange } from "./periods";
+import { DIMENSIONS, MAX_DAYS } from "../../report-facts";
+import { isDimension, isMetric, METRICS, metricBlocked } from "./columns";
+import { type Days, type Preset, PRESETS, presetRange } from "./periods";
 
 export interface ReportState {
   range: Preset | DateRange;
@@ -46,7 +47,7 @@ function parseRange(text: string | null): Preset | DateRange {
   const preset = PRESETS.find((name) => name === text);
   if (preset) return preset;
   const [start = "", end = ""] = (text ?? "").split("_");
-  const isRange = isDate(start) && isDate(end) && start <= end && daysIn(start, end) <= MOST_DAYS;
+  const isRange = isDate(start) && isDate(end) && start <= end && daysIn(start, end) <= MAX_DAYS;
   return isRange ? { start_date: start, end_date: end } : "last_30";
 }
 

@@ -3,9 +3,10 @@
 import { CheckboxMenu } from "../../components/checkbox-menu";
 import { DateRangePicker } from "../../components/date-range";
 import { DIMENSION_NAMES, METRIC_HINTS, METRIC_NAMES, reports as text } from "../../messages";
-import { adTagBlocked, DIMENSIONS, metricBlocked, METRICS } from "./columns";
+import { DIMENSIONS, MAX_DAYS } from "../../report-facts";
+import { adTagBlocked, metricBlocked, METRICS } from "./columns";
 import { Filters } from "./filters";
-import { type Days, MOST_DAYS, PRESETS } from "./periods";
+import { type Days, PRESETS } from "./periods";
 import { defaultOrder, type ReportState, resolveRange, usesAdTag } from "./state";
 
 interface Props {
@@ -25,7 +26,7 @@ export function Toolbar({ state, days, onChange }: Props) {
         presets={PRESETS}
         presetName={(preset) => text.presets[preset]}
         today={days.today}
-        mostDays={MOST_DAYS}
+        mostDays={MAX_DAYS}
         onPreset={(preset) => onChange({ range: preset })}
         onRange={(dates) => onChange({ range: dates })}
       />
