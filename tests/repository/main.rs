@@ -26,6 +26,7 @@ mod recipes;
 mod rights;
 mod security;
 mod stats;
+mod times;
 mod words;
 
 use std::{

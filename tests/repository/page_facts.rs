@@ -35,7 +35,11 @@ fn facts() -> String {
     );
     let dimensions = Dimension::ALL.into_iter().map(Dimension::name);
     let dimensions: Vec<_> = dimensions.map(|name| format!("  \"{name}\",\n")).collect();
-    let _ = write!(text, "export const DIMENSIONS: readonly Dimension[] = [\n{}];\n\n", dimensions.concat());
+    let _ = write!(
+        text,
+        "export const DIMENSIONS: readonly Dimension[] = [\n{}];\n\n",
+        dimensions.concat()
+    );
     text.push_str("export const METRIC_UNITS: Record<Metric, Unit> = {\n");
     for metric in Metric::ALL {
         let _ = writeln!(text, "  {}: \"{}\",", metric.name(), unit(metric));
@@ -47,7 +51,10 @@ fn facts() -> String {
             let _ = writeln!(text, "  {}: \"{}\",", metric.name(), ratio.denominator.name());
         }
     }
-    let without = Metric::ALL.into_iter().filter(|metric| !metric.has_ad_tag()).map(Metric::name);
+    let without = Metric::ALL
+        .into_iter()
+        .filter(|metric| !metric.has_ad_tag())
+        .map(Metric::name);
     let _ = write!(
         text,
         "}};\n\n// Requests and responses are counted before an ad tag is known, so no number exists for the pair.\n\

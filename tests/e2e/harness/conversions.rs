@@ -1,7 +1,10 @@
 //! Sets up an offerwall for a test: an app with a callback, and an advertiser with a token and an offer. Each test has
 //! its own, so that tests can share a Signpost.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::{
+    cell::RefCell,
+    sync::atomic::{AtomicI64, AtomicU64, Ordering},
+};
 
 use serde_json::{Value, json};
 
@@ -345,21 +348,21 @@ impl OfferWall<'_> {
             ("Content-Type", "application/json"),
             ("Idempotency-Key", &key),
         ];
-        let order = |dry_run| json!({"filter": filter, "dry_run": dry_run}).to_string();
-        let send = |dry_run| {
-            self.signpost
-                .send("POST", &path, &headers, order(dry_run).as_bytes())
+        let send = |filter: &Value, dry_run: bool| {
+            let order = json!({"filter": filter, "dry_run": dry_run}).to_string();
+            self.signpost.send("POST", &path, &headers, order.as_bytes())
         };
+        let counted = RefCell::new(Value::Null);
         // The activity hears of an outbox some seconds after its first reward.
         eventually(&json!(expected), || {
-            let counted = send(true);
-            if counted.status == 200 {
-                counted.json()["count"].clone()
-            } else {
-                Value::Null
+            let answer = send(filter, true);
+            if answer.status == 200 {
+                counted.replace(answer.json());
             }
+            counted.borrow()["count"].clone()
         });
-        send(false).expect(202);
+        let until = json!({"until": counted.borrow()["until"]});
+        send(&with(filter.clone(), &until), false).expect(202);
     }
 
     /// Erases a user of the app.

@@ -15,7 +15,7 @@ use crate::{
         },
         time::UtcDay,
     },
-    reporting::{Dimension, Measure, Metric},
+    reporting::{Dimension, Metric},
 };
 
 impl Query {
