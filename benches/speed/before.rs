@@ -1,5 +1,5 @@
 //! This checkout against another one, such as a clone of the commit before a change: clicks, offers, reports and conversions
-//! of both, in turn. `BEFORE=` names the other one's folder, in which `make bench` has built.
+//! of both, in turn. `BEFORE=` names the other one's folder, in which `make bench` has built; there are no yardsticks then.
 
 use std::path::PathBuf;
 
@@ -17,17 +17,14 @@ const CLICK_SECONDS: f64 = 4.0;
 const OFFERS: usize = 20_000;
 const APPS: usize = 5_000;
 
-pub fn rows(bench: &Bench) -> Vec<Row> {
-    let Some(before) = std::env::var("BEFORE").ok().filter(|path| !path.is_empty()) else {
-        return Vec::new();
-    };
-    let before = Bench::new(root().join(PathBuf::from(before)));
-    let both = [bench, &before];
-    let mut rows = clicks(both);
-    rows.extend(pages(both));
-    rows.extend(reports(both));
-    rows.extend(converted(both));
-    rows
+/// The other checkout's bench, if there is one.
+pub fn checkout() -> Option<PathBuf> {
+    let path = std::env::var("BEFORE").ok().filter(|path| !path.is_empty())?;
+    Some(root().join(path))
+}
+
+fn before() -> Bench {
+    Bench::new(checkout().expect("BEFORE"))
 }
 
 /// Measures both sides in turn. The row is missed if the whole interval says slower. Figures are times.
@@ -47,7 +44,8 @@ fn row(work: &str, bench: &Bench, format: fn(f64) -> String, sides: [&mut dyn Fn
     row.printed()
 }
 
-fn clicks(both: [&Bench; 2]) -> Vec<Row> {
+pub fn clicks(bench: &Bench) -> Vec<Row> {
+    let both = [bench, &before()];
     let paths = click::paths(OFFERS, APPS);
     let servers = both.map(|bench| bench.signpost(&bench.catalog(OFFERS, APPS)).start());
     let of = |work: &str, paths: &[String]| {
@@ -66,7 +64,8 @@ fn clicks(both: [&Bench; 2]) -> Vec<Row> {
     vec![of("click, one offer's", &paths[..1]), of("click, spread", &paths)]
 }
 
-fn pages(both: [&Bench; 2]) -> Vec<Row> {
+pub fn pages(bench: &Bench) -> Vec<Row> {
+    let both = [bench, &before()];
     let catalogs = both.map(|bench| bench.catalog(OFFERS, APPS));
     let [now, before] = [0, 1].map(|side| both[side].signpost(&catalogs[side]).start());
     let cpu =
@@ -95,7 +94,8 @@ fn pages(both: [&Bench; 2]) -> Vec<Row> {
     ]
 }
 
-fn reports(both: [&Bench; 2]) -> Vec<Row> {
+pub fn reports(bench: &Bench) -> Vec<Row> {
+    let both = [bench, &before()];
     let [now, before] = both.map(|bench| bench.yardstick("bench_build").start());
     let [ours, theirs] = [report::with_facts(&now), report::with_facts(&before)];
     let works = report::works();
@@ -113,7 +113,8 @@ fn reports(both: [&Bench; 2]) -> Vec<Row> {
     works.iter().map(of).collect()
 }
 
-fn converted(both: [&Bench; 2]) -> Vec<Row> {
+pub fn conversions(bench: &Bench) -> Vec<Row> {
+    let both = [bench, &before()];
     let servers = both.map(|bench| bench.yardstick("signpost").start());
     let [now, before] = &servers;
     let of = |shards: u8| {

@@ -62,7 +62,7 @@ use time::Stopwatch;
 
 type Part = fn(&Bench) -> Vec<Row>;
 
-const PARTS: [(&str, Part); 11] = [
+const PARTS: [(&str, Part); 10] = [
     ("click", click::rows),
     ("offers", offers::rows),
     ("report", report::rows),
@@ -73,25 +73,37 @@ const PARTS: [(&str, Part); 11] = [
     ("scale", scale::rows),
     ("growth", growth::rows),
     ("dashboard", dashboard::rows),
-    ("before", before::rows),
+];
+
+/// With `BEFORE=`: the same work in another checkout.
+const AGAINST_BEFORE: [(&str, Part); 4] = [
+    ("click", before::clicks),
+    ("offers", before::pages),
+    ("report", before::reports),
+    ("conversions", before::conversions),
 ];
 
 fn main() -> ExitCode {
+    let parts: &[(&str, Part)] = match before::checkout() {
+        Some(_) => &AGAINST_BEFORE,
+        None => &PARTS,
+    };
     let only = std::env::var("ONLY").unwrap_or_default();
     let only: Vec<&str> = only.split([' ', ',']).filter(|part| !part.is_empty()).collect();
     if let Some(unknown) = only
         .iter()
-        .find(|part| PARTS.iter().all(|(known, _)| known != *part))
+        .find(|part| parts.iter().all(|(known, _)| known != *part))
     {
-        let known = PARTS.map(|(part, _)| part).join(", ");
+        let known: Vec<_> = parts.iter().map(|(part, _)| *part).collect();
+        let known = known.join(", ");
         eprintln!("ONLY: unknown part '{unknown}'; the parts are {known}");
         return ExitCode::from(2);
     }
     let bench = Bench::new(harness::root());
     let watch = Stopwatch::start();
     let (mut rows, mut failed) = (Vec::new(), Vec::new());
-    for (part, measure) in PARTS {
-        if !only.is_empty() && !only.contains(&part) {
+    for (part, measure) in parts {
+        if !only.is_empty() && !only.contains(part) {
             continue;
         }
         let watch = Stopwatch::start();
@@ -99,7 +111,7 @@ fn main() -> ExitCode {
         // Unwinding ends what the part started; the other parts are still measured.
         match catch_unwind(AssertUnwindSafe(|| measure(&bench))) {
             Ok(found) => rows.extend(found),
-            Err(_) => failed.push(part),
+            Err(_) => failed.push(*part),
         }
         eprintln!("{part}: {:.0} s", watch.seconds());
     }
