@@ -88,11 +88,11 @@ fn handle<'c>(
     request: Request,
     address: &'c Address<'c>,
 ) -> LocalBoxFuture<'c, Result<Answer, ApiError>> {
-    let endpoint = match entry::require_route(routed) {
-        Ok(found) => found.endpoint,
+    let method = match entry::require_route(routed) {
+        Ok(found) => found.method,
         Err(refusal) => return Box::pin(ready(Ok(*refusal))),
     };
-    match endpoint.handler {
+    match method.handler {
         Handler::Click => Box::pin(click::click(context, request, address.query).map(Ok)),
         Handler::Conversion => Box::pin(conversion::conversion(context, request, address.query).map(Ok)),
         Handler::PostOffers => Box::pin(offers::post(context, request)),

@@ -66,7 +66,7 @@ test("an operator asks every app whether it answers", async () => {
 });
 
 const part = (page, name) => page.getByRole("region", { name, exact: true });
-const ROOM = "What is refused for want of room";
+const ROOM = "Requests shed (overload)";
 const INSTANCES = "Instances of edge and origin";
 const UNSENT = "Not in the reports yet";
 const OLD = "Rewards from old clicks and old terms";
@@ -113,7 +113,7 @@ test("an operator sees what all instances refused and lost, which sums wait, and
   await unsent.getByText("counters-1: ledger: batch 12").waitFor();
   await unsent.getByText("The last try had no answer.").waitFor();
   await unsent
-    .getByRole("row", { name: /Sums refused/ })
+    .getByRole("row", { name: /Totals rejected/ })
     .getByText("unknown publisher")
     .waitFor();
   await unsent.getByText("10 minutes ago").first().waitFor();

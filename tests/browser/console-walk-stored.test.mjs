@@ -41,10 +41,10 @@ test("a batch that is refused is found, its sums are compared, and it arrives on
 
   const page = await shared.open({ cookie: admin });
   const hand = new Mouse(page);
-  await walk.followAttention(page, hand, "Sums refused", "sent again every 5 minutes", /^Compare the sums: /);
+  await walk.followAttention(page, hand, "Totals rejected", "sent again every 5 minutes", /^Compare the sums: /);
   await page.getByRole("heading", { name: "Service" }).waitFor();
   const unsent = walk.part(page, "Not in the reports yet");
-  await unsent.getByText("Sums refused").waitFor();
+  await unsent.getByText("Totals rejected").waitFor();
   const day = walk.part(page, "Reconcile a day");
   await day.getByText(/ agrees so far: \$1\.25 still waits /).waitFor();
 
@@ -101,7 +101,7 @@ test("a day that differs leads to its comparison, and sums that wait are found, 
   const hand = new Mouse(page);
   const outbox = `outbox-${app}-0`;
   const day = `Compare the day: ${outbox}: ${yesterday}`;
-  await walk.followAttention(page, hand, "Day differs", "Compare the day, and tell the developers.", day);
+  await walk.followAttention(page, hand, "Totals differ from the ledger", "Compare the day, and tell the developers.", day);
   await page.getByRole("heading", { name: "App of differs" }).waitFor();
   assert.ok(page.url().endsWith(`/console/apps/${app}?date=${yesterday}`), page.url());
   // The ledger has what the outbox reported; the item stays, since the night found another log.
@@ -111,9 +111,9 @@ test("a day that differs leads to its comparison, and sums that wait are found, 
     .waitFor();
 
   const late = `Compare the sums: ${outbox}: ledger-lumen-arcade: batch 999`;
-  await walk.followAttention(page, hand, "Sums late", "arrive by themselves then", late);
+  await walk.followAttention(page, hand, "Totals late", "arrive by themselves then", late);
   await page.getByRole("heading", { name: "Service" }).waitFor();
-  const row = walk.part(page, "Not in the reports yet").getByRole("row", { name: /Sums late/ });
+  const row = walk.part(page, "Not in the reports yet").getByRole("row", { name: /Totals late/ });
   await row.getByText(`${outbox}: ledger-lumen-arcade: batch 999`).waitFor();
   await row.getByText("The last try had no answer.").waitFor();
 
@@ -146,7 +146,7 @@ test("what instances reported, and rewards from old clicks, are on the page of t
   const page = await shared.open({ cookie: admin });
   const hand = new Mouse(page);
   await page.goto("/console/service");
-  const room = walk.part(page, "What is refused for want of room");
+  const room = walk.part(page, "Requests shed (overload)");
   await room
     .getByRole("row", { name: /^Postbacks 2 instances, last at / })
     .getByText("15", { exact: true })

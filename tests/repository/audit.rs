@@ -21,9 +21,9 @@ fn names(path: &str, table: &str) -> BTreeSet<String> {
 fn each_change_of_the_operator_has_words_in_the_consoles_audit() {
     let shared = names("src/web/shared/messages/audit.ts", "AUDIT_ACTIONS");
     let own = names("src/web/console/messages/audit.ts", "OPERATOR_ACTIONS");
-    let endpoints = routes().flat_map(|route| route.endpoints);
-    let actions: BTreeSet<_> = endpoints
-        .filter_map(|endpoint| access::of(endpoint.handler)?.action)
+    let methods = routes().flat_map(|route| route.methods);
+    let actions: BTreeSet<_> = methods
+        .filter_map(|method| access::of(method.handler)?.action)
         .collect();
     assert!(actions.len() > 20, "the changes of the operator: {actions:?}");
     for action in &actions {

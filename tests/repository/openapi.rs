@@ -66,20 +66,20 @@ pub fn assert_valid(schema: &Validator, instance: &Value) {
     assert!(errors.is_empty(), "{instance}: {errors:?}");
 }
 
-/// Path and method of each endpoint of a route table: those of the dashboard and the console, or all others.
+/// Path and method of each method of a route table: those of the dashboard and the console, or all others.
 fn rows<H: 'static, P: 'static>(
     table: impl IntoIterator<Item = &'static Route<H, P>>,
     of_sites: bool,
 ) -> Vec<(String, String)> {
     let is_sites = |route: &&Route<H, P>| matches!(route.name, RouteName::Dashboard | RouteName::Console);
     let routes = table.into_iter().filter(|route| is_sites(route) == of_sites);
-    let endpoints = routes.flat_map(|route| {
+    let methods = routes.flat_map(|route| {
         route
-            .endpoints
+            .methods
             .iter()
-            .map(move |endpoint| (route.pattern, endpoint.method))
+            .map(move |method| (route.pattern, method.method))
     });
-    endpoints
+    methods
         .map(|(path, method)| (path.to_owned(), method.as_str().to_owned()))
         .collect()
 }

@@ -131,23 +131,21 @@ async fn handle(
     address: &Address<'_>,
     is_visited: bool,
 ) -> Result<Answer, ApiError> {
-    let RouteMatch {
-        endpoint, segments, ..
-    } = match entry::require_route(routed) {
+    let RouteMatch { method, segments, .. } = match entry::require_route(routed) {
         Ok(found) => found,
         Err(refusal) => return Ok(*refusal),
     };
-    let pool = endpoint.pool.map(|pool| context.isolate.pools.get(pool));
+    let pool = method.pool.map(|pool| context.isolate.pools.get(pool));
     let _permit = pool.map(|pool| pool.acquire_any(context.now_ms)).transpose()?;
     let site_call = |kind, request| Call {
         context,
         kind,
         segments: &segments,
         address,
-        is_write: !matches!(endpoint.method, Method::Get | Method::Head),
+        is_write: !matches!(method.method, Method::Get | Method::Head),
         request,
     };
-    match endpoint.handler {
+    match method.handler {
         Handler::Dashboard(call) => {
             Ok(dashboard::call(call, site_call(AccountKind::Publisher, request)).await)
         }

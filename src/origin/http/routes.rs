@@ -25,7 +25,7 @@ use crate::http::{
 };
 use contract::catalog::{Resource, SecretChange};
 use domain::conversions::table::Action;
-use platform::http::router::{Endpoint, Interface, LoggedId, Method::*, Route, RouteName, on};
+use platform::http::router::{Interface, LoggedId, Method::*, Route, RouteMethod, RouteName, on};
 
 use CatalogCall::*;
 use Handler::*;
@@ -37,18 +37,18 @@ type Row = Route<Handler, Pool>;
 /// The prefix of the operator's paths. The token is checked first, so that strangers cannot learn which paths exist.
 pub const OPERATOR: &str = contract::origin::OPERATOR_PREFIX;
 
-type Endpoints = &'static [Endpoint<Handler, Pool>];
+type Methods = &'static [RouteMethod<Handler, Pool>];
 
-const fn operator(pattern: &'static str, endpoints: Endpoints) -> Row {
-    Route::new(Interface::Operator, pattern, RouteName::Operator, endpoints)
+const fn operator(pattern: &'static str, methods: Methods) -> Row {
+    Route::new(Interface::Operator, pattern, RouteName::Operator, methods)
 }
 
-const fn dashboard(pattern: &'static str, endpoints: Endpoints) -> Row {
-    Route::new(Interface::Dashboard, pattern, RouteName::Dashboard, endpoints)
+const fn dashboard(pattern: &'static str, methods: Methods) -> Row {
+    Route::new(Interface::Dashboard, pattern, RouteName::Dashboard, methods)
 }
 
-const fn console(pattern: &'static str, endpoints: Endpoints) -> Row {
-    Route::new(Interface::Operator, pattern, RouteName::Console, endpoints)
+const fn console(pattern: &'static str, methods: Methods) -> Row {
+    Route::new(Interface::Operator, pattern, RouteName::Console, methods)
 }
 
 /// A handler of the dashboard.
@@ -56,20 +56,20 @@ const fn of_dashboard(call: SiteCall) -> Handler {
     Dashboard(DashboardCall::Site(call))
 }
 
-const fn publishers(pattern: &'static str, endpoints: Endpoints) -> Row {
-    operator(pattern, endpoints).about(LoggedId::Publisher)
+const fn publishers(pattern: &'static str, methods: Methods) -> Row {
+    operator(pattern, methods).about(LoggedId::Publisher)
 }
 
-const fn apps(pattern: &'static str, endpoints: Endpoints) -> Row {
-    operator(pattern, endpoints).about(LoggedId::App)
+const fn apps(pattern: &'static str, methods: Methods) -> Row {
+    operator(pattern, methods).about(LoggedId::App)
 }
 
-const fn advertisers(pattern: &'static str, endpoints: Endpoints) -> Row {
-    operator(pattern, endpoints).about(LoggedId::Advertiser)
+const fn advertisers(pattern: &'static str, methods: Methods) -> Row {
+    operator(pattern, methods).about(LoggedId::Advertiser)
 }
 
-const fn offers(pattern: &'static str, endpoints: Endpoints) -> Row {
-    operator(pattern, endpoints).about(LoggedId::Offer)
+const fn offers(pattern: &'static str, methods: Methods) -> Row {
+    operator(pattern, methods).about(LoggedId::Offer)
 }
 
 /// The calls with which people sign in and keep an account, the same for publishers and the operator: `$row` makes a row, and
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn a_call_finds_its_handler_and_the_segments_of_its_path() {
         let found = |method, path| match find(routes(), method, path, |_| true) {
-            Routed::Found(found) => Some((found.endpoint.handler, found.segments)),
+            Routed::Found(found) => Some((found.method.handler, found.segments)),
             _ => None,
         };
         assert_eq!(

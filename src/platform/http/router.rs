@@ -90,24 +90,24 @@ pub enum LoggedId {
 
 /// One method of a route. `P` is the Worker's enum of concurrency pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Endpoint<H, P> {
+pub struct RouteMethod<H, P> {
     pub method: Method,
     pub handler: H,
     /// The pool from which the entry takes a permit for the handler. A handler takes permits with an owner itself.
     pub pool: Option<P>,
 }
 
-/// An endpoint whose handler takes its own permits or needs none.
-pub const fn on<H: Copy, P: Copy>(method: Method, handler: H) -> Endpoint<H, P> {
-    Endpoint {
+/// A method whose handler takes its own permits or needs none.
+pub const fn on<H: Copy, P: Copy>(method: Method, handler: H) -> RouteMethod<H, P> {
+    RouteMethod {
         method,
         handler,
         pool: None,
     }
 }
 
-impl<H: Copy, P: Copy> Endpoint<H, P> {
-    /// The same endpoint with a pool.
+impl<H: Copy, P: Copy> RouteMethod<H, P> {
+    /// The same method with a pool.
     pub const fn within(self, pool: P) -> Self {
         Self {
             method: self.method,
@@ -125,7 +125,7 @@ pub struct Route<H: 'static, P: 'static> {
     pub pattern: &'static str,
     pub name: RouteName,
     pub subject: Option<LoggedId>,
-    pub endpoints: &'static [Endpoint<H, P>],
+    pub methods: &'static [RouteMethod<H, P>],
 }
 
 impl<H, P> Route<H, P> {
@@ -133,14 +133,14 @@ impl<H, P> Route<H, P> {
         interface: Interface,
         pattern: &'static str,
         name: RouteName,
-        endpoints: &'static [Endpoint<H, P>],
+        methods: &'static [RouteMethod<H, P>],
     ) -> Self {
         Self {
             interface,
             pattern,
             name,
             subject: None,
-            endpoints,
+            methods,
         }
     }
 
@@ -160,11 +160,11 @@ pub enum Routed<'p, H: 'static, P: 'static> {
     NotFound,
 }
 
-/// A request's route and endpoint.
+/// A request's route, and the method of it.
 #[derive(Debug)]
 pub struct RouteMatch<'p, H: 'static, P: 'static> {
     pub route: &'static Route<H, P>,
-    pub endpoint: &'static Endpoint<H, P>,
+    pub method: &'static RouteMethod<H, P>,
     /// The variable segments of the path, in order.
     pub segments: Vec<&'p str>,
 }
@@ -183,19 +183,15 @@ pub fn find<'p, H, P>(
         if !serves(route.interface) {
             return Routed::NotFound;
         }
-        let method = Method::parse(method);
-        let endpoint = route
-            .endpoints
-            .iter()
-            .find(|endpoint| Some(endpoint.method) == method);
-        return match endpoint {
-            Some(endpoint) => Routed::Found(RouteMatch {
+        let asked = Method::parse(method);
+        return match route.methods.iter().find(|served| Some(served.method) == asked) {
+            Some(method) => Routed::Found(RouteMatch {
                 route,
-                endpoint,
+                method,
                 segments,
             }),
             None => {
-                let methods = route.endpoints.iter().map(|endpoint| endpoint.method.as_str());
+                let methods = route.methods.iter().map(|served| served.method.as_str());
                 Routed::MethodNotAllowed(methods.collect::<Vec<_>>().join(", "))
             }
         };
@@ -251,7 +247,7 @@ mod tests {
         serves: impl Fn(Interface) -> bool,
     ) -> Option<(u8, Vec<&'p str>)> {
         match find(TABLE, method, path, serves) {
-            Routed::Found(found) => Some((found.endpoint.handler, found.segments)),
+            Routed::Found(found) => Some((found.method.handler, found.segments)),
             _ => None,
         }
     }

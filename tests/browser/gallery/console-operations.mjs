@@ -144,7 +144,7 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
     },
     "rewards-settle": {
       path: rewardList("&status=held"),
-      act: press("Settle many"),
+      act: press("Approve or reject selected"),
       shows: shows(/rewards? match/),
       isOverlay: true,
     },

@@ -39,13 +39,13 @@ fn calls() -> Vec<(&'static str, String, &'static str, Handler)> {
     let calls: Vec<_> = routes
         .flat_map(|route| {
             let path = route.pattern.replace("{}", UNKNOWN);
-            let endpoints = route.endpoints.iter();
-            endpoints.map(move |endpoint| {
+            let methods = route.methods.iter();
+            methods.map(move |served| {
                 (
-                    endpoint.method.as_str(),
+                    served.method.as_str(),
                     path.clone(),
                     route.pattern,
-                    endpoint.handler,
+                    served.handler,
                 )
             })
         })

@@ -123,14 +123,12 @@ fn check_access(browser: &Browser<'_>, role: Role, is_fresh: bool) {
 /// Every call of the interface: its method, its path, and what it is.
 fn calls() -> Vec<(&'static str, String, DashboardCall)> {
     let routes = routes().flat_map(|route| {
-        let endpoints = route.endpoints.iter();
-        endpoints.filter_map(|endpoint| match endpoint.handler {
+        let methods = route.methods.iter();
+        methods.filter_map(|served| match served.handler {
             Handler::Dashboard(DashboardCall::Site(SiteCall::Page | SiteCall::Asset)) => None,
-            Handler::Dashboard(call) => Some((
-                endpoint.method.as_str(),
-                route.pattern.replace("{}", UNKNOWN),
-                call,
-            )),
+            Handler::Dashboard(call) => {
+                Some((served.method.as_str(), route.pattern.replace("{}", UNKNOWN), call))
+            }
             _ => None,
         })
     });

@@ -37,14 +37,14 @@ fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
     let operations = operations(&document);
     let mut seen = 0;
     for route in routes().filter(|route| route.interface == Interface::Dashboard) {
-        for endpoint in route.endpoints {
-            let Handler::Dashboard(call) = endpoint.handler else {
+        for served in route.methods {
+            let Handler::Dashboard(call) = served.handler else {
                 panic!("{} is no call of the dashboard", route.pattern);
             };
             let (path, method, operation) = operations
                 .iter()
                 .find(|(path, method, _)| {
-                    pattern(path) == route.pattern && method.to_uppercase() == endpoint.method.as_str()
+                    pattern(path) == route.pattern && method.to_uppercase() == served.method.as_str()
                 })
                 .unwrap();
             let id = &operation["operationId"];
@@ -98,7 +98,7 @@ fn each_call_of_the_dashboard_is_documented_with_the_checks_that_it_passes() {
             let is_bound = codes(409).is_some_and(|codes| codes.contains("account_switched"));
             assert_eq!(is_bound, has_session, "{id}");
 
-            let is_write = endpoint.method != Method::Get;
+            let is_write = served.method != Method::Get;
             assert_eq!(codes(415).is_some(), is_write, "{id}");
             let has_body = operation.get("requestBody").is_some();
             assert_eq!(codes(413).is_some(), has_body, "{id}");
