@@ -131,7 +131,7 @@ pub fn send_soon(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::PING, params![now_ms])
 }
 
-/// The feed of an object's items. `source` is asked for when one is due; an object without one sends nothing.
+/// The feed of an object's items. `source` is called for each batch; an object without a source sends nothing.
 pub struct AttentionFeed<'a, D, S> {
     pub db: &'a D,
     pub source: S,

@@ -42,6 +42,7 @@ use platform::{
 const ENTRIES: usize = 200;
 /// Counts of a batch.
 const COUNTS: usize = 300;
+
 /// The time of the alarm for a batch; none if there is nothing to report.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     Ok(feed::alarm_ms(ActivityFeed(db).sends_at_ms()?, now_ms))
