@@ -11,7 +11,7 @@ import { importSource } from "./support/sources.mjs";
 const { isCredential } = await importSource("console/ids.ts");
 const { operatorAction, operatorDetail } = await importSource("console/messages/audit.ts");
 const { linesOf, mediaTypeOf } = await importSource("console/views/publishers/facts-file.ts");
-const { sizeText } = await importSource("pages/format.ts");
+const { sizeText } = await importSource("shared/format.ts");
 const { readTextFile } = await importSource("console/text-file.ts");
 const { changeOf, decidedOf, problemsOf, typedOf } = await importSource("console/views/publishers/decided.ts");
 

@@ -101,7 +101,13 @@ test("a day that differs leads to its comparison, and sums that wait are found, 
   const hand = new Mouse(page);
   const outbox = `outbox-${app}-0`;
   const day = `Compare the day: ${outbox}: ${yesterday}`;
-  await walk.followAttention(page, hand, "Totals differ from the ledger", "Compare the day, and tell the developers.", day);
+  await walk.followAttention(
+    page,
+    hand,
+    "Totals differ from the ledger",
+    "Compare the day, and tell the developers.",
+    day,
+  );
   await page.getByRole("heading", { name: "App of differs" }).waitFor();
   assert.ok(page.url().endsWith(`/console/apps/${app}?date=${yesterday}`), page.url());
   // The ledger has what the outbox reported; the item stays, since the night found another log.

@@ -8,12 +8,12 @@ import { ROOT } from "./support/signpost.mjs";
 import { importSource } from "./support/sources.mjs";
 
 const { convert, isRate } = await importSource("dashboard/views/apps/currency.ts");
-const { COUNTRIES } = await importSource("pages/countries.ts");
-const { amount, visibleText } = await importSource("pages/format.ts");
-const { auditDetail, REPLAY_WORDS } = await importSource("pages/messages/audit.ts");
+const { COUNTRIES } = await importSource("shared/countries.ts");
+const { amount, visibleText } = await importSource("shared/format.ts");
+const { auditDetail, REPLAY_WORDS } = await importSource("shared/messages/audit.ts");
 const { findingText } = await importSource("dashboard/messages/tester.ts");
 const { findMacros, MACRO_NAMES } = await importSource("dashboard/views/apps/macros.ts");
-const { DELIVERY_NAMES, STATE_NAMES } = await importSource("pages/messages/rewards.ts");
+const { DELIVERY_NAMES, STATE_NAMES } = await importSource("shared/messages/rewards.ts");
 const { merge } = await importSource("dashboard/views/rewards/use-log.ts");
 const { hashOf, NO_FILTER, parseFilter, queryOf, fixedConditions, replayOf, searchOf } = await importSource(
   "dashboard/views/rewards/filter.ts",
@@ -111,12 +111,12 @@ test("a filter is the same after it went through the address, and ids stand in t
   };
   assert.deepEqual(parseFilter(searchOf(filter), hashOf(filter)), filter);
   assert.ok(!searchOf(filter).includes("player") && !searchOf(filter).includes("0b8f2e8a"));
-  const query = queryOf(filter);
-  assert.equal(query.to - query.from, 2 * 86_400, "both days are included");
+  const query = queryOf(filter).filter;
+  assert.equal(query.until - query.from, 2 * 86_400, "both days are included");
   assert.equal(query.http_status, 503);
-  assert.equal(queryOf({ ...filter, app: "" }).user_id, undefined, "a user is one of an app");
+  assert.equal(queryOf({ ...filter, app: "" }).filter.user_id, undefined, "a user is one of an app");
   const odd = parseFilter("?app=1&state=paid&status=99&from=2026-13-01", "#transaction=");
-  assert.deepEqual(queryOf(odd), {});
+  assert.deepEqual(queryOf(odd), { filter: {} });
 });
 
 test("an amount has thousands separators and all of its decimals", () => {
@@ -135,13 +135,12 @@ test("an amount has thousands separators and all of its decimals", () => {
 test("a replay takes every filter of the log, at most until now, and says those that its dialog does not let choose", () => {
   const [from, to] = [Date.UTC(2026, 10, 1) / 1000, Date.UTC(2026, 10, 3) / 1000];
   const filter = { ...NO_FILTER, app: "10000001", delivery: "dead", from: "2026-11-01", to: "2026-11-02" };
-  assert.deepEqual(replayOf(filter, to + 1), { filter: { delivery: "dead", from }, until: to });
-  assert.deepEqual(replayOf(filter, to - 1), { filter: { delivery: "dead", from } });
-  assert.deepEqual(replayOf({ ...NO_FILTER, app: "10000001" }, to), { filter: {} });
+  assert.deepEqual(replayOf(filter, to + 1), { delivery: "dead", from, until: to });
+  assert.deepEqual(replayOf(filter, to - 1), { delivery: "dead", from });
+  assert.deepEqual(replayOf({ ...NO_FILTER, app: "10000001" }, to), {});
   assert.equal(fixedConditions(filter), "");
   const all = { ...filter, state: "held", status: "503", transaction: "0b8f2e8a", user: "player-1" };
-  const { app_id, to: until, ...shown } = queryOf(all);
-  assert.deepEqual(replayOf(all, to + 1), { filter: shown, until });
+  assert.deepEqual(replayOf(all, to + 1), queryOf(all).filter);
   assert.equal(
     fixedConditions(all),
     "State Held for review, HTTP status 503, Transaction id 0b8f2e8a, User id player-1",

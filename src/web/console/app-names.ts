@@ -1,6 +1,7 @@
 // The names of apps. The first are loaded at once; of the others those that a page shows, since there may be very many.
 
 import { type AppNames, useNames } from "../shared/app-names";
+import { pageOf } from "../shared/page-of";
 import { generation } from "../shared/session";
 import { appsApi } from "./api/apps";
 import type { App } from "./types/apps";
@@ -8,12 +9,9 @@ import { useAnswers } from "./use-answers";
 
 const FIRST_APPS = 100;
 /** Of a page, as many as it has rows. */
-const MOST_READ = 50;
+const MAX_READ = 50;
 
-const load = async (from: string | null) => {
-  const { apps, cursor } = await appsApi.list(FIRST_APPS, from);
-  return { rows: apps, cursor };
-};
+const load = (cursor: string | null) => appsApi.list(FIRST_APPS, cursor).then(pageOf("apps"));
 
 /** Those that were read one by one, of this session. */
 let read = { of: -1, names: new Map<string, string>() };
@@ -43,7 +41,7 @@ export function useAppNames(shown: string[] = []): AppNames<App> {
   const first = useNames(load, 1);
   const isLoaded = first.apps.length > 0;
   const others = shown.filter((id) => first.nameOf(id) === id);
-  const wanted = isLoaded ? [...new Set(others)].slice(0, MOST_READ) : [];
+  const wanted = isLoaded ? [...new Set(others)].slice(0, MAX_READ) : [];
   const { answers } = useAnswers(wanted, 1, readName);
   return { apps: first.apps, nameOf: (id) => answers[id] ?? first.nameOf(id) };
 }

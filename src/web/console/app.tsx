@@ -1,32 +1,30 @@
 // The console's frame and its views.
 
-import { Missing, Site } from "../shared/frame";
+import { AccountMenu } from "../shared/account/menu";
+import { linksTo, Missing, Site } from "../shared/frame";
 import { lazy } from "../shared/lazy";
-import { AccountMenu } from "./components/account-menu";
 import { SearchBox } from "./components/search-box";
-import { frame as text } from "./messages";
+import { common, frame as text, ROLE_NAMES } from "./messages";
 import { search as searchText } from "./messages/search";
 import * as router from "./router";
 import { type Route, route } from "./router";
+import { session } from "./session";
 import { Attention } from "./views/attention/attention";
 
 const { Lazy, loadViews } = lazy(() => import("./views/lazy-views"));
 
 export function App() {
   const current = route.value;
-  const link = (href: string, name: string, ...views: Route["view"][]) => ({
-    href,
-    name,
-    isCurrent: views.includes(current.view),
-  });
+  const member = session.value?.member;
+  const link = linksTo(current.view);
   const links = [
     link(router.ATTENTION_PATH, text.attention, "attention"),
     link(router.PUBLISHERS_PATH, text.publishers, "publishers", "publisher", "app"),
     link(router.OFFERS_PATH, text.offers, "offers", "offer", "import"),
     link(router.ADVERTISERS_PATH, text.advertisers, "advertisers", "advertiser"),
-    link(router.REWARDS_PATH, text.rewards, "rewards", "reward"),
+    link(router.REWARDS_PATH, common.rewards, "rewards", "reward"),
     link(router.SERVICE_PATH, text.service, "service"),
-    link(router.SETTINGS_PATH, text.settings, "settings"),
+    link(router.SETTINGS_PATH, common.settings, "settings"),
   ];
   return (
     <Site
@@ -35,7 +33,11 @@ export function App() {
       menu={
         <>
           <SearchBox />
-          <AccountMenu />
+          {member ? (
+            <AccountMenu name={member.name} member={ROLE_NAMES[member.role]} />
+          ) : (
+            <span class="account-space" />
+          )}
         </>
       }
     >
@@ -80,16 +82,16 @@ function View({ route }: { route: Route }) {
     case "search":
       return <Lazy title={searchText.title} view={({ Search }) => <Search />} />;
     case "rewards":
-      return <Lazy title={text.rewards} view={({ Rewards }) => <Rewards />} />;
+      return <Lazy title={common.rewards} view={({ Rewards }) => <Rewards />} />;
     case "reward": {
       const { appId, transactionId } = route;
       const key = `${appId} ${transactionId}`;
-      return <Lazy title={text.rewards} view={({ Reward }) => <Reward key={key} {...{ appId, transactionId }} />} />;
+      return <Lazy title={common.rewards} view={({ Reward }) => <Reward key={key} {...{ appId, transactionId }} />} />;
     }
     case "service":
       return <Lazy title={text.service} view={({ Service }) => <Service />} />;
     case "settings":
-      return <Lazy title={text.settings} view={({ Settings }) => <Settings section={route.section} />} />;
+      return <Lazy title={common.settings} view={({ Settings }) => <Settings section={route.section} />} />;
     default:
       return <Missing />;
   }

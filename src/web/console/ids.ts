@@ -5,7 +5,7 @@ export const isAppId = (value: string) => /^[0-9]{8}$/.test(value);
 /** Of a publisher, an advertiser or an offer. */
 export const isId = (value: string) => /^[A-Za-z0-9-]{1,64}$/.test(value);
 
-export const LONGEST_ID = 64;
+export const MAX_ID = 64;
 
 // Report keys, advertisers' tokens, invites and callback secrets by their prefixes, and Pub-Keys.
 const CREDENTIAL = /\b(sk|at|inv|whsec)_|\b[0-9a-f]{32}\b/i;

@@ -1,6 +1,6 @@
 // The dashboard's frame and its views.
 
-import { Missing, Site } from "../shared/frame";
+import { linksTo, Missing, Site } from "../shared/frame";
 import { lazy } from "../shared/lazy";
 import { AccountMenu } from "./components/account-menu";
 import { common } from "./messages";
@@ -13,11 +13,7 @@ const { Lazy, loadViews } = lazy(() => import("./views/lazy-views"));
 
 export function App() {
   const current = route.value;
-  const link = (href: string, name: string, ...views: Route["view"][]) => ({
-    href,
-    name,
-    isCurrent: views.includes(current.view),
-  });
+  const link = linksTo(current.view);
   const links = [
     link(OVERVIEW_PATH, common.overview, "overview"),
     link(REPORTS_PATH, common.reports, "reports"),

@@ -1,6 +1,7 @@
 // Types of the dashboard's calls.
 
 import type { Schemas } from "../shared/api-types";
+import type { Activity } from "../shared/types";
 
 export * from "../shared/types";
 
@@ -23,7 +24,6 @@ export type ExportMade = Schemas["ExportMade"];
 export type PubKey = Schemas["PubKeyIfAny"];
 export type PubKeyRequested = Schemas["PubKeyRequested"];
 
-export type Platform = Schemas["Platform"];
 export type Rounding = Schemas["Rounding"];
 export type Currency = Schemas["NewCurrency"];
 export type ListedApp = Schemas["OwnAppSummary"];
@@ -43,9 +43,6 @@ export type CallbackTest = Schemas["CallbackTested"];
 export type RewardRow = Schemas["AnalystRow"] & Partial<Schemas["RewardRow"]>;
 export type RewardPage = Omit<Schemas["RewardPage"], "rows"> & { rows: RewardRow[] };
 export type RewardQuery = Schemas["RewardList"];
-export type RewardCounts = Schemas["RewardCounts"];
-export type Activity = Schemas["Activity"];
-export type EndpointHealth = Activity["apps"][number]["endpoint"];
 export type Firsts = Activity["first"];
 
 export type OfferQuery = Schemas["AppOffersQuery"];

@@ -1,7 +1,7 @@
 // The names of apps, for views that know apps by their App-Ids.
 
 import { useCached } from "./cache";
-import type { ListPage } from "./use-pages";
+import type { ListPage } from "./page-of";
 
 export interface NamedApp {
   app_id: string;

@@ -20,7 +20,7 @@ interface Entry<Data> {
 }
 
 // Each filter or page of a report is an entry; 60 of them are about 1 MB.
-const MOST_ENTRIES = 60;
+const MAX_ENTRIES = 60;
 
 // Two parts of a view that want one answer within this time share it.
 const FRESH_MILLISECONDS = 2000;
@@ -38,7 +38,7 @@ function entryOf<Data>(key: string, load: () => Promise<Data>): Entry<Data> {
   }
   entry.load = load;
   entries.set(key, entry as Entry<unknown>);
-  if (entries.size > MOST_ENTRIES) entries.delete(entries.keys().next().value!);
+  if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value!);
   return entry;
 }
 

@@ -4,7 +4,7 @@ import { FIRST, NAME, READS } from "#site";
 import type { Refusal, WrongLine } from "./types";
 
 // A 429 or 503 is repeated once by itself when it asks for no more than this; a longer wait is left to the person.
-const LONGEST_WAIT_SECONDS = 10;
+const MAX_WAIT_SECONDS = 10;
 
 export class ApiError extends Error {
   constructor(
@@ -113,7 +113,7 @@ async function accepted(method: string, path: string, body?: Body, extra?: Heade
   const mayRepeat = response.status === 429 || (response.status === 503 && isRead(method, path));
   if (mayRepeat) {
     const wait = retryAfterSeconds(response);
-    if (wait !== null && wait <= LONGEST_WAIT_SECONDS) {
+    if (wait !== null && wait <= MAX_WAIT_SECONDS) {
       await new Promise((resolve) => setTimeout(resolve, wait * 1000));
       response = await send(method, path, body, extra);
     }

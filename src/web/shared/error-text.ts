@@ -21,6 +21,12 @@ export function errorText(error: unknown): string {
   return error.message ? sentence(error.message) : errors.unknown;
 }
 
+/** The error with the words for its code, where there are some. */
+export function inWords(error: unknown, words: Record<string, string | null>, requestId = requestIdOf(error)): unknown {
+  const text = error instanceof ApiError && words[error.code];
+  return text ? new ApiError(error.status, error.code, text, requestId, null) : error;
+}
+
 // The API's messages are lower-case fragments.
 export function sentence(message: string): string {
   if (!message) return errors.internal;

@@ -35,6 +35,11 @@ export interface NavigationLink {
   isCurrent: boolean;
 }
 
+/** The links of a site, of which the one with the view that is open is the current one. */
+export const linksTo =
+  <View,>(open: View) =>
+  (href: string, name: string, ...views: View[]): NavigationLink => ({ href, name, isCurrent: views.includes(open) });
+
 interface Props {
   links: NavigationLink[];
   /** What stands at the end of the header. */

@@ -1,5 +1,6 @@
 // Views that are loaded when they are opened first, so that the page starts with few bytes.
 
+import { Button } from "./components/button";
 import { signal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
@@ -27,14 +28,7 @@ export function lazy<Views extends object>(load: () => Promise<Views>) {
       <>
         <Heading title={title} />
         {loaded === "failed" ? (
-          <Empty
-            title={common.viewFailed}
-            action={
-              <button type="button" class="button" onClick={() => location.reload()}>
-                {common.reload}
-              </button>
-            }
-          >
+          <Empty title={common.viewFailed} action={<Button onClick={() => location.reload()}>{common.reload}</Button>}>
             {common.viewFailedHint}
           </Empty>
         ) : (

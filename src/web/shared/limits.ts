@@ -1,6 +1,6 @@
 // Bounds of the service that fields keep to.
 
 /** In characters: the name of a publisher, an app or an advertiser. */
-export const LONGEST_NAME = 200;
+export const MAX_NAME = 200;
 /** In characters: a member's name. */
-export const LONGEST_MEMBER_NAME = 64;
+export const MAX_MEMBER_NAME = 64;

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { CachedView } from "./cache";
 import { isRefused } from "./client";
 
-const LONGEST_PAUSE_MILLISECONDS = 60_000;
+const MAX_PAUSE_MILLISECONDS = 60_000;
 
 interface Polling<Data> {
   key: string;
@@ -35,7 +35,7 @@ export function usePolling<Data>({ key, of, changes, milliseconds, isPoll = { cu
       await asked.reload();
       isPoll.current = false;
       failures = latest.current.of.error ? failures + 1 : 0;
-      wait(Math.min(LONGEST_PAUSE_MILLISECONDS, milliseconds * 2 ** failures));
+      wait(Math.min(MAX_PAUSE_MILLISECONDS, milliseconds * 2 ** failures));
     };
     const onSeen = () => !document.hidden && wait(0);
     document.addEventListener("visibilitychange", onSeen);

@@ -1,15 +1,18 @@
 // The report keys of an account: create one, see when it was last used, revoke it. The sites have calls and words of
 // their own.
 
+import { Button } from "./components/button";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useCached } from "./cache";
-import { Confirm, FormDialog, SecretDialog, TextField } from "./components/dialog";
-import { focusHeading } from "./components/heading";
+import { confirmed } from "./change";
+import { Confirm } from "./components/dialog";
+import { FormDialog, SecretDialog, TextField } from "./components/form-dialog";
 import { Plus } from "./components/icons";
-import { Empty, Failed, Stale } from "./components/states";
-import { say } from "./components/status";
-import { type Column, Table, TableSkeleton } from "./components/table";
+import { LoadedTable } from "./components/loaded";
+import { buttonColumn } from "./components/row-button";
+import { Empty } from "./components/states";
+import type { Column } from "./components/table";
 import { timeText } from "./format";
 import { common, SECTION_NAMES, settings } from "./messages";
 import { reportKeys as text } from "./messages/report-keys";
@@ -48,37 +51,29 @@ export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, fr
   const keys = useCached(cacheKey, calls.list);
   const [isCreating, setCreating] = useState(false);
   const [revoked, setRevoked] = useState<ReportKey | null>(null);
-  const list = keys.data?.report_keys;
+  const close = () => setRevoked(null);
+  const revokeColumn = buttonColumn<ReportKey>({
+    name: text.revoke,
+    labelOf: ({ label }) => `${text.revoke} ${label}`,
+    isDangerous: true,
+    onClick: setRevoked,
+  });
   const create = mayChange && (
-    <button type="button" class="button primary" onClick={() => setCreating(true)}>
+    <Button class="button primary" onClick={() => setCreating(true)}>
       <Plus /> {text.create}
-    </button>
+    </Button>
   );
   return frame(
     create,
     <>
-      <Stale of={keys} retry={keys.reload} />
-      {!list ? (
-        keys.error ? (
-          <Failed error={keys.error} retry={keys.reload} />
-        ) : (
-          <div class="card">
-            <TableSkeleton rows={3} />
-          </div>
-        )
-      ) : list.length === 0 ? (
-        <Empty title={text.emptyTitle}>{words.empty}</Empty>
-      ) : (
-        <div class="card table-card">
-          <Table
-            stacks
-            name={SECTION_NAMES.keys}
-            columns={mayChange ? [...COLUMNS, revokeColumn(setRevoked)] : COLUMNS}
-            rows={list}
-            rowKey={(key) => key.key_id}
-          />
-        </div>
-      )}
+      <LoadedTable
+        of={{ ...keys, data: keys.data?.report_keys }}
+        lines={3}
+        empty={<Empty title={text.emptyTitle}>{words.empty}</Empty>}
+        name={SECTION_NAMES.keys}
+        columns={mayChange ? [...COLUMNS, revokeColumn] : COLUMNS}
+        rowKey={(key) => key.key_id}
+      />
       {isCreating && (
         <Create
           calls={calls}
@@ -96,14 +91,8 @@ export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, fr
           text={words.revokeText}
           button={text.revoke}
           dangerous
-          onConfirm={async () => {
-            await withVerification(() => calls.revoke(revoked.key_id));
-            say(text.revoked(revoked.label));
-            setRevoked(null);
-            await keys.reload();
-            focusHeading();
-          }}
-          onClose={() => setRevoked(null)}
+          onConfirm={confirmed(() => calls.revoke(revoked.key_id), text.revoked(revoked.label), close, keys.reload)}
+          onClose={close}
         />
       )}
     </>,
@@ -136,23 +125,6 @@ const COLUMNS: Column<ReportKey>[] = [
     cell: ({ last_used_at: at }) => (at === null ? common.never : timeText(at)),
   },
 ];
-
-const revokeColumn = (revoke: (key: ReportKey) => void): Column<ReportKey> => ({
-  key: "revoke",
-  header: text.revoke,
-  isHeaderHidden: true,
-  isNumber: true,
-  cell: (key) => (
-    <button
-      type="button"
-      class="button small danger-text"
-      aria-label={`${text.revoke} ${key.label}`}
-      onClick={() => revoke(key)}
-    >
-      {text.revoke}
-    </button>
-  ),
-});
 
 function Create({
   calls,

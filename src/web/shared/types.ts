@@ -19,6 +19,11 @@ export type Passkey = Schemas["OwnPasskey"];
 export type AuditPage = Schemas["AuditPage"];
 export type AuditEntry = AuditPage["entries"][number];
 export type Invite = Schemas["InviteShown"];
+export type Platform = Schemas["Platform"];
+export type Activity = Schemas["Activity"];
+export type RewardCounts = Schemas["RewardCounts"];
+export type EndpointHealth = Activity["apps"][number]["endpoint"];
+export type CallbackState = EndpointHealth["state"];
 export type CallbackRequest = Schemas["TestRequest"];
 export type CallbackAnswer = NonNullable<Schemas["TestResponse"]>;
 

@@ -3,17 +3,15 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Action, useAction } from "./action";
 import { type CachedView, useCached } from "./cache";
-
-export interface ListPage<Row> {
-  rows: Row[];
-  cursor: string | null;
-}
+import type { ListPage } from "./page-of";
 
 export interface Pages<Row, More = object> {
   /** The first page with what else came with it. */
   first: CachedView<ListPage<Row> & More>;
   /** All that is loaded, or undefined before the first page is there. */
   rows: Row[] | undefined;
+  /** These rows as an answer. */
+  list: CachedView<Row[]>;
   hasMore: boolean;
   isOnlyFirst: boolean;
   more: Action<[]>;
@@ -49,15 +47,17 @@ export function usePages<Row, More = object>(key: string | null, load: Load<Row,
   useEffect(() => {
     if (more.error) more.clear();
   }, [key]);
+  const reload = async () => {
+    await first.reload();
+    setKept(null);
+  };
   return {
     first,
     rows: shown?.rows,
+    list: { ...first, data: shown?.rows, reload },
     hasMore: shown !== undefined && shown.cursor !== null,
     isOnlyFirst: longer === null,
     more,
-    reload: async () => {
-      await first.reload();
-      setKept(null);
-    },
+    reload,
   };
 }

@@ -6,7 +6,7 @@ import { ROOT } from "./signpost.mjs";
 
 export async function importSource(path) {
   const { outputFiles } = await build({
-    entryPoints: [join(ROOT, "src", path)],
+    entryPoints: [join(ROOT, "src/web", path)],
     bundle: true,
     write: false,
     format: "esm",

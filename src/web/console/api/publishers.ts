@@ -3,7 +3,7 @@
 import { call, get, getTagged, id, post, putTagged, remove, type Tagged } from "../../shared/client";
 import { queryText } from "../../shared/query-text";
 import type { NewReportKey, ReportKey } from "../../shared/report-keys";
-import type { AuditPage, NewInvite, Role } from "../../shared/types";
+import type { Activity, AuditPage, Members, NewInvite, Role } from "../../shared/types";
 import type * as T from "../types/publishers";
 import { OPERATOR } from "./operator";
 
@@ -24,9 +24,9 @@ export const publishersApi = {
   figuresOf: (publisher_ids: string[]) =>
     post<{ figures: Record<string, T.PublisherFigures> }>(`${OPERATOR}/publisher_figures`, { publisher_ids }),
   requests: () => get<{ requests: (T.PubKeyRequest & { publisher_id: string })[] }>(`${OPERATOR}/pub_key_requests`),
-  activity: (publisherId: string) => get<T.Activity>(`${of(publisherId)}/activity`),
+  activity: (publisherId: string) => get<Activity>(`${of(publisherId)}/activity`),
 
-  people: (publisherId: string) => get<T.People>(`${of(publisherId)}/members`),
+  people: (publisherId: string) => get<Members>(`${of(publisherId)}/members`),
   invite: (publisherId: string, name: string, role: Role) =>
     post<NewInvite>(`${of(publisherId)}/invites`, { name, role }),
   recover: (publisherId: string, memberId: string) =>

@@ -1,6 +1,7 @@
 // A place for a file, which is dropped there or chosen.
 
 import { useId, useState } from "preact/hooks";
+import { Problem } from "../../shared/components/states";
 
 interface Props {
   accept: string;
@@ -55,11 +56,7 @@ export function DropFile({ accept, text, label, hint, chosen, problem, onFile }:
         {label}
       </label>
       <small id={`${id}-hint`}>{hint}</small>
-      {problem && (
-        <p class="form-error" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem>{problem}</Problem>
     </div>
   );
 }

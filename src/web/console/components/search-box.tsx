@@ -6,7 +6,7 @@ import { search as text } from "../messages/search";
 import { openSearch, searchKey } from "../search-state";
 
 // As long as a click id may be, with room for what was pasted around it.
-const LONGEST_TEXT = 2000;
+const MAX_TEXT = 2000;
 
 // A key alone would be in the way of dictation and of screen readers, which have letters for commands of their own.
 const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
@@ -52,7 +52,7 @@ export function SearchBox() {
         aria-describedby={hint}
         aria-keyshortcuts={ARIA_SHORTCUT}
         placeholder={text.placeholder}
-        maxLength={LONGEST_TEXT}
+        maxLength={MAX_TEXT}
         enterkeyhint="search"
         autocomplete="off"
         autocapitalize="none"

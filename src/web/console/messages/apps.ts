@@ -2,17 +2,7 @@
 
 import { amount, count, timeText } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";
-import type { AppDocument, CallbackState, Platform } from "../types/apps";
-
-export const PLATFORM_NAMES: Record<Platform, string> = { ios: "iOS", android: "Android", web: "Web" };
-
-/** Of a callback, or of an app that did not say. */
-export const CALLBACK_STATE_NAMES: Record<CallbackState, string> = {
-  none: "No callback",
-  healthy: "Working",
-  failing: "Failing",
-  disabled: "Switched off",
-};
+import type { AppDocument } from "../types/apps";
 
 const ROUNDINGS = { down: "rounded down", up: "rounded up", nearest: "rounded to the nearest" };
 

@@ -12,9 +12,9 @@ export const KIND_NAMES: Record<AttentionKind, string> = {
   disabled: "Callback switched off",
   failing: "Callback failing",
   near_limit: "Storage nearly full",
-  batch_refused: "Sums refused",
-  batch_late: "Sums late",
-  differs: "Day differs",
+  batch_refused: "Totals rejected",
+  batch_late: "Totals late",
+  differs: "Totals differ from the ledger",
 };
 
 /** What a kind is, and what to do about it. */

@@ -5,9 +5,5 @@ export const frame = {
   publishers: "Publishers",
   offers: "Offers",
   advertisers: "Advertisers",
-  rewards: "Rewards",
   service: "Service",
-  settings: "Settings",
-  menu: "Account",
-  signOut: "Sign out",
 };

@@ -2,7 +2,7 @@
 
 import { plural } from "../../shared/messages/plural";
 import { count, money, percent, timeText } from "../../shared/format";
-import type { Category, OfferType, OncePer, Platform } from "../types/offers";
+import type { Category, OfferType, OncePer } from "../types/offers";
 
 export const TYPE_NAMES: Record<OfferType, string> = {
   CPE: "CPE, engagement",
@@ -24,8 +24,6 @@ export const CATEGORY_NAMES: Record<Category, string> = {
   SURVEY: "Survey",
   NEW: "New",
 };
-
-export const OS_NAMES: Record<Platform, string> = { android: "Android", ios: "iOS", web: "Web" };
 
 export const STATE_NAMES = {
   active: "Active",
@@ -130,7 +128,6 @@ export const offer = {
     revision: "In force from",
     until: "Until",
     inForce: "In force",
-    superseded: (at: number) => timeText(at),
     number: (revision: number) => `Revision ${revision}`,
     paid: "A goal is paid",
     window: "Window",

@@ -2,7 +2,8 @@
 
 import { amount, count, dateText, durationText, shortDate, timeText } from "../../shared/format";
 import { plural } from "../../shared/messages/plural";
-import type { CallbackState } from "../types/apps";
+import { settings } from "../../shared/messages/settings";
+import type { CallbackState } from "../types";
 
 export const publishers = {
   title: "Publishers",
@@ -28,7 +29,6 @@ export const publishers = {
   show: "Show",
   shows: { all: "All", waiting: "Not approved" },
   more: "Load more",
-  loading: "Loading…",
   emptyTitle: "No publishers yet",
   empty: "Create the first one, then invite its owner.",
   noneWaitingTitle: "All are approved",
@@ -109,15 +109,10 @@ export const publisher = {
 export const figures = {
   title: "Rewards",
   note: "last 30 days and today",
-  approved: "Approved",
-  pending: "Pending",
   pendingNote: "not decided by the advertiser yet",
   held: "Held",
   heldNote: "wait for you to decide",
-  rejected: "Rejected",
   rejectedNote: "by the advertiser or by you",
-  reversed: "Reversed",
-  refused: "Refused",
   refusedNote: "not paid by our rules",
   behind: (ms: number) => `These figures are behind by ${durationText(ms)}. Newer rewards may be missing.`,
 };
@@ -126,11 +121,6 @@ export const endpoints = {
   title: "Callbacks that need somebody",
   well: "Every callback of this publisher is answered.",
   none: "No app of this publisher has had a reward yet.",
-  app: "App",
-  state: "State",
-  since: (at: number) => `since ${timeText(at)}`,
-  waiting: "Waiting",
-  dead: "Given up",
   hints: {
     healthy: "",
     failing: "The receiver does not answer 2xx. Each reward is tried again until it is given up.",
@@ -149,46 +139,23 @@ export const publisherApps = {
   callback: "Callback",
   noCallback: "None: rewards wait",
   more: "Load more",
-  loading: "Loading…",
   emptyTitle: "No apps",
   empty: "Its owner sets up apps in the dashboard, once the publisher is approved.",
 };
 
+/** Besides the text of members. */
 export const people = {
   title: "People",
   intro: "Who can sign in to this publisher's dashboard. Owners invite the others themselves.",
   invite: "Invite somebody",
-  name: "Name",
-  role: "Role",
-  passkeys: "Passkeys",
-  lastSeen: "Last seen",
-  actions: "Actions",
   emptyTitle: "Nobody has joined yet",
   empty: "Invite an owner. They invite their colleagues.",
-  pending: "Open invites",
-  noPending: "No invite is open.",
-  validUntil: "Valid until",
-  by: "Invited by",
-  recovery: "recovery",
   inviteText: "Whoever has the link becomes a member with this name and role. It works once, for 7 days.",
-  create: "Make the invite link",
-  linkTitle: (name: string) => `Send this link to ${name}`,
-  linkText: (until: number) =>
-    `It is shown only this once, works once, and ends on ${timeText(until)}. Send it to nobody else.`,
-  link: "Invite link",
-  recover: "Recovery link",
-  recoverOf: (name: string) => `Recovery link: ${name}`,
-  recoverTitle: (name: string) => `Make a recovery link for ${name}?`,
+  linkText: (until: number) => `${settings.members.linkText(until)} Send it to nobody else.`,
   recoverText:
     "Make sure that it is really them who ask. Their passkeys, sessions and open invites to others end at once. " +
     "All owners see a notice for 7 days.",
-  recoverIt: "Make the link",
-  withdraw: "Withdraw",
-  withdrawOf: (name: string) => `Withdraw: ${name}`,
-  withdrawTitle: (name: string) => `Withdraw the invite for ${name}?`,
-  withdrawText: "The link stops working at once.",
   withdrawRecoveryText: "The link stops working at once. This member cannot sign in until there is another one.",
-  withdrawn: (name: string) => `The invite for ${name} was withdrawn.`,
 };
 
 export const audit = {
@@ -199,9 +166,6 @@ export const audit = {
 export const keys = {
   pubKeyTitle: "Pub-Key",
   pubKeyIntro: "All apps of this publisher send it with each request for offers.",
-  show: "Show the Pub-Key",
-  hide: "Hide",
-  confirm: "Confirm with your passkey if your browser asks.",
   adminsOnly: "Only admins can see the Pub-Key and issue a new one.",
   none: "None was issued yet.",
   asked: (by: string, at: number) => `${by} asked for a new one on ${timeText(at)}.`,

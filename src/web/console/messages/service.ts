@@ -54,7 +54,7 @@ export const service = {
         : `${count(silent)} of ${plural(apps, "app with a callback does", "apps with a callback do")} not answer:`,
   },
   pools: {
-    title: "What is refused for want of room",
+    title: "Requests shed (overload)",
     note: "Each kind of work has room for so many at a time. What comes on top is refused at once, so that the rest stays fast.",
     ofAll: "Refusals are of all instances, each since it started. In use is of the one that answered.",
     ofOne:

@@ -2,14 +2,12 @@
 
 import type { OperatorSchemas } from "../../shared/api-types";
 
-export type Platform = OperatorSchemas["Platform"];
 export type AppCallback = OperatorSchemas["Callback"];
 /** What is written of an app. */
 export type AppDocument = OperatorSchemas["App"];
 export type App = OperatorSchemas["KeptApp"];
 export type AppPage = OperatorSchemas["AppList"];
 export type CallbackHealth = OperatorSchemas["CallbackHealth"];
-export type CallbackState = CallbackHealth["state"];
 export type CallbackTest = OperatorSchemas["CallbackTest"];
 /** Sums are in micro-USD, rewards less reversals. */
 export type Comparison = OperatorSchemas["Comparison"];

@@ -1,6 +1,7 @@
 // Offers, as the operator's API has them.
 
 import type { OperatorSchemas } from "../../shared/api-types";
+import type { Platform } from "../../shared/types";
 
 export const OFFER_TYPES = [
   "CPE",
@@ -26,7 +27,6 @@ export const PLATFORMS = ["android", "ios", "web"] as const satisfies Platform[]
 export type OfferType = OperatorSchemas["OfferType"];
 export type Category = OperatorSchemas["Category"];
 export type Country = OperatorSchemas["Country"];
-export type Platform = OperatorSchemas["Platform"];
 export type Goal = OperatorSchemas["Goal"];
 export type Cap = OperatorSchemas["Cap"];
 export type Offer = OperatorSchemas["Offer"];

@@ -21,14 +21,14 @@ interface Props<Value> {
 }
 
 // More names than this do not fit beside the other controls.
-const MOST_NAMES = 2;
+const MAX_NAMES = 2;
 
 export function CheckboxMenu<Value extends string>({ name, choices, chosen, onChange }: Props<Value>) {
   const id = useId();
   const names = choices.filter((choice) => chosen.includes(choice.value)).map((choice) => choice.label);
   const summary =
-    names.length > MOST_NAMES
-      ? reports.more(names.slice(0, MOST_NAMES).join(", "), names.length - MOST_NAMES)
+    names.length > MAX_NAMES
+      ? reports.more(names.slice(0, MAX_NAMES).join(", "), names.length - MAX_NAMES)
       : names.join(", ");
   const toggle = (value: Value) => {
     const next = choices

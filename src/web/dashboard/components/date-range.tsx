@@ -1,6 +1,7 @@
 // The dates of a report: presets, or two dates of one's own.
 
 import { useId, useState } from "preact/hooks";
+import { Problem } from "../../shared/components/states";
 import { dateRangeText, daysIn, isDate } from "../../shared/format";
 import { reports } from "../messages";
 import type { DateRange } from "../types";
@@ -118,11 +119,7 @@ function CustomRange<Preset extends string>({
           />
         </label>
       </fieldset>
-      {bad && (
-        <p class="form-error" id={errorId} role="alert">
-          {reports.badDates[bad]}
-        </p>
-      )}
+      <Problem id={errorId}>{bad && reports.badDates[bad]}</Problem>
       <button type="submit" class="button primary">
         {reports.apply}
       </button>

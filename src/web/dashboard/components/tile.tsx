@@ -2,7 +2,7 @@
 
 import { common, overview } from "../messages";
 import { Change } from "./change";
-import { Skeleton } from "../../shared/components/states";
+import { Tile } from "../../shared/components/tile";
 
 export interface TileProps {
   label: string;
@@ -14,40 +14,24 @@ export interface TileProps {
   isBeforeMissing?: boolean;
 }
 
-export function Tile({ label, note, value, ratio, state, isBeforeMissing }: TileProps) {
-  return (
-    <div class="tile">
-      <dt>
-        {label} <span class="tile-note">{note}</span>
-      </dt>
-      {state === "loading" ? (
-        <dd>
-          <Skeleton class="tile-skeleton" lines={2} />
-        </dd>
-      ) : state === "failed" ? (
-        <dd>
-          <span class="tile-value">{common.none}</span>
-          <span class="tile-change failed-text">{overview.tileFailed}</span>
-        </dd>
-      ) : (
-        <dd>
-          <span class="tile-value">{value ?? common.none}</span>
-          <span class="tile-change">
-            {isBeforeMissing ? (
-              overview.beforeFailed
-            ) : (
-              <>
-                <Change ratio={ratio} />{" "}
-                {ratio === null ? (
-                  <span aria-hidden="true">{overview.nothingBefore}</span>
-                ) : (
-                  <span class="tile-versus">{overview.before}</span>
-                )}
-              </>
-            )}
-          </span>
-        </dd>
-      )}
-    </div>
+export function ComparedTile({ label, note, value, ratio, state, isBeforeMissing }: TileProps) {
+  const named = { label, note };
+  if (state === "loading") return <Tile {...named} value={undefined} />;
+  if (state === "failed") {
+    return <Tile {...named} value={common.none} below={overview.tileFailed} belowClass="failed-text" />;
+  }
+  const versus =
+    ratio === null ? (
+      <span aria-hidden="true">{overview.nothingBefore}</span>
+    ) : (
+      <span class="tile-versus">{overview.before}</span>
+    );
+  const below = isBeforeMissing ? (
+    overview.beforeFailed
+  ) : (
+    <>
+      <Change ratio={ratio} /> {versus}
+    </>
   );
+  return <Tile {...named} value={value ?? common.none} below={below} />;
 }

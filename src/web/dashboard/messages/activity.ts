@@ -6,8 +6,6 @@ import { plural } from "../../shared/messages/plural";
 
 export const activity = {
   tiles: {
-    title: "Rewards",
-    note: "last 30 days",
     approved: "Rewards approved",
     pending: "Rewards pending",
     reversed: "Rewards reversed",
@@ -19,24 +17,12 @@ export const activity = {
   health: {
     title: "Callback health",
     none: "No app has a reward yet.",
-    app: "App",
-    state: "State",
-    waiting: "Waiting",
-    dead: "Given up",
-    since: (at: number) => `since ${timeText(at)}`,
     seeDead: (app: string, dead: number) => `${count(dead)} given up, ${app}: open in the delivery log`,
     enable: "Switch on again",
     enableOf: (app: string) => `Switch on again: ${app}`,
     sendAgain: "Send again",
     sendDeadAgain: (app: string) => `Send again: given up, ${app}`,
-    allWell: "Every callback is answered.",
   },
-  states: {
-    healthy: "Working",
-    failing: "Failing",
-    disabled: "Switched off",
-    none: "No callback",
-  } satisfies Record<EndpointHealth["state"], string>,
   stateHints: {
     healthy: "",
     failing: "Your receiver does not answer 2xx. Each reward is tried again by itself, until it is given up.",

@@ -2,9 +2,8 @@
 
 import { count } from "../../shared/format";
 import type { CallbackEvent, Platform, Rounding } from "../types";
+import { PLATFORM_NAMES } from "../../shared/messages/apps";
 import { plural } from "../../shared/messages/plural";
-
-export const PLATFORM_NAMES: Record<Platform, string> = { ios: "iOS", android: "Android", web: "Web" };
 
 export const ROUNDING_NAMES: Record<Rounding, string> = {
   down: "Down",

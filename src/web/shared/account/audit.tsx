@@ -2,11 +2,13 @@
 
 import type { ComponentChildren } from "preact";
 import { accountApi as api } from "../account-api";
+import { LoadedTable } from "../components/loaded";
 import { More } from "../components/more";
-import { Empty, Failed, Stale } from "../components/states";
-import { type Column, Table, TableSkeleton } from "../components/table";
+import { Empty } from "../components/states";
+import type { Column } from "../components/table";
 import { timeText } from "../format";
 import { AUDIT_ACTIONS, auditDetail, SECTION_NAMES, settings } from "../messages";
+import { pageOf } from "../page-of";
 import type { AuditEntry, AuditPage } from "../types";
 import { usePages } from "../use-pages";
 import { Page } from "./page";
@@ -95,39 +97,18 @@ interface Props {
 
 /** The audit of an account, which need not be the site's own. */
 export function AuditEntries({ cacheKey, load, words = SHARED_WORDS }: Props) {
-  const pages = usePages<AuditEntry>(cacheKey, async (from) => {
-    const { entries, cursor } = await load(from);
-    return { rows: entries, cursor };
-  });
-  const { first, rows, hasMore, reload } = pages;
+  const pages = usePages(cacheKey, (cursor) => load(cursor).then(pageOf("entries")));
   return (
-    <>
-      <Stale of={first} retry={reload} />
-      {!rows ? (
-        first.error ? (
-          <Failed error={first.error} retry={reload} />
-        ) : (
-          <div class="card">
-            <TableSkeleton rows={8} />
-          </div>
-        )
-      ) : rows.length === 0 ? (
-        <Empty title={text.emptyTitle}>{text.empty}</Empty>
-      ) : (
-        <>
-          <div class="card table-card">
-            <Table
-              stacks
-              name={SECTION_NAMES.audit}
-              columns={columns(rows, words)}
-              rows={rows}
-              rowKey={(_, index) => index}
-            />
-          </div>
-          <More of={pages} label={text.more} />
-          {!hasMore && <p class="note">{text.end}</p>}
-        </>
-      )}
-    </>
+    <LoadedTable
+      of={pages.list}
+      lines={8}
+      empty={<Empty title={text.emptyTitle}>{text.empty}</Empty>}
+      name={SECTION_NAMES.audit}
+      columns={columns(pages.rows ?? [], words)}
+      rowKey={(_, index) => index}
+    >
+      <More of={pages} label={text.more} />
+      {!pages.hasMore && <p class="note">{text.end}</p>}
+    </LoadedTable>
   );
 }

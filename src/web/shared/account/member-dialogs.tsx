@@ -1,12 +1,11 @@
 // Dialogs of the members section. Each change needs a fresh passkey; a link is shown only once.
 
-import { ROLES } from "#site";
 import { useState } from "preact/hooks";
-import { accountApi as api } from "../account-api";
-import { Confirm, FormDialog, SecretDialog, TextField } from "../components/dialog";
-import { focusHeading } from "../components/heading";
-import { say } from "../components/status";
-import { LONGEST_MEMBER_NAME } from "../limits";
+import { confirmed } from "../change";
+import { Choices } from "../components/choices";
+import { Confirm } from "../components/dialog";
+import { FormDialog, SecretDialog, TextField } from "../components/form-dialog";
+import { MAX_MEMBER_NAME } from "../limits";
 import { ROLE_HINTS, ROLE_NAMES, settings } from "../messages";
 import { withVerification } from "../passkeys";
 import type { Member, NewInvite, PendingInvite, Role } from "../types";
@@ -20,20 +19,44 @@ export type MemberDialog =
   | { kind: "remove"; member: Member }
   | { kind: "withdraw"; pending: PendingInvite };
 
+/** The calls about the members of an account. */
+export interface MemberCalls {
+  roles: Role[];
+  /** The role that an invite has at first. */
+  usualRole: Role;
+  invite: (name: string, role: Role) => Promise<NewInvite>;
+  recover: (memberId: string) => Promise<NewInvite>;
+  withdraw: (inviteId: string) => Promise<void>;
+  /** Calls that only the account's own members have. */
+  ofOwn?: {
+    changeRole: (memberId: string, role: Role) => Promise<void>;
+    remove: (memberId: string) => Promise<void>;
+  };
+}
+
+/** Texts that differ between the kinds of accounts. */
+export interface MemberWords {
+  invite: string;
+  inviteText?: string;
+  linkText: (until: number) => string;
+  recoverText: string;
+  withdrawRecoveryText: string;
+}
+
 interface Props {
   dialog: MemberDialog;
+  calls: MemberCalls;
+  words: MemberWords;
   onClose: () => void;
   onChanged: () => Promise<void>;
 }
 
-export function MemberDialogs({ dialog, onClose, onChanged }: Props) {
+export function MemberDialogs({ dialog, calls, words, onClose, onChanged }: Props) {
   const [link, setLink] = useState<{ name: string; made: NewInvite } | null>(null);
-  const change = (call: () => Promise<unknown>, said: string) => async () => {
-    await withVerification(call);
-    say(said);
-    onClose();
-    await onChanged();
-    focusHeading();
+  const change = (call: () => Promise<unknown>, said: string) => confirmed(call, said, onClose, onChanged);
+  const show = async (name: string, make: () => Promise<NewInvite>) => {
+    setLink({ name, made: await withVerification(make) });
+    void onChanged();
   };
   if (link) {
     const { name, made } = link;
@@ -41,7 +64,7 @@ export function MemberDialogs({ dialog, onClose, onChanged }: Props) {
       <SecretDialog
         key="link"
         title={text.linkTitle(name)}
-        text={text.linkText(made.expires_at)}
+        text={words.linkText(made.expires_at)}
         label={text.link}
         value={made.url}
         onClose={onClose}
@@ -52,11 +75,10 @@ export function MemberDialogs({ dialog, onClose, onChanged }: Props) {
     case "invite":
       return (
         <InviteDialog
+          calls={calls}
+          words={words}
+          onSubmit={(name, role) => show(name, () => calls.invite(name, role))}
           onClose={onClose}
-          onMade={(name, made) => {
-            setLink({ name, made });
-            void onChanged();
-          }}
         />
       );
     case "role": {
@@ -66,7 +88,7 @@ export function MemberDialogs({ dialog, onClose, onChanged }: Props) {
           title={text.roleTitle(member.name, role)}
           text={text.roleText(role)}
           button={text.changeIt}
-          onConfirm={change(() => api.changeRole(member.member_id, role), text.roleChanged(member.name))}
+          onConfirm={change(() => calls.ofOwn!.changeRole(member.member_id, role), text.roleChanged(member.name))}
           onClose={onClose}
         />
       );
@@ -76,14 +98,10 @@ export function MemberDialogs({ dialog, onClose, onChanged }: Props) {
       return (
         <Confirm
           title={text.recoverTitle(member.name)}
-          text={text.recoverText}
+          text={words.recoverText}
           button={text.recoverIt}
           dangerous
-          onConfirm={async () => {
-            const made = await withVerification(() => api.recoverMember(member.member_id));
-            setLink({ name: member.name, made });
-            void onChanged();
-          }}
+          onConfirm={() => show(member.name, () => calls.recover(member.member_id))}
           onClose={onClose}
         />
       );
@@ -96,7 +114,7 @@ export function MemberDialogs({ dialog, onClose, onChanged }: Props) {
           text={text.removeText}
           button={text.remove}
           dangerous
-          onConfirm={change(() => api.removeMember(member.member_id), text.removed(member.name))}
+          onConfirm={change(() => calls.ofOwn!.remove(member.member_id), text.removed(member.name))}
           onClose={onClose}
         />
       );
@@ -106,10 +124,10 @@ export function MemberDialogs({ dialog, onClose, onChanged }: Props) {
       return (
         <Confirm
           title={text.withdrawTitle(pending.name)}
-          text={pending.is_recovery ? text.withdrawRecoveryText : text.withdrawText}
+          text={pending.is_recovery ? words.withdrawRecoveryText : text.withdrawText}
           button={text.withdraw}
           dangerous
-          onConfirm={change(() => api.withdrawInvite(pending.invite_id), text.withdrawn(pending.name))}
+          onConfirm={change(() => calls.withdraw(pending.invite_id), text.withdrawn(pending.name))}
           onClose={onClose}
         />
       );
@@ -117,30 +135,32 @@ export function MemberDialogs({ dialog, onClose, onChanged }: Props) {
   }
 }
 
-function InviteDialog({ onClose, onMade }: { onClose: () => void; onMade: (name: string, made: NewInvite) => void }) {
+interface InviteProps {
+  calls: MemberCalls;
+  words: MemberWords;
+  onSubmit: (name: string, role: Role) => Promise<void>;
+  onClose: () => void;
+}
+
+function InviteDialog({ calls, words, onSubmit, onClose }: InviteProps) {
   const [name, setName] = useState("");
-  const [role, setRole] = useState<Role>(ROLES[ROLES.length - 1]!);
+  const [role, setRole] = useState(calls.usualRole);
   return (
     <FormDialog
-      title={text.invite}
+      title={words.invite}
       button={text.create}
-      onSubmit={async () => {
-        const given = name.trim();
-        onMade(given, await withVerification(() => api.createInvite(given, role)));
-      }}
+      onSubmit={() => onSubmit(name.trim(), role)}
       onClose={onClose}
     >
-      <TextField label={text.name} longest={LONGEST_MEMBER_NAME} value={name} onChange={setName} />
-      <fieldset class="choices">
-        <legend>{text.role}</legend>
-        {ROLES.map((option) => (
-          <label class="choice" key={option}>
-            <input type="radio" name="role" checked={option === role} onChange={() => setRole(option)} />
-            <span>{ROLE_NAMES[option]}</span>
-            <span class="choice-hint">{ROLE_HINTS[option]}</span>
-          </label>
-        ))}
-      </fieldset>
+      {words.inviteText && <p>{words.inviteText}</p>}
+      <TextField label={text.name} longest={MAX_MEMBER_NAME} value={name} onChange={setName} />
+      <Choices
+        kind="radio"
+        name={text.role}
+        choices={calls.roles.map((value) => ({ value, label: ROLE_NAMES[value], hint: ROLE_HINTS[value] }))}
+        chosen={[role]}
+        onChange={([chosen]) => setRole(chosen!)}
+      />
     </FormDialog>
   );
 }

@@ -1,75 +1,111 @@
-// Members and open invites, for owners: invite, change a role, recover, remove.
+// Members of an account and its open invites: invite, change a role, recover, remove.
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { accountApi as api } from "../account-api";
+import { accountApi } from "../account-api";
 import { ROLES } from "#site";
-import { useCached } from "../cache";
+import { type CachedView, useCached } from "../cache";
+import { Button } from "../components/button";
 import { Plus } from "../components/icons";
-import { Failed, Stale } from "../components/states";
-import { type Column, Table, TableSkeleton } from "../components/table";
+import { Loaded } from "../components/loaded";
+import { buttonColumn, RowButton } from "../components/row-button";
+import { CardSkeleton, CardTable, type Column } from "../components/table";
 import { timeText } from "../format";
 import { common, ROLE_NAMES, settings } from "../messages";
-import type { Member, PendingInvite, Role } from "../types";
-import { MemberDialogs, type MemberDialog } from "./member-dialogs";
+import type { Member, Members as Data, PendingInvite, Role } from "../types";
+import { type MemberCalls, type MemberDialog, MemberDialogs, type MemberWords } from "./member-dialogs";
 import { Page } from "./page";
 import { Person, sharedNames } from "./person";
 
 const text = settings.members;
 
-/** `isReadOnly`: the role sees the members and changes none. */
+const CALLS: MemberCalls = {
+  roles: ROLES,
+  usualRole: ROLES.at(-1)!,
+  invite: accountApi.createInvite,
+  recover: accountApi.recoverMember,
+  withdraw: accountApi.withdrawInvite,
+  ofOwn: { changeRole: accountApi.changeRole, remove: accountApi.removeMember },
+};
+
+/** The members of the site's own account. `isReadOnly`: the role sees them and changes none. */
 export function Members({ isReadOnly = false }: { isReadOnly?: boolean }) {
-  const members = useCached("members", api.members);
-  const [open, setOpen] = useState<MemberDialog | null>(null);
-  const invite = (
-    <button type="button" class="button primary" onClick={() => setOpen({ kind: "invite" })}>
-      <Plus /> {text.invite}
-    </button>
-  );
   return (
-    <Page section="members" note={text.intro} actions={isReadOnly ? null : invite}>
-      <Stale of={members} retry={members.reload} />
-      {members.data ? (
-        <>
-          <div class="card table-card">
-            <Table
-              stacks
-              name={settings.members.intro}
-              columns={memberColumns(members.data.members, isReadOnly ? null : setOpen)}
-              rows={members.data.members}
-              rowKey={(member) => member.member_id}
-            />
-          </div>
-          <h2>{text.pending}</h2>
-          {members.data.invites.length === 0 ? (
-            <p class="note">{text.noPending}</p>
-          ) : (
-            <div class="card table-card">
-              <Table
-                stacks
+    <MembersOf
+      of={useCached("members", accountApi.members)}
+      calls={CALLS}
+      words={text}
+      name={text.intro}
+      isReadOnly={isReadOnly}
+      frame={(invite, lists) => (
+        <Page section="members" note={text.intro} actions={invite}>
+          {lists}
+        </Page>
+      )}
+    />
+  );
+}
+
+interface Props {
+  of: CachedView<Data>;
+  calls: MemberCalls;
+  words: MemberWords;
+  /** The name of the table of members. */
+  name: string;
+  /** Stands in the place of members where there are none. */
+  empty?: ComponentChildren;
+  isReadOnly: boolean;
+  /** Draws the page around the lists, with the invite button. */
+  frame: (invite: ComponentChildren, lists: ComponentChildren) => ComponentChildren;
+}
+
+/** The members of an account, which need not be the site's own. */
+export function MembersOf({ of, calls, words, name, empty, isReadOnly, frame }: Props) {
+  const [dialog, setDialog] = useState<MemberDialog | null>(null);
+  const open = isReadOnly ? null : setDialog;
+  return frame(
+    open && (
+      <Button class="button primary" onClick={() => open({ kind: "invite" })}>
+        <Plus /> {words.invite}
+      </Button>
+    ),
+    <>
+      <Loaded of={of} loading={<CardSkeleton rows={4} />}>
+        {({ members, invites }) => (
+          <>
+            {members.length === 0 ? (
+              empty
+            ) : (
+              <CardTable
+                name={name}
+                columns={memberColumns(members, open, calls)}
+                rows={members}
+                rowKey={(member) => member.member_id}
+              />
+            )}
+            <h2>{text.pending}</h2>
+            {invites.length === 0 ? (
+              <p class="note">{text.noPending}</p>
+            ) : (
+              <CardTable
                 name={text.pending}
-                columns={inviteColumns(isReadOnly ? null : setOpen)}
-                rows={members.data.invites}
+                columns={inviteColumns(open)}
+                rows={invites}
                 rowKey={(pending) => pending.invite_id}
               />
-            </div>
-          )}
-        </>
-      ) : members.error ? (
-        <Failed error={members.error} retry={members.reload} />
-      ) : (
-        <div class="card">
-          <TableSkeleton rows={4} />
-        </div>
-      )}
-      {open && <MemberDialogs dialog={open} onClose={() => setOpen(null)} onChanged={members.reload} />}
-    </Page>
+            )}
+          </>
+        )}
+      </Loaded>
+      {dialog && <MemberDialogs {...{ dialog, calls, words }} onClose={() => setDialog(null)} onChanged={of.reload} />}
+    </>,
   );
 }
 
 /** None opens no dialog. */
 type Open = ((dialog: MemberDialog) => void) | null;
 
-function memberColumns(members: Member[], open: Open): Column<Member>[] {
+function memberColumns(members: Member[], open: Open, { ofOwn, roles }: MemberCalls): Column<Member>[] {
   const shared = sharedNames(members.map(({ name, member_id }) => ({ name, id: member_id })));
   return [
     {
@@ -86,7 +122,7 @@ function memberColumns(members: Member[], open: Open): Column<Member>[] {
       key: "role",
       header: text.role,
       cell: (member) =>
-        !open ? (
+        !open || !ofOwn ? (
           ROLE_NAMES[member.role]
         ) : (
           <select
@@ -99,7 +135,7 @@ function memberColumns(members: Member[], open: Open): Column<Member>[] {
               open({ kind: "role", member, role });
             }}
           >
-            {ROLES.map((role) => (
+            {roles.map((role) => (
               <option key={role} value={role}>
                 {ROLE_NAMES[role]}
               </option>
@@ -119,24 +155,22 @@ function memberColumns(members: Member[], open: Open): Column<Member>[] {
       isHeaderHidden: true,
       isNumber: true,
       cell: (member) =>
-        member.is_self || !open ? null : (
+        !member.is_self &&
+        open && (
           <span class="row-buttons">
-            <button
-              type="button"
-              class="button small"
-              aria-label={`${text.recover}: ${member.name}`}
+            <RowButton
+              name={text.recover}
+              label={`${text.recover}: ${member.name}`}
               onClick={() => open({ kind: "recovery", member })}
-            >
-              {text.recover}
-            </button>
-            <button
-              type="button"
-              class="button small danger-text"
-              aria-label={`${text.remove} ${member.name}`}
-              onClick={() => open({ kind: "remove", member })}
-            >
-              {text.remove}
-            </button>
+            />
+            {ofOwn && (
+              <RowButton
+                name={text.remove}
+                label={`${text.remove} ${member.name}`}
+                isDangerous
+                onClick={() => open({ kind: "remove", member })}
+              />
+            )}
           </span>
         ),
     },
@@ -157,22 +191,13 @@ function inviteColumns(open: Open): Column<PendingInvite>[] {
     { key: "role", header: text.role, cell: (pending) => ROLE_NAMES[pending.role] },
     { key: "by", header: text.by, cell: (pending) => pending.by },
     { key: "until", header: text.validUntil, cell: (pending) => timeText(pending.expires_at) },
-    {
-      key: "withdraw",
+    buttonColumn({
       header: text.actions,
-      isHeaderHidden: true,
-      isNumber: true,
-      cell: (pending) =>
-        open && (
-          <button
-            type="button"
-            class="button small danger-text"
-            aria-label={`${text.withdraw}: ${pending.name}`}
-            onClick={() => open({ kind: "withdraw", pending })}
-          >
-            {text.withdraw}
-          </button>
-        ),
-    },
+      name: text.withdraw,
+      labelOf: (pending) => `${text.withdraw}: ${pending.name}`,
+      isDangerous: true,
+      isShown: () => open !== null,
+      onClick: (pending) => open!({ kind: "withdraw", pending }),
+    }),
   ];
 }

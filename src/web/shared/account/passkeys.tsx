@@ -4,15 +4,18 @@ import { useState } from "preact/hooks";
 import { useAction } from "../action";
 import { accountApi as api } from "../account-api";
 import { refresh, useCached } from "../cache";
+import { confirmed } from "../change";
+import { RunButton } from "../components/button";
 import { Confirm } from "../components/dialog";
-import { focusHeading } from "../components/heading";
 import { Plus } from "../components/icons";
-import { Empty, Failed, FormError, Stale } from "../components/states";
+import { LoadedTable } from "../components/loaded";
+import { buttonColumn } from "../components/row-button";
+import { Empty, FormError } from "../components/states";
 import { say } from "../components/status";
-import { type Column, Table, TableSkeleton } from "../components/table";
+import type { Column } from "../components/table";
 import { timeText } from "../format";
 import { common, SECTION_NAMES, settings } from "../messages";
-import { addPasskey, withVerification } from "../passkeys";
+import { addPasskey } from "../passkeys";
 import type { Passkey } from "../types";
 import { Page } from "./page";
 import { browserName } from "./user-agent";
@@ -22,6 +25,7 @@ const text = settings.passkeys;
 export function Passkeys() {
   const passkeys = useCached("passkeys", api.passkeys);
   const [removed, setRemoved] = useState<Passkey | null>(null);
+  const close = () => setRemoved(null);
   const addition = useAction(async () => {
     await addPasskey();
     say(text.added);
@@ -36,70 +40,47 @@ export function Passkeys() {
       header: settings.lastUsed,
       cell: (passkey) => (passkey.last_used_at ? timeText(passkey.last_used_at) : common.never),
     },
-    {
-      key: "remove",
-      header: text.remove,
-      isHeaderHidden: true,
-      isNumber: true,
+    buttonColumn<Passkey>({
+      name: text.remove,
+      labelOf: (passkey) => text.removeOf(browserName(passkey.user_agent), passkey.created_at),
+      isDangerous: true,
       // The last one stays: without it there is no way in.
-      cell: (passkey) =>
-        list!.length === 1 ? null : (
-          <button
-            type="button"
-            class="button small danger-text"
-            aria-label={text.removeOf(browserName(passkey.user_agent), passkey.created_at)}
-            onClick={() => setRemoved(passkey)}
-          >
-            {text.remove}
-          </button>
-        ),
-    },
+      isShown: () => list!.length > 1,
+      onClick: setRemoved,
+    }),
   ];
   const add = (
-    <button type="button" class="button primary" aria-disabled={addition.isRunning} onClick={() => void addition.run()}>
+    <RunButton of={addition} class="button primary">
       <Plus /> {addition.isRunning ? text.waiting : text.add}
-    </button>
+    </RunButton>
   );
   return (
     <Page section="passkeys" note={text.intro} actions={add}>
       <FormError error={addition.error} />
-      <Stale of={passkeys} retry={passkeys.reload} />
-      {!list ? (
-        passkeys.error ? (
-          <Failed error={passkeys.error} retry={passkeys.reload} />
-        ) : (
-          <div class="card">
-            <TableSkeleton rows={2} />
-          </div>
-        )
-      ) : list.length === 0 ? (
-        <Empty title={text.emptyTitle}>{text.empty}</Empty>
-      ) : (
-        <div class="card table-card">
-          <Table
-            stacks
-            name={SECTION_NAMES.passkeys}
-            columns={columns}
-            rows={list}
-            rowKey={(passkey) => passkey.passkey_id}
-          />
-        </div>
-      )}
+      <LoadedTable
+        of={{ ...passkeys, data: list }}
+        lines={2}
+        empty={<Empty title={text.emptyTitle}>{text.empty}</Empty>}
+        name={SECTION_NAMES.passkeys}
+        columns={columns}
+        rowKey={(passkey) => passkey.passkey_id}
+      />
       {removed && (
         <Confirm
           title={text.removeTitle(browserName(removed.user_agent))}
           text={text.removeText}
           button={text.remove}
           dangerous
-          onConfirm={async () => {
-            await withVerification(() => api.removePasskey(removed.passkey_id));
-            setRemoved(null);
-            say(text.removed);
-            void refresh("sessions");
-            await passkeys.reload();
-            focusHeading();
-          }}
-          onClose={() => setRemoved(null)}
+          onConfirm={confirmed(
+            () => api.removePasskey(removed.passkey_id),
+            text.removed,
+            close,
+            () => {
+              void refresh("sessions");
+              return passkeys.reload();
+            },
+          )}
+          onClose={close}
         />
       )}
     </Page>

@@ -3,14 +3,13 @@
 import { useState } from "preact/hooks";
 import { accountApi as api } from "../account-api";
 import { useCached } from "../cache";
+import { confirmed } from "../change";
 import { Confirm } from "../components/dialog";
-import { focusHeading } from "../components/heading";
-import { Failed, Stale } from "../components/states";
-import { say } from "../components/status";
-import { type Column, Table, TableSkeleton } from "../components/table";
+import { LoadedTable } from "../components/loaded";
+import { buttonColumn } from "../components/row-button";
+import type { Column } from "../components/table";
 import { timeText } from "../format";
 import { settings } from "../messages";
-import { withVerification } from "../passkeys";
 import type { Session } from "../types";
 import { Page } from "./page";
 import { browserName } from "./user-agent";
@@ -20,6 +19,7 @@ const text = settings.sessions;
 export function Sessions() {
   const sessions = useCached("sessions", api.sessions);
   const [ending, setEnding] = useState<Session | null>(null);
+  const close = () => setEnding(null);
   const columns: Column<Session>[] = [
     {
       key: "browser",
@@ -32,58 +32,32 @@ export function Sessions() {
     },
     { key: "in", header: text.signedIn, cell: (session) => timeText(session.created_at) },
     { key: "seen", header: text.lastSeen, cell: (session) => timeText(session.last_seen_at) },
-    {
-      key: "end",
-      header: text.end,
-      isHeaderHidden: true,
-      isNumber: true,
-      cell: (session) =>
-        session.is_current ? null : (
-          <button
-            type="button"
-            class="button small danger-text"
-            aria-label={text.endOf(browserName(session.user_agent))}
-            onClick={() => setEnding(session)}
-          >
-            {text.end}
-          </button>
-        ),
-    },
+    buttonColumn<Session>({
+      name: text.end,
+      labelOf: (session) => text.endOf(browserName(session.user_agent)),
+      isDangerous: true,
+      isShown: (session) => !session.is_current,
+      onClick: setEnding,
+    }),
   ];
   return (
     <Page section="sessions" note={text.intro}>
-      <Stale of={sessions} retry={sessions.reload} />
-      {sessions.data ? (
-        <div class="card table-card">
-          <Table
-            stacks
-            name={settings.sessions.browser}
-            columns={columns}
-            rows={sessions.data.sessions}
-            rowKey={(session) => session.session_id}
-          />
-        </div>
-      ) : sessions.error ? (
-        <Failed error={sessions.error} retry={sessions.reload} />
-      ) : (
-        <div class="card">
-          <TableSkeleton rows={3} />
-        </div>
-      )}
+      <LoadedTable
+        of={{ ...sessions, data: sessions.data?.sessions }}
+        lines={3}
+        empty={null}
+        name={settings.sessions.browser}
+        columns={columns}
+        rowKey={(session) => session.session_id}
+      />
       {ending && (
         <Confirm
           title={text.endTitle(browserName(ending.user_agent))}
           text={text.endText}
           button={text.end}
           dangerous
-          onConfirm={async () => {
-            await withVerification(() => api.endSession(ending.session_id));
-            setEnding(null);
-            say(text.ended);
-            await sessions.reload();
-            focusHeading();
-          }}
-          onClose={() => setEnding(null)}
+          onConfirm={confirmed(() => api.endSession(ending.session_id), text.ended, close, sessions.reload)}
+          onClose={close}
         />
       )}
     </Page>

@@ -4,6 +4,7 @@ import { loadSession, SESSION_KEY } from "#session";
 import type { FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
 import { useCached } from "../cache";
+import { Beside } from "../components/side";
 import { Failed, Refused, Skeleton } from "../components/states";
 import { type Section, SECTION_NAMES, settings as text } from "../messages";
 import { navigate, ROOT } from "../navigation";
@@ -29,36 +30,18 @@ export function Settings({ asked, views, may }: Props) {
   const View = views[open]!;
   useOpenSection(asked, role === undefined ? null : open);
   return (
-    <div class="settings">
-      <nav class="side" aria-label={text.nav}>
-        <ul>
-          {allowed.map((name) => (
-            <li key={name}>
-              <a href={settingsPath(name)} aria-current={name === open ? "page" : undefined}>
-                {SECTION_NAMES[name]}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
-      <div class="section">
-        {error && !data ? (
-          <Page section={open}>
-            <Failed error={error} retry={reload} />
-          </Page>
-        ) : !role ? (
-          <Page section={open}>
-            <Skeleton lines={5} />
-          </Page>
-        ) : may(role, open) ? (
-          <View />
-        ) : (
-          <Page section={open}>
-            <Refused />
-          </Page>
-        )}
-      </div>
-    </div>
+    <Beside
+      label={text.nav}
+      links={allowed.map((name) => ({ name: SECTION_NAMES[name], path: settingsPath(name), isCurrent: name === open }))}
+    >
+      {role && may(role, open) ? (
+        <View />
+      ) : (
+        <Page section={open}>
+          {role ? <Refused /> : error ? <Failed error={error} retry={reload} /> : <Skeleton lines={5} />}
+        </Page>
+      )}
+    </Beside>
   );
 }
 

@@ -6,6 +6,7 @@ import { useAction } from "../action";
 import { accountApi as api } from "../account-api";
 import { ApiError } from "../client";
 import { useCached } from "../cache";
+import { Button, RunButton } from "../components/button";
 import { Heading } from "../components/heading";
 import { Mark } from "../components/icons";
 import { Failed, FormError, Skeleton } from "../components/states";
@@ -75,9 +76,9 @@ function Suspended({ contact }: { contact: string | null }) {
             {common.contact}
           </a>
         )}
-        <button type="button" class="button wide" onClick={leaveIt}>
+        <Button class="button wide" onClick={leaveIt}>
           {text.otherAccount}
-        </button>
+        </Button>
       </div>
     </>
   );
@@ -94,18 +95,13 @@ function WithPasskey() {
       <p>{isAdding.value ? text.addIntro : hasExpired.value ? text.expired : text.intro}</p>
       <FormError error={action.error} />
       <div class="stack">
-        <button
-          type="button"
-          class="button primary wide"
-          aria-disabled={action.isRunning}
-          onClick={() => void action.run()}
-        >
+        <RunButton of={action} class="button primary wide">
           {action.isRunning ? text.waiting : text.withPasskey}
-        </button>
+        </RunButton>
         {isAdding.value && (
-          <button type="button" class="button wide" onClick={() => (isAdding.value = false)}>
+          <Button class="button wide" onClick={() => (isAdding.value = false)}>
             {common.cancel}
-          </button>
+          </Button>
         )}
       </div>
       <p class="note">{text.noPasskey}</p>
@@ -124,17 +120,12 @@ function SessionOpen({ name, onLeft }: { name: string; onLeft?: () => void }) {
       <p>{text.open}</p>
       <FormError error={action.error} />
       <div class="stack">
-        <button
-          type="button"
-          class="button primary wide"
-          aria-disabled={action.isRunning}
-          onClick={() => void action.run()}
-        >
+        <RunButton of={action} class="button primary wide">
           {text.leave}
-        </button>
-        <button type="button" class="button wide" onClick={() => (heldInvite.value = null)}>
+        </RunButton>
+        <Button class="button wide" onClick={() => (heldInvite.value = null)}>
           {text.stay}
-        </button>
+        </Button>
       </div>
     </>
   );
@@ -161,9 +152,9 @@ function WithInvite({ invite }: { invite: string }) {
       <>
         <Heading title={text.unknownTitle} />
         <p>{text.unknown}</p>
-        <button type="button" class="button wide" onClick={() => (heldInvite.value = null)}>
+        <Button class="button wide" onClick={() => (heldInvite.value = null)}>
           {hasSession() ? text.stay : text.toSignIn}
-        </button>
+        </Button>
       </>
     );
   }
@@ -202,18 +193,13 @@ function Accept({ invite, found }: { invite: string; found: Invite }) {
       </dl>
       <FormError error={action.error} />
       <div class="stack">
-        <button
-          type="button"
-          class="button primary wide"
-          aria-disabled={action.isRunning}
-          onClick={() => void action.run()}
-        >
+        <RunButton of={action} class="button primary wide">
           {found.local_sign_in ? text.local : action.isRunning ? text.waiting : text.create}
-        </button>
+        </RunButton>
         {current && (
-          <button type="button" class="button wide" onClick={() => (heldInvite.value = null)}>
+          <Button class="button wide" onClick={() => (heldInvite.value = null)}>
             {text.notNow}
-          </button>
+          </Button>
         )}
       </div>
       <p class="note">{found.local_sign_in ? text.localHint : text.createHint}</p>

@@ -4,8 +4,8 @@ import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { useAction } from "../action";
 import { common } from "../messages";
-import { CopyField } from "./copy-button";
 import { form as formText } from "../messages/form";
+import { Button } from "./button";
 import { SaveError } from "./save-error";
 import { FormError } from "./states";
 
@@ -54,91 +54,30 @@ export function Dialog({ title, onClose, children, isWide, keepOpen }: Props) {
   );
 }
 
-interface FormProps {
-  title: string;
-  /** What the form's button says. */
-  button: string;
-  onSubmit: () => Promise<void>;
+interface ButtonsProps {
   onClose: () => void;
-  /** Loads what is changed, which somebody else may have changed meanwhile. What was typed stays. */
-  reload?: () => Promise<void>;
-  children: ComponentChildren;
+  cancel?: string;
+  /** There is nothing but to close it. */
+  isOnly?: boolean;
+  /** Asks again for what did not come. */
+  retry?: (() => void) | false;
+  children?: ComponentChildren;
 }
 
-/** Asks for what a change needs; stays open with the reason when the change fails. */
-export function FormDialog({ title, button, onSubmit, onClose, reload, children }: FormProps) {
-  const action = useAction(onSubmit);
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void action.run();
-        }}
-      >
-        {children}
-        {reload ? <SaveError error={action.error} reload={reload} /> : <FormError error={action.error} />}
-        <div class="dialog-buttons">
-          <button type="button" class="button" onClick={onClose}>
-            {common.cancel}
-          </button>
-          <button type="submit" class="button primary" aria-disabled={action.isRunning}>
-            {button}
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
-}
-
-interface TextFieldProps {
-  label: string;
-  hint?: string;
-  longest: number;
-  value: string;
-  onChange: (value: string) => void;
-}
-
-/** A line of text that a form needs. */
-export function TextField({ label, hint, longest, value, onChange }: TextFieldProps) {
-  return (
-    <label class="field">
-      <span>{label}</span>
-      <input
-        type="text"
-        required
-        maxLength={longest}
-        autocomplete="off"
-        value={value}
-        onInput={(event) => onChange(event.currentTarget.value)}
-      />
-      {hint && <small>{hint}</small>}
-    </label>
-  );
-}
-
-interface SecretProps {
-  title: string;
-  text: string;
-  label: string;
-  value: string;
-  onClose: () => void;
-}
-
-/** Shows what is shown only once, to be copied. */
-export function SecretDialog({ title, text, label, value, onClose }: SecretProps) {
-  return (
-    <Dialog title={title} onClose={onClose} keepOpen>
-      <p>{text}</p>
-      <CopyField label={label} value={value} />
-      <div class="dialog-buttons">
-        <button type="button" class="button primary" onClick={onClose}>
-          {common.done}
-        </button>
-      </div>
-    </Dialog>
-  );
-}
+/** The buttons at the foot of a dialog: one that gives it up, and those that go on. */
+export const DialogButtons = ({ onClose, cancel = common.cancel, isOnly, retry, children }: ButtonsProps) => (
+  <div class="dialog-buttons">
+    <Button class={isOnly ? "button primary" : "button"} onClick={onClose}>
+      {cancel}
+    </Button>
+    {retry && (
+      <Button class="button primary" onClick={retry}>
+        {common.retry}
+      </Button>
+    )}
+    {children}
+  </div>
+);
 
 interface ConfirmProps {
   title: string;
@@ -155,7 +94,7 @@ interface ConfirmProps {
 
 /** Asks before a change; stays open with the reason when the change fails. */
 export function Confirm(props: ConfirmProps) {
-  const { title, text, button, cancel = common.cancel, dangerous, onConfirm, onClose, reload } = props;
+  const { title, text, button, cancel, dangerous, onConfirm, onClose, reload } = props;
   const action = useAction(onConfirm);
   return (
     <Dialog title={title} onClose={onClose}>
@@ -172,10 +111,7 @@ export function Confirm(props: ConfirmProps) {
       ) : (
         <FormError error={action.error} />
       )}
-      <div class="dialog-buttons">
-        <button type="button" class="button" onClick={onClose}>
-          {cancel}
-        </button>
+      <DialogButtons onClose={onClose} cancel={cancel}>
         <button
           type="button"
           class={dangerous ? "button danger" : "button primary"}
@@ -185,7 +121,7 @@ export function Confirm(props: ConfirmProps) {
         >
           {button}
         </button>
-      </div>
+      </DialogButtons>
     </Dialog>
   );
 }

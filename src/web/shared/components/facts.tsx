@@ -1,4 +1,4 @@
-// Facts with their names, as a card.
+// Facts with their names.
 
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
@@ -7,21 +7,25 @@ import { Name } from "./name";
 export type Fact = [name: string, value: ComponentChildren];
 
 /** Facts that there are; what is absent is left out. Text of others keeps its signs of direction to itself. */
+export const FactList = ({ facts, class: name = "" }: { facts: Fact[]; class?: string }) => (
+  <dl class={`facts ${name}`}>
+    {facts
+      .filter(([, value]) => value || value === 0)
+      .map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{typeof value === "string" ? <Name>{value}</Name> : value}</dd>
+        </div>
+      ))}
+  </dl>
+);
+
 export function Facts({ title, facts }: { title: string; facts: Fact[] }) {
   const id = useId();
   return (
     <section class="card padded" aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
-      <dl class="facts">
-        {facts
-          .filter(([, value]) => value !== null && value !== undefined && value !== "")
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{typeof value === "string" ? <Name>{value}</Name> : value}</dd>
-            </div>
-          ))}
-      </dl>
+      <FactList facts={facts} />
     </section>
   );
 }

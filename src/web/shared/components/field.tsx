@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { Problem } from "./states";
 
 interface ControlProps {
   id: string;
@@ -24,55 +25,83 @@ export function Field({ label, hint, error, class: name = "", children }: Props)
     <div class={`field ${name}`}>
       <label for={id}>{label}</label>
       {children({ id, "aria-describedby": described || undefined, "aria-invalid": error ? true : undefined })}
-      {error && (
-        <p class="form-error" id={`${id}-error`} role="alert">
-          {error}
-        </p>
-      )}
+      <Problem id={`${id}-error`}>{error}</Problem>
       {hint && <small id={`${id}-hint`}>{hint}</small>}
     </div>
   );
 }
 
-interface ChoicesProps<Value> {
-  name: string;
-  choices: { value: Value; label: string; hint?: string }[];
-  chosen: Value[];
-  /** One of them, or any number. */
-  kind: "radio" | "checkbox";
+interface Named {
+  label: string;
+  hint?: ComponentChildren;
   error?: string | null;
-  onChange: (chosen: Value[]) => void;
 }
 
-/** Choices that are all in sight, each with its explanation. */
-export function Choices<Value extends string>({ name, choices, chosen, kind, error, onChange }: ChoicesProps<Value>) {
-  const id = useId();
-  return (
-    <fieldset class="choices explained" aria-describedby={error ? `${id}-error` : undefined}>
-      <legend>{name}</legend>
-      {choices.map(({ value, label, hint }) => (
-        <label class="choice" key={value}>
-          <input
-            type={kind}
-            name={kind === "radio" ? id : undefined}
-            checked={chosen.includes(value)}
-            onChange={(event) => {
-              if (kind === "radio") return onChange([value]);
-              const isOn = event.currentTarget.checked;
-              const isChosen = (other: Value) => (other === value ? isOn : chosen.includes(other));
-              // In the order of the list.
-              onChange(choices.map((choice) => choice.value).filter(isChosen));
-            }}
-          />
-          <span>{label}</span>
-          {hint && <span class="choice-hint">{hint}</span>}
-        </label>
-      ))}
-      {error && (
-        <p class="form-error" id={`${id}-error`} role="alert">
-          {error}
-        </p>
-      )}
-    </fieldset>
-  );
+interface Typed extends Named {
+  value: string;
+  onChange: (value: string) => void;
+  class?: "mono";
+  spellcheck?: boolean;
 }
+
+export interface InputProps extends Typed {
+  type?: "text" | "date" | "datetime-local" | "number";
+  inputMode?: "numeric" | "decimal" | "url";
+  required?: boolean;
+  maxLength?: number;
+  min?: number;
+  max?: number;
+  step?: number;
+  list?: string;
+  "data-first"?: boolean;
+}
+
+/** A line of text, a date or a number. */
+export const Input = ({ label, hint, error, onChange, ...own }: InputProps) => (
+  <Field label={label} hint={hint} error={error}>
+    {(props) => (
+      <input
+        type="text"
+        autocomplete="off"
+        {...own}
+        {...props}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+    )}
+  </Field>
+);
+
+/** Several lines of text. */
+export const Area = ({ label, hint, error, onChange, ...own }: Typed & { rows: number }) => (
+  <Field label={label} hint={hint} error={error}>
+    {(props) => <textarea {...own} {...props} onInput={(event) => onChange(event.currentTarget.value)} />}
+  </Field>
+);
+
+interface SelectProps<Value extends string> extends Named {
+  value: Value;
+  options: readonly Exclude<Value, "">[];
+  nameOf: (value: Exclude<Value, "">) => string;
+  /** The name of the empty value, where it is a choice. */
+  any?: string;
+  onChange: (value: Value) => void;
+}
+
+/** One choice out of a list. */
+export const Select = <Value extends string>(props: SelectProps<Value>) => {
+  const { label, hint, error, value, options, nameOf, any, onChange } = props;
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(props) => (
+        <select {...props} value={value} onChange={(event) => onChange(event.currentTarget.value as Value)}>
+          {any !== undefined && <option value="">{any}</option>}
+          {options.map((option) => (
+            <option key={option} value={option}>
+              {nameOf(option)}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+};

@@ -1,6 +1,7 @@
 // The button below a list that has further rows.
 
 import type { Pages } from "../use-pages";
+import { RunButton } from "./button";
 import { FormError } from "./states";
 
 interface Props {
@@ -14,11 +15,7 @@ export function More({ of: { hasMore, more }, label, busy = label }: Props) {
   return (
     <>
       <FormError error={more.error} />
-      {hasMore && (
-        <button type="button" class="button" aria-disabled={more.isRunning} onClick={() => void more.run()}>
-          {more.isRunning ? busy : label}
-        </button>
-      )}
+      {hasMore && <RunButton of={more}>{more.isRunning ? busy : label}</RunButton>}
     </>
   );
 }

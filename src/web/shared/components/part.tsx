@@ -30,14 +30,19 @@ interface DraftOptions<Values> {
   save: (values: Values) => Promise<void>;
 }
 
+/** Notes whether a form has changes that are not saved. */
+export function useUnsaved(isChanged: boolean) {
+  const form = useRef({});
+  useEffect(() => noteUnsaved(form.current, isChanged), [isChanged]);
+  useEffect(() => () => noteUnsaved(form.current, false), []);
+}
+
 /** Until it is saved, what was typed stays, whatever is loaded meanwhile. */
 export function useDraft<Values>({ saved, fields, save }: DraftOptions<Values>): Draft<Values> {
   const [typed, setTyped] = useState<Values | null>(null);
   const values = typed ?? saved;
   const isChanged = typed !== null && JSON.stringify(typed) !== JSON.stringify(saved);
-  const form = useRef({});
-  useEffect(() => noteUnsaved(form.current, isChanged), [isChanged]);
-  useEffect(() => () => noteUnsaved(form.current, false), []);
+  useUnsaved(isChanged);
   const action = useAction(async () => {
     await save(values);
     setTyped(null);

@@ -3,8 +3,7 @@
 import { useState } from "preact/hooks";
 import { isChangedMeanwhile } from "../client";
 import { form as text } from "../messages/form";
-import { Warning } from "./icons";
-import { FormError } from "./states";
+import { Banner, FormError } from "./states";
 
 interface Props {
   error: unknown;
@@ -26,24 +25,18 @@ export function SaveError({ error, reload, explanation = text.changed, loaded = 
     );
   }
   return (
-    <div class="banner warning" role="alert">
-      <Warning />
-      <p>
-        <b>{text.changedTitle}.</b> {explanation}
-      </p>
-      <button
-        type="button"
-        class="button small"
-        onClick={async (event) => {
-          // The button goes away: reading goes on at the one that saves.
-          const within = event.currentTarget.closest("form, dialog");
-          await reload();
-          setAnswered(error);
-          within?.querySelector<HTMLElement>("[type=submit], [data-confirms]")?.focus();
-        }}
-      >
-        {text.loadAgain}
-      </button>
-    </div>
+    <Banner
+      role="alert"
+      button={text.loadAgain}
+      onClick={async (event) => {
+        // The button goes away: reading goes on at the one that saves.
+        const within = event.currentTarget.closest("form, dialog");
+        await reload();
+        setAnswered(error);
+        within?.querySelector<HTMLElement>("[type=submit], [data-confirms]")?.focus();
+      }}
+    >
+      <b>{text.changedTitle}.</b> {explanation}
+    </Banner>
   );
 }

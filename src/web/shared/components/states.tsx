@@ -8,6 +8,7 @@ import { errorText, requestIdOf, sentence } from "../error-text";
 import { clockText } from "../format";
 import { common, errors } from "../messages";
 import type { Refusal } from "../types";
+import { Button } from "./button";
 import { Warning } from "./icons";
 
 /** Grey lines in the place of what is coming, so that nothing moves when it arrives. */
@@ -53,11 +54,7 @@ export function Failed({ error, retry, compact }: { error: ApiError; retry?: () 
         {errorText(error)} {requestId && error.status >= 500 && error.status !== 503 && errors.giveRequestId}
       </p>
       {requestId && <p class="request-id">{common.requestId(requestId)}</p>}
-      {retry && (
-        <button type="button" class="button" onClick={retry}>
-          {common.retry}
-        </button>
-      )}
+      {retry && <Button onClick={retry}>{common.retry}</Button>}
     </div>
   );
 }
@@ -70,11 +67,7 @@ export function PartFailed({ part, retry }: { part: Refusal; retry?: () => void 
         <Warning /> {errors.part}
       </h3>
       <p>{sentence(part.error)}</p>
-      {retry && (
-        <button type="button" class="button" onClick={retry}>
-          {common.retry}
-        </button>
-      )}
+      {retry && <Button onClick={retry}>{common.retry}</Button>}
     </div>
   );
 }
@@ -84,26 +77,51 @@ export function Stale({ of, retry }: { of: Cached<unknown>; retry: () => void })
   if (!of.data || !of.error) return null;
   const requestId = requestIdOf(of.error);
   return (
-    <div class="banner warning" role="status">
-      <Warning />
-      <p>
-        {common.stale(clockText(of.at))} {errorText(of.error)}{" "}
-        {requestId && <span class="request-id">{common.requestId(requestId)}</span>}
-      </p>
-      <button type="button" class="button small" onClick={retry}>
-        {common.retry}
-      </button>
-    </div>
+    <Banner onClick={retry}>
+      {common.stale(clockText(of.at))} {errorText(of.error)}{" "}
+      {requestId && <span class="request-id">{common.requestId(requestId)}</span>}
+    </Banner>
   );
 }
+
+interface ProblemProps {
+  id?: string;
+  children: ComponentChildren;
+}
+
+/** A problem of a form or a field. Nothing where there is none. */
+export const Problem = ({ id, children }: ProblemProps) =>
+  children ? (
+    <p class="form-error" id={id} role="alert">
+      {children}
+    </p>
+  ) : null;
 
 /** An error of a form, beside its button. */
 export function FormError({ error }: { error: unknown }) {
   if (!error) return null;
   const requestId = requestIdOf(error);
   return (
-    <p class="form-error" role="alert">
+    <Problem>
       {errorText(error)} {requestId && <span class="request-id">{common.requestId(requestId)}</span>}
-    </p>
+    </Problem>
   );
 }
+
+interface BannerProps {
+  role?: "status" | "alert";
+  button?: string;
+  onClick: (event: { currentTarget: HTMLButtonElement }) => void;
+  children: ComponentChildren;
+}
+
+/** A warning, with the button for what can be done about it. */
+export const Banner = ({ role = "status", button = common.retry, onClick, children }: BannerProps) => (
+  <div class="banner warning" role={role}>
+    <Warning />
+    <p>{children}</p>
+    <Button class="button small" onClick={onClick}>
+      {button}
+    </Button>
+  </div>
+);

@@ -22,7 +22,7 @@ interface Sorting {
   onSort: (column: string) => void;
 }
 
-interface Props<Row> {
+export interface TableProps<Row> {
   name: string;
   columns: Column<Row>[];
   rows: Row[];
@@ -62,7 +62,7 @@ export function Table<Row>({
   isBusy,
   stacks,
   class: extra = "",
-}: Props<Row>) {
+}: TableProps<Row>) {
   const { element, overflows } = useOverflow();
   // A browser forgets a table's roles when its rows are drawn as blocks, so they are written out.
   const role = (name: "table" | "rowgroup" | "row" | "rowheader" | "cell") => (stacks ? name : undefined);
@@ -128,6 +128,13 @@ export function Table<Row>({
   );
 }
 
+/** A table in a card of its own. */
+export const CardTable = <Row,>(table: TableProps<Row>) => (
+  <div class="card table-card">
+    <Table stacks {...table} />
+  </div>
+);
+
 function Header<Row>({ column, sorting }: { column: Column<Row>; sorting?: Sorting }) {
   const name = column.isNumber ? "number" : undefined;
   if (column.isHeaderHidden) {
@@ -166,3 +173,10 @@ export function TableSkeleton({ rows }: { rows: number }) {
     </div>
   );
 }
+
+/** Grey lines in the place of a table in a card. */
+export const CardSkeleton = ({ rows }: { rows: number }) => (
+  <div class="card">
+    <TableSkeleton rows={rows} />
+  </div>
+);

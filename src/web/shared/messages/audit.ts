@@ -2,7 +2,7 @@
 
 import { timeText } from "../format";
 import type { Role } from "../types";
-import { ROLE_NAMES } from "./names";
+import { DELIVERY_NAMES, ROLE_NAMES, STATE_NAMES } from "./names";
 
 /** Text for an action of the audit log. An action that is new to this page is shown by its own name. */
 export const AUDIT_ACTIONS: Record<string, string> = {
@@ -49,19 +49,7 @@ const AUDIT_WORDS: Record<string, Record<string, string>> = {
 };
 
 /** States of callbacks and of rewards, by the names that the log gives them. */
-export const REPLAY_WORDS: Record<string, string> = {
-  waiting: "Waiting",
-  delivered: "Delivered",
-  dead: "Given up",
-  not_wanted: "Not asked for",
-  no_endpoint: "No callback",
-  approved: "Approved",
-  pending: "Pending",
-  held: "Held for review",
-  rejected: "Rejected",
-  reversed: "Reversed",
-  refused: "Refused",
-};
+export const REPLAY_WORDS: Record<string, string> = { ...DELIVERY_NAMES, ...STATE_NAMES };
 
 /** The conditions of a replay, as `src/origin/http/site/replay_query.rs` writes them. A transaction id is the last. */
 function replayDetail(detail: string): string {

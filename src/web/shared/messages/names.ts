@@ -1,6 +1,6 @@
-// Names of roles and of the sections of the settings.
+// Names of roles, of the sections of the settings, and of the states of rewards.
 
-import type { Role } from "../types";
+import type { RewardDelivery, RewardState, Role } from "../types";
 
 export const ROLE_NAMES: Record<Role, string> = {
   owner: "Owner",
@@ -27,4 +27,21 @@ export const SECTION_NAMES: Record<Section, string> = {
   passkeys: "Your passkeys",
   sessions: "Your sessions",
   audit: "Audit log",
+};
+
+export const STATE_NAMES: Record<RewardState, string> = {
+  approved: "Approved",
+  pending: "Pending",
+  held: "Held for review",
+  rejected: "Rejected",
+  reversed: "Reversed",
+  refused: "Refused",
+};
+
+export const DELIVERY_NAMES: Record<RewardDelivery, string> = {
+  waiting: "Waiting",
+  delivered: "Delivered",
+  dead: "Given up",
+  not_wanted: "Not asked for",
+  no_endpoint: "No callback",
 };

@@ -4,16 +4,10 @@ import { RECEIVER, REVIEWER } from "#site";
 import { sentence } from "../error-text";
 import { count, exactTimeText } from "../format";
 import type { CallbackEvent, RewardDelivery, RewardKind, RewardState } from "../types";
+import { STATE_NAMES } from "./names";
 import { plural } from "./plural";
 
-export const STATE_NAMES: Record<RewardState, string> = {
-  approved: "Approved",
-  pending: "Pending",
-  held: "Held for review",
-  rejected: "Rejected",
-  reversed: "Reversed",
-  refused: "Refused",
-};
+export { DELIVERY_NAMES, STATE_NAMES } from "./names";
 
 export const STATE_HINTS: Record<RewardState, string> = {
   approved: "The user has earned it.",
@@ -22,14 +16,6 @@ export const STATE_HINTS: Record<RewardState, string> = {
   rejected: "It was not paid.",
   reversed: `It was taken back, by the advertiser or by ${REVIEWER}.`,
   refused: "It was refused and not paid.",
-};
-
-export const DELIVERY_NAMES: Record<RewardDelivery, string> = {
-  waiting: "Waiting",
-  delivered: "Delivered",
-  dead: "Given up",
-  not_wanted: "Not asked for",
-  no_endpoint: "No callback",
 };
 
 export const DELIVERY_HINTS: Record<RewardDelivery, string> = {
@@ -57,12 +43,7 @@ export const codeText = (code: string) => CODES[code] ?? code;
 /** Whether it is why a conversion is held or was refused, rather than another error. */
 export const isReasonCode = (code: string) => code in CODES;
 
-export const EVENT_NAMES: Record<CallbackEvent, string> = {
-  approved: "Approved",
-  reversed: "Reversed",
-  pending: "Pending",
-  rejected: "Rejected",
-};
+export const EVENT_NAMES: Record<CallbackEvent, string> = STATE_NAMES;
 
 // A revision is a small number, or the time from which it counts.
 export const revisionText = (number: number) =>
@@ -131,6 +112,29 @@ export const story = {
   answer: "Answer",
   noAnswer: "No answer",
   emptyAnswer: "(empty)",
+};
+
+/** The filter of a list of rewards. */
+export const filter = {
+  state: "State",
+  anyState: "Any state",
+  delivery: "Callback",
+  anyDelivery: "Any",
+  status: "HTTP status",
+  transaction: "Transaction id",
+  user: "User id",
+  clear: "Clear the filters",
+};
+
+/** Columns and pages of a list of rewards. */
+export const list = {
+  reward: "Reward",
+  time: "Conversion",
+  erased: "erased",
+  older: "Show older rewards",
+  noneTitle: "Nothing matches",
+  tries: (status: number | null | undefined, tries: number | null | undefined) =>
+    [status && `HTTP ${status}`, tries && plural(tries, "try", "tries")].filter(Boolean).join(", "),
 };
 
 export const replay = {

@@ -1,6 +1,6 @@
 // Short signs of a reward: its state, its callback and its id.
 
-import { DELIVERY_NAMES, STATE_NAMES } from "../messages/rewards";
+import { DELIVERY_NAMES, list, STATE_NAMES } from "../messages/rewards";
 import type { RewardDelivery, RewardState } from "../types";
 
 const SHORT_ID = 8;
@@ -11,6 +11,21 @@ export const State = ({ state }: { state: RewardState }) => (
 
 export const Delivery = ({ delivery }: { delivery: RewardDelivery }) => (
   <span class={`badge ${delivery}`}>{DELIVERY_NAMES[delivery] ?? delivery}</span>
+);
+
+interface DeliveryProps {
+  delivery: RewardDelivery;
+  /** Of the last try. */
+  status: number | null | undefined;
+  tries: number | null | undefined;
+}
+
+/** The callback of a reward in a list. */
+export const DeliveryCell = ({ delivery, status, tries }: DeliveryProps) => (
+  <>
+    <Delivery delivery={delivery} />
+    <span class="cell-second">{list.tries(status, tries)}</span>
+  </>
 );
 
 /** The last digits to see, since the first ones name the shard and the app, and the whole id to hear. */

@@ -1,21 +1,24 @@
 // Sends callbacks of an app again: counted first, followed while it runs, stopped by a button.
 
 import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useAction, useIdempotencyKey } from "../action";
 import { useCached } from "../cache";
-import { ApiError, isRefused } from "../client";
-import { Dialog } from "../components/dialog";
-import { Choices, Field } from "../components/field";
+import { isRefused } from "../client";
+import { Button, RunButton } from "../components/button";
+import { Choices } from "../components/choices";
+import { Dialog, DialogButtons } from "../components/dialog";
 import { focusHeading } from "../components/heading";
 import { Name } from "../components/name";
 import { FormError } from "../components/states";
+import { inWords } from "../error-text";
 import { common } from "../messages";
 import { DELIVERY_NAMES, replay as text } from "../messages/rewards";
 import { withVerification } from "../passkeys";
 import { usePolling } from "../poll";
 import { generation } from "../session";
 import type { ReplayCount, ReplayProgress, RewardDelivery, RewardFilter } from "../types";
+import { DayFields, Opener, useCount } from "./many";
 
 interface Running {
   account: number;
@@ -59,32 +62,21 @@ interface Props {
 }
 
 export function ReplayMany(props: Props) {
-  const { app, calls, mayStop } = props;
-  const [isOpen, setOpen] = useState(props.isOpenAtFirst);
-  const close = () => {
-    setOpen(false);
-    props.onClose();
-  };
+  const { app, calls, mayStop, isOpenAtFirst, onClose } = props;
   if (running.value?.account === generation.value)
     return <Progress run={running.value} calls={calls} mayStop={mayStop} />;
   return (
-    <div class="row replay-many">
-      <button
-        type="button"
-        class="button"
-        aria-disabled={!app}
-        aria-describedby={app ? undefined : "replay-hint"}
-        onClick={() => app && setOpen(true)}
-      >
-        {text.many}
-      </button>
-      {!app && (
-        <span class="note" id="replay-hint">
-          {text.manyHint}
-        </span>
+    <Opener name={text.many} hint={app ? null : text.manyHint} class="replay-many" isOpenAtFirst={isOpenAtFirst}>
+      {(close) => (
+        <Question
+          {...props}
+          onClose={() => {
+            close();
+            onClose();
+          }}
+        />
       )}
-      {isOpen && app && <Question {...props} onClose={close} />}
-    </div>
+    </Opener>
   );
 }
 
@@ -93,30 +85,16 @@ const CHOICES: Props["delivery"][] = ["", "dead", "waiting", "delivered"];
 /** Starts with what the list shows. */
 function Question({ calls, app: appId, appName, fixed, ignored, filterOf, onClose, ...initial }: Props) {
   const [delivery, setDelivery] = useState(initial.delivery);
-  const [since, setSince] = useState(initial.from);
-  const [upTo, setUpTo] = useState(initial.to);
+  const [days, setDays] = useState({ since: initial.from, upTo: initial.to });
   // A state of callbacks that is rarely sent again is a choice only where the list shows it.
   const choices = CHOICES.includes(initial.delivery) ? CHOICES : [...CHOICES, initial.delivery];
-  const [counted, setCounted] = useState<(ReplayCount & { filter: RewardFilter }) | null>(null);
   const key = useIdempotencyKey();
-  const areBadDates = since !== "" && upTo !== "" && upTo < since;
-  const [error, setError] = useState<unknown>(null);
-  const [round, setRound] = useState(0);
-  useEffect(() => {
-    let isCurrent = true;
-    setCounted(null);
-    setError(null);
-    if (areBadDates) return;
-    const filter = filterOf(delivery, since, upTo);
+  const { counted, error, retry, isCounting } = useCount(delivery, days, async () => {
+    const filter = filterOf(delivery, days.since, days.upTo);
     // A count needs the same right as what it counts: a fresh passkey.
-    withVerification(() => calls.countReplay(appId, filter)).then(
-      (answer) => isCurrent && setCounted({ ...answer, filter: { ...filter, until: answer.until } }),
-      (problem) => isCurrent && setError(problem),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [delivery, since, upTo, round]);
+    const answer = await withVerification(() => calls.countReplay(appId, filter));
+    return { ...answer, filter: { ...filter, until: answer.until } };
+  });
   const start = useAction(async () => {
     // The callbacks that were counted are sent, and no others.
     const { count, filter } = counted!;
@@ -139,18 +117,7 @@ function Question({ calls, app: appId, appName, fixed, ignored, filterOf, onClos
         chosen={[delivery]}
         onChange={([value]) => setDelivery(value!)}
       />
-      <div class="field-row replay-dates">
-        <Field label={text.since} hint={text.sinceHint}>
-          {(props) => (
-            <input {...props} type="date" value={since} onInput={(event) => setSince(event.currentTarget.value)} />
-          )}
-        </Field>
-        <Field label={text.upTo} hint={text.upToHint} error={areBadDates ? text.badDates : null}>
-          {(props) => (
-            <input {...props} type="date" value={upTo} onInput={(event) => setUpTo(event.currentTarget.value)} />
-          )}
-        </Field>
-      </div>
+      <DayFields days={days} upToHint={text.upToHint} onChange={setDays} />
       {fixed && (
         <p class="note">
           <Name>{text.only(fixed)}</Name>
@@ -158,39 +125,27 @@ function Question({ calls, app: appId, appName, fixed, ignored, filterOf, onClos
       )}
       {ignored && <p class="note">{ignored}</p>}
       <p role="status">
-        {!counted && !error && !areBadDates && text.counting}
+        {isCounting && text.counting}
         {counted && (counted.count > 0 ? text.text(counted.count, counted.until) : text.nothing)}
       </p>
-      <FormError error={explained(error ?? start.error)} />
-      <div class="dialog-buttons">
-        <button type="button" class="button" onClick={onClose}>
-          {common.cancel}
-        </button>
-        {error !== null && (
-          <button type="button" class="button primary" onClick={() => setRound(round + 1)}>
-            {common.retry}
-          </button>
-        )}
+      <FormError error={inWords(error ?? start.error, REFUSALS, null)} />
+      <DialogButtons onClose={onClose} retry={retry}>
         {counted && counted.count > 0 && (
-          <button type="button" class="button primary" aria-disabled={start.isRunning} onClick={() => void start.run()}>
+          <RunButton of={start} class="button primary">
             {text.start(counted.count)}
-          </button>
+          </RunButton>
         )}
-      </div>
+      </DialogButtons>
     </Dialog>
   );
 }
 
 /** The refusals that only replays have, in words. */
-function explained(error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error;
-  const words = {
-    replay_running: text.alreadyRunning,
-    count_too_long: text.tooLong,
-    too_many_for_support: text.tooManyForSupport,
-  }[error.code];
-  return words ? new ApiError(error.status, error.code, words, null, null) : error;
-}
+const REFUSALS = {
+  replay_running: text.alreadyRunning,
+  count_too_long: text.tooLong,
+  too_many_for_support: text.tooManyForSupport,
+};
 
 type ProgressProps = Pick<Props, "calls" | "mayStop"> & { run: Running };
 
@@ -216,19 +171,19 @@ function Progress({ run, calls, mayStop }: ProgressProps) {
       {!isOver && <progress max={Math.max(count, 1)} value={replayed} aria-label={text.progress} />}
       <FormError error={cancel.error ?? error} />
       {isLost && (
-        <button type="button" class="button small" onClick={() => void reload()}>
+        <Button class="button small" onClick={() => void reload()}>
           {common.retry}
-        </button>
+        </Button>
       )}
       {isOver || isLost ? (
-        <button type="button" class="button small" onClick={() => (running.value = null)}>
+        <Button class="button small" onClick={() => (running.value = null)}>
           {common.close}
-        </button>
+        </Button>
       ) : (
         mayStop && (
-          <button type="button" class="button small" aria-disabled={cancel.isRunning} onClick={() => void cancel.run()}>
+          <RunButton of={cancel} class="button small">
             {text.cancel}
-          </button>
+          </RunButton>
         )
       )}
     </div>

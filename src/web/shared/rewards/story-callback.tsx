@@ -1,12 +1,14 @@
 // One callback of a reward: what is sent, each try with its answer, and its replay.
 
-import { useId, useState } from "preact/hooks";
-import { ApiError } from "../client";
+import { useState } from "preact/hooks";
+import { Button } from "../components/button";
 import { Confirm } from "../components/dialog";
 import { Name } from "../components/name";
+import { Section } from "../components/section";
 import { Exact } from "../components/sent-request";
 import { say } from "../components/status";
 import { type Column, Table } from "../components/table";
+import { inWords } from "../error-text";
 import { amount, exactTimeText } from "../format";
 import { DELIVERY_HINTS, EVENT_NAMES, replay as replayText, story as text } from "../messages/rewards";
 import { withVerification } from "../passkeys";
@@ -24,20 +26,18 @@ interface Props {
 export function StoryCallback({ callback, currency, replay, reload }: Props) {
   const { transaction_id: transactionId, event, delivery, attempts, fields, next_try_ts: next } = callback;
   const [isAsking, setAsking] = useState(false);
-  const id = useId();
   return (
-    <section class="card" aria-labelledby={id}>
-      <div class="card-head">
-        <h2 id={id}>{text.callback(EVENT_NAMES[event])}</h2>
-        <Delivery delivery={delivery} />
-        {replay && (
-          <div class="card-tools">
-            <button type="button" class="button small" onClick={() => setAsking(true)}>
-              {replayText.one}
-            </button>
-          </div>
-        )}
-      </div>
+    <Section
+      title={text.callback(EVENT_NAMES[event])}
+      beside={<Delivery delivery={delivery} />}
+      tools={
+        replay && (
+          <Button class="button small" onClick={() => setAsking(true)}>
+            {replayText.one}
+          </Button>
+        )
+      }
+    >
       <div class="card-foot">
         <p class="note">
           {DELIVERY_HINTS[delivery]} {next && text.nextTry(next)}
@@ -74,7 +74,7 @@ export function StoryCallback({ callback, currency, replay, reload }: Props) {
             try {
               await withVerification(() => replay(transactionId));
             } catch (error) {
-              throw explained(error);
+              throw inWords(error, REFUSALS);
             }
             setAsking(false);
             say(replayText.oneSent);
@@ -83,16 +83,12 @@ export function StoryCallback({ callback, currency, replay, reload }: Props) {
           onClose={() => setAsking(false)}
         />
       )}
-    </section>
+    </Section>
   );
 }
 
 /** The reasons for which there is nothing to send, in words. */
-function explained(error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error;
-  const words = { nothing_to_send: replayText.nothingToSend, erased: replayText.erased }[error.code];
-  return words ? new ApiError(error.status, error.code, words, error.requestId, null) : error;
-}
+const REFUSALS = { nothing_to_send: replayText.nothingToSend, erased: replayText.erased };
 
 const fieldLines = (fields: NonNullable<RewardCallback["fields"]>) =>
   Object.entries(fields)

@@ -98,7 +98,7 @@ function Click({ story }: { story: RewardStory }) {
         [text.clicked, exactTimeText(story.click_ts)],
         [text.country, click?.country && countryName(click.country)],
         [text.placement, click?.placement],
-        ...(["gaid", "idfa", "c1", "c2", "c3", "c4", "c5"] as const).map((name): Fact => [name, click?.[name]]),
+        ...OWN_VALUES.map((name): Fact => [name, click?.[name]]),
         [
           text.terms,
           terms && (
@@ -112,6 +112,9 @@ function Click({ story }: { story: RewardStory }) {
     />
   );
 }
+
+/** The values of a click that are the app's own. */
+export const OWN_VALUES = ["gaid", "idfa", "c1", "c2", "c3", "c4", "c5"] as const;
 
 interface Step {
   at: number;

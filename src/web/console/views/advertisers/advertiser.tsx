@@ -3,11 +3,13 @@
 import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
-import { FormDialog, TextField } from "../../../shared/components/dialog";
+import { Button } from "../../../shared/components/button";
+import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
-import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
+import { Loaded } from "../../../shared/components/loaded";
+import { Empty } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
-import { LONGEST_NAME } from "../../../shared/limits";
+import { MAX_NAME } from "../../../shared/limits";
 import { withVerification } from "../../../shared/passkeys";
 import { advertisersApi } from "../../api/advertisers";
 import { advertisers as text } from "../../messages/advertisers";
@@ -24,29 +26,18 @@ import { usePostbacks } from "./use-postbacks";
 export function Advertiser({ advertiserId }: { advertiserId: string }) {
   const advertiser = useCached(advertiserKey(advertiserId), () => advertisersApi.read(advertiserId));
   const [isRenaming, setRenaming] = useState(false);
-  const { data, error, reload } = advertiser;
+  const { data, reload } = advertiser;
   return (
     <>
       <Heading title={data?.name ?? text.advertiser} within={[text.title]} note={<code>{advertiserId}</code>}>
         <a class="button" href={ADVERTISERS_PATH}>
           {text.toList}
         </a>
-        {data && may("manage") && (
-          <button type="button" class="button" onClick={() => setRenaming(true)}>
-            {text.rename}
-          </button>
-        )}
+        {data && may("manage") && <Button onClick={() => setRenaming(true)}>{text.rename}</Button>}
       </Heading>
-      <Stale of={advertiser} retry={reload} />
-      {data ? (
-        <Parts advertiser={data} reload={reload} />
-      ) : error?.status === 404 ? (
-        <Empty title={text.notFound} />
-      ) : error ? (
-        <Failed error={error} retry={reload} />
-      ) : (
-        <Skeleton lines={5} />
-      )}
+      <Loaded of={advertiser} missing={<Empty title={text.notFound} />}>
+        {(known) => <Parts advertiser={known} reload={reload} />}
+      </Loaded>
       {data && isRenaming && <Rename advertiser={data} reload={reload} onClose={() => setRenaming(false)} />}
     </>
   );
@@ -87,7 +78,7 @@ function Rename({ advertiser, reload, onClose }: RenameProps) {
       onClose={onClose}
       reload={reload}
     >
-      <TextField label={text.name} hint={text.nameHint} longest={LONGEST_NAME} value={name} onChange={setName} />
+      <TextField label={text.name} hint={text.nameHint} longest={MAX_NAME} value={name} onChange={setName} />
     </FormDialog>
   );
 }

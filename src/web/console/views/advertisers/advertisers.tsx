@@ -3,25 +3,27 @@
 import { useState } from "preact/hooks";
 import { refresh } from "../../../shared/cache";
 import { isChangedMeanwhile } from "../../../shared/client";
-import { FormDialog, TextField } from "../../../shared/components/dialog";
-import { Field } from "../../../shared/components/field";
-import { FirstPage } from "../../../shared/components/first-page";
+import { Button } from "../../../shared/components/button";
+import { Input } from "../../../shared/components/field";
+import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
 import { Plus } from "../../../shared/components/icons";
-import { More } from "../../../shared/components/more";
-import { Name } from "../../../shared/components/name";
-import { Empty, Stale } from "../../../shared/components/states";
+import { LoadedTable } from "../../../shared/components/loaded";
+import { Empty, Problem } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
-import { type Column, Table } from "../../../shared/components/table";
+import type { Column } from "../../../shared/components/table";
 import { timeText } from "../../../shared/format";
-import { LONGEST_NAME } from "../../../shared/limits";
+import { MAX_NAME } from "../../../shared/limits";
 import { navigate, search, setSearch } from "../../../shared/navigation";
+import { pageOf } from "../../../shared/page-of";
 import { withVerification } from "../../../shared/passkeys";
 import { queryText } from "../../../shared/query-text";
 import { usePages } from "../../../shared/use-pages";
 import { useTyped } from "../../../shared/use-typed";
 import { advertisersApi } from "../../api/advertisers";
-import { isId, LONGEST_ID } from "../../ids";
+import { NamedLink } from "../../components/links";
+import { ListFoot, NoMatch, SearchForm } from "../../components/search-list";
+import { isId, MAX_ID } from "../../ids";
 import { advertisers as text, check } from "../../messages/advertisers";
 import { advertiserPath } from "../../router";
 import { may } from "../../session";
@@ -37,13 +39,11 @@ export function Advertisers() {
   return (
     <>
       <Heading title={text.title} note={text.intro}>
-        <button type="button" class="button" onClick={() => setOpen("check")}>
-          {check.title}
-        </button>
+        <Button onClick={() => setOpen("check")}>{check.title}</Button>
         {may("manage") && (
-          <button type="button" class="button primary" onClick={() => setOpen("create")}>
+          <Button class="button primary" onClick={() => setOpen("create")}>
             <Plus /> {text.create}
-          </button>
+          </Button>
         )}
       </Heading>
       <List />
@@ -59,65 +59,26 @@ function List() {
   const wanted = textOf(search.value);
   const change = (next: string) => setSearch(queryText({ q: next }), "replace");
   const [typed, type] = useTyped(wanted, change);
-  const pages = usePages<Advertiser>(advertisersKey(wanted), async (cursor) => {
-    const page = await advertisersApi.list(cursor, PAGE_ADVERTISERS, wanted);
-    return { rows: page.advertisers, cursor: page.cursor };
-  });
-  const { first, rows, hasMore, reload } = pages;
+  const pages = usePages(advertisersKey(wanted), (cursor) =>
+    advertisersApi.list(cursor, PAGE_ADVERTISERS, wanted).then(pageOf("advertisers")),
+  );
+  const { rows } = pages;
   if (rows?.length === 0 && wanted === "") return <Empty title={text.emptyTitle}>{text.empty}</Empty>;
   return (
     <>
-      <Stale of={first} retry={reload} />
-      <form
-        class="card padded list-filters"
-        role="search"
-        aria-label={text.title}
-        onSubmit={(event) => event.preventDefault()}
+      <SearchForm name={text.title}>
+        <Input label={text.search} spellcheck={false} maxLength={MAX_NAME} value={typed} onChange={type} />
+      </SearchForm>
+      <LoadedTable
+        of={pages.list}
+        lines={6}
+        empty={<NoMatch title={text.noneTitle} clear={text.clear} onClear={() => change("")} />}
+        name={text.title}
+        columns={COLUMNS}
+        rowKey={({ advertiser_id }) => advertiser_id}
       >
-        <Field label={text.search}>
-          {(props) => (
-            <input
-              {...props}
-              type="text"
-              autocomplete="off"
-              spellcheck={false}
-              maxLength={LONGEST_NAME}
-              value={typed}
-              onInput={(event) => type(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-      </form>
-      {!rows ? (
-        <FirstPage of={pages} rows={6} />
-      ) : rows.length > 0 ? (
-        <>
-          <div class="card table-card">
-            <Table
-              stacks
-              name={text.title}
-              columns={COLUMNS}
-              rows={rows}
-              rowKey={({ advertiser_id }) => advertiser_id}
-            />
-          </div>
-          <div class="row list-foot">
-            <More of={pages} label={text.more} />
-            <p class="note" role="status">
-              {text.shown(rows.length, !hasMore)}
-            </p>
-          </div>
-        </>
-      ) : (
-        <Empty
-          title={text.noneTitle}
-          action={
-            <button type="button" class="button" onClick={() => change("")}>
-              {text.clear}
-            </button>
-          }
-        />
-      )}
+        <ListFoot of={pages} label={text.more} shown={text.shown(rows?.length ?? 0, !pages.hasMore)} />
+      </LoadedTable>
     </>
   );
 }
@@ -126,14 +87,7 @@ const COLUMNS: Column<Advertiser>[] = [
   {
     key: "advertiser",
     header: text.advertiser,
-    cell: ({ advertiser_id: id, name }) => (
-      <div class="offer">
-        <a href={advertiserPath(id)}>
-          <Name>{name}</Name>
-        </a>
-        <span class="cell-second">{id}</span>
-      </div>
-    ),
+    cell: ({ advertiser_id: id, name }) => <NamedLink path={advertiserPath(id)} id={id} name={name} />,
   },
   {
     key: "tokens",
@@ -170,22 +124,18 @@ function Create({ onClose }: { onClose: () => void }) {
   };
   return (
     <FormDialog title={text.create} button={text.create} onSubmit={create} onClose={onClose}>
-      <TextField label={text.name} hint={text.nameHint} longest={LONGEST_NAME} value={name} onChange={setName} />
+      <TextField label={text.name} hint={text.nameHint} longest={MAX_NAME} value={name} onChange={setName} />
       <TextField
         label={text.id}
         hint={text.idHint}
-        longest={LONGEST_ID}
+        longest={MAX_ID}
         value={id}
         onChange={(value) => {
           setProblem(null);
           setId(value.trim());
         }}
       />
-      {problem && (
-        <p class="form-error" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem>{problem}</Problem>
     </FormDialog>
   );
 }

@@ -1,11 +1,10 @@
 // What Signpost would answer to a postback URL that is pasted, without doing it.
 
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { Dialog } from "../../../shared/components/dialog";
-import { Field } from "../../../shared/components/field";
-import { Name } from "../../../shared/components/name";
+import { Dialog, DialogButtons } from "../../../shared/components/dialog";
+import { FactList } from "../../../shared/components/facts";
+import { Area } from "../../../shared/components/field";
 import { Card } from "../../../shared/components/part";
 import { FormError } from "../../../shared/components/states";
 import { countryName, exactTimeText } from "../../../shared/format";
@@ -26,11 +25,7 @@ export const CheckDialog = ({ onClose }: { onClose: () => void }) => (
   <Dialog title={text.title} isWide onClose={onClose}>
     <p>{text.intro}</p>
     <CheckForm />
-    <div class="dialog-buttons">
-      <button type="button" class="button" onClick={onClose}>
-        {common.close}
-      </button>
-    </div>
+    <DialogButtons onClose={onClose} cancel={common.close} />
   </Dialog>
 );
 
@@ -52,18 +47,16 @@ function CheckForm() {
           if (url.trim() !== "") void check.run();
         }}
       >
-        <Field label={text.url} hint={text.urlHint} error={isMissing ? text.empty : null}>
-          {(props) => (
-            <textarea
-              {...props}
-              rows={3}
-              class="mono"
-              spellcheck={false}
-              value={url}
-              onInput={(event) => setUrl(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <Area
+          label={text.url}
+          hint={text.urlHint}
+          error={isMissing ? text.empty : null}
+          rows={3}
+          class="mono"
+          spellcheck={false}
+          value={url}
+          onChange={setUrl}
+        />
         <FormError error={check.error} />
         <button type="submit" class="button primary" aria-disabled={check.isRunning}>
           {text.button}
@@ -86,21 +79,17 @@ function Found({ check }: { check: PostbackCheck }) {
       {click ? (
         <>
           <h3>{text.click}</h3>
-          <dl class="facts">
-            <Fact name={text.app}>
-              <a href={appPath(click.app_id)}>{click.app_id}</a>
-            </Fact>
-            {click.offer_id && (
-              <Fact name={text.offer}>
-                <a href={offerPath(click.offer_id)}>{click.offer_id}</a>
-              </Fact>
-            )}
-            <Fact name={text.goal}>{click.goal_id}</Fact>
-            <Fact name={text.user}>{click.user_id && <Name>{click.user_id}</Name>}</Fact>
-            <Fact name={text.clickedAt}>{click.clicked_at !== undefined && exactTimeText(click.clicked_at)}</Fact>
-            <Fact name={text.country}>{click.country && countryName(click.country)}</Fact>
-            <Fact name={text.placement}>{click.placement && <Name>{click.placement}</Name>}</Fact>
-          </dl>
+          <FactList
+            facts={[
+              [text.app, <a href={appPath(click.app_id)}>{click.app_id}</a>],
+              [text.offer, click.offer_id && <a href={offerPath(click.offer_id)}>{click.offer_id}</a>],
+              [text.goal, click.goal_id],
+              [text.user, click.user_id],
+              [text.clickedAt, click.clicked_at !== undefined && exactTimeText(click.clicked_at)],
+              [text.country, click.country && countryName(click.country)],
+              [text.placement, click.placement],
+            ]}
+          />
         </>
       ) : (
         <p>{text.noClick}</p>
@@ -110,12 +99,3 @@ function Found({ check }: { check: PostbackCheck }) {
     </div>
   );
 }
-
-/** Nothing where it is not known. */
-const Fact = ({ name, children }: { name: string; children: ComponentChildren }) =>
-  children ? (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  ) : null;

@@ -1,52 +1,43 @@
 // The offers of an advertiser.
 
+import { Loaded } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
-import { Failed, Stale } from "../../../shared/components/states";
+import { Section } from "../../../shared/components/section";
 import { Table, TableSkeleton } from "../../../shared/components/table";
+import { pageOf } from "../../../shared/page-of";
 import { queryText } from "../../../shared/query-text";
 import { usePages } from "../../../shared/use-pages";
 import { offersApi } from "../../api/offers";
 import { itsOffers as text } from "../../messages/advertisers";
 import { OFFERS_PATH } from "../../router";
-import type { KeptOffer } from "../../types/offers";
 import { offerColumn, payoutColumn, stateColumn } from "../offers/columns";
 
 const PAGE_OFFERS = 10;
 const COLUMNS = [offerColumn, stateColumn, payoutColumn];
 
 export function ItsOffers({ advertiserId }: { advertiserId: string }) {
-  const pages = usePages<KeptOffer>(`offers of ${advertiserId}`, async (from) => {
-    const { offers, cursor } = await offersApi.list(from, PAGE_OFFERS, { advertiser_id: advertiserId });
-    return { rows: offers, cursor };
-  });
-  const { first, rows, hasMore, reload } = pages;
+  const pages = usePages(`offers of ${advertiserId}`, (cursor) =>
+    offersApi.list(cursor, PAGE_OFFERS, { advertiser_id: advertiserId }).then(pageOf("offers")),
+  );
+  const tools = pages.rows && pages.rows.length > 0 && (
+    <a href={OFFERS_PATH + queryText({ advertiser: advertiserId })}>{text.open}</a>
+  );
   return (
-    <section class="card table-card" aria-labelledby="its-offers">
-      <div class="card-head">
-        <h2 id="its-offers">{text.title}</h2>
-        {rows && rows.length > 0 && (
-          <div class="card-tools">
-            <a href={OFFERS_PATH + queryText({ advertiser: advertiserId })}>{text.open}</a>
-          </div>
-        )}
-      </div>
-      <Stale of={first} retry={reload} />
-      {!rows ? (
-        first.error ? (
-          <Failed compact error={first.error} retry={reload} />
-        ) : (
-          <TableSkeleton rows={3} />
-        )
-      ) : rows.length === 0 ? (
-        <p class="card-foot">{text.none}</p>
-      ) : (
-        <Table stacks name={text.title} columns={COLUMNS} rows={rows} rowKey={({ offer_id }) => offer_id} />
-      )}
-      {hasMore && (
+    <Section title={text.title} tools={tools} class="card table-card">
+      <Loaded of={pages.list} loading={<TableSkeleton rows={3} />} isCompact>
+        {(rows) =>
+          rows.length === 0 ? (
+            <p class="card-foot">{text.none}</p>
+          ) : (
+            <Table stacks name={text.title} columns={COLUMNS} rows={rows} rowKey={({ offer_id }) => offer_id} />
+          )
+        }
+      </Loaded>
+      {pages.hasMore && (
         <div class="card-foot padded-top">
           <More of={pages} label={text.more} />
         </div>
       )}
-    </section>
+    </Section>
   );
 }

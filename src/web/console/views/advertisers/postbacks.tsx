@@ -1,7 +1,8 @@
 // The postback doctor: the newest postbacks of an advertiser, each with what happened and what mends it.
 
+import { Button } from "../../../shared/components/button";
+import { Loaded } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
-import { Failed, Stale } from "../../../shared/components/states";
 import { type Column, Table, TableSkeleton } from "../../../shared/components/table";
 import { exactTimeText } from "../../../shared/format";
 import { setSearch } from "../../../shared/navigation";
@@ -13,7 +14,7 @@ import type { PostbackList } from "./use-postbacks";
 import { CodeBadge, Parameters, Words } from "./verdict";
 
 export function Postbacks({ list: { code, pages } }: { list: PostbackList }) {
-  const { first, rows, isOnlyFirst, reload } = pages;
+  const { first, rows, isOnlyFirst } = pages;
   const show = (chosen: string) => setSearch(queryText({ code: chosen }), "replace");
   const codes = Object.keys(CODE_NAMES);
   if (code && !codes.includes(code)) codes.push(code);
@@ -38,26 +39,19 @@ export function Postbacks({ list: { code, pages } }: { list: PostbackList }) {
           </label>
         </div>
       </div>
-      <Stale of={first} retry={reload} />
-      {!rows ? (
-        first.error ? (
-          <Failed compact error={first.error} retry={reload} />
-        ) : (
-          <TableSkeleton rows={4} />
-        )
-      ) : rows.length === 0 ? (
-        <div class="state compact">
-          <h3>{code ? text.noneTitle : text.emptyTitle}</h3>
-          {!code && <p>{text.empty}</p>}
-          {code && (
-            <button type="button" class="button" onClick={() => show("")}>
-              {text.clear}
-            </button>
-          )}
-        </div>
-      ) : (
-        <Table stacks name={text.title} columns={COLUMNS} rows={keyed(rows)} rowKey={({ key }) => key} />
-      )}
+      <Loaded of={pages.list} loading={<TableSkeleton rows={4} />} isCompact>
+        {(shown) =>
+          shown.length === 0 ? (
+            <div class="state compact">
+              <h3>{code ? text.noneTitle : text.emptyTitle}</h3>
+              {!code && <p>{text.empty}</p>}
+              {code && <Button onClick={() => show("")}>{text.clear}</Button>}
+            </div>
+          ) : (
+            <Table stacks name={text.title} columns={COLUMNS} rows={keyed(shown)} rowKey={({ key }) => key} />
+          )
+        }
+      </Loaded>
       {rows && (
         <div class="card-foot postbacks-foot">
           <div class="row">

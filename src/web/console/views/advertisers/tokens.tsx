@@ -1,11 +1,13 @@
 // The tokens of an advertiser: issue one, see which are valid and which are used, revoke one.
 
 import { useState } from "preact/hooks";
+import { confirmed } from "../../../shared/change";
+import { Button } from "../../../shared/components/button";
+import { SecretDialog } from "../../../shared/components/form-dialog";
 import { Card } from "../../../shared/components/part";
-import { Confirm, SecretDialog } from "../../../shared/components/dialog";
-import { focusHeading } from "../../../shared/components/heading";
+import { Confirm } from "../../../shared/components/dialog";
 import { Plus } from "../../../shared/components/icons";
-import { say } from "../../../shared/components/status";
+import { buttonColumn } from "../../../shared/components/row-button";
 import { type Column, Table } from "../../../shared/components/table";
 import { durationText, timeText } from "../../../shared/format";
 import { withVerification } from "../../../shared/passkeys";
@@ -39,7 +41,8 @@ export function Tokens({ advertiser, uses, reload }: Props) {
   const rows = rowsOf(tokens, uses);
   const [isIssuing, setIssuing] = useState(false);
   const [issued, setIssued] = useState<NewToken | null>(null);
-  const [revoked, setRevoked] = useState<Token | null>(null);
+  const [revoked, setRevoked] = useState<Row | null>(null);
+  const close = () => setRevoked(null);
   const oldest = valid.length >= 2 ? valid[valid.length - 1]! : null;
   return (
     <Card title={text.title} intro={text.intro}>
@@ -59,9 +62,9 @@ export function Tokens({ advertiser, uses, reload }: Props) {
         </p>
       )}
       {may("manage") && (
-        <button type="button" class="button" onClick={() => setIssuing(true)}>
+        <Button onClick={() => setIssuing(true)}>
           <Plus /> {text.issue}
-        </button>
+        </Button>
       )}
       {isIssuing && (
         <Confirm
@@ -93,14 +96,13 @@ export function Tokens({ advertiser, uses, reload }: Props) {
           text={valid.length === 1 ? `${text.revokeText} ${text.revokeLast}` : text.revokeText}
           button={text.revoke}
           dangerous
-          onConfirm={async () => {
-            await withVerification(() => advertisersApi.revokeToken(id, revoked.token_id));
-            say(text.revoked(revoked.token_id));
-            setRevoked(null);
-            await reload();
-            focusHeading();
-          }}
-          onClose={() => setRevoked(null)}
+          onConfirm={confirmed(
+            () => advertisersApi.revokeToken(id, revoked.token_id),
+            text.revoked(revoked.token_id),
+            close,
+            reload,
+          )}
+          onClose={close}
         />
       )}
     </Card>
@@ -117,26 +119,16 @@ function rowsOf(tokens: Token[], uses: TokenUse[] = []): Row[] {
   return newestFirst([...valid, ...uses.filter(({ token_id }) => !known.has(token_id))]);
 }
 
-const isValid = (row: Row): row is Row & Token => row.issued_at !== undefined;
+const isValid = ({ issued_at: at }: Row) => at !== undefined;
 
-function columns(areUsesKnown: boolean, revoke: (token: Token) => void): Column<Row>[] {
-  const end: Column<Row> = {
-    key: "revoke",
-    header: text.revoke,
-    isHeaderHidden: true,
-    isNumber: true,
-    cell: (row) =>
-      isValid(row) && (
-        <button
-          type="button"
-          class="button small danger-text"
-          aria-label={`${text.revoke} ${row.token_id}`}
-          onClick={() => revoke(row)}
-        >
-          {text.revoke}
-        </button>
-      ),
-  };
+function columns(areUsesKnown: boolean, revoke: (row: Row) => void): Column<Row>[] {
+  const end = buttonColumn<Row>({
+    name: text.revoke,
+    labelOf: ({ token_id }) => `${text.revoke} ${token_id}`,
+    isDangerous: true,
+    isShown: isValid,
+    onClick: revoke,
+  });
   return [
     { key: "serial", header: text.serial, cell: ({ token_id }) => <code>{token_id}</code> },
     {

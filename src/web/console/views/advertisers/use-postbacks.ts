@@ -2,8 +2,9 @@
 
 import { useRef } from "preact/hooks";
 import { search } from "../../../shared/navigation";
+import type { ListPage } from "../../../shared/page-of";
 import { usePolling } from "../../../shared/poll";
-import { type ListPage, type Pages, usePages } from "../../../shared/use-pages";
+import { type Pages, usePages } from "../../../shared/use-pages";
 import { advertisersApi } from "../../api/advertisers";
 import { CATALOG_POLL_MILLISECONDS } from "../../poll";
 import type { Postback, TokenUse } from "../../types/advertisers";

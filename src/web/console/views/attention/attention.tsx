@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { isBehind } from "../../../shared/behind";
 import { Heading } from "../../../shared/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
-import { Table, TableSkeleton } from "../../../shared/components/table";
+import { CardSkeleton, CardTable } from "../../../shared/components/table";
 import { count } from "../../../shared/format";
 import { search } from "../../../shared/navigation";
 import { oneOf, queryText } from "../../../shared/query-text";
@@ -70,13 +70,7 @@ export function Attention() {
               )}
             </p>
           )}
-          {page ? (
-            <List page={page} query={query} nameOf={nameOf} />
-          ) : (
-            <div class="card">
-              <TableSkeleton rows={8} />
-            </div>
-          )}
+          {page ? <List page={page} query={query} nameOf={nameOf} /> : <CardSkeleton rows={8} />}
         </>
       )}
     </>
@@ -137,15 +131,12 @@ function List({ page, query, nameOf }: { page: AttentionPage; query: Query; name
         </p>
       )}
       {items.length > 0 && (
-        <div class="card table-card">
-          <Table
-            stacks
-            name={text.tableName}
-            columns={columns(nameOf)}
-            rows={items}
-            rowKey={({ kind: of, app_id, subject }) => `${of} ${app_id} ${subject}`}
-          />
-        </div>
+        <CardTable
+          name={text.tableName}
+          columns={columns(nameOf)}
+          rows={items}
+          rowKey={({ kind: of, app_id, subject }) => `${of} ${app_id} ${subject}`}
+        />
       )}
       {unlisted > 0 && <p class="note list-note">{text.notListed(unlisted)}</p>}
       <div class="row">

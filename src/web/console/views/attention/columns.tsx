@@ -1,10 +1,10 @@
 // Columns of what is open.
 
-import { Name } from "../../../shared/components/name";
 import type { Column } from "../../../shared/components/table";
 import { exactTimeText } from "../../../shared/format";
 import { queryText } from "../../../shared/query-text";
 import { ShortId } from "../../../shared/rewards/badges";
+import { AppLink } from "../../components/links";
 import { attention as text, KIND_NAMES } from "../../messages/attention";
 import { appPath, rewardPath, SERVICE_PATH } from "../../router";
 import { nowMilliseconds } from "../../session";
@@ -74,13 +74,7 @@ export const columns = (nameOf: (appId: string) => string): Column<AttentionItem
     header: text.app,
     cell: (item) => {
       const app = appOf(item);
-      return (
-        app !== null && (
-          <a href={appPath(app)}>
-            <Name>{nameOf(app)}</Name>
-          </a>
-        )
-      );
+      return app !== null && <AppLink id={app} name={nameOf(app)} />;
     },
   },
   {

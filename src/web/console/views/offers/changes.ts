@@ -1,8 +1,9 @@
 // What a save changes, in words, and whether it makes new terms.
 
 import { countryName, timeText } from "../../../shared/format";
+import { PLATFORM_NAMES } from "../../../shared/messages/apps";
 import { editor as names } from "../../messages/offer-editor";
-import { CATEGORY_NAMES, ONCE_PER_NAMES, OS_NAMES, review as text, TYPE_NAMES } from "../../messages/offers";
+import { CATEGORY_NAMES, ONCE_PER_NAMES, review as text, TYPE_NAMES } from "../../messages/offers";
 import type { Goal, Offer, Terms } from "../../types/offers";
 import { payoutText } from "./draft";
 
@@ -23,7 +24,7 @@ const FIELDS: [string, (offer: Offer) => string][] = [
   [names.advertiserId, ({ advertiser_id }) => advertiser_id],
   [names.name, ({ name }) => name],
   [names.type, ({ off_type }) => TYPE_NAMES[off_type]],
-  [names.os, ({ os }) => OS_NAMES[os]],
+  [names.os, ({ os }) => PLATFORM_NAMES[os]],
   [names.appId, ({ s_id }) => s_id],
   [names.icon, ({ ic_url }) => ic_url],
   [names.categories, ({ ctg }) => list(ctg, (name) => CATEGORY_NAMES[name as keyof typeof CATEGORY_NAMES])],

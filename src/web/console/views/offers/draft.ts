@@ -3,13 +3,14 @@
 import { timeText } from "../../../shared/format";
 import { micros, MICROS } from "../../../shared/micros";
 import { COUNTRIES } from "../../../shared/countries";
+import type { Platform } from "../../../shared/types";
 import { isId } from "../../ids";
 import { editor as text } from "../../messages/offer-editor";
-import type { Category, Country, Goal, KeptOffer, Offer, OfferType, OncePer, Platform } from "../../types/offers";
+import type { Category, Country, Goal, KeptOffer, Offer, OfferType, OncePer } from "../../types/offers";
 
-const MOST_PAYOUT = 1_000_000n * MICROS;
-const MOST_CAP = 1_000_000_000;
-const MOST_ORDER = 4_294_967_295;
+const MAX_PAYOUT = 1_000_000n * MICROS;
+const MAX_CAP = 1_000_000_000;
+const MAX_ORDER = 4_294_967_295;
 
 export interface GoalDraft {
   /** Tells the groups of fields apart while their IDs are typed. */
@@ -161,8 +162,8 @@ export function problemsOf(draft: OfferDraft, keptSince: number | null | undefin
   range("click_id_max", draft.click_id_max, 50, 1000);
   countries("geo_tgt.include", draft.include);
   countries("geo_tgt.exclude", draft.exclude);
-  range("click_cap.lim", draft.click_cap, 0, MOST_CAP);
-  range("conversion_cap.lim", draft.conversion_cap, 0, MOST_CAP);
+  range("click_cap.lim", draft.click_cap, 0, MAX_CAP);
+  range("conversion_cap.lim", draft.conversion_cap, 0, MAX_CAP);
   for (const path of ["starts_at", "ends_at", "terms_since"] as const) time(path, draft[path]);
   const [start, end] = [fieldTime(draft.starts_at), fieldTime(draft.ends_at)];
   if (start !== undefined && end !== undefined && end <= start) problems.set("ends_at", text.endBeforeStart);
@@ -180,9 +181,9 @@ export function problemsOf(draft: OfferDraft, keptSince: number | null | undefin
     else if (isTwice) problems.set(path("id"), text.twice);
     require(path("ttl"), goal.ttl);
     const payout = micros(goal.payout_usd);
-    if (payout === null || payout > MOST_PAYOUT) problems.set(path("payout_usd"), text.badPayout);
+    if (payout === null || payout > MAX_PAYOUT) problems.set(path("payout_usd"), text.badPayout);
     require(path("ord"), goal.ord);
-    range(path("ord"), goal.ord, 0, MOST_ORDER);
+    range(path("ord"), goal.ord, 0, MAX_ORDER);
   });
   return problems;
 }

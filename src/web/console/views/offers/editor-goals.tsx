@@ -1,13 +1,15 @@
 // The goals of an offer, each a group of fields.
 
 import { useEffect, useRef } from "preact/hooks";
+import { Button } from "../../../shared/components/button";
+import { Area, Input } from "../../../shared/components/field";
 import { Card } from "../../../shared/components/part";
 import { Plus } from "../../../shared/components/icons";
 import { editor as text } from "../../messages/offer-editor";
 import { emptyGoal, type GoalDraft } from "./draft";
-import { Area, type EditorState, Input } from "./fields";
+import type { EditorState } from "./fields";
 
-const MOST_GOALS = 50;
+const MAX_GOALS = 50;
 
 interface Props {
   state: EditorState;
@@ -47,7 +49,7 @@ export function Goals({ state, retired }: Props) {
         ))}
       </div>
       {retired.length > 0 && <p class="note retired-goals">{text.retired(retired)}</p>}
-      {goals.length < MOST_GOALS && !state.isReadOnly && (
+      {goals.length < MAX_GOALS && !state.isReadOnly && (
         <button
           type="button"
           class="button"
@@ -85,13 +87,15 @@ function GoalFields({ goal, index, problem, onChange, onRemove }: GoalProps) {
           hint={hint(text.goalIdHint)}
           error={problem("id")}
           value={goal.id}
-          isMono
+          class="mono"
+          spellcheck={false}
           onChange={(id) => onChange({ id: id.trim() })}
         />
         <Input
           label={text.payout}
           hint={hint(text.payoutHint)}
-          mode="decimal"
+          inputMode="decimal"
+          spellcheck={false}
           error={problem("payout_usd")}
           value={goal.payout_usd}
           onChange={(payout_usd) => onChange({ payout_usd: payout_usd.trim() })}
@@ -101,19 +105,27 @@ function GoalFields({ goal, index, problem, onChange, onRemove }: GoalProps) {
           hint={hint(text.eventHint)}
           error={problem("gl_val")}
           value={goal.gl_val}
-          isMono
+          class="mono"
+          spellcheck={false}
           onChange={(gl_val) => onChange({ gl_val })}
         />
         <Input
           label={text.order}
           hint={hint(text.orderHint)}
-          mode="numeric"
+          inputMode="numeric"
+          spellcheck={false}
           error={problem("ord")}
           value={goal.ord}
           onChange={(ord) => onChange({ ord: ord.trim() })}
         />
       </div>
-      <Input label={text.goalTitle} error={problem("ttl")} value={goal.ttl} onChange={(ttl) => onChange({ ttl })} />
+      <Input
+        label={text.goalTitle}
+        spellcheck={false}
+        error={problem("ttl")}
+        value={goal.ttl}
+        onChange={(ttl) => onChange({ ttl })}
+      />
       <Area
         label={text.instructions}
         hint={hint(text.instructionsHint)}
@@ -123,9 +135,9 @@ function GoalFields({ goal, index, problem, onChange, onRemove }: GoalProps) {
         onChange={(instr) => onChange({ instr })}
       />
       {onRemove && (
-        <button type="button" class="button small danger-text" onClick={onRemove}>
+        <Button class="button small danger-text" onClick={onRemove}>
           {text.removeGoal(index + 1)}
-        </button>
+        </Button>
       )}
     </fieldset>
   );

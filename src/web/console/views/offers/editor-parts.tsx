@@ -1,12 +1,14 @@
 // The parts of the editor beside the goals.
 
 import { useId } from "preact/hooks";
+import { Area, Select } from "../../../shared/components/field";
 import { Card } from "../../../shared/components/part";
+import { PLATFORM_NAMES } from "../../../shared/messages/apps";
 import { editor as text } from "../../messages/offer-editor";
-import { CATEGORY_NAMES, ONCE_PER_NAMES, OS_NAMES, TYPE_NAMES } from "../../messages/offers";
+import { CATEGORY_NAMES, ONCE_PER_NAMES, TYPE_NAMES } from "../../messages/offers";
 import { CATEGORIES, OFFER_TYPES, PLATFORMS } from "../../types/offers";
 import { useAdvertisers } from "../use-advertisers";
-import { Area, CountriesOf, type EditorState, Select, TextOf } from "./fields";
+import { CountriesOf, type EditorState, TextOf } from "./fields";
 
 export function General({ state }: { state: EditorState }) {
   const { draft, problem, set } = state;
@@ -30,7 +32,7 @@ export function General({ state }: { state: EditorState }) {
           error={problem("os")}
           value={draft.os}
           options={PLATFORMS}
-          nameOf={(os) => OS_NAMES[os]}
+          nameOf={(os) => PLATFORM_NAMES[os]}
           onChange={(os) => set({ os })}
         />
         <TextOf state={state} name="s_id" label={text.appId} hint={text.appIdHint} isMono />

@@ -1,13 +1,14 @@
 // The editor of an offer: every field, its problems beside it, and what a save changes before it is made.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { put, refresh } from "../../../shared/cache";
 import { ApiError, type Tagged } from "../../../shared/client";
+import { Button } from "../../../shared/components/button";
 import { focusHeading } from "../../../shared/components/heading";
-import { FormError } from "../../../shared/components/states";
+import { useUnsaved } from "../../../shared/components/part";
+import { FormError, Problem } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { fieldErrors } from "../../../shared/field-errors";
-import { noteUnsaved } from "../../../shared/navigation";
 import { withVerification } from "../../../shared/passkeys";
 import { offersApi } from "../../api/offers";
 import { editor as text } from "../../messages/offer-editor";
@@ -43,9 +44,7 @@ export function Editor({ offerId, kept, reload }: Props) {
   if (!isChanged) base.current = kept;
 
   const form = useRef<HTMLFormElement>(null);
-  const mark = useRef({});
-  useEffect(() => noteUnsaved(mark.current, isChanged), [isChanged]);
-  useEffect(() => () => noteUnsaved(mark.current, false), []);
+  useUnsaved(isChanged);
 
   const problems = problemsOf(draft, kept?.terms_since, nowSeconds());
   const refused = fieldErrors(refusal, SHOWN_FIELDS);
@@ -110,32 +109,24 @@ export function Editor({ offerId, kept, reload }: Props) {
       </fieldset>
       <div class="save-bar">
         <FormError error={refused.rest} />
-        {wasAsked && problems.size > 0 && (
-          <p class="form-error" role="alert">
-            {text.wrong}
-          </p>
-        )}
+        <Problem>{wasAsked && problems.size > 0 && text.wrong}</Problem>
         <div class="row">
           {mayChange && (
             <button type="submit" class="button primary" aria-disabled={!isChanged && kept !== null}>
               {review.button}
             </button>
           )}
-          <button type="button" class="button" onClick={() => openDialog("preview")}>
-            {text.preview}
-          </button>
+          <Button onClick={() => openDialog("preview")}>{text.preview}</Button>
           {isChanged && (
             <>
-              <button
-                type="button"
-                class="button"
+              <Button
                 onClick={() => {
                   discard();
                   form.current?.querySelector<HTMLElement>("[type=submit]")?.focus();
                 }}
               >
                 {text.discard}
-              </button>
+              </Button>
               <span class="note">{text.unsaved}</span>
             </>
           )}

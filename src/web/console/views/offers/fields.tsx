@@ -1,6 +1,6 @@
-// The kinds of fields that the editor has.
+// The fields of the editor.
 
-import { Field } from "../../../shared/components/field";
+import { Input, type InputProps } from "../../../shared/components/field";
 import { countryName } from "../../../shared/format";
 import { codesOf, type OfferDraft } from "./draft";
 
@@ -14,97 +14,23 @@ export interface EditorState {
   set: (change: Partial<OfferDraft>) => void;
 }
 
-interface InputProps {
-  label: string;
-  hint?: string;
-  error: string | null;
-  value: string;
-  type?: "text" | "datetime-local";
-  mode?: "numeric" | "decimal" | "url";
-  list?: string;
-  isMono?: boolean;
-  onChange: (value: string) => void;
-}
-
-export const Input = ({ label, hint, error, value, type = "text", mode, list, isMono, onChange }: InputProps) => (
-  <Field label={label} hint={hint} error={error}>
-    {(props) => (
-      <input
-        {...props}
-        type={type}
-        step={type === "text" ? undefined : 1}
-        inputMode={mode}
-        list={list}
-        class={isMono ? "mono" : undefined}
-        autocomplete="off"
-        spellcheck={false}
-        value={value}
-        onInput={(event) => onChange(event.currentTarget.value)}
-      />
-    )}
-  </Field>
-);
-
-interface AreaProps {
-  label: string;
-  hint?: string;
-  error: string | null;
-  rows: number;
-  value: string;
-  onChange: (value: string) => void;
-}
-
-export const Area = ({ label, hint, error, rows, value, onChange }: AreaProps) => (
-  <Field label={label} hint={hint} error={error}>
-    {(props) => (
-      <textarea {...props} rows={rows} value={value} onInput={(event) => onChange(event.currentTarget.value)} />
-    )}
-  </Field>
-);
-
-interface SelectProps<Value extends string> {
-  label: string;
-  hint?: string;
-  error: string | null;
-  value: Value;
-  options: readonly Value[];
-  nameOf: (value: Value) => string;
-  onChange: (value: Value) => void;
-}
-
-export const Select = <Value extends string>({
-  label,
-  hint,
-  error,
-  value,
-  options,
-  nameOf,
-  onChange,
-}: SelectProps<Value>) => (
-  <Field label={label} hint={hint} error={error}>
-    {(props) => (
-      <select {...props} value={value} onChange={(event) => onChange(event.currentTarget.value as Value)}>
-        {options.map((option) => (
-          <option key={option} value={option}>
-            {nameOf(option)}
-          </option>
-        ))}
-      </select>
-    )}
-  </Field>
-);
-
 interface TextOfProps extends Omit<InputProps, "value" | "error" | "onChange"> {
   state: EditorState;
   name: keyof Texts;
   /** The path of the API's field, where it has another name. */
   path?: string;
+  isMono?: boolean;
+  mode?: InputProps["inputMode"];
 }
 
 /** A field of the offer that is a line of text. */
-export const TextOf = ({ state, name, path = name, ...props }: TextOfProps) => (
+export const TextOf = ({ state, name, path = name, isMono, mode, ...props }: TextOfProps) => (
   <Input
     {...props}
+    class={isMono ? "mono" : undefined}
+    inputMode={mode}
+    spellcheck={false}
+    step={props.type && 1}
     error={state.problem(path)}
     value={state.draft[name]}
     onChange={(value) => state.set({ [name]: value })}

@@ -2,13 +2,13 @@
 
 import { oneOf, queryText } from "../../../shared/query-text";
 import { type OfferState, STATE_NAMES } from "../../messages/offers";
-import { type KeptOffer, OFFER_TYPES } from "../../types/offers";
+import { type KeptOffer, OFFER_TYPES, type OfferType } from "../../types/offers";
 import type { OfferQuery } from "../../api/offers";
 
 export interface OfferFilter {
   text: string;
   advertiser: string;
-  type: string;
+  type: OfferType | "";
   state: OfferState | "";
 }
 

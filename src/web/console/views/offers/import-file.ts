@@ -3,12 +3,12 @@
 import type { TextFile } from "../../text-file";
 
 // Beyond it the count would hold the page up.
-const MOST_COUNTED = 8 * 1024 * 1024;
+const MAX_COUNTED = 8 * 1024 * 1024;
 
 /** How many resources of each kind there are, in the order of the lines; none for a large file. */
 export function kindsOf({ text, bytes }: TextFile): Map<string, number> {
   const kinds = new Map<string, number>();
-  if (bytes > MOST_COUNTED) return kinds;
+  if (bytes > MAX_COUNTED) return kinds;
   for (const line of text.split("\n")) {
     const kind = kindOf(line);
     if (kind) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { refresh } from "../../../shared/cache";
 import { ApiError } from "../../../shared/client";
+import { Button } from "../../../shared/components/button";
 import { Card } from "../../../shared/components/part";
 import { Confirm } from "../../../shared/components/dialog";
 import { focusHeading, Heading } from "../../../shared/components/heading";
@@ -25,7 +26,7 @@ import { kindsOf, subjectOf } from "./import-file";
 import { offersKey } from "../cache-keys";
 
 // The API names no more.
-const MOST_WRONG_LINES = 20;
+const MAX_WRONG_LINES = 20;
 const ACCEPTED = ".ndjson,.jsonl,.json,.txt,application/x-ndjson";
 
 export function Import() {
@@ -91,9 +92,7 @@ function Steps() {
       {file && check.error !== null && wrong.length === 0 && (
         <div class="import-state">
           <FormError error={check.error} />
-          <button type="button" class="button" onClick={() => void check.run(file)}>
-            {common.retry}
-          </button>
+          <Button onClick={() => void check.run(file)}>{common.retry}</Button>
         </div>
       )}
       {file && checked && imported === null && <Ready {...checked} onImport={() => setAsking(true)} />}
@@ -138,15 +137,15 @@ function Ready({ count: resources, kinds, onImport }: ReadyProps) {
       </h2>
       <p class="note">{text.readyText}</p>
       {kinds && <p>{kinds}</p>}
-      <button type="button" class="button primary import-button" onClick={onImport}>
+      <Button class="button primary import-button" onClick={onImport}>
         {text.import(resources)}
-      </button>
+      </Button>
     </section>
   );
 }
 
 function WrongLines({ file, lines }: { file: TextFile; lines: WrongLine[] }) {
-  const title = text.wrong(lines.length, lines.length < MOST_WRONG_LINES);
+  const title = text.wrong(lines.length, lines.length < MAX_WRONG_LINES);
   const columns: Column<WrongLine>[] = [
     { key: "line", header: text.line, cell: ({ line }) => count(line) },
     {

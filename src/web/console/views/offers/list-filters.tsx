@@ -1,12 +1,13 @@
 // The filters of the list.
 
-import { Field } from "../../../shared/components/field";
+import { Input, Select } from "../../../shared/components/field";
+import { SearchForm } from "../../components/search-list";
 import { offers as text, STATE_NAMES, TYPE_NAMES } from "../../messages/offers";
 import { OFFER_TYPES } from "../../types/offers";
 import { useAdvertisers } from "../use-advertisers";
 import { type OfferFilter, STATES } from "./filter";
 
-const LONGEST_TEXT = 200;
+const MAX_TEXT = 200;
 
 interface Props {
   filter: OfferFilter;
@@ -16,78 +17,41 @@ interface Props {
   onChange: (filter: OfferFilter) => void;
 }
 
-interface ChoiceProps {
-  label: string;
-  all: string;
-  value: string;
-  options: { value: string; label: string }[];
-  onChange: (value: string) => void;
-}
-
-const Choice = ({ label, all, value, options, onChange }: ChoiceProps) => (
-  <Field label={label}>
-    {(props) => (
-      <select {...props} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">{all}</option>
-        {options.map((option) => (
-          <option key={option.value} value={option.value}>
-            {option.label}
-          </option>
-        ))}
-      </select>
-    )}
-  </Field>
-);
-
 export function ListFilters({ filter, typed, onType, onChange }: Props) {
   const { list } = useAdvertisers();
-  const advertisers = list.map(({ advertiser_id: value, name: label }) => ({ value, label }));
-  const isListed = advertisers.some(({ value }) => value === filter.advertiser);
-  if (filter.advertiser && !isListed) advertisers.push({ value: filter.advertiser, label: filter.advertiser });
-  advertisers.sort((one, other) => one.label.localeCompare(other.label, "en"));
+  const names = new Map(list.map(({ advertiser_id, name }) => [advertiser_id, name]));
+  const nameOf = (id: string) => names.get(id) ?? id;
+  const advertisers = [...new Set([...names.keys(), filter.advertiser])].filter(Boolean);
+  advertisers.sort((one, other) => nameOf(one).localeCompare(nameOf(other), "en"));
   return (
-    <form
-      class="card padded list-filters"
-      role="search"
-      aria-label={text.title}
-      onSubmit={(event) => event.preventDefault()}
-    >
+    <SearchForm name={text.title}>
       <div class="field-row">
-        <Field label={text.search}>
-          {(props) => (
-            <input
-              {...props}
-              type="text"
-              autocomplete="off"
-              spellcheck={false}
-              maxLength={LONGEST_TEXT}
-              value={typed}
-              onInput={(event) => onType(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Choice
+        <Input label={text.search} spellcheck={false} maxLength={MAX_TEXT} value={typed} onChange={onType} />
+        <Select
           label={text.advertiser}
-          all={text.allAdvertisers}
+          any={text.allAdvertisers}
           value={filter.advertiser}
           options={advertisers}
+          nameOf={nameOf}
           onChange={(advertiser) => onChange({ ...filter, advertiser })}
         />
-        <Choice
+        <Select
           label={text.type}
-          all={text.allTypes}
+          any={text.allTypes}
           value={filter.type}
-          options={OFFER_TYPES.map((value) => ({ value, label: TYPE_NAMES[value] }))}
+          options={OFFER_TYPES}
+          nameOf={(type) => TYPE_NAMES[type]}
           onChange={(type) => onChange({ ...filter, type })}
         />
-        <Choice
+        <Select
           label={text.state}
-          all={text.allStates}
+          any={text.allStates}
           value={filter.state}
-          options={STATES.map((value) => ({ value, label: STATE_NAMES[value] }))}
-          onChange={(state) => onChange({ ...filter, state: state as OfferFilter["state"] })}
+          options={STATES}
+          nameOf={(state) => STATE_NAMES[state]}
+          onChange={(state) => onChange({ ...filter, state })}
         />
       </div>
-    </form>
+    </SearchForm>
   );
 }

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useCached } from "../../../shared/cache";
+import { Button } from "../../../shared/components/button";
 import { Warning } from "../../../shared/components/icons";
 import { Name } from "../../../shared/components/name";
 import { offersApi } from "../../api/offers";
@@ -38,9 +39,9 @@ export function NearCaps() {
           ))}
         </ul>
         {caps.length > shown.length && (
-          <button type="button" class="button small" onClick={() => setWhole(true)}>
+          <Button class="button small" onClick={() => setWhole(true)}>
             {text.all(caps.length)}
-          </button>
+          </Button>
         )}
       </div>
     </section>

@@ -1,19 +1,21 @@
 // The list of offers, with their caps and the figures of the last 30 days.
 
 import { useState } from "preact/hooks";
-import { FormDialog, TextField } from "../../../shared/components/dialog";
-import { FirstPage } from "../../../shared/components/first-page";
+import { Button } from "../../../shared/components/button";
+import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
 import { Plus } from "../../../shared/components/icons";
-import { More } from "../../../shared/components/more";
-import { Empty, Stale } from "../../../shared/components/states";
-import { type Column, Table } from "../../../shared/components/table";
+import { Loaded } from "../../../shared/components/loaded";
+import { Empty, Problem } from "../../../shared/components/states";
+import { CardSkeleton, CardTable, type Column } from "../../../shared/components/table";
 import { navigate, search, setSearch } from "../../../shared/navigation";
+import { pageOf } from "../../../shared/page-of";
 import { usePages } from "../../../shared/use-pages";
 import { useTyped } from "../../../shared/use-typed";
 import { offersApi } from "../../api/offers";
 import { FiguresFailed, NoFigure } from "../../components/figures";
-import { isId, LONGEST_ID } from "../../ids";
+import { ListFoot, NoMatch } from "../../components/search-list";
+import { isId, MAX_ID } from "../../ids";
 import { offers as text } from "../../messages/offers";
 import { advertiserPath, IMPORT_PATH, offerPath } from "../../router";
 import { may } from "../../session";
@@ -39,9 +41,9 @@ export function Offers() {
             <a class="button" href={IMPORT_PATH}>
               {text.import}
             </a>
-            <button type="button" class="button primary" onClick={() => setCreating(true)}>
+            <Button class="button primary" onClick={() => setCreating(true)}>
               <Plus /> {text.create}
-            </button>
+            </Button>
           </>
         )}
       </Heading>
@@ -57,39 +59,26 @@ function List() {
   const filterText = searchOf(filter);
   const change = (next: OfferFilter) => setSearch(searchOf(next), "replace");
   const [typed, type] = useTyped(filter.text, (text) => change({ ...parseFilter(search.peek()), text }));
-  const pages = usePages<KeptOffer>(offersKey(filterText), async (cursor) => {
-    const page = await offersApi.list(cursor, PAGE_OFFERS, queryOf(filter));
-    return { rows: page.offers, cursor: page.cursor };
-  });
-  const { first, rows, hasMore, reload } = pages;
+  const pages = usePages(offersKey(filterText), (cursor) =>
+    offersApi.list(cursor, PAGE_OFFERS, queryOf(filter)).then(pageOf("offers")),
+  );
   return (
     <>
       <ListFilters filter={filter} typed={typed} onType={type} onChange={change} />
-      <Stale of={first} retry={reload} />
-      {!rows ? (
-        <FirstPage of={pages} rows={8} />
-      ) : rows.length > 0 ? (
-        <>
-          <Shown offers={rows} />
-          <div class="row list-foot">
-            <More of={pages} label={text.more} />
-            <p class="note" role="status">
-              {text.shown(rows.length, !hasMore)}
-            </p>
-          </div>
-        </>
-      ) : filterText === searchOf(NO_FILTER) ? (
-        <Empty title={text.emptyTitle}>{text.empty}</Empty>
-      ) : (
-        <Empty
-          title={text.noneTitle}
-          action={
-            <button type="button" class="button" onClick={() => change(NO_FILTER)}>
-              {text.clear}
-            </button>
-          }
-        />
-      )}
+      <Loaded of={pages.list} loading={<CardSkeleton rows={8} />}>
+        {(rows) =>
+          rows.length > 0 ? (
+            <>
+              <Shown offers={rows} />
+              <ListFoot of={pages} label={text.more} shown={text.shown(rows.length, !pages.hasMore)} />
+            </>
+          ) : filterText === searchOf(NO_FILTER) ? (
+            <Empty title={text.emptyTitle}>{text.empty}</Empty>
+          ) : (
+            <NoMatch title={text.noneTitle} clear={text.clear} onClear={() => change(NO_FILTER)} />
+          )
+        }
+      </Loaded>
     </>
   );
 }
@@ -110,15 +99,12 @@ function Shown({ offers }: { offers: KeptOffer[] }) {
   return (
     <>
       <FiguresFailed error={error} text={text.figuresFailed} retry={retry} />
-      <div class="card table-card">
-        <Table
-          stacks
-          name={text.title}
-          columns={columns(nameOf, figures)}
-          rows={offers}
-          rowKey={({ offer_id }) => offer_id}
-        />
-      </div>
+      <CardTable
+        name={text.title}
+        columns={columns(nameOf, figures)}
+        rows={offers}
+        rowKey={({ offer_id }) => offer_id}
+      />
     </>
   );
 }
@@ -185,15 +171,11 @@ function Create({ onClose }: { onClose: () => void }) {
       <TextField
         label={text.offerId}
         hint={text.createText}
-        longest={LONGEST_ID}
+        longest={MAX_ID}
         value={id}
         onChange={(value) => setId(value.trim())}
       />
-      {isBad && !isId(id) && (
-        <p class="form-error" role="alert">
-          {text.badId}
-        </p>
-      )}
+      <Problem>{isBad && !isId(id) && text.badId}</Problem>
     </FormDialog>
   );
 }

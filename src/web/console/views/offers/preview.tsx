@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
+import { Button } from "../../../shared/components/button";
 import { Dialog } from "../../../shared/components/dialog";
 import { FormError, Skeleton } from "../../../shared/components/states";
 import { Exact } from "../../../shared/components/sent-request";
@@ -35,14 +36,10 @@ export function Preview({ offerId, document, onClose }: Props) {
       <FormError error={load.error} />
       {shown && <Result preview={shown} />}
       <div class="dialog-buttons">
-        {load.error !== null && (
-          <button type="button" class="button" onClick={() => void load.run()}>
-            {common.retry}
-          </button>
-        )}
-        <button type="button" class="button primary" onClick={onClose}>
+        {load.error !== null && <Button onClick={() => void load.run()}>{common.retry}</Button>}
+        <Button class="button primary" onClick={onClose}>
           {common.close}
-        </button>
+        </Button>
       </div>
     </Dialog>
   );

@@ -3,10 +3,10 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { isChangedMeanwhile } from "../../../shared/client";
-import { Dialog } from "../../../shared/components/dialog";
+import { RunButton } from "../../../shared/components/button";
+import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { SaveError } from "../../../shared/components/save-error";
 import { type Column, Table } from "../../../shared/components/table";
-import { common } from "../../messages";
 import { review as text } from "../../messages/offers";
 import { nowSeconds } from "../../session";
 import type { Offer } from "../../types/offers";
@@ -43,16 +43,13 @@ export function Review({ before, after, onSave, onReload, onClose }: Props) {
         </div>
       )}
       <SaveError error={save.error} reload={onReload} explanation={before ? text.changed : text.taken} />
-      <div class="dialog-buttons">
-        <button type="button" class="button" onClick={onClose}>
-          {common.cancel}
-        </button>
+      <DialogButtons onClose={onClose}>
         {maySave && (
-          <button type="button" class="button primary" aria-disabled={save.isRunning} onClick={() => void save.run()}>
+          <RunButton of={save} class="button primary">
             {before ? text.save : text.create}
-          </button>
+          </RunButton>
         )}
-      </div>
+      </DialogButtons>
     </Dialog>
   );
 }

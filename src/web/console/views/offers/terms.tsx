@@ -3,10 +3,11 @@
 import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
+import { Button } from "../../../shared/components/button";
 import { Confirm } from "../../../shared/components/dialog";
 import { focusHeading } from "../../../shared/components/heading";
+import { Loaded } from "../../../shared/components/loaded";
 import { Card } from "../../../shared/components/part";
-import { Failed, Stale } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { type Column, Table, TableSkeleton } from "../../../shared/components/table";
 import { timeText } from "../../../shared/format";
@@ -34,34 +35,30 @@ export function TermsOf({ offer, reload }: Props) {
   const [isWhole, setWhole] = useState(false);
   const [isAsking, setAsking] = useState(false);
   const all = terms.data?.revisions;
-  const shown = isWhole ? all : all?.slice(0, SHOWN);
   return (
     <Card title={text.title} intro={since == null ? text.intro : `${text.intro} ${text.since(since)}`}>
-      <Stale of={terms} retry={terms.reload} />
       <div class="part-table">
-        {shown ? (
-          <Table
-            stacks
-            name={text.title}
-            columns={columns(terms.data!.current, nameOf)}
-            rows={shown}
-            rowKey={({ revision }) => String(revision)}
-          />
-        ) : terms.error ? (
-          <Failed compact error={terms.error} retry={terms.reload} />
-        ) : (
-          <TableSkeleton rows={2} />
-        )}
+        <Loaded of={terms} loading={<TableSkeleton rows={2} />} isCompact>
+          {({ current, revisions }) => (
+            <Table
+              stacks
+              name={text.title}
+              columns={columns(current, nameOf)}
+              rows={isWhole ? revisions : revisions.slice(0, SHOWN)}
+              rowKey={({ revision }) => revision}
+            />
+          )}
+        </Loaded>
       </div>
-      {all && shown && shown.length < all.length && (
-        <button type="button" class="button small" onClick={() => setWhole(true)}>
+      {all && !isWhole && all.length > SHOWN && (
+        <Button class="button small" onClick={() => setWhole(true)}>
           {text.all(all.length)}
-        </button>
+        </Button>
       )}
       {all && all.length > 1 && may("manage") && (
-        <button type="button" class="button danger-text" onClick={() => setAsking(true)}>
+        <Button class="button danger-text" onClick={() => setAsking(true)}>
           {text.pay}
-        </button>
+        </Button>
       )}
       {isAsking && (
         <Confirm

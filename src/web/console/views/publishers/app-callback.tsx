@@ -2,16 +2,18 @@
 
 import { useState } from "preact/hooks";
 import { put, useCached } from "../../../shared/cache";
+import { Button } from "../../../shared/components/button";
 import { Confirm } from "../../../shared/components/dialog";
 import { focusHeading } from "../../../shared/components/heading";
+import { Loaded } from "../../../shared/components/loaded";
 import { Card } from "../../../shared/components/part";
 import { Answer, SentRequest } from "../../../shared/components/sent-request";
-import { Failed, Skeleton, Stale } from "../../../shared/components/states";
+import { Skeleton } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { count } from "../../../shared/format";
 import { withVerification } from "../../../shared/passkeys";
+import { CallbackBadge } from "../../../shared/rewards/activity";
 import { appsApi as api } from "../../api/apps";
-import { CallbackBadge } from "../../components/callback-badge";
 import { common } from "../../messages";
 import { callback as text } from "../../messages/apps";
 import { endpoints } from "../../messages/publishers";
@@ -25,27 +27,19 @@ export function AppCallback({ app }: { app: App }) {
   const [open, setOpen] = useState<"enable" | "test" | null>(null);
   const [result, setResult] = useState<CallbackTest | null>(null);
   const close = () => setOpen(null);
-  const { data, error, reload } = health;
   return (
     <Card title={text.title}>
-      <Stale of={health} retry={reload} />
-      {data ? (
-        <Health health={data} />
-      ) : error ? (
-        <Failed error={error} retry={reload} compact />
-      ) : (
-        <Skeleton lines={3} />
-      )}
+      <Loaded of={health} loading={<Skeleton lines={3} />} isCompact>
+        {(known) => <Health health={known} />}
+      </Loaded>
       {may("manage") && app.callback && (
         <div class="row part-buttons">
-          {data?.state === "disabled" && (
-            <button type="button" class="button primary" onClick={() => setOpen("enable")}>
+          {health.data?.state === "disabled" && (
+            <Button class="button primary" onClick={() => setOpen("enable")}>
               {text.enable}
-            </button>
+            </Button>
           )}
-          <button type="button" class="button" onClick={() => setOpen("test")}>
-            {text.test}
-          </button>
+          <Button onClick={() => setOpen("test")}>{text.test}</Button>
         </div>
       )}
       {result && <Result result={result} />}

@@ -3,8 +3,8 @@
 import { useState } from "preact/hooks";
 import { put } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
-import { FormDialog } from "../../../shared/components/dialog";
-import { Field } from "../../../shared/components/field";
+import { Area, Input } from "../../../shared/components/field";
+import { FormDialog } from "../../../shared/components/form-dialog";
 import { Card, PartForm, useDraft } from "../../../shared/components/part";
 import { withVerification } from "../../../shared/passkeys";
 import { appsApi as api } from "../../api/apps";
@@ -16,7 +16,7 @@ import { appKey } from "../cache-keys";
 import { changeOf, decidedOf, type Decision, DECISIONS, problemsOf, type Typed, typedOf } from "./decided";
 
 const LEAST_ROWS = 3;
-const MOST_ROWS = 12;
+const MAX_ROWS = 12;
 
 export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Promise<void> }) {
   const [isAsking, setAsking] = useState(false);
@@ -33,70 +33,50 @@ export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Pro
   if (!may("manage")) return null;
   const problems = problemsOf(values);
   const isWrong = problems.ports !== null || problems.rewards !== null;
-  const lines = (typed: string) => Math.min(MOST_ROWS, Math.max(LEAST_ROWS, typed.split("\n").length));
+  const lines = (typed: string) => Math.min(MAX_ROWS, Math.max(LEAST_ROWS, typed.split("\n").length));
   const set = (change: Partial<Typed>) => draft.set({ ...values, ...change });
   const ask = async () => setAsking(Object.keys(changeOf(app, values)).length > 0);
   return (
     <Card title={text.title} intro={text.intro}>
       <PartForm draft={{ ...draft, save: ask }} reload={reload} isWrong={isWrong}>
         <div class="field-row">
-          <Field label={text.ports} hint={text.portsHint} error={problems.ports ?? errors.of("callback_ports")}>
-            {(props) => (
-              <input
-                {...props}
-                type="text"
-                inputMode="numeric"
-                autocomplete="off"
-                value={values.ports}
-                onInput={(event) => set({ ports: event.currentTarget.value })}
-              />
-            )}
-          </Field>
-          <Field
+          <Input
+            label={text.ports}
+            hint={text.portsHint}
+            error={problems.ports ?? errors.of("callback_ports")}
+            inputMode="numeric"
+            value={values.ports}
+            onChange={(ports) => set({ ports })}
+          />
+          <Input
             label={text.rewards}
             hint={text.rewardsHint}
             error={problems.rewards ?? errors.of("max_rewards_per_user_day")}
-          >
-            {(props) => (
-              <input
-                {...props}
-                type="text"
-                inputMode="numeric"
-                autocomplete="off"
-                value={values.rewards}
-                onInput={(event) => set({ rewards: event.currentTarget.value })}
-              />
-            )}
-          </Field>
+            inputMode="numeric"
+            value={values.rewards}
+            onChange={(rewards) => set({ rewards })}
+          />
         </div>
-        <Field label={text.hosts} hint={text.hostsHint} error={errors.of("fallback_hosts")}>
-          {(props) => (
-            <textarea
-              {...props}
-              class="mono"
-              rows={lines(values.hosts)}
-              spellcheck={false}
-              value={values.hosts}
-              onInput={(event) => set({ hosts: event.currentTarget.value })}
-            />
-          )}
-        </Field>
-        <Field
+        <Area
+          label={text.hosts}
+          hint={text.hostsHint}
+          error={errors.of("fallback_hosts")}
+          class="mono"
+          spellcheck={false}
+          rows={lines(values.hosts)}
+          value={values.hosts}
+          onChange={(hosts) => set({ hosts })}
+        />
+        <Area
           label={text.blocked}
           hint={text.blockedHint(decidedOf(values).blocked_offers.length)}
           error={errors.of("blocked_offers")}
-        >
-          {(props) => (
-            <textarea
-              {...props}
-              class="mono"
-              rows={lines(values.blocked)}
-              spellcheck={false}
-              value={values.blocked}
-              onInput={(event) => set({ blocked: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+          class="mono"
+          spellcheck={false}
+          rows={lines(values.blocked)}
+          value={values.blocked}
+          onChange={(blocked) => set({ blocked })}
+        />
       </PartForm>
       {isAsking && (
         <Ask

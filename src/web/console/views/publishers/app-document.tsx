@@ -1,25 +1,22 @@
 // An app's document as people read it. Secrets stay hidden.
 
-import type { ComponentChildren } from "preact";
+import { type Fact, FactList } from "../../../shared/components/facts";
 import { Card } from "../../../shared/components/part";
-import { decisions, document as text, PLATFORM_NAMES } from "../../messages/apps";
+import { PLATFORM_NAMES } from "../../../shared/messages/apps";
+import { decisions, document as text } from "../../messages/apps";
 import { publisherPath } from "../../router";
 import { may } from "../../session";
 import type { App, AppCallback } from "../../types/apps";
 
 export function AppDocument({ app }: { app: App }) {
   const { callback } = app;
-  const rows: [string, ComponentChildren][] = [
+  const rows: Fact[] = [
     [text.publisher, <a href={publisherPath(app.publisher_id)}>{app.publisher_id}</a>],
     [text.platform, PLATFORM_NAMES[app.platform]],
     [text.currency, text.currencyText(app.currency)],
     [text.callback, callback ? <Url method={callback.method} url={callback.url} /> : text.noCallback],
-    ...(callback
-      ? ([
-          [text.events, callback.events?.join(", ") ?? text.defaultEvents],
-          [text.secrets, secretsText(callback)],
-        ] as [string, ComponentChildren][])
-      : []),
+    [text.events, callback && (callback.events?.join(", ") ?? text.defaultEvents)],
+    [text.secrets, callback && secretsText(callback)],
     [text.fallback, app.fallback_url ? <Url url={app.fallback_url} /> : text.noFallback],
     [text.signing, !app.click_secret ? text.unsigned : app.previous_click_secret ? text.signedByTwo : text.signed],
     // Who may change these has them in the form below.
@@ -29,19 +26,12 @@ export function AppDocument({ app }: { app: App }) {
   ];
   return (
     <Card title={text.title}>
-      <dl class="facts named">
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList class="named" facts={rows} />
     </Card>
   );
 }
 
-const decisionRows = (app: App): [string, ComponentChildren][] => [
+const decisionRows = (app: App): Fact[] => [
   [decisions.names.max_rewards_per_user_day, String(app.max_rewards_per_user_day ?? decisions.noLimit)],
   [decisions.names.blocked_offers, listText(app.blocked_offers)],
   [decisions.names.fallback_hosts, listText(app.fallback_hosts)],
@@ -49,7 +39,7 @@ const decisionRows = (app: App): [string, ComponentChildren][] => [
 ];
 
 const DEFAULT_SHARDS = 8;
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 
 /** A publisher's URL is text: a link would call its receiver. */
 const Url = ({ method, url }: { method?: string; url: string }) => (
@@ -64,7 +54,7 @@ const secretsText = ({ previous_secret: previous, legacy_md5: legacy }: AppCallb
 /** The first values, and how many follow. */
 export function listText(values: (string | number)[] | undefined): string {
   if (!values || values.length === 0) return decisions.none;
-  const shown = values.slice(0, MOST_SHOWN).join(", ");
-  const more = values.length - MOST_SHOWN;
+  const shown = values.slice(0, MAX_SHOWN).join(", ");
+  const more = values.length - MAX_SHOWN;
   return more > 0 ? decisions.andMore(shown, more) : shown;
 }

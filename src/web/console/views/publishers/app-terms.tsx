@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { put } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
+import { Button } from "../../../shared/components/button";
 import { Confirm } from "../../../shared/components/dialog";
 import { focusHeading } from "../../../shared/components/heading";
 import { Card } from "../../../shared/components/part";
@@ -23,9 +24,9 @@ export function Terms({ app, reload }: { app: Tagged<App>; reload: () => Promise
       <p>{text.now(rate)}</p>
       {may("manage") && (
         <div class="row part-buttons">
-          <button type="button" class="button danger-text" onClick={() => setAsking(true)}>
+          <Button class="button danger-text" onClick={() => setAsking(true)}>
             {text.pay}
-          </button>
+          </Button>
         </div>
       )}
       {isAsking && (

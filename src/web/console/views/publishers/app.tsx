@@ -3,11 +3,14 @@
 import { useCached } from "../../../shared/cache";
 import { CopyButton } from "../../../shared/components/copy-button";
 import { Heading } from "../../../shared/components/heading";
-import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
+import { Loaded } from "../../../shared/components/loaded";
+import { NotFound } from "../../../shared/components/not-found";
+import { Beside } from "../../../shared/components/side";
+import { PLATFORM_NAMES } from "../../../shared/messages/apps";
 import { appsApi as api } from "../../api/apps";
 import { Reconcile } from "../../components/reconcile";
 import { common } from "../../messages";
-import { app as text, PLATFORM_NAMES } from "../../messages/apps";
+import { app as text } from "../../messages/apps";
 import { appPath, publisherPath, PUBLISHERS_PATH, REWARDS_PATH } from "../../router";
 import { AppCallback } from "./app-callback";
 import { AppDocument } from "./app-document";
@@ -15,67 +18,41 @@ import { Decisions } from "./app-decisions";
 import { Terms } from "./app-terms";
 import { appKey } from "../cache-keys";
 
+const BACK = { name: text.toList, path: PUBLISHERS_PATH };
+
 export function App({ appId }: { appId: string }) {
   const cached = useCached(appKey(appId), () => api.read(appId));
-  const { data: app, error, reload } = cached;
+  const { data, reload } = cached;
   const links = [
     { name: text.settings, path: appPath(appId), isCurrent: true },
     { name: text.rewards, path: `${REWARDS_PATH}?app=${appId}` },
-    ...(app ? [{ name: text.toPublisher, path: publisherPath(app.publisher_id) }] : []),
+    ...(data ? [{ name: text.toPublisher, path: publisherPath(data.publisher_id) }] : []),
   ];
   return (
-    <div class="settings">
-      <nav class="side" aria-label={text.nav}>
-        <ul>
-          {links.map(({ name, path, isCurrent }) => (
-            <li key={name}>
-              <a href={path} aria-current={isCurrent ? "page" : undefined}>
-                {name}
-              </a>
-            </li>
-          ))}
-          <li class="separate">
-            <a href={PUBLISHERS_PATH}>{text.toList}</a>
-          </li>
-        </ul>
-      </nav>
-      <div class="section">
-        <Heading
-          title={app?.name ?? text.title}
-          within={[text.title]}
-          note={
-            <>
-              {text.appId} <code>{appId}</code>
-              {app && `, ${PLATFORM_NAMES[app.platform]}`}
-            </>
-          }
-        >
-          <CopyButton text={() => appId} label={`${common.copy} ${text.appId}`} />
-        </Heading>
-        {app ? (
+    <Beside label={text.nav} links={links} back={BACK}>
+      <Heading
+        title={data?.name ?? text.title}
+        within={[text.title]}
+        note={
           <>
-            <Stale of={cached} retry={reload} />
+            {text.appId} <code>{appId}</code>
+            {data && `, ${PLATFORM_NAMES[data.platform]}`}
+          </>
+        }
+      >
+        <CopyButton text={() => appId} label={`${common.copy} ${text.appId}`} />
+      </Heading>
+      <Loaded of={cached} missing={<NotFound title={text.notFound} back={BACK} />}>
+        {(app) => (
+          <>
             <AppCallback app={app} />
             <AppDocument app={app} />
             <Decisions app={app} reload={reload} />
             <Terms app={app} reload={reload} />
             <Reconcile appId={appId} />
           </>
-        ) : !error ? (
-          <Skeleton lines={5} />
-        ) : error.status === 404 ? (
-          <Empty
-            title={text.notFound}
-            action={
-              <a class="button" href={PUBLISHERS_PATH}>
-                {text.toList}
-              </a>
-            }
-          />
-        ) : (
-          <Failed error={error} retry={reload} />
         )}
-      </div>
-    </div>
+      </Loaded>
+    </Beside>
   );
 }

@@ -1,46 +1,37 @@
 // The apps of a publisher.
 
+import { LoadedTable } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
-import { Name } from "../../../shared/components/name";
-import { Empty, Failed, Stale } from "../../../shared/components/states";
-import { type Column, Table, TableSkeleton } from "../../../shared/components/table";
+import { Empty } from "../../../shared/components/states";
+import type { Column } from "../../../shared/components/table";
+import { PLATFORM_NAMES } from "../../../shared/messages/apps";
+import { pageOf } from "../../../shared/page-of";
 import { type Pages, usePages } from "../../../shared/use-pages";
 import { appsApi as api } from "../../api/apps";
-import { PLATFORM_NAMES } from "../../messages/apps";
+import { AppLink } from "../../components/links";
+import { common } from "../../messages";
 import { publisherApps as text } from "../../messages/publishers";
-import { appPath } from "../../router";
 import type { App } from "../../types/apps";
 
 const PAGE_ROWS = 100;
 
 export const useApps = (publisherId: string): Pages<App> =>
-  usePages<App>(`apps of ${publisherId}`, async (cursor) => {
-    const page = await api.list(PAGE_ROWS, cursor, publisherId);
-    return { rows: page.apps, cursor: page.cursor };
-  });
+  usePages(`apps of ${publisherId}`, (cursor) => api.list(PAGE_ROWS, cursor, publisherId).then(pageOf("apps")));
 
 export function Apps({ apps }: { apps: Pages<App> }) {
-  const { rows, first } = apps;
   return (
     <section aria-labelledby="apps-title">
       <h2 id="apps-title">{text.title}</h2>
-      <Stale of={first} retry={apps.reload} />
-      {!rows ? (
-        first.error ? (
-          <Failed error={first.error} retry={apps.reload} compact />
-        ) : (
-          <div class="card">
-            <TableSkeleton rows={3} />
-          </div>
-        )
-      ) : rows.length === 0 ? (
-        <Empty title={text.emptyTitle}>{text.empty}</Empty>
-      ) : (
-        <div class="card table-card">
-          <Table stacks name={text.title} columns={COLUMNS} rows={rows} rowKey={({ app_id }) => app_id} />
-        </div>
-      )}
-      <More of={apps} label={text.more} busy={text.loading} />
+      <LoadedTable
+        of={apps.list}
+        lines={3}
+        empty={<Empty title={text.emptyTitle}>{text.empty}</Empty>}
+        isCompact
+        name={text.title}
+        columns={COLUMNS}
+        rowKey={({ app_id }) => app_id}
+      />
+      <More of={apps} label={text.more} busy={common.loading} />
     </section>
   );
 }
@@ -58,11 +49,7 @@ const COLUMNS: Column<App>[] = [
   {
     key: "name",
     header: text.app,
-    cell: ({ app_id, name }) => (
-      <a href={appPath(app_id)}>
-        <Name>{name}</Name>
-      </a>
-    ),
+    cell: ({ app_id, name }) => <AppLink id={app_id} name={name} />,
   },
   { key: "id", header: text.appId, cell: ({ app_id }) => <code>{app_id}</code> },
   { key: "platform", header: text.platform, cell: ({ platform }) => PLATFORM_NAMES[platform] },

@@ -4,15 +4,10 @@ import { AuditEntries } from "../../../shared/account/audit";
 import { publishersApi as api } from "../../api/publishers";
 import { audit as text } from "../../messages/publishers";
 import type { Publisher } from "../../types/publishers";
+import { Part } from "./part";
 
 export const Audit = ({ publisher: { publisher_id: id } }: { publisher: Publisher }) => (
-  <section aria-labelledby="audit-title">
-    <div class="section-head">
-      <div>
-        <h2 id="audit-title">{text.title}</h2>
-        <p class="note">{text.intro}</p>
-      </div>
-    </div>
+  <Part title={text.title} intro={text.intro}>
     <AuditEntries cacheKey={`audit ${id}`} load={(cursor) => api.audit(id, cursor)} />
-  </section>
+  </Part>
 );

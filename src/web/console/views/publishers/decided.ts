@@ -6,8 +6,8 @@ import type { App, AppDocument } from "../../types/apps";
 export type Decision = keyof typeof text.names;
 
 export const DECISIONS = Object.keys(text.names) as Decision[];
-const MOST_PORT = 65_535;
-const MOST_REWARDS = 1000;
+const MAX_PORT = 65_535;
+const MAX_REWARDS = 1000;
 
 /** As they are typed. */
 export interface Typed {
@@ -40,8 +40,8 @@ const isInteger = (text: string, least: number, most: number) =>
   /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most;
 
 export const problemsOf = ({ ports, rewards }: Typed) => ({
-  ports: partsOf(ports).every((port) => isInteger(port, 0, MOST_PORT)) ? null : text.badPort,
-  rewards: rewards.trim() === "" || isInteger(rewards.trim(), 1, MOST_REWARDS) ? null : text.badRewards,
+  ports: partsOf(ports).every((port) => isInteger(port, 0, MAX_PORT)) ? null : text.badPort,
+  rewards: rewards.trim() === "" || isInteger(rewards.trim(), 1, MAX_REWARDS) ? null : text.badRewards,
 });
 
 /** The fields that differ from the app's. */

@@ -1,18 +1,22 @@
 // A publisher's facts by day: what was loaded, and what Signpost counted itself.
 
 import { useState } from "preact/hooks";
-import { FirstPage } from "../../../shared/components/first-page";
+import { Button } from "../../../shared/components/button";
+import { LoadedTable } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
-import { Empty, Stale } from "../../../shared/components/states";
-import { type Column, Table } from "../../../shared/components/table";
+import { buttonColumn } from "../../../shared/components/row-button";
+import { Empty } from "../../../shared/components/states";
+import type { Column } from "../../../shared/components/table";
 import { count, dateText, money } from "../../../shared/format";
+import { pageOf } from "../../../shared/page-of";
 import { usePages } from "../../../shared/use-pages";
 import { publishersApi as api } from "../../api/publishers";
 import { common } from "../../messages";
-import { facts as text, publishers } from "../../messages/publishers";
+import { facts as text } from "../../messages/publishers";
 import { may } from "../../session";
 import type { DaySums, FactsDay, Publisher } from "../../types/publishers";
 import { LoadDay } from "./load-day";
+import { Part } from "./part";
 
 const PAGE_DAYS = 31;
 
@@ -20,52 +24,32 @@ const PAGE_DAYS = 31;
 type Open = { date: string | null } | null;
 
 export function Facts({ publisher: { publisher_id: id } }: { publisher: Publisher }) {
-  const days = usePages<FactsDay>(`facts ${id}`, async (cursor) => {
-    const page = await api.facts(id, PAGE_DAYS, cursor);
-    return { rows: page.days, cursor: page.cursor };
-  });
+  const days = usePages(`facts ${id}`, (cursor) => api.facts(id, PAGE_DAYS, cursor).then(pageOf("days")));
   const [open, setOpen] = useState<Open>(null);
-  const { rows, first, reload } = days;
+  const load = <Button onClick={() => setOpen({ date: null })}>{text.load}</Button>;
   return (
-    <section aria-labelledby="facts-title">
-      <div class="section-head">
-        <div>
-          <h2 id="facts-title">{text.title}</h2>
-          <p class="note">{text.intro}</p>
-        </div>
-        {may("manage") && (
-          <button type="button" class="button" onClick={() => setOpen({ date: null })}>
-            {text.load}
-          </button>
-        )}
-      </div>
-      <Stale of={first} retry={reload} />
-      {!rows ? (
-        <FirstPage of={days} rows={6} />
-      ) : rows.length === 0 ? (
-        <Empty title={text.emptyTitle}>{text.empty}</Empty>
-      ) : (
-        <div class="card table-card">
-          <Table
-            class="days"
-            name={text.title}
-            columns={columns((date) => setOpen({ date }))}
-            rows={rows}
-            rowKey={({ date }) => date}
-          />
-        </div>
-      )}
-      <More of={days} label={text.more} busy={publishers.loading} />
+    <Part title={text.title} intro={text.intro} action={may("manage") && load}>
+      <LoadedTable
+        of={days.list}
+        lines={6}
+        empty={<Empty title={text.emptyTitle}>{text.empty}</Empty>}
+        class="days"
+        stacks={false}
+        name={text.title}
+        columns={columns(setOpen)}
+        rowKey={({ date }) => date}
+      />
+      <More of={days} label={text.more} busy={common.loading} />
       {open && (
         <LoadDay
           publisherId={id}
           date={open.date}
-          loadedRows={(date) => rows?.find((day) => day.date === date)?.loaded?.rows ?? 0}
-          onLoaded={reload}
+          loadedRows={(date) => days.rows?.find((day) => day.date === date)?.loaded?.rows ?? 0}
+          onLoaded={days.reload}
           onClose={() => setOpen(null)}
         />
       )}
-    </section>
+    </Part>
   );
 }
 
@@ -87,7 +71,7 @@ const number = (
 const loaded = (day: FactsDay) => day.loaded;
 const counted = (day: FactsDay) => day.offers;
 
-const columns = (replace: (date: string) => void): Column<FactsDay>[] => [
+const columns = (open: (day: FactsDay) => void): Column<FactsDay>[] => [
   {
     key: "date",
     header: text.date,
@@ -111,16 +95,10 @@ const columns = (replace: (date: string) => void): Column<FactsDay>[] => [
   number("counted-rows", text.countedRows, counted, ({ rows }) => count(rows)),
   number("counted-clicks", text.countedClicks, counted, ({ clicks }) => count(clicks)),
   number("counted-revenue", text.countedRevenue, counted, ({ revenue }) => money(revenue)),
-  {
-    key: "replace",
-    header: text.replace,
-    isHeaderHidden: true,
-    isNumber: true,
-    cell: ({ date }) =>
-      may("manage") && (
-        <button type="button" class="button small" aria-label={text.replaceOf(date)} onClick={() => replace(date)}>
-          {text.replace}
-        </button>
-      ),
-  },
+  buttonColumn({
+    name: text.replace,
+    labelOf: ({ date }) => text.replaceOf(date),
+    isShown: () => may("manage"),
+    onClick: open,
+  }),
 ];

@@ -4,11 +4,13 @@ import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { useCached } from "../../../shared/cache";
 import { ApiError } from "../../../shared/client";
+import { Button, RunButton } from "../../../shared/components/button";
 import { CopyField } from "../../../shared/components/copy-button";
 import { Card } from "../../../shared/components/part";
 import { FormError } from "../../../shared/components/states";
 import { withVerification } from "../../../shared/passkeys";
 import { publishersApi as api } from "../../api/publishers";
+import { settings } from "../../messages";
 import { keys as text, requests } from "../../messages/publishers";
 import { may } from "../../session";
 import type { Publisher } from "../../types/publishers";
@@ -61,20 +63,14 @@ function PubKey({ publisher: { publisher_id: id, name } }: { publisher: Publishe
           <FormError error={show.error} />
           <div class="row part-buttons">
             {shown === null ? (
-              <button type="button" class="button" aria-disabled={show.isRunning} onClick={() => void show.run()}>
-                {text.show}
-              </button>
+              <RunButton of={show}>{settings.pubKey.show}</RunButton>
             ) : (
-              shown !== "none" && (
-                <button type="button" class="button" onClick={() => setShown(null)}>
-                  {text.hide}
-                </button>
-              )
+              shown !== "none" && <Button onClick={() => setShown(null)}>{settings.pubKey.hide}</Button>
             )}
-            <button type="button" class="button danger-text" onClick={() => setIssuing(true)}>
+            <Button class="button danger-text" onClick={() => setIssuing(true)}>
               {requests.issue}
-            </button>
-            {shown === null && <p class="note">{text.confirm}</p>}
+            </Button>
+            {shown === null && <p class="note">{settings.confirm}</p>}
           </div>
         </>
       )}

@@ -3,8 +3,8 @@
 import { useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { ApiError } from "../../../shared/client";
-import { Dialog } from "../../../shared/components/dialog";
-import { Field } from "../../../shared/components/field";
+import { Dialog, DialogButtons } from "../../../shared/components/dialog";
+import { Input } from "../../../shared/components/field";
 import { focusHeading } from "../../../shared/components/heading";
 import { FormError } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
@@ -13,7 +13,6 @@ import { withVerification } from "../../../shared/passkeys";
 import type { WrongLine } from "../../../shared/types";
 import { publishersApi as api } from "../../api/publishers";
 import { DropFile } from "../../components/drop-file";
-import { common } from "../../messages";
 import { facts as text } from "../../messages/publishers";
 import { readTextFile, type TextFile } from "../../text-file";
 import { linesOf, mediaTypeOf } from "./facts-file";
@@ -60,17 +59,7 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
           void load.run();
         }}
       >
-        <Field label={text.day}>
-          {(props) => (
-            <input
-              {...props}
-              type="date"
-              required
-              value={date}
-              onInput={(event) => setDate(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <Input label={text.day} type="date" required value={date} onChange={setDate} />
         <DropFile
           accept={ACCEPTED}
           text={text.drop}
@@ -82,14 +71,11 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
         />
         <p>{isDate(date) ? text.dialogText(date, loadedRows(date)) : text.dialogText(null, 0)}</p>
         {lines.length > 0 ? <WrongLines lines={lines} /> : <FormError error={load.error} />}
-        <div class="dialog-buttons">
-          <button type="button" class="button" onClick={onClose}>
-            {common.cancel}
-          </button>
+        <DialogButtons onClose={onClose}>
           <button type="submit" class="button danger" aria-disabled={load.isRunning}>
             {load.isRunning ? text.replacing : text.replaceIt}
           </button>
-        </div>
+        </DialogButtons>
       </form>
     </Dialog>
   );

@@ -3,8 +3,11 @@
 import { useState } from "preact/hooks";
 import { useCached } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
+import { Button } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
-import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
+import { Loaded } from "../../../shared/components/loaded";
+import { NotFound } from "../../../shared/components/not-found";
+import { Beside } from "../../../shared/components/side";
 import { search } from "../../../shared/navigation";
 import { publishersApi as api } from "../../api/publishers";
 import { publisher as text, publishers } from "../../messages/publishers";
@@ -32,57 +35,34 @@ const sectionIn = (query: string): Section => {
 const sectionPath = (publisherId: string, section: Section) =>
   publisherPath(publisherId) + (section === "overview" ? "" : `?section=${section}`);
 
+const BACK = { name: text.toList, path: PUBLISHERS_PATH };
+
 const VIEWS = { overview: Overview, people: People, keys: Keys, facts: Facts, audit: Audit };
 
 export function Publisher({ publisherId }: { publisherId: string }) {
   const cached = useCached(publisherKey(publisherId), () => api.read(publisherId));
   const current = sectionIn(search.value);
-  const { data, error } = cached;
+  const { data } = cached;
   const View = VIEWS[current];
   return (
-    <div class="settings">
-      <nav class="side" aria-label={text.nav}>
-        <ul>
-          {SECTIONS.map((section) => (
-            <li key={section}>
-              <a href={sectionPath(publisherId, section)} aria-current={section === current ? "page" : undefined}>
-                {text.sections[section]}
-              </a>
-            </li>
-          ))}
-          <li class="separate">
-            <a href={PUBLISHERS_PATH}>{text.toList}</a>
-          </li>
-        </ul>
-      </nav>
-      <div class="section">
-        {data ? (
-          <>
-            <Head publisher={data} section={current} reload={cached.reload} />
-            <Stale of={cached} retry={cached.reload} />
-            <View key={`${publisherId} ${current}`} publisher={data} />
-          </>
-        ) : (
-          <>
-            <Heading title={publisherId} within={[publishers.title]} />
-            {!error ? (
-              <Skeleton lines={5} />
-            ) : error.status === 404 ? (
-              <Empty
-                title={text.notFound}
-                action={
-                  <a class="button" href={PUBLISHERS_PATH}>
-                    {text.toList}
-                  </a>
-                }
-              />
-            ) : (
-              <Failed error={error} retry={cached.reload} />
-            )}
-          </>
-        )}
-      </div>
-    </div>
+    <Beside
+      label={text.nav}
+      links={SECTIONS.map((section) => ({
+        name: text.sections[section],
+        path: sectionPath(publisherId, section),
+        isCurrent: section === current,
+      }))}
+      back={BACK}
+    >
+      {data ? (
+        <Head publisher={data} section={current} reload={cached.reload} />
+      ) : (
+        <Heading title={publisherId} within={[publishers.title]} />
+      )}
+      <Loaded of={cached} missing={<NotFound title={text.notFound} back={BACK} />}>
+        {(publisher) => <View key={`${publisherId} ${current}`} publisher={publisher} />}
+      </Loaded>
+    </Beside>
   );
 }
 
@@ -109,17 +89,15 @@ function Head({ publisher, section, reload }: HeadProps) {
       >
         {may("manage") && (
           <>
-            <button type="button" class="button" onClick={() => setOpen("edit")}>
-              {text.edit}
-            </button>
+            <Button onClick={() => setOpen("edit")}>{text.edit}</Button>
             {approved ? (
-              <button type="button" class="button danger-text" onClick={() => setOpen("suspend")}>
+              <Button class="button danger-text" onClick={() => setOpen("suspend")}>
                 {text.suspend}
-              </button>
+              </Button>
             ) : (
-              <button type="button" class="button primary" onClick={() => setOpen("approve")}>
+              <Button class="button primary" onClick={() => setOpen("approve")}>
                 {text.approve}
-              </button>
+              </Button>
             )}
           </>
         )}

@@ -2,20 +2,23 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { FirstPage } from "../../../shared/components/first-page";
+import { Button } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
 import { Plus } from "../../../shared/components/icons";
+import { Loaded } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
-import { Name } from "../../../shared/components/name";
 import { Segments } from "../../../shared/components/segments";
-import { Empty, Stale } from "../../../shared/components/states";
-import { type Column, Table } from "../../../shared/components/table";
+import { Empty } from "../../../shared/components/states";
+import { CardSkeleton, CardTable, type Column } from "../../../shared/components/table";
 import { count, money } from "../../../shared/format";
 import { search, setSearch } from "../../../shared/navigation";
+import { pageOf } from "../../../shared/page-of";
 import { queryText } from "../../../shared/query-text";
 import { usePages } from "../../../shared/use-pages";
 import { publishersApi as api } from "../../api/publishers";
 import { FiguresFailed, NoFigure } from "../../components/figures";
+import { NamedLink } from "../../components/links";
+import { common } from "../../messages";
 import { publishers as text } from "../../messages/publishers";
 import { ATTENTION_PATH, publisherPath } from "../../router";
 import { may } from "../../session";
@@ -42,9 +45,9 @@ export function Publishers() {
     <>
       <Heading title={text.title} note={text.intro}>
         {may("manage") && (
-          <button type="button" class="button primary" onClick={() => setCreating(true)}>
+          <Button class="button primary" onClick={() => setCreating(true)}>
             <Plus /> {text.create}
-          </button>
+          </Button>
         )}
       </Heading>
       <Requests />
@@ -64,23 +67,24 @@ export function Publishers() {
 
 function List({ shown }: { shown: Shown }) {
   const isAll = shown === "all";
-  const list = usePages<Publisher>(`${PUBLISHERS_KEY} ${shown}`, async (cursor) => {
-    const page = await api.list(PAGE_ROWS, cursor, !isAll);
-    return { rows: page.publishers, cursor: page.cursor };
-  });
-  if (!list.rows) return <FirstPage of={list} rows={6} />;
+  const list = usePages(`${PUBLISHERS_KEY} ${shown}`, (cursor) =>
+    api.list(PAGE_ROWS, cursor, !isAll).then(pageOf("publishers")),
+  );
   return (
-    <>
-      <Stale of={list.first} retry={list.reload} />
-      {list.rows.length > 0 ? (
-        <Found publishers={list.rows} />
-      ) : isAll ? (
-        <Empty title={text.emptyTitle}>{text.empty}</Empty>
-      ) : (
-        <Empty title={text.noneWaitingTitle}>{text.noneWaiting}</Empty>
+    <Loaded of={list.list} loading={<CardSkeleton rows={6} />}>
+      {(rows) => (
+        <>
+          {rows.length > 0 ? (
+            <Found publishers={rows} />
+          ) : isAll ? (
+            <Empty title={text.emptyTitle}>{text.empty}</Empty>
+          ) : (
+            <Empty title={text.noneWaitingTitle}>{text.noneWaiting}</Empty>
+          )}
+          <More of={list} label={text.more} busy={common.loading} />
+        </>
       )}
-      <More of={list} label={text.more} busy={text.loading} />
-    </>
+    </Loaded>
   );
 }
 
@@ -96,15 +100,7 @@ function Found({ publishers }: { publishers: Publisher[] }) {
     <>
       <FiguresFailed error={error} text={text.figuresFailed} retry={retry} />
       <p class="note list-note">{text.figuresNote}</p>
-      <div class="card table-card">
-        <Table
-          stacks
-          name={text.title}
-          columns={columns(answers)}
-          rows={publishers}
-          rowKey={({ publisher_id: id }) => id}
-        />
-      </div>
+      <CardTable name={text.title} columns={columns(answers)} rows={publishers} rowKey={({ publisher_id: id }) => id} />
     </>
   );
 }
@@ -120,14 +116,7 @@ function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
     {
       key: "name",
       header: text.name,
-      cell: ({ publisher_id: id, name }) => (
-        <div class="offer">
-          <a href={publisherPath(id)}>
-            <Name>{name}</Name>
-          </a>
-          <span class="cell-second">{id}</span>
-        </div>
-      ),
+      cell: ({ publisher_id: id, name }) => <NamedLink path={publisherPath(id)} id={id} name={name} />,
     },
     { key: "state", header: text.state, cell: (publisher) => <StateBadge publisher={publisher} /> },
     { key: "apps", header: text.apps, isNumber: true, cell: figure(({ apps }) => count(apps)) },

@@ -4,8 +4,9 @@ import { ReportKeys as Keys } from "../../../shared/report-keys";
 import { publishersApi as api } from "../../api/publishers";
 import { reportKeys as text } from "../../messages/publishers";
 import { may } from "../../session";
+import { Part } from "./part";
 
-const LONGEST_LABEL = 100;
+const MAX_LABEL = 100;
 
 export const ReportKeys = ({ publisherId }: { publisherId: string }) => (
   <Keys
@@ -16,19 +17,12 @@ export const ReportKeys = ({ publisherId }: { publisherId: string }) => (
       revoke: (keyId) => api.revokeReportKey(publisherId, keyId),
     }}
     words={text}
-    longestLabel={LONGEST_LABEL}
+    longestLabel={MAX_LABEL}
     mayChange={may("manage")}
     frame={(create, list) => (
-      <section aria-labelledby="report-keys-title">
-        <div class="section-head">
-          <div>
-            <h2 id="report-keys-title">{text.title}</h2>
-            <p class="note">{text.intro}</p>
-          </div>
-          {create}
-        </div>
+      <Part title={text.title} intro={text.intro} action={create}>
         {list}
-      </section>
+      </Part>
     )}
   />
 );

@@ -2,9 +2,12 @@
 
 import { useState } from "preact/hooks";
 import { refresh, useCached } from "../../../shared/cache";
-import { Confirm, SecretDialog } from "../../../shared/components/dialog";
+import { Confirm } from "../../../shared/components/dialog";
+import { SecretDialog } from "../../../shared/components/form-dialog";
 import { focusHeading } from "../../../shared/components/heading";
 import { Name } from "../../../shared/components/name";
+import { buttonColumn } from "../../../shared/components/row-button";
+import { Section } from "../../../shared/components/section";
 import { Failed, Stale } from "../../../shared/components/states";
 import { type Column, Table } from "../../../shared/components/table";
 import { timeText } from "../../../shared/format";
@@ -19,7 +22,7 @@ import { REQUESTS_KEY } from "../cache-keys";
 type Request = PubKeyRequest & { publisher_id: string };
 
 // As many as one answer has.
-const MOST_REQUESTS = 100;
+const MAX_REQUESTS = 100;
 
 /** Nothing stands here while nobody asks. */
 export function Requests() {
@@ -31,10 +34,7 @@ export function Requests() {
     <>
       <Stale of={requests} retry={requests.reload} />
       {rows.length > 0 && (
-        <section class="card" aria-labelledby="requests-title">
-          <div class="card-head">
-            <h2 id="requests-title">{text.title}</h2>
-          </div>
+        <Section title={text.title}>
           <Table
             stacks
             name={text.title}
@@ -42,8 +42,8 @@ export function Requests() {
             rows={rows}
             rowKey={({ publisher_id: id }) => id}
           />
-          {rows.length >= MOST_REQUESTS && <p class="note card-foot">{text.more}</p>}
-        </section>
+          {rows.length >= MAX_REQUESTS && <p class="note card-foot">{text.more}</p>}
+        </Section>
       )}
       {asked && (
         <IssuePubKey
@@ -70,23 +70,13 @@ const columns = (ask: (request: Request) => void): Column<Request>[] => [
   { key: "by", header: text.by, cell: ({ requested_by: by }) => <Name>{by}</Name> },
   { key: "at", header: text.at, cell: ({ requested_at: at }) => timeText(at) },
   { key: "reason", header: text.reason, cell: ({ reason }) => <Name class="wrap">{reason}</Name> },
-  {
-    key: "issue",
+  buttonColumn({
     header: text.action,
-    isHeaderHidden: true,
-    isNumber: true,
-    cell: (request) =>
-      may("manage") && (
-        <button
-          type="button"
-          class="button small"
-          aria-label={text.issueFor(request.publisher_id)}
-          onClick={() => ask(request)}
-        >
-          {text.issue}
-        </button>
-      ),
-  },
+    name: text.issue,
+    labelOf: (request) => text.issueFor(request.publisher_id),
+    isShown: () => may("manage"),
+    onClick: ask,
+  }),
 ];
 
 interface IssueProps {

@@ -3,11 +3,12 @@
 import { useState } from "preact/hooks";
 import { put } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
-import { Confirm, FormDialog, TextField } from "../../../shared/components/dialog";
-import { Field } from "../../../shared/components/field";
+import { Confirm } from "../../../shared/components/dialog";
+import { Input } from "../../../shared/components/field";
+import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { focusHeading } from "../../../shared/components/heading";
 import { say } from "../../../shared/components/status";
-import { LONGEST_NAME } from "../../../shared/limits";
+import { MAX_NAME } from "../../../shared/limits";
 import { withVerification } from "../../../shared/passkeys";
 import { publishersApi as api } from "../../api/publishers";
 import { publisher as text, publishers } from "../../messages/publishers";
@@ -87,23 +88,20 @@ function Edit({ publisher, onSave, onClose, reload }: EditProps) {
       <TextField
         label={publishers.nameOf}
         hint={publishers.nameHint}
-        longest={LONGEST_NAME}
+        longest={MAX_NAME}
         value={name}
         onChange={setName}
       />
-      <Field label={text.mostApps} hint={text.mostAppsHint}>
-        {(props) => (
-          <input
-            {...props}
-            type="number"
-            min={0}
-            max={1000}
-            step={1}
-            value={most}
-            onInput={(event) => setMost(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <Input
+        label={text.mostApps}
+        hint={text.mostAppsHint}
+        type="number"
+        min={0}
+        max={1000}
+        step={1}
+        value={most}
+        onChange={setMost}
+      />
     </FormDialog>
   );
 }

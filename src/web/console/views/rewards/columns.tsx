@@ -3,8 +3,8 @@
 import { Name } from "../../../shared/components/name";
 import type { Column } from "../../../shared/components/table";
 import { exactTimeText, smallMoney } from "../../../shared/format";
-import { codeText } from "../../../shared/messages/rewards";
-import { Delivery, ShortId, State } from "../../../shared/rewards/badges";
+import { codeText, filter, KIND_NAMES, list } from "../../../shared/messages/rewards";
+import { DeliveryCell, ShortId, State } from "../../../shared/rewards/badges";
 import { rewards as text } from "../../messages/rewards";
 import { offerPath, rewardPath } from "../../router";
 import type { Entry } from "../../types/rewards";
@@ -14,7 +14,7 @@ export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
   const all: Column<Entry>[] = [
     {
       key: "reward",
-      header: text.reward,
+      header: list.reward,
       cell: (row) => (
         <>
           {/* A reversal and a notice stand in the story of the reward that they are about. */}
@@ -22,12 +22,12 @@ export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
             <ShortId id={row.transaction_id} />
           </a>
           {row.original_transaction_id && (
-            <span class="tag">{row.payout !== undefined && row.payout < 0 ? text.reversalOf : text.notice}</span>
+            <span class="tag">{KIND_NAMES[row.payout !== undefined && row.payout < 0 ? "reversal" : "notice"]}</span>
           )}
         </>
       ),
     },
-    { key: "time", header: text.time, cell: (row) => exactTimeText(row.conversion_ts) },
+    { key: "time", header: list.time, cell: (row) => exactTimeText(row.conversion_ts) },
     {
       key: "offer",
       header: text.offer,
@@ -40,14 +40,14 @@ export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
     },
     {
       key: "user",
-      header: text.user,
+      header: filter.user,
       cell: (row) =>
         row.user_id !== null ? (
           <a href={rewardsHref({ app: appId, user: row.user_id })}>
             <Name>{row.user_id}</Name>
           </a>
         ) : (
-          <span class="note">{text.erased}</span>
+          <span class="note">{list.erased}</span>
         ),
     },
     {
@@ -64,7 +64,7 @@ export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
     },
     {
       key: "state",
-      header: text.state,
+      header: filter.state,
       cell: (row) => (
         <>
           <State state={row.status} />
@@ -78,20 +78,12 @@ export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
     },
     {
       key: "delivery",
-      header: text.delivery,
-      cell: ({ state, attempts }) => {
-        const last = attempts.at(-1)?.http_status;
-        const more = [last && `HTTP ${last}`, attempts.length > 0 && text.tries(attempts.length)].filter(Boolean);
-        return (
-          state !== null &&
-          state !== "refused" && (
-            <>
-              <Delivery delivery={state} />
-              <span class="cell-second">{more.join(", ")}</span>
-            </>
-          )
-        );
-      },
+      header: filter.delivery,
+      cell: ({ state, attempts }) =>
+        state !== null &&
+        state !== "refused" && (
+          <DeliveryCell delivery={state} status={attempts.at(-1)?.http_status} tries={attempts.length} />
+        ),
     },
   ];
   return all.filter(({ key }) => hasUser || key !== "user");

@@ -1,8 +1,8 @@
 // Erases a user of an app, once the user id was typed.
 
 import { useState } from "preact/hooks";
-import { FormDialog } from "../../../shared/components/dialog";
-import { Field } from "../../../shared/components/field";
+import { Input } from "../../../shared/components/field";
+import { FormDialog } from "../../../shared/components/form-dialog";
 import { say } from "../../../shared/components/status";
 import { withVerification } from "../../../shared/passkeys";
 import { rewardsApi } from "../../api/rewards";
@@ -33,24 +33,16 @@ export function EraseUser({ appId, userId, onClose, reload }: Props) {
       }}
     >
       <p>{text.text}</p>
-      <Field
+      <Input
         label={text.label}
         // As it is, because it has to be copied whole.
         hint={<bdi>{text.hint(userId)}</bdi>}
         error={isWrong && typed !== userId ? text.mismatch : null}
-      >
-        {(props) => (
-          <input
-            {...props}
-            type="text"
-            required
-            autocomplete="off"
-            spellcheck={false}
-            value={typed}
-            onInput={(event) => setTyped(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+        required
+        spellcheck={false}
+        value={typed}
+        onChange={setTyped}
+      />
     </FormDialog>
   );
 }

@@ -1,44 +1,36 @@
 // Filters of an app's rewards. The address holds them; a user id stands in its fragment, which no server sees.
 
-import { endOf, startOf } from "../../../shared/format";
 import { oneOf, queryText } from "../../../shared/query-text";
-import { STATE_NAMES } from "../../../shared/messages/rewards";
+import { type Conditions, DELIVERIES } from "../../../shared/rewards/filter";
 import { isAppId } from "../../ids";
-import { rewards as text } from "../../messages/rewards";
 import { REWARDS_PATH } from "../../router";
-import { nowSeconds } from "../../session";
-import type { RewardDelivery, RewardFilter, RewardState } from "../../types";
+import type { RewardState } from "../../types";
 import type { EntryQuery, Settling } from "../../types/rewards";
 
 export const STATES: RewardState[] = ["held", "pending", "approved", "rejected", "reversed", "refused"];
-export const DELIVERIES: RewardDelivery[] = ["waiting", "delivered", "dead", "not_wanted", "no_endpoint"];
 
 /** What the form shows. Empty text is no condition. */
-export interface RewardsFilter {
+export interface RewardsFilter extends Pick<Conditions, "state" | "delivery" | "user"> {
   app: string;
-  status: RewardState | "";
-  state: RewardDelivery | "";
   reason: string;
-  user: string;
 }
 
-export const NO_FILTER: RewardsFilter = { app: "", status: "", state: "", reason: "", user: "" };
+export const NO_FILTER: RewardsFilter = { app: "", state: "", delivery: "", reason: "", user: "" };
 
 export function parseFilter(search: string, hash: string): RewardsFilter {
   const query = new URLSearchParams(search);
   const app = query.get("app") ?? "";
   return {
     app: isAppId(app) ? app : "",
-    status: oneOf(query.get("status"), STATES),
-    // The word of the publisher's dashboard, whose links are alike.
-    state: oneOf(query.get("delivery"), DELIVERIES),
+    state: oneOf(query.get("status"), STATES),
+    delivery: oneOf(query.get("delivery"), DELIVERIES),
     reason: query.get("reason") ?? "",
     user: new URLSearchParams(hash.slice(1)).get("user") ?? "",
   };
 }
 
-export const searchOf = ({ app, status, state, reason }: RewardsFilter) =>
-  queryText({ app, status, delivery: state, reason });
+export const searchOf = ({ app, state, delivery, reason }: RewardsFilter) =>
+  queryText({ app, status: state, delivery, reason });
 
 export const hashOf = ({ user }: RewardsFilter) => queryText({ user }, "#");
 
@@ -48,33 +40,16 @@ export const rewardsHref = (filter: Partial<RewardsFilter>) => {
   return REWARDS_PATH + searchOf(all) + hashOf(all);
 };
 
+export const isFiltered = (filter: RewardsFilter) =>
+  JSON.stringify({ ...filter, app: "" }) !== JSON.stringify(NO_FILTER);
+
 /** As the API takes it. */
-export function queryOf({ status, state, reason, user }: RewardsFilter): EntryQuery {
-  return {
-    ...(status && { status }),
-    ...(state && { state }),
-    ...(reason && { reason }),
-    ...(user && { user_id: user }),
-  };
-}
-
-/** What a replay of the list sends, but for a reason, which replays do not have. */
-export function replayOf({ status, state, user }: RewardsFilter, from: string, to: string): RewardFilter {
-  const until = to ? endOf(to) : Infinity;
-  return {
-    ...(status && { state: status }),
-    ...(state && { delivery: state }),
-    ...(user && { user_id: user }),
-    ...(from && { from: startOf(from) }),
-    ...(until < nowSeconds() && { until }),
-  };
-}
-
-/** The conditions that the dialog of a replay does not let choose, in words. */
-export function fixedConditions({ status, user }: RewardsFilter): string {
-  const all = [status && `${text.state} ${STATE_NAMES[status]}`, user && `${text.user} ${user}`];
-  return all.filter(Boolean).join(", ");
-}
+export const queryOf = ({ state, delivery, reason, user }: RewardsFilter): EntryQuery => ({
+  ...(state && { status: state }),
+  ...(delivery && { state: delivery }),
+  ...(reason && { reason }),
+  ...(user && { user_id: user }),
+});
 
 /** What can be done with rewards of a state. */
 export const ACTIONS: Record<RewardState, Settling[]> = {

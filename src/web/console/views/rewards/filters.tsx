@@ -1,12 +1,13 @@
-// The filters of an app's rewards as a form. Choices apply at once, text when the form is sent.
+// The filters of an app's rewards as a form.
 
-import { useEffect, useState } from "preact/hooks";
-import { Field } from "../../../shared/components/field";
-import { DELIVERY_NAMES, STATE_NAMES } from "../../../shared/messages/rewards";
+import { useState } from "preact/hooks";
+import { Input } from "../../../shared/components/field";
+import { filter as filterText } from "../../../shared/messages/rewards";
+import { ClearButton, StateAndDelivery, useTypedFilter } from "../../../shared/rewards/filters";
 import { isAppId } from "../../ids";
 import { AppField } from "../../components/app-field";
 import { rewards as text } from "../../messages/rewards";
-import { DELIVERIES, NO_FILTER, type RewardsFilter, STATES } from "./filter";
+import { isFiltered, NO_FILTER, type RewardsFilter, STATES } from "./filter";
 
 interface Props {
   filter: RewardsFilter;
@@ -14,11 +15,8 @@ interface Props {
 }
 
 export function Filters({ filter, onChange }: Props) {
-  const [typed, setTyped] = useState(filter);
+  const [typed, setTyped] = useTypedFilter(filter);
   const [isBad, setBad] = useState(false);
-  // The filter also changes by the back button, a link and the button that clears it.
-  useEffect(() => setTyped(filter), [JSON.stringify(filter)]);
-  const isFiltered = JSON.stringify({ ...filter, app: "" }) !== JSON.stringify(NO_FILTER);
   const apply = (next: RewardsFilter) => {
     setTyped(next);
     setBad(!isAppId(next.app));
@@ -29,16 +27,10 @@ export function Filters({ filter, onChange }: Props) {
     if (isAppId(next.app)) apply(next);
     else setTyped(next);
   };
-  const input = (name: "reason" | "user") => (props: object) => (
-    <input
-      {...props}
-      type="text"
-      autocomplete="off"
-      spellcheck={false}
-      value={typed[name]}
-      onInput={(event) => setTyped({ ...typed, [name]: event.currentTarget.value })}
-    />
-  );
+  const typedText = (name: "reason" | "user") => ({
+    value: typed[name],
+    onChange: (value: string) => setTyped({ ...typed, [name]: value }),
+  });
   return (
     <form
       class="card padded log-filters"
@@ -53,52 +45,15 @@ export function Filters({ filter, onChange }: Props) {
           error={isBad && !isAppId(typed.app) ? text.badApp : null}
           onChange={(app) => setTyped({ ...typed, app })}
         />
-        <Field label={text.state}>
-          {(props) => (
-            <select
-              {...props}
-              value={typed.status}
-              onChange={(event) => choose({ status: event.currentTarget.value as RewardsFilter["status"] })}
-            >
-              <option value="">{text.anyState}</option>
-              {STATES.map((state) => (
-                <option key={state} value={state}>
-                  {STATE_NAMES[state]}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label={text.delivery}>
-          {(props) => (
-            <select
-              {...props}
-              value={typed.state}
-              onChange={(event) => choose({ state: event.currentTarget.value as RewardsFilter["state"] })}
-            >
-              <option value="">{text.anyDelivery}</option>
-              {DELIVERIES.map((delivery) => (
-                <option key={delivery} value={delivery}>
-                  {DELIVERY_NAMES[delivery]}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label={text.reason} hint={text.reasonHint}>
-          {input("reason")}
-        </Field>
-        <Field label={text.user}>{input("user")}</Field>
+        <StateAndDelivery filter={typed} states={STATES} choose={choose} />
+        <Input label={text.reason} hint={text.reasonHint} spellcheck={false} {...typedText("reason")} />
+        <Input label={filterText.user} spellcheck={false} {...typedText("user")} />
       </div>
       <div class="row">
         <button type="submit" class="button primary">
           {text.show}
         </button>
-        {isFiltered && (
-          <button type="button" class="button" onClick={() => onChange({ ...NO_FILTER, app: filter.app })}>
-            {text.clear}
-          </button>
-        )}
+        {isFiltered(filter) && <ClearButton onClick={() => onChange({ ...NO_FILTER, app: filter.app })} />}
       </div>
     </form>
   );

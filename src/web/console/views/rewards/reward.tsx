@@ -1,18 +1,21 @@
 // The page of one reward's story, with what an operator can do about it.
 
 import { useState } from "preact/hooks";
+import { Button } from "../../../shared/components/button";
 import { CopyButton } from "../../../shared/components/copy-button";
 import { Heading } from "../../../shared/components/heading";
-import { Name } from "../../../shared/components/name";
-import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
+import { Loaded } from "../../../shared/components/loaded";
+import { NotFound } from "../../../shared/components/not-found";
+import { Skeleton } from "../../../shared/components/states";
 import { common } from "../../../shared/messages";
 import { story as storyText } from "../../../shared/messages/rewards";
 import { isWaiting, Story } from "../../../shared/rewards/story";
 import { rewardsApi } from "../../api/rewards";
 import { useAppNames } from "../../app-names";
+import { AppLink } from "../../components/links";
 import { erase, rewards as text, settle } from "../../messages/rewards";
 import { CATALOG_POLL_MILLISECONDS, usePolled } from "../../poll";
-import { appPath, offerPath, publisherPath } from "../../router";
+import { offerPath, publisherPath } from "../../router";
 import { may } from "../../session";
 import type { OperatorStory, Settling } from "../../types/rewards";
 import { EraseUser } from "./erase-user";
@@ -32,21 +35,19 @@ export function Reward({ appId, transactionId }: Props) {
     CATALOG_POLL_MILLISECONDS,
   );
   const { nameOf } = useAppNames();
-  const { data: story, error, reload } = cached;
+  const { data, reload } = cached;
   const list = rewardsHref({ app: appId });
   return (
     <>
       <Heading
-        title={story ? storyText.title(story.state) : storyText.loading}
+        title={data ? storyText.title(data.state) : storyText.loading}
         within={[text.title]}
         note={
           <>
-            <a href={appPath(appId)}>
-              <Name>{nameOf(appId)}</Name>
-            </a>
-            {story?.publisher_id && (
+            <AppLink id={appId} name={nameOf(appId)} />
+            {data?.publisher_id && (
               <>
-                , <a href={publisherPath(story.publisher_id)}>{story.publisher_id}</a>
+                , <a href={publisherPath(data.publisher_id)}>{data.publisher_id}</a>
               </>
             )}
             , <code>{transactionId}</code>
@@ -58,34 +59,26 @@ export function Reward({ appId, transactionId }: Props) {
           {text.back}
         </a>
       </Heading>
-      {story ? (
-        <>
-          <Stale of={cached} retry={reload} />
-          {may("manage") && <Actions story={story} reload={reload} />}
-          <Story
-            story={story}
-            site={{
-              userHref: (user) => rewardsHref({ app: appId, user }),
-              offerHref: offerPath,
-              replay: may("replay") ? (callback) => rewardsApi.replayOne(appId, callback) : null,
-            }}
-            reload={reload}
-          />
-        </>
-      ) : !error ? (
-        <Skeleton lines={6} />
-      ) : error.status === 404 ? (
-        <Empty
-          title={storyText.notFound}
-          action={
-            <a class="button" href={list}>
-              {text.back}
-            </a>
-          }
-        />
-      ) : (
-        <Failed error={error} retry={reload} />
-      )}
+      <Loaded
+        of={cached}
+        loading={<Skeleton lines={6} />}
+        missing={<NotFound title={storyText.notFound} back={{ name: text.back, path: list }} />}
+      >
+        {(story) => (
+          <>
+            {may("manage") && <Actions story={story} reload={reload} />}
+            <Story
+              story={story}
+              site={{
+                userHref: (user) => rewardsHref({ app: appId, user }),
+                offerHref: offerPath,
+                replay: may("replay") ? (callback) => rewardsApi.replayOne(appId, callback) : null,
+              }}
+              reload={reload}
+            />
+          </>
+        )}
+      </Loaded>
     </>
   );
 }
@@ -110,9 +103,9 @@ function Actions({ story, reload }: { story: OperatorStory; reload: () => Promis
         </button>
       ))}
       {user && (
-        <button type="button" class="button danger-text" onClick={() => setOpen("erase")}>
+        <Button class="button danger-text" onClick={() => setOpen("erase")}>
           {erase.button}…
-        </button>
+        </Button>
       )}
       {open === "erase"
         ? user && <EraseUser appId={appId} userId={user} onClose={close} reload={reload} />

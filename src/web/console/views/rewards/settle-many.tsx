@@ -1,18 +1,21 @@
 // Settles all rewards that match: counted first, with a reason, and with what was refused said afterwards.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { Dialog, TextField } from "../../../shared/components/dialog";
-import { Choices, Field } from "../../../shared/components/field";
+import { Button } from "../../../shared/components/button";
+import { Choices } from "../../../shared/components/choices";
+import { Dialog, DialogButtons } from "../../../shared/components/dialog";
+import { TextField } from "../../../shared/components/form-dialog";
 import { FormError } from "../../../shared/components/states";
 import { endOf, startOf } from "../../../shared/format";
 import { common } from "../../../shared/messages";
 import { isReasonCode, replay, STATE_NAMES } from "../../../shared/messages/rewards";
+import { DayFields, type Days, Opener, useCount } from "../../../shared/rewards/many";
 import { settle as text } from "../../messages/rewards";
 import type { ManyFilter, ReasonCode, SettledMany, Settling } from "../../types/rewards";
 import { ACTIONS, type RewardsFilter } from "./filter";
 import { settleAll } from "./settle-all";
-import { LONGEST_REASON } from "./settle-one";
+import { MAX_REASON } from "./settle-one";
 
 // A count must give a reason, too, and nothing keeps it.
 const REASON_OF_COUNT = "count";
@@ -23,50 +26,27 @@ interface Props {
   onSettled: () => void;
 }
 
-export function SettleMany({ filter, appName, onSettled }: Props) {
-  const [isOpen, setOpen] = useState(false);
-  const actions = filter.status ? ACTIONS[filter.status] : [];
+export function SettleMany(props: Props) {
+  const { state, reason } = props.filter;
+  const actions = state ? ACTIONS[state] : [];
   // An approval pays whatever a reward was refused for, also one that was paid already.
-  const needsReason = filter.status === "refused" && !filter.reason;
+  const needsReason = state === "refused" && !reason;
   const isPossible = actions.length > 0 && !needsReason;
+  const hint = needsReason ? text.manyReason : state ? text.manyNone : text.manyHint;
   return (
-    <div class="row">
-      <button
-        type="button"
-        class="button"
-        aria-disabled={!isPossible}
-        aria-describedby={isPossible ? undefined : "settle-hint"}
-        onClick={() => isPossible && setOpen(true)}
-      >
-        {text.many}
-      </button>
-      {!isPossible && (
-        <span class="note" id="settle-hint">
-          {needsReason ? text.manyReason : filter.status ? text.manyNone : text.manyHint}
-        </span>
-      )}
-      {isOpen && isPossible && (
-        <Question
-          filter={filter}
-          actions={actions}
-          appName={appName}
-          onSettled={onSettled}
-          onClose={() => setOpen(false)}
-        />
-      )}
-    </div>
+    <Opener name={text.many} hint={isPossible ? null : hint}>
+      {(close) => <Question {...props} actions={actions} onClose={close} />}
+    </Opener>
   );
 }
 
-function filterOf({ status, reason, user }: RewardsFilter, since: string, upTo: string): ManyFilter {
-  return {
-    status: status as ManyFilter["status"],
-    ...(reason && { reason }),
-    ...(user && { user_id: user }),
-    ...(since && { since: startOf(since) }),
-    ...(upTo && { until: endOf(upTo) }),
-  };
-}
+const filterOf = ({ state, reason, user }: RewardsFilter, { since, upTo }: Days): ManyFilter => ({
+  status: state as ManyFilter["status"],
+  ...(reason && { reason }),
+  ...(user && { user_id: user }),
+  ...(since && { since: startOf(since) }),
+  ...(upTo && { until: endOf(upTo) }),
+});
 
 interface QuestionProps extends Props {
   actions: Settling[];
@@ -76,39 +56,23 @@ interface QuestionProps extends Props {
 function Question({ filter, actions, appName, onSettled, onClose }: QuestionProps) {
   const { app } = filter;
   const [action, setAction] = useState(actions[0]!);
-  const [since, setSince] = useState("");
-  const [upTo, setUpTo] = useState("");
+  const [days, setDays] = useState({ since: "", upTo: "" });
   const [reason, setReason] = useState("");
-  const [counted, setCounted] = useState<SettledMany | null>(null);
   const [result, setResult] = useState<SettledMany | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [round, setRound] = useState(0);
   const [done, setDone] = useState(0);
-  const areBadDates = since !== "" && upTo !== "" && upTo < since;
-  useEffect(() => {
-    let isCurrent = true;
-    setCounted(null);
-    setError(null);
-    if (areBadDates) return;
-    const question = { filter: filterOf(filter, since, upTo), reason: REASON_OF_COUNT, dry_run: true };
-    const part = { onPart: () => {}, isOver: () => !isCurrent };
-    settleAll(app, action, question, part).then(
-      (answer) => isCurrent && setCounted(answer),
-      (problem) => isCurrent && setError(problem),
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [action, since, upTo, round]);
+  const { counted, error, retry, isCounting } = useCount(action, days, (isOver) => {
+    const question = { filter: filterOf(filter, days), reason: REASON_OF_COUNT, dry_run: true };
+    return settleAll(app, action, question, { onPart: () => {}, isOver });
+  });
   const run = useAction(async (despite: string[]) => {
     // Those that were counted are settled, and none that came later.
-    const many = { ...filterOf(filter, since, upTo), until: counted!.until };
+    const many = { ...filterOf(filter, days), until: counted!.until };
     const settlement = {
       filter: many,
       reason: reason.trim(),
       ...(despite.length > 0 && { despite: despite as ReasonCode[] }),
     };
-    const part = { onPart: ({ settled = 0 }: SettledMany) => setDone(settled), isOver: () => isClosed.current };
+    const part = { onPart: ({ settled = 0 }: SettledMany) => setDone(settled), isOver: () => closing.signal.aborted };
     try {
       setResult(await settleAll(app, action, settlement, part));
     } finally {
@@ -116,21 +80,16 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
     }
   });
   // Closing stops after the part that is being settled.
-  const isClosed = useRef(false);
-  useEffect(
-    () => () => {
-      isClosed.current = true;
-    },
-    [],
-  );
+  const [closing] = useState(() => new AbortController());
+  useEffect(() => () => closing.abort(), []);
   if (result) {
     return <Result action={action} result={result} run={run} onClose={onClose} />;
   }
   const conditions = [
-    STATE_NAMES[filterOf(filter, "", "").status].toLowerCase(),
+    filter.state && STATE_NAMES[filter.state].toLowerCase(),
     filter.reason && text.withReason(filter.reason),
     filter.user && text.ofUser(filter.user),
-  ].filter(Boolean) as string[];
+  ].filter(Boolean);
   const count = counted?.count ?? 0;
   return (
     <Dialog title={text.manyTitle(appName)} onClose={onClose}>
@@ -141,7 +100,7 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
         }}
       >
         <p>
-          <bdi>{text.which(conditions)}</bdi> {filter.state && text.unusedDelivery}
+          <bdi>{text.which(conditions)}</bdi> {filter.delivery && text.unusedDelivery}
         </p>
         {actions.length > 1 && (
           <Choices
@@ -152,22 +111,11 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
             onChange={([value]) => setAction(value!)}
           />
         )}
-        <div class="field-row replay-dates">
-          <Field label={text.since} hint={text.emptyForAll}>
-            {(props) => (
-              <input {...props} type="date" value={since} onInput={(event) => setSince(event.currentTarget.value)} />
-            )}
-          </Field>
-          <Field label={text.upTo} hint={text.emptyForAll} error={areBadDates ? replay.badDates : null}>
-            {(props) => (
-              <input {...props} type="date" value={upTo} onInput={(event) => setUpTo(event.currentTarget.value)} />
-            )}
-          </Field>
-        </div>
+        <DayFields days={days} onChange={setDays} />
         <TextField
           label={text.reason}
           hint={text.reasonHint}
-          longest={LONGEST_REASON}
+          longest={MAX_REASON}
           value={reason}
           onChange={setReason}
         />
@@ -178,18 +126,10 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
               ? count > 0
                 ? `${text.matches(count, counted.until)} ${text.manyTexts[action]}`
                 : text.nothing
-              : !error && !areBadDates && text.counting}
+              : isCounting && replay.counting}
         </p>
         <FormError error={error ?? run.error} />
-        <div class="dialog-buttons">
-          <button type="button" class="button" onClick={onClose}>
-            {common.cancel}
-          </button>
-          {error !== null && (
-            <button type="button" class="button primary" onClick={() => setRound(round + 1)}>
-              {common.retry}
-            </button>
-          )}
+        <DialogButtons onClose={onClose} retry={retry}>
           {count > 0 && (
             <button
               type="submit"
@@ -199,7 +139,7 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
               {text.start(action, count)}
             </button>
           )}
-        </div>
+        </DialogButtons>
       </form>
     </Dialog>
   );
@@ -250,9 +190,9 @@ function Result({ action, result, run, onClose }: ResultProps) {
             {text.again(chosen.reduce((all, [, number]) => all + number, 0))}
           </button>
         )}
-        <button type="button" class="button primary" onClick={onClose}>
+        <Button class="button primary" onClick={onClose}>
           {common.done}
-        </button>
+        </Button>
       </div>
     </Dialog>
   );

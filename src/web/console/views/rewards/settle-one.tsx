@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { ApiError } from "../../../shared/client";
-import { FormDialog, TextField } from "../../../shared/components/dialog";
+import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { say } from "../../../shared/components/status";
 import { isReasonCode } from "../../../shared/messages/rewards";
 import { withVerification } from "../../../shared/passkeys";
@@ -10,7 +10,7 @@ import { rewardsApi } from "../../api/rewards";
 import { settle as text } from "../../messages/rewards";
 import type { ReasonCode, Settling } from "../../types/rewards";
 
-export const LONGEST_REASON = 200;
+export const MAX_REASON = 200;
 
 interface Props {
   appId: string;
@@ -45,13 +45,7 @@ export function SettleOne({ appId, transactionId, action, onClose, reload }: Pro
   return (
     <FormDialog title={text.titles[action]} button={text.names[action]} onSubmit={submit} onClose={onClose}>
       <p>{text.texts[action]}</p>
-      <TextField
-        label={text.reason}
-        hint={text.reasonHint}
-        longest={LONGEST_REASON}
-        value={reason}
-        onChange={setReason}
-      />
+      <TextField label={text.reason} hint={text.reasonHint} longest={MAX_REASON} value={reason} onChange={setReason} />
       {against.map((code) => (
         <label class="choice" key={code}>
           <input

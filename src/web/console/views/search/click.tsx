@@ -3,14 +3,17 @@
 import type { ComponentChildren } from "preact";
 import { useCached } from "../../../shared/cache";
 import { Facts, type Fact } from "../../../shared/components/facts";
+import { Section } from "../../../shared/components/section";
 import { type Column, Table } from "../../../shared/components/table";
 import { countryName, exactTimeText } from "../../../shared/format";
 import { revisionText } from "../../../shared/messages/rewards";
 import { ShortId, State } from "../../../shared/rewards/badges";
+import { OWN_VALUES } from "../../../shared/rewards/story";
 import { offersApi } from "../../api/offers";
 import { useAppNames } from "../../app-names";
+import { AppLink } from "../../components/links";
 import { search } from "../../messages/search";
-import { advertiserPath, appPath, offerPath, rewardPath } from "../../router";
+import { advertiserPath, offerPath, rewardPath } from "../../router";
 import type { ClickMatch, ExpiredClick } from "../../types/search";
 import { offerKey } from "../cache-keys";
 import { rewardsHref } from "../rewards/filter";
@@ -20,7 +23,6 @@ const text = search.click;
 export function ClickFound({ match }: { match: ClickMatch }) {
   const { nameOf } = useAppNames();
   const { app_id: app, user_id: user } = match;
-  const own = (["gaid", "idfa", "c1", "c2", "c3", "c4", "c5"] as const).map((name): Fact => [name, match[name]]);
   return (
     <>
       <p class="note list-note">{text.note}</p>
@@ -28,12 +30,7 @@ export function ClickFound({ match }: { match: ClickMatch }) {
         <Facts
           title={text.title}
           facts={[
-            [
-              text.app,
-              <a href={appPath(app)}>
-                <bdi>{nameOf(app)}</bdi>
-              </a>,
-            ],
+            [text.app, <AppLink id={app} name={nameOf(app)} />],
             [text.offer, <a href={offerPath(match.offer_id)}>{match.offer_id}</a>],
             [text.goal, match.goal_id],
             [
@@ -48,7 +45,7 @@ export function ClickFound({ match }: { match: ClickMatch }) {
             [text.at, exactTimeText(match.clicked_at)],
             [text.country, match.country && countryName(match.country)],
             [text.placement, match.placement_id],
-            ...own,
+            ...OWN_VALUES.map((name): Fact => [name, match[name]]),
             [text.terms, text.termsOf(revisionText(match.offer_terms), revisionText(match.app_terms))],
             [text.shard, String(match.shard)],
           ]}
@@ -71,12 +68,7 @@ export function ExpiredClickFound({ match }: { match: ExpiredClick }) {
         <Facts
           title={text.expiredTitle}
           facts={[
-            [
-              text.app,
-              <a href={appPath(app)}>
-                <bdi>{nameOf(app)}</bdi>
-              </a>,
-            ],
+            [text.app, <AppLink id={app} name={nameOf(app)} />],
             [text.shard, String(match.shard)],
           ]}
         />
@@ -93,10 +85,7 @@ interface BecameProps {
 }
 
 const Became = ({ match: { app_id: app, rewards }, children }: BecameProps) => (
-  <section class="card" aria-labelledby="became">
-    <div class="card-head">
-      <h2 id="became">{text.became}</h2>
-    </div>
+  <Section title={text.became}>
     {rewards.length > 0 ? (
       <Table
         stacks
@@ -108,7 +97,7 @@ const Became = ({ match: { app_id: app, rewards }, children }: BecameProps) => (
     ) : (
       <p class="card-foot">{children}</p>
     )}
-  </section>
+  </Section>
 );
 
 /** Where it is seen what the advertiser sent. An offer tells whose it is. */

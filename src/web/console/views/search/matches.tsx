@@ -1,5 +1,6 @@
 // What was found and has a page of its own.
 
+import { Section } from "../../../shared/components/section";
 import { type Column, Table } from "../../../shared/components/table";
 import { State } from "../../../shared/rewards/badges";
 import { search as text } from "../../messages/search";
@@ -133,10 +134,7 @@ const columns: Column<PageMatch>[] = [
 
 export function PageMatches({ matches, total }: { matches: PageMatch[]; total: number }) {
   return (
-    <section class="card table-card" aria-labelledby="found">
-      <div class="card-head">
-        <h2 id="found">{text.several(total)}</h2>
-      </div>
+    <Section title={text.several(total)} class="card table-card">
       <Table
         stacks
         name={text.several(total)}
@@ -144,6 +142,6 @@ export function PageMatches({ matches, total }: { matches: PageMatch[]; total: n
         rows={matches}
         rowKey={(match) => JSON.stringify(match)}
       />
-    </section>
+    </Section>
   );
 }

@@ -3,13 +3,11 @@
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { refresh, useCached } from "../../../shared/cache";
 import { Heading } from "../../../shared/components/heading";
-import { Warning } from "../../../shared/components/icons";
-import { Empty, Failed, Skeleton } from "../../../shared/components/states";
+import { Banner, Empty, Failed, Skeleton } from "../../../shared/components/states";
 import { fragment, navigate } from "../../../shared/navigation";
 import { search as find } from "../../api/search";
 import { isAppId, isCredential } from "../../ids";
 import { AppField } from "../../components/app-field";
-import { common } from "../../messages";
 import { rewards as rewardsText } from "../../messages/rewards";
 import { search as text } from "../../messages/search";
 import { currentSearch, openSearch, parseSearch, searchKey, type SearchState } from "../../search-state";
@@ -60,7 +58,7 @@ function Answer({ found, state }: { found: Found; state: SearchState }) {
   const pages = matches.filter(hasPage);
   return (
     <>
-      {found.is_incomplete && <Incomplete retry={() => void refresh(searchKey(state))} />}
+      {found.is_incomplete && <Banner onClick={() => void refresh(searchKey(state))}>{text.incomplete}</Banner>}
       {pages.length > 0 && <PageMatches matches={pages} total={matches.length} />}
       {matches.map((match, index) => (
         <Details key={index} match={match} />
@@ -69,16 +67,6 @@ function Answer({ found, state }: { found: Found; state: SearchState }) {
     </>
   );
 }
-
-const Incomplete = ({ retry }: { retry: () => void }) => (
-  <div class="banner warning" role="status">
-    <Warning />
-    <p>{text.incomplete}</p>
-    <button type="button" class="button small" onClick={retry}>
-      {common.retry}
-    </button>
-  </div>
-);
 
 function Details({ match }: { match: Match }) {
   if (match.kind === "user") return <UserFound match={match} />;

@@ -1,5 +1,6 @@
 // The rewards of a user of an app.
 
+import { Section } from "../../../shared/components/section";
 import { Table } from "../../../shared/components/table";
 import { useAppNames } from "../../app-names";
 import { search } from "../../messages/search";
@@ -8,23 +9,20 @@ import { columns } from "../rewards/columns";
 import { rewardsHref } from "../rewards/filter";
 
 const text = search.user;
-const MOST_REWARDS = 100;
+const MAX_REWARDS = 100;
 
 export function UserFound({ match: { app_id: app, user_id: user, rewards } }: { match: UserMatch }) {
   const { nameOf } = useAppNames();
   return (
-    <section class="card" aria-labelledby="user">
-      <div class="card-head">
-        <h2 id="user">
-          <bdi>{text.title(user)}</bdi>
-        </h2>
+    <Section
+      title={<bdi>{text.title(user)}</bdi>}
+      beside={
         <span class="note">
           <bdi>{search.inApp(nameOf(app))}</bdi>
         </span>
-        <div class="card-tools">
-          <a href={rewardsHref({ app, user })}>{text.all}</a>
-        </div>
-      </div>
+      }
+      tools={<a href={rewardsHref({ app, user })}>{text.all}</a>}
+    >
       {rewards.length > 0 ? (
         <Table
           stacks
@@ -36,7 +34,7 @@ export function UserFound({ match: { app_id: app, user_id: user, rewards } }: { 
       ) : (
         <p class="card-foot">{text.none}</p>
       )}
-      {rewards.length >= MOST_REWARDS && <p class="note card-foot">{text.newest}</p>}
-    </section>
+      {rewards.length >= MAX_REWARDS && <p class="note card-foot">{text.newest}</p>}
+    </Section>
   );
 }

@@ -1,14 +1,14 @@
 // Asks every app with a callback whether it answers. One that does not can report nothing, so no list of what was reported
 // has it.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { Name } from "../../../shared/components/name";
+import { RunButton } from "../../../shared/components/button";
 import { FormError } from "../../../shared/components/states";
 import { serviceApi } from "../../api/service";
 import { useAppNames } from "../../app-names";
+import { AppLink } from "../../components/links";
 import { service } from "../../messages/service";
-import { appPath } from "../../router";
 
 const text = service.asking;
 
@@ -21,13 +21,8 @@ interface Asked {
 export function AskEndpoints() {
   const [asked, setAsked] = useState<Asked | null>(null);
   const { nameOf } = useAppNames(asked?.silent);
-  const isLeft = useRef(false);
-  useEffect(
-    () => () => {
-      isLeft.current = true;
-    },
-    [],
-  );
+  const [closing] = useState(() => new AbortController());
+  useEffect(() => () => closing.abort(), []);
   const ask = useAction(async () => {
     let apps = 0;
     const silent: string[] = [];
@@ -38,15 +33,15 @@ export function AskEndpoints() {
       apps += page.callbacks.length;
       silent.push(...page.callbacks.filter(({ state }) => state === "unknown").map(({ app_id }) => app_id));
       ({ cursor } = page);
-    } while (cursor !== null && !isLeft.current);
+    } while (cursor !== null && !closing.signal.aborted);
     setAsked({ apps, silent, isAll: true });
   });
   return (
     <div class="card-foot padded-top">
       <div class="row">
-        <button type="button" class="button small" aria-disabled={ask.isRunning} onClick={() => void ask.run()}>
+        <RunButton of={ask} class="button small">
           {text.button}
-        </button>
+        </RunButton>
         <p class="note" role="status">
           {!asked ? text.note : asked.isAll ? text.result(asked.apps, asked.silent.length) : text.running(asked.apps)}
         </p>
@@ -55,9 +50,7 @@ export function AskEndpoints() {
         <ul class="lines">
           {asked.silent.map((app) => (
             <li key={app}>
-              <a href={appPath(app)}>
-                <Name>{nameOf(app)}</Name>
-              </a>
+              <AppLink id={app} name={nameOf(app)} />
             </li>
           ))}
         </ul>

@@ -1,13 +1,12 @@
 // Callbacks that fail or are switched off.
 
-import { Name } from "../../../shared/components/name";
 import type { Column } from "../../../shared/components/table";
 import { exactTimeText } from "../../../shared/format";
-import { CallbackBadge } from "../../components/callback-badge";
+import { CallbackBadge } from "../../../shared/rewards/activity";
+import { AppLink } from "../../components/links";
 import { attention } from "../../messages/attention";
 import { service } from "../../messages/service";
-import { appPath } from "../../router";
-import type { CallbackState } from "../../types/apps";
+import type { CallbackState } from "../../types";
 import type { AttentionItem } from "../../types/attention";
 import { AskEndpoints } from "./ask-endpoints";
 import { OpenItems } from "./open-items";
@@ -24,12 +23,7 @@ const columns = (nameOf: (appId: string) => string): Column<AttentionItem>[] => 
   {
     key: "app",
     header: text.app,
-    cell: ({ app_id: app }) =>
-      app !== null && (
-        <a href={appPath(app)}>
-          <Name>{nameOf(app)}</Name>
-        </a>
-      ),
+    cell: ({ app_id: app }) => app !== null && <AppLink id={app} name={nameOf(app)} />,
   },
   { key: "state", header: text.state, cell: ({ kind }) => <CallbackBadge state={kind as CallbackState} /> },
   { key: "since", header: text.since, cell: ({ since_ms: since }) => exactTimeText(since / 1000) },

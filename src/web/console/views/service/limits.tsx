@@ -13,7 +13,7 @@ import { NEAR_CAPS_KEY } from "../cache-keys";
 import { appOf, columns } from "../attention/columns";
 import { Meter } from "./meter";
 import { OpenItems } from "./open-items";
-import { MOST_BYTES } from "./publication";
+import { MAX_BYTES } from "./publication";
 import { Section } from "./section";
 
 const text = service.limits;
@@ -44,7 +44,7 @@ const sizeColumns: Column<AttentionItem>[] = [
     key: "used",
     header: text.used,
     cell: ({ bytes = 0, subject }) => (
-      <Meter label={subject} value={bytes} most={MOST_BYTES} text={attention.of10(bytes)} />
+      <Meter label={subject} value={bytes} most={MAX_BYTES} text={attention.of10(bytes)} />
     ),
   },
   { key: "since", header: text.since, cell: ({ since_ms: since }) => exactTimeText(since / 1000) },

@@ -12,7 +12,7 @@ import { Section } from "./section";
 import { SERVICE_POLL_MILLISECONDS } from "./use-service";
 
 const text = service.open;
-const MOST_ROWS = 25;
+const MAX_ROWS = 25;
 
 interface Props {
   title: string;
@@ -23,7 +23,7 @@ interface Props {
 }
 
 async function load(kinds: AttentionKind[], isPoll: boolean) {
-  const pages = await Promise.all(kinds.map((kind) => attention({ kind, limit: MOST_ROWS }, isPoll)));
+  const pages = await Promise.all(kinds.map((kind) => attention({ kind, limit: MAX_ROWS }, isPoll)));
   return {
     items: pages.flatMap(({ items }) => items),
     hasMore: pages.some(({ cursor, counts }, at) => cursor !== null || counts[kinds[at]!] > pages[at]!.items.length),

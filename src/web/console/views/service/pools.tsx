@@ -1,4 +1,4 @@
-// The refusals of all instances for want of room, and the work under way in the one that answered.
+// Requests that all instances shed under overload, and the work under way in the one that answered.
 
 import type { CachedView } from "../../../shared/cache";
 import { type Column, Table } from "../../../shared/components/table";

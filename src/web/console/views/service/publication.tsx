@@ -2,7 +2,9 @@
 
 import { useState } from "preact/hooks";
 import type { CachedView } from "../../../shared/cache";
+import { Button } from "../../../shared/components/button";
 import { Confirm } from "../../../shared/components/dialog";
+import { FactList } from "../../../shared/components/facts";
 import { say } from "../../../shared/components/status";
 import { withVerification } from "../../../shared/passkeys";
 import { serviceApi } from "../../api/service";
@@ -15,7 +17,7 @@ import { Section } from "./section";
 
 const text = service.publication;
 /** What one object may have. */
-export const MOST_BYTES = 10_000_000_000;
+export const MAX_BYTES = 10_000_000_000;
 
 export function Publication({ service: cached }: { service: CachedView<Service> }) {
   const [isAsking, setAsking] = useState(false);
@@ -26,9 +28,9 @@ export function Publication({ service: cached }: { service: CachedView<Service> 
     await cached.reload();
   };
   const tools = may("manage") && (
-    <button type="button" class="button small" onClick={() => setAsking(true)}>
+    <Button class="button small" onClick={() => setAsking(true)}>
       {text.publish}
-    </button>
+    </Button>
   );
   return (
     <Section title={text.title} note={text.note} tools={tools} of={cached} lines={5}>
@@ -56,29 +58,18 @@ function Standing({ data: { catalog, now_ms: now } }: { data: Service }) {
   const { publishers, apps, advertisers, offers } = catalog;
   const built = (at: number | null) => (at ? text.at(at, now) : text.never);
   return (
-    <dl class="facts wide-names">
-      <div>
-        <dt>{text.waiting}</dt>
-        <dd>{dirty ? text.waitingFor(Math.max(0, now - dirty)) : text.noneWaiting}</dd>
-      </div>
-      <div>
-        <dt>{text.tracking}</dt>
-        <dd>{built(tracking)}</dd>
-      </div>
-      <div>
-        <dt>{text.listing}</dt>
-        <dd>{built(listing)}</dd>
-      </div>
-      <div>
-        <dt>{text.resources}</dt>
-        <dd>{text.counts(publishers, apps, advertisers, offers)}</dd>
-      </div>
-      <div>
-        <dt>{text.size}</dt>
-        <dd>
-          <Meter label={text.size} value={catalog.bytes} most={MOST_BYTES} text={attention.of10(catalog.bytes)} />
-        </dd>
-      </div>
-    </dl>
+    <FactList
+      class="wide-names"
+      facts={[
+        [text.waiting, dirty ? text.waitingFor(Math.max(0, now - dirty)) : text.noneWaiting],
+        [text.tracking, built(tracking)],
+        [text.listing, built(listing)],
+        [text.resources, text.counts(publishers, apps, advertisers, offers)],
+        [
+          text.size,
+          <Meter label={text.size} value={catalog.bytes} most={MAX_BYTES} text={attention.of10(catalog.bytes)} />,
+        ],
+      ]}
+    />
   );
 }

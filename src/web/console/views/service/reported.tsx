@@ -13,7 +13,7 @@ import type { Reported, ReportedFigure, Service } from "../../types/service";
 import { Meter } from "./meter";
 import { Section } from "./section";
 
-const MOST_MEMORY = 128 * 1_048_576;
+const MAX_MEMORY = 128 * 1_048_576;
 
 interface Props {
   title: string;
@@ -55,7 +55,7 @@ function Figure({ figure, kind, number, isolates, last_ms: last }: ReportedFigur
       <dt>{names[figure]}</dt>
       <dd>
         {figure === "memory_bytes" ? (
-          <Meter label={names[figure]} value={number} most={MOST_MEMORY} text={of128(number)} />
+          <Meter label={names[figure]} value={number} most={MAX_MEMORY} text={of128(number)} />
         ) : (
           <span class="failed-text">{figure === "snapshot_age_s" ? age(number) : count(number)}</span>
         )}

@@ -2,7 +2,6 @@
 
 import { api } from "../../api";
 import { useCached } from "../../../shared/cache";
-import { Stale } from "../../../shared/components/states";
 import { apps as text } from "../../messages/apps";
 import { Blocked } from "./blocked";
 import { Callback } from "./callback";
@@ -15,18 +14,17 @@ import { Tester } from "./tester";
 
 export function App({ appId }: { appId: string }) {
   const cached = useCached(appKey(appId), () => api.app(appId));
-  const app = cached.data;
+  const { data, reload } = cached;
   return (
-    <AppFrame appId={appId} app={cached} current="settings" note={app && text.idNote(app.platform)}>
-      {app && (
+    <AppFrame appId={appId} app={cached} current="settings" note={data && text.idNote(data.platform)}>
+      {(app) => (
         <>
-          <Stale of={cached} retry={cached.reload} />
-          <General app={app} reload={cached.reload} />
-          <Callback app={app} reload={cached.reload} />
+          <General app={app} reload={reload} />
+          <Callback app={app} reload={reload} />
           {app.callback && <Tester app={app} />}
-          <Clicks app={app} reload={cached.reload} />
-          <Fallback app={app} reload={cached.reload} />
-          <Blocked app={app} reload={cached.reload} />
+          <Clicks app={app} reload={reload} />
+          <Fallback app={app} reload={reload} />
+          <Blocked app={app} reload={reload} />
         </>
       )}
     </AppFrame>

@@ -1,15 +1,15 @@
 // Offers that the app's users do not see, one id a line.
 
-import { Field } from "../../../shared/components/field";
+import { Area } from "../../../shared/components/field";
 import { appForm } from "../../messages/apps";
 import { offersPath } from "../../router";
 import { Card, PartForm, type PartProps, useDraft } from "./part";
 
 const text = appForm.blocked;
 
-const MOST_OFFERS = 1000;
+const MAX_OFFERS = 1000;
 const LEAST_ROWS = 4;
-const MOST_ROWS = 12;
+const MAX_ROWS = 12;
 
 const idsOf = (lines: string) => [
   ...new Set(
@@ -28,7 +28,7 @@ export function Blocked({ app, reload }: PartProps) {
     change: (lines) => ({ blocked_offers: idsOf(lines) }),
   });
   const ids = idsOf(draft.values);
-  const isTooMany = ids.length > MOST_OFFERS;
+  const isTooMany = ids.length > MAX_OFFERS;
   return (
     <Card title={text.title} intro={text.intro}>
       <PartForm
@@ -41,22 +41,16 @@ export function Blocked({ app, reload }: PartProps) {
           </a>
         }
       >
-        <Field
+        <Area
           label={text.list}
-          hint={text.hint(ids.length, MOST_OFFERS)}
-          error={isTooMany ? text.tooMany(ids.length, MOST_OFFERS) : draft.errors.of("blocked_offers")}
-        >
-          {(props) => (
-            <textarea
-              {...props}
-              class="mono"
-              rows={Math.min(MOST_ROWS, Math.max(LEAST_ROWS, draft.values.split("\n").length))}
-              spellcheck={false}
-              value={draft.values}
-              onInput={(event) => draft.set(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+          hint={text.hint(ids.length, MAX_OFFERS)}
+          error={isTooMany ? text.tooMany(ids.length, MAX_OFFERS) : draft.errors.of("blocked_offers")}
+          class="mono"
+          spellcheck={false}
+          rows={Math.min(MAX_ROWS, Math.max(LEAST_ROWS, draft.values.split("\n").length))}
+          value={draft.values}
+          onChange={draft.set}
+        />
       </PartForm>
     </Card>
   );

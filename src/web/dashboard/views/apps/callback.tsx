@@ -3,16 +3,18 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { api } from "../../api";
-import { Confirm, Dialog, SecretDialog } from "../../../shared/components/dialog";
-import { Choices, Field } from "../../../shared/components/field";
-import { focusHeading } from "../../../shared/components/heading";
-import { FormError, Skeleton } from "../../../shared/components/states";
+import { confirmed } from "../../../shared/change";
+import { Button } from "../../../shared/components/button";
+import { Choices } from "../../../shared/components/choices";
+import { Confirm, Dialog, DialogButtons } from "../../../shared/components/dialog";
+import { Field } from "../../../shared/components/field";
+import { SecretDialog } from "../../../shared/components/form-dialog";
+import { FormError, Problem, Skeleton } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { fieldErrors } from "../../../shared/field-errors";
 import { common } from "../../messages";
 import { EVENT_NAMES } from "../../../shared/messages/rewards";
 import { appForm } from "../../messages/apps";
-import { withVerification } from "../../../shared/passkeys";
 import type { CallbackDraft, CallbackEvent, CallbackPreview } from "../../types";
 import { Findings } from "./findings";
 import { findMacros } from "./macros";
@@ -69,9 +71,9 @@ export function Callback({ app, reload }: PartProps) {
               {text.preview}
             </button>
             {callback && (
-              <button type="button" class="button danger-text" onClick={() => setOpen("remove")}>
+              <Button class="button danger-text" onClick={() => setOpen("remove")}>
                 {text.remove}
-              </button>
+              </Button>
             )}
           </>
         }
@@ -117,13 +119,11 @@ export function Callback({ app, reload }: PartProps) {
         <p class="note">{callback?.has_previous_secret ? text.rotating : text.secretNote}</p>
         {callback && (
           <div class="row part-buttons">
-            <button type="button" class="button" onClick={() => setOpen("rotate")}>
-              {callback.has_previous_secret ? text.goOn : text.rotate}
-            </button>
+            <Button onClick={() => setOpen("rotate")}>{callback.has_previous_secret ? text.goOn : text.rotate}</Button>
             {callback.has_previous_secret && (
-              <button type="button" class="button danger-text" onClick={() => setOpen("end")}>
+              <Button class="button danger-text" onClick={() => setOpen("end")}>
                 {text.endFormer}
-              </button>
+              </Button>
             )}
           </div>
         )}
@@ -135,14 +135,15 @@ export function Callback({ app, reload }: PartProps) {
           text={text.removeText}
           button={text.remove}
           dangerous
-          onConfirm={async () => {
-            await withVerification(() => api.changeApp(app.app_id, app.revision, { callback: null }));
-            close();
-            draft.discard();
-            say(text.removed);
-            await reload();
-            focusHeading();
-          }}
+          onConfirm={confirmed(
+            () => api.changeApp(app.app_id, app.revision, { callback: null }),
+            text.removed,
+            () => {
+              close();
+              draft.discard();
+            },
+            reload,
+          )}
           onClose={close}
         />
       )}
@@ -152,13 +153,7 @@ export function Callback({ app, reload }: PartProps) {
           text={text.endFormerText}
           button={text.endFormer}
           dangerous
-          onConfirm={async () => {
-            await withVerification(() => api.endPreviousSecret(app.app_id));
-            close();
-            say(text.formerEnded);
-            await reload();
-            focusHeading();
-          }}
+          onConfirm={confirmed(() => api.endPreviousSecret(app.app_id), text.formerEnded, close, reload)}
           onClose={close}
         />
       )}
@@ -201,21 +196,13 @@ function Preview({ appId, draft, onClose }: PreviewProps) {
         </>
       ) : load.error ? (
         <>
-          {refused && (
-            <p class="form-error" role="alert">
-              {refused}
-            </p>
-          )}
+          <Problem>{refused}</Problem>
           <FormError error={errors.rest} />
         </>
       ) : (
         <Skeleton lines={4} />
       )}
-      <div class="dialog-buttons">
-        <button type="button" class="button primary" onClick={onClose}>
-          {common.close}
-        </button>
-      </div>
+      <DialogButtons onClose={onClose} cancel={common.close} isOnly />
     </Dialog>
   );
 }

@@ -2,10 +2,11 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api";
-import { Confirm, SecretDialog } from "../../../shared/components/dialog";
-import { focusHeading } from "../../../shared/components/heading";
-import { say } from "../../../shared/components/status";
+import { confirmed } from "../../../shared/change";
+import { Button } from "../../../shared/components/button";
+import { Confirm } from "../../../shared/components/dialog";
 import { appForm } from "../../messages/apps";
+import { SecretDialog } from "../../../shared/components/form-dialog";
 import { withVerification } from "../../../shared/passkeys";
 import { Card, type PartProps } from "./part";
 
@@ -21,13 +22,7 @@ export function Clicks({ app, reload }: PartProps) {
     setOpen({ secret });
     void reload();
   };
-  const end = (call: () => Promise<void>, said: string) => async () => {
-    await withVerification(call);
-    close();
-    say(said);
-    await reload();
-    focusHeading();
-  };
+  const end = (call: () => Promise<void>, said: string) => confirmed(call, said, close, reload);
   return (
     <Card title={text.title} intro={text.intro}>
       <p>
@@ -36,22 +31,16 @@ export function Clicks({ app, reload }: PartProps) {
       <div class="row part-buttons">
         {app.signs_clicks ? (
           <>
-            <button type="button" class="button" onClick={() => setOpen("renew")}>
-              {text.renew}
-            </button>
+            <Button onClick={() => setOpen("renew")}>{text.renew}</Button>
             {app.has_previous_click_secret && (
-              <button type="button" class="button" onClick={() => setOpen("end")}>
-                {appForm.callback.endFormer}
-              </button>
+              <Button onClick={() => setOpen("end")}>{appForm.callback.endFormer}</Button>
             )}
-            <button type="button" class="button danger-text" onClick={() => setOpen("stop")}>
+            <Button class="button danger-text" onClick={() => setOpen("stop")}>
               {text.stop}
-            </button>
+            </Button>
           </>
         ) : (
-          <button type="button" class="button" onClick={() => setOpen("sign")}>
-            {text.sign}
-          </button>
+          <Button onClick={() => setOpen("sign")}>{text.sign}</Button>
         )}
       </div>
       {open === "sign" && (

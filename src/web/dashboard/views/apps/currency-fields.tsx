@@ -1,15 +1,16 @@
 // An app's currency as fields, with an example that follows what is typed.
 
-import { Field } from "../../../shared/components/field";
+import { Input, Select } from "../../../shared/components/field";
 import type { FieldErrors } from "../../../shared/field-errors";
 import { appForm, ROUNDING_NAMES } from "../../messages/apps";
 import type { Currency, Rounding } from "../../types";
-import { convert, isRate, MOST_DECIMALS } from "./currency";
+import { convert, isRate, MAX_DECIMALS } from "./currency";
 
 const text = appForm.general;
 
-const LONGEST_CURRENCY = 50;
+const MAX_CURRENCY = 50;
 const ROUNDINGS: Rounding[] = ["down", "up", "nearest"];
+const DECIMALS = Array.from({ length: MAX_DECIMALS + 1 }, (_, decimals) => String(decimals));
 // A usual payout, and one whose reward shows how amounts are rounded.
 const PAYOUTS = ["1.25", "0.037"];
 
@@ -44,66 +45,40 @@ export function CurrencyFields({ value, errors, onChange }: Props) {
   return (
     <>
       <div class="field-row">
-        <Field label={text.currencyName} hint={text.currencyHint} error={errors.of("currency.name")}>
-          {(props) => (
-            <input
-              {...props}
-              type="text"
-              required
-              maxLength={LONGEST_CURRENCY}
-              autocomplete="off"
-              value={value.name}
-              onInput={(event) => onChange({ ...value, name: event.currentTarget.value })}
-            />
-          )}
-        </Field>
-        <Field
+        <Input
+          label={text.currencyName}
+          hint={text.currencyHint}
+          error={errors.of("currency.name")}
+          required
+          maxLength={MAX_CURRENCY}
+          value={value.name}
+          onChange={(name) => onChange({ ...value, name })}
+        />
+        <Input
           label={text.perUsd}
           hint={text.perUsdHint}
           error={isBadRate ? text.badRate : errors.of("currency.per_usd")}
-        >
-          {(props) => (
-            <input
-              {...props}
-              type="text"
-              inputMode="decimal"
-              required
-              autocomplete="off"
-              value={value.per_usd}
-              onInput={(event) => onChange({ ...value, per_usd: event.currentTarget.value })}
-            />
-          )}
-        </Field>
-        <Field label={text.decimals} error={errors.of("currency.decimals")}>
-          {(props) => (
-            <select
-              {...props}
-              value={String(value.decimals)}
-              onChange={(event) => onChange({ ...value, decimals: Number(event.currentTarget.value) })}
-            >
-              {Array.from({ length: MOST_DECIMALS + 1 }, (_, decimals) => (
-                <option key={decimals} value={String(decimals)}>
-                  {decimals}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label={text.rounding} error={errors.of("currency.rounding")}>
-          {(props) => (
-            <select
-              {...props}
-              value={value.rounding}
-              onChange={(event) => onChange({ ...value, rounding: event.currentTarget.value as Rounding })}
-            >
-              {ROUNDINGS.map((rounding) => (
-                <option key={rounding} value={rounding}>
-                  {ROUNDING_NAMES[rounding]}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+          inputMode="decimal"
+          required
+          value={value.per_usd}
+          onChange={(per_usd) => onChange({ ...value, per_usd })}
+        />
+        <Select
+          label={text.decimals}
+          error={errors.of("currency.decimals")}
+          value={String(value.decimals)}
+          options={DECIMALS}
+          nameOf={String}
+          onChange={(decimals) => onChange({ ...value, decimals: Number(decimals) })}
+        />
+        <Select
+          label={text.rounding}
+          error={errors.of("currency.rounding")}
+          value={value.rounding}
+          options={ROUNDINGS}
+          nameOf={(rounding) => ROUNDING_NAMES[rounding]}
+          onChange={(rounding) => onChange({ ...value, rounding })}
+        />
       </div>
       <Example currency={value} />
     </>

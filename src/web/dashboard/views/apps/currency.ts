@@ -5,13 +5,13 @@ import type { Rounding } from "../../types";
 
 // micro-USD × micro-units of the currency.
 const DECIMALS_OF_PRODUCT = 12;
-const MOST_PER_USD = 1_000_000_000n * MICROS;
-export const MOST_DECIMALS = 6;
+const MAX_PER_USD = 1_000_000_000n * MICROS;
+export const MAX_DECIMALS = 6;
 
 /** A rate that the service accepts. */
 export function isRate(text: string): boolean {
   const rate = micros(text);
-  return rate !== null && rate > 0n && rate <= MOST_PER_USD;
+  return rate !== null && rate > 0n && rate <= MAX_PER_USD;
 }
 
 interface Rate {

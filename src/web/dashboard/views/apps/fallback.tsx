@@ -1,6 +1,6 @@
 // Where users are sent who cannot have an offer any more.
 
-import { Field } from "../../../shared/components/field";
+import { Input } from "../../../shared/components/field";
 import { appForm } from "../../messages/apps";
 import { Card, PartForm, type PartProps, useDraft } from "./part";
 
@@ -16,19 +16,15 @@ export function Fallback({ app, reload }: PartProps) {
   return (
     <Card title={text.title} intro={text.intro}>
       <PartForm draft={draft} reload={reload}>
-        <Field label={text.url} hint={text.hint} error={draft.errors.of("fallback_url")}>
-          {(props) => (
-            <input
-              {...props}
-              type="text"
-              inputMode="url"
-              autocomplete="off"
-              spellcheck={false}
-              value={draft.values}
-              onInput={(event) => draft.set(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <Input
+          label={text.url}
+          hint={text.hint}
+          error={draft.errors.of("fallback_url")}
+          inputMode="url"
+          spellcheck={false}
+          value={draft.values}
+          onChange={draft.set}
+        />
       </PartForm>
     </Card>
   );

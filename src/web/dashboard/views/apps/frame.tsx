@@ -5,7 +5,10 @@ import type { CachedView } from "../../../shared/cache";
 import { useCached } from "../../../shared/cache";
 import { CopyButton } from "../../../shared/components/copy-button";
 import { Heading } from "../../../shared/components/heading";
-import { Empty, Failed, Refused, Skeleton } from "../../../shared/components/states";
+import { Loaded } from "../../../shared/components/loaded";
+import { NotFound } from "../../../shared/components/not-found";
+import { Beside } from "../../../shared/components/side";
+import { Refused } from "../../../shared/components/states";
 import { common } from "../../messages";
 import { apps as text } from "../../messages/apps";
 import { appPath, APPS_PATH, offersPath, REWARDS_PATH } from "../../router";
@@ -17,67 +20,42 @@ interface Props {
   app: CachedView<App>;
   current: "settings" | "offers";
   note?: string;
-  children: ComponentChildren;
+  children: (app: App) => ComponentChildren;
 }
+
+const BACK = { name: text.toList, path: APPS_PATH };
 
 export function AppFrame({ appId, app, current, note, children }: Props) {
   const { data: overview } = useCached(OVERVIEW_KEY, loadOverview);
   const role = overview?.member.role;
   const isRefused = role !== undefined && !may(role, "app_settings");
   const pages = [
-    { name: text.settings, path: appPath(appId), page: "settings" },
-    { name: text.offers, path: offersPath(appId), page: "offers" },
-    { name: text.log, path: `${REWARDS_PATH}?app=${appId}`, page: "log" },
+    { name: text.settings, path: appPath(appId), isCurrent: current === "settings" },
+    { name: text.offers, path: offersPath(appId), isCurrent: current === "offers" },
+    { name: text.log, path: `${REWARDS_PATH}?app=${appId}` },
   ];
   const name = app.data?.name ?? text.title;
   return (
-    <div class="settings">
-      <nav class="side" aria-label={text.nav}>
-        <ul>
-          {pages.map(({ name, path, page }) => (
-            <li key={page}>
-              <a href={path} aria-current={page === current ? "page" : undefined}>
-                {name}
-              </a>
-            </li>
-          ))}
-          <li class="separate">
-            <a href={APPS_PATH}>{text.toList}</a>
-          </li>
-        </ul>
-      </nav>
-      <div class="section">
-        <Heading
-          title={current === "offers" && app.data ? `${name}: ${text.offers}` : name}
-          within={[text.title]}
-          note={
-            <>
-              {text.appId} <code>{appId}</code>
-              {note && `, ${note}`}
-            </>
-          }
-        >
-          <CopyButton text={() => appId} label={`${common.copy} ${text.appId}`} />
-        </Heading>
-        {isRefused ? (
-          <Refused />
-        ) : app.data ? (
-          children
-        ) : !app.error ? (
-          <Skeleton lines={5} />
-        ) : app.error.status === 404 ? (
-          <Empty
-            title={text.notFound}
-            action={
-              <a class="button" href={APPS_PATH}>
-                {text.toList}
-              </a>
-            }
-          />
-        ) : (
-          <Failed error={app.error} retry={app.reload} />
-        )}
-      </div>
-    </div>
+    <Beside label={text.nav} links={pages} back={BACK}>
+      <Heading
+        title={current === "offers" && app.data ? `${name}: ${text.offers}` : name}
+        within={[text.title]}
+        note={
+          <>
+            {text.appId} <code>{appId}</code>
+            {note && `, ${note}`}
+          </>
+        }
+      >
+        <CopyButton text={() => appId} label={`${common.copy} ${text.appId}`} />
+      </Heading>
+      {isRefused ? (
+        <Refused />
+      ) : (
+        <Loaded of={app} missing={<NotFound title={text.notFound} back={BACK} />}>
+          {children}
+        </Loaded>
+      )}
+    </Beside>
   );
 }

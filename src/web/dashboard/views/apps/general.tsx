@@ -1,8 +1,9 @@
 // An app's name and currency. The platform is fixed when the app is set up.
 
-import { Field } from "../../../shared/components/field";
-import { LONGEST_NAME } from "../../../shared/limits";
-import { apps, appForm, PLATFORM_NAMES } from "../../messages/apps";
+import { Input } from "../../../shared/components/field";
+import { MAX_NAME } from "../../../shared/limits";
+import { PLATFORM_NAMES } from "../../../shared/messages/apps";
+import { appForm, apps } from "../../messages/apps";
 import { isRate } from "./currency";
 import { CurrencyFields, currencyDraft, currencyOf } from "./currency-fields";
 import { Card, PartForm, type PartProps, useDraft } from "./part";
@@ -26,19 +27,14 @@ export function General({ app, reload }: PartProps) {
     <Card title={text.title}>
       <PartForm draft={draft} reload={reload} isWrong={!isRate(values.currency.per_usd)}>
         <div class="field-row">
-          <Field label={apps.name} error={errors.of("name")}>
-            {(props) => (
-              <input
-                {...props}
-                type="text"
-                required
-                maxLength={LONGEST_NAME}
-                autocomplete="off"
-                value={values.name}
-                onInput={(event) => draft.set({ ...values, name: event.currentTarget.value })}
-              />
-            )}
-          </Field>
+          <Input
+            label={apps.name}
+            error={errors.of("name")}
+            required
+            maxLength={MAX_NAME}
+            value={values.name}
+            onChange={(name) => draft.set({ ...values, name })}
+          />
           <dl class="fixed-field">
             <dt>{apps.platform}</dt>
             <dd>{PLATFORM_NAMES[app.platform]}</dd>

@@ -1,27 +1,32 @@
 // The offers that this app's users see, by country and device; and tracking URLs to try an offer with.
 
 import { useState } from "preact/hooks";
-import { useAction } from "../../../shared/action";
 import { api } from "../../api";
 import { useCached } from "../../../shared/cache";
-import { Field } from "../../../shared/components/field";
-import { Empty, Failed, FormError, Stale } from "../../../shared/components/states";
-import { type Column, Table, TableSkeleton } from "../../../shared/components/table";
+import { Select } from "../../../shared/components/field";
+import { LoadedTable } from "../../../shared/components/loaded";
+import { More } from "../../../shared/components/more";
+import { buttonColumn } from "../../../shared/components/row-button";
+import { Empty } from "../../../shared/components/states";
+import type { Column } from "../../../shared/components/table";
 import { countryName, money, percent, smallMoney } from "../../../shared/format";
-import { PLATFORM_NAMES } from "../../messages/apps";
 import { offers as text } from "../../messages/offers";
 import { session } from "../../session";
 import type { Amount, App, AppOffer, OfferPage, OfferQuery, Platform } from "../../types";
 import { COUNTRIES } from "../../../shared/countries";
+import { PLATFORM_NAMES, PLATFORMS } from "../../../shared/messages/apps";
+import { usePages } from "../../../shared/use-pages";
 import { AppFrame } from "./frame";
 import { appKey } from "./keys";
 import { TrackingUrlBuilder } from "./tracking-url";
 
 export function Offers({ appId }: { appId: string }) {
   const app = useCached(appKey(appId), () => api.app(appId));
+  // Where a refresh fails, the app that is known will do.
+  const error = app.data ? undefined : app.error;
   return (
-    <AppFrame appId={appId} app={app} current="offers">
-      {app.data && <List app={app.data} />}
+    <AppFrame appId={appId} app={{ ...app, error }} current="offers">
+      {(known) => <List app={known} />}
     </AppFrame>
   );
 }
@@ -37,34 +42,22 @@ function List({ app }: { app: App }) {
       <div class="card padded offer-filters">
         <p class="note">{text.intro}</p>
         <div class="field-row">
-          <Field label={text.country}>
-            {(props) => (
-              <select {...props} value={country} onChange={(event) => setCountry(event.currentTarget.value)}>
-                <option value="">{text.anyCountry}</option>
-                {COUNTRIES.map((code) => (
-                  <option key={code} value={code}>
-                    {countryName(code)}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <Field label={text.platform}>
-            {(props) => (
-              <select
-                {...props}
-                value={platform}
-                onChange={(event) => setPlatform(event.currentTarget.value as Platform | "")}
-              >
-                <option value="">{text.anyPlatform}</option>
-                {(["ios", "android", "web"] as const).map((name) => (
-                  <option key={name} value={name}>
-                    {PLATFORM_NAMES[name]}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <Select
+            label={text.country}
+            value={country}
+            options={COUNTRIES}
+            nameOf={countryName}
+            any={text.anyCountry}
+            onChange={setCountry}
+          />
+          <Select
+            label={text.platform}
+            value={platform}
+            options={PLATFORMS}
+            nameOf={(name) => PLATFORM_NAMES[name]}
+            any={text.anyPlatform}
+            onChange={setPlatform}
+          />
         </div>
       </div>
       <Pages key={key} cacheKey={key} app={app} query={query} />
@@ -80,14 +73,16 @@ interface PagesProps {
 
 function Pages({ cacheKey, app, query }: PagesProps) {
   // A question by POST names the account, which is known once the session is.
-  const first = useCached(session.value ? cacheKey : null, () => api.offers(app.app_id, query));
-  const [kept, setKept] = useState<OfferPage | null>(null);
+  const pages = usePages<AppOffer, Pick<OfferPage, "total" | "built_at">>(
+    session.value ? cacheKey : null,
+    async (cursor) => {
+      const { offers, ...page } = await api.offers(app.app_id, { ...query, ...(cursor && { cursor }) });
+      return { ...page, rows: offers };
+    },
+  );
+  const { data } = pages.first;
+  const { rows } = pages;
   const [chosen, setChosen] = useState("");
-  const page = kept ?? first.data;
-  const more = useAction(async () => {
-    const next = await api.offers(app.app_id, { ...query, cursor: page!.cursor! });
-    setKept({ ...next, offers: [...page!.offers, ...next.offers] });
-  });
   const build = (offerId: string) => {
     setChosen(offerId);
     const builder = document.getElementById("tracking-url");
@@ -96,34 +91,20 @@ function Pages({ cacheKey, app, query }: PagesProps) {
   };
   return (
     <>
-      <Stale of={first} retry={first.reload} />
-      {!page ? (
-        first.error ? (
-          <Failed error={first.error} retry={first.reload} />
-        ) : (
-          <div class="card">
-            <TableSkeleton rows={6} />
-          </div>
-        )
-      ) : page.offers.length === 0 ? (
-        <Empty title={text.noneTitle}>{text.none}</Empty>
-      ) : (
-        <>
-          <div class="card table-card">
-            <Table stacks name={text.tableName} columns={columns(build)} rows={page.offers} rowKey={({ id }) => id} />
-          </div>
-          <FormError error={more.error} />
-          <div class="row">
-            {page.cursor && (
-              <button type="button" class="button" aria-disabled={more.isRunning} onClick={() => void more.run()}>
-                {text.more}
-              </button>
-            )}
-            <p class="note">{text.shown(page.offers.length, page.total, page.built_at)}</p>
-          </div>
-        </>
-      )}
-      {page && <TrackingUrlBuilder app={app} offerId={chosen} />}
+      <LoadedTable
+        of={pages.list}
+        lines={6}
+        empty={<Empty title={text.noneTitle}>{text.none}</Empty>}
+        name={text.tableName}
+        columns={columns(build)}
+        rowKey={({ id }) => id}
+      >
+        <div class="row">
+          <More of={pages} label={text.more} />
+          {rows && data && <p class="note">{text.shown(rows.length, data.total, data.built_at)}</p>}
+        </div>
+      </LoadedTable>
+      {rows && <TrackingUrlBuilder app={app} offerId={chosen} />}
     </>
   );
 }
@@ -182,15 +163,5 @@ const columns = (build: (offerId: string) => void): Column<AppOffer>[] => [
         <span class="note">{text.noClicks}</span>
       ),
   },
-  {
-    key: "build",
-    header: text.build,
-    isHeaderHidden: true,
-    isNumber: true,
-    cell: ({ id, name }) => (
-      <button type="button" class="button small" aria-label={text.buildOf(name)} onClick={() => build(id)}>
-        {text.build}
-      </button>
-    ),
-  },
+  buttonColumn({ name: text.build, labelOf: ({ name }) => text.buildOf(name), onClick: ({ id }) => build(id) }),
 ];

@@ -4,8 +4,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { api } from "../../api";
+import { Button, RunButton } from "../../../shared/components/button";
 import { CopyField } from "../../../shared/components/copy-button";
-import { Dialog } from "../../../shared/components/dialog";
+import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { focusHeading } from "../../../shared/components/heading";
 import { Check } from "../../../shared/components/icons";
 import { FormError } from "../../../shared/components/states";
@@ -90,42 +91,32 @@ export function Rotation({ app, reload, onClose }: Props) {
           <TestResult result={result} />
         </>
       )}
-      <div class="dialog-buttons">
-        <button type="button" class="button" onClick={onClose}>
-          {step === "make" ? common.cancel : text.later}
-        </button>
+      <DialogButtons onClose={onClose} cancel={step === "make" ? common.cancel : text.later}>
         {step === "accepts" && !isPassed && (
           // The former secret signs until it is ended, however many new ones are made.
-          <button type="button" class="button" aria-disabled={make.isRunning} onClick={() => void make.run()}>
-            {text.makeAnother}
-          </button>
+          <RunButton of={make}>{text.makeAnother}</RunButton>
         )}
         {isTest && (
-          <button
-            type="button"
-            class={isPassed ? "button" : "button primary"}
-            aria-disabled={test.isRunning}
-            onClick={() => void test.run()}
-          >
+          <RunButton of={test} class={isPassed ? "button" : "button primary"}>
             {test.isRunning ? text.testing : result ? text.again : text.test}
-          </button>
+          </RunButton>
         )}
         {step === "make" && (
-          <button type="button" class="button primary" aria-disabled={make.isRunning} onClick={() => void make.run()}>
+          <RunButton of={make} class="button primary">
             {text.make}
-          </button>
+          </RunButton>
         )}
         {(step === "teach" || (isTest && isPassed)) && (
-          <button type="button" class="button primary" onClick={() => go(next)}>
+          <Button class="button primary" onClick={() => go(next)}>
             {step === "teach" ? text.taught : text.next}
-          </button>
+          </Button>
         )}
         {step === "end" && (
-          <button type="button" class="button danger" aria-disabled={end.isRunning} onClick={() => void end.run()}>
+          <RunButton of={end} class="button danger">
             {appForm.callback.endFormer}
-          </button>
+          </RunButton>
         )}
-      </div>
+      </DialogButtons>
     </Dialog>
   );
 }

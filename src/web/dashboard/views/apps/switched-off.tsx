@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { api } from "../../api";
+import { RunButton } from "../../../shared/components/button";
 import { focusHeading } from "../../../shared/components/heading";
 import { Warning } from "../../../shared/components/icons";
 import { FormError } from "../../../shared/components/states";
@@ -33,9 +34,9 @@ export function SwitchedOff({ appId }: { appId: string }) {
       <p>
         <b>{endpoint.since === null ? text.title : text.since(timeText(endpoint.since))}</b> {text.text}
       </p>
-      <button type="button" class="button small" aria-disabled={enable.isRunning} onClick={() => void enable.run()}>
+      <RunButton of={enable} class="button small">
         {text.enable}
-      </button>
+      </RunButton>
       <FormError error={enable.error} />
     </div>
   );

@@ -3,7 +3,8 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { api } from "../../api";
-import { Choices } from "../../../shared/components/field";
+import { RunButton } from "../../../shared/components/button";
+import { Choices } from "../../../shared/components/choices";
 import { FormError } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { settings } from "../../messages";
@@ -39,9 +40,9 @@ export function Tester({ app }: { app: App }) {
       />
       <FormError error={send.error} />
       <div class="row part-buttons">
-        <button type="button" class="button primary" aria-disabled={send.isRunning} onClick={() => void send.run()}>
+        <RunButton of={send} class="button primary">
           {send.isRunning ? text.sending : text.send}
-        </button>
+        </RunButton>
         <p class="note">{settings.confirm}</p>
       </div>
       {result && <TestResult result={result} />}

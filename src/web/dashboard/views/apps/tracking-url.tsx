@@ -2,12 +2,12 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { ApiError } from "../../../shared/client";
 import { api } from "../../api";
 import { CopyField } from "../../../shared/components/copy-button";
-import { Field } from "../../../shared/components/field";
+import { Input } from "../../../shared/components/field";
 import { FormError } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
+import { inWords } from "../../../shared/error-text";
 import { fieldErrors } from "../../../shared/field-errors";
 import { offers } from "../../messages/offers";
 import { withVerification } from "../../../shared/passkeys";
@@ -21,7 +21,7 @@ type Further = (typeof FURTHER)[number];
 
 // The alphabet of a click's parameters.
 const isValue = (value: string) => /^[A-Za-z0-9_@.-]*$/.test(value);
-const LONGEST = 128;
+const MAX_LENGTH = 128;
 
 export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string }) {
   const [offer, setOffer] = useState(offerId);
@@ -42,7 +42,6 @@ export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string
     setUrl(made);
     say(text.made);
   });
-  const isNotListed = make.error instanceof ApiError && make.error.code === "offer_not_listed";
   const errors = fieldErrors(make.error, ["offer_id", "user_id", ...FURTHER]);
   return (
     <div id="tracking-url">
@@ -54,64 +53,45 @@ export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string
           }}
         >
           <div class="field-row">
-            <Field label={text.offer} error={errors.of("offer_id")}>
-              {(props) => (
-                <input
-                  {...props}
-                  type="text"
-                  required
-                  autocomplete="off"
-                  spellcheck={false}
-                  value={offer}
-                  onInput={(event) => setOffer(event.currentTarget.value)}
-                />
-              )}
-            </Field>
-            <Field label={text.user} hint={text.userHint} error={isValue(user) ? errors.of("user_id") : text.badValue}>
-              {(props) => (
-                <input
-                  {...props}
-                  data-first
-                  type="text"
-                  required
-                  maxLength={LONGEST}
-                  autocomplete="off"
-                  spellcheck={false}
-                  value={user}
-                  onInput={(event) => setUser(event.currentTarget.value)}
-                />
-              )}
-            </Field>
+            <Input
+              label={text.offer}
+              error={errors.of("offer_id")}
+              required
+              spellcheck={false}
+              value={offer}
+              onChange={setOffer}
+            />
+            <Input
+              data-first
+              label={text.user}
+              hint={text.userHint}
+              error={isValue(user) ? errors.of("user_id") : text.badValue}
+              required
+              maxLength={MAX_LENGTH}
+              spellcheck={false}
+              value={user}
+              onChange={setUser}
+            />
           </div>
           <details class="further">
             <summary>{text.more}</summary>
             <p class="note">{text.moreHint}</p>
             <div class="field-row">
               {FURTHER.map((name) => (
-                <Field key={name} label={name} error={isValue(further[name] ?? "") ? errors.of(name) : text.badValue}>
-                  {(props) => (
-                    <input
-                      {...props}
-                      type="text"
-                      maxLength={LONGEST}
-                      autocomplete="off"
-                      spellcheck={false}
-                      value={further[name] ?? ""}
-                      onInput={(event) => setFurther({ ...further, [name]: event.currentTarget.value })}
-                    />
-                  )}
-                </Field>
+                <Input
+                  key={name}
+                  label={name}
+                  error={isValue(further[name] ?? "") ? errors.of(name) : text.badValue}
+                  maxLength={MAX_LENGTH}
+                  spellcheck={false}
+                  value={further[name] ?? ""}
+                  onChange={(value) => setFurther({ ...further, [name]: value })}
+                />
               ))}
             </div>
           </details>
           <p class="note">{app.signs_clicks ? text.signed : text.unsigned}</p>
-          {isNotListed ? (
-            <p class="form-error" role="alert">
-              {text.notListed}
-            </p>
-          ) : (
-            <FormError error={errors.rest} />
-          )}
+          <FormError error={inWords(errors.rest, { offer_not_listed: text.notListed }, null)} />
           <div class="row part-buttons">
             <button type="submit" class="button primary" aria-disabled={isWrong || make.isRunning}>
               {text.make}

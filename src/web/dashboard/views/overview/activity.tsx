@@ -2,20 +2,22 @@
 
 import { isBehind } from "../../../shared/behind";
 import { Check } from "../../../shared/components/icons";
+import { Loaded } from "../../../shared/components/loaded";
 import { Name } from "../../../shared/components/name";
-import { Failed, Skeleton, Stale } from "../../../shared/components/states";
-import { type Column, Table } from "../../../shared/components/table";
-import { addDays, count, moneyOf } from "../../../shared/format";
-import { common, overview } from "../../messages";
+import { Section } from "../../../shared/components/section";
+import { Skeleton } from "../../../shared/components/states";
+import { Table } from "../../../shared/components/table";
+import { Tile } from "../../../shared/components/tile";
+import { count, moneyOf } from "../../../shared/format";
+import { overview } from "../../messages";
 import { activity as text } from "../../messages/activity";
 import { appPath, APPS_PATH, givenUpPath, REPLAY_HASH, REWARDS_PATH } from "../../router";
 import { settingsPath } from "../../../shared/account/settings";
 import { may } from "../../session";
-import type { Activity as Data, EndpointHealth, Firsts, RewardCounts, Role } from "../../types";
+import type { Activity as Data, Firsts, Role } from "../../types";
 import { useAppNames } from "../app-names";
 import type { CachedView } from "../../../shared/cache";
-
-const DAYS = 30;
+import { callbackColumns, callbacksOf, sumsOf } from "../../../shared/rewards/activity";
 
 const STEPS: (keyof Firsts)[] = ["list", "click", "conversion", "callback", "report"];
 const LINKS: Record<keyof Firsts, string> = {
@@ -62,39 +64,21 @@ export function Checklist({ first: told, role }: { first: Firsts; role: Role }) 
   );
 }
 
-const sum = (days: RewardCounts[], of: (day: RewardCounts) => number) =>
-  days.reduce((total, day) => total + of(day), 0);
-
 /** Without data it keeps its place. */
 export function RewardTiles({ data, today }: { data: Data | undefined; today: string }) {
-  const from = addDays(today, -DAYS);
-  const days = data?.days.filter(({ date }) => date >= from) ?? [];
+  const sum = sumsOf(data, today);
   const { approved, pending, reversed, pendingNote, nowNote } = text.tiles;
   const tiles = [
-    { label: approved, value: sum(days, (day) => day.approved), usd: sum(days, (day) => day.approved_micro_usd) },
+    { label: approved, value: sum((day) => day.approved), below: moneyOf(sum((day) => day.approved_micro_usd)) },
     // A held reward is pending for the publisher, too.
-    { label: pending, value: sum(days, (day) => day.pending + day.held), note: pendingNote },
-    { label: reversed, value: sum(days, (day) => day.reversed), usd: sum(days, (day) => day.reversed_micro_usd) },
+    { label: pending, value: sum((day) => day.pending + day.held), below: pendingNote },
+    { label: reversed, value: sum((day) => day.reversed), below: moneyOf(sum((day) => day.reversed_micro_usd)) },
   ];
   return (
     <>
       <dl class="tiles">
-        {tiles.map(({ label, value, usd, note }) => (
-          <div class="tile" key={label}>
-            <dt>
-              {label} <span class="tile-note">{nowNote}</span>
-            </dt>
-            {data ? (
-              <dd>
-                <span class="tile-value">{count(value)}</span>
-                <span class="tile-change">{note ?? moneyOf(usd ?? 0)}</span>
-              </dd>
-            ) : (
-              <dd>
-                <Skeleton class="tile-skeleton" lines={2} />
-              </dd>
-            )}
-          </div>
+        {tiles.map(({ value, ...tile }) => (
+          <Tile key={tile.label} {...tile} note={nowNote} value={data && count(value)} />
         ))}
       </dl>
       {data && isBehind(data.behind_ms) && (
@@ -106,98 +90,56 @@ export function RewardTiles({ data, today }: { data: Data | undefined; today: st
   );
 }
 
-const ORDER: EndpointHealth["state"][] = ["disabled", "failing", "none", "healthy"];
-
 export function Health({ activity, role }: { activity: CachedView<Data>; role: Role }) {
-  const { data, error, reload } = activity;
   return (
-    <section class="card" aria-labelledby="health-title">
-      <div class="card-head">
-        <h2 id="health-title">{text.health.title}</h2>
-        <div class="card-tools">
-          <a href={REWARDS_PATH}>{text.log}</a>
-        </div>
-      </div>
-      <Stale of={activity} retry={reload} />
-      {data ? (
-        data.apps.length > 0 ? (
-          <Endpoints data={data} role={role} />
-        ) : (
-          <p class="note card-foot">{text.health.none}</p>
-        )
-      ) : error ? (
-        <Failed error={error} retry={reload} compact />
-      ) : (
-        <Skeleton class="list-skeleton" lines={2} />
-      )}
-    </section>
+    <Section title={text.health.title} tools={<a href={REWARDS_PATH}>{text.log}</a>}>
+      <Loaded of={activity} loading={<Skeleton class="list-skeleton" lines={2} />} isCompact>
+        {(data) =>
+          data.apps.length > 0 ? (
+            <Endpoints data={data} role={role} />
+          ) : (
+            <p class="note card-foot">{text.health.none}</p>
+          )
+        }
+      </Loaded>
+    </Section>
   );
 }
 
-type AppHealth = EndpointHealth & { app_id: string };
-
 function Endpoints({ data, role }: { data: Data; role: Role }) {
   const { nameOf } = useAppNames();
-  // Those that need somebody come first.
-  const rows = data.apps
-    .map(({ app_id, endpoint }): AppHealth => ({ app_id, ...endpoint }))
-    .sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state) || other.dead - one.dead);
-  const columns: Column<AppHealth>[] = [
-    {
-      key: "app",
-      header: text.health.app,
-      cell: ({ app_id }) => {
-        const name = <Name>{nameOf(app_id)}</Name>;
-        return may(role, "app_settings") ? <a href={appPath(app_id)}>{name}</a> : name;
-      },
+  const columns = callbackColumns({
+    app: (appId) => {
+      const name = <Name>{nameOf(appId)}</Name>;
+      return may(role, "app_settings") ? <a href={appPath(appId)}>{name}</a> : name;
     },
-    {
-      key: "state",
-      header: text.health.state,
-      cell: ({ app_id, state, since }) => (
-        <>
-          <span>
-            <span class={`badge ${state}`}>{text.states[state] ?? state}</span>{" "}
-            {since !== null && <span class="note">{text.health.since(since)}</span>}
-          </span>
-          {text.stateHints[state] && <span class="cell-second wrap">{text.stateHints[state]}</span>}
-          {state === "disabled" && may(role, "app_settings") && (
-            <span class="cell-second">
-              <a href={appPath(app_id)} aria-label={text.health.enableOf(nameOf(app_id))}>
-                {text.health.enable}
-              </a>
-            </span>
-          )}
-        </>
+    hints: text.stateHints,
+    belowState: ({ app_id, state }) =>
+      state === "disabled" &&
+      may(role, "app_settings") && (
+        <span class="cell-second">
+          <a href={appPath(app_id)} aria-label={text.health.enableOf(nameOf(app_id))}>
+            {text.health.enable}
+          </a>
+        </span>
       ),
-    },
-    { key: "waiting", header: text.health.waiting, isNumber: true, cell: ({ waiting }) => count(waiting) },
-    {
-      key: "dead",
-      header: text.health.dead,
-      isNumber: true,
-      cell: (row) =>
-        row.dead > 0 ? (
-          <>
-            <a href={givenUpPath(row.app_id)} aria-label={text.health.seeDead(nameOf(row.app_id), row.dead)}>
-              {count(row.dead)}
+    dead: ({ app_id, dead }) => (
+      <>
+        <a href={givenUpPath(app_id)} aria-label={text.health.seeDead(nameOf(app_id), dead)}>
+          {count(dead)}
+        </a>
+        {/* Also those that are older than the log. */}
+        {may(role, "replay") && (
+          <span class="cell-second">
+            <a href={givenUpPath(app_id) + REPLAY_HASH} aria-label={text.health.sendDeadAgain(nameOf(app_id))}>
+              {text.health.sendAgain}
             </a>
-            {/* Also those that are older than the log. */}
-            {may(role, "replay") && (
-              <span class="cell-second">
-                <a
-                  href={givenUpPath(row.app_id) + REPLAY_HASH}
-                  aria-label={text.health.sendDeadAgain(nameOf(row.app_id))}
-                >
-                  {text.health.sendAgain}
-                </a>
-              </span>
-            )}
-          </>
-        ) : (
-          common.none
-        ),
-    },
-  ];
-  return <Table stacks name={text.health.title} columns={columns} rows={rows} rowKey={({ app_id }) => app_id} />;
+          </span>
+        )}
+      </>
+    ),
+  });
+  return (
+    <Table stacks name={text.health.title} columns={columns} rows={callbacksOf(data)} rowKey={({ app_id }) => app_id} />
+  );
 }

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { Chart } from "../../components/chart/chart";
 import { ChartTable } from "../../components/chart/chart-table";
 import type { ChartData } from "../../components/chart/types";
+import { Button } from "../../../shared/components/button";
 import { Section } from "../../../shared/components/section";
 import { Segments } from "../../../shared/components/segments";
 import { PartFailed, Skeleton } from "../../../shared/components/states";
@@ -37,9 +38,9 @@ export function DaysChart({ overview, retry }: { overview: Overview | undefined;
             onChange={setMetric}
           />
           {rows.length > 0 && (
-            <button type="button" class="button small" onClick={() => setTable(!isTable)}>
+            <Button class="button small" onClick={() => setTable(!isTable)}>
               {isTable ? chartText.asChart : chartText.asTable}
-            </button>
+            </Button>
           )}
         </>
       }

@@ -1,6 +1,6 @@
 // The key numbers. Impressions and eCPM leave out the offerwall, whose clicks have no impressions.
 
-import { Tile, type TileProps } from "../../components/tile";
+import { ComparedTile, type TileProps } from "../../components/tile";
 import { change, count, money, smallMoney } from "../../../shared/format";
 import { overview as text } from "../../messages";
 import { isRefusal, type Overview, type Refusal, type Totals, type TotalsPart } from "../../types";
@@ -34,7 +34,7 @@ export function Tiles({ overview }: { overview: Overview | undefined }) {
   return (
     <dl class="tiles">
       {(overview ? ready(overview) : loading()).map((props) => (
-        <Tile key={props.label} {...props} />
+        <ComparedTile key={props.label} {...props} />
       ))}
     </dl>
   );

@@ -3,6 +3,7 @@
 import { api } from "../../api";
 import { useCached } from "../../../shared/cache";
 import { Ranking, type Ranked } from "../../components/chart/ranking";
+import { Section } from "../../../shared/components/section";
 import { Failed, PartFailed, Skeleton } from "../../../shared/components/states";
 import { addDays, money } from "../../../shared/format";
 import { labelOf, rememberNames } from "../../labels";
@@ -26,15 +27,15 @@ export function TopLists({ overview }: { overview: Overview | undefined }) {
   return (
     <div class="columns">
       {LISTS.map(({ dimension, title }, index) => (
-        <section class="card" key={dimension} aria-labelledby={`top-${dimension}`}>
-          <div class="card-head">
-            <h2 id={`top-${dimension}`}>{title}</h2>
-            <div class="card-tools">
-              <a href={`${REPORTS_PATH}?by=${dimension}&sort=-revenue`} aria-label={`${text.openReport}: ${title}`}>
-                {text.openReport}
-              </a>
-            </div>
-          </div>
+        <Section
+          key={dimension}
+          title={title}
+          tools={
+            <a href={`${REPORTS_PATH}?by=${dimension}&sort=-revenue`} aria-label={`${text.openReport}: ${title}`}>
+              {text.openReport}
+            </a>
+          }
+        >
           {data ? (
             <List dimension={dimension} title={title} result={data.results[index]!} />
           ) : error ? (
@@ -42,7 +43,7 @@ export function TopLists({ overview }: { overview: Overview | undefined }) {
           ) : (
             <Skeleton class="list-skeleton" lines={SHOWN} />
           )}
-        </section>
+        </Section>
       ))}
     </div>
   );

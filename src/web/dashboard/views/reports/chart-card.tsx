@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { Chart } from "../../components/chart/chart";
 import { ChartTable } from "../../components/chart/chart-table";
 import { Ranking } from "../../components/chart/ranking";
+import { Button } from "../../../shared/components/button";
 import { Section } from "../../../shared/components/section";
 import { Segments } from "../../../shared/components/segments";
 import { PartFailed, Skeleton } from "../../../shared/components/states";
@@ -13,7 +14,7 @@ import { isRefusal } from "../../types";
 import { dayLines, ranked } from "./chart-data";
 import { adTagBlocked } from "./columns";
 import type { Days } from "./periods";
-import { MOST_BARS, MOST_LINES } from "./queries";
+import { MAX_BARS, MAX_LINES } from "./queries";
 import { FILTER_DIMENSIONS, type ReportState } from "./state";
 import type { Report } from "./use-report";
 
@@ -86,9 +87,9 @@ function Tools({
         onChange={(chart) => change({ chart })}
       />
       {setTable && (
-        <button type="button" class="button small" onClick={() => setTable(!isTable)}>
+        <Button class="button small" onClick={() => setTable(!isTable)}>
           {isTable ? chartText.asChart : chartText.asTable}
-        </button>
+        </Button>
       )}
     </>
   );
@@ -107,7 +108,7 @@ function Plot({ state, report, days, title, isTable }: Props & { title: string; 
           rows={ranked(state, report, top)}
           hasBefore={report.first.compared !== null}
         />
-        {top.total_count > MOST_BARS && <p class="note card-foot">{text.topOnly(MOST_BARS)}</p>}
+        {top.total_count > MAX_BARS && <p class="note card-foot">{text.topOnly(MAX_BARS)}</p>}
       </>
     );
   }
@@ -116,7 +117,7 @@ function Plot({ state, report, days, title, isTable }: Props & { title: string; 
   return (
     <>
       {isTable ? <ChartTable data={data} /> : <Chart data={data} kind={state.chart} />}
-      {state.split && top.total_count > MOST_LINES && <p class="note card-foot">{text.topOnly(MOST_LINES)}</p>}
+      {state.split && top.total_count > MAX_LINES && <p class="note card-foot">{text.topOnly(MAX_LINES)}</p>}
     </>
   );
 }

@@ -3,6 +3,7 @@
 import { useId, useState } from "preact/hooks";
 import { api } from "../../api";
 import { Combobox } from "../../components/combobox";
+import { Button } from "../../../shared/components/button";
 import { ChevronDown, Cross, Plus } from "../../../shared/components/icons";
 import { Popover } from "../../../shared/components/popover";
 import { labelOf, rememberSuggestions } from "../../labels";
@@ -151,11 +152,8 @@ function ValueEditor({ dimension, values, range, close, onApply }: EditorProps) 
         onChange={setChosen}
       />
       <div class="panel-buttons">
-        <button type="button" class="button" onClick={close}>
-          {common.cancel}
-        </button>
-        <button
-          type="button"
+        <Button onClick={close}>{common.cancel}</Button>
+        <Button
           class="button primary"
           onClick={() => {
             // First closed, while the button that opened the panel is still there to take the focus.
@@ -164,7 +162,7 @@ function ValueEditor({ dimension, values, range, close, onApply }: EditorProps) 
           }}
         >
           {text.apply}
-        </button>
+        </Button>
       </div>
     </>
   );

@@ -9,12 +9,12 @@ import { type ReportState, resolveRange } from "./state";
 import { addDays } from "../../../shared/format";
 
 // More lines than this cannot be told apart.
-export const MOST_LINES = 5;
-export const MOST_BARS = 10;
+export const MAX_LINES = 5;
+export const MAX_BARS = 10;
 
 // The most rows that the API answers. A page of the period before may need more than the page itself, since its filters
 // span a rectangle; what the answer does not contain is not compared.
-const MOST_ROWS = 1000;
+const MAX_ROWS = 1000;
 
 /** The table's query, and that of an export and of curl. */
 export function mainQuery(state: ReportState, days: Days): Query {
@@ -49,7 +49,7 @@ export function firstBatch(state: ReportState, days: Days): FirstBatch {
     ? ask({
         ...top,
         dimensions: [state.split],
-        pagination: { page: 1, count: state.chart === "bar" ? MOST_BARS : MOST_LINES },
+        pagination: { page: 1, count: state.chart === "bar" ? MAX_BARS : MAX_LINES },
       })
     : ask(byDay(state, top));
   const totals: Query = { ...main, pagination: { page: 1, count: 1 }, totals: true };
@@ -97,7 +97,7 @@ export function secondBatch(
     const split = state.split;
     const filters = [...state.filters.filter((filter) => filter.dimension !== split)];
     filters.push({ dimension: split, values: top.rows.map((row) => cellValueOf(split, row)) });
-    const query: Query = { ...byDay(state, main), filters, pagination: { page: 1, count: MAX_DAYS * MOST_LINES } };
+    const query: Query = { ...byDay(state, main), filters, pagination: { page: 1, count: MAX_DAYS * MAX_LINES } };
     if (state.chart === "line") batch.lines = ask({ ...query, dimensions: ["date", split] });
     else if (first.compared) {
       const bars: Query = { ...query, dimensions: [split], order_by: [{ column: state.plot, ascending: false }] };
@@ -110,7 +110,7 @@ export function secondBatch(
       .filter((dimension) => dimension !== "date")
       .map((dimension) => ({ dimension, values: [...new Set(table.rows.map((row) => cellValueOf(dimension, row)))] }));
     const others = state.filters.filter((filter) => !state.dimensions.includes(filter.dimension));
-    const query: Query = { ...main, filters: [...others, ...filters], pagination: { page: 1, count: MOST_ROWS } };
+    const query: Query = { ...main, filters: [...others, ...filters], pagination: { page: 1, count: MAX_ROWS } };
     batch.rowsBefore = ask({ ...query, date_range: datesBefore(state, table, first.compared) });
     // A row that contains days without all data is compared by the others.
     if (first.compared.leavesOutDays && !state.dimensions.includes("date")) {

@@ -2,6 +2,7 @@
 
 import { useRef } from "preact/hooks";
 import { useCached } from "../../../shared/cache";
+import { Button } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
 import { CardSkeleton } from "../../../shared/components/table";
 import { Empty, Failed, PartFailed, Skeleton, Stale } from "../../../shared/components/states";
@@ -90,11 +91,7 @@ function Results({ state, report, days, onChange }: ResultsProps) {
       <Empty
         title={text.emptyTitle}
         action={
-          state.filters.length > 0 && (
-            <button type="button" class="button" onClick={() => onChange({ filters: [] })}>
-              {text.resetFilters}
-            </button>
-          )
+          state.filters.length > 0 && <Button onClick={() => onChange({ filters: [] })}>{text.resetFilters}</Button>
         }
       >
         {text.empty}

@@ -3,8 +3,8 @@
 import { Name } from "../../../shared/components/name";
 import type { Column } from "../../../shared/components/table";
 import { amount, exactTimeText, smallMoney } from "../../../shared/format";
-import { codeText, KIND_NAMES } from "../../../shared/messages/rewards";
-import { Delivery, ShortId, State } from "../../../shared/rewards/badges";
+import { codeText, filter, KIND_NAMES, list } from "../../../shared/messages/rewards";
+import { DeliveryCell, ShortId, State } from "../../../shared/rewards/badges";
 import { rewards as text } from "../../messages/rewards";
 import { rewardPath } from "../../router";
 import type { RewardRow } from "../../types";
@@ -13,7 +13,7 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
   const all: Column<RewardRow>[] = [
     {
       key: "reward",
-      header: text.reward,
+      header: list.reward,
       cell: (row) => (
         <>
           <a href={rewardPath(row.app_id, row.transaction_id)}>
@@ -23,7 +23,7 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
         </>
       ),
     },
-    { key: "time", header: text.time, cell: (row) => exactTimeText(row.conversion_ts) },
+    { key: "time", header: list.time, cell: (row) => exactTimeText(row.conversion_ts) },
     { key: "app", header: text.app, cell: (row) => <Name>{nameOf(row.app_id)}</Name> },
     {
       key: "offer",
@@ -37,9 +37,9 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
     },
     {
       key: "user",
-      header: text.user,
+      header: filter.user,
       // An app's own text, whose signs of direction must not turn what stands beside it.
-      cell: (row) => (row.user_id ? <Name>{row.user_id}</Name> : <span class="note">{text.noUser}</span>),
+      cell: (row) => (row.user_id ? <Name>{row.user_id}</Name> : <span class="note">{list.erased}</span>),
     },
     {
       key: "amount",
@@ -56,7 +56,7 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
     },
     {
       key: "state",
-      header: text.state,
+      header: filter.state,
       cell: (row) => (
         <>
           <State state={row.state} />
@@ -66,18 +66,9 @@ export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): 
     },
     {
       key: "delivery",
-      header: text.delivery,
+      header: filter.delivery,
       cell: (row) =>
-        row.delivery && (
-          <>
-            <Delivery delivery={row.delivery} />
-            <span class="cell-second">
-              {[row.http_status && `HTTP ${row.http_status}`, row.attempts && text.tries(row.attempts)]
-                .filter(Boolean)
-                .join(", ")}
-            </span>
-          </>
-        ),
+        row.delivery && <DeliveryCell delivery={row.delivery} status={row.http_status} tries={row.attempts} />,
     },
   ];
   return all.filter(({ key }) => key !== "user" || !isAnalyst);

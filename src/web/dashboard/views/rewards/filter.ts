@@ -1,24 +1,24 @@
 // Filters of the delivery log. The address holds them, so that a link shows the same; ids of transactions and users
 // stand in its fragment, which no server sees.
 
-import { endOf, isDate, startOf } from "../../../shared/format";
+import { isDate } from "../../../shared/format";
 import { oneOf, queryText } from "../../../shared/query-text";
-import { conditions } from "../../messages/rewards";
-import type { RewardDelivery, RewardFilter, RewardQuery, RewardState } from "../../types";
+import {
+  type Conditions,
+  DELIVERIES,
+  filterOf,
+  isStatus,
+  replayOf as replayOfConditions,
+} from "../../../shared/rewards/filter";
+import type { RewardFilter, RewardQuery, RewardState } from "../../types";
+
+export { fixedConditions } from "../../../shared/rewards/filter";
 
 export const STATES: RewardState[] = ["approved", "pending", "held", "rejected", "reversed", "refused"];
-export const DELIVERIES: RewardDelivery[] = ["waiting", "delivered", "dead", "not_wanted", "no_endpoint"];
 
 /** What the form shows. Empty text is no condition. */
-export interface LogFilter {
+export interface LogFilter extends Required<Conditions> {
   app: string;
-  state: RewardState | "";
-  delivery: RewardDelivery | "";
-  status: string;
-  from: string;
-  to: string;
-  transaction: string;
-  user: string;
 }
 
 export const NO_FILTER: LogFilter = {
@@ -32,7 +32,6 @@ export const NO_FILTER: LogFilter = {
   user: "",
 };
 
-export const isStatus = (text: string) => text === "" || /^[1-5]\d\d$/.test(text);
 const date = (text: string | null) => (text && isDate(text) ? text : "");
 
 export function parseFilter(search: string, hash: string): LogFilter {
@@ -57,25 +56,14 @@ export const searchOf = ({ app, state, delivery, status, from, to }: LogFilter) 
 
 export const hashOf = ({ transaction, user }: LogFilter) => queryText({ transaction, user }, "#");
 
-/** As the API takes it. A user id is one of an app, so without an app it is no condition. */
-export function queryOf(shown: LogFilter): RewardQuery & { filter: RewardFilter } {
-  const filter: RewardFilter = {};
-  if (shown.state) filter.state = shown.state;
-  if (shown.delivery) filter.delivery = shown.delivery;
-  if (shown.status && isStatus(shown.status)) filter.http_status = Number(shown.status);
-  if (shown.from) filter.from = startOf(shown.from);
-  if (shown.to) filter.until = endOf(shown.to);
-  if (shown.transaction) filter.transaction_id = shown.transaction;
-  if (shown.user && shown.app) filter.user_id = shown.user;
-  return { ...(shown.app && { app_id: shown.app }), filter };
-}
+/** A user id is one of an app, so without an app it is no condition. */
+const conditionsOf = (shown: LogFilter): Conditions => ({ ...shown, user: shown.app && shown.user });
 
-/** What a replay of the log sends. Without `until`, it is all until now. */
-export function replayOf(shown: LogFilter, now: number): RewardFilter {
-  const { until, ...filter } = queryOf(shown).filter;
-  return { ...filter, ...(until && until < now && { until }) };
-}
+/** As the API takes it. */
+export const queryOf = (shown: LogFilter): RewardQuery & { filter: RewardFilter } => ({
+  ...(shown.app && { app_id: shown.app }),
+  filter: filterOf(conditionsOf(shown)),
+});
 
-/** The conditions of a filter that the dialog of a replay does not let choose, in words. */
-export const fixedConditions = ({ state, status, transaction, user }: LogFilter) =>
-  conditions({ state, status, transaction, user });
+/** The filter of a replay of the log. */
+export const replayOf = (shown: LogFilter, now: number) => replayOfConditions(conditionsOf(shown), now);

@@ -1,10 +1,12 @@
-// The filters of the log as a form. Choices apply at once, text when the form is sent.
+// The filters of the log as a form.
 
-import { useEffect, useState } from "preact/hooks";
-import { Field } from "../../../shared/components/field";
-import { DELIVERY_NAMES, STATE_NAMES } from "../../../shared/messages/rewards";
+import { useState } from "preact/hooks";
+import { Input, Select } from "../../../shared/components/field";
+import { filter as filterText, replay } from "../../../shared/messages/rewards";
+import { isStatus } from "../../../shared/rewards/filter";
+import { ClearButton, StateAndDelivery, useTypedFilter } from "../../../shared/rewards/filters";
 import { rewards as text } from "../../messages/rewards";
-import { DELIVERIES, isStatus, type LogFilter, NO_FILTER, STATES } from "./filter";
+import { type LogFilter, NO_FILTER, STATES } from "./filter";
 
 interface Props {
   filter: LogFilter;
@@ -14,9 +16,7 @@ interface Props {
 }
 
 export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
-  const [typed, setTyped] = useState(filter);
-  // The filter also changes by the back button, a link and the button that clears it.
-  useEffect(() => setTyped(filter), [JSON.stringify(filter)]);
+  const [typed, setTyped] = useTypedFilter(filter);
   const isBadStatus = !isStatus(typed.status);
   const areBadDates = typed.from !== "" && typed.to !== "" && typed.to < typed.from;
   const isFiltered = JSON.stringify(filter) !== JSON.stringify(NO_FILTER);
@@ -27,28 +27,11 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
     setTyped(next);
     onChange(next);
   };
-  const input = (name: "status" | "transaction" | "user", mode?: "numeric") => (props: object) => (
-    <input
-      {...props}
-      type="text"
-      inputMode={mode}
-      autocomplete="off"
-      spellcheck={false}
-      value={typed[name]}
-      onInput={(event) => setTyped({ ...typed, [name]: event.currentTarget.value.trim() })}
-    />
-  );
-  const dateInput = (name: "from" | "to") => (props: object) => (
-    <input
-      {...props}
-      type="date"
-      value={typed[name]}
-      onInput={(event) => setTyped({ ...typed, [name]: event.currentTarget.value })}
-    />
-  );
-  // An app that has no reward yet may still be the one that is asked for.
-  const isListed = apps.some(({ app_id }) => app_id === filter.app);
-  const known = filter.app && !isListed ? [{ app_id: filter.app, name: filter.app }] : [];
+  const typedText = (name: "from" | "to" | "status" | "transaction" | "user") => ({
+    value: typed[name],
+    onChange: (value: string) => setTyped({ ...typed, [name]: value.trim() }),
+  });
+  const names = new Map(apps.map(({ app_id, name }) => [app_id, name]));
   return (
     <form
       class="card padded log-filters"
@@ -58,81 +41,44 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
       }}
     >
       <div class="field-row">
-        <Field label={text.app}>
-          {(props) => (
-            <select
-              {...props}
-              value={typed.app}
-              onChange={(event) => choose({ app: event.currentTarget.value, user: "" })}
-            >
-              <option value="">{text.allApps}</option>
-              {[...apps, ...known].map(({ app_id, name }) => (
-                <option key={app_id} value={app_id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label={text.state}>
-          {(props) => (
-            <select
-              {...props}
-              value={typed.state}
-              onChange={(event) => choose({ state: event.currentTarget.value as LogFilter["state"] })}
-            >
-              <option value="">{text.allStates}</option>
-              {STATES.map((state) => (
-                <option key={state} value={state}>
-                  {STATE_NAMES[state]}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label={text.delivery}>
-          {(props) => (
-            <select
-              {...props}
-              value={typed.delivery}
-              onChange={(event) => choose({ delivery: event.currentTarget.value as LogFilter["delivery"] })}
-            >
-              <option value="">{text.allDeliveries}</option>
-              {DELIVERIES.map((delivery) => (
-                <option key={delivery} value={delivery}>
-                  {DELIVERY_NAMES[delivery]}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Select
+          label={text.app}
+          value={typed.app}
+          // An app that has no reward yet may still be the one that is asked for.
+          options={[...new Set([...names.keys(), filter.app])].filter(Boolean)}
+          nameOf={(app) => names.get(app) ?? app}
+          any={text.allApps}
+          onChange={(app) => choose({ app, user: "" })}
+        />
+        <StateAndDelivery filter={typed} states={STATES} choose={choose} />
       </div>
       <details open={isOpen} class="further">
         <summary>{text.more}</summary>
         <div class="field-row">
-          <Field label={text.from}>{dateInput("from")}</Field>
-          <Field label={text.to} error={areBadDates ? text.badDates : null}>
-            {dateInput("to")}
-          </Field>
-          <Field label={text.status} error={isBadStatus ? text.badStatus : null}>
-            {input("status", "numeric")}
-          </Field>
-          <Field label={text.transaction}>{input("transaction")}</Field>
+          <Input label={text.from} type="date" {...typedText("from")} />
+          <Input label={text.to} error={areBadDates ? replay.badDates : null} type="date" {...typedText("to")} />
+          <Input
+            label={filterText.status}
+            error={isBadStatus ? text.badStatus : null}
+            inputMode="numeric"
+            spellcheck={false}
+            {...typedText("status")}
+          />
+          <Input label={filterText.transaction} spellcheck={false} {...typedText("transaction")} />
           {!isAnalyst && (
-            <Field label={text.user} hint={typed.app === "" && typed.user ? text.userNeedsApp : undefined}>
-              {input("user")}
-            </Field>
+            <Input
+              label={filterText.user}
+              hint={typed.app === "" && typed.user ? text.userNeedsApp : undefined}
+              spellcheck={false}
+              {...typedText("user")}
+            />
           )}
         </div>
         <button type="submit" class="button" aria-disabled={isBadStatus || areBadDates}>
           {text.search}
         </button>
       </details>
-      {isFiltered && (
-        <button type="button" class="button" onClick={() => onChange(NO_FILTER)}>
-          {text.clear}
-        </button>
-      )}
+      {isFiltered && <ClearButton onClick={() => onChange(NO_FILTER)} />}
     </form>
   );
 }

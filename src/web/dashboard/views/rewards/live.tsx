@@ -3,6 +3,7 @@
 import { isBehind } from "../../../shared/behind";
 import { rewards as text } from "../../messages/rewards";
 import type { Log } from "./use-log";
+import { Button } from "../../../shared/components/button";
 
 export function Live({ log }: { log: Log }) {
   const { page, isPaused, isTooLong, error } = log;
@@ -15,9 +16,9 @@ export function Live({ log }: { log: Log }) {
         <span class="live-mark" aria-hidden="true" />
         {error ? text.stopped : state}
       </p>
-      <button type="button" class="button" onClick={() => (isTooLong ? log.restart() : log.setPaused(!isPaused))}>
+      <Button onClick={() => (isTooLong ? log.restart() : log.setPaused(!isPaused))}>
         {isTooLong ? text.restart : isPaused ? text.goOn : text.pause}
-      </button>
+      </Button>
     </>
   );
 }

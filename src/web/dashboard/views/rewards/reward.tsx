@@ -3,8 +3,10 @@
 import { useCached } from "../../../shared/cache";
 import { CopyButton } from "../../../shared/components/copy-button";
 import { Heading } from "../../../shared/components/heading";
+import { Loaded } from "../../../shared/components/loaded";
 import { Name } from "../../../shared/components/name";
-import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
+import { NotFound } from "../../../shared/components/not-found";
+import { Skeleton } from "../../../shared/components/states";
 import { story as text } from "../../../shared/messages/rewards";
 import { usePolling } from "../../../shared/poll";
 import { isWaiting, Story } from "../../../shared/rewards/story";
@@ -27,7 +29,7 @@ export function Reward({ appId, transactionId }: Props) {
   const cached = useCached(key, () => api.reward(appId, transactionId));
   usePolling({ key, of: cached, changes: isWaiting, milliseconds: POLL_MILLISECONDS });
   const { nameOf } = useAppNames();
-  const { data: story, error, reload } = cached;
+  const { data } = cached;
   const role = session.value?.member.role;
   const mayReplay = role !== undefined && may(role, "replay");
   const userHref = (user: string) => `${REWARDS_PATH}?app=${appId}#${new URLSearchParams({ user })}`;
@@ -35,7 +37,7 @@ export function Reward({ appId, transactionId }: Props) {
   return (
     <>
       <Heading
-        title={story ? text.title(story.state) : text.loading}
+        title={data ? text.title(data.state) : text.loading}
         within={[rewards.title]}
         note={
           <>
@@ -48,25 +50,15 @@ export function Reward({ appId, transactionId }: Props) {
           {rewards.toLog}
         </a>
       </Heading>
-      {story ? (
-        <>
-          <Stale of={cached} retry={reload} />
-          <Story story={story} site={{ userHref, replay: mayReplay ? replay : null }} reload={reload} />
-        </>
-      ) : !error ? (
-        <Skeleton lines={6} />
-      ) : error.status === 404 ? (
-        <Empty
-          title={text.notFound}
-          action={
-            <a class="button" href={REWARDS_PATH}>
-              {rewards.toLog}
-            </a>
-          }
-        />
-      ) : (
-        <Failed error={error} retry={reload} />
-      )}
+      <Loaded
+        of={cached}
+        loading={<Skeleton lines={6} />}
+        missing={<NotFound title={text.notFound} back={{ name: rewards.toLog, path: REWARDS_PATH }} />}
+      >
+        {(story) => (
+          <Story story={story} site={{ userHref, replay: mayReplay ? replay : null }} reload={cached.reload} />
+        )}
+      </Loaded>
     </>
   );
 }

@@ -1,13 +1,14 @@
 // The delivery log: every reward and what became of its callback, live.
 
 import { Heading } from "../../../shared/components/heading";
-import { Warning } from "../../../shared/components/icons";
-import { Empty, Failed, FormError } from "../../../shared/components/states";
-import { Table, TableSkeleton } from "../../../shared/components/table";
+import { More } from "../../../shared/components/more";
+import { Banner, Empty, Failed } from "../../../shared/components/states";
+import { CardSkeleton, CardTable } from "../../../shared/components/table";
 import { errorText } from "../../../shared/error-text";
+import { list } from "../../../shared/messages/rewards";
+import { ClearButton } from "../../../shared/rewards/filters";
 import { ReplayMany } from "../../../shared/rewards/replay-many";
 import { api } from "../../api";
-import { common } from "../../messages";
 import { rewards as text } from "../../messages/rewards";
 import { fragment, search, setSearch } from "../../../shared/navigation";
 import { REPLAY_HASH, rewardPath } from "../../router";
@@ -78,30 +79,18 @@ interface ResultProps {
 function Result({ log, isAnalyst, nameOf, filter, isFiltered, clear }: ResultProps) {
   const { page, error, older } = log;
   if (!page) {
-    return error ? (
-      <Failed error={error} retry={log.reload} />
-    ) : (
-      <div class="card">
-        <TableSkeleton rows={8} />
-      </div>
-    );
+    return error ? <Failed error={error} retry={log.reload} /> : <CardSkeleton rows={8} />;
   }
   return (
     <>
       {error && (
-        <div class="banner warning" role="status">
-          <Warning />
-          <p>
-            {text.stopped} {errorText(error)}
-          </p>
-          <button type="button" class="button small" onClick={log.reload}>
-            {common.retry}
-          </button>
-        </div>
+        <Banner onClick={log.reload}>
+          {text.stopped} {errorText(error)}
+        </Banner>
       )}
       {page.rows.length === 0 ? (
         <Empty
-          title={isFiltered ? text.noneTitle : text.emptyTitle}
+          title={isFiltered ? list.noneTitle : text.emptyTitle}
           action={
             isFiltered && (
               <div class="row centred">
@@ -110,9 +99,7 @@ function Result({ log, isAnalyst, nameOf, filter, isFiltered, clear }: ResultPro
                     {text.findOld}
                   </a>
                 )}
-                <button type="button" class="button" onClick={clear}>
-                  {text.clear}
-                </button>
+                <ClearButton onClick={clear} />
               </div>
             )
           }
@@ -121,23 +108,14 @@ function Result({ log, isAnalyst, nameOf, filter, isFiltered, clear }: ResultPro
         </Empty>
       ) : (
         <>
-          <div class="card table-card">
-            <Table
-              stacks
-              name={text.tableName}
-              columns={columns(nameOf, isAnalyst)}
-              rows={page.rows}
-              rowKey={({ app_id, transaction_id }) => `${app_id} ${transaction_id}`}
-            />
-          </div>
-          <FormError error={older.error} />
-          {page.cursor ? (
-            <button type="button" class="button" aria-disabled={older.isRunning} onClick={() => void older.run()}>
-              {text.older}
-            </button>
-          ) : (
-            <p class="note">{text.end}</p>
-          )}
+          <CardTable
+            name={text.tableName}
+            columns={columns(nameOf, isAnalyst)}
+            rows={page.rows}
+            rowKey={({ app_id, transaction_id }) => `${app_id} ${transaction_id}`}
+          />
+          <More of={{ hasMore: page.cursor !== null, more: older }} label={list.older} />
+          {page.cursor === null && <p class="note">{text.end}</p>}
         </>
       )}
     </>

@@ -1,18 +1,18 @@
 // The log, live: a page of the newest rewards, then every two seconds what has changed since, while the page is seen.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useAction } from "../../../shared/action";
+import { type Action, useAction } from "../../../shared/action";
 import { ApiError, isRefused } from "../../../shared/client";
 import { api } from "../../api";
 import type { RewardPage, RewardQuery, RewardRow } from "../../types";
 
 const POLL_MILLISECONDS = 2000;
-const LONGEST_PAUSE_MILLISECONDS = 30_000;
+const MAX_PAUSE_MILLISECONDS = 30_000;
 const PAGE_ROWS = 50;
 const CHANGED_ROWS = 200;
 // Each row is some 20 elements, so the log that is kept live has no more. One that has grown by new rows starts again with
 // its first page; one of which older pages are open is paused, so that its reader can go on to the last.
-const MOST_ROWS = 1000;
+const MAX_ROWS = 1000;
 
 interface State {
   page: RewardPage | null;
@@ -27,7 +27,7 @@ export interface Log extends State {
   /** Starts again with the newest. */
   restart: () => void;
   reload: () => void;
-  older: { isRunning: boolean; error: unknown; run: () => Promise<void> };
+  older: Action<[]>;
 }
 
 const keyOf = ({ app_id, transaction_id }: RewardRow) => `${app_id} ${transaction_id}`;
@@ -73,7 +73,7 @@ export function useLog(query: RewardQuery | null): Log {
     page.current = null;
     hasOlder.current = false;
   };
-  const isLong = (shown: RewardPage | null) => shown !== null && shown.rows.length > MOST_ROWS;
+  const isLong = (shown: RewardPage | null) => shown !== null && shown.rows.length > MAX_ROWS;
 
   useEffect(() => {
     forget();
@@ -111,7 +111,7 @@ export function useLog(query: RewardQuery | null): Log {
         setState({ page: page.current, error });
         if (isRefused(error)) return;
         failures += 1;
-        const wait = Math.min(LONGEST_PAUSE_MILLISECONDS, POLL_MILLISECONDS * 2 ** failures);
+        const wait = Math.min(MAX_PAUSE_MILLISECONDS, POLL_MILLISECONDS * 2 ** failures);
         next(Math.max(wait, (error.retryAfter ?? 0) * 1000));
       }
     };

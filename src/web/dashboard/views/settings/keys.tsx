@@ -6,7 +6,7 @@ import { api } from "../../api";
 import { settings } from "../../messages";
 
 const text = settings.keys;
-const LONGEST_LABEL = 64;
+const MAX_LABEL = 64;
 const CALLS = { list: api.reportKeys, create: api.createReportKey, revoke: api.revokeReportKey };
 
 export const Keys = () => (
@@ -14,7 +14,7 @@ export const Keys = () => (
     cacheKey="report_keys"
     calls={CALLS}
     words={text}
-    longestLabel={LONGEST_LABEL}
+    longestLabel={MAX_LABEL}
     mayChange
     frame={(create, list) => (
       <Page section="keys" note={text.intro} actions={create}>

@@ -4,8 +4,9 @@ import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { api } from "../../api";
 import { useCached } from "../../../shared/cache";
+import { Button, RunButton } from "../../../shared/components/button";
 import { CopyField } from "../../../shared/components/copy-button";
-import { FormDialog, TextField } from "../../../shared/components/dialog";
+import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { focusHeading } from "../../../shared/components/heading";
 import { Empty, Failed, FormError, Stale } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
@@ -31,14 +32,9 @@ export function PubKey() {
           <>
             <FormError error={load.error} />
             <div class="row">
-              <button
-                type="button"
-                class="button primary"
-                aria-disabled={load.isRunning}
-                onClick={() => void load.run()}
-              >
+              <RunButton of={load} class="button primary">
                 {text.show}
-              </button>
+              </RunButton>
               <p class="note">{settings.confirm}</p>
             </div>
           </>
@@ -48,9 +44,7 @@ export function PubKey() {
           <>
             <CopyField label={text.name} value={answer.pub_key} />
             <div class="row">
-              <button type="button" class="button" onClick={() => setAnswer(null)}>
-                {text.hide}
-              </button>
+              <Button onClick={() => setAnswer(null)}>{text.hide}</Button>
             </div>
           </>
         )}
@@ -62,9 +56,7 @@ export function PubKey() {
           <p>{text.askedReason(request.reason)}</p>
         </div>
       ) : canAsk ? (
-        <button type="button" class="button" onClick={() => setAsking(true)}>
-          {text.ask}
-        </button>
+        <Button onClick={() => setAsking(true)}>{text.ask}</Button>
       ) : (
         requested.error && !requested.data && <Failed error={requested.error} retry={requested.reload} compact />
       )}
@@ -83,7 +75,7 @@ export function PubKey() {
   );
 }
 
-const LONGEST_REASON = 256;
+const MAX_REASON = 256;
 
 function AskForNew({ onClose, onSent }: { onClose: () => void; onSent: () => Promise<void> }) {
   const [reason, setReason] = useState("");
@@ -98,13 +90,7 @@ function AskForNew({ onClose, onSent }: { onClose: () => void; onSent: () => Pro
       onClose={onClose}
     >
       <p>{text.askText}</p>
-      <TextField
-        label={text.reason}
-        hint={text.reasonHint}
-        longest={LONGEST_REASON}
-        value={reason}
-        onChange={setReason}
-      />
+      <TextField label={text.reason} hint={text.reasonHint} longest={MAX_REASON} value={reason} onChange={setReason} />
     </FormDialog>
   );
 }

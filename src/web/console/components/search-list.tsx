@@ -1,0 +1,33 @@
+// The parts of a list that is searched: its form, its foot, and what stands there where nothing matches.
+
+import type { ComponentChildren } from "preact";
+import { Button } from "../../shared/components/button";
+import { More } from "../../shared/components/more";
+import { Empty } from "../../shared/components/states";
+import type { Pages } from "../../shared/use-pages";
+
+export const SearchForm = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <form class="card padded list-filters" role="search" aria-label={name} onSubmit={(event) => event.preventDefault()}>
+    {children}
+  </form>
+);
+
+interface FootProps {
+  of: Pick<Pages<unknown>, "hasMore" | "more">;
+  label: string;
+  /** How many rows there are, in words. */
+  shown: string;
+}
+
+export const ListFoot = ({ of, label, shown }: FootProps) => (
+  <div class="row list-foot">
+    <More of={of} label={label} />
+    <p class="note" role="status">
+      {shown}
+    </p>
+  </div>
+);
+
+export const NoMatch = ({ title, clear, onClear }: { title: string; clear: string; onClear: () => void }) => (
+  <Empty title={title} action={<Button onClick={onClear}>{clear}</Button>} />
+);

@@ -1,0 +1,50 @@
+// The menu of the account in the header, with the sign-out.
+
+import type { ComponentChildren } from "preact";
+import { useAction } from "../action";
+import { ChevronDown } from "../components/icons";
+import { Popover } from "../components/popover";
+import { FormError } from "../components/states";
+import { account as text } from "../messages/common";
+import { leave } from "../session";
+
+interface Props {
+  name: string;
+  /** Who is signed in, in words. */
+  member: string;
+  signOut?: string;
+  /** Of another change in the menu. */
+  error?: unknown;
+  accounts?: (close: () => void) => ComponentChildren;
+  /** Stands above the sign-out. */
+  children?: ComponentChildren;
+}
+
+export function AccountMenu({ name, member, signOut = text.signOut, error, accounts, children }: Props) {
+  const leaving = useAction(leave);
+  return (
+    <Popover
+      name={text.menu}
+      buttonClass="button quiet account"
+      align="right"
+      label={
+        <>
+          <span class="visually-hidden">{text.menu}: </span>
+          <span class="account-name">{name}</span> <ChevronDown />
+        </>
+      }
+    >
+      {(close) => (
+        <>
+          <p class="panel-note account-member">{member}</p>
+          {accounts?.(close)}
+          <FormError error={error ?? leaving.error} />
+          {children}
+          <button type="button" class="preset separate" onClick={() => void leaving.run()}>
+            {signOut}
+          </button>
+        </>
+      )}
+    </Popover>
+  );
+}

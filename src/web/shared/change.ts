@@ -1,0 +1,16 @@
+// A change that a dialog asks for.
+
+import { focusHeading } from "./components/heading";
+import { say } from "./components/status";
+import { withVerification } from "./passkeys";
+
+type Run = () => Promise<unknown>;
+
+/** Makes the change with a fresh passkey. Then the dialog closes, it is said, and what was changed is loaded. */
+export const confirmed = (change: Run, said: string, close: () => void, reload: Run) => async () => {
+  await withVerification(change);
+  close();
+  say(said);
+  await reload();
+  focusHeading();
+};

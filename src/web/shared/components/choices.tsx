@@ -1,0 +1,43 @@
+// Choices that are all in sight.
+
+import { useId } from "preact/hooks";
+import { Problem } from "./states";
+
+interface ChoicesProps<Value> {
+  name: string;
+  choices: { value: Value; label: string; hint?: string }[];
+  chosen: Value[];
+  /** One of them, or any number. */
+  kind: "radio" | "checkbox";
+  error?: string | null;
+  onChange: (chosen: Value[]) => void;
+}
+
+/** Radio buttons or checkboxes, each with its explanation. */
+export function Choices<Value extends string>({ name, choices, chosen, kind, error, onChange }: ChoicesProps<Value>) {
+  const id = useId();
+  return (
+    <fieldset class="choices explained" aria-describedby={error ? `${id}-error` : undefined}>
+      <legend>{name}</legend>
+      {choices.map(({ value, label, hint }) => (
+        <label class="choice" key={value}>
+          <input
+            type={kind}
+            name={kind === "radio" ? id : undefined}
+            checked={chosen.includes(value)}
+            onChange={(event) => {
+              if (kind === "radio") return onChange([value]);
+              const isOn = event.currentTarget.checked;
+              const isChosen = (other: Value) => (other === value ? isOn : chosen.includes(other));
+              // In the order of the list.
+              onChange(choices.map((choice) => choice.value).filter(isChosen));
+            }}
+          />
+          <span>{label}</span>
+          {hint && <span class="choice-hint">{hint}</span>}
+        </label>
+      ))}
+      <Problem id={`${id}-error`}>{error}</Problem>
+    </fieldset>
+  );
+}

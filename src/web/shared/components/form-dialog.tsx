@@ -1,0 +1,114 @@
+// Dialogs that ask for what a change needs, and those that show what it made.
+
+import type { ComponentChildren } from "preact";
+import { useAction } from "../action";
+import { inWords } from "../error-text";
+import type { FieldErrors } from "../field-errors";
+import { common } from "../messages";
+import { CopyField } from "./copy-button";
+import { Dialog, DialogButtons } from "./dialog";
+import { SaveError } from "./save-error";
+import { FormError } from "./states";
+
+interface FormProps {
+  title: string;
+  /** The label of the submit button. */
+  button: string;
+  onSubmit: () => Promise<void>;
+  onClose: () => void;
+  /** Loads the document again after somebody else changed it. The typed text stays. */
+  reload?: () => Promise<void>;
+  /** The errors of the fields that the children show. */
+  errorsOf?: (error: unknown) => FieldErrors;
+  /** The errors that only this form has, by their codes, in words. */
+  words?: Record<string, string>;
+  /** Keeps the form from being sent. */
+  isWrong?: boolean;
+  children: ComponentChildren | ((errors: FieldErrors) => ComponentChildren);
+}
+
+const NO_FIELDS = (error: unknown): FieldErrors => ({ of: () => null, rest: error });
+
+/** Asks for what a change needs; stays open with the reason when the change fails. */
+export function FormDialog(props: FormProps) {
+  const {
+    title,
+    button,
+    onSubmit,
+    onClose,
+    reload,
+    errorsOf = NO_FIELDS,
+    words = {},
+    isWrong = false,
+    children,
+  } = props;
+  const action = useAction(onSubmit);
+  const errors = errorsOf(action.error);
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isWrong) void action.run();
+        }}
+      >
+        {typeof children === "function" ? children(errors) : children}
+        {reload ? (
+          <SaveError error={errors.rest} reload={reload} />
+        ) : (
+          <FormError error={inWords(errors.rest, words, null)} />
+        )}
+        <DialogButtons onClose={onClose}>
+          <button type="submit" class="button primary" aria-disabled={action.isRunning || isWrong}>
+            {button}
+          </button>
+        </DialogButtons>
+      </form>
+    </Dialog>
+  );
+}
+
+interface TextFieldProps {
+  label: string;
+  hint?: string;
+  longest: number;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+/** A line of text that a form needs. */
+export function TextField({ label, hint, longest, value, onChange }: TextFieldProps) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        type="text"
+        required
+        maxLength={longest}
+        autocomplete="off"
+        value={value}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+      {hint && <small>{hint}</small>}
+    </label>
+  );
+}
+
+interface SecretProps {
+  title: string;
+  text: string;
+  label: string;
+  value: string;
+  onClose: () => void;
+}
+
+/** Shows what is shown only once, to be copied. */
+export function SecretDialog({ title, text, label, value, onClose }: SecretProps) {
+  return (
+    <Dialog title={title} onClose={onClose} keepOpen>
+      <p>{text}</p>
+      <CopyField label={label} value={value} />
+      <DialogButtons onClose={onClose} cancel={common.done} isOnly />
+    </Dialog>
+  );
+}

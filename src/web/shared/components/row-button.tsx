@@ -1,0 +1,45 @@
+// A button in each row of a table.
+
+import type { Column } from "./table";
+
+interface ButtonProps {
+  name: string;
+  /** Its name among those of the other rows. */
+  label: string;
+  isDangerous?: boolean;
+  onClick: () => void;
+}
+
+/** A button of a row. */
+export const RowButton = ({ name, label, isDangerous, onClick }: ButtonProps) => (
+  <button
+    type="button"
+    class={isDangerous ? "button small danger-text" : "button small"}
+    aria-label={label}
+    onClick={onClick}
+  >
+    {name}
+  </button>
+);
+
+interface ButtonColumn<Row> {
+  name: string;
+  header?: string;
+  labelOf: (row: Row) => string;
+  isDangerous?: boolean;
+  /** Whether a row has it. */
+  isShown?: (row: Row) => boolean;
+  onClick: (row: Row) => void;
+}
+
+/** The column of a button in each row. */
+export const buttonColumn = <Row,>(column: ButtonColumn<Row>): Column<Row> => ({
+  key: "button",
+  header: column.header ?? column.name,
+  isHeaderHidden: true,
+  isNumber: true,
+  cell: (row) =>
+    (column.isShown?.(row) ?? true) && (
+      <RowButton {...column} label={column.labelOf(row)} onClick={() => column.onClick(row)} />
+    ),
+});

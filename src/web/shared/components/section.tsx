@@ -1,0 +1,28 @@
+// A card with its title, and what stands beside the title.
+
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+
+interface Props {
+  title: ComponentChildren;
+  /** Stands beside the title. */
+  beside?: ComponentChildren;
+  /** Stands at the end of the title's line. */
+  tools?: ComponentChildren;
+  class?: string;
+  children: ComponentChildren;
+}
+
+export function Section({ title, beside, tools, class: name = "card", children }: Props) {
+  const id = useId();
+  return (
+    <section class={name} aria-labelledby={id}>
+      <div class="card-head">
+        <h2 id={id}>{title}</h2>
+        {beside}
+        {tools && <div class="card-tools">{tools}</div>}
+      </div>
+      {children}
+    </section>
+  );
+}

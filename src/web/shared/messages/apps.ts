@@ -1,0 +1,23 @@
+// Names of what an app has, and the columns of callbacks.
+
+import { timeText } from "../format";
+import type { CallbackState, Platform } from "../types";
+
+export const PLATFORM_NAMES: Record<Platform, string> = { ios: "iOS", android: "Android", web: "Web" };
+export const PLATFORMS = Object.keys(PLATFORM_NAMES) as Platform[];
+
+export const CALLBACK_STATE_NAMES: Record<CallbackState, string> = {
+  none: "No callback",
+  healthy: "Working",
+  failing: "Failing",
+  disabled: "Switched off",
+};
+
+/** Columns of the callbacks of apps. */
+export const callbacks = {
+  app: "App",
+  state: "State",
+  waiting: "Waiting",
+  dead: "Given up",
+  since: (at: number) => `since ${timeText(at)}`,
+};

@@ -1,0 +1,66 @@
+// Rewards of the last 30 days, and how the callbacks of apps are doing.
+
+import type { ComponentChildren } from "preact";
+import type { Column } from "../components/table";
+import { addDays, count } from "../format";
+import { CALLBACK_STATE_NAMES, callbacks as text } from "../messages/apps";
+import { common } from "../messages/common";
+import type { Activity, CallbackState, EndpointHealth, RewardCounts } from "../types";
+
+const DAYS = 30;
+
+/** Sums over the last 30 days and today. */
+export function sumsOf(data: Activity | undefined, today: string) {
+  const from = addDays(today, -DAYS);
+  const days = data?.days.filter(({ date }) => date >= from) ?? [];
+  return (of: (day: RewardCounts) => number) => days.reduce((total, day) => total + of(day), 0);
+}
+
+export type AppCallback = EndpointHealth & { app_id: string };
+
+const ORDER: CallbackState[] = ["disabled", "failing", "none", "healthy"];
+
+/** The callbacks of apps. Those that need attention come first. */
+export const callbacksOf = (data: Activity): AppCallback[] =>
+  data.apps
+    .map(({ app_id, endpoint }) => ({ app_id, ...endpoint }))
+    .sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state) || other.dead - one.dead);
+
+/** The state of an app's callback. */
+export const CallbackBadge = ({ state }: { state: CallbackState }) => (
+  <span class={`badge ${state}`}>{CALLBACK_STATE_NAMES[state] ?? state}</span>
+);
+
+interface Cells {
+  app: (appId: string) => ComponentChildren;
+  hints: Record<CallbackState, string>;
+  /** Stands below the state. */
+  belowState?: (callback: AppCallback) => ComponentChildren;
+  /** Callbacks that were given up, where there are any. */
+  dead?: (callback: AppCallback) => ComponentChildren;
+}
+
+export const callbackColumns = ({ app, hints, belowState, dead }: Cells): Column<AppCallback>[] => [
+  { key: "app", header: text.app, cell: ({ app_id }) => app(app_id) },
+  {
+    key: "state",
+    header: text.state,
+    cell: (callback) => (
+      <>
+        <span>
+          <CallbackBadge state={callback.state} />{" "}
+          {callback.since !== null && <span class="note">{text.since(callback.since)}</span>}
+        </span>
+        {hints[callback.state] && <span class="cell-second wrap">{hints[callback.state]}</span>}
+        {belowState?.(callback)}
+      </>
+    ),
+  },
+  { key: "waiting", header: text.waiting, isNumber: true, cell: ({ waiting }) => count(waiting) },
+  {
+    key: "dead",
+    header: text.dead,
+    isNumber: true,
+    cell: (callback) => (callback.dead === 0 ? common.none : dead ? dead(callback) : count(callback.dead)),
+  },
+];

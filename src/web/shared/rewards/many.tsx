@@ -1,0 +1,97 @@
+// The parts of the questions about many rewards: the button that opens one, the days, and the count.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useState } from "preact/hooks";
+import { Input } from "../components/field";
+import { replay as text } from "../messages/rewards";
+
+interface OpenerProps {
+  name: string;
+  /** Why the question cannot be asked now, in words. */
+  hint: string | null;
+  class?: string;
+  isOpenAtFirst?: boolean;
+  children: (close: () => void) => ComponentChildren;
+}
+
+/** The button that opens a question, or why it cannot be asked now. */
+export function Opener({ name, hint, class: extra = "", isOpenAtFirst = false, children }: OpenerProps) {
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
+  const id = useId();
+  return (
+    <div class={`row ${extra}`}>
+      <button
+        type="button"
+        class="button"
+        aria-disabled={hint !== null}
+        aria-describedby={hint === null ? undefined : id}
+        onClick={() => hint === null && setOpen(true)}
+      >
+        {name}
+      </button>
+      {hint !== null && (
+        <span class="note" id={id}>
+          {hint}
+        </span>
+      )}
+      {isOpen && hint === null && children(() => setOpen(false))}
+    </div>
+  );
+}
+
+export interface Days {
+  since: string;
+  upTo: string;
+}
+
+const areBad = ({ since, upTo }: Days) => since !== "" && upTo !== "" && upTo < since;
+
+interface DaysProps {
+  days: Days;
+  upToHint?: string;
+  onChange: (days: Days) => void;
+}
+
+export const DayFields = ({ days, upToHint = text.sinceHint, onChange }: DaysProps) => (
+  <div class="field-row replay-dates">
+    <Input
+      label={text.since}
+      hint={text.sinceHint}
+      type="date"
+      value={days.since}
+      onChange={(since) => onChange({ ...days, since })}
+    />
+    <Input
+      label={text.upTo}
+      hint={upToHint}
+      error={areBad(days) ? text.badDates : null}
+      type="date"
+      value={days.upTo}
+      onChange={(upTo) => onChange({ ...days, upTo })}
+    />
+  </div>
+);
+
+/** Counts the subjects of a question, and counts again when `choice` or the days change. */
+export function useCount<Counted>(choice: string, days: Days, count: (isOver: () => boolean) => Promise<Counted>) {
+  const [{ counted, error }, setState] = useState<{ counted?: Counted; error?: unknown }>({});
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    let isOver = false;
+    setState({});
+    if (areBad(days)) return;
+    count(() => isOver).then(
+      (answer) => !isOver && setState({ counted: answer }),
+      (problem) => !isOver && setState({ error: problem }),
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [choice, days.since, days.upTo, round]);
+  return {
+    counted,
+    error,
+    retry: error !== undefined && (() => setRound(round + 1)),
+    isCounting: !counted && !error && !areBad(days),
+  };
+}
