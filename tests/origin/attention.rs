@@ -75,10 +75,10 @@ fn source(name: &str) -> Source {
 }
 
 /// The feed of the object `s`.
-fn feed_of(db: &Sqlite) -> AttentionFeed<'_, Sqlite, impl Fn() -> Result<Option<Source>, DatabaseError>> {
+fn feed_of(db: &Sqlite) -> AttentionFeed<'_, Sqlite> {
     AttentionFeed {
         db,
-        source: || Ok(Some(source("s"))),
+        source: &|| Ok(Some(source("s"))),
     }
 }
 

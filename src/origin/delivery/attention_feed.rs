@@ -132,9 +132,9 @@ pub fn send_soon(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
 }
 
 /// The feed of an object's items. `source` is called for each batch; an object without a source sends nothing.
-pub struct AttentionFeed<'a, D, S> {
+pub struct AttentionFeed<'a, D> {
     pub db: &'a D,
-    pub source: S,
+    pub source: &'a dyn Fn() -> Result<Option<Source>, DatabaseError>,
 }
 
 /// The changes that the confirmation of a batch settles.
@@ -144,7 +144,7 @@ pub struct Marks {
     changes: Vec<i64>,
 }
 
-impl<D: Database, S: Fn() -> Result<Option<Source>, DatabaseError>> Feed for AttentionFeed<'_, D, S> {
+impl<D: Database> Feed for AttentionFeed<'_, D> {
     type Batch = Box<AttentionBatch>;
     type Marks = Marks;
     const NAME: &'static str = "attention";

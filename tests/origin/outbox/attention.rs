@@ -27,7 +27,7 @@ pub const OF_BATCHES: &[&str] = &[
 pub fn report_all(db: &Sqlite, now_ms: i64) {
     let feed = AttentionFeed {
         db,
-        source: || {
+        source: &|| {
             Ok(Some(Source {
                 name: "outbox".into(),
                 app: Some(app()),

@@ -383,3 +383,24 @@ fn debug_output_of_a_callback_has_no_secret() {
     }
     assert!(!logged.contains("fa072672"), "{logged}");
 }
+
+/// A new field is either in this list, because its value has other characters than dots, or in `USER_MACROS`.
+#[test]
+fn a_field_that_could_be_dots_is_no_path_segment_by_itself() {
+    const NEVER_DOTS: [&str; 9] = [
+        "value",
+        "payout",
+        "transaction_id",
+        "offer_id",
+        "goal_id",
+        "app_id",
+        "click_ts",
+        "conversion_ts",
+        "status",
+    ];
+    for (name, _) in TABLE {
+        let url = format!("https://x.example/a/{{{name}}}/b");
+        let is_taken = Endpoint::parse(&get(&url)).is_ok();
+        assert_eq!(is_taken, NEVER_DOTS.contains(&name), "{name}");
+    }
+}

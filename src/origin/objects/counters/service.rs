@@ -96,7 +96,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
             publisher: None,
             rewards: None,
         };
-        let source = || Ok(self.shell.name().map(of_name));
+        let source = &|| Ok(self.shell.name().map(of_name));
         feed::send(&AttentionFeed { db, source }, self.shell.runtime()).await
     }
 

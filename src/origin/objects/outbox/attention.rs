@@ -193,6 +193,6 @@ fn source(db: &impl Database) -> Result<Option<Source>, DatabaseError> {
 
 /// Reports what has changed.
 pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
-    let source = || source(db);
+    let source = &|| source(db);
     feed::send(&AttentionFeed { db, source }, runtime).await
 }
