@@ -23,8 +23,9 @@ pub fn checkout() -> Option<PathBuf> {
     Some(root().join(path))
 }
 
-fn before() -> Bench {
-    Bench::new(checkout().expect("BEFORE"))
+/// This checkout and the other one.
+fn both(bench: &Bench) -> [&Bench; 2] {
+    [bench, bench.before.as_deref().expect("BEFORE")]
 }
 
 /// Measures both sides in turn. The row is missed if the whole interval says slower. Figures are times.
@@ -45,7 +46,7 @@ fn row(work: &str, bench: &Bench, format: fn(f64) -> String, sides: [&mut dyn Fn
 }
 
 pub fn clicks(bench: &Bench) -> Vec<Row> {
-    let both = [bench, &before()];
+    let both = both(bench);
     let paths = click::paths(OFFERS, APPS);
     let servers = both.map(|bench| bench.signpost(&bench.catalog(OFFERS, APPS)).start());
     let of = |work: &str, paths: &[String]| {
@@ -65,7 +66,7 @@ pub fn clicks(bench: &Bench) -> Vec<Row> {
 }
 
 pub fn pages(bench: &Bench) -> Vec<Row> {
-    let both = [bench, &before()];
+    let both = both(bench);
     let catalogs = both.map(|bench| bench.catalog(OFFERS, APPS));
     let [now, before] = [0, 1].map(|side| both[side].signpost(&catalogs[side]).start());
     let cpu =
@@ -95,7 +96,7 @@ pub fn pages(bench: &Bench) -> Vec<Row> {
 }
 
 pub fn reports(bench: &Bench) -> Vec<Row> {
-    let both = [bench, &before()];
+    let both = both(bench);
     let [now, before] = both.map(|bench| bench.yardstick("bench_build").start());
     let [ours, theirs] = [report::with_facts(&now), report::with_facts(&before)];
     let works = report::works();
@@ -114,7 +115,7 @@ pub fn reports(bench: &Bench) -> Vec<Row> {
 }
 
 pub fn conversions(bench: &Bench) -> Vec<Row> {
-    let both = [bench, &before()];
+    let both = both(bench);
     let servers = both.map(|bench| bench.yardstick("signpost").start());
     let [now, before] = &servers;
     let of = |shards: u8| {

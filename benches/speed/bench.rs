@@ -36,6 +36,8 @@ pub fn facts_publisher(facts: usize) -> String {
 pub struct Bench {
     /// How often each pair is measured.
     pub rounds: usize,
+    /// The bench of another checkout, with which this one is compared.
+    pub before: Option<Box<Bench>>,
     /// The checkout whose Workers are measured.
     checkout: PathBuf,
     scratch: TempDir,
@@ -54,6 +56,7 @@ impl Bench {
         let rounds = std::env::var("ROUNDS").ok().filter(|rounds| !rounds.is_empty());
         Self {
             rounds: rounds.map_or(ROUNDS, |rounds| rounds.parse().expect("ROUNDS is a number")),
+            before: None,
             checkout,
             scratch: tempfile::tempdir().expect("a temporary folder"),
             catalogs: RefCell::default(),

@@ -113,7 +113,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     rows
 }
 
-/// Conversions through so many outboxes of an app, each of which is sent once.
+/// Postbacks for an app with this number of outboxes. Each is sent once.
 pub fn once_each(bench: &Bench, signpost: &Signpost, shards: u8) -> Requests {
     let wall = signpost.sharded_offer_wall(
         &format!("speed-{shards}"),

@@ -84,7 +84,9 @@ const AGAINST_BEFORE: [(&str, Part); 4] = [
 ];
 
 fn main() -> ExitCode {
-    let parts: &[(&str, Part)] = match before::checkout() {
+    let mut bench = Bench::new(harness::root());
+    bench.before = before::checkout().map(Bench::new).map(Box::new);
+    let parts: &[(&str, Part)] = match bench.before {
         Some(_) => &AGAINST_BEFORE,
         None => &PARTS,
     };
@@ -99,7 +101,6 @@ fn main() -> ExitCode {
         eprintln!("ONLY: unknown part '{unknown}'; the parts are {known}");
         return ExitCode::from(2);
     }
-    let bench = Bench::new(harness::root());
     let watch = Stopwatch::start();
     let (mut rows, mut failed) = (Vec::new(), Vec::new());
     for (part, measure) in parts {

@@ -1,4 +1,4 @@
-//! What the pages know of reports is what the domain says. It is in a file of the pages, which is written from the domain:
+//! The facts of reports in the pages equal those of the domain. This writes their file from the domain:
 //!
 //! ```text
 //! RENEW=1 cargo test --workspace --test repository page_facts

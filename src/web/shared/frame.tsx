@@ -35,7 +35,7 @@ export interface NavigationLink {
   isCurrent: boolean;
 }
 
-/** The links of a site, of which the one with the view that is open is the current one. */
+/** The links of a site. The link to the open view is marked as current. */
 export const linksTo =
   <View,>(open: View) =>
   (href: string, name: string, ...views: View[]): NavigationLink => ({ href, name, isCurrent: views.includes(open) });
