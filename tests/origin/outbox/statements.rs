@@ -128,7 +128,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
 fn frequent_statements_use_an_index() {
     let db = outbox();
     // By statement: the details of its plan's steps.
-    let hot: [(&str, &[&str]); 21] = [
+    let hot: [(&str, &[&str]); 20] = [
         (
             sql::OF_CLICK,
             &[
@@ -178,10 +178,6 @@ fn frequent_statements_use_an_index() {
         (
             sql::USER_TO_ERASE,
             &["entries USING INTEGER PRIMARY KEY (rowid=?)"],
-        ),
-        (
-            sql::REPLAY,
-            &["entries USING INDEX entries_by_transaction (transaction_id=?)"],
         ),
         (
             sql::HOLD_REVERSALS,

@@ -229,14 +229,6 @@ platform::statements! {
     /// time, latest end of a claim
     pub const RELEASE_ALL = "UPDATE entries SET due_ms = MIN(due_ms, ?1), attempts_made = 0
         WHERE delivery = 0 AND (due_ms IS NULL OR due_ms <= ?1 OR due_ms > ?2) AND (attempts_made > 0 OR due_ms > ?2)";
-    /// time, transaction id, latest end of a claim → entry, if it has a callback whose user is not erased
-    pub const REPLAY = "UPDATE entries SET delivery = 0, attempts_made = 0,
-          due_ms = IIF(delivery = 0 AND due_ms > ?1 AND due_ms <= ?3, due_ms, ?1)
-        WHERE transaction_id = ?2 AND delivery IS NOT NULL AND user_id IS NOT NULL RETURNING entry";
-    /// time of the replay, entry: replays the reversal of the reward that this replay made due
-    pub const REPLAY_REVERSAL = "UPDATE entries SET delivery = 0, due_ms = ?1, attempts_made = 0
-        WHERE after = ?2 AND notice IS NULL AND delivery <> 0 AND user_id IS NOT NULL AND EXISTS
-          (SELECT 1 FROM entries r WHERE r.entry = ?2 AND r.delivery = 0 AND r.due_ms = ?1 AND r.attempts_made = 0)";
     /// time of the replay: holds reversals whose reward's callback waits, replayed or not
     pub const HOLD_REVERSALS = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ?
         AND after IS NOT NULL AND notice IS NULL AND EXISTS (SELECT 1 FROM entries r WHERE r.entry = entries.after AND r.delivery = 0)";

@@ -61,17 +61,11 @@ pub fn step(
     let Some(part) = Part::after(db, filter, replay.after, entries)? else {
         return Ok(made(0, None));
     };
-    let range: &[Value] = params![part.after, part.last];
-    let values = [&filter_values(filter)[..], range].concat();
     if replay.limit == 0 {
-        let count = db.query_integer(part.source.count(), &values)?;
+        let count = db.query_integer(part.source.count(), &part.values(filter))?;
         return Ok(made(count.unwrap_or(0), part.next));
     }
-    let rows = db.query(part.source.list(), &[&values[..], params![room]].concat())?;
-    let found: Vec<i64> = rows
-        .iter()
-        .map(|row: &Row| row.integer(0))
-        .collect::<Result<_, _>>()?;
+    let found = part.list(db, filter, room)?;
     let count = i64::try_from(found.len()).unwrap_or(room);
     let is_cut = count == room;
     let next = found.last().copied().filter(|_| is_cut).or(part.next);
@@ -82,6 +76,27 @@ pub fn step(
         })?;
     }
     Ok(made(count, next))
+}
+
+/// Sends one callback again, at once. Returns false if the entry has none, or its user is erased.
+pub fn one(
+    db: &impl Database,
+    now_ms: i64,
+    transaction_id: &str,
+    claim_ms: i64,
+) -> Result<bool, DatabaseError> {
+    let filter = RewardFilter {
+        transaction_id: Some(transaction_id.to_owned()),
+        ..RewardFilter::default()
+    };
+    let found = match Part::after(db, &filter, 0, 1)? {
+        Some(part) => part.list(db, &filter, 1)?,
+        None => Vec::new(),
+    };
+    if !found.is_empty() {
+        db.transaction(|| send_again(db, now_ms, &filter, &found, claim_ms))?;
+    }
+    Ok(!found.is_empty())
 }
 
 /// Keeps a step's answer, within the transaction of its callbacks.
@@ -209,6 +224,20 @@ impl Part {
             last,
             end.filter(|end| *end <= last),
         )))
+    }
+
+    /// At most `most` of its entries that match.
+    fn list(&self, db: &impl Database, filter: &RewardFilter, most: i64) -> Result<Vec<i64>, DatabaseError> {
+        let rows = db.query(
+            self.source.list(),
+            &[&self.values(filter)[..], params![most]].concat(),
+        )?;
+        rows.iter().map(|row: &Row| row.integer(0)).collect()
+    }
+
+    fn values(&self, filter: &RewardFilter) -> Vec<Value> {
+        let range: &[Value] = params![self.after, self.last];
+        [&filter_values(filter)[..], range].concat()
     }
 
     /// The entries before `end`; to `last` without one.

@@ -1,5 +1,6 @@
 //! The operator's commands for callbacks: replay, enable a disabled endpoint, and show its health.
 
+use super::bulk_replay;
 use crate::objects::outbox::{
     endpoint::{self, OutboxState},
     log, sql,
@@ -35,17 +36,9 @@ pub fn replay(
     transaction_id: &str,
     claim_ms: i64,
 ) -> Result<OperatorReply, Failure> {
-    let claimed_until_ms = now_ms.saturating_add(claim_ms);
-    let replayed = db.transaction(|| {
-        let replayed = db.query_first(sql::REPLAY, params![now_ms, transaction_id, claimed_until_ms])?;
-        if let Some(replayed) = &replayed {
-            db.execute(sql::REPLAY_REVERSAL, params![now_ms, replayed.integer(0)?])?;
-        }
-        db.execute(sql::HOLD_REVERSALS, params![now_ms])?;
-        Ok::<_, Failure>(replayed)
-    })?;
+    let is_replayed = bulk_replay::one(db, now_ms, transaction_id, claim_ms)?;
     let shown = log::get(db, transaction_id)?;
-    if replayed.is_none() {
+    if !is_replayed {
         let found = db.query_first(sql::GET_PAID, params![transaction_id])?;
         let delivery = found.map_or(Ok(None), |row| row.optional_integer(2))?;
         return Err(delivery.map_or(NOTHING_TO_SEND, |_| ERASED).into());
