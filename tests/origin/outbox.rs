@@ -16,6 +16,7 @@ mod feed;
 mod log;
 mod merge;
 mod notices;
+mod promises;
 mod replay;
 mod retention;
 mod rewarded;

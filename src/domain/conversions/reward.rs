@@ -1,6 +1,6 @@
 //! Decides how much a conversion pays, and until when.
 
-use super::state::CONVERSION_WINDOW_CLOSED;
+use super::{state::CONVERSION_WINDOW_CLOSED, table::Action};
 use crate::{
     catalog::offer::{DEFAULT_CONVERSION_WINDOW_DAYS, MAX_CONVERSION_WINDOW_DAYS},
     model::{CurrencyRate, MicroUsd, api_error::ApiError, money::InAppAmount, time::DAY_MS},
@@ -36,6 +36,28 @@ pub fn check_life(clicked_at_ms: i64, received_at_ms: i64) -> Result<(), ApiErro
         Err(CONVERSION_WINDOW_CLOSED
             .with_message(format!("the click is {CLICK_LIFE_DAYS} days old or older")))
     }
+}
+
+/// How long the operator can take an approval back, however late it was given, in days.
+pub const REVERSAL_DAYS: i64 = 30;
+
+/// How long superseded terms are kept, in days. A click may have sealed them a day after they were superseded, on an edge with
+/// an old snapshot, and what they paid may be taken back last.
+pub const TERMS_KEPT_DAYS: i64 = CLICK_LIFE_DAYS + 1 + REVERSAL_DAYS;
+
+/// Refuses an action on the conversion of a click past its life. A reward that was paid in the last [`REVERSAL_DAYS`] can still
+/// be taken back.
+pub fn check_action_life(
+    action: Action,
+    clicked_at_ms: i64,
+    paid_at_ms: Option<i64>,
+    now_ms: i64,
+) -> Result<(), ApiError> {
+    let is_recent = |paid_at_ms| now_ms.saturating_sub(paid_at_ms) <= REVERSAL_DAYS * DAY_MS;
+    if action == Action::Reverse && paid_at_ms.is_some_and(is_recent) {
+        return Ok(());
+    }
+    check_life(clicked_at_ms, now_ms)
 }
 
 /// Refuses a conversion received more than `window_days` after its click, inclusive and to the millisecond. A click in

@@ -42,6 +42,17 @@ pub struct GoalTerms {
     pub payout_micro_usd: i64,
 }
 
+impl GoalTerms {
+    /// Whether a text is its id or its event code but for the case of letters.
+    pub fn is_alike(&self, name: &str) -> bool {
+        let code = self.gl_val.as_deref();
+        [Some(self.id.as_str()), code]
+            .into_iter()
+            .flatten()
+            .any(|known| known.eq_ignore_ascii_case(name))
+    }
+}
+
 /// A revision of an app's terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppTerms {

@@ -8,7 +8,7 @@ use origin::objects::outbox::{
 };
 
 /// Sweeps a whole night.
-fn night(db: &Sqlite, now_ms: i64) {
+pub fn night(db: &Sqlite, now_ms: i64) {
     for step in 0.. {
         assert!(step < 100, "the sweep does not end");
         match sweep(db, now_ms).unwrap() {
@@ -228,15 +228,15 @@ fn terms_that_no_click_can_need_leave() {
         .change_app(|app| app.currency.name = "Gems".into());
     convert(&db, &world, &conversion(2).under_current(&world)).unwrap();
     assert_eq!(rows(&db, "terms"), 4);
-    night(&db, NOW + 401 * DAY_MS);
+    night(&db, NOW + 431 * DAY_MS);
     assert_eq!(rows(&db, "terms"), 4);
-    night(&db, NOW + 402 * DAY_MS);
+    night(&db, NOW + 432 * DAY_MS);
     assert_eq!(rows(&db, "terms"), 2, "those in force stay");
 }
 
-/// However long they were in force: a click of their last day may be approved 400 days later.
+/// However long they were in force: a click of their last day may be approved 400 days later, and reversed 30 days after.
 #[test]
-fn superseded_terms_stay_401_days_after_the_newer_ones_were_learned() {
+fn superseded_terms_stay_431_days_after_the_newer_ones_were_learned() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
     world.pass(300 * DAY_MS);
@@ -258,7 +258,7 @@ fn superseded_terms_stay_401_days_after_the_newer_ones_were_learned() {
     );
     assert_eq!(entry(&db, &reward_id(2))["payout"], 0.75);
     assert_eq!(world.catalog.borrow().questions.len(), asked);
-    world.pass(298 * DAY_MS);
+    world.pass(328 * DAY_MS);
     night(&db, world.now_ms.get());
     assert_eq!(rows(&db, "terms"), 3);
     world.pass(2 * DAY_MS);

@@ -19,7 +19,7 @@ pub fn settle(
         reason: "checked by hand".into(),
         despite: despite.to_vec(),
     };
-    let settled = settlement::conversion(db, shard(), &settle).and_then(|conversion| {
+    let settled = settlement::conversion(db, world.now_ms.get(), shard(), &settle).and_then(|conversion| {
         now(async {
             let terms = outbox::terms::of(db, world, shard(), &conversion).await?;
             commit::convert(db, world, &conversion, &terms).await

@@ -37,6 +37,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     let reject = settlement::settle(&db, &world, &reward_id(4), Action::Reject, &[]);
     assert_eq!(reject, Ok(("rejected", false)));
     settlement::count(&db, "held");
+    settlement::settle(&db, &world, &reward_id(3), Action::Approve, &[]).unwrap();
     convert(&db, &world, &conversion(1).status(Status::Reversed)).unwrap();
     let now_ms = world.now_ms.get();
     apply_settings(&db, now_ms, &settings(2, true));

@@ -27,6 +27,8 @@ fn catalog() -> TestCatalog {
 /// The environment of an outbox: the clock, the catalog, and the counters with their production code.
 pub struct World {
     pub now_ms: Cell<i64>,
+    /// The milliseconds that pass whenever somebody reads the clock.
+    pub tick_ms: Cell<i64>,
     pub catalog: RefCell<TestCatalog>,
     pub catalog_answers: Cell<bool>,
     /// While set, answers of the catalog do not arrive.
@@ -55,6 +57,7 @@ impl World {
     pub fn new() -> Self {
         Self {
             now_ms: Cell::new(NOW),
+            tick_ms: Cell::new(0),
             catalog: RefCell::new(catalog()),
             catalog_answers: Cell::new(true),
             hold_catalog: Cell::new(false),
@@ -126,7 +129,7 @@ pub async fn send_postback(db: &Sqlite, world: &World, conversion: &Conversion) 
 
 impl Peers for World {
     fn now_ms(&self) -> i64 {
-        self.now_ms.get()
+        self.now_ms.replace(self.now_ms.get() + self.tick_ms.get())
     }
 
     fn claim_ms(&self) -> i64 {

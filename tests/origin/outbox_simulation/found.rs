@@ -5,7 +5,7 @@ use super::{
     receivers::Behaviour,
     world::World,
 };
-use crate::sqlite::Faults;
+use crate::sqlite::{Fault, Faults};
 use contract::rewards::RewardDelivery;
 use domain::{
     conversions::{state::Status, table::Action},
@@ -156,4 +156,31 @@ fn new_settings_do_not_concern_a_notice_that_has_left() {
         Op::Alarm(0),
         Op::Change(Change::Callback(true, true)),
     ]);
+}
+
+/// The settings that an outbox asks for are stored by a write that reports an error and happened.
+#[test]
+fn stored_settings_are_told_though_their_write_reported_an_error() {
+    let mut world = World::new(false, 0);
+    world.model.faults = true;
+    let stranger = Op::Convert(Postback {
+        click: 0,
+        age_ms: MINUTE_MS,
+        goal: None,
+        txn: None,
+        status: Status::Approved,
+        is_own: false,
+    });
+    for op in [
+        stranger,
+        Op::Pass(10_000),
+        Op::Alarm(0),
+        Op::Resolve(0, Fate::Succeeds),
+        Op::Alarm(0),
+    ] {
+        world.carry_out(op, None, Faults::none());
+    }
+    let commit = [None, None, None, Some(Fault::After)];
+    world.carry_out(Op::Resolve(0, Fate::Succeeds), None, Faults::script(commit));
+    world.settle_down();
 }

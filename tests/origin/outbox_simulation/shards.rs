@@ -27,7 +27,7 @@ use domain::{
     model::{AdvertiserId, time::MINUTE_MS},
     tracking::click::Click,
 };
-use platform::http_call::HttpAnswer;
+use platform::{database::Database, http_call::HttpAnswer};
 
 const OUTBOXES: u8 = 8;
 const CONVERSIONS: u8 = 20;
@@ -205,6 +205,9 @@ impl Outbox {
             "txns",
             "reservations",
         ];
+        // The keys of rewards depend on the outbox's salt.
+        let keyless = "UPDATE conversions SET rewarded = NULL";
+        self.env.db.execute(keyless, &[]).unwrap();
         tables
             .map(|table| format!("{:?}", dump(&self.env.db, table)))
             .concat()

@@ -11,7 +11,10 @@ use contract::{
     operation::OperatorReply,
 };
 use domain::{
-    conversions::terms::{CurrentApp, CurrentOffer, OfferTerms, TermsInForce},
+    conversions::{
+        reward::TERMS_KEPT_DAYS,
+        terms::{CurrentApp, CurrentOffer, OfferTerms, TermsInForce},
+    },
     model::{
         MicroUsd, OfferId, PublisherId,
         document::FieldError,
@@ -25,9 +28,7 @@ use platform::{
     log, params,
 };
 
-/// How long superseded terms are kept: no click converts for the first time after 90 days, and an edge may have sealed
-/// the click under a snapshot that was a day old.
-const SUPERSEDED_MS: i64 = 97 * DAY_MS;
+const SUPERSEDED_MS: i64 = TERMS_KEPT_DAYS * DAY_MS;
 /// Superseded revisions that one sweep deletes.
 const SWEEP: i64 = 5_000;
 

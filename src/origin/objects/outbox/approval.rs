@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::terms::Terms;
+use super::{conversions::goals::ResolvedGoal, terms::Terms};
 use contract::{
     operation::Bytes,
     outbox::{Answer, Conversion, Txn},
@@ -11,7 +11,6 @@ use domain::{
     conversions::{
         ids::{Kind, RowKey, transaction_id},
         state::{Movement, Status},
-        terms::GoalTerms,
     },
     model::{AdvertiserId, CurrencyRate, OfferId},
     tracking::click_id::Nonce,
@@ -35,20 +34,21 @@ pub struct Approval {
     pub currency: CurrencyRate,
     /// The claim of its `txn`, if it has one.
     pub txn: Option<Txn>,
-    /// The key of its reward (see [`super::conversions::rewarded`]); none if each click of a user is paid.
+    /// The key of its reward (see [`super::conversions::rewarded`]).
     pub rewarded: Option<Bytes>,
 }
 
 impl Approval {
     /// The approval of a conversion that pays a goal, without a claim of its `txn` and without a key of its reward.
-    pub(super) fn new(conversion: &Conversion, terms: &Terms, goal: GoalTerms, offer_terms: i64) -> Self {
+    pub(super) fn new(conversion: &Conversion, terms: &Terms, resolved: &ResolvedGoal) -> Self {
+        let goal = resolved.goal.clone();
         Self {
             conversion: conversion.clone(),
-            advertiser: terms.paying.terms.advertiser_id.clone(),
+            advertiser: resolved.owner.clone(),
             offer: terms.offer.clone(),
             goal_value: goal.gl_val,
             payout_micro_usd: goal.payout_micro_usd,
-            offer_terms,
+            offer_terms: resolved.terms.number,
             superseded: terms.superseded,
             currency: terms.currency.clone(),
             txn: None,

@@ -7,7 +7,7 @@
 
 pub mod check;
 pub mod commit;
-mod goals;
+pub mod goals;
 pub mod reservations;
 pub mod rewarded;
 pub mod rows;
@@ -25,15 +25,18 @@ use domain::{
     conversions::{
         reward::check_window,
         state::{Movement, Reason, State},
-        table::{Transition, UNKNOWN_CONVERSION, USER_ERASED, WRONG_STATE, step},
-        token::INVALID_TOKEN,
+        table::{Event, Transition, UNKNOWN_CONVERSION, USER_ERASED, WRONG_STATE, step},
     },
     model::{
         api_error::ApiError,
         time::{SECOND_MS, UtcDay},
     },
 };
-use platform::{database::Database, failure::Failure, params};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
 use reservations::{EndedReservation, Reservation};
 use rows::ConversionRow;
 
@@ -74,51 +77,41 @@ pub fn admit(
     terms: &Terms,
     claim: &Claim,
 ) -> Result<Admission, Failure> {
+    // Everything of a command has one time: at midnight the log and the batch must not name two days.
     let now_ms = peers.now_ms();
-    let advertiser = &terms.paying.terms.advertiser_id;
-    if conversion
-        .advertiser
-        .as_ref()
-        .is_some_and(|sender| sender != advertiser)
-    {
-        return Err(INVALID_TOKEN.into());
-    }
     let (rows, reserved) = rows::of_click(db, &conversion.nonce.0)?;
-    let (goal, offer_terms) = goals::resolve(db, &rows, &reserved, conversion, terms)?;
-    let mut approval = Approval::new(conversion, terms, goal, offer_terms);
+    let resolved = goals::resolve(db, rows, reserved, conversion, terms)?;
+    let mut approval = Approval::new(conversion, terms, &resolved);
     if let Claim::Made(txn) = claim {
         approval.txn = Some(txn.clone());
     }
-    if terms.paying.terms.once_per == OncePer::User {
-        approval.rewarded = Some(rewarded::key(db, peers, conversion, &approval.goal)?);
-    }
-    let mut reserved = reserved.into_iter();
-    if let Some(reservation) = reserved.find(|reservation| reservation.approval.goal == approval.goal) {
+    let reward = rewarded::key(db, peers, conversion, &approval.goal)?;
+    if let Some(reservation) = resolved.reserved {
         return Ok(Admission::Reserved {
             reservation: Box::new(reservation),
             own: false,
         });
     }
 
-    let row = rows.into_iter().find(|row| row.goal == approval.goal);
-    let row = row.as_ref();
+    let row = resolved.row.as_ref();
     let step = step(row.map(|row| row.state), conversion.event);
     match step {
         Transition::Missing => return Err(UNKNOWN_CONVERSION.into()),
         Transition::Conflict => return Err(WRONG_STATE.into()),
-        // Only an action may be of a user who was erased: a postback's click names the user.
-        Transition::Force | Transition::TakeBack if conversion.click.user_id.is_empty() => {
+        // Only an action may be of a user who was erased, perhaps since it was read: a postback's click names the user.
+        Transition::Force | Transition::TakeBack if is_erased(db, conversion, row)? => {
             return Err(USER_ERASED.into());
         }
         _ => {}
     }
-    let is_rewarded = match &approval.rewarded {
-        Some(key) if step.judges(Reason::AlreadyRewarded) => rewarded::is_taken(db, key, &conversion.nonce)?,
-        _ => false,
-    };
+    let is_rewarded = resolved.terms.terms.once_per == OncePer::User
+        && step.judges(Reason::AlreadyRewarded)
+        && rewarded::is_taken(db, &reward, &conversion.nonce)?;
+    approval.rewarded = Some(reward);
     let case = Case {
         db,
         now_ms,
+        window_days: resolved.terms.terms.conversion_window_days,
         terms,
         claim,
         row,
@@ -134,11 +127,15 @@ pub fn admit(
         Verdict::Against(reason, refusal) => {
             return match step.objected(reason) {
                 Some(State::Refused(_)) => {
-                    db.transaction(|| refuse(db, peers, &approval, row, reason))?;
+                    if *claim == Claim::Open {
+                        // An earlier copy, whose answer was lost, may have claimed it.
+                        approval.txn = txns::number(db, conversion, &approval.advertiser, &approval.goal)?;
+                    }
+                    db.transaction(|| refuse(db, peers, now_ms, &approval, row, reason))?;
                     Ok(Admission::Refused(refusal))
                 }
                 Some(state) => {
-                    db.transaction(|| rows::store(db, peers, &approval, row, state))?;
+                    db.transaction(|| rows::store(db, peers, now_ms, &approval, row, state))?;
                     let status = state.answer().unwrap_or_default();
                     Ok(Admission::Settled(approval.answer(status, false)?))
                 }
@@ -149,10 +146,6 @@ pub fn admit(
             };
         }
         Verdict::Nothing => {}
-    }
-    if is_rewarded {
-        // The operator pays it all the same. The other click keeps the key.
-        approval.rewarded = None;
     }
     if step.pays()
         && let Some((limit, revision)) = terms.cap
@@ -172,8 +165,22 @@ pub fn admit(
             own: true,
         });
     }
-    let answer = db.transaction(|| commit(db, peers, &approval, row, step))?;
+    let answer = db.transaction(|| commit(db, peers, now_ms, &approval, row, step))?;
     Ok(Admission::Settled(answer))
+}
+
+/// Whether the user of an action's conversion was erased.
+fn is_erased(
+    db: &impl Database,
+    conversion: &Conversion,
+    row: Option<&ConversionRow>,
+) -> Result<bool, DatabaseError> {
+    match row {
+        Some(row) if matches!(conversion.event, Event::Action(_)) => {
+            db.query_boolean(sql::HAS_NO_USER, params![row.entry])
+        }
+        _ => Ok(false),
+    }
 }
 
 /// The first reason against a conversion, if any.
@@ -189,6 +196,7 @@ pub(super) enum Verdict {
 pub(super) struct Case<'a, D> {
     pub db: &'a D,
     pub now_ms: i64,
+    pub window_days: u16,
     pub terms: &'a Terms,
     pub claim: &'a Claim,
     pub row: Option<&'a ConversionRow>,
@@ -228,8 +236,11 @@ impl<D: Database> Case<'_, D> {
     }
 
     fn window_closed(&self, conversion: &Conversion) -> Result<(), ApiError> {
-        let window_days = self.terms.paying.terms.conversion_window_days;
-        check_window(conversion.click.clicked_at_ms, self.now_ms, Some(window_days))
+        check_window(
+            conversion.click.clicked_at_ms,
+            self.now_ms,
+            Some(self.window_days),
+        )
     }
 
     /// Whether the first postback came sooner after the click than the offer allows.
@@ -259,6 +270,7 @@ pub fn settle(
     reservation: &Reservation,
     taken: bool,
 ) -> Result<Result<Answer, ApiError>, Failure> {
+    let now_ms = peers.now_ms();
     let approval = &reservation.approval;
     let nonce = &approval.conversion.nonce.0;
     db.transaction(|| {
@@ -280,11 +292,11 @@ pub fn settle(
         let settled = if taken {
             // Every event waits for a reservation, so the conversion is in the state in which it was admitted.
             let step = step(current, approval.conversion.event);
-            Ok(commit(db, peers, approval, row, step)?)
+            Ok(commit(db, peers, now_ms, approval, row, step)?)
         } else {
             // A pending conversion stays pending: its window and txn were accepted, and the cap may be free tomorrow.
             if current != Some(State::Pending) {
-                refuse(db, peers, approval, row, Reason::Capped)?;
+                refuse(db, peers, now_ms, approval, row, Reason::Capped)?;
             }
             Err(Reason::Capped.refusal())
         };
@@ -299,15 +311,16 @@ pub fn settle(
 fn refuse(
     db: &impl Database,
     peers: &impl Peers,
+    now_ms: i64,
     approval: &Approval,
     row: Option<&ConversionRow>,
     reason: Reason,
 ) -> Result<(), Failure> {
     if let Some(txn) = &approval.txn {
-        txns::queue_free(db, peers.now_ms(), txn)?;
+        txns::queue_free(db, now_ms, txn)?;
     }
     if row.is_none_or(|row| row.state != State::Refused(reason)) {
-        rows::store(db, peers, approval, row, State::Refused(reason))?;
+        rows::store(db, peers, now_ms, approval, row, State::Refused(reason))?;
     }
     Ok(())
 }
@@ -329,6 +342,7 @@ fn free_of_refused(
 fn commit(
     db: &impl Database,
     peers: &impl Peers,
+    now_ms: i64,
     approval: &Approval,
     row: Option<&ConversionRow>,
     step: Transition,
@@ -340,10 +354,10 @@ fn commit(
         .or(same)
         .ok_or_else(|| Failure::Internal(format!("{step:?} cannot be committed")))?;
     if !(duplicate && row.is_some_and(|row| row.has_name(approval.name()))) {
-        rows::store(db, peers, approval, row, state)?;
+        rows::store(db, peers, now_ms, approval, row, state)?;
     }
     if let Some(movement) = movement {
-        entries::move_money(db, peers.now_ms(), approval, movement, row.is_none())?;
+        entries::move_money(db, now_ms, approval, movement, row.is_none())?;
     }
     let status = state
         .answer()

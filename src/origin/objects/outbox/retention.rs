@@ -8,7 +8,10 @@ use serde_json::json;
 use crate::objects::outbox::{feed::sql::PROMISE_BATCH, sql};
 use contract::operation::OperatorReply;
 use domain::{
-    conversions::{log_number::first_number, reward::CLICK_LIFE_DAYS},
+    conversions::{
+        log_number::first_number,
+        reward::{CLICK_LIFE_DAYS, TERMS_KEPT_DAYS},
+    },
     model::time::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay, next_night_ms},
 };
 use platform::{
@@ -79,7 +82,8 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     let rows_from = now_ms.saturating_sub(ROW_RETENTION_MS);
     db.execute(sql::SWEEP_ATTEMPTS, params![ROWS, attempts_from])?;
     db.execute(sql::SWEEP_TXNS, params![rows_from, ROWS])?;
-    db.execute(sql::SWEEP_TERMS, params![rows_from, ROWS])?;
+    let terms_from = now_ms.saturating_sub(TERMS_KEPT_DAYS * DAY_MS);
+    db.execute(sql::SWEEP_TERMS, params![terms_from, ROWS])?;
 
     let expired_to = first_number(now_ms.saturating_sub(CLICK_LIFE_DAYS * DAY_MS));
     let last = db.query_integer(sql::LAST_TO_SWEEP, params![after, expired_to, ROWS])?;

@@ -15,6 +15,19 @@ pub const MIGRATIONS: &[Migration] = &[
     &[ENABLED],
     &[attention_feed::sql::LATE, COMPARED, bulk_replay::sql::TABLES],
     &[feed::schema::ATTEMPTS],
+    &[OWNERS],
+];
+
+/// The advertiser of each conversion. An index of rewards that lets two clicks have one key, because the operator may pay both.
+const OWNERS: &[&str] = &[
+    "ALTER TABLE conversions ADD COLUMN advertiser TEXT NOT NULL DEFAULT '-'",
+    "UPDATE conversions SET advertiser = COALESCE((SELECT t.terms ->> '$.advertiser_id' FROM entries e
+        JOIN terms t ON t.kind = 'offer' AND t.id = e.fields ->> '$.offer_id' AND t.revision = conversions.offer_terms
+        WHERE e.entry = conversions.entry), '-')",
+    "DROP INDEX conversions_by_reward",
+    "CREATE INDEX conversions_by_reward ON conversions (rewarded) WHERE rewarded IS NOT NULL",
+    "DROP INDEX reservations_by_reward",
+    "CREATE INDEX reservations_by_reward ON reservations (rewarded) WHERE rewarded IS NOT NULL",
 ];
 
 /// The rewards of the day that is compared, or of the last one that was.

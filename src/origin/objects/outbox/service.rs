@@ -200,7 +200,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         }
         let db = self.shell.ready().await?;
         if let Command::Settle(settle) = &command {
-            let conversion = settlement::conversion(db, shard, settle)?;
+            let conversion = settlement::conversion(db, self.now_ms(), shard, settle)?;
             return self.convert(shard, &conversion).await;
         }
         if let Command::Test(test) = &command {
@@ -254,7 +254,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                 reason: many.reason.clone(),
                 despite: many.despite.clone(),
             };
-            let conversion = settlement::conversion(db, shard, &settle)?;
+            let conversion = settlement::conversion(db, self.now_ms(), shard, &settle)?;
             match self.convert(shard, &conversion).await {
                 Ok(Reply::Answer(answer)) if answer.duplicate => {}
                 Ok(_) => settled.settled += 1,

@@ -107,16 +107,16 @@ platform::statements! {
     /// time
     pub const SET_ENABLED = "UPDATE outbox SET enabled_ms = MAX(enabled_ms, ?)";
     pub const SET_HEALTH = "UPDATE outbox SET failures = ?, resumes_ms = ?, disabled_ms = ?";
-    /// nonce → for each conversion NULL, goal, names, state, entry, offer's terms, time of its first postback; for each
-    /// reservation its JSON and NULLs
-    pub const OF_CLICK = "SELECT NULL, c.goal, c.names, c.state, c.entry, c.offer_terms, e.at_ms
+    /// nonce → for each conversion NULL, goal, names, state, entry, offer's terms, time of its first postback, advertiser; for
+    /// each reservation its JSON and NULLs
+    pub const OF_CLICK = "SELECT NULL, c.goal, c.names, c.state, c.entry, c.offer_terms, e.at_ms, c.advertiser
           FROM conversions c JOIN entries e ON e.entry = c.entry WHERE c.nonce = ?1
-        UNION ALL SELECT approval, NULL, NULL, NULL, NULL, NULL, NULL FROM reservations WHERE nonce = ?1";
-    /// nonce, goal, names, state, entry, offer's terms, key of the reward
-    pub const PUT_CONVERSION = "INSERT INTO conversions (nonce, goal, names, state, entry, offer_terms, rewarded)
-        VALUES (?, ?, ?, ?, ?, ?, ?)
+        UNION ALL SELECT approval, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM reservations WHERE nonce = ?1";
+    /// nonce, goal, names, state, entry, offer's terms, advertiser, key of the reward
+    pub const PUT_CONVERSION = "INSERT INTO conversions (nonce, goal, names, state, entry, offer_terms, advertiser, rewarded)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (nonce, goal) DO UPDATE SET names = excluded.names, state = excluded.state, entry = excluded.entry,
-          offer_terms = excluded.offer_terms,
+          offer_terms = excluded.offer_terms, advertiser = excluded.advertiser,
           rewarded = IIF(state = excluded.state, rewarded, excluded.rewarded)";
     /// → the salt of the keys of rewards
     pub const GET_SALT = "SELECT salt FROM outbox";
@@ -136,9 +136,9 @@ platform::statements! {
     /// advertiser, goal, txn, nonce → whether no other click has the txn
     pub const TXN_IS_FREE = "SELECT NOT EXISTS (
         SELECT 1 FROM txns WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce <> ?)";
-    /// advertiser, goal, txn, nonce, number
+    /// advertiser, goal, txn, nonce, number: ends the claim and those before it
     pub const FREE_TXN = "DELETE FROM txns
-        WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce = ? AND number = ?";
+        WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce = ? AND number <= ?";
     /// number, due, claim
     pub const QUEUE_FREE = "INSERT INTO txns_to_free (number, due_ms, txn) VALUES (?, ?, ?)";
     /// time, claims at most → number, attempts, claim
@@ -177,6 +177,8 @@ platform::statements! {
     /// entry, user, txn, fields, reason: a user that was erased is marked to be erased again
     pub const AMEND = "UPDATE entries SET erase = erase OR user_id IS NULL, user_id = ?2, txn = ?3, fields = ?4, reason = ?5
         WHERE entry = ?1";
+    /// entry → whether its user was erased
+    pub const HAS_NO_USER = "SELECT user_id IS NULL FROM entries WHERE entry = ?";
     /// entry → whether its user was erased or must be
     pub const IS_ERASED = "SELECT erase OR user_id IS NULL FROM entries WHERE entry = ?";
     /// reason, entry
@@ -189,9 +191,9 @@ platform::statements! {
           AND (?8 IS NULL OR e.user_id = ?8) AND (?9 IS NULL OR e.fields ->> '$.offer_id' = ?9)
           AND e.fields ->> '$.conversion_ts' >= ?10 AND e.fields ->> '$.conversion_ts' < ?11
         ORDER BY e.entry LIMIT ?4");
-    /// transaction id → nonce, names of the goal, user, txn, terms of the click's offer and app, its placement, fields; no row
-    /// for a reversal or a notice
-    pub const GET_TO_SETTLE = "SELECT e.nonce, c.names, e.user_id, e.txn, e.offer_terms, e.app_terms, e.placement, e.fields
+    /// transaction id → nonce, names of the goal, user, txn, terms of the click's offer and app, its placement, fields, state;
+    /// no row for a reversal or a notice
+    pub const GET_TO_SETTLE = "SELECT e.nonce, c.names, e.user_id, e.txn, e.offer_terms, e.app_terms, e.placement, e.fields, c.state
         FROM entries e JOIN conversions c ON c.entry = e.entry AND c.nonce = e.nonce AND c.goal = e.goal
         WHERE e.transaction_id = ?";
     /// payout, time, transaction id, superseded

@@ -11,6 +11,7 @@ use domain::{
     conversions::{
         parameters::INVALID_CLICK_ID,
         reward::check_life,
+        table::Event,
         terms::{AppTerms, CurrentOffer, OfferTerms, TermsInForce},
     },
     model::{CurrencyRate, OfferId},
@@ -58,7 +59,7 @@ pub struct Revision {
 /// The terms of a conversion, which the outbox has or asks the catalog for.
 ///
 /// # Errors
-/// `conversion_window_closed` for a click of more than a year ago; `invalid_click_id` for an app or an offer that the
+/// `conversion_window_closed` for a postback of a click past its life; `invalid_click_id` for an app or an offer that the
 /// catalog does not have; `unavailable` if it does not answer.
 pub async fn of(
     db: &impl Database,
@@ -67,8 +68,10 @@ pub async fn of(
     conversion: &Conversion,
 ) -> Result<Terms, Failure> {
     let click = &conversion.click;
-    // The terms of an older click may be gone.
-    check_life(click.clicked_at_ms, peers.now_ms())?;
+    // Actions have a limit of their own, which `settlement` knows.
+    if matches!(conversion.event, Event::Postback(_)) {
+        check_life(click.clicked_at_ms, peers.now_ms())?;
+    }
     let offer = OfferId::parse(&click.offer).ok_or(INVALID_CLICK_ID)?;
     if let Some(app) = &conversion.current.app {
         endpoint::store_current(db, peers, shard, app)?;

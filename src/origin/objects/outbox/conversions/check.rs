@@ -19,7 +19,6 @@ use domain::{
         reward::check_life,
         state::{Reason, State, Status},
         table::{Transition, step},
-        token::INVALID_TOKEN,
     },
     model::{OfferId, time::UtcDay},
 };
@@ -82,33 +81,21 @@ pub fn judge(
     let conversion = &check.conversion;
     check_life(conversion.click.clicked_at_ms, now_ms)?;
     let terms = terms_of(db, check)?;
-    let paying = &terms.paying.terms;
-    if conversion
-        .advertiser
-        .as_ref()
-        .is_some_and(|sender| *sender != paying.advertiser_id)
-    {
-        return Err(INVALID_TOKEN.into());
-    }
     let (rows, reserved) = rows::of_click(db, &conversion.nonce.0)?;
-    let (goal, offer_terms) = goals::resolve(db, &rows, &reserved, conversion, &terms)?;
-    let is_reserved = reserved
-        .iter()
-        .any(|reservation| reservation.approval.goal == goal.id);
-    let approval = Approval::new(conversion, &terms, goal, offer_terms);
+    let resolved = goals::resolve(db, rows, reserved, conversion, &terms)?;
+    let approval = Approval::new(conversion, &terms, &resolved);
     let answered = |status: Status, is_duplicate: bool, reason| {
         let answer = approval.answer(status, is_duplicate)?;
         Ok::<_, Failure>(CheckedPostback { answer, reason })
     };
-    if is_reserved {
+    if resolved.reserved.is_some() {
         // An earlier copy is about to be paid.
         return Ok(PartialVerdict::Answered(answered(Status::Approved, true, None)?));
     }
-    let row = rows.into_iter().find(|row| row.goal == approval.goal);
-    let row = row.as_ref();
+    let row = resolved.row.as_ref();
     let current = row.map(|row| row.state);
     let step = step(current, conversion.event);
-    let is_rewarded = match paying.once_per {
+    let is_rewarded = match resolved.terms.terms.once_per {
         OncePer::User if step.judges(Reason::AlreadyRewarded) => {
             match rewarded::stored_key(db, conversion, &approval.goal)? {
                 Some(key) => rewarded::is_taken(db, &key, &conversion.nonce)?,
@@ -121,6 +108,7 @@ pub fn judge(
     let case = Case {
         db,
         now_ms,
+        window_days: resolved.terms.terms.conversion_window_days,
         terms: &terms,
         claim,
         row,

@@ -38,7 +38,7 @@ pub async fn convert(
         let (reservation, own) = match admitted {
             Admission::Settled(answer) => return Ok(answer),
             Admission::Refused(refusal) => {
-                if matches!(claim, Claim::Made(_)) {
+                if conversion.txn.is_some() {
                     peers.resume_soon();
                 }
                 return Err(refusal.into());

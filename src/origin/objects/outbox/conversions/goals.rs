@@ -1,57 +1,140 @@
-//! Which goal a postback pays.
+//! Which goal a postback pays, by which terms, and who may report it.
 
 use super::{reservations::Reservation, rows::ConversionRow};
-use crate::objects::outbox::terms::{self, Terms};
+use crate::objects::outbox::terms::{self, Revision, Terms};
 use contract::outbox::Conversion;
 use domain::{
-    conversions::terms::{GoalTerms, UNKNOWN_GOAL},
-    model::api_error::common,
+    conversions::{
+        state::State,
+        terms::{GoalTerms, UNKNOWN_GOAL},
+        token::INVALID_TOKEN,
+    },
+    model::{AdvertiserId, api_error::common},
 };
 use platform::{database::Database, failure::Failure};
 
-/// Resolves a postback's goal, and returns it with the revision of the terms that it comes from: the terms that pay the
-/// click, else the current ones, since the goal may be newer than the click. A name that an earlier postback of the click
-/// used keeps its meaning, and its goal stays known by the terms of that time.
+/// The goal of a postback, and what is known of the conversion.
+pub struct ResolvedGoal {
+    pub goal: GoalTerms,
+    /// The terms that have the goal: those that pay the click or, for a goal that came later, the current ones. They decide the
+    /// window, and how often a user is paid.
+    pub terms: Revision,
+    pub row: Option<ConversionRow>,
+    /// An approval of it that waits for its cap.
+    pub reserved: Option<Reservation>,
+    /// The advertiser that may report it: the one of the terms or, of a conversion that was accepted, the one that it was
+    /// accepted from.
+    pub owner: AdvertiserId,
+}
+
+/// Resolves the goal of a postback or of an action.
+///
+/// # Errors
+/// `invalid_token` for another advertiser than the goal's; `unknown_goal`, or `unavailable` while the goal may be too new for
+/// the sender's snapshot.
 pub fn resolve(
+    db: &impl Database,
+    rows: Vec<ConversionRow>,
+    reserved: Vec<Reservation>,
+    conversion: &Conversion,
+    terms: &Terms,
+) -> Result<ResolvedGoal, Failure> {
+    let found = find(db, &rows, &reserved, conversion, terms)?;
+    let revisions = [Some(&terms.paying), terms.current.as_ref()];
+    let is_sender = |advertiser: &AdvertiserId| {
+        let sender = conversion.advertiser.as_ref();
+        sender.is_none_or(|sender| sender == advertiser)
+    };
+    let Some((goal, terms)) = found else {
+        // Another advertiser is not told which goals there are.
+        let mut advertisers = revisions.iter().flatten().map(|known| &known.terms.advertiser_id);
+        return Err(if !advertisers.any(is_sender) {
+            INVALID_TOKEN.into()
+        } else if conversion.current.is_recent && conversion.current.offer.is_some() {
+            UNKNOWN_GOAL.into()
+        } else {
+            common::UNAVAILABLE
+                .with_message("goal is not known here yet")
+                .into()
+        });
+    };
+    let row = rows.into_iter().find(|row| row.goal == goal.id);
+    let reserved = reserved
+        .into_iter()
+        .find(|reservation| reservation.approval.goal == goal.id);
+    let accepted_from = match (&row, &reserved) {
+        (_, Some(reservation)) => Some(&reservation.approval.advertiser),
+        (Some(row), _) if !matches!(row.state, State::Refused(_)) => Some(&row.advertiser),
+        _ => None,
+    };
+    let owner = accepted_from.unwrap_or(&terms.terms.advertiser_id).clone();
+    if !is_sender(&owner) {
+        return Err(INVALID_TOKEN.into());
+    }
+    Ok(ResolvedGoal {
+        goal,
+        terms,
+        row,
+        reserved,
+        owner,
+    })
+}
+
+/// The goal and the terms that have it. A name that an earlier postback of the click used keeps its meaning, and its goal
+/// stays known by the terms of that time.
+fn find(
     db: &impl Database,
     rows: &[ConversionRow],
     reserved: &[Reservation],
     conversion: &Conversion,
     terms: &Terms,
-) -> Result<(GoalTerms, i64), Failure> {
+) -> Result<Option<(GoalTerms, Revision)>, Failure> {
     let named = conversion.goal.as_deref();
     let name = named.unwrap_or_default();
-    let converted = rows
-        .iter()
-        .find(|row| row.names.iter().any(|known| known == name));
-    let mut pending = reserved
+    let converted = rows.iter().find(|row| row.has_name(name));
+    let mut waiting = reserved
         .iter()
         .map(|reservation| &reservation.approval)
         .filter(|approval| approval.name() == name)
         .map(|approval| approval.goal.as_str());
-    let known = converted.map(|row| row.goal.as_str()).or(pending.next());
-    let revisions = [Some(&terms.paying), terms.current.as_ref()];
-    let found = revisions.into_iter().flatten().find_map(|revision| {
+    let known = converted.map(|row| row.goal.as_str()).or(waiting.next());
+    let revisions = || {
+        [Some(&terms.paying), terms.current.as_ref()]
+            .into_iter()
+            .flatten()
+    };
+    let exact = revisions().find_map(|revision| {
         let goal = match known {
             Some(id) => revision.terms.goal_by_id(id),
             None => revision.terms.goal(named),
         };
-        Some((goal?.clone(), revision.number))
+        Some((goal?.clone(), revision.clone()))
     });
-    if let Some(found) = found {
-        return Ok(found);
+    if exact.is_some() {
+        return Ok(exact);
     }
-    if let Some(row) = converted
-        && let Some(earlier) = terms::of_offer(db, &terms.offer, row.offer_terms)?
-        && let Some(goal) = earlier.goal_by_id(&row.goal)
-    {
-        return Ok((goal.clone(), row.offer_terms));
+    if let Some(row) = converted {
+        let earlier = terms::of_offer(db, &terms.offer, row.offer_terms)?;
+        return Ok(earlier.and_then(|earlier| {
+            let goal = earlier.goal_by_id(&row.goal)?.clone();
+            let number = row.offer_terms;
+            Some((
+                goal,
+                Revision {
+                    number,
+                    terms: earlier,
+                },
+            ))
+        }));
     }
-    if conversion.current.is_recent && conversion.current.offer.is_some() {
-        Err(UNKNOWN_GOAL.into())
-    } else {
-        Err(common::UNAVAILABLE
-            .with_message("goal is not known here yet")
-            .into())
-    }
+    // `Install` means `install` where nothing else can be meant.
+    let mut alike = revisions().flat_map(|revision| {
+        let goals = revision.terms.goals.iter();
+        goals
+            .filter(|goal| goal.is_alike(name))
+            .map(move |goal| (goal, revision))
+    });
+    let first = alike.next();
+    let first = first.filter(|(goal, _)| alike.all(|(other, _)| other.id == goal.id));
+    Ok(first.map(|(goal, revision)| (goal.clone(), revision.clone())))
 }

@@ -13,6 +13,7 @@ use crate::objects::outbox::{
 use domain::{
     callbacks::fields::Status,
     conversions::{state::State, table::Event},
+    model::AdvertiserId,
 };
 use platform::{
     database::{Database, DatabaseError, json},
@@ -29,6 +30,8 @@ pub struct ConversionRow {
     pub entry: i64,
     /// A revision of the offer's terms that has the goal.
     pub offer_terms: i64,
+    /// The advertiser that reported it last.
+    pub advertiser: AdvertiserId,
     /// When its first postback came, in milliseconds.
     pub first_ms: i64,
 }
@@ -54,6 +57,7 @@ pub fn of_click(
                 entry: row.integer(4)?,
                 offer_terms: row.integer(5)?,
                 first_ms: row.integer(6)?,
+                advertiser: row.parse(7, AdvertiserId::parse)?,
             });
         } else {
             reserved.push(row.json(0)?);
@@ -67,11 +71,11 @@ pub fn of_click(
 pub fn store(
     db: &impl Database,
     peers: &impl Peers,
+    now_ms: i64,
     approval: &Approval,
     row: Option<&ConversionRow>,
     state: State,
 ) -> Result<(), Failure> {
-    let now_ms = peers.now_ms();
     let mut names = row.map(|row| row.names.clone()).unwrap_or_default();
     if !row.is_some_and(|row| row.has_name(approval.name())) {
         names.push(approval.name().to_owned());
@@ -100,6 +104,7 @@ pub fn store(
             state_number(state),
             entry,
             approval.offer_terms,
+            approval.advertiser.as_str(),
             approval
                 .rewarded
                 .as_ref()

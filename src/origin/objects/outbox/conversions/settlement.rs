@@ -9,7 +9,8 @@ use contract::{
 use domain::{
     conversions::{
         parameters::check_reason,
-        state::Reason,
+        reward::check_action_life,
+        state::{Reason, State},
         table::{Action, Event, UNKNOWN_CONVERSION},
     },
     model::{
@@ -25,7 +26,10 @@ use platform::{
     params,
 };
 
-use crate::objects::outbox::{log, sql};
+use crate::objects::outbox::{
+    log::{self, states::state_of},
+    sql,
+};
 
 /// The body of an action of the operator.
 #[derive(Deserialize)]
@@ -241,6 +245,8 @@ struct EntryClick {
     offer_id: String,
     goal_id: String,
     click_ts: i64,
+    /// Of a reward, the time of its payment.
+    conversion_ts: i64,
     gaid: Option<String>,
     idfa: Option<String>,
     c1: Option<String>,
@@ -254,12 +260,24 @@ struct EntryClick {
 /// The conversion that an action settles, with the action as its event. The user id is empty if the user was erased.
 ///
 /// # Errors
-/// `not_found` for a transaction id that is no reward's.
-pub fn conversion(db: &impl Database, shard: OutboxShard, settle: &Settle) -> Result<Conversion, Failure> {
+/// `not_found` for a transaction id that is no reward's; `conversion_window_closed` for a click past its life.
+pub fn conversion(
+    db: &impl Database,
+    now_ms: i64,
+    shard: OutboxShard,
+    settle: &Settle,
+) -> Result<Conversion, Failure> {
     let row = db.query_first(sql::GET_TO_SETTLE, params![settle.transaction_id.as_str()])?;
     let row = row.ok_or(UNKNOWN_CONVERSION)?;
     let names: Vec<String> = row.json(1)?;
     let fields: EntryClick = row.json(7)?;
+    let was_paid = matches!(state_of(row.integer(8)?)?, State::Approved | State::Reversed);
+    check_action_life(
+        settle.action,
+        fields.click_ts.saturating_mul(SECOND_MS),
+        was_paid.then(|| fields.conversion_ts.saturating_mul(SECOND_MS)),
+        now_ms,
+    )?;
     Ok(Conversion {
         nonce: Bytes(row.blob(0)?.to_vec()),
         click: Click {

@@ -96,7 +96,13 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.is_asking.set(false);
         match asked {
             Ok(()) => self.start_due(),
-            Err(failure) => platform::log::warn("outbox", format_args!("callback settings: {failure}")),
+            Err(failure) => {
+                platform::log::warn("outbox", format_args!("callback settings: {failure}"));
+                // A write that reported an error may have happened, and no alarm was set for it.
+                if let Err(failure) = panic_to_failure(|| self.arm()) {
+                    platform::log::error("outbox", failure);
+                }
+            }
         }
     }
 
