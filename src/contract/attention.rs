@@ -41,6 +41,8 @@ stored_names! {
         Differs = 8 "differs",
         /// A batch of sums whose receiver has not answered for minutes.
         BatchLate = 9 "batch_late",
+        /// Terms that the catalog has lost, and that a kept postback needs.
+        TermsLost = 10 "terms_lost",
     }
 }
 

@@ -6,7 +6,7 @@ mod own_apps;
 mod paths;
 
 pub use lookups::{
-    CheckOffer, FIGURES_PAGE, KnownPublishers, ListNearCaps, ListTerms, ReadOfferFigures, Search,
+    CheckOffer, EnterTerms, FIGURES_PAGE, KnownPublishers, ListNearCaps, ListTerms, ReadOfferFigures, Search,
 };
 pub use own_apps::{
     ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, SecretChange,
@@ -31,6 +31,14 @@ use domain::{
 
 /// The answer for a resource that does not exist.
 pub const UNKNOWN_RESOURCE: ApiError = ApiError::new(404, "not_found", "there is no such resource");
+
+/// The answer to an outbox for a revision of terms that the catalog lost, because it was restored from a backup. Nothing else
+/// is paid in their place.
+pub const LOST_TERMS: ApiError = ApiError::new(
+    503,
+    "terms_lost",
+    "the catalog has lost this revision of the terms",
+);
 
 /// The most resources on a page of a list.
 pub const MAX_PAGE: u32 = 1_000;
@@ -73,6 +81,7 @@ operations! {
         Search(Search) -> OperatorReply, Idempotent;
         KnownPublishers(KnownPublishers) -> OperatorReply, Idempotent;
         Terms(ListTerms) -> OperatorReply, Idempotent;
+        EnterTerms(EnterTerms) -> OperatorReply, Idempotent;
         OfferFigures(ReadOfferFigures) -> OperatorReply, Idempotent;
         NearCaps(ListNearCaps) -> OperatorReply, Idempotent;
         CheckOffer(CheckOffer) -> OperatorReply, Idempotent;
@@ -251,6 +260,9 @@ pub struct GetOfferTerms {
     pub offer_id: OfferId,
     /// The revision that the click names.
     pub revision: i64,
+    /// The outbox that asks, by its app and its number. From then on each change of the offer's cap is pushed to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outbox: Option<(AppId, u8)>,
 }
 
 /// Reads a revision of an app's terms. The reply's body is [`KnownApp`]. From then on the catalog sends each change of
@@ -381,6 +393,9 @@ pub struct CallbackSettings {
     pub revision: i64,
     /// The callback's JSON, encrypted with `STORE_KEYS` for [`callback_purpose`]; `None` while the app has no callback.
     pub sealed: Option<Bytes>,
+    /// Whether the publisher is not approved: then rewards are held, and callbacks wait.
+    #[serde(default)]
+    pub is_suspended: bool,
 }
 
 /// The purpose for which an app's callback is sealed.

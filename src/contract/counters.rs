@@ -63,6 +63,7 @@ operations! {
     pub enum Command {
         Take(Take) -> Taken, Idempotent;
         SetLimits(SetLimits) -> Done, Idempotent;
+        AddUncapped(AddUncapped) -> Done, Idempotent;
         Flush(Flush) -> Applied, Idempotent;
         AddConversions(AddConversions) -> Applied, Idempotent;
         Stats(Stats) -> Vec<OfferStats>, Idempotent;
@@ -77,6 +78,22 @@ operations! {
 pub struct SetLimits {
     /// Caps of offers that this object keeps.
     pub limits: Vec<Limit>,
+}
+
+/// What an outbox paid on a day without taking it from the offer's conversion cap, because there was none then. It counts as
+/// taken.
+///
+/// Idempotent by source: the count of a day only rises, and the highest applies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddUncapped {
+    /// The offer that has a cap now.
+    pub offer: OfferId,
+    /// The UTC day of the payments.
+    pub day: UtcDay,
+    /// The outbox's object name.
+    pub source: String,
+    /// Its payments of that day which were not taken.
+    pub conversions: u32,
 }
 
 /// One isolate's batch of counted clicks.
@@ -216,7 +233,7 @@ pub enum Reply {
     Applied(Applied),
     /// A list of [`OfferStats`], written by the database.
     Stats(Box<RawValue>),
-    /// Answers [`SetLimits`].
+    /// To [`SetLimits`] and [`AddUncapped`].
     Done {},
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    operation::{self, Applied, Bytes, ObjectAddress, Operation, Repeat},
+    operation::{self, Applied, Bytes, Done, ObjectAddress, Operation, Repeat},
     operations,
 };
 use domain::{
@@ -97,6 +97,7 @@ operations! {
         ReadFreshness(ReadFreshness) -> Freshness, Idempotent;
         CreateExport(CreateExport) -> operation::OperatorReply, Once;
         OpenExport(OpenExport) -> Export, Once;
+        SuspendKeys(SuspendKeys) -> Done, Idempotent;
     }
 }
 
@@ -142,6 +143,16 @@ pub struct ListKeys {}
 pub struct RevokeKey {
     /// The public id of a key, from its creation or the list.
     pub key_id: String,
+}
+
+/// Refuses the publisher's report keys while it is suspended. Idempotent by revision, as
+/// [`Suspend`](crate::accounts::Suspend).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuspendKeys {
+    /// False accepts them again.
+    pub is_suspended: bool,
+    /// The catalog's revision of the change.
+    pub revision: i64,
 }
 
 /// Which key has this hash: its `key_id` and `label`, null if it was revoked. The secret itself goes to no object.
@@ -324,6 +335,8 @@ pub enum Reply {
     Freshness(Freshness),
     /// Answers [`OpenExport`].
     Export(Export),
+    /// Answers [`SuspendKeys`].
+    Done {},
     /// The answer to an operator's command.
     Operator(operation::OperatorReply),
 }

@@ -27,7 +27,7 @@ use domain::{
         table::Event,
         terms::{CurrentApp, CurrentOffer},
     },
-    model::{AdvertiserId, AppId, CurrencyRate},
+    model::{AdvertiserId, AppId, CurrencyRate, OfferId},
     tracking::click::Click,
 };
 
@@ -74,6 +74,10 @@ operations! {
         Convert(Box<Conversion>) -> Answer, IdempotentInHeader;
         /// The app's current callback settings. Idempotent by revision: the highest applies, in any order of arrival.
         Settings(CallbackSettings) -> Done, Idempotent;
+        /// An offer's current values. Idempotent by revision, like the settings.
+        SetOffer(SetOffer) -> Done, Idempotent;
+        /// Says how many outboxes the app has. Idempotent: the first word stands, and is the answer.
+        ClaimApp(ClaimApp) -> ClaimedApp, Idempotent;
         /// Claims a sender's id of a conversion for a click. Idempotent by the claim's number.
         ClaimTxn(ClaimTxn) -> Claimed, IdempotentInHeader;
         /// Ends a claim, unless a later one of the same click replaced it.
@@ -116,6 +120,30 @@ pub struct Txn {
     pub nonce: Bytes,
     /// The number of the claim, which rises with each claim of the click.
     pub number: i64,
+}
+
+/// An offer whose cap has changed. The outbox stores the cap, and tells the counters what it paid today without taking it
+/// from a cap.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetOffer {
+    /// The offer that has the cap.
+    pub offer: OfferId,
+    /// Its values now.
+    pub current: CurrentOffer,
+}
+
+/// Asks an app's first outbox to keep how many there are. It outlives a catalog that is restored to before the app.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClaimApp {
+    /// As in the app's document.
+    pub outbox_shards: u8,
+}
+
+/// The answer to [`ClaimApp`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClaimedApp {
+    /// How many outboxes the app has.
+    pub outbox_shards: u8,
 }
 
 /// Asks for the claim; see [`Command::ClaimTxn`].
@@ -284,6 +312,8 @@ pub enum Reply {
     Click(ClickOutcome),
     /// To [`ClaimTxn`] and [`FindTxn`].
     Claimed(Claimed),
+    /// Answers [`ClaimApp`].
+    ClaimedApp(ClaimedApp),
     /// Answers [`List`].
     Page(ListPage),
     /// To [`ReplayRewards`].
@@ -298,7 +328,7 @@ pub enum Reply {
     DayEntries(DayEntries),
     /// The answer to an operator's command.
     Operator(operation::OperatorReply),
-    /// To [`CallbackSettings`], [`FreeTxn`] and [`Disabled`].
+    /// To [`CallbackSettings`], [`SetOffer`], [`FreeTxn`] and [`Disabled`].
     Done {},
 }
 

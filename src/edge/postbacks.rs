@@ -231,6 +231,7 @@ async fn find_advertiser(
     let question = GetOfferTerms {
         offer_id: terms.0.clone(),
         revision: terms.1,
+        outbox: None,
     };
     let catalog = catalog::address(catalog::COMMAND_PATH);
     let reply = workers.call(&catalog, question, TIMEOUT).await;

@@ -19,6 +19,7 @@ mod account_sync;
 mod at_scale;
 mod callback_sync;
 mod callback_sync_model;
+mod cap_sync;
 mod caps;
 mod chunks;
 mod click_secrets;
@@ -40,7 +41,7 @@ mod tracking;
 mod tracking_slots;
 mod unchanged;
 
-use contract::catalog::{Get, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, Put};
+use contract::catalog::{EnterTerms, Get, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, Put};
 use std::cell::Cell;
 
 use serde_json::{Value, json};
@@ -213,6 +214,29 @@ impl Catalog {
         self.send(Command::OfferTerms(GetOfferTerms {
             offer_id: OfferId::parse(offer).unwrap(),
             revision,
+            outbox: None,
+        }))
+    }
+
+    /// An outbox asks for the offer's terms in force.
+    #[track_caller]
+    fn outbox_asks(&self, offer: &str, app: &str, shard: u8) {
+        let sql = format!("SELECT terms_revision FROM offers WHERE id = '{offer}'");
+        let asked = self.send(Command::OfferTerms(GetOfferTerms {
+            offer_id: OfferId::parse(offer).unwrap(),
+            revision: self.rows(&sql)[0].integer(0).unwrap(),
+            outbox: Some((AppId::parse(app).unwrap(), shard)),
+        }));
+        assert_eq!(asked.unwrap().status, 200);
+    }
+
+    /// The operator enters lost terms of an offer.
+    fn enter(&self, offer: &str, revision: i64, terms: &Value) -> Result<OperatorReply, Failure> {
+        self.send(Command::EnterTerms(EnterTerms {
+            resource: Resource::Offer,
+            id: offer.into(),
+            revision: revision.to_string(),
+            body: terms.to_string(),
         }))
     }
 

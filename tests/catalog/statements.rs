@@ -27,8 +27,8 @@ use domain::{
 use origin::{
     delivery::push::{FIRST_PUSH_MS, Push, claim},
     objects::catalog::{
-        account_sync, callback_sync, import_steps, limits, offer_figures::NearCaps, publication, schedule,
-        sql, terms, tracking_slots,
+        account_sync, callback_sync, cap_sync, import_steps, limits, offer_figures::NearCaps, publication,
+        schedule, sql, terms, tracking_slots,
     },
 };
 use platform::database::Database;
@@ -92,8 +92,19 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
         }))
         .unwrap();
     own_apps(&catalog, app);
-    // A revision before the first, as after a restore.
-    catalog.ask_offer("60240", 1);
+    catalog.outbox_asks("60240", app, 3);
+    // A revision that is lost, as after a restore.
+    let lost = json!({
+        "advertiser_id": "mangrove-mobile", "conversion_window_days": 30, "once_per": "user",
+        "goals": [{ "id": "g", "payout_usd": 1 }],
+    });
+    catalog.enter("60240", 1, &lost).unwrap();
+    let capped = json!({ "conversion_cap": { "dur": "DAILY", "lim": 5 } });
+    catalog.put(
+        Resource::Offer,
+        "60240",
+        &with(demo.offers["60240"].clone(), &capped),
+    );
     let changed = json!({ "callback": app_with_url("https://acme.example.com/cb")["callback"] });
     catalog.put(Resource::App, app, &with(demo.apps[app].clone(), &changed));
 
@@ -121,6 +132,10 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
         1
     );
     callback_sync::confirm(db, shard, 1 << 52).unwrap();
+    callback_sync::queued_of(db, &told[0].publisher).unwrap();
+    let caps = claim::<cap_sync::QueuedCap>(db, NOON, NOON + FIRST_PUSH_MS, 10).unwrap();
+    assert_eq!(cap_sync::queued_of(db, &caps[0].offer.offer).unwrap(), caps);
+    caps[0].confirm(db).unwrap();
     import_steps::discard(db, 0, 1 << 40).unwrap();
     limits::changed_cap(db, &OfferId::parse("60240").unwrap()).unwrap();
     terms::sweep(db, 1 << 52).unwrap();

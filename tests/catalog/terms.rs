@@ -1,5 +1,7 @@
 //! Terms as immutable revisions, and the answers that outboxes get for them.
 
+use std::collections::BTreeSet;
+
 use contract::catalog::Put;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -35,8 +37,15 @@ fn in_force(catalog: &Catalog) -> TermsInForce {
     catalog.tracking().offer("o-1").unwrap().terms
 }
 
-fn payout(catalog: &Catalog, revision: i64) -> i64 {
-    catalog.ask_offer("o-1", revision).terms.goals[0].payout_micro_usd
+/// The payout by a revision; none if it is lost.
+fn payout(catalog: &Catalog, revision: i64) -> Option<i64> {
+    match catalog.try_ask_offer("o-1", revision) {
+        Ok(_) => Some(catalog.ask_offer("o-1", revision).terms.goals[0].payout_micro_usd),
+        lost => {
+            assert_eq!(refused(lost).0, "terms_lost");
+            None
+        }
+    }
 }
 
 #[test]
@@ -53,9 +62,11 @@ fn an_outbox_gets_the_terms_that_the_snapshot_names() {
         assert_eq!(known.current.publisher_id.as_str(), document["publisher_id"]);
         let currency: CurrencyRate = serde_json::from_value(document["currency"].clone()).unwrap();
         assert_eq!(known.terms.currency, currency);
+        let publisher = &demo.publishers[document["publisher_id"].as_str().unwrap()];
         let none = CallbackSettings {
             revision: 0,
             sealed: None,
+            is_suspended: publisher["approved"] == false,
         };
         assert_eq!(known.callback, none);
     }
@@ -125,7 +136,7 @@ fn only_changed_terms_make_a_revision() {
     }
     assert_eq!(
         (payout(&catalog, first), payout(&catalog, last)),
-        (1_000_000, 2_000_000)
+        (Some(1_000_000), Some(2_000_000))
     );
 }
 
@@ -138,7 +149,7 @@ fn a_cap_is_current_and_carries_the_offers_revision() {
             "o-1",
             &with(offer(&["g-1"]), &json!({ "conversion_cap": cap })),
         );
-        let current = catalog.ask_offer("o-1", 1).current;
+        let current = catalog.ask_offer("o-1", in_force(&catalog).revision).current;
         (current.conversion_cap, current.revision)
     };
     let (cap, first) = put_cap(json!({ "dur": "DAILY", "lim": 5 }));
@@ -210,16 +221,86 @@ fn superseded_terms_are_kept_as_long_as_a_click_may_need_them() {
     let revisions = [put(1.0), put(2.0)];
     let payouts = || revisions.map(|revision| payout(&catalog, revision));
     let sweep = || origin::objects::catalog::terms::sweep(&catalog.db, catalog.now()).unwrap();
-    catalog.wait(97 * DAY_MS);
+    catalog.wait(431 * DAY_MS);
     sweep();
-    assert_eq!(payouts(), [1_000_000, 2_000_000]);
+    assert_eq!(payouts(), [Some(1_000_000), Some(2_000_000)]);
     catalog.wait(1);
     sweep();
-    assert_eq!(payouts(), [2_000_000, 2_000_000]);
+    assert_eq!(payouts(), [None, Some(2_000_000)]);
     // The current terms stay for ever.
     catalog.wait(1_000 * DAY_MS);
     sweep();
-    assert_eq!(payouts(), [2_000_000, 2_000_000]);
+    assert_eq!(payouts(), [None, Some(2_000_000)]);
+}
+
+/// Terms as the operator enters them.
+fn terms_paying(payout_usd: f64) -> Value {
+    json!({
+        "advertiser_id": "northwind", "conversion_window_days": 30, "once_per": "user",
+        "goals": [{ "id": "g-1", "gl_val": null, "payout_usd": payout_usd }],
+    })
+}
+
+#[test]
+fn entered_terms_are_checked_and_replace_none() {
+    let catalog = with_app();
+    catalog.put(Resource::Offer, "o-1", &paying(1.0));
+    let current = in_force(&catalog).revision;
+    let good = terms_paying(2.0);
+    let before = catalog.dump();
+    for (offer, revision, terms, code, part) in [
+        ("o-2", 5, good.clone(), "not_found", "o-2"),
+        ("o-1", 0, good.clone(), "invalid_field", "revision"),
+        (
+            "o-1",
+            current + 1_000_000,
+            good.clone(),
+            "invalid_field",
+            "revision",
+        ),
+        ("o-1", current, good.clone(), "terms_exist", "never change"),
+        (
+            "o-1",
+            5,
+            with(good.clone(), &json!({ "goals": [] })),
+            "invalid_field",
+            "goals",
+        ),
+        (
+            "o-1",
+            5,
+            with(good.clone(), &json!({ "conversion_window_days": 91 })),
+            "invalid_field",
+            "90",
+        ),
+        (
+            "o-1",
+            5,
+            with(good.clone(), &json!({ "name": "x" })),
+            "unknown_field",
+            "name",
+        ),
+    ] {
+        let (found, message) = refused(catalog.enter(offer, revision, &terms));
+        assert!(found == code && message.contains(part), "{found}: {message}");
+    }
+    assert_eq!(catalog.dump(), before);
+    // What GET lists can be entered, for an app its currency.
+    catalog.enter("o-1", 5, &good).unwrap();
+    let listed = catalog.send(Command::Terms(contract::catalog::ListTerms {
+        offer_id: domain::model::OfferId::parse("o-1").unwrap(),
+    }));
+    let listed: Value = serde_json::from_str(&listed.unwrap().body).unwrap();
+    catalog.enter("o-1", 6, &listed["revisions"][1]["terms"]).unwrap();
+    assert_eq!(payout(&catalog, 6), Some(2_000_000));
+    let currency = json!({ "currency": app("acme")["currency"] });
+    let entered = catalog.send(Command::EnterTerms(contract::catalog::EnterTerms {
+        resource: Resource::App,
+        id: APP.into(),
+        revision: "5".into(),
+        body: currency.to_string(),
+    }));
+    assert_eq!(entered.unwrap().status, 200);
 }
 
 #[test]
@@ -246,8 +327,10 @@ fn only_the_first_question_of_an_outbox_writes() {
     catalog.ask_app(APP);
     assert_eq!(catalog.db.writes(), 1);
     catalog.ask_app(APP);
-    catalog.ask_offer("o-1", 1);
-    assert_eq!(catalog.db.writes(), 1);
+    catalog.outbox_asks("o-1", APP, 3);
+    let asked = catalog.dump();
+    catalog.outbox_asks("o-1", APP, 3);
+    assert_eq!(catalog.dump(), asked);
 }
 
 /// A copy of a catalog's resources, as a backup has them.
@@ -280,7 +363,11 @@ fn backup(catalog: &Catalog) -> Catalog {
 
 /// All revisions: of the offer's terms, of the app's terms, of the offer, of the app.
 fn revisions(catalog: &Catalog) -> [i64; 4] {
-    let (offer, app) = (catalog.ask_offer("o-1", 1).current, catalog.ask_app(APP).current);
+    let newest = in_force(catalog).revision;
+    let (offer, app) = (
+        catalog.ask_offer("o-1", newest).current,
+        catalog.ask_app(APP).current,
+    );
     [
         offer.terms.revision,
         app.terms.revision,
@@ -329,11 +416,15 @@ proptest! {
                 prop_assert!(!is_reused, "{made:?} was used before the restore: {lost:?}");
             }
         }
-        // A click under lost terms is paid by the newest before them.
-        for lost in lost {
-            if lost[0] > at_backup[0] {
-                prop_assert_eq!(payout(&restored, lost[0]), payout(&restored, at_backup[0]));
-            }
+        // A click under lost terms is paid by no others, unless a person enters them.
+        let lost: BTreeSet<_> = lost.into_iter().map(|lost| lost[0]).collect();
+        for lost in lost.into_iter().filter(|lost| *lost > at_backup[0]) {
+            prop_assert_eq!(payout(&restored, lost), None);
+            let enter = |payout: f64| restored.enter("o-1", lost, &terms_paying(payout));
+            enter(7.0).unwrap();
+            enter(7.0).unwrap();
+            prop_assert_eq!(refused(enter(8.0)).0, "terms_exist");
+            prop_assert_eq!(payout(&restored, lost), Some(7_000_000));
         }
     }
 

@@ -6,8 +6,8 @@ use crate::{
 };
 use contract::{
     counters::{
-        CapKind, Command, Flush, Limit, OfferStats, ReadTaken, Reply, STATS_PAGE, SetLimits, Stats, Take,
-        Taken,
+        AddUncapped, CapKind, Command, Flush, Limit, OfferStats, ReadTaken, Reply, STATS_PAGE, SetLimits,
+        Stats, Take, Taken,
     },
     operation::Applied,
 };
@@ -52,6 +52,49 @@ fn conversions_taken(db: &Sqlite, id: &str) -> u32 {
         Reply::TakenOfDay(taken) => taken.conversions,
         other => panic!("{other:?}"),
     }
+}
+
+fn add_uncapped(db: &Sqlite, now_ms: i64, source: &str, day: UtcDay, conversions: u32) {
+    let uncapped = AddUncapped {
+        offer: offer("o"),
+        day,
+        source: source.into(),
+        conversions,
+    };
+    send(db, now_ms, Command::AddUncapped(uncapped));
+}
+
+/// The counts come in any order and any number of times.
+#[test]
+fn what_was_paid_before_there_was_a_cap_counts_as_taken() {
+    let db = migrated(MIGRATIONS);
+    let today = UtcDay::of_ms(NOON);
+    let take = |key: &str| Take {
+        limit: 6,
+        kind: CapKind::Conversion,
+        ..click(key, NOON)
+    };
+    assert!(ask_take(&db, NOON, take("a")).taken);
+    for (source, conversions, taken) in [
+        ("outbox-1", 2, 3),
+        ("outbox-2", 1, 4),
+        ("outbox-1", 2, 4),
+        ("outbox-1", 3, 5),
+        ("outbox-1", 1, 5),
+    ] {
+        add_uncapped(&db, NOON, source, today, conversions);
+        assert_eq!(conversions_taken(&db, "o"), taken, "{source} {conversions}");
+    }
+    assert!(ask_take(&db, NOON, take("b")).taken);
+    assert!(!ask_take(&db, NOON, take("c")).taken);
+    // Another day has its own cap, and one whose takes are swept is over.
+    let (before, swept) = (today.minus(1), today.minus(30));
+    add_uncapped(&db, NOON, "outbox-1", before, 9);
+    add_uncapped(&db, NOON, "outbox-1", swept, 9);
+    assert_eq!(conversions_taken(&db, "o"), 6);
+    assert_eq!(dump(&db, "uncapped").len(), 3);
+    counters::alarm(&db, NOON + 40 * DAY_MS).unwrap();
+    assert!(dump(&db, "uncapped").is_empty());
 }
 
 #[test]
@@ -512,6 +555,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
     flush(&db, NOON, "i", 1, vec![sum("o", UtcDay::of_ms(NOON), 1)]);
     stats(&db, NOON);
     assert_eq!(conversions_taken(&db, "o"), 0);
+    add_uncapped(&db, NOON, "outbox-1", UtcDay::of_ms(NOON), 1);
     counters::alarm(&db, NOON).unwrap();
     counters::next_alarm(&db, NOON).unwrap();
     send(&db, NOON, paid("outbox-1", 1, &[("o", 0, 1, 1)]));

@@ -100,7 +100,7 @@ fn assert_only_listed_statements(db: &Sqlite, listed: &[&str], migrations: &[Mig
 
 /// SQLite's query plan, one line for each table.
 fn plan(db: &Sqlite, sql: &str) -> Vec<String> {
-    let explained = (0..=20).find_map(|parameters| {
+    let explained = (0..=24).find_map(|parameters| {
         let parameters = vec![Value::Null; parameters];
         db.query(&format!("EXPLAIN QUERY PLAN {sql}"), &parameters).ok()
     });

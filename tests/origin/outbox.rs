@@ -24,6 +24,7 @@ mod settlement;
 mod statements;
 mod states;
 mod story;
+mod suspended;
 mod terms;
 mod world;
 
@@ -41,7 +42,7 @@ use super::{
     test_catalog::{FIRST, TestCatalog},
 };
 use contract::{
-    catalog::{CallbackSettings, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
+    catalog::{CallbackSettings, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, LOST_TERMS},
     counters::{Take, Taken},
     operation::{Bytes, OperatorReply},
     outbox::{Answer, Conversion, Current, List, ListPage, OutboxShard, Settle, Txn},
@@ -129,6 +130,7 @@ fn settings(revision: i64, has_callback: bool) -> CallbackSettings {
     CallbackSettings {
         revision,
         sealed: has_callback.then(|| Bytes(vec![7; 40])),
+        is_suspended: false,
     }
 }
 

@@ -30,6 +30,7 @@ pub struct TestCatalog {
 #[derive(Clone)]
 pub struct TestOffer {
     terms: BTreeMap<i64, OfferTerms>,
+    lost: Option<(i64, OfferTerms)>,
     pub current: CurrentOffer,
 }
 
@@ -52,7 +53,12 @@ impl TestCatalog {
                 min_seconds_to_convert: None,
             };
             let terms = BTreeMap::from([(FIRST, terms.clone())]);
-            (OfferId::parse(id).unwrap(), TestOffer { terms, current })
+            let offer = TestOffer {
+                terms,
+                lost: None,
+                current,
+            };
+            (OfferId::parse(id).unwrap(), offer)
         };
         Self {
             revision: FIRST,
@@ -171,15 +177,30 @@ impl TestCatalog {
         serde_json::to_string(&OperatorReply::ok(&known.unwrap())).unwrap()
     }
 
-    /// Answers a question; `None` for an offer that there is not.
+    /// Answers a question; `None` for an offer or terms that there are not.
     pub fn ask_offer(&mut self, question: &GetOfferTerms) -> Option<KnownOffer> {
         self.questions
             .push((question.offer_id.to_string(), question.revision));
         let offer = self.offers.get(&question.offer_id)?;
         Some(KnownOffer {
-            terms: offer.terms[&question.revision].clone(),
+            terms: offer.terms.get(&question.revision)?.clone(),
             current: offer.current.clone(),
         })
+    }
+
+    /// Loses an offer's terms in force, as a restored catalog does. Returns their revision.
+    pub fn lose(&mut self, id: &str) -> i64 {
+        let offer = self.offer(id);
+        let revision = offer.current.terms.revision;
+        let terms = offer.terms.remove(&revision).unwrap();
+        offer.lost = Some((revision, terms));
+        revision
+    }
+
+    /// Has the lost terms back.
+    pub fn find(&mut self, id: &str) {
+        let offer = self.offer(id);
+        offer.terms.extend(offer.lost.take());
     }
 
     pub fn ask_app(&mut self, question: &GetAppTerms) -> KnownApp {

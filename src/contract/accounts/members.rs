@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::Actor;
-use domain::accounts::{ids::MemberId, role::Role, session::SessionTimes};
+use domain::{
+    accounts::{ids::MemberId, role::Role, session::SessionTimes},
+    model::PublisherId,
+};
 
 /// Reads the members and the open invites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,11 +103,14 @@ pub struct EndSession {
 }
 
 /// Suspends an account, which ends its sessions and refuses sign-ins and invites, or admits it again. One that is not
-/// newer than the last changes nothing: it was sent before that one, and arrived after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// newer than the last changes nothing: it was sent before that one, and arrived after it. The account tells the publisher's
+/// ledger, whose report keys are refused meanwhile.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspend {
     /// False admits the account again.
     pub is_suspended: bool,
     /// The catalog's revision of the change.
     pub revision: i64,
+    /// The publisher whose account it is.
+    pub publisher: PublisherId,
 }

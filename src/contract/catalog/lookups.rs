@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Resource;
 use domain::model::{OfferId, PublisherId};
 
 /// Offers in one question for figures.
@@ -26,6 +27,19 @@ pub struct KnownPublishers {
 pub struct ListTerms {
     /// 404 `not_found` if it is unknown.
     pub offer_id: OfferId,
+}
+
+/// Enters terms that the catalog has lost, as the operator's JSON. Terms that it has are never replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnterTerms {
+    /// An offer or an app.
+    pub resource: Resource,
+    /// 404 `not_found` if it is unknown.
+    pub id: String,
+    /// The number of the lost revision.
+    pub revision: String,
+    /// The operator's JSON.
+    pub body: String,
 }
 
 /// Reads the figures of the last 30 days and today's use of caps, of at most [`FIGURES_PAGE`] offers.

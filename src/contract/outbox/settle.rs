@@ -39,7 +39,7 @@ pub struct SettleMany {
 }
 
 /// The conversions that an action settles.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SettleFilter {
     /// A name, such as `held`, as in a [`List`](super::List).

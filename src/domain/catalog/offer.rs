@@ -18,7 +18,8 @@ use crate::{
 pub const DEFAULT_CONVERSION_WINDOW_DAYS: u16 = 30;
 /// The longest window that an offer may set, in days.
 pub const MAX_CONVERSION_WINDOW_DAYS: u16 = 90;
-const MAX_GOALS: usize = 50;
+/// The most goals of an offer.
+pub const MAX_GOALS: usize = 50;
 const MAX_CAP: u32 = 1_000_000_000;
 /// A day. A real user who converts is seldom held for longer than that.
 const MAX_SECONDS_TO_CONVERT: u32 = 86_400;

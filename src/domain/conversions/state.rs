@@ -28,6 +28,8 @@ pub const ALREADY_REWARDED: ApiError = ApiError::new(
     "already_rewarded",
     "the user was already rewarded for this goal by another click",
 );
+/// The refusal for [`Reason::Suspended`]. A sender is told `pending` instead, since the reason holds.
+pub const SUSPENDED: ApiError = ApiError::new(409, "suspended", "the publisher of the app is suspended");
 /// The refusal for [`Reason::TooFast`]. A sender is told `pending` instead, since the reason holds.
 pub const TOO_FAST: ApiError = ApiError::new(
     409,
@@ -108,6 +110,8 @@ pub enum Reason {
     DuplicateTxn,
     /// Another click paid the user for this goal, which the offer pays once for each user.
     AlreadyRewarded,
+    /// The publisher is suspended. Holds until it is admitted again.
+    Suspended,
     /// The conversion came sooner after its click than the offer allows. Holds.
     TooFast,
     /// The user has as many rewards on this UTC day as the app allows. Holds.
@@ -118,10 +122,11 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order in which they are judged.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::WindowClosed,
         Self::DuplicateTxn,
         Self::AlreadyRewarded,
+        Self::Suspended,
         Self::TooFast,
         Self::TooManyToday,
         Self::Capped,
@@ -133,6 +138,7 @@ impl Reason {
             Self::WindowClosed => CONVERSION_WINDOW_CLOSED,
             Self::DuplicateTxn => DUPLICATE_TXN,
             Self::AlreadyRewarded => ALREADY_REWARDED,
+            Self::Suspended => SUSPENDED,
             Self::TooFast => TOO_FAST,
             Self::TooManyToday => TOO_MANY_TODAY,
             Self::Capped => CONVERSION_CAPPED,
@@ -151,7 +157,7 @@ impl Reason {
 
     /// Whether it holds a conversion, which the operator may then approve. Another reason refuses it.
     pub fn holds(self) -> bool {
-        matches!(self, Self::TooFast | Self::TooManyToday)
+        matches!(self, Self::Suspended | Self::TooFast | Self::TooManyToday)
     }
 }
 
@@ -253,6 +259,7 @@ mod tests {
                 (410, "conversion_window_closed"),
                 (409, "duplicate_txn"),
                 (409, "already_rewarded"),
+                (409, "suspended"),
                 (409, "too_fast"),
                 (409, "too_many_today"),
                 (409, "conversion_capped"),
@@ -261,9 +268,12 @@ mod tests {
     }
 
     #[test]
-    fn two_reasons_hold_and_the_others_refuse() {
+    fn three_reasons_hold_and_the_others_refuse() {
         let holding: Vec<_> = Reason::ALL.into_iter().filter(|reason| reason.holds()).collect();
-        assert_eq!(holding, [Reason::TooFast, Reason::TooManyToday]);
+        assert_eq!(
+            holding,
+            [Reason::Suspended, Reason::TooFast, Reason::TooManyToday]
+        );
         assert_eq!(State::Held(Reason::TooFast).reason(), Some(Reason::TooFast));
         assert_eq!(State::Refused(Reason::Capped).reason(), Some(Reason::Capped));
         assert_eq!(State::Pending.reason(), None);

@@ -29,6 +29,8 @@ pub enum Event {
     Postback(Status),
     /// The operator's action.
     Action(Action),
+    /// The suspension for which it is held has ended.
+    Release,
 }
 
 /// An action of the operator.
@@ -66,6 +68,9 @@ pub enum Transition {
     Await,
     /// Pays what is pending. A hold that stands against it holds it; another reason leaves it pending, with an error.
     Confirm,
+    /// Pays what was held because the publisher was suspended. A hold that stands against it holds it again; another reason
+    /// refuses it.
+    Release,
     /// Pays it on the operator's word, whatever its own reason is. Another reason must be overridden by name, and the cap
     /// is taken by force.
     Force,
@@ -99,6 +104,8 @@ pub fn step(state: Option<State>, event: Event) -> Transition {
         Some(State::Tombstone) => [Repeat, Repeat, Repeat, Repeat, Conflict, Conflict, Conflict],
     };
     match event {
+        Event::Release if state == Some(State::Held(Reason::Suspended)) => Release,
+        Event::Release => Repeat,
         Event::Postback(Status::Approved) => approved,
         Event::Postback(Status::Pending) => pending,
         Event::Postback(Status::Rejected) => rejected,
@@ -117,7 +124,7 @@ impl Transition {
             Self::Judge => true,
             Self::Await => !reason.holds() && reason != Reason::Capped,
             // The window was open when the conversion became known.
-            Self::Confirm => reason != Reason::WindowClosed,
+            Self::Confirm | Self::Release => reason != Reason::WindowClosed,
             // Nor does the cap stand against the operator's word, which only counts there.
             Self::Force => reason != Reason::WindowClosed && reason != Reason::Capped,
             _ => false,
@@ -133,7 +140,9 @@ impl Transition {
     /// The state after it if nothing stands against it, and the money that moves; `None` if it changes nothing.
     pub fn outcome(self) -> Option<(State, Option<Movement>)> {
         Some(match self {
-            Self::Judge | Self::Confirm | Self::Force => (State::Approved, Some(Movement::Reward)),
+            Self::Judge | Self::Confirm | Self::Release | Self::Force => {
+                (State::Approved, Some(Movement::Reward))
+            }
             Self::Await => (State::Pending, None),
             Self::Reject => (State::Rejected, None),
             Self::LeaveTombstone => (State::Tombstone, None),
@@ -150,8 +159,8 @@ impl Transition {
     /// The state of a conversion against which a reason stands; `None` if it stays as it is.
     pub fn objected(self, reason: Reason) -> Option<State> {
         match self {
-            Self::Judge | Self::Confirm if reason.holds() => Some(State::Held(reason)),
-            Self::Judge | Self::Await => Some(State::Refused(reason)),
+            Self::Judge | Self::Confirm | Self::Release if reason.holds() => Some(State::Held(reason)),
+            Self::Judge | Self::Await | Self::Release => Some(State::Refused(reason)),
             _ => None,
         }
     }

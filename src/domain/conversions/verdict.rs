@@ -136,6 +136,13 @@ const VERDICTS: &[(&str, Verdict)] = &[
         ),
     ),
     (
+        "suspended",
+        words(
+            "The publisher of the app is suspended, so the conversion is held. The sender is told that it is pending.",
+            "Nothing has to be mended: it is judged again when the publisher is approved again. To pay it before, approve it in the app's conversions.",
+        ),
+    ),
+    (
         "too_fast",
         words(
             "The conversion came sooner after its click than the offer allows, so it is held. The sender is told that it is pending.",

@@ -3,10 +3,12 @@
 use contract::{catalog::CallbackSettings, operation::Bytes};
 use platform::database::{DatabaseError, Row};
 
-/// Reads callback settings from a revision and, in the column after it, a sealed callback.
-pub fn read(row: &Row, revision: usize) -> Result<CallbackSettings, DatabaseError> {
+/// Reads callback settings from a revision, the column after it, which is a sealed callback, and another column, which says
+/// whether the publisher is suspended.
+pub fn read(row: &Row, revision: usize, suspended: usize) -> Result<CallbackSettings, DatabaseError> {
     let sealed = revision + 1;
     Ok(CallbackSettings {
+        is_suspended: row.boolean(suspended)?,
         revision: row.integer(revision)?,
         sealed: row.optional_blob(sealed)?.map(|sealed| Bytes(sealed.to_vec())),
     })

@@ -82,6 +82,7 @@ const fn of_catalog(call: CatalogCall) -> Access {
         CatalogCall::IssuePubKey => write("pub_key_issued"),
         CatalogCall::IssueToken => write("token_issued"),
         CatalogCall::RevokeToken => write("token_revoked"),
+        CatalogCall::EnterTerms(_) => write("terms_entered"),
         CatalogCall::Import => write("imported"),
         CatalogCall::Refresh => write("published"),
     }

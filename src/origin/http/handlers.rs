@@ -77,6 +77,7 @@ pub enum CatalogCall {
     ListPubKeyRequests,
     IssueToken,
     RevokeToken,
+    EnterTerms(Resource),
     Import,
     Refresh,
 }

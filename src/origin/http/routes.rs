@@ -237,6 +237,7 @@ const ROUTES: &[Row] = &[
         on(Get, Replay(ReplayCall::Read)).within(Operator),
         on(Delete, Replay(ReplayCall::Cancel)).within(Operator),
     ]),
+    apps("/v1/operator/apps/{}/terms/{}", &[on(Put, Catalog(EnterTerms(Resource::App))).within(Documents)]),
     apps("/v1/operator/apps/{}/callback", &[on(Get, Outbox(ReadCallback)).within(Operator)]),
     apps("/v1/operator/apps/{}/callback/enable", &[on(Post, Outbox(EnableCallback)).within(Operator)]),
     apps("/v1/operator/apps/{}/callback_test", &[on(Post, Outbox(TestCallback)).within(Operator)]),
@@ -258,6 +259,7 @@ const ROUTES: &[Row] = &[
     ]),
 
     offers("/v1/operator/offers/{}/terms", &[on(Get, Offer(OfferCall::ListTerms)).within(Operator)]),
+    offers("/v1/operator/offers/{}/terms/{}", &[on(Put, Catalog(EnterTerms(Resource::Offer))).within(Documents)]),
     offers("/v1/operator/offers/{}/preview", &[on(Post, Offer(OfferCall::Preview)).within(Documents)]),
     operator("/v1/operator/publisher_figures", &[on(Post, ReadPublisherFigures).within(Operator)]),
     operator("/v1/operator/offer_figures", &[on(Post, Offer(OfferCall::ReadFigures)).within(Documents)]),

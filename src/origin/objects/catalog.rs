@@ -2,8 +2,11 @@
 //! interface writes it, and it publishes the snapshots that the edge reads.
 
 pub mod account_sync;
+pub mod app_claims;
 mod apps;
 pub mod callback_sync;
+pub mod cap_sync;
+mod entered_terms;
 pub mod import;
 pub mod import_claims;
 pub mod import_steps;
@@ -117,6 +120,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             reads::known_publishers(db, &publisher_ids)
         }
         Command::Terms(ListTerms { offer_id }) => terms::list(db, &offer_id),
+        Command::EnterTerms(command) => entered_terms::enter(db, context.now_ms, &command),
         Command::OfferFigures(ReadOfferFigures { offer_ids }) => {
             offer_figures::read(db, context.now_ms, &offer_ids)
         }

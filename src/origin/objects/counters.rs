@@ -29,6 +29,7 @@ pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Repl
     match command {
         Command::Take(take) => caps::take(db, now_ms, &take).map(Reply::Taken),
         Command::SetLimits(SetLimits { limits }) => caps::set_limits(db, &limits).map(|()| Reply::Done {}),
+        Command::AddUncapped(uncapped) => caps::add_uncapped(db, now_ms, &uncapped).map(|()| Reply::Done {}),
         Command::Flush(Flush {
             isolate,
             sequence,

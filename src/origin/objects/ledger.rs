@@ -79,6 +79,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         }
         Command::CreateExport(create) => exports::create(db, context, &create).map(Reply::Operator),
         Command::OpenExport(open) => exports::open(db, context.now_ms, &open).map(Reply::Export),
+        Command::SuspendKeys(suspend) => keys::suspend(db, suspend).map(|()| Reply::Done {}),
         Command::ReadOffers(ReadOffers { app, day }) => Ok(Reply::Offers(offers::revenue(db, app, day)?)),
     }
 }

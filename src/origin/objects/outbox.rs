@@ -59,6 +59,8 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
     let due_times = [
         db.query_integer(sql::FIRST_RESERVATION, params![])?,
         db.query_integer(sql::FIRST_FREE, params![])?,
+        db.query_integer(sql::FIRST_KEPT, params![])?,
+        db.query_integer(sql::GET_RELEASED, params![])?.map(|_| now_ms),
         deliveries::due_ms(db, state)?,
         batches::due_ms(db, period(state, now_ms).end)?,
         feed::due_ms(db, now_ms)?,

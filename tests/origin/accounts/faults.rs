@@ -76,6 +76,7 @@ const ACTS: [(&str, Act); 15] = [
         let suspend = Suspend {
             is_suspended: true,
             revision: 1,
+            publisher: domain::model::PublisherId::parse("lumen-arcade").unwrap(),
         };
         s.world.send(suspend).map(drop)
     }),

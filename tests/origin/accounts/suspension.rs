@@ -53,6 +53,7 @@ fn suspension_may_be_repeated_and_an_older_one_changes_nothing() {
         let suspend = Suspend {
             is_suspended,
             revision,
+            publisher: domain::model::PublisherId::parse("lumen-arcade").unwrap(),
         };
         world.send(suspend).unwrap();
         world.pass(1);

@@ -244,6 +244,7 @@ impl World {
         self.send(Suspend {
             is_suspended,
             revision,
+            publisher: PublisherId::parse("lumen-arcade").unwrap(),
         })
         .unwrap();
     }

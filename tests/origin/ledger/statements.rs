@@ -1,7 +1,7 @@
 //! A ledger runs every statement that it lists, and no other.
 
 use contract::{
-    ledger::{CreateExport, CreateKey, FindKey, ListDays, ListKeys, OpenExport, RevokeKey},
+    ledger::{CreateExport, CreateKey, FindKey, ListDays, ListKeys, OpenExport, RevokeKey, SuspendKeys},
     operation::Bytes,
 };
 use std::collections::BTreeMap as Names;
@@ -32,6 +32,10 @@ fn a_ledger_runs_exactly_its_listed_statements() {
             by: None,
         }),
         Command::ListKeys(ListKeys {}),
+        Command::SuspendKeys(SuspendKeys {
+            is_suspended: false,
+            revision: 1,
+        }),
         Command::FindKey(FindKey {
             hash: Bytes(vec![1; 32]),
         }),

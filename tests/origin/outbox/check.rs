@@ -16,6 +16,7 @@ fn known(world: &World, revision: i64) -> contract::catalog::KnownOffer {
     let question = GetOfferTerms {
         offer_id: OfferId::parse(OFFER).unwrap(),
         revision,
+        outbox: None,
     };
     now(world.ask_offer(question)).unwrap()
 }

@@ -52,6 +52,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
         nonce: Bytes(vec![1; 12]),
         number: 1,
     };
+    suspended::run_every_statement(&db, &world);
     txns::claim(&db, now_ms, &txn).unwrap();
     txns::is_free(&db, &txn).unwrap();
     txns::free(&db, &txn).unwrap();

@@ -23,7 +23,7 @@ fn event(event: Event) -> Conversion {
     let postback = of_click(1);
     match event {
         Sent(status) => postback.status(status),
-        Act(_) => Conversion {
+        Act(_) | Event::Release => Conversion {
             advertiser: None,
             event,
             ..postback
@@ -44,6 +44,7 @@ fn stand(db: &Sqlite, world: &World, reason: Reason) {
             convert(db, world, &other).unwrap();
         }
         Reason::AlreadyRewarded => drop(convert(db, world, &of_click(3)).unwrap()),
+        Reason::Suspended => suspend(db, world, true),
         Reason::TooFast => world.hold(|offer, _| offer.min_seconds_to_convert = Some(2 * 86_400)),
         Reason::TooManyToday => {
             world.hold(|_, app| app.max_rewards_per_user_day = Some(1));
@@ -51,6 +52,18 @@ fn stand(db: &Sqlite, world: &World, reason: Reason) {
         }
         Reason::Capped => world.cap(Some(0)),
     }
+}
+
+/// Suspends the publisher, or admits it again.
+fn suspend(db: &Sqlite, world: &World, is_suspended: bool) {
+    let known = endpoint::read(db)
+        .unwrap()
+        .map_or(1, |state| state.callback.revision);
+    let settings = CallbackSettings {
+        is_suspended,
+        ..settings(known + 1, true)
+    };
+    endpoint::store_settings(db, world, shard(), &settings).unwrap();
 }
 
 /// Makes it stand no longer.
@@ -61,6 +74,7 @@ fn relieve(db: &Sqlite, world: &World, reason: Reason) {
         // A claim is kept for good, so another id is sent (see `event_after`).
         Reason::DuplicateTxn => {}
         Reason::AlreadyRewarded => drop(reverse(of_click(3))),
+        Reason::Suspended => suspend(db, world, false),
         Reason::TooFast => world.hold(|offer, _| offer.min_seconds_to_convert = None),
         Reason::TooManyToday => drop(reverse(of_click(4).goal("g-2"))),
         Reason::Capped => world.cap(None),
@@ -195,12 +209,13 @@ fn every_event_in_every_state_does_what_the_table_says() {
 
 #[test]
 fn every_reason_stands_where_it_is_judged() {
-    // The order of `Reason::ALL`: window, txn, once, too fast, too many, cap.
-    let refused = |code| ["refused", "refused", "refused", "held", "held", code];
+    // The order of `Reason::ALL`: window, txn, once, suspended, too fast, too many, cap.
+    let refused = |code| ["refused", "refused", "refused", "held", "held", "held", code];
     let stays = [
         "paid",
         "duplicate_txn",
         "already_rewarded",
+        "held",
         "held",
         "held",
         "conversion_capped",
@@ -209,6 +224,7 @@ fn every_reason_stands_where_it_is_judged() {
         "paid",
         "duplicate_txn",
         "already_rewarded",
+        "suspended",
         "too_fast",
         "too_many_today",
         "paid",
@@ -229,6 +245,7 @@ fn every_reason_stands_where_it_is_judged() {
                 "refused",
                 "held",
                 "held",
+                "held",
                 "conversion_capped",
             ],
         ),
@@ -240,6 +257,7 @@ fn every_reason_stands_where_it_is_judged() {
                 "paid",
                 "duplicate_txn",
                 "already_rewarded",
+                "suspended",
                 "paid",
                 "too_many_today",
                 "paid",

@@ -150,7 +150,8 @@ impl Peers for World {
         }
         let known = self.catalog.borrow_mut().ask_offer(&question);
         arrives(&self.hold_catalog).await;
-        known.ok_or_else(|| INVALID_CLICK_ID.into())
+        let is_known = self.catalog.borrow().offers.contains_key(&question.offer_id);
+        known.ok_or_else(|| if is_known { LOST_TERMS } else { INVALID_CLICK_ID }.into())
     }
 
     async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp, Failure> {

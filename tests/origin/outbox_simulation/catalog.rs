@@ -81,6 +81,7 @@ impl World {
                 self.catalog.set_callback(CallbackSettings {
                     revision,
                     sealed: set.then(|| sealed(revision)),
+                    is_suspended: false,
                 });
                 if *push {
                     self.operate(Operation::Settings(self.catalog.callback.clone()));
@@ -197,6 +198,7 @@ pub fn first_catalog() -> TestCatalog {
     let callback = CallbackSettings {
         revision: 1,
         sealed: Some(sealed(1)),
+        is_suspended: false,
     };
     let [capped, free] = OFFERS;
     let once = OfferTerms {

@@ -6,7 +6,7 @@ use proptest::{
 
 use super::*;
 
-const EVENTS: [Event; 7] = [
+const EVENTS: [Event; 8] = [
     Event::Postback(Status::Approved),
     Event::Postback(Status::Pending),
     Event::Postback(Status::Rejected),
@@ -14,6 +14,7 @@ const EVENTS: [Event; 7] = [
     Event::Action(Action::Approve),
     Event::Action(Action::Reject),
     Event::Action(Action::Reverse),
+    Event::Release,
 ];
 
 /// An event of a history: what stands against the conversion at the time, and what the operator names.
@@ -83,6 +84,15 @@ impl Naive {
                 self.ended = self.paid;
                 return -i64::from(self.paid);
             }
+            Event::Release if self.held != Some(Suspended) || self.paid => return 0,
+            Event::Release => {
+                self.held = None;
+                match first(&Reason::ALL[1..]) {
+                    None => self.paid = true,
+                    Some(reason) if reason.holds() => self.held = Some(reason),
+                    refused => (self.refused, self.accepted) = (refused, false),
+                }
+            }
             _ if self.paid => return 0,
             Event::Postback(Status::Pending) => {
                 if !self.accepted && self.held.is_none() {
@@ -93,7 +103,7 @@ impl Naive {
             }
             Event::Action(Action::Approve) => {
                 // Only another reason than its own counts, and only if it is not named. The cap never counts.
-                let others = [DuplicateTxn, AlreadyRewarded, TooFast, TooManyToday];
+                let others = [DuplicateTxn, AlreadyRewarded, Suspended, TooFast, TooManyToday];
                 self.paid = !others.into_iter().any(|reason| {
                     let own = self.held.or(self.refused) == Some(reason);
                     stands(reason) && !own && !happening.despite.contains(&reason)
@@ -103,11 +113,13 @@ impl Naive {
             Event::Postback(Status::Approved) if self.accepted => match first(&Reason::ALL[1..]) {
                 None => self.paid = true,
                 // It stays pending after any other.
-                reason => self.held = reason.filter(|reason| [TooFast, TooManyToday].contains(reason)),
+                reason => self.held = reason.filter(|reason| reason.holds()),
             },
             Event::Postback(Status::Approved) => match first(&Reason::ALL) {
                 None => self.paid = true,
-                Some(reason @ (TooFast | TooManyToday)) => (self.held, self.refused) = (Some(reason), None),
+                Some(reason @ (Suspended | TooFast | TooManyToday)) => {
+                    (self.held, self.refused) = (Some(reason), None);
+                }
                 refused => self.refused = refused,
             },
         }
@@ -202,8 +214,9 @@ fn each_step_judges_the_reasons_that_can_stand_against_it() {
     assert_eq!(judged(Transition::Confirm), Reason::ALL[1..]);
     assert_eq!(
         judged(Transition::Force),
-        [DuplicateTxn, AlreadyRewarded, TooFast, TooManyToday]
+        [DuplicateTxn, AlreadyRewarded, Suspended, TooFast, TooManyToday]
     );
+    assert_eq!(judged(Transition::Release), Reason::ALL[1..]);
     for step in [
         Transition::Reject,
         Transition::LeaveTombstone,

@@ -10,7 +10,7 @@ use super::{MAX_DOCUMENT, TIMEOUT, ask, ask_catalog, lists, parameter, read_repl
 use crate::http::{isolate::RequestContext, refusal::Refusal, routes::CatalogCall, site::gate::Member};
 use contract::{
     catalog::{
-        COMMAND_PATH, Get, GetPubKey, IMPORT_CHECK_PATH, IMPORT_PATH, IssuePubKey, IssueToken,
+        COMMAND_PATH, EnterTerms, Get, GetPubKey, IMPORT_CHECK_PATH, IMPORT_PATH, IssuePubKey, IssueToken,
         ListPubKeyRequests, Put, PutCondition, REFRESH_PATH, Refreshed, RevokeToken, address,
     },
     operation::{CallError, ObjectAddress, OperatorReply},
@@ -98,6 +98,17 @@ pub async fn call(
                 token_id: segment(1),
             };
             ask(context, &catalog, revoke).await
+        }
+        CatalogCall::EnterTerms(resource) => {
+            body::check_media_type(&request, &[JSON], false)?;
+            let enter = EnterTerms {
+                resource,
+                id: segment(0),
+                revision: segment(1),
+                body: body::read_text(&mut request, MAX_DOCUMENT).await?,
+            };
+            let answer = ask(context, &catalog, enter).await;
+            answer.audited(format!("revision {}", segment(1)))
         }
         CatalogCall::Import => {
             body::check_media_type(&request, &["application/x-ndjson"], true)?;

@@ -292,6 +292,7 @@ async fn terms(context: &RequestContext, offer: &OfferId, revision: i64) -> Resu
     let question = GetOfferTerms {
         offer_id: offer.clone(),
         revision,
+        outbox: None,
     };
     known(ask_catalog(context, question).await)
 }

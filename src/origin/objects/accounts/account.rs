@@ -66,6 +66,7 @@ pub fn suspend(db: &impl Database, now_ms: i64, suspend: Suspend) -> Result<(), 
     let Suspend {
         is_suspended,
         revision,
+        ..
     } = suspend;
     let known = read(db)?;
     if known.revision >= revision {

@@ -1,14 +1,26 @@
 //! An accounts object: commands, and an alarm that deletes expired rows.
 
+use std::time::Duration;
+
 use super::{Context, MIGRATIONS, alarm, handle, next_alarm};
 use crate::delivery::size;
-use contract::accounts::{Command, Reply};
-use domain::{accounts, model::mac::MacKeys};
+use contract::{
+    accounts::{Command, Reply, Suspend},
+    ledger::{self, SuspendKeys},
+};
+use domain::{
+    accounts,
+    model::{api_error::common, mac::MacKeys},
+};
 use platform::{
     failure::Failure,
+    log,
     object_shell::ObjectShell,
     traits::{Clock, ObjectCall, ObjectStorage, Random},
 };
+
+/// The timeout of a call to a ledger. It is shorter than the catalog's patience with an account.
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 pub struct AccountsService<D, R> {
     shell: ObjectShell<D, R>,
@@ -29,6 +41,10 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     /// # Errors
     /// The command is refused, or the database failed.
     pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+        let suspend = match &command {
+            Command::Suspend(suspend) => Some(suspend.clone()),
+            _ => None,
+        };
         let carry_out = |db: &D, now_ms| {
             let context = Context {
                 now_ms,
@@ -38,7 +54,25 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
             };
             handle(db, &context, command)
         };
-        self.shell.command(carry_out, next_alarm).await
+        let reply = self.shell.command(carry_out, next_alarm).await?;
+        if let Some(suspend) = suspend {
+            self.tell_ledger(&suspend).await?;
+        }
+        Ok(reply)
+    }
+
+    /// The publisher's report keys are suspended with its sessions.
+    async fn tell_ledger(&self, suspend: &Suspend) -> Result<(), Failure> {
+        let ledger = ledger::address(&suspend.publisher, ledger::BATCH);
+        let keys = SuspendKeys {
+            is_suspended: suspend.is_suspended,
+            revision: suspend.revision,
+        };
+        let told = self.shell.runtime().call(&ledger, keys, TIMEOUT).await;
+        told.map(drop).map_err(|error| {
+            log::warn("accounts", format_args!("{}: {error}", ledger.name));
+            common::UNAVAILABLE.into()
+        })
     }
 
     pub async fn alarm(&self) {

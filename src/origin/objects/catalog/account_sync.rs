@@ -39,6 +39,7 @@ impl QueuedSuspension {
             suspend: Suspend {
                 is_suspended: row.boolean(1)?,
                 revision: row.integer(2)?,
+                publisher: row.parse(0, PublisherId::parse)?,
             },
         })
     }
@@ -71,29 +72,31 @@ impl Push for QueuedSuspension {
     }
 
     fn operation(&self) -> Suspend {
-        self.suspend
+        self.suspend.clone()
     }
 }
 
-/// Queues what a PUT of a stored publisher changes, within the caller's transaction and before the publisher is stored.
+/// Queues what a PUT of a stored publisher changes, within the caller's transaction and before the publisher is stored. Returns
+/// whether it is suspended or admitted again.
 pub fn enqueue(
     db: &impl Database,
     now_ms: i64,
     id: &str,
     is_approved: bool,
     revision: i64,
-) -> Result<(), DatabaseError> {
+) -> Result<bool, DatabaseError> {
     let was_approved = match db.query_first(sql::GET_APPROVAL, params![id])? {
         Some(row) => row.boolean(0)?,
-        None => return Ok(()),
+        None => return Ok(false),
     };
     let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);
     let statement = match (was_approved, is_approved) {
         (true, false) => sql::QUEUE_SUSPENSION,
         (false, true) => sql::QUEUE_ADMISSION,
-        _ => return Ok(()),
+        _ => return Ok(false),
     };
-    db.execute(statement, params![id, revision, due_at_ms])
+    db.execute(statement, params![id, revision, due_at_ms])?;
+    Ok(true)
 }
 
 /// The queued change of a publisher's account, due or not.

@@ -110,7 +110,7 @@ pub fn put(
             return Err(ApiError::from(error).into());
         }
         is_stored = stored.text(1)? == document;
-        settings = callback_settings::read(&stored, 2)?;
+        settings = callback_settings::read(&stored, 2, 8)?;
         click_secrets = stored.optional_blob(7)?.map(<[u8]>::to_vec);
     }
     if source.checked_import().is_some() {
@@ -141,7 +141,11 @@ pub fn put(
     tracking_slots::mark_app(db, app_id, revision)?;
     if !keeps_settings {
         let sealed = callback.seal(context)?.map(Bytes);
-        settings = CallbackSettings { revision, sealed };
+        settings = CallbackSettings {
+            revision,
+            sealed,
+            ..settings
+        };
         callback_sync::enqueue(db, id, context.now_ms)?;
     }
     if !keeps_click_secrets {
@@ -257,7 +261,7 @@ pub fn settings(db: &impl Database, app: AppId) -> Result<OperatorReply, Failure
         outbox_shards: row.number(6)?,
         publisher_id: document.publisher_id,
         currency: document.currency,
-        callback: callback_settings::read(&row, 2)?,
+        callback: callback_settings::read(&row, 2, 8)?,
     };
     Ok(OperatorReply {
         status: 200,

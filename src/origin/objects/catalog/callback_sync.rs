@@ -8,7 +8,7 @@ use crate::delivery::{
     push::{FIRST_PUSH_MS, Push, PushQueue},
 };
 use contract::{catalog::CallbackSettings, operation::ObjectAddress, outbox::OutboxShard};
-use domain::model::{AppId, api_error::common};
+use domain::model::{AppId, PublisherId, api_error::common};
 use platform::{
     database::{Database, DatabaseError, Row},
     failure::Failure,
@@ -33,7 +33,7 @@ impl QueuedSettings {
                 app: row.parse(0, AppId::parse)?,
                 number: row.number(1)?,
             },
-            settings: callback_settings::read(row, 2)?,
+            settings: callback_settings::read(row, 2, 4)?,
         })
     }
 }
@@ -89,6 +89,28 @@ pub fn settings_of(db: &impl Database, app: AppId) -> Result<Vec<QueuedSettings>
     rows.iter().map(QueuedSettings::read).collect()
 }
 
+/// Gives each app of a publisher that is suspended, or admitted again, new settings, and queues them for the outboxes, within
+/// the caller's transaction.
+pub fn enqueue_publisher(
+    db: &impl Database,
+    publisher_id: &str,
+    revision: i64,
+    now_ms: i64,
+) -> Result<(), DatabaseError> {
+    let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);
+    db.execute(sql::SUSPEND_APPS, params![revision, publisher_id])?;
+    db.execute(sql::QUEUE_SETTINGS_OF_PUBLISHER, params![due_at_ms, publisher_id])
+}
+
+/// The outboxes of a publisher's apps that do not have their settings yet, whenever they are due.
+pub fn queued_of(db: &impl Database, publisher: &PublisherId) -> Result<Vec<QueuedSettings>, DatabaseError> {
+    let rows = db.query(
+        sql::LIST_QUEUED_SETTINGS_OF_PUBLISHER,
+        params![publisher.as_str()],
+    )?;
+    rows.iter().map(QueuedSettings::read).collect()
+}
+
 /// Records that an outbox has the settings of a revision: unless there are newer ones, its push is done.
 pub fn confirm(db: &impl Database, shard: OutboxShard, revision: i64) -> Result<(), DatabaseError> {
     db.execute(
@@ -105,15 +127,46 @@ pub async fn push_app(
     queue: &SettingsQueue<'_, impl Database, impl Clock + Sleep + ObjectCall>,
     app: AppId,
 ) -> Result<(), Failure> {
-    let queued = settings_of(queue.db, app)?;
+    send(
+        queue,
+        settings_of(queue.db, app)?,
+        "app",
+        "whose callbacks must go by its new settings have them",
+    )
+    .await
+}
+
+/// Pushes the queued settings of a publisher's apps, for a PUT of the publisher.
+///
+/// # Errors
+/// 503 if an outbox did not take them: the operator may rely on a suspension only once nobody is rewarded any more.
+pub async fn push_publisher(
+    queue: &SettingsQueue<'_, impl Database, impl Clock + Sleep + ObjectCall>,
+    publisher: &PublisherId,
+) -> Result<(), Failure> {
+    send(
+        queue,
+        queued_of(queue.db, publisher)?,
+        "publisher",
+        "of its apps know whether it is suspended",
+    )
+    .await
+}
+
+async fn send(
+    queue: &SettingsQueue<'_, impl Database, impl Clock + Sleep + ObjectCall>,
+    queued: Vec<QueuedSettings>,
+    kind: &str,
+    that: &str,
+) -> Result<(), Failure> {
     let all = queued.len();
     let taken = queue.send(queued).await?;
     if taken == all {
         return Ok(());
     }
     let message = format!(
-        "the app is kept as it was put, but {taken} of the {all} outboxes whose callbacks must go by its new settings \
-         have them; the others get them as soon as that can be done, and the PUT may be repeated"
+        "the {kind} is kept as it was put, but {taken} of the {all} outboxes {that}; the others get them as soon as that can \
+         be done, and the PUT may be repeated"
     );
     Err(common::UNAVAILABLE.with_message(message).into())
 }

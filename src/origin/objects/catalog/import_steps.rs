@@ -118,7 +118,11 @@ pub fn apply(
 }
 
 /// The lines of a step, after this kind and line: at least one if there is one.
-fn next_lines(db: &impl Database, import: i64, (kind, line): (i64, i64)) -> Result<Vec<Row>, DatabaseError> {
+pub fn next_lines(
+    db: &impl Database,
+    import: i64,
+    (kind, line): (i64, i64),
+) -> Result<Vec<Row>, DatabaseError> {
     let mut rows = db.query(sql::LIST_STAGED, params![import, kind, line, LINES])?;
     let mut bytes = 0;
     for (end, row) in (1..).zip(&rows) {

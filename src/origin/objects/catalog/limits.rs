@@ -41,8 +41,7 @@ pub fn changed_caps(db: &impl Database) -> Result<ChangedCaps, Failure> {
     Ok(changed)
 }
 
-/// The caps of an offer, if a cap that it had was changed since the last push. A first cap needs no push: it is new to
-/// the edge as well.
+/// The caps of an offer, if one was changed since the last push. A first click cap needs no push: it is new to the edge as well.
 pub fn changed_cap(db: &impl Database, offer: &OfferId) -> Result<Option<Vec<Limit>>, DatabaseError> {
     let pushed = revisions::get(db, PUSHED)?.unwrap_or(0);
     let row = db.query_first(sql::GET_CHANGED_LIMITS, params![offer.as_str(), pushed])?;

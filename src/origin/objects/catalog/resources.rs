@@ -1,7 +1,7 @@
 //! Stores publishers, apps, advertisers and offers: a PUT replaces one.
 
 use super::{
-    Context, account_sync, apps, import_claims, listing_room,
+    Context, account_sync, apps, callback_sync, cap_sync, import_claims, listing_room,
     reads::{find, get},
     resource_tables::{ResourceTable, WriteSource, require_reference, to_document},
     revisions, sql, terms, tracking_slots,
@@ -112,7 +112,9 @@ fn put_publisher(
     }
     let revision = revisions::record(db, context.now_ms)?;
     tracking_slots::mark_apps_of(db, id, revision)?;
-    account_sync::enqueue(db, context.now_ms, id, publisher.approved, revision)?;
+    if account_sync::enqueue(db, context.now_ms, id, publisher.approved, revision)? {
+        callback_sync::enqueue_publisher(db, id, revision, context.now_ms)?;
+    }
     db.execute(sql::PUT_PUBLISHER, params![id, document, publisher.approved])?;
     Ok(())
 }
@@ -198,6 +200,9 @@ fn put_offer(
     let [click_cap, conversion_cap] =
         [offer.click_cap, offer.conversion_cap].map(|cap| cap.map(|cap| cap.lim));
     let cap_revision = stored.cap_revision([click_cap, conversion_cap], revision);
+    if conversion_cap != stored.conversion_cap() {
+        cap_sync::enqueue(db, id, context.now_ms)?;
+    }
     db.execute(
         sql::PUT_OFFER,
         params![
@@ -250,10 +255,15 @@ impl StoredOffer {
         })
     }
 
-    /// The revision that last changed a cap that there was, after a PUT of these caps.
+    fn conversion_cap(&self) -> Option<u32> {
+        let [_, conversion] = self.caps;
+        conversion
+    }
+
+    /// The revision that last changed a cap, after a PUT of these caps. A first click cap is new to the edge as well.
     fn cap_revision(&self, caps: [Option<u32>; 2], revision: i64) -> i64 {
-        let is_changed = |(old, new): (&Option<u32>, &Option<u32>)| old.is_some() && old != new;
-        if self.caps.iter().zip(&caps).any(is_changed) {
+        let ([old_click, old], [click, new]) = (self.caps, caps);
+        if old != new || (old_click.is_some() && old_click != click) {
             revision
         } else {
             self.cap_revision
@@ -317,11 +327,24 @@ pub fn check_offer(
     context: &Context<'_>,
     check: &CheckOffer,
 ) -> Result<OperatorReply, Failure> {
-    let id = check.offer_id.as_str();
+    would_put(db, context, Resource::Offer, check.offer_id.as_str(), &check.body)
+}
+
+/// The answer to a PUT, which is rolled back.
+///
+/// # Errors
+/// Those of the PUT.
+pub fn would_put(
+    db: &impl Database,
+    context: &Context<'_>,
+    resource: Resource,
+    id: &str,
+    body: &str,
+) -> Result<OperatorReply, Failure> {
     let mut checked = None;
     let rolled_back: Result<(), Failure> = db.transaction(|| {
-        put(db, context, WriteSource::Put, Resource::Offer, id, &check.body)?;
-        checked = Some(get(db, Resource::Offer, id)?);
+        put(db, context, WriteSource::Put, resource, id, body)?;
+        checked = Some(get(db, resource, id)?);
         Err(Failure::Internal("the check is rolled back".into()))
     });
     match (checked, rolled_back) {

@@ -12,6 +12,20 @@ pub const MIGRATIONS: &[Migration] = &[
     &[SUSPENSIONS],
     &[OWN_APP_KEYS],
     &[OFFERS_OF_ADVERTISER],
+    &[OFFER_OUTBOXES],
+];
+
+const OFFER_OUTBOXES: &[&str] = &[
+    // The outboxes that have asked for an offer's terms, so that they may pay for it; `due_at_ms` is when the alarm pushes a
+    // changed cap that the outbox does not have yet.
+    "CREATE TABLE offer_outboxes (
+        offer_id TEXT NOT NULL,
+        app_id TEXT NOT NULL,
+        shard INTEGER NOT NULL,
+        due_at_ms INTEGER,
+        PRIMARY KEY (offer_id, app_id, shard)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX offer_outboxes_due ON offer_outboxes (due_at_ms) WHERE due_at_ms IS NOT NULL",
 ];
 
 const OFFERS_OF_ADVERTISER: &[&str] = &["CREATE INDEX offers_of_advertiser ON offers (advertiser_id)"];

@@ -1,15 +1,17 @@
 //! The catalog: commands, imports, and publication to KV by an alarm.
 
+mod claims;
 mod imports;
 
 use std::cell::Cell;
 
-use futures_util::future::join3;
+use futures_util::future::join4;
 
 use super::{
     Context,
     account_sync::{self, AccountQueue},
     callback_sync::{self, SettingsQueue},
+    cap_sync::{self, CapQueue},
     handle,
     kv_writer::{KvWriter, SHARDS, SHARDS_AFTER_LISTING, TrackingPublication},
     offer_figures::NearCaps,
@@ -124,6 +126,10 @@ where
         AccountQueue::new(db, self.shell.runtime())
     }
 
+    fn cap_queue<'a>(&'a self, db: &'a D) -> CapQueue<'a, D, R> {
+        CapQueue::new(db, self.shell.runtime())
+    }
+
     fn kv_writer<'a>(&'a self, db: &'a D) -> KvWriter<'a, D, R> {
         KvWriter {
             db,
@@ -131,8 +137,9 @@ where
         }
     }
 
-    /// Carries out a command. A PUT of a publisher is answered once its account knows of a suspension, one of an app once
-    /// the app's outboxes have its callback settings, and one of an offer once the counters have a cap that it changes.
+    /// Carries out a command. A PUT of a publisher is answered once its account and its apps' outboxes know of a suspension, one of an app once
+    /// the app's outboxes have its callback settings, and one of an offer once the counters and the outboxes that pay for it
+    /// have a cap that it changes.
     ///
     /// # Errors
     /// The command is refused, or the database failed.
@@ -156,10 +163,16 @@ where
             }) => AppId::parse(id),
             _ => None,
         };
+        if let Command::Put(put) = &command
+            && put_app.is_some()
+        {
+            self.claim_app(put).await?;
+        }
         let own_app = match &command {
             Command::ChangeOwnApp(change) => Some(change.app_id),
             _ => None,
         };
+        let is_new_app = matches!(command, Command::CreateOwnApp(_));
         let put_offer = match &command {
             Command::Put(Put {
                 resource: Resource::Offer,
@@ -179,8 +192,12 @@ where
             )
             .await?;
         let db = self.shell.storage();
+        if is_new_app {
+            self.claim_created(&reply).await;
+        }
         if let Some(publisher) = put_publisher.filter(|_| reply.status == 200) {
             account_sync::push_publisher(&self.account_queue(db), &publisher).await?;
+            callback_sync::push_publisher(&self.settings_queue(db), &publisher).await?;
         }
         if let Some(app) = put_app.filter(|_| reply.status == 200) {
             callback_sync::push_app(&self.settings_queue(db), app).await?;
@@ -194,6 +211,7 @@ where
         }
         if let Some(offer) = put_offer.filter(|_| reply.status == 200) {
             self.kv_writer(db).push_changed_cap(&offer).await?;
+            cap_sync::push_offer(&self.cap_queue(db), &offer).await?;
         }
         Ok(reply)
     }
@@ -304,19 +322,28 @@ where
         Ok(bytes.ok_or(common::NOT_FOUND)?)
     }
 
-    /// Pushes due callback settings, tells accounts that are due, applies what a decided import has left, and publishes.
+    /// Pushes due callback settings and caps, tells accounts that are due, applies what a decided import has left, and publishes.
     /// Each is done even if another fails.
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {
-                let (callbacks, accounts) = (self.settings_queue(db), self.account_queue(db));
+                let (callbacks, accounts, caps) = (
+                    self.settings_queue(db),
+                    self.account_queue(db),
+                    self.cap_queue(db),
+                );
                 let resumed_and_published = async {
                     let resumed = self.resume_import(db).await;
                     self.publish_due(db).await.and(resumed)
                 };
-                let (pushed, told, published) =
-                    join3(callbacks.send_due(), accounts.send_due(), resumed_and_published).await;
-                let done = pushed.and(told).and(published);
+                let (pushed, told, capped, published) = join4(
+                    callbacks.send_due(),
+                    accounts.send_due(),
+                    caps.send_due(),
+                    resumed_and_published,
+                )
+                .await;
+                let done = pushed.and(told).and(capped).and(published);
                 let retry_at_ms = self.now_ms().saturating_add(RETRY_MS);
                 self.retry_at_ms.set(if done.is_err() { retry_at_ms } else { 0 });
                 done?;

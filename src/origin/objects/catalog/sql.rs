@@ -1,6 +1,22 @@
 //! The catalog's statements. A bound integer arrives as a double, and only a STRICT INTEGER column or a LIMIT converts
 //! it back, so each is bound to one of the two.
 
+/// Apps' callback settings, and the outboxes that do not have them yet.
+macro_rules! queued_settings {
+    () => {
+        "SELECT a.id, o.shard, a.callback_revision, a.callback_sealed, NOT p.approved
+          FROM outboxes o JOIN apps a ON a.id = o.app_id JOIN publishers p ON p.id = a.publisher_id "
+    };
+}
+
+/// Offers' current values, and the outboxes that do not have their cap yet.
+macro_rules! queued_caps {
+    () => {
+        "SELECT o.revision, o.terms_revision, o.terms_since, o.conversion_cap, o.min_seconds_to_convert, o.id, q.app_id, q.shard
+          FROM offer_outboxes q JOIN offers o ON o.id = q.offer_id "
+    };
+}
+
 platform::statements! {
     // Marks.
     pub const GET_MARK = "SELECT value FROM state WHERE name = ?";
@@ -35,7 +51,8 @@ platform::statements! {
     pub const GET_APPROVAL = "SELECT approved FROM publishers WHERE id = ?";
     pub const GET_ADVERTISER_DOCUMENT = "SELECT document FROM advertisers WHERE id = ?";
     pub const GET_STORED_APP = "SELECT publisher_id, document, callback_revision, callback_sealed, terms_revision, terms_since,
-        outbox_shards, click_secrets_sealed FROM apps WHERE id = ?";
+        outbox_shards, click_secrets_sealed, NOT (SELECT approved FROM publishers p WHERE p.id = publisher_id)
+        FROM apps WHERE id = ?";
     pub const PUT_APP = "INSERT INTO apps (id, publisher_id, document, callback_sealed, callback_revision, revision,
         terms_revision, terms_since, outbox_shards, click_secrets_sealed, hash)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -115,9 +132,7 @@ platform::statements! {
         SELECT import, id FROM import_goals WHERE import BETWEEN ? AND ? LIMIT ?) RETURNING import";
 
     // Terms. Revisions are never changed; superseded ones are deleted when no click can need them any more.
-    pub const GET_TERMS = "SELECT revision, terms FROM terms WHERE kind = ? AND id = ? AND revision <= ?
-        ORDER BY revision DESC LIMIT 1";
-    pub const GET_OLDEST_TERMS = "SELECT revision, terms FROM terms WHERE kind = ? AND id = ? ORDER BY revision LIMIT 1";
+    pub const GET_TERMS = "SELECT revision, terms FROM terms WHERE kind = ? AND id = ? AND revision = ?";
     pub const INSERT_TERMS = "INSERT INTO terms (kind, id, revision, terms) VALUES (?, ?, ?, ?)";
     pub const LIST_TERMS = "SELECT revision, terms, superseded_at_ms FROM terms WHERE kind = ? AND id = ? ORDER BY revision DESC LIMIT ?";
     pub const SUPERSEDE_TERMS = "UPDATE terms SET superseded_at_ms = ? WHERE kind = ? AND id = ? AND revision = ?";
@@ -126,16 +141,19 @@ platform::statements! {
     pub const GET_CURRENT_OFFER = "SELECT revision, terms_revision, terms_since, conversion_cap, min_seconds_to_convert
         FROM offers WHERE id = ?";
     pub const GET_CURRENT_APP = "SELECT a.revision, a.terms_revision, a.terms_since, a.publisher_id, a.callback_revision,
-        a.callback_sealed, o.app_id IS NOT NULL, a.outbox_shards, a.document ->> '$.max_rewards_per_user_day'
-        FROM apps a LEFT JOIN outboxes o ON o.app_id = a.id AND o.shard = ?2 WHERE a.id = ?1";
+        a.callback_sealed, o.app_id IS NOT NULL, a.outbox_shards, a.document ->> '$.max_rewards_per_user_day', NOT p.approved
+        FROM apps a JOIN publishers p ON p.id = a.publisher_id LEFT JOIN outboxes o ON o.app_id = a.id AND o.shard = ?2 WHERE a.id = ?1";
 
     // Callback settings for the outboxes.
     pub const RECORD_OUTBOX = "INSERT INTO outboxes (app_id, shard) VALUES (?, ?) ON CONFLICT DO NOTHING";
     pub const QUEUE_SETTINGS = "UPDATE outboxes SET due_at_ms = ? WHERE app_id = ?";
-    pub const LIST_QUEUED_SETTINGS = "SELECT a.id, o.shard, a.callback_revision, a.callback_sealed
-        FROM outboxes o JOIN apps a ON a.id = o.app_id WHERE o.app_id = ? AND o.due_at_ms IS NOT NULL";
-    pub const LIST_DUE_SETTINGS = "SELECT a.id, o.shard, a.callback_revision, a.callback_sealed
-        FROM outboxes o JOIN apps a ON a.id = o.app_id WHERE o.due_at_ms <= ? ORDER BY o.due_at_ms LIMIT ?";
+    pub const SUSPEND_APPS = "UPDATE apps SET callback_revision = ?1, revision = ?1 WHERE publisher_id = ?2";
+    pub const QUEUE_SETTINGS_OF_PUBLISHER = "UPDATE outboxes SET due_at_ms = ?
+        WHERE app_id IN (SELECT id FROM apps WHERE publisher_id = ?)";
+    pub const LIST_QUEUED_SETTINGS = concat!(queued_settings!(), "WHERE o.app_id = ? AND o.due_at_ms IS NOT NULL");
+    pub const LIST_QUEUED_SETTINGS_OF_PUBLISHER = concat!(queued_settings!(),
+        "WHERE a.publisher_id = ? AND o.due_at_ms IS NOT NULL");
+    pub const LIST_DUE_SETTINGS = concat!(queued_settings!(), "WHERE o.due_at_ms <= ? ORDER BY o.due_at_ms LIMIT ?");
     pub const POSTPONE_SETTINGS = "UPDATE outboxes SET due_at_ms = ?
         WHERE app_id = ? AND shard = ? AND due_at_ms IS NOT NULL";
     pub const UNQUEUE_SETTINGS = "UPDATE outboxes SET due_at_ms = NULL WHERE app_id = ? AND shard = ? AND due_at_ms IS NOT NULL
@@ -157,6 +175,18 @@ platform::statements! {
     pub const UNQUEUE_SUSPENSION = "UPDATE suspensions SET due_at_ms = NULL WHERE publisher_id = ? AND revision = ?";
     pub const GET_NEXT_DUE_SUSPENSION = "SELECT due_at_ms FROM suspensions WHERE due_at_ms IS NOT NULL
         ORDER BY due_at_ms LIMIT 1";
+
+    // Caps for the outboxes that have asked for an offer's terms.
+    pub const RECORD_OFFER_OUTBOX = "INSERT INTO offer_outboxes (offer_id, app_id, shard) VALUES (?, ?, ?)
+        ON CONFLICT DO NOTHING";
+    pub const QUEUE_CAP = "UPDATE offer_outboxes SET due_at_ms = ? WHERE offer_id = ?";
+    pub const LIST_QUEUED_CAPS = concat!(queued_caps!(), "WHERE q.offer_id = ? AND q.due_at_ms IS NOT NULL");
+    pub const LIST_DUE_CAPS = concat!(queued_caps!(), "WHERE q.due_at_ms <= ? ORDER BY q.due_at_ms LIMIT ?");
+    pub const POSTPONE_CAP = "UPDATE offer_outboxes SET due_at_ms = ?
+        WHERE offer_id = ? AND app_id = ? AND shard = ? AND due_at_ms IS NOT NULL";
+    pub const UNQUEUE_CAP = "UPDATE offer_outboxes SET due_at_ms = NULL WHERE offer_id = ? AND app_id = ? AND shard = ?
+        AND due_at_ms IS NOT NULL AND (SELECT revision FROM offers WHERE id = offer_outboxes.offer_id) = ?";
+    pub const GET_NEXT_DUE_CAP = "SELECT due_at_ms FROM offer_outboxes WHERE due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1";
 
     // Caps for the counters.
     pub const LIST_CHANGED_LIMITS = "SELECT id, click_cap, conversion_cap, revision FROM offers

@@ -4,16 +4,16 @@
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
-use super::{callback_sync, sql};
+use super::{callback_sync, cap_sync, sql};
 use crate::delivery::callback_settings;
 use contract::{
-    catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, Resource, UNKNOWN_RESOURCE},
+    catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, LOST_TERMS, Resource, UNKNOWN_RESOURCE},
     operation::OperatorReply,
 };
 use domain::{
     conversions::{
         reward::TERMS_KEPT_DAYS,
-        terms::{CurrentApp, CurrentOffer, OfferTerms, TermsInForce},
+        terms::{CurrentApp, OfferTerms, TermsInForce},
     },
     model::{
         MicroUsd, OfferId, PublisherId,
@@ -44,7 +44,7 @@ pub fn seal(
 ) -> Result<i64, Failure> {
     let (kind, terms) = (resource.singular(), as_json(terms)?);
     let stored = db.query_first(sql::GET_TERMS, params![kind, id, last])?;
-    if stored.is_some_and(|row| row.integer(0) == Ok(last) && row.text(1) == Ok(&terms)) {
+    if stored.is_some_and(|row| row.text(1) == Ok(&terms)) {
         return Ok(last);
     }
     let revision = revision::after(last, now_ms.div_euclid(SECOND_MS));
@@ -125,14 +125,14 @@ pub fn of_offer(db: &impl Database, question: &GetOfferTerms) -> Result<Operator
     let row = db
         .query_first(sql::GET_CURRENT_OFFER, params![id])?
         .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no offer {id}")))?;
+    let terms = revision_of(db, Resource::Offer, id, question.revision)?;
+    if let Some((app, shard)) = question.outbox {
+        // Before it can pay: from now on it learns of each change of the cap.
+        cap_sync::record_outbox(db, id, app, shard)?;
+    }
     answer(&KnownOffer {
-        terms: revision_of(db, Resource::Offer, id, question.revision)?,
-        current: CurrentOffer {
-            revision: row.integer(0)?,
-            terms: in_force(&row, 1)?,
-            conversion_cap: row.optional_number(3)?,
-            min_seconds_to_convert: row.optional_number(4)?,
-        },
+        terms,
+        current: cap_sync::current(&row)?,
     })
 }
 
@@ -148,7 +148,7 @@ pub fn of_app(db: &impl Database, question: &GetAppTerms) -> Result<OperatorRepl
             params![id.as_str(), u32::from(question.shard)],
         )?
         .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no app {id}")))?;
-    let callback = callback_settings::read(&row, 4)?;
+    let callback = callback_settings::read(&row, 4, 9)?;
     let known = KnownApp {
         terms: revision_of(db, Resource::App, &id, question.revision)?,
         current: CurrentApp {
@@ -182,28 +182,27 @@ pub fn in_force(row: &Row, column: usize) -> Result<TermsInForce, DatabaseError>
     })
 }
 
-/// The terms of a revision. A catalog that was restored from a backup may have lost it: then the newest before it, or the
-/// oldest, is what comes nearest to the promise.
+/// The terms of a revision.
+///
+/// # Errors
+/// [`LOST_TERMS`]: nothing else was promised, so nothing else is paid.
 fn revision_of<T: DeserializeOwned>(
     db: &impl Database,
     resource: Resource,
     id: &str,
-    wanted: i64,
+    revision: i64,
 ) -> Result<T, Failure> {
     let kind = resource.singular();
-    let found = match db.query_first(sql::GET_TERMS, params![kind, id, wanted])? {
-        Some(row) => Some(row),
-        None => db.query_first(sql::GET_OLDEST_TERMS, params![kind, id])?,
-    };
-    let row = found.ok_or_else(|| Failure::Internal(format!("{kind} {id} has no terms")))?;
-    let revision = row.integer(0)?;
-    if revision != wanted {
-        log::warn(
-            "catalog",
-            format_args!("the terms of {kind} {id} of revision {wanted} are lost; {revision} is used"),
-        );
+    match db.query_first(sql::GET_TERMS, params![kind, id, revision])? {
+        Some(row) => Ok(row.json(1)?),
+        None => {
+            log::error(
+                "catalog",
+                format_args!("the terms of {kind} {id} of revision {revision} are lost"),
+            );
+            Err(LOST_TERMS.into())
+        }
     }
-    Ok(row.json(1)?)
 }
 
 /// Deletes terms that no click can need any more.

@@ -2,7 +2,7 @@
 //! other command runs between a read and the write that depends on it.
 
 use super::{sql, sweep};
-use contract::counters::{CapKind, Limit, ReadTaken, Take, Taken, TakenOfDay};
+use contract::counters::{AddUncapped, CapKind, Limit, ReadTaken, Take, Taken, TakenOfDay};
 use domain::model::{OfferId, time::UtcDay};
 use platform::{
     database::{Database, DatabaseError, Row},
@@ -78,6 +78,28 @@ pub fn set_limits(db: &impl Database, limits: &[Limit]) -> Result<(), DatabaseEr
                  revision,
              }| { store_limit(db, *kind, offer, *limit, *revision) },
         )
+    })
+}
+
+/// Counts what an outbox paid before there was a cap as taken.
+pub fn add_uncapped(db: &impl Database, now_ms: i64, uncapped: &AddUncapped) -> Result<(), DatabaseError> {
+    let AddUncapped {
+        offer,
+        day,
+        source,
+        conversions,
+    } = uncapped;
+    let (day_number, offer) = (day.number(), offer.as_str());
+    let counted = db.query_integer(sql::GET_UNCAPPED, params![day_number, offer, source.as_str()])?;
+    let more = i64::from(*conversions).saturating_sub(counted.unwrap_or(0));
+    // As with takes, a swept day is over.
+    if more <= 0 || *day < sweep::first_day_of_takes(CapKind::Conversion, now_ms) {
+        return Ok(());
+    }
+    db.transaction(|| {
+        let row = params![day_number, offer, source.as_str(), *conversions];
+        db.execute(sql::SET_UNCAPPED, row)?;
+        db.execute(sql::ADD_TAKEN, params![day_number, offer, 0_u32, more])
     })
 }
 

@@ -9,7 +9,14 @@ pub const MIGRATIONS: &[Migration] = &[
     &[DAILY_BY_OFFER],
     &[attention_feed::sql::TABLES],
     &[attention_feed::sql::LATE],
+    &[UNCAPPED],
 ];
+
+/// What each outbox paid on a day before the offer had a cap. The sums of `daily` have it.
+const UNCAPPED: &[&str] = &["CREATE TABLE uncapped (
+   day INTEGER NOT NULL, offer TEXT NOT NULL, source TEXT NOT NULL, conversions INTEGER NOT NULL,
+   PRIMARY KEY (day, offer, source)
+ ) STRICT, WITHOUT ROWID"];
 
 const TABLES: &[&str] = &[
     // The current cap of each offer. A removed cap stays without a limit, so that a stale snapshot cannot restore it.
@@ -62,6 +69,11 @@ platform::statements! {
         ON CONFLICT (day, offer) DO UPDATE SET
           clicks_taken = clicks_taken + excluded.clicks_taken,
           conversions_taken = conversions_taken + excluded.conversions_taken";
+    /// day, offer, source → its conversions so far
+    pub const GET_UNCAPPED = "SELECT conversions FROM uncapped WHERE day = ? AND offer = ? AND source = ?";
+    /// day, offer, source, conversions
+    pub const SET_UNCAPPED = "INSERT INTO uncapped (day, offer, source, conversions) VALUES (?, ?, ?, ?)
+        ON CONFLICT (day, offer, source) DO UPDATE SET conversions = excluded.conversions";
     /// kind, offer, limit, revision
     pub const LEARN_LIMIT = "INSERT INTO limits (kind, offer, daily_limit, revision) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, offer) DO UPDATE SET daily_limit = excluded.daily_limit, revision = excluded.revision
@@ -111,16 +123,20 @@ platform::statements! {
     /// first day kept, rows at most
     pub const SWEEP_DAILY = "DELETE FROM daily WHERE (day, offer) IN (SELECT day, offer FROM daily WHERE day < ? LIMIT ?)";
     /// first day kept, rows at most
+    pub const SWEEP_UNCAPPED = "DELETE FROM uncapped WHERE (day, offer, source) IN
+        (SELECT day, offer, source FROM uncapped WHERE day < ? LIMIT ?)";
+    /// first day kept, rows at most
     pub const SWEEP_MARKS = "DELETE FROM marks WHERE isolate IN (SELECT isolate FROM marks WHERE seen_day < ? LIMIT ?)";
     /// → the day whose sweep is done
     pub const SWEPT = "SELECT day FROM sweeps";
     /// day
     pub const SET_SWEPT = "INSERT INTO sweeps (id, day) VALUES (0, ?)
         ON CONFLICT (id) DO UPDATE SET day = excluded.day";
-    /// first day kept of click takes, of conversion takes, of daily and of marks
+    /// first day kept of click takes, of conversion takes, of daily, of uncapped and of marks
     pub const MORE_TO_SWEEP = "SELECT EXISTS (SELECT 1 FROM takes WHERE kind = 0 AND day < ?)
         OR EXISTS (SELECT 1 FROM takes WHERE kind = 1 AND day < ?)
         OR EXISTS (SELECT 1 FROM daily WHERE day < ?)
+        OR EXISTS (SELECT 1 FROM uncapped WHERE day < ?)
         OR EXISTS (SELECT 1 FROM marks WHERE seen_day < ?)";
     pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM takes) OR EXISTS (SELECT 1 FROM daily)
         OR EXISTS (SELECT 1 FROM marks)";

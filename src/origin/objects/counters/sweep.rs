@@ -50,8 +50,12 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
         params![CapKind::Conversion.number(), conversions, ROWS],
     )?;
     db.execute(sql::SWEEP_DAILY, params![daily, ROWS])?;
+    db.execute(sql::SWEEP_UNCAPPED, params![conversions, ROWS])?;
     db.execute(sql::SWEEP_MARKS, params![marks, ROWS])?;
-    if db.query_boolean(sql::MORE_TO_SWEEP, params![clicks, conversions, daily, marks])? {
+    if db.query_boolean(
+        sql::MORE_TO_SWEEP,
+        params![clicks, conversions, daily, conversions, marks],
+    )? {
         return Ok(Some(now_ms));
     }
     db.execute(sql::SET_SWEPT, params![today])?;

@@ -5,7 +5,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Context, sql};
-use contract::{accounts::OPERATOR_NAME, ledger::CreateKey, operation::OperatorReply};
+use contract::{
+    accounts::OPERATOR_NAME,
+    ledger::{CreateKey, SuspendKeys},
+    operation::OperatorReply,
+};
 use domain::{
     model::{
         api_error::{ApiError, common},
@@ -91,6 +95,20 @@ pub fn list(db: &impl Database) -> Result<OperatorReply, Failure> {
         })
         .collect::<Result<Vec<_>, Failure>>()?;
     Ok(OperatorReply::ok(&json!({ "report_keys": keys })))
+}
+
+/// Refuses all keys while the publisher is suspended, or accepts them again.
+pub fn suspend(db: &impl Database, suspend: SuspendKeys) -> Result<(), Failure> {
+    let known = db.query_integer(sql::GET_SUSPENSION, &[])?;
+    if known.is_some_and(|known| known.saturating_abs() >= suspend.revision) {
+        return Ok(());
+    }
+    let signed = if suspend.is_suspended {
+        suspend.revision
+    } else {
+        suspend.revision.saturating_neg()
+    };
+    Ok(db.execute(sql::SET_SUSPENSION, params![signed])?)
 }
 
 /// The id and the label of the key with a hash.

@@ -48,7 +48,7 @@ const TABLES: &[&str] = &[
        export_id TEXT PRIMARY KEY, session BLOB NOT NULL, expires_ms INTEGER NOT NULL, query TEXT NOT NULL,
        format TEXT NOT NULL, rows INTEGER NOT NULL
      ) STRICT",
-    // `segments` is the last segment id; the other rows belong to `freshness`.
+    // `segments` is the last segment id, `suspended` belongs to `keys`; the other rows belong to `freshness`.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
 ];
 
@@ -65,8 +65,14 @@ platform::statements! {
     pub const FIND_KEY = "SELECT key_id, label FROM report_keys WHERE hash = ?";
     /// id → a row if there was one
     pub const REVOKE_KEY = "DELETE FROM report_keys WHERE key_id = ? RETURNING key_id";
-    /// hash → when a request with it was last accepted
-    pub const GET_KEY = "SELECT accepted_ms FROM report_keys WHERE hash = ?";
+    /// hash → when a request with it was last accepted; no row while the publisher is suspended
+    pub const GET_KEY = "SELECT accepted_ms FROM report_keys WHERE hash = ?
+        AND NOT EXISTS (SELECT 1 FROM state WHERE name = 'suspended' AND value > 0)";
+    /// → the revision of the last suspension, negative if it has ended
+    pub const GET_SUSPENSION = "SELECT value FROM state WHERE name = 'suspended'";
+    /// the same
+    pub const SET_SUSPENSION = "INSERT INTO state (name, value) VALUES ('suspended', ?)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value";
     /// time, hash
     pub const ACCEPT = "UPDATE report_keys SET accepted_ms = ? WHERE hash = ?";
 

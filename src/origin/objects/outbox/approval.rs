@@ -31,6 +31,9 @@ pub struct Approval {
     pub offer_terms: i64,
     /// Whether newer terms had superseded those that pay.
     pub superseded: bool,
+    /// Whether it is paid without taking it from a cap, because the offer has none.
+    #[serde(default)]
+    pub uncapped: bool,
     pub currency: CurrencyRate,
     /// The claim of its `txn`, if it has one.
     pub txn: Option<Txn>,
@@ -50,6 +53,7 @@ impl Approval {
             payout_micro_usd: goal.payout_micro_usd,
             offer_terms: resolved.terms.number,
             superseded: terms.superseded,
+            uncapped: false,
             currency: terms.currency.clone(),
             txn: None,
             rewarded: None,

@@ -1,5 +1,5 @@
 //! The outbox's items for the operator's [`attention`](crate::objects::activity::attention): held and capped conversions, dead callbacks, and the
-//! endpoint while it is disabled or fails. Those of batches and of days are opened where they are found.
+//! endpoint while it is disabled or fails, and terms that are lost. Those of batches and of days are opened where they are found.
 //!
 //! A trigger's condition fails for every other change. So a reward that is approved, and delivered at once, writes nothing here.
 
@@ -82,7 +82,7 @@ macro_rules! conversions {
             ", e.transaction_id, (e.fields ->> '$.conversion_ts') * 1000,
                CASE ",
             $state,
-            " WHEN 15 THEN 'conversion_capped' WHEN 23 THEN 'too_fast' WHEN 24 THEN 'too_many_today' ELSE 'held' END,
+            " WHEN 15 THEN 'conversion_capped' WHEN 23 THEN 'too_fast' WHEN 24 THEN 'too_many_today' WHEN 26 THEN 'suspended' ELSE 'held' END,
                e.fields ->> '$.payout' FROM ",
             $from,
             " AND (",
@@ -172,6 +172,24 @@ pub const TABLES: &[&str] = &[
          BEGIN ",
         end!(concat!("(", kind_of_endpoint!("OLD"), ")"), "'callback'"), "; ",
         open!(endpoints!("NEW", "")), "; END"
+    ),
+];
+
+/// One item for the lost terms of an offer or the app, while a postback is kept that needs them.
+pub const LOST_TERMS: &[&str] = &[
+    concat!(
+        "CREATE TRIGGER attention_terms_missed AFTER INSERT ON kept
+           WHEN NOT EXISTS (SELECT 1 FROM attention WHERE kind = 10 AND subject = NEW.lacks AND is_open)
+         BEGIN ",
+        open!("SELECT 10, NEW.lacks, NEW.at_ms, 'terms_lost', NULL WHERE TRUE"),
+        "; END"
+    ),
+    concat!(
+        "CREATE TRIGGER attention_terms_found AFTER DELETE ON kept
+           WHEN NOT EXISTS (SELECT 1 FROM kept WHERE lacks = OLD.lacks)
+         BEGIN ",
+        end!("10", "OLD.lacks"),
+        "; END"
     ),
 ];
 

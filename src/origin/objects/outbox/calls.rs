@@ -6,9 +6,9 @@ use futures_util::{StreamExt, stream};
 use serde::de::DeserializeOwned;
 
 use contract::{
-    catalog,
-    counters::{self, ReadTaken, Take},
-    operation::{CallError, Operation, OperatorReply},
+    catalog::{self, LOST_TERMS},
+    counters::{self, AddUncapped, ReadTaken, Take},
+    operation::{CallError, Operation, OperatorReply, code_in},
     outbox::{ClaimTxn, Disabled, FindTxn, FreeTxn, OutboxShard, Txn},
 };
 use domain::{conversions::parameters::INVALID_CLICK_ID, model::api_error::common};
@@ -27,6 +27,9 @@ where
     match runtime.call(&catalog, question, TIMEOUT).await {
         Ok(reply) => serde_json::from_str(&reply.body)
             .map_err(|error| Failure::Internal(format!("the catalog's terms: {error}"))),
+        Err(CallError::Refused { body, .. }) if code_in(&body).as_deref() == Some(LOST_TERMS.code) => {
+            Err(LOST_TERMS.into())
+        }
         // Neither an app nor an offer is ever deleted.
         Err(CallError::Refused { status: 404, .. }) => Err(INVALID_CLICK_ID
             .with_message("click_id is of an app or an offer that there is not")
@@ -41,6 +44,15 @@ pub async fn take(runtime: &impl ObjectCall, take: &Take) -> Result<bool, Failur
     let taken = runtime.call(&counters, take.clone(), TIMEOUT).await;
     taken
         .map(|taken| taken.taken)
+        .map_err(|error| unavailable(&counters.name, &error))
+}
+
+/// Tells the counters what was paid before there was a cap.
+pub async fn add_uncapped(runtime: &impl ObjectCall, uncapped: AddUncapped) -> Result<(), Failure> {
+    let counters = counters::address(counters::object_name(&uncapped.offer));
+    let added = runtime.call(&counters, uncapped, TIMEOUT).await;
+    added
+        .map(drop)
         .map_err(|error| unavailable(&counters.name, &error))
 }
 

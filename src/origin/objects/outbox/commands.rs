@@ -31,6 +31,7 @@ pub fn carry_out(
             endpoint::store_settings(db, peers, shard, &settings)?;
             Ok(Reply::Done {})
         }
+        Command::ClaimApp(claim) => endpoint::claim_app(db, shard, claim).map(Reply::ClaimedApp),
         Command::ClaimTxn(ClaimTxn(txn)) => {
             let claimed = txns::claim(db, now_ms, &txn)?;
             Ok(Reply::Claimed(Claimed { claimed }))
@@ -66,6 +67,7 @@ pub fn carry_out(
         Command::Convert(_)
         | Command::Settle(_)
         | Command::SettleMany(_)
+        | Command::SetOffer(_)
         | Command::CheckPostback(_)
         | Command::Test(_)
         | Command::Diagnose(_) => Err(common::NOT_FOUND.into()),

@@ -2,19 +2,28 @@
 //! [`admit`] and [`settle`] are one transaction each; [`commit`] runs them and takes from the cap between them.
 //!
 //! - [`rows`], `goals` and [`reservations`]: what a decision reads and writes;
+//! - [`kept`]: postbacks whose terms are lost;
 //! - [`txns`]: the senders' own ids; [`rewarded`]: one reward for a user and a goal;
 //! - [`settlement`]: an action of the operator; [`check`]: the answer without the writes.
 
 pub mod check;
 pub mod commit;
 pub mod goals;
+pub mod kept;
 pub mod reservations;
 pub mod rewarded;
 pub mod rows;
 pub mod settlement;
 pub mod txns;
 
-use super::{approval::Approval, log::entries, peers::Peers, sql, terms::Terms};
+use super::{
+    approval::Approval,
+    endpoint,
+    log::entries,
+    peers::Peers,
+    sql,
+    terms::{self, Terms},
+};
 use crate::objects::outbox::retention;
 use contract::{
     counters::{CapKind, Take},
@@ -98,8 +107,8 @@ pub fn admit(
     match step {
         Transition::Missing => return Err(UNKNOWN_CONVERSION.into()),
         Transition::Conflict => return Err(WRONG_STATE.into()),
-        // Only an action may be of a user who was erased, perhaps since it was read: a postback's click names the user.
-        Transition::Force | Transition::TakeBack if is_erased(db, conversion, row)? => {
+        // Only what is read from the log may be of a user who was erased, perhaps since then: a postback's click names the user.
+        Transition::Force | Transition::Release | Transition::TakeBack if is_erased(db, conversion, row)? => {
             return Err(USER_ERASED.into());
         }
         _ => {}
@@ -117,6 +126,7 @@ pub fn admit(
         row,
         step,
         is_rewarded,
+        is_suspended: endpoint::app_now(db, peers)?.is_some_and(|app| app.is_suspended),
     };
     match case.judge(conversion)? {
         Verdict::Unclaimed => {
@@ -147,8 +157,10 @@ pub fn admit(
         }
         Verdict::Nothing => {}
     }
+    let cap = terms::cap(db, peers, &terms.offer)?;
+    approval.uncapped = cap.is_none();
     if step.pays()
-        && let Some((limit, revision)) = terms.cap
+        && let Some((limit, revision)) = cap
     {
         let take = Take {
             kind: CapKind::Conversion,
@@ -169,14 +181,15 @@ pub fn admit(
     Ok(Admission::Settled(answer))
 }
 
-/// Whether the user of an action's conversion was erased.
+/// Whether the user of a conversion that was read from the log was erased.
 fn is_erased(
     db: &impl Database,
     conversion: &Conversion,
     row: Option<&ConversionRow>,
 ) -> Result<bool, DatabaseError> {
     match row {
-        Some(row) if matches!(conversion.event, Event::Action(_)) => {
+        _ if conversion.click.user_id.is_empty() => Ok(true),
+        Some(row) if !matches!(conversion.event, Event::Postback(_)) => {
             db.query_boolean(sql::HAS_NO_USER, params![row.entry])
         }
         _ => Ok(false),
@@ -203,6 +216,8 @@ pub(super) struct Case<'a, D> {
     pub step: Transition,
     /// Whether another click has the reward.
     pub is_rewarded: bool,
+    /// Whether the publisher is suspended.
+    pub is_suspended: bool,
 }
 
 impl<D: Database> Case<'_, D> {
@@ -223,6 +238,7 @@ impl<D: Database> Case<'_, D> {
                     (*self.claim == Claim::Refused).then(|| reason.refusal())
                 }
                 Reason::AlreadyRewarded => self.is_rewarded.then(|| reason.refusal()),
+                Reason::Suspended => self.is_suspended.then(|| reason.refusal()),
                 Reason::TooFast => self.is_too_fast(conversion).then(|| reason.refusal()),
                 Reason::TooManyToday => self.has_many_today(conversion)?.then(|| reason.refusal()),
                 // The counters decide it, after everything else.

@@ -7,7 +7,7 @@ use super::{
 use crate::delivery::callback_settings;
 use contract::{
     catalog::CallbackSettings,
-    outbox::{Disabled, EndpointState, OutboxShard},
+    outbox::{ClaimApp, ClaimedApp, Disabled, EndpointState, OutboxShard},
 };
 use domain::{
     callbacks::health::Health,
@@ -38,10 +38,11 @@ impl OutboxState {
         self.callback.sealed.is_some()
     }
 
-    /// Whether callbacks may be sent: there is a callback, its endpoint is not disabled, and no newer settings are known
-    /// to exist.
+    /// Whether callbacks may be sent: there is a callback, its endpoint is not disabled, its publisher not suspended, and no
+    /// newer settings are known to exist.
     pub fn has_endpoint(&self) -> bool {
-        self.has_callback() && self.disabled_ms.is_none() && !self.is_behind()
+        let is_off = self.disabled_ms.is_some() || self.callback.is_suspended;
+        self.has_callback() && !is_off && !self.is_behind()
     }
 
     /// The endpoint's standing.
@@ -90,7 +91,7 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
             number: row.number(1)?,
         },
         current,
-        callback: callback_settings::read(&row, 7)?,
+        callback: callback_settings::read(&row, 7, 15)?,
         health: Health {
             failures: row.number(9)?,
             resumes_ms: row.integer(10)?,
@@ -105,8 +106,23 @@ pub fn app_now(db: &impl Database, peers: &impl Peers) -> Result<Option<AppNow>,
     if let Some(known) = peers.state_cache().current() {
         return Ok(Some(known));
     }
-    let current = read(db)?.and_then(|state| state.current);
-    Ok(current.as_ref().map(AppNow::from))
+    Ok(read(db)?.as_ref().and_then(AppNow::of))
+}
+
+/// Keeps how many outboxes the app has, unless it is known. Returns what is known then.
+pub fn claim_app(db: &impl Database, shard: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp, Failure> {
+    let claimed = db.query_integer(
+        sql::CLAIM_APP,
+        params![
+            shard.app.number(),
+            u32::from(shard.number),
+            u32::from(claim.outbox_shards)
+        ],
+    )?;
+    let outbox_shards = claimed.and_then(|count| u8::try_from(count).ok());
+    Ok(ClaimedApp {
+        outbox_shards: outbox_shards.unwrap_or(claim.outbox_shards),
+    })
 }
 
 /// Stores the app's current values if they are newer than the stored ones.
@@ -127,32 +143,28 @@ pub fn store_current(
         return Ok(());
     }
     let stored = read(db)?.and_then(|state| state.current);
-    let newest = match stored {
-        Some(stored) if stored.revision >= newer.revision => stored,
-        _ => {
-            // Before the write, because a write that reports an error may have happened.
-            cache.set_current(None);
-            cache.set_lacks_endpoint(false);
-            db.execute(
-                sql::SET_CURRENT,
-                params![
-                    shard.app.number(),
-                    u32::from(shard.number),
-                    newer.publisher_id.as_str(),
-                    newer.revision,
-                    newer.terms.revision,
-                    newer.terms.since,
-                    newer.callback_revision,
-                    u32::from(newer.outbox_shards),
-                    newer.max_rewards_per_user_day
-                ],
-            )?;
-            // An outbox that is behind now has to ask for the settings.
-            peers.committed()?;
-            newer.clone()
-        }
-    };
-    cache.set_current(Some(AppNow::from(&newest)));
+    if stored.is_none_or(|stored| stored.revision < newer.revision) {
+        // Before the write, because a write that reports an error may have happened.
+        cache.set_current(None);
+        cache.set_lacks_endpoint(false);
+        db.execute(
+            sql::SET_CURRENT,
+            params![
+                shard.app.number(),
+                u32::from(shard.number),
+                newer.publisher_id.as_str(),
+                newer.revision,
+                newer.terms.revision,
+                newer.terms.since,
+                newer.callback_revision,
+                u32::from(newer.outbox_shards),
+                newer.max_rewards_per_user_day
+            ],
+        )?;
+        // An outbox that is behind now has to ask for the settings.
+        peers.committed()?;
+    }
+    cache.set_current(read(db)?.as_ref().and_then(AppNow::of));
     Ok(())
 }
 
@@ -172,6 +184,7 @@ pub fn store_settings(
         return Ok(());
     }
     peers.state_cache().set_lacks_endpoint(false);
+    peers.state_cache().set_current(None);
     db.transaction(|| {
         db.execute(
             sql::SET_SETTINGS,
@@ -179,7 +192,8 @@ pub fn store_settings(
                 shard.app.number(),
                 u32::from(shard.number),
                 callback.revision,
-                callback.sealed.as_ref().map(|sealed| sealed.0.clone())
+                callback.sealed.as_ref().map(|sealed| sealed.0.clone()),
+                callback.is_suspended
             ],
         )?;
         release(db, peers.now_ms(), peers.claim_ms())

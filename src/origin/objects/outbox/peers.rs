@@ -10,13 +10,10 @@ use contract::{
     counters::Take,
     outbox::Txn,
 };
-use domain::{
-    callbacks::fields::Status,
-    conversions::terms::{CurrentApp, TermsInForce},
-};
+use domain::{callbacks::fields::Status, conversions::terms::TermsInForce};
 use platform::{database::DatabaseError, failure::Failure, keyed_flights::KeyedFlights};
 
-use super::terms_cache::TermsCache;
+use super::{endpoint::OutboxState, terms_cache::TermsCache};
 
 /// The clock, the caches and the other objects that a conversion needs.
 pub trait Peers {
@@ -69,16 +66,20 @@ pub struct AppNow {
     /// How many outboxes it has.
     pub outbox_shards: u8,
     pub max_rewards_per_user_day: Option<u32>,
+    /// Whether its publisher is suspended.
+    pub is_suspended: bool,
 }
 
-impl From<&CurrentApp> for AppNow {
-    fn from(current: &CurrentApp) -> Self {
-        Self {
+impl AppNow {
+    pub fn of(state: &OutboxState) -> Option<Self> {
+        let current = state.current.as_ref()?;
+        Some(Self {
             revision: current.revision,
             terms: current.terms,
             outbox_shards: current.outbox_shards,
             max_rewards_per_user_day: current.max_rewards_per_user_day,
-        }
+            is_suspended: state.callback.is_suspended,
+        })
     }
 }
 

@@ -15,15 +15,34 @@ pub const MIGRATIONS: &[Migration] = &[
     &[ENABLED],
     &[attention_feed::sql::LATE, COMPARED, bulk_replay::sql::TABLES],
     &[feed::schema::ATTEMPTS],
-    &[OWNERS],
+    &[OWNERS, KEPT, attention::LOST_TERMS],
 ];
 
-/// The advertiser of each conversion. An index of rewards that lets two clicks have one key, because the operator may pay both.
+/// Postbacks whose terms the catalog has lost. `goal` is the sender's name of it, `lacks` names the terms, and `postback` is the
+/// conversion as JSON.
+const KEPT: &[&str] = &[
+    "CREATE TABLE kept (
+       number INTEGER PRIMARY KEY, nonce BLOB NOT NULL, goal TEXT NOT NULL, status TEXT NOT NULL, user_id TEXT NOT NULL,
+       lacks TEXT NOT NULL, at_ms INTEGER NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
+       postback TEXT NOT NULL
+     ) STRICT",
+    "CREATE UNIQUE INDEX kept_by_postback ON kept (nonce, goal, status)",
+    "CREATE INDEX kept_by_due ON kept (due_ms)",
+    "CREATE INDEX kept_by_lack ON kept (lacks)",
+    "CREATE INDEX kept_by_user ON kept (user_id)",
+];
+
+/// The advertiser of each conversion. Whether a reward was paid without a cap. An index of rewards that lets two clicks have one
+/// key, because the operator may pay both.
 const OWNERS: &[&str] = &[
     "ALTER TABLE conversions ADD COLUMN advertiser TEXT NOT NULL DEFAULT '-'",
     "UPDATE conversions SET advertiser = COALESCE((SELECT t.terms ->> '$.advertiser_id' FROM entries e
         JOIN terms t ON t.kind = 'offer' AND t.id = e.fields ->> '$.offer_id' AND t.revision = conversions.offer_terms
         WHERE e.entry = conversions.entry), '-')",
+    // Whether the publisher is suspended, and the last entry that was judged again since a suspension ended.
+    "ALTER TABLE outbox ADD COLUMN suspended INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE outbox ADD COLUMN released INTEGER",
+    "ALTER TABLE entries ADD COLUMN uncapped INTEGER NOT NULL DEFAULT 0",
     "DROP INDEX conversions_by_reward",
     "CREATE INDEX conversions_by_reward ON conversions (rewarded) WHERE rewarded IS NOT NULL",
     "DROP INDEX reservations_by_reward",

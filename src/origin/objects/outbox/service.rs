@@ -3,6 +3,7 @@
 //! dies, the alarm resumes them.
 
 mod callbacks;
+mod waiting;
 
 use std::{cell::Cell, rc::Rc};
 
@@ -12,7 +13,7 @@ use super::{
     MIGRATIONS, NET_MS, attention,
     callbacks::{delivery_log::Observer, sender::CallbackSender, tester},
     calls, commands,
-    conversions::{check, commit, settlement, txns},
+    conversions::{check, commit, kept, settlement, txns},
     endpoint,
     feed::{self, ActivityFeed},
     next_alarm,
@@ -211,6 +212,13 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             let tested = tester::diagnose(&self.sender, self.runtime(), shard.app, test).await;
             return tested.map(Reply::Operator);
         }
+        if let Command::SetOffer(offer) = &command {
+            let uncapped = terms::set_offer(db, self, shard, offer)?;
+            if offer.current.conversion_cap.is_some() && uncapped.conversions > 0 {
+                calls::add_uncapped(self.runtime(), uncapped).await?;
+            }
+            return Ok(Reply::Done {});
+        }
         if let Command::CheckPostback(check) = &command {
             let checked = check::check(db, self.runtime(), self.now_ms(), check).await;
             return checked.map(Reply::Checked);
@@ -227,7 +235,14 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let db = self.shell.ready().await?;
         self.wait_for_commit().await?;
         // Copies of a conversion wait for the catalog together, and only then for each other.
-        let terms = terms::of(db, self, shard, conversion).await?;
+        let terms = match terms::of(db, self, shard, conversion).await {
+            Ok(terms) => terms,
+            Err(failure) => {
+                let failure = kept::keep(db, self.now_ms(), conversion, failure)?;
+                self.committed()?;
+                return Err(failure);
+            }
+        };
         let flight = self.clicks.of(&conversion.nonce.0);
         let _leader = flight.lead().await;
         commit::convert(db, self, conversion, &terms)
@@ -296,27 +311,6 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             self.armed_ms.set(now_ms);
         }
         Ok(())
-    }
-
-    /// Resumes reservations whose requests ended before the cap was taken, and frees the claims of refused conversions.
-    async fn resume_overdue(self: Rc<Self>) {
-        if self.is_resuming.replace(true) {
-            return;
-        }
-        loop {
-            self.must_resume.set(false);
-            let resumed = panics_to_failure(commit::resume_overdue(self.shell.storage(), &*self)).await;
-            self.start_due();
-            match resumed {
-                Ok(has_more) if has_more || self.must_resume.get() => {}
-                Ok(_) => break,
-                Err(failure) => {
-                    platform::log::warn("outbox", format_args!("resuming: {failure}"));
-                    break;
-                }
-            }
-        }
-        self.is_resuming.set(false);
     }
 
     /// Sends revenue to the publisher's ledger and conversions to the offers' counters.

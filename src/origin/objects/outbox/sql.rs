@@ -57,6 +57,14 @@ macro_rules! to_expire {
     };
 }
 
+/// Whether a reward of an offer was paid within some seconds, without a cap.
+macro_rules! uncapped {
+    () => {
+        "e.uncapped AND e.fields ->> '$.offer_id' = ?3 AND e.fields ->> '$.conversion_ts' >= ?4
+          AND e.fields ->> '$.conversion_ts' < ?5"
+    };
+}
+
 /// Removes the user's identifiers from an entry, and the words of a reason, which may name the user.
 macro_rules! forgotten {
     () => {
@@ -67,10 +75,11 @@ macro_rules! forgotten {
 
 platform::statements! {
     /// → app, shard, publisher, app's revision, its terms, terms since, callback's newest revision, callback's revision,
-    /// callback, failures, resumes, disabled, outboxes, rewards of a user on a day
+    /// callback, failures, resumes, disabled, outboxes, rewards of a user on a day,
+    /// enabled, whether the publisher is suspended
     pub const GET_STATE = "SELECT app, shard, publisher, app_revision, terms_revision, terms_since, callback_wanted,
           callback_revision, callback_sealed, failures, resumes_ms, disabled_ms, outbox_shards,
-          max_rewards_per_user_day, enabled_ms
+          max_rewards_per_user_day, enabled_ms, suspended
         FROM outbox";
     /// app, shard, publisher, app's revision, its terms, terms since, callback's newest revision, outboxes, rewards of a user on
     /// a day
@@ -81,13 +90,21 @@ platform::statements! {
           terms_revision = excluded.terms_revision, terms_since = excluded.terms_since,
           callback_wanted = excluded.callback_wanted, outbox_shards = excluded.outbox_shards,
           max_rewards_per_user_day = excluded.max_rewards_per_user_day";
+    /// app, shard, outboxes → outboxes
+    pub const CLAIM_APP = "INSERT INTO outbox (only, app, shard, outbox_shards) VALUES (1, ?, ?, ?)
+        ON CONFLICT (only) DO UPDATE SET outbox_shards = outbox.outbox_shards RETURNING outbox_shards";
     /// callback's newest revision
     pub const WANT_SETTINGS = "UPDATE outbox SET callback_wanted = ?";
-    /// app, shard, callback's revision, callback
-    pub const SET_SETTINGS = "INSERT INTO outbox (only, app, shard, callback_revision, callback_sealed)
-        VALUES (1, ?, ?, ?, ?)
+    /// app, shard, callback's revision, callback, whether the publisher is suspended
+    pub const SET_SETTINGS = "INSERT INTO outbox (only, app, shard, callback_revision, callback_sealed, suspended)
+        VALUES (1, ?, ?, ?, ?, ?)
         ON CONFLICT (only) DO UPDATE SET
-          callback_revision = excluded.callback_revision, callback_sealed = excluded.callback_sealed";
+          callback_revision = excluded.callback_revision, callback_sealed = excluded.callback_sealed,
+          suspended = excluded.suspended, released = CASE WHEN excluded.suspended THEN NULL WHEN suspended THEN 0 ELSE released END";
+    /// → the last entry that was judged again since a suspension ended, while there may be more
+    pub const GET_RELEASED = "SELECT released FROM outbox";
+    /// the same
+    pub const SET_RELEASED = "UPDATE outbox SET released = ?";
     /// offer → revision, terms, terms since, conversion cap, fewest seconds to convert
     pub const GET_OFFER = "SELECT revision, terms_revision, terms_since, conversion_cap, min_seconds_to_convert FROM offers
         WHERE offer = ?";
@@ -160,6 +177,18 @@ platform::statements! {
     /// due, attempts, nonce, goal, number → one row if there is such a reservation
     pub const PUT_RESERVATION_OFF = "UPDATE reservations SET due_ms = ?, attempts = ?
         WHERE nonce = ? AND goal = ? AND number = ? RETURNING goal";
+    /// nonce, name of the goal, status, user, lost terms, time, due, postback
+    pub const KEEP_POSTBACK = "INSERT INTO kept (nonce, goal, status, user_id, lacks, at_ms, due_ms, postback)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (nonce, goal, status) DO NOTHING";
+    /// time, postbacks at most → number, attempts, postback
+    pub const DUE_KEPT = "SELECT number, attempts, postback FROM kept WHERE due_ms <= ? ORDER BY due_ms LIMIT ?";
+    /// due, number
+    pub const PUT_KEPT_OFF = "UPDATE kept SET due_ms = ?, attempts = attempts + 1 WHERE number = ?";
+    /// number
+    pub const DROP_KEPT = "DELETE FROM kept WHERE number = ?";
+    /// user
+    pub const DROP_KEPT_OF_USER = "DELETE FROM kept WHERE user_id = ?";
+    pub const FIRST_KEPT = "SELECT MIN(due_ms) FROM kept";
     /// user
     pub const MARK_RESERVATIONS = "UPDATE reservations SET erase = 1 WHERE user_id = ?";
     /// user → reservations
@@ -168,11 +197,12 @@ platform::statements! {
     pub const MARK_ENTRY = "UPDATE entries SET erase = 1 WHERE transaction_id = ? AND user_id IS NOT NULL RETURNING entry";
     pub const FIRST_RESERVATION = "SELECT MIN(due_ms) FROM reservations";
     /// lowest number, numbers between two entries, transaction id, nonce, goal, after, time, payout, delivery, due, erase,
-    /// superseded, notice, reason, the click's terms of the offer and of the app, its placement, user, txn, fields → entry
+    /// superseded, uncapped, notice, reason, the click's terms of the offer and of the app, its placement, user, txn, fields
+    /// → entry
     pub const ENTER = "INSERT INTO entries
-        (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, erase, superseded, notice,
-          reason, offer_terms, app_terms, placement, user_id, txn, fields)
-        VALUES (MAX(?, COALESCE((SELECT MAX(entry) FROM entries), 0) + ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, erase, superseded, uncapped,
+          notice, reason, offer_terms, app_terms, placement, user_id, txn, fields)
+        VALUES (MAX(?, COALESCE((SELECT MAX(entry) FROM entries), 0) + ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         RETURNING entry";
     /// entry, user, txn, fields, reason: a user that was erased is marked to be erased again
     pub const AMEND = "UPDATE entries SET erase = erase OR user_id IS NULL, user_id = ?2, txn = ?3, fields = ?4, reason = ?5
@@ -191,13 +221,14 @@ platform::statements! {
           AND (?8 IS NULL OR e.user_id = ?8) AND (?9 IS NULL OR e.fields ->> '$.offer_id' = ?9)
           AND e.fields ->> '$.conversion_ts' >= ?10 AND e.fields ->> '$.conversion_ts' < ?11
         ORDER BY e.entry LIMIT ?4");
-    /// transaction id → nonce, names of the goal, user, txn, terms of the click's offer and app, its placement, fields, state;
-    /// no row for a reversal or a notice
-    pub const GET_TO_SETTLE = "SELECT e.nonce, c.names, e.user_id, e.txn, e.offer_terms, e.app_terms, e.placement, e.fields, c.state
+    /// transaction id → nonce, names of the goal, user, txn, terms of the click's offer and app, its placement, fields, state,
+    /// reason; no row for a reversal or a notice
+    pub const GET_TO_SETTLE = "SELECT e.nonce, c.names, e.user_id, e.txn, e.offer_terms, e.app_terms, e.placement, e.fields, c.state,
+          e.reason
         FROM entries e JOIN conversions c ON c.entry = e.entry AND c.nonce = e.nonce AND c.goal = e.goal
         WHERE e.transaction_id = ?";
-    /// payout, time, transaction id, superseded
-    pub const PAY = "UPDATE entries SET payout_micro_usd = ?1, delivery = 0, due_ms = ?2, superseded = ?4
+    /// payout, time, transaction id, superseded, uncapped
+    pub const PAY = "UPDATE entries SET payout_micro_usd = ?1, delivery = 0, due_ms = ?2, superseded = ?4, uncapped = ?5
         WHERE transaction_id = ?3";
     /// UTC day, transaction id
     pub const PAY_LATER = "INSERT INTO paid_later (entry, day) SELECT entry, ?1 FROM entries WHERE transaction_id = ?2";
@@ -363,6 +394,11 @@ platform::statements! {
           UNION ALL SELECT value ->> '$.offer', value ->> '$.revenue_micro_usd' FROM forwards, json_each(sums)
             WHERE destination = ?1 AND sums IS NOT NULL AND value ->> '$.day' = ?2)
         GROUP BY 1";
+    /// first number of a UTC day, the day, offer, its first second, the second after its last → rewards of the offer that were
+    /// paid on the day without a cap
+    pub const COUNT_UNCAPPED = concat!("SELECT (SELECT COUNT(*) FROM entries e WHERE e.entry >= ?1 AND ", uncapped!(), ")
+        + (SELECT COUNT(*) FROM paid_later p JOIN entries e ON e.entry = p.entry
+          WHERE p.day = ?2 AND p.entry < ?1 AND ", uncapped!(), ")");
     /// → the last UTC day that was compared; the day that is compared now or was last, the last entry examined, the difference
     /// so far, the rewards so far, those after 24 hours, those by superseded terms
     pub const GET_COMPARED = "SELECT compared, comparing, compared_entry, difference_micro_usd, rewards, rewards_after_24_h,

@@ -4,17 +4,22 @@
 use std::rc::Rc;
 
 use contract::{
-    catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, Resource},
-    outbox::{Conversion, OutboxShard},
+    catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, LOST_TERMS, Resource},
+    counters::AddUncapped,
+    outbox::{Conversion, OutboxShard, SetOffer},
 };
 use domain::{
     conversions::{
+        log_number::first_number,
         parameters::INVALID_CLICK_ID,
         reward::check_life,
         table::Event,
         terms::{AppTerms, CurrentOffer, OfferTerms, TermsInForce},
     },
-    model::{CurrencyRate, OfferId},
+    model::{
+        CurrencyRate, OfferId,
+        time::{SECOND_MS, UtcDay},
+    },
 };
 use platform::{
     database::{Database, DatabaseError, json},
@@ -37,8 +42,6 @@ pub struct Terms {
     pub currency: CurrencyRate,
     /// Whether newer terms, of the offer or the app, have superseded those that pay.
     pub superseded: bool,
-    /// The newest conversion cap, with the revision of the offer that brought it.
-    pub cap: Option<(u32, i64)>,
     pub holds: Holds,
 }
 
@@ -60,7 +63,7 @@ pub struct Revision {
 ///
 /// # Errors
 /// `conversion_window_closed` for a postback of a click past its life; `invalid_click_id` for an app or an offer that the
-/// catalog does not have; `unavailable` if it does not answer.
+/// catalog does not have; [`LOST_TERMS`]; `unavailable` if it does not answer.
 pub async fn of(
     db: &impl Database,
     peers: &impl Peers,
@@ -87,19 +90,16 @@ pub async fn of(
         learn_app(db, peers, shard, number).await?;
     };
     let mut current = newest(db, peers, &offer, conversion.current.offer.as_ref())?;
-    let (paying, in_force, cap, min_seconds_to_convert) = loop {
+    let (paying, in_force, min_seconds_to_convert) = loop {
         let in_force = current
             .as_ref()
             .map_or(TermsInForce::default(), |current| current.terms);
         let number = in_force.paying(click.offer_terms, click.clicked_at_ms);
         if let Some(terms) = known_offer(db, peers, &offer, number)? {
-            let least = current
-                .as_ref()
-                .and_then(|current| current.min_seconds_to_convert);
-            let cap = current.and_then(|current| Some((current.conversion_cap?, current.revision)));
-            break (Revision { number, terms }, in_force, cap, least);
+            let least = current.and_then(|current| current.min_seconds_to_convert);
+            break (Revision { number, terms }, in_force, least);
         }
-        learn_offer(db, peers, &offer, number).await?;
+        learn_offer(db, peers, shard, &offer, number).await?;
         current = newest(db, peers, &offer, None)?;
     };
     let named = conversion.goal.as_deref();
@@ -112,7 +112,7 @@ pub async fn of(
             if let Some(terms) = known_offer(db, peers, &offer, number)? {
                 break Some(Revision { number, terms });
             }
-            learn_offer(db, peers, &offer, number).await?;
+            learn_offer(db, peers, shard, &offer, number).await?;
         }
     };
     Ok(Terms {
@@ -121,7 +121,6 @@ pub async fn of(
         paying,
         current,
         currency,
-        cap,
         holds: Holds {
             min_seconds_to_convert,
             max_rewards_per_user_day,
@@ -156,7 +155,7 @@ pub async fn learn_app(
             terms,
             current,
             callback,
-        } = peers.ask_app(question).await?;
+        } = lost(peers.ask_app(question).await, || format!("app {revision}"))?;
         endpoint::store_current(db, peers, shard, &current)?;
         endpoint::store_settings(db, peers, shard, &callback)?;
         endpoint::forget_lost_settings(db, callback.revision)?;
@@ -168,19 +167,22 @@ pub async fn learn_app(
 async fn learn_offer(
     db: &impl Database,
     peers: &impl Peers,
+    shard: OutboxShard,
     offer: &OfferId,
     revision: i64,
 ) -> Result<(), Failure> {
     let question = GetOfferTerms {
         offer_id: offer.clone(),
         revision,
+        outbox: Some((shard.app, shard.number)),
     };
     let key = format!("{offer} {revision}");
     ask_once(peers, &key, async {
         if known_offer(db, peers, offer, revision)?.is_some() {
             return Ok(());
         }
-        let KnownOffer { terms, current } = peers.ask_offer(question).await?;
+        let asked = peers.ask_offer(question).await;
+        let KnownOffer { terms, current } = lost(asked, || format!("offer {offer} {revision}"))?;
         newest(db, peers, offer, Some(&current))?;
         Ok(store(
             db,
@@ -192,6 +194,16 @@ async fn learn_offer(
         )?)
     })
     .await
+}
+
+/// Names the terms that are lost.
+fn lost<T>(asked: Result<T, Failure>, name: impl FnOnce() -> String) -> Result<T, Failure> {
+    asked.map_err(|failure| match failure {
+        Failure::Refused(refusal) if refusal.code == LOST_TERMS.code => {
+            LOST_TERMS.with_message(name()).into()
+        }
+        failure => failure,
+    })
 }
 
 /// Runs `ask` once for all callers that wait for the same key.
@@ -258,6 +270,41 @@ fn known_app(
 ) -> Result<Option<AppTerms>, DatabaseError> {
     let cache = &peers.state_cache().terms.apps;
     cached(cache, revision, || stored(db, Resource::App, "", revision))
+}
+
+/// An offer's newest conversion cap, and the revision of the offer that brought it. It is read in the turn in which it decides:
+/// a cap that was pushed while a conversion waited for another object holds for the conversion, too.
+pub fn cap(
+    db: &impl Database,
+    peers: &impl Peers,
+    offer: &OfferId,
+) -> Result<Option<(u32, i64)>, DatabaseError> {
+    let current = newest(db, peers, offer, None)?;
+    Ok(current.and_then(|current| Some((current.conversion_cap?, current.revision))))
+}
+
+/// Stores an offer's newest values, and counts what was paid today without a cap, in one transaction: what comes later is taken
+/// from the cap.
+pub fn set_offer(
+    db: &impl Database,
+    peers: &impl Peers,
+    shard: OutboxShard,
+    SetOffer { offer, current }: &SetOffer,
+) -> Result<AddUncapped, DatabaseError> {
+    let day = UtcDay::of_ms(peers.now_ms());
+    let [first_s, end_s] = [day, day.minus(-1)].map(|day| day.start_ms() / SECOND_MS);
+    db.transaction(|| {
+        newest(db, peers, offer, Some(current))?;
+        let first = first_number(day.start_ms());
+        let counted = params![first, day.number(), offer.as_str(), first_s, end_s];
+        let conversions = db.query_integer(sql::COUNT_UNCAPPED, counted)?;
+        Ok(AddUncapped {
+            offer: offer.clone(),
+            day,
+            source: shard.object_name(),
+            conversions: u32::try_from(conversions.unwrap_or(0)).unwrap_or(u32::MAX),
+        })
+    })
 }
 
 /// The newest current values of an offer that the outbox has seen, and stores `seen` if it is newer.

@@ -6,7 +6,7 @@ use futures_util::{Stream, StreamExt};
 
 use super::CatalogService;
 use crate::objects::catalog::{
-    account_sync,
+    account_sync, app_claims, cap_sync,
     import::{self, MAX_LINE},
     import_claims,
     import_steps::{self, Check},
@@ -111,6 +111,7 @@ where
                 log::error("catalog", format_args!("import: {failure}"));
             }
             account_sync::push_imported(&self.account_queue(db)).await?;
+            cap_sync::push_imported(&self.cap_queue(db)).await?;
         }
         Ok(reply)
     }
@@ -173,6 +174,13 @@ where
         }
         if is_dry_run {
             return Ok(OperatorReply::ok(&json!({ "would_import": check.lines })));
+        }
+        let new = self.with_context(|context| app_claims::new_apps(db, context, import))?;
+        for (new, refusal) in app_claims::claim(self.shell.runtime(), new).await? {
+            check.errors.add(new.line, None, refusal.message);
+        }
+        if !check.errors.is_empty() {
+            return Ok(import::refuse(&check.errors));
         }
         import_steps::decide(db, import)?;
         // The alarm commits with the decision. It waits for this turn, and goes on with what is left then.

@@ -114,6 +114,7 @@ pub fn judge(
         row,
         step,
         is_rewarded,
+        is_suspended: endpoint::read(db)?.is_some_and(|state| state.callback.is_suspended),
     };
     match case.judge(conversion)? {
         Verdict::Unclaimed => {
@@ -142,8 +143,9 @@ pub fn judge(
     let state = state.ok_or_else(|| Failure::Internal(format!("{step:?} is no step of a postback")))?;
     let status = state.answer().map_err(Failure::from)?;
     let answered = answered(status, step == Transition::Repeat, state.reason())?;
-    Ok(match terms.cap {
-        Some((cap, _)) if step.pays() => PartialVerdict::Takes {
+    let current = conversion.current.offer.as_ref();
+    Ok(match current.and_then(|current| current.conversion_cap) {
+        Some(cap) if step.pays() => PartialVerdict::Takes {
             answered,
             cap,
             offer: terms.offer,
@@ -166,7 +168,6 @@ fn terms_of(db: &impl Database, check: &CheckPostback) -> Result<Terms, Failure>
         current: check.current.as_ref().map(revision),
         currency: check.currency.clone(),
         superseded: check.current.is_some(),
-        cap: current.and_then(|current| Some((current.conversion_cap?, current.revision))),
         holds: Holds {
             min_seconds_to_convert: current.and_then(|current| current.min_seconds_to_convert),
             max_rewards_per_user_day: app.and_then(|app| app.max_rewards_per_user_day),

@@ -267,18 +267,30 @@ pub fn conversion(
     shard: OutboxShard,
     settle: &Settle,
 ) -> Result<Conversion, Failure> {
-    let row = db.query_first(sql::GET_TO_SETTLE, params![settle.transaction_id.as_str()])?;
+    let (state, at_ms, logged) = of_entry(db, shard, &settle.transaction_id)?;
+    let was_paid = matches!(state, State::Approved | State::Reversed);
+    let (action, clicked_at_ms) = (settle.action, logged.click.clicked_at_ms);
+    check_action_life(action, clicked_at_ms, was_paid.then_some(at_ms), now_ms)?;
+    Ok(Conversion {
+        event: Event::Action(action),
+        reason: Some(settle.reason.clone()),
+        despite: settle.despite.clone(),
+        ..logged
+    })
+}
+
+/// A conversion as the log has it, to be judged again because a suspension has ended; its state, and the time of its entry or
+/// of its payment.
+pub fn of_entry(
+    db: &impl Database,
+    shard: OutboxShard,
+    transaction_id: &str,
+) -> Result<(State, i64, Conversion), Failure> {
+    let row = db.query_first(sql::GET_TO_SETTLE, params![transaction_id])?;
     let row = row.ok_or(UNKNOWN_CONVERSION)?;
     let names: Vec<String> = row.json(1)?;
     let fields: EntryClick = row.json(7)?;
-    let was_paid = matches!(state_of(row.integer(8)?)?, State::Approved | State::Reversed);
-    check_action_life(
-        settle.action,
-        fields.click_ts.saturating_mul(SECOND_MS),
-        was_paid.then(|| fields.conversion_ts.saturating_mul(SECOND_MS)),
-        now_ms,
-    )?;
-    Ok(Conversion {
+    let conversion = Conversion {
         nonce: Bytes(row.blob(0)?.to_vec()),
         click: Click {
             offer: fields.offer_id.into(),
@@ -299,15 +311,17 @@ pub fn conversion(
         advertiser: None,
         goal: names.into_iter().next().filter(|name| !name.is_empty()),
         txn: row.optional_text(3)?.map(str::to_owned),
-        event: Event::Action(settle.action),
-        reason: Some(settle.reason.clone()),
-        despite: settle.despite.clone(),
+        event: Event::Release,
+        reason: row.optional_text(9)?.map(str::to_owned),
+        despite: Vec::new(),
         current: Current {
             offer: None,
             app: None,
             is_recent: false,
         },
-    })
+    };
+    let at_ms = fields.conversion_ts.saturating_mul(SECOND_MS);
+    Ok((state_of(row.integer(8)?)?, at_ms, conversion))
 }
 
 #[cfg(test)]

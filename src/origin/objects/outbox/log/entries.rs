@@ -94,7 +94,13 @@ pub fn move_money(
                 let id = approval.transaction_id(Movement::Reward)?;
                 db.execute(
                     sql::PAY,
-                    params![payout, now_ms, id.as_str(), approval.superseded],
+                    params![
+                        payout,
+                        now_ms,
+                        id.as_str(),
+                        approval.superseded,
+                        approval.uncapped
+                    ],
                 )?;
                 let day = UtcDay::of_ms(now_ms);
                 db.execute(sql::PAY_LATER, params![day.number(), id])?;
@@ -205,6 +211,7 @@ fn insert(
     callback: Option<NewCallback>,
 ) -> Result<i64, Failure> {
     let conversion = &approval.conversion;
+    let is_reward = callback.as_ref().is_some_and(|callback| callback.after.is_none());
     let lowest = first_number(now_ms).saturating_add(conversion.click.shard.into());
     let row = db.query_first(
         sql::ENTER,
@@ -220,7 +227,8 @@ fn insert(
             callback.as_ref().map(|_| WAITING),
             callback.as_ref().and_then(|callback| callback.due_ms),
             callback.as_ref().is_some_and(|callback| callback.erase),
-            callback.as_ref().is_some_and(|callback| callback.after.is_none()) && approval.superseded,
+            is_reward && approval.superseded,
+            is_reward && approval.uncapped,
             callback.and_then(|callback| callback.notice),
             conversion.reason.as_deref(),
             conversion.click.offer_terms,

@@ -26,6 +26,7 @@ fn reason_number(reason: Reason) -> i64 {
         Reason::TooFast => 3,
         Reason::TooManyToday => 4,
         Reason::Capped => 5,
+        Reason::Suspended => 6,
     }
 }
 

@@ -1,0 +1,103 @@
+//! How many outboxes an app has. Its first outbox keeps it as well, because a catalog that was restored to before the app would
+//! let it be put again with another count: then most users' earlier rewards would be in outboxes that nobody asks.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::{Context, import, import_steps, sql};
+use contract::outbox::{ClaimApp, OutboxShard};
+use domain::{
+    callbacks::shards,
+    catalog::app::App,
+    model::{
+        AppId,
+        api_error::{ApiError, common},
+        document::{Document, FieldError},
+    },
+};
+use platform::{CONNECTIONS, database::Database, failure::Failure, log, params, traits::ObjectCall};
+
+/// The timeout of a call to an outbox.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A new app, and how many outboxes it is to have.
+#[derive(Clone, Copy, Debug)]
+pub struct NewApp {
+    pub app: AppId,
+    pub outbox_shards: u8,
+    /// Its line in an import; 0 for a PUT.
+    pub line: i64,
+}
+
+/// The app of a document; none if the catalog has it, or if the document is wrong, which is refused elsewhere.
+pub fn new_app(db: &impl Database, id: &str, document: &str, line: i64) -> Result<Option<NewApp>, Failure> {
+    let is_stored = db.query_first(sql::GET_STORED_APP, params![id])?.is_some();
+    let document = App::parse(document).ok();
+    Ok(AppId::parse(id)
+        .zip(document)
+        .filter(|_| !is_stored)
+        .map(|(app, document)| NewApp {
+            app,
+            outbox_shards: document.outbox_shards.unwrap_or(shards::DEFAULT_COUNT),
+            line,
+        }))
+}
+
+/// The new apps of a staged import.
+pub fn new_apps(db: &impl Database, context: &Context<'_>, import: i64) -> Result<Vec<NewApp>, Failure> {
+    let (mut apps, mut last) = (Vec::new(), (0, 0));
+    loop {
+        let rows = import_steps::next_lines(db, import, last)?;
+        let Some(row) = rows.last() else { return Ok(apps) };
+        last = (row.integer(0)?, row.integer(1)?);
+        for row in &rows {
+            let resource = row.decode(0, import::kind_of)?;
+            if resource == contract::catalog::Resource::App {
+                let (id, line) = (row.text(2)?, row.integer(1)?);
+                let document = import::staged_document(context, resource, id, row.blob(3)?)?;
+                apps.extend(new_app(db, id, &document, line)?);
+            }
+        }
+    }
+}
+
+/// Claims the apps at their first outboxes.
+///
+/// # Errors
+/// 503 if one does not answer. The result has the apps that have another count, each with its refusal.
+pub async fn claim(
+    runtime: &impl ObjectCall,
+    apps: impl IntoIterator<Item = NewApp>,
+) -> Result<Vec<(NewApp, ApiError)>, Failure> {
+    let claim_one = async |new: NewApp| {
+        let first = OutboxShard {
+            app: new.app,
+            number: 0,
+        };
+        let claim = ClaimApp {
+            outbox_shards: new.outbox_shards,
+        };
+        let claimed = runtime.call(&first.address(), claim, TIMEOUT).await;
+        claimed
+            .map(|claimed| (new, claimed.outbox_shards))
+            .map_err(|error| {
+                log::warn("catalog", format_args!("{}: {error}", first.object_name()));
+                Failure::from(common::UNAVAILABLE)
+            })
+    };
+    let claimed: Vec<_> = stream::iter(apps)
+        .map(claim_one)
+        .buffer_unordered(CONNECTIONS)
+        .try_collect()
+        .await?;
+    let others = claimed
+        .into_iter()
+        .filter(|(new, count)| new.outbox_shards != *count);
+    let refused = others.map(|(new, count)| {
+        let app = new.app;
+        let problem = format!("must be {count}, because app {app} has that many outboxes from before");
+        (new, FieldError::new("outbox_shards", problem).into())
+    });
+    Ok(refused.collect())
+}

@@ -1,0 +1,153 @@
+//! Terms that the operator enters for a revision that the catalog has lost, so that the clicks that sealed it can be paid.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{sql, terms};
+use contract::{
+    catalog::{EnterTerms, Resource, UNKNOWN_RESOURCE},
+    operation::OperatorReply,
+};
+use domain::{
+    catalog::offer::{MAX_CONVERSION_WINDOW_DAYS, MAX_GOALS, OncePer},
+    conversions::terms::{AppTerms, GoalTerms, OfferTerms},
+    model::{
+        AdvertiserId, CurrencyRate, GoalId, MicroUsd,
+        api_error::ApiError,
+        document::{Document, FieldError, check_text},
+        time::SECOND_MS,
+    },
+};
+use platform::{
+    database::{Database, json as as_json},
+    failure::Failure,
+    params,
+};
+
+const TERMS_EXIST: ApiError = ApiError::new(
+    409,
+    "terms_exist",
+    "the catalog has other terms of this revision, and terms never change",
+);
+
+/// The terms of an offer, as `GET …/terms` lists them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EnteredOffer {
+    advertiser_id: AdvertiserId,
+    conversion_window_days: u16,
+    once_per: OncePer,
+    /// In display order.
+    goals: Vec<EnteredGoal>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EnteredGoal {
+    id: GoalId,
+    #[serde(default)]
+    gl_val: Option<String>,
+    payout_usd: MicroUsd,
+}
+
+impl Document for EnteredOffer {
+    fn check(&self) -> Result<(), FieldError> {
+        if !(1..=MAX_CONVERSION_WINDOW_DAYS).contains(&self.conversion_window_days) {
+            return Err(FieldError::new("conversion_window_days", "must be from 1 to 90"));
+        }
+        if self.goals.is_empty() || self.goals.len() > MAX_GOALS {
+            return Err(FieldError::new("goals", "must be 1 to 50 goals"));
+        }
+        for (index, goal) in self.goals.iter().enumerate() {
+            if let Some(code) = &goal.gl_val {
+                check_text(&format!("goals[{index}].gl_val"), code, 200)?;
+            }
+            if self.goals.iter().take(index).any(|earlier| earlier.id == goal.id) {
+                return Err(FieldError::new(format!("goals[{index}].id"), "is used twice"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<EnteredOffer> for OfferTerms {
+    fn from(entered: EnteredOffer) -> Self {
+        let goal = |goal: EnteredGoal| GoalTerms {
+            id: goal.id.as_str().to_owned(),
+            gl_val: goal.gl_val,
+            payout_micro_usd: goal.payout_usd.0,
+        };
+        Self {
+            advertiser_id: entered.advertiser_id,
+            conversion_window_days: entered.conversion_window_days,
+            once_per: entered.once_per,
+            goals: entered.goals.into_iter().map(goal).collect(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EnteredApp {
+    currency: CurrencyRate,
+}
+
+impl Document for EnteredApp {
+    fn check(&self) -> Result<(), FieldError> {
+        domain::catalog::app::check_currency(&self.currency)
+    }
+}
+
+/// Stores the terms of a lost revision. A repeat changes nothing.
+///
+/// # Errors
+/// `terms_exist` if there are others; `not_found`; or the error of the document.
+pub fn enter(db: &impl Database, now_ms: i64, command: &EnterTerms) -> Result<OperatorReply, Failure> {
+    let EnterTerms {
+        resource,
+        id,
+        revision,
+        body,
+    } = command;
+    let (current, terms) = match resource {
+        Resource::App => {
+            let EnteredApp { currency } = Document::from_json(body)?;
+            let current = db.query_first(sql::GET_STORED_APP, params![id.as_str()])?;
+            let current = current.map(|row| terms::in_force(&row, 4)).transpose()?;
+            (current, as_json(&AppTerms { currency })?)
+        }
+        _ => {
+            let terms: OfferTerms = EnteredOffer::from_json(body)?.into();
+            let current = db.query_first(sql::GET_STORED_OFFER, params![id.as_str()])?;
+            let current = current.map(|row| terms::in_force(&row, 0)).transpose()?;
+            (current, as_json(&terms)?)
+        }
+    };
+    let kind = resource.singular();
+    let unknown = || UNKNOWN_RESOURCE.with_message(format!("there is no {kind} {id}"));
+    let current = current.ok_or_else(unknown)?.revision;
+    // A revision is numbered by the time at which it was made, or by the one before it.
+    let latest = current.max(now_ms.div_euclid(SECOND_MS));
+    let revision = revision
+        .parse()
+        .ok()
+        .filter(|number| (1..=latest).contains(number));
+    let revision: i64 = revision.ok_or_else(|| {
+        ApiError::from(FieldError::new(
+            "revision",
+            "must be the number of a revision that was in force before",
+        ))
+    })?;
+    db.transaction(|| {
+        match db.query_first(sql::GET_TERMS, params![kind, id.as_str(), revision])? {
+            Some(row) if row.text(1)? == terms => {}
+            Some(_) => return Err(TERMS_EXIST.into()),
+            None => {
+                let row = params![kind, id.as_str(), revision, terms.as_str()];
+                db.execute(sql::INSERT_TERMS, row)?;
+                db.execute(sql::SUPERSEDE_TERMS, params![now_ms, kind, id.as_str(), revision])?;
+            }
+        }
+        Ok(OperatorReply::ok(&json!({ "revision": revision })))
+    })
+}

@@ -1,0 +1,55 @@
+//! Claims of new apps at their first outboxes ([`app_claims`]).
+
+use serde::Deserialize;
+
+use super::CatalogService;
+use crate::objects::catalog::{
+    app_claims::{self, NewApp},
+    resources,
+};
+use contract::{catalog::Put, operation::OperatorReply};
+use domain::{callbacks::shards, model::AppId};
+use platform::{
+    failure::Failure,
+    log,
+    traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep},
+};
+
+#[derive(Deserialize)]
+struct Created {
+    app_id: String,
+}
+
+impl<D, R> CatalogService<D, R>
+where
+    D: ObjectStorage,
+    R: Clock + Random + Sleep + ObjectCall + Kv,
+{
+    /// Claims a new app at its first outbox. A PUT that would be refused claims nothing.
+    pub(super) async fn claim_app(&self, put: &Put) -> Result<(), Failure> {
+        let db = self.shell.ready().await?;
+        let Some(new) = app_claims::new_app(db, &put.id, &put.body, 0)? else {
+            return Ok(());
+        };
+        self.with_context(|context| resources::would_put(db, context, put.resource, &put.id, &put.body))?;
+        match app_claims::claim(self.shell.runtime(), [new]).await?.pop() {
+            Some((_, refusal)) => Err(refusal.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Claims an app that a member has set up. Its answer does not wait for that: it has the default count, and its id was new.
+    pub(super) async fn claim_created(&self, created: &OperatorReply) {
+        let created = serde_json::from_str::<Created>(&created.body).ok();
+        if let Some(app) = created.and_then(|created| AppId::parse(&created.app_id)) {
+            let new = NewApp {
+                app,
+                outbox_shards: shards::DEFAULT_COUNT,
+                line: 0,
+            };
+            if let Err(failure) = app_claims::claim(self.shell.runtime(), [new]).await {
+                log::warn("catalog", format_args!("app {app}: {failure}"));
+            }
+        }
+    }
+}
