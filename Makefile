@@ -23,6 +23,8 @@ PIP_READY := $(TOOLS)/pip
 # The stock library that tests verify callbacks with. The file that marks it as installed is named by a hash.
 PYTHON_REQUIREMENTS := tests/verifiers/requirements.txt
 PYTHON_READY := $(TOOLS)/python/.signpost-$(firstword $(shell sha256sum $(PYTHON_REQUIREMENTS)))
+# Two spreadsheets, which open an export: SheetJS of npm, and Debian's Gnumeric.
+SHEETS_READY := tests/verifiers/node_modules/.signpost-$(firstword $(shell sha256sum tests/verifiers/package-lock.json))
 # schemathesis, which sends requests that openapi.yaml allows, and requests that it does not.
 API_REQUIREMENTS := tests/e2e/api/requirements.txt
 API_PYTHON_READY := $(TOOLS)/api-python/.signpost-$(firstword $(shell sha256sum $(API_REQUIREMENTS)))
@@ -133,7 +135,7 @@ NATIVE := --lib --test catalog --test corpora --test origin --test verifiers
 ON_WORKERD := --test repository --test e2e
 # These are left to `make verify`.
 AT_LENGTH := at_scale:: reports::scale:: security::panics:: security::chaos:: overload:: \
-	ten_thousand_conversions schemathesis wake_an_idle_isolate
+	ten_thousand_conversions schemathesis wake_an_idle_isolate spreadsheets::
 
 # The test of licences reads every crate, also those that only a build of the tests for WebAssembly would take.
 FETCH = cargo fetch --quiet --locked --target wasm32-unknown-unknown
@@ -171,7 +173,7 @@ lint-wasm: | build
 		$(WASM_ENV) cargo clippy --target-dir target/wasm-lints $(WASM_CARGO) -p signpost-edge -p signpost-origin -- -D warnings)
 
 # All of them again, with more cases for each property.
-verify-native: compiled | $(PYTHON_READY) $(CRAWLERS_READY)
+verify-native: compiled | $(PYTHON_READY) $(CRAWLERS_READY) $(SHEETS_READY)
 	$(call suite,Run the tests without workerd at length,SIMULATIONS=$(SIMULATIONS) PROPTEST_CASES=$(PROPTEST_CASES) \
 		$(CARGO_TEST) $(NATIVE))
 
@@ -206,7 +208,7 @@ browse = if [ "$(BROWSER)" = none ]; then echo "not done: the dashboard in a bro
 
 # After pip, since Debian's packages are not installed twice at once.
 browser-setup: | $(NPM_READY) $(PIP_READY)
-	$(if $(shell [ "$(BROWSER)" = none ] || command -v chromium),,$(call step,Install Chromium,$(call APT,chromium)))
+	$(if $(filter none,$(BROWSER))$(shell command -v chromium),,$(call step,Install Chromium,$(call APT,chromium)))
 
 # Prints the outcomes by kind of request; a failing run prints its SEED. Then it panics at every injection point.
 chaos: build faults $(STABLE_READY)
@@ -404,6 +406,11 @@ $(API_PYTHON_READY): | $(PIP_READY)
 
 $(OPENAPI_NPM_READY): | $(NPM_READY)
 	$(call step,Install stock tools for the API documents,cd tests/openapi && \
+		npm ci --ignore-scripts --no-fund --no-audit && touch $(CURDIR)/$@)
+
+# After Chromium, since Debian's packages are not installed twice at once.
+$(SHEETS_READY): | browser-setup
+	$(call step,Install spreadsheets,command -v ssconvert >/dev/null || { $(call APT,gnumeric); }; cd tests/verifiers && \
 		npm ci --ignore-scripts --no-fund --no-audit && touch $(CURDIR)/$@)
 
 $(OPENAPI_PYTHON_READY): | $(PIP_READY)

@@ -1,6 +1,6 @@
 //! Tests of the verifiers in `fixtures/verifiers/`, in every installed language, and of the stock Standard Webhooks
 //! libraries of three registries. Each accepts what Signpost signs and refuses every change. `signers` tests the
-//! signers of clicks.
+//! signers of clicks, and `spreadsheets` opens what is exported.
 
 #![expect(
     clippy::expect_used,
@@ -20,6 +20,7 @@ mod receiver;
 #[path = "../../fixtures/signers/sign.rs"]
 mod sign;
 mod signers;
+mod spreadsheets;
 #[path = "../../fixtures/verifiers/verify.rs"]
 mod verify;
 

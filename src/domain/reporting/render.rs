@@ -19,6 +19,9 @@ const CHUNK: usize = 64 << 10;
 /// Extra capacity for the last row of a chunk, enough for all but the longest rows.
 const ROW: usize = 1 << 10;
 
+/// Spreadsheets read a CSV file without a byte order mark in the encoding of the machine.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The name of an app without a name.
 const UNNAMED: &str = "unknown";
 
@@ -108,6 +111,9 @@ impl Renderer {
             Format::Json => out.push_str("{\"rows\":["),
             Format::Ndjson => {}
             Format::Csv | Format::SpreadsheetCsv => {
+                if self.format == Format::SpreadsheetCsv {
+                    out.push(BYTE_ORDER_MARK);
+                }
                 let columns: Vec<_> = columns(&self.page, "app_id,app_name").collect();
                 out.push_str(&columns.join(","));
                 out.push_str("\r\n");
@@ -169,11 +175,13 @@ impl Renderer {
         out.push('}');
     }
 
-    /// Writes a CSV row (RFC 4180) with all columns. `field` writes a text; a number needs no quotes.
+    /// Writes a CSV row (RFC 4180) with all columns. `field` writes a text; a number needs no quotes, and a date is one to a
+    /// spreadsheet.
     fn record(&self, row: Row<'_>, field: fn(&str) -> Cow<'_, str>, out: &mut String) {
         for (index, dimension) in self.page.dimensions.iter().enumerate() {
             let value = row.value(index).unwrap_or_default();
-            out.push_str(&field(value));
+            let is_date = *dimension == Dimension::Date;
+            out.push_str(&if is_date { csv_field(value) } else { field(value) });
             out.push(',');
             if *dimension == Dimension::App {
                 out.push_str(self.name(value));
@@ -239,14 +247,21 @@ fn csv_field(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text that a spreadsheet would run as a formula gets a `'` before it, which makes it text there. A number never gets
-/// one: a negative number is one to a spreadsheet, too, and with a `'` no sum would count it.
+/// A text that spreadsheets keep as text, and no two texts alike. One that could be run gets a `'` before it, which it
+/// keeps where the sheet is saved as CSV. Anything but a word becomes `="…"`, a formula that is that text, since it could
+/// be read as a number, a date or a truth value. A number stays one, also a negative one: a sum must count it.
 fn spreadsheet_field(text: &str) -> Cow<'_, str> {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        Cow::Owned(csv_field(&format!("'{text}")).into_owned())
-    } else {
-        csv_field(text)
+    let is_sign =
+        |first: char| first.is_whitespace() || first.is_control() || "'=+-@＝＋－＠".contains(first);
+    let mark = if text.starts_with(is_sign) { "'" } else { "" };
+    let is_truth = ["true", "false"]
+        .iter()
+        .any(|truth| truth.eq_ignore_ascii_case(text));
+    if text.starts_with(char::is_alphabetic) && !text.contains(char::is_numeric) && !is_truth {
+        return csv_field(text);
     }
+    let constant = text.replace('"', "\"\"");
+    Cow::Owned(csv_field(&format!("=\"{mark}{constant}\"")).into_owned())
 }
 
 #[cfg(test)]

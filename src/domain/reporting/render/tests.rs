@@ -185,36 +185,56 @@ fn a_long_page_is_split_into_chunks_of_about_64_kib() {
 }
 
 #[test]
-fn a_spreadsheet_runs_no_text_as_a_formula_and_reads_each_number() {
-    for (text, field) in [
+fn a_spreadsheet_keeps_each_text_and_reads_each_number() {
+    for (text, constant) in [
         ("=1+1", "'=1+1"),
+        ("'=1+1", "''=1+1"),
         ("+1", "'+1"),
         ("-1", "'-1"),
         ("@SUM(A1)", "'@SUM(A1)"),
         ("\tx", "'\tx"),
-        ("\rx", "\"'\rx\""),
-        ("=A1,\"x\"", "\"'=A1,\"\"x\"\"\""),
-        ("'=1", "'=1"),
-        (" =1", " =1"),
-        ("a=1", "a=1"),
-        ("", ""),
-        ("Zürich, \"Mitte\"", "\"Zürich, \"\"Mitte\"\"\""),
+        ("\rx", "'\rx"),
+        ("\u{a0}=1", "'\u{a0}=1"),
+        (" 42", "' 42"),
+        ("＝1", "'＝1"),
+        ("＋1", "'＋1"),
+        ("－1", "'－1"),
+        ("＠x", "'＠x"),
+        ("=A1,\"x\"", "'=A1,\"\"x\"\""),
+        ("00000042", "00000042"),
+        ("2-1", "2-1"),
+        ("12e3", "12e3"),
+        ("12\" TV", "12\"\" TV"),
+        ("١٢", "١٢"),
+        ("May 5", "May 5"),
+        ("True", "True"),
+        ("#REF!", "#REF!"),
+        ("\u{200b}=1", "\u{200b}=1"),
     ] {
-        assert_eq!(spreadsheet_field(text), field);
-        // Without the mark it is what the API returns.
-        let plain = text.contains([',', '"', '\r']);
-        assert_eq!(csv_field(text).starts_with('"'), plain, "{text}");
+        assert_eq!(
+            spreadsheet_field(text),
+            csv_field(&format!("=\"{constant}\"")),
+            "{text}"
+        );
+    }
+    for word in ["DE", "a=b", "Ångström Café", "Zürich, \"Mitte\""] {
+        assert_eq!(spreadsheet_field(word), csv_field(word));
     }
     let mut content = report();
     content.names = [("10000001".to_owned(), "=cmd".to_owned())].into();
     content.rows.truncate(1);
     content.rows[0].0[0] = "-DE".to_owned();
     content.rows[0].1 = [0, 0, 300, 7, -1_250_000];
-    let record = "'-DE,10000001,'=cmd,2026-11-02,-1.25,7,0.023333\r\n";
+    let record = "\"=\"\"'-DE\"\"\",\"=\"\"10000001\"\"\",\"=\"\"'=cmd\"\"\",2026-11-02,-1.25,7,0.023333\r\n";
     assert_eq!(
         whole(content.renderer(Format::SpreadsheetCsv)),
-        format!("{HEADER}{record}")
+        format!("\u{feff}{HEADER}{record}")
     );
+}
+
+/// Texts of characters that a spreadsheet gives a meaning to.
+fn odd_text() -> impl Strategy<Value = String> {
+    "[-+=@'\" ,\t\u{a0}＝＋－＠0-9a-eA-E./:%$(]{1,5}|[A-Za-zé]{1,5}|\\PC{1,4}"
 }
 
 prop_compose! {
@@ -292,6 +312,28 @@ proptest! {
             }
             prop_assert_eq!(length.bytes(), whole(content.renderer(format)).len() as u64);
         }
+    }
+
+    #[test]
+    fn a_spreadsheet_runs_no_text_and_reads_none_as_a_number(text in odd_text()) {
+        let cell = read_csv(&format!("{}\r\n", spreadsheet_field(&text))).remove(0).remove(0);
+        let signs = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+        let constant = cell.strip_prefix("=\"").and_then(|rest| rest.strip_suffix('"'));
+        let read = match constant {
+            // Each quote is doubled, so none ends the constant before its end.
+            Some(constant) => {
+                prop_assert!(!constant.replace("\"\"", "").contains('"'), "{}", cell);
+                constant.replace("\"\"", "\"")
+            }
+            None => {
+                let is_word = cell.starts_with(char::is_alphabetic) && !cell.contains(char::is_numeric);
+                prop_assert!(is_word && !cell.eq_ignore_ascii_case("true"), "{}", cell);
+                cell
+            }
+        };
+        prop_assert!(!read.trim_start().starts_with(signs), "{}", read);
+        // The text is known from what is read, so no two are written alike.
+        prop_assert_eq!(read.strip_prefix('\'').unwrap_or(&read), text);
     }
 
     #[test]

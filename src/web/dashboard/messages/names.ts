@@ -45,6 +45,7 @@ export const EXPORT_NAMES: Record<ExportFormat, string> = {
 
 export const EXPORT_HINTS: Record<ExportFormat, string> = {
   csv: "The same cells as the reporting API returns.",
-  spreadsheet_csv: "Text that Excel or Sheets would run as a formula has an apostrophe before it.",
+  spreadsheet_csv:
+    "For Excel and Google Sheets: IDs stay text, and no text runs as a formula. In LibreOffice, tick “Evaluate formulas”.",
   ndjson: "One JSON object per line, for scripts.",
 };
