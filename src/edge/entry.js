@@ -136,7 +136,8 @@ function mayBeFast({ url, headers }) {
     !url.includes("?") &&
     length !== null &&
     Number(length) <= MAX_BODY &&
-    !headers.has("Transfer-Encoding")
+    !headers.has("Transfer-Encoding") &&
+    !headers.has("Content-Encoding")
   );
 }
 

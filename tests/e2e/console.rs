@@ -16,7 +16,7 @@ const ORIGIN: &str = "http://localhost:8787";
 /// A browser with a page of the console.
 pub struct Browser<'s> {
     signpost: &'s Signpost,
-    cookie: Option<String>,
+    pub cookie: Option<String>,
 }
 
 impl Browser<'_> {

@@ -35,4 +35,5 @@ mod overload;
 mod readme;
 mod reports;
 mod security;
+mod senders;
 mod shards;

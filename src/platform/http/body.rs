@@ -1,4 +1,5 @@
-//! Reads a request's body, with limits of its size and time.
+//! Reads a request's body, with limits of its size and time, and its headers. Every route of both Workers reads them here,
+//! without what senders put around their values: a byte order mark, and blanks.
 
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ const DISCARD_TIMEOUT_BROKEN: Duration = Duration::from_millis(500);
 const READ_TIMEOUT: Duration = Duration::from_secs(15);
 const READ_TIMEOUT_SHORT: Duration = Duration::from_secs(3);
 const SHORT: usize = 16 << 10;
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Reads the whole body as text, at most `most` bytes of UTF-8.
 pub async fn read_text(request: &mut Request, most: usize) -> Result<String, ApiError> {
@@ -26,11 +28,14 @@ pub async fn read_text(request: &mut Request, most: usize) -> Result<String, Api
         .map_err(|_| common::INVALID_JSON.with_message("the body is not UTF-8"))
 }
 
-/// Reads the whole body, at most `most` bytes. Memory is allocated as bytes arrive and not by `Content-Length`, which
+/// Reads the whole body without a byte order mark, at most `most` bytes. Memory is allocated as bytes arrive and not by `Content-Length`, which
 /// costs an attacker nothing: the module's memory never shrinks.
 pub async fn read(request: &mut Request, most: usize) -> Result<Vec<u8>, ApiError> {
     let mut bytes = Vec::new();
     pass_through(request, most, |chunk| bytes.extend_from_slice(chunk)).await?;
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
+    }
     Ok(bytes)
 }
 
@@ -43,6 +48,7 @@ async fn pass_through(request: &mut Request, most: usize, take: impl FnMut(&[u8]
     if request.inner().body().is_none() {
         return Ok(());
     }
+    check_encoding(request, "identity")?;
     // The fast path read the body, and it ended early.
     if request.inner().body_used() {
         return Err(common::INVALID_JSON.with_message("the body ended early"));
@@ -108,9 +114,22 @@ pub async fn discard(request: web_sys::Request, status: u16) {
     let _ = with_timeout(timeout, discarded).await;
 }
 
-/// A header's value, if the request has it.
+/// A header's value, if the request has it. Blanks around it are no part of it (RFC 9110, section 5.5), and workerd leaves
+/// them.
 pub fn header(request: &Request, name: &str) -> Option<String> {
-    request.headers().get(name).ok().flatten()
+    let value = request.headers().get(name).ok().flatten()?;
+    Some(value.trim().to_owned())
+}
+
+/// Refuses a body that is encoded, as by gzip. `accepted` is for the message.
+pub fn check_encoding(request: &Request, accepted: &str) -> Result<(), ApiError> {
+    match header(request, "Content-Encoding") {
+        Some(encoding) if !encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity") => {
+            let problem = format!("the Content-Encoding must be {accepted} or absent, not {encoding:.40}");
+            Err(common::UNSUPPORTED_MEDIA_TYPE.with_message(problem))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a body of another media type. If `required`, a body without a type is refused too.

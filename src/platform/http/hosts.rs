@@ -68,7 +68,8 @@ pub struct OperatorToken(Option<CredentialHash>);
 
 impl OperatorToken {
     pub fn read(read: impl Fn(&str) -> Option<String>) -> Self {
-        Self(read("OPERATOR_TOKEN").map(|token| credentials::hash(&token)))
+        let token = read("OPERATOR_TOKEN").filter(|token| !token.trim().is_empty());
+        Self(token.map(|token| credentials::hash(token.trim())))
     }
 
     /// Whether a token is configured.
@@ -79,9 +80,9 @@ impl OperatorToken {
     /// Whether an `Authorization` header contains the token; always false if none is configured.
     pub fn authorizes(&self, authorization: Option<&str>) -> bool {
         let presented = authorization
-            .and_then(|value| value.split_once(' '))
+            .and_then(|value| value.trim().split_once([' ', '\t']))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer"))
-            .map(|(_, token)| token);
+            .map(|(_, token)| token.trim());
         match (presented, &self.0) {
             (Some(presented), Some(token)) => credentials::matches(&credentials::hash(presented), token),
             _ => false,
@@ -99,19 +100,32 @@ mod tests {
 
     #[test]
     fn only_the_operators_token_is_authorized() {
-        let with = OperatorToken::read(one("OPERATOR_TOKEN", "t0ken"));
-        assert!(with.authorizes(Some("Bearer t0ken")) && with.authorizes(Some("bearer t0ken")));
+        // A secret that is set from a file ends in a line break.
+        let with = OperatorToken::read(one("OPERATOR_TOKEN", "t0ken\n"));
+        for right in [
+            "Bearer t0ken",
+            "bearer t0ken",
+            " Bearer \t t0ken ",
+            "Bearer\tt0ken\u{a0}",
+        ] {
+            assert!(with.authorizes(Some(right)), "{right:?}");
+        }
         for wrong in [
             None,
             Some(""),
             Some("Bearer "),
             Some("Bearer t0ke"),
+            Some("Bearer t0 ken"),
             Some("t0ken"),
         ] {
             assert!(!with.authorizes(wrong), "{wrong:?}");
         }
-        let without = OperatorToken::read(|_| None);
-        assert!(!without.authorizes(Some("Bearer ")) && !without.authorizes(None) && !without.is_set());
+        for without in [
+            OperatorToken::read(|_| None),
+            OperatorToken::read(one("OPERATOR_TOKEN", " \n")),
+        ] {
+            assert!(!without.authorizes(Some("Bearer ")) && !without.authorizes(None) && !without.is_set());
+        }
     }
 
     #[test]

@@ -177,7 +177,8 @@ pub fn find<'p, H, P>(
     serves: impl Fn(Interface) -> bool,
 ) -> Routed<'p, H, P> {
     for route in routes {
-        let Some(segments) = match_pattern(route.pattern, path) else {
+        let found = match_pattern(route.pattern, path);
+        let Some(segments) = found.or_else(|| differs_by_slashes(route, path).then(Vec::new)) else {
             continue;
         };
         if !serves(route.interface) {
@@ -199,6 +200,29 @@ pub fn find<'p, H, P>(
     Routed::NotFound
 }
 
+/// Whether a path is that of a public tracking route but for slashes that are doubled or at its end. Advertisers and apps put
+/// these URLs together of parts, and a user waits for the answer. Others must be exact: what a path may reach is decided
+/// by how it begins.
+fn differs_by_slashes<H, P>(route: &Route<H, P>, path: &str) -> bool {
+    fn names(path: &str) -> impl Iterator<Item = &str> {
+        path.split('/').filter(|name| !name.is_empty())
+    }
+    route.interface == Interface::Tracking && names(route.pattern).eq(names(path))
+}
+
+/// Encoded blanks and line breaks, which an id that is copied from elsewhere has around it.
+const BLANKS: [&str; 6] = ["%20", "%09", "%0A", "%0a", "%0D", "%0d"];
+
+fn trim(mut segment: &str) -> &str {
+    while let Some(inner) = BLANKS.iter().find_map(|blank| {
+        let inner = segment.strip_suffix(blank);
+        inner.or_else(|| segment.strip_prefix(blank))
+    }) {
+        segment = inner;
+    }
+    segment
+}
+
 /// The variable segments of a path, if it matches the pattern.
 fn match_pattern<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
     if !pattern.contains('{') {
@@ -209,7 +233,7 @@ fn match_pattern<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
     loop {
         match (pattern.next(), path.next()) {
             (None, None) => return Some(segments),
-            (Some("{}"), Some(segment)) if !segment.is_empty() => segments.push(segment),
+            (Some("{}"), Some(segment)) if !trim(segment).is_empty() => segments.push(trim(segment)),
             (Some(expected), Some(segment)) if expected == segment => {}
             _ => return None,
         }
@@ -260,11 +284,32 @@ mod tests {
             found("DELETE", "/apps/a/token/t-1", anywhere),
             Some((3, vec!["a", "t-1"]))
         );
-        for nowhere in ["/", "/apps/a/token/", "/click/", "/apps/a/token/t/2", "//healthz"] {
+        assert_eq!(
+            found("DELETE", "/apps/%20a%0D%0a/token/%2520t%20", anywhere),
+            Some((3, vec!["a", "%2520t"]))
+        );
+        for nowhere in [
+            "/",
+            "/apps/a/token/",
+            "/apps/a/token/%20%0a",
+            "/apps%20/a/token/t",
+            "/apps/a/token/t/",
+            "/apps/a/token/t/2",
+            "//healthz",
+            "/click%20",
+        ] {
             assert!(
                 matches!(find(TABLE, "GET", nowhere, anywhere), Routed::NotFound),
                 "{nowhere}"
             );
+        }
+    }
+
+    #[test]
+    fn a_public_tracking_route_is_found_by_its_path_with_other_slashes() {
+        for path in ["/click/", "//click", "///click//"] {
+            assert_eq!(found("GET", path, |_| true), Some((1, vec![])), "{path}");
+            assert_eq!(found("GET", path, |_| false), None, "{path}");
         }
     }
 

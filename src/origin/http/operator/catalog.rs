@@ -112,6 +112,7 @@ pub async fn call(
         }
         CatalogCall::Import => {
             body::check_media_type(&request, &["application/x-ndjson"], true)?;
+            body::check_encoding(&request, "identity")?;
             let is_dry_run = match parameter(query, "dry_run").as_deref() {
                 None | Some("false") => false,
                 Some("true") => true,

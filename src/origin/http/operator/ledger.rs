@@ -15,11 +15,7 @@ use contract::{
     operation::{CallError, OperatorReply},
 };
 use domain::{
-    model::{
-        PublisherId,
-        api_error::{ApiError, common},
-        document::FieldError,
-    },
+    model::{PublisherId, api_error::ApiError, document::FieldError},
     reporting::facts::{self, Format},
 };
 use platform::{
@@ -123,16 +119,11 @@ async fn upload(
     } else {
         Format::Ndjson
     };
-    let encoding = header(request, "Content-Encoding").unwrap_or_default();
-    let gzip = match encoding.to_ascii_lowercase().as_str() {
-        "" | "identity" => false,
-        "gzip" => true,
-        _ => {
-            return Err(common::UNSUPPORTED_MEDIA_TYPE
-                .with_message("the Content-Encoding must be gzip, or none")
-                .into());
-        }
-    };
+    let encoding = header(request, "Content-Encoding");
+    let gzip = encoding.is_some_and(|encoding| encoding.eq_ignore_ascii_case("gzip"));
+    if !gzip {
+        body::check_encoding(request, "gzip, identity")?;
+    }
     let by = by.map(|member| member.session.name.clone());
     let upload = Upload {
         target,
