@@ -37,7 +37,8 @@ export const document = {
   signing: "Signed clicks",
   signed: "required",
   signedByTwo: "required; two secrets are accepted",
-  unsigned: "not required",
+  unsigned:
+    "not required: anyone can click as its users. Their own rewards may then be refused, and one person can collect under many user IDs",
   shards: "Outboxes",
   terms: "Terms",
   termsText: (revision: number) => `in force since ${timeText(revision)}`,

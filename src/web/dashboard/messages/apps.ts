@@ -33,6 +33,8 @@ export const apps = {
   name: "Name",
   nameHint: "Only people in your account see it.",
   platformHint: "It cannot be changed later.",
+  signHint:
+    "Next, have your backend sign tracking URLs, and then require signed clicks. Until then anyone can click as any of your users.",
   platforms: {
     ios: "offers for iPhone and iPad",
     android: "offers for Android",
@@ -132,7 +134,8 @@ export const appForm = {
   clicks: {
     title: "Signed clicks",
     intro: "Without a signature, whoever has a tracking URL can click as any of your users.",
-    unsigned: "Clicks of this app need no signature.",
+    unsigned:
+      "Clicks of this app need no signature. If someone else clicks as one of your users, that user’s own reward may be refused or held. One person can also collect a reward many times, under many user IDs.",
     signed: "Clicks of this app need a signature by your backend. Others are refused.",
     sign: "Require signed clicks",
     signTitle: "Require signed clicks?",

@@ -69,6 +69,7 @@ export function CreateApp({ onClose }: { onClose: () => void }) {
           />
           <p class="note">{text.platformHint}</p>
           <CurrencyFields value={currency} errors={errors} onChange={setCurrency} />
+          <p class="note">{text.signHint}</p>
         </>
       )}
     </FormDialog>
