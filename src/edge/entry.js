@@ -128,7 +128,7 @@ async function readValues(env, keys, cacheTtl, timeout) {
   }
 }
 
-// With `Transfer-Encoding`, Content-Length is not binding: the sender may send any number of chunks.
+// With `Transfer-Encoding`, Content-Length is not binding: the sender may send any number of chunks. An encoded body is refused.
 function mayBeFast({ url, headers }) {
   const length = headers.get("Content-Length");
   return (

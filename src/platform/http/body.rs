@@ -114,8 +114,8 @@ pub async fn discard(request: web_sys::Request, status: u16) {
     let _ = with_timeout(timeout, discarded).await;
 }
 
-/// A header's value, if the request has it. Blanks around it are no part of it (RFC 9110, section 5.5), and workerd leaves
-/// them.
+/// A header's value, if the request has it.
+/// Blanks around it are no part of it (RFC 9110, section 5.5), and workerd leaves them.
 pub fn header(request: &Request, name: &str) -> Option<String> {
     let value = request.headers().get(name).ok().flatten()?;
     Some(value.trim().to_owned())
