@@ -5,7 +5,8 @@ export default {
     const { url, headers } = request;
     const header = (name) => headers.get(name) ?? "";
     const country = (env.TRUST_COUNTRY_HEADER === "true" && header("CF-IPCountry")) || (request.cf?.country ?? "");
-    const parts = `${country}\n${header("Purpose")}\n${header("Sec-Purpose")}\n${header("User-Agent")}\n${url}`;
+    const purposes = `${header("Purpose")} ${header("Sec-Purpose")} ${header("X-Purpose")} ${header("X-Moz")}`;
+    const parts = `${country}\n${purposes}\n${header("User-Agent")}\n${url}`;
     // It depends on all that was read, so that nothing of it is left out.
     const location = parts.length + Date.now() > 0 ? env.LOCATION : url;
     return new Response(null, {

@@ -56,8 +56,8 @@ pub struct ClickRequest<'r> {
     pub is_head: bool,
     /// From `CF-IPCountry` if that is trusted, else from `request.cf`. `entry.js` has the same rule.
     pub country: &'r str,
-    pub purpose: &'r str,
-    pub sec_purpose: &'r str,
+    /// The values of [`user_agent::PURPOSES`], with spaces between them.
+    pub purposes: &'r str,
     pub user_agent: &'r str,
     pub query: &'r str,
 }
@@ -136,12 +136,7 @@ pub fn prepare<'t>(
     let allowed = decision::decide(parameters, app, goal, visitor)?;
     check_signature(isolate, &allowed, request.query, now_ms)
         .map_err(|error| decision::refuse(&allowed.app, error))?;
-    let is_confirmed = user_agent::is_confirmed_click(
-        request.is_head,
-        request.user_agent,
-        request.purpose,
-        request.sec_purpose,
-    );
+    let is_confirmed = user_agent::is_confirmed_click(request.is_head, request.user_agent, request.purposes);
     #[cfg(feature = "bench")]
     let is_counted = is_confirmed && crate::bench::counts_clicks();
     #[cfg(not(feature = "bench"))]
@@ -208,8 +203,7 @@ pub async fn click(context: &RequestContext, request: Request, query: &str) -> A
         } else {
             &network_country
         },
-        purpose: &header("Purpose"),
-        sec_purpose: &header("Sec-Purpose"),
+        purposes: &user_agent::PURPOSES.map(header).join(" "),
         user_agent: &header("User-Agent"),
         query,
     };

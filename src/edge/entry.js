@@ -48,8 +48,10 @@ function click(request, env, ctx) {
   const header = (name) => headers.get(name) ?? "";
   // Reading `cf` parses it, so a local run, which trusts the header, avoids it.
   const country = (env.TRUST_COUNTRY_HEADER === "true" && header("CF-IPCountry")) || (request.cf?.country ?? "");
+  // `PURPOSES` in user_agent.rs.
+  const purposes = `${header("Purpose")} ${header("Sec-Purpose")} ${header("X-Purpose")} ${header("X-Moz")}`;
   // In the order of `FastRequest` in fast_path/click.rs.
-  const parts = `${country}\n${header("Purpose")}\n${header("Sec-Purpose")}\n${header("User-Agent")}\n${url}`;
+  const parts = `${country}\n${purposes}\n${header("User-Agent")}\n${url}`;
   const response = fastClick(parts, env, ctx);
   if (response !== undefined) {
     return response;

@@ -39,18 +39,19 @@ pub fn device_platform(user_agent: &str) -> Option<Platform> {
 
 const PREFETCHES: [&str; 3] = ["prefetch", "prerender", "preview"];
 
-/// Whether a browser prefetches the link, by the values of its headers `Purpose` and `Sec-Purpose`.
-pub fn is_prefetch(purpose: &str, sec_purpose: &str) -> bool {
-    [purpose, sec_purpose]
-        .into_iter()
-        .any(|value| words(value).any(|(word, _)| PREFETCHES.iter().any(|name| starts_with(word, name))))
+/// The headers by which browsers say that they prefetch or preview a link. `entry.js` has the same.
+pub const PURPOSES: [&str; 4] = ["Purpose", "Sec-Purpose", "X-Purpose", "X-Moz"];
+
+/// Whether a browser prefetches the link, by the values of [`PURPOSES`], with spaces between them.
+pub fn is_prefetch(purposes: &str) -> bool {
+    words(purposes).any(|(word, _)| PREFETCHES.iter().any(|name| starts_with(word, name)))
 }
 
 /// Whether a request is a confirmed click, which takes from the click cap and is counted. A missing header is passed as
 /// an empty text. A click without a User-Agent is confirmed, because privacy settings and apps leave it out, and the
 /// crawlers that matter name themselves.
-pub fn is_confirmed_click(is_head: bool, user_agent: &str, purpose: &str, sec_purpose: &str) -> bool {
-    !is_head && !is_prefetch(purpose, sec_purpose) && !is_crawler(user_agent)
+pub fn is_confirmed_click(is_head: bool, user_agent: &str, purposes: &str) -> bool {
+    !is_head && !is_prefetch(purposes) && !is_crawler(user_agent)
 }
 
 /// The runs of ASCII letters and digits in a header, each with the text from its start to the header's end.

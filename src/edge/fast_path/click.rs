@@ -20,8 +20,7 @@ use platform::{faults, http::router::Interface, runtime::whole_ms};
 /// missing header is empty.
 pub struct FastRequest<'r> {
     country: &'r str,
-    purpose: &'r str,
-    sec_purpose: &'r str,
+    purposes: &'r str,
     user_agent: &'r str,
     pub url: &'r str,
 }
@@ -29,13 +28,11 @@ pub struct FastRequest<'r> {
 impl<'r> FastRequest<'r> {
     pub fn parse(text: &'r str) -> Option<Self> {
         let (country, rest) = split_once(text, b'\n')?;
-        let (purpose, rest) = split_once(rest, b'\n')?;
-        let (sec_purpose, rest) = split_once(rest, b'\n')?;
+        let (purposes, rest) = split_once(rest, b'\n')?;
         let (user_agent, url) = split_once(rest, b'\n')?;
         Some(Self {
             country,
-            purpose,
-            sec_purpose,
+            purposes,
             user_agent,
             url,
         })
@@ -56,8 +53,7 @@ fn answer(request: &FastRequest<'_>, now_ms: i64) -> Option<String> {
     let click = ClickRequest {
         is_head: false,
         country: request.country,
-        purpose: request.purpose,
-        sec_purpose: request.sec_purpose,
+        purposes: request.purposes,
         user_agent: request.user_agent,
         query,
     };
