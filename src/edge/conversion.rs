@@ -47,6 +47,14 @@ use platform::{
 /// The longest form in bytes. It has the parameters of an ordinary URL.
 const MAX_BODY: usize = 16 << 10;
 const FORM: &str = "application/x-www-form-urlencoded";
+/// Scripts send `json={}` or a multipart form beside a query that has everything. No conversion is lost by that.
+const BODY_IGNORED: &str =
+    "the body was ignored, because it is no application/x-www-form-urlencoded; the query decided";
+const NOT_IN_THE_QUERY: ApiError = ApiError::new(
+    415,
+    "unsupported_media_type",
+    "the query has no click_id or no token, and the body is not application/x-www-form-urlencoded; send a form, or all parameters in the query",
+);
 /// The timeout of an outbox, which may wait for the catalog and for the counters, 5 s each.
 const OUTBOX_TIMEOUT: Duration = Duration::from_secs(25);
 /// The longest time since an offer's shard was confirmed with which a goal that it does not have is refused for good.
@@ -55,11 +63,14 @@ const RECENT_MS: i64 = 5 * MINUTE_MS;
 pub async fn conversion(context: &RequestContext, mut request: Request, query: &str) -> Answer {
     let (mut log_fields, mut proof) = (LogFields::default(), Proof::default());
     let is_post = matches!(request.method(), worker::Method::Post);
-    let form = if is_post {
+    let is_form = body::header(&request, "Content-Type")
+        .is_none_or(|content_type| body::is_media_type(&content_type, &[FORM]));
+    let form = if is_post && is_form {
         read_form(context, &mut request).await.map(Some)
     } else {
         Ok(None)
     };
+    let ignores_body = is_post && !is_form && body::exists(&request);
     let (form, answered) = match form {
         Ok(form) => {
             let answered = convert(context, query, form.as_deref(), &mut log_fields, &mut proof).await;
@@ -67,7 +78,15 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
         }
         Err(error) => (None, Err(error)),
     };
-    let answer = log_fields.attach_to(answered);
+    let answered = match answered {
+        Err(error) if ignores_body && error.code == common::MISSING_FIELD.code => Err(NOT_IN_THE_QUERY),
+        answered => answered,
+    };
+    let mut answer = log_fields.attach_to(answered);
+    if ignores_body && answer.status() < 400 {
+        body::discard(Clone::clone(request.inner()), answer.status()).await;
+        answer = answer.header("Signpost-Note", BODY_IGNORED);
+    }
     let sent = RawPostback {
         is_post,
         query,
@@ -78,7 +97,6 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
 }
 
 async fn read_form(context: &RequestContext, request: &mut Request) -> Result<String, ApiError> {
-    body::check_media_type(request, &[FORM], false)?;
     let _permit = context
         .isolate
         .pools

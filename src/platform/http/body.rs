@@ -114,6 +114,11 @@ pub async fn discard(request: web_sys::Request, status: u16) {
     let _ = with_timeout(timeout, discarded).await;
 }
 
+/// Whether a request has a body with anything in it.
+pub fn exists(request: &Request) -> bool {
+    request.inner().body().is_some() && header(request, "Content-Length").is_none_or(|length| length != "0")
+}
+
 /// A header's value, if the request has it.
 /// Blanks around it are no part of it (RFC 9110, section 5.5), and workerd leaves them.
 pub fn header(request: &Request, name: &str) -> Option<String> {
