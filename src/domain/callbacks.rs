@@ -4,6 +4,7 @@
 //! Content and target:
 //! - [`settings`]: the endpoint and its secrets, from an app's document;
 //! - [`fields`]: the values of a callback, frozen when the conversion is committed;
+//! - [`check`]: checks settings that are to be saved;
 //! - [`request`]: builds the HTTP request of one attempt;
 //! - [`signature`]: signs it, so that the receiver can verify the sender;
 //! - [`guard`]: decides which addresses may be called.
@@ -18,6 +19,7 @@
 //! - [`tester`]: a callback that pays nothing, signed rightly or wrongly;
 //! - [`diagnosis`]: says what the URL and the answer to a test tell.
 
+pub mod check;
 pub mod delivery;
 pub mod diagnosis;
 pub mod fields;

@@ -11,6 +11,7 @@ pub mod lines;
 pub mod mac;
 pub mod money;
 pub mod parts;
+pub mod placeholders;
 pub mod revision;
 pub mod seeded_hash;
 pub mod time;

@@ -6,6 +6,7 @@ use crate::{
     model::{
         api_error::ApiError,
         document::{FieldError, check_text},
+        placeholders::is_invisible,
     },
 };
 
@@ -53,7 +54,7 @@ pub fn parse_line(path: &str, input: &str, most: usize) -> Result<String, FieldE
     if line.chars().all(is_joiner) {
         return Err(FieldError::new(path, "must not be empty"));
     }
-    match line.chars().find(|char| is_unfit(*char)) {
+    match line.chars().find(|char| is_invisible(*char)) {
         Some(unfit) => Err(FieldError::new(
             path,
             format!("must not contain the character {}", unfit.escape_unicode()),
@@ -66,27 +67,6 @@ pub fn parse_line(path: &str, input: &str, most: usize) -> Result<String, FieldE
 /// selectors.
 fn is_joiner(char: char) -> bool {
     matches!(char, '\u{200c}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}')
-}
-
-/// Whether a character can break a line, is invisible, or changes the direction of the text around it: such a name could
-/// pass for another one.
-fn is_unfit(char: char) -> bool {
-    char.is_control()
-        || matches!(
-            char,
-            '\u{ad}' // soft hyphen
-            | '\u{61c}' // Arabic letter mark
-            | '\u{115f}'..='\u{1160}' | '\u{3164}' | '\u{ffa0}' // Hangul fillers
-            | '\u{180e}' // Mongolian vowel separator
-            | '\u{200b}' // zero-width space
-            | '\u{200e}'..='\u{200f}' // left-to-right and right-to-left marks
-            | '\u{2028}'..='\u{202e}' // separators of lines and paragraphs, embeddings, overrides
-            | '\u{2060}'..='\u{206f}' // word joiner, isolates, deprecated controls
-            | '\u{2800}' // blank Braille pattern
-            | '\u{feff}' // byte order mark
-            | '\u{fff9}'..='\u{fffb}' // interlinear annotations
-            | '\u{e0000}'..='\u{e007f}' // tags
-        )
 }
 
 /// A change of an account's members.
@@ -208,7 +188,7 @@ mod tests {
         fn an_accepted_name_is_short_and_has_no_unfit_character(input in ".{0,80}") {
             if let Ok(name) = parse_name("name", &input) {
                 prop_assert!((1..=MAX_NAME).contains(&name.chars().count()));
-                prop_assert!(!name.chars().any(is_unfit));
+                prop_assert!(!name.chars().any(is_invisible));
             }
         }
     }

@@ -1,19 +1,21 @@
 //! The diagnosis of a callback: what its URL and the answer to a test tell, as findings with a code. The pages have the
 //! words (openapi-dashboard.yaml, "Finding").
 
-mod placeholders;
-
 use serde::Serialize;
 
 use super::{
+    check,
     request::{Endpoint, with_braces},
     settings::CallbackMethod,
     signature::SignWith,
 };
-use crate::model::url_template::{self, Piece};
+use crate::model::placeholders::{self, Placeholder};
 
 /// An answer after this time is slow, in milliseconds: callbacks wait for each other's answers.
 const SLOW_MS: i64 = 3_000;
+
+/// Some servers and proxies cut or refuse a URL from this length on, in bytes.
+const MAX_SAFE_URL: usize = 2_000;
 
 /// The urgency of a [`Finding`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -212,15 +214,13 @@ pub fn of_url(endpoint: &Endpoint) -> Vec<Finding> {
         .find(['/', '?'])
         .and_then(|at| rest.get(at..))
         .unwrap_or_default();
-    let macros: Vec<&str> = url_template::pieces(rest)
-        .filter_map(|piece| match piece {
-            Ok(Piece::Macro(name)) => Some(name),
-            _ => None,
-        })
-        .collect();
-    let mut findings = of_macros(endpoint, &macros);
-    let leftover = |text: String| Finding::problem("foreign_placeholder").about(text);
-    findings.extend(placeholders::find(rest).into_iter().map(leftover));
+    let mut findings = of_macros(endpoint);
+    let leftover = |found: Placeholder| Finding::problem("foreign_placeholder").about(found.text);
+    findings.extend(placeholders::in_url(rest).into_iter().map(leftover));
+    let longest = check::longest_url(endpoint);
+    if longest > MAX_SAFE_URL {
+        findings.push(Finding::advice("long_url").about(longest));
+    }
     if has_fragment {
         findings.push(Finding::advice("fragment_dropped"));
     }
@@ -234,17 +234,18 @@ pub fn of_url(endpoint: &Endpoint) -> Vec<Finding> {
 }
 
 /// The findings about the macros of a URL. Without any, and with POST, all fields are sent.
-fn of_macros(endpoint: &Endpoint, macros: &[&str]) -> Vec<Finding> {
-    if endpoint.method() == CallbackMethod::Post || macros.is_empty() {
+fn of_macros(endpoint: &Endpoint) -> Vec<Finding> {
+    if endpoint.method() == CallbackMethod::Post || !endpoint.has_macros() {
         return vec![Finding::ok("sends_all_fields")];
     }
-    let has = |name: &str| macros.contains(&name);
+    let has = |name: &str| endpoint.has_macro(name);
     let events = endpoint.events;
     let mut findings = Vec::new();
     if !has("user_id") {
         findings.push(Finding::problem("no_user_id"));
     }
-    if !has("transaction_id") {
+    // With the legacy signature a parameter of its own carries it.
+    if !has("transaction_id") && !endpoint.has_legacy_md5() {
         findings.push(Finding::problem("no_transaction_id"));
     }
     if !has("value") && !has("payout") {

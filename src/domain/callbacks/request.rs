@@ -14,7 +14,8 @@ use super::{
 };
 use crate::model::{
     document::{FieldError, check_web_url},
-    url_template::{self, append_value, could_be_dots, unknown_macro},
+    placeholders::unknown_macro,
+    url_template::{self, append_value, could_be_dots},
 };
 
 /// The characters that a URL parser encodes in a path or a query. They are encoded before signing, because a query that
@@ -73,16 +74,16 @@ pub struct Template {
 enum Piece {
     /// Percent-encoded ASCII.
     Text(String),
-    Field(Get),
+    Field(&'static str, Get),
     /// `{ts}`
     Timestamp,
 }
 
 impl Template {
     /// Checks a callback URL. A macro's braces may be `%7B` and `%7D`. A fragment is dropped, because requests do not
-    /// carry one. `with_md5` says whether the app has the legacy signature, which adds two parameters. The error is a
-    /// phrase to put after the field's name: `must not …`.
-    pub fn parse(url: &str, with_md5: bool) -> Result<Self, String> {
+    /// carry one. `with_md5` says whether the app has the legacy signature, which adds two parameters to a GET. The error is
+    /// a phrase to put after the field's name: `must not …`.
+    pub fn parse(url: &str, method: CallbackMethod, with_md5: bool) -> Result<Self, String> {
         let url = with_braces(url);
         let (scheme, rest) = url.split_once("://").ok_or(NOT_HTTP)?;
         let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
@@ -114,6 +115,10 @@ impl Template {
             if name.contains(braces) {
                 return Err("must not have a macro in the name of a parameter".to_owned());
             }
+            // A POST's fields and signatures are in its body and its headers.
+            if method == CallbackMethod::Post {
+                continue;
+            }
             let name = percent_decode_str(name).decode_utf8_lossy();
             let mut reserved = RESERVED.iter().chain(with_md5.iter().flatten()).chain(added);
             if let Some(reserved) = reserved.find(|reserved| reserved.eq_ignore_ascii_case(&name)) {
@@ -138,10 +143,22 @@ impl Template {
         })
     }
 
-    fn has_macros(&self) -> bool {
-        let mut all = self.path.iter().chain(&self.query);
-        all.any(|piece| !matches!(piece, Piece::Text(_)))
+    fn has(&self, is_sought: impl Fn(&Piece) -> bool) -> bool {
+        self.path.iter().chain(&self.query).any(is_sought)
     }
+
+    fn has_macros(&self) -> bool {
+        self.has(|piece| !matches!(piece, Piece::Text(_)))
+    }
+}
+
+/// The names of all macros.
+pub(super) fn macro_names() -> [&'static str; TABLE.len() + 1] {
+    let mut names = ["ts"; TABLE.len() + 1];
+    for (slot, (name, _)) in names.iter_mut().zip(TABLE) {
+        *slot = name;
+    }
+    names
 }
 
 /// Splits a path or a query at its macros.
@@ -154,8 +171,8 @@ fn pieces(text: &str) -> Result<Vec<Piece>, String> {
         url_template::Piece::Macro(name) => {
             let known = TABLE.iter().find(|(known, _)| *known == name);
             known
-                .map(|(_, get)| Piece::Field(*get))
-                .ok_or_else(|| unknown_macro(name))
+                .map(|(name, get)| Piece::Field(name, *get))
+                .ok_or_else(|| unknown_macro(name, &macro_names()))
         }
     };
     url_template::pieces(text)
@@ -168,7 +185,7 @@ fn fill(pieces: &[Piece], fields: &Fields, timestamp: i64, out: &mut String) {
     for piece in pieces {
         match piece {
             Piece::Text(text) => out.push_str(text),
-            Piece::Field(get) => append_value(&get(fields).map(Value::text).unwrap_or_default(), out),
+            Piece::Field(_, get) => append_value(&get(fields).map(Value::text).unwrap_or_default(), out),
             Piece::Timestamp => append_value(&timestamp.to_string(), out),
         }
     }
@@ -228,7 +245,7 @@ impl Endpoint {
     pub fn parse(callback: &Callback) -> Result<Self, FieldError> {
         let secret =
             |path: &str, text: &str| Secret::parse(text).ok_or_else(|| FieldError::new(path, Secret::RULE));
-        let template = Template::parse(&callback.url, callback.legacy_md5.is_some())
+        let template = Template::parse(&callback.url, callback.method, callback.legacy_md5.is_some())
             .map_err(|problem| FieldError::new("callback.url", problem))?;
         if callback.method == CallbackMethod::Post && template.has_macros() {
             return Err(FieldError::new("callback.url", MACROS_WITH_POST));
@@ -266,6 +283,17 @@ impl Endpoint {
     /// GET, which sends the fields in the query, or POST, which sends them in the body.
     pub fn method(&self) -> CallbackMethod {
         self.method
+    }
+
+    /// True if the URL has macros, and so names the fields that it wants.
+    pub fn has_macros(&self) -> bool {
+        self.template.has_macros()
+    }
+
+    /// True if the URL has the macro of a field.
+    pub fn has_macro(&self, name: &str) -> bool {
+        self.template
+            .has(|piece| matches!(piece, Piece::Field(known, _) if *known == name))
     }
 
     /// True if callbacks also carry the legacy MD5 signature.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     callbacks::{
+        check::check,
         request::Endpoint,
         settings::{Callback, MASKED_SECRET},
         shards,
@@ -176,12 +177,10 @@ enum SecretKind {
     PreviousClick,
 }
 
-impl Document for App {
-    fn check(&self) -> Result<(), FieldError> {
+impl App {
+    /// Checks an app whose callback stays as it is stored, whatever rule is newer.
+    pub(super) fn check_but_callback(&self) -> Result<(), FieldError> {
         check_basics(&self.name, &self.currency)?;
-        if let Some(callback) = &self.callback {
-            check_callback(callback)?;
-        }
         if let Some(url) = &self.fallback_url {
             check_web_url("fallback_url", url)?;
         }
@@ -209,6 +208,16 @@ impl Document for App {
     }
 }
 
+impl Document for App {
+    fn check(&self) -> Result<(), FieldError> {
+        self.check_but_callback()?;
+        self.callback.as_ref().map_or(Ok(()), |callback| {
+            check_callback(callback)?;
+            check(callback)
+        })
+    }
+}
+
 /// The checks of what every app has.
 pub(super) fn check_basics(name: &str, currency: &CurrencyRate) -> Result<(), FieldError> {
     check_text("name", name, 200)?;
@@ -224,7 +233,8 @@ pub fn check_currency(currency: &CurrencyRate) -> Result<(), FieldError> {
     Ok(())
 }
 
-/// Checks a callback, whose error's path is that in an app's document.
+/// Checks the events and the secrets of a callback, and that its URL can be called. The error's path is that in an app's
+/// document.
 pub fn check_callback(callback: &Callback) -> Result<(), FieldError> {
     let events = callback.events.as_deref().unwrap_or_default();
     if callback.events.is_some() && events.is_empty() {

@@ -154,12 +154,13 @@ impl AppChange {
             check_fallback(app, url.as_deref())?;
             app.fallback_url = url;
         }
-        if let Some(change) = self.callback {
-            let before = app.callback.take();
-            app.callback = change
-                .map(|change| change.apply(before, &app.callback_ports, new_secret))
-                .transpose()?;
-        }
+        let Some(change) = self.callback else {
+            return app.check_but_callback();
+        };
+        let before = app.callback.take();
+        app.callback = change
+            .map(|change| change.apply(before, &app.callback_ports, new_secret))
+            .transpose()?;
         app.check()
     }
 }

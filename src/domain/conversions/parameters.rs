@@ -3,11 +3,14 @@
 
 use std::{array, borrow::Cow};
 
-use super::state::Status;
+use super::{state::Status, terms::UNKNOWN_GOAL};
 use crate::{
-    model::api_error::{
-        ApiError,
-        common::{MISSING_FIELD, UNAVAILABLE},
+    model::{
+        api_error::{
+            ApiError,
+            common::{MISSING_FIELD, UNAVAILABLE},
+        },
+        placeholders::{has_macro, is_macro, is_nobody, is_none, known_name, trim},
     },
     tracking::{
         click_id::{self, OpenError},
@@ -34,8 +37,8 @@ impl OpenError {
 /// How many of [`NAMES`] are the click id's.
 pub(super) const CLICK_ID_NAMES: usize = 7;
 
-/// The parameters that a postback may carry. First come the names of the click id in the order in which they are tried,
-/// Signpost's before the partners'. All other parameters are ignored.
+/// The parameters that a postback may carry, in any spelling of [`known_name`]. First come the names of the click id in the
+/// order in which they are tried, Signpost's before the partners'. All other parameters are ignored.
 pub(super) const NAMES: [&str; 12] = [
     "click_id",
     "clickid",
@@ -50,9 +53,6 @@ pub(super) const NAMES: [&str; 12] = [
     "status",
     "reason",
 ];
-
-/// How a macro of a template begins and ends: `{goal}`, `{{goal}}`, `${goal}`, `[goal]`, `%goal%`.
-const MACROS: [(&str, &str); 4] = [("{", "}"), ("${", "}"), ("[", "]"), ("%", "%")];
 
 /// The longest `goal`, in characters: the longest event code that the catalog takes.
 pub(super) const MAX_GOAL_CHARS: usize = 200;
@@ -82,12 +82,15 @@ impl<'a> Postback<'a> {
     /// Parses a raw query string without the `?`, and the `application/x-www-form-urlencoded` body of a POST. The two
     /// count as one list: a sender may put its token in the URL and the rest in the body.
     ///
-    /// A value that is empty or an unreplaced macro counts as absent. A parameter may be repeated with the same value,
-    /// for example by a proxy that copies the query into the body, but not with another.
+    /// A value that is empty or an unreplaced macro counts as absent, except in `goal`, where it must not lead to the first
+    /// goal. A parameter may be repeated with the same value, for example by a proxy that copies the query into the body,
+    /// but not with another.
     ///
     /// Returns the first fault in this order: repeated parameters and bad percent-encoding, from left to right, query
     /// before body; then the click id, `token`, `goal`, `txn`, `status`.
     pub fn parse(query: &'a str, form: Option<&'a str>) -> Result<Self, ApiError> {
+        // Forms of scripts end in a line break.
+        let form = form.map(|form| form.trim_end_matches(['\r', '\n']));
         let [click_ids @ .., token, goal, txn, status, reason] = scan(query, form)?;
         let click_id = choose_click_id(click_ids)?;
         let token = token.ok_or_else(|| missing("token"))?;
@@ -99,9 +102,15 @@ impl<'a> Postback<'a> {
                 INVALID_PARAMETER.with_message(format!("goal must be at most {MAX_GOAL_CHARS} characters"))
             );
         }
-        // A `txn` with a macro left in would be the same in all conversions and refused in all but the first. A `goal`
-        // with one is an unknown goal, because the first goal must not be paid in its place.
-        let txn = txn.filter(|txn| !contains_macro(txn));
+        if let Some(found) = goal.as_deref().map(str::trim)
+            && (is_macro(found) || is_nobody(found))
+        {
+            return Err(UNKNOWN_GOAL.with_message(format!(
+                "goal is {found}, which the sender has not filled in; send the goal's id or event code, or no goal for the first one"
+            )));
+        }
+        // Such a `txn` would be the same in all conversions and refused in all but the first.
+        let txn = txn.filter(|txn| !has_macro(txn) && !is_none(txn) && txn != "0");
         if txn.as_ref().is_some_and(|txn| txn.len() > MAX_TXN_BYTES) {
             return Err(INVALID_PARAMETER.with_message(format!("txn must be at most {MAX_TXN_BYTES} bytes")));
         }
@@ -170,7 +179,7 @@ fn missing(name: &str) -> ApiError {
 
 /// The decoded value of each parameter in [`NAMES`], or `None` if it is absent.
 fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str>>; NAMES.len()], ApiError> {
-    let mut values = array::from_fn(|_| None);
+    let mut values: [Option<(Cow<'_, str>, bool)>; NAMES.len()] = array::from_fn(|_| None);
     for pair in query
         .split('&')
         .chain(form.into_iter().flat_map(|form| form.split('&')))
@@ -178,26 +187,38 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         // A name that does not decode may be meant as a known one, so it is an error and not ignored.
         let name = decode_form(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
-        let Some((known, slot)) = NAMES.iter().zip(&mut values).find(|(known, _)| **known == name) else {
+        let meant = known_name(&name, &NAMES);
+        let Some((known, slot)) = NAMES
+            .iter()
+            .zip(&mut values)
+            .find(|(known, _)| Some(**known) == meant)
+        else {
             continue;
         };
-        // Checked before decoding, because `%goal%` is bad percent-encoding.
-        if is_macro(value) {
+        let value = match decode_form(value) {
+            Some(value) => value,
+            // A macro between percent signs does not decode.
+            None if is_macro(value) => value.into(),
+            None => return Err(badly_encoded(known)),
+        };
+        let value = match *known {
+            "goal" | "status" | "reason" => value,
+            _ => trim(value, char::is_whitespace),
+        };
+        if value.is_empty() || (*known != "goal" && is_macro(&value)) {
             continue;
         }
-        let value = decode_form(value).ok_or_else(|| badly_encoded(known))?;
-        if value.is_empty() || is_macro(&value) {
-            continue;
-        }
+        let is_exact = name == *known;
         match slot {
-            None => *slot = Some(value),
-            Some(earlier) if *earlier == value => {}
-            Some(_) => {
+            Some((earlier, was_exact)) if *was_exact == is_exact && *earlier != value => {
                 return Err(INVALID_PARAMETER.with_message(format!("{known} is given with two values")));
             }
+            // Another spelling is a sender's own parameter if Signpost's name is there, too.
+            Some((_, was_exact)) if *was_exact >= is_exact => {}
+            _ => *slot = Some((value, is_exact)),
         }
     }
-    Ok(values)
+    Ok(values.map(|value| value.map(|(value, _)| value)))
 }
 
 /// [`decode`] for form encoding, in which a `+` is a space. Partners encode queries this way too.
@@ -208,18 +229,6 @@ pub(super) fn decode_form(text: &str) -> Option<Cow<'_, str>> {
     // A literal `+` is still `%2B` here.
     let decoded = decode(&text.replace('+', " "))?.into_owned();
     Some(Cow::Owned(decoded))
-}
-
-/// Whether the whole text is a macro.
-pub(super) fn is_macro(text: &str) -> bool {
-    MACROS
-        .iter()
-        .any(|(begin, end)| text.strip_prefix(begin).is_some_and(|rest| rest.ends_with(end)))
-}
-
-/// Whether a text contains a macro in braces. Brackets and percent signs are too common in plain text to count.
-fn contains_macro(text: &str) -> bool {
-    text.split_once('{').is_some_and(|(_, rest)| rest.contains('}'))
 }
 
 #[cfg(test)]

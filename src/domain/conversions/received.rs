@@ -5,8 +5,11 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::parameters::{CLICK_ID_NAMES, MAX_GOAL_CHARS, NAMES, decode_form, is_macro};
-use crate::tracking::click_id;
+use super::parameters::{CLICK_ID_NAMES, MAX_GOAL_CHARS, NAMES, decode_form};
+use crate::{
+    model::placeholders::{is_macro, known_name, trim},
+    tracking::click_id,
+};
 
 /// Parameters that are shown of a postback at most.
 const MAX_PARAMETERS: usize = 24;
@@ -71,7 +74,7 @@ pub fn candidates<'a>(query: &'a str, form: Option<&'a str>) -> Candidates<'a> {
         let (Some(known), Some(value)) = (known(name), value) else {
             continue;
         };
-        let Some(value) = decode_form(value) else {
+        let Some(value) = decode_form(value).map(|value| trim(value, char::is_whitespace)) else {
             continue;
         };
         if known == "token" && found.tokens.len() < MAX {
@@ -139,8 +142,7 @@ fn pairs<'a>(query: &'a str, form: Option<&'a str>) -> impl Iterator<Item = (&'a
 
 /// The name of a parameter that Signpost reads.
 fn known(name: &str) -> Option<&'static str> {
-    let name = decode_form(name)?;
-    NAMES.into_iter().find(|known| *known == name)
+    known_name(&decode_form(name)?, &NAMES)
 }
 
 fn is_click_id_name(known: &str) -> bool {
@@ -152,7 +154,7 @@ fn show(name: &str, value: Option<&str>) -> ShownParameter {
     let is_name = value.is_some();
     let value = value.unwrap_or_default();
     let decoded = decode_form(value);
-    let text = decoded.as_deref().unwrap_or(value);
+    let text = decoded.as_deref().unwrap_or(value).trim();
     ShownParameter {
         name: match known {
             Some(known) => known.to_owned(),

@@ -44,11 +44,6 @@ pub enum Piece<'t> {
 
 const STRAY_BRACE: &str = "has a { or } that is not part of a macro";
 
-/// The problem with an unknown macro, as a phrase to put after the field's name.
-pub fn unknown_macro(name: &str) -> String {
-    format!("has an unknown macro {{{name}}}")
-}
-
 /// Splits a template at its macros: text, then a macro and text in turn. Text may be empty. The error, a phrase to put
 /// after the field's name, stands where a brace is not part of a macro.
 pub fn pieces(template: &str) -> impl Iterator<Item = Result<Piece<'_>, &'static str>> {

@@ -2,7 +2,7 @@
 //! clicks, and the link is signed where the app's clicks are.
 
 use super::{
-    parameters::{ClickParameters, NAMES},
+    parameters::{ClickParameters, INVALID_PARAMETER, NAMES},
     signature::SigningKeys,
 };
 use crate::model::{
@@ -19,7 +19,7 @@ pub fn is_callers(name: &str) -> bool {
 /// UNIX seconds, by the keys.
 ///
 /// # Errors
-/// A click with these parameters would be refused.
+/// A click with these parameters would be refused, or lose one that stands for none.
 pub fn tracking_url<'p>(
     base: &str,
     parameters: impl IntoIterator<Item = (&'p str, &'p str)>,
@@ -29,7 +29,9 @@ pub fn tracking_url<'p>(
     let callers = parameters
         .into_iter()
         .filter(|(name, value)| is_callers(name) && !value.is_empty());
+    let mut given = 0_usize;
     for (name, value) in callers {
+        given += 1;
         url.push('&');
         url.push_str(name);
         url.push('=');
@@ -37,6 +39,14 @@ pub fn tracking_url<'p>(
     }
     let query = url.split_once('?').map_or("", |(_, query)| query);
     let click = ClickParameters::parse(query)?;
+    let optional = [&click.gaid, &click.idfa, &click.placement]
+        .into_iter()
+        .chain(&click.custom);
+    // `user_id` is the one that is not optional.
+    if optional.flatten().count() + 1 < given {
+        let message = "a value is a placeholder, a word for none, or no identifier of a device; leave it out";
+        return Err(INVALID_PARAMETER.with_message(message));
+    }
     if let Some((keys, exp)) = signing {
         let sig = keys.sign(&click, exp).ok_or(common::INTERNAL_ERROR)?;
         url.push_str(&format!("&exp={exp}&sig={sig}"));
@@ -80,6 +90,13 @@ mod tests {
             ("user_id", "{user_id}", "invalid_user_id"),
             ("c1", "a b", "invalid_custom_parameter"),
             ("gaid", "a/b", "invalid_parameter"),
+            (
+                "idfa",
+                "00000000-0000-0000-0000-000000000000",
+                "invalid_parameter",
+            ),
+            ("placement", "{placement}", "invalid_parameter"),
+            ("c1", "{sub1}", "invalid_parameter"),
         ] {
             assert_eq!(
                 link(&[("user_id", "u"), (name, value)][usize::from(name == "user_id")..]),

@@ -9,6 +9,7 @@ use super::alphabet;
 use crate::model::{
     api_error::{ApiError, common::MISSING_FIELD},
     ascii_split,
+    placeholders::{is_macro, is_no_device, is_nobody, is_none, trim},
 };
 
 /// The answer to a `user_id` of wrong form.
@@ -21,15 +22,21 @@ pub const INVALID_USER_ID: ApiError = ApiError::new(
 pub const INVALID_CUSTOM_PARAMETER: ApiError = ApiError::new(
     400,
     "invalid_custom_parameter",
-    "c1 to c5 must be at most 128 letters, digits or characters of _ @ - .",
+    "c1 to c5 must be at most 256 letters, digits or characters of _ @ - . each, and 768 together",
 );
 /// The answer to any other faulty parameter. Its message names it.
 pub const INVALID_PARAMETER: ApiError = ApiError::new(400, "invalid_parameter", "a parameter is not valid");
 
-/// The longest `user_id` and `c1` to `c5`, in characters.
-const MAX_IDENTIFIER: usize = 128;
+/// The longest `user_id`, in characters.
+pub const MAX_USER_ID: usize = 128;
+/// The longest of `c1` to `c5`, in characters: the click ids of large networks have up to 250.
+pub const MAX_CUSTOM: usize = 256;
+/// The longest `c1` to `c5` together, in characters: three of the longest.
+pub const MAX_CUSTOM_TOTAL: usize = 768;
 /// The longest `gaid`, `idfa` and `placement`, in characters.
-const MAX_LABEL: usize = 64;
+pub const MAX_LABEL: usize = 64;
+/// The most that an error repeats of a placeholder, in characters.
+const MAX_SHOWN: usize = 40;
 
 /// The parameters that a click may carry. All others are ignored.
 pub const NAMES: [&str; 11] = [
@@ -55,9 +62,9 @@ pub struct ClickParameters<'a> {
     pub app: Cow<'a, str>,
     /// The publisher's identifier of the user, 1 to 128 characters.
     pub user_id: Cow<'a, str>,
-    /// The Android advertising identifier; `None` also for a placeholder that was left in.
+    /// The Android advertising identifier; `None` also for a text that is none.
     pub gaid: Option<Cow<'a, str>>,
-    /// The iOS advertising identifier; `None` also for a placeholder that was left in.
+    /// The iOS advertising identifier; `None` also for a text that is none.
     pub idfa: Option<Cow<'a, str>>,
     /// `c1` to `c5`, in this order.
     pub custom: [Option<Cow<'a, str>>; 5],
@@ -69,35 +76,39 @@ impl<'a> ClickParameters<'a> {
     /// Parses a raw query string without the `?`.
     ///
     /// Returns the first fault in this order: repeated parameters and bad percent-encoding, from left to right; then
-    /// `rid`, `app`, `user_id`, `c1` to `c5`, `gaid`, `idfa`, `placement`.
+    /// `rid`, `app`, `user_id`, `c1` to `c5`, `placement`.
     pub fn parse(query: &'a str) -> Result<Self, ApiError> {
         let [rid, app, user_id, gaid, idfa, c1, c2, c3, c4, c5, placement] = scan(query, &NAMES)?;
         let rid = required("rid", rid)?;
         let app = required("app", app)?;
         let user_id = required("user_id", user_id)?;
-        if !is_allowed(&user_id, MAX_IDENTIFIER) {
-            return Err(if has_placeholder(&user_id) {
-                INVALID_USER_ID
-                    .with_message("user_id still holds a placeholder; put the user's identifier in its place")
-            } else {
-                INVALID_USER_ID
-            });
+        if !is_allowed(&user_id, MAX_USER_ID) || is_macro(&user_id) || is_nobody(&user_id) {
+            return Err(refuse_user_id(&user_id));
         }
-        let custom = [c1, c2, c3, c4, c5].map(present);
-        for (number, text) in (1..).zip(&custom) {
-            if text
-                .as_ref()
-                .is_some_and(|text| !is_allowed(text, MAX_IDENTIFIER))
-            {
+        let custom = [c1, c2, c3, c4, c5].map(|text| present(text).filter(|text| !is_macro(text)));
+        let texts = custom.iter().map(|text| text.as_deref().unwrap_or_default());
+        for (number, text) in (1..).zip(texts.clone()) {
+            if !is_allowed(text, MAX_CUSTOM) {
                 return Err(INVALID_CUSTOM_PARAMETER.with_message(format!(
-                    "c{number} must be at most {MAX_IDENTIFIER} letters, digits or characters of _ @ - ."
+                    "c{number} must be at most {MAX_CUSTOM} letters, digits or characters of _ @ - ."
                 )));
             }
         }
-        // Devices without an advertising identifier leave the tracking URL's placeholder in place.
-        let gaid = label("gaid", gaid.filter(|text| !has_placeholder(text)))?;
-        let idfa = label("idfa", idfa.filter(|text| !has_placeholder(text)))?;
-        let placement = label("placement", placement)?;
+        if texts.map(str::len).sum::<usize>() > MAX_CUSTOM_TOTAL {
+            return Err(INVALID_CUSTOM_PARAMETER.with_message(format!(
+                "c1 to c5 must be at most {MAX_CUSTOM_TOTAL} characters together"
+            )));
+        }
+        let (gaid, idfa) = (device_id(gaid), device_id(idfa));
+        let placement = present(placement).filter(|text| !is_macro(text) && !is_none(text));
+        if placement
+            .as_ref()
+            .is_some_and(|text| !is_allowed(text, MAX_LABEL))
+        {
+            return Err(INVALID_PARAMETER.with_message(format!(
+                "placement must be at most {MAX_LABEL} letters, digits or characters of _ @ - ."
+            )));
+        }
         Ok(Self {
             rid,
             app,
@@ -126,7 +137,13 @@ pub(super) fn scan<'q, const N: usize>(
         if slot.is_some() {
             return Err(INVALID_PARAMETER.with_message(format!("{known} is given more than once")));
         }
-        *slot = Some(decode(value).ok_or_else(|| badly_encoded(known))?);
+        // A macro between percent signs does not decode.
+        let left_in = || is_macro(value).then_some(Cow::Borrowed(value));
+        *slot = Some(
+            decode(value)
+                .or_else(left_in)
+                .ok_or_else(|| badly_encoded(known))?,
+        );
     }
     Ok(values)
 }
@@ -157,15 +174,28 @@ fn required<'a>(name: &str, value: Option<Cow<'a, str>>) -> Result<Cow<'a, str>,
     present(value).ok_or_else(|| MISSING_FIELD.with_message(format!("{name} is required")))
 }
 
-/// Checks an optional `gaid`, `idfa` or `placement`.
-fn label<'a>(name: &str, value: Option<Cow<'a, str>>) -> Result<Option<Cow<'a, str>>, ApiError> {
-    let value = present(value);
-    if value.as_ref().is_some_and(|text| !is_allowed(text, MAX_LABEL)) {
-        return Err(INVALID_PARAMETER.with_message(format!(
-            "{name} must be at most {MAX_LABEL} letters, digits or characters of _ @ - ."
-        )));
-    }
-    Ok(value)
+/// The identifier of a device. What is none counts as absent and stops no redirect: many apps send a placeholder, or a word
+/// for "none", of a device without one.
+fn device_id(value: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
+    let is_id =
+        |text: &str| is_allowed(text, MAX_LABEL) && !text.as_bytes().contains(&b'@') && !is_no_device(text);
+    // In a form a `+` is a blank.
+    let is_blank = |char: char| char.is_whitespace() || char == '+';
+    value.map(|text| trim(text, is_blank)).filter(|text| is_id(text))
+}
+
+/// The refusal of a `user_id`, which decides who is paid. It says what was found in its place.
+#[cold]
+fn refuse_user_id(found: &str) -> ApiError {
+    let shown: String = found.chars().take(MAX_SHOWN).collect();
+    let message = if is_nobody(found) {
+        format!("user_id is {shown}, which names no user; put the user's identifier in its place")
+    } else if is_macro(found) || found.contains(['{', '}']) {
+        format!("user_id still holds a placeholder, {shown}; put the user's identifier in its place")
+    } else {
+        return INVALID_USER_ID;
+    };
+    INVALID_USER_ID.with_message(message)
 }
 
 /// An empty value counts as absent.
@@ -175,10 +205,6 @@ fn present(value: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
 
 fn is_allowed(text: &str, longest: usize) -> bool {
     text.len() <= longest && alphabet::contains_all(text)
-}
-
-pub(super) fn has_placeholder(text: &str) -> bool {
-    text.contains(['{', '}'])
 }
 
 #[cfg(test)]
@@ -259,9 +285,111 @@ mod tests {
     }
 
     #[test]
+    fn a_device_id_that_is_none_counts_as_absent_and_a_real_one_is_trimmed() {
+        let long = "x".repeat(65);
+        for none in [
+            "(null)",
+            "[idfa]",
+            "N/A",
+            "null",
+            "Unknown",
+            "0",
+            "-",
+            "00000000-0000-0000-0000-000000000000",
+            "__GAID__",
+            "%25gaid%25",
+            "%gaid%",
+            "a/b",
+            "a%20b",
+            "me@x.example",
+            "%C3%A9",
+            &long,
+        ] {
+            let query = format!("{MINIMAL}&gaid={none}&idfa={none}");
+            assert_eq!(parse(&query), parse(MINIMAL), "{none}");
+        }
+        let id = "38400000-8cf0-11bd-b23e-10b96e40000d";
+        for sent in [
+            format!("{id}%20"),
+            format!("%0A{id}%0D%0A"),
+            format!("{id}+"),
+            format!(" {id}"),
+        ] {
+            let query = format!("{MINIMAL}&gaid={sent}&idfa={sent}");
+            let click = parse(&query).unwrap();
+            let found = [click.gaid, click.idfa].map(Option::unwrap);
+            assert_eq!(found, [id, id], "{sent}");
+        }
+    }
+
+    #[test]
+    fn a_macro_or_a_word_for_none_is_absent_in_a_placement_and_a_macro_in_c1_to_c5() {
+        for left in [
+            "{x}",
+            "%7Bx%7D",
+            "%257Bx%257D",
+            "[[x]]",
+            "%x%",
+            "__X__",
+            "@sub1@",
+            "%23x%23",
+            "$x",
+        ] {
+            let query = format!("{MINIMAL}&placement={left}&c1={left}&c5={left}");
+            assert_eq!(parse(&query), parse(MINIMAL), "{left}");
+        }
+        for word in ["null", "N/A", "none", "unknown", "-"] {
+            let query = format!("{MINIMAL}&placement={word}");
+            assert_eq!(parse(&query), parse(MINIMAL), "{word}");
+        }
+        for word in ["null", "none", "-", "0", "unknown"] {
+            let query = format!("{MINIMAL}&c1={word}");
+            assert_eq!(parse(&query).unwrap().custom[0].as_deref(), Some(word));
+        }
+    }
+
+    #[test]
+    fn a_user_id_that_is_a_macro_or_names_nobody_is_refused_with_what_was_found() {
+        for (sent, found) in [
+            ("{your_user_id}", "{your_user_id}"),
+            ("%7Bid%7D", "{id}"),
+            ("u-{id}", "u-{id}"),
+            ("__USER_ID__", "__USER_ID__"),
+            ("__user_id__", "__user_id__"),
+            ("@user_id@", "@user_id@"),
+            ("%user_id%", "%user_id%"),
+            ("[user_id]", "[user_id]"),
+            ("null", "null"),
+            ("Undefined", "Undefined"),
+            ("NONE", "NONE"),
+            ("(null)", "(null)"),
+        ] {
+            let query = format!("rid=g1&app=1&user_id={sent}");
+            assert_eq!(parse(&query), Err("invalid_user_id"), "{sent}");
+            let message = message(&query);
+            assert!(message.contains(&format!(" {found}")), "{sent}: {message}");
+        }
+        for real in [
+            "me@x.example",
+            "__bob__",
+            "nil",
+            "unknown",
+            "0",
+            "-",
+            "na",
+            "level_10",
+            "@me",
+            "NULLs",
+        ] {
+            let query = format!("rid=g1&app=1&user_id={real}");
+            assert_eq!(parse(&query).expect(real).user_id, real);
+        }
+    }
+
+    #[test]
     fn each_fault_has_its_code() {
         let user = "rid=g1&app=00000042&user_id=";
-        let (longer, label) = ("x".repeat(129), "x".repeat(65));
+        let (longer, long, label) = ("x".repeat(129), "x".repeat(256), "x".repeat(65));
         let table = [
             ("", "missing_field"),
             ("app=00000042&user_id=u1", "missing_field"),
@@ -280,13 +408,14 @@ mod tests {
             (&format!("{user}%7Byour_user_id%7D"), "invalid_user_id"),
             (&format!("{user}{longer}"), "invalid_user_id"),
             (&format!("{MINIMAL}&c1=a b"), "invalid_custom_parameter"),
-            (&format!("{MINIMAL}&c5=%7Bc5%7D"), "invalid_custom_parameter"),
-            (&format!("{MINIMAL}&c3={longer}"), "invalid_custom_parameter"),
-            (&format!("{MINIMAL}&gaid=a/b"), "invalid_parameter"),
-            (&format!("{MINIMAL}&gaid={label}"), "invalid_parameter"),
-            (&format!("{MINIMAL}&idfa={label}"), "invalid_parameter"),
+            (&format!("{MINIMAL}&c5=a-%7Bc5%7D"), "invalid_custom_parameter"),
+            (&format!("{MINIMAL}&c3={long}x"), "invalid_custom_parameter"),
+            (
+                &format!("{MINIMAL}&c1={long}&c2={long}&c3={long}&c4=x"),
+                "invalid_custom_parameter",
+            ),
             (&format!("{MINIMAL}&placement={label}"), "invalid_parameter"),
-            (&format!("{MINIMAL}&placement={{x}}"), "invalid_parameter"),
+            (&format!("{MINIMAL}&placement=a/b"), "invalid_parameter"),
             (&format!("{MINIMAL}&user_id=u1"), "invalid_parameter"),
             (&format!("{MINIMAL}&user%5Fid=u2"), "invalid_parameter"),
             (&format!("{MINIMAL}&c1=&c1=x"), "invalid_parameter"),
@@ -303,7 +432,9 @@ mod tests {
             assert_eq!(parse(query), Err(code), "{query}");
         }
         let (longest, label) = ("x".repeat(128), "x".repeat(64));
-        let query = format!("rid=g1&app=1&user_id={longest}&c1={longest}&gaid={label}&placement={label}");
+        let query = format!(
+            "rid=g1&app=1&user_id={longest}&c1={long}&c3={long}&c5={long}&gaid={label}&placement={label}"
+        );
         assert!(parse(&query).is_ok());
     }
 
@@ -312,11 +443,10 @@ mod tests {
         assert_eq!(message("rid=g1&user_id=u1"), "app is required");
         let repeated = message(&format!("{MINIMAL}&rid=g1"));
         assert_eq!(repeated, "rid is given more than once");
-        for name in ["c4", "idfa"] {
+        for name in ["c4", "placement"] {
             let message = message(&format!("{MINIMAL}&{name}=!"));
             assert!(message.starts_with(&format!("{name} ")), "{name}: {message}");
         }
-        assert!(message("rid=g1&app=1&user_id={id}").contains("placeholder"));
     }
 
     #[test]
@@ -340,7 +470,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_value_is_decoded_however_it_was_encoded(
-            values in proptest::collection::vec("[A-Za-z0-9_@.-]{1,64}", NAMES.len()),
+            values in proptest::collection::vec("[A-Za-z0-9.][A-Za-z0-9_.-]{8,62}[A-Za-z]", NAMES.len()),
             escaped: [bool; 7],
             order in Just((0..NAMES.len()).collect::<Vec<_>>()).prop_shuffle(),
         ) {

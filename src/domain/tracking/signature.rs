@@ -10,10 +10,11 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
-use super::parameters::{ClickParameters, has_placeholder, scan};
+use super::parameters::{ClickParameters, scan};
 use crate::model::{
     api_error::ApiError,
     mac::lower_hex,
+    placeholders::has_macro,
     time::{LATEST_S, SECOND_MS},
 };
 
@@ -106,7 +107,7 @@ impl SigningKeys {
         let [sig, exp] = scan(query, &["sig", "exp"])?.map(|value| value.filter(|text| !text.is_empty()));
         let sig = sig
             .ok_or_else(|| INVALID_SIGNATURE.with_message("sig is missing; links of this app are signed"))?;
-        if has_placeholder(&sig) {
+        if has_macro(&sig) {
             let message = "sig still holds a placeholder; put the signature in its place";
             return Err(INVALID_SIGNATURE.with_message(message));
         }

@@ -6,9 +6,8 @@ use url::Url;
 
 use crate::model::{
     ascii_split,
-    url_template::{
-        NOT_IN_A_URL, Piece, append_value, check_characters, could_be_dots, pieces, unknown_macro,
-    },
+    placeholders::{check_template, known_name, unknown_macro},
+    url_template::{NOT_IN_A_URL, Piece, append_value, check_characters, could_be_dots, pieces},
 };
 
 /// The longest template as the operator writes it, in characters.
@@ -52,9 +51,11 @@ impl Template {
             .ok_or_else(schemes)?;
         let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
         let host = check_authority(scheme, authority)?;
-        let has_click_id = check_macros(rest)?;
+        let rest = with_braces(rest);
+        check_template(&rest, &NAMES)?;
+        let has_click_id = check_macros(&rest)?;
 
-        let rest = utf8_percent_encode(rest, NOT_IN_A_URL).to_string();
+        let rest = utf8_percent_encode(&rest, NOT_IN_A_URL).to_string();
         let (rest, fragment) = cut(&rest, '#');
         let (path, query) = cut(rest, '?');
         let could_be_dots = |segment| could_be_dots(segment, &REQUEST_MACROS, &NETWORK_MACROS);
@@ -74,7 +75,7 @@ impl Template {
         } else {
             let on_google_play = scheme == "market" || host == "play.google.com";
             canonical.push('?');
-            canonical.push_str(&with_click_id(query.unwrap_or_default(), on_google_play));
+            canonical.push_str(&with_click_id(query.unwrap_or_default(), on_google_play)?);
         }
         canonical.extend(fragment.into_iter().flat_map(|fragment| ["#", fragment]));
         Ok(Self(canonical))
@@ -114,18 +115,37 @@ fn is_host_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._[:]".contains(&byte)
 }
 
+/// The text with the macros whose braces are written as `%7B` and `%7D`. Other encoded braces stay as they are.
+fn with_braces(text: &str) -> String {
+    NAMES.iter().fold(text.to_owned(), |text, name| {
+        let of_case =
+            |text: String, open, close| text.replace(&format!("{open}{name}{close}"), &format!("{{{name}}}"));
+        let pairs = [("%7B", "%7D"), ("%7b", "%7d"), ("%7B", "%7d"), ("%7b", "%7D")];
+        pairs
+            .into_iter()
+            .fold(text, |text, (open, close)| of_case(text, open, close))
+    })
+}
+
 /// Checks that all macros are known, and returns whether `{click_id}` is among them.
 fn check_macros(text: &str) -> Result<bool, String> {
     let mut has_click_id = false;
     for piece in pieces(text) {
         match piece.map_err(|stray| format!("{stray}; write them as %7B and %7D"))? {
             Piece::Text(_) => {}
-            Piece::Macro(name) if Macros::default().get(name).is_none() => return Err(unknown_macro(name)),
+            Piece::Macro(name) if !NAMES.contains(&name) => return Err(unknown_macro(name, &NAMES)),
             Piece::Macro(name) => has_click_id |= name == "click_id",
         }
     }
     Ok(has_click_id)
 }
+
+/// The names of all macros.
+const NAMES: [&str; 13] = [
+    CLICK_ID, "goal_id", "offer_id", "app_id", "user_id", "gaid", "idfa", "c1", "c2", "c3", "c4", "c5",
+    "country",
+];
+const CLICK_ID: &str = "click_id";
 
 /// The macros whose values a request chooses.
 const REQUEST_MACROS: [&str; 8] = [
@@ -147,13 +167,32 @@ fn cut(text: &str, mark: char) -> (&str, Option<&str>) {
         .map_or((text, None), |(before, after)| (before, Some(after)))
 }
 
-fn with_click_id(query: &str, on_google_play: bool) -> String {
+/// Fills the empty parameter for the click id among parameters whose names end at `equals`, and returns whether there is
+/// one. A second one beside it would leave the choice to the reader, so one with another value is refused.
+fn fill_click_id(parameters: &mut [String], equals: &str) -> Result<bool, String> {
+    for parameter in parameters {
+        let (name, value) = parameter.split_once(equals).unwrap_or((parameter, ""));
+        let filled = format!("{name}{equals}{{click_id}}");
+        if value.is_empty() && known_name(name, &[CLICK_ID]).is_some() {
+            *parameter = filled;
+            return Ok(true);
+        }
+        if name == CLICK_ID {
+            return Err(format!("has {parameter}: write {filled}"));
+        }
+    }
+    Ok(false)
+}
+
+fn with_click_id(query: &str, on_google_play: bool) -> Result<String, String> {
     let mut parameters: Vec<String> = query.split('&').map(str::to_owned).collect();
     // A trailing `&` would leave an empty parameter in the middle.
     parameters.pop_if(|last| last.is_empty());
     if !on_google_play {
-        parameters.push("click_id={click_id}".to_owned());
-        return parameters.join("&");
+        if !fill_click_id(&mut parameters, "=")? {
+            parameters.push("click_id={click_id}".to_owned());
+        }
+        return Ok(parameters.join("&"));
     }
     let referrer = parameters
         .iter_mut()
@@ -162,12 +201,17 @@ fn with_click_id(query: &str, on_google_play: bool) -> String {
         // The appended text decodes to `&click_id=…`, whether or not the value before it is encoded.
         Some(referrer) => {
             let value = cut(referrer, '=').1.unwrap_or_default();
-            let and = if value.is_empty() { "" } else { "%26" };
-            *referrer = format!("{REFERRER}={value}{and}click_id%3D{{click_id}}");
+            let mut inside: Vec<String> = value.split("%26").map(str::to_owned).collect();
+            inside.retain(|_| !value.is_empty());
+            let is_filled = fill_click_id(&mut inside, "%3D")? || fill_click_id(&mut inside, "=")?;
+            if !is_filled {
+                inside.push("click_id%3D{click_id}".to_owned());
+            }
+            *referrer = format!("{REFERRER}={}", inside.join("%26"));
         }
         None => parameters.push(format!("{REFERRER}=click_id%3D{{click_id}}")),
     }
-    parameters.join("&")
+    Ok(parameters.join("&"))
 }
 
 /// The values of the macros for one click. An absent value is empty.

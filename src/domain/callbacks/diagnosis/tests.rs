@@ -24,7 +24,31 @@ fn codes(callback: &Callback) -> Vec<String> {
         Some(subject) => format!("{} {subject}", finding.code),
         None => finding.code.to_owned(),
     };
-    of_url(&endpoint).into_iter().map(shown).collect()
+    of_url(&endpoint)
+        .into_iter()
+        .filter(|finding| finding.code != "long_url")
+        .map(shown)
+        .collect()
+}
+
+#[test]
+fn a_url_that_may_become_long_is_told_with_its_length() {
+    let long = |callback: &Callback| {
+        let findings = of_url(&Endpoint::parse(callback).unwrap());
+        let found = findings.into_iter().find(|finding| finding.code == "long_url");
+        found.map(|finding| finding.subject.unwrap().parse::<usize>().unwrap())
+    };
+    let url = "https://x.example/cb?u={user_id}&t={transaction_id}&v={value}";
+    assert_eq!(long(&get(url)), None);
+    let with = |custom: &str| long(&get(&format!("{url}&c={custom}")));
+    assert_eq!(with("{c1}"), None);
+    assert_eq!(with("{c1}{c2}"), Some(2_103));
+    assert!(long(&get("https://x.example/cb")).is_some_and(|length| length > 3_000));
+    let post = Callback {
+        method: CallbackMethod::Post,
+        ..get("https://x.example/cb")
+    };
+    assert_eq!(long(&post), None);
 }
 
 #[test]

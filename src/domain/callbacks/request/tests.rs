@@ -206,7 +206,7 @@ fn a_url_that_could_mislead_is_refused() {
         ("https://u:p@x.example/", "must not carry credentials"),
         ("https://x.example/a b", "must not contain spaces"),
     ] {
-        let error = Template::parse(url, false).expect_err(url);
+        let error = Template::parse(url, CallbackMethod::Get, false).expect_err(url);
         assert!(error.starts_with(problem), "{url}: {error}");
     }
 }
@@ -215,9 +215,30 @@ fn a_url_that_could_mislead_is_refused() {
 fn the_parameters_of_the_legacy_signature_are_reserved_only_with_it() {
     for name in ["token", "signature_hmac"] {
         let url = format!("https://x.example/?{name}=1");
-        assert!(Template::parse(&url, false).is_ok(), "{name}");
-        assert!(Template::parse(&url, true).is_err(), "{name}");
+        assert!(
+            Template::parse(&url, CallbackMethod::Get, false).is_ok(),
+            "{name}"
+        );
+        assert!(
+            Template::parse(&url, CallbackMethod::Get, true).is_err(),
+            "{name}"
+        );
     }
+}
+
+#[test]
+fn a_post_may_have_any_parameters_because_its_fields_and_signatures_are_elsewhere() {
+    let callback = with_md5(
+        post("https://x.example/cb?ts=1&signature=2&token=3&user_id=4"),
+        "old",
+    );
+    let request = sent(&callback, &fields());
+    assert_eq!(request.url, callback.url);
+    let body = request.body.clone().unwrap();
+    assert!(
+        verifies(SECRET, &request, &body) && body.contains("\"user_id\":\"u@1\""),
+        "{body}"
+    );
 }
 
 #[test]
@@ -257,7 +278,7 @@ fn an_app_with_an_invalid_callback_is_refused() {
         });
         App::from_json(&app.to_string())
     };
-    assert!(app("https://x.example/?u={user_id}").is_ok());
+    assert!(app("https://x.example/?u={user_id}&t={transaction_id}&v={value}").is_ok());
     let refusal = app("https://x.example/?signature=1").unwrap_err();
     assert!(
         format!("{refusal:?}").contains("callback.url: must not have a parameter signature"),

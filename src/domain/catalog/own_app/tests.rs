@@ -16,7 +16,7 @@ fn app(callback: bool) -> App {
     });
     if callback {
         app["callback"] = json!({
-            "url": "https://lumen.example:8443/cb?user={user_id}",
+            "url": "https://lumen.example:8443/cb?user={user_id}&coins={value}",
             "method": "GET",
             "secret": SECRET,
             "legacy_md5": { "secret": "old" },
@@ -53,6 +53,21 @@ fn what_a_change_does_not_name_stays() {
     assert_eq!(
         (after.secret.as_str(), after.legacy_md5.is_some()),
         (SECRET, true)
+    );
+}
+
+#[test]
+fn a_url_from_before_a_rule_stays_until_its_callback_is_saved() {
+    let mut before = app(true);
+    let stored = "https://lumen.example/cb?user=[USER_ID]&coins={value}";
+    before.callback.as_mut().unwrap().url = stored.into();
+    let after = change(&before, &json!({ "name": "Lumen 2", "fallback_url": null })).unwrap();
+    assert_eq!(after.callback.unwrap().url, stored);
+    let same = json!({ "callback": { "url": stored, "method": "GET", "events": ["approved"] } });
+    let refused = change(&before, &same).unwrap_err();
+    assert!(
+        refused.ends_with("write {user_id} instead of [USER_ID]"),
+        "{refused}"
     );
 }
 

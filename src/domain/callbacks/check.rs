@@ -1,0 +1,129 @@
+//! Checks callback settings when they are saved. What was stored before a rule is still sent: [`Endpoint::parse`] alone reads
+//! it.
+
+use super::{
+    fields::{Decimal, Fields, Status},
+    request::{Endpoint, macro_names, with_braces},
+    settings::{Callback, CallbackMethod},
+};
+use crate::{
+    model::{
+        CurrencyRate, MicroUsd,
+        document::FieldError,
+        money::{InAppAmount, PerUsd, Rounding},
+        placeholders::check_template,
+        time::LATEST_S,
+    },
+    tracking::parameters::{MAX_CUSTOM, MAX_CUSTOM_TOTAL, MAX_LABEL, MAX_USER_ID},
+};
+
+/// The longest URL that is called, in bytes: half of what common servers take for a request's line and headers.
+const MAX_URL: usize = 4_096;
+const EXAMPLE: &str = "https://x.example/cb?uid={user_id}&tx={transaction_id}&coins={value}&status={status}";
+
+/// Checks the URL and the secrets of a callback that is to be saved. The error's path is that in an app's document.
+pub fn check(callback: &Callback) -> Result<(), FieldError> {
+    let problem = |problem| FieldError::new("callback.url", problem);
+    let url = with_braces(&callback.url);
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let rest = rest.find(['/', '?', '#']).and_then(|at| rest.get(at..));
+    check_template(rest.unwrap_or_default(), &macro_names()).map_err(problem)?;
+    let endpoint = Endpoint::parse(callback)?;
+    check_distinguishes(&endpoint).map_err(problem)?;
+    match longest_url(&endpoint) {
+        length if length > MAX_URL => Err(problem(format!(
+            "must be at most {MAX_URL} bytes with every macro at its longest, and has {length}: name fewer fields, or use POST"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that a receiver can tell one reward from another, and a reward from what pays nothing. A URL without macros and a
+/// POST have every field.
+fn check_distinguishes(endpoint: &Endpoint) -> Result<(), String> {
+    if endpoint.method() == CallbackMethod::Post || !endpoint.has_macros() {
+        return Ok(());
+    }
+    let has = |name| endpoint.has_macro(name);
+    let events = endpoint.events;
+    let pays_only = events.approved && !(events.reversed || events.pending || events.rejected);
+    let mut missing = Vec::new();
+    // The legacy signature's `token` is the transaction id.
+    if !has("transaction_id") && !endpoint.has_legacy_md5() {
+        missing.push("{transaction_id}, so that each reward is paid once");
+    }
+    // The amounts are negative for a reversal and 0 for a notice.
+    if !pays_only && !["status", "value", "payout"].into_iter().any(has) {
+        missing.push("{status}, {value} or {payout}, which tell a reward from what pays nothing");
+    }
+    match missing.as_slice() {
+        [] => Ok(()),
+        missing => Err(format!(
+            "must have {}; for example {EXAMPLE}",
+            missing.join(", and ")
+        )),
+    }
+}
+
+/// The length of the longest URL that is called, in bytes.
+pub fn longest_url(endpoint: &Endpoint) -> usize {
+    let length = |number| {
+        let request = endpoint.request(&longest_fields(number), LATEST_S);
+        request.url.len()
+    };
+    let without = length(None);
+    // The longest are together no longer than `MAX_CUSTOM_TOTAL`, so those count that the URL repeats most.
+    let mut added = [0, 1, 2, 3, 4].map(|number| length(Some(number)).saturating_sub(without));
+    added.sort_unstable_by(|a, b| b.cmp(a));
+    let most = added.into_iter().take(MAX_CUSTOM_TOTAL / MAX_CUSTOM);
+    without.saturating_add(most.sum())
+}
+
+/// A callback with each field at its longest, of `c1` to `c5` only the one with this number, from 0.
+///
+/// In a click's values each character may be a `@`, which takes three bytes in a URL; ids of devices have none. Ids have 64
+/// letters, digits and `-`, a transaction id is a UUID. The largest amount is 10^6 USD at a rate of 10^9, with 6 decimals.
+/// `currency`, `goal_value` and `reason` are counted with a byte for each of their 50, 200 and 200 characters: a character
+/// may take 12, but then every URL without macros would be too long.
+fn longest_fields(number: Option<usize>) -> Fields {
+    let rate = CurrencyRate {
+        name: String::new(),
+        per_usd: PerUsd(1),
+        decimals: 6,
+        rounding: Rounding::Down,
+    };
+    let value = Decimal::in_app(&rate, InAppAmount(-1_000_000_000_000_000_000_001));
+    let text = |length| "x".repeat(length);
+    let custom = |of| {
+        let length = if number == Some(of) { MAX_CUSTOM } else { 0 };
+        Some("@".repeat(length))
+    };
+    Fields {
+        user_id: "@".repeat(MAX_USER_ID),
+        pending_value: Some(value.clone()),
+        value,
+        payout: Decimal::usd(MicroUsd(-1_000_000_000_001)),
+        currency: text(50),
+        transaction_id: text(36),
+        offer_id: text(64),
+        goal_id: text(64),
+        goal_value: Some(text(200)),
+        app_id: text(8),
+        gaid: Some(text(MAX_LABEL)),
+        idfa: Some(text(MAX_LABEL)),
+        c1: custom(0),
+        c2: custom(1),
+        c3: custom(2),
+        c4: custom(3),
+        c5: custom(4),
+        country: Some(text(2)),
+        click_ts: LATEST_S,
+        conversion_ts: LATEST_S,
+        status: Status::Approved,
+        original_transaction_id: Some(text(36)),
+        reason: Some(text(200)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,330 @@
+//! What people really send: macros that nobody replaced, in every spelling of the field, words for "none", other ways to
+//! write a known name, and characters that nobody sees (docs/DECISIONS.md, "Placeholders").
+//!
+//! A value is a macro only as a whole. So `A-1`, `$5` and `me@x.example` are values. Clicks are checked on their hot path,
+//! where the first byte of nearly every value decides.
+
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+
+/// The texts that may stand between the marks of a macro that is a whole value.
+#[derive(Clone, Copy)]
+enum Name {
+    /// Any text, because real values have no braces.
+    Any,
+    /// Any text with a letter, such as `%GOAL:ID%`. Lists have numbers in brackets.
+    Lettered,
+    /// A name: see [`name_length`].
+    Plain,
+    /// A name without lower-case letters, or a known one: people are called `__bob__`.
+    UpperOrKnown,
+}
+
+/// The marks before and after a macro's name. Of two that begin alike, the longer one comes first.
+const SPELLINGS: [(&str, &str, Name); 13] = [
+    ("{{", "}}", Name::Any),
+    ("${", "}", Name::Any),
+    ("{", "}", Name::Any),
+    ("[[", "]]", Name::Lettered),
+    ("[", "]", Name::Lettered),
+    ("%%", "%%", Name::Plain),
+    ("%", "%", Name::Plain),
+    ("__", "__", Name::UpperOrKnown),
+    ("<", ">", Name::Plain),
+    ("#", "#", Name::Plain),
+    ("::", "::", Name::Plain),
+    ("@", "@", Name::Plain),
+    ("$", "", Name::Plain),
+];
+
+/// The names of Signpost's macros and parameters, which a macro may have in lower case, too.
+const NAMES: &str = "user_id value payout currency transaction_id offer_id goal_id goal_value app_id gaid idfa c1 c2 c3 \
+    c4 c5 country click_ts conversion_ts status original_transaction_id pending_value reason ts click_id goal txn token \
+    rid app placement your_user_id gaid_for_android idfa_for_ios sig exp clickid tid cid subid aff_sub";
+
+/// Words for "none", in any case.
+const NONE: [&str; 9] = [
+    "null",
+    "undefined",
+    "none",
+    "nil",
+    "n/a",
+    "na",
+    "-",
+    "(null)",
+    "unknown",
+];
+/// The words for "none" that no user and no goal is called.
+const NOBODY: [&str; 4] = ["null", "undefined", "none", "(null)"];
+
+/// The most placeholders that are reported of a URL.
+const MAX_REPORTED: usize = 10;
+/// The longest name of a placeholder, in bytes.
+const MAX_NAME: usize = 64;
+
+/// Whether the whole value is a macro that nobody replaced, percent-encoded once more or not.
+pub fn is_macro(value: &str) -> bool {
+    let Some(b'{' | b'[' | b'%' | b'_' | b'<' | b'#' | b':' | b'@' | b'$') = value.bytes().next() else {
+        return false;
+    };
+    is_spelled(value) || (value.contains('%') && is_spelled(&decode(value)))
+}
+
+/// Whether a value is a macro or has one in braces inside. Other marks are too common inside of real values.
+pub fn has_macro(value: &str) -> bool {
+    let has_braces = |text: &str| text.split_once('{').is_some_and(|(_, rest)| rest.contains('}'));
+    is_macro(value) || has_braces(value) || (value.contains('%') && has_braces(&decode(value)))
+}
+
+/// Whether a value is a word for "none".
+pub fn is_none(value: &str) -> bool {
+    is_in(&NONE, value)
+}
+
+/// Whether a value is a word for "none" that no user and no goal is called.
+pub fn is_nobody(value: &str) -> bool {
+    is_in(&NOBODY, value)
+}
+
+/// Whether an id of a device stands for none: zeros, as of a device whose user declined, or another word.
+pub fn is_no_device(id: &str) -> bool {
+    id.bytes().all(|byte| matches!(byte, b'0' | b'-')) || is_none(id) || is_macro(id)
+}
+
+fn is_in(words: &[&str], value: &str) -> bool {
+    words.iter().any(|word| word.eq_ignore_ascii_case(value))
+}
+
+fn is_spelled(value: &str) -> bool {
+    SPELLINGS.iter().any(|(open, close, name)| {
+        let inner = value.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+        inner.is_some_and(|inner| name.fits(inner))
+    })
+}
+
+impl Name {
+    fn fits(self, inner: &str) -> bool {
+        let is_plain = || !inner.is_empty() && name_length(inner) == inner.len();
+        match self {
+            Self::Any => true,
+            Self::Lettered => inner.bytes().any(|byte| byte.is_ascii_alphabetic()),
+            Self::Plain => is_plain(),
+            Self::UpperOrKnown => is_plain() && is_upper_or_known(inner),
+        }
+    }
+}
+
+fn is_upper_or_known(name: &str) -> bool {
+    let is_known = || known_name(name, &NAMES.split_ascii_whitespace().collect::<Vec<_>>()).is_some();
+    !name.bytes().any(|byte| byte.is_ascii_lowercase()) || is_known()
+}
+
+/// The length of the name that a text begins with: a letter, then letters, digits and `_ . -`, at most [`MAX_NAME`].
+fn name_length(text: &str) -> usize {
+    if !text.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        return 0;
+    }
+    let is_name = |character: char| character.is_ascii_alphanumeric() || "_.-".contains(character);
+    let length = text.find(|character| !is_name(character)).unwrap_or(text.len());
+    if length > MAX_NAME { 0 } else { length }
+}
+
+/// The known name that a sender means. Case, `_` and `-` do not count, but a name that differs in less comes first: both
+/// `click_id` and `clickid` may be known.
+pub fn known_name<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    fn letters(name: &str, skips: bool) -> impl Iterator<Item = u8> {
+        name.bytes()
+            .map(|byte| {
+                if byte == b'-' {
+                    b'_'
+                } else {
+                    byte.to_ascii_lowercase()
+                }
+            })
+            .filter(move |byte| !skips || *byte != b'_')
+    }
+    let find = |is_meant: &dyn Fn(&str) -> bool| known.iter().copied().find(|known| is_meant(known));
+    find(&|known| known == name)
+        .or_else(|| find(&|known| letters(known, false).eq(letters(name, false))))
+        .or_else(|| find(&|known| letters(known, true).eq(letters(name, true))))
+}
+
+/// A text without the blanks around it.
+pub fn trim(text: Cow<'_, str>, is_blank: fn(char) -> bool) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim_matches(is_blank)),
+        Cow::Owned(text) => Cow::Owned(text.trim_matches(is_blank).to_owned()),
+    }
+}
+
+/// A placeholder in a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placeholder {
+    /// The placeholder with its marks, decoded.
+    pub text: String,
+    name: String,
+}
+
+/// The placeholders in the path, the query and the fragment of a URL with Signpost's macros in braces, beside these.
+/// Names of parameters are not read: `ids[a]=1` is one of many ways to write a list.
+pub fn in_url(rest: &str) -> Vec<Placeholder> {
+    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let values = query
+        .split('&')
+        .map(|parameter| parameter.split_once('=').map_or("", |(_, value)| value));
+    let mut found = Vec::new();
+    for part in path.split('/').chain(values) {
+        for placeholder in in_part(part) {
+            if found.len() < MAX_REPORTED && !found.contains(&placeholder) {
+                found.push(placeholder);
+            }
+        }
+    }
+    found
+}
+
+/// The placeholders in a segment of a path or a value of a parameter. Encoded twice, marks survive the first decoding.
+fn in_part(part: &str) -> Vec<Placeholder> {
+    let (mut found, mut rest) = in_text(part);
+    found.retain(|placeholder| placeholder.text != right(&placeholder.name));
+    for _ in 0..2 {
+        let (deeper, left) = in_text(&decode(&rest));
+        found.extend(deeper);
+        rest = left;
+    }
+    found
+}
+
+/// The placeholders in a text, and the text without them.
+fn in_text(text: &str) -> (Vec<Placeholder>, String) {
+    let (mut found, mut left) = (Vec::new(), String::new());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match at_start(rest, left.chars().next_back()) {
+            Some(placeholder) => {
+                let length = placeholder.text.len();
+                found.push(placeholder);
+                left.push(' ');
+                length
+            }
+            None => {
+                left.push(first);
+                first.len_utf8()
+            }
+        };
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    (found, left)
+}
+
+/// The placeholder that a text begins with, after the character `before`.
+fn at_start(text: &str, before: Option<char>) -> Option<Placeholder> {
+    SPELLINGS.iter().find_map(|(open, close, spelled)| {
+        let after = text.strip_prefix(open)?;
+        let mut length = name_length(after);
+        if matches!(spelled, Name::UpperOrKnown)
+            && let Some(end) = after.find(close)
+        {
+            length = length.min(end);
+        }
+        let (name, rest) = after.split_at_checked(length)?;
+        let is_marked = rest.starts_with(close) && length > 0;
+        let fits = match spelled {
+            Name::UpperOrKnown => is_upper_or_known(name),
+            // An encoded byte, unless the second sign begins none.
+            Name::Plain if *open == "%" => !begins_with_hex(name) || !begins_with_hex(rest.get(1..)?),
+            _ => true,
+        };
+        // These marks are common amid words: `US$abc`, `a@b@c`.
+        let stands_alone = !matches!(*open, "$" | "@" | "#" | "::" | "__")
+            || before.is_none_or(|before| !before.is_ascii_alphanumeric());
+        (is_marked && fits && stands_alone).then(|| Placeholder {
+            text: format!("{open}{name}{close}"),
+            name: name.to_owned(),
+        })
+    })
+}
+
+fn begins_with_hex(text: &str) -> bool {
+    matches!(text.as_bytes(), [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
+}
+
+fn decode(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// A macro as Signpost's templates spell it.
+fn right(name: &str) -> String {
+    format!("{{{name}}}")
+}
+
+/// The problem with a macro in braces that no template has, as a phrase to put after the field's name.
+pub fn unknown_macro(name: &str, known: &[&str]) -> String {
+    match known_name(name, known) {
+        Some(meant) => format!("has an unknown macro {{{name}}}: write {{{meant}}}"),
+        None => format!("has an unknown macro {{{name}}}"),
+    }
+}
+
+/// Checks the path, query and fragment of a template that somebody has written: no known macro in a foreign spelling,
+/// nothing that a page or an editor has left in, and no broken encoding.
+///
+/// # Errors
+/// The problem, as a phrase to put after the field's name.
+pub fn check_template(rest: &str, known: &[&str]) -> Result<(), String> {
+    for Placeholder { text, name } in in_url(rest) {
+        let Some(right) = known_name(&name, known).map(right) else {
+            continue;
+        };
+        return Err(if text == right {
+            format!("has {right} encoded more than once: write {right}")
+        } else {
+            format!("has a macro in the spelling of another system: write {right} instead of {text}")
+        });
+    }
+    if rest.to_ascii_lowercase().contains("&amp;") {
+        return Err("has &amp; from a page's source: write & alone".to_owned());
+    }
+    let hidden = |text: &str| {
+        text.chars()
+            .find(|char| is_invisible(*char) && !char.is_control())
+    };
+    if let Some(hidden) = hidden(rest).or_else(|| hidden(&decode(rest))) {
+        return Err(format!(
+            "has the invisible character U+{:04X}: remove it",
+            u32::from(hidden)
+        ));
+    }
+    match rest.split('%').skip(1).find(|after| !begins_with_hex(after)) {
+        Some(after) => Err(format!(
+            "has %{}, which is no percent-encoding: write %25 for a percent sign",
+            after.chars().take(2).collect::<String>()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Whether a character can break a line, is invisible, or changes the direction of the text around it: a name with it could
+/// pass for another one, and a URL with it leads elsewhere.
+pub fn is_invisible(char: char) -> bool {
+    char.is_control()
+        || matches!(
+            char,
+            '\u{ad}' // soft hyphen
+            | '\u{61c}' // Arabic letter mark
+            | '\u{115f}'..='\u{1160}' | '\u{3164}' | '\u{ffa0}' // Hangul fillers
+            | '\u{180e}' // Mongolian vowel separator
+            | '\u{200b}' // zero-width space
+            | '\u{200e}'..='\u{200f}' // left-to-right and right-to-left marks
+            | '\u{2028}'..='\u{202e}' // separators of lines and paragraphs, embeddings, overrides
+            | '\u{2060}'..='\u{206f}' // word joiner, isolates, deprecated controls
+            | '\u{2800}' // blank Braille pattern
+            | '\u{feff}' // byte order mark
+            | '\u{fff9}'..='\u{fffb}' // interlinear annotations
+            | '\u{e0000}'..='\u{e007f}' // tags
+        )
+}
+
+#[cfg(test)]
+mod tests;
