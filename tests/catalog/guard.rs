@@ -16,7 +16,11 @@ const REFUSED: [(&str, &str, bool); 13] = [
     ("https://0x7f000001/cb", "loopback", true),
     ("https://[::1]/cb", "loopback", true),
     ("https://localhost:9000/cb", "localhost", true),
-    ("https://10.1.2.3/cb?u={user_id}", "private", true),
+    (
+        "https://10.1.2.3/cb?u={user_id}&t={transaction_id}&v={value}",
+        "private",
+        true,
+    ),
     (
         "https://169.254.169.254/latest/meta-data",
         "169.254.169.254",
@@ -113,7 +117,7 @@ fn an_app_with_a_now_forbidden_callback_can_be_put_without_it() {
 #[test]
 fn a_post_with_macros_in_its_url_is_refused() {
     let catalog = catalog(false);
-    let mut document = app_with_url("https://acme.example.com/cb?u={user_id}");
+    let mut document = app_with_url("https://acme.example.com/cb?u={user_id}&t={transaction_id}&v={value}");
     catalog.put(APP, "10000001", &document);
     document["callback"]["method"] = json!("POST");
     let (code, message) = refused(catalog.try_put(APP, "10000001", &document));

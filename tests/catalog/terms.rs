@@ -306,7 +306,7 @@ fn entered_terms_are_checked_and_replace_none() {
 #[test]
 fn an_outbox_gets_a_sealed_callback_that_opens_for_its_app() {
     let catalog = Catalog::small();
-    let document = app_with_url("https://acme.example.com/cb?u={user_id}");
+    let document = app_with_url("https://acme.example.com/cb?u={user_id}&t={transaction_id}&v={value}");
     catalog.put(Resource::App, APP, &document);
     let reply = catalog.try_ask_app(APP).unwrap();
     assert!(!reply.body.contains("whsec_") && !reply.body.contains("acme.example.com"));

@@ -29,7 +29,7 @@ const OTHER_SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX";
 
 /// An app whose callback has all three secrets.
 fn app_with_secrets() -> Value {
-    let mut document = app_with_url("https://acme.example.com/cb?u={user_id}");
+    let mut document = app_with_url("https://acme.example.com/cb?u={user_id}&t={transaction_id}&v={value}");
     document["callback"]["previous_secret"] = json!(SECRET);
     document["callback"]["legacy_md5"] = json!({ "secret": "for the old receiver" });
     document

@@ -43,6 +43,8 @@ pub const MACHINES: &[(&str, &[(&str, &str)])] = &[
     ),
     ("GET", &[("User-Agent", DESKTOP), ("Sec-Purpose", "prefetch")]),
     ("GET", &[("User-Agent", DESKTOP), ("Purpose", "prefetch")]),
+    ("GET", &[("User-Agent", DESKTOP), ("X-Purpose", "preview")]),
+    ("GET", &[("User-Agent", DESKTOP), ("X-Moz", "prefetch")]),
 ];
 
 fn click(signpost: &Signpost, rid: &str, app: &str, headers: &[(&str, &str)]) -> Answer {

@@ -93,14 +93,18 @@ fn headers() -> impl Strategy<Value = Vec<(&'static str, String)>> {
         maybe("User-Agent", agents.to_vec()),
         maybe("Sec-Purpose", vec!["prefetch", "prefetch;prerender", "", "x"]),
         maybe("Purpose", vec!["prefetch", "navigate"]),
+        maybe("X-Purpose", vec!["preview", "x"]),
+        maybe("X-Moz", vec!["prefetch", "x"]),
         maybe("Accept", vec!["text/html,*/*", "application/json"]),
     )
-        .prop_map(|(country, agent, sec_purpose, purpose, accept)| {
-            [country, agent, sec_purpose, purpose, accept]
-                .into_iter()
-                .flatten()
-                .collect()
-        })
+        .prop_map(
+            |(country, agent, sec_purpose, purpose, x_purpose, x_moz, accept)| {
+                [country, agent, sec_purpose, purpose, x_purpose, x_moz, accept]
+                    .into_iter()
+                    .flatten()
+                    .collect()
+            },
+        )
 }
 
 /// An answer without the parts that differ between any two clicks: nonce and time.

@@ -22,9 +22,12 @@ mod layers;
 mod licences;
 mod openapi;
 mod page_facts;
+#[path = "../support/random.rs"]
+mod random;
 mod recipes;
 mod rights;
 mod security;
+mod senders;
 mod stats;
 mod times;
 mod words;

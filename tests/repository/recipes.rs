@@ -30,7 +30,7 @@ const EVENT: [&str; 5] = ["{event_name}", "{event}", "{EVTNAME}", "${(name)!}", 
 const TXN: [&str; 3] = ["{transaction_id}", "{transactionid}", "{tid}"];
 
 /// A recipe: the partner, what goes into an offer's `target_url`, and the query of its postback.
-fn recipes() -> Vec<(String, String, String)> {
+pub fn recipes() -> Vec<(String, String, String)> {
     let document = read("docs/INTEGRATING.md");
     let recipes = document.lines().filter_map(|line| {
         let (partner, rest) = line.strip_prefix("| ")?.split_once(" | `")?;
@@ -42,7 +42,7 @@ fn recipes() -> Vec<(String, String, String)> {
     recipes.collect()
 }
 
-fn click_id() -> String {
+pub fn click_id() -> String {
     let keys = KeyRing::parse(&format!("1:seal:{}", "07".repeat(32))).unwrap();
     let click = Click {
         offer: "23817".into(),

@@ -89,8 +89,6 @@ impl<'a> Postback<'a> {
     /// Returns the first fault in this order: repeated parameters and bad percent-encoding, from left to right, query
     /// before body; then the click id, `token`, `goal`, `txn`, `status`.
     pub fn parse(query: &'a str, form: Option<&'a str>) -> Result<Self, ApiError> {
-        // Forms of scripts end in a line break.
-        let form = form.map(|form| form.trim_end_matches(['\r', '\n']));
         let [click_ids @ .., token, goal, txn, status, reason] = scan(query, form)?;
         let click_id = choose_click_id(click_ids)?;
         let token = token.ok_or_else(|| missing("token"))?;
@@ -184,6 +182,8 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str
         .split('&')
         .chain(form.into_iter().flat_map(|form| form.split('&')))
     {
+        // Forms of scripts end in a line break.
+        let pair = pair.trim_end_matches(['\r', '\n']);
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         // A name that does not decode may be meant as a known one, so it is an error and not ignored.
         let name = decode_form(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;

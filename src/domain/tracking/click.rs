@@ -92,7 +92,7 @@ pub mod strategies {
 
     use super::*;
 
-    /// Texts of every shape that the packing distinguishes, up to 128 characters.
+    /// Texts of every shape that the packing distinguishes, up to 256 characters.
     pub fn text() -> impl Strategy<Value = Cow<'static, str>> {
         prop_oneof![
             4 => "[A-Za-z0-9_@.-]{1,24}",
@@ -100,7 +100,7 @@ pub mod strategies {
             1 => "[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}",
             1 => "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9]{4}-[0-9]{4}-[0-9]{12}",
             2 => "[0-9]{1,22}",
-            1 => "[A-Za-z0-9_@.-]{0,128}",
+            1 => "[A-Za-z0-9_@.-]{0,256}",
             1 => ".{0,20}",
         ]
         .prop_map(Cow::Owned)

@@ -68,7 +68,7 @@ fn in_production_callbacks_go_only_to_the_public_internet_over_https() {
     }
     for url in [
         "https://publisher.example/cb",
-        "https://publisher.example:8443/cb?user={user_id}",
+        "https://publisher.example:8443/cb?user={user_id}&t={transaction_id}&v={value}",
         "https://münchen.example/cb",
         "https://1.1.1.1/cb",
         "https://[2606:4700:4700::1111]/cb",
@@ -104,7 +104,12 @@ fn a_local_run_allows_loopback_but_not_every_address() {
     // Only the URL of a GET may contain macros.
     is_refused(&wall, "http://127.0.0.1:9000/cb?x={user_id}", "POST");
     is_refused(&wall, "http://127.0.0.1:9000/{app_id}", "POST");
-    put(&wall, "http://localhost:9000/cb?x={user_id}", "GET").expect(200);
+    put(
+        &wall,
+        "http://localhost:9000/cb?x={user_id}&t={transaction_id}&s={status}",
+        "GET",
+    )
+    .expect(200);
     put(&wall, "http://127.0.0.1:9000/cb?x=1", "POST").expect(200);
 }
 

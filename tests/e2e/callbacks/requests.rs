@@ -119,15 +119,15 @@ fn a_template_fills_its_macros_and_a_plain_url_keeps_its_query() {
         // A macro without a value becomes empty; the braces may be encoded.
         (
             format!(
-                "{base}/p?v=%7Bgoal_value%7D&o={{original_transaction_id}}&cur={{currency}}&s={{status}}&c={{country}}&x={{c3}}{{c5}}"
+                "{base}/p?t={{transaction_id}}&v=%7Bgoal_value%7D&o={{original_transaction_id}}&cur={{currency}}&s={{status}}&c={{country}}&x={{c3}}{{c5}}"
             ),
             "/p".to_owned(),
-            "v=&o=&cur=G%26ld%20%C3%BC&s=approved&c=DE&x=%40.-_five&ts=TIME&signature=HEX".to_owned(),
+            "t=ID&v=&o=&cur=G%26ld%20%C3%BC&s=approved&c=DE&x=%40.-_five&ts=TIME&signature=HEX".to_owned(),
         ),
         (
-            format!("{base}/u-{{user_id}}"),
-            "/u-a%40b.c-_".to_owned(),
-            "ts=TIME&signature=HEX".to_owned(),
+            format!("{base}/u-{{user_id}}/{{status}}?id={{transaction_id}}"),
+            "/u-a%40b.c-_/approved".to_owned(),
+            "id=ID&ts=TIME&signature=HEX".to_owned(),
         ),
         (
             format!("{base}/cb?key=a%20b&user=fixed#part"),

@@ -1,20 +1,18 @@
 //! Parsing and validation of a click's query (docs/SPEC.md, "Click parameters").
 
 use crate::{
-    clicks::{CLICK, RIGHT, click_of, expect_click_error, expect_redirect},
+    clicks::{CLICK, RIGHT, click_id_at, click_of, expect_click_error, expect_redirect},
     harness::{ANDROID_APP, demo},
 };
 
 /// Text parameters of a click: name, error code, maximum length in characters.
-const TEXTS: [(&str, &str, usize); 9] = [
+const TEXTS: [(&str, &str, usize); 7] = [
     ("user_id", "invalid_user_id", 128),
-    ("c1", "invalid_custom_parameter", 128),
-    ("c2", "invalid_custom_parameter", 128),
-    ("c3", "invalid_custom_parameter", 128),
-    ("c4", "invalid_custom_parameter", 128),
-    ("c5", "invalid_custom_parameter", 128),
-    ("gaid", "invalid_parameter", 64),
-    ("idfa", "invalid_parameter", 64),
+    ("c1", "invalid_custom_parameter", 256),
+    ("c2", "invalid_custom_parameter", 256),
+    ("c3", "invalid_custom_parameter", 256),
+    ("c4", "invalid_custom_parameter", 256),
+    ("c5", "invalid_custom_parameter", 256),
     ("placement", "invalid_parameter", 64),
 ];
 
@@ -64,9 +62,7 @@ fn only_letters_digits_and_four_marks_are_allowed() {
         let mut check = |byte: u8, text: &str| {
             let query = with(name, &format!("a{text}b"));
             let answer = raw.get(format!("{CLICK}?{query}").as_bytes());
-            // A brace in gaid or idfa marks a placeholder, which counts as absent (tested below).
-            let is_placeholder = b"{}".contains(&byte) && ["gaid", "idfa"].contains(&name);
-            if is_allowed(byte) || is_placeholder {
+            if is_allowed(byte) {
                 expect_redirect(answer);
             } else {
                 expect_click_error(answer, 400, code);
@@ -119,7 +115,9 @@ fn length_limits_count_decoded_characters() {
 #[test]
 fn a_query_follows_the_rules_of_url_encoding() {
     let signpost = demo();
-    let names = ["rid", "app"].into_iter().chain(TEXTS.map(|(name, ..)| name));
+    let names = ["rid", "app", "gaid", "idfa"]
+        .into_iter()
+        .chain(TEXTS.map(|(name, ..)| name));
     for name in names {
         let all = format!("{RIGHT}&gaid=g&idfa=i&c1=1&c2=2&c3=3&c4=4&c5=5&placement=p");
         expect_redirect(signpost.click(&all, "US"));
@@ -181,6 +179,53 @@ fn a_query_follows_the_rules_of_url_encoding() {
             "{answer:?}"
         );
     }
+}
+
+#[test]
+fn an_identifier_of_a_device_never_stops_a_redirect_and_is_passed_on_only_if_it_is_one() {
+    let signpost = demo();
+    let id = "38400000-8cf0-11bd-b23e-10b96e40000d";
+    let blank = format!("{id}%20%0D%0A");
+    let long = "x".repeat(65);
+    for (sent, found) in [
+        (id, Some(id)),
+        (&blank, Some(id)),
+        ("(null)", None),
+        ("[idfa]", None),
+        ("N/A", None),
+        ("unknown", None),
+        ("00000000-0000-0000-0000-000000000000", None),
+        ("a/b", None),
+        ("%25gaid%25", None),
+        (&long, None),
+    ] {
+        let answer = expect_redirect(signpost.click(&format!("{RIGHT}&gaid={sent}&idfa={sent}"), "US"));
+        let click = click_of(&answer);
+        assert_eq!(
+            (click.gaid.as_deref(), click.idfa.as_deref()),
+            (found, found),
+            "{sent}"
+        );
+        assert!(
+            answer
+                .location()
+                .contains(&format!("&gaid={}&idfa=", found.unwrap_or_default())),
+            "{answer:?}"
+        );
+    }
+}
+
+#[test]
+fn long_custom_parameters_make_a_short_click_id_unless_the_offer_takes_longer_ones() {
+    let signpost = demo();
+    let long = "x".repeat(256);
+    let longest = format!("{RIGHT}&c1={long}&c2={long}&c5={long}");
+    let answer = expect_redirect(signpost.click(&longest, "US"));
+    let id = click_id_at(&answer);
+    assert!(id.len() <= 50, "{id}");
+    let beyond = signpost.click(&format!("{longest}&c3=x"), "US");
+    let answer = expect_click_error(beyond, 400, "invalid_custom_parameter");
+    assert!(answer.body.contains("768 characters together"), "{answer:?}");
 }
 
 #[test]

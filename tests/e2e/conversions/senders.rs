@@ -35,7 +35,7 @@ const fn get(
     }
 }
 
-const POSTBACKS: [Postback; 16] = [
+const POSTBACKS: [Postback; 15] = [
     get(
         "AppsFlyer, an install",
         "token=TOKEN&click_id=CLICK&af_siteid=4711&advertising_id=38400000-8cf0-11bd-b23e-10b96e40000d&idfa=\
@@ -77,12 +77,6 @@ const POSTBACKS: [Postback; 16] = [
         "click_id=CLICK&token=TOKEN&goal=level_10&aaid=38400000-8cf0-11bd-b23e-10b96e40000d&idfa=&os=ANDROID\
          &os_version=14&timestamp=1795280400123&txn=$%7B(event_data.transaction_id)!%7D&name=LEVEL_UP",
         "2",
-        None,
-    ),
-    get(
-        "Branch, where nothing filled the goal",
-        "click_id=CLICK&token=TOKEN&goal=${(last_attributed_touch_data.goalid)!}&timestamp=1795280400123",
-        "1",
         None,
     ),
     get(
@@ -224,6 +218,96 @@ fn the_click_id_is_accepted_under_each_alias() {
             expect_accepted(signpost.convert(&beside), "approved", true),
             id,
             "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_query_decides_beside_a_body_that_is_no_form() {
+    let signpost = demo();
+    let wall = signpost.offer_wall("conv-bodies", "79000133", None);
+    let post = |query: &str, content_type: &str, body: &str| {
+        let headers = [("Content-Type", content_type)];
+        signpost.send(
+            "POST",
+            &format!("{CONVERSION}?{query}"),
+            &headers,
+            body.as_bytes(),
+        )
+    };
+    let multipart = "--b\r\nContent-Disposition: form-data; name=\"goal\"\r\n\r\nlevel_10\r\n--b--\r\n";
+    for (number, (content_type, body)) in [
+        ("application/json", ""),
+        ("application/json", "{}"),
+        ("multipart/form-data; boundary=b", multipart),
+        ("text/plain", "goal=level_10"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let click = wall.click_id(&format!("u-{number}"));
+        let answer = post(
+            &format!("click_id={click}&token={}", wall.token),
+            content_type,
+            body,
+        );
+        let note = answer.header("Signpost-Note").map(str::to_owned);
+        assert_eq!(
+            note.is_some(),
+            !body.is_empty(),
+            "{content_type} {body}: {answer:?}"
+        );
+        let id = expect_accepted(answer, "approved", false);
+        assert_eq!(
+            wall.entry(&id)["goal_id"],
+            wall.goal("1").as_str(),
+            "the body was read"
+        );
+    }
+    for query in [
+        format!("token={}", wall.token),
+        format!("click_id={}", wall.click_id("u-9")),
+    ] {
+        let refused = post(&query, "application/json", "{}").expect_error(415, "unsupported_media_type");
+        assert!(
+            refused.body.contains("the query has no click_id or no token"),
+            "{refused:?}"
+        );
+        post(&query, "application/json", "").expect_error(400, "missing_field");
+    }
+}
+
+#[test]
+fn conversions_of_two_users_with_a_txn_that_is_none_are_both_paid_and_no_goal_is_guessed() {
+    let signpost = demo();
+    let wall = signpost.offer_wall("conv-none", "79000134", None);
+    for (number, txn) in [
+        "null",
+        "undefined",
+        "(null)",
+        "__TXN__",
+        "$txn",
+        "%3Ctxn%3E",
+        "::txn::",
+        "0",
+        "-",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for user in ["a", "b"] {
+            let click = wall.click_id(&format!("u-{number}-{user}"));
+            let query = format!("{CONVERSION}?clickId={click}&TOKEN={}%0A&txn={txn}", wall.token);
+            expect_accepted(signpost.get(&query, &[]), "approved", false);
+        }
+    }
+    for goal in ["{goal}", "$%7B(name)!%7D", "null", "undefined"] {
+        let click = wall.click_id("u-goal");
+        let query = format!("{CONVERSION}?click_id={click}&token={}&goal={goal}", wall.token);
+        let refused = signpost.get(&query, &[]).expect_error(400, "unknown_goal");
+        assert!(
+            refused.body.contains("which the sender has not filled in"),
+            "{refused:?}"
         );
     }
 }

@@ -40,7 +40,7 @@ fn a_change_is_in_force_for_clicks_and_callbacks_and_stands_in_the_audit() {
     let tag = read.header("ETag").unwrap().to_owned();
     let body = json!({
         "currency": { "name": "Gems", "per_usd": 10, "decimals": 1 },
-        "callback": { "url": "https://hooks.example/cb?u={user_id}", "method": "GET", "events": ["approved"] },
+        "callback": { "url": "https://hooks.example/cb?u={user_id}&t={transaction_id}", "method": "GET", "events": ["approved"] },
         "blocked_offers": ["31906"],
     });
     let changed = patch(&developer, "91000001", &tag, &body).expect(200);
@@ -52,7 +52,7 @@ fn a_change_is_in_force_for_clicks_and_callbacks_and_stands_in_the_audit() {
     assert_eq!(operators["max_rewards_per_user_day"], 7);
     assert_eq!(
         operators["callback"]["url"],
-        "https://hooks.example/cb?u={user_id}"
+        "https://hooks.example/cb?u={user_id}&t={transaction_id}"
     );
 
     // What it was is not there any more.

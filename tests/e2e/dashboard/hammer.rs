@@ -107,7 +107,8 @@ fn reads(app: &str) -> Vec<(&'static str, String, Option<Value>)> {
             None,
         )
     });
-    let callback = json!({ "url": "https://hooks.example/?u={user_id}", "method": "GET" });
+    let callback =
+        json!({ "url": "https://hooks.example/?u={user_id}&t={transaction_id}&v={value}", "method": "GET" });
     let posts = [
         ("reports".to_owned(), json!({ "queries": [query] })),
         (

@@ -401,7 +401,7 @@ fn a_url_that_is_no_longer_allowed_is_not_called() {
 }
 
 #[test]
-fn a_preview_shows_the_request_of_a_draft_and_refuses_what_could_not_be_saved() {
+fn a_preview_shows_the_request_of_a_draft_and_refuses_what_could_not_be_sent() {
     let signpost = demo();
     let tester = Tester::new(&signpost, "tester-preview", "79101000");
     let preview = |callback: Value| tester.post("preview", &json!({ "callback": callback }));

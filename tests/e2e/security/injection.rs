@@ -394,9 +394,9 @@ fn no_value_of_a_callback_becomes_a_parameter_a_header_or_another_reward() {
     for (number, (url, method, expected)) in [
         (format!("{base}/cb?key=1"), "GET", plain.as_slice()),
         (
-            format!("{base}/x{{user_id}}/cb?u={{user_id}}&value={{value}}&c={{c1}}"),
+            format!("{base}/x{{user_id}}/cb?u={{user_id}}&t={{transaction_id}}&value={{value}}&c={{c1}}"),
             "GET",
-            &["u", "value", "c", "ts", "signature"],
+            &["u", "t", "value", "c", "ts", "signature"],
         ),
         (format!("{base}/cb"), "POST", &[]),
     ]

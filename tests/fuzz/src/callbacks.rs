@@ -55,7 +55,7 @@ pub fn templates(input: &[u8]) {
         currency,
     ] = values;
     let click_values = [user_id, gaid, idfa, c1, c2, c3, c4, c5].map(|text| {
-        if alphabet::contains_all(text) && text.len() <= 128 {
+        if alphabet::contains_all(text) && text.len() <= 256 {
             text
         } else {
             ""

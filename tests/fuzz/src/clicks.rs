@@ -47,11 +47,14 @@ pub fn query(input: &[u8]) {
         // Nobody can sign by chance.
         let refusal = SIGNING_KEYS.check(query, &parameters, NOW_MS).unwrap_err();
         assert!(matches!(refusal.status, 400 | 403), "{refusal:?}");
-        let longest_128 = [Some(&parameters.user_id)]
-            .into_iter()
-            .chain(parameters.custom.iter().map(Option::as_ref));
-        let longest_64 = [&parameters.gaid, &parameters.idfa, &parameters.placement].map(Option::as_ref);
-        for (texts, longest) in [(longest_128.collect::<Vec<_>>(), 128), (longest_64.to_vec(), 64)] {
+        let custom = parameters.custom.iter().map(Option::as_ref);
+        assert!(custom.clone().flatten().map(|text| text.len()).sum::<usize>() <= 768);
+        let labels = [&parameters.gaid, &parameters.idfa, &parameters.placement].map(Option::as_ref);
+        for (texts, longest) in [
+            (vec![Some(&parameters.user_id)], 128),
+            (custom.collect(), 256),
+            (labels.to_vec(), 64),
+        ] {
             for text in texts.into_iter().flatten() {
                 assert!(
                     (1..=longest).contains(&text.len()) && alphabet::contains_all(text),

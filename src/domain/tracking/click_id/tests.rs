@@ -90,6 +90,23 @@ fn the_longest_usual_click_fits_255_characters() {
 }
 
 #[test]
+fn the_longest_custom_parameters_make_a_short_id_unless_the_offer_takes_the_longest() {
+    let keys = ring("1:seal:A");
+    let long = "x".repeat(256);
+    let mut click = full_click(&long);
+    click.custom =
+        [Some(&long), Some(&long), Some(&long), None, None].map(|text| text.map(|text| text.into()));
+    let (id, record) = seal_short(&keys, &click, DEFAULT_MAX);
+    assert!(id.len() <= SHORT_MAX);
+    let opened = open_record(&keys, &record, click.app, click.shard, NONCE);
+    assert_eq!(opened, Ok(click.clone().into_owned()));
+    match seal(&keys, &click, NONCE, MAX_LENGTH) {
+        Sealed::Whole { id } => assert_eq!(open(&keys, &id), Ok(whole(&click))),
+        Sealed::Short { .. } => panic!("it does not fit {MAX_LENGTH} characters"),
+    }
+}
+
+#[test]
 fn a_click_that_does_not_fit_gets_a_short_id_and_a_record() {
     let keys = ring("1:seal:A");
     let long = "x".repeat(128);

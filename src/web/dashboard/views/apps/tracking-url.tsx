@@ -21,7 +21,8 @@ type Further = (typeof FURTHER)[number];
 
 // The alphabet of a click's parameters.
 const isValue = (value: string) => /^[A-Za-z0-9_@.-]*$/.test(value);
-const MAX_LENGTH = 128;
+const MAX_USER_ID = 128;
+const MAX_LENGTH = 256;
 
 export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string }) {
   const [offer, setOffer] = useState(offerId);
@@ -67,7 +68,7 @@ export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string
               hint={text.userHint}
               error={isValue(user) ? errors.of("user_id") : text.badValue}
               required
-              maxLength={MAX_LENGTH}
+              maxLength={MAX_USER_ID}
               spellcheck={false}
               value={user}
               onChange={setUser}
