@@ -98,8 +98,8 @@ fn maybe_encode(random: &mut Random, text: &str) -> String {
 /// A macro that was left in: as the recipe writes it, or in another spelling, encoded up to twice.
 fn left_in(random: &mut Random, written: &str) -> String {
     let name = written.trim_start_matches(['{', '$', '(']);
-    let end = name.find(|char: char| !char.is_ascii_alphanumeric() && !"_.-".contains(char));
-    let name = &name[..end.unwrap_or(name.len())];
+    let name = name.split(|char: char| !char.is_ascii_alphanumeric() && !"_.-".contains(char));
+    let name = name.into_iter().next().unwrap();
     let text = if random.below(3) == 0 {
         written.to_owned()
     } else {
@@ -138,7 +138,10 @@ fn name(random: &mut Random, name: &str) -> String {
         2 => {
             let mut parts = name.split('_').map(str::to_owned);
             let first = parts.next().unwrap();
-            let upper = |part: String| part[..1].to_uppercase() + &part[1..];
+            let upper = |part: String| {
+                let (first, rest) = part.split_at(1);
+                first.to_uppercase() + rest
+            };
             parts.fold(first, |name, part| name + &upper(part))
         }
         _ => name.to_owned(),

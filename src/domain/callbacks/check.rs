@@ -3,7 +3,7 @@
 
 use super::{
     fields::{Decimal, Fields, Status},
-    request::{Endpoint, macro_names, with_braces},
+    request::{Endpoint, after_authority, macro_names, with_braces},
     settings::{Callback, CallbackMethod},
 };
 use crate::{
@@ -25,17 +25,16 @@ const EXAMPLE: &str = "https://x.example/cb?uid={user_id}&tx={transaction_id}&co
 pub fn check(callback: &Callback) -> Result<(), FieldError> {
     let problem = |problem| FieldError::new("callback.url", problem);
     let url = with_braces(&callback.url);
-    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
-    let rest = rest.find(['/', '?', '#']).and_then(|at| rest.get(at..));
-    check_template(rest.unwrap_or_default(), &macro_names()).map_err(problem)?;
+    check_template(after_authority(&url), &macro_names()).map_err(problem)?;
     let endpoint = Endpoint::parse(callback)?;
     check_distinguishes(&endpoint).map_err(problem)?;
-    match longest_url(&endpoint) {
-        length if length > MAX_URL => Err(problem(format!(
+    let length = longest_url(&endpoint);
+    if length > MAX_URL {
+        return Err(problem(format!(
             "must be at most {MAX_URL} bytes with every macro at its longest, and has {length}: name fewer fields, or use POST"
-        ))),
-        _ => Ok(()),
+        )));
     }
+    Ok(())
 }
 
 /// Checks that a receiver can tell one reward from another, and a reward from what pays nothing. A URL without macros and a

@@ -5,15 +5,17 @@ use serde::Serialize;
 
 use super::{
     check,
-    request::{Endpoint, with_braces},
+    request::{Endpoint, after_authority, with_braces},
     settings::CallbackMethod,
     signature::SignWith,
 };
-use crate::model::placeholders::{self, Placeholder};
+use crate::model::placeholders::in_url;
 
 /// An answer after this time is slow, in milliseconds: callbacks wait for each other's answers.
 const SLOW_MS: i64 = 3_000;
 
+/// The most findings about macros and placeholders of a URL.
+const MAX_PLACEHOLDERS: usize = 12;
 /// Some servers and proxies cut or refuse a URL from this length on, in bytes.
 const MAX_SAFE_URL: usize = 2_000;
 
@@ -209,14 +211,14 @@ pub fn of_url(endpoint: &Endpoint) -> Vec<Finding> {
         Some((before, fragment)) => (before, !fragment.is_empty()),
         None => (url.as_str(), false),
     };
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let rest = rest
-        .find(['/', '?'])
-        .and_then(|at| rest.get(at..))
-        .unwrap_or_default();
+    let rest = after_authority(url);
     let mut findings = of_macros(endpoint);
-    let leftover = |found: Placeholder| Finding::problem("foreign_placeholder").about(found.text);
-    findings.extend(placeholders::in_url(rest).into_iter().map(leftover));
+    for found in in_url(rest) {
+        let finding = Finding::problem("foreign_placeholder").about(found.text);
+        if findings.len() < MAX_PLACEHOLDERS && !findings.contains(&finding) {
+            findings.push(finding);
+        }
+    }
     let longest = check::longest_url(endpoint);
     if longest > MAX_SAFE_URL {
         findings.push(Finding::advice("long_url").about(longest));

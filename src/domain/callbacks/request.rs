@@ -61,6 +61,13 @@ pub(super) fn with_braces(url: &str) -> String {
     url.replace("%7D", "}").replace("%7d", "}")
 }
 
+/// The path, query and fragment of a URL.
+pub(super) fn after_authority(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let start = rest.find(['/', '?', '#']);
+    start.and_then(|at| rest.get(at..)).unwrap_or_default()
+}
+
 /// A callback URL with a fixed scheme and host. Its path and query consist of text and known macros.
 #[derive(Clone, Debug)]
 pub struct Template {
@@ -153,12 +160,8 @@ impl Template {
 }
 
 /// The names of all macros.
-pub(super) fn macro_names() -> [&'static str; TABLE.len() + 1] {
-    let mut names = ["ts"; TABLE.len() + 1];
-    for (slot, (name, _)) in names.iter_mut().zip(TABLE) {
-        *slot = name;
-    }
-    names
+pub(super) fn macro_names() -> Vec<&'static str> {
+    TABLE.iter().map(|(name, _)| *name).chain(["ts"]).collect()
 }
 
 /// Splits a path or a query at its macros.
@@ -367,7 +370,7 @@ impl Endpoint {
     fn query(&self, fields: &Fields, timestamp: i64) -> String {
         let mut query = String::new();
         fill(&self.template.query, fields, timestamp, &mut query);
-        if !self.template.has_macros() {
+        if !self.has_macros() {
             for (name, value) in fields.present() {
                 append(&mut query, name, &value.text());
             }

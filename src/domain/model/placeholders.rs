@@ -8,34 +8,22 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-/// The texts that may stand between the marks of a macro that is a whole value.
-#[derive(Clone, Copy)]
-enum Name {
-    /// Any text, because real values have no braces.
-    Any,
-    /// Any text with a letter, such as `%GOAL:ID%`. Lists have numbers in brackets.
-    Lettered,
-    /// A name: see [`name_length`].
-    Plain,
-    /// A name without lower-case letters, or a known one: people are called `__bob__`.
-    UpperOrKnown,
-}
-
-/// The marks before and after a macro's name. Of two that begin alike, the longer one comes first.
-const SPELLINGS: [(&str, &str, Name); 13] = [
-    ("{{", "}}", Name::Any),
-    ("${", "}", Name::Any),
-    ("{", "}", Name::Any),
-    ("[[", "]]", Name::Lettered),
-    ("[", "]", Name::Lettered),
-    ("%%", "%%", Name::Plain),
-    ("%", "%", Name::Plain),
-    ("__", "__", Name::UpperOrKnown),
-    ("<", ">", Name::Plain),
-    ("#", "#", Name::Plain),
-    ("::", "::", Name::Plain),
-    ("@", "@", Name::Plain),
-    ("$", "", Name::Plain),
+/// The marks before and after a macro's name, and what may stand between them if it is a whole value. Of two that begin
+/// alike, the longer one comes first.
+const SPELLINGS: [(&str, &str, fn(&str) -> bool); 13] = [
+    ("{{", "}}", is_any),
+    ("${", "}", is_any),
+    ("{", "}", is_any),
+    ("[[", "]]", has_letter),
+    ("[", "]", has_letter),
+    ("%%", "%%", is_name),
+    ("%", "%", is_name),
+    ("__", "__", is_upper_or_known),
+    ("<", ">", is_name),
+    ("#", "#", is_name),
+    ("::", "::", is_name),
+    ("@", "@", is_name),
+    ("$", "", is_name),
 ];
 
 /// The names of Signpost's macros and parameters, which a macro may have in lower case, too.
@@ -44,22 +32,10 @@ const NAMES: &str = "user_id value payout currency transaction_id offer_id goal_
     rid app placement your_user_id gaid_for_android idfa_for_ios sig exp clickid tid cid subid aff_sub";
 
 /// Words for "none", in any case.
-const NONE: [&str; 9] = [
-    "null",
-    "undefined",
-    "none",
-    "nil",
-    "n/a",
-    "na",
-    "-",
-    "(null)",
-    "unknown",
-];
+const NONE: &str = "null undefined none nil n/a na - (null) unknown";
 /// The words for "none" that no user and no goal is called.
-const NOBODY: [&str; 4] = ["null", "undefined", "none", "(null)"];
+const NOBODY: &str = "null undefined none (null)";
 
-/// The most placeholders that are reported of a URL.
-const MAX_REPORTED: usize = 10;
 /// The longest name of a placeholder, in bytes.
 const MAX_NAME: usize = 64;
 
@@ -73,18 +49,17 @@ pub fn is_macro(value: &str) -> bool {
 
 /// Whether a value is a macro or has one in braces inside. Other marks are too common inside of real values.
 pub fn has_macro(value: &str) -> bool {
-    let has_braces = |text: &str| text.split_once('{').is_some_and(|(_, rest)| rest.contains('}'));
-    is_macro(value) || has_braces(value) || (value.contains('%') && has_braces(&decode(value)))
+    is_macro(value) || value.split_once('{').is_some_and(|(_, rest)| rest.contains('}'))
 }
 
 /// Whether a value is a word for "none".
 pub fn is_none(value: &str) -> bool {
-    is_in(&NONE, value)
+    is_in(NONE, value)
 }
 
 /// Whether a value is a word for "none" that no user and no goal is called.
 pub fn is_nobody(value: &str) -> bool {
-    is_in(&NOBODY, value)
+    is_in(NOBODY, value)
 }
 
 /// Whether an id of a device stands for none: zeros, as of a device whose user declined, or another word.
@@ -92,32 +67,35 @@ pub fn is_no_device(id: &str) -> bool {
     id.bytes().all(|byte| matches!(byte, b'0' | b'-')) || is_none(id) || is_macro(id)
 }
 
-fn is_in(words: &[&str], value: &str) -> bool {
-    words.iter().any(|word| word.eq_ignore_ascii_case(value))
+fn is_in(words: &str, value: &str) -> bool {
+    words.split(' ').any(|word| word.eq_ignore_ascii_case(value))
 }
 
 fn is_spelled(value: &str) -> bool {
-    SPELLINGS.iter().any(|(open, close, name)| {
+    SPELLINGS.iter().any(|(open, close, fits)| {
         let inner = value.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
-        inner.is_some_and(|inner| name.fits(inner))
+        inner.is_some_and(fits)
     })
 }
 
-impl Name {
-    fn fits(self, inner: &str) -> bool {
-        let is_plain = || !inner.is_empty() && name_length(inner) == inner.len();
-        match self {
-            Self::Any => true,
-            Self::Lettered => inner.bytes().any(|byte| byte.is_ascii_alphabetic()),
-            Self::Plain => is_plain(),
-            Self::UpperOrKnown => is_plain() && is_upper_or_known(inner),
-        }
-    }
+/// Real values have no braces.
+fn is_any(_: &str) -> bool {
+    true
 }
 
-fn is_upper_or_known(name: &str) -> bool {
-    let is_known = || known_name(name, &NAMES.split_ascii_whitespace().collect::<Vec<_>>()).is_some();
-    !name.bytes().any(|byte| byte.is_ascii_lowercase()) || is_known()
+/// Networks write `[%GOAL:ID%]`. Lists have numbers in brackets.
+fn has_letter(inner: &str) -> bool {
+    inner.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+fn is_name(inner: &str) -> bool {
+    !inner.is_empty() && name_length(inner) == inner.len()
+}
+
+/// People are called `__bob__`.
+fn is_upper_or_known(inner: &str) -> bool {
+    let is_known = || known_name(inner, &NAMES.split_ascii_whitespace().collect::<Vec<_>>()).is_some();
+    is_name(inner) && (!inner.bytes().any(|byte| byte.is_ascii_lowercase()) || is_known())
 }
 
 /// The length of the name that a text begins with: a letter, then letters, digits and `_ . -`, at most [`MAX_NAME`].
@@ -144,10 +122,11 @@ pub fn known_name<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
             })
             .filter(move |byte| !skips || *byte != b'_')
     }
-    let find = |is_meant: &dyn Fn(&str) -> bool| known.iter().copied().find(|known| is_meant(known));
-    find(&|known| known == name)
-        .or_else(|| find(&|known| letters(known, false).eq(letters(name, false))))
-        .or_else(|| find(&|known| letters(known, true).eq(letters(name, true))))
+    let alike = |skips| {
+        let mut known = known.iter().copied();
+        known.find(|known| letters(known, skips).eq(letters(name, skips)))
+    };
+    alike(false).or_else(|| alike(true))
 }
 
 /// A text without the blanks around it.
@@ -173,15 +152,7 @@ pub fn in_url(rest: &str) -> Vec<Placeholder> {
     let values = query
         .split('&')
         .map(|parameter| parameter.split_once('=').map_or("", |(_, value)| value));
-    let mut found = Vec::new();
-    for part in path.split('/').chain(values) {
-        for placeholder in in_part(part) {
-            if found.len() < MAX_REPORTED && !found.contains(&placeholder) {
-                found.push(placeholder);
-            }
-        }
-    }
-    found
+    path.split('/').chain(values).flat_map(in_part).collect()
 }
 
 /// The placeholders in a segment of a path or a value of a parameter. Encoded twice, marks survive the first decoding.
@@ -201,18 +172,15 @@ fn in_text(text: &str) -> (Vec<Placeholder>, String) {
     let (mut found, mut left) = (Vec::new(), String::new());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let length = match at_start(rest, left.chars().next_back()) {
+        let (char, length) = match at_start(rest, left.chars().next_back()) {
+            None => (first, first.len_utf8()),
             Some(placeholder) => {
                 let length = placeholder.text.len();
                 found.push(placeholder);
-                left.push(' ');
-                length
-            }
-            None => {
-                left.push(first);
-                first.len_utf8()
+                (' ', length)
             }
         };
+        left.push(char);
         rest = rest.get(length..).unwrap_or_default();
     }
     (found, left)
@@ -220,26 +188,18 @@ fn in_text(text: &str) -> (Vec<Placeholder>, String) {
 
 /// The placeholder that a text begins with, after the character `before`.
 fn at_start(text: &str, before: Option<char>) -> Option<Placeholder> {
-    SPELLINGS.iter().find_map(|(open, close, spelled)| {
+    SPELLINGS.iter().find_map(|(open, close, fits)| {
         let after = text.strip_prefix(open)?;
-        let mut length = name_length(after);
-        if matches!(spelled, Name::UpperOrKnown)
-            && let Some(end) = after.find(close)
-        {
-            length = length.min(end);
-        }
-        let (name, rest) = after.split_at_checked(length)?;
-        let is_marked = rest.starts_with(close) && length > 0;
-        let fits = match spelled {
-            Name::UpperOrKnown => is_upper_or_known(name),
-            // An encoded byte, unless the second sign begins none.
-            Name::Plain if *open == "%" => !begins_with_hex(name) || !begins_with_hex(rest.get(1..)?),
-            _ => true,
-        };
+        // Of all marks only underscores may be in a name.
+        let end = after.find(close).filter(|_| *close == "__");
+        let (name, rest) = after.split_at_checked(name_length(after).min(end.unwrap_or(MAX_NAME)))?;
+        let is_marked = rest.starts_with(close) && is_name(name) && fits(name);
+        // Else the first sign may begin an encoded byte.
+        let is_percent = *open != "%" || !begins_with_hex(name) || !begins_with_hex(rest.get(1..)?);
         // These marks are common amid words: `US$abc`, `a@b@c`.
         let stands_alone = !matches!(*open, "$" | "@" | "#" | "::" | "__")
             || before.is_none_or(|before| !before.is_ascii_alphanumeric());
-        (is_marked && fits && stands_alone).then(|| Placeholder {
+        (is_marked && is_percent && stands_alone).then(|| Placeholder {
             text: format!("{open}{name}{close}"),
             name: name.to_owned(),
         })

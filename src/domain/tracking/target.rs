@@ -118,12 +118,9 @@ fn is_host_byte(byte: u8) -> bool {
 /// The text with the macros whose braces are written as `%7B` and `%7D`. Other encoded braces stay as they are.
 fn with_braces(text: &str) -> String {
     NAMES.iter().fold(text.to_owned(), |text, name| {
-        let of_case =
-            |text: String, open, close| text.replace(&format!("{open}{name}{close}"), &format!("{{{name}}}"));
-        let pairs = [("%7B", "%7D"), ("%7b", "%7d"), ("%7B", "%7d"), ("%7b", "%7D")];
-        pairs
-            .into_iter()
-            .fold(text, |text, (open, close)| of_case(text, open, close))
+        let right = format!("{{{name}}}");
+        let text = text.replace(&format!("%7B{name}%7D"), &right);
+        text.replace(&format!("%7b{name}%7d"), &right)
     })
 }
 
@@ -167,21 +164,23 @@ fn cut(text: &str, mark: char) -> (&str, Option<&str>) {
         .map_or((text, None), |(before, after)| (before, Some(after)))
 }
 
-/// Fills the empty parameter for the click id among parameters whose names end at `equals`, and returns whether there is
-/// one. A second one beside it would leave the choice to the reader, so one with another value is refused.
-fn fill_click_id(parameters: &mut [String], equals: &str) -> Result<bool, String> {
-    for parameter in parameters {
-        let (name, value) = parameter.split_once(equals).unwrap_or((parameter, ""));
+/// Fills the empty parameter for the click id, or appends one. A second one would leave the choice to the reader, so one
+/// with another value is refused. `equals` stands after a name, `=` or encoded.
+fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), String> {
+    for parameter in &mut *parameters {
+        let split = parameter.split_once(equals).or_else(|| parameter.split_once('='));
+        let (name, value) = split.unwrap_or((parameter, ""));
         let filled = format!("{name}{equals}{{click_id}}");
         if value.is_empty() && known_name(name, &[CLICK_ID]).is_some() {
             *parameter = filled;
-            return Ok(true);
+            return Ok(());
         }
         if name == CLICK_ID {
             return Err(format!("has {parameter}: write {filled}"));
         }
     }
-    Ok(false)
+    parameters.push(format!("{CLICK_ID}{equals}{{click_id}}"));
+    Ok(())
 }
 
 fn with_click_id(query: &str, on_google_play: bool) -> Result<String, String> {
@@ -189,9 +188,7 @@ fn with_click_id(query: &str, on_google_play: bool) -> Result<String, String> {
     // A trailing `&` would leave an empty parameter in the middle.
     parameters.pop_if(|last| last.is_empty());
     if !on_google_play {
-        if !fill_click_id(&mut parameters, "=")? {
-            parameters.push("click_id={click_id}".to_owned());
-        }
+        fill_click_id(&mut parameters, "=")?;
         return Ok(parameters.join("&"));
     }
     let referrer = parameters
@@ -203,10 +200,7 @@ fn with_click_id(query: &str, on_google_play: bool) -> Result<String, String> {
             let value = cut(referrer, '=').1.unwrap_or_default();
             let mut inside: Vec<String> = value.split("%26").map(str::to_owned).collect();
             inside.retain(|_| !value.is_empty());
-            let is_filled = fill_click_id(&mut inside, "%3D")? || fill_click_id(&mut inside, "=")?;
-            if !is_filled {
-                inside.push("click_id%3D{click_id}".to_owned());
-            }
+            fill_click_id(&mut inside, "%3D")?;
             *referrer = format!("{REFERRER}={}", inside.join("%26"));
         }
         None => parameters.push(format!("{REFERRER}=click_id%3D{{click_id}}")),

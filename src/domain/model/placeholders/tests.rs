@@ -63,7 +63,7 @@ fn a_value_that_is_a_macro_is_found() {
     ] {
         assert!(is_macro(value) && has_macro(value), "{value}");
     }
-    assert!(has_macro("order-{id}") && has_macro("order-%7Bid%7D") && !is_macro("order-{id}"));
+    assert!(has_macro("order-{id}") && !is_macro("order-{id}"));
 }
 
 #[test]

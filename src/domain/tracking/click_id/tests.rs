@@ -94,6 +94,7 @@ fn the_longest_custom_parameters_make_a_short_id_unless_the_offer_takes_the_long
     let keys = ring("1:seal:A");
     let long = "x".repeat(256);
     let mut click = full_click(&long);
+    click.idfa = None;
     click.custom =
         [Some(&long), Some(&long), Some(&long), None, None].map(|text| text.map(|text| text.into()));
     let (id, record) = seal_short(&keys, &click, DEFAULT_MAX);

@@ -47,6 +47,13 @@ fn every_macro_is_filled_in_percent_encoded() {
 }
 
 #[test]
+fn every_macro_has_a_value() {
+    for name in NAMES {
+        assert!(CLICK.get(name).is_some(), "{name}");
+    }
+}
+
+#[test]
 fn a_target_without_a_click_id_gets_one_before_its_fragment() {
     let table = [
         ("", "/?click_id={click_id}"),
@@ -59,7 +66,7 @@ fn a_target_without_a_click_id_gets_one_before_its_fragment() {
         ("/#/a?b=1#c", "/?click_id={click_id}#/a?b=1#c"),
         ("/p?u={user_id}", "/p?u={user_id}&click_id={click_id}"),
         ("/%7Bclick_id%7D", "/{click_id}"),
-        ("/?a=%7bclick_id%7D&b=%7Bother%7D", "/?a={click_id}&b=%7Bother%7D"),
+        ("/?a=%7bclick_id%7d&b=%7Bother%7D", "/?a={click_id}&b=%7Bother%7D"),
         ("/?click_id=&o=5", "/?click_id={click_id}&o=5"),
         ("/?o=5&clickId", "/?o=5&clickId={click_id}"),
         ("/?clickid=5&click_id=", "/?clickid=5&click_id={click_id}"),
@@ -122,7 +129,7 @@ fn on_google_play_the_click_id_goes_into_the_referrer() {
         ),
         (
             "?id=a.b&referrer=x=1%26%26click_id=",
-            "?id=a.b&referrer=x=1%26%26click_id={click_id}",
+            "?id=a.b&referrer=x=1%26%26ID",
         ),
         ("?id=a.b&my_referrer=x", "?id=a.b&my_referrer=x&referrer=ID"),
     ];
