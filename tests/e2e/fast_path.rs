@@ -31,6 +31,7 @@ fn query(live: Vec<String>) -> impl Strategy<Value = String> {
             10 => "[0-9]{1,20}",
             1 => "[a-z]{100,140}",
             1 => Just("{user_id}".to_owned()),
+            2 => select(vec!["null", "(null)", "0", "__C1__", "%c1%", "%257Bc1%257D"]).prop_map(str::to_owned),
             1 => "%[0-9a-f]{0,2}[a-z%+/ é]{0,4}",
             1 => Just(String::new()),
         ]

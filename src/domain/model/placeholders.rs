@@ -70,7 +70,8 @@ pub fn is_no_device(id: &str) -> bool {
 }
 
 fn is_in(words: &str, value: &str) -> bool {
-    words.split(' ').any(|word| word.eq_ignore_ascii_case(value))
+    // No word is longer than `undefined`, and most values are.
+    value.len() <= 9 && words.split(' ').any(|word| word.eq_ignore_ascii_case(value))
 }
 
 fn is_spelled(value: &str) -> bool {
