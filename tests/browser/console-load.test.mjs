@@ -39,7 +39,12 @@ async function open(path, heading) {
 /** The story of a reward whose receiver fails, so that its callback waits. */
 async function openWaitingStory(receiver) {
   receiver.failsWith = 500;
-  await sendCallbacksTo(shared.signpost, `${receiver.url}?user={user_id}&id={transaction_id}&coins={value}`, SECRET, WEB_APP);
+  await sendCallbacksTo(
+    shared.signpost,
+    `${receiver.url}?user={user_id}&id={transaction_id}&coins={value}`,
+    SECRET,
+    WEB_APP,
+  );
   const { transactionId } = await report(shared.signpost, token, SURVEY, "user-who-waits");
   const page = await open(`/apps/${WEB_APP}/rewards/${transactionId}`, "Reward, approved");
   await page

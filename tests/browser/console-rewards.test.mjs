@@ -137,7 +137,12 @@ for (const [role, stops] of [
   test(`${role} ${stops ? "may" : "may not"} stop callbacks that are sent again`, async (context) => {
     const receiver = await startReceiver();
     context.after(receiver.stop);
-    await sendCallbacksTo(shared.signpost, `${receiver.url}?user={user_id}&id={transaction_id}&coins={value}`, SECRET, WEB_APP);
+    await sendCallbacksTo(
+      shared.signpost,
+      `${receiver.url}?user={user_id}&id={transaction_id}&coins={value}`,
+      SECRET,
+      WEB_APP,
+    );
     await survey(`sent-again-by-${role}`);
     const cookie = await signInToConsole(shared.signpost, role, "Sam Idowu");
     const page = await shared.open({ cookie });

@@ -9,7 +9,6 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 
 type Fits = fn(&str) -> bool;
-
 /// The marks before and after a macro's name, and what may stand between them if it is a whole value. Of two that begin
 /// alike, the longer one comes first.
 const SPELLINGS: [(&str, &str, Fits); 13] = [
