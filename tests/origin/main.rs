@@ -30,6 +30,7 @@ mod migrations;
 mod outbox;
 mod outbox_simulation;
 mod postbacks;
+mod promised;
 mod test_catalog;
 
 use std::collections::BTreeSet;
