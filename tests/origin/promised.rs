@@ -509,6 +509,27 @@ fn cases() -> ProptestConfig {
     }
 }
 
+/// Random histories seldom come here.
+#[test]
+fn a_forced_reward_stands_against_the_next_click() {
+    let mut model = Model::new();
+    let approved = |nth| Op::Postback(nth, Some(0), 0, Status::Approved, None);
+    let ops = [
+        Op::Click { user: 0, offer: 0 },
+        Op::Click { user: 0, offer: 0 },
+        Op::Click { user: 0, offer: 0 },
+        approved(0),
+        approved(1),
+        Op::Settle(1, 0, Action::Approve, true),
+        Op::Settle(0, 0, Action::Reverse, true),
+        approved(2),
+    ];
+    for op in ops {
+        model.carry_out(&op);
+    }
+    assert_eq!((model.paid.len(), model.standing.len()), (2, 1));
+}
+
 proptest! {
     #![proptest_config(cases())]
 
