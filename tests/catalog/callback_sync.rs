@@ -11,7 +11,7 @@ use domain::model::AppId;
 use origin::{
     delivery::push::{FIRST_PUSH_MS, Push, RETRY_MS, claim},
     objects::catalog::{
-        callback_sync::{self, QueuedSettings, settings_of},
+        callback_sync::{QueuedSettings, settings_of},
         revisions,
         schedule::next_alarm,
         sql,
@@ -41,7 +41,7 @@ fn confirm(catalog: &Catalog, settings: &CallbackSettings) {
         app: id(APP),
         number: 5,
     };
-    callback_sync::confirm(&catalog.db, shard, settings.revision).unwrap();
+    crate::confirm(&catalog.db, shard, settings.revision).unwrap();
 }
 
 /// The URL in these settings, if they have a callback.

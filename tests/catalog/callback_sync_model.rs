@@ -18,7 +18,7 @@ use contract::{
 use domain::model::AppId;
 use origin::{
     delivery::push::{FIRST_PUSH_MS, Push, RETRY_MS, claim},
-    objects::catalog::callback_sync::{QueuedSettings, confirm, settings_of},
+    objects::catalog::callback_sync::{QueuedSettings, settings_of},
 };
 
 /// The outcome of a message to an outbox.
@@ -115,7 +115,7 @@ impl World {
             Fate::Late => self.late.push(queued),
             Fate::Answered => {
                 self.arrive(queued.clone());
-                confirm(&self.catalog.db, queued.shard, queued.settings.revision).unwrap();
+                queued.confirm(&self.catalog.db).unwrap();
                 for late in std::mem::take(&mut self.late) {
                     self.arrive(late);
                 }

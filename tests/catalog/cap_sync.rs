@@ -122,7 +122,7 @@ fn a_suspension_and_its_end_are_pushed_to_the_outboxes_of_all_apps() {
     for approved in [false, true] {
         let document = json!({ "name": "Acme", "approved": approved });
         catalog.put(Resource::Publisher, "acme", &document);
-        let queued = callback_sync::queued_of(&catalog.db, &publisher).unwrap();
+        let queued = callback_sync::settings_of_publisher(&catalog.db, &publisher).unwrap();
         let apps: Vec<_> = queued.iter().map(|queued| queued.shard.app.to_string()).collect();
         assert_eq!(apps, [APP, "10000002"]);
         for queued in &queued {
@@ -137,12 +137,18 @@ fn a_suspension_and_its_end_are_pushed_to_the_outboxes_of_all_apps() {
         for queued in queued {
             queued.confirm(&catalog.db).unwrap();
         }
-        assert_eq!(callback_sync::queued_of(&catalog.db, &publisher), Ok(vec![]));
+        assert_eq!(
+            callback_sync::settings_of_publisher(&catalog.db, &publisher),
+            Ok(vec![])
+        );
     }
     // A PUT of an app leaves the suspension as it is, and one of the publisher's name pushes nothing.
     let renamed = json!({ "name": "Acme & Sons", "approved": true });
     catalog.put(Resource::Publisher, "acme", &renamed);
-    assert_eq!(callback_sync::queued_of(&catalog.db, &publisher), Ok(vec![]));
+    assert_eq!(
+        callback_sync::settings_of_publisher(&catalog.db, &publisher),
+        Ok(vec![])
+    );
     catalog.put(
         Resource::Publisher,
         "acme",

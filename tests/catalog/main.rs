@@ -42,6 +42,7 @@ mod tracking_slots;
 mod unchanged;
 
 use contract::catalog::{EnterTerms, Get, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, Put};
+use contract::{catalog::CallbackSettings, outbox::OutboxShard};
 use std::cell::Cell;
 
 use serde_json::{Value, json};
@@ -72,8 +73,9 @@ use origin::objects::catalog::{
     schema::MIGRATIONS,
     snapshots::{ListingBuild, rerender_bodies},
 };
+use origin::{delivery::push::Push, objects::catalog::callback_sync::QueuedSettings};
 use platform::{
-    database::{Database, Row},
+    database::{Database, DatabaseError, Row},
     failure::Failure,
     migrations::migrate,
 };
@@ -358,6 +360,15 @@ fn refused(reply: Result<OperatorReply, Failure>) -> (&'static str, String) {
         Err(Failure::Refused(refusal)) => (refusal.code, refusal.message.into_owned()),
         other => panic!("expected a refusal: {other:?}"),
     }
+}
+
+/// Records that an outbox has the settings of a revision.
+fn confirm(db: &Sqlite, shard: OutboxShard, revision: i64) -> Result<(), DatabaseError> {
+    let settings = CallbackSettings {
+        revision,
+        ..CallbackSettings::default()
+    };
+    QueuedSettings { shard, settings }.confirm(db)
 }
 
 /// Runs `scenario` once without a fault and then once for each of its writes and each kind of fault, on new catalogs.

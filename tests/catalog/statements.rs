@@ -31,7 +31,7 @@ use origin::{
         schedule, sql, terms, tracking_slots,
     },
 };
-use platform::database::Database;
+use platform::{database::Database, params};
 
 /// A catalog that ran every command and job, and every SQL text that it ran.
 fn run_everything() -> (Catalog, BTreeSet<String>) {
@@ -118,10 +118,9 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
 
     let db = &catalog.db;
     let told = claim::<account_sync::QueuedSuspension>(db, NOON, NOON + FIRST_PUSH_MS, 10).unwrap();
-    assert_eq!(
-        account_sync::queued(db, &told[0].publisher).unwrap().as_ref(),
-        told.first()
-    );
+    let publisher = params![told[0].suspend.publisher.as_str()];
+    let queued = account_sync::QueuedSuspension::list(db, sql::GET_QUEUED_SUSPENSION, publisher);
+    assert_eq!(queued.unwrap(), told);
     told[0].confirm(db).unwrap();
     let app = AppId::parse(app).unwrap();
     let shard = callback_sync::settings_of(db, app).unwrap()[0].shard;
@@ -131,8 +130,8 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
             .len(),
         1
     );
-    callback_sync::confirm(db, shard, 1 << 52).unwrap();
-    callback_sync::queued_of(db, &told[0].publisher).unwrap();
+    crate::confirm(db, shard, 1 << 52).unwrap();
+    callback_sync::settings_of_publisher(db, &told[0].suspend.publisher).unwrap();
     let caps = claim::<cap_sync::QueuedCap>(db, NOON, NOON + FIRST_PUSH_MS, 10).unwrap();
     assert_eq!(cap_sync::queued_of(db, &caps[0].offer.offer).unwrap(), caps);
     caps[0].confirm(db).unwrap();

@@ -17,7 +17,7 @@ use domain::model::credentials::Vault;
 use origin::{
     delivery::push::Push,
     objects::catalog::{
-        callback_sync::{QueuedSettings, confirm, settings_of},
+        callback_sync::{QueuedSettings, settings_of},
         revisions,
         schedule::tracking_due_ms,
     },
@@ -49,7 +49,7 @@ fn sync(catalog: &Catalog) {
         app: id(APP),
         number: 5,
     };
-    confirm(&catalog.db, shard, settings.revision).unwrap();
+    crate::confirm(&catalog.db, shard, settings.revision).unwrap();
     revisions::clear(&catalog.db, revisions::TRACKING_DIRTY_SINCE).unwrap();
     assert!(!is_anything_due(catalog));
     catalog.wait(86_400_000);

@@ -10,12 +10,12 @@ use futures_util::{
 };
 
 use contract::operation::{ObjectAddress, Operation};
-use domain::model::time::SECOND_MS;
+use domain::model::{api_error::common, time::SECOND_MS};
 use platform::{
     CONNECTIONS,
-    database::{Database, DatabaseError},
+    database::{Database, DatabaseError, Row, Value},
     failure::Failure,
-    log,
+    log, params,
     traits::{Clock, ObjectCall, Sleep},
 };
 
@@ -30,23 +30,47 @@ const TIME: Duration = Duration::from_secs(10);
 /// The timeout of a call to a receiver. It is short because others wait.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A change that its receiver does not know yet.
+/// A change that its receiver does not know yet: a row of a queue.
 pub trait Push: Sized {
     /// The receiver's operation.
     type Operation: Operation;
     /// The name of the change in the log.
     const NAME: &'static str;
+    /// Who has what, for the answer to a call that did not reach all: `3 of the 8` goes before it.
+    const REACHED: &'static str;
+    /// Time, rows at most → the rows that are due by then, the longest due first.
+    const LIST_DUE: &'static str;
+    /// → when the first one is due; none if the queue is empty.
+    const NEXT_DUE: &'static str;
+    /// Time, key: lets it be due then.
+    const POSTPONE: &'static str;
+    /// Key, revision: unless there is a newer one, it leaves the queue.
+    const CONFIRM: &'static str;
 
-    /// At most `limit` of those that are due by `by_ms`, the longest due first.
-    fn list_due(db: &impl Database, by_ms: i64, limit: u32) -> Result<Vec<Self>, DatabaseError>;
-    /// When the first one is due; none if the queue is empty.
-    fn next_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError>;
-    /// Lets it be due again.
-    fn postpone(&self, db: &impl Database, due_ms: i64) -> Result<(), DatabaseError>;
-    /// Records that the receiver knows it: unless there is a newer one, it leaves the queue.
-    fn confirm(&self, db: &impl Database) -> Result<(), DatabaseError>;
+    /// Reads a row of the queue.
+    fn read(row: &Row) -> Result<Self, DatabaseError>;
+    /// The row's key, for statements.
+    fn key(&self) -> Vec<Value>;
+    /// The revision of the change.
+    fn revision(&self) -> i64;
     fn receiver(&self) -> ObjectAddress;
     fn operation(&self) -> Self::Operation;
+
+    /// The rows that a statement lists.
+    fn list(db: &impl Database, sql: &str, parameters: &[Value]) -> Result<Vec<Self>, DatabaseError> {
+        db.query(sql, parameters)?.iter().map(Self::read).collect()
+    }
+
+    /// When the first one is due; none if the queue is empty.
+    fn next_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+        db.query_integer(Self::NEXT_DUE, &[])
+    }
+
+    /// Records that the receiver knows it.
+    fn confirm(&self, db: &impl Database) -> Result<(), DatabaseError> {
+        let parameters = [self.key(), vec![self.revision().into()]].concat();
+        db.execute(Self::CONFIRM, &parameters)
+    }
 }
 
 /// Claims at most `limit` changes that are due by `by_ms`. Each becomes due again [`RETRY_MS`] after `now_ms` unless it is
@@ -57,9 +81,11 @@ pub fn claim<P: Push>(
     by_ms: i64,
     limit: u32,
 ) -> Result<Vec<P>, DatabaseError> {
-    let due = P::list_due(db, by_ms, limit)?;
+    let due = P::list(db, P::LIST_DUE, params![by_ms, limit])?;
+    let retry_ms = now_ms.saturating_add(RETRY_MS);
     for push in &due {
-        push.postpone(db, now_ms.saturating_add(RETRY_MS))?;
+        let parameters = [vec![retry_ms.into()], push.key()].concat();
+        db.execute(P::POSTPONE, &parameters)?;
     }
     Ok(due)
 }
@@ -91,6 +117,40 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
             arrived += usize::from(outcome?);
         }
         Ok(arrived)
+    }
+
+    /// Sends these for a PUT of a resource, which may rely on them only once they arrived.
+    ///
+    /// # Errors
+    /// 503 if one did not arrive. The alarm goes on with it.
+    pub async fn require(&self, resource: &str, queued: Vec<P>) -> Result<(), Failure> {
+        let all = queued.len();
+        let arrived = self.send(queued).await?;
+        if arrived == all {
+            return Ok(());
+        }
+        let reached = P::REACHED;
+        let message = format!(
+            "the {resource} is kept as it was put, but {arrived} of the {all} {reached}; the others are told as soon as that can \
+             be done, and the PUT may be repeated"
+        );
+        Err(common::UNAVAILABLE.with_message(message).into())
+    }
+
+    /// Sends what an import has queued.
+    ///
+    /// # Errors
+    /// 503 if some did not arrive within the time limit. The alarm goes on with them.
+    pub async fn require_imported(&self) -> Result<(), Failure> {
+        if self.send_imported().await? {
+            return Ok(());
+        }
+        let reached = P::REACHED;
+        let message = format!(
+            "the import is applied, but not all {reached}; the others are told as soon as that can be done, and the import may \
+             be repeated"
+        );
+        Err(common::UNAVAILABLE.with_message(message).into())
     }
 
     /// Sends what an import has queued, within the time limit. Returns whether all arrived.

@@ -56,7 +56,7 @@ fn checked(
     let now_ms = world.now_ms.get();
     let mut claim = Claim::Open;
     loop {
-        let answered = match judge(db, now_ms, &check, &claim) {
+        let answered = match judge(db, world, &check, &claim) {
             Ok(PartialVerdict::Unclaimed(txn)) => {
                 let is_free = txns::is_free(&world.keeper, &txn).unwrap();
                 claim = if is_free { Claim::Made(txn) } else { Claim::Refused };

@@ -11,12 +11,9 @@ use contract::{
     accounts::{self, Suspend},
     operation::ObjectAddress,
 };
-use domain::{
-    accounts::account::Account,
-    model::{PublisherId, api_error::common},
-};
+use domain::{accounts::account::Account, model::PublisherId};
 use platform::{
-    database::{Database, DatabaseError, Row},
+    database::{Database, DatabaseError, Row, Value},
     failure::Failure,
     params,
     traits::{Clock, ObjectCall, Sleep},
@@ -28,47 +25,38 @@ pub type AccountQueue<'a, D, R> = PushQueue<'a, D, R, QueuedSuspension>;
 /// An account that does not know its newest state yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuedSuspension {
-    pub publisher: PublisherId,
     pub suspend: Suspend,
-}
-
-impl QueuedSuspension {
-    fn read(row: &Row) -> Result<Self, DatabaseError> {
-        Ok(Self {
-            publisher: row.parse(0, PublisherId::parse)?,
-            suspend: Suspend {
-                is_suspended: row.boolean(1)?,
-                revision: row.integer(2)?,
-                publisher: row.parse(0, PublisherId::parse)?,
-            },
-        })
-    }
 }
 
 impl Push for QueuedSuspension {
     type Operation = Suspend;
     const NAME: &'static str = "a suspension";
+    const REACHED: &'static str = "accounts know whether they are suspended";
+    const LIST_DUE: &'static str = sql::LIST_DUE_SUSPENSIONS;
+    const NEXT_DUE: &'static str = sql::GET_NEXT_DUE_SUSPENSION;
+    const POSTPONE: &'static str = sql::POSTPONE_SUSPENSION;
+    const CONFIRM: &'static str = sql::UNQUEUE_SUSPENSION;
 
-    fn list_due(db: &impl Database, by_ms: i64, limit: u32) -> Result<Vec<Self>, DatabaseError> {
-        let rows = db.query(sql::LIST_DUE_SUSPENSIONS, params![by_ms, limit])?;
-        rows.iter().map(Self::read).collect()
+    fn read(row: &Row) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            suspend: Suspend {
+                publisher: row.parse(0, PublisherId::parse)?,
+                is_suspended: row.boolean(1)?,
+                revision: row.integer(2)?,
+            },
+        })
     }
 
-    fn next_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
-        db.query_integer(sql::GET_NEXT_DUE_SUSPENSION, &[])
+    fn key(&self) -> Vec<Value> {
+        vec![self.suspend.publisher.as_str().into()]
     }
 
-    fn postpone(&self, db: &impl Database, due_ms: i64) -> Result<(), DatabaseError> {
-        db.execute(sql::POSTPONE_SUSPENSION, params![self.publisher.as_str(), due_ms])
-    }
-
-    fn confirm(&self, db: &impl Database) -> Result<(), DatabaseError> {
-        let parameters = params![self.publisher.as_str(), self.suspend.revision];
-        db.execute(sql::UNQUEUE_SUSPENSION, parameters)
+    fn revision(&self) -> i64 {
+        self.suspend.revision
     }
 
     fn receiver(&self) -> ObjectAddress {
-        accounts::address(Account::Publisher(self.publisher.clone()).id())
+        accounts::address(Account::Publisher(self.suspend.publisher.clone()).id())
     }
 
     fn operation(&self) -> Suspend {
@@ -99,45 +87,15 @@ pub fn enqueue(
     Ok(true)
 }
 
-/// The queued change of a publisher's account, due or not.
-pub fn queued(
-    db: &impl Database,
-    publisher: &PublisherId,
-) -> Result<Option<QueuedSuspension>, DatabaseError> {
-    let row = db.query_first(sql::GET_QUEUED_SUSPENSION, params![publisher.as_str()])?;
-    row.as_ref().map(QueuedSuspension::read).transpose()
-}
-
-/// Tells a publisher's account, for a PUT of the publisher.
+/// Tells a publisher's account, for a PUT of the publisher: the operator may rely on a suspension only once nobody gets in any
+/// more.
 ///
 /// # Errors
-/// 503 if the account does not know: the operator may rely on a suspension only once nobody gets in any more.
+/// 503 if the account does not know.
 pub async fn push_publisher(
     queue: &AccountQueue<'_, impl Database, impl Clock + Sleep + ObjectCall>,
     publisher: &PublisherId,
 ) -> Result<(), Failure> {
-    let Some(queued) = queued(queue.db, publisher)? else {
-        return Ok(());
-    };
-    if queue.send(vec![queued]).await? == 1 {
-        return Ok(());
-    }
-    let message = "the publisher is kept as it was put, but its account could not be told yet; it is told as soon \
-         as that can be done, and the PUT may be repeated";
-    Err(common::UNAVAILABLE.with_message(message).into())
-}
-
-/// Tells the accounts of the publishers that an import has changed.
-///
-/// # Errors
-/// 503 if some of them do not know within the time limit; the alarm tells them.
-pub async fn push_imported(
-    queue: &AccountQueue<'_, impl Database, impl Clock + Sleep + ObjectCall>,
-) -> Result<(), Failure> {
-    if queue.send_imported().await? {
-        return Ok(());
-    }
-    let message = "the import is applied, but not all accounts of its publishers could be told yet; they are told as \
-         soon as that can be done, and the import may be repeated";
-    Err(common::UNAVAILABLE.with_message(message).into())
+    let queued = QueuedSuspension::list(queue.db, sql::GET_QUEUED_SUSPENSION, params![publisher.as_str()])?;
+    queue.require("publisher", queued).await
 }

@@ -9,13 +9,11 @@ use contract::{
 };
 use domain::{
     conversions::terms::CurrentOffer,
-    model::{AppId, OfferId, api_error::common},
+    model::{AppId, OfferId},
 };
 use platform::{
-    database::{Database, DatabaseError, Row},
-    failure::Failure,
+    database::{Database, DatabaseError, Row, Value},
     params,
-    traits::{Clock, ObjectCall, Sleep},
 };
 
 /// The queue of what outboxes do not have yet.
@@ -28,7 +26,15 @@ pub struct QueuedCap {
     pub offer: SetOffer,
 }
 
-impl QueuedCap {
+impl Push for QueuedCap {
+    type Operation = SetOffer;
+    const NAME: &'static str = "a cap";
+    const REACHED: &'static str = "outboxes that pay for it have its cap";
+    const LIST_DUE: &'static str = sql::LIST_DUE_CAPS;
+    const NEXT_DUE: &'static str = sql::GET_NEXT_DUE_CAP;
+    const POSTPONE: &'static str = sql::POSTPONE_CAP;
+    const CONFIRM: &'static str = sql::UNQUEUE_CAP;
+
     fn read(row: &Row) -> Result<Self, DatabaseError> {
         Ok(Self {
             offer: SetOffer {
@@ -42,34 +48,17 @@ impl QueuedCap {
         })
     }
 
-    fn key(&self) -> (String, String, u32) {
+    fn key(&self) -> Vec<Value> {
         let OutboxShard { app, number } = self.shard;
-        (self.offer.offer.to_string(), app.to_string(), number.into())
-    }
-}
-
-impl Push for QueuedCap {
-    type Operation = SetOffer;
-    const NAME: &'static str = "a cap";
-
-    fn list_due(db: &impl Database, by_ms: i64, limit: u32) -> Result<Vec<Self>, DatabaseError> {
-        let rows = db.query(sql::LIST_DUE_CAPS, params![by_ms, limit])?;
-        rows.iter().map(Self::read).collect()
+        vec![
+            self.offer.offer.as_str().into(),
+            app.to_string().into(),
+            u32::from(number).into(),
+        ]
     }
 
-    fn next_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
-        db.query_integer(sql::GET_NEXT_DUE_CAP, &[])
-    }
-
-    fn postpone(&self, db: &impl Database, due_ms: i64) -> Result<(), DatabaseError> {
-        let (offer, app, shard) = self.key();
-        db.execute(sql::POSTPONE_CAP, params![due_ms, offer, app, shard])
-    }
-
-    fn confirm(&self, db: &impl Database) -> Result<(), DatabaseError> {
-        let (offer, app, shard) = self.key();
-        let revision = self.offer.current.revision;
-        db.execute(sql::UNQUEUE_CAP, params![offer, app, shard, revision])
+    fn revision(&self) -> i64 {
+        self.offer.current.revision
     }
 
     fn receiver(&self) -> ObjectAddress {
@@ -105,42 +94,5 @@ pub fn enqueue(db: &impl Database, offer_id: &str, now_ms: i64) -> Result<(), Da
 
 /// The outboxes that do not have an offer's cap yet, whenever they are due.
 pub fn queued_of(db: &impl Database, offer: &OfferId) -> Result<Vec<QueuedCap>, DatabaseError> {
-    let rows = db.query(sql::LIST_QUEUED_CAPS, params![offer.as_str()])?;
-    rows.iter().map(QueuedCap::read).collect()
-}
-
-/// Pushes the cap of one offer, for a PUT of the offer.
-///
-/// # Errors
-/// 503 if an outbox did not take it: the operator may rely on a cap only once no outbox pays without it.
-pub async fn push_offer(
-    queue: &CapQueue<'_, impl Database, impl Clock + Sleep + ObjectCall>,
-    offer: &OfferId,
-) -> Result<(), Failure> {
-    let queued = queued_of(queue.db, offer)?;
-    let all = queued.len();
-    let taken = queue.send(queued).await?;
-    if taken == all {
-        return Ok(());
-    }
-    let message = format!(
-        "the offer is kept as it was put, but {taken} of the {all} outboxes that pay for it have its cap; the others get it \
-         as soon as that can be done, and the PUT may be repeated"
-    );
-    Err(common::UNAVAILABLE.with_message(message).into())
-}
-
-/// Pushes the caps that an import has changed.
-///
-/// # Errors
-/// 503 if some outboxes do not have them within the time limit; the alarm goes on.
-pub async fn push_imported(
-    queue: &CapQueue<'_, impl Database, impl Clock + Sleep + ObjectCall>,
-) -> Result<(), Failure> {
-    if queue.send_imported().await? {
-        return Ok(());
-    }
-    let message = "the import is applied, but not all outboxes have the changed caps yet; they get them as soon as that \
-         can be done, and the import may be repeated";
-    Err(common::UNAVAILABLE.with_message(message).into())
+    QueuedCap::list(db, sql::LIST_QUEUED_CAPS, params![offer.as_str()])
 }

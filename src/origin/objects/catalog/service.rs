@@ -197,21 +197,25 @@ where
         }
         if let Some(publisher) = put_publisher.filter(|_| reply.status == 200) {
             account_sync::push_publisher(&self.account_queue(db), &publisher).await?;
-            callback_sync::push_publisher(&self.settings_queue(db), &publisher).await?;
+            let queued = callback_sync::settings_of_publisher(db, &publisher)?;
+            self.settings_queue(db).require("publisher", queued).await?;
         }
         if let Some(app) = put_app.filter(|_| reply.status == 200) {
-            callback_sync::push_app(&self.settings_queue(db), app).await?;
+            let queued = callback_sync::settings_of(db, app)?;
+            self.settings_queue(db).require("app", queued).await?;
         }
         if let Some(app) = own_app {
             // The answer may have a secret that is shown once, so it does not wait for outboxes that do not answer: the
             // alarm goes on with them.
-            if let Err(failure) = callback_sync::push_app(&self.settings_queue(db), app).await {
+            let queued = callback_sync::settings_of(db, app)?;
+            if let Err(failure) = self.settings_queue(db).require("app", queued).await {
                 log::warn("catalog", format_args!("app {app}: {failure}"));
             }
         }
         if let Some(offer) = put_offer.filter(|_| reply.status == 200) {
             self.kv_writer(db).push_changed_cap(&offer).await?;
-            cap_sync::push_offer(&self.cap_queue(db), &offer).await?;
+            let queued = cap_sync::queued_of(db, &offer)?;
+            self.cap_queue(db).require("offer", queued).await?;
         }
         Ok(reply)
     }

@@ -170,8 +170,8 @@ platform::statements! {
     pub const LIST_DUE_SUSPENSIONS = "SELECT p.id, NOT p.approved, s.revision
         FROM suspensions s JOIN publishers p ON p.id = s.publisher_id
         WHERE s.due_at_ms <= ? ORDER BY s.due_at_ms LIMIT ?";
-    pub const POSTPONE_SUSPENSION = "UPDATE suspensions SET due_at_ms = ?2
-        WHERE publisher_id = ?1 AND due_at_ms IS NOT NULL";
+    pub const POSTPONE_SUSPENSION = "UPDATE suspensions SET due_at_ms = ?
+        WHERE publisher_id = ? AND due_at_ms IS NOT NULL";
     pub const UNQUEUE_SUSPENSION = "UPDATE suspensions SET due_at_ms = NULL WHERE publisher_id = ? AND revision = ?";
     pub const GET_NEXT_DUE_SUSPENSION = "SELECT due_at_ms FROM suspensions WHERE due_at_ms IS NOT NULL
         ORDER BY due_at_ms LIMIT 1";

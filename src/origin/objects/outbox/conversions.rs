@@ -1,13 +1,14 @@
 //! Applies the table of states (`domain::conversions::table`) to an outbox's rows (docs/DECISIONS.md, "Conversions").
 //! [`admit`] and [`settle`] are one transaction each; [`commit`] runs them and takes from the cap between them.
 //!
-//! - [`rows`], `goals` and [`reservations`]: what a decision reads and writes;
+//! - `decision`: what would be done, without a write; [`rows`], [`goals`] and [`reservations`]: what it reads;
 //! - [`kept`]: postbacks whose terms are lost;
 //! - [`txns`]: the senders' own ids; [`rewarded`]: one reward for a user and a goal;
 //! - [`settlement`]: an action of the operator; [`check`]: the answer without the writes.
 
 pub mod check;
 pub mod commit;
+mod decision;
 pub mod goals;
 pub mod kept;
 pub mod reservations;
@@ -18,10 +19,8 @@ pub mod txns;
 
 use super::{
     approval::Approval,
-    endpoint,
     log::entries,
     peers::Peers,
-    sql,
     terms::{self, Terms},
 };
 use crate::objects::outbox::retention;
@@ -29,23 +28,15 @@ use contract::{
     counters::{CapKind, Take},
     outbox::{Answer, Conversion, Txn},
 };
+use decision::{Decision, Verdict};
 use domain::{
-    catalog::offer::OncePer,
     conversions::{
-        reward::check_window,
         state::{Movement, Reason, State},
-        table::{Event, Transition, UNKNOWN_CONVERSION, USER_ERASED, WRONG_STATE, step},
+        table::{Transition, step},
     },
-    model::{
-        api_error::ApiError,
-        time::{SECOND_MS, UtcDay},
-    },
+    model::{api_error::ApiError, time::UtcDay},
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{database::Database, failure::Failure};
 use reservations::{EndedReservation, Reservation};
 use rows::ConversionRow;
 
@@ -88,47 +79,20 @@ pub fn admit(
 ) -> Result<Admission, Failure> {
     // Everything of a command has one time: at midnight the log and the batch must not name two days.
     let now_ms = peers.now_ms();
-    let (rows, reserved) = rows::of_click(db, &conversion.nonce.0)?;
-    let resolved = goals::resolve(db, rows, reserved, conversion, terms)?;
-    let mut approval = Approval::new(conversion, terms, &resolved);
-    if let Claim::Made(txn) = claim {
-        approval.txn = Some(txn.clone());
-    }
-    let reward = rewarded::key(db, peers, conversion, &approval.goal)?;
-    if let Some(reservation) = resolved.reserved {
-        return Ok(Admission::Reserved {
-            reservation: Box::new(reservation),
-            own: false,
-        });
-    }
-
-    let row = resolved.row.as_ref();
-    let step = step(row.map(|row| row.state), conversion.event);
-    match step {
-        Transition::Missing => return Err(UNKNOWN_CONVERSION.into()),
-        Transition::Conflict => return Err(WRONG_STATE.into()),
-        // Only what is read from the log may be of a user who was erased, perhaps since then: a postback's click names the user.
-        Transition::Force | Transition::Release | Transition::TakeBack if is_erased(db, conversion, row)? => {
-            return Err(USER_ERASED.into());
-        }
-        _ => {}
-    }
-    let is_rewarded = resolved.terms.terms.once_per == OncePer::User
-        && step.judges(Reason::AlreadyRewarded)
-        && rewarded::is_taken(db, &reward, &conversion.nonce)?;
-    approval.rewarded = Some(reward);
-    let case = Case {
-        db,
-        now_ms,
-        window_days: resolved.terms.terms.conversion_window_days,
-        terms,
-        claim,
+    let Decision {
+        mut approval,
         row,
         step,
-        is_rewarded,
-        is_suspended: endpoint::app_now(db, peers)?.is_some_and(|app| app.is_suspended),
-    };
-    match case.judge(conversion)? {
+        verdict,
+    } = decision::decide(db, peers, now_ms, conversion, terms, claim)?;
+    let row = row.as_ref();
+    match verdict {
+        Verdict::Reserved(reservation) => {
+            return Ok(Admission::Reserved {
+                reservation,
+                own: false,
+            });
+        }
         Verdict::Unclaimed => {
             let numbered = txns::number(db, conversion, &approval.advertiser, &approval.goal)?;
             let missing = || Failure::Internal("a claim without a txn".into());
@@ -179,103 +143,6 @@ pub fn admit(
     }
     let answer = db.transaction(|| commit(db, peers, now_ms, &approval, row, step))?;
     Ok(Admission::Settled(answer))
-}
-
-/// Whether the user of a conversion that was read from the log was erased.
-fn is_erased(
-    db: &impl Database,
-    conversion: &Conversion,
-    row: Option<&ConversionRow>,
-) -> Result<bool, DatabaseError> {
-    match row {
-        _ if conversion.click.user_id.is_empty() => Ok(true),
-        Some(row) if !matches!(conversion.event, Event::Postback(_)) => {
-            db.query_boolean(sql::HAS_NO_USER, params![row.entry])
-        }
-        _ => Ok(false),
-    }
-}
-
-/// The first reason against a conversion, if any.
-pub(super) enum Verdict {
-    Nothing,
-    /// The `txn` must be claimed before the rest is judged.
-    Unclaimed,
-    /// The reason, and the error for the sender.
-    Against(Reason, ApiError),
-}
-
-/// A conversion that is judged.
-pub(super) struct Case<'a, D> {
-    pub db: &'a D,
-    pub now_ms: i64,
-    pub window_days: u16,
-    pub terms: &'a Terms,
-    pub claim: &'a Claim,
-    pub row: Option<&'a ConversionRow>,
-    pub step: Transition,
-    /// Whether another click has the reward.
-    pub is_rewarded: bool,
-    /// Whether the publisher is suspended.
-    pub is_suspended: bool,
-}
-
-impl<D: Database> Case<'_, D> {
-    /// Judges the reasons in their order, without a write.
-    pub fn judge(&self, conversion: &Conversion) -> Result<Verdict, Failure> {
-        let state = self.row.map(|row| row.state);
-        for reason in Reason::ALL {
-            let is_overridden = self.step.overrides(reason, state, &conversion.despite);
-            if is_overridden || !self.step.judges(reason) {
-                continue;
-            }
-            let refusal = match reason {
-                Reason::WindowClosed => self.window_closed(conversion).err(),
-                Reason::DuplicateTxn => {
-                    if *self.claim == Claim::Open && conversion.txn.is_some() {
-                        return Ok(Verdict::Unclaimed);
-                    }
-                    (*self.claim == Claim::Refused).then(|| reason.refusal())
-                }
-                Reason::AlreadyRewarded => self.is_rewarded.then(|| reason.refusal()),
-                Reason::Suspended => self.is_suspended.then(|| reason.refusal()),
-                Reason::TooFast => self.is_too_fast(conversion).then(|| reason.refusal()),
-                Reason::TooManyToday => self.has_many_today(conversion)?.then(|| reason.refusal()),
-                // The counters decide it, after everything else.
-                Reason::Capped => None,
-            };
-            if let Some(refusal) = refusal {
-                return Ok(Verdict::Against(reason, refusal));
-            }
-        }
-        Ok(Verdict::Nothing)
-    }
-
-    fn window_closed(&self, conversion: &Conversion) -> Result<(), ApiError> {
-        check_window(
-            conversion.click.clicked_at_ms,
-            self.now_ms,
-            Some(self.window_days),
-        )
-    }
-
-    /// Whether the first postback came sooner after the click than the offer allows.
-    fn is_too_fast(&self, conversion: &Conversion) -> bool {
-        let first_ms = self.row.map_or(self.now_ms, |row| row.first_ms);
-        let took_ms = first_ms.saturating_sub(conversion.click.clicked_at_ms);
-        let least = self.terms.holds.min_seconds_to_convert;
-        least.is_some_and(|seconds| took_ms < i64::from(seconds) * SECOND_MS)
-    }
-
-    fn has_many_today(&self, conversion: &Conversion) -> Result<bool, Failure> {
-        let Some(most) = self.terms.holds.max_rewards_per_user_day else {
-            return Ok(false);
-        };
-        let day_s = UtcDay::of_ms(self.now_ms).start_ms() / SECOND_MS;
-        let user = &*conversion.click.user_id;
-        let rewards = self.db.query_integer(sql::COUNT_REWARDS, params![user, day_s])?;
-        Ok(rewards.unwrap_or(0) >= i64::from(most))
-    }
 }
 
 /// Ends a reservation by paying or, if the cap is spent (`taken` is false), refusing. If another task has ended it

@@ -220,7 +220,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             return Ok(Reply::Done {});
         }
         if let Command::CheckPostback(check) = &command {
-            let checked = check::check(db, self.runtime(), self.now_ms(), check).await;
+            let checked = check::check(db, self, self.runtime(), check).await;
             return checked.map(Reply::Checked);
         }
         if let Command::SettleMany(many) = &command {

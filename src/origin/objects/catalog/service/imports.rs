@@ -6,7 +6,7 @@ use futures_util::{Stream, StreamExt};
 
 use super::CatalogService;
 use crate::objects::catalog::{
-    account_sync, app_claims, cap_sync,
+    app_claims,
     import::{self, MAX_LINE},
     import_claims,
     import_steps::{self, Check},
@@ -110,8 +110,8 @@ where
             if let Err(failure) = self.settings_queue(db).send_imported().await {
                 log::error("catalog", format_args!("import: {failure}"));
             }
-            account_sync::push_imported(&self.account_queue(db)).await?;
-            cap_sync::push_imported(&self.cap_queue(db)).await?;
+            self.account_queue(db).require_imported().await?;
+            self.cap_queue(db).require_imported().await?;
         }
         Ok(reply)
     }

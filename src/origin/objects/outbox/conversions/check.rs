@@ -2,10 +2,14 @@
 
 use std::rc::Rc;
 
-use super::{Case, Claim, Verdict, goals, rewarded, rows, txns};
+use super::{
+    Claim,
+    decision::{Decision, Verdict, decide},
+    txns,
+};
 use crate::objects::outbox::{
-    approval::Approval,
     calls, endpoint,
+    peers::Peers,
     terms::{Holds, Revision, Terms},
 };
 use contract::{
@@ -13,12 +17,11 @@ use contract::{
     outbox::{CheckPostback, CheckedPostback, NumberedTerms, OutboxShard, Txn},
 };
 use domain::{
-    catalog::offer::OncePer,
     conversions::{
         parameters::INVALID_CLICK_ID,
         reward::check_life,
         state::{Reason, State, Status},
-        table::{Transition, step},
+        table::Transition,
     },
     model::{OfferId, time::UtcDay},
 };
@@ -28,13 +31,13 @@ use platform::{database::Database, failure::Failure, traits::ObjectCall};
 /// The refusal that the postback would get; or another object does not answer, or the database failed.
 pub async fn check(
     db: &impl Database,
+    peers: &impl Peers,
     runtime: &impl ObjectCall,
-    now_ms: i64,
     check: &CheckPostback,
 ) -> Result<CheckedPostback, Failure> {
     let mut claim = Claim::Open;
     loop {
-        match judge(db, now_ms, check, &claim)? {
+        match judge(db, peers, check, &claim)? {
             PartialVerdict::Unclaimed(txn) => {
                 claim = if is_free(db, runtime, check, &txn).await? {
                     Claim::Made(txn)
@@ -44,7 +47,7 @@ pub async fn check(
             }
             PartialVerdict::Answered(answered) => return Ok(answered),
             PartialVerdict::Takes { answered, cap, offer } => {
-                let day = UtcDay::of_ms(now_ms);
+                let day = UtcDay::of_ms(peers.now_ms());
                 let taken = calls::read_taken(runtime, ReadTaken { offer, day }).await?;
                 return if taken < cap {
                     Ok(answered)
@@ -74,49 +77,29 @@ pub enum PartialVerdict {
 /// The refusal that the postback would get; or the database failed.
 pub fn judge(
     db: &impl Database,
-    now_ms: i64,
+    peers: &impl Peers,
     check: &CheckPostback,
     claim: &Claim,
 ) -> Result<PartialVerdict, Failure> {
+    let now_ms = peers.now_ms();
     let conversion = &check.conversion;
     check_life(conversion.click.clicked_at_ms, now_ms)?;
     let terms = terms_of(db, check)?;
-    let (rows, reserved) = rows::of_click(db, &conversion.nonce.0)?;
-    let resolved = goals::resolve(db, rows, reserved, conversion, &terms)?;
-    let approval = Approval::new(conversion, &terms, &resolved);
+    let Decision {
+        approval,
+        row,
+        step,
+        verdict,
+    } = decide(db, peers, now_ms, conversion, &terms, claim)?;
     let answered = |status: Status, is_duplicate: bool, reason| {
         let answer = approval.answer(status, is_duplicate)?;
         Ok::<_, Failure>(CheckedPostback { answer, reason })
     };
-    if resolved.reserved.is_some() {
+    match verdict {
         // An earlier copy is about to be paid.
-        return Ok(PartialVerdict::Answered(answered(Status::Approved, true, None)?));
-    }
-    let row = resolved.row.as_ref();
-    let current = row.map(|row| row.state);
-    let step = step(current, conversion.event);
-    let is_rewarded = match resolved.terms.terms.once_per {
-        OncePer::User if step.judges(Reason::AlreadyRewarded) => {
-            match rewarded::stored_key(db, conversion, &approval.goal)? {
-                Some(key) => rewarded::is_taken(db, &key, &conversion.nonce)?,
-                // No conversion has come to this outbox.
-                None => false,
-            }
+        Verdict::Reserved(_) => {
+            return Ok(PartialVerdict::Answered(answered(Status::Approved, true, None)?));
         }
-        _ => false,
-    };
-    let case = Case {
-        db,
-        now_ms,
-        window_days: resolved.terms.terms.conversion_window_days,
-        terms: &terms,
-        claim,
-        row,
-        step,
-        is_rewarded,
-        is_suspended: endpoint::read(db)?.is_some_and(|state| state.callback.is_suspended),
-    };
-    match case.judge(conversion)? {
         Verdict::Unclaimed => {
             let txn = conversion.txn.clone().unwrap_or_default();
             return Ok(PartialVerdict::Unclaimed(Txn {
@@ -138,6 +121,7 @@ pub fn judge(
         }
         Verdict::Nothing => {}
     }
+    let current = row.map(|row| row.state);
     let same = current.filter(|_| step == Transition::Repeat);
     let state = step.outcome().map(|(state, _)| state).or(same);
     let state = state.ok_or_else(|| Failure::Internal(format!("{step:?} is no step of a postback")))?;

@@ -9,38 +9,22 @@ use platform::{
     params,
 };
 
-/// The key of the user of a conversion and of a goal.
+/// The key of the user of a conversion and of a goal; none before the outbox's first conversion, when nobody has a reward.
 pub fn key(
     db: &impl Database,
     peers: &impl Peers,
     conversion: &Conversion,
     goal: &str,
-) -> Result<Bytes, DatabaseError> {
-    let known = peers.state_cache().salt();
-    let salt = match known {
-        Some(salt) => salt,
-        None => {
-            let row = db.query_first(sql::GET_SALT, &[])?;
-            let row = row.ok_or_else(|| DatabaseError("the outbox has no state row".into()))?;
-            peers.state_cache().set_salt(row.blob(0)?)
-        }
-    };
-    Ok(key_of(&salt, conversion, goal))
-}
-
-/// The same for an outbox that may have had no conversion: then there is no key, and nobody has the reward.
-pub fn stored_key(
-    db: &impl Database,
-    conversion: &Conversion,
-    goal: &str,
 ) -> Result<Option<Bytes>, DatabaseError> {
-    let row = db.query_first(sql::GET_SALT, &[])?;
-    row.map(|row| Ok(key_of(row.blob(0)?, conversion, goal)))
-        .transpose()
-}
-
-fn key_of(salt: &[u8], conversion: &Conversion, goal: &str) -> Bytes {
-    Bytes(reward_key(salt, &conversion.click.user_id, goal).to_vec())
+    let salt = match peers.state_cache().salt() {
+        Some(salt) => salt,
+        None => match db.query_first(sql::GET_SALT, &[])? {
+            Some(row) => peers.state_cache().set_salt(row.blob(0)?),
+            None => return Ok(None),
+        },
+    };
+    let key = reward_key(&salt, &conversion.click.user_id, goal);
+    Ok(Some(Bytes(key.to_vec())))
 }
 
 /// Whether another click has the reward of a key, or waits for its cap.

@@ -1,0 +1,204 @@
+//! What a postback or an action of the operator does, decided without a write: for [`admit`](super::admit), which does it, and for
+//! [`check`](super::check), which only says so.
+
+use super::{
+    Claim, goals,
+    reservations::Reservation,
+    rewarded,
+    rows::{self, ConversionRow},
+};
+use crate::objects::outbox::{approval::Approval, endpoint, peers::Peers, sql, terms::Terms};
+use contract::outbox::Conversion;
+use domain::{
+    catalog::offer::OncePer,
+    conversions::{
+        reward::check_window,
+        state::Reason,
+        table::{Event, Transition, UNKNOWN_CONVERSION, USER_ERASED, WRONG_STATE, step},
+    },
+    model::{
+        api_error::ApiError,
+        time::{SECOND_MS, UtcDay},
+    },
+};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
+
+/// A decision, with all that is needed to carry it out.
+pub struct Decision {
+    pub approval: Approval,
+    /// The conversion, if it is known.
+    pub row: Option<ConversionRow>,
+    pub step: Transition,
+    pub verdict: Verdict,
+}
+
+/// What stands against a step.
+pub enum Verdict {
+    Nothing,
+    /// An earlier copy waits for its cap.
+    Reserved(Box<Reservation>),
+    /// The `txn` must be claimed before the rest is judged.
+    Unclaimed,
+    /// The first reason, and the error for the sender.
+    Against(Reason, ApiError),
+}
+
+/// Decides by the stored rows and the terms.
+///
+/// # Errors
+/// A refusal that leaves no entry in the log; see [`admit`](super::admit).
+pub fn decide(
+    db: &impl Database,
+    peers: &impl Peers,
+    now_ms: i64,
+    conversion: &Conversion,
+    terms: &Terms,
+    claim: &Claim,
+) -> Result<Decision, Failure> {
+    let (rows, reserved) = rows::of_click(db, &conversion.nonce.0)?;
+    let resolved = goals::resolve(db, rows, reserved, conversion, terms)?;
+    let mut approval = Approval::new(conversion, terms, &resolved);
+    if let Claim::Made(txn) = claim {
+        approval.txn = Some(txn.clone());
+    }
+    approval.rewarded = rewarded::key(db, peers, conversion, &approval.goal)?;
+    let row = resolved.row;
+    let step = step(row.as_ref().map(|row| row.state), conversion.event);
+    if let Some(reservation) = resolved.reserved {
+        let verdict = Verdict::Reserved(Box::new(reservation));
+        return Ok(Decision {
+            approval,
+            row,
+            step,
+            verdict,
+        });
+    }
+    match step {
+        Transition::Missing => return Err(UNKNOWN_CONVERSION.into()),
+        Transition::Conflict => return Err(WRONG_STATE.into()),
+        // Only what is read from the log may be of a user who was erased, perhaps since then: a postback's click names the user.
+        Transition::Force | Transition::Release | Transition::TakeBack
+            if is_erased(db, conversion, row.as_ref())? =>
+        {
+            return Err(USER_ERASED.into());
+        }
+        _ => {}
+    }
+    let case = Case {
+        db,
+        peers,
+        now_ms,
+        conversion,
+        terms,
+        window_days: resolved.terms.terms.conversion_window_days,
+        once_per: resolved.terms.terms.once_per,
+        claim,
+        approval: &approval,
+        row: row.as_ref(),
+    };
+    let verdict = case.judge(step)?;
+    Ok(Decision {
+        approval,
+        row,
+        step,
+        verdict,
+    })
+}
+
+/// Whether the user of a conversion that was read from the log was erased.
+fn is_erased(
+    db: &impl Database,
+    conversion: &Conversion,
+    row: Option<&ConversionRow>,
+) -> Result<bool, DatabaseError> {
+    match row {
+        _ if conversion.click.user_id.is_empty() => Ok(true),
+        Some(row) if !matches!(conversion.event, Event::Postback(_)) => {
+            db.query_boolean(sql::HAS_NO_USER, params![row.entry])
+        }
+        _ => Ok(false),
+    }
+}
+
+/// A conversion that is judged.
+struct Case<'a, D, P> {
+    db: &'a D,
+    peers: &'a P,
+    now_ms: i64,
+    conversion: &'a Conversion,
+    terms: &'a Terms,
+    window_days: u16,
+    once_per: OncePer,
+    claim: &'a Claim,
+    approval: &'a Approval,
+    row: Option<&'a ConversionRow>,
+}
+
+impl<D: Database, P: Peers> Case<'_, D, P> {
+    /// Judges the reasons in their order.
+    fn judge(&self, step: Transition) -> Result<Verdict, Failure> {
+        let state = self.row.map(|row| row.state);
+        for reason in Reason::ALL {
+            if step.overrides(reason, state, &self.conversion.despite) || !step.judges(reason) {
+                continue;
+            }
+            if reason == Reason::DuplicateTxn && *self.claim == Claim::Open && self.conversion.txn.is_some() {
+                return Ok(Verdict::Unclaimed);
+            }
+            if let Some(refusal) = self.refusal(reason)? {
+                return Ok(Verdict::Against(reason, refusal));
+            }
+        }
+        Ok(Verdict::Nothing)
+    }
+
+    /// The error for the sender if a reason stands.
+    fn refusal(&self, reason: Reason) -> Result<Option<ApiError>, Failure> {
+        let stands = match reason {
+            Reason::WindowClosed => {
+                let clicked_at_ms = self.conversion.click.clicked_at_ms;
+                return Ok(check_window(clicked_at_ms, self.now_ms, Some(self.window_days)).err());
+            }
+            Reason::DuplicateTxn => *self.claim == Claim::Refused,
+            Reason::AlreadyRewarded => self.is_rewarded()?,
+            Reason::Suspended => endpoint::app_now(self.db, self.peers)?.is_some_and(|app| app.is_suspended),
+            Reason::TooFast => self.is_too_fast(),
+            Reason::TooManyToday => self.has_many_today()?,
+            // The counters decide it, after everything else.
+            Reason::Capped => false,
+        };
+        Ok(stands.then(|| reason.refusal()))
+    }
+
+    /// Whether another click has the reward, which the terms pay once for each user.
+    fn is_rewarded(&self) -> Result<bool, DatabaseError> {
+        match &self.approval.rewarded {
+            Some(key) if self.once_per == OncePer::User => {
+                rewarded::is_taken(self.db, key, &self.conversion.nonce)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Whether the first postback came sooner after the click than the offer allows.
+    fn is_too_fast(&self) -> bool {
+        let first_ms = self.row.map_or(self.now_ms, |row| row.first_ms);
+        let took_ms = first_ms.saturating_sub(self.conversion.click.clicked_at_ms);
+        let least = self.terms.holds.min_seconds_to_convert;
+        least.is_some_and(|seconds| took_ms < i64::from(seconds) * SECOND_MS)
+    }
+
+    fn has_many_today(&self) -> Result<bool, DatabaseError> {
+        let Some(most) = self.terms.holds.max_rewards_per_user_day else {
+            return Ok(false);
+        };
+        let day_s = UtcDay::of_ms(self.now_ms).start_ms() / SECOND_MS;
+        let user = &*self.conversion.click.user_id;
+        let rewards = self.db.query_integer(sql::COUNT_REWARDS, params![user, day_s])?;
+        Ok(rewards.unwrap_or(0) >= i64::from(most))
+    }
+}
