@@ -62,8 +62,7 @@ pub fn address(name: String) -> ObjectAddress {
 operations! {
     pub enum Command {
         Take(Take) -> Taken, Idempotent;
-        SetLimits(SetLimits) -> Done, Idempotent;
-        AddUncapped(AddUncapped) -> Done, Idempotent;
+        SetCap(SetCap) -> Done, Idempotent;
         Flush(Flush) -> Applied, Idempotent;
         AddConversions(AddConversions) -> Applied, Idempotent;
         Stats(Stats) -> Vec<OfferStats>, Idempotent;
@@ -71,29 +70,24 @@ operations! {
     }
 }
 
-/// Caps that the operator changed, pushed by the catalog.
+/// An offer's conversion cap as an outbox has it from now on, and what it paid on a day without taking it from a cap: that
+/// counts as taken.
 ///
-/// Idempotent by revision: of a cap, the highest revision applies, in any order of arrival.
+/// Idempotent: the highest revision applies, and of a source the highest count of a day, which only rises.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SetLimits {
-    /// Caps of offers that this object keeps.
-    pub limits: Vec<Limit>,
-}
-
-/// What an outbox paid on a day without taking it from the offer's conversion cap, because there was none then. It counts as
-/// taken.
-///
-/// Idempotent by source: the count of a day only rises, and the highest applies.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AddUncapped {
-    /// The offer that has a cap now.
+pub struct SetCap {
+    /// The offer that has the cap.
     pub offer: OfferId,
+    /// The daily cap; `None` if it was removed.
+    pub limit: Option<u32>,
+    /// The catalog's revision of `limit`.
+    pub revision: i64,
     /// The UTC day of the payments.
     pub day: UtcDay,
     /// The outbox's object name.
     pub source: String,
     /// Its payments of that day which were not taken.
-    pub conversions: u32,
+    pub uncapped: u32,
 }
 
 /// One isolate's batch of counted clicks.
@@ -193,19 +187,6 @@ pub struct Take {
     pub by_force: bool,
 }
 
-/// A cap as the catalog has it now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limit {
-    /// The cap that is set.
-    pub kind: CapKind,
-    /// The offer that has the cap.
-    pub offer: OfferId,
-    /// The daily cap; `None` if it was removed.
-    pub limit: Option<u32>,
-    /// The catalog's revision of `limit`.
-    pub revision: i64,
-}
-
 /// Conversions and payout of one offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConversionSum {
@@ -233,7 +214,7 @@ pub enum Reply {
     Applied(Applied),
     /// A list of [`OfferStats`], written by the database.
     Stats(Box<RawValue>),
-    /// To [`SetLimits`] and [`AddUncapped`].
+    /// Answers [`SetCap`].
     Done {},
 }
 

@@ -73,7 +73,7 @@ fn large() -> Catalog {
         "INSERT INTO offers SELECT value ->> 0, value ->> 2, off_type, os, countries, includes_countries, active, starts_at,
          ends_at, click_cap, conversion_cap, min_seconds_to_convert, ever_capped, click_id_max,
          replace(target, '/c/0', '/c/' || (value ->> 0)), randomblob(16), body_length, revision, terms_revision,
-         terms_since, cap_revision FROM json_each(?), offers WHERE offers.id = '0'",
+         terms_since FROM json_each(?), offers WHERE offers.id = '0'",
         offers.clone(),
     );
     copy(

@@ -1,14 +1,9 @@
-//! Offer statistics that the catalog reads from the counters, and caps that it pushes to them.
-
-use std::collections::BTreeSet;
+//! Offer statistics that the catalog reads from the counters.
 
 use serde_json::{Value, json};
 
 use crate::{Catalog, NOON, offer, sqlite::Sqlite, with};
-use contract::{
-    catalog::Resource,
-    counters::{CapKind, OfferStats},
-};
+use contract::{catalog::Resource, counters::OfferStats};
 use domain::{
     model::{
         AppId, OfferId, PublisherId,
@@ -18,10 +13,7 @@ use domain::{
     tracking::click_counts::ClickSum,
 };
 use origin::objects::{
-    catalog::{
-        limits,
-        publication::{delete_stale_stats, store_stats},
-    },
+    catalog::publication::{delete_stale_stats, store_stats},
     counters,
 };
 use platform::migrations::migrate;
@@ -220,76 +212,4 @@ fn statistics_cover_the_last_30_days() {
         );
     }
     assert_eq!(catalog.now(), clicked.start_ms() + 31 * DAY_MS);
-}
-
-/// The caps that are pushed to the counters: kind, offer and limit.
-fn push_changed(catalog: &Catalog) -> BTreeSet<(CapKind, String, Option<u32>)> {
-    let changed = limits::changed_caps(&catalog.db).unwrap();
-    let mut caps = BTreeSet::new();
-    for (object, limits) in changed.by_object {
-        for limit in limits {
-            assert_eq!(object, contract::counters::object_name(&limit.offer));
-            assert!(limit.revision <= changed.through);
-            let is_new = caps.insert((limit.kind, limit.offer.as_str().to_owned(), limit.limit));
-            assert!(is_new, "{limit:?} was pushed twice");
-        }
-    }
-    limits::record_pushed(&catalog.db, changed.through).unwrap();
-    caps
-}
-
-#[test]
-fn each_changed_cap_is_pushed_once() {
-    let catalog = Catalog::small();
-    let put = |offer_id: &str, click: Value, conversion: Value| {
-        let goal = format!("g-{offer_id}");
-        catalog.put(O, offer_id, &with(offer(&[&goal]), &caps(click, conversion)));
-    };
-    let both = |offer: &str, click, conversion| {
-        [
-            (CapKind::Click, offer.to_owned(), click),
-            (CapKind::Conversion, offer.to_owned(), conversion),
-        ]
-    };
-    assert_eq!(push_changed(&catalog), [].into());
-    put("o-1", json!(10), json!(null));
-    put("o-2", json!(null), json!(null));
-    put("o-3", json!(1), json!(2));
-    let expected = [both("o-1", Some(10), None), both("o-3", Some(1), Some(2))].concat();
-    assert_eq!(push_changed(&catalog), expected.into_iter().collect());
-    assert_eq!(push_changed(&catalog), [].into(), "once");
-
-    put("o-1", json!(10), json!(null));
-    assert_eq!(push_changed(&catalog), [].into(), "a repeated PUT changes no cap");
-    put("o-1", json!(9), json!(null));
-    put("o-2", json!(null), json!(null));
-    assert_eq!(push_changed(&catalog), both("o-1", Some(9), None).into());
-    put("o-1", json!(null), json!(null));
-    assert_eq!(
-        push_changed(&catalog),
-        both("o-1", None, None).into(),
-        "a removed cap is pushed too"
-    );
-    // Without a confirmation the cap is pushed again.
-    put("o-3", json!(5), json!(2));
-    assert_eq!(limits::changed_caps(&catalog.db).unwrap().by_object.len(), 1);
-    assert_eq!(push_changed(&catalog), both("o-3", Some(5), Some(2)).into());
-}
-
-#[test]
-fn more_caps_than_one_call_carries_are_pushed_in_slices() {
-    let catalog = Catalog::small();
-    let lines: String = (0..2_001)
-        .map(|n| {
-            let members = with(
-                json!({ "kind": "offer", "id": format!("o-{n}") }),
-                &caps(json!(n), json!(null)),
-            );
-            with(offer(&[&format!("g-{n}")]), &members).to_string() + "\n"
-        })
-        .collect();
-    assert_eq!(catalog.import(&lines).unwrap().status, 200);
-    let [first, second, third] = [0; 3].map(|_| push_changed(&catalog));
-    assert_eq!((first.len(), second.len(), third.len()), (4_000, 2, 0));
-    assert!(first.is_disjoint(&second));
 }

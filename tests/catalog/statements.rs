@@ -27,8 +27,8 @@ use domain::{
 use origin::{
     delivery::push::{FIRST_PUSH_MS, Push, claim},
     objects::catalog::{
-        account_sync, callback_sync, cap_sync, import_steps, limits, offer_figures::NearCaps, publication,
-        schedule, sql, terms, tracking_slots,
+        account_sync, callback_sync, cap_sync, import_steps, offer_figures::NearCaps, publication, schedule,
+        sql, terms, tracking_slots,
     },
 };
 use platform::{database::Database, params};
@@ -136,9 +136,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     assert_eq!(cap_sync::queued_of(db, &caps[0].offer.offer).unwrap(), caps);
     caps[0].confirm(db).unwrap();
     import_steps::discard(db, 0, 1 << 40).unwrap();
-    limits::changed_cap(db, &OfferId::parse("60240").unwrap()).unwrap();
     terms::sweep(db, 1 << 52).unwrap();
-    limits::record_pushed(db, limits::changed_caps(db).unwrap().through).unwrap();
     let stats = OfferStats {
         offer: OfferId::parse("60240").unwrap(),
         clicks: 1,

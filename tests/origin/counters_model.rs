@@ -4,7 +4,7 @@
 //! Checked: every answer to a take and the final counts equal the model's, and no cap exceeds the highest limit of its
 //! day. Not checked: that a repeated batch whose answer was lost is answered "applied".
 
-use contract::counters::{AddConversions, Flush, SetLimits};
+use contract::counters::{AddConversions, Flush, SetCap};
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ use crate::{
     sqlite::{Fault, Faults},
 };
 use contract::{
-    counters::{CapKind, Command, ConversionSum, Limit, Reply, Take, Taken},
+    counters::{CapKind, Command, ConversionSum, Reply, Take, Taken},
     operation::Applied,
 };
 use domain::model::time::{DAY_MS, UtcDay};
@@ -34,7 +34,6 @@ enum Op {
         revision: i64,
     },
     SetLimit {
-        kind: CapKind,
         offer: usize,
         limit: Option<u32>,
         revision: i64,
@@ -61,11 +60,11 @@ enum Op {
 fn ops() -> impl Strategy<Value = Vec<(Op, Vec<Option<Fault>>)>> {
     let kind = prop_oneof![Just(CapKind::Click), Just(CapKind::Conversion)];
     let op = prop_oneof![
-        12 => (kind.clone(), 0..2_usize, 0..8_u8, 0..3_i32, 0..5_u32, 0..4_i64).prop_map(
+        12 => (kind, 0..2_usize, 0..8_u8, 0..3_i32, 0..5_u32, 0..4_i64).prop_map(
             |(kind, offer, key, age, limit, revision)| Op::Take { kind, offer, key, age, limit, revision }
         ),
-        2 => (kind, 0..2_usize, proptest::option::of(0..5_u32), 0..6_i64)
-            .prop_map(|(kind, offer, limit, revision)| Op::SetLimit { kind, offer, limit, revision }),
+        2 => (0..2_usize, proptest::option::of(0..5_u32), 0..6_i64)
+            .prop_map(|(offer, limit, revision)| Op::SetLimit { offer, limit, revision }),
         4 => (0..2_u8, 0..3_u64, 0..2_usize, 0..3_i32, 1..100_u32)
             .prop_map(|(isolate, ahead, offer, age, clicks)| Op::Flush { isolate, ahead, offer, age, clicks }),
         4 => (0..2_u8, 0..3_u64, 0..2_usize, 0..3_i32, -3..4_i64)
@@ -160,10 +159,10 @@ proptest! {
                     model.apply_limit(kind, n, Some(limit), revision);
                     prop_assert_eq!(answer, model.take(kind, n, key, day.number(), today.number()));
                 }
-                Op::SetLimit { kind, offer: n, limit, revision } => {
-                    let limits = vec![Limit { kind, offer: offer(OFFERS[n]), limit, revision }];
-                    ask(Command::SetLimits(SetLimits { limits }));
-                    model.apply_limit(kind, n, limit, revision);
+                Op::SetLimit { offer: n, limit, revision } => {
+                    let (offer, source) = (offer(OFFERS[n]), "outbox-1".into());
+                    ask(Command::SetCap(SetCap { offer, limit, revision, day: today, source, uncapped: 0 }));
+                    model.apply_limit(CapKind::Conversion, n, limit, revision);
                 }
                 Op::Flush { isolate, ahead, offer: n, age, clicks } => {
                     // `ahead` 0 repeats a batch; a gap is a batch that never arrived.

@@ -11,7 +11,6 @@ pub mod import;
 pub mod import_claims;
 pub mod import_steps;
 pub mod kv_writer;
-pub mod limits;
 mod list_filter;
 pub mod listing_room;
 #[cfg(target_arch = "wasm32")]

@@ -17,7 +17,7 @@ use crate::delivery::{
     attention_feed,
     batches::{self, Batch},
 };
-use contract::counters::{AddConversions, Command, Flush, Reply, SetLimits};
+use contract::counters::{AddConversions, Command, Flush, Reply};
 use domain::model::{PublisherId, time::SECOND_MS};
 use platform::database::{Database, DatabaseError};
 
@@ -28,8 +28,7 @@ use platform::database::{Database, DatabaseError};
 pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Reply, DatabaseError> {
     match command {
         Command::Take(take) => caps::take(db, now_ms, &take).map(Reply::Taken),
-        Command::SetLimits(SetLimits { limits }) => caps::set_limits(db, &limits).map(|()| Reply::Done {}),
-        Command::AddUncapped(uncapped) => caps::add_uncapped(db, now_ms, &uncapped).map(|()| Reply::Done {}),
+        Command::SetCap(cap) => caps::set_cap(db, now_ms, &cap).map(|()| Reply::Done {}),
         Command::Flush(Flush {
             isolate,
             sequence,

@@ -243,7 +243,7 @@ fn set_cap(db: &Sqlite, world: &World, cap: Option<u32>) -> u32 {
 fn push(db: &Sqlite, world: &World, current: CurrentOffer) -> u32 {
     let offer = OfferId::parse(OFFER).unwrap();
     let counted = outbox::terms::set_offer(db, world, shard(), &SetOffer { offer, current });
-    counted.unwrap().conversions
+    counted.unwrap().uncapped
 }
 
 #[test]

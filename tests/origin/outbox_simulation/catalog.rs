@@ -9,9 +9,8 @@ use super::{
 use crate::test_catalog::TestCatalog;
 use contract::{
     catalog::{CallbackSettings, callback_purpose},
-    counters::{self, Limit},
     operation::Bytes,
-    outbox::Conversion,
+    outbox::{Conversion, SetOffer},
 };
 use domain::{
     callbacks::{
@@ -99,16 +98,9 @@ impl World {
 
     fn push_cap(&mut self, offer: &str, cap: Option<u32>) {
         let offer = OfferId::parse(offer).unwrap();
-        let limit = Limit {
-            kind: counters::CapKind::Conversion,
-            offer: offer.clone(),
-            limit: cap,
-            revision: self.catalog.revision,
-        };
-        let db = &self.counters[&counters::object_name(&offer)];
-        self.model.limit(&limit);
-        let command = counters::Command::SetLimits(counters::SetLimits { limits: vec![limit] });
-        origin::objects::counters::handle(db, self.now_ms(), command).unwrap();
+        let current = self.catalog.offer(offer.as_str()).current.clone();
+        self.model.apply_limit(&offer, current.revision, cap);
+        self.operate(Operation::SetOffer(SetOffer { offer, current }));
     }
 
     pub fn conversion(&mut self, postback: &Postback) -> Conversion {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::runtime::{CLAIM_MS, Operation};
 use contract::{
-    counters::{Limit, Take},
+    counters::{SetCap, Take},
     ledger::OfferSum,
     outbox::{Answer, Conversion, Settle},
 };
@@ -121,15 +121,15 @@ impl Model {
         self.in_flight.clear();
     }
 
-    pub fn limit(&mut self, limit: &Limit) {
-        self.apply_limit(&limit.offer, limit.revision, limit.limit);
-    }
-
     pub fn apply_limit(&mut self, offer: &OfferId, revision: i64, limit: Option<u32>) {
         let known = self.limits.entry(offer.clone()).or_insert((revision, limit));
         if revision > known.0 {
             *known = (revision, limit);
         }
+    }
+
+    pub fn set_cap(&mut self, cap: &SetCap) {
+        self.apply_limit(&cap.offer, cap.revision, cap.limit);
     }
 
     pub fn record_take(&mut self, take: &Take, taken: bool, late: bool) {
@@ -353,7 +353,7 @@ impl Model {
                 }
                 self.release(now_ms);
             }
-            Operation::Settings(_) | Operation::Erase(_) => {}
+            Operation::Settings(_) | Operation::Erase(_) | Operation::SetOffer(_) => {}
         }
     }
 }

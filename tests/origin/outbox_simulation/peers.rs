@@ -104,6 +104,7 @@ impl World {
             (counters::Command::AddConversions(batch), counters::Reply::Applied(applied)) => {
                 self.record_batch(name, batch.sequence, *applied);
             }
+            (counters::Command::SetCap(cap), counters::Reply::Done {}) => self.model.set_cap(cap),
             other => panic!("{other:?}"),
         }
         serde_json::to_string(&reply).unwrap()

@@ -13,7 +13,9 @@ use std::{
 use contract::{
     catalog::CallbackSettings,
     operation::{CallError, ObjectAddress, Operation as ObjectOperation, Unanswered},
-    outbox::{Answer, Command, Conversion, Enable, Erase, Replay, ReplayRewards, Replayed, Reply, Settle},
+    outbox::{
+        Answer, Command, Conversion, Enable, Erase, Replay, ReplayRewards, Replayed, Reply, SetOffer, Settle,
+    },
 };
 use domain::callbacks::{delivery::Judgement, request::Request};
 use origin::objects::outbox::{
@@ -132,6 +134,7 @@ pub enum Operation {
     /// When somebody asked for it.
     Enable(i64),
     Erase(String),
+    SetOffer(SetOffer),
 }
 
 impl Operation {
@@ -142,6 +145,7 @@ impl Operation {
             Self::ReplayMany(step) => step.into(),
             Self::Enable(at_ms) => Enable { at_ms }.into(),
             Self::Erase(user_id) => Erase { user_id }.into(),
+            Self::SetOffer(offer) => offer.into(),
         }
     }
 }

@@ -125,20 +125,14 @@ impl World {
         }))
     }
 
-    /// Pushes an offer's cap to the counters and to the outboxes that asked, as a PUT does before it is answered.
+    /// Pushes an offer's cap to the outboxes that asked, which tell the counters, as a PUT does before it is answered.
     pub fn push_cap(&self, id: &str) {
         let offer = OfferId::parse(id).unwrap();
-        let limits = origin::objects::catalog::limits::changed_cap(&*self.catalog.borrow(), &offer);
-        if let Some(limits) = limits.unwrap() {
-            self.count(counters::Command::SetLimits(counters::SetLimits { limits }));
-        }
         let queued = cap_sync::queued_of(&*self.catalog.borrow(), &offer).unwrap();
         for queued in queued {
             let node = self.node(queued.shard.number);
-            let uncapped = terms::set_offer(&node.outbox.db, &node, queued.shard, &queued.offer).unwrap();
-            if queued.offer.current.conversion_cap.is_some() && uncapped.conversions > 0 {
-                self.count(counters::Command::AddUncapped(uncapped));
-            }
+            let cap = terms::set_offer(&node.outbox.db, &node, queued.shard, &queued.offer).unwrap();
+            self.count(counters::Command::SetCap(cap));
             origin::delivery::push::Push::confirm(&queued, &*self.catalog.borrow()).unwrap();
         }
     }

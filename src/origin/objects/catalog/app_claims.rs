@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use super::{Context, import, import_steps, sql};
+use super::sql;
 use contract::outbox::{ClaimApp, OutboxShard};
 use domain::{
     callbacks::shards,
@@ -33,33 +33,14 @@ pub struct NewApp {
 /// The app of a document; none if the catalog has it, or if the document is wrong, which is refused elsewhere.
 pub fn new_app(db: &impl Database, id: &str, document: &str, line: i64) -> Result<Option<NewApp>, Failure> {
     let is_stored = db.query_first(sql::GET_STORED_APP, params![id])?.is_some();
-    let document = App::parse(document).ok();
-    Ok(AppId::parse(id)
-        .zip(document)
-        .filter(|_| !is_stored)
-        .map(|(app, document)| NewApp {
-            app,
-            outbox_shards: document.outbox_shards.unwrap_or(shards::DEFAULT_COUNT),
-            line,
-        }))
-}
-
-/// The new apps of a staged import.
-pub fn new_apps(db: &impl Database, context: &Context<'_>, import: i64) -> Result<Vec<NewApp>, Failure> {
-    let (mut apps, mut last) = (Vec::new(), (0, 0));
-    loop {
-        let rows = import_steps::next_lines(db, import, last)?;
-        let Some(row) = rows.last() else { return Ok(apps) };
-        last = (row.integer(0)?, row.integer(1)?);
-        for row in &rows {
-            let resource = row.decode(0, import::kind_of)?;
-            if resource == contract::catalog::Resource::App {
-                let (id, line) = (row.text(2)?, row.integer(1)?);
-                let document = import::staged_document(context, resource, id, row.blob(3)?)?;
-                apps.extend(new_app(db, id, &document, line)?);
-            }
-        }
-    }
+    let (Some(app), Ok(document), false) = (AppId::parse(id), App::parse(document), is_stored) else {
+        return Ok(None);
+    };
+    Ok(Some(NewApp {
+        app,
+        outbox_shards: document.outbox_shards.unwrap_or(shards::DEFAULT_COUNT),
+        line,
+    }))
 }
 
 /// Claims the apps at their first outboxes.

@@ -6,11 +6,13 @@
 
 use super::{
     Context,
+    app_claims::{self, NewApp},
     import::{self, kind_of},
     listing_room,
     resource_tables::WriteSource,
     resources, revisions, sql,
 };
+use contract::catalog::Resource;
 use domain::model::{api_error::ApiError, lines::LineErrors};
 use platform::{
     database::{Database, DatabaseError, Row},
@@ -48,6 +50,8 @@ pub struct Check {
     pub lines: u64,
     /// The bytes by which the listing grows.
     growth: i64,
+    /// The apps that are not stored yet.
+    pub new_apps: Vec<NewApp>,
     pub errors: LineErrors,
 }
 
@@ -71,7 +75,10 @@ pub fn check(
             Ok(more)
         });
         match put {
-            Ok(more) => check.growth += more,
+            Ok(more) => {
+                check.growth += more;
+                check.new_apps.extend(new_app(db, context, row)?);
+            }
             Err(Failure::Refused(refusal)) => check.errors.add(check.last.1, None, refusal.message),
             Err(failure) => return Err(failure),
         }
@@ -118,11 +125,7 @@ pub fn apply(
 }
 
 /// The lines of a step, after this kind and line: at least one if there is one.
-pub fn next_lines(
-    db: &impl Database,
-    import: i64,
-    (kind, line): (i64, i64),
-) -> Result<Vec<Row>, DatabaseError> {
+fn next_lines(db: &impl Database, import: i64, (kind, line): (i64, i64)) -> Result<Vec<Row>, DatabaseError> {
     let mut rows = db.query(sql::LIST_STAGED, params![import, kind, line, LINES])?;
     let mut bytes = 0;
     for (end, row) in (1..).zip(&rows) {
@@ -133,6 +136,15 @@ pub fn next_lines(
         }
     }
     Ok(rows)
+}
+
+/// The app of a line, if it is new.
+fn new_app(db: &impl Database, context: &Context<'_>, row: &Row) -> Result<Option<NewApp>, Failure> {
+    if row.decode(0, kind_of)? != Resource::App {
+        return Ok(None);
+    }
+    let document = import::staged_document(context, Resource::App, row.text(2)?, row.blob(3)?)?;
+    app_claims::new_app(db, row.text(2)?, &document, row.integer(1)?)
 }
 
 fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, row: &Row) -> Result<i64, Failure> {

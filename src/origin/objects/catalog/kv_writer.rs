@@ -5,7 +5,6 @@ use std::{cell::Cell, time::Duration};
 use futures_util::{StreamExt, stream};
 
 use super::{
-    limits,
     publication::{self, Prepared},
     revisions,
     snapshots::{self, ListingBuild},
@@ -14,10 +13,10 @@ use super::{
     tracking_slots::{self, ChangedSlot},
 };
 use contract::{
-    counters::{self, Limit, OfferStats, STATS_PAGE, SetLimits, Stats},
+    counters::{self, OfferStats, STATS_PAGE, Stats},
     kv,
 };
-use domain::model::{OfferId, api_error::common, time::UtcDay};
+use domain::model::time::UtcDay;
 use platform::{
     CONNECTIONS,
     database::Database,
@@ -60,7 +59,6 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     /// Builds and writes the shards that changed, at most so many, and stores their manifest. It is published once the pointer
     /// has it.
     pub async fn tracking(&self, most: usize) -> Result<TrackingPublication, Failure> {
-        self.push_limits().await;
         let (started_at_ms, last_change) = (self.runtime.now_ms(), revisions::last(self.db)?);
         let mut left = most;
         loop {
@@ -218,55 +216,6 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             None => Ok(false),
         })
         .await
-    }
-
-    /// Pushes changed caps to the counters. A take carries the edge's cap, so an object that does not answer now
-    /// receives it then. The push makes a lower cap effective before any edge has it.
-    async fn push_limits(&self) {
-        let pushed = async {
-            loop {
-                let changed = limits::changed_caps(self.db).map_err(|failure| failure.to_string())?;
-                if changed.by_object.is_empty() {
-                    return Ok::<_, String>(());
-                }
-                for (object, limits) in changed.by_object {
-                    self.set_limits(object, limits).await?;
-                }
-                limits::record_pushed(self.db, changed.through).map_err(|error| error.to_string())?;
-            }
-        };
-        if let Err(error) = pushed.await {
-            log::warn("catalog", format_args!("caps: {error}"));
-        }
-    }
-
-    /// Pushes the caps of an offer that a PUT has changed, for that PUT: the operator may rely on a lower cap at once.
-    ///
-    /// # Errors
-    /// 503 if the counters did not take them.
-    pub async fn push_changed_cap(&self, offer: &OfferId) -> Result<(), Failure> {
-        let Some(limits) = limits::changed_cap(self.db, offer)? else {
-            return Ok(());
-        };
-        let pushed = self.set_limits(counters::object_name(offer), limits).await;
-        pushed.map_err(|error| {
-            log::warn("catalog", format_args!("the cap of offer {offer}: {error}"));
-            common::UNAVAILABLE
-                .with_message(
-                    "the offer is kept as it was put, but its cap is not in force yet; it will be as soon as that can be \
-                     done, and the PUT may be repeated",
-                )
-                .into()
-        })
-    }
-
-    async fn set_limits(&self, object: String, limits: Vec<Limit>) -> Result<(), String> {
-        let counters = counters::address(object.clone());
-        let set = self
-            .runtime
-            .call(&counters, SetLimits { limits }, COUNTERS_TIMEOUT)
-            .await;
-        set.map(drop).map_err(|error| format!("{object}: {error}"))
     }
 
     /// Deletes expired chunks, listings and shards from KV, and terms that no click can need any more.

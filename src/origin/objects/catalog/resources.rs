@@ -199,8 +199,7 @@ fn put_offer(
     let terms_revision = terms::seal(db, context.now_ms, Resource::Offer, id, last, &offer_terms)?;
     let [click_cap, conversion_cap] =
         [offer.click_cap, offer.conversion_cap].map(|cap| cap.map(|cap| cap.lim));
-    let cap_revision = stored.cap_revision([click_cap, conversion_cap], revision);
-    if conversion_cap != stored.conversion_cap() {
+    if conversion_cap != stored.conversion_cap {
         cap_sync::enqueue(db, id, context.now_ms)?;
     }
     db.execute(
@@ -225,7 +224,6 @@ fn put_offer(
             revision,
             terms_revision,
             offer.terms_since.unwrap_or_default(),
-            cap_revision,
             offer.min_seconds_to_convert,
         ],
     )?;
@@ -238,9 +236,7 @@ fn put_offer(
 #[derive(Default)]
 struct StoredOffer {
     terms: TermsInForce,
-    /// The click cap and the conversion cap.
-    caps: [Option<u32>; 2],
-    cap_revision: i64,
+    conversion_cap: Option<u32>,
     /// The bytes that it takes in the listing.
     listed_bytes: i64,
 }
@@ -248,26 +244,10 @@ struct StoredOffer {
 impl StoredOffer {
     fn read(row: &Row, id: &str) -> Result<Self, DatabaseError> {
         Ok(Self {
-            listed_bytes: listing_room::bytes_of(id, row.boolean(5)?, row.number(6)?),
+            listed_bytes: listing_room::bytes_of(id, row.boolean(3)?, row.number(4)?),
             terms: terms::in_force(row, 0)?,
-            caps: [row.optional_number(2)?, row.optional_number(3)?],
-            cap_revision: row.integer(4)?,
+            conversion_cap: row.optional_number(2)?,
         })
-    }
-
-    fn conversion_cap(&self) -> Option<u32> {
-        let [_, conversion] = self.caps;
-        conversion
-    }
-
-    /// The revision that last changed a cap, after a PUT of these caps. A first click cap is new to the edge as well.
-    fn cap_revision(&self, caps: [Option<u32>; 2], revision: i64) -> i64 {
-        let ([old_click, old], [click, new]) = (self.caps, caps);
-        if old != new || (old_click.is_some() && old_click != click) {
-            revision
-        } else {
-            self.cap_revision
-        }
     }
 }
 

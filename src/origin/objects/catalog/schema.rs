@@ -16,6 +16,7 @@ pub const MIGRATIONS: &[Migration] = &[
 ];
 
 const OFFER_OUTBOXES: &[&str] = &[
+    "ALTER TABLE offers DROP COLUMN cap_revision",
     // The outboxes that have asked for an offer's terms, so that they may pay for it; `due_at_ms` is when the alarm pushes a
     // changed cap that the outbox does not have yet.
     "CREATE TABLE offer_outboxes (

@@ -138,8 +138,8 @@ where
     }
 
     /// Carries out a command. A PUT of a publisher is answered once its account and its apps' outboxes know of a suspension, one of an app once
-    /// the app's outboxes have its callback settings, and one of an offer once the counters and the outboxes that pay for it
-    /// have a cap that it changes.
+    /// the app's outboxes have its callback settings, and one of an offer once the outboxes that pay for it have a
+    /// conversion cap that it changes.
     ///
     /// # Errors
     /// The command is refused, or the database failed.
@@ -213,7 +213,6 @@ where
             }
         }
         if let Some(offer) = put_offer.filter(|_| reply.status == 200) {
-            self.kv_writer(db).push_changed_cap(&offer).await?;
             let queued = cap_sync::queued_of(db, &offer)?;
             self.cap_queue(db).require("offer", queued).await?;
         }

@@ -64,13 +64,11 @@ platform::statements! {
     pub const PUT_ADVERTISER = "INSERT INTO advertisers (id, document, hash) VALUES (?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET document = excluded.document";
     pub const GET_OFFER_DOCUMENT = "SELECT document FROM offer_documents WHERE id = ?";
-    pub const GET_STORED_OFFER = "SELECT terms_revision, terms_since, click_cap, conversion_cap, cap_revision, active, body_length
-        FROM offers
-        WHERE id = ?";
+    pub const GET_STORED_OFFER = "SELECT terms_revision, terms_since, conversion_cap, active, body_length FROM offers WHERE id = ?";
     pub const PUT_OFFER = "INSERT INTO offers (id, advertiser_id, off_type, os, countries, includes_countries, active, starts_at,
         ends_at, click_cap, conversion_cap, ever_capped, click_id_max, target, body_hash, body_length,
-        revision, terms_revision, terms_since, cap_revision, min_seconds_to_convert)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        revision, terms_revision, terms_since, min_seconds_to_convert)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET
         advertiser_id = excluded.advertiser_id, off_type = excluded.off_type, os = excluded.os,
         countries = excluded.countries, includes_countries = excluded.includes_countries,
@@ -80,7 +78,7 @@ platform::statements! {
         ever_capped = MAX(ever_capped, excluded.ever_capped), click_id_max = excluded.click_id_max,
         target = excluded.target, body_hash = excluded.body_hash, body_length = excluded.body_length,
         revision = excluded.revision, terms_revision = excluded.terms_revision, terms_since = excluded.terms_since,
-        cap_revision = excluded.cap_revision, min_seconds_to_convert = excluded.min_seconds_to_convert";
+        min_seconds_to_convert = excluded.min_seconds_to_convert";
     pub const PUT_OFFER_DOCUMENT = "INSERT INTO offer_documents (id, document, updated_at_s) VALUES (?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET document = excluded.document, updated_at_s = excluded.updated_at_s";
     pub const PUT_BODY = "INSERT INTO offer_bodies (id, body, format) VALUES (?, ?, ?)
@@ -187,12 +185,6 @@ platform::statements! {
     pub const UNQUEUE_CAP = "UPDATE offer_outboxes SET due_at_ms = NULL WHERE offer_id = ? AND app_id = ? AND shard = ?
         AND due_at_ms IS NOT NULL AND (SELECT revision FROM offers WHERE id = offer_outboxes.offer_id) = ?";
     pub const GET_NEXT_DUE_CAP = "SELECT due_at_ms FROM offer_outboxes WHERE due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1";
-
-    // Caps for the counters.
-    pub const LIST_CHANGED_LIMITS = "SELECT id, click_cap, conversion_cap, revision FROM offers
-        WHERE revision > ? AND ever_capped ORDER BY revision LIMIT ?";
-    pub const GET_CHANGED_LIMITS = "SELECT id, click_cap, conversion_cap, revision FROM offers
-        WHERE id = ? AND cap_revision > ?";
 
     // Publication.
     pub const STORE_STATS = "INSERT INTO offer_stats (offer_id, object, day, clicks, conversions, payout_micro_usd, clicks_taken,

@@ -2,8 +2,8 @@
 //! other command runs between a read and the write that depends on it.
 
 use super::{sql, sweep};
-use contract::counters::{AddUncapped, CapKind, Limit, ReadTaken, Take, Taken, TakenOfDay};
-use domain::model::{OfferId, time::UtcDay};
+use contract::counters::{CapKind, ReadTaken, SetCap, Take, Taken, TakenOfDay};
+use domain::model::time::UtcDay;
 use platform::{
     database::{Database, DatabaseError, Row},
     params,
@@ -46,7 +46,8 @@ pub fn take(db: &impl Database, now_ms: i64, take: &Take) -> Result<Taken, Datab
     if is_newer || takes {
         db.transaction(|| {
             if is_newer {
-                store_limit(db, take.kind, &take.offer, Some(take.limit), take.revision)?;
+                let limit = params![kind, take.offer.as_str(), take.limit, take.revision];
+                db.execute(sql::LEARN_LIMIT, limit)?;
             }
             if takes {
                 db.execute(sql::RECORD_TAKE, params![kind, day, take.key.as_str(), left])?;
@@ -68,51 +69,19 @@ pub fn take(db: &impl Database, now_ms: i64, take: &Take) -> Result<Taken, Datab
     })
 }
 
-pub fn set_limits(db: &impl Database, limits: &[Limit]) -> Result<(), DatabaseError> {
+/// Stores a conversion cap, and counts what an outbox paid before there was one as taken.
+pub fn set_cap(db: &impl Database, now_ms: i64, cap: &SetCap) -> Result<(), DatabaseError> {
+    let (day, offer, source) = (cap.day.number(), cap.offer.as_str(), cap.source.as_str());
     db.transaction(|| {
-        limits.iter().try_for_each(
-            |Limit {
-                 kind,
-                 offer,
-                 limit,
-                 revision,
-             }| { store_limit(db, *kind, offer, *limit, *revision) },
-        )
+        let limit = params![CapKind::Conversion.number(), offer, cap.limit, cap.revision];
+        db.execute(sql::LEARN_LIMIT, limit)?;
+        let counted = db.query_integer(sql::GET_UNCAPPED, params![day, offer, source])?;
+        let more = i64::from(cap.uncapped).saturating_sub(counted.unwrap_or(0));
+        // As with takes, a swept day is over.
+        if more <= 0 || cap.day < sweep::first_day_of_takes(CapKind::Conversion, now_ms) {
+            return Ok(());
+        }
+        db.execute(sql::SET_UNCAPPED, params![day, offer, source, cap.uncapped])?;
+        db.execute(sql::ADD_TAKEN, params![day, offer, 0_u32, more])
     })
-}
-
-/// Counts what an outbox paid before there was a cap as taken.
-pub fn add_uncapped(db: &impl Database, now_ms: i64, uncapped: &AddUncapped) -> Result<(), DatabaseError> {
-    let AddUncapped {
-        offer,
-        day,
-        source,
-        conversions,
-    } = uncapped;
-    let (day_number, offer) = (day.number(), offer.as_str());
-    let counted = db.query_integer(sql::GET_UNCAPPED, params![day_number, offer, source.as_str()])?;
-    let more = i64::from(*conversions).saturating_sub(counted.unwrap_or(0));
-    // As with takes, a swept day is over.
-    if more <= 0 || *day < sweep::first_day_of_takes(CapKind::Conversion, now_ms) {
-        return Ok(());
-    }
-    db.transaction(|| {
-        let row = params![day_number, offer, source.as_str(), *conversions];
-        db.execute(sql::SET_UNCAPPED, row)?;
-        db.execute(sql::ADD_TAKEN, params![day_number, offer, 0_u32, more])
-    })
-}
-
-/// Stores a limit unless one of the same or a higher revision is stored.
-fn store_limit(
-    db: &impl Database,
-    kind: CapKind,
-    offer: &OfferId,
-    limit: Option<u32>,
-    revision: i64,
-) -> Result<(), DatabaseError> {
-    db.execute(
-        sql::LEARN_LIMIT,
-        params![kind.number(), offer.as_str(), limit, revision],
-    )
 }

@@ -19,7 +19,7 @@ const UNCAPPED: &[&str] = &["CREATE TABLE uncapped (
  ) STRICT, WITHOUT ROWID"];
 
 const TABLES: &[&str] = &[
-    // The current cap of each offer. A removed cap stays without a limit, so that a stale snapshot cannot restore it.
+    // The newest cap of each offer that a take or an outbox has brought. A removed one stays without a limit.
     "CREATE TABLE limits (
        kind INTEGER NOT NULL, offer TEXT NOT NULL, daily_limit INTEGER, revision INTEGER NOT NULL,
        PRIMARY KEY (kind, offer)

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use contract::{
     catalog::{self, LOST_TERMS},
-    counters::{self, AddUncapped, ReadTaken, Take},
+    counters::{self, ReadTaken, SetCap, Take},
     operation::{CallError, Operation, OperatorReply, code_in},
     outbox::{ClaimTxn, Disabled, FindTxn, FreeTxn, OutboxShard, Txn},
 };
@@ -47,13 +47,11 @@ pub async fn take(runtime: &impl ObjectCall, take: &Take) -> Result<bool, Failur
         .map_err(|error| unavailable(&counters.name, &error))
 }
 
-/// Tells the counters what was paid before there was a cap.
-pub async fn add_uncapped(runtime: &impl ObjectCall, uncapped: AddUncapped) -> Result<(), Failure> {
-    let counters = counters::address(counters::object_name(&uncapped.offer));
-    let added = runtime.call(&counters, uncapped, TIMEOUT).await;
-    added
-        .map(drop)
-        .map_err(|error| unavailable(&counters.name, &error))
+/// Tells the counters an offer's cap, and what was paid before there was one.
+pub async fn set_cap(runtime: &impl ObjectCall, cap: SetCap) -> Result<(), Failure> {
+    let counters = counters::address(counters::object_name(&cap.offer));
+    let set = runtime.call(&counters, cap, TIMEOUT).await;
+    set.map(drop).map_err(|error| unavailable(&counters.name, &error))
 }
 
 /// Claims a `txn` in the outbox that keeps it. Returns false if another click has it.

@@ -213,10 +213,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             return tested.map(Reply::Operator);
         }
         if let Command::SetOffer(offer) = &command {
-            let uncapped = terms::set_offer(db, self, shard, offer)?;
-            if offer.current.conversion_cap.is_some() && uncapped.conversions > 0 {
-                calls::add_uncapped(self.runtime(), uncapped).await?;
-            }
+            let cap = terms::set_offer(db, self, shard, offer)?;
+            calls::set_cap(self.runtime(), cap).await?;
             return Ok(Reply::Done {});
         }
         if let Command::CheckPostback(check) = &command {

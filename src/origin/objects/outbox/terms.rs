@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, LOST_TERMS, Resource},
-    counters::AddUncapped,
+    counters::SetCap,
     outbox::{Conversion, OutboxShard, SetOffer},
 };
 use domain::{
@@ -290,7 +290,7 @@ pub fn set_offer(
     peers: &impl Peers,
     shard: OutboxShard,
     SetOffer { offer, current }: &SetOffer,
-) -> Result<AddUncapped, DatabaseError> {
+) -> Result<SetCap, DatabaseError> {
     let day = UtcDay::of_ms(peers.now_ms());
     let [first_s, end_s] = [day, day.minus(-1)].map(|day| day.start_ms() / SECOND_MS);
     db.transaction(|| {
@@ -298,11 +298,13 @@ pub fn set_offer(
         let first = first_number(day.start_ms());
         let counted = params![first, day.number(), offer.as_str(), first_s, end_s];
         let conversions = db.query_integer(sql::COUNT_UNCAPPED, counted)?;
-        Ok(AddUncapped {
+        Ok(SetCap {
             offer: offer.clone(),
+            limit: current.conversion_cap,
+            revision: current.revision,
             day,
             source: shard.object_name(),
-            conversions: u32::try_from(conversions.unwrap_or(0)).unwrap_or(u32::MAX),
+            uncapped: u32::try_from(conversions.unwrap_or(0)).unwrap_or(u32::MAX),
         })
     })
 }

@@ -175,8 +175,7 @@ where
         if is_dry_run {
             return Ok(OperatorReply::ok(&json!({ "would_import": check.lines })));
         }
-        let new = self.with_context(|context| app_claims::new_apps(db, context, import))?;
-        for (new, refusal) in app_claims::claim(self.shell.runtime(), new).await? {
+        for (new, refusal) in app_claims::claim(self.shell.runtime(), check.new_apps).await? {
             check.errors.add(new.line, None, refusal.message);
         }
         if !check.errors.is_empty() {
