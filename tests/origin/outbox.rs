@@ -15,6 +15,7 @@ mod faults;
 mod feed;
 mod log;
 mod merge;
+mod naive_receiver;
 mod notices;
 mod promises;
 mod replay;
