@@ -264,6 +264,9 @@ pub struct Conversion {
     pub despite: Vec<Reason>,
     /// Values known to the sender. The outbox uses the newest that it has seen.
     pub current: Current,
+    /// When a postback came that could not be decided then, in milliseconds: it is judged by that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received_ms: Option<i64>,
 }
 
 /// The values in the edge's snapshot for the offer and the app of a click now. An outbox keeps the newest of each that it
@@ -365,6 +368,7 @@ mod tests {
             event: Event::Postback(Status::Approved),
             reason: None,
             despite: Vec::new(),
+            received_ms: None,
             current: Current {
                 offer: None,
                 app: None,

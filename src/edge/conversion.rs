@@ -166,6 +166,7 @@ async fn convert(
         reason: postback.reason.map(Into::into),
         despite: Vec::new(),
         current,
+        received_ms: None,
     };
     let answered = context
         .workers

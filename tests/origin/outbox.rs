@@ -168,6 +168,7 @@ fn conversion(n: u8) -> Conversion {
         event: Event::Postback(Status::Approved),
         reason: None,
         despite: Vec::new(),
+        received_ms: None,
         current: Current {
             offer: None,
             app: None,

@@ -273,6 +273,7 @@ impl Model {
             event: Event::Postback(status),
             reason: None,
             despite: Vec::new(),
+            received_ms: None,
             current: Current {
                 offer: None,
                 app: None,

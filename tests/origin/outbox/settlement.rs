@@ -3,7 +3,7 @@
 use super::*;
 use contract::outbox::{SettleFilter, SettleMany, Settled};
 use domain::conversions::{state::Reason, table::Action};
-use origin::objects::outbox::conversions::settlement;
+use origin::objects::outbox::conversions::{settlement, steps};
 
 /// Settles the conversion of a transaction id like the service.
 pub fn settle(
@@ -219,19 +219,8 @@ fn settle_while(
     let steps = Cell::new(0);
     let step = async |many: SettleMany| {
         steps.set(steps.get() + 1);
-        let (ids, next) = settlement::matching(db, &many)?;
-        let mut settled = Settled {
-            count: u32::try_from(ids.len()).unwrap(),
-            next,
-            ..Settled::default()
-        };
-        for id in ids.iter().filter(|_| !many.dry_run) {
-            match settle(db, world, id, many.action, &many.despite) {
-                Ok(_) => settled.settled += 1,
-                Err(code) => *settled.refused.entry(code.into()).or_default() += 1,
-            }
-        }
-        Ok::<_, Failure>(settled)
+        let convert = async |conversion: &Conversion| send_postback(db, world, conversion).await;
+        steps::settle_step(db, world, shard(), &many, convert).await
     };
     let all = now(settlement::settle_in_steps(many, has_time, step)).unwrap();
     (all, steps.get())

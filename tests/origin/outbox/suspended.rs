@@ -4,10 +4,10 @@
 use super::*;
 use contract::{
     catalog::LOST_TERMS,
-    outbox::{ClaimApp, SetOffer, SettleFilter, SettleMany},
+    outbox::{ClaimApp, SetOffer},
 };
 use domain::conversions::{state::Reason, table::Action};
-use origin::objects::outbox::conversions::{kept, settlement};
+use origin::objects::outbox::conversions::{kept, steps};
 
 const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
 const PENDING: Result<(&str, bool), &str> = Ok(("pending", false));
@@ -21,28 +21,24 @@ fn suspend(db: &Sqlite, world: &World, revision: i64, is_suspended: bool) {
     endpoint::store_settings(db, world, shard(), &settings).unwrap();
 }
 
-/// Judges what a suspension held, as the alarm does.
+/// Judges what a suspension held. Returns the outcomes, and whether there may be more.
 fn release(db: &Sqlite, world: &World) -> Vec<Result<(&'static str, bool), &'static str>> {
-    assert_eq!(db.query_integer(outbox::sql::GET_RELEASED, &[]).unwrap(), Some(0));
-    let held = SettleMany {
-        filter: SettleFilter {
-            status: "held".into(),
-            reason: Some("suspended".into()),
-            ..SettleFilter::default()
-        },
-        action: Action::Approve,
-        reason: String::new(),
-        despite: Vec::new(),
-        dry_run: false,
-        after: 0,
+    let outcomes = RefCell::new(Vec::new());
+    let convert = async |conversion: &Conversion| {
+        let answer = send_postback(db, world, conversion).await;
+        outcomes.borrow_mut().push(told(answer.clone()));
+        answer
     };
-    let (ids, next) = settlement::matching(db, &held).unwrap();
-    assert_eq!(next, None);
-    let judge = |id: &String| {
-        let (_, _, conversion) = settlement::of_entry(db, shard(), id).unwrap();
-        send(db, world, &conversion)
-    };
-    ids.iter().map(judge).collect()
+    assert_eq!(now(steps::release_step(db, convert)), Ok(false));
+    outcomes.into_inner()
+}
+
+fn told(answer: Result<Answer, Failure>) -> Result<(&'static str, bool), &'static str> {
+    match answer {
+        Ok(answer) => Ok((answer.status.as_str(), answer.duplicate)),
+        Err(Failure::Refused(refusal)) => Err(refusal.code),
+        Err(Failure::Internal(cause)) => panic!("{cause}"),
+    }
 }
 
 #[test]
@@ -109,33 +105,44 @@ fn an_erased_user_is_not_paid_when_the_suspension_ends() {
 }
 
 /// Sends a postback like the service, which keeps it if its terms are lost.
+async fn convert_or_keep(db: &Sqlite, world: &World, postback: &Conversion) -> Result<Answer, Failure> {
+    let mut conversion = postback.clone();
+    conversion.current = world.catalog.borrow().current(&conversion.click.offer);
+    match outbox::terms::of(db, world, shard(), &conversion).await {
+        Ok(_) => send_postback(db, world, postback).await,
+        Err(failure) => Err(kept::keep(db, world.now_ms.get(), &conversion, failure).unwrap()),
+    }
+}
+
 fn send_or_keep(
     db: &Sqlite,
     world: &World,
     postback: &Conversion,
 ) -> Result<(&'static str, bool), &'static str> {
-    let mut conversion = postback.clone();
-    conversion.current = world.catalog.borrow().current(&conversion.click.offer);
-    match now(outbox::terms::of(db, world, shard(), &conversion)) {
-        Ok(_) => send(db, world, postback),
-        Err(failure) => match kept::keep(db, world.now_ms.get(), &conversion, failure).unwrap() {
-            Failure::Refused(refusal) => Err(refusal.code),
-            Failure::Internal(cause) => panic!("{cause}"),
-        },
-    }
+    told(now(convert_or_keep(db, world, postback)))
+}
+
+/// Decides what is kept and due, as the alarm does. Returns how many were tried.
+fn decide(db: &Sqlite, world: &World) -> usize {
+    let tried = Cell::new(0);
+    let convert = async |conversion: &Conversion| {
+        tried.set(tried.get() + 1);
+        convert_or_keep(db, world, conversion).await
+    };
+    now(kept::decide_due(db, world, convert)).unwrap();
+    tried.get()
 }
 
 /// Runs the statements of what waits.
 pub fn run_every_statement(db: &Sqlite, world: &World) {
     let lost = LOST_TERMS.with_message("app 1").into();
-    kept::keep(db, NOW, &conversion(99), lost).unwrap();
-    for postback in kept::due(db, NOW + DAY_MS).unwrap() {
-        kept::drop_one(db, postback.number).unwrap();
-    }
+    kept::keep(db, NOW - DAY_MS, &conversion(99), lost).unwrap();
+    decide(db, world);
     set_cap(db, world, None);
-    db.execute(outbox::sql::SET_RELEASED, params![Option::<i64>::None])
-        .unwrap();
-    db.query_integer(outbox::sql::GET_RELEASED, &[]).unwrap();
+    let known = endpoint::read(db).unwrap().unwrap().callback.revision;
+    suspend(db, world, known + 1, true);
+    suspend(db, world, known + 2, false);
+    release(db, world);
     let claim = ClaimApp { outbox_shards: 8 };
     endpoint::claim_app(db, shard(), claim).unwrap();
 }
@@ -188,12 +195,7 @@ fn a_postback_whose_terms_are_lost_is_kept_and_paid_as_promised() {
     for _ in 0..10 {
         let due_ms = db.query_integer(outbox::sql::FIRST_KEPT, &[]).unwrap();
         world.now_ms.set(due_ms.unwrap());
-        for postback in kept::due(&db, world.now_ms.get()).unwrap() {
-            assert_eq!(
-                send_or_keep(&db, &world, &postback.conversion),
-                Err("unavailable")
-            );
-        }
+        assert_eq!(decide(&db, &world), 2);
         dues.push(world.now_ms.get());
     }
     assert!(
@@ -202,16 +204,63 @@ fn a_postback_whose_terms_are_lost_is_kept_and_paid_as_promised() {
         "{dues:?}"
     );
     world.catalog.borrow_mut().find(OFFER);
-    world.pass(DAY_MS);
-    for postback in kept::due(&db, world.now_ms.get()).unwrap() {
-        let outcome = convert(&db, &world, &postback.conversion);
-        assert!(kept::decides(&outcome));
-        kept::drop_one(&db, postback.number).unwrap();
-    }
+    // The window closed meanwhile, and the postbacks came in time.
+    world.pass(40 * DAY_MS);
+    assert_eq!(decide(&db, &world), 2);
     assert_eq!(entry(&db, &reward_id(1))["payout"], 5);
     assert_eq!(entry(&db, &reward_id(2))["status"], "reversed");
     assert_eq!((missing(&db), dump(&db, "kept").len()), (vec![], 0));
     assert_eq!(send_or_keep(&db, &world, &late), Ok(("approved", true)));
+}
+
+/// Of two that say they sent it, the one that the terms name is right, and it is not known before they are back.
+#[test]
+fn a_strangers_postback_takes_no_place_of_another_that_is_kept() {
+    let (db, world) = (outbox(), World::new());
+    world.change(|offer| offer.advertiser_id = advertiser("rival"));
+    let own = Conversion {
+        advertiser: Some(advertiser("rival")),
+        ..conversion(1).under_current(&world)
+    };
+    world.catalog.borrow_mut().lose(OFFER);
+    for postback in [conversion(1).under_current(&world), own] {
+        assert_eq!(send_or_keep(&db, &world, &postback), Err("unavailable"));
+    }
+    world.catalog.borrow_mut().find(OFFER);
+    world.pass(DAY_MS);
+    assert_eq!(decide(&db, &world), 2);
+    assert_eq!(entry(&db, &reward_id(1))["status"], "approved");
+}
+
+/// The terms of the app are entered, and those of the offer are missing, too.
+#[test]
+fn the_item_of_attention_names_what_is_missing_now() {
+    let (db, world) = (outbox(), World::new());
+    let postback = conversion(1);
+    for (lacks, items) in [("app 5", ["app 5"]), ("offer o 7", ["offer o 7"])] {
+        kept::keep(&db, NOW, &postback, LOST_TERMS.with_message(lacks).into()).unwrap();
+        assert_eq!(missing(&db), items);
+    }
+    assert_eq!(send(&db, &world, &postback), APPROVED);
+    world.pass(DAY_MS);
+    assert_eq!(decide(&db, &world), 1);
+    assert!(missing(&db).is_empty());
+}
+
+/// The user is erased after the postback was read to be decided, and before it is paid.
+#[test]
+fn an_erasure_that_comes_while_a_kept_postback_is_decided_erases_it() {
+    let (db, world) = (outbox(), World::new());
+    kept::keep(&db, NOW, &conversion(1), LOST_TERMS.with_message("app 5").into()).unwrap();
+    world.pass(DAY_MS);
+    let convert = async |conversion: &Conversion| {
+        outbox::retention::erase(&db, "user-1").unwrap();
+        send_postback(&db, &world, conversion).await
+    };
+    now(kept::decide_due(&db, &world, convert)).unwrap();
+    send_all(&db, world.now_ms.get(), 200);
+    let sql = "SELECT COUNT(*) FROM entries WHERE user_id IS NOT NULL AND NOT erase";
+    assert_eq!(db.query_integer(sql, &[]).unwrap(), Some(0));
 }
 
 #[test]

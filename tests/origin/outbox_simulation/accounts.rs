@@ -52,7 +52,9 @@ impl World {
             assert!(is_used || self.model.faults, "the take {key} is unused");
         }
         for db in self.counters.values() {
-            let sql = "SELECT day, offer, conversions_taken FROM daily WHERE conversions_taken > 0";
+            // Without what was paid before there was a cap.
+            let sql = "SELECT day, offer, taken FROM (SELECT day, offer, conversions_taken - COALESCE((SELECT SUM(conversions)
+                FROM uncapped u WHERE u.day = d.day AND u.offer = d.offer), 0) AS taken FROM daily d) WHERE taken > 0";
             for row in db.query(sql, &[]).unwrap() {
                 let day = UtcDay::from_number(row.integer(0).unwrap()).unwrap();
                 let offer = OfferId::parse(row.text(1).unwrap()).unwrap();

@@ -134,6 +134,7 @@ impl World {
             event: Event::Postback(postback.status),
             reason: None,
             despite: Vec::new(),
+            received_ms: None,
             current: self.published.current(offer),
         }
     }

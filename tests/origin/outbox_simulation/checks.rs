@@ -148,7 +148,11 @@ impl World {
                     may_start |= written;
                     if written || !self.model.faults {
                         assert!(
-                            written || matches!(operation, Operation::Replay(_) | Operation::ReplayMany(_)),
+                            written
+                                || matches!(
+                                    operation,
+                                    Operation::Replay(_) | Operation::ReplayMany(_) | Operation::SetOffer(_)
+                                ),
                             "{operation:?}"
                         );
                     }

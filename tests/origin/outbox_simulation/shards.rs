@@ -160,6 +160,7 @@ impl Outbox {
             event: Event::Postback(Status::Approved),
             reason: None,
             despite: Vec::new(),
+            received_ms: None,
             current: catalog.current(offer),
         }
     }

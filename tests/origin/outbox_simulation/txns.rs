@@ -194,6 +194,7 @@ impl World {
             event: Event::Postback(Status::Approved),
             reason: None,
             despite: Vec::new(),
+            received_ms: None,
             current: self.catalog.current(OFFERS[0]),
         }
     }

@@ -228,19 +228,13 @@ impl World {
     }
 
     /// Decides the kept postbacks that are due.
-    pub fn decide_kept(&self) -> usize {
+    pub fn decide_kept(&self) {
         let shards: Vec<u8> = self.outboxes.borrow().keys().copied().collect();
-        let mut decided = 0;
         for shard in shards {
-            let db = &self.node(shard).outbox.db;
-            for postback in kept::due(db, self.now_ms.get()).unwrap() {
-                if kept::decides(&self.convert(&postback.conversion)) {
-                    kept::drop_one(db, postback.number).unwrap();
-                    decided += 1;
-                }
-            }
+            let node = self.node(shard);
+            let convert = async |conversion: &Conversion| self.convert(conversion);
+            now(kept::decide_due(&node.outbox.db, &node, convert)).unwrap();
         }
-        decided
     }
 
     pub fn sweep(&self) {

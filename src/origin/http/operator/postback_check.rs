@@ -241,6 +241,7 @@ async fn judge(
             event: Event::Postback(postback.status),
             reason: None,
             despite: Vec::new(),
+            received_ms: None,
             current: Current {
                 offer: Some(sealed.current),
                 app: None,

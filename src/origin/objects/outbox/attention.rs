@@ -175,20 +175,41 @@ pub const TABLES: &[&str] = &[
     ),
 ];
 
+macro_rules! terms_missed {
+    () => {
+        open!(
+            "SELECT 10, NEW.lacks, NEW.at_ms, 'terms_lost', NULL
+               WHERE NOT EXISTS (SELECT 1 FROM attention WHERE kind = 10 AND subject = NEW.lacks AND is_open)"
+        )
+    };
+}
+
+macro_rules! terms_found {
+    () => {
+        concat!(
+            end!("10", "OLD.lacks"),
+            " AND NOT EXISTS (SELECT 1 FROM kept WHERE lacks = OLD.lacks)"
+        )
+    };
+}
+
 /// One item for the lost terms of an offer or the app, while a postback is kept that needs them.
 pub const LOST_TERMS: &[&str] = &[
     concat!(
-        "CREATE TRIGGER attention_terms_missed AFTER INSERT ON kept
-           WHEN NOT EXISTS (SELECT 1 FROM attention WHERE kind = 10 AND subject = NEW.lacks AND is_open)
-         BEGIN ",
-        open!("SELECT 10, NEW.lacks, NEW.at_ms, 'terms_lost', NULL WHERE TRUE"),
+        "CREATE TRIGGER attention_terms_missed AFTER INSERT ON kept BEGIN ",
+        terms_missed!(),
         "; END"
     ),
     concat!(
-        "CREATE TRIGGER attention_terms_found AFTER DELETE ON kept
-           WHEN NOT EXISTS (SELECT 1 FROM kept WHERE lacks = OLD.lacks)
-         BEGIN ",
-        end!("10", "OLD.lacks"),
+        "CREATE TRIGGER attention_other_terms_missed AFTER UPDATE OF lacks ON kept BEGIN ",
+        terms_found!(),
+        "; ",
+        terms_missed!(),
+        "; END"
+    ),
+    concat!(
+        "CREATE TRIGGER attention_terms_found AFTER DELETE ON kept BEGIN ",
+        terms_found!(),
         "; END"
     ),
 ];

@@ -15,6 +15,7 @@ pub mod reservations;
 pub mod rewarded;
 pub mod rows;
 pub mod settlement;
+pub mod steps;
 pub mod txns;
 
 use super::{

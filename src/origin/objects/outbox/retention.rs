@@ -36,7 +36,6 @@ pub fn erase(db: &impl Database, user_id: &str) -> Result<OperatorReply, Failure
         .query_integer(sql::COUNT_RESERVED, params![user_id])?
         .unwrap_or(0);
     db.transaction(|| {
-        // Their senders were told to repeat them.
         db.execute(sql::DROP_KEPT_OF_USER, params![user_id])?;
         db.execute(sql::MARK_RESERVATIONS, params![user_id])?;
         db.execute(sql::MARK_USER, params![user_id])?;

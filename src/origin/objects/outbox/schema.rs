@@ -22,11 +22,11 @@ pub const MIGRATIONS: &[Migration] = &[
 /// conversion as JSON.
 const KEPT: &[&str] = &[
     "CREATE TABLE kept (
-       number INTEGER PRIMARY KEY, nonce BLOB NOT NULL, goal TEXT NOT NULL, status TEXT NOT NULL, user_id TEXT NOT NULL,
-       lacks TEXT NOT NULL, at_ms INTEGER NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
+       number INTEGER PRIMARY KEY, nonce BLOB NOT NULL, goal TEXT NOT NULL, status TEXT NOT NULL,
+       advertiser TEXT NOT NULL, user_id TEXT NOT NULL, lacks TEXT NOT NULL, at_ms INTEGER NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
        postback TEXT NOT NULL
      ) STRICT",
-    "CREATE UNIQUE INDEX kept_by_postback ON kept (nonce, goal, status)",
+    "CREATE UNIQUE INDEX kept_by_postback ON kept (nonce, goal, status, advertiser)",
     "CREATE INDEX kept_by_due ON kept (due_ms)",
     "CREATE INDEX kept_by_lack ON kept (lacks)",
     "CREATE INDEX kept_by_user ON kept (user_id)",

@@ -13,7 +13,7 @@ use super::{
     MIGRATIONS, NET_MS, attention,
     callbacks::{delivery_log::Observer, sender::CallbackSender, tester},
     calls, commands,
-    conversions::{check, commit, kept, settlement, txns},
+    conversions::{check, commit, kept, settlement, steps, txns},
     endpoint,
     feed::{self, ActivityFeed},
     next_alarm,
@@ -31,7 +31,7 @@ use crate::{
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::Take,
-    outbox::{Command, Conversion, OutboxShard, Reply, Settle, SettleMany, Settled, Txn},
+    outbox::{Answer, Command, Conversion, OutboxShard, Reply, Txn},
 };
 use domain::{
     callbacks::fields::Status,
@@ -197,12 +197,12 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     async fn answer(&self, shard: OutboxShard, command: Command) -> Result<Reply, Failure> {
         if let Command::Convert(conversion) = &command {
             let _permit = self.conversions.acquire_any(self.now_ms())?;
-            return self.convert(shard, conversion).await;
+            return self.convert(shard, conversion).await.map(Reply::Answer);
         }
         let db = self.shell.ready().await?;
         if let Command::Settle(settle) = &command {
             let conversion = settlement::conversion(db, self.now_ms(), shard, settle)?;
-            return self.convert(shard, &conversion).await;
+            return self.convert(shard, &conversion).await.map(Reply::Answer);
         }
         if let Command::Test(test) = &command {
             let tested = tester::test(&self.sender, self.runtime(), shard.app, test).await;
@@ -222,14 +222,16 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             return checked.map(Reply::Checked);
         }
         if let Command::SettleMany(many) = &command {
-            return self.settle_many(shard, many).await.map(Reply::Settled);
+            let convert = async |conversion: &Conversion| self.convert(shard, conversion).await;
+            let settled = steps::settle_step(db, self, shard, many, convert).await;
+            return settled.map(Reply::Settled);
         }
         let reply = commands::carry_out(db, self, shard, command)?;
         self.arm()?;
         Ok(reply)
     }
 
-    async fn convert(&self, shard: OutboxShard, conversion: &Conversion) -> Result<Reply, Failure> {
+    async fn convert(&self, shard: OutboxShard, conversion: &Conversion) -> Result<Answer, Failure> {
         let db = self.shell.ready().await?;
         self.wait_for_commit().await?;
         // Copies of a conversion wait for the catalog together, and only then for each other.
@@ -243,41 +245,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         };
         let flight = self.clicks.of(&conversion.nonce.0);
         let _leader = flight.lead().await;
-        commit::convert(db, self, conversion, &terms)
-            .await
-            .map(Reply::Answer)
-    }
-
-    /// Settles the conversions of a step, one after the other.
-    async fn settle_many(&self, shard: OutboxShard, many: &SettleMany) -> Result<Settled, Failure> {
-        let db = self.shell.storage();
-        let (ids, next) = settlement::matching(db, many)?;
-        let mut settled = Settled {
-            count: u32::try_from(ids.len()).unwrap_or(u32::MAX),
-            next,
-            ..Settled::default()
-        };
-        if many.dry_run {
-            return Ok(settled);
-        }
-        for transaction_id in ids {
-            let settle = Settle {
-                transaction_id,
-                action: many.action,
-                reason: many.reason.clone(),
-                despite: many.despite.clone(),
-            };
-            let conversion = settlement::conversion(db, self.now_ms(), shard, &settle)?;
-            match self.convert(shard, &conversion).await {
-                Ok(Reply::Answer(answer)) if answer.duplicate => {}
-                Ok(_) => settled.settled += 1,
-                Err(Failure::Refused(refusal)) if refusal.status < 500 => {
-                    *settled.refused.entry(refusal.code.to_owned()).or_default() += 1;
-                }
-                Err(failure) => return Err(failure),
-            }
-        }
-        Ok(settled)
+        commit::convert(db, self, conversion, &terms).await
     }
 
     /// Waits until the writes of earlier conversions are durable. Those that arrive meanwhile go on in the same turn of

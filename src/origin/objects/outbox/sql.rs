@@ -103,8 +103,8 @@ platform::statements! {
           suspended = excluded.suspended, released = CASE WHEN excluded.suspended THEN NULL WHEN suspended THEN 0 ELSE released END";
     /// → the last entry that was judged again since a suspension ended, while there may be more
     pub const GET_RELEASED = "SELECT released FROM outbox";
-    /// the same
-    pub const SET_RELEASED = "UPDATE outbox SET released = ?";
+    /// the same, callback's revision
+    pub const SET_RELEASED = "UPDATE outbox SET released = ? WHERE callback_revision = ?";
     /// offer → revision, terms, terms since, conversion cap, fewest seconds to convert
     pub const GET_OFFER = "SELECT revision, terms_revision, terms_since, conversion_cap, min_seconds_to_convert FROM offers
         WHERE offer = ?";
@@ -120,9 +120,9 @@ platform::statements! {
     /// kind, id, revision, terms, time
     pub const PUT_TERMS = "INSERT INTO terms (kind, id, revision, terms, learned_ms) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT DO NOTHING";
-    /// failures, resumes, disabled
     /// time
     pub const SET_ENABLED = "UPDATE outbox SET enabled_ms = MAX(enabled_ms, ?)";
+    /// failures, resumes, disabled
     pub const SET_HEALTH = "UPDATE outbox SET failures = ?, resumes_ms = ?, disabled_ms = ?";
     /// nonce → for each conversion NULL, goal, names, state, entry, offer's terms, time of its first postback, advertiser; for
     /// each reservation its JSON and NULLs
@@ -177,15 +177,18 @@ platform::statements! {
     /// due, attempts, nonce, goal, number → one row if there is such a reservation
     pub const PUT_RESERVATION_OFF = "UPDATE reservations SET due_ms = ?, attempts = ?
         WHERE nonce = ? AND goal = ? AND number = ? RETURNING goal";
-    /// nonce, name of the goal, status, user, lost terms, time, due, postback
-    pub const KEEP_POSTBACK = "INSERT INTO kept (nonce, goal, status, user_id, lacks, at_ms, due_ms, postback)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (nonce, goal, status) DO NOTHING";
-    /// time, postbacks at most → number, attempts, postback
-    pub const DUE_KEPT = "SELECT number, attempts, postback FROM kept WHERE due_ms <= ? ORDER BY due_ms LIMIT ?";
+    /// nonce, name of the goal, status, advertiser, user, lost terms, time, due, postback
+    pub const KEEP_POSTBACK = "INSERT INTO kept (nonce, goal, status, advertiser, user_id, lacks, at_ms, due_ms, postback)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (nonce, goal, status, advertiser) DO UPDATE SET lacks = excluded.lacks WHERE lacks <> excluded.lacks";
+    /// time, postbacks at most → number, attempts
+    pub const DUE_KEPT = "SELECT number, attempts FROM kept WHERE due_ms <= ? ORDER BY due_ms LIMIT ?";
+    /// number → postback
+    pub const GET_KEPT = "SELECT postback FROM kept WHERE number = ?";
     /// due, number
     pub const PUT_KEPT_OFF = "UPDATE kept SET due_ms = ?, attempts = attempts + 1 WHERE number = ?";
-    /// number
-    pub const DROP_KEPT = "DELETE FROM kept WHERE number = ?";
+    /// number → one row if there is such a postback
+    pub const DROP_KEPT = "DELETE FROM kept WHERE number = ? RETURNING number";
     /// user
     pub const DROP_KEPT_OF_USER = "DELETE FROM kept WHERE user_id = ?";
     pub const FIRST_KEPT = "SELECT MIN(due_ms) FROM kept";

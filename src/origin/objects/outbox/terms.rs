@@ -73,7 +73,8 @@ pub async fn of(
     let click = &conversion.click;
     // Actions have a limit of their own, which `settlement` knows.
     if matches!(conversion.event, Event::Postback(_)) {
-        check_life(click.clicked_at_ms, peers.now_ms())?;
+        let received_ms = conversion.received_ms.unwrap_or_else(|| peers.now_ms());
+        check_life(click.clicked_at_ms, received_ms)?;
     }
     let offer = OfferId::parse(&click.offer).ok_or(INVALID_CLICK_ID)?;
     if let Some(app) = &conversion.current.app {

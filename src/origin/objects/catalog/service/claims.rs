@@ -38,7 +38,8 @@ where
         }
     }
 
-    /// Claims an app that a member has set up. Its answer does not wait for that: it has the default count, and its id was new.
+    /// Claims an app that a member has set up. Its answer has a secret that is shown once, so a failure is only logged: the app has
+    /// the default count, and its id was new.
     pub(super) async fn claim_created(&self, created: &OperatorReply) {
         let created = serde_json::from_str::<Created>(&created.body).ok();
         if let Some(app) = created.and_then(|created| AppId::parse(&created.app_id)) {

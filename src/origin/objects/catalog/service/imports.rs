@@ -19,7 +19,6 @@ use domain::model::{
 };
 use platform::{
     failure::Failure,
-    log,
     panics::panics_to_failure,
     single_flight::{Leader, SingleFlight},
     traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep},
@@ -106,10 +105,7 @@ where
         woken?;
         discarded?;
         if reply.status == 200 && !is_dry_run {
-            // The import is applied even if its settings could not be pushed yet.
-            if let Err(failure) = self.settings_queue(db).send_imported().await {
-                log::error("catalog", format_args!("import: {failure}"));
-            }
+            self.settings_queue(db).require_imported().await?;
             self.account_queue(db).require_imported().await?;
             self.cap_queue(db).require_imported().await?;
         }

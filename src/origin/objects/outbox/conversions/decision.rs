@@ -161,7 +161,7 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
         let stands = match reason {
             Reason::WindowClosed => {
                 let clicked_at_ms = self.conversion.click.clicked_at_ms;
-                return Ok(check_window(clicked_at_ms, self.now_ms, Some(self.window_days)).err());
+                return Ok(check_window(clicked_at_ms, self.received_ms(), Some(self.window_days)).err());
             }
             Reason::DuplicateTxn => *self.claim == Claim::Refused,
             Reason::AlreadyRewarded => self.is_rewarded()?,
@@ -172,6 +172,10 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
             Reason::Capped => false,
         };
         Ok(stands.then(|| reason.refusal()))
+    }
+
+    fn received_ms(&self) -> i64 {
+        self.conversion.received_ms.unwrap_or(self.now_ms)
     }
 
     /// Whether another click has the reward, which the terms pay once for each user.
@@ -186,7 +190,7 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
 
     /// Whether the first postback came sooner after the click than the offer allows.
     fn is_too_fast(&self) -> bool {
-        let first_ms = self.row.map_or(self.now_ms, |row| row.first_ms);
+        let first_ms = self.row.map_or(self.received_ms(), |row| row.first_ms);
         let took_ms = first_ms.saturating_sub(self.conversion.click.clicked_at_ms);
         let least = self.terms.holds.min_seconds_to_convert;
         least.is_some_and(|seconds| took_ms < i64::from(seconds) * SECOND_MS)

@@ -1,10 +1,13 @@
 //! Postbacks whose terms the catalog has lost. Nothing else was promised, so nothing is paid; the sender is told to repeat, and
 //! the postback is kept here and decided once the terms are back. The operator is told which terms are missing.
 
-use contract::{catalog::LOST_TERMS, outbox::Conversion};
+use contract::{
+    catalog::LOST_TERMS,
+    outbox::{Answer, Conversion},
+};
 use domain::{
     conversions::table::Event,
-    model::api_error::{ApiError, common},
+    model::{AdvertiserId, api_error::common},
 };
 use platform::{
     database::{Database, DatabaseError, json},
@@ -14,13 +17,13 @@ use platform::{
 
 use crate::{
     delivery::backoff::{FIRST_WAIT_MS, wait_ms},
-    objects::outbox::sql,
+    objects::outbox::{peers::Peers, retention, sql},
 };
 
 /// Postbacks that one alarm decides at most.
 const PAGE: usize = 60;
 
-/// Keeps a postback whose terms are lost, and returns the refusal for its sender. `refusal` names the terms. Another failure, and
+/// Keeps a postback whose terms are lost, and returns the refusal for its sender. `failure` names the terms. Another failure, and
 /// that of an action, is returned as it is.
 pub fn keep(
     db: &impl Database,
@@ -28,14 +31,17 @@ pub fn keep(
     conversion: &Conversion,
     failure: Failure,
 ) -> Result<Failure, DatabaseError> {
-    let Failure::Refused(refusal) = &failure else {
-        return Ok(failure);
+    let lacks = match &failure {
+        Failure::Refused(refusal) if refusal.code == LOST_TERMS.code => refusal.message.as_ref(),
+        _ => return Ok(failure),
     };
-    if refusal.code != LOST_TERMS.code {
-        return Ok(failure);
-    }
+    let refusal = common::UNAVAILABLE.with_message("the terms of the click are not at hand; repeat it later");
     let Event::Postback(status) = conversion.event else {
-        return Ok(unavailable("the terms of its click are lost").into());
+        return Ok(refusal.into());
+    };
+    let kept = Conversion {
+        received_ms: conversion.received_ms.or(Some(now_ms)),
+        ..conversion.clone()
     };
     db.execute(
         sql::KEEP_POSTBACK,
@@ -43,55 +49,55 @@ pub fn keep(
             conversion.nonce.0.clone(),
             conversion.goal.as_deref().unwrap_or_default(),
             status.as_str(),
+            conversion.advertiser.as_ref().map_or("", AdvertiserId::as_str),
             &*conversion.click.user_id,
-            refusal.message.as_ref(),
+            lacks,
             now_ms,
             now_ms.saturating_add(FIRST_WAIT_MS),
-            json(conversion)?
+            json(&kept)?
         ],
     )?;
-    Ok(
-        unavailable("the terms of the click are not at hand; the postback is kept, and may be repeated")
-            .into(),
-    )
+    Ok(refusal.into())
 }
 
-fn unavailable(message: &'static str) -> ApiError {
-    common::UNAVAILABLE.with_message(message)
-}
-
-/// A kept postback.
-pub struct KeptPostback {
-    pub number: i64,
-    pub conversion: Conversion,
-}
-
-/// The kept postbacks that are due, in the order in which they came. Each is due again later, unless it is [decided](drop_one).
-pub fn due(db: &impl Database, now_ms: i64) -> Result<Vec<KeptPostback>, DatabaseError> {
-    let rows = db.query(sql::DUE_KEPT, params![now_ms, PAGE])?;
-    let mut due = Vec::new();
-    for row in &rows {
-        let (number, attempts) = (row.integer(0)?, row.number::<u32>(1)?);
-        let due_ms = now_ms.saturating_add(wait_ms(attempts));
-        db.execute(sql::PUT_KEPT_OFF, params![due_ms, number])?;
-        due.push(KeptPostback {
-            number,
-            conversion: row.json(2)?,
-        });
+/// Decides the kept postbacks that are due. One that is not decided is due again later.
+pub async fn decide_due(
+    db: &impl Database,
+    peers: &impl Peers,
+    convert: impl AsyncFn(&Conversion) -> Result<Answer, Failure>,
+) -> Result<(), Failure> {
+    let now_ms = peers.now_ms();
+    let due = db.query(sql::DUE_KEPT, params![now_ms, PAGE])?;
+    for row in &due {
+        let due_ms = now_ms.saturating_add(wait_ms(row.number(1)?));
+        db.execute(sql::PUT_KEPT_OFF, params![due_ms, row.integer(0)?])?;
     }
-    Ok(due)
+    if !due.is_empty() {
+        peers.committed()?;
+    }
+    for row in &due {
+        let number = row.integer(0)?;
+        // Read just before, since its user may have been erased while others were decided.
+        let Some(kept) = db.query_first(sql::GET_KEPT, params![number])? else {
+            continue;
+        };
+        let conversion: Conversion = kept.json(0)?;
+        if is_temporary(&convert(&conversion).await) {
+            continue;
+        }
+        if db.query_first(sql::DROP_KEPT, params![number])?.is_none() {
+            // The user was erased meanwhile.
+            retention::erase(db, &conversion.click.user_id)?;
+        }
+    }
+    Ok(())
 }
 
-/// Whether an outcome decides a postback. An error that will pass does not.
-pub fn decides<T>(outcome: &Result<T, Failure>) -> bool {
+/// Whether an outcome is an error that will pass.
+pub fn is_temporary<T>(outcome: &Result<T, Failure>) -> bool {
     match outcome {
-        Ok(_) => true,
-        Err(Failure::Refused(refusal)) => refusal.status < 500,
-        Err(Failure::Internal(_)) => false,
+        Ok(_) => false,
+        Err(Failure::Refused(refusal)) => refusal.status >= 500,
+        Err(Failure::Internal(_)) => true,
     }
-}
-
-/// Ends the keeping of a postback that was decided.
-pub fn drop_one(db: &impl Database, number: i64) -> Result<(), DatabaseError> {
-    db.execute(sql::DROP_KEPT, params![number])
 }

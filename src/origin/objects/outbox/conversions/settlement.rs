@@ -279,8 +279,8 @@ pub fn conversion(
     })
 }
 
-/// A conversion as the log has it, to be judged again because a suspension has ended; its state, and the time of its entry or
-/// of its payment.
+/// A conversion as the log has it, with the end of a suspension as its event; its state, and the time of its entry or of its
+/// payment.
 pub fn of_entry(
     db: &impl Database,
     shard: OutboxShard,
@@ -314,6 +314,7 @@ pub fn of_entry(
         event: Event::Release,
         reason: row.optional_text(9)?.map(str::to_owned),
         despite: Vec::new(),
+        received_ms: None,
         current: Current {
             offer: None,
             app: None,

@@ -1,0 +1,93 @@
+//! Steps over many conversions: those that the operator settles, and those that a suspension held. `convert` carries out one.
+
+use super::{
+    kept,
+    settlement::{conversion, matching, of_entry},
+};
+use crate::objects::outbox::{endpoint, peers::Peers, sql};
+use contract::outbox::{Answer, Conversion, OutboxShard, Settle, SettleFilter, SettleMany, Settled};
+use domain::conversions::{state::Reason, table::Action};
+use platform::{database::Database, failure::Failure, params};
+
+/// Settles the conversions of a step, one after the other.
+///
+/// # Errors
+/// The first error that will pass; the conversions before were settled.
+pub async fn settle_step(
+    db: &impl Database,
+    peers: &impl Peers,
+    shard: OutboxShard,
+    many: &SettleMany,
+    convert: impl AsyncFn(&Conversion) -> Result<Answer, Failure>,
+) -> Result<Settled, Failure> {
+    let (ids, next) = matching(db, many)?;
+    let mut settled = Settled {
+        count: u32::try_from(ids.len()).unwrap_or(u32::MAX),
+        next,
+        ..Settled::default()
+    };
+    if many.dry_run {
+        return Ok(settled);
+    }
+    for transaction_id in ids {
+        let settle = Settle {
+            transaction_id,
+            action: many.action,
+            reason: many.reason.clone(),
+            despite: many.despite.clone(),
+        };
+        let answer = match conversion(db, peers.now_ms(), shard, &settle) {
+            Ok(conversion) => convert(&conversion).await,
+            Err(failure) => Err(failure),
+        };
+        match answer {
+            Ok(answer) if answer.duplicate => {}
+            Ok(_) => settled.settled += 1,
+            Err(Failure::Refused(refusal)) if refusal.status < 500 => {
+                *settled.refused.entry(refusal.code.to_owned()).or_default() += 1;
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(settled)
+}
+
+/// Judges a step of the conversions that a suspension held again, if it has ended. Returns whether there may be more.
+///
+/// # Errors
+/// The first error that will pass. The step is then repeated, with what it left.
+pub async fn release_step(
+    db: &impl Database,
+    convert: impl AsyncFn(&Conversion) -> Result<Answer, Failure>,
+) -> Result<bool, Failure> {
+    let released = db.query_integer(sql::GET_RELEASED, &[])?;
+    let state = endpoint::read(db)?.filter(|state| !state.callback.is_suspended);
+    let (Some(after), Some(state)) = (released, state) else {
+        return Ok(false);
+    };
+    let held = SettleMany {
+        filter: SettleFilter {
+            status: "held".into(),
+            reason: Some(Reason::Suspended.code().into()),
+            ..SettleFilter::default()
+        },
+        action: Action::Approve,
+        reason: String::new(),
+        despite: Vec::new(),
+        dry_run: false,
+        after,
+    };
+    let (ids, next) = matching(db, &held)?;
+    let mut outcome = Ok(());
+    for transaction_id in ids {
+        let (_, _, conversion) = of_entry(db, state.shard, &transaction_id)?;
+        let judged = convert(&conversion).await;
+        if kept::is_temporary(&judged) {
+            outcome = outcome.and(judged.map(drop));
+        }
+    }
+    outcome?;
+    // Another suspension that came meanwhile begins anew.
+    db.execute(sql::SET_RELEASED, params![next, state.callback.revision])?;
+    Ok(next.is_some())
+}
