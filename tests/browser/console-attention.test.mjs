@@ -40,7 +40,7 @@ for (const Hand of HANDS) {
 
 const NEARLY_FULL = { kind: "near_limit", app_id: null, publisher_id: null, reason: "", bytes: 8.5e9 };
 
-test("apps beyond the first hundred have their names, and a nearly full outbox leads to its app", async () => {
+test("apps beyond the first hundred have their names, and items lead to their app or offer", async () => {
   const page = await shared.open({ cookie: admin });
   // The real server gives one app in the place of a hundred.
   await page.route(/\/v1\/operator\/apps\?/, (route) => {
@@ -54,6 +54,10 @@ test("apps beyond the first hundred have their names, and a nearly full outbox l
     subject: `outbox-10000003-${outbox}`,
     since_ms: Date.now(),
   }));
+  const lost = { kind: "terms_lost", app_id: "10000003", publisher_id: "lumen-arcade", reason: "terms_lost" };
+  for (const subject of ["offer 23817 1795706999", "app 1795706999"]) {
+    items.push({ ...lost, subject, since_ms: Date.now() });
+  }
   const counts = {
     held: 0,
     capped: 0,
@@ -64,6 +68,7 @@ test("apps beyond the first hundred have their names, and a nearly full outbox l
     batch_refused: 0,
     batch_late: 0,
     differs: 0,
+    terms_lost: 2,
   };
   await answerFor(page, "GET", "attention", { json: { items, counts, not_listed: {}, behind_ms: 0, cursor: null } });
   await page.goto("/console");
@@ -72,6 +77,13 @@ test("apps beyond the first hundred have their names, and a nearly full outbox l
   await list.getByRole("link", { name, exact: true }).first().waitFor();
   const link = list.getByRole("link", { name: "See the app: outbox-10000003-2" });
   assert.equal(await link.getAttribute("href"), "/console/apps/10000003");
+  for (const [subject, path] of [
+    ["offer 23817 1795706999", "/console/offers/23817"],
+    ["app 1795706999", "/console/apps/10000003"],
+  ]) {
+    const terms = list.getByRole("link", { name: `See the terms: ${subject}` });
+    assert.equal(await terms.getAttribute("href"), path);
+  }
   await page.waitForTimeout(6000);
   const asked = page.requests.filter((request) => request === "GET /v1/operator/apps/10000003");
   assert.equal(asked.length, 1, "a name is asked for once, however often the list is");

@@ -16,6 +16,7 @@ const NO_COUNTS = {
   batch_refused: 0,
   batch_late: 0,
   differs: 0,
+  terms_lost: 0,
 };
 const ONE_OF_EACH = Object.fromEntries(Object.keys(NO_COUNTS).map((kind) => [kind, 1]));
 const NOTHING_OPEN = { items: [], counts: NO_COUNTS, not_listed: {}, behind_ms: 0, cursor: null };
@@ -46,6 +47,7 @@ function open(transaction) {
       item("batch_refused", 1, { subject: "outbox-10000003-0: ledger: batch 17", reason: "unknown publisher" }),
       item("batch_late", 0.5, { subject: "outbox-10000003-0: ledger: batch 18", reason: "no_answer" }),
       item("differs", 0.2, { subject: "outbox-10000003-1: 2026-11-24", reason: "log_above_batches", payout_usd: 1.25 }),
+      item("terms_lost", 0.1, { subject: "offer 23817 1795706999", reason: "terms_lost" }),
     ],
     counts: { ...ONE_OF_EACH, held: 1204, near_limit: 2 },
     not_listed: { held: 1203 },

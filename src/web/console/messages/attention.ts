@@ -15,6 +15,7 @@ export const KIND_NAMES: Record<AttentionKind, string> = {
   batch_refused: "Totals rejected",
   batch_late: "Totals late",
   differs: "Totals differ from the ledger",
+  terms_lost: "Terms lost",
 };
 
 /** What a kind is, and what to do about it. */
@@ -32,6 +33,8 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
     "Sums of clicks or revenue whose receiver has not answered five times. Reports are too low until it does; the sums are safe, and arrive by themselves then. Tell the developers if they stay.",
   differs:
     "Days of which the log of an app's rewards adds up to another amount than was sent to the reports. Compare the day, and tell the developers. Each leaves the list after 7 days.",
+  terms_lost:
+    "Postbacks that are kept, because the catalog was restored and has lost the terms that their clicks were promised. The row says which offer or app, and the number of the revision. Enter them with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}; the postbacks are decided within minutes then.",
 };
 
 const REASONS: Record<string, string> = {
@@ -39,6 +42,7 @@ const REASONS: Record<string, string> = {
   no_answer: "The last try had no answer.",
   calls_fail: "Five calls in a row failed.",
   switched_itself_off: "The receiver answered 410, or told us to stop.",
+  terms_lost: "The catalog does not have this revision. Nobody is paid by it until it is entered.",
   log_above_batches: "The log of rewards has more than was sent to the reports.",
   log_below_batches: "The log of rewards has less than was sent to the reports.",
 };
@@ -72,6 +76,7 @@ export const attention = {
     batch_refused: "Compare the sums",
     batch_late: "Compare the sums",
     differs: "Compare the day",
+    terms_lost: "See the terms",
   } satisfies Record<AttentionKind, string>,
   repairOf: (repair: string, subject: string) => `${repair}: ${subject}`,
   onlyApp: (app: string) => `Only app ${app}.`,

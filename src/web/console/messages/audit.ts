@@ -34,6 +34,7 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   pub_key_issued: "Issued a Pub-Key",
   token_issued: "Issued a token",
   token_revoked: "Revoked a token",
+  terms_entered: "Entered lost terms",
   facts_added: "Added facts",
   facts_replaced: "Replaced a day of facts",
   reward_approved: "Approved a reward",

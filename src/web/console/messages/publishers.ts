@@ -87,7 +87,8 @@ export const publisher = {
   approveTitle: (name: string) => `Approve ${name}?`,
   approveText: [
     "Its apps get offers and its clicks are redirected within two minutes.",
-    "Its people can sign in to the dashboard, and set up apps there.",
+    "Its people can sign in to the dashboard, and set up apps there. Its report keys work again.",
+    "Rewards that were held because it was suspended are judged again, and callbacks go out.",
     "If it was suspended, sessions that ended stay ended: people sign in again with their passkeys.",
   ],
   approvedNow: (name: string) => `${name} was approved.`,
@@ -95,8 +96,8 @@ export const publisher = {
   suspendText: [
     "Its offers and clicks end everywhere within two minutes.",
     "Its people are signed out at once, and nobody gets in until you approve it again. Passkeys and open invites stay.",
-    "Conversions of clicks that were made before are still paid, and their callbacks still go out.",
-    "Its report keys still read reports. Revoke them under Keys.",
+    "Conversions of earlier clicks are held, and callbacks wait, until you approve it again. You can still approve single rewards.",
+    "Its report keys are refused meanwhile.",
   ],
   suspended: (name: string) => `${name} was suspended.`,
   editTitle: (name: string) => `Edit ${name}`,

@@ -6,7 +6,7 @@ import { queryText } from "../../../shared/query-text";
 import { ShortId } from "../../../shared/rewards/badges";
 import { AppLink } from "../../components/links";
 import { attention as text, KIND_NAMES } from "../../messages/attention";
-import { appPath, rewardPath, SERVICE_PATH } from "../../router";
+import { appPath, offerPath, rewardPath, SERVICE_PATH } from "../../router";
 import { nowMilliseconds } from "../../session";
 import type { AttentionItem, AttentionKind } from "../../types/attention";
 
@@ -28,6 +28,10 @@ export function repairHref(item: AttentionItem): string {
   const app = appOf(item);
   if (app !== null && isOfReward(item)) return rewardPath(app, subject);
   if (app !== null && OF_APP.includes(kind)) return appPath(app);
+  if (app !== null && kind === "terms_lost") {
+    const offer = /^offer (\S+) \d+$/.exec(subject)?.[1];
+    return offer === undefined ? appPath(app) : offerPath(offer);
+  }
   // Its subject ends with the day.
   if (app !== null && kind === "differs")
     return appPath(app) + queryText({ date: /\d{4}-\d{2}-\d{2}$/.exec(subject)?.[0] });
@@ -46,6 +50,7 @@ const BADGES: Record<AttentionKind, string> = {
   batch_refused: "dead",
   batch_late: "failing",
   differs: "dead",
+  terms_lost: "dead",
 };
 
 /** What names an item among others of its kind. */
