@@ -232,8 +232,9 @@ fn postback(random: &mut Random, recipe: &str, click_id: &str) -> (String, Optio
             }
             "status" => {
                 faults.extend(match fate {
-                    Filled | Macro | Empty => None,
-                    Nobody | Word | Zero => Some(NO_STATUS),
+                    Filled | Empty => None,
+                    // They must not lead to an approval.
+                    Macro | Nobody | Word | Zero => Some(NO_STATUS),
                 });
                 let (word, meant) = [
                     ("approved", Status::Approved),

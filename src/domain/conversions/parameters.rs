@@ -82,8 +82,8 @@ impl<'a> Postback<'a> {
     /// Parses a raw query string without the `?`, and the `application/x-www-form-urlencoded` body of a POST. The two
     /// count as one list: a sender may put its token in the URL and the rest in the body.
     ///
-    /// A value that is empty or an unreplaced macro counts as absent, except in `goal`, where it must not lead to the first
-    /// goal. A parameter may be repeated with the same value, for example by a proxy that copies the query into the body,
+    /// A value that is empty or an unreplaced macro counts as absent, except that a macro in `goal` must not lead to the first
+    /// goal, nor one in `status` to an approval. A parameter may be repeated with the same value, for example by a proxy that copies the query into the body,
     /// but not with another.
     ///
     /// Returns the first fault in this order: repeated parameters and bad percent-encoding, from left to right, query
@@ -114,9 +114,7 @@ impl<'a> Postback<'a> {
         }
         let status = match status {
             None => Status::default(),
-            Some(text) => Status::parse(&text).ok_or_else(|| {
-                INVALID_PARAMETER.with_message("status must be one of approved, pending, rejected, reversed")
-            })?,
+            Some(text) => parse_status(&text)?,
         };
         Ok(Self {
             click_id,
@@ -127,6 +125,20 @@ impl<'a> Postback<'a> {
             reason: reason.map(shown),
         })
     }
+}
+
+fn parse_status(text: &str) -> Result<Status, ApiError> {
+    let found = text.trim();
+    Status::parse(text).ok_or_else(|| {
+        let problem = "status must be one of approved, pending, rejected, reversed";
+        if is_macro(found) {
+            INVALID_PARAMETER.with_message(format!(
+                "{problem}; it is {found}, which the sender has not filled in; leave status out if it is always approved"
+            ))
+        } else {
+            INVALID_PARAMETER.with_message(problem)
+        }
+    })
 }
 
 /// A sender's reason as the log shows it: one line, cut to its longest. A reward is worth more than its reason.
@@ -205,7 +217,7 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str
             "goal" | "status" | "reason" => value,
             _ => trim(value, char::is_whitespace),
         };
-        if value.is_empty() || (*known != "goal" && is_macro(&value)) {
+        if value.is_empty() || (!matches!(*known, "goal" | "status") && is_macro(&value)) {
             continue;
         }
         let is_exact = name == *known;

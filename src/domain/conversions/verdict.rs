@@ -82,15 +82,15 @@ const VERDICTS: &[(&str, Verdict)] = &[
     (
         "missing_field",
         words(
-            "The click id or the token is missing, empty, or a macro that was left in, such as {click_id}.",
+            "The click id or the token is missing, empty, or a macro that was left in, such as {click_id}, [CLICK_ID], %click_id% or __CLICK_ID__.",
             "Check the URL in the advertiser's tracking system: each macro must be one that the system fills in, and token must be the advertiser's token itself.",
         ),
     ),
     (
         "invalid_parameter",
         words(
-            "A parameter cannot be read: it is badly encoded, too long, given with two values, or status is none of approved, pending, rejected, reversed.",
-            "Compare the parameters with the message. A percent sign that is meant literally is written %25, and a parameter is given once.",
+            "A parameter cannot be read: it is badly encoded, too long, given with two values, or status is none of approved, pending, rejected, reversed, such as a macro that was left in.",
+            "Compare the parameters with the message. A percent sign that is meant literally is written %25, and a parameter is given once. Without status the conversion is approved.",
         ),
     ),
     (
@@ -103,8 +103,8 @@ const VERDICTS: &[(&str, Verdict)] = &[
     (
         "unknown_goal",
         words(
-            "The offer that was clicked has no goal with this id or event code. Letters count as they are written.",
-            "Give the goal of the offer this event code, or have the sender name one that the offer has, or none for the first goal.",
+            "The offer that was clicked has no goal with this id or event code. A macro that was left in, such as {goal}, or a word such as null is no goal. Letters may differ in case only where one goal alone can be meant.",
+            "Give the goal of the offer this event code, or have the sender name one that the offer has. To have the first goal paid, the sender leaves goal out or empty.",
         ),
     ),
     (
@@ -187,8 +187,8 @@ const VERDICTS: &[(&str, Verdict)] = &[
     (
         "unsupported_media_type",
         words(
-            "The body is not a form: its Content-Type must be application/x-www-form-urlencoded.",
-            "The sender has to send a form, or GET with all parameters in the URL. JSON is not read.",
+            "The body is not a form, and the URL lacks the click id or the token. A body in another form, such as JSON, is ignored only if the URL has both.",
+            "The sender has to put all parameters into the URL, or to send them as a form with the Content-Type application/x-www-form-urlencoded. JSON is not read.",
         ),
     ),
     (

@@ -123,7 +123,7 @@ const POSTBACKS: [Postback; 15] = [
     ),
     get(
         "Affise, which carries the click id in a sub",
-        "token=TOKEN&aff_sub=CLICK&goal=install&sum=0.8&status=%7Bstatus%7D&geo=DE&ip=192.0.2.7",
+        "token=TOKEN&aff_sub=CLICK&goal=install&sum=0.8&txn=%7Btransactionid%7D&geo=DE&ip=192.0.2.7",
         "1",
         None,
     ),

@@ -84,7 +84,7 @@ fn the_queries_of_real_partners_are_parsed() {
         ),
         // Affise, which carries the click id in a sub
         (
-            "token=at_x&aff_sub=OURS&goal=reg&status=%7Bstatus%7D",
+            "token=at_x&aff_sub=OURS&goal=reg&txn=%7Btransactionid%7D&status=approved",
             (Some("reg"), None, Status::Approved),
         ),
         // Keitaro: its own id as tid
@@ -221,6 +221,33 @@ fn each_fault_has_its_code() {
     assert!(parse(&format!("{minimal}&goal={goal}&txn={txn}")).is_ok());
     assert!(message("token=t").starts_with("click_id is required"));
     assert!(message(&format!("click_id={id}")).starts_with("token is required"));
+}
+
+/// A status decides whether a user is paid, so it is never guessed.
+#[test]
+fn a_macro_that_was_left_in_the_status_is_refused_by_name() {
+    for (left_in, found) in [
+        ("{status}", "{status}"),
+        ("%7Bstatus%7D", "{status}"),
+        ("%257Bstatus%257D", "%7Bstatus%7D"),
+        ("__STATUS__", "__STATUS__"),
+        ("%%STATUS%%", "%%STATUS%%"),
+        ("[[status]]+", "[[status]]"),
+        ("$status", "$status"),
+        ("::status::", "::status::"),
+    ] {
+        let query = format!("{}&status={left_in}", minimal());
+        assert_eq!(parse(&query), Err("invalid_parameter"), "{query}");
+        let message = message(&query);
+        assert!(
+            message.contains(&format!("it is {found}, which")) && message.contains("pending"),
+            "{message}"
+        );
+    }
+    for absent in ["", "&status=", "&status"] {
+        let status = parse(&format!("{}{absent}", minimal())).unwrap().status;
+        assert_eq!(status, Status::Approved);
+    }
 }
 
 #[test]

@@ -151,8 +151,10 @@ fn a_macro_that_was_not_replaced_counts_as_absent() {
         "@txn@",
         "%257Btxn%257D",
     ] {
-        let query = format!("{minimal}&txn={left}&status={left}");
+        let query = format!("{minimal}&txn={left}&reason={left}");
         assert_eq!(parse(&query), parse(&minimal), "{left}");
+        let query = format!("{minimal}&status={left}");
+        assert_eq!(parse(&query), Err("invalid_parameter"), "{query}");
         for query in [
             format!("click_id={left}&token=t"),
             format!("click_id={id}&token={left}"),
