@@ -1,12 +1,14 @@
 //! The outboxes: one or several objects for each app, its shards.
 
 mod check;
+mod current;
 mod day;
 mod endpoint;
 mod reward;
 mod settle;
 
 pub use check::{CheckPostback, CheckedPostback, FindTxn, NumberedTerms};
+pub use current::{ClaimApp, ClaimedApp, SetOffer};
 pub use day::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay};
 pub use endpoint::{Disabled, Enable, EndpointState, GetStatus, Standing};
 pub use reward::{ClickOutcome, ClickReward, ReadClick, ReadReward, ReplayReward, ReplayRewards};
@@ -27,7 +29,7 @@ use domain::{
         table::Event,
         terms::{CurrentApp, CurrentOffer},
     },
-    model::{AdvertiserId, AppId, CurrencyRate, OfferId},
+    model::{AdvertiserId, AppId, CurrencyRate},
     tracking::click::Click,
 };
 
@@ -120,30 +122,6 @@ pub struct Txn {
     pub nonce: Bytes,
     /// The number of the claim, which rises with each claim of the click.
     pub number: i64,
-}
-
-/// An offer whose cap has changed. The outbox stores the cap, and tells the counters what it paid today without taking it
-/// from a cap.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SetOffer {
-    /// The offer that has the cap.
-    pub offer: OfferId,
-    /// Its values now.
-    pub current: CurrentOffer,
-}
-
-/// Asks an app's first outbox to keep how many there are. It outlives a catalog that is restored to before the app.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClaimApp {
-    /// As in the app's document.
-    pub outbox_shards: u8,
-}
-
-/// The answer to [`ClaimApp`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClaimedApp {
-    /// How many outboxes the app has.
-    pub outbox_shards: u8,
 }
 
 /// Asks for the claim; see [`Command::ClaimTxn`].
