@@ -7,7 +7,7 @@ use worker::Request;
 use super::{TIMEOUT, ask_catalog};
 use crate::http::{isolate::RequestContext, refusal::Refusal};
 use contract::{
-    catalog::{AppSettings, Get, GetAppSettings, GetOfferTerms, KnownOffer, Resource},
+    catalog::{AppSettings, Get, GetAppSettings, GetOfferTerms, KnownOffer, LOST_TERMS, Resource},
     clicks,
     operation::{Bytes, CallError, OperatorReply, code_in},
     outbox::{CheckPostback, Conversion, Current, NumberedTerms, OutboxShard},
@@ -303,6 +303,9 @@ fn known<T>(asked: Result<T, Refusal>) -> Result<T, CheckError> {
     match asked {
         Err(refused) if refused.status() == 404 => Err(INVALID_CLICK_ID
             .with_message("click_id is of an app or an offer that there is not")
+            .into()),
+        Err(refused) if refused.code() == Some(LOST_TERMS.code) => Err(common::UNAVAILABLE
+            .with_message("the terms of the click are lost; GET /v1/operator/attention names them")
             .into()),
         asked => asked.map_err(CheckError::Failed),
     }
