@@ -1,7 +1,10 @@
 //! The state before the load: a generated catalog of the size that `make bench` uses, and publishers with an app, an
 //! offer, callbacks, facts and report keys each.
 
-use std::{collections::VecDeque, sync::Mutex};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Mutex,
+};
 
 use serde_json::{Value, json};
 
@@ -36,8 +39,8 @@ pub struct Seller {
     pub id: String,
     pub app: AppId,
     pub token: String,
-    /// The revisions of the terms of its offer and its app.
-    pub terms: (i64, i64),
+    /// The revisions of the terms of each offer and the app.
+    pub terms: BTreeMap<String, (i64, i64)>,
 }
 
 impl Seller {
@@ -83,15 +86,19 @@ impl World {
             let wall = signpost.unpublished_offer_wall(&id, &format!("7960000{n}"), None);
             let to = format!("{}/cb", publishers.receiver.base());
             wall.put_app(&json!({"callback": callback(&to, if n % 2 == 0 { "GET" } else { "POST" })}));
-            let seller = Seller {
+            let mut seller = Seller {
                 app: AppId::parse(&wall.app).expect("an app"),
                 token: wall.token.clone(),
-                terms: wall.terms(),
+                terms: BTreeMap::new(),
                 id,
             };
             let cap = |limit: u32| json!({"dur": "DAILY", "lim": limit});
             wall.put_offer_as(&seller.capped(), &json!({"conversion_cap": cap(CAP)}));
             wall.put_offer_as(&seller.click_capped(), &json!({"click_cap": cap(CLICK_CAP)}));
+            for offer in [seller.id.clone(), seller.capped(), seller.click_capped()] {
+                let terms = wall.terms_of(&offer);
+                seller.terms.insert(offer, terms);
+            }
             let publisher = signpost.existing_publisher(&seller.id);
             let date = |day: usize| date(today, day).to_string();
             publisher.put_days(DAYS, date, |day| csv(None, day, ROWS).0, |_| ROWS);
@@ -140,13 +147,14 @@ impl World {
 
     /// A click on a seller's offer, made without a request.
     pub fn click<'c>(&self, seller: &Seller, offer: &'c str, user_id: &'c str, at_ms: i64) -> Click<'c> {
+        let (offer_terms, app_terms) = seller.terms[offer];
         Click {
             offer: offer.into(),
             goal: format!("{offer}-1").into(),
             app: seller.app,
             shard: shards::of_user(user_id, shards::DEFAULT_COUNT),
-            offer_terms: seller.terms.0,
-            app_terms: seller.terms.1,
+            offer_terms,
+            app_terms,
             user_id: user_id.into(),
             gaid: None,
             idfa: None,

@@ -1,7 +1,7 @@
 //! Conversions over HTTP: errors and their order (`refusals`), state changes (`states`, `table`), the paid goal (`payment`),
-//! postbacks of real partners (`senders`), exactly one payment (`at_once`, `caps`, `revenue`), also during outages and
-//! crashes (`outages`, `crashes`), by outboxes that behave as one (`outboxes`), and compared with the ledger
-//! (`reconcile`). What ad operations see of postbacks is in `doctor`.
+//! what was promised (`promises`), postbacks of real partners (`senders`), exactly one payment (`at_once`, `caps`,
+//! `revenue`), also during outages and crashes (`outages`, `crashes`), by outboxes that behave as one (`outboxes`), and
+//! compared with the ledger (`reconcile`). What ad operations see of postbacks is in `doctor`.
 
 mod caps;
 mod concurrency;
@@ -10,6 +10,7 @@ mod doctor;
 mod outages;
 mod outboxes;
 mod payment;
+mod promises;
 mod reconcile;
 mod refusals;
 pub mod revenue;

@@ -97,6 +97,9 @@ fn a_local_run_allows_loopback_but_not_every_address() {
         "file:///etc/passwd",
         "http://127.0.0.1:9000/cb?signature=mine",
         "http://127.0.0.1:9000/cb?x={unknown}",
+        // Three tries would look like three rewards, or a reversal like a reward.
+        "http://127.0.0.1:9000/cb?uid={user_id}&coins={value}",
+        "http://127.0.0.1:9000/cb?uid={user_id}&tx={transaction_id}",
         "http://127.0.0.1:9000/cb?x={user_id",
     ] {
         is_refused(&wall, url, "GET");

@@ -41,8 +41,7 @@ fn sixty_four_simultaneous_copies_pay_one_reward() {
         &json!({"conversion_cap": {"dur": "DAILY", "lim": 1}}),
     );
     signpost.refresh();
-    let mut capped = wall.click("u-2", now_ms());
-    capped.offer = "conv-at-once-cap".into();
+    let capped = wall.click_on("conv-at-once-cap", "u-2", now_ms());
     let clicks = [wall.click_id("u-1"), seal(&crate::clicks::keys(), &capped)];
     let mut paid = BTreeSet::new();
     for click in &clicks {
@@ -85,8 +84,7 @@ fn simultaneous_conversions_are_judged_by_their_own_offers() {
                 start.wait();
                 for round in 0..8 {
                     let offer = &offers[(sender + round * 3) % offers.len()];
-                    let mut click = wall.click("u-1", now_ms());
-                    click.offer = offer.as_str().into();
+                    let click = wall.click_on(offer, "u-1", now_ms());
                     let answer = wall.convert(&seal(keys, &click), "&goal=level_10");
                     let id = expect_accepted(answer, "approved", false);
                     assert_eq!(wall.entry(&id)["goal_id"], format!("{offer}-2"));

@@ -147,8 +147,7 @@ impl Client<'_> {
     /// Sends a conversion of the capped offer. Returns whether it is paid.
     fn convert_capped(&self, nth: usize) -> bool {
         let user = format!("capped-{nth}");
-        let mut click = self.wall.click(&user, now_ms());
-        click.offer = CAPPED_OFFER.into();
+        let click = self.wall.click_on(CAPPED_OFFER, &user, now_ms());
         let answer = self.convert(&seal(&keys(), &click), "approved");
         if answer.status == 409 {
             answer.expect_error(409, "conversion_capped");

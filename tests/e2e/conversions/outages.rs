@@ -43,8 +43,7 @@ fn with_the_counters_down_only_capped_offers_wait_and_the_alarm_finishes_reserva
     wall.put_offer(&cap(2));
     wall.put_offer_as("conv-uncapped", &json!({}));
     signpost.refresh();
-    let mut uncapped = wall.click("u-0", crate::harness::now_ms());
-    uncapped.offer = "conv-uncapped".into();
+    let uncapped = wall.click_on("conv-uncapped", "u-0", crate::harness::now_ms());
     let uncapped = crate::harness::seal(&crate::clicks::keys(), &uncapped);
     let [first, second, third] = ["u-1", "u-2", "u-3"].map(|user| wall.click_id(user));
 

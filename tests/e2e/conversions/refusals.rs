@@ -36,9 +36,7 @@ fn of_several_errors_in_a_postback_the_first_is_returned() {
     let sealed_by = |keys: &str| seal(&KeyRing::parse(keys).unwrap(), &wall.click("u-1", now_ms()));
     let unknown_key = sealed_by(&format!("200:seal:{OTHER_KEY}"));
     let forged = sealed_by(&format!("1:seal:{OTHER_KEY}"));
-    let mut spent_click = wall.click("u-1", now_ms());
-    spent_click.offer = "conv-spent".into();
-    spent_click.goal = "conv-spent-1".into();
+    let spent_click = wall.click_on("conv-spent", "u-1", now_ms());
     let keys = crate::clicks::keys();
     let spent = || seal(&keys, &spent_click);
     // A short id without a record: records outlive every window, so the click has expired.

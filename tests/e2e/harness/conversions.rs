@@ -3,7 +3,11 @@
 
 use std::{
     cell::RefCell,
-    sync::atomic::{AtomicI64, AtomicU64, Ordering},
+    collections::BTreeMap,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use serde_json::{Value, json};
@@ -52,9 +56,9 @@ pub struct OfferWall<'s> {
     pub shards: u8,
 }
 
-/// The current revisions of the terms of an offer and an app.
+/// The current revisions of the terms of offers and an app, by their paths.
 #[derive(Default)]
-pub struct Terms([AtomicI64; 2]);
+pub struct Terms(Mutex<BTreeMap<String, i64>>);
 
 /// Callback settings for an app document.
 pub fn callback(url: &str, method: &str) -> Value {
@@ -148,20 +152,16 @@ impl OfferWall<'_> {
         self.try_put_app(changes).expect(200);
     }
 
-    /// The terms that clicks made now seal. Another offer of the wall takes the offer's number, which the catalog
-    /// answers with the newest terms before it.
-    pub fn terms(&self) -> (i64, i64) {
-        let [offer, app] = self
-            .terms
-            .0
-            .each_ref()
-            .map(|revision| revision.load(Ordering::Relaxed));
-        (offer, app)
+    /// The revisions of an offer's and the app's terms that clicks made now seal; 0 for what was not put.
+    pub fn terms_of(&self, offer: &str) -> (i64, i64) {
+        let terms = self.terms.0.lock().expect("terms");
+        let of = |path: String| terms.get(&path).copied().unwrap_or_default();
+        (of(format!("offers/{offer}")), of(format!("apps/{}", self.app)))
     }
 
-    fn record_terms(&self, nth: usize, stored: &Value) {
+    fn record_terms(&self, path: &str, stored: &Value) {
         let revision = stored["terms_revision"].as_i64().expect("a revision");
-        self.terms.0[nth].store(revision, Ordering::Relaxed);
+        self.terms.0.lock().expect("terms").insert(path.into(), revision);
     }
 
     pub fn try_put_app(&self, changes: &Value) -> Answer {
@@ -170,11 +170,10 @@ impl OfferWall<'_> {
             "currency": {"name": "Coins", "per_usd": 1_000, "decimals": 0, "rounding": "down"},
             "outbox_shards": self.shards
         });
-        let answer = self
-            .signpost
-            .operator("PUT", &format!("apps/{}", self.app), Some(&with(app, changes)));
+        let path = format!("apps/{}", self.app);
+        let answer = self.signpost.operator("PUT", &path, Some(&with(app, changes)));
         if answer.status == 200 {
-            self.record_terms(1, &answer.json());
+            self.record_terms(&path, &answer.json());
         }
         answer
     }
@@ -196,9 +195,7 @@ impl OfferWall<'_> {
         // Tests convert many clicks of few users.
         let own = json!({"advertiser_id": self.id, "goals": goals, "once_per": "click"});
         let stored = self.signpost.put_offer(id, &with(own, changes));
-        if id == self.id {
-            self.record_terms(0, &stored);
-        }
+        self.record_terms(&format!("offers/{id}"), &stored);
     }
 
     /// The offer as the operator would put it again.
@@ -243,10 +240,15 @@ impl OfferWall<'_> {
     }
 
     pub fn click<'c>(&'c self, user_id: &'c str, clicked_at_ms: i64) -> Click<'c> {
-        let (offer_terms, app_terms) = self.terms();
+        self.click_on(&self.id, user_id, clicked_at_ms)
+    }
+
+    /// A click on the first goal of any offer of the wall.
+    pub fn click_on<'c>(&self, offer: &'c str, user_id: &'c str, clicked_at_ms: i64) -> Click<'c> {
+        let (offer_terms, app_terms) = self.terms_of(offer);
         Click {
-            offer: self.id.as_str().into(),
-            goal: self.goal("1").into(),
+            offer: offer.into(),
+            goal: format!("{offer}-1").into(),
             app: AppId::parse(&self.app).expect("an app"),
             shard: shards::of_user(user_id, self.shards),
             offer_terms,

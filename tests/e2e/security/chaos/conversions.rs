@@ -101,8 +101,7 @@ impl<'w> Conversions<'w> {
 
     fn new_user(&mut self, offer: &str) -> (String, String) {
         let user = format!("{}-{}", self.wall.id, self.users.len());
-        let mut click = self.wall.click(&user, now_ms());
-        click.offer = offer.into();
+        let click = self.wall.click_on(offer, &user, now_ms());
         let click_id = seal(&keys(), &click);
         let state = User {
             settings: self.settings,

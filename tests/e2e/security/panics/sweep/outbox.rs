@@ -83,8 +83,7 @@ fn wherever_an_outbox_or_a_counter_panics_each_conversion_is_paid_and_called_bac
     let user = |number: usize| format!("u-{number}");
     let clicked = |offer: &str, number: usize| {
         let user = user(number);
-        let mut click = wall.click(&user, now_ms());
-        click.offer = offer.into();
+        let click = wall.click_on(offer, &user, now_ms());
         (seal(&keys(), &click), user)
     };
     let pay = |(click_id, user): &(String, String)| {
