@@ -20,7 +20,7 @@ export const KIND_NAMES: Record<AttentionKind, string> = {
 
 /** What a kind is, and what to do about it. */
 export const KIND_HINTS: Record<AttentionKind, string> = {
-  held: "Conversions that wait for a decision. Approve or reject each; nobody is paid until then.",
+  held: "Conversions that wait for a decision. Approve or reject each; nobody is paid until then. Those of a suspended publisher are decided by themselves when it is approved again.",
   capped: "Users earned these, but the offer had reached its conversions of the day. Approve them to pay all the same.",
   dead: "Callbacks that were tried for days without a 2xx answer. Send them again once the receiver works.",
   disabled: "Receivers that told us to stop. Their rewards wait until the callback is switched on again.",

@@ -81,7 +81,7 @@ export const publisher = {
   stateText: {
     approved: "Its apps get offers, its clicks are redirected, and its people can sign in to the dashboard.",
     notApproved:
-      "Its apps get no offers and its clicks are refused. If it was approved before, its people cannot sign in either.",
+      "Its apps get no offers and its clicks are refused. If it was approved before, its rewards are held, its callbacks wait, and its people cannot sign in.",
   },
   maxApps: (most: number) => `It may set up ${plural(most, "app", "apps")} by itself.`,
   approveTitle: (name: string) => `Approve ${name}?`,
