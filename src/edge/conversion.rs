@@ -83,8 +83,10 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
         answered => answered,
     };
     let mut answer = log_fields.attach_to(answered);
-    if ignores_body && answer.status() < 400 {
-        body::discard(Clone::clone(request.inner()), answer.status()).await;
+    if ignores_body
+        && answer.status() < 400
+        && body::discard(Clone::clone(request.inner()), answer.status()).await
+    {
         answer = answer.header("Signpost-Note", BODY_IGNORED);
     }
     let sent = RawPostback {

@@ -87,18 +87,20 @@ async fn read_chunks(
     Ok(())
 }
 
-/// Reads and discards the body of a refused request, so that the sender receives the error: see [`MAX_DISCARDED`].
-pub async fn discard(request: web_sys::Request, status: u16) {
+/// Reads and discards the body of a refused request, so that the sender receives the error: see [`MAX_DISCARDED`]. Returns
+/// whether anything came.
+pub async fn discard(request: web_sys::Request, status: u16) -> bool {
     if request.body_used() || request.body().is_none() {
-        return;
+        return false;
     }
     let Ok(stream) = Request::from(request).stream() else {
-        return;
+        return false;
     };
-    let mut stream = yielding(stream);
+    let (mut stream, mut has_come) = (yielding(stream), false);
     let discarded = async {
         let mut left = MAX_DISCARDED;
         while let Some(Ok(chunk)) = stream.next().await {
+            has_come |= !chunk.is_empty();
             left = left.saturating_sub(chunk.len());
             if left == 0 {
                 break;
@@ -112,9 +114,10 @@ pub async fn discard(request: web_sys::Request, status: u16) {
         DISCARD_TIMEOUT
     };
     let _ = with_timeout(timeout, discarded).await;
+    has_come
 }
 
-/// Whether a request has a body with anything in it.
+/// Whether a request may have a body with anything in it: one without a length may be empty.
 pub fn exists(request: &Request) -> bool {
     request.inner().body().is_some() && header(request, "Content-Length").is_none_or(|length| length != "0")
 }
