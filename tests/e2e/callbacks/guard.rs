@@ -120,9 +120,9 @@ fn a_local_run_allows_loopback_but_not_every_address() {
 fn a_callback_url_is_checked_again_before_each_request() {
     let mut signpost = Setup::new().var("CALLBACK_SCHEDULE", "0,1").start();
     let receiver = Receiver::start();
-    let before = signpost
-        .offer_wall("cb-guard-later", "79000273", Some(&receiver))
-        .pay("u-1");
+    let wall = signpost.offer_wall("cb-guard-later", "79000273", Some(&receiver));
+    let before = wall.pay("u-1");
+    let OfferWall { terms, .. } = wall;
     receiver.wait(1);
     signpost.restart_with("ALLOW_PRIVATE_CALLBACKS", "false");
     let wall = OfferWall {
@@ -131,7 +131,7 @@ fn a_callback_url_is_checked_again_before_each_request() {
         id: "cb-guard-later".to_owned(),
         token: String::new(),
         token_id: String::new(),
-        terms: Default::default(),
+        terms,
         shards: 8,
     };
     let (token_id, token) = wall.issue_token();

@@ -163,7 +163,7 @@ fn with_the_catalog_and_kv_down_conversions_on_known_terms_are_paid() {
     assert!(called.values().all(|times| *times == 1));
     // What needs the catalog waits for it, and a faulty postback is refused as ever.
     expect_conversion_error(wall.convert(&unknown, ""), 503, "unavailable");
-    expect_conversion_error(wall.convert(&known[0], "&goal=none"), 400, "unknown_goal");
+    expect_conversion_error(wall.convert(&known[0], "&goal=nothing"), 400, "unknown_goal");
     inject_faults(&signpost, "");
     expect_accepted(wall.convert(&unknown, ""), "approved", false);
 }

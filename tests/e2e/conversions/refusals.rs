@@ -112,13 +112,13 @@ fn of_several_errors_in_a_postback_the_first_is_returned() {
         // The click id.
         (format!("click_id={unknown_key}&token={good}"), 503, "unavailable"),
         (
-            format!("click_id={unknown_key}&token=wrong&goal=none"),
+            format!("click_id={unknown_key}&token=wrong&goal=nothing"),
             503,
             "unavailable",
         ),
         (format!("click_id={forged}&token={good}"), 400, "invalid_click_id"),
         (
-            format!("click_id={forged}&token=wrong&goal=none"),
+            format!("click_id={forged}&token=wrong&goal=nothing"),
             400,
             "invalid_click_id",
         ),
@@ -129,12 +129,12 @@ fn of_several_errors_in_a_postback_the_first_is_returned() {
         ),
         (format!("click_id={expired}&token=wrong"), 401, "invalid_token"),
         (
-            format!("click_id={unknown_app}&token={good}&goal=none"),
+            format!("click_id={unknown_app}&token={good}&goal=nothing"),
             400,
             "invalid_click_id",
         ),
         (
-            format!("click_id={unknown_offer}&token={good}&goal=none"),
+            format!("click_id={unknown_offer}&token={good}&goal=nothing"),
             400,
             "invalid_click_id",
         ),
@@ -146,14 +146,14 @@ fn of_several_errors_in_a_postback_the_first_is_returned() {
             "invalid_token",
         ),
         (
-            format!("click_id={one}&token=wrong&goal=none"),
+            format!("click_id={one}&token=wrong&goal=nothing"),
             401,
             "invalid_token",
         ),
         (format!("click_id={}&token=wrong", old()), 401, "invalid_token"),
         // The goal: unknown, of another offer, and in another case.
         (
-            format!("click_id={one}&token={good}&goal=none"),
+            format!("click_id={one}&token={good}&goal=nothing"),
             400,
             "unknown_goal",
         ),
@@ -168,7 +168,7 @@ fn of_several_errors_in_a_postback_the_first_is_returned() {
             "unknown_goal",
         ),
         (
-            format!("click_id={}&token={good}&goal=none", old()),
+            format!("click_id={}&token={good}&goal=nothing", old()),
             400,
             "unknown_goal",
         ),

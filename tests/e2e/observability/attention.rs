@@ -60,7 +60,8 @@ fn a_held_and_a_capped_conversion_are_listed_until_they_are_settled() {
     // An approved reward that was delivered is not there.
     assert_eq!(wall.state(&paid), "delivered");
 
-    wall.put_offer(&json!({"conversion_cap": {"dur": "DAILY", "lim": 1}}));
+    // The one that was paid before counts.
+    wall.put_offer(&json!({"conversion_cap": {"dur": "DAILY", "lim": 2}}));
     signpost.refresh();
     wall.pay("u-3");
     wall.convert(&wall.click_id("u-4"), "")
