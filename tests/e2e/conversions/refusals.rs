@@ -151,7 +151,7 @@ fn of_several_errors_in_a_postback_the_first_is_returned() {
             "invalid_token",
         ),
         (format!("click_id={}&token=wrong", old()), 401, "invalid_token"),
-        // The goal: unknown, of another offer, and in another case.
+        // The goal: unknown, of another offer, and one that is only like a goal.
         (
             format!("click_id={one}&token={good}&goal=nothing"),
             400,
@@ -163,7 +163,7 @@ fn of_several_errors_in_a_postback_the_first_is_returned() {
             "unknown_goal",
         ),
         (
-            format!("click_id={one}&token={good}&goal=INSTALL"),
+            format!("click_id={one}&token={good}&goal=INSTALLS"),
             400,
             "unknown_goal",
         ),
