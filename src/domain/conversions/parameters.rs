@@ -83,8 +83,8 @@ impl<'a> Postback<'a> {
     /// count as one list: a sender may put its token in the URL and the rest in the body.
     ///
     /// A value that is empty or an unreplaced macro counts as absent, except that a macro in `goal` must not lead to the first
-    /// goal, nor one in `status` to an approval. A parameter may be repeated with the same value, for example by a proxy that copies the query into the body,
-    /// but not with another.
+    /// goal, nor one in `status` to an approval. A parameter may be repeated with the same value, for example by a proxy that
+    /// copies the query into the body, but not with another.
     ///
     /// Returns the first fault in this order: repeated parameters and bad percent-encoding, from left to right, query
     /// before body; then the click id, `token`, `goal`, `txn`, `status`.
@@ -100,7 +100,7 @@ impl<'a> Postback<'a> {
                 INVALID_PARAMETER.with_message(format!("goal must be at most {MAX_GOAL_CHARS} characters"))
             );
         }
-        if let Some(found) = goal.as_deref().map(str::trim)
+        if let Some(found) = goal.as_deref()
             && (is_macro(found) || is_nobody(found))
         {
             return Err(UNKNOWN_GOAL.with_message(format!(
@@ -214,7 +214,7 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str
             None => return Err(badly_encoded(known)),
         };
         let value = match *known {
-            "goal" | "status" | "reason" => value,
+            "reason" => value,
             _ => trim(value, char::is_whitespace),
         };
         if value.is_empty() || (!matches!(*known, "goal" | "status") && is_macro(&value)) {
@@ -222,10 +222,10 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str
         }
         let is_exact = name == *known;
         match slot {
-            Some((earlier, was_exact)) if *was_exact == is_exact && *earlier != value => {
+            Some((earlier, true)) if is_exact && *earlier != value => {
                 return Err(INVALID_PARAMETER.with_message(format!("{known} is given with two values")));
             }
-            // Another spelling is a sender's own parameter if Signpost's name is there, too.
+            // Of other spellings the first counts. If Signpost's name is there, they are the sender's own parameters.
             Some((_, was_exact)) if *was_exact >= is_exact => {}
             _ => *slot = Some((value, is_exact)),
         }

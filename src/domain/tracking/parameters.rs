@@ -196,9 +196,10 @@ fn refuse_user_id(found: &str) -> ApiError {
     ))
 }
 
-/// An empty value counts as absent.
+/// A value without the blanks around it. An empty one counts as absent.
 fn present(value: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
-    value.filter(|text| !text.is_empty())
+    let trimmed = value.map(|text| trim(text, char::is_whitespace));
+    trimmed.filter(|text| !text.is_empty())
 }
 
 fn is_allowed(text: &str, longest: usize) -> bool {

@@ -177,7 +177,6 @@ fn a_parameter_may_be_repeated_but_not_contradicted() {
         "goal=g2",
         "goal=G1",
         "go%61l=g2",
-        "goal=+g1",
         "goal={goal}",
         "token=at_y",
         "click_id=x",
@@ -206,7 +205,7 @@ fn each_fault_has_its_code() {
         (&format!("{minimal}&txn={txn}x"), "invalid_parameter"),
         (&format!("{minimal}&status=1"), "invalid_parameter"),
         (&format!("{minimal}&status=declined"), "invalid_parameter"),
-        (&format!("{minimal}&status=approved+"), "invalid_parameter"),
+        (&format!("{minimal}&status=appro+ved"), "invalid_parameter"),
         (&format!("{minimal}&goal=%"), "invalid_parameter"),
         (&format!("{minimal}&goal=%4"), "invalid_parameter"),
         (&format!("{minimal}&goal=%4g"), "invalid_parameter"),
@@ -327,8 +326,8 @@ proptest! {
         posted: bool,
     ) {
         // Blanks around an id do not count.
-        let (token, txn) = (token.trim().to_owned(), txn.map(|txn| txn.trim().to_owned()));
-        let txn = txn.filter(|txn| !txn.is_empty());
+        let trimmed = |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        let (token, goal, txn) = (token.trim().to_owned(), trimmed(goal), trimmed(txn));
         let texts = [Some(&token), goal.as_ref(), txn.as_ref()];
         prop_assume!(!token.is_empty() && !texts.into_iter().flatten().any(|text| has_macro(text) || is_none(text)));
         prop_assume!(txn.as_deref() != Some("0") && !goal.as_deref().is_some_and(|goal| is_macro(goal.trim())));

@@ -288,3 +288,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn blanks_around_ids_do_not_count() {
+    let query = "rid=%20g%0A&app=00000042%20&user_id=u1%0D%0A&c1=x%20&placement=home%20";
+    let click = ClickParameters::parse(query).unwrap();
+    let read = [&click.rid, &click.app, &click.user_id].map(AsRef::as_ref);
+    assert_eq!(read, ["g", "00000042", "u1"]);
+    assert_eq!(
+        (click.custom[0].as_deref(), click.placement.as_deref()),
+        (Some("x"), Some("home"))
+    );
+    assert_eq!(
+        ClickParameters::parse("rid=g&app=a&user_id=%20")
+            .unwrap_err()
+            .code,
+        "missing_field"
+    );
+}

@@ -48,7 +48,9 @@ pub fn stage(
     bytes: Result<&[u8], TooLong>,
     errors: &mut LineErrors,
 ) -> Result<(), Failure> {
-    let read = match bytes.map(str::from_utf8) {
+    // The file of a spreadsheet may begin with a byte order mark.
+    let mark: &[u8] = if line == 1 { b"\xEF\xBB\xBF" } else { b"" };
+    let read = match bytes.map(|bytes| str::from_utf8(bytes.strip_prefix(mark).unwrap_or(bytes))) {
         Ok(Ok(text)) if text.trim().is_empty() => return Ok(()),
         Ok(Ok(text)) => read(text).map_err(|refusal| refusal.message),
         Ok(Err(_)) => Err("is not UTF-8".into()),
