@@ -78,15 +78,16 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
         }
         Err(error) => (None, Err(error)),
     };
+    let refused = answered.as_ref().err().map(|error| error.code);
+    let is_ignored = ignores_body
+        && refused.is_none_or(|code| code == common::MISSING_FIELD.code)
+        && body::discard(Clone::clone(request.inner()), 200).await;
     let answered = match answered {
-        Err(error) if ignores_body && error.code == common::MISSING_FIELD.code => Err(NOT_IN_THE_QUERY),
+        Err(error) if is_ignored && error.code == common::MISSING_FIELD.code => Err(NOT_IN_THE_QUERY),
         answered => answered,
     };
     let mut answer = log_fields.attach_to(answered);
-    if ignores_body
-        && answer.status() < 400
-        && body::discard(Clone::clone(request.inner()), answer.status()).await
-    {
+    if is_ignored && answer.status() < 400 {
         answer = answer.header("Signpost-Note", BODY_IGNORED);
     }
     let sent = RawPostback {
