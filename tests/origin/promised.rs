@@ -313,7 +313,7 @@ impl Model {
                     && let Some(cap) = self.in_force.get(&offer)
                 {
                     let paid = self.paid_on(offer, self.today());
-                    let cap = cap.expect("capped without a cap");
+                    let cap = cap.unwrap();
                     assert!(paid >= usize::try_from(cap).unwrap(), "{paid} of {cap} are paid");
                 }
             }

@@ -61,9 +61,10 @@ impl World {
                 let key = (offer, day);
                 let forced = self.model.forced.get(&key).map_or(0, BTreeSet::len);
                 let highest = self.model.highest[&key];
+                let taken = row.integer(2).unwrap();
                 assert!(
-                    row.integer(2).unwrap() <= i64::from(highest) + forced as i64,
-                    "more taken than the cap of {day}"
+                    taken <= i64::from(highest) + forced as i64,
+                    "{taken} of {highest} taken on {day}, {forced} by force"
                 );
             }
         }

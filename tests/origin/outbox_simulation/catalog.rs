@@ -44,7 +44,7 @@ impl World {
             Change::Cap(nth, cap, push) => {
                 self.catalog.cap(OFFERS[*nth], *cap);
                 if *push {
-                    self.push_cap(OFFERS[*nth], *cap);
+                    self.push_cap(OFFERS[*nth]);
                 }
             }
             Change::Holds(seconds, rewards) => {
@@ -96,10 +96,9 @@ impl World {
         }
     }
 
-    fn push_cap(&mut self, offer: &str, cap: Option<u32>) {
+    fn push_cap(&mut self, offer: &str) {
         let offer = OfferId::parse(offer).unwrap();
         let current = self.catalog.offer(offer.as_str()).current.clone();
-        self.model.apply_limit(&offer, current.revision, cap);
         self.operate(Operation::SetOffer(SetOffer { offer, current }));
     }
 

@@ -7,9 +7,9 @@
 use super::{
     Context, callback_sync,
     resource_tables::{WriteSource, require_reference, to_document},
-    revisions, sql,
-    terms::{self, in_force},
-    tracking_slots,
+    revisions,
+    revisions::in_force,
+    sql, terms, tracking_slots,
 };
 use crate::delivery::callback_settings;
 use contract::{

@@ -1,7 +1,7 @@
 //! The queue of changed conversion caps that must be pushed to outboxes ([`push`](crate::delivery::push)). Only those that have
 //! asked for the offer's terms can pay for it. Any other asks first, and gets the cap with the terms.
 
-use super::{sql, terms::in_force};
+use super::{revisions::in_force, sql};
 use crate::delivery::push::{FIRST_PUSH_MS, Push, PushQueue};
 use contract::{
     operation::ObjectAddress,

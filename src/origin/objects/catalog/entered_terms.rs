@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{sql, terms};
+use super::{revisions, sql};
 use contract::{
     catalog::{EnterTerms, Resource, UNKNOWN_RESOURCE},
     operation::OperatorReply,
@@ -113,13 +113,13 @@ pub fn enter(db: &impl Database, now_ms: i64, command: &EnterTerms) -> Result<Op
         Resource::App => {
             let EnteredApp { currency } = Document::from_json(body)?;
             let current = db.query_first(sql::GET_STORED_APP, params![id.as_str()])?;
-            let current = current.map(|row| terms::in_force(&row, 4)).transpose()?;
+            let current = current.map(|row| revisions::in_force(&row, 4)).transpose()?;
             (current, as_json(&AppTerms { currency })?)
         }
         _ => {
             let terms: OfferTerms = EnteredOffer::from_json(body)?.into();
             let current = db.query_first(sql::GET_STORED_OFFER, params![id.as_str()])?;
-            let current = current.map(|row| terms::in_force(&row, 0)).transpose()?;
+            let current = current.map(|row| revisions::in_force(&row, 0)).transpose()?;
             (current, as_json(&terms)?)
         }
     };

@@ -245,7 +245,7 @@ impl StoredOffer {
     fn read(row: &Row, id: &str) -> Result<Self, DatabaseError> {
         Ok(Self {
             listed_bytes: listing_room::bytes_of(id, row.boolean(3)?, row.number(4)?),
-            terms: terms::in_force(row, 0)?,
+            terms: revisions::in_force(row, 0)?,
             conversion_cap: row.optional_number(2)?,
         })
     }

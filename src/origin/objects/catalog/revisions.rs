@@ -1,9 +1,9 @@
 //! The catalog's revision counter and other marks, which are named integers in the table `state`.
 
 use super::sql;
-use domain::model::revision;
+use domain::{conversions::terms::TermsInForce, model::revision};
 use platform::{
-    database::{Database, DatabaseError},
+    database::{Database, DatabaseError, Row},
     params,
 };
 
@@ -65,4 +65,12 @@ pub fn record(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
     let revision = revision::after(last(db)?, now_ms);
     set(db, CHANGE, revision)?;
     Ok(revision)
+}
+
+/// Reads the revision in force and, in the column after it, the time before which clicks are paid by it.
+pub fn in_force(row: &Row, column: usize) -> Result<TermsInForce, DatabaseError> {
+    Ok(TermsInForce {
+        revision: row.integer(column)?,
+        since: row.integer(column + 1)?,
+    })
 }

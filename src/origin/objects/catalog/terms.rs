@@ -4,7 +4,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
-use super::{callback_sync, cap_sync, sql};
+use super::{callback_sync, cap_sync, revisions::in_force, sql};
 use crate::delivery::callback_settings;
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, LOST_TERMS, Resource, UNKNOWN_RESOURCE},
@@ -23,7 +23,7 @@ use domain::{
     },
 };
 use platform::{
-    database::{Database, DatabaseError, Row, json as as_json},
+    database::{Database, DatabaseError, json as as_json},
     failure::Failure,
     log, params,
 };
@@ -171,14 +171,6 @@ fn answer(known: &impl Serialize) -> Result<OperatorReply, Failure> {
     Ok(OperatorReply {
         status: 200,
         body: as_json(known)?,
-    })
-}
-
-/// Reads the revision in force and, in the column after it, the time before which clicks are paid by it.
-pub fn in_force(row: &Row, column: usize) -> Result<TermsInForce, DatabaseError> {
-    Ok(TermsInForce {
-        revision: row.integer(column)?,
-        since: row.integer(column + 1)?,
     })
 }
 

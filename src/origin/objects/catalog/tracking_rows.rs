@@ -1,9 +1,9 @@
 //! Reads the rows of a slot of the tracking snapshot and builds its shard.
 
 use super::{
+    revisions::in_force,
     snapshots::{RETENTION_MS, in_row},
     sql,
-    terms::in_force,
 };
 use domain::{
     conversions::token::Serial,

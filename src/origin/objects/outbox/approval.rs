@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{conversions::goals::ResolvedGoal, terms::Terms};
 use contract::{
     operation::Bytes,
     outbox::{Answer, Conversion, Txn},
@@ -32,7 +31,7 @@ pub struct Approval {
     /// Whether newer terms had superseded those that pay.
     pub superseded: bool,
     /// Whether it is paid without taking it from a cap, because the offer has none.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncapped: bool,
     pub currency: CurrencyRate,
     /// The claim of its `txn`, if it has one.
@@ -42,25 +41,6 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// The approval of a conversion that pays a goal, without a claim of its `txn` and without a key of its reward.
-    pub(super) fn new(conversion: &Conversion, terms: &Terms, resolved: &ResolvedGoal) -> Self {
-        let goal = resolved.goal.clone();
-        Self {
-            conversion: conversion.clone(),
-            advertiser: resolved.owner.clone(),
-            offer: terms.offer.clone(),
-            goal_value: goal.gl_val,
-            payout_micro_usd: goal.payout_micro_usd,
-            offer_terms: resolved.terms.number,
-            superseded: terms.superseded,
-            uncapped: false,
-            currency: terms.currency.clone(),
-            txn: None,
-            rewarded: None,
-            goal: goal.id,
-        }
-    }
-
     pub fn nonce(&self) -> Result<Nonce, Failure> {
         let nonce = self.conversion.nonce.0.as_slice();
         Nonce::try_from(nonce).map_err(|_| Failure::Internal("a nonce does not have 12 bytes".into()))

@@ -58,6 +58,18 @@ impl OutboxState {
         }
     }
 
+    /// The values that conversions need; none before the first conversion.
+    fn app_now(&self) -> Option<AppNow> {
+        let current = self.current.as_ref()?;
+        Some(AppNow {
+            revision: current.revision,
+            terms: current.terms,
+            outbox_shards: current.outbox_shards,
+            max_rewards_per_user_day: current.max_rewards_per_user_day,
+            is_suspended: self.callback.is_suspended,
+        })
+    }
+
     /// Whether the app has newer callback settings than the outbox. It then asks for them before it delivers.
     pub fn is_behind(&self) -> bool {
         let wanted = self.current.as_ref().map(|current| current.callback_revision);
@@ -106,7 +118,7 @@ pub fn app_now(db: &impl Database, peers: &impl Peers) -> Result<Option<AppNow>,
     if let Some(known) = peers.state_cache().current() {
         return Ok(Some(known));
     }
-    Ok(read(db)?.as_ref().and_then(AppNow::of))
+    Ok(read(db)?.as_ref().and_then(OutboxState::app_now))
 }
 
 /// Keeps how many outboxes the app has, unless it is known. Returns what is known then.
@@ -164,7 +176,7 @@ pub fn store_current(
         // An outbox that is behind now has to ask for the settings.
         peers.committed()?;
     }
-    cache.set_current(read(db)?.as_ref().and_then(AppNow::of));
+    cache.set_current(read(db)?.as_ref().and_then(OutboxState::app_now));
     Ok(())
 }
 

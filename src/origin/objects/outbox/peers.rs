@@ -13,7 +13,7 @@ use contract::{
 use domain::{callbacks::fields::Status, conversions::terms::TermsInForce};
 use platform::{database::DatabaseError, failure::Failure, keyed_flights::KeyedFlights};
 
-use super::{endpoint::OutboxState, terms_cache::TermsCache};
+use super::terms_cache::TermsCache;
 
 /// The clock, the caches and the other objects that a conversion needs.
 pub trait Peers {
@@ -68,19 +68,6 @@ pub struct AppNow {
     pub max_rewards_per_user_day: Option<u32>,
     /// Whether its publisher is suspended.
     pub is_suspended: bool,
-}
-
-impl AppNow {
-    pub fn of(state: &OutboxState) -> Option<Self> {
-        let current = state.current.as_ref()?;
-        Some(Self {
-            revision: current.revision,
-            terms: current.terms,
-            outbox_shards: current.outbox_shards,
-            max_rewards_per_user_day: current.max_rewards_per_user_day,
-            is_suspended: state.callback.is_suspended,
-        })
-    }
 }
 
 /// A process's cache of the outbox's row and of terms, so that they are not read for each conversion.

@@ -61,7 +61,7 @@ pub fn decide(
 ) -> Result<Decision, Failure> {
     let (rows, reserved) = rows::of_click(db, &conversion.nonce.0)?;
     let resolved = goals::resolve(db, rows, reserved, conversion, terms)?;
-    let mut approval = Approval::new(conversion, terms, &resolved);
+    let mut approval = resolved.approval(conversion, terms);
     if let Claim::Made(txn) = claim {
         approval.txn = Some(txn.clone());
     }

@@ -1,7 +1,10 @@
 //! Which goal a postback pays, by which terms, and who may report it.
 
 use super::{reservations::Reservation, rows::ConversionRow};
-use crate::objects::outbox::terms::{self, Revision, Terms};
+use crate::objects::outbox::{
+    approval::Approval,
+    terms::{self, Revision, Terms},
+};
 use contract::outbox::Conversion;
 use domain::{
     conversions::{
@@ -25,6 +28,27 @@ pub struct ResolvedGoal {
     /// The advertiser that may report it: the one of the terms or, of a conversion that was accepted, the one that it was
     /// accepted from.
     pub owner: AdvertiserId,
+}
+
+impl ResolvedGoal {
+    /// The approval that pays the goal, without a claim of its `txn` and without a key of its reward.
+    pub fn approval(&self, conversion: &Conversion, terms: &Terms) -> Approval {
+        let goal = self.goal.clone();
+        Approval {
+            conversion: conversion.clone(),
+            advertiser: self.owner.clone(),
+            offer: terms.offer.clone(),
+            goal_value: goal.gl_val,
+            payout_micro_usd: goal.payout_micro_usd,
+            offer_terms: self.terms.number,
+            superseded: terms.superseded,
+            uncapped: false,
+            currency: terms.currency.clone(),
+            txn: None,
+            rewarded: None,
+            goal: goal.id,
+        }
+    }
 }
 
 /// Resolves the goal of a postback or of an action.
