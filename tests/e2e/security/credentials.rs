@@ -323,7 +323,7 @@ fn unknown_foreign_and_revoked_credentials_get_the_same_answer() {
         OPERATOR_TOKEN,
     ] {
         for click in &clicks {
-            for more in ["", "&goal=level_10", "&goal=none", "&txn=t-1", "&status=reversed"] {
+            for more in ["", "&goal=level_10", "&goal=gone", "&txn=t-1", "&status=reversed"] {
                 answers.push(signpost.convert(&format!("click_id={click}&token={token}{more}")));
             }
         }

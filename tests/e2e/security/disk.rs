@@ -24,8 +24,8 @@ use domain::model::time::SECOND_MS;
 /// No caller may wait for an answer until a timeout ends it. A refresh takes up to two seconds by itself.
 const AT_ONCE: Duration = Duration::from_secs(8);
 const DRAINED_MS: i64 = 90 * SECOND_MS;
-/// The size of the small file system in MiB: one and a half times the state of these tests.
-const SMALL_MIB: usize = 16;
+/// The size of the small file system in MiB: more than one and a half times the state of these tests.
+const SMALL_MIB: usize = 32;
 /// Starts workerd with SIGXFSZ ignored: a write beyond the limit returns an error instead of ending the process.
 const NO_SIGNAL: [&str; 3] = ["sh", "-c", "trap '' XFSZ; exec \"$0\" \"$@\""];
 
@@ -257,8 +257,9 @@ fn check_acknowledged_on(disk: &impl Disk) {
     assert_eq!(
         after - while_full,
         27,
-        "{} refused with free space",
-        still_refused - refused
+        "{} refused with free space: {:?}",
+        still_refused - refused,
+        promised.refused
     );
     phase("free again");
     promised.check(&signpost, &publisher);
