@@ -18,6 +18,9 @@ use domain::{
 };
 use platform::{CONNECTIONS, database::Database, failure::Failure, log, params, traits::ObjectCall};
 
+/// The most new apps of an import that are claimed. Each claim starts an outbox, and a process has no memory for 800 of them. An
+/// import with more is a first load, and claims none.
+pub const MAX_OF_IMPORT: usize = 100;
 /// The timeout of a call to an outbox.
 const TIMEOUT: Duration = Duration::from_secs(5);
 

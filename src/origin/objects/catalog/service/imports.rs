@@ -171,8 +171,10 @@ where
         if is_dry_run {
             return Ok(OperatorReply::ok(&json!({ "would_import": check.lines })));
         }
-        for (new, refusal) in app_claims::claim(self.shell.runtime(), check.new_apps).await? {
-            check.errors.add(new.line, None, refusal.message);
+        if check.new_apps.len() <= app_claims::MAX_OF_IMPORT {
+            for (new, refusal) in app_claims::claim(self.shell.runtime(), check.new_apps).await? {
+                check.errors.add(new.line, None, refusal.message);
+            }
         }
         if !check.errors.is_empty() {
             return Ok(import::refuse(&check.errors));
