@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use crate::{Catalog, EDGE_KEYS, Fault, Faults, STORE_KEYS, service::Storage, sqlite::Sqlite};
 use contract::{
-    accounts,
+    accounts::{self, Suspend},
     catalog::{Command, Put, Resource},
     operation::{CallError, ObjectAddress, Operation, OperatorReply, Unanswered},
 };
@@ -21,10 +21,7 @@ use domain::{
 };
 use origin::{
     delivery::push::{FIRST_PUSH_MS, Push, RETRY_MS},
-    objects::catalog::{
-        account_sync::QueuedSuspension,
-        service::{CatalogService, Settings},
-    },
+    objects::catalog::service::{CatalogService, Settings},
 };
 use platform::{
     database::Database,
@@ -199,7 +196,7 @@ fn an_account_is_suspended_while_its_approval_is_taken_back() {
             assert_eq!(world.is_suspended(), is_suspended, "{approved}");
         }
         assert_eq!(world.calls.get(), 3, "what is known is not told again");
-        assert_eq!(QueuedSuspension::next_ms(&world.catalog.db), Ok(None));
+        assert_eq!(Suspend::next_ms(&world.catalog.db), Ok(None));
     }
 }
 
@@ -244,19 +241,19 @@ fn the_alarm_tells_an_account_that_was_not_reached() {
         *world.faults.borrow_mut() = vec![Fault::After, Fault::Before];
         assert_eq!(code(write(&world, false)), "unavailable");
         assert!(!world.is_suspended());
-        let due_ms = QueuedSuspension::next_ms(&world.catalog.db).unwrap().unwrap();
+        let due_ms = Suspend::next_ms(&world.catalog.db).unwrap().unwrap();
         assert!(due_ms <= world.catalog.now() + RETRY_MS.max(FIRST_PUSH_MS));
         world.catalog.now_ms.set(due_ms);
         world.alarm();
         assert!(world.is_suspended());
         assert_eq!(
-            QueuedSuspension::next_ms(&world.catalog.db),
+            Suspend::next_ms(&world.catalog.db),
             Ok(Some(due_ms + RETRY_MS)),
             "the answer was lost"
         );
         world.catalog.wait(RETRY_MS);
         world.alarm();
-        assert_eq!(QueuedSuspension::next_ms(&world.catalog.db), Ok(None));
+        assert_eq!(Suspend::next_ms(&world.catalog.db), Ok(None));
     }
 }
 

@@ -17,6 +17,7 @@ use crate::{
     with,
 };
 use contract::{
+    accounts::Suspend,
     catalog::{Command, Resource},
     counters::OfferStats,
 };
@@ -27,8 +28,8 @@ use domain::{
 use origin::{
     delivery::push::{FIRST_PUSH_MS, Push, claim},
     objects::catalog::{
-        account_sync, callback_sync, cap_sync, import_steps, offer_figures::NearCaps, publication, schedule,
-        sql, terms, tracking_slots,
+        callback_sync, cap_sync, import_steps, offer_figures::NearCaps, publication, schedule, sql, terms,
+        tracking_slots,
     },
 };
 use platform::{database::Database, params};
@@ -117,9 +118,9 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     }
 
     let db = &catalog.db;
-    let told = claim::<account_sync::QueuedSuspension>(db, NOON, NOON + FIRST_PUSH_MS, 10).unwrap();
-    let publisher = params![told[0].suspend.publisher.as_str()];
-    let queued = account_sync::QueuedSuspension::list(db, sql::GET_QUEUED_SUSPENSION, publisher);
+    let told = claim::<Suspend>(db, NOON, NOON + FIRST_PUSH_MS, 10).unwrap();
+    let publisher = params![told[0].publisher.as_str()];
+    let queued = Suspend::list(db, sql::GET_QUEUED_SUSPENSION, publisher);
     assert_eq!(queued.unwrap(), told);
     told[0].confirm(db).unwrap();
     let app = AppId::parse(app).unwrap();
@@ -131,7 +132,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
         1
     );
     crate::confirm(db, shard, 1 << 52).unwrap();
-    callback_sync::settings_of_publisher(db, &told[0].suspend.publisher).unwrap();
+    callback_sync::settings_of_publisher(db, &told[0].publisher).unwrap();
     let caps = claim::<cap_sync::QueuedCap>(db, NOON, NOON + FIRST_PUSH_MS, 10).unwrap();
     assert_eq!(cap_sync::queued_of(db, &caps[0].offer.offer).unwrap(), caps);
     caps[0].confirm(db).unwrap();

@@ -177,7 +177,7 @@ impl TestCatalog {
         serde_json::to_string(&OperatorReply::ok(&known.unwrap())).unwrap()
     }
 
-    /// Answers a question; `None` for an offer or terms that there are not.
+    /// Answers a question; `None` if the offer or the terms do not exist.
     pub fn ask_offer(&mut self, question: &GetOfferTerms) -> Option<KnownOffer> {
         self.questions
             .push((question.offer_id.to_string(), question.revision));

@@ -19,7 +19,7 @@ pub const DEFAULT_CONVERSION_WINDOW_DAYS: u16 = 30;
 /// The longest window that an offer may set, in days.
 pub const MAX_CONVERSION_WINDOW_DAYS: u16 = 90;
 /// The most goals of an offer.
-pub const MAX_GOALS: usize = 50;
+const MAX_GOALS: usize = 50;
 const MAX_CAP: u32 = 1_000_000_000;
 /// A day. A real user who converts is seldom held for longer than that.
 const MAX_SECONDS_TO_CONVERT: u32 = 86_400;
@@ -216,9 +216,7 @@ impl Document for Offer {
         }
         check_web_url("ic_url", &self.ic_url)?;
         check_length("desc", &self.desc, 10_000)?;
-        if self.goals.is_empty() || self.goals.len() > MAX_GOALS {
-            return Err(FieldError::new("goals", "must be 1 to 50 goals"));
-        }
+        check_goal_count(self.goals.len())?;
         for (index, goal) in self.goals.iter().enumerate() {
             goal.check(index)?;
             if self.goals.iter().take(index).any(|earlier| earlier.id == goal.id) {
@@ -246,12 +244,7 @@ impl Document for Offer {
         {
             return Err(FieldError::new("ends_at", "must be after starts_at"));
         }
-        if self
-            .conversion_window_days
-            .is_some_and(|days| !(1..=MAX_CONVERSION_WINDOW_DAYS).contains(&days))
-        {
-            return Err(FieldError::new("conversion_window_days", "must be from 1 to 90"));
-        }
+        self.conversion_window_days.map_or(Ok(()), check_window)?;
         if self
             .min_seconds_to_convert
             .is_some_and(|seconds| !(1..=MAX_SECONDS_TO_CONVERT).contains(&seconds))
@@ -269,9 +262,31 @@ impl Goal {
     fn check(&self, index: usize) -> Result<(), FieldError> {
         check_text(&format!("goals[{index}].ttl"), &self.ttl, 500)?;
         check_length(&format!("goals[{index}].instr"), &self.instr, 10_000)?;
-        if let Some(gl_val) = &self.gl_val {
-            check_text(&format!("goals[{index}].gl_val"), gl_val, 200)?;
-        }
-        Ok(())
+        check_event_code(index, self.gl_val.as_deref())
     }
+}
+
+/// Checks a conversion window, in days.
+pub fn check_window(days: u16) -> Result<(), FieldError> {
+    if (1..=MAX_CONVERSION_WINDOW_DAYS).contains(&days) {
+        Ok(())
+    } else {
+        Err(FieldError::new("conversion_window_days", "must be from 1 to 90"))
+    }
+}
+
+/// Checks the number of goals of an offer.
+pub fn check_goal_count(count: usize) -> Result<(), FieldError> {
+    if (1..=MAX_GOALS).contains(&count) {
+        Ok(())
+    } else {
+        Err(FieldError::new("goals", "must be 1 to 50 goals"))
+    }
+}
+
+/// Checks the event code of the goal at a place in the list.
+pub fn check_event_code(index: usize, code: Option<&str>) -> Result<(), FieldError> {
+    code.map_or(Ok(()), |code| {
+        check_text(&format!("goals[{index}].gl_val"), code, 200)
+    })
 }

@@ -36,7 +36,7 @@ pub trait Push: Sized {
     type Operation: Operation;
     /// The name of the change in the log.
     const NAME: &'static str;
-    /// Who has what, for the answer to a call that did not reach all: `3 of the 8` goes before it.
+    /// The end of the message when some were not reached: it follows `3 of the 8`.
     const REACHED: &'static str;
     /// Time, rows at most → the rows that are due by then, the longest due first.
     const LIST_DUE: &'static str;

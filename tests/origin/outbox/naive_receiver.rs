@@ -51,7 +51,7 @@ enum Step {
     Passes(i64),
 }
 
-/// An outbox, and receivers at the other end of a network, each of which gets every request in its own form.
+/// An outbox and its receivers. Each receiver gets every request in its own form.
 struct Network {
     db: Sqlite,
     world: World,
@@ -138,7 +138,7 @@ impl Network {
         panic!("a callback is never delivered");
     }
 
-    /// What was paid and taken back, of that of which the receiver is told, and in the fields that it reads.
+    /// The payments and reversals that the receiver is told of, in the fields that it reads.
     fn paid(&self, settings: &Settings) -> Ledger {
         let db = &self.db;
         let mut ledger = Ledger::new();
@@ -314,7 +314,7 @@ proptest! {
         }
     }
 
-    /// Six rewards, one of which is taken back, and a conversion that is rejected. Each callback comes twice.
+    /// Six rewards, one reversal and one rejected conversion. Each callback comes twice.
     #[test]
     fn with_a_url_that_saving_refuses_it_pays_something_else(settings in settings(is_refused)) {
         let receivers = settings.iter().flat_map(|settings| {

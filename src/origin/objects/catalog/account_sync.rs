@@ -20,15 +20,9 @@ use platform::{
 };
 
 /// The queue of what accounts do not know yet.
-pub type AccountQueue<'a, D, R> = PushQueue<'a, D, R, QueuedSuspension>;
+pub type AccountQueue<'a, D, R> = PushQueue<'a, D, R, Suspend>;
 
-/// An account that does not know its newest state yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueuedSuspension {
-    pub suspend: Suspend,
-}
-
-impl Push for QueuedSuspension {
+impl Push for Suspend {
     type Operation = Suspend;
     const NAME: &'static str = "a suspension";
     const REACHED: &'static str = "accounts know whether they are suspended";
@@ -39,28 +33,26 @@ impl Push for QueuedSuspension {
 
     fn read(row: &Row) -> Result<Self, DatabaseError> {
         Ok(Self {
-            suspend: Suspend {
-                publisher: row.parse(0, PublisherId::parse)?,
-                is_suspended: row.boolean(1)?,
-                revision: row.integer(2)?,
-            },
+            publisher: row.parse(0, PublisherId::parse)?,
+            is_suspended: row.boolean(1)?,
+            revision: row.integer(2)?,
         })
     }
 
     fn key(&self) -> Vec<Value> {
-        vec![self.suspend.publisher.as_str().into()]
+        vec![self.publisher.as_str().into()]
     }
 
     fn revision(&self) -> i64 {
-        self.suspend.revision
+        self.revision
     }
 
     fn receiver(&self) -> ObjectAddress {
-        accounts::address(Account::Publisher(self.suspend.publisher.clone()).id())
+        accounts::address(Account::Publisher(self.publisher.clone()).id())
     }
 
     fn operation(&self) -> Suspend {
-        self.suspend.clone()
+        self.clone()
     }
 }
 
@@ -96,6 +88,6 @@ pub async fn push_publisher(
     queue: &AccountQueue<'_, impl Database, impl Clock + Sleep + ObjectCall>,
     publisher: &PublisherId,
 ) -> Result<(), Failure> {
-    let queued = QueuedSuspension::list(queue.db, sql::GET_QUEUED_SUSPENSION, params![publisher.as_str()])?;
+    let queued = Suspend::list(queue.db, sql::GET_QUEUED_SUSPENSION, params![publisher.as_str()])?;
     queue.require("publisher", queued).await
 }

@@ -7,8 +7,7 @@
 use super::{
     Context, callback_sync,
     resource_tables::{WriteSource, require_reference, to_document},
-    revisions,
-    revisions::in_force,
+    revisions::{self, in_force},
     sql, terms, tracking_slots,
 };
 use crate::delivery::callback_settings;

@@ -92,7 +92,7 @@ pub fn settings_of(db: &impl Database, app: AppId) -> Result<Vec<QueuedSettings>
     QueuedSettings::list(db, sql::LIST_QUEUED_SETTINGS, params![app.to_string()])
 }
 
-/// The same of all apps of a publisher.
+/// The outboxes of a publisher's apps that do not have their settings yet.
 pub fn settings_of_publisher(
     db: &impl Database,
     publisher: &PublisherId,

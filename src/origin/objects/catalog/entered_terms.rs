@@ -9,12 +9,12 @@ use contract::{
     operation::OperatorReply,
 };
 use domain::{
-    catalog::offer::{MAX_CONVERSION_WINDOW_DAYS, MAX_GOALS, OncePer},
+    catalog::offer::{OncePer, check_event_code, check_goal_count, check_window},
     conversions::terms::{AppTerms, GoalTerms, OfferTerms},
     model::{
         AdvertiserId, CurrencyRate, GoalId, MicroUsd,
         api_error::ApiError,
-        document::{Document, FieldError, check_text},
+        document::{Document, FieldError},
         time::SECOND_MS,
     },
 };
@@ -52,16 +52,10 @@ struct EnteredGoal {
 
 impl Document for EnteredOffer {
     fn check(&self) -> Result<(), FieldError> {
-        if !(1..=MAX_CONVERSION_WINDOW_DAYS).contains(&self.conversion_window_days) {
-            return Err(FieldError::new("conversion_window_days", "must be from 1 to 90"));
-        }
-        if self.goals.is_empty() || self.goals.len() > MAX_GOALS {
-            return Err(FieldError::new("goals", "must be 1 to 50 goals"));
-        }
+        check_window(self.conversion_window_days)?;
+        check_goal_count(self.goals.len())?;
         for (index, goal) in self.goals.iter().enumerate() {
-            if let Some(code) = &goal.gl_val {
-                check_text(&format!("goals[{index}].gl_val"), code, 200)?;
-            }
+            check_event_code(index, goal.gl_val.as_deref())?;
             if self.goals.iter().take(index).any(|earlier| earlier.id == goal.id) {
                 return Err(FieldError::new(format!("goals[{index}].id"), "is used twice"));
             }

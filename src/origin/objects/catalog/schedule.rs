@@ -1,11 +1,9 @@
 //! Decides when the catalog publishes snapshots, pushes callback settings and caps, tells accounts of a suspension and goes on with
 //! an import. The object's one alarm is set to the earliest due time.
 
-use super::{
-    account_sync::QueuedSuspension, callback_sync::QueuedSettings, cap_sync::QueuedCap, import_claims,
-    revisions,
-};
+use super::{callback_sync::QueuedSettings, cap_sync::QueuedCap, import_claims, revisions};
 use crate::delivery::push::Push;
+use contract::accounts::Suspend;
 use domain::{model::time::SECOND_MS, offers::page::REFRESH_MS};
 use platform::database::{Database, DatabaseError};
 
@@ -37,7 +35,7 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError>
         import_ms,
         tracking_due_ms(db)?,
         QueuedSettings::next_ms(db)?,
-        QueuedSuspension::next_ms(db)?,
+        Suspend::next_ms(db)?,
         QueuedCap::next_ms(db)?,
     ];
     let due_ms = others.into_iter().flatten().fold(listing_ms, i64::min);

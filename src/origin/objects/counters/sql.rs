@@ -12,7 +12,7 @@ pub const MIGRATIONS: &[Migration] = &[
     &[UNCAPPED],
 ];
 
-/// What each outbox paid on a day before the offer had a cap. The sums of `daily` have it.
+/// Conversions that each outbox paid on a day before the offer had a cap. `daily` counts them too.
 const UNCAPPED: &[&str] = &["CREATE TABLE uncapped (
    day INTEGER NOT NULL, offer TEXT NOT NULL, source TEXT NOT NULL, conversions INTEGER NOT NULL,
    PRIMARY KEY (day, offer, source)

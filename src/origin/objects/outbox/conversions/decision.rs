@@ -36,7 +36,7 @@ pub struct Decision {
     pub verdict: Verdict,
 }
 
-/// What stands against a step.
+/// Why a step is refused or held.
 pub enum Verdict {
     Nothing,
     /// An earlier copy waits for its cap.

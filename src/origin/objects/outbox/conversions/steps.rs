@@ -87,7 +87,7 @@ pub async fn release_step(
         }
     }
     outcome?;
-    // Another suspension that came meanwhile begins anew.
+    // If the publisher was suspended again meanwhile, the next release starts over.
     db.execute(sql::SET_RELEASED, params![next, state.callback.revision])?;
     Ok(next.is_some())
 }
