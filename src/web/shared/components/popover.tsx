@@ -35,10 +35,15 @@ export function Popover({ label, name, buttonLabel, buttonClass = "button", alig
     element.classList.toggle("right", right > document.documentElement.clientWidth - 8);
   }, [isOpen]);
 
-  useEffect(() => {
+  // A layout effect, too: one that waits for the next frame could take the focus from the field that someone quick has reached.
+  useLayoutEffect(() => {
     if (!isOpen) return;
     const first = panel.current?.querySelector<HTMLElement>("[data-first]") ?? panel.current?.querySelector(FOCUSABLE);
     (first as HTMLElement | null)?.focus();
+  }, [isOpen]);
+
+  useEffect(() => {
+    if (!isOpen) return;
     const onPointerDown = (event: PointerEvent) => {
       // The path, not the parent: what was clicked may be gone from the page by now.
       if (root.current && !event.composedPath().includes(root.current)) setOpen(false);

@@ -1,6 +1,6 @@
 // The goals of an offer, each a group of fields.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../../../shared/components/button";
 import { Area, Input } from "../../../shared/components/field";
 import { Card } from "../../../shared/components/part";
@@ -20,7 +20,7 @@ export function Goals({ state, retired }: Props) {
   const { goals } = state.draft;
   const part = useRef<HTMLDivElement>(null);
   const added = useRef<number | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (added.current === null) return;
     part.current?.querySelector<HTMLElement>(`[data-goal="${added.current}"] input`)?.focus();
     added.current = null;

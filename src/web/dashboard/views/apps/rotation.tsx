@@ -1,7 +1,7 @@
 // A new callback secret, step by step. Two tests must pass before the former secret is ended: the new secret alone is
 // accepted, and a wrong signature is not.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { api } from "../../api";
 import { Button, RunButton } from "../../../shared/components/button";
@@ -41,7 +41,7 @@ export function Rotation({ app, reload, onClose }: Props) {
   };
   // The button that led here is gone; reading goes on with what is to be done now.
   const task = useRef<HTMLParagraphElement>(null);
-  useEffect(() => task.current!.focus(), [step]);
+  useLayoutEffect(() => task.current!.focus(), [step]);
   const make = useAction(async () => {
     const made = await withVerification(() => api.renewCallbackSecret(app.app_id));
     setSecret(made.secret);
