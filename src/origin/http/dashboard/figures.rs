@@ -20,10 +20,7 @@ use contract::{
     operation::CallError,
 };
 use domain::{
-    model::{
-        document::{Document, FieldError},
-        time::UtcDay,
-    },
+    model::{document::Document, time::UtcDay},
     reporting::query::MAX_BODY,
 };
 use platform::{
@@ -193,11 +190,7 @@ struct SuggestBody {
     date_range: Value,
 }
 
-impl Document for SuggestBody {
-    fn check(&self) -> Result<(), FieldError> {
-        Ok(())
-    }
-}
+impl Document for SuggestBody {}
 
 /// `POST suggestions`: values of a dimension in the data.
 pub async fn suggestions(

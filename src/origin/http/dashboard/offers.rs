@@ -53,11 +53,7 @@ struct OffersBody {
     cursor: Option<String>,
 }
 
-impl Document for OffersBody {
-    fn check(&self) -> Result<(), FieldError> {
-        Ok(())
-    }
-}
+impl Document for OffersBody {}
 
 impl OffersBody {
     fn request(&self) -> Result<OffersRequest, FieldError> {
@@ -108,11 +104,7 @@ struct LinkBody {
     placement: Option<String>,
 }
 
-impl Document for LinkBody {
-    fn check(&self) -> Result<(), FieldError> {
-        Ok(())
-    }
-}
+impl Document for LinkBody {}
 
 fn listing_of(app: AppId, offering: &AppOffering) -> AppListing {
     AppListing {

@@ -19,10 +19,7 @@ use contract::{
 };
 use domain::{
     accounts::member::{parse_line, parse_name},
-    model::{
-        api_error::ApiError,
-        document::{Document, FieldError},
-    },
+    model::{api_error::ApiError, document::Document},
 };
 use platform::{
     http::{answer::Answer, body},
@@ -39,11 +36,7 @@ struct KeyBody {
     label: String,
 }
 
-impl Document for KeyBody {
-    fn check(&self) -> Result<(), FieldError> {
-        Ok(())
-    }
-}
+impl Document for KeyBody {}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -51,11 +44,7 @@ struct RequestBody {
     reason: String,
 }
 
-impl Document for RequestBody {
-    fn check(&self) -> Result<(), FieldError> {
-        Ok(())
-    }
-}
+impl Document for RequestBody {}
 
 fn ledger_of(visitor: &Visitor) -> ObjectAddress {
     ledger::address(&visitor.publisher, OPERATOR)

@@ -19,7 +19,7 @@ use domain::{
     model::{
         PublisherId,
         api_error::{ApiError, common},
-        document::{Document, FieldError},
+        document::Document,
     },
 };
 use platform::http::{answer::Answer, body};
@@ -32,11 +32,7 @@ struct SwitchBody {
     publisher_id: String,
 }
 
-impl Document for SwitchBody {
-    fn check(&self) -> Result<(), FieldError> {
-        Ok(())
-    }
-}
+impl Document for SwitchBody {}
 
 /// The accounts besides the current one, by their last use. Sessions that have ended are left out; no answer to a read sets
 /// the cookie, since it could undo a sign-in of another tab.

@@ -52,11 +52,7 @@ struct TestBody {
     sign_with: SignWith,
 }
 
-impl Document for TestBody {
-    fn check(&self) -> Result<(), FieldError> {
-        Ok(())
-    }
-}
+impl Document for TestBody {}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -74,11 +70,7 @@ struct Draft {
     events: Option<Vec<Status>>,
 }
 
-impl Document for PreviewBody {
-    fn check(&self) -> Result<(), FieldError> {
-        Ok(())
-    }
-}
+impl Document for PreviewBody {}
 
 /// `POST …/callback/test`: sends a test to the saved URL.
 pub async fn test(

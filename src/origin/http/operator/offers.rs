@@ -13,11 +13,7 @@ use contract::{
 };
 use domain::{
     catalog::Offer,
-    model::{
-        OfferId,
-        api_error::common,
-        document::{Document, FieldError},
-    },
+    model::{OfferId, api_error::common, document::Document},
     offers::preview::preview,
 };
 use platform::{
@@ -35,12 +31,8 @@ struct FiguresBody {
     offer_ids: Vec<OfferId>,
 }
 
-impl Document for FiguresBody {
-    /// The catalog checks their number.
-    fn check(&self) -> Result<(), FieldError> {
-        Ok(())
-    }
-}
+// The catalog checks their number.
+impl Document for FiguresBody {}
 
 pub async fn call(
     context: &RequestContext,

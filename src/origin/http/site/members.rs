@@ -22,7 +22,7 @@ use domain::{
     accounts::{account::AccountKind, ids::MemberId, role::Role},
     model::{
         api_error::{ApiError, common},
-        document::{Document, FieldError},
+        document::Document,
         time::UtcDay,
     },
 };
@@ -47,12 +47,8 @@ struct RoleBody {
     role: Role,
 }
 
-impl Document for InviteBody {
-    /// The object checks the name.
-    fn check(&self) -> Result<(), FieldError> {
-        Ok(())
-    }
-}
+// The object checks the name.
+impl Document for InviteBody {}
 
 impl InviteBody {
     pub async fn read(request: &mut Request) -> Result<Self, ApiError> {
@@ -61,11 +57,7 @@ impl InviteBody {
     }
 }
 
-impl Document for RoleBody {
-    fn check(&self) -> Result<(), FieldError> {
-        Ok(())
-    }
-}
+impl Document for RoleBody {}
 
 pub fn seconds(ms: i64) -> i64 {
     ms.div_euclid(1_000)

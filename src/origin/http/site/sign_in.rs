@@ -27,7 +27,7 @@ use domain::{
     },
     model::{
         api_error::{ApiError, common},
-        document::{Document, FieldError},
+        document::Document,
     },
 };
 use platform::{
@@ -54,11 +54,7 @@ struct InviteText {
     invite: String,
 }
 
-impl Document for InviteText {
-    fn check(&self) -> Result<(), FieldError> {
-        Ok(())
-    }
-}
+impl Document for InviteText {}
 
 /// The account that an invite is for. One to the other site is unknown here.
 pub fn account_of(context: &RequestContext, config: &SiteConfig, invite: &str) -> Result<Account, ApiError> {
