@@ -2,6 +2,7 @@
 //! a query.
 
 use url::form_urlencoded;
+use worker::Request;
 
 pub use crate::http::limits::TIMEOUT;
 use crate::http::{isolate::RequestContext, refusal::Refusal};
@@ -12,9 +13,18 @@ use contract::{
 use domain::model::{
     PublisherId,
     api_error::{ApiError, common},
-    document::INVALID_FIELD,
+    document::{Document, INVALID_FIELD},
 };
-use platform::{database::MAX_INTEGER, http::answer::Answer, log, runtime::now_ms, traits::ObjectCall};
+use platform::{
+    database::MAX_INTEGER,
+    http::{
+        answer::{Answer, JSON},
+        body,
+    },
+    log,
+    runtime::now_ms,
+    traits::ObjectCall,
+};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 /// Resources on a page of a list unless `limit` says otherwise.
@@ -45,6 +55,17 @@ pub fn read_reply<T: DeserializeOwned>(reply: &OperatorReply) -> Result<T, Refus
         log::error("objects", error);
         common::INTERNAL_ERROR.into()
     })
+}
+
+/// The text of a JSON body, at most `most` bytes.
+pub async fn read_json(request: &mut Request, most: usize) -> Result<String, ApiError> {
+    body::check_media_type(request, &[JSON], false)?;
+    body::read_text(request, most).await
+}
+
+/// The document in a body of at most `most` bytes.
+pub async fn read_document<D: Document>(request: &mut Request, most: usize) -> Result<D, ApiError> {
+    D::from_json(&read_json(request, most).await?)
 }
 
 /// Refuses a call about a resource that there is not.

@@ -5,7 +5,7 @@ use worker::Request;
 
 use super::visitor::Visitor;
 use crate::http::{
-    calls::{TIMEOUT, ask, read_page, segment},
+    calls::{TIMEOUT, ask, read_json, read_page, segment},
     isolate::RequestContext,
     refusal::Refusal,
     site::{audited, idempotency_key},
@@ -27,10 +27,7 @@ use domain::{
     },
 };
 use platform::{
-    http::{
-        answer::Answer,
-        body::{self, header},
-    },
+    http::{answer::Answer, body::header},
     traits::ObjectCall,
 };
 
@@ -91,7 +88,7 @@ pub async fn create(
     mut request: Request,
 ) -> Result<Answer, Refusal> {
     let key = idempotency_key::read(&request)?;
-    let body = body::read_text(&mut request, MAX_BODY).await?;
+    let body = read_json(&mut request, MAX_BODY).await?;
     let name = NewApp::from_json(&body)?.name().to_owned();
     let create = CreateOwnApp {
         publisher_id: visitor.publisher.clone(),
@@ -131,7 +128,7 @@ pub async fn change(
     let revision = header(&request, "If-Match").ok_or(NO_REVISION)?;
     // Any other tag is not that of the app.
     let revision = revision.trim_matches('"').parse().unwrap_or_default();
-    let body = body::read_text(&mut request, MAX_BODY).await?;
+    let body = read_json(&mut request, MAX_BODY).await?;
     let fields = AppChange::from_json(&body)?.fields();
     let announced = AnnouncedChange::ChangeApp { app_id, fields };
     let change = OwnAppChange::Document { revision, body };

@@ -8,7 +8,7 @@ use worker::{Method, Request, RequestInit};
 
 use super::{switch, visitor::Visitor};
 use crate::http::{
-    calls::{TIMEOUT, ask, ask_catalog},
+    calls::{TIMEOUT, ask, ask_catalog, read_document, read_json},
     config::site::SiteConfig,
     isolate::RequestContext,
     refusal::Refusal,
@@ -24,7 +24,7 @@ use domain::{
     reporting::query::MAX_BODY,
 };
 use platform::{
-    http::{answer::Answer, body},
+    http::answer::Answer,
     object_call::{self, broken},
     traits::ObjectCall,
 };
@@ -160,7 +160,7 @@ pub async fn reports(
     visitor: &Visitor,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let body = body::read_text(&mut request, MAX_BODY).await?;
+    let body = read_json(&mut request, MAX_BODY).await?;
     Ok(Answer::json(200, batch(context, visitor, body).await?))
 }
 
@@ -202,7 +202,7 @@ pub async fn suggestions(
         dimension,
         text,
         date_range,
-    } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    } = read_document(&mut request, MAX_BODY).await?;
     let suggest = Suggest {
         dimension,
         text,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use worker::Request;
 
 use super::{listing, own_app, visitor::Visitor};
-use crate::http::{isolate::RequestContext, refusal::Refusal, site::audited};
+use crate::http::{calls::read_document, isolate::RequestContext, refusal::Refusal, site::audited};
 use contract::{accounts::AnnouncedChange, catalog::AppOffering};
 use domain::{
     accounts::permission::VERIFY_FIRST,
@@ -25,10 +25,7 @@ use domain::{
         signature::{self, SigningKeys},
     },
 };
-use platform::{
-    http::{answer::Answer, body},
-    log,
-};
+use platform::{http::answer::Answer, log};
 
 const MAX_BODY: usize = 8 << 10;
 /// Offers on a page.
@@ -124,7 +121,7 @@ pub async fn list(
     mut request: Request,
 ) -> Result<Answer, Refusal> {
     let (app, offering): (_, AppOffering) = own_app::read(context, visitor, segments).await?;
-    let body: OffersBody = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let body: OffersBody = read_document(&mut request, MAX_BODY).await?;
     let request = body.request().map_err(ApiError::from)?;
     let owner = visitor.publisher.as_str();
     let page = listing::page(context, owner, &listing_of(app, &offering), &request).await?;
@@ -151,7 +148,7 @@ pub async fn tracking_url(
     if offering.click_secrets.is_some() && !visitor.session.is_verified(context.now_ms) {
         return Err(VERIFY_FIRST.into());
     }
-    let body: LinkBody = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let body: LinkBody = read_document(&mut request, MAX_BODY).await?;
     let keys = match &offering.click_secrets {
         Some(sealed) => Some(signing_keys(context, app, &sealed.0)?),
         None => None,

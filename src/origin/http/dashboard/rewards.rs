@@ -9,7 +9,7 @@ use worker::Request;
 use super::visitor::Visitor;
 use crate::{
     http::{
-        calls::{TIMEOUT, segment},
+        calls::{TIMEOUT, read_json, segment},
         isolate::RequestContext,
         refusal::Refusal,
         site::{
@@ -31,10 +31,7 @@ use domain::{
     conversions::ids,
     model::{AppId, time::UtcDay},
 };
-use platform::{
-    http::{answer::Answer, body},
-    traits::ObjectCall,
-};
+use platform::{http::answer::Answer, traits::ObjectCall};
 
 const MAX_BODY: usize = 16 << 10;
 /// A page polls these calls, so it rather shows that one failed than waits.
@@ -65,7 +62,7 @@ pub async fn list(
     visitor: &Visitor,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let body = body::read_text(&mut request, MAX_BODY).await?;
+    let body = read_json(&mut request, MAX_BODY).await?;
     let list = reward_query::parse(&body, is_analyst(visitor))?;
     let to = activity::address(&visitor.publisher);
     let page = context.workers.call(&to, Box::new(list), READ_TIMEOUT).await?;

@@ -6,7 +6,7 @@ use worker::Request;
 
 use super::visitor::Visitor;
 use crate::http::{
-    calls::{TIMEOUT, ask, segment},
+    calls::{TIMEOUT, ask, read_document, segment},
     isolate::RequestContext,
     refusal::Refusal,
     site::audited,
@@ -21,10 +21,7 @@ use domain::{
     accounts::member::{parse_line, parse_name},
     model::{api_error::ApiError, document::Document},
 };
-use platform::{
-    http::{answer::Answer, body},
-    traits::ObjectCall,
-};
+use platform::{http::answer::Answer, traits::ObjectCall};
 
 const MAX_BODY: usize = 4 << 10;
 /// The longest reason for a new Pub-Key, in characters: two or three sentences.
@@ -59,7 +56,7 @@ pub async fn create_report_key(
     visitor: &Visitor,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let KeyBody { label } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let KeyBody { label } = read_document(&mut request, MAX_BODY).await?;
     let label = parse_name("label", &label).map_err(ApiError::from)?;
     let body = json!({ "label": label }).to_string();
     let announce = visitor.announce(AnnouncedChange::CreateReportKey { label });
@@ -126,7 +123,7 @@ pub async fn request_pub_key(
     visitor: &Visitor,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let RequestBody { reason } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let RequestBody { reason } = read_document(&mut request, MAX_BODY).await?;
     let reason = parse_line("reason", &reason, MAX_REASON).map_err(ApiError::from)?;
     let announce = visitor.announce(AnnouncedChange::RequestPubKey {
         reason: reason.clone(),

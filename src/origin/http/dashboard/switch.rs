@@ -7,7 +7,7 @@ use worker::Request;
 
 use super::visitor::Visitor;
 use crate::http::{
-    calls::ask_catalog,
+    calls::{ask_catalog, read_document},
     config::site::SiteConfig,
     isolate::RequestContext,
     refusal::Refusal,
@@ -22,7 +22,7 @@ use domain::{
         document::Document,
     },
 };
-use platform::http::{answer::Answer, body};
+use platform::http::answer::Answer;
 
 const MAX_BODY: usize = 1 << 10;
 
@@ -83,7 +83,7 @@ pub async fn switch(
     visitor: &Visitor,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let SwitchBody { publisher_id } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let SwitchBody { publisher_id } = read_document(&mut request, MAX_BODY).await?;
     let account = PublisherId::parse(&publisher_id).map(Account::Publisher);
     let account = account.ok_or_else(not_held)?;
     let session = visitor.sessions.find(&account).ok_or_else(not_held)?;

@@ -8,6 +8,7 @@ use worker::Request;
 use super::{own_app, visitor::Visitor};
 use crate::{
     http::{
+        calls::read_document,
         isolate::RequestContext,
         refusal::Refusal,
         site::{audited, outboxes::Outboxes},
@@ -35,11 +36,7 @@ use domain::{
         time::SECOND_MS,
     },
 };
-use platform::{
-    http::{answer::Answer, body},
-    log,
-    traits::Random,
-};
+use platform::{http::answer::Answer, log, traits::Random};
 
 const MAX_BODY: usize = 8 << 10;
 
@@ -80,7 +77,7 @@ pub async fn test(
     mut request: Request,
 ) -> Result<Answer, Refusal> {
     let (app, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
-    let TestBody { sign_with } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let TestBody { sign_with } = read_document(&mut request, MAX_BODY).await?;
     if settings.callback.sealed.is_none() {
         return Err(NO_CALLBACK.into());
     }
@@ -124,8 +121,7 @@ pub async fn preview(
     mut request: Request,
 ) -> Result<Answer, Refusal> {
     let (app, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
-    let PreviewBody { callback: draft } =
-        Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let PreviewBody { callback: draft } = read_document(&mut request, MAX_BODY).await?;
     let internal = |error: &dyn std::fmt::Display| {
         log::error("dashboard", error);
         common::INTERNAL_ERROR

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use worker::Request;
 
-use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, publisher_in};
+use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, publisher_in, read_document};
 use crate::http::{
     isolate::RequestContext,
     refusal::Refusal,
@@ -22,15 +22,7 @@ use domain::model::{
     document::{Document, FieldError},
     time::UtcDay,
 };
-use platform::{
-    CONNECTIONS,
-    http::{
-        answer::{Answer, JSON},
-        body,
-    },
-    log,
-    traits::ObjectCall,
-};
+use platform::{CONNECTIONS, http::answer::Answer, log, traits::ObjectCall};
 
 /// Publishers whose figures are read at a time: a page of the list.
 const MAX: usize = 50;
@@ -66,9 +58,7 @@ pub async fn read(context: &RequestContext, segments: &[&str]) -> Result<Answer,
 /// `POST publisher_figures`: the figures of each of these publishers. One that there is not, or whose activity object does not
 /// answer, is left out.
 pub async fn read_figures(context: &RequestContext, mut request: Request) -> Result<Answer, Refusal> {
-    body::check_media_type(&request, &[JSON], false)?;
-    let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
-    let FiguresBody { publisher_ids } = Document::from_json(&body)?;
+    let FiguresBody { publisher_ids } = read_document(&mut request, MAX_DOCUMENT).await?;
     // The call to an object makes one, so only publishers that there are have theirs asked.
     let known: Vec<PublisherId> = ask_catalog(context, KnownPublishers { publisher_ids }).await?;
     let read: Vec<_> = stream::iter(known)

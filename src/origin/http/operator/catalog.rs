@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use worker::{Method, Request, RequestInit, Response};
 
-use super::{MAX_DOCUMENT, TIMEOUT, ask, ask_catalog, lists, parameter, read_reply, segment};
+use super::{MAX_DOCUMENT, TIMEOUT, ask, ask_catalog, lists, parameter, read_json, read_reply, segment};
 use crate::http::{isolate::RequestContext, refusal::Refusal, routes::CatalogCall, site::gate::Member};
 use contract::{
     catalog::{
@@ -21,7 +21,7 @@ use domain::model::{
 };
 use platform::{
     http::{
-        answer::{Answer, JSON},
+        answer::Answer,
         body::{self, header},
     },
     object_call::{self, broken},
@@ -66,8 +66,7 @@ pub async fn call(
             tagged(reply)
         }
         CatalogCall::Write(resource) => {
-            body::check_media_type(&request, &[JSON], false)?;
-            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            let body = read_json(&mut request, MAX_DOCUMENT).await?;
             let put = Put {
                 resource,
                 id: segment(0),
@@ -100,12 +99,11 @@ pub async fn call(
             ask(context, &catalog, revoke).await
         }
         CatalogCall::EnterTerms(resource) => {
-            body::check_media_type(&request, &[JSON], false)?;
             let enter = EnterTerms {
                 resource,
                 id: segment(0),
                 revision: segment(1),
-                body: body::read_text(&mut request, MAX_DOCUMENT).await?,
+                body: read_json(&mut request, MAX_DOCUMENT).await?,
             };
             let answer = ask(context, &catalog, enter).await;
             answer.audited(format!("revision {}", segment(1)))

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use worker::{Headers, Method, Request, RequestInit, Response};
 
-use super::{MAX_DOCUMENT, TIMEOUT, ask, read_page, read_reply, segment, unknown_publisher};
+use super::{MAX_DOCUMENT, TIMEOUT, ask, read_json, read_page, read_reply, segment, unknown_publisher};
 use crate::http::{isolate::RequestContext, refusal::Refusal, routes::LedgerCall, site::gate::Member};
 use contract::{
     catalog::MAX_PAGE,
@@ -20,7 +20,7 @@ use domain::{
 };
 use platform::{
     http::{
-        answer::{Answer, JSON},
+        answer::Answer,
         body::{self, header},
     },
     object_call::{self, broken},
@@ -67,8 +67,7 @@ pub async fn call(
     let ledger = address(&publisher, OPERATOR);
     Ok(match call {
         LedgerCall::CreateReportKey => {
-            body::check_media_type(&request, &[JSON], false)?;
-            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            let body = read_json(&mut request, MAX_DOCUMENT).await?;
             let by = by.map(|member| KeyCreator {
                 member: member.session.member,
                 name: member.session.name.clone(),

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use worker::Request;
 
-use super::{MAX_DOCUMENT, TIMEOUT, ask, segment};
+use super::{MAX_DOCUMENT, TIMEOUT, ask, read_document, read_json, segment};
 use crate::http::{isolate::RequestContext, refusal::Refusal, routes::OfferCall};
 use contract::{
     catalog::{
@@ -16,14 +16,7 @@ use domain::{
     model::{OfferId, api_error::common, document::Document},
     offers::preview::preview,
 };
-use platform::{
-    http::{
-        answer::{Answer, JSON},
-        body,
-    },
-    log,
-    traits::ObjectCall,
-};
+use platform::{http::answer::Answer, log, traits::ObjectCall};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -49,14 +42,11 @@ pub async fn call(
         }
         OfferCall::ListNearCaps => ask(context, &catalog, ListNearCaps {}).await,
         OfferCall::ReadFigures => {
-            body::check_media_type(&request, &[JSON], false)?;
-            let FiguresBody { offer_ids } =
-                Document::from_json(&body::read_text(&mut request, MAX_DOCUMENT).await?)?;
+            let FiguresBody { offer_ids } = read_document(&mut request, MAX_DOCUMENT).await?;
             ask(context, &catalog, ReadOfferFigures { offer_ids }).await
         }
         OfferCall::Preview => {
-            body::check_media_type(&request, &[JSON], false)?;
-            let body = body::read_text(&mut request, MAX_DOCUMENT).await?;
+            let body = read_json(&mut request, MAX_DOCUMENT).await?;
             let offer_id = offer_id()?;
             show_preview(context, &offer_id, body).await?
         }

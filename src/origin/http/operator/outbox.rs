@@ -9,7 +9,9 @@ use serde_json::{
 };
 use worker::Request;
 
-use super::{MAX_DOCUMENT, TIMEOUT, audit_words, conversion_query, read_reply, segment};
+use super::{
+    MAX_DOCUMENT, TIMEOUT, audit_words, conversion_query, read_document, read_json, read_reply, segment,
+};
 use crate::{
     http::{
         isolate::RequestContext,
@@ -30,13 +32,7 @@ use domain::model::{
     document::{Document, FieldError},
     time::SECOND_MS,
 };
-use platform::{
-    http::{
-        answer::{Answer, JSON},
-        body,
-    },
-    log,
-};
+use platform::{http::answer::Answer, log};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,7 +63,7 @@ pub async fn call(
     match call {
         OutboxCall::ListConversions => answer(&outboxes.list(&conversion_query::of_query(query)?).await?),
         OutboxCall::FindConversions => {
-            let list = conversion_query::of_body(&read_body(&mut request).await?)?;
+            let list = conversion_query::of_body(&read_json(&mut request, MAX_DOCUMENT).await?)?;
             answer(&outboxes.list(&list).await?)
         }
         OutboxCall::ReadConversion => {
@@ -93,7 +89,7 @@ pub async fn call(
             outboxes.of_transaction(&transaction_id, replay).await
         }
         OutboxCall::Settle(action) => {
-            let order = SettleBody::from_json(&read_body(&mut request).await?)?;
+            let order: SettleBody = read_document(&mut request, MAX_DOCUMENT).await?;
             let settle = order.into_settle(segment(1), action);
             let detail = audit_words::of_order(&settle.reason, &settle.despite);
             let keeper = outboxes.keeper(&settle.transaction_id)?;
@@ -101,7 +97,7 @@ pub async fn call(
             Ok(answer(&settled)?.audited(detail))
         }
         OutboxCall::SettleMany(action) => {
-            let order = SettleManyBody::from_json(&read_body(&mut request).await?)?;
+            let order: SettleManyBody = read_document(&mut request, MAX_DOCUMENT).await?;
             order.check_action(action)?;
             // Conversion times are whole seconds, so "until now" includes the current second.
             let until = context.now_ms.div_euclid(SECOND_MS).saturating_add(1);
@@ -132,15 +128,10 @@ pub async fn call(
             Ok(outboxes.call(0, test, TIMEOUT).await?.into())
         }
         OutboxCall::EraseUser => {
-            let EraseBody { user_id } = Document::from_json(&read_body(&mut request).await?)?;
+            let EraseBody { user_id } = read_document(&mut request, MAX_DOCUMENT).await?;
             outboxes.erase(user_id).await
         }
     }
-}
-
-async fn read_body(request: &mut Request) -> Result<String, ApiError> {
-    body::check_media_type(request, &[JSON], false)?;
-    body::read_text(request, MAX_DOCUMENT).await
 }
 
 /// The answer with a body.

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{TIMEOUT, ask_catalog};
+use super::{TIMEOUT, ask_catalog, read_document};
 use crate::http::{isolate::RequestContext, refusal::Refusal};
 use contract::{
     catalog::{AppSettings, Get, GetAppSettings, GetOfferTerms, KnownOffer, LOST_TERMS, Resource},
@@ -36,11 +36,7 @@ use domain::{
     },
 };
 use platform::{
-    http::{
-        answer::{Answer, JSON},
-        body,
-        router::Interface,
-    },
+    http::{answer::Answer, router::Interface},
     traits::ObjectCall,
 };
 
@@ -136,8 +132,7 @@ impl From<CallError> for CheckError {
 /// `POST postback_check`: what the edge and the outbox would make of a postback by `GET`. Nothing is stored or sent.
 pub async fn check(context: &RequestContext, mut request: Request) -> Result<Answer, Refusal> {
     let keys = context.isolate.config.click_keys.as_ref().ok_or(NO_CLICK_KEYS)?;
-    body::check_media_type(&request, &[JSON], false)?;
-    let CheckBody { url } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let CheckBody { url } = read_document(&mut request, MAX_BODY).await?;
     let pasted = PastedPostback::parse(&url);
     let mut click = None;
     let outcome = match judge(context, keys, &pasted, &mut click).await {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{TIMEOUT, ask_catalog, read_reply, require};
+use super::{TIMEOUT, ask_catalog, read_document, read_reply, require};
 use crate::http::{
     isolate::RequestContext,
     refusal::Refusal,
@@ -32,13 +32,7 @@ use domain::{
         keys::KeyRing,
     },
 };
-use platform::{
-    http::{
-        answer::{Answer, JSON},
-        body,
-    },
-    traits::ObjectCall,
-};
+use platform::{http::answer::Answer, traits::ObjectCall};
 
 const MAX_BODY: usize = 8 << 10;
 /// The longest text, in bytes: a click id has at most 1,000 characters, a user id 1,024.
@@ -81,8 +75,7 @@ struct Key {
 
 /// `POST /v1/operator/search`.
 pub async fn search(context: &RequestContext, mut request: Request) -> Result<Answer, Refusal> {
-    body::check_media_type(&request, &[JSON], false)?;
-    let SearchBody { text, app_id } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let SearchBody { text, app_id } = read_document(&mut request, MAX_BODY).await?;
     Ok(OperatorReply::ok(&find(context, text.trim(), app_id).await?).into())
 }
 

@@ -4,9 +4,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::gate::{JSON_ONLY, Member};
+use super::gate::Member;
 use crate::http::{
-    calls::{TIMEOUT, read_page, read_place, segment},
+    calls::{TIMEOUT, read_document, read_page, read_place, segment},
     config::site::SiteConfig,
     isolate::RequestContext,
     refusal::Refusal,
@@ -26,10 +26,7 @@ use domain::{
         time::UtcDay,
     },
 };
-use platform::{
-    http::{answer::Answer, body},
-    traits::ObjectCall,
-};
+use platform::{http::answer::Answer, traits::ObjectCall};
 
 const MAX_BODY: usize = 4 << 10;
 const MAX_AUDIT_PAGE: u32 = 200;
@@ -52,8 +49,7 @@ impl Document for InviteBody {}
 
 impl InviteBody {
     pub async fn read(request: &mut Request) -> Result<Self, ApiError> {
-        body::check_media_type(request, JSON_ONLY, false)?;
-        Self::from_json(&body::read_text(request, MAX_BODY).await?)
+        read_document(request, MAX_BODY).await
     }
 }
 
@@ -208,7 +204,7 @@ pub async fn change_role(
     mut request: Request,
 ) -> Result<Answer, Refusal> {
     let member = member_in(segments)?;
-    let RoleBody { role } = Document::from_json(&body::read_text(&mut request, MAX_BODY).await?)?;
+    let RoleBody { role } = read_document(&mut request, MAX_BODY).await?;
     change(context, by, member, Some(role)).await
 }
 

@@ -4,7 +4,7 @@
 use worker::Request;
 
 use crate::http::{
-    calls::TIMEOUT,
+    calls::{TIMEOUT, read_json},
     isolate::RequestContext,
     refusal::Refusal,
     site::{idempotency_key, replay_query},
@@ -17,10 +17,7 @@ use domain::model::{
     AppId, PublisherId,
     api_error::{ApiError, common},
 };
-use platform::{
-    http::{answer::JSON, body},
-    traits::ObjectCall,
-};
+use platform::traits::ObjectCall;
 
 const MAX_BODY: usize = 16 << 10;
 
@@ -52,9 +49,8 @@ impl ReplayOrder {
         if !context.workers.call(&to, find, TIMEOUT).await?.found {
             return Err(unknown_app().into());
         }
-        body::check_media_type(&request, &[JSON], false)?;
         let key = idempotency_key::read(&request);
-        let body = body::read_text(&mut request, MAX_BODY).await?;
+        let body = read_json(&mut request, MAX_BODY).await?;
         let (filter, is_dry_run) = replay_query::parse(&body, context.now_ms)?;
         Ok(Self {
             publisher,

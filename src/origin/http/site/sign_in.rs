@@ -7,7 +7,7 @@ use worker::Request;
 
 use super::gate;
 use crate::http::{
-    calls::{TIMEOUT, ask_catalog},
+    calls::{TIMEOUT, ask_catalog, read_document},
     config::site::{LocalSignIn, SiteConfig},
     isolate::RequestContext,
     refusal::Refusal,
@@ -31,10 +31,7 @@ use domain::{
     },
 };
 use platform::{
-    http::{
-        answer::Answer,
-        body::{self, header},
-    },
+    http::{answer::Answer, body::header},
     log,
     traits::ObjectCall,
 };
@@ -73,7 +70,7 @@ pub struct OpenInvite {
 
 /// The invite in a body.
 async fn invite_text(request: &mut Request) -> Result<String, ApiError> {
-    let InviteText { invite } = Document::from_json(&body::read_text(request, MAX_INVITE).await?)?;
+    let InviteText { invite } = read_document(request, MAX_INVITE).await?;
     Ok(invite)
 }
 
