@@ -23,7 +23,6 @@ use platform::{
     },
     log,
     runtime::now_ms,
-    traits::ObjectCall,
 };
 use serde::de::{DeserializeOwned, IgnoredAny};
 
@@ -36,7 +35,7 @@ pub async fn ask<O: Operation<Answer = OperatorReply>>(
     to: &ObjectAddress,
     operation: O,
 ) -> Answer {
-    let reply = context.workers.call(to, operation, TIMEOUT).await;
+    let reply = context.call(to, operation).await;
     reply.map_or_else(Answer::from, Answer::from)
 }
 
@@ -46,7 +45,7 @@ pub async fn ask_catalog<O: Operation<Answer = OperatorReply>, T: DeserializeOwn
     operation: O,
 ) -> Result<T, Refusal> {
     let catalog = address(COMMAND_PATH);
-    read_reply(&context.workers.call(&catalog, operation, TIMEOUT).await?)
+    read_reply(&context.call(&catalog, operation).await?)
 }
 
 /// The JSON of an object's answer.

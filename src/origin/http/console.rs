@@ -3,7 +3,6 @@
 
 use crate::http::{
     access,
-    calls::TIMEOUT,
     isolate::RequestContext,
     operator,
     refusal::Refusal,
@@ -27,7 +26,6 @@ use platform::{
         body::header,
     },
     log,
-    traits::ObjectCall,
 };
 use worker::Request;
 
@@ -78,7 +76,7 @@ async fn operate_as_member(handler: Handler, request: Call<'_>) -> Result<Answer
         action: action.to_owned(),
         subject: segments.join(" "),
     });
-    let PendingAudit { entry } = context.workers.call(&account, announce, TIMEOUT).await?;
+    let PendingAudit { entry } = context.call(&account, announce).await?;
     let answer = operator::call(context, handler, Some(&member), segments, request, address.query)
         .await
         .unwrap_or_else(Refusal::into_answer);
@@ -98,7 +96,7 @@ async fn operate_as_member(handler: Handler, request: Call<'_>) -> Result<Answer
 async fn settle_entry(context: &RequestContext, member: &Member, settle: Settle) {
     let account = accounts::address(member.account.id());
     let entry = settle.entry;
-    let settled: Result<Done, _> = context.workers.call(&account, settle, TIMEOUT).await;
+    let settled: Result<Done, _> = context.call(&account, settle).await;
     if let Err(error) = settled {
         log::error("console", format_args!("audit entry {entry}: {error}"));
     }

@@ -2,10 +2,15 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use crate::http::{config::Config, limits::Pools};
+use crate::http::{
+    config::Config,
+    limits::{Pools, TIMEOUT},
+};
+use contract::operation::{CallError, ObjectAddress, Operation};
 use platform::{
     http::traffic::{Count, Traffic},
     isolate_metrics, runtime,
+    traits::ObjectCall,
     workers::Workers,
 };
 use worker::Env;
@@ -38,6 +43,14 @@ impl RequestContext {
             workers,
             now_ms: runtime::now_ms(),
         })
+    }
+
+    /// Sends an operation to an object, whose answer has [`TIMEOUT`] to come.
+    ///
+    /// # Errors
+    /// As [`ObjectCall::call`].
+    pub async fn call<O: Operation>(&self, to: &ObjectAddress, operation: O) -> Result<O::Answer, CallError> {
+        self.workers.call(to, operation, TIMEOUT).await
     }
 }
 

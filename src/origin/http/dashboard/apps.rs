@@ -5,7 +5,7 @@ use worker::Request;
 
 use super::visitor::Visitor;
 use crate::http::{
-    calls::{TIMEOUT, ask, read_json, read_page, segment},
+    calls::{ask, read_json, read_page, segment},
     isolate::RequestContext,
     refusal::Refusal,
     site::{audited, idempotency_key},
@@ -26,10 +26,7 @@ use domain::{
         document::Document,
     },
 };
-use platform::{
-    http::{answer::Answer, body::header},
-    traits::ObjectCall,
-};
+use platform::http::{answer::Answer, body::header};
 
 /// 1,000 blocked offers of 64 characters, and the rest.
 const MAX_BODY: usize = 128 << 10;
@@ -64,7 +61,7 @@ pub async fn read(context: &RequestContext, visitor: &Visitor, segments: &[&str]
         publisher_id: visitor.publisher.clone(),
         app_id: app_id(segments)?,
     };
-    let reply = context.workers.call(&to_catalog(), get, TIMEOUT).await?;
+    let reply = context.call(&to_catalog(), get).await?;
     app_answer(200, reply)
 }
 

@@ -34,7 +34,6 @@ use platform::{
     http::{answer::Answer, body, fixed_length},
     log,
     object_call::{self, broken},
-    traits::ObjectCall,
     workers::Workers,
 };
 
@@ -67,7 +66,7 @@ pub async fn read(context: &RequestContext, visitor: &Visitor, path: &[&str]) ->
         session: session_of(visitor),
     };
     let ledger = address(&visitor.publisher, OPERATOR);
-    let Export { query, format, rows } = context.workers.call(&ledger, open, TIMEOUT).await?;
+    let Export { query, format, rows } = context.call(&ledger, open).await?;
     let parsed = Query::parse(&query)?;
     let mut reading = Reading {
         workers: context.workers.clone(),

@@ -26,7 +26,6 @@ use domain::{
 use platform::{
     http::answer::Answer,
     object_call::{self, broken},
-    traits::ObjectCall,
 };
 
 /// Complete days that the overview compares with as many before.
@@ -94,7 +93,7 @@ async fn last_day(context: &RequestContext, visitor: &Visitor, today: UtcDay) ->
     let ledger = ledger::address(&visitor.publisher, OPERATOR);
     let Freshness {
         loaded_through_ms, ..
-    } = context.workers.call(&ledger, ReadFreshness {}, TIMEOUT).await?;
+    } = context.call(&ledger, ReadFreshness {}).await?;
     let through = loaded_through_ms.map_or(today, UtcDay::of_ms).min(today);
     Ok(through.minus(1))
 }

@@ -3,11 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::visitor::Visitor;
-use crate::http::{
-    calls::{TIMEOUT, segment},
-    isolate::RequestContext,
-    refusal::Refusal,
-};
+use crate::http::{calls::segment, isolate::RequestContext, refusal::Refusal};
 use contract::{
     catalog::{self, AppOffering, AppSettings, COMMAND_PATH, GetAppOffering, GetAppSettings},
     operation::{CallError, Operation, OperatorReply},
@@ -16,7 +12,7 @@ use domain::model::{
     AppId, PublisherId,
     api_error::{ApiError, common},
 };
-use platform::{log, traits::ObjectCall};
+use platform::log;
 
 /// The answer for an app that the publisher does not have.
 pub const UNKNOWN_APP: ApiError = ApiError::new(404, "not_found", "there is no such app");
@@ -58,7 +54,7 @@ pub async fn read<K: KnownApp>(
 ) -> Result<(AppId, K), Refusal> {
     let id = AppId::parse(&segment(segments, 0)).ok_or(UNKNOWN_APP)?;
     let catalog = catalog::address(COMMAND_PATH);
-    let reply = match context.workers.call(&catalog, K::get(id), TIMEOUT).await {
+    let reply = match context.call(&catalog, K::get(id)).await {
         Ok(reply) => reply,
         Err(CallError::Refused { status: 404, .. }) => return Err(UNKNOWN_APP.into()),
         Err(error) => return Err(error.into()),

@@ -9,7 +9,7 @@ use worker::Request;
 use super::visitor::Visitor;
 use crate::{
     http::{
-        calls::{TIMEOUT, read_json, segment},
+        calls::{read_json, segment},
         isolate::RequestContext,
         refusal::Refusal,
         site::{
@@ -88,7 +88,7 @@ pub async fn story(
         transaction_id,
         is_analyst: is_analyst(visitor),
     };
-    let reply = context.workers.call(&outbox.address(), read, TIMEOUT).await?;
+    let reply = context.call(&outbox.address(), read).await?;
     Ok(reply.into())
 }
 

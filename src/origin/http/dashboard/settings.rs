@@ -6,7 +6,7 @@ use worker::Request;
 
 use super::visitor::Visitor;
 use crate::http::{
-    calls::{TIMEOUT, ask, read_document, segment},
+    calls::{ask, read_document, segment},
     isolate::RequestContext,
     refusal::Refusal,
     site::audited,
@@ -21,7 +21,7 @@ use domain::{
     accounts::member::{parse_line, parse_name},
     model::{api_error::ApiError, document::Document},
 };
-use platform::{http::answer::Answer, traits::ObjectCall};
+use platform::http::answer::Answer;
 
 const MAX_BODY: usize = 4 << 10;
 /// The longest reason for a new Pub-Key, in characters: two or three sentences.
@@ -96,11 +96,7 @@ pub async fn read_pub_key(context: &RequestContext, visitor: &Visitor) -> Result
     let get = GetPubKey {
         publisher_id: visitor.publisher.to_string(),
     };
-    match context
-        .workers
-        .call(&catalog::address(COMMAND_PATH), get, TIMEOUT)
-        .await
-    {
+    match context.call(&catalog::address(COMMAND_PATH), get).await {
         Ok(reply) => Ok(reply.into()),
         Err(CallError::Refused { status: 404, .. }) => {
             Ok(Answer::json(200, json!({ "pub_key": null }).to_string()))

@@ -2,7 +2,7 @@
 
 use worker::Request;
 
-use super::{TIMEOUT, publisher_in, require, segment, unknown_publisher};
+use super::{publisher_in, require, segment, unknown_publisher};
 use crate::http::{
     config::site::SiteConfig,
     isolate::RequestContext,
@@ -28,7 +28,7 @@ use domain::{
         api_error::{ApiError, common},
     },
 };
-use platform::{http::answer::Answer, traits::ObjectCall};
+use platform::http::answer::Answer;
 
 const NO_DASHBOARD: ApiError = ApiError::new(
     409,
@@ -75,7 +75,7 @@ pub async fn of_publisher(
     let by = Actor::Operator;
     Ok(match call {
         PublisherAccountCall::ListMembers => {
-            let members = context.workers.call(&to, ReadMembers {}, TIMEOUT).await?;
+            let members = context.call(&to, ReadMembers {}).await?;
             OperatorReply::ok(&members_json(members, None)).into()
         }
         PublisherAccountCall::Recover => {
@@ -86,7 +86,7 @@ pub async fn of_publisher(
         PublisherAccountCall::WithdrawInvite => {
             let invite_id = segment(segments, 1);
             let withdraw = WithdrawInvite { by, invite_id };
-            let Done {} = context.workers.call(&to, withdraw, TIMEOUT).await?;
+            let Done {} = context.call(&to, withdraw).await?;
             Answer::new(204)
         }
         PublisherAccountCall::ReadAudit => audit_page(context, &to, query).await?,
@@ -133,5 +133,5 @@ async fn make(
     let owner = Owner::of(account);
     let invite = Invite { owner, by, to };
     let to = accounts::address(account.id());
-    context.workers.call(&to, invite, TIMEOUT).await
+    context.call(&to, invite).await
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use worker::Request;
 
-use super::{MAX_DOCUMENT, TIMEOUT, ask_catalog, publisher_in, read_document};
+use super::{MAX_DOCUMENT, ask_catalog, publisher_in, read_document};
 use crate::http::{
     isolate::RequestContext,
     refusal::Refusal,
@@ -22,7 +22,7 @@ use domain::model::{
     document::{Document, FieldError},
     time::UtcDay,
 };
-use platform::{CONNECTIONS, http::answer::Answer, log, traits::ObjectCall};
+use platform::{CONNECTIONS, http::answer::Answer, log};
 
 /// Publishers whose figures are read at a time: a page of the list.
 const MAX: usize = 50;
@@ -85,7 +85,7 @@ async fn last_days(
 ) -> Result<Activity, CallError> {
     let from = UtcDay::of_ms(context.now_ms).minus(days.saturating_sub(1));
     let to = activity::address(publisher);
-    context.workers.call(&to, ReadActivity { from }, TIMEOUT).await
+    context.call(&to, ReadActivity { from }).await
 }
 
 /// The sums over a publisher's apps. The payout is what was approved less what was taken back.

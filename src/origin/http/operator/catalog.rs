@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use worker::{Method, Request, RequestInit, Response};
 
-use super::{MAX_DOCUMENT, TIMEOUT, ask, ask_catalog, lists, parameter, read_json, read_reply, segment};
+use super::{MAX_DOCUMENT, ask, ask_catalog, lists, parameter, read_json, read_reply, segment};
 use crate::http::{isolate::RequestContext, refusal::Refusal, routes::CatalogCall, site::gate::Member};
 use contract::{
     catalog::{
@@ -25,7 +25,6 @@ use platform::{
         body::{self, header},
     },
     object_call::{self, broken},
-    traits::ObjectCall,
 };
 
 /// The timeout of a refresh, which calls 64 counters and writes snapshots of many MB.
@@ -59,10 +58,7 @@ pub async fn call(
         CatalogCall::List(resource) => lists::list(context, resource, query).await?,
         CatalogCall::Read(resource) => {
             let id = segment(0);
-            let reply = context
-                .workers
-                .call(&catalog, Get { resource, id }, TIMEOUT)
-                .await?;
+            let reply = context.call(&catalog, Get { resource, id }).await?;
             tagged(reply)
         }
         CatalogCall::Write(resource) => {
@@ -87,7 +83,7 @@ pub async fn call(
         CatalogCall::IssueToken => {
             let advertiser_id = segment(0);
             let issue = IssueToken { advertiser_id };
-            let issued = context.workers.call(&catalog, issue, TIMEOUT).await?;
+            let issued = context.call(&catalog, issue).await?;
             let IssuedToken { token_id } = read_reply(&issued)?;
             Answer::from(issued).audited(token_id)
         }
@@ -160,7 +156,7 @@ async fn write(context: &RequestContext, is_audited: bool, put: Put) -> Result<A
     } else {
         None
     };
-    let reply = context.workers.call(&catalog, put, TIMEOUT).await?;
+    let reply = context.call(&catalog, put).await?;
     let answer = tagged(reply.clone());
     if !is_audited {
         return Ok(answer);

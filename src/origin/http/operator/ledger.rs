@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use worker::{Headers, Method, Request, RequestInit, Response};
 
-use super::{MAX_DOCUMENT, TIMEOUT, ask, read_json, read_page, read_reply, segment, unknown_publisher};
+use super::{MAX_DOCUMENT, ask, read_json, read_page, read_reply, segment, unknown_publisher};
 use crate::http::{isolate::RequestContext, refusal::Refusal, routes::LedgerCall, site::gate::Member};
 use contract::{
     catalog::MAX_PAGE,
@@ -24,7 +24,6 @@ use platform::{
         body::{self, header},
     },
     object_call::{self, broken},
-    traits::ObjectCall,
 };
 
 /// The timeout of an upload: 64 MiB at 0.6 Mbit/s.
@@ -73,10 +72,7 @@ pub async fn call(
                 name: member.session.name.clone(),
             });
             let KeyLabel { label } = serde_json::from_str(&body).unwrap_or_default();
-            let created = context
-                .workers
-                .call(&ledger, CreateKey { body, by }, TIMEOUT)
-                .await?;
+            let created = context.call(&ledger, CreateKey { body, by }).await?;
             let NewKey { key_id } = read_reply(&created)?;
             Answer::from(created).audited(format!("{label}, {key_id}"))
         }

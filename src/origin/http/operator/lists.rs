@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{TIMEOUT, ask, parameter, read_page, read_reply};
+use super::{ask, parameter, read_page, read_reply};
 use crate::http::{calls::until_found, isolate::RequestContext, refusal::Refusal};
 use contract::{
     catalog::{COMMAND_PATH, List, ListFilter, MAX_PAGE, Resource, address},
@@ -13,7 +13,7 @@ use domain::model::{
     api_error::ApiError,
     document::{FieldError, INVALID_FIELD},
 };
-use platform::{http::answer::Answer, runtime::now_ms, traits::ObjectCall};
+use platform::{http::answer::Answer, runtime::now_ms};
 
 /// How long a page is filled that has something already, in milliseconds.
 const FILL_MS: i64 = 1_000;
@@ -44,10 +44,7 @@ async fn search(context: &RequestContext, mut list: List) -> Result<Answer, Refu
     let started_ms = now_ms();
     let (mut found, mut bytes) = (Vec::new(), 0);
     until_found(async || {
-        let reply = context
-            .workers
-            .call(&address(COMMAND_PATH), list.clone(), TIMEOUT)
-            .await?;
+        let reply = context.call(&address(COMMAND_PATH), list.clone()).await?;
         let mut page: Value = read_reply(&reply)?;
         bytes += reply.body.len();
         list.cursor = page.get("cursor").and_then(Value::as_str).map(str::to_owned);

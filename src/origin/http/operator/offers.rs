@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use worker::Request;
 
-use super::{MAX_DOCUMENT, TIMEOUT, ask, read_document, read_json, segment};
+use super::{MAX_DOCUMENT, ask, read_document, read_json, segment};
 use crate::http::{isolate::RequestContext, refusal::Refusal, routes::OfferCall};
 use contract::{
     catalog::{
@@ -16,7 +16,7 @@ use domain::{
     model::{OfferId, api_error::common, document::Document},
     offers::preview::preview,
 };
-use platform::{http::answer::Answer, log, traits::ObjectCall};
+use platform::{http::answer::Answer, log};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,10 +60,7 @@ async fn show_preview(context: &RequestContext, offer_id: &OfferId, body: String
         offer_id: offer_id.clone(),
         body,
     };
-    context
-        .workers
-        .call(&address(COMMAND_PATH), check, TIMEOUT)
-        .await?;
+    context.call(&address(COMMAND_PATH), check).await?;
     let tracking_url = context.workers.setting("TRACKING_URL").unwrap_or_default();
     let shown = preview(offer_id, &offer, &tracking_url, context.now_ms).ok_or_else(|| {
         log::error("operator", format_args!("offer {offer_id} has no preview"));

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{TIMEOUT, ask_catalog, read_document};
+use super::{ask_catalog, read_document};
 use crate::http::{isolate::RequestContext, refusal::Refusal};
 use contract::{
     catalog::{AppSettings, Get, GetAppSettings, GetOfferTerms, KnownOffer, LOST_TERMS, Resource},
@@ -35,10 +35,7 @@ use domain::{
         keys::KeyRing,
     },
 };
-use platform::{
-    http::{answer::Answer, router::Interface},
-    traits::ObjectCall,
-};
+use platform::http::{answer::Answer, router::Interface};
 
 const NO_CLICK_KEYS: ApiError = ApiError::new(
     409,
@@ -184,10 +181,7 @@ async fn judge(
             let get = clicks::Get {
                 nonce: Bytes(nonce.to_vec()),
             };
-            let found = context
-                .workers
-                .call(&clicks::address(&nonce), get, TIMEOUT)
-                .await?;
+            let found = context.call(&clicks::address(&nonce), get).await?;
             let record = found.record.ok_or(CONVERSION_WINDOW_CLOSED)?;
             let click =
                 click_id::open_record(keys, &record.0, app, shard, nonce).map_err(OpenError::refusal)?;
@@ -248,10 +242,7 @@ async fn judge(
         currency: app.currency,
         outbox_shards: app.outbox_shards,
     };
-    let checked = context
-        .workers
-        .call(&shard.address(), Box::new(check), TIMEOUT)
-        .await?;
+    let checked = context.call(&shard.address(), Box::new(check)).await?;
     Ok(Outcome {
         http_status: 200,
         code: verdict::taken_code(checked.answer.status, checked.answer.duplicate).to_owned(),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::{TIMEOUT, parameter, read_page, read_place, require, segment};
+use super::{parameter, read_page, read_place, require, segment};
 use crate::{
     http::{isolate::RequestContext, refusal::Refusal},
     objects::postbacks::MAX_PAGE,
@@ -20,7 +20,7 @@ use domain::{
     },
     model::{AdvertiserId, AppId, api_error::common, document::FieldError, time::SECOND_MS},
 };
-use platform::{http::answer::Answer, traits::ObjectCall};
+use platform::http::answer::Answer;
 
 #[derive(Serialize)]
 struct ListedPostback {
@@ -81,7 +81,7 @@ pub async fn list(context: &RequestContext, segments: &[&str], query: &str) -> R
         since_ms,
         next,
         tokens,
-    } = context.workers.call(&address(&advertiser), list, TIMEOUT).await?;
+    } = context.call(&address(&advertiser), list).await?;
     let postbacks: Vec<_> = postbacks.into_iter().map(ListedPostback::from).collect();
     let tokens: Vec<_> = tokens
         .iter()

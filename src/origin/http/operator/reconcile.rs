@@ -16,7 +16,7 @@ use domain::{
     model::{AppId, api_error::common, document::FieldError, time::UtcDay},
     reporting::facts,
 };
-use platform::{http::answer::Answer, traits::ObjectCall};
+use platform::http::answer::Answer;
 
 pub async fn reconcile(context: &RequestContext, query: &str) -> Result<Answer, Refusal> {
     let required = |name: &str| {
@@ -42,10 +42,7 @@ async fn compare(
     };
     let days = outboxes.ask_each(read).await?;
     let ledger = ledger::address(&outboxes.settings.publisher_id, OPERATOR);
-    let facts = context
-        .workers
-        .call(&ledger, ReadOffers { app, day }, TIMEOUT)
-        .await?;
+    let facts = context.call(&ledger, ReadOffers { app, day }).await?;
     let mut comparison = Comparison::new(app, day, &days, facts);
     for (number, offer) in comparison.to_list(&days) {
         let mut next = Some(0);

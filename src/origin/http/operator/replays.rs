@@ -3,7 +3,7 @@
 use serde_json::json;
 use worker::Request;
 
-use super::{TIMEOUT, ask, ask_catalog, segment};
+use super::{ask, ask_catalog, segment};
 use crate::http::{
     isolate::RequestContext,
     refusal::Refusal,
@@ -22,7 +22,7 @@ use domain::{
     accounts::role::Role,
     model::{AppId, api_error::ApiError},
 };
-use platform::{http::answer::Answer, traits::ObjectCall};
+use platform::http::answer::Answer;
 
 /// The most callbacks that support sends again at a time.
 const MAX_OF_SUPPORT: u32 = 100;
@@ -59,16 +59,13 @@ pub async fn call(
             // More may match by the time that it is carried out.
             let most = is_support.then_some(MAX_OF_SUPPORT);
             let detail = words(&order.filter);
-            let started = context
-                .workers
-                .call(&to, order.into_start(most)?, TIMEOUT)
-                .await?;
+            let started = context.call(&to, order.into_start(most)?).await?;
             Answer::from(started).audited(detail)
         }
         ReplayCall::Read => ask(context, &to, ReadReplay { app, replay_id }).await,
         ReplayCall::Cancel => {
             let cancel = CancelReplay { app, replay_id };
-            let reply = context.workers.call(&to, cancel, TIMEOUT).await?;
+            let reply = context.call(&to, cancel).await?;
             // One that was over stays as it is.
             Answer::new(204).dry_run(reply.status == 200)
         }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{TIMEOUT, ask_catalog, read_document, read_reply, require};
+use super::{ask_catalog, read_document, read_reply, require};
 use crate::http::{
     isolate::RequestContext,
     refusal::Refusal,
@@ -32,7 +32,7 @@ use domain::{
         keys::KeyRing,
     },
 };
-use platform::{http::answer::Answer, traits::ObjectCall};
+use platform::http::answer::Answer;
 
 const MAX_BODY: usize = 8 << 10;
 /// The longest text, in bytes: a click id has at most 1,000 characters, a user id 1,024.
@@ -161,7 +161,7 @@ async fn report_key(context: &RequestContext, text: &str) -> Result<Option<Value
     let Key { key_id, label } = if is_issued {
         let hash = Bytes(credentials::hash(text).to_vec());
         let ledger = ledger::address(&publisher, OPERATOR);
-        read_reply(&context.workers.call(&ledger, FindKey { hash }, TIMEOUT).await?)?
+        read_reply(&context.call(&ledger, FindKey { hash }).await?)?
     } else {
         Key::default()
     };
@@ -198,7 +198,7 @@ async fn click(context: &RequestContext, text: &str) -> Result<Option<Value>, Re
     let read = ReadClick {
         nonce: Bytes(nonce.to_vec()),
     };
-    let outcome: ClickOutcome = context.workers.call(&shard.address(), read, TIMEOUT).await?;
+    let outcome: ClickOutcome = context.call(&shard.address(), read).await?;
     let Some(click) = click else {
         // Its record has left, as it does some time after no postback is taken any more.
         return Ok(Some(json!({
@@ -236,10 +236,7 @@ async fn record(
     let get = clicks::Get {
         nonce: Bytes(nonce.to_vec()),
     };
-    let found = context
-        .workers
-        .call(&clicks::address(&nonce), get, TIMEOUT)
-        .await?;
+    let found = context.call(&clicks::address(&nonce), get).await?;
     let record = found.record;
     Ok(record.and_then(|record| click_id::open_record(keys, &record.0, app, shard, nonce).ok()))
 }

@@ -4,7 +4,6 @@
 use futures_util::join;
 use serde_json::{Map, Value, json};
 
-use super::TIMEOUT;
 use crate::http::isolate::RequestContext;
 use contract::{
     attention,
@@ -12,14 +11,14 @@ use contract::{
     isolates::ReadIsolateMetrics,
     operation::{CallError, OperatorReply},
 };
-use platform::{http::answer::Answer, log, traits::ObjectCall};
+use platform::{http::answer::Answer, log};
 
 /// `GET /v1/operator/service`. An object that does not answer is `null`, and the rest is there.
 pub async fn read(context: &RequestContext) -> Answer {
     let (catalog, attention) = (address(COMMAND_PATH), attention::address());
     let (status, reported) = join!(
-        context.workers.call(&catalog, GetStatus {}, TIMEOUT),
-        context.workers.call(&attention, ReadIsolateMetrics {}, TIMEOUT),
+        context.call(&catalog, GetStatus {}),
+        context.call(&attention, ReadIsolateMetrics {}),
     );
     let (catalog, reported) = (body_of(status), body_of(reported));
     let pools: Vec<_> = context

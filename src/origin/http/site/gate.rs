@@ -4,7 +4,6 @@ use worker::Request;
 
 use super::Call;
 use crate::http::{
-    calls::TIMEOUT,
     config::site::{LocalSignIn, SiteConfig},
     isolate::RequestContext,
     limits::Pool,
@@ -28,7 +27,6 @@ use platform::{
         body::{self, header},
         hosts::MISDIRECTED,
     },
-    traits::ObjectCall,
 };
 
 const CROSS_SITE: ApiError = ApiError::new(
@@ -155,7 +153,7 @@ pub async fn read_session(
         session_use,
     };
     let to = accounts::address(session.account.id());
-    let read: Session = context.workers.call(&to, operation, TIMEOUT).await?;
+    let read: Session = context.call(&to, operation).await?;
     // Such a session never needs a passkey, so it ends where local sign-in does.
     if read.is_local && config.local_sign_in != LocalSignIn::On {
         return Err(NOT_SIGNED_IN.into());

@@ -6,7 +6,7 @@ use worker::Request;
 
 use super::gate::Member;
 use crate::http::{
-    calls::{TIMEOUT, read_document, read_page, read_place, segment},
+    calls::{read_document, read_page, read_place, segment},
     config::site::SiteConfig,
     isolate::RequestContext,
     refusal::Refusal,
@@ -26,7 +26,7 @@ use domain::{
         time::UtcDay,
     },
 };
-use platform::{http::answer::Answer, traits::ObjectCall};
+use platform::http::answer::Answer;
 
 const MAX_BODY: usize = 4 << 10;
 const MAX_AUDIT_PAGE: u32 = 200;
@@ -66,7 +66,7 @@ pub async fn ask<O: Operation>(
     operation: O,
 ) -> Result<O::Answer, Refusal> {
     let to = accounts::address(by.account.id());
-    Ok(context.workers.call(&to, operation, TIMEOUT).await?)
+    Ok(context.call(&to, operation).await?)
 }
 
 fn member_in(segments: &[&str]) -> Result<MemberId, ApiError> {
@@ -288,10 +288,7 @@ pub async fn audit_page(
 ) -> Result<Answer, Refusal> {
     let (limit, cursor) = read_page(query, MAX_AUDIT_PAGE)?;
     let before = read_place(cursor)?;
-    let AuditPage { entries, before } = context
-        .workers
-        .call(account, ReadAudit { limit, before }, TIMEOUT)
-        .await?;
+    let AuditPage { entries, before } = context.call(account, ReadAudit { limit, before }).await?;
     let entries: Vec<Value> = entries
         .into_iter()
         .map(|entry| {

@@ -10,7 +10,7 @@ use super::{
     sign_in::{OpenInvite, account_of, open_invite, open_session, sessions_left, user_agent},
     web_crypto,
 };
-use crate::http::{calls::TIMEOUT, config::site::SiteConfig, isolate::RequestContext, refusal::Refusal};
+use crate::http::{config::site::SiteConfig, isolate::RequestContext, refusal::Refusal};
 use contract::{
     accounts::{
         self, Accept, CountFailure, NewPasskey, Passkey, ReadPasskey, SignIn, SignedIn, SpentChallenge,
@@ -40,7 +40,7 @@ use platform::{
         body::{self, header},
     },
     log,
-    traits::{ObjectCall, Random},
+    traits::Random,
 };
 
 /// The longest body, in bytes: a credential, and an invite beside it.
@@ -234,7 +234,7 @@ pub async fn create(
         user_agent,
     };
     let to = accounts::address(account.id());
-    let signed_in: SignedIn = context.workers.call(&to, accept, TIMEOUT).await?;
+    let signed_in: SignedIn = context.call(&to, accept).await?;
     open_session(context, config, sessions, &signed_in).await
 }
 
@@ -277,7 +277,7 @@ pub async fn sign_in(
         user_agent,
     };
     let to = accounts::address(account);
-    let signed_in: SignedIn = context.workers.call(&to, sign_in, TIMEOUT).await?;
+    let signed_in: SignedIn = context.call(&to, sign_in).await?;
     let sessions = gate::sessions_of(context, config, &request);
     open_session(context, config, sessions, &signed_in).await
 }
@@ -316,7 +316,7 @@ pub async fn verify(
         challenge,
     };
     let to = accounts::address(account);
-    let Done {} = context.workers.call(&to, verify, TIMEOUT).await?;
+    let Done {} = context.call(&to, verify).await?;
     Ok(Answer::new(204))
 }
 
@@ -336,10 +336,7 @@ async fn check_assertion(
     let read = ReadPasskey {
         credential_id: Bytes(assertion.credential_id().to_vec()),
     };
-    let stored: Passkey = context
-        .workers
-        .call(&accounts::address(account), read, TIMEOUT)
-        .await?;
+    let stored: Passkey = context.call(&accounts::address(account), read).await?;
     let credential = StoredCredential {
         spki: &stored.spki.0,
         sign_count: stored.sign_count,
@@ -355,6 +352,6 @@ async fn check_assertion(
         credential_id: Bytes(assertion.credential_id().to_vec()),
     };
     let to = accounts::address(account);
-    let Done {} = context.workers.call(&to, count, TIMEOUT).await?;
+    let Done {} = context.call(&to, count).await?;
     Err(PASSKEY_REFUSED.into())
 }

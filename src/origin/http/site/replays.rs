@@ -4,7 +4,7 @@
 use worker::Request;
 
 use crate::http::{
-    calls::{TIMEOUT, read_json},
+    calls::read_json,
     isolate::RequestContext,
     refusal::Refusal,
     site::{idempotency_key, replay_query},
@@ -17,7 +17,6 @@ use domain::model::{
     AppId, PublisherId,
     api_error::{ApiError, common},
 };
-use platform::traits::ObjectCall;
 
 const MAX_BODY: usize = 16 << 10;
 
@@ -46,7 +45,7 @@ impl ReplayOrder {
     ) -> Result<Self, Refusal> {
         let find = FindOutbox { app, shard: None };
         let to = activity::address(&publisher);
-        if !context.workers.call(&to, find, TIMEOUT).await?.found {
+        if !context.call(&to, find).await?.found {
             return Err(unknown_app().into());
         }
         let key = idempotency_key::read(&request);
@@ -69,7 +68,7 @@ impl ReplayOrder {
             filter: self.filter.clone(),
         };
         let to = activity::address(&self.publisher);
-        Ok(context.workers.call(&to, count, TIMEOUT).await?.count)
+        Ok(context.call(&to, count).await?.count)
     }
 
     /// # Errors

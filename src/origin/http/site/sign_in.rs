@@ -7,7 +7,7 @@ use worker::Request;
 
 use super::gate;
 use crate::http::{
-    calls::{TIMEOUT, ask_catalog, read_document},
+    calls::{ask_catalog, read_document},
     config::site::{LocalSignIn, SiteConfig},
     isolate::RequestContext,
     refusal::Refusal,
@@ -33,7 +33,6 @@ use domain::{
 use platform::{
     http::{answer::Answer, body::header},
     log,
-    traits::ObjectCall,
 };
 
 pub const UNSAFE_SIGN_IN: ApiError = ApiError::new(
@@ -86,7 +85,7 @@ pub async fn open_invite(
         invite: invite.clone(),
     };
     let to = accounts::address(account.id());
-    let details = context.workers.call(&to, operation, TIMEOUT).await?;
+    let details = context.call(&to, operation).await?;
     Ok(OpenInvite {
         invite,
         account,
@@ -151,7 +150,7 @@ pub async fn sign_in(
         user_agent,
     };
     let to = accounts::address(account.id());
-    let signed_in: SignedIn = context.workers.call(&to, accept, TIMEOUT).await?;
+    let signed_in: SignedIn = context.call(&to, accept).await?;
     open_session(context, config, sessions, &signed_in).await
 }
 
@@ -211,7 +210,7 @@ async fn end(context: &RequestContext, session: &BrowserSession) -> Result<(), C
         session: session.token.clone(),
     };
     let to = accounts::address(session.account.id());
-    let Done {} = context.workers.call(&to, sign_out, TIMEOUT).await?;
+    let Done {} = context.call(&to, sign_out).await?;
     Ok(())
 }
 
