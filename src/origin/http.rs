@@ -7,7 +7,8 @@ pub mod comparison;
 pub mod config;
 #[cfg(target_arch = "wasm32")]
 mod console;
-pub mod dashboard;
+#[cfg(target_arch = "wasm32")]
+mod dashboard;
 pub mod description;
 #[cfg(target_arch = "wasm32")]
 mod entry;

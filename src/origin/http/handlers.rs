@@ -1,8 +1,11 @@
 //! The handlers of the origin's routes, by the object or the site that each calls.
 
-use crate::http::{dashboard::DashboardCall, site::SiteCall};
-use contract::catalog::Resource;
-use domain::conversions::table::Action;
+use crate::http::site::SiteCall;
+use contract::catalog::{Resource, SecretChange};
+use domain::{
+    accounts::{permission::Permission, session::SessionUse},
+    conversions::table::Action,
+};
 
 /// A route's handler. Most are calls of the operator to one kind of object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,4 +111,81 @@ pub enum OutboxCall {
     EnableCallback,
     TestCallback,
     EraseUser,
+}
+
+/// A call to the dashboard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DashboardCall {
+    Site(SiteCall),
+    /// A call of a member about its publisher.
+    Member(MemberCall),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemberCall {
+    Switch,
+    Overview,
+    Reports,
+    Suggestions,
+    ReadActivity,
+    ListRewards,
+    ReadReward,
+    ReplayReward,
+    ReplayRewards,
+    ReadReplay,
+    CancelReplay,
+    CreateExport,
+    ReadExport,
+    ListReportKeys,
+    CreateReportKey,
+    RevokeReportKey,
+    ReadPubKey,
+    ReadPubKeyRequest,
+    RequestPubKey,
+    ListApps,
+    CreateApp,
+    ReadApp,
+    ChangeApp,
+    ChangeSecret(SecretChange),
+    TestCallback,
+    EnableCallback,
+    PreviewCallback,
+    ListOffers,
+    MakeTrackingUrl,
+}
+
+impl MemberCall {
+    /// A page repeats these by itself, so they do not keep a session alive.
+    pub fn session_use(self) -> SessionUse {
+        match self {
+            Self::ReadActivity | Self::ListRewards | Self::ReadReward | Self::ReadReplay => SessionUse::Poll,
+            _ => SessionUse::Action,
+        }
+    }
+
+    /// The permission that a call needs besides a session.
+    pub fn permission(self) -> Option<Permission> {
+        match self {
+            Self::Switch => None,
+            Self::Overview | Self::Reports | Self::Suggestions | Self::CreateExport | Self::ReadExport => {
+                Some(Permission::ViewFigures)
+            }
+            Self::ReadActivity | Self::ListRewards | Self::ReadReward => Some(Permission::ViewActivity),
+            Self::ReplayReward | Self::ReadReplay | Self::CancelReplay => Some(Permission::ReplayRewards),
+            Self::ReplayRewards => Some(Permission::ReplayManyRewards),
+            Self::ListReportKeys => Some(Permission::ViewReportKeys),
+            Self::CreateReportKey | Self::RevokeReportKey => Some(Permission::ManageReportKeys),
+            Self::ReadPubKey => Some(Permission::ViewPubKey),
+            Self::ReadPubKeyRequest | Self::RequestPubKey => Some(Permission::RequestPubKey),
+            Self::ListApps => Some(Permission::ListApps),
+            Self::ReadApp => Some(Permission::ViewApps),
+            Self::CreateApp | Self::ChangeApp | Self::ChangeSecret(_) | Self::EnableCallback => {
+                Some(Permission::ManageApps)
+            }
+            Self::TestCallback => Some(Permission::TestCallbacks),
+            Self::PreviewCallback => Some(Permission::PreviewCallbacks),
+            // The builder of a signed link checks for a fresh passkey by itself.
+            Self::ListOffers | Self::MakeTrackingUrl => Some(Permission::ViewOffers),
+        }
+    }
 }

@@ -1,15 +1,15 @@
 //! The origin's route table: the operator's interface, its description, the dashboard, the console, and health.
 
-use crate::http::dashboard::{
-    DashboardCall::{self, Member},
-    MemberCall::{
-        self, CancelReplay, ChangeApp, ChangeSecret, CreateApp, CreateExport, ListApps, ListRewards,
-        Overview, ReadApp, ReadExport, ReadPubKeyRequest, ReadReplay, ReadReward, ReplayReward,
-        ReplayRewards, Reports, RequestPubKey, Suggestions, Switch,
-    },
-};
 pub use crate::http::handlers::*;
 use crate::http::{
+    handlers::{
+        DashboardCall::Member,
+        MemberCall::{
+            CancelReplay, ChangeApp, ChangeSecret, CreateApp, CreateExport, ListApps, ListRewards, Overview,
+            ReadApp, ReadExport, ReadPubKeyRequest, ReadReplay, ReadReward, ReplayReward, ReplayRewards,
+            Reports, RequestPubKey, Suggestions, Switch,
+        },
+    },
     limits::Pool::{self, *},
     site::{
         AccountCall::{

@@ -2,8 +2,8 @@
 //! names of the host, and with other publishers' ids.
 
 use origin::http::{
-    dashboard::{DashboardCall, MemberCall},
-    routes::{Handler, routes},
+    handlers::{DashboardCall, Handler, MemberCall},
+    routes::routes,
     site::{AccountCall, SiteCall},
 };
 use serde_json::{Value, json};

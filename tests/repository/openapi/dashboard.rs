@@ -20,8 +20,8 @@ use domain::{
     model::{PublisherId, mac::MacKeys},
 };
 use origin::http::{
-    dashboard::{DashboardCall, MemberCall},
-    routes::{Handler, routes},
+    handlers::{DashboardCall, Handler, MemberCall},
+    routes::routes,
     site::{PublicCall, SiteCall},
 };
 use platform::http::router::{Interface, Method};
