@@ -67,11 +67,29 @@ pub async fn read_document<D: Document>(request: &mut Request, most: usize) -> R
     D::from_json(&read_json(request, most).await?)
 }
 
+/// Reads a resource from the catalog.
+pub async fn read_resource<T: DeserializeOwned>(
+    context: &RequestContext,
+    resource: Resource,
+    id: &str,
+) -> Result<T, Refusal> {
+    let id = id.to_owned();
+    ask_catalog(context, Get { resource, id }).await
+}
+
 /// Refuses a call about a resource that there is not.
 pub async fn require(context: &RequestContext, resource: Resource, id: &str) -> Result<(), Refusal> {
-    let id = id.to_owned();
-    let IgnoredAny = ask_catalog(context, Get { resource, id }).await?;
+    let IgnoredAny = read_resource(context, resource, id).await?;
     Ok(())
+}
+
+/// `None` in place of a refusal with 404.
+pub fn none_if_unknown<T>(asked: Result<T, Refusal>) -> Result<Option<T>, Refusal> {
+    match asked {
+        Ok(found) => Ok(Some(found)),
+        Err(refusal) if refusal.status() == 404 => Ok(None),
+        Err(refusal) => Err(refusal),
+    }
 }
 
 /// The publisher that a path begins with, which there must be.
@@ -125,13 +143,27 @@ pub fn read_page(query: &str, most: u32) -> Result<(u32, Option<String>), ApiErr
 
 /// The place in a list whose pages are told apart by a number.
 pub fn read_place(cursor: Option<String>) -> Result<Option<i64>, ApiError> {
-    let place = |cursor: String| {
-        let place: Option<i64> = cursor.parse().ok();
-        place
+    let place = |cursor: &str| {
+        cursor
+            .parse()
+            .ok()
             .filter(|place| (1..=MAX_INTEGER).contains(place))
-            .ok_or_else(|| INVALID_FIELD.with_message("cursor: must be one that a page before this one gave"))
     };
-    cursor.map(place).transpose()
+    parse(
+        cursor,
+        place,
+        "cursor: must be one that a page before this one gave",
+    )
+}
+
+/// The value of a parameter, if it was given. `problem` refuses a text that has no value.
+pub fn parse<T>(
+    given: Option<String>,
+    value: impl Fn(&str) -> Option<T>,
+    problem: impl Into<String>,
+) -> Result<Option<T>, ApiError> {
+    let parsed = |text: String| value(&text).ok_or_else(|| INVALID_FIELD.with_message(problem));
+    given.map(parsed).transpose()
 }
 
 /// How long a search that finds nothing goes on, in milliseconds.

@@ -5,7 +5,7 @@ use worker::Request;
 
 use super::visitor::Visitor;
 use crate::http::{
-    calls::{ask, read_json, read_page, segment},
+    calls::{ask, read_json, read_page, read_reply, segment},
     isolate::RequestContext,
     refusal::Refusal,
     site::{audited, idempotency_key},
@@ -20,11 +20,7 @@ use contract::{
 };
 use domain::{
     catalog::own_app::{AppChange, NewApp},
-    model::{
-        AppId,
-        api_error::{ApiError, common},
-        document::Document,
-    },
+    model::{AppId, api_error::ApiError, document::Document},
 };
 use platform::http::{answer::Answer, body::header};
 
@@ -71,10 +67,7 @@ fn app_answer(status: u16, reply: OperatorReply) -> Result<Answer, Refusal> {
     struct Revised {
         revision: i64,
     }
-    let Revised { revision } = serde_json::from_str(&reply.body).map_err(|error| {
-        platform::log::error("dashboard", error);
-        common::INTERNAL_ERROR
-    })?;
+    let Revised { revision } = read_reply(&reply)?;
     Ok(Answer::json(status, reply.body).header("ETag", format!("\"{revision}\"")))
 }
 

@@ -8,14 +8,14 @@ use worker::{Method, Request, RequestInit};
 
 use super::{switch, visitor::Visitor};
 use crate::http::{
-    calls::{TIMEOUT, ask, ask_catalog, read_document, read_json},
+    calls::{TIMEOUT, ask, read_document, read_json, read_resource},
     config::site::SiteConfig,
     isolate::RequestContext,
     refusal::Refusal,
     site::members::{member_json, notices},
 };
 use contract::{
-    catalog::{Get, Resource},
+    catalog::Resource,
     ledger::{self, DASHBOARD, Freshness, OPERATOR, ReadFreshness, Suggest},
     operation::CallError,
 };
@@ -37,10 +37,6 @@ pub async fn overview(
     config: &SiteConfig,
     visitor: &Visitor,
 ) -> Result<Answer, Refusal> {
-    let get = Get {
-        resource: Resource::Publisher,
-        id: visitor.publisher.to_string(),
-    };
     let today = UtcDay::of_ms(context.now_ms);
     let figures = async {
         let last = last_day(context, visitor, today).await?;
@@ -48,7 +44,8 @@ pub async fn overview(
         Ok((last, figures))
     };
     let others = switch::others(context, config, visitor);
-    let (publisher, figures, others) = join3(ask_catalog::<_, Value>(context, get), figures, others).await;
+    let publisher = read_resource::<Value>(context, Resource::Publisher, visitor.publisher.as_str());
+    let (publisher, figures, others) = join3(publisher, figures, others).await;
     let (last_day, figures) = match figures {
         Ok((last, figures)) => (last, Ok(figures)),
         Err(refusal) => (today.minus(1), Err(refusal)),

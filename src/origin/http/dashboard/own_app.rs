@@ -3,19 +3,19 @@
 use serde::de::DeserializeOwned;
 
 use super::visitor::Visitor;
-use crate::http::{calls::segment, isolate::RequestContext, refusal::Refusal};
+use crate::http::{
+    calls::{ask_catalog, none_if_unknown, segment},
+    isolate::RequestContext,
+    refusal::Refusal,
+};
 use contract::{
-    catalog::{self, AppOffering, AppSettings, COMMAND_PATH, GetAppOffering, GetAppSettings},
-    operation::{CallError, Operation, OperatorReply},
+    catalog::{AppOffering, AppSettings, GetAppOffering, GetAppSettings},
+    operation::{Operation, OperatorReply},
 };
-use domain::model::{
-    AppId, PublisherId,
-    api_error::{ApiError, common},
-};
-use platform::log;
+use domain::model::{AppId, PublisherId, api_error::ApiError};
 
 /// The answer for an app that the publisher does not have.
-pub const UNKNOWN_APP: ApiError = ApiError::new(404, "not_found", "there is no such app");
+const UNKNOWN_APP: ApiError = ApiError::new(404, "not_found", "there is no such app");
 
 /// A part of the catalog's knowledge of an app, with the operation that reads it.
 pub trait KnownApp: DeserializeOwned {
@@ -53,18 +53,7 @@ pub async fn read<K: KnownApp>(
     segments: &[&str],
 ) -> Result<(AppId, K), Refusal> {
     let id = AppId::parse(&segment(segments, 0)).ok_or(UNKNOWN_APP)?;
-    let catalog = catalog::address(COMMAND_PATH);
-    let reply = match context.call(&catalog, K::get(id)).await {
-        Ok(reply) => reply,
-        Err(CallError::Refused { status: 404, .. }) => return Err(UNKNOWN_APP.into()),
-        Err(error) => return Err(error.into()),
-    };
-    let known: K = serde_json::from_str(&reply.body).map_err(|error| {
-        log::error("catalog", error);
-        common::INTERNAL_ERROR
-    })?;
-    if known.publisher() != &visitor.publisher {
-        return Err(UNKNOWN_APP.into());
-    }
-    Ok((id, known))
+    let known: Option<K> = none_if_unknown(ask_catalog(context, K::get(id)).await)?;
+    let known = known.filter(|known| known.publisher() == &visitor.publisher);
+    Ok((id, known.ok_or(UNKNOWN_APP)?))
 }

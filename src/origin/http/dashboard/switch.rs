@@ -7,13 +7,13 @@ use worker::Request;
 
 use super::visitor::Visitor;
 use crate::http::{
-    calls::{ask_catalog, read_document},
+    calls::{read_document, read_resource},
     config::site::SiteConfig,
     isolate::RequestContext,
     refusal::Refusal,
     site::{gate, sign_in::with_sessions},
 };
-use contract::catalog::{Get, Resource};
+use contract::catalog::Resource;
 use domain::{
     accounts::{account::Account, browser_sessions::BrowserSession, session::SessionUse},
     model::{
@@ -55,13 +55,9 @@ pub fn accounts(visitor: &Visitor, publisher: &Value, others: Vec<Value>) -> Vec
 /// Another account. One whose object does not answer now is shown all the same, and without the catalog under its id.
 async fn other(context: &RequestContext, config: &SiteConfig, session: &BrowserSession) -> Option<Value> {
     let id = session.account.owner();
-    let get = Get {
-        resource: Resource::Publisher,
-        id: id.to_owned(),
-    };
     let (read, publisher) = join(
         gate::read_session(context, config, session, SessionUse::Poll),
-        ask_catalog::<_, Value>(context, get),
+        read_resource::<Value>(context, Resource::Publisher, id),
     )
     .await;
     if read.is_err_and(|refused| gate::has_ended(&refused)) {

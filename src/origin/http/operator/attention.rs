@@ -1,7 +1,7 @@
 //! The operator's list of what wants attention.
 
 use crate::http::{
-    calls::{ask, parameter, read_page},
+    calls::{ask, parameter, parse, read_page},
     isolate::RequestContext,
     refusal::Refusal,
 };
@@ -9,36 +9,25 @@ use contract::{
     attention::{self, ItemPlace, Kind, ListAttention},
     catalog::MAX_PAGE,
 };
-use domain::model::{AppId, api_error::ApiError, document::INVALID_FIELD};
+use domain::model::AppId;
 use platform::http::answer::Answer;
 
 /// `GET …/attention`.
 pub async fn list(context: &RequestContext, query: &str) -> Result<Answer, Refusal> {
     let (limit, cursor) = read_page(query, MAX_PAGE)?;
     let list = ListAttention {
-        kind: read(
+        kind: parse(
             parameter(query, "kind"),
             Kind::parse,
             "kind: is not a kind of item",
         )?,
-        app: read(
+        app: parse(
             parameter(query, "app_id"),
             AppId::parse,
             "app_id: must be 8 digits",
         )?,
         limit,
-        after: read(cursor, ItemPlace::parse, "cursor: must be that of a page")?,
+        after: parse(cursor, ItemPlace::parse, "cursor: must be that of a page")?,
     };
     Ok(ask(context, &attention::address(), list).await)
-}
-
-/// A parameter, if it was given.
-fn read<T>(
-    given: Option<String>,
-    parse: impl Fn(&str) -> Option<T>,
-    problem: &'static str,
-) -> Result<Option<T>, ApiError> {
-    given
-        .map(|text| parse(&text).ok_or_else(|| INVALID_FIELD.with_message(problem)))
-        .transpose()
 }

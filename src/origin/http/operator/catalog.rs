@@ -6,7 +6,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use worker::{Method, Request, RequestInit, Response};
 
-use super::{MAX_DOCUMENT, ask, ask_catalog, lists, parameter, read_json, read_reply, segment};
+use super::{
+    MAX_DOCUMENT, ask, lists, none_if_unknown, parameter, read_json, read_reply, read_resource, segment,
+};
 use crate::http::{isolate::RequestContext, refusal::Refusal, routes::CatalogCall, site::gate::Member};
 use contract::{
     catalog::{
@@ -146,17 +148,12 @@ fn condition(request: &Request) -> Result<Option<PutCondition>, ApiError> {
 
 /// `is_audited` notes for the audit which members of the document were changed.
 async fn write(context: &RequestContext, is_audited: bool, put: Put) -> Result<Answer, Refusal> {
-    let catalog = address(COMMAND_PATH);
     let before: Option<Map<String, Value>> = if is_audited {
-        let (resource, id) = (put.resource, put.id.clone());
-        match ask_catalog(context, Get { resource, id }).await {
-            Err(refusal) if refusal.status() == 404 => None,
-            before => Some(before?),
-        }
+        none_if_unknown(read_resource(context, put.resource, &put.id).await)?
     } else {
         None
     };
-    let reply = context.call(&catalog, put).await?;
+    let reply = context.call(&address(COMMAND_PATH), put).await?;
     let answer = tagged(reply.clone());
     if !is_audited {
         return Ok(answer);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ask, parameter, read_page, read_reply};
+use super::{ask, parameter, parse, read_page, read_reply};
 use crate::http::{calls::until_found, isolate::RequestContext, refusal::Refusal};
 use contract::{
     catalog::{COMMAND_PATH, List, ListFilter, MAX_PAGE, Resource, address},
@@ -99,9 +99,7 @@ fn filter(resource: Resource, query: &str) -> Result<ListFilter, ApiError> {
 }
 
 /// A parameter with one of a few values.
-fn choice<T>(query: &str, name: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
-    let value = |text: String| {
-        parse(&text).ok_or_else(|| INVALID_FIELD.with_message(format!("{name}: is none of its values")))
-    };
-    parameter(query, name).map(value).transpose()
+fn choice<T>(query: &str, name: &str, value: impl Fn(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
+    let problem = format!("{name}: is none of its values");
+    parse(parameter(query, name), value, problem)
 }

@@ -4,10 +4,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{ask_catalog, read_document};
+use super::{ask_catalog, none_if_unknown, read_document, read_resource};
 use crate::http::{isolate::RequestContext, refusal::Refusal};
 use contract::{
-    catalog::{AppSettings, Get, GetAppSettings, GetOfferTerms, KnownOffer, LOST_TERMS, Resource},
+    catalog::{AppSettings, GetAppSettings, GetOfferTerms, KnownOffer, LOST_TERMS, Resource},
     clicks,
     operation::{Bytes, CallError, OperatorReply, code_in},
     outbox::{CheckPostback, Conversion, Current, NumberedTerms, OutboxShard},
@@ -262,14 +262,9 @@ async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), Che
     struct Advertiser {
         tokens: Vec<Issued>,
     }
-    let get = Get {
-        resource: Resource::Advertiser,
-        id: token.advertiser.as_str().to_owned(),
-    };
-    let advertiser: Advertiser = match ask_catalog(context, get).await {
-        Err(refused) if refused.status() == 404 => return Err(INVALID_TOKEN.into()),
-        asked => asked.map_err(CheckError::Failed)?,
-    };
+    let asked = read_resource(context, Resource::Advertiser, token.advertiser.as_str()).await;
+    let asked: Option<Advertiser> = none_if_unknown(asked).map_err(CheckError::Failed)?;
+    let advertiser = asked.ok_or(INVALID_TOKEN)?;
     let mut valid = advertiser.tokens.iter();
     let is_valid = valid.any(|issued| Serial::parse(&issued.token_id) == Some(token.serial));
     is_valid.then_some(()).ok_or_else(|| INVALID_TOKEN.into())

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{ask_catalog, read_document, read_reply, require};
+use super::{ask_catalog, none_if_unknown, read_document, read_reply, require};
 use crate::http::{
     isolate::RequestContext,
     refusal::Refusal,
@@ -168,15 +168,6 @@ async fn report_key(context: &RequestContext, text: &str) -> Result<Option<Value
     Ok(Some(json!({
         "kind": "report_key", "publisher_id": publisher, "is_issued": is_issued, "key_id": key_id, "label": label,
     })))
-}
-
-/// Nothing, for what there is not.
-fn none_if_unknown<T>(asked: Result<T, Refusal>) -> Result<Option<T>, Refusal> {
-    match asked {
-        Ok(found) => Ok(Some(found)),
-        Err(refusal) if refusal.status() == 404 => Ok(None),
-        Err(refusal) => Err(refusal),
-    }
 }
 
 /// A click id with what it holds, and what became of the click. It is opened and shown, never stored.

@@ -7,14 +7,14 @@ use worker::Request;
 
 use super::gate;
 use crate::http::{
-    calls::{ask_catalog, read_document},
+    calls::{read_document, read_resource},
     config::site::{LocalSignIn, SiteConfig},
     isolate::RequestContext,
     refusal::Refusal,
 };
 use contract::{
     accounts::{self, Accept, InviteDetails, ReadInvite, SignOut, SignedIn},
-    catalog::{Get, Resource},
+    catalog::Resource,
     operation::{CallError, Done},
 };
 use domain::{
@@ -111,11 +111,7 @@ pub async fn read_invite(
     let OpenInvite { account, details, .. } = open_invite(context, config, &mut request).await?;
     let publisher = match account {
         Account::Publisher(publisher) => {
-            let get = Get {
-                resource: Resource::Publisher,
-                id: publisher.to_string(),
-            };
-            let known: Value = ask_catalog(context, get).await?;
+            let known: Value = read_resource(context, Resource::Publisher, publisher.as_str()).await?;
             Some(json!({ "publisher_id": publisher, "name": known.get("name") }))
         }
         Account::Operator => None,
