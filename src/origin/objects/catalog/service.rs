@@ -24,7 +24,7 @@ use super::{
 };
 use crate::delivery::size;
 use contract::{
-    catalog::{CHUNK_PATH, Command, OBJECT_NAME, Put, Refreshed, Resource, SHARD_PATH, snapshot_path},
+    catalog::{CHUNK_PATH, Command, OBJECT_NAME, Refreshed, Resource, SHARD_PATH, snapshot_path},
     kv::SnapshotKind,
     operation::OperatorReply,
 };
@@ -147,22 +147,13 @@ where
         if let Command::NearCaps(_) = command {
             return self.near_caps().await;
         }
-        let put_publisher = match &command {
-            Command::Put(Put {
-                resource: Resource::Publisher,
-                id,
-                ..
-            }) => PublisherId::parse(id),
+        let put_id = |resource| match &command {
+            Command::Put(put) if put.resource == resource => Some(put.id.as_str()),
             _ => None,
         };
-        let put_app = match &command {
-            Command::Put(Put {
-                resource: Resource::App,
-                id,
-                ..
-            }) => AppId::parse(id),
-            _ => None,
-        };
+        let put_publisher = put_id(Resource::Publisher).and_then(PublisherId::parse);
+        let put_app = put_id(Resource::App).and_then(AppId::parse);
+        let put_offer = put_id(Resource::Offer).and_then(OfferId::parse);
         if let Command::Put(put) = &command
             && put_app.is_some()
         {
@@ -173,14 +164,6 @@ where
             _ => None,
         };
         let is_new_app = matches!(command, Command::CreateOwnApp(_));
-        let put_offer = match &command {
-            Command::Put(Put {
-                resource: Resource::Offer,
-                id,
-                ..
-            }) => OfferId::parse(id),
-            _ => None,
-        };
         let reply = self
             .shell
             .command(
