@@ -129,7 +129,6 @@ pub struct Goal {
     /// Position among the goals. Goals with the same one are ordered by id.
     pub ord: u32,
     /// The advertiser's event code.
-    #[serde(default)]
     pub gl_val: Option<String>,
 }
 

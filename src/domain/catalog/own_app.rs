@@ -83,15 +83,12 @@ impl<'a> OwnApp<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AppChange {
-    #[serde(default)]
     name: Option<String>,
-    #[serde(default)]
     currency: Option<CurrencyRate>,
     #[serde(default, deserialize_with = "present")]
     callback: Option<Option<CallbackChange>>,
     #[serde(default, deserialize_with = "present")]
     fallback_url: Option<Option<String>>,
-    #[serde(default)]
     blocked_offers: Option<Vec<OfferId>>,
 }
 

@@ -42,11 +42,8 @@ const NOT_OFFERED: ApiError = ApiError::new(
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OffersBody {
-    #[serde(default)]
     country: Option<String>,
-    #[serde(default)]
     platform: Option<Platform>,
-    #[serde(default)]
     cursor: Option<String>,
 }
 
@@ -83,21 +80,13 @@ impl OffersBody {
 struct LinkBody {
     offer_id: OfferId,
     user_id: String,
-    #[serde(default)]
     gaid: Option<String>,
-    #[serde(default)]
     idfa: Option<String>,
-    #[serde(default)]
     c1: Option<String>,
-    #[serde(default)]
     c2: Option<String>,
-    #[serde(default)]
     c3: Option<String>,
-    #[serde(default)]
     c4: Option<String>,
-    #[serde(default)]
     c5: Option<String>,
-    #[serde(default)]
     placement: Option<String>,
 }
 

@@ -63,7 +63,6 @@ struct PreviewBody {
 struct Draft {
     url: String,
     method: CallbackMethod,
-    #[serde(default)]
     events: Option<Vec<Status>>,
 }
 

@@ -19,16 +19,11 @@ use domain::model::{
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FindBody {
-    #[serde(default)]
     status: Option<String>,
-    #[serde(default)]
     state: Option<String>,
-    #[serde(default)]
     reason: Option<String>,
     user_id: String,
-    #[serde(default)]
     limit: Option<u32>,
-    #[serde(default)]
     cursor: Option<String>,
 }
 

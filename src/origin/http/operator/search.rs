@@ -44,7 +44,6 @@ const REWARDS: u32 = 100;
 #[serde(deny_unknown_fields)]
 struct SearchBody {
     text: String,
-    #[serde(default)]
     app_id: Option<AppId>,
 }
 

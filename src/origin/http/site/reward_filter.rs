@@ -12,19 +12,12 @@ const MAX_ID: usize = 1_024;
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Conditions {
-    #[serde(default)]
     state: Option<String>,
-    #[serde(default)]
     delivery: Option<String>,
-    #[serde(default)]
     http_status: Option<u16>,
-    #[serde(default)]
     from: Option<i64>,
-    #[serde(default)]
     pub until: Option<i64>,
-    #[serde(default)]
     transaction_id: Option<String>,
-    #[serde(default)]
     pub user_id: Option<String>,
 }
 

@@ -23,15 +23,11 @@ pub const MAX_LIMIT: u32 = 200;
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Body {
-    #[serde(default)]
     app_id: Option<String>,
     #[serde(default)]
     filter: Conditions,
-    #[serde(default)]
     limit: Option<u32>,
-    #[serde(default)]
     cursor: Option<String>,
-    #[serde(default)]
     after: Option<String>,
 }
 

@@ -45,7 +45,6 @@ struct EnteredOffer {
 #[serde(deny_unknown_fields)]
 struct EnteredGoal {
     id: GoalId,
-    #[serde(default)]
     gl_val: Option<String>,
     payout_usd: MicroUsd,
 }
