@@ -7,8 +7,7 @@ use super::{
     gate::Member,
     members::{ask, seconds},
     passkeys::{
-        CredentialBody, MAX_BODY, Person, begin_in_session, challenge_of, creation_options, new_passkey,
-        refuse,
+        CredentialBody, Person, begin_in_session, challenge_of, creation_options, new_passkey, refuse,
     },
     sign_in::user_agent,
 };
@@ -24,7 +23,7 @@ use domain::{
     },
     model::credentials,
 };
-use platform::http::{answer::Answer, body};
+use platform::http::answer::Answer;
 
 async fn read(context: &RequestContext, member: &Member) -> Result<Vec<PasskeyRow>, Refusal> {
     let read = ReadPasskeys {
@@ -79,8 +78,7 @@ pub async fn add(
     mut request: Request,
 ) -> Result<Answer, Refusal> {
     let user_agent = user_agent(&request);
-    let text = body::read_text(&mut request, MAX_BODY).await?;
-    let CredentialBody { credential, .. } = CredentialBody::parse(&text)?;
+    let CredentialBody { credential, .. } = CredentialBody::read(&mut request).await?;
     let registration = Registration::parse(credential.get()).map_err(refuse)?;
     let (purpose, binding) = (CeremonyPurpose::Addition, credentials::hash(&member.token));
     let (issued, challenge) = challenge_of(context, registration.challenge(), purpose, &binding)?;

@@ -44,20 +44,20 @@ use platform::{
 };
 
 /// The longest body, in bytes: a credential, and an invite beside it.
-pub const MAX_BODY: usize = MAX_JSON + 1_024;
+const MAX_BODY: usize = MAX_JSON + 1_024;
 
 /// A ceremony's answer. `invite` only comes with a first passkey.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CredentialBody<'b> {
+pub struct CredentialBody {
     invite: Option<String>,
-    #[serde(borrow)]
-    pub credential: &'b RawValue,
+    pub credential: Box<RawValue>,
 }
 
-impl CredentialBody<'_> {
-    pub fn parse(text: &str) -> Result<CredentialBody<'_>, ApiError> {
-        serde_json::from_str(text).map_err(|error| common::INVALID_JSON.with_message(error.to_string()))
+impl CredentialBody {
+    pub async fn read(request: &mut Request) -> Result<Self, ApiError> {
+        let text = body::read_text(request, MAX_BODY).await?;
+        serde_json::from_str(&text).map_err(|error| common::INVALID_JSON.with_message(error.to_string()))
     }
 }
 
@@ -217,8 +217,7 @@ pub async fn create(
     mut request: Request,
 ) -> Result<Answer, Refusal> {
     let (mark, user_agent) = (mark_of(config, &request)?, user_agent(&request));
-    let text = body::read_text(&mut request, MAX_BODY).await?;
-    let CredentialBody { invite, credential } = CredentialBody::parse(&text)?;
+    let CredentialBody { invite, credential } = CredentialBody::read(&mut request).await?;
     let invite = invite.ok_or_else(|| common::MISSING_FIELD.with_message("invite is missing"))?;
     let account = account_of(context, config, &invite)?;
     let sessions = sessions_left(context, config, &request, &account).await?;
@@ -256,8 +255,7 @@ pub async fn sign_in(
 ) -> Result<Answer, Refusal> {
     let binding = bind(&mark_of(config, &request)?, "");
     let user_agent = user_agent(&request);
-    let text = body::read_text(&mut request, MAX_BODY).await?;
-    let CredentialBody { credential, .. } = CredentialBody::parse(&text)?;
+    let CredentialBody { credential, .. } = CredentialBody::read(&mut request).await?;
     let assertion = Assertion::parse(credential.get()).map_err(refuse)?;
     let keys = &context.isolate.config.account_keys;
     // A handle that was never issued wakes no object.
@@ -298,8 +296,7 @@ pub async fn verify(
     member: &Member,
     mut request: Request,
 ) -> Result<Answer, Refusal> {
-    let text = body::read_text(&mut request, MAX_BODY).await?;
-    let CredentialBody { credential, .. } = CredentialBody::parse(&text)?;
+    let CredentialBody { credential, .. } = CredentialBody::read(&mut request).await?;
     let assertion = Assertion::parse(credential.get()).map_err(refuse)?;
     let (account, binding) = (member.account.id(), credentials::hash(&member.token));
     let purpose = CeremonyPurpose::StepUp;
