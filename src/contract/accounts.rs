@@ -245,9 +245,9 @@ pub struct CountFailure {
     pub credential_id: Bytes,
 }
 
-/// Signs in by a passkey whose signature was verified. The object compares the sign counter again.
+/// A passkey's answer to a challenge, whose signature was verified.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SignIn {
+pub struct PasskeyUse {
     /// The passkey that signed.
     pub credential_id: Bytes,
     /// The counter in the signed answer.
@@ -256,6 +256,14 @@ pub struct SignIn {
     pub is_backed_up: bool,
     /// The challenge that was signed.
     pub challenge: SpentChallenge,
+}
+
+/// Signs in by a passkey whose signature was verified. The object compares the sign counter again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignIn {
+    /// What the passkey signed.
+    #[serde(flatten)]
+    pub passkey: PasskeyUse,
     /// The browser's `User-Agent`. The object stores its first 200 characters.
     pub user_agent: String,
 }
@@ -265,14 +273,9 @@ pub struct SignIn {
 pub struct Verify {
     /// The value of the session's cookie.
     pub session: String,
-    /// The passkey that signed.
-    pub credential_id: Bytes,
-    /// The counter in the signed answer.
-    pub sign_count: u32,
-    /// True if the passkey is synced now.
-    pub is_backed_up: bool,
-    /// The challenge that was signed.
-    pub challenge: SpentChallenge,
+    /// What the passkey signed.
+    #[serde(flatten)]
+    pub passkey: PasskeyUse,
 }
 
 /// Reads a member's own passkeys.

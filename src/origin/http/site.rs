@@ -180,7 +180,7 @@ mod handlers {
             PublicCall::SignOut => sign_in::sign_out(context, config, request.request).await,
             PublicCall::PasskeyCreation => passkeys::creation(context, config, request.request).await,
             PublicCall::CreatePasskey => passkeys::create(context, config, request.request).await,
-            PublicCall::PasskeyRequest => passkeys::sign_in_request(context, config, &request.request),
+            PublicCall::PasskeyRequest => passkeys::sign_in_request(context, config),
             PublicCall::SignInByPasskey => passkeys::sign_in(context, config, request.request).await,
         }
     }

@@ -44,10 +44,7 @@ fn a_challenge_is_spent_once() {
     let challenge = world.challenge();
     let sign_in = |sign_count| {
         world.send(SignIn {
-            credential_id: ada.credential.clone(),
-            sign_count,
-            is_backed_up: false,
-            challenge: challenge.clone(),
+            passkey: ada.passkey_use(sign_count, challenge.clone()),
             user_agent: String::new(),
         })
     };
@@ -56,10 +53,7 @@ fn a_challenge_is_spent_once() {
     assert_eq!(refusal(sign_in(3)), (401, "passkey_refused"));
     let verify = Verify {
         session: ada.session.clone(),
-        credential_id: ada.credential.clone(),
-        sign_count: 3,
-        is_backed_up: false,
-        challenge: challenge.clone(),
+        passkey: ada.passkey_use(3, challenge.clone()),
     };
     assert_eq!(refusal(world.send(verify)), (401, "passkey_refused"));
     let invited = world.invite(Actor::Operator, "Bob", Role::Analyst).unwrap();
@@ -84,10 +78,7 @@ fn an_expired_challenge_is_refused() {
     let challenge = world.challenge();
     world.pass(5 * MINUTE_MS);
     let sign_in = SignIn {
-        credential_id: ada.credential.clone(),
-        sign_count: 2,
-        is_backed_up: false,
-        challenge,
+        passkey: ada.passkey_use(2, challenge),
         user_agent: String::new(),
     };
     assert_eq!(refusal(world.send(sign_in)), (401, "passkey_refused"));

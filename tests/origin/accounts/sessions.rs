@@ -136,10 +136,7 @@ fn a_browsers_name_is_cut() {
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
     let sign_in = SignIn {
-        credential_id: ada.credential.clone(),
-        sign_count: 2,
-        is_backed_up: false,
-        challenge: world.challenge(),
+        passkey: ada.passkey_use(2, world.challenge()),
         user_agent: "é".repeat(500),
     };
     world.send(sign_in).unwrap();

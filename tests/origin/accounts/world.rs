@@ -32,6 +32,18 @@ pub struct Person {
     pub session: String,
 }
 
+impl Person {
+    /// The answer of its passkey to a challenge.
+    pub fn passkey_use(&self, sign_count: u32, challenge: SpentChallenge) -> PasskeyUse {
+        PasskeyUse {
+            credential_id: self.credential.clone(),
+            sign_count,
+            is_backed_up: false,
+            challenge,
+        }
+    }
+}
+
 pub fn keys() -> MacKeys {
     MacKeys::parse(rules::SETTING, &"ab".repeat(32)).unwrap()
 }
@@ -181,10 +193,10 @@ impl World {
 
     pub fn sign_in(&self, person: &Person, sign_count: u32) -> Result<String, Failure> {
         let signed_in = self.send(SignIn {
-            credential_id: person.credential.clone(),
-            sign_count,
-            is_backed_up: true,
-            challenge: self.challenge(),
+            passkey: PasskeyUse {
+                is_backed_up: true,
+                ..person.passkey_use(sign_count, self.challenge())
+            },
             user_agent: "Firefox".into(),
         })?;
         self.secrets.borrow_mut().push(signed_in.session.clone());
@@ -194,10 +206,7 @@ impl World {
     pub fn verify(&self, session: &str, person: &Person, sign_count: u32) -> Result<(), Failure> {
         self.send(Verify {
             session: session.into(),
-            credential_id: person.credential.clone(),
-            sign_count,
-            is_backed_up: false,
-            challenge: self.challenge(),
+            passkey: person.passkey_use(sign_count, self.challenge()),
         })
         .map(drop)
     }

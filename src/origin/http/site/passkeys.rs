@@ -13,7 +13,7 @@ use super::{
 use crate::http::{config::site::SiteConfig, isolate::RequestContext, refusal::Refusal};
 use contract::{
     accounts::{
-        self, Accept, CountFailure, NewPasskey, Passkey, ReadPasskey, SignIn, SignedIn, SpentChallenge,
+        self, Accept, CountFailure, NewPasskey, PasskeyUse, ReadPasskey, SignIn, SignedIn, SpentChallenge,
         Verify,
     },
     operation::{Bytes, Done},
@@ -26,7 +26,7 @@ use domain::{
         user_handle,
         webauthn::{
             self, Assertion, CredentialDescriptor, MAX_JSON, PASSKEY_REFUSED, PasskeyError, Registration,
-            StoredCredential, ToVerify, User,
+            StoredCredential, User,
         },
     },
     model::{
@@ -237,11 +237,7 @@ pub async fn create(
     open_session(context, config, sessions, &signed_in).await
 }
 
-pub fn sign_in_request(
-    context: &RequestContext,
-    config: &SiteConfig,
-    _request: &Request,
-) -> Result<Answer, Refusal> {
+pub fn sign_in_request(context: &RequestContext, config: &SiteConfig) -> Result<Answer, Refusal> {
     let (challenge, cookie) = begin(context, config, CeremonyPurpose::SignIn, None, "")?;
     let options = webauthn::request_options(&config.party, challenge.as_bytes(), &[]);
     let body = json!({ "options": options }).to_string();
@@ -262,18 +258,11 @@ pub async fn sign_in(
     let handle = assertion.user_handle().ok_or(PASSKEY_REFUSED)?;
     let (account, member) = user_handle::open(keys, handle).ok_or(PASSKEY_REFUSED)?;
     let purpose = CeremonyPurpose::SignIn;
-    let (signed, stored, challenge) =
-        check_assertion(context, config, account, &assertion, purpose, &binding).await?;
-    if stored.member != member {
+    let (owner, passkey) = check_assertion(context, config, account, &assertion, purpose, &binding).await?;
+    if owner != member {
         return Err(PASSKEY_REFUSED.into());
     }
-    let sign_in = SignIn {
-        credential_id: Bytes(assertion.credential_id().to_vec()),
-        sign_count: signed.sign_count,
-        is_backed_up: signed.is_backed_up,
-        challenge,
-        user_agent,
-    };
+    let sign_in = SignIn { passkey, user_agent };
     let to = accounts::address(account);
     let signed_in: SignedIn = context.call(&to, sign_in).await?;
     let sessions = gate::sessions_of(context, config, &request);
@@ -300,24 +289,20 @@ pub async fn verify(
     let assertion = Assertion::parse(credential.get()).map_err(refuse)?;
     let (account, binding) = (member.account.id(), credentials::hash(&member.token));
     let purpose = CeremonyPurpose::StepUp;
-    let (signed, stored, challenge) =
-        check_assertion(context, config, account, &assertion, purpose, &binding).await?;
-    if stored.member != member.session.member {
+    let (owner, passkey) = check_assertion(context, config, account, &assertion, purpose, &binding).await?;
+    if owner != member.session.member {
         return Err(PASSKEY_REFUSED.into());
     }
     let verify = Verify {
         session: member.token.clone(),
-        credential_id: Bytes(assertion.credential_id().to_vec()),
-        sign_count: signed.sign_count,
-        is_backed_up: signed.is_backed_up,
-        challenge,
+        passkey,
     };
     let to = accounts::address(account);
     let Done {} = context.call(&to, verify).await?;
     Ok(Answer::new(204))
 }
 
-/// Checks an assertion by the account's passkey of its id, with its signature.
+/// Checks an assertion by the account's passkey of its id, with its signature. Returns the member whose passkey it is, too.
 async fn check_assertion(
     context: &RequestContext,
     config: &SiteConfig,
@@ -325,30 +310,36 @@ async fn check_assertion(
     assertion: &Assertion,
     purpose: CeremonyPurpose,
     binding: &CredentialHash,
-) -> Result<(ToVerify, Passkey, SpentChallenge), Refusal> {
+) -> Result<(MemberId, PasskeyUse), Refusal> {
     let (issued, challenge) = challenge_of(context, assertion.challenge(), purpose, binding)?;
     if issued.account.is_some_and(|issued| issued != account) {
         return Err(PASSKEY_REFUSED.into());
     }
+    let to = accounts::address(account);
+    let credential_id = Bytes(assertion.credential_id().to_vec());
     let read = ReadPasskey {
-        credential_id: Bytes(assertion.credential_id().to_vec()),
+        credential_id: credential_id.clone(),
     };
-    let stored: Passkey = context.call(&accounts::address(account), read).await?;
+    let stored = context.call(&to, read).await?;
     let credential = StoredCredential {
         spki: &stored.spki.0,
         sign_count: stored.sign_count,
         is_backup_eligible: stored.is_backup_eligible,
     };
     let refusal = match assertion.check(&config.party, &issued, &credential) {
-        Ok(signed) if web_crypto::verifies(&signed).await => return Ok((signed, stored, challenge)),
+        Ok(signed) if web_crypto::verifies(&signed).await => {
+            let passkey = PasskeyUse {
+                credential_id,
+                sign_count: signed.sign_count,
+                is_backed_up: signed.is_backed_up,
+                challenge,
+            };
+            return Ok((stored.member, passkey));
+        }
         Ok(_) => "signature",
         Err(error) => error.as_str(),
     };
     log::warn("passkeys", refusal);
-    let count = CountFailure {
-        credential_id: Bytes(assertion.credential_id().to_vec()),
-    };
-    let to = accounts::address(account);
-    let Done {} = context.call(&to, count).await?;
+    let Done {} = context.call(&to, CountFailure { credential_id }).await?;
     Err(PASSKEY_REFUSED.into())
 }

@@ -9,7 +9,7 @@ use super::{
     sql,
 };
 use contract::{
-    accounts::{NewPasskey, Passkey, SignIn, SignedIn, Verify},
+    accounts::{NewPasskey, Passkey, PasskeyUse, SignIn, SignedIn, Verify},
     operation::Bytes,
 };
 use domain::{
@@ -119,20 +119,13 @@ pub fn store(
 /// Opens a session by a passkey. Only who has one learns that the account is suspended.
 pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> Result<SignedIn, Failure> {
     let now_ms = context.now_ms;
-    let stored = find(db, &sign_in.credential_id.0)?;
-    check_count(&stored, sign_in.sign_count)?;
-    challenges::check(db, now_ms, &sign_in.challenge)?;
+    let stored = find(db, &sign_in.passkey.credential_id.0)?;
+    check_count(&stored, sign_in.passkey.sign_count)?;
+    challenges::check(db, now_ms, &sign_in.passkey.challenge)?;
     let account = account::require_admitted(db)?;
     let session = NewSession::draw(context, &account)?;
     db.transaction(|| {
-        challenges::spend(db, &sign_in.challenge)?;
-        store_use(
-            db,
-            now_ms,
-            &sign_in.credential_id,
-            sign_in.sign_count,
-            sign_in.is_backed_up,
-        )?;
+        store_use(db, now_ms, &sign_in.passkey)?;
         let by = Party::member(stored.passkey.member, stored.name);
         audit::append(db, now_ms, &Entry::of(by, "signed_in"))?;
         Ok(session.open(db, now_ms, stored.passkey.member, false, &sign_in.user_agent)?)
@@ -142,21 +135,14 @@ pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> R
 /// Marks a session as verified by a passkey of its own member.
 pub fn verify(db: &impl Database, now_ms: i64, verify: &Verify) -> Result<(), Failure> {
     let session = LiveSession::require(db, now_ms, &verify.session)?;
-    let stored = find(db, &verify.credential_id.0)?;
+    let stored = find(db, &verify.passkey.credential_id.0)?;
     if stored.passkey.member != session.member {
         return Err(PASSKEY_REFUSED.into());
     }
-    check_count(&stored, verify.sign_count)?;
-    challenges::check(db, now_ms, &verify.challenge)?;
+    check_count(&stored, verify.passkey.sign_count)?;
+    challenges::check(db, now_ms, &verify.passkey.challenge)?;
     db.transaction(|| {
-        challenges::spend(db, &verify.challenge)?;
-        store_use(
-            db,
-            now_ms,
-            &verify.credential_id,
-            verify.sign_count,
-            verify.is_backed_up,
-        )?;
+        store_use(db, now_ms, &verify.passkey)?;
         Ok(session.verify(db, now_ms)?)
     })
 }
@@ -169,15 +155,16 @@ fn check_count(stored: &StoredPasskey, sign_count: u32) -> Result<(), ApiError> 
     })
 }
 
-fn store_use(
-    db: &impl Database,
-    now_ms: i64,
-    credential_id: &Bytes,
-    sign_count: u32,
-    is_backed_up: bool,
-) -> Result<(), DatabaseError> {
+/// Stores a passkey's use and spends its challenge, within the caller's transaction.
+fn store_use(db: &impl Database, now_ms: i64, passkey: &PasskeyUse) -> Result<(), DatabaseError> {
+    challenges::spend(db, &passkey.challenge)?;
     db.execute(
         sql::USE_PASSKEY,
-        params![credential_id.0.clone(), sign_count, is_backed_up, now_ms],
+        params![
+            passkey.credential_id.0.clone(),
+            passkey.sign_count,
+            passkey.is_backed_up,
+            now_ms
+        ],
     )
 }
