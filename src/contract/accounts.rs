@@ -34,11 +34,7 @@ pub fn object_name(account: AccountId) -> String {
 /// The address of an account. A passkey names an account by its id alone, so the path does not name the owner: the first
 /// invite does, and the object keeps it.
 pub fn address(account: AccountId) -> ObjectAddress {
-    ObjectAddress {
-        binding: BINDING,
-        name: object_name(account),
-        path: "/".into(),
-    }
+    ObjectAddress::of(BINDING, object_name(account))
 }
 
 operations! {

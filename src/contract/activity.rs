@@ -40,11 +40,7 @@ pub fn object_name(publisher: &PublisherId) -> String {
 
 /// The address of a publisher's object.
 pub fn address(publisher: &PublisherId) -> ObjectAddress {
-    ObjectAddress {
-        binding: BINDING,
-        name: object_name(publisher),
-        path: "/".into(),
-    }
+    ObjectAddress::of(BINDING, object_name(publisher))
 }
 
 operations! {

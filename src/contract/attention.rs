@@ -13,11 +13,7 @@ pub const OBJECT_NAME: &str = "attention";
 
 /// The address of the one object.
 pub fn address() -> ObjectAddress {
-    ObjectAddress {
-        binding: BINDING,
-        name: OBJECT_NAME.into(),
-        path: "/".into(),
-    }
+    ObjectAddress::of(BINDING, OBJECT_NAME)
 }
 
 stored_names! {

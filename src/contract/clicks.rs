@@ -20,11 +20,7 @@ pub fn object_name(nonce: &[u8]) -> String {
 
 /// The address of the object that stores a click's record.
 pub fn address(nonce: &[u8]) -> ObjectAddress {
-    ObjectAddress {
-        binding: BINDING,
-        name: object_name(nonce),
-        path: "/".into(),
-    }
+    ObjectAddress::of(BINDING, object_name(nonce))
 }
 
 operations! {

@@ -129,6 +129,17 @@ pub struct ObjectAddress {
     pub path: String,
 }
 
+impl ObjectAddress {
+    /// The address of an object that has commands only.
+    pub fn of(binding: &'static str, name: impl Into<String>) -> Self {
+        Self {
+            binding,
+            name: name.into(),
+            path: "/".into(),
+        }
+    }
+}
+
 /// The empty answer of a successful operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {}

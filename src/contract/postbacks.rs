@@ -27,11 +27,7 @@ pub fn object_name(advertiser: &AdvertiserId) -> String {
 
 /// The address of an advertiser's object.
 pub fn address(advertiser: &AdvertiserId) -> ObjectAddress {
-    ObjectAddress {
-        binding: BINDING,
-        name: object_name(advertiser),
-        path: "/".into(),
-    }
+    ObjectAddress::of(BINDING, object_name(advertiser))
 }
 
 operations! {
