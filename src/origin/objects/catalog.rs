@@ -35,6 +35,7 @@ pub mod tokens;
 mod tracking_rows;
 pub mod tracking_slots;
 
+use serde::Serialize;
 use serde_json::json;
 
 use contract::{
@@ -49,7 +50,10 @@ use domain::{
     callbacks::guard::Guard,
     model::{credentials::Vault, mac::MacKeys},
 };
-use platform::{database::Database, failure::Failure};
+use platform::{
+    database::{Database, json as as_json},
+    failure::Failure,
+};
 
 /// Everything a command needs besides the database: time, randomness, encryption, and the rule for callback URLs.
 pub struct Context<'a> {
@@ -80,6 +84,14 @@ impl Context<'_> {
             .seal(purpose, plain.as_bytes(), self.random()?)
             .ok_or_else(|| Failure::Internal(format!("{purpose} was not sealed")))
     }
+}
+
+/// The answer 200 with a body.
+fn answer(body: &impl Serialize) -> Result<OperatorReply, Failure> {
+    Ok(OperatorReply {
+        status: 200,
+        body: as_json(body)?,
+    })
 }
 
 /// Carries out one command.

@@ -5,7 +5,7 @@
 //! that repeats unchanged settings must not: with a daily import, no callback would ever become a dead letter.
 
 use super::{
-    Context, callback_sync,
+    Context, answer, callback_sync,
     resource_tables::{WriteSource, require_reference, to_document},
     revisions::{self, in_force},
     sql, terms, tracking_slots,
@@ -29,7 +29,7 @@ use domain::{
     tracking::signature,
 };
 use platform::{
-    database::{Database, Row, json},
+    database::{Database, Row},
     failure::Failure,
     params,
 };
@@ -239,16 +239,12 @@ fn stored(db: &impl Database, app: AppId) -> Result<Row, Failure> {
 pub fn offering(db: &impl Database, app: AppId) -> Result<OperatorReply, Failure> {
     let row = stored(db, app)?;
     let document: App = row.json(1)?;
-    let offering = AppOffering {
+    answer(&AppOffering {
         publisher_id: document.publisher_id,
         platform: document.platform,
         currency: document.currency,
         blocked_offers: document.blocked_offers,
         click_secrets: row.optional_blob(7)?.map(|sealed| Bytes(sealed.to_vec())),
-    };
-    Ok(OperatorReply {
-        status: 200,
-        body: json(&offering)?,
     })
 }
 
@@ -256,14 +252,10 @@ pub fn offering(db: &impl Database, app: AppId) -> Result<OperatorReply, Failure
 pub fn settings(db: &impl Database, app: AppId) -> Result<OperatorReply, Failure> {
     let row = stored(db, app)?;
     let document: App = row.json(1)?;
-    let settings = AppSettings {
+    answer(&AppSettings {
         outbox_shards: row.number(6)?,
         publisher_id: document.publisher_id,
         currency: document.currency,
         callback: callback_settings::read(&row, 2, 8)?,
-    };
-    Ok(OperatorReply {
-        status: 200,
-        body: json(&settings)?,
     })
 }

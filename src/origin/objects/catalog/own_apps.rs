@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use url::Url;
 
 use super::{
-    Context, apps, import_claims,
+    Context, answer, apps, import_claims,
     resource_tables::{WriteSource, require},
     sql,
 };
@@ -27,7 +27,7 @@ use domain::{
     tracking::signature::ClickSecret,
 };
 use platform::{
-    database::{Database, Row, json},
+    database::{Database, Row},
     failure::Failure,
     params,
 };
@@ -89,10 +89,7 @@ fn row_of_list(row: &Row) -> Result<Json, Failure> {
 
 pub fn get(db: &impl Database, command: &GetOwnApp) -> Result<OperatorReply, Failure> {
     let stored = stored(db, &command.publisher_id, command.app_id)?;
-    Ok(OperatorReply {
-        status: 200,
-        body: json(&shown(&stored, command.app_id)?)?,
-    })
+    answer(&shown(&stored, command.app_id)?)
 }
 
 /// An app's row: the document with its secrets masked, the revision, and the sealed secrets.

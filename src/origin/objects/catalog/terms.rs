@@ -4,7 +4,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
-use super::{callback_sync, cap_sync, revisions::in_force, sql};
+use super::{answer, callback_sync, cap_sync, revisions::in_force, sql};
 use crate::delivery::callback_settings;
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, LOST_TERMS, Resource, UNKNOWN_RESOURCE},
@@ -165,13 +165,6 @@ pub fn of_app(db: &impl Database, question: &GetAppTerms) -> Result<OperatorRepl
         callback_sync::record_outbox(db, &id, question.shard)?;
     }
     answer(&known)
-}
-
-fn answer(known: &impl Serialize) -> Result<OperatorReply, Failure> {
-    Ok(OperatorReply {
-        status: 200,
-        body: as_json(known)?,
-    })
 }
 
 /// The terms of a revision.
