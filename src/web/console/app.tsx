@@ -51,24 +51,15 @@ function View({ route }: { route: Route }) {
     case "publishers":
       return <Lazy title={text.publishers} view={({ Publishers }) => <Publishers />} />;
     case "publisher": {
-      const { publisherId } = route;
-      return (
-        <Lazy
-          title={text.publishers}
-          view={({ Publisher }) => <Publisher key={publisherId} publisherId={publisherId} />}
-        />
-      );
+      const id = route.publisherId;
+      return <Lazy title={text.publishers} view={({ Publisher }) => <Publisher key={id} publisherId={id} />} />;
     }
-    case "app": {
-      const { appId } = route;
-      return <Lazy title={text.publishers} view={({ App }) => <App key={appId} appId={appId} />} />;
-    }
+    case "app":
+      return <Lazy title={text.publishers} view={({ App }) => <App key={route.appId} appId={route.appId} />} />;
     case "offers":
       return <Lazy title={text.offers} view={({ Offers }) => <Offers />} />;
-    case "offer": {
-      const { offerId } = route;
-      return <Lazy title={text.offers} view={({ Offer }) => <Offer key={offerId} offerId={offerId} />} />;
-    }
+    case "offer":
+      return <Lazy title={text.offers} view={({ Offer }) => <Offer key={route.offerId} offerId={route.offerId} />} />;
     case "import":
       return <Lazy title={text.offers} view={({ Import }) => <Import />} />;
     case "advertisers":

@@ -80,7 +80,10 @@ function CustomRange<Preset extends string>({
     if (end > today) return "future";
     return daysIn(start, end) > mostDays ? "long" : null;
   };
-  const described = bad ? errorId : undefined;
+  const fields = [
+    { label: reports.from, value: start, onType: setStart },
+    { label: reports.to, value: end, onType: setEnd },
+  ];
   return (
     <form
       class="custom-range"
@@ -96,28 +99,19 @@ function CustomRange<Preset extends string>({
     >
       <fieldset>
         <legend>{reports.custom}</legend>
-        <label class="field">
-          <span>{reports.from}</span>
-          <input
-            type="date"
-            value={start}
-            max={today}
-            aria-describedby={described}
-            aria-invalid={bad !== null}
-            onInput={(event) => setStart(event.currentTarget.value)}
-          />
-        </label>
-        <label class="field">
-          <span>{reports.to}</span>
-          <input
-            type="date"
-            value={end}
-            max={today}
-            aria-describedby={described}
-            aria-invalid={bad !== null}
-            onInput={(event) => setEnd(event.currentTarget.value)}
-          />
-        </label>
+        {fields.map(({ label, value, onType }) => (
+          <label class="field" key={label}>
+            <span>{label}</span>
+            <input
+              type="date"
+              value={value}
+              max={today}
+              aria-describedby={bad ? errorId : undefined}
+              aria-invalid={bad !== null}
+              onInput={(event) => onType(event.currentTarget.value)}
+            />
+          </label>
+        ))}
       </fieldset>
       <Problem id={errorId}>{bad && reports.badDates[bad]}</Problem>
       <button type="submit" class="button primary">
