@@ -33,7 +33,7 @@ stored_names! {
         NearLimit = 6 "near_limit",
         /// A batch of sums that its receiver refused.
         BatchRefused = 7 "batch_refused",
-        /// A day of an outbox whose log differs from the batches of its sums.
+        /// A day of an outbox whose log differs from what the ledger has of it.
         Differs = 8 "differs",
         /// A batch of sums whose receiver has not answered for minutes.
         BatchLate = 9 "batch_late",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    operation::{Applied, Done, ObjectAddress, Operation, Repeat, shard},
+    operation::{Applied, Done, Mark, ObjectAddress, Operation, Repeat, shard},
     operations,
 };
 use domain::{
@@ -64,7 +64,7 @@ operations! {
         Take(Take) -> Taken, Idempotent;
         SetCap(SetCap) -> Done, Idempotent;
         Flush(Flush) -> Applied, Idempotent;
-        AddConversions(AddConversions) -> Applied, Idempotent;
+        AddConversions(AddConversions) -> Mark, Idempotent;
         Stats(Stats) -> Vec<OfferStats>, Idempotent;
         ReadTaken(ReadTaken) -> TakenOfDay, Idempotent;
     }
@@ -106,13 +106,15 @@ pub struct Flush {
 
 /// One outbox's batch of rewards and reversals.
 ///
-/// Idempotent by source and sequence, like [`Flush`], for as long as the source lives.
+/// Idempotent, like [`AddOffers`](crate::ledger::AddOffers).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddConversions {
     /// The outbox's object name.
     pub source: String,
-    /// Rises with each batch of the outbox.
-    pub sequence: u64,
+    /// See [`AddOffers`](crate::ledger::AddOffers).
+    pub after: i64,
+    /// See [`AddOffers`](crate::ledger::AddOffers).
+    pub number: i64,
     /// Of offers that this object keeps.
     pub sums: Vec<ConversionSum>,
 }
@@ -197,8 +199,8 @@ pub struct ConversionSum {
     /// Negative for reversals, each on the day of the reversal.
     #[serde(default)]
     pub conversions: i64,
-    /// In micro-USD; negative for reversals. Stored batches call it revenue.
-    #[serde(default, alias = "revenue_micro_usd")]
+    /// In micro-USD; negative for reversals.
+    #[serde(default)]
     pub payout_micro_usd: i64,
 }
 
@@ -210,8 +212,10 @@ pub enum Reply {
     Taken(Taken),
     /// Answers [`ReadTaken`].
     TakenOfDay(TakenOfDay),
-    /// To [`Flush`] and [`AddConversions`].
+    /// Answers [`Flush`].
     Applied(Applied),
+    /// Answers [`AddConversions`].
+    Mark(Mark),
     /// A list of [`OfferStats`], written by the database.
     Stats(Box<RawValue>),
     /// Answers [`SetCap`].

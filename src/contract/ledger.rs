@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    operation::{self, Applied, Bytes, Done, ObjectAddress, Operation, Repeat},
+    operation::{self, Bytes, Done, Mark, ObjectAddress, Operation, Repeat},
     operations,
 };
 use domain::{
@@ -86,13 +86,15 @@ pub enum Target {
 
 operations! {
     pub enum Command {
-        AddOffers(AddOffers) -> Applied, Idempotent;
+        AddOffers(AddOffers) -> Mark, Idempotent;
+        ReadMark(ReadMark) -> Mark, Idempotent;
+        Vouch(Vouch) -> Vouched, Idempotent;
         CreateKey(CreateKey) -> operation::OperatorReply, Once;
         ListKeys(ListKeys) -> operation::OperatorReply, Idempotent;
         RevokeKey(RevokeKey) -> operation::OperatorReply, Once;
         FindKey(FindKey) -> operation::OperatorReply, Idempotent;
         ListDays(ListDays) -> operation::OperatorReply, Idempotent;
-        ReadOffers(ReadOffers) -> Vec<OfferRevenue>, Idempotent;
+        ReadOffers(ReadOffers) -> CountedDay, Idempotent;
         Suggest(Suggest) -> operation::OperatorReply, Idempotent;
         ReadFreshness(ReadFreshness) -> Freshness, Idempotent;
         CreateExport(CreateExport) -> operation::OperatorReply, Once;
@@ -101,16 +103,17 @@ operations! {
     }
 }
 
-/// A batch of another object's sums, for the `offers` layer.
+/// A batch of another object's sums, for the `offers` layer: those of its log after one number, up to another.
 ///
-/// Idempotent by source and sequence: a source has one batch in flight to a ledger and its sequences increase, so a
-/// batch that is not above the highest applied sequence is a repeat.
+/// Idempotent: it is applied only if it begins where the last applied batch of its source ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddOffers {
     /// The sending object's name.
     pub source: String,
-    /// Rises with each batch of the source to this ledger.
-    pub sequence: u64,
+    /// The number of the source's last batch that the source knows to be applied; 0 for none.
+    pub after: i64,
+    /// The last number in the batch, which becomes the ledger's mark of the source.
+    pub number: i64,
     /// Of this publisher's apps.
     pub sums: Vec<OfferSum>,
 }
@@ -171,13 +174,73 @@ pub struct ListDays {
     pub before: Option<String>,
 }
 
-/// A part of `GET …/reconcile`: the revenue that Signpost counted for an app on a day.
+/// Reads the number of the last batch that was applied of a source's log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadMark {
+    /// The source's name.
+    pub source: String,
+}
+
+/// A source's own total of a day that is over. The ledger compares it with what it has applied of the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vouch {
+    /// The source's name.
+    pub source: String,
+    /// A UTC day that is over.
+    pub day: UtcDay,
+    /// The number in the source's log up to which the total goes. The ledger compares only if that is its mark.
+    pub number: i64,
+    /// Clicks of the day; 0 from an outbox.
+    pub clicks: i64,
+    /// In micro-USD, less reversals.
+    pub revenue_micro_usd: i64,
+}
+
+/// The answer to [`Vouch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vouched {
+    /// The ledger's mark of the source. With another mark than the total's number nothing was compared.
+    pub mark: i64,
+    /// The source's clicks less the ledger's.
+    pub missing_clicks: i64,
+    /// The source's revenue less the ledger's, in micro-USD.
+    pub missing_micro_usd: i64,
+}
+
+impl Vouched {
+    /// True if the ledger has other sums than the source.
+    pub fn differs(&self) -> bool {
+        (self.missing_clicks, self.missing_micro_usd) != (0, 0)
+    }
+}
+
+/// A part of `GET …/reconcile`: the revenue that Signpost counted for an app on a day, and of which batches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadOffers {
     /// An app of the publisher.
     pub app: AppId,
     /// A UTC day.
     pub day: UtcDay,
+    /// The names of the app's outboxes.
+    pub sources: Vec<String>,
+}
+
+/// The answer to [`ReadOffers`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountedDay {
+    /// The offers with clicks or revenue on that day.
+    pub offers: Vec<OfferRevenue>,
+    /// The sources, in the order of the question.
+    pub sources: Vec<SourceDay>,
+}
+
+/// What a ledger has applied of a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceDay {
+    /// The number of the last batch that was applied; 0 for none.
+    pub mark: i64,
+    /// The day's revenue in the applied batches, in micro-USD.
+    pub revenue_micro_usd: i64,
 }
 
 /// Reads the instant up to which facts were loaded, and when the first click and the first report came.
@@ -327,10 +390,12 @@ pub struct OfferSum {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
-    /// Answers [`AddOffers`].
-    Applied(Applied),
+    /// Answers [`AddOffers`] and [`ReadMark`].
+    Mark(Mark),
+    /// Answers [`Vouch`].
+    Vouched(Vouched),
     /// Answers [`ReadOffers`].
-    Offers(Vec<OfferRevenue>),
+    Offers(CountedDay),
     /// Answers [`ReadFreshness`].
     Freshness(Freshness),
     /// Answers [`OpenExport`].

@@ -204,6 +204,13 @@ pub struct Applied {
     pub applied: bool,
 }
 
+/// The answer to a batch of a source's log: where the source's next batch must begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// The number of the last batch that was applied; 0 for none. The batch itself was applied if it has this number.
+    pub mark: i64,
+}
+
 /// The failure of a call to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallError {

@@ -11,6 +11,7 @@ pub mod keys;
 pub mod metric;
 pub mod numbers;
 pub mod page;
+pub mod placements;
 pub mod query;
 pub mod rate;
 pub mod render;

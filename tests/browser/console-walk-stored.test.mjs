@@ -1,4 +1,4 @@
-// An operator's questions about objects: a batch that its receiver refuses or does not answer, a day that differs, an object that
+// An operator's questions about objects: a batch that its receiver does not answer, a day that differs, an object that
 // is nearly full, and what instances report. These states are made in the databases on disk, and end there, as they would with
 // other code, after a move or in days.
 
@@ -9,7 +9,7 @@ import { signInToConsole } from "./support/console.mjs";
 import { addDays, today } from "./support/facts.mjs";
 import { Mouse } from "./support/hands.mjs";
 import { addPartner } from "./support/partner.mjs";
-import { changeOutboxes, changeReported, resizeOutboxes } from "./support/stored.mjs";
+import { changeLedgers, changeOutboxes, changeReported, resizeOutboxes } from "./support/stored.mjs";
 import { suite } from "./support/suite.mjs";
 import * as walk from "./tasks/console-walk.mjs";
 
@@ -25,39 +25,47 @@ async function untilInReports(signpost, app) {
     await new Promise((resolve) => setTimeout(resolve, 500));
 }
 
-test("a batch that is refused is found, its sums are compared, and it arrives once it can be read", async () => {
+test("a batch without an answer is found, its sums are compared, and it arrives once its ledger answers", async () => {
   const { signpost } = shared;
   const app = "46000000";
-  const partner = await addPartner(signpost, "refused", app);
+  const partner = await addPartner(signpost, "late", app);
   await partner.earn("user-1");
   await untilInReports(signpost, app);
-  // Other code wrote countries in another way, which this code cannot read.
-  const trigger = (change) =>
-    `CREATE TRIGGER of_other_code_${change} AFTER ${change} ON forwards WHEN NEW.sums IS NOT NULL BEGIN
-       UPDATE forwards SET sums = replace(NEW.sums, '"DE"', '"Germany"') WHERE destination = NEW.destination;
-     END;`;
-  await signpost.restart((objects) => changeOutboxes(objects, app, ["INSERT", "UPDATE"].map(trigger).join("")));
+  // The ledger's database fails, and four tries were in vain.
+  await signpost.restart((objects) => {
+    changeLedgers(
+      objects,
+      `CREATE TRIGGER fails BEFORE UPDATE ON marks WHEN NEW.source LIKE 'outbox-${app}-%'
+         BEGIN SELECT RAISE(ABORT, 'it fails'); END;`,
+    );
+    const behind = `json_object('seen', value ->> '$.mark', 'attempts', 4, 'due_ms', 0)`;
+    changeOutboxes(
+      objects,
+      app,
+      `UPDATE positions SET seen = seen + 64, known = json_set(known, '$.ledger.behind',
+         (SELECT ${behind} FROM json_each(known) WHERE key = 'ledger')) WHERE known LIKE '%ledger%';`,
+    );
+  });
   await partner.earn("user-2");
 
   const page = await shared.open({ cookie: admin });
   const hand = new Mouse(page);
-  await walk.followAttention(page, hand, "Totals rejected", "sent again every 5 minutes", /^Compare the sums: /);
+  await walk.followAttention(page, hand, "Totals late", "arrive by themselves then", /^Compare the sums: /);
   await page.getByRole("heading", { name: "Service" }).waitFor();
   const unsent = walk.part(page, "Not in the reports yet");
-  await unsent.getByText("Totals rejected").waitFor();
+  await unsent.getByText("Totals late").waitFor();
   const day = walk.part(page, "Reconcile a day");
   await day.getByText(/ agrees so far: \$1\.25 still waits /).waitFor();
 
-  // The code that reads them is deployed. The batch goes out with the next one, or after 5 minutes.
-  await signpost.restart((objects) =>
+  // The ledger works again. The batch goes out when it is due, which is now.
+  await signpost.restart((objects) => {
+    changeLedgers(objects, "DROP TRIGGER fails;");
     changeOutboxes(
       objects,
       app,
-      `DROP TRIGGER of_other_code_INSERT;
-       DROP TRIGGER of_other_code_UPDATE;
-       UPDATE forwards SET sums = replace(sums, '"Germany"', '"DE"'), due_ms = 0 WHERE sums IS NOT NULL;`,
-    ),
-  );
+      "UPDATE positions SET known = json_set(known, '$.ledger.behind.due_ms', 0) WHERE known LIKE '%behind%';",
+    );
+  });
   await partner.earn("user-3");
   await walk.isWell(page, hand);
   await walk.follow(page, hand, "Service");
@@ -91,8 +99,8 @@ test("a day that differs leads to its comparison, and sums that wait are found, 
     openItems(
       objects,
       app,
-      [DIFFERS, yesterday, "log_above_batches", "'1.25'"],
-      [LATE, "ledger-lumen-arcade: batch 999", "no_answer", "NULL"],
+      [DIFFERS, yesterday, "ledger_behind", "'1.25'"],
+      [LATE, "ledger: batch after 999", "no_answer", "NULL"],
     ),
   );
   await partner.earn("user-2");
@@ -116,11 +124,11 @@ test("a day that differs leads to its comparison, and sums that wait are found, 
     .getByText(/ agrees: every reward and reversal is in the ledger\.$/)
     .waitFor();
 
-  const late = `Compare the sums: ${outbox}: ledger-lumen-arcade: batch 999`;
+  const late = `Compare the sums: ${outbox}: ledger: batch after 999`;
   await walk.followAttention(page, hand, "Totals late", "arrive by themselves then", late);
   await page.getByRole("heading", { name: "Service" }).waitFor();
   const row = walk.part(page, "Not in the reports yet").getByRole("row", { name: /Totals late/ });
-  await row.getByText(`${outbox}: ledger-lumen-arcade: batch 999`).waitFor();
+  await row.getByText(`${outbox}: ledger: batch after 999`).waitFor();
   await row.getByText("The last try had no answer.").waitFor();
 
   const end = `UPDATE attention SET is_open = 0, changes = changes + 1 WHERE kind IN (${DIFFERS}, ${LATE});`;

@@ -44,7 +44,7 @@ fn survives_sending<C: operation::Command>(example: &Value) -> Result<(), String
     survives::<C>(example)
 }
 
-const FORMATS: [(&str, Check); 59] = [
+const FORMATS: [(&str, Check); 61] = [
     ("activity", survives::<activity::Activity>),
     ("activity_command", survives_sending::<activity::Command>),
     ("activity_counted", survives::<activity::Counted>),
@@ -82,8 +82,10 @@ const FORMATS: [(&str, Check); 59] = [
     ("ledger_export_piece", survives::<ledger::ExportPiece>),
     ("ledger_export_progress", survives::<ledger::ExportProgress>),
     ("ledger_freshness", survives::<ledger::Freshness>),
-    ("ledger_offers", survives::<ledger::OfferRevenue>),
+    ("ledger_counted_day", survives::<ledger::CountedDay>),
     ("ledger_upload", survives::<ledger::Upload>),
+    ("ledger_vouched", survives::<ledger::Vouched>),
+    ("mark", survives::<operation::Mark>),
     ("operator_reply", survives::<operation::OperatorReply>),
     ("outbox_answer", survives::<outbox::Answer>),
     ("outbox_checked", survives::<outbox::CheckedPostback>),

@@ -24,6 +24,7 @@ fn workerd_compiles_every_sql_statement() {
     let outbox_sql = [
         outbox::sql::ALL,
         outbox::feed::sql::ALL,
+        outbox::sums::sql::ALL,
         outbox::callbacks::bulk_replay::sql::ALL,
         batches::sql::ALL,
         feed_sql,

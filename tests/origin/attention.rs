@@ -25,7 +25,7 @@ use contract::{
 };
 use domain::model::{
     AppId, PublisherId,
-    time::{DAY_MS, MINUTE_MS, UtcDay},
+    time::{DAY_MS, MINUTE_MS},
 };
 use origin::{
     delivery::{
@@ -55,11 +55,7 @@ use platform::{
 /// Noon of 2026-01-15, UTC.
 const NOW: i64 = 1_768_478_400_000;
 /// The schema of an object with a feed.
-const SOURCE_MIGRATIONS: &[Migration] = &[&[
-    batches::sql::TABLES,
-    attention_feed::sql::TABLES,
-    attention_feed::sql::LATE,
-]];
+const SOURCE_MIGRATIONS: &[Migration] = &[&[batches::sql::TABLES, attention_feed::sql::TABLES]];
 
 fn app(number: u32) -> AppId {
     AppId::from_number(number).unwrap()

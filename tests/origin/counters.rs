@@ -1,5 +1,9 @@
 //! `origin::objects::counters`: counting, statistics, retention and failed writes, by example. `counters_caps` tests caps.
 
+use std::{collections::BTreeMap, time::Duration};
+
+use futures_util::FutureExt;
+
 use crate::{
     assert_only_listed_statements, counters_conversions::paid, dump, migrated, retry_until_answered,
     sqlite::Sqlite, under_every_fault,
@@ -8,7 +12,7 @@ use contract::{
     counters::{
         CapKind, Command, Flush, OfferStats, ReadTaken, Reply, STATS_PAGE, SetCap, Stats, Take, Taken,
     },
-    operation::Applied,
+    operation::{Applied, CallError, Mark, ObjectAddress, Operation},
 };
 use domain::{
     model::{
@@ -18,12 +22,17 @@ use domain::{
     tracking::click_counts::ClickSum,
 };
 use origin::{
-    delivery::batches,
-    objects::counters::{self, MIGRATIONS, sql},
+    delivery::batches::{self, Batch, Log},
+    objects::counters::{
+        self, MIGRATIONS,
+        log::{self, ClickLog},
+        night, sql,
+    },
 };
 use platform::{
-    database::{Database, Row, Value},
+    database::{Database, MAX_INTEGER},
     params,
+    traits::{Clock, ObjectCall},
 };
 
 /// 2026-01-15, 12:00 UTC.
@@ -31,6 +40,29 @@ pub const NOON: i64 = 20_468 * DAY_MS + 12 * HOUR_MS;
 
 pub fn offer(id: &str) -> OfferId {
     OfferId::parse(id).unwrap()
+}
+
+struct At(i64);
+
+impl Clock for At {
+    fn now_ms(&self) -> i64 {
+        self.0
+    }
+}
+
+/// A runtime in which no ledger answers.
+struct Nobody(i64);
+
+impl Clock for Nobody {
+    fn now_ms(&self) -> i64 {
+        self.0
+    }
+}
+
+impl ObjectCall for Nobody {
+    async fn call<O: Operation>(&self, _: &ObjectAddress, _: O, _: Duration) -> Result<O::Answer, CallError> {
+        Err(CallError::from_answer(503, "{}".into(), None))
+    }
 }
 
 pub fn send(db: &Sqlite, now_ms: i64, command: Command) -> Reply {
@@ -263,28 +295,92 @@ fn clicks_are_stored_by_every_reported_dimension() {
     ];
     flush(&db, NOON, "i", 1, sums.clone());
     flush(&db, NOON, "i", 2, sums);
-    let row = |publisher: &str, age, country: &str, placement: &str, clicks: i64| {
-        Row(vec![
-            publisher.into(),
-            today.minus(age).number().into(),
-            Value::Integer(10_000_001),
-            "7".into(),
-            country.into(),
-            placement.into(),
-            clicks.into(),
-            Value::Integer(0),
-            Value::Integer(0),
-        ])
-    };
+    let expected = [
+        (("other", 0, "DE", ""), 2),
+        (("pub", 1, "DE", ""), 2),
+        (("pub", 0, "", ""), 2),
+        (("pub", 0, "DE", ""), 4),
+        (("pub", 0, "DE", "shop \"x\""), 2),
+    ];
+    let expected: BTreeMap<_, _> = expected
+        .into_iter()
+        .map(|((publisher, age, country, placement), clicks)| {
+            let key = (
+                publisher.to_owned(),
+                today.minus(age),
+                country.to_owned(),
+                placement.to_owned(),
+            );
+            (key, clicks)
+        })
+        .collect();
+    assert_eq!(logged(&db), expected);
+    // Folded they are the same.
+    log::fold(&db, NOON, MAX_INTEGER).unwrap();
+    assert_eq!(dump(&db, "flushes"), []);
+    assert_eq!(logged(&db), expected);
+    assert!(
+        !flush(&db, NOON, "i", 2, vec![sum("7", today, 1)]),
+        "the mark was folded, too"
+    );
+}
+
+/// The clicks of the log by publisher, day, country and placement.
+fn logged(db: &Sqlite) -> BTreeMap<(String, UtcDay, String, String), i64> {
+    let mut clicks = BTreeMap::new();
+    log::each(db, 0, &mut |sum| {
+        let key = sum.key;
+        let country = key.country.map_or("", Country::as_str).to_owned();
+        let key = (sum.publisher, key.day, country, key.placement.unwrap_or_default());
+        *clicks.entry(key).or_default() += sum.clicks;
+    })
+    .unwrap();
+    clicks
+}
+
+#[test]
+fn made_up_placements_are_bounded_for_each_app_and_day() {
+    let db = migrated(MIGRATIONS);
+    let today = UtcDay::of_ms(NOON);
+    // A thousand different placements a second for a minute, from one isolate.
+    for second in 0..60_i64 {
+        let made_up = |n: u32| ClickSum {
+            placement: Some(format!("made up {second} {n}")),
+            ..sum("o", today, 1)
+        };
+        let now_ms = NOON + second * 1_000;
+        assert!(flush(
+            &db,
+            now_ms,
+            "i",
+            u64::try_from(second).unwrap() + 1,
+            (0..1_000).map(made_up).collect()
+        ));
+    }
+    let found = logged(&db);
+    assert_eq!((found.len(), found.values().sum::<i64>()), (201, 60_000));
     assert_eq!(
-        dump(&db, "traffic"),
-        [
-            row("other", 0, "DE", "", 2),
-            row("pub", 1, "DE", "", 2),
-            row("pub", 0, "", "", 2),
-            row("pub", 0, "DE", "", 4),
-            row("pub", 0, "DE", "shop \"x\"", 2),
-        ]
+        found[&("pub".to_owned(), today, "DE".to_owned(), "other".to_owned())],
+        59_800
+    );
+    log::fold(&db, NOON, MAX_INTEGER).unwrap();
+    let bytes = db.query_integer("SELECT SUM(LENGTH(image) + LENGTH(spans)) FROM folds", &[]);
+    assert!(bytes.clone().unwrap().unwrap() < 20_000, "{bytes:?}");
+    // A process that starts anew knows them.
+    let known = ClickSum {
+        placement: Some("made up 0 7".into()),
+        ..sum("o", today, 1)
+    };
+    let new = ClickSum {
+        placement: Some("new".into()),
+        ..sum("o", today, 1)
+    };
+    flush(&db, NOON, "j", 1, vec![known, new]);
+    let found = logged(&db);
+    assert_eq!(found.len(), 201);
+    assert_eq!(
+        found[&("pub".to_owned(), today, "DE".to_owned(), "made up 0 7".to_owned())],
+        2
     );
 }
 
@@ -419,10 +515,14 @@ fn a_day_is_swept_once() {
         counters::alarm(&db, now_ms).unwrap();
         dump(&db, "marks").len()
     };
-    flush(&db, before, "i", 1, vec![sum("o", today, 1)]);
+    let fold = |sequence| {
+        flush(&db, before, "i", sequence, vec![sum("o", today, 1)]);
+        log::fold(&db, before, MAX_INTEGER).unwrap();
+    };
+    fold(1);
     assert_eq!(left_at(NOON), 0);
     // Alarms that send batches come every two seconds. They do not search for expired rows again.
-    flush(&db, before, "i", 1, vec![sum("o", today, 1)]);
+    fold(2);
     assert_eq!(left_at(NOON + 2_000), 1);
     assert_eq!(left_at(NOON + DAY_MS), 0);
 }
@@ -441,32 +541,28 @@ fn each_row_is_deleted_after_its_retention() {
         },
     );
     flush(&db, NOON, "i", 1, vec![sum("o", today, 1)]);
+    log::fold(&db, NOON, MAX_INTEGER).unwrap();
     let left_after = |days: i64| {
         let next = counters::alarm(&db, NOON + days * DAY_MS).unwrap();
-        let left = ["takes", "marks", "daily"].map(|table| dump(&db, table).len());
+        let left = ["takes", "marks", "daily", "folds"].map(|table| dump(&db, table).len());
         (left, next.is_some())
     };
-    assert_eq!(left_after(1), ([2, 1, 1], true));
+    assert_eq!(left_after(1), ([2, 1, 1, 1], true));
     assert_eq!(
         left_after(2),
-        ([1, 1, 1], true),
+        ([1, 1, 1, 1], true),
         "a click's take expires after two days"
     );
-    assert_eq!(left_after(7), ([1, 1, 1], true));
+    assert_eq!(left_after(7), ([1, 1, 1, 1], true));
     assert_eq!(
         left_after(8),
-        ([1, 0, 1], true),
+        ([1, 0, 1, 1], true),
         "the isolate was silent for more than a week"
     );
-    assert_eq!(left_after(29), ([1, 0, 1], true));
-    assert_eq!(left_after(30), ([0, 0, 1], true));
-    assert_eq!(left_after(39), ([0, 0, 1], true));
-    assert_eq!(left_after(40), ([0, 0, 0], false));
-    assert_eq!(
-        dump(&db, "traffic").len(),
-        1,
-        "the ledgers have not received the clicks yet"
-    );
+    assert_eq!(left_after(29), ([1, 0, 1, 1], true));
+    assert_eq!(left_after(30), ([0, 0, 1, 1], true));
+    assert_eq!(left_after(39), ([0, 0, 1, 0], true));
+    assert_eq!(left_after(40), ([0; 4], false));
 }
 
 #[test]
@@ -536,7 +632,7 @@ fn a_client_that_retries_gets_exact_counts_after_any_failed_write() {
         retry_until_answered(|| counters::alarm(db, NOON + 2 * DAY_MS));
         (
             answers,
-            ["limits", "takes", "daily", "marks", "traffic", "uncapped"].map(|table| dump(db, table)),
+            ["limits", "takes", "daily", "flushes", "uncapped"].map(|table| dump(db, table)),
         )
     });
     let (_, fault_free) = &outcomes[0];
@@ -559,17 +655,17 @@ fn every_statement_is_listed_for_the_conformance_test() {
     counters::alarm(&db, NOON).unwrap();
     counters::next_alarm(&db, NOON).unwrap();
     send(&db, NOON, paid("outbox-1", 1, &[("o", 0, 1, 1)]));
-    batches::prepare(&db, NOON).unwrap();
-    let batches = batches::outstanding(&db, NOON).unwrap();
-    batches::failed(&db, &batches[0], NOON).unwrap();
-    batches::acknowledge(&db, &batches[0]).unwrap();
-    // The shared statements of batches include single rows, which only an outbox adds.
+    log::fold(&db, NOON, MAX_INTEGER).unwrap();
+    flush(&db, NOON, "i", 2, vec![sum("o", UtcDay::of_ms(NOON), 1)]);
+    ClickLog(&db).has(1).unwrap();
+    let is_told = async |_: &Batch| Ok(Mark { mark: MAX_INTEGER });
+    let (clock, log) = (At(NOON), ClickLog(&db));
+    let sent = batches::send(&db, &clock, "counters-1", &log, true, is_told);
+    sent.now_or_never().unwrap().unwrap();
     // The feed's other statements are tested in `attention`.
     let feed = &[origin::delivery::attention_feed::sql::GET_FEED];
     let listed = [sql::ALL, batches::sql::ALL, feed].concat();
-    let listed: Vec<_> = listed
-        .into_iter()
-        .filter(|sql| *sql != batches::sql::ADD)
-        .collect();
+    let vouched = night::vouch(&db, &Nobody(NOON + DAY_MS), "counters-1");
+    vouched.now_or_never().unwrap().unwrap();
     assert_only_listed_statements(&db, &listed, MIGRATIONS);
 }

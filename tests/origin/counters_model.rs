@@ -16,10 +16,11 @@ use crate::{
 };
 use contract::{
     counters::{CapKind, Command, ConversionSum, Reply, Take, Taken},
-    operation::Applied,
+    operation::{Applied, Mark},
 };
 use domain::model::time::{DAY_MS, UtcDay};
-use origin::objects::counters::{self, MIGRATIONS};
+use origin::objects::counters::{self, MIGRATIONS, log};
+use platform::database::MAX_INTEGER;
 
 const OFFERS: [&str; 2] = ["o", "p"];
 
@@ -87,9 +88,10 @@ struct Model {
     swept: Option<i64>,
     clicks: BTreeMap<(i64, usize), u64>,
     /// The highest batch of each outbox. It never expires.
-    sources: BTreeMap<u8, u64>,
+    sources: BTreeMap<u8, i64>,
     conversions: BTreeMap<(i64, usize), i64>,
-    traffic: u64,
+    /// Clicks of the log by the day on which they came.
+    logged: Vec<(i64, u64)>,
 }
 
 /// Micro-USD for each conversion.
@@ -136,6 +138,7 @@ impl Model {
         self.clicks.retain(|(day, _), _| today - day < 40);
         self.conversions.retain(|(day, _), _| today - day < 40);
         self.marks.retain(|_, (_, seen_day)| today - *seen_day <= 7);
+        self.logged.retain(|(day, _)| today - *day <= 31);
     }
 }
 
@@ -177,13 +180,15 @@ proptest! {
                     if is_new {
                         model.marks.insert(isolate, (sequence, UtcDay::of_ms(now_ms).number()));
                         *model.clicks.entry((day.number(), n)).or_default() += u64::from(clicks) + 1;
-                        model.traffic += u64::from(clicks) + 1;
+                        model.logged.push((today.number(), u64::from(clicks) + 1));
+                        retry_until_answered(|| log::fold(&db, now_ms, MAX_INTEGER));
                     }
                 }
                 Op::Pay { outbox, ahead, offer: n, age, conversions } => {
-                    let sequence = model.sources.get(&outbox).copied().unwrap_or(1) + ahead;
+                    let number = model.sources.get(&outbox).copied().unwrap_or(0);
+                    let after = number + i64::try_from(ahead).unwrap() - 1;
                     let day = today.minus(age);
-                    let is_new = !model.sources.contains_key(&outbox) || ahead > 0;
+                    let is_new = after == number;
                     let halves = [conversions, 1].map(|conversions| ConversionSum {
                         day,
                         offer: offer(OFFERS[n]),
@@ -191,11 +196,11 @@ proptest! {
                         payout_micro_usd: conversions * PAYOUT,
                     });
                     let source = format!("outbox-{outbox}");
-                    let reply = ask(Command::AddConversions(AddConversions { source, sequence, sums: halves.to_vec() }));
-                    let Reply::Applied(Applied { applied }) = reply else { panic!("unexpected reply") };
-                    prop_assert!(is_new || !applied, "a repeat was applied");
+                    let reply = ask(Command::AddConversions(AddConversions { source, after, number: after + 1, sums: halves.to_vec() }));
+                    let Reply::Mark(Mark { mark }) = reply else { panic!("unexpected reply") };
+                    prop_assert_eq!(mark, number + i64::from(is_new), "only what begins at the mark is applied");
                     if is_new {
-                        model.sources.insert(outbox, sequence);
+                        model.sources.insert(outbox, mark);
                         *model.conversions.entry((day.number(), n)).or_default() += conversions + 1;
                     }
                 }
@@ -225,8 +230,9 @@ proptest! {
             prop_assert_eq!((stats.clicks_taken, stats.conversions_taken), (taken(CapKind::Click), taken(CapKind::Conversion)));
         }
         let rows = |table: &str| dump(&db, table);
-        let traffic: i64 = rows("traffic").iter().map(|row| row.integer(6).unwrap()).sum();
-        prop_assert_eq!(u64::try_from(traffic).unwrap(), model.traffic);
+        let mut logged = 0;
+        log::each(&db, 0, &mut |sum| logged += u64::try_from(sum.clicks).unwrap()).unwrap();
+        prop_assert_eq!(logged, model.logged.iter().map(|(_, clicks)| clicks).sum::<u64>());
         let clicks: i64 = rows("daily").iter().map(|row| row.integer(2).unwrap()).sum();
         prop_assert_eq!(u64::try_from(clicks).unwrap(), model.clicks.values().sum::<u64>());
         let conversions: i64 = rows("daily").iter().map(|row| row.integer(3).unwrap()).sum();

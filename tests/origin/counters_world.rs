@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     future::poll_fn,
     pin::pin,
     rc::Rc,
@@ -14,38 +14,31 @@ use futures_util::FutureExt;
 
 use contract::{
     activity, attention, counters,
-    ledger::{self, AddOffers},
-    operation::{CallError, ObjectAddress, Operation, Unanswered},
+    ledger::{self, AddOffers, Vouch, Vouched},
+    operation::{CallError, Mark, ObjectAddress, Operation, Unanswered},
 };
-use domain::{model::time::DAY_MS, tracking::click_counts::ClickSum};
+use domain::{
+    model::time::{DAY_MS, UtcDay},
+    tracking::click_counts::ClickSum,
+};
 use origin::{
-    delivery::{
-        backoff::MAX_WAIT_MS,
-        batches::{self, Batch},
-    },
-    objects::counters::{publisher, service::CountersService},
+    delivery::backoff::MAX_WAIT_MS,
+    objects::counters::{log, service::CountersService},
 };
 use platform::{
     database::{Database, DatabaseError, Row, Value},
-    traits::{Clock, ObjectCall, ObjectStorage},
+    traits::{Clock, ObjectCall, ObjectStorage, Sleep},
 };
 
 use crate::{counters::NOON, dump, retry_until_answered, sqlite::Sqlite};
 
 const SOURCE: &str = "counters-17";
-/// A time at which every batch is due.
-const EVER_MS: i64 = 1 << 50;
-
 /// A ledger, and the dimensions of a sum as text.
 type SumKey = (String, String);
 pub type Totals = BTreeMap<SumKey, u64>;
 
 fn sum_key(ledger: &str, clicked: impl std::fmt::Debug) -> SumKey {
     (ledger.to_owned(), format!("{clicked:?}"))
-}
-
-fn ledger_of(batch: &Batch) -> String {
-    ledger::object_name(&publisher(batch).unwrap())
 }
 
 /// The clicks of each ledger.
@@ -70,30 +63,55 @@ pub enum Answer {
 /// All publishers' ledgers, which apply batches as [`AddOffers`] specifies.
 #[derive(Default)]
 pub struct Ledgers {
-    highest: BTreeMap<String, u64>,
+    marks: BTreeMap<String, i64>,
+    /// Clicks by ledger, and of each ledger by day.
     pub totals: Totals,
+    days: BTreeMap<(String, UtcDay), i64>,
     arrived: Vec<(String, AddOffers)>,
+    /// Days for which the object has vouched.
+    pub vouched: BTreeSet<(String, UtcDay)>,
 }
 
 impl Ledgers {
-    fn receive(&mut self, name: &str, batch: &AddOffers) {
-        let AddOffers {
-            source,
-            sequence,
-            sums,
-        } = batch;
-        assert_eq!(source, SOURCE);
-        let highest = self.highest.entry(name.to_owned()).or_default();
-        if sequence <= highest {
-            return;
+    fn receive(&mut self, name: &str, batch: &AddOffers) -> Mark {
+        assert_eq!(batch.source, SOURCE);
+        let mark = self.marks.entry(name.to_owned()).or_default();
+        if batch.after != *mark {
+            return Mark { mark: *mark };
         }
-        assert_eq!(*sequence, *highest + 1, "{name} skipped a batch");
-        *highest = *sequence;
-        for sum in sums {
+        assert!(batch.number > *mark, "{name} got an empty batch");
+        *mark = batch.number;
+        for sum in &batch.sums {
             let dimensions = (&sum.offer, sum.day, sum.app, sum.country, &sum.placement);
             *self.totals.entry(sum_key(name, dimensions)).or_default() += sum.clicks;
+            *self.days.entry((name.to_owned(), sum.day)).or_default() += i64::try_from(sum.clicks).unwrap();
         }
         self.arrived.push((name.to_owned(), batch.clone()));
+        Mark { mark: batch.number }
+    }
+
+    fn vouch(&mut self, name: &str, vouch: &Vouch) -> Vouched {
+        let mark = self.marks.get(name).copied().unwrap_or(0);
+        let day = (name.to_owned(), vouch.day);
+        let missing_clicks = vouch.clicks - self.days.get(&day).copied().unwrap_or(0);
+        if mark == vouch.number {
+            assert_eq!(missing_clicks, 0, "{day:?}");
+            self.vouched.insert(day);
+        }
+        Vouched {
+            mark,
+            missing_clicks,
+            missing_micro_usd: 0,
+        }
+    }
+
+    fn answer(&mut self, name: &str, command: &ledger::Command) -> String {
+        match command {
+            ledger::Command::AddOffers(batch) => serde_json::to_string(&self.receive(name, batch)),
+            ledger::Command::Vouch(vouch) => serde_json::to_string(&self.vouch(name, vouch)),
+            other => panic!("{other:?}"),
+        }
+        .unwrap()
     }
 }
 
@@ -107,7 +125,7 @@ pub struct Environment<'a> {
 
 struct Call {
     ledger: String,
-    batch: AddOffers,
+    command: ledger::Command,
     answer: RefCell<Option<Result<String, CallError>>>,
     waker: RefCell<Option<Waker>>,
 }
@@ -171,6 +189,10 @@ impl Clock for Runtime<'_> {
     }
 }
 
+impl Sleep for Runtime<'_> {
+    async fn sleep(&self, _time: Duration) {}
+}
+
 impl ObjectCall for Runtime<'_> {
     async fn call<O: Operation>(
         &self,
@@ -182,12 +204,9 @@ impl ObjectCall for Runtime<'_> {
         if to.name == attention::OBJECT_NAME {
             return Ok(serde_json::from_str(&attend(&command)).unwrap());
         }
-        let ledger::Command::AddOffers(batch) = serde_json::from_str(&command).unwrap() else {
-            panic!("{command}");
-        };
         let call = Rc::new(Call {
             ledger: to.name.clone(),
-            batch,
+            command: serde_json::from_str(&command).unwrap(),
             answer: RefCell::default(),
             waker: RefCell::default(),
         });
@@ -332,17 +351,16 @@ impl<'a> World<'a> {
                     .borrow_mut()
                     .remove(if wake.reversed { last } else { 0 });
                 let answer = answers.next().unwrap();
-                if !matches!(answer, Answer::Down | Answer::Refused) {
-                    self.ledgers.receive(&call.ledger, &call.batch);
-                }
+                let arrives = !matches!(answer, Answer::Down | Answer::Refused);
+                let reply = arrives.then(|| self.ledgers.answer(&call.ledger, &call.command));
                 self.pass(wake.took_ms);
                 if cut_off() {
                     break;
                 }
-                call.answer(match answer {
-                    Answer::Applied => Ok(r#"{"applied":true}"#.to_owned()),
-                    Answer::Lost | Answer::Down => Err(Unanswered::default().into()),
-                    Answer::Refused => Err(CallError::from_answer(400, "{}".into(), None)),
+                call.answer(match (answer, reply) {
+                    (Answer::Refused, _) => Err(CallError::from_answer(400, "{}".into(), None)),
+                    (Answer::Applied, Some(reply)) => Ok(reply),
+                    _ => Err(Unanswered::default().into()),
                 });
                 done = poll();
             }
@@ -359,26 +377,28 @@ impl<'a> World<'a> {
         }
     }
 
+    /// The clicks that are in the log and not in the ledgers, by ledger.
+    fn waiting(&self) -> BTreeMap<String, u64> {
+        let mut waiting = BTreeMap::new();
+        log::each(self.db, 0, &mut |sum| {
+            let name = format!("ledger-{}", sum.publisher);
+            if sum.first > self.ledgers.marks.get(&name).copied().unwrap_or(0) {
+                *waiting.entry(name).or_default() += u64::try_from(sum.clicks).unwrap();
+            }
+        })
+        .unwrap();
+        waiting
+    }
+
     /// Checks the invariants that hold after every step.
     pub fn check(&self) {
         let mut found = clicks(&self.ledgers.totals);
-        let mut waits = false;
-        let waiting = "SELECT 'ledger-' || destination, SUM(clicks) FROM traffic GROUP BY destination";
-        for row in self.db.query(waiting, &[]).unwrap() {
-            *found.entry(row.text(0).unwrap().to_owned()).or_default() +=
-                u64::try_from(row.integer(1).unwrap()).unwrap();
-            waits = true;
-        }
-        for batch in batches::outstanding(self.db, EVER_MS).unwrap() {
-            waits = true;
-            let AddOffers { sequence, sums, .. } = batch.to_ledger(SOURCE).unwrap();
-            let name = ledger_of(&batch);
-            if sequence > self.ledgers.highest.get(&name).copied().unwrap_or(0) {
-                *found.entry(name).or_default() += sums.iter().map(|sum| sum.clicks).sum::<u64>();
-            }
+        let waiting = self.waiting();
+        for (name, clicks) in &waiting {
+            *found.entry(name.clone()).or_default() += clicks;
         }
         assert_eq!(found, clicks(&self.flushed));
-        if waits {
+        if !waiting.is_empty() {
             let latest_ms = self.now_ms() + MAX_WAIT_MS;
             assert!(
                 self.alarm_ms().is_some_and(|at_ms| at_ms <= latest_ms),
@@ -399,8 +419,8 @@ impl<'a> World<'a> {
                     self.check();
                 }
                 _ => {
-                    assert_eq!(dump(self.db, "traffic"), []);
-                    assert_eq!(batches::outstanding(self.db, EVER_MS), Ok(vec![]));
+                    assert_eq!(self.waiting(), BTreeMap::new());
+                    assert_eq!(dump(self.db, "flushes"), [], "all is folded");
                     assert_eq!(self.ledgers.totals, self.flushed);
                     return;
                 }

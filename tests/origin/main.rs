@@ -18,7 +18,6 @@ mod backend;
 mod batches;
 mod clicks;
 mod counters;
-mod counters_batches;
 mod counters_batches_model;
 mod counters_caps;
 mod counters_conversions;

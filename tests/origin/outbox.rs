@@ -45,7 +45,7 @@ use super::{
 use contract::{
     catalog::{CallbackSettings, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, LOST_TERMS},
     counters::{Take, Taken},
-    operation::{Bytes, OperatorReply},
+    operation::{Bytes, Mark, OperatorReply},
     outbox::{Answer, Conversion, Current, List, ListPage, OutboxShard, Settle, Txn},
     rewards::{RewardDelivery, RewardFilter},
 };
@@ -72,6 +72,7 @@ use domain::{
     tracking::click::Click,
 };
 use origin::{
+    delivery::batches::{self, Batch},
     http::site::merge::MAX_TEXT,
     objects::{
         counters,
@@ -85,11 +86,17 @@ use origin::{
             conversions::{commit, txns},
             endpoint, log as written,
             peers::{Peers, StateCache},
-            sums::day,
+            sums::{day, revenue_batches::OutboxLog},
         },
     },
 };
-use platform::{failure::Failure, keyed_flights::KeyedFlights, params};
+use platform::{
+    database::{MAX_INTEGER, Row},
+    failure::Failure,
+    keyed_flights::KeyedFlights,
+    params,
+    traits::Clock,
+};
 
 use world::{World, send_postback};
 
@@ -102,6 +109,30 @@ const OFFER: &str = "o-1";
 
 fn outbox() -> Sqlite {
     migrated(outbox::MIGRATIONS)
+}
+
+/// The payments in the log, of which batches are made: day, offer, country, placement, amount, whether it is a reversal.
+fn payments(db: &Sqlite) -> Vec<Row> {
+    let rows = db
+        .query(outbox::sums::sql::MOVEMENTS, params![0_i64, MAX_INTEGER])
+        .unwrap();
+    rows.into_iter().map(|row| Row(row.0[1..].to_vec())).collect()
+}
+
+/// Sends all batches, which are applied.
+fn send_batches(db: &Sqlite, now_ms: i64) {
+    let state = endpoint::read(db).unwrap();
+    let log = OutboxLog::of(db, state.as_ref());
+    let apply = async |batch: &Batch| Ok(Mark { mark: batch.number });
+    while now(batches::send(db, &At(now_ms), "s", &log, true, apply)).unwrap() {}
+}
+
+struct At(i64);
+
+impl Clock for At {
+    fn now_ms(&self) -> i64 {
+        self.0
+    }
 }
 
 fn app() -> AppId {
@@ -351,18 +382,6 @@ fn fill(db: &Sqlite, entries: i64) {
           fields
         FROM n, entries WHERE entry = (SELECT MAX(entry) FROM entries)";
     db.execute(sql, params![entries]).unwrap();
-}
-
-/// Copies the rows of a table to a database whose schema is older: it lacks the columns that were added at the end since.
-fn copy_rows(from: &Sqlite, to: &Sqlite, table: &str) {
-    let columns = format!("SELECT COUNT(*) FROM pragma_table_info('{table}')");
-    let columns = to.query_integer(&columns, &[]).unwrap().unwrap();
-    for row in dump(from, table) {
-        let values = &row.0[..usize::try_from(columns).unwrap()];
-        let places = vec!["?"; values.len()].join(", ");
-        to.execute(&format!("INSERT INTO {table} VALUES ({places})"), values)
-            .unwrap();
-    }
 }
 
 /// An entry's delivery state, the time of its next attempt, and the number of attempts.

@@ -9,17 +9,17 @@ use domain::model::{OfferId, time::UtcDay};
 pub struct ReadDay {
     /// The day of payment, which is not always the day of the click.
     pub day: UtcDay,
-    /// The entry after which to go on; 0 at first.
+    /// The number in the log after which to go on; 0 at first.
     pub after: i64,
+    /// The ledger's mark of the outbox: what comes after it waits.
+    pub mark: i64,
 }
 
 /// The payments of a UTC day, or one step's part of them, in micro-USD.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutboxDay {
-    /// Offers paid in this step. The last step may list an offer twice.
+    /// Offers paid in this step.
     pub offers: Vec<OfferDay>,
-    /// The sum of the day in batches that the ledger has confirmed; only in the last step.
-    pub confirmed_micro_usd: i64,
     /// Where the next step goes on; `None` after the last.
     pub next: Option<i64>,
 }
@@ -28,11 +28,6 @@ impl OutboxDay {
     /// A sum over the offers.
     pub fn sum(&self, of: fn(&OfferDay) -> i64) -> i64 {
         self.offers.iter().map(of).sum()
-    }
-
-    /// The sum of the log less confirmed and waiting batches. The difference of a day is the sum of those of its steps.
-    pub fn difference_micro_usd(&self) -> i64 {
-        self.sum(|offer| offer.paid_micro_usd - offer.waiting_micro_usd) - self.confirmed_micro_usd
     }
 }
 
@@ -51,7 +46,7 @@ pub struct OfferDay {
     pub reversals: i64,
     /// Rewards less reversals.
     pub paid_micro_usd: i64,
-    /// The part of it that is not confirmed yet; only in the last step.
+    /// The part of it that the ledger has not applied yet.
     pub waiting_micro_usd: i64,
 }
 
@@ -77,7 +72,7 @@ pub struct ListDay {
     pub day: UtcDay,
     /// The offer of the clicks.
     pub offer: OfferId,
-    /// The entry after which to go on; 0 at first.
+    /// The number in the log after which to go on; 0 at first.
     pub after: i64,
     /// Transactions at most.
     pub limit: u32,

@@ -23,7 +23,7 @@ mod tests;
 
 pub use build::{Builder, EncodedSegment, SegmentFull, Segmenter};
 pub(crate) use read::to_usize;
-pub use read::{Codes, Corrupt, Image, KeyColumn, MeasureColumn, Values};
+pub use read::{Codes, Corrupt, Image, KeyColumn, MeasureColumn, Values, each_row};
 
 use super::{
     dimension::{Dimension, KEY},

@@ -11,11 +11,14 @@
 pub mod sql;
 
 use super::feed::{self, FEED_MS, Feed, Prepared};
-use contract::attention::{self, AttentionBatch, AttentionItem, DayRewards, DeclinedItems, Kind};
+use contract::{
+    attention::{self, AttentionBatch, AttentionItem, DayRewards, DeclinedItems, Kind},
+    ledger::Vouched,
+};
 use domain::model::{
     AppId, PublisherId,
     money::MicroUsd,
-    time::{DAY_MS, MINUTE_MS, UtcDay},
+    time::{DAY_MS, MINUTE_MS},
 };
 use platform::{
     database::{Database, DatabaseError, Row, json},
@@ -72,53 +75,59 @@ pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseEr
     Ok(feed::alarm_ms(read(db)?.sends_at_ms, now_ms))
 }
 
-/// Opens an item for a batch that its receiver refused, in place of one for its being late. The batch's confirmation ends it.
+/// Opens an item for a batch that its receiver refused, in place of one for its being late. `after` is the number after which
+/// the batch begins.
 pub fn open_refused(
     db: &impl Database,
     now_ms: i64,
     destination: &str,
-    sequence: u64,
+    after: i64,
     cause: &str,
 ) -> Result<(), DatabaseError> {
-    let subject = subject(destination, sequence);
+    let subject = subject(destination, after);
     let end = cause.floor_char_boundary(MAX_REASON);
     let reason = cause.get(..end).unwrap_or_default();
     db.execute(sql::END_LATE, params![subject.as_str()])?;
     db.execute(sql::OPEN_REFUSED, params![subject, now_ms, reason])
 }
 
-/// Opens an item for a batch whose receiver does not answer, unless it refused the batch. The batch's confirmation ends it.
+/// Opens an item for a batch whose receiver does not answer, unless it refused the batch.
 pub fn open_late(
     db: &impl Database,
     now_ms: i64,
     destination: &str,
-    sequence: u64,
+    after: i64,
 ) -> Result<(), DatabaseError> {
-    db.execute(sql::OPEN_LATE, params![subject(destination, sequence), now_ms])
+    db.execute(sql::OPEN_LATE, params![subject(destination, after), now_ms])
 }
 
-fn subject(destination: &str, sequence: u64) -> String {
-    format!("{destination}: batch {sequence}")
+/// Ends the items of a batch that was applied.
+pub fn end_batch(db: &impl Database, destination: &str, after: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::END_BATCH, params![subject(destination, after)])
 }
 
-/// Opens an item for a day whose log has more than its batches, by this amount in micro-USD, or less. It stays for
-/// `DIFFERS_MS`: the log and the sums of a past day do not change.
+fn subject(destination: &str, after: i64) -> String {
+    format!("{destination}: batch after {after}")
+}
+
+/// Opens an item for a day of which the ledger lacks clicks or revenue, or has too much. It names the side that is behind, and
+/// stays for `DIFFERS_MS`.
 pub fn open_differing(
     db: &impl Database,
     now_ms: i64,
-    day: UtcDay,
-    difference_micro_usd: i64,
+    subject: &str,
+    vouched: &Vouched,
 ) -> Result<(), DatabaseError> {
-    let reason = match difference_micro_usd > 0 {
-        true => "log_above_batches",
-        false => "log_below_batches",
+    let reason = match (vouched.missing_micro_usd, vouched.missing_clicks) {
+        (1.., _) | (0, 1..) => "ledger_behind",
+        _ => "log_behind",
     };
-    let mut amount = String::new();
-    MicroUsd(difference_micro_usd.saturating_abs()).write_usd(&mut amount);
-    db.execute(
-        sql::OPEN_DIFFERING,
-        params![day.to_string(), now_ms, reason, amount],
-    )
+    let amount = (vouched.missing_micro_usd != 0).then(|| {
+        let mut amount = String::new();
+        MicroUsd(vouched.missing_micro_usd.saturating_abs()).write_usd(&mut amount);
+        amount
+    });
+    db.execute(sql::OPEN_DIFFERING, params![subject, now_ms, reason, amount])
 }
 
 /// Ends the items of differences that were listed long enough.

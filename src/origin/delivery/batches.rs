@@ -1,97 +1,143 @@
-//! Numbered batches: one object sends sums to others exactly once, whatever fails (docs/DECISIONS.md, "Clicks").
-//! Counters send clicks, and outboxes send revenue and conversions.
+//! Batches as positions in a log: one object sends sums to others exactly once, whatever fails (docs/DECISIONS.md,
+//! "Facts").
 //!
-//! The transaction that takes sums out of `traffic` stores them as a batch under the next number of their destination.
-//! A destination has one batch at a time, which stays until its receiver confirms it. It can be sent again after any
-//! failure, because a receiver applies each number once. The caller of [`sender`] maps destinations to objects.
+//! A batch is the sums of the sender's log after one number, up to another. Its receiver stores the latter as its mark, with
+//! what it applied, and answers with its mark. So the sender stores no sums. An answer that was lost, and an object that
+//! was restored, are seen by the numbers: the next batch begins at the receiver's mark. Outboxes send revenue and
+//! conversions, and counters send clicks.
 
-pub mod sender;
+pub mod positions;
 pub mod sql;
 
-use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 
-use super::backoff::{MAX_WAIT_MS, is_refusal, wait_ms};
-use contract::{counters::AddConversions, ledger::AddOffers, operation::CallError};
+use futures_util::{StreamExt, stream};
+
+use super::{
+    attention_feed::{end_batch, open_late, open_refused},
+    backoff::{MAX_WAIT_MS, is_refusal, wait_ms},
+};
+use contract::{
+    counters::{AddConversions, ConversionSum},
+    ledger::{AddOffers, OfferSum},
+    operation::{CallError, Mark},
+};
 use domain::model::{AppId, Country, OfferId, time::UtcDay};
 use platform::{
-    database::{Database, DatabaseError, Row},
-    params,
+    CONNECTIONS,
+    database::{Database, DatabaseError},
+    log, params,
+    traits::Clock,
 };
+use positions::{Draft, Positions};
 
-/// Sums in a batch: at most 300 bytes each make 300 KB, and a SQLite value may have 2 MB.
-pub const SUMS: i64 = 1_000;
-/// Batches that one alarm opens and sends at most. If no receiver answers, their timeouts, 10 s each on six
-/// connections, add up to 80 s of the 15 minutes that an alarm may run.
-pub const BATCHES: usize = 48;
-/// Rows of traffic after which an alarm opens no further batch: about 50 ms, in which the object answers no request.
-const ROWS: i64 = 10_000;
+/// Sums in a batch: at most 300 bytes each make 300 KB.
+const SUMS: usize = 1_000;
+/// Batches that one call of [`send`] makes at most. If no receiver answers, their timeouts, 10 s each on six connections, add
+/// up to 110 s of the 15 minutes that an alarm may run.
+const BATCHES: usize = 66;
+/// Failed attempts after which one more makes a batch late: those waited for 75 s and their timeouts.
+const LATE_AFTER: u32 = 4;
 
-/// Sums to be added to a destination's waiting traffic.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BatchRow {
-    pub destination: String,
+/// The dimensions of a sum.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SumKey {
     pub day: UtcDay,
     pub app: AppId,
     pub offer: OfferId,
     pub country: Option<Country>,
     pub placement: Option<String>,
-    /// Unsigned, because a ledger refuses negative clicks.
-    pub clicks: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amounts {
+    pub clicks: i64,
     /// Negative for reversals, as is the revenue.
     pub conversions: i64,
     pub revenue_micro_usd: i64,
+}
+
+/// What a part of the log adds to a destination.
+pub struct Movement<'a> {
+    /// The numbers of the part. A batch has all of it, or nothing.
+    pub first: i64,
+    pub number: i64,
+    pub destination: &'a str,
+    pub key: &'a SumKey,
+    pub amounts: Amounts,
+}
+
+/// The part of a log that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogPage {
+    /// The last number that was read, with a movement or without; the number that was asked for if nothing comes after it.
+    pub end: i64,
+    pub is_last: bool,
+}
+
+/// The sender's log. Its numbers rise with time, and what was written under a number never changes.
+pub trait Log {
+    /// Calls `each` for the movements after a number, in the order of numbers, up to the end of the page.
+    fn read(&self, after: i64, each: &mut dyn FnMut(Movement<'_>)) -> Result<LogPage, DatabaseError>;
+
+    /// The last number; 0 for an empty log.
+    fn last(&self) -> Result<i64, DatabaseError>;
+
+    fn has(&self, number: i64) -> Result<bool, DatabaseError>;
 }
 
 /// A batch of sums for one receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     pub destination: String,
-    pub sequence: u64,
-    /// Failed attempts so far.
-    pub attempts: u32,
-    /// A JSON list of objects with the members of [`BatchRow`] except the destination. A batch of older code has
-    /// neither conversions nor revenue.
-    pub sums: String,
+    /// The receiver's mark, as far as the sender knows.
+    pub after: i64,
+    /// The last number in the batch.
+    pub number: i64,
+    pub sums: BTreeMap<SumKey, Amounts>,
 }
 
 impl Batch {
-    /// Parses the sums as a receiver's type, which ignores unknown members.
-    ///
-    /// # Errors
-    /// This code cannot parse the batch. Other batches are not affected.
-    pub fn read<T: DeserializeOwned>(&self) -> Result<Vec<T>, String> {
-        serde_json::from_str(&self.sums).map_err(|error| error.to_string())
+    /// The operation for a ledger, from the object named `source`.
+    pub fn to_ledger(&self, source: &str) -> AddOffers {
+        let sum = |(key, amounts): (&SumKey, &Amounts)| OfferSum {
+            day: key.day,
+            app: key.app,
+            offer: key.offer.clone(),
+            country: key.country,
+            placement: key.placement.clone(),
+            clicks: u64::try_from(amounts.clicks).unwrap_or(0),
+            revenue_micro_usd: amounts.revenue_micro_usd,
+        };
+        AddOffers {
+            source: source.to_owned(),
+            after: self.after,
+            number: self.number,
+            sums: self.sums.iter().map(sum).collect(),
+        }
     }
 
-    /// The operation for the batch's ledger. It deduplicates by `source`, the sending object's name, and the number.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    pub fn to_ledger(&self, source: &str) -> Result<AddOffers, String> {
-        Ok(AddOffers {
+    /// The operation for a counters object, likewise.
+    pub fn to_counters(&self, source: &str) -> AddConversions {
+        let sum = |(key, amounts): (&SumKey, &Amounts)| ConversionSum {
+            day: key.day,
+            offer: key.offer.clone(),
+            conversions: amounts.conversions,
+            payout_micro_usd: amounts.revenue_micro_usd,
+        };
+        AddConversions {
             source: source.to_owned(),
-            sequence: self.sequence,
-            sums: self.read()?,
-        })
-    }
-
-    /// The operation for the batch's counters object, likewise.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    pub fn to_counters(&self, source: &str) -> Result<AddConversions, String> {
-        Ok(AddConversions {
-            source: source.to_owned(),
-            sequence: self.sequence,
-            sums: self.read()?,
-        })
+            after: self.after,
+            number: self.number,
+            sums: self.sums.iter().map(sum).collect(),
+        }
     }
 }
 
-/// The reason that a batch was not confirmed. The text is for the log.
+/// The reason that a batch has no answer. The text is for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryError {
-    /// The receiver refused the batch, or this code cannot parse it.
+    /// The receiver refused the batch.
     Refused(String),
     /// The receiver did not answer, or its error is temporary; a retry may succeed.
     Unanswered(String),
@@ -108,124 +154,150 @@ impl From<CallError> for DeliveryError {
     }
 }
 
-/// Adds to the waiting traffic, within the transaction that writes the rows that it sums up.
-pub fn add(db: &impl Database, row: &BatchRow) -> Result<(), DatabaseError> {
-    add_to(db, row, None)
-}
-
-/// The same, also for a further destination, without country and placement. It is one statement, because each statement
-/// costs a call out of Wasm and back.
-pub fn add_to(db: &impl Database, row: &BatchRow, further: Option<&str>) -> Result<(), DatabaseError> {
-    db.execute(
-        sql::ADD,
-        params![
-            row.destination.as_str(),
-            row.day.number(),
-            row.app.number(),
-            row.offer.as_str(),
-            row.country.map_or("", Country::as_str),
-            row.placement.as_deref().unwrap_or(""),
-            row.clicks,
-            row.conversions,
-            row.revenue_micro_usd,
-            further,
-        ],
-    )
-}
-
-/// Opens batches for waiting traffic of destinations without an open batch, the longest unserved first. Returns whether
-/// more could be opened at once. After an error, the batches opened so far stay, and the call may be repeated.
-pub fn prepare(db: &impl Database, now_ms: i64) -> Result<bool, DatabaseError> {
-    let (mut rows, mut more) = (0, false);
-    for (batches, destination) in db.query(sql::WAITING, params![BATCHES + 1])?.iter().enumerate() {
-        if batches == BATCHES || rows >= ROWS {
-            return Ok(true);
-        }
-        let rows_taken = open_batch(db, destination.text(0)?, now_ms)?;
-        rows += rows_taken;
-        more |= rows_taken == SUMS;
-    }
-    Ok(more)
-}
-
-/// Opens one batch. Returns the number of rows that it took.
-fn open_batch(db: &impl Database, destination: &str, now_ms: i64) -> Result<i64, DatabaseError> {
-    db.transaction(|| {
-        let rows = db.query_integer(sql::OPEN_BATCH, params![destination, now_ms, SUMS])?;
-        let rows = rows.unwrap_or(0);
-        db.execute(sql::DELETE_TRAFFIC, params![destination, rows])?;
-        Ok(rows)
-    })
-}
-
-/// The due batches, at most [`BATCHES`], the longest due first.
-pub fn outstanding(db: &impl Database, now_ms: i64) -> Result<Vec<Batch>, DatabaseError> {
-    let batch = |row: &Row| {
-        Ok(Batch {
-            destination: row.text(0)?.to_owned(),
-            sequence: row.number(1)?,
-            attempts: row.number(2)?,
-            sums: row.text(3)?.to_owned(),
-        })
+/// Sends the batches that are due: the retries and, if `opens`, what the log has since the last call. `deliver` returns the
+/// receiver's mark. `source` is the sender's name in the log. Returns whether there is more to do at once.
+///
+/// # Errors
+/// The database failed. The caller should not repeat a failed write at once.
+pub async fn send(
+    db: &impl Database,
+    clock: &impl Clock,
+    source: &str,
+    log: &impl Log,
+    opens: bool,
+    deliver: impl AsyncFn(&Batch) -> Result<Mark, DeliveryError>,
+) -> Result<bool, DatabaseError> {
+    let mut positions = Positions::read(db)?;
+    // What a batch has must be durable before it is sent, or its numbers could be used again; the runtime holds requests
+    // back until earlier writes are durable.
+    let Some((page, drafts)) = positions.draft(log, opens, clock.now_ms())? else {
+        return Ok(false);
     };
-    db.query(sql::OUTSTANDING, params![now_ms, BATCHES])?
-        .iter()
-        .map(batch)
+    let answers: Vec<_> = stream::iter(drafts)
+        .map(async |draft| {
+            let answer = deliver(&draft.batch).await;
+            (draft, answer)
+        })
+        .buffer_unordered(CONNECTIONS)
         .collect()
+        .await;
+    let now_ms = clock.now_ms();
+    db.transaction(|| {
+        for (draft, answer) in answers {
+            settle(db, now_ms, source, log, &mut positions, &draft, answer)?;
+        }
+        positions.write(db)
+    })?;
+    Ok(!page.is_last || positions.is_due(now_ms))
 }
 
-/// Closes exactly this batch, which the receiver has applied now or before. After an error it may be sent again.
-pub fn acknowledge(db: &impl Database, batch: &Batch) -> Result<(), DatabaseError> {
-    db.execute(
-        sql::CLOSE_BATCH,
-        params![batch.destination.as_str(), batch.sequence],
-    )
+/// Takes the answer to a batch into account, within the caller's transaction.
+fn settle(
+    db: &impl Database,
+    now_ms: i64,
+    source: &str,
+    log: &impl Log,
+    positions: &mut Positions,
+    draft: &Draft,
+    answer: Result<Mark, DeliveryError>,
+) -> Result<(), DatabaseError> {
+    let batch = &draft.batch;
+    let (destination, after) = (batch.destination.as_str(), batch.after);
+    let subject = || format!("{source}: {destination}: batch after {after}");
+    let answer = match answer {
+        Ok(Mark { mark }) if mark == after => Err(DeliveryError::Unanswered("it was not applied".into())),
+        answer => answer,
+    };
+    match answer {
+        Ok(Mark { mark }) => {
+            if mark < after {
+                log::error(
+                    "batches",
+                    format_args!("{}: the receiver is back at {mark}", subject()),
+                );
+            } else if mark != batch.number && !log.has(mark)? {
+                log::error(
+                    "batches",
+                    format_args!("{}: {mark} is not in this log any more", subject()),
+                );
+            }
+            if draft.attempts > 0 {
+                end_batch(db, destination, after)?;
+            }
+            positions.learn(draft, mark, now_ms);
+        }
+        Err(DeliveryError::Refused(cause)) => {
+            log::error("batches", format_args!("{}: {cause}", subject()));
+            open_refused(db, now_ms, destination, after, &cause)?;
+            positions.put_off(draft, now_ms.saturating_add(MAX_WAIT_MS));
+        }
+        Err(DeliveryError::Unanswered(cause)) => {
+            log::warn("batches", format_args!("{}: {cause}", subject()));
+            if draft.attempts >= LATE_AFTER {
+                open_late(db, now_ms, destination, after)?;
+            }
+            positions.put_off(draft, now_ms.saturating_add(wait_ms(draft.attempts)));
+        }
+    }
+    Ok(())
 }
 
-/// Schedules exactly this batch for a retry, with a backoff that doubles with each failure: it was not answered.
-pub fn failed(db: &impl Database, batch: &Batch, now_ms: i64) -> Result<(), DatabaseError> {
-    put_off(db, batch, now_ms, wait_ms(batch.attempts))
+/// The receiver's mark, as far as the sender knows; 0 before the first batch.
+pub fn mark_of(db: &impl Database, destination: &str) -> Result<i64, DatabaseError> {
+    Ok(Positions::read(db)?.mark_of(destination))
 }
 
-/// Schedules exactly this batch for a retry after the longest backoff: it was refused, or cannot be parsed. Its sums
-/// are kept, because newer code may send or accept them.
-pub fn refused(db: &impl Database, batch: &Batch, now_ms: i64) -> Result<(), DatabaseError> {
-    put_off(db, batch, now_ms, MAX_WAIT_MS)
+/// Takes note of a receiver's mark that was read without a batch. The next batch begins there.
+pub fn learn_mark(
+    db: &impl Database,
+    now_ms: i64,
+    destination: &str,
+    Mark { mark }: Mark,
+) -> Result<(), DatabaseError> {
+    let mut positions = Positions::read(db)?;
+    if positions.mark_of(destination) == mark {
+        return Ok(());
+    }
+    positions.move_to(destination, mark, now_ms);
+    positions.write(db)
 }
 
-fn put_off(db: &impl Database, batch: &Batch, now_ms: i64, wait_ms: i64) -> Result<(), DatabaseError> {
-    let attempts = batch.attempts.saturating_add(1);
-    let due_ms = now_ms.saturating_add(wait_ms);
-    db.execute(
-        sql::PUT_BATCH_OFF,
-        params![batch.destination.as_str(), batch.sequence, attempts, due_ms],
-    )
+/// Everything in the log up to this number was applied by all receivers.
+pub fn settled_through(db: &impl Database) -> Result<i64, DatabaseError> {
+    Ok(Positions::read(db)?.settled_through())
 }
 
-/// When the next batch is due to be opened, which is at `opens_ms`, or to be sent; never if nothing waits.
-pub fn due_ms(db: &impl Database, opens_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let earliest = db.query_integer(sql::EARLIEST_DUE, &[])?;
-    Ok([earliest, traffic_due_ms(db, opens_ms)?]
+/// `opens_ms` if the log has something that was in no batch yet.
+pub fn opens_ms(db: &impl Database, log: &impl Log, opens_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    let seen = db.query_integer(sql::GET_SEEN, &[])?.unwrap_or(0);
+    Ok((log.last()? > seen).then_some(opens_ms))
+}
+
+/// When the next batch is due to be made, which is at `opens_ms`, or to be sent again; never if nothing waits.
+pub fn due_ms(db: &impl Database, log: &impl Log, opens_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    let again_ms = Positions::read(db)?.due_ms();
+    Ok([again_ms, self::opens_ms(db, log, opens_ms)?]
         .into_iter()
         .flatten()
         .min())
 }
 
-/// `opens_ms` if traffic waits for a batch.
-pub fn traffic_due_ms(db: &impl Database, opens_ms: i64) -> Result<Option<i64>, DatabaseError> {
-    let waits = db.query_boolean(sql::IS_ANY_WAITING, &[])?;
-    Ok(waits.then_some(opens_ms))
-}
-
-/// For receivers: whether a sender's batch was applied before. A sender has one batch in flight to a receiver and
-/// numbers increase, so a number not above the last applied one is a repeat. `mark` is the receiver's statement that
-/// reads the last applied number by the sender's name.
-pub fn was_applied(
+/// For receivers: applies a batch if it begins at the mark of its source. `get` and `set` are the receiver's statements for
+/// the mark by the source's name.
+pub fn receive(
     db: &impl Database,
-    mark: &str,
-    sender: &str,
-    sequence: u64,
-) -> Result<bool, DatabaseError> {
-    let highest = db.query_integer(mark, params![sender])?;
-    Ok(highest.is_some_and(|highest| u64::try_from(highest).is_ok_and(|highest| sequence <= highest)))
+    [get, set]: [&str; 2],
+    source: &str,
+    (after, number): (i64, i64),
+    apply: impl FnOnce() -> Result<(), DatabaseError>,
+) -> Result<Mark, DatabaseError> {
+    let mark = db.query_integer(get, params![source])?.unwrap_or(0);
+    if mark != after || number <= mark {
+        return Ok(Mark { mark });
+    }
+    db.transaction(|| {
+        db.execute(set, params![source, number])?;
+        apply()
+    })?;
+    Ok(Mark { mark: number })
 }

@@ -1,11 +1,12 @@
-//! Compares a day of an app: its outboxes' logs, their confirmed batches, and the ledger's facts.
+//! Compares a day of an app: its outboxes' logs, what the ledger has applied of each, and the ledger's facts. The logs are read
+//! up to the ledger's marks, so what is on its way is no difference.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use contract::{
-    ledger::OfferRevenue,
+    ledger::CountedDay,
     outbox::{DayEntry, OfferDay, OutboxDay, ReadDay},
 };
 use domain::model::{AppId, OfferId, time::UtcDay};
@@ -26,7 +27,7 @@ pub struct Comparison {
     paid_micro_usd: i64,
     waiting_micro_usd: i64,
     ledger_micro_usd: i64,
-    /// The sum, over the offers, of the differences between logs and ledger, without sums on their way. 0 if all is well.
+    /// The sum, over the offers, of the differences between logs and facts, without what is on its way. 0 if all is well.
     pub difference_micro_usd: i64,
     /// The transactions of the offers that differ, at most [`MAX_TRANSACTIONS`].
     pub transactions: Vec<DayEntry>,
@@ -40,22 +41,28 @@ struct OutboxSums {
     rewards: i64,
     reversals: i64,
     paid_micro_usd: i64,
-    confirmed_micro_usd: i64,
     waiting_micro_usd: i64,
+    /// What the ledger has applied of this outbox.
+    ledger_micro_usd: i64,
+    /// What the ledger lacks; a negative amount is too much.
     difference_micro_usd: i64,
+    /// The side that is behind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    behind: Option<&'static str>,
 }
 
-/// Reads a day of an outbox step by step. `ask` carries out one step.
+/// Reads a day of an outbox step by step, up to the ledger's mark. `ask` carries out one step.
 ///
 /// # Errors
 /// The first error of `ask`.
 pub async fn read_day<E>(
     day: UtcDay,
+    mark: i64,
     ask: impl AsyncFn(ReadDay) -> Result<OutboxDay, E>,
 ) -> Result<OutboxDay, E> {
     let (mut offers, mut after) = (BTreeMap::new(), 0);
     loop {
-        let part = ask(ReadDay { day, after }).await?;
+        let part = ask(ReadDay { day, after, mark }).await?;
         for sums in part.offers {
             let offer = offers
                 .entry(sums.offer.clone())
@@ -70,7 +77,7 @@ pub async fn read_day<E>(
         let Some(next) = part.next else {
             return Ok(OutboxDay {
                 offers: offers.into_values().collect(),
-                ..part
+                next: None,
             });
         };
         after = next;
@@ -78,8 +85,8 @@ pub async fn read_day<E>(
 }
 
 impl Comparison {
-    /// Compares the days of the outboxes, each with its number, with the ledger's facts.
-    pub fn new(app: AppId, day: UtcDay, days: &[(u8, OutboxDay)], facts: Vec<OfferRevenue>) -> Self {
+    /// Compares the days of the outboxes, each with its number, with the ledger's.
+    pub fn new(app: AppId, day: UtcDay, days: &[(u8, OutboxDay)], ledger: CountedDay) -> Self {
         let paid = || days.iter().flat_map(|(_, day)| &day.offers);
         // By offer: paid, waiting, in the ledger.
         let mut offers: BTreeMap<OfferId, (i64, i64, i64)> = BTreeMap::new();
@@ -88,18 +95,10 @@ impl Comparison {
             sums.0 += offer.paid_micro_usd;
             sums.1 += offer.waiting_micro_usd;
         }
-        for fact in facts {
+        for fact in ledger.offers {
             offers.entry(fact.offer).or_default().2 += fact.revenue_micro_usd;
         }
-        let differs = |(paid, waiting, ledger): (i64, i64, i64)| {
-            // A batch may have been applied and not confirmed yet.
-            let missing = paid - ledger;
-            if (waiting.min(0)..=waiting.max(0)).contains(&missing) {
-                0
-            } else {
-                missing - waiting
-            }
-        };
+        let differs = |(paid, waiting, ledger): (i64, i64, i64)| paid - waiting - ledger;
         let total = |of: fn(&(i64, i64, i64)) -> i64| offers.values().map(of).sum();
         let count = |of| days.iter().map(|(_, day)| day.sum(of)).sum();
         Self {
@@ -107,7 +106,8 @@ impl Comparison {
             date: day.to_string(),
             outboxes: days
                 .iter()
-                .map(|(number, day)| outbox_sums(*number, day))
+                .zip(&ledger.sources)
+                .map(|((number, day), source)| outbox_sums(*number, day, source.revenue_micro_usd))
                 .collect(),
             rewards: count(|offer| offer.rewards),
             rewards_after_24_h: count(|offer| offer.rewards_after_24_h),
@@ -136,14 +136,21 @@ impl Comparison {
     }
 }
 
-fn outbox_sums(outbox: u8, day: &OutboxDay) -> OutboxSums {
+fn outbox_sums(outbox: u8, day: &OutboxDay, ledger_micro_usd: i64) -> OutboxSums {
+    let applied_micro_usd = day.sum(|offer| offer.paid_micro_usd - offer.waiting_micro_usd);
+    let difference_micro_usd = applied_micro_usd - ledger_micro_usd;
     OutboxSums {
         outbox,
         rewards: day.sum(|offer| offer.rewards),
         reversals: day.sum(|offer| offer.reversals),
         paid_micro_usd: day.sum(|offer| offer.paid_micro_usd),
-        confirmed_micro_usd: day.confirmed_micro_usd,
         waiting_micro_usd: day.sum(|offer| offer.waiting_micro_usd),
-        difference_micro_usd: day.difference_micro_usd(),
+        ledger_micro_usd,
+        difference_micro_usd,
+        behind: match difference_micro_usd {
+            0 => None,
+            1.. => Some("ledger"),
+            _ => Some("log"),
+        },
     }
 }

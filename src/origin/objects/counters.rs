@@ -4,6 +4,9 @@
 
 mod caps;
 mod counting;
+pub mod flushes;
+pub mod log;
+pub mod night;
 #[cfg(target_arch = "wasm32")]
 mod object;
 pub mod service;
@@ -13,12 +16,14 @@ mod sweep;
 pub use sql::MIGRATIONS;
 pub use sweep::alarm;
 
-use crate::delivery::{
-    attention_feed,
-    batches::{self, Batch},
+use crate::delivery::{attention_feed, batches};
+use contract::{
+    counters::{Command, Reply},
+    operation::Applied,
 };
-use contract::counters::{AddConversions, Command, Flush, Reply};
-use domain::model::{PublisherId, time::SECOND_MS};
+use domain::model::time::SECOND_MS;
+use flushes::Tally;
+use log::ClickLog;
 use platform::database::{Database, DatabaseError};
 
 /// Carries out one command.
@@ -29,49 +34,42 @@ pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Repl
     match command {
         Command::Take(take) => caps::take(db, now_ms, &take).map(Reply::Taken),
         Command::SetCap(cap) => caps::set_cap(db, now_ms, &cap).map(|()| Reply::Done {}),
-        Command::Flush(Flush {
-            isolate,
-            sequence,
-            sums,
-        }) => counting::flush(db, now_ms, &isolate, sequence, &sums).map(Reply::Applied),
-        Command::AddConversions(AddConversions {
-            source,
-            sequence,
-            sums,
-        }) => counting::add_conversions(db, &source, sequence, &sums).map(Reply::Applied),
+        Command::Flush(flush) => {
+            let mut tally = Tally::read(db, now_ms)?;
+            let applied = !tally.has(&flush);
+            tally.append(db, now_ms, &[flush])?;
+            Ok(Reply::Applied(Applied { applied }))
+        }
+        Command::AddConversions(batch) => counting::add_conversions(db, &batch).map(Reply::Mark),
         Command::ReadTaken(read) => Ok(Reply::TakenOfDay(caps::read_taken(db, &read)?)),
         Command::Stats(stats) => counting::stats(db, &stats).map(Reply::Stats),
     }
 }
 
-/// How long traffic is collected before a batch is opened, in milliseconds.
-pub const COALESCE_MS: i64 = 2 * SECOND_MS;
+/// The number of UTC days that `Stats` covers, today included.
+const STATS_DAYS: i32 = 30;
 
-/// The publisher whose ledger a batch is for.
-///
-/// # Errors
-/// The batch's destination is not a publisher id. Other batches are not affected.
-pub fn publisher(batch: &Batch) -> Result<PublisherId, String> {
-    let destination = &batch.destination;
-    PublisherId::parse(destination).ok_or_else(|| format!("{destination:?} is no publisher's id"))
-}
+/// How long clicks are collected before batches are made, in milliseconds.
+pub const COALESCE_MS: i64 = 5 * SECOND_MS;
 
-/// The time for the alarm, given the object's rows: the next sweep, the next batch of sums, or the next one of what wants the
+/// The time for the alarm, given the object's rows: the next sweep, batches, fold or night, or the next one of what wants the
 /// operator's attention.
 pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
-        batches::due_ms(db, now_ms.saturating_add(COALESCE_MS))?,
+        batches::due_ms(db, &ClickLog(db), now_ms.saturating_add(COALESCE_MS))?,
+        log::fold_due_ms(db)?.map(|due_ms| due_ms.max(now_ms.saturating_add(COALESCE_MS))),
+        night::due_ms(db, now_ms)?,
         attention_feed::due_ms(db, now_ms)?,
     ]))
 }
 
 /// The time for the alarm after a command. A command begins no retry of a batch, which has its alarm already, so only
-/// waiting traffic is checked.
+/// new clicks are checked.
 pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
-        batches::traffic_due_ms(db, now_ms.saturating_add(COALESCE_MS))?,
+        batches::opens_ms(db, &ClickLog(db), now_ms.saturating_add(COALESCE_MS))?,
     ]))
 }
 

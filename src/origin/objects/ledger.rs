@@ -29,9 +29,7 @@ mod uploads;
 
 pub use sql::MIGRATIONS;
 
-use contract::ledger::{
-    AddOffers, Command, FindKey, ListDays, ListKeys, ReadFreshness, ReadOffers, Reply, RevokeKey,
-};
+use contract::ledger::{Command, FindKey, ListDays, ListKeys, ReadFreshness, ReadMark, Reply, RevokeKey};
 use domain::model::{PublisherId, mac::MacKeys, time::SECOND_MS};
 use platform::{
     database::{Database, DatabaseError},
@@ -54,17 +52,9 @@ pub struct Context<'a> {
 /// The command is refused, or the database failed.
 pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
     match command {
-        Command::AddOffers(AddOffers {
-            source,
-            sequence,
-            sums,
-        }) => Ok(Reply::Applied(offers::add(
-            db,
-            context.now_ms,
-            &source,
-            sequence,
-            &sums,
-        )?)),
+        Command::AddOffers(batch) => Ok(Reply::Mark(offers::add(db, context.now_ms, &batch)?)),
+        Command::ReadMark(ReadMark { source }) => Ok(Reply::Mark(offers::mark(db, &source)?)),
+        Command::Vouch(vouch) => Ok(Reply::Vouched(offers::vouch(db, &vouch)?)),
         Command::CreateKey(create) => keys::create(db, context, &create).map(Reply::Operator),
         Command::FindKey(FindKey { hash }) => keys::find(db, &hash.0).map(Reply::Operator),
         Command::ListKeys(ListKeys {}) => keys::list(db).map(Reply::Operator),
@@ -80,7 +70,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::CreateExport(create) => exports::create(db, context, &create).map(Reply::Operator),
         Command::OpenExport(open) => exports::open(db, context.now_ms, &open).map(Reply::Export),
         Command::SuspendKeys(suspend) => keys::suspend(db, suspend).map(|()| Reply::Done {}),
-        Command::ReadOffers(ReadOffers { app, day }) => Ok(Reply::Offers(offers::revenue(db, app, day)?)),
+        Command::ReadOffers(read) => Ok(Reply::Offers(offers::counted(db, &read)?)),
     }
 }
 

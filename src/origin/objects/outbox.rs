@@ -4,7 +4,7 @@
 //! - [`conversions`]: the decision about a postback or an action of the operator, and the order of writes;
 //! - [`log`]: an entry for each transaction id, and the operator's view of them;
 //! - [`callbacks`]: attempts, replays and tests;
-//! - [`sums`]: revenue for ledgers and conversions for counters, and their comparison with the log;
+//! - [`sums`]: batches of the log for ledgers and counters, and the nights' totals;
 //! - [`approval`]: what is needed to pay; [`terms`] and `terms_cache`: the terms that pay a click;
 //! - [`endpoint`]: the app's settings and the health of its endpoint; [`story`]: a reward as its publisher reads it;
 //! - [`feed`]: reports to the publisher's activity object; [`attention`]: what the operator is told of;
@@ -43,6 +43,7 @@ use platform::{
     database::{Database, DatabaseError},
     params,
 };
+use sums::{night, revenue_batches::OutboxLog};
 
 /// How long the alarm leaves due work to the request or task that should do it, in milliseconds.
 pub const NET_MS: i64 = 15 * SECOND_MS;
@@ -62,7 +63,8 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
         db.query_integer(sql::FIRST_KEPT, params![])?,
         db.query_integer(sql::GET_RELEASED, params![])?.map(|_| now_ms),
         deliveries::due_ms(db, state)?,
-        batches::due_ms(db, period(state, now_ms).end)?,
+        batches::due_ms(db, &OutboxLog::of(db, state), period(state, now_ms).end)?,
+        night::due_ms(db)?,
         feed::due_ms(db, now_ms)?,
         attention_due_ms(db, state, now_ms)?,
         retention::due_ms(db, now_ms)?,

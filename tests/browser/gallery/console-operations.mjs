@@ -46,7 +46,7 @@ function open(transaction) {
       item("near_limit", 1.5, { ...object, subject: "outbox-10000003-2", bytes: 9.1e9 }),
       item("batch_refused", 1, { subject: "outbox-10000003-0: ledger: batch 17", reason: "unknown publisher" }),
       item("batch_late", 0.5, { subject: "outbox-10000003-0: ledger: batch 18", reason: "no_answer" }),
-      item("differs", 0.2, { subject: "outbox-10000003-1: 2026-11-24", reason: "log_above_batches", payout_usd: 1.25 }),
+      item("differs", 0.2, { subject: "outbox-10000003-1: 2026-11-24", reason: "ledger_behind", payout_usd: 1.25 }),
       item("terms_lost", 0.1, { subject: "offer 23817 1795706999", reason: "terms_lost" }),
     ],
     counts: { ...ONE_OF_EACH, held: 1204, near_limit: 2 },

@@ -65,14 +65,15 @@ const loading = (path, call, cookie) => ({
   shows: (page) => page.locator(".skeleton").first().waitFor(),
 });
 
-const outbox = (number, paid, confirmed) => ({
+const outbox = (number, paid, applied) => ({
   outbox: number,
   rewards: paid > 0 ? 3 : 0,
   reversals: 0,
   paid_micro_usd: paid,
-  confirmed_micro_usd: confirmed,
   waiting_micro_usd: 0,
-  difference_micro_usd: paid - confirmed,
+  ledger_micro_usd: applied,
+  difference_micro_usd: paid - applied,
+  ...(paid > applied && { behind: "ledger" }),
 });
 
 /** A day that differs, which only a damaged database makes. */

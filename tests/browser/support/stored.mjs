@@ -8,6 +8,7 @@ import { join } from "node:path";
 const OUTBOXES = "signpost-outbox";
 const CLICKS = "signpost-clicks";
 const ACTIVITY = "signpost-activity";
+const LEDGERS = "signpost-ledger";
 
 // Arguments: a folder of databases, an app, and a program for each of the app's databases, with `db` and `path`.
 const OPEN = `
@@ -76,20 +77,26 @@ export function expireClicks(objects) {
   assert.equal(status, 0, stderr);
 }
 
-const REPORTED = `
+// Arguments: a folder of databases, a table that only one kind of object has, and statements.
+const EVERY = `
 import glob, os, sqlite3, sys
 found = 0
 for path in glob.glob(os.path.join(sys.argv[1], "*.sqlite")):
     db = sqlite3.connect(path, isolation_level=None)
-    if db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'attention_figures'").fetchone() is not None:
+    if db.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", [sys.argv[2]]).fetchone() is not None:
         found += 1
-        db.executescript(sys.argv[2])
+        db.executescript(sys.argv[3])
     db.close()
-sys.exit(0 if found else "no object keeps what instances report")
+sys.exit(0 if found else "no object has this table")
 `;
 
-/** Runs statements where it is kept what instances and outboxes report for the page of the service. */
-export function changeReported(objects, sql) {
-  const { status, stderr } = spawnSync("python3", ["-c", REPORTED, join(objects, ACTIVITY), sql], { encoding: "utf8" });
+function changeEvery(folder, table, sql) {
+  const { status, stderr } = spawnSync("python3", ["-c", EVERY, folder, table, sql], { encoding: "utf8" });
   assert.equal(status, 0, stderr);
 }
+
+/** Runs statements where it is kept what instances and outboxes report for the page of the service. */
+export const changeReported = (objects, sql) => changeEvery(join(objects, ACTIVITY), "attention_figures", sql);
+
+/** Runs statements on all ledgers. */
+export const changeLedgers = (objects, sql) => changeEvery(join(objects, LEDGERS), "segments", sql);

@@ -199,7 +199,7 @@ fn each_click_is_reported_once_after_an_outage_of_the_ledger() {
         }
     };
     let failed = || {
-        let sql = "SELECT COALESCE(MAX(attempts), 0) FROM forwards WHERE sums IS NOT NULL";
+        let sql = "SELECT COALESCE(MAX(value ->> '$.behind.attempts'), 0) FROM positions, json_each(known)";
         let attempts = signpost.stored("signpost-counters", sql, |row| row.get::<_, i64>(0));
         attempts.into_iter().max().unwrap_or(0)
     };

@@ -40,11 +40,11 @@ proptest! {
             match step {
                 Step::Open(n) => {
                     open_batch(&db, n);
-                    open.insert(format!("ledger: batch {n}"));
+                    open.insert(format!("ledger: batch after {n}"));
                 }
                 Step::End(n) => {
                     end_batch(&db, n);
-                    open.remove(&format!("ledger: batch {n}"));
+                    open.remove(&format!("ledger: batch after {n}"));
                 }
                 Step::Exchange { arrives, answered } => {
                     let made = feed_of(&db).prepare(now_ms).unwrap().unwrap();

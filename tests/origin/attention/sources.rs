@@ -1,6 +1,7 @@
 //! The feed of an object with items, against the object that lists them.
 
 use super::*;
+use contract::ledger::Vouched;
 
 /// An object with a feed, whose items tests open and end as triggers would.
 pub fn sender() -> Sqlite {
@@ -8,19 +9,20 @@ pub fn sender() -> Sqlite {
 }
 
 pub fn open_batch(db: &Sqlite, n: i64) {
-    attention_feed::open_refused(
-        db,
-        NOW + n,
-        "ledger",
-        u64::try_from(n).unwrap(),
-        "refused with 400: x",
-    )
-    .unwrap();
+    attention_feed::open_refused(db, NOW + n, "ledger", n, "refused with 400: x").unwrap();
 }
 
 pub fn end_batch(db: &Sqlite, n: i64) {
-    let sql = "UPDATE attention SET is_open = 0, changes = changes + 1 WHERE subject = ? AND is_open";
-    db.execute(sql, params![format!("ledger: batch {n}")]).unwrap();
+    attention_feed::end_batch(db, "ledger", n).unwrap();
+}
+
+/// A day of which the ledger lacks so much.
+fn missing(missing_micro_usd: i64) -> Vouched {
+    Vouched {
+        mark: 1,
+        missing_clicks: 0,
+        missing_micro_usd,
+    }
 }
 
 /// Makes a report and delivers it.
@@ -39,18 +41,15 @@ pub fn listed(db: &Sqlite) -> BTreeSet<String> {
 #[test]
 fn a_refused_batch_is_open_until_it_is_confirmed() {
     let db = sender();
-    let row = "INSERT INTO forwards VALUES ('ledger', 3, 1, 0, '[]')";
-    db.execute(row, &[]).unwrap();
     for (now_ms, reason) in [(NOW, "first"), (NOW + 5, "second")] {
         attention_feed::open_refused(&db, now_ms, "ledger", 3, reason).unwrap();
     }
     let to = attention();
     exchange(&db, &to, NOW, MAX_ITEMS);
     let page = list(&to, all());
-    assert_eq!(page["items"][0]["subject"], "s: ledger: batch 3");
+    assert_eq!(page["items"][0]["subject"], "s: ledger: batch after 3");
     assert_eq!(page["items"][0]["reason"], "first");
-    let batch = batches::outstanding(&db, NOW).unwrap().remove(0);
-    batches::acknowledge(&db, &batch).unwrap();
+    attention_feed::end_batch(&db, "ledger", 3).unwrap();
     exchange(&db, &to, NOW + 1_000, MAX_ITEMS);
     assert!(listed(&to).is_empty());
     assert!(dump(&db, "attention").is_empty());
@@ -59,8 +58,6 @@ fn a_refused_batch_is_open_until_it_is_confirmed() {
 #[test]
 fn a_late_batch_is_open_until_it_is_confirmed_or_refused() {
     let (db, to) = (sender(), attention());
-    db.execute("INSERT INTO forwards VALUES ('ledger', 3, 1, 0, '[]')", &[])
-        .unwrap();
     let kinds = |now_ms| {
         exchange(&db, &to, now_ms, MAX_ITEMS);
         let page = list(&to, all());
@@ -83,8 +80,7 @@ fn a_late_batch_is_open_until_it_is_confirmed_or_refused() {
     attention_feed::open_late(&db, NOW + 7, "ledger", 3).unwrap();
     let refused = (json!("batch_refused"), json!("x"), json!(NOW + 6));
     assert_eq!(kinds(NOW + 1_000), [refused]);
-    let batch = batches::outstanding(&db, NOW).unwrap().remove(0);
-    batches::acknowledge(&db, &batch).unwrap();
+    attention_feed::end_batch(&db, "ledger", 3).unwrap();
     assert!(kinds(NOW + 2_000).is_empty());
     assert!(dump(&db, "attention").is_empty());
 }
@@ -92,12 +88,11 @@ fn a_late_batch_is_open_until_it_is_confirmed_or_refused() {
 #[test]
 fn a_day_that_differs_is_listed_for_7_days() {
     let (db, to) = (sender(), attention());
-    let day = UtcDay::of_ms(NOW);
-    attention_feed::open_differing(&db, NOW, day, -1_250_000).unwrap();
+    attention_feed::open_differing(&db, NOW, "2026-01-15", &missing(-1_250_000)).unwrap();
     exchange(&db, &to, NOW, MAX_ITEMS);
     let page = list(&to, all());
     let differs = json!({"kind": "differs", "app_id": "00000042", "publisher_id": "acme", "subject": "s: 2026-01-15", "since_ms": NOW,
-        "reason": "log_below_batches", "payout_usd": 1.25});
+        "reason": "log_behind", "payout_usd": 1.25});
     assert_eq!(page["items"], json!([differs]));
     for (days, is_listed) in [(7, true), (8, false)] {
         attention_feed::end_differing(&db, NOW + days * DAY_MS).unwrap();
@@ -117,7 +112,7 @@ fn a_change_during_a_report_is_in_the_next_one() {
     feed_of(&db).confirm(NOW, &made, &heard).unwrap();
     assert_eq!(listed(&to).len(), 1);
     exchange(&db, &to, NOW + 1_000, MAX_ITEMS);
-    assert_eq!(listed(&to), ["ledger: batch 2".to_owned()].into());
+    assert_eq!(listed(&to), ["ledger: batch after 2".to_owned()].into());
     // It opens again before its end was confirmed.
     end_batch(&db, 2);
     let made = feed_of(&db).prepare(NOW + 2_000).unwrap().unwrap();
@@ -179,7 +174,7 @@ fn a_source_that_was_restored_takes_back_what_it_does_not_have() {
     assert_eq!(listed(&to).len(), 2);
     exchange(&old, &to, NOW + 5_000, MAX_ITEMS);
     exchange(&old, &to, NOW + 6_000, MAX_ITEMS);
-    assert_eq!(listed(&to), ["ledger: batch 1".to_owned()].into());
+    assert_eq!(listed(&to), ["ledger: batch after 1".to_owned()].into());
 }
 
 #[test]
@@ -236,7 +231,8 @@ fn every_statement_is_listed_for_the_conformance_test() {
     exchange(&db, &to, NOW + 2_000, 1);
     db.execute(attention_feed::sql::PUT_OFF, params![NOW]).unwrap();
     attention_feed::open_late(&db, NOW, "ledger", 1).unwrap();
-    attention_feed::open_differing(&db, NOW, UtcDay::of_ms(NOW), 1).unwrap();
+    end_batch(&db, 1);
+    attention_feed::open_differing(&db, NOW, "2026-01-15", &missing(1)).unwrap();
     attention_feed::end_differing(&db, NOW).unwrap();
     attention_feed::send_soon(&db, NOW).unwrap();
     assert_only_listed_statements(&db, attention_feed::sql::ALL, SOURCE_MIGRATIONS);

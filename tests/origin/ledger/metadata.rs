@@ -75,7 +75,12 @@ fn data_is_complete_through_the_end_of_the_last_loaded_day() {
     let db = ledger();
     assert_eq!(through_ms(&db), None);
     // Clicks alone, before anything was loaded.
-    offers::add(&db, NOW_MS, "s", 1, &[batches::sum(day(10), None, 1)]).unwrap();
+    offers::add(
+        &db,
+        NOW_MS,
+        &batches::batch("s", 0, &[batches::sum(day(10), None, 1)]),
+    )
+    .unwrap();
     assert_eq!(through_ms(&db), Some(NOW_MS));
     let mut number = 0;
     let mut load = |date: UtcDay, at_ms: i64| {
@@ -93,7 +98,12 @@ fn data_is_complete_through_the_end_of_the_last_loaded_day() {
     );
     assert_eq!(load(day(80), NOW_MS + 2), day(6).start_ms(), "a future day");
     assert_eq!(load(day(10), NOW_MS + 3), NOW_MS + 3, "the current day");
-    offers::add(&db, NOW_MS + 9, "s", 2, &[batches::sum(day(10), None, 1)]).unwrap();
+    offers::add(
+        &db,
+        NOW_MS + 9,
+        &batches::batch("s", 1, &[batches::sum(day(10), None, 1)]),
+    )
+    .unwrap();
     assert_eq!(
         through_ms(&db),
         Some(NOW_MS + 3),
@@ -135,9 +145,11 @@ fn days_are_listed_by_layer_in_pages_newest_first() {
     offers::add(
         &db,
         NOW_MS,
-        "s",
-        1,
-        &[batches::sum(day(1), None, 7), batches::sum(day(2), None, 1)],
+        &batches::batch(
+            "s",
+            0,
+            &[batches::sum(day(1), None, 7), batches::sum(day(2), None, 1)],
+        ),
     )
     .unwrap();
     let first = days(&db, 2, None).unwrap();

@@ -24,7 +24,7 @@ enum Op {
     },
     Offers {
         source: u8,
-        ahead: u64,
+        ahead: i64,
         day: i64,
         placement: Option<u8>,
         clicks: u64,
@@ -41,7 +41,7 @@ fn ops() -> impl Strategy<Value = Vec<(Op, Vec<Option<Fault>>)>> {
             .prop_map(|(day, facts)| Op::Replace { day, facts }),
         6 => (0..12_u8, facts.clone()).prop_map(|(batch, facts)| Op::Apply { batch, facts }),
         1 => facts.prop_map(|facts| Op::CutOff { facts }),
-        4 => (0..2_u8, 0..2_u64, 0..3_i64, prop::option::of(0..4_u8), 0..9_u64).prop_map(
+        4 => (0..2_u8, -1..2_i64, 0..3_i64, prop::option::of(0..4_u8), 0..9_u64).prop_map(
             |(source, ahead, day, placement, clicks)| Op::Offers { source, ahead, day, placement, clicks }),
         2 => Just(Op::Alarm),
         1 => Just(Op::Restart),
@@ -65,7 +65,7 @@ proptest! {
         let (mut loaded, mut counted) = (Rows::new(), Rows::new());
         let mut batches: BTreeMap<u8, Vec<(i64, u32, i64)>> = BTreeMap::new();
         // Sequences start at 1.
-        let mut sequences = [0_u64; 2];
+        let mut marks = [0_i64; 2];
         let (mut number, mut now_ms) = (0, 20_000 * DAY_MS);
         for (op, faults) in ops {
             db.inject(Faults::script(faults));
@@ -104,7 +104,8 @@ proptest! {
                     let _ = cut_off.stage_above(&db, 0);
                 }
                 Op::Offers { source, ahead, day: date, placement, clicks } => {
-                    let sequence = (sequences[source as usize] + ahead).max(1);
+                    // A batch of which some before are missing, or an old one, changes nothing.
+                    let after = (marks[source as usize] + ahead).max(0);
                     let placement = placement.map(|n| format!("p-{n}"));
                     let sum = OfferSum {
                         day: day(date),
@@ -115,11 +116,10 @@ proptest! {
                         clicks,
                         revenue_micro_usd: 0,
                     };
-                    retry_until_answered(|| {
-                        offers::add(&db, now_ms, &format!("s-{source}"), sequence, std::slice::from_ref(&sum))
-                    });
-                    if sequence > sequences[source as usize] {
-                        sequences[source as usize] = sequence;
+                    let batch = batches::batch(&format!("s-{source}"), after, std::slice::from_ref(&sum));
+                    retry_until_answered(|| offers::add(&db, now_ms, &batch));
+                    if after == marks[source as usize] {
+                        marks[source as usize] = after + 1;
                         let placement = placement.unwrap_or("offerwall".into());
                         let key = ["10000001", "ZZ", &placement, "o-1", "offerwall", "api"].map(Into::into);
                         add(&mut counted, day(date), &key, &[0, 0, 0, clicks as i64, 0]);

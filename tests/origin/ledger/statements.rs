@@ -90,7 +90,20 @@ fn a_ledger_runs_exactly_its_listed_statements() {
     cut_off.add(&named).unwrap();
     cut_off.stage_above(&db, 0).unwrap();
     upload::discard_all(&db).unwrap();
-    offers::add(&db, 5, "s", 1, &[batches::sum(day(1), Some("home"), 1)]).unwrap();
+    offers::add(
+        &db,
+        5,
+        &batches::batch("s", 0, &[batches::sum(day(1), Some("home"), 1)]),
+    )
+    .unwrap();
+    let vouch = contract::ledger::Vouch {
+        source: "s".into(),
+        day: day(1),
+        number: 1,
+        clicks: 0,
+        revenue_micro_usd: 0,
+    };
+    offers::vouch(&db, &vouch).unwrap();
     names::store(&db, &Names::from([("10000001".into(), "A name".into())])).unwrap();
     ledger::alarm(&db, 5).unwrap();
     reported(&db);

@@ -5,17 +5,7 @@ use domain::{
     callbacks::health::{FAILING_AFTER, Health},
     model::time::{HOUR_MS, UtcDay},
 };
-use origin::delivery::batches;
-
 const NET_MS: i64 = 15_000;
-
-/// Sends the sums for other objects, which would set the alarm to a few seconds.
-pub fn send_batches(db: &Sqlite, now_ms: i64) {
-    batches::prepare(db, now_ms).unwrap();
-    for batch in batches::outstanding(db, now_ms).unwrap() {
-        batches::acknowledge(db, &batch).unwrap();
-    }
-}
 
 /// The alarm of an outbox that has reported to the activity, which would set it to a second.
 pub fn next_alarm(db: &Sqlite, now_ms: i64) -> Result<Option<i64>, platform::database::DatabaseError> {
@@ -123,6 +113,7 @@ fn a_reversal_behind_its_reward_sets_no_alarm() {
 fn a_refused_conversion_only_sets_the_alarm_of_the_sweep() {
     let (db, world) = (outbox(), World::capped(0));
     convert(&db, &world, &conversion(1)).unwrap_err();
+    send_batches(&db, NOW);
     assert_eq!(next_alarm(&db, NOW), Ok(Some(next_sweep())));
     let night = next_sweep() - 1;
     assert_eq!(next_alarm(&db, night), Ok(Some(next_sweep())));

@@ -6,10 +6,8 @@ use contract::{attention::DeclinedItems, outbox::Disabled};
 use domain::conversions::state::Reason;
 use origin::delivery::{
     attention_feed::{self, AttentionFeed, Source, sql},
-    batches,
     feed::Feed,
 };
-use platform::migrations::migrate;
 
 /// The statements of a report and its confirmation, and of a night.
 pub const OF_BATCHES: &[&str] = &[
@@ -21,6 +19,8 @@ pub const OF_BATCHES: &[&str] = &[
     sql::CONFIRM_ITEMS,
     sql::CONFIRM_BATCH,
     sql::END_DIFFERING,
+    sql::OPEN_DIFFERING,
+    sql::PING,
 ];
 
 /// Reports everything, the promised report included.
@@ -185,35 +185,10 @@ fn what_leaves_the_log_ends() {
     abort(&db, NOW, &callback);
     assert_eq!(open(&db).len(), 3);
     let late_ms = NOW + 500 * DAY_MS;
-    batches::prepare(&db, NOW).unwrap();
-    for batch in batches::outstanding(&db, NOW).unwrap() {
-        batches::acknowledge(&db, &batch).unwrap();
-    }
+    send_batches(&db, NOW);
     while outbox::retention::sweep(&db, late_ms).unwrap() == Some(late_ms + SECOND_MS) {}
     assert!(dump(&db, "entries").is_empty());
     assert!(open(&db).is_empty());
     // The ends are told.
     assert_eq!(db.query(sql::CHANGED, params![10_i64]).unwrap().len(), 3);
-}
-
-/// An outbox that was made by the code before the feed.
-#[test]
-fn an_outbox_from_before_the_feed_opens_what_it_has() {
-    let (source, world) = (outbox(), World::capped(1));
-    convert(&source, &world, &conversion(1)).unwrap();
-    convert(&source, &world, &conversion(2)).unwrap_err();
-    world.hold(|offer, _| offer.min_seconds_to_convert = Some(1 << 30));
-    convert(&source, &world, &conversion(3)).unwrap();
-    let callback = claim(&source, NOW).remove(0);
-    abort(&source, NOW, &callback);
-    endpoint::disable(&source, NOW, disabled(1, 0)).unwrap();
-    assert_eq!(open(&source).len(), 4);
-
-    let old = Sqlite::in_memory();
-    migrate(&old, NOW, &outbox::MIGRATIONS[..2]).unwrap();
-    for table in ["outbox", "conversions", "entries", "attempts"] {
-        copy_rows(&source, &old, table);
-    }
-    migrate(&old, NOW, outbox::MIGRATIONS).unwrap();
-    assert_eq!(open(&old), open(&source));
 }

@@ -1,17 +1,21 @@
 //! The payments of an outbox on a day, against its batches and the ledger.
 
+use std::{cell::RefCell, time::Duration};
+
 use super::*;
 use contract::{
     attention::DayRewards,
-    ledger::OfferRevenue,
+    ledger::{CountedDay, OfferRevenue, SourceDay, Vouch, Vouched},
+    operation::{CallError, ObjectAddress, Operation},
     outbox::{DayEntry, ListDay, OfferDay, OutboxDay, ReadDay},
 };
 use domain::model::time::UtcDay;
 use origin::{
-    delivery::{attention_feed, batches},
+    delivery::attention_feed,
     http::comparison::{Comparison, read_day},
-    objects::outbox::log::entries::TO_LEDGER,
+    objects::outbox::sums::{night, revenue_batches::TO_LEDGER},
 };
+use platform::traits::ObjectCall;
 
 const TODAY: i64 = NOW / DAY_MS;
 
@@ -23,10 +27,11 @@ fn offer() -> OfferId {
     OfferId::parse(OFFER).unwrap()
 }
 
-/// The payments of a day, read in steps of so many entries.
+/// The payments of a day, read in steps of so many entries, as the ledger's mark has them.
 fn read(db: &Sqlite, day: UtcDay, entries: i64) -> OutboxDay {
     let step = async |step: ReadDay| day::read(db, step, entries);
-    now(read_day(day, step)).unwrap()
+    let mark = batches::mark_of(db, TO_LEDGER).unwrap();
+    now(read_day(day, mark, step)).unwrap()
 }
 
 /// The transactions of the offer on a day, in steps of so many entries.
@@ -47,28 +52,63 @@ fn list(db: &Sqlite, day: UtcDay, entries: i64, limit: u32) -> Vec<DayEntry> {
     all
 }
 
-/// Compares the day before, in steps of so many entries. Returns the rewards of each step, and whether the day differs;
-/// nothing if it was compared before.
-fn compare(db: &Sqlite, now_ms: i64, entries: i64) -> Option<(Vec<i64>, bool)> {
-    let mut rewards = vec![];
-    loop {
-        let step = day::compare_step(db, now_ms, entries).unwrap()?;
-        rewards.push(step.part.offers.iter().map(|offer| offer.rewards).sum());
-        if let Some(differs) = step.differs {
-            return Some((rewards, differs));
+/// A ledger that has so much of a day, at a time.
+pub struct Ledger {
+    pub now_ms: i64,
+    pub revenue_micro_usd: i64,
+    pub asked: RefCell<Vec<Vouch>>,
+    pub is_down: bool,
+}
+
+impl Ledger {
+    pub fn new(now_ms: i64, revenue_micro_usd: i64) -> Self {
+        Self {
+            now_ms,
+            revenue_micro_usd,
+            asked: RefCell::default(),
+            is_down: false,
         }
     }
 }
 
-/// Sends all batches to the ledger, which confirms them.
-fn confirm_all(db: &Sqlite, now_ms: i64) {
-    batches::prepare(db, now_ms).unwrap();
-    let outstanding = batches::outstanding(db, now_ms).unwrap();
-    for batch in outstanding.iter().filter(|batch| batch.destination == TO_LEDGER) {
-        day::confirm(db, batch).unwrap();
-        // A repeated confirmation counts nothing.
-        day::confirm(db, batch).unwrap();
+impl Clock for Ledger {
+    fn now_ms(&self) -> i64 {
+        self.now_ms
     }
+}
+
+impl ObjectCall for Ledger {
+    async fn call<O: Operation>(
+        &self,
+        _to: &ObjectAddress,
+        operation: O,
+        _timeout: Duration,
+    ) -> Result<O::Answer, CallError> {
+        let json = serde_json::to_value(operation.into()).unwrap();
+        let vouch: Vouch = serde_json::from_value(json["vouch"].clone()).unwrap();
+        let vouched = Vouched {
+            mark: vouch.number,
+            missing_clicks: 0,
+            missing_micro_usd: vouch.revenue_micro_usd - self.revenue_micro_usd,
+        };
+        self.asked.borrow_mut().push(vouch);
+        if self.is_down {
+            return Err(CallError::from_answer(503, "{}".into(), None));
+        }
+        Ok(serde_json::from_value(serde_json::to_value(vouched).unwrap()).unwrap())
+    }
+}
+
+/// Adds up the first day that is over, in steps of so many entries. Returns the rewards of each step.
+fn add_up(db: &Sqlite, now_ms: i64, entries: i64) -> Vec<i64> {
+    let mut rewards = vec![];
+    while let Some(part) = night::add_step(db, now_ms, entries).unwrap() {
+        rewards.push(part.sum(|offer| offer.rewards));
+        if part.next.is_none() {
+            break;
+        }
+    }
+    rewards
 }
 
 fn sums(rewards: i64, reversals: i64, paid_micro_usd: i64, waiting_micro_usd: i64) -> OfferDay {
@@ -91,14 +131,9 @@ fn a_day_has_what_was_paid_on_it_whenever_it_was_first_heard_of() {
     convert(&db, &world, &conversion(4).status(Status::Pending)).unwrap();
     let found = read(&db, today(), 10);
     assert_eq!(found.offers, [sums(3, 0, 2_250_000, 2_250_000)]);
-    confirm_all(&db, NOW);
+    send_batches(&db, NOW);
     let found = read(&db, today(), 10);
-    let expected = OutboxDay {
-        offers: vec![sums(3, 0, 2_250_000, 0)],
-        confirmed_micro_usd: 2_250_000,
-        next: None,
-    };
-    assert_eq!((found.difference_micro_usd(), found), (0, expected));
+    assert_eq!(found.offers, [sums(3, 0, 2_250_000, 0)]);
 
     world.pass(DAY_MS);
     convert(&db, &world, &conversion(4)).unwrap();
@@ -111,7 +146,6 @@ fn a_day_has_what_was_paid_on_it_whenever_it_was_first_heard_of() {
         ..sums(2, 1, 2_000_000, 2_000_000)
     };
     assert_eq!(tomorrow.offers, [expected]);
-    assert_eq!(tomorrow.difference_micro_usd(), 0);
     let entry = |transaction_id: String, paid_micro_usd| DayEntry {
         transaction_id,
         offer_id: offer(),
@@ -159,7 +193,7 @@ fn rewards_of_old_clicks_and_by_superseded_terms_are_counted() {
         ..sums(5, 1, 2_250_002 - 750_000, 2_250_002 - 750_000)
     };
     assert_eq!(found.offers, [expected]);
-    let compared = Comparison::new(app(), today(), &[(5, found)], vec![]);
+    let compared = Comparison::new(app(), today(), &[(5, found)], CountedDay::default());
     let json = serde_json::to_value(&compared).unwrap();
     let counts = ["rewards", "rewards_after_24_h", "rewards_by_superseded_terms"];
     assert_eq!(
@@ -169,37 +203,74 @@ fn rewards_of_old_clicks_and_by_superseded_terms_are_counted() {
 }
 
 #[test]
-fn a_night_tells_once_whether_yesterdays_log_equals_its_batches() {
+fn a_night_vouches_for_each_day_that_is_over_and_tells_a_difference_once() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
-    confirm_all(&db, NOW);
-    assert_eq!(compare(&db, NOW, 10), Some((vec![0], false)));
+    assert_eq!(add_up(&db, NOW, 10), [0_i64; 0], "the day is not over");
     let tomorrow = NOW + DAY_MS;
-    assert_eq!(compare(&db, tomorrow, 10), Some((vec![1], false)));
-    assert_eq!(compare(&db, tomorrow + 1, 10), None);
-    // A payment whose sums are gone, in one of several steps.
     world.now_ms.set(tomorrow);
     for n in 2..=6 {
         convert(&db, &world, &conversion(n)).unwrap();
     }
-    db.execute(
-        "UPDATE traffic SET revenue_micro_usd = revenue_micro_usd - 1",
-        &[],
-    )
-    .unwrap();
-    assert_eq!(compare(&db, tomorrow + DAY_MS, 2), Some((vec![2, 2, 1], true)));
-    assert_eq!(compare(&db, tomorrow + DAY_MS, 2), None);
+    assert_eq!(add_up(&db, tomorrow, 10), [1]);
+    assert_eq!(
+        add_up(&db, tomorrow, 10),
+        [0_i64; 0],
+        "the outbox has not vouched yet"
+    );
+    // What is on its way belongs to the total.
+    let ledger = Ledger::new(tomorrow, 750_000);
+    assert_eq!(now(night::vouch(&db, &ledger)), Ok(None));
+    assert!(ledger.asked.borrow().is_empty());
+    send_batches(&db, tomorrow);
+    let down = Ledger {
+        is_down: true,
+        ..Ledger::new(tomorrow + 5 * SECOND_MS, 0)
+    };
+    assert_eq!(now(night::vouch(&db, &down)), Ok(None));
+    assert_eq!(night::due_ms(&db), Ok(Some(down.now_ms + 10 * SECOND_MS)));
+    let ledger = Ledger::new(down.now_ms + 10 * SECOND_MS, 750_000);
+    assert_eq!(now(night::vouch(&db, &ledger)), Ok(Some(false)));
+    let mark = batches::mark_of(&db, TO_LEDGER).unwrap();
+    let expected = Vouch {
+        source: "s".into(),
+        day: today(),
+        number: mark,
+        clicks: 0,
+        revenue_micro_usd: 750_000,
+    };
+    let asked = Vouch {
+        source: "s".into(),
+        ..ledger.asked.borrow()[0].clone()
+    };
+    assert_eq!(asked, expected);
+    assert_eq!(night::due_ms(&db), Ok(None));
+    assert!(dump(&db, "attention").is_empty());
+    // A payment that the ledger lacks, found in one of several steps.
+    let night_ms = tomorrow + DAY_MS;
+    assert_eq!(add_up(&db, night_ms, 2), [2, 2, 1]);
+    assert_eq!(
+        now(night::vouch(&db, &Ledger::new(night_ms, 3_000_000))),
+        Ok(Some(true))
+    );
     let items = dump(&db, "attention");
     assert_eq!(items.len(), 1);
     assert_eq!((items[0].integer(0), items[0].text(1)), (Ok(8), Ok("2026-01-16")));
-    assert_eq!(items[0].text(3), Ok("log_above_batches"));
-    // A comparison that no alarm went on with until the next night begins with that night's day.
-    world.now_ms.set(tomorrow + DAY_MS);
-    convert(&db, &world, &conversion(7)).unwrap();
-    convert(&db, &world, &conversion(8)).unwrap();
-    let begun = day::compare_step(&db, tomorrow + 2 * DAY_MS, 1).unwrap().unwrap();
-    assert_eq!(begun.differs, None);
-    assert_eq!(compare(&db, tomorrow + 3 * DAY_MS, 1), Some((vec![0], false)));
+    assert_eq!(
+        (items[0].text(3), items[0].text(4)),
+        (Ok("ledger_behind"), Ok("0.75"))
+    );
+    // Days that nobody was awake for follow one after the other.
+    let later = night_ms + 2 * DAY_MS;
+    for revenue in [1, 0] {
+        assert_eq!(add_up(&db, later, 10), [0]);
+        assert_eq!(
+            now(night::vouch(&db, &Ledger::new(later, revenue))),
+            Ok(Some(revenue != 0))
+        );
+    }
+    assert_eq!(add_up(&db, later, 10), [0_i64; 0]);
+    assert_eq!(dump(&db, "attention")[1].text(3), Ok("log_behind"));
 }
 
 #[test]
@@ -207,51 +278,65 @@ fn a_night_has_the_days_rewards_reported_once_they_are_counted() {
     let (db, world) = (outbox(), World::new());
     convert(&db, &world, &conversion(1)).unwrap();
     convert(&db, &world, &conversion(2)).unwrap();
-    assert_eq!(day::last_rewards(&db), Ok(None));
-    let night = NOW + DAY_MS;
-    assert_eq!(attention_feed::due_ms(&db, night), Ok(None));
-    day::compare_step(&db, night, 1).unwrap();
-    assert_eq!(day::last_rewards(&db), Ok(None));
-    while day::compare_step(&db, night, 1).unwrap().is_some() {}
+    assert_eq!(night::last_rewards(&db), Ok(None));
+    let night_ms = NOW + DAY_MS;
+    assert_eq!(attention_feed::due_ms(&db, night_ms), Ok(None));
+    night::add_step(&db, night_ms, 1).unwrap();
+    assert_eq!(night::last_rewards(&db), Ok(None));
+    while night::add_step(&db, night_ms, 1).unwrap().is_some() {}
     let rewards = DayRewards {
         day: today(),
         rewards: 2,
         after_24_h: 0,
         by_superseded_terms: 0,
     };
-    assert_eq!(day::last_rewards(&db), Ok(Some(rewards)));
-    assert_eq!(attention_feed::due_ms(&db, night), Ok(Some(night + SECOND_MS)));
+    assert_eq!(night::last_rewards(&db), Ok(Some(rewards)));
+    assert_eq!(
+        attention_feed::due_ms(&db, night_ms),
+        Ok(Some(night_ms + SECOND_MS))
+    );
 }
 
 #[test]
-fn a_difference_to_the_ledger_is_shown_by_transaction() {
-    let outbox_day = |paid, waiting, confirmed| OutboxDay {
+fn a_difference_to_the_ledger_names_the_side_and_the_transactions() {
+    let outbox_day = |paid, waiting| OutboxDay {
         offers: vec![sums(1, 0, paid, waiting)],
-        confirmed_micro_usd: confirmed,
         next: None,
     };
-    let days = [(0, outbox_day(100, 0, 100)), (5, outbox_day(70, 20, 50))];
-    let compare = |ledger: i64| {
-        let facts = vec![OfferRevenue {
-            offer: offer(),
-            revenue_micro_usd: ledger,
-        }];
-        let compared = Comparison::new(app(), today(), &days, facts);
-        (compared.difference_micro_usd, compared.to_list(&days))
+    let days = [(0, outbox_day(100, 0)), (5, outbox_day(70, 20))];
+    let compare = |applied: [i64; 2]| {
+        let ledger = CountedDay {
+            offers: vec![OfferRevenue {
+                offer: offer(),
+                revenue_micro_usd: applied.iter().sum(),
+            }],
+            sources: applied
+                .map(|revenue_micro_usd| SourceDay {
+                    mark: 9,
+                    revenue_micro_usd,
+                })
+                .to_vec(),
+        };
+        let compared = Comparison::new(app(), today(), &days, ledger);
+        let json = serde_json::to_value(&compared).unwrap();
+        let behind = [0, 1].map(|n| json["outboxes"][n]["behind"].as_str().map(str::to_owned));
+        (compared.difference_micro_usd, behind, compared.to_list(&days))
     };
-    // Applied and not confirmed yet, in part or not at all.
-    for ledger in [150, 160, 170] {
-        assert_eq!(compare(ledger), (0, vec![]), "{ledger}");
-    }
+    let side = |side: &str| Some(side.to_owned());
+    // What waits is no difference, and less than that is one.
+    assert_eq!(compare([100, 50]), (0, [None, None], vec![]));
     let both = vec![(0, offer()), (5, offer())];
-    assert_eq!(compare(149), (1, both.clone()));
-    assert_eq!(compare(171), (21, both));
+    assert_eq!(compare([100, 49]), (1, [None, side("ledger")], both.clone()));
+    assert_eq!(compare([121, 50]), (21, [side("log"), None], both));
     // An offer that only the ledger knows.
-    let other = OfferRevenue {
-        offer: OfferId::parse("o-9").unwrap(),
-        revenue_micro_usd: 7,
+    let other = CountedDay {
+        offers: vec![OfferRevenue {
+            offer: OfferId::parse("o-9").unwrap(),
+            revenue_micro_usd: 7,
+        }],
+        sources: vec![],
     };
-    let compared = Comparison::new(app(), today(), &[], vec![other]);
+    let compared = Comparison::new(app(), today(), &[], other);
     assert_eq!(compared.difference_micro_usd, 7);
     let json = serde_json::to_value(&compared).unwrap();
     assert_eq!(

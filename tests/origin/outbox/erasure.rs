@@ -12,7 +12,7 @@ use origin::objects::outbox::{
 
 /// All rows as text.
 fn dump_all(db: &Sqlite) -> String {
-    let tables = ["entries", "attempts", "conversions", "reservations", "traffic"];
+    let tables = ["entries", "attempts", "conversions", "reservations"];
     tables.map(|table| format!("{:?}", dump(db, table))).concat()
 }
 

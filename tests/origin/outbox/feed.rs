@@ -14,7 +14,6 @@ use origin::{
         outbox::feed::{self, ActivityFeed},
     },
 };
-use platform::migrations::migrate;
 
 /// The answer of an activity object that says nothing of the last report.
 const HEARD: FeedAnswer = FeedAnswer {
@@ -354,28 +353,6 @@ fn the_endpoints_standing_is_reported_when_it_changes() {
     let report = report(&db, NOW + 1_000);
     assert_eq!(report.endpoint.state, contract::outbox::EndpointState::None);
     assert_eq!((report.endpoint.waiting, report.endpoint.dead), (1, 0));
-}
-
-/// An outbox that was made by the code before the feed, with rewards, a reversal and a refusal.
-#[test]
-fn an_outbox_from_before_the_feed_reports_what_it_has() {
-    let (source, world) = (outbox(), World::capped(3));
-    for n in 1..=3 {
-        convert(&source, &world, &conversion(n)).unwrap();
-    }
-    convert(&source, &world, &conversion(4)).unwrap_err();
-    convert(&source, &world, &conversion(5).status(Status::Pending)).unwrap();
-    convert(&source, &world, &conversion(1).status(Status::Reversed)).unwrap();
-    let expected = report(&source, NOW);
-
-    let old = Sqlite::in_memory();
-    migrate(&old, NOW, &outbox::MIGRATIONS[..1]).unwrap();
-    for table in ["outbox", "conversions", "entries"] {
-        copy_rows(&source, &old, table);
-    }
-    migrate(&old, NOW, outbox::MIGRATIONS).unwrap();
-    let made = report(&old, NOW);
-    assert_eq!((made.entries, made.counts), (expected.entries, expected.counts));
 }
 
 #[test]

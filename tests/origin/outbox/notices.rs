@@ -61,7 +61,7 @@ fn a_notice_has_an_id_of_its_own_and_pays_nothing() {
     assert_eq!(shown["original_transaction_id"], reward_id(1));
     // The reward itself has its own id, and no money has moved.
     assert!(entry(&db, &reward_id(1))["state"].is_null());
-    assert!(dump(&db, "traffic").is_empty());
+    assert!(payments(&db).is_empty());
 
     assert_eq!(
         settle(&db, &world, &reward_id(1), Action::Reject, &[]),
@@ -73,7 +73,11 @@ fn a_notice_has_an_id_of_its_own_and_pays_nothing() {
     assert_eq!(rejected.reason.as_deref(), Some("checked by hand"));
     assert!(claim_of(&db, NOW, ALL).is_empty());
     let today = domain::model::time::UtcDay::of_ms(NOW);
-    let read = contract::outbox::ReadDay { day: today, after: 0 };
+    let read = contract::outbox::ReadDay {
+        day: today,
+        after: 0,
+        mark: 0,
+    };
     assert!(day::read(&db, read, day::STEP).unwrap().offers.is_empty());
 }
 
@@ -195,7 +199,7 @@ fn notices_leave_with_their_conversion() {
                 delivered(&db, NOW, ALL);
             }
         }
-        alarms::send_batches(&db, NOW);
+        send_batches(&db, NOW);
         // A reward that was paid later than its entry was made leaves a night later.
         for nights in [399, 402, 403] {
             let night = NOW + nights * DAY_MS;

@@ -64,7 +64,7 @@ fn an_approval_pays_what_the_postback_would_have_paid() {
         }
         let callbacks = claim(&db, NOW);
         assert_eq!(callbacks.len(), 1);
-        (callbacks[0].fields.clone(), dump(&db, "traffic"))
+        (callbacks[0].fields.clone(), payments(&db))
     };
     let (approved, sums) = paid(true);
     let (mut sent, expected_sums) = paid(false);

@@ -7,10 +7,11 @@ use super::{
 use contract::outbox::{Disabled, ListDay, ReadDay};
 use domain::conversions::table::Action;
 use origin::{
-    delivery::batches,
+    delivery::batches::{self, Log},
     objects::outbox::{
         next_alarm, retention, sql,
         story::{of_click, read as read_story},
+        sums::{self, night},
     },
 };
 
@@ -68,7 +69,11 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     convert(&db, &world, &conversion(1)).unwrap();
     endpoint::forget_lost_settings(&db, 1).unwrap();
     let today = domain::model::time::UtcDay::of_ms(now_ms);
-    let read = ReadDay { day: today, after: 0 };
+    let read = ReadDay {
+        day: today,
+        after: 0,
+        mark: 0,
+    };
     day::read(&db, read, day::STEP).unwrap();
     let list_day = ListDay {
         day: today,
@@ -77,7 +82,6 @@ fn an_outbox_runs_exactly_its_listed_statements() {
         limit: 10,
     };
     day::list(&db, &list_day, day::STEP).unwrap();
-    day::compare_step(&db, now_ms, day::STEP).unwrap();
     written::get(&db, &reward_id(1)).unwrap();
     read_story(&db, &story::of("acme", &reward_id(1))).unwrap();
     of_click(&db, &[1; 12]).unwrap();
@@ -91,15 +95,12 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     operator::standing(&db).unwrap();
     operator::enable(&db, now_ms, CLAIM_MS, now_ms).unwrap();
     next_alarm(&db, now_ms).unwrap();
-    // Batches of sums for other objects, twice.
-    for _ in 0..2 {
-        batches::prepare(&db, now_ms).unwrap();
-    }
-    let batches = batches::outstanding(&db, now_ms).unwrap();
-    batches::failed(&db, &batches[0], now_ms).unwrap();
-    day::confirm(&db, &batches[1]).unwrap();
-
-    batches::acknowledge(&db, &batches[0]).unwrap();
+    send_batches(&db, now_ms);
+    batches::mark_of(&db, "ledger").unwrap();
+    OutboxLog::of(&db, None).has(1).unwrap();
+    let tomorrow = now_ms + DAY_MS;
+    while night::add_step(&db, tomorrow, day::STEP).unwrap().is_some() {}
+    now(night::vouch(&db, &super::days::Ledger::new(tomorrow, 0))).unwrap();
     feed::report_all(&db, now_ms);
     db.execute("UPDATE feed SET standing = standing + 1", &[])
         .unwrap();
@@ -114,10 +115,12 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     let fixture = [
         "UPDATE feed SET standing = standing + 1",
         bulk_replay_filters::DROP_DUE,
+        bulk_replay_filters::PAY_LATER,
     ];
     // The other statements of that feed are tested in `attention`.
     let feeds = [
         outbox::feed::sql::ALL,
+        sums::sql::ALL,
         outbox::callbacks::bulk_replay::sql::ALL,
         attention::OF_BATCHES,
     ]
@@ -151,7 +154,11 @@ fn frequent_statements_use_an_index() {
         (sql::AMEND, &["entries USING INTEGER PRIMARY KEY (rowid=?)"]),
         (
             sql::PAY,
-            &["entries USING INDEX entries_by_transaction (transaction_id=?)"],
+            &[
+                "entries USING INDEX entries_by_transaction (transaction_id=?)",
+                "entries",
+                "entries USING COVERING INDEX entries_paid_later",
+            ],
         ),
         (
             sql::GET_PAID,
@@ -220,8 +227,10 @@ fn frequent_statements_use_an_index() {
     ];
     for (sql, steps) in hot {
         let mut plan = plan(&db, sql);
-        // Leaves out the single row of `outbox`, and steps that only combine subqueries.
-        plan.retain(|step| step != "SCAN outbox" && !step.contains("SCALAR SUBQUERY"));
+        // Leaves out the single rows of `outbox` and `positions`, and steps that only combine subqueries.
+        plan.retain(|step| {
+            step != "SCAN outbox" && step != "SCAN positions" && !step.contains("SCALAR SUBQUERY")
+        });
         plan.retain(|step| !["COMPOUND QUERY", "LEFT-MOST SUBQUERY", "UNION ALL"].contains(&step.as_str()));
         let found: Vec<_> = plan
             .iter()
@@ -243,19 +252,19 @@ fn a_step_through_a_day_reads_only_its_own_entries() {
         plan.filter(|step| step.starts_with("SEARCH")).collect()
     };
     assert_eq!(
-        searches(sql::LAST_OF_DAY),
+        searches(sums::sql::LAST_OF_DAY),
         [
             "SEARCH entries USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
-            "SEARCH paid_later USING COVERING INDEX paid_later_by_day (day=? AND rowid>?)"
+            "SEARCH entries USING COVERING INDEX entries_paid_later (movement>? AND movement<?)"
         ]
     );
-    for sql in [sql::SUM_DAY, sql::LIST_DAY] {
+    for sql in [sums::sql::SUM_DAY, sums::sql::LIST_DAY] {
         assert_eq!(
             searches(sql),
             [
                 "SEARCH entries USING INTEGER PRIMARY KEY (rowid=?)",
                 "SEARCH entries USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
-                "SEARCH paid_later USING COVERING INDEX paid_later_by_day (day=? AND rowid>? AND rowid<?)"
+                "SEARCH entries USING COVERING INDEX entries_paid_later (movement>? AND movement<?)"
             ]
         );
     }
@@ -265,15 +274,14 @@ fn a_step_through_a_day_reads_only_its_own_entries() {
 fn statements_that_scan_the_log_stop_after_some_rows() {
     let db = outbox();
     // Small tables: a statement's own values, one row, and work that waits.
-    const SMALL: [&str; 9] = [
+    const SMALL: [&str; 8] = [
         "(",
         "json_each",
         "CONSTANT ROW",
-        "forwards",
         "outbox",
         "reservations",
-        "sweeps",
-        "traffic",
+        "nights",
+        "positions",
         "txns_to_free",
     ];
     // By statement: what stops it, a number of rows or the first match.

@@ -334,6 +334,6 @@ fn a_conversion_reversed_before_it_arrived_is_never_paid() {
     }
     assert_eq!(entries(&db).len(), 1);
     assert!(entry(&db, &reward_id(1))["state"].is_null());
-    assert!(dump(&db, "traffic").is_empty());
+    assert!(payments(&db).is_empty());
     assert!(claim(&db, NOW).is_empty());
 }

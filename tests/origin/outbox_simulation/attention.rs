@@ -18,7 +18,8 @@ const IN_LOG: &str =
     UNION ALL SELECT 4, 'callback' FROM outbox WHERE callback_sealed IS NOT NULL AND disabled_ms IS NOT NULL
     UNION ALL SELECT 5, 'callback' FROM outbox
       WHERE callback_sealed IS NOT NULL AND disabled_ms IS NULL AND failures >= 5
-    UNION ALL SELECT 9, destination || ': batch ' || sequence FROM forwards WHERE sums IS NOT NULL AND attempts >= 5";
+    UNION ALL SELECT 9, key || ': batch after ' || (value ->> '$.mark') FROM positions, json_each(known)
+      WHERE value ->> '$.behind.attempts' >= 5";
 
 impl World {
     pub fn ask_attention(&mut self, json: &str) -> String {

@@ -65,11 +65,12 @@ impl World {
     fn stored(&self) -> Vec<Entry> {
         let sql =
             "SELECT entry, transaction_id, nonce, goal, after, payout_micro_usd, delivery, attempts_made, erase,
-            user_id, txn, fields, notice FROM entries ORDER BY entry";
+            user_id, txn, fields, notice, movement FROM entries ORDER BY entry";
         let rows = self.env.db.query(sql, &[]).unwrap();
         rows.iter()
             .map(|row| Entry {
                 entry: row.integer(0).unwrap(),
+                movement: row.optional_integer(13).unwrap(),
                 transaction_id: row.text(1).unwrap().to_owned(),
                 nonce: row.blob(2).unwrap().to_vec(),
                 goal: row.text(3).unwrap().to_owned(),
@@ -284,9 +285,9 @@ impl World {
             first("SELECT MIN(due_ms) FROM feed").filter(|_| self.has_to_report()),
             first("SELECT MIN(due_ms) FROM reservations"),
             first("SELECT MIN(due_ms) FROM txns_to_free"),
-            first("SELECT MIN(due_ms) FROM forwards WHERE sums IS NOT NULL"),
+            first("SELECT MIN(value ->> '$.behind.due_ms') FROM positions, json_each(known)"),
             first(
-                "SELECT MIN(0) FROM traffic WHERE destination NOT IN (SELECT destination FROM forwards WHERE sums IS NOT NULL)",
+                "SELECT MIN(0) FROM positions WHERE seen < (SELECT MAX(MAX(entry), MAX(COALESCE(movement, 0))) FROM entries)",
             ),
         ];
         dues.into_iter().flatten().min()
@@ -299,7 +300,6 @@ impl World {
         self.check_users();
         self.check_caps(&entries);
         self.check_money(&entries);
-        self.check_days(&entries);
         self.check_activity();
         self.check_attention();
         let sql = "SELECT nonce, goal FROM conversions WHERE state = 0";
@@ -425,7 +425,8 @@ impl World {
         self.number(
             "SELECT EXISTS (SELECT 1 FROM entries WHERE delivery = 0) OR EXISTS (SELECT 1 FROM reservations)
                 OR EXISTS (SELECT 1 FROM txns_to_free)
-                OR EXISTS (SELECT 1 FROM traffic) OR EXISTS (SELECT 1 FROM forwards WHERE sums IS NOT NULL)",
+                OR EXISTS (SELECT 1 FROM positions WHERE known LIKE '%behind%'
+                  OR seen < (SELECT MAX(MAX(entry), MAX(COALESCE(movement, 0))) FROM entries))",
         ) == 1
             || self.has_to_report()
     }

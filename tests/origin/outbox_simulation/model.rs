@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::runtime::{CLAIM_MS, Operation};
 use contract::{
     counters::{SetCap, Take},
-    ledger::OfferSum,
     outbox::{Answer, Conversion, Settle},
 };
 use domain::{
@@ -17,7 +16,7 @@ use domain::{
         time::{SECOND_MS, UtcDay},
     },
 };
-use origin::{delivery::batches::Batch, objects::outbox::callbacks::deliveries::ClaimedCallback};
+use origin::objects::outbox::callbacks::deliveries::ClaimedCallback;
 use platform::failure::Failure;
 
 /// The state of a callback as the table stores it.
@@ -58,7 +57,7 @@ pub struct Model {
     pub taken: BTreeMap<OfferId, BTreeSet<String>>,
     pub stray: BTreeSet<String>,
     /// By destination: the last applied batch, and the total of conversions and micro-USD.
-    pub applied_batches: BTreeMap<String, (u64, i64, i64)>,
+    pub applied_batches: BTreeMap<String, (i64, i64, i64)>,
 }
 
 /// The expected state of a callback.
@@ -83,6 +82,7 @@ pub struct Entry {
     pub after: Option<i64>,
     pub notice: Option<i64>,
     pub payout: i64,
+    pub movement: Option<i64>,
     pub delivery: Option<i64>,
     pub attempts_made: i64,
     pub erase: bool,
@@ -152,16 +152,11 @@ impl Model {
         }
     }
 
-    pub fn apply_batch(&mut self, batch: &Batch) {
-        let (conversions, revenue) = sums(batch);
-        let totals = self.applied_batches.entry(batch.destination.clone()).or_default();
-        assert_eq!(
-            batch.sequence,
-            totals.0 + 1,
-            "{} skipped a batch",
-            batch.destination
-        );
-        *totals = (batch.sequence, totals.1 + conversions, totals.2 + revenue);
+    /// A batch of so many conversions and micro-USD was applied.
+    pub fn apply_batch(&mut self, destination: &str, after: i64, number: i64, sums: (i64, i64)) {
+        let totals = self.applied_batches.entry(destination.to_owned()).or_default();
+        assert_eq!(after, totals.0, "{destination} skipped a batch");
+        *totals = (number, totals.1 + sums.0, totals.2 + sums.1);
     }
 
     pub fn release(&mut self, now_ms: i64) {
@@ -356,18 +351,4 @@ impl Model {
             Operation::Settings(_) | Operation::Erase(_) | Operation::SetOffer(_) => {}
         }
     }
-}
-
-/// Conversions and micro-USD in a batch.
-pub fn sums(batch: &Batch) -> (i64, i64) {
-    let sums: Vec<serde_json::Value> = batch.read().unwrap();
-    let total = |name: &str| sums.iter().map(|sum| sum[name].as_i64().unwrap()).sum();
-    let as_ledger_reads: i64 = batch
-        .read::<OfferSum>()
-        .unwrap()
-        .iter()
-        .map(|sum| sum.revenue_micro_usd)
-        .sum();
-    assert_eq!(as_ledger_reads, total("revenue_micro_usd"));
-    (total("conversions"), total("revenue_micro_usd"))
 }

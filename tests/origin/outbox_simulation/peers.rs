@@ -9,16 +9,12 @@ use super::{
 use futures_util::FutureExt;
 
 use contract::{
-    activity, attention, catalog, counters,
-    ledger::{self, AddOffers},
-    operation::{Applied, Bytes, ObjectAddress},
+    activity, attention, catalog, counters, ledger,
+    operation::{Bytes, Mark, ObjectAddress},
     outbox::{ClaimTxn, Command, OutboxShard, Txn},
 };
 use domain::model::AdvertiserId;
-use origin::{
-    delivery::batches::{self, Batch},
-    objects::outbox::conversions::txns,
-};
+use origin::objects::outbox::conversions::txns;
 use platform::{database::Database, params};
 
 impl World {
@@ -101,8 +97,10 @@ impl World {
             (counters::Command::Take(take), counters::Reply::Taken(taken)) => {
                 self.model.record_take(take, taken.taken, late);
             }
-            (counters::Command::AddConversions(batch), counters::Reply::Applied(applied)) => {
-                self.record_batch(name, batch.sequence, *applied);
+            (counters::Command::AddConversions(batch), counters::Reply::Mark(mark)) => {
+                let conversions = batch.sums.iter().map(|sum| sum.conversions).sum();
+                let payout = batch.sums.iter().map(|sum| sum.payout_micro_usd).sum();
+                self.record_batch(name, (batch.after, batch.number), *mark, (conversions, payout));
             }
             (counters::Command::SetCap(cap), counters::Reply::Done {}) => self.model.set_cap(cap),
             other => panic!("{other:?}"),
@@ -112,29 +110,38 @@ impl World {
 
     fn ask_ledger(&mut self, json: &str) -> String {
         let command: ledger::Command = serde_json::from_str(json).unwrap();
-        let ledger::Command::AddOffers(AddOffers { sequence, .. }) = command else {
-            panic!("{json} to the ledger");
-        };
         let context = origin::objects::ledger::Context {
             now_ms: self.now_ms(),
             random: &|| Err("not used here".into()),
             mac: &|| panic!("no key is issued"),
             publisher: &self.catalog.app.publisher_id,
         };
-        let reply = origin::objects::ledger::handle(&self.ledger, &context, command).unwrap();
-        let ledger::Reply::Applied(applied) = &reply else {
-            panic!("{reply:?}");
-        };
-        self.record_batch("ledger", sequence, *applied);
+        let reply = origin::objects::ledger::handle(&self.ledger, &context, command.clone()).unwrap();
+        match (&command, &reply) {
+            (ledger::Command::AddOffers(batch), ledger::Reply::Mark(mark)) => {
+                let payout = batch.sums.iter().map(|sum| sum.revenue_micro_usd).sum();
+                self.record_batch("ledger", (batch.after, batch.number), *mark, (0, payout));
+            }
+            (ledger::Command::ReadMark(_), ledger::Reply::Mark(_)) => {}
+            (ledger::Command::Vouch(vouch), ledger::Reply::Vouched(vouched)) => {
+                let is_compared = vouched.mark == vouch.number;
+                assert!(!is_compared || !vouched.differs(), "{vouch:?} {vouched:?}");
+            }
+            other => panic!("{other:?}"),
+        }
         serde_json::to_string(&reply).unwrap()
     }
 
-    /// A batch applied just now was not confirmed before, so its sender still stores it.
-    fn record_batch(&mut self, destination: &str, sequence: u64, applied: Applied) {
-        if applied.applied {
-            let outstanding = batches::outstanding(&self.env.db, i64::MAX >> 11).unwrap();
-            let is_it = |batch: &&Batch| batch.destination == destination && batch.sequence == sequence;
-            self.model.apply_batch(outstanding.iter().find(is_it).unwrap());
+    /// A batch was applied just now if it begins at the last one's end.
+    fn record_batch(&mut self, destination: &str, (after, number): (i64, i64), mark: Mark, sums: (i64, i64)) {
+        let last = self
+            .model
+            .applied_batches
+            .get(destination)
+            .map_or(0, |applied| applied.0);
+        if mark.mark > last {
+            assert_eq!(mark.mark, number);
+            self.model.apply_batch(destination, after, number, sums);
         }
     }
 }

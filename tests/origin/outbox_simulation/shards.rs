@@ -200,7 +200,6 @@ impl Outbox {
             "entries",
             "conversions",
             "attempts",
-            "traffic",
             "offers",
             "terms",
             "txns",

@@ -7,7 +7,11 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::{COLUMNS, Column, HEADER, VERSION};
 use crate::{
     model::parts::split,
-    reporting::{Dimension, Measure},
+    reporting::{
+        Dimension, Measure,
+        dimension::{KEY, Key},
+        metric::Sums,
+    },
 };
 
 /// A column that differs from what was written, or has another version.
@@ -209,6 +213,44 @@ impl<'b> Image<'b> {
         let span = spans.and_then(|spans| spans.get(usize::from(column.number())).copied());
         span.map(|span| span.of(self.0)).unwrap_or_default()
     }
+}
+
+/// Calls `each` with the key and the sums of every row of a segment, whose columns `column` returns.
+///
+/// # Errors
+/// [`Corrupt`]; `each` was then called for no row.
+pub fn each_row<'b>(
+    column: impl Fn(Column) -> &'b [u8],
+    rows: u32,
+    mut each: impl FnMut(&Key<'_>, &Sums),
+) -> Result<(), Corrupt> {
+    let mut bytes = Column::all().map(column);
+    let mut next = || bytes.next().unwrap_or_default();
+    let mut keys = Vec::with_capacity(KEY.len());
+    for dimension in KEY {
+        let column = KeyColumn::open(next(), dimension, rows)?;
+        keys.push((column.values().collect::<Vec<_>>(), column.codes));
+    }
+    let mut measures = Vec::with_capacity(Measure::ALL.len());
+    for measure in Measure::ALL {
+        measures.push(MeasureColumn::open(next(), measure, rows)?);
+    }
+    for row in 0..to_usize(rows) {
+        let mut key = [""; KEY.len()];
+        for (to, (values, codes)) in key.iter_mut().zip(&keys) {
+            *to = codes
+                .get(row)
+                .and_then(|code| values.get(code))
+                .copied()
+                .unwrap_or_default();
+        }
+        let mut sums = Sums::default();
+        for (to, column) in sums.iter_mut().zip(&measures) {
+            *to = column.get(row).unwrap_or_default();
+        }
+        each(&key, &sums);
+    }
+    Ok(())
 }
 
 /// Verifies a column. Returns its width, the details in its header (bytes 8 to 15) and its payload.

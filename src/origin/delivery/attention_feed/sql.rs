@@ -21,24 +21,6 @@ pub const TABLES: &[&str] = &[
        ping_ms INTEGER, resets INTEGER NOT NULL DEFAULT 0
      ) STRICT",
     "INSERT INTO attention_feed (only) VALUES (1)",
-    // A batch that was refused is closed by its confirmation.
-    "CREATE TRIGGER attention_batch_closed AFTER UPDATE OF sums ON forwards
-       WHEN OLD.sums IS NOT NULL AND NEW.sums IS NULL
-     BEGIN
-       UPDATE attention SET is_open = 0, changes = changes + 1
-         WHERE kind = 7 AND subject = OLD.destination || ': batch ' || OLD.sequence AND is_open;
-     END",
-];
-
-/// A batch that is late is closed by its confirmation, too.
-pub const LATE: &[&str] = &[
-    "DROP TRIGGER attention_batch_closed",
-    "CREATE TRIGGER attention_batch_closed AFTER UPDATE OF sums ON forwards
-       WHEN OLD.sums IS NOT NULL AND NEW.sums IS NULL
-     BEGIN
-       UPDATE attention SET is_open = 0, changes = changes + 1
-         WHERE kind IN (7, 9) AND subject = OLD.destination || ': batch ' || OLD.sequence AND is_open;
-     END",
 ];
 
 platform::statements! {
@@ -82,6 +64,9 @@ platform::statements! {
           WHERE NOT EXISTS (SELECT 1 FROM attention WHERE kind = 7 AND subject = ?1 AND is_open)
         ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, since_ms = excluded.since_ms
           WHERE NOT is_open";
+    /// subject: the batch was applied
+    pub const END_BATCH = "UPDATE attention SET is_open = 0, changes = changes + 1
+        WHERE kind IN (7, 9) AND subject = ? AND is_open";
     /// subject
     pub const END_LATE = "UPDATE attention SET is_open = 0, changes = changes + 1 WHERE kind = 9 AND subject = ? AND is_open";
     /// day, time, reason, amount

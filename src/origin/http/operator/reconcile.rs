@@ -10,7 +10,7 @@ use crate::http::{
 use contract::{
     ledger::{self, OPERATOR, ReadOffers},
     operation::CallError,
-    outbox::{ListDay, ReadDay},
+    outbox::{ListDay, OutboxShard, ReadDay},
 };
 use domain::{
     model::{AppId, api_error::common, document::FieldError, time::UtcDay},
@@ -36,14 +36,26 @@ async fn compare(
     app: AppId,
     day: UtcDay,
 ) -> Result<Comparison, CallError> {
-    let read = async |number| {
+    // The marks first: up to them, logs do not change.
+    let numbers = outboxes.numbers();
+    let name = |number: &u8| OutboxShard { app, number: *number }.object_name();
+    let read = ReadOffers {
+        app,
+        day,
+        sources: numbers.iter().map(name).collect(),
+    };
+    let ledger = ledger::address(&outboxes.settings.publisher_id, OPERATOR);
+    let counted = context.call(&ledger, read).await?;
+    let read = async |number: u8| {
+        let mark = counted
+            .sources
+            .get(usize::from(number))
+            .map_or(0, |source| source.mark);
         let step = async |step: ReadDay| outboxes.call(number, step, TIMEOUT).await;
-        Ok((number, read_day(day, step).await?))
+        Ok((number, read_day(day, mark, step).await?))
     };
     let days = outboxes.ask_each(read).await?;
-    let ledger = ledger::address(&outboxes.settings.publisher_id, OPERATOR);
-    let facts = context.call(&ledger, ReadOffers { app, day }).await?;
-    let mut comparison = Comparison::new(app, day, &days, facts);
+    let mut comparison = Comparison::new(app, day, &days, counted);
     for (number, offer) in comparison.to_list(&days) {
         let mut next = Some(0);
         while let Some(after) = next {

@@ -73,7 +73,7 @@ impl<'c> Outboxes<'c> {
 
     /// The outboxes' numbers. An outbox that never had a conversion is asked like the others: a catalog that was restored
     /// from a backup does not know which have.
-    fn numbers(&self) -> Vec<u8> {
+    pub fn numbers(&self) -> Vec<u8> {
         (0..self.settings.outbox_shards).collect()
     }
 

@@ -1,25 +1,30 @@
 //! A counters object: commands, and an alarm that sweeps and sends batches to the ledgers.
 
-use std::time::Duration;
+use std::{cell::RefCell, time::Duration};
 
-use super::{MIGRATIONS, alarm, alarm_after_command, handle, next_alarm, publisher};
-use crate::{
-    delivery::size,
-    delivery::{
-        attention_feed::{AttentionFeed, Source},
-        batches::{self, Batch, DeliveryError, sender},
-        feed,
-    },
+use super::{
+    MIGRATIONS, alarm, alarm_after_command,
+    flushes::{GATHER, Tally},
+    handle,
+    log::{self, ClickLog, publisher},
+    next_alarm, night,
+};
+use crate::delivery::{
+    attention_feed::{AttentionFeed, Source},
+    batches::{self, Batch, DeliveryError},
+    feed, size,
 };
 use contract::{
-    counters::{Command, Reply},
+    counters::{Command, Flush, Reply},
     ledger,
+    operation::{Applied, Mark},
 };
 use platform::{
     database::DatabaseError,
     failure::Failure,
     object_shell::ObjectShell,
-    traits::{Clock, ObjectCall, ObjectStorage},
+    single_flight::{Outcome, SingleFlight},
+    traits::{Clock, ObjectCall, ObjectStorage, Sleep},
 };
 
 /// The timeout of a call to a ledger. It is short because other ledgers' batches wait for a connection.
@@ -27,13 +32,20 @@ const LEDGER_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct CountersService<D, R> {
     shell: ObjectShell<D, R>,
+    tally: RefCell<Option<Tally>>,
+    /// Batches of clicks that the next row takes.
+    gathered: RefCell<Vec<Flush>>,
+    appends: SingleFlight<Result<(), Failure>>,
 }
 
-impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
-    /// Ledgers deduplicate batches by the object's `name` and the batch's number, so without a name no batch is sent.
+impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
+    /// Ledgers deduplicate batches by the object's `name` and the batch's numbers, so without a name no batch is sent.
     pub fn new(name: Option<String>, storage: D, runtime: R) -> Self {
         Self {
             shell: ObjectShell::new("counters", name, storage, runtime, MIGRATIONS),
+            tally: RefCell::new(None),
+            gathered: RefCell::default(),
+            appends: SingleFlight::default(),
         }
     }
 
@@ -42,9 +54,51 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
     /// # Errors
     /// The database failed; the command may then be sent again.
     pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+        if let Command::Flush(flush) = command {
+            return self.flush(flush).await.map(Reply::Applied);
+        }
         self.shell
             .command(|db, now_ms| handle(db, now_ms, command), alarm_after_command)
             .await
+    }
+
+    /// Takes an isolate's batch into the log, together with those that arrive meanwhile.
+    async fn flush(&self, flush: Flush) -> Result<Applied, Failure> {
+        if self
+            .tally
+            .borrow()
+            .as_ref()
+            .is_some_and(|tally| tally.has(&flush))
+        {
+            return Ok(Applied { applied: false });
+        }
+        self.gathered.borrow_mut().push(flush);
+        let appended = match self.appends.join(Result::is_ok).await {
+            Outcome::Shared(appended) => appended,
+            Outcome::Lead(leader) => {
+                leader
+                    .gather(async {
+                        self.shell.runtime().sleep(GATHER).await;
+                        self.append().await
+                    })
+                    .await
+            }
+        };
+        appended.map(|()| Applied { applied: true })
+    }
+
+    async fn append(&self) -> Result<(), Failure> {
+        let append = |db: &D, now_ms| {
+            let mut tally = match self.tally.take() {
+                Some(tally) => tally,
+                None => Tally::read(db, now_ms)?,
+            };
+            let gathered = self.gathered.take();
+            tally.append(db, now_ms, &gathered)?;
+            self.tally.replace(Some(tally));
+            Ok::<_, DatabaseError>(())
+        };
+        self.shell.command(append, alarm_after_command).await
     }
 
     pub async fn alarm(&self) {
@@ -52,16 +106,21 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
         size::tell(&self.shell, self.shell.name()).await;
     }
 
-    /// Sweeps and sends batches; either is done even if the other fails. After an error the alarm stays at the time to
-    /// which the shell re-armed it, so that a failing write is not retried at once.
+    /// Sweeps, sends batches, folds the log and vouches for the day before; each is done even if another fails. After an error
+    /// the alarm stays at the time to which the shell re-armed it, so that a failing write is not retried at once.
     async fn work(&self, db: &D) -> Result<Option<i64>, Failure> {
         let clock = self.shell.runtime();
         let woken_ms = clock.now_ms();
         let sweep_due_ms = alarm(db, woken_ms);
         let more_to_send = self.send_batches(db).await;
+        let folded = self.fold(db);
+        let vouched = match self.shell.name() {
+            Some(name) => night::vouch(db, clock, name).await,
+            None => Ok(()),
+        };
         let reported = self.send_attention(db).await;
         let more = more_to_send? || sweep_due_ms?.is_some_and(|due_ms| due_ms <= woken_ms);
-        reported?;
+        folded.and(vouched).and(reported)?;
         if more {
             Ok(Some(clock.now_ms()))
         } else {
@@ -69,23 +128,22 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
         }
     }
 
+    /// Folds what all ledgers have, if that is due. No batch is on its way now.
+    fn fold(&self, db: &D) -> Result<(), DatabaseError> {
+        let now_ms = self.shell.runtime().now_ms();
+        if log::fold_due_ms(db)?.is_some_and(|due_ms| due_ms <= now_ms) {
+            log::fold(db, now_ms, batches::settled_through(db)?)?;
+        }
+        Ok(())
+    }
+
     /// Returns whether there is more to send at once.
     async fn send_batches(&self, db: &D) -> Result<bool, DatabaseError> {
-        let name = self.shell.name();
-        sender::send(
-            db,
-            self.shell.runtime(),
-            name.unwrap_or("counters"),
-            true,
-            async |batch| match name {
-                Some(name) => self.send_batch(name, batch).await,
-                None => Err(DeliveryError::Unanswered(
-                    "the object does not know its name".into(),
-                )),
-            },
-            |batch| batches::acknowledge(db, batch),
-        )
-        .await
+        let Some(name) = self.shell.name() else {
+            return Ok(false);
+        };
+        let deliver = async |batch: &Batch| self.send_batch(name, batch).await;
+        batches::send(db, self.shell.runtime(), name, &ClickLog(db), true, deliver).await
     }
 
     /// Tells the operator's attention which batches were refused or are late.
@@ -100,15 +158,15 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> CountersService<D, R> {
         feed::send(&AttentionFeed { db, source }, self.shell.runtime()).await
     }
 
-    async fn send_batch(&self, source: &str, batch: &Batch) -> Result<(), DeliveryError> {
-        let publisher = publisher(batch).map_err(DeliveryError::Refused)?;
-        let operation = batch.to_ledger(source).map_err(DeliveryError::Refused)?;
+    async fn send_batch(&self, source: &str, batch: &Batch) -> Result<Mark, DeliveryError> {
+        let publisher = publisher(&batch.destination).map_err(DeliveryError::Refused)?;
         let ledger = ledger::address(&publisher, ledger::BATCH);
-        let applied = self
+        let operation = batch.to_ledger(source);
+        let mark = self
             .shell
             .runtime()
             .call(&ledger, operation, LEDGER_TIMEOUT)
             .await;
-        applied.map(drop).map_err(DeliveryError::from)
+        mark.map_err(DeliveryError::from)
     }
 }

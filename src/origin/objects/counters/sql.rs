@@ -4,19 +4,7 @@
 use crate::delivery::{attention_feed, batches};
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[
-    &[TABLES, batches::sql::TABLES],
-    &[DAILY_BY_OFFER],
-    &[attention_feed::sql::TABLES],
-    &[attention_feed::sql::LATE],
-    &[UNCAPPED],
-];
-
-/// Conversions that each outbox paid on a day before the offer had a cap. `daily` counts them too.
-const UNCAPPED: &[&str] = &["CREATE TABLE uncapped (
-   day INTEGER NOT NULL, offer TEXT NOT NULL, source TEXT NOT NULL, conversions INTEGER NOT NULL,
-   PRIMARY KEY (day, offer, source)
- ) STRICT, WITHOUT ROWID"];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES, attention_feed::sql::TABLES]];
 
 const TABLES: &[&str] = &[
     // The newest cap of each offer that a take or an outbox has brought. A removed one stays without a limit.
@@ -39,21 +27,40 @@ const TABLES: &[&str] = &[
        conversions_taken INTEGER NOT NULL DEFAULT 0,
        PRIMARY KEY (day, offer)
      ) STRICT, WITHOUT ROWID",
-    // The number of the last batch applied from each isolate. The day changes at its first batch of a day alone, and so
+    // The figures of the offers are read page by page.
+    "CREATE INDEX daily_by_offer ON daily (offer, day)",
+    // Conversions that each outbox paid on a day before the offer had a cap. `daily` counts them too.
+    "CREATE TABLE uncapped (
+       day INTEGER NOT NULL, offer TEXT NOT NULL, source TEXT NOT NULL, conversions INTEGER NOT NULL,
+       PRIMARY KEY (day, offer, source)
+     ) STRICT, WITHOUT ROWID",
+    // The number of the last batch of each isolate, without those in `flushes`. The day changes at its first batch of a day alone, and so
     // does the index, by which expired marks are found.
     "CREATE TABLE marks (
        isolate TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, seen_day INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX marks_by_day ON marks (seen_day)",
+    // The log of clicks. `isolates` and `sums` are JSON: the isolates' batches in a row, and its sums.
+    "CREATE TABLE flushes (number INTEGER PRIMARY KEY, isolates TEXT NOT NULL, sums TEXT NOT NULL) STRICT",
+    // The log before that. `last` is the last number of a fold, which has a row for each day, or several. `spans` is JSON: the
+    // first and the last number of each publisher. The demand source of the segment in `image` is the publisher.
+    "CREATE TABLE folds (
+       fold INTEGER PRIMARY KEY, last INTEGER NOT NULL, day INTEGER NOT NULL, rows INTEGER NOT NULL, spans TEXT NOT NULL,
+       image BLOB NOT NULL
+     ) STRICT",
+    "CREATE INDEX folds_by_last ON folds (last)",
+    // One row: the number up to which `daily` has the clicks; the last day for which the object vouched to the ledgers.
+    "CREATE TABLE clicks (
+       only INTEGER PRIMARY KEY CHECK (only = 1), counted INTEGER NOT NULL DEFAULT 0, vouched INTEGER NOT NULL DEFAULT 0,
+       attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0
+     ) STRICT",
+    "INSERT INTO clicks (only) VALUES (1)",
     // One row: the UTC day whose sweep is done.
     "CREATE TABLE sweeps (id INTEGER PRIMARY KEY CHECK (id = 0), day INTEGER NOT NULL) STRICT",
     // The number of the last batch applied from each outbox. Unlike an isolate's it is never deleted: an outbox may be
     // idle for weeks and then repeat its last batch.
-    "CREATE TABLE sources (source TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE sources (source TEXT NOT NULL PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHOUT ROWID",
 ];
-
-/// The figures of the offers are read page by page.
-const DAILY_BY_OFFER: &[&str] = &["CREATE INDEX daily_by_offer ON daily (offer, day)"];
 
 platform::statements! {
     /// kind, day, key, offer → what an earlier take of the key left; current revision and limit; taken so far.
@@ -78,27 +85,55 @@ platform::statements! {
     pub const LEARN_LIMIT = "INSERT INTO limits (kind, offer, daily_limit, revision) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, offer) DO UPDATE SET daily_limit = excluded.daily_limit, revision = excluded.revision
         WHERE excluded.revision > limits.revision";
-    /// isolate → sequence
-    pub const MARK = "SELECT sequence FROM marks WHERE isolate = ?";
     /// isolate, sequence, day
     pub const SET_MARK = "INSERT INTO marks (isolate, sequence, seen_day) VALUES (?, ?, ?)
         ON CONFLICT (isolate) DO UPDATE SET sequence = excluded.sequence";
     /// isolate, day
     pub const SET_MARKS_DAY = "UPDATE marks SET seen_day = ?2 WHERE isolate = ?1 AND seen_day <> ?2";
-    /// JSON list of [publisher, day, app, offer, country, placement, clicks]
+    /// → isolate, sequence
+    pub const LIST_MARKS = "SELECT isolate, sequence FROM marks";
+    /// number, isolates, sums
+    pub const APPEND = "INSERT INTO flushes (number, isolates, sums) VALUES (?, ?, ?)";
+    /// → isolates of each row, in the order of numbers
+    pub const LIST_ISOLATES = "SELECT isolates FROM flushes ORDER BY number";
+    /// → the last number of the log
+    pub const LAST_NUMBER = "SELECT MAX(COALESCE((SELECT MAX(number) FROM flushes), 0), COALESCE((SELECT MAX(last) FROM folds), 0))";
+    /// → a number that no other one may be below
+    pub const FLOOR = "SELECT MAX(seen, highest) FROM positions";
+    /// number → whether the log has it
+    pub const HAS_NUMBER = "SELECT EXISTS (SELECT 1 FROM flushes WHERE number = ?1) OR EXISTS (SELECT 1 FROM folds WHERE last >= ?1)";
+    /// after this number, rows at most → number, sums
+    pub const ROWS_AFTER = "SELECT number, sums FROM flushes WHERE number > ? ORDER BY number LIMIT ?";
+    /// up to this number, rows at most → number, sums, isolates
+    pub const ROWS_UP_TO = "SELECT number, sums, isolates FROM flushes WHERE number <= ? ORDER BY number LIMIT ?";
+    pub const FIRST_ROW = "SELECT MIN(number) FROM flushes";
+    /// number
+    pub const DELETE_ROWS = "DELETE FROM flushes WHERE number <= ?";
+    /// last number, day, rows, spans, image
+    pub const ADD_FOLD = "INSERT INTO folds (last, day, rows, spans, image) VALUES (?, ?, ?, ?, ?)";
+    /// after this number, folds at most → last number, day, rows, spans, image
+    pub const FOLDS_AFTER = "SELECT last, day, rows, spans, image FROM folds
+        WHERE last > ?1 AND last <= (SELECT MAX(last) FROM (SELECT DISTINCT last FROM folds WHERE last > ?1 ORDER BY last LIMIT ?2))
+        ORDER BY last, fold";
+    /// → the number up to which the offers' figures have the clicks
+    pub const GET_COUNTED = "SELECT counted FROM clicks";
+    /// number
+    pub const SET_COUNTED = "UPDATE clicks SET counted = ?";
+    /// JSON list of [day, offer, clicks]
     pub const ADD_CLICKS = "INSERT INTO daily (day, offer, clicks)
-        SELECT value ->> 1, value ->> 3, SUM(value ->> 6) FROM json_each(?) WHERE TRUE GROUP BY 1, 2
+        SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?) WHERE TRUE
         ON CONFLICT (day, offer) DO UPDATE SET clicks = clicks + excluded.clicks";
-    /// JSON list of [publisher, day, app, offer, country, placement, clicks]
-    pub const ADD_TRAFFIC = "INSERT INTO traffic (destination, day, app, offer, country, placement, clicks)
-        SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, SUM(value ->> 6)
-          FROM json_each(?) WHERE TRUE GROUP BY 1, 2, 3, 4, 5, 6
-        ON CONFLICT (destination, day, app, offer, country, placement) DO UPDATE SET clicks = clicks + excluded.clicks";
-    /// source → sequence
-    pub const SOURCE = "SELECT sequence FROM sources WHERE source = ?";
-    /// source, sequence
-    pub const SET_SOURCE = "INSERT INTO sources (source, sequence) VALUES (?, ?)
-        ON CONFLICT (source) DO UPDATE SET sequence = excluded.sequence";
+    /// → the last day for which the object vouched, failed attempts, when the next is due
+    pub const GET_NIGHT = "SELECT vouched, attempts, due_ms FROM clicks";
+    /// the same
+    pub const SET_NIGHT = "UPDATE clicks SET vouched = ?, attempts = ?, due_ms = ?";
+    /// → the first number of the log
+    pub const FIRST_NUMBER = "SELECT MIN(number) FROM (SELECT MIN(number) AS number FROM flushes UNION ALL SELECT MIN(last) FROM folds)";
+    /// source → the number of its last applied batch
+    pub const SOURCE = "SELECT number FROM sources WHERE source = ?";
+    /// source, number
+    pub const SET_SOURCE = "INSERT INTO sources (source, number) VALUES (?, ?)
+        ON CONFLICT (source) DO UPDATE SET number = excluded.number";
     /// JSON list of [day, offer, conversions, payout]
     pub const ADD_CONVERSIONS = "INSERT INTO daily (day, offer, conversions, payout_micro_usd)
         SELECT value ->> 0, value ->> 1, SUM(value ->> 2), SUM(value ->> 3) FROM json_each(?) WHERE TRUE GROUP BY 1, 2
@@ -122,6 +157,8 @@ platform::statements! {
           (SELECT key FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) LIMIT ?3)";
     /// first day kept, rows at most
     pub const SWEEP_DAILY = "DELETE FROM daily WHERE (day, offer) IN (SELECT day, offer FROM daily WHERE day < ? LIMIT ?)";
+    /// first number kept, folds at most
+    pub const SWEEP_FOLDS = "DELETE FROM folds WHERE fold IN (SELECT fold FROM folds WHERE last < ? ORDER BY last LIMIT ?)";
     /// first day kept, rows at most
     pub const SWEEP_UNCAPPED = "DELETE FROM uncapped WHERE (day, offer, source) IN
         (SELECT day, offer, source FROM uncapped WHERE day < ? LIMIT ?)";
@@ -132,12 +169,13 @@ platform::statements! {
     /// day
     pub const SET_SWEPT = "INSERT INTO sweeps (id, day) VALUES (0, ?)
         ON CONFLICT (id) DO UPDATE SET day = excluded.day";
-    /// first day kept of click takes, of conversion takes, of daily, of uncapped and of marks
+    /// first day kept of click takes, of conversion takes, of daily, of uncapped and of marks, first number kept of folds
     pub const MORE_TO_SWEEP = "SELECT EXISTS (SELECT 1 FROM takes WHERE kind = 0 AND day < ?)
         OR EXISTS (SELECT 1 FROM takes WHERE kind = 1 AND day < ?)
         OR EXISTS (SELECT 1 FROM daily WHERE day < ?)
         OR EXISTS (SELECT 1 FROM uncapped WHERE day < ?)
-        OR EXISTS (SELECT 1 FROM marks WHERE seen_day < ?)";
+        OR EXISTS (SELECT 1 FROM marks WHERE seen_day < ?)
+        OR EXISTS (SELECT 1 FROM folds WHERE last < ?)";
     pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM takes) OR EXISTS (SELECT 1 FROM daily)
-        OR EXISTS (SELECT 1 FROM marks)";
+        OR EXISTS (SELECT 1 FROM marks) OR EXISTS (SELECT 1 FROM folds)";
 }

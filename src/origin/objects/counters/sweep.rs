@@ -1,8 +1,11 @@
 //! Deletes the counters' expired rows once a day, in alarms of bounded work.
 
-use super::sql;
+use super::{log::KEPT_DAYS, sql};
 use contract::counters::CapKind;
-use domain::model::time::{UtcDay, next_night_ms};
+use domain::{
+    conversions::log_number::first_number,
+    model::time::{UtcDay, next_night_ms},
+};
 use platform::{
     database::{Database, DatabaseError},
     params,
@@ -23,6 +26,8 @@ const _: () = assert!(DAILY_DAYS > CONVERSION_TAKES_DAYS && DAILY_DAYS > CLICK_T
 /// Takes of a kind, sums of days, and marks, that one alarm deletes at most: about 50 ms each, during which the object
 /// answers no request.
 const ROWS: i64 = 10_000;
+/// Folded clicks that one alarm deletes at most; a fold may have 2 MB.
+const FOLDS: i64 = 300;
 
 /// The first day whose takes are kept, so that repeats are recognized.
 pub(super) fn first_day_of_takes(kind: CapKind, now_ms: i64) -> UtcDay {
@@ -52,9 +57,11 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
     db.execute(sql::SWEEP_DAILY, params![daily, ROWS])?;
     db.execute(sql::SWEEP_UNCAPPED, params![conversions, ROWS])?;
     db.execute(sql::SWEEP_MARKS, params![marks, ROWS])?;
+    let folds = first_number(UtcDay::of_ms(now_ms).minus(KEPT_DAYS).start_ms());
+    db.execute(sql::SWEEP_FOLDS, params![folds, FOLDS])?;
     if db.query_boolean(
         sql::MORE_TO_SWEEP,
-        params![clicks, conversions, daily, conversions, marks],
+        params![clicks, conversions, daily, conversions, marks, folds],
     )? {
         return Ok(Some(now_ms));
     }

@@ -9,8 +9,8 @@ use super::{
 };
 use crate::delivery::batches;
 use contract::{
-    ledger::{OfferRevenue, OfferSum},
-    operation::Applied,
+    ledger::{AddOffers, CountedDay, OfferRevenue, OfferSum, ReadOffers, SourceDay, Vouch, Vouched},
+    operation::Mark,
 };
 use domain::{
     model::{
@@ -21,6 +21,7 @@ use domain::{
         Dimension, Measure,
         dimension::OWN_DEMAND_SOURCE,
         metric::{Sums, get},
+        placements::{MAX_PLACEMENTS, OTHER_PLACEMENT},
         segment::Segmenter,
     },
 };
@@ -32,27 +33,20 @@ use platform::{
 const SDK_V: &str = "api";
 /// The placement of a click without one.
 const DEFAULT_PLACEMENT: &str = "offerwall";
-/// The placement that sums up all beyond the first `MAX_PLACEMENTS`.
-const OTHER_PLACEMENT: &str = "other";
-/// Placements of an app and day that are reported separately; limited, because users choose a click's parameters.
-const MAX_PLACEMENTS: i64 = 200;
 /// How long a day's placements are stored, in days. Batches that arrive later, after weeks of outage, start afresh.
 const PLACEMENTS_DAYS: i32 = 40;
 
 /// Adds the sums of a batch, once.
-pub fn add(
-    db: &impl Database,
-    now_ms: i64,
-    source: &str,
-    sequence: u64,
-    sums: &[OfferSum],
-) -> Result<Applied, DatabaseError> {
-    if batches::was_applied(db, sql::GET_MARK, source, sequence)? {
-        return Ok(Applied { applied: false });
-    }
-    db.transaction(|| {
-        db.execute(sql::SET_MARK, params![source, sequence])?;
-        let mut days: BTreeMap<UtcDay, Segmenter> = BTreeMap::new();
+pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> Result<Mark, DatabaseError> {
+    let AddOffers {
+        source,
+        after,
+        number,
+        sums,
+    } = batch;
+    let marks = [sql::GET_MARK, sql::SET_MARK];
+    batches::receive(db, marks, source, (*after, *number), || {
+        let mut days: BTreeMap<UtcDay, (Segmenter, Sums)> = BTreeMap::new();
         let mut placements = Placements {
             db,
             known: BTreeMap::new(),
@@ -69,13 +63,23 @@ pub fn add(
                 OWN_DEMAND_SOURCE,
                 SDK_V,
             ];
-            days.entry(sum.day).or_default().add(&key, &measures(sum));
+            let (segmenter, total) = days.entry(sum.day).or_default();
+            let measures = measures(sum);
+            segmenter.add(&key, &measures);
+            for (total, more) in total.iter_mut().zip(measures) {
+                *total = total.saturating_add(more);
+            }
         }
         let changed: Vec<UtcDay> = days.keys().copied().collect();
-        for (day, segmenter) in days {
+        for (day, (segmenter, total)) in days {
             for segment in segmenter.finish() {
                 segments::insert(db, segments::ACTIVE, day, Layer::Offers, &segment)?;
             }
+            let [clicks, revenue] = [Measure::Clicks, Measure::Revenue].map(|measure| get(&total, measure));
+            db.execute(
+                sql::ADD_TOTAL,
+                params![source.as_str(), day.number(), clicks, revenue],
+            )?;
         }
         if let Some(last) = changed.last() {
             freshness::counted(db, now_ms, *last)?;
@@ -83,15 +87,51 @@ pub fn add(
         if sums.iter().any(|sum| sum.clicks > 0) {
             freshness::clicked(db, now_ms)?;
         }
-        segments::mark_crowded(db, &changed, Layer::Offers)?;
-        Ok(Applied { applied: true })
+        segments::mark_crowded(db, &changed, Layer::Offers)
     })
 }
 
-/// The revenue of an app on a day, by offer.
-pub fn revenue(db: &impl Database, app: AppId, day: UtcDay) -> Result<Vec<OfferRevenue>, DatabaseError> {
-    let mut sums = BTreeMap::new();
-    let app = app.to_string();
+/// The number of the last batch that was applied of a source.
+pub fn mark(db: &impl Database, source: &str) -> Result<Mark, DatabaseError> {
+    let mark = db.query_integer(sql::GET_MARK, params![source])?;
+    Ok(Mark {
+        mark: mark.unwrap_or(0),
+    })
+}
+
+/// What was applied of a source and day: clicks and revenue.
+fn total(db: &impl Database, source: &str, day: UtcDay) -> Result<(i64, i64), DatabaseError> {
+    let row = db.query_first(sql::GET_TOTAL, params![source, day.number()])?;
+    row.map_or(Ok((0, 0)), |row| Ok((row.integer(0)?, row.integer(1)?)))
+}
+
+/// Compares a source's total of a day with what was applied of it, if both go up to the same number.
+pub fn vouch(db: &impl Database, vouch: &Vouch) -> Result<Vouched, DatabaseError> {
+    let (source, day) = (vouch.source.as_str(), vouch.day);
+    let Mark { mark } = mark(db, source)?;
+    let (clicks, revenue) = total(db, source, day)?;
+    let vouched = Vouched {
+        mark,
+        missing_clicks: vouch.clicks.saturating_sub(clicks),
+        missing_micro_usd: vouch.revenue_micro_usd.saturating_sub(revenue),
+    };
+    if mark == vouch.number {
+        let differs = vouched.differs();
+        db.transaction(|| {
+            if differs {
+                db.execute(sql::ADD_TOTAL, params![source, day.number(), 0_i64, 0_i64])?;
+            }
+            db.execute(sql::SET_DIFFERS, params![differs, source, day.number()])?;
+            db.execute(sql::SET_VOUCHED, params![source, day.number()])
+        })?;
+    }
+    Ok(vouched)
+}
+
+/// The revenue of an app on a day by offer, and what was applied of each of its outboxes.
+pub fn counted(db: &impl Database, read: &ReadOffers) -> Result<CountedDay, DatabaseError> {
+    let (mut sums, day) = (BTreeMap::new(), read.day);
+    let app = read.app.to_string();
     segments::each_row(db, day, Layer::Offers, |key, measures| {
         let &[of_app, _, _, offer, _, _] = key;
         if of_app == app
@@ -104,7 +144,20 @@ pub fn revenue(db: &impl Database, app: AppId, day: UtcDay) -> Result<Vec<OfferR
         offer,
         revenue_micro_usd,
     });
-    Ok(offers.collect())
+    let source = |source: &String| {
+        Ok(SourceDay {
+            mark: mark(db, source)?.mark,
+            revenue_micro_usd: total(db, source, day)?.1,
+        })
+    };
+    Ok(CountedDay {
+        offers: offers.collect(),
+        sources: read
+            .sources
+            .iter()
+            .map(source)
+            .collect::<Result<_, DatabaseError>>()?,
+    })
 }
 
 /// Deletes the placements of days older than 40 days.
@@ -152,6 +205,10 @@ impl<D: Database> Placements<'_, D> {
         let Some(placement) = sum.placement.as_deref().filter(|placement| !placement.is_empty()) else {
             return Ok(DEFAULT_PLACEMENT);
         };
+        // Counters have summed up others already.
+        if placement == OTHER_PLACEMENT {
+            return Ok(OTHER_PLACEMENT);
+        }
         let key = (sum.day, sum.app, placement.to_owned());
         let is_separate = match self.known.get(&key) {
             Some(is_separate) => *is_separate,

@@ -7,13 +7,11 @@ use super::{column_cache::ColumnCache, sql};
 use domain::{
     model::time::UtcDay,
     reporting::{
-        Dimension, Measure,
-        dimension::{KEY, Key},
+        Measure,
+        dimension::Key,
         engine::{SegmentRef, Source},
         metric::{Sums, get},
-        segment::{
-            COLUMNS, Column, EncodedSegment, Image, KeyColumn, MAX_IMAGE, MAX_ROWS, MeasureColumn, Segmenter,
-        },
+        segment::{self, COLUMNS, Column, EncodedSegment, Image, MAX_IMAGE, MAX_ROWS, Segmenter},
     },
 };
 use platform::{
@@ -322,36 +320,16 @@ fn read_rows(
     db: &impl Database,
     id: i64,
     rows: u32,
-    mut each: impl FnMut(&Key<'_>, &Sums),
+    each: impl FnMut(&Key<'_>, &Sums),
 ) -> Result<(), DatabaseError> {
-    let corrupt = |cause| DatabaseError(format!("segment {id}: {cause}"));
     let all: Vec<Column> = Column::all().collect();
     let bytes = columns(db, id, &all)?;
-    let mut keys = Vec::with_capacity(KEY.len());
-    for (bytes, dimension) in bytes.iter().zip(KEY) {
-        let column = KeyColumn::open(bytes, dimension, rows).map_err(corrupt)?;
-        keys.push((column.values().collect::<Vec<_>>(), column.codes));
-    }
-    let mut measures = Vec::with_capacity(Measure::ALL.len());
-    for (bytes, measure) in bytes.iter().skip(KEY.len()).zip(Measure::ALL) {
-        measures.push(MeasureColumn::open(bytes, measure, rows).map_err(corrupt)?);
-    }
-    for row in 0..usize::try_from(rows).unwrap_or(0) {
-        let mut key = [Dimension::unknown(Dimension::App); KEY.len()];
-        for (to, (values, codes)) in key.iter_mut().zip(&keys) {
-            *to = codes
-                .get(row)
-                .and_then(|code| values.get(code))
-                .copied()
-                .unwrap_or_default();
-        }
-        let mut sums = [0; Measure::ALL.len()];
-        for (to, column) in sums.iter_mut().zip(&measures) {
-            *to = column.get(row).unwrap_or_default();
-        }
-        each(&key, &sums);
-    }
-    Ok(())
+    let column = |column: Column| {
+        bytes
+            .get(usize::from(column.number()))
+            .map_or(&[][..], Vec::as_slice)
+    };
+    segment::each_row(column, rows, each).map_err(|cause| DatabaseError(format!("segment {id}: {cause}")))
 }
 
 fn segments_of_day(db: &impl Database, day: UtcDay, layer: Layer) -> Result<Vec<(i64, u32)>, DatabaseError> {

@@ -2,12 +2,7 @@
 
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[LOADS]];
-
-const LOADS: &[&str] = &[
-    // When facts of a day were last loaded, and the operator's member who did; null with the operator's token.
-    "CREATE TABLE loads (day INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, member TEXT) STRICT",
-];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES]];
 
 const TABLES: &[&str] = &[
     // The key is the hash, because requests look keys up by it; the operator's list of them is short.
@@ -15,6 +10,8 @@ const TABLES: &[&str] = &[
        hash BLOB PRIMARY KEY, key_id TEXT NOT NULL, label TEXT NOT NULL, created_ms INTEGER NOT NULL,
        creator TEXT, creator_name TEXT, accepted_ms INTEGER
      ) STRICT, WITHOUT ROWID",
+    // When facts of a day were last loaded, and the operator's member who did; null with the operator's token.
+    "CREATE TABLE loads (day INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, member TEXT) STRICT",
     // A segment's metadata. `upload` is 0 for an active segment, and otherwise the upload that it is staged for.
     "CREATE TABLE segments (
        upload INTEGER NOT NULL, day INTEGER NOT NULL, layer INTEGER NOT NULL, id INTEGER NOT NULL,
@@ -31,8 +28,17 @@ const TABLES: &[&str] = &[
     "CREATE TABLE batches (
        key TEXT PRIMARY KEY, digest BLOB NOT NULL, rows INTEGER NOT NULL, applied_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
-    // The number of the last batch applied from each counters object and outbox.
-    "CREATE TABLE marks (source TEXT PRIMARY KEY, sequence INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    // The number of the last batch applied from each counters object and outbox, and the last day that it vouched for.
+    "CREATE TABLE marks (
+       source TEXT PRIMARY KEY, number INTEGER NOT NULL, vouched INTEGER NOT NULL DEFAULT 0
+     ) STRICT, WITHOUT ROWID",
+    // What was applied of each source and day. `differs` is set if the source has vouched for other sums.
+    "CREATE TABLE totals (
+       source TEXT NOT NULL, day INTEGER NOT NULL, clicks INTEGER NOT NULL, revenue_micro_usd INTEGER NOT NULL,
+       differs INTEGER NOT NULL DEFAULT 0,
+       PRIMARY KEY (source, day)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX totals_that_differ ON totals (day) WHERE differs = 1",
     // The placements of an app's day that the `offers` layer reports separately.
     "CREATE TABLE placements (
        day INTEGER NOT NULL, app INTEGER NOT NULL, placement TEXT NOT NULL, PRIMARY KEY (day, app, placement)
@@ -136,10 +142,21 @@ platform::statements! {
     /// key, digest, rows, time
     pub const SPEND_KEY = "INSERT INTO batches (key, digest, rows, applied_ms) VALUES (?, ?, ?, ?)";
     /// source → sequence
-    pub const GET_MARK = "SELECT sequence FROM marks WHERE source = ?";
-    /// source, sequence
-    pub const SET_MARK = "INSERT INTO marks (source, sequence) VALUES (?, ?)
-        ON CONFLICT (source) DO UPDATE SET sequence = excluded.sequence";
+    pub const GET_MARK = "SELECT number FROM marks WHERE source = ?";
+    /// source, number
+    pub const SET_MARK = "INSERT INTO marks (source, number) VALUES (?, ?)
+        ON CONFLICT (source) DO UPDATE SET number = excluded.number";
+    /// source, day, clicks, revenue
+    pub const ADD_TOTAL = "INSERT INTO totals (source, day, clicks, revenue_micro_usd) VALUES (?, ?, ?, ?)
+        ON CONFLICT (source, day) DO UPDATE SET clicks = clicks + excluded.clicks,
+          revenue_micro_usd = revenue_micro_usd + excluded.revenue_micro_usd";
+    /// source, day → clicks, revenue
+    pub const GET_TOTAL = "SELECT clicks, revenue_micro_usd FROM totals WHERE source = ? AND day = ?";
+    /// whether it differs, source, day
+    pub const SET_DIFFERS = "UPDATE totals SET differs = ?1 WHERE source = ?2 AND day = ?3 AND differs <> ?1";
+    /// source, day
+    pub const SET_VOUCHED = "INSERT INTO marks (source, number, vouched) VALUES (?, 0, ?)
+        ON CONFLICT (source) DO UPDATE SET vouched = MAX(vouched, excluded.vouched)";
     /// day, app, placement, limit → whether the day reports the placement separately, and whether it may add one
     pub const FIND_PLACEMENT = "SELECT EXISTS (SELECT 1 FROM placements WHERE day = ?1 AND app = ?2 AND placement = ?3),
         (SELECT COUNT(*) FROM placements WHERE day = ?1 AND app = ?2) < ?4";

@@ -3,7 +3,7 @@
 //!
 //! A trigger's condition fails for every other change. So a reward that is approved, and delivered at once, writes nothing here.
 
-use super::{endpoint, sums::day};
+use super::{endpoint, sums::night};
 use crate::delivery::{
     attention_feed::{AttentionFeed, Source},
     feed,
@@ -135,10 +135,6 @@ macro_rules! endpoints {
 }
 
 pub const TABLES: &[&str] = &[
-    // What an outbox has from before it had these items.
-    open!(conversions!("c.state", "conversions c JOIN entries e ON e.entry = c.entry WHERE (c.state = 15 OR c.state >= 20)")),
-    open!(dead_callbacks!("e", " FROM entries e")),
-    open!(endpoints!("o", " FROM outbox o")),
     concat!(
         "CREATE TRIGGER attention_conversion_added AFTER INSERT ON conversions WHEN NEW.state >= 20 OR NEW.state = 15
          BEGIN ", open!(conversions!("NEW.state", "entries e WHERE e.entry = NEW.entry")), "; END"
@@ -226,7 +222,7 @@ fn source(db: &impl Database) -> Result<Option<Source>, DatabaseError> {
         name: state.shard.object_name(),
         app: Some(state.shard.app),
         publisher: Some(current.publisher_id),
-        rewards: day::last_rewards(db)?,
+        rewards: night::last_rewards(db)?,
     }))
 }
 

@@ -5,7 +5,10 @@
 
 use serde_json::json;
 
-use crate::objects::outbox::{feed::sql::PROMISE_BATCH, sql};
+use crate::{
+    delivery::batches,
+    objects::outbox::{feed::sql::PROMISE_BATCH, sql},
+};
 use contract::operation::OperatorReply;
 use domain::{
     conversions::{
@@ -21,7 +24,7 @@ use platform::{
 };
 
 const ATTEMPT_RETENTION_MS: i64 = 90 * DAY_MS;
-const ROW_RETENTION_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;
+pub const ROW_RETENTION_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;
 /// Rows of each kind that one alarm examines: about 50 ms, during which the object answers no request.
 const ROWS: i64 = 5_000;
 
@@ -89,45 +92,35 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     let expired_to = first_number(now_ms.saturating_sub(CLICK_LIFE_DAYS * DAY_MS));
     let last = db.query_integer(sql::LAST_TO_SWEEP, params![after, expired_to, ROWS])?;
     if let Some(last) = last {
-        let swept_to = first_number(rows_from).min(last.saturating_add(1));
+        // What a batch still needs stays.
+        let swept_to = first_number(rows_from).min(batches::settled_through(db)?.saturating_add(1));
         db.transaction(|| {
             for sql in [sql::GIVE_EXPIRED, sql::EXPIRE] {
                 db.execute(sql, params![after, last])?;
             }
-            if !sums_wait(db, rows_from)? {
-                for sql in [
-                    sql::SWEEP_CONVERSIONS,
-                    sql::SWEEP_THEIR_ATTEMPTS,
-                    sql::SWEEP_NOTICES,
-                    sql::SWEEP_REVERSED,
-                    sql::SWEEP_ENTRIES,
-                ] {
-                    db.execute(sql, params![after, swept_to])?;
-                }
+            for sql in [
+                sql::SWEEP_CONVERSIONS,
+                sql::SWEEP_THEIR_ATTEMPTS,
+                sql::SWEEP_NOTICES,
+                sql::SWEEP_REVERSED,
+                sql::SWEEP_ENTRIES,
+            ] {
+                db.execute(
+                    sql,
+                    params![after, swept_to.min(last.saturating_add(1)), swept_to],
+                )?;
             }
             db.execute(sql::SET_SWEEP, params![day, last])
         })?;
     }
     let first_day = UtcDay::of_ms(rows_from).number();
-    for sql in [
-        sql::SWEEP_CONFIRMED,
-        sql::SWEEP_PAID_LATER,
-        sql::SWEEP_REWARD_COUNTS,
-    ] {
-        db.execute(sql, params![first_day])?;
-    }
+    db.execute(sql::SWEEP_REWARD_COUNTS, params![first_day])?;
     if last.is_some() || db.query_boolean(sql::MORE_TO_SWEEP, params![attempts_from, rows_from])? {
         return Ok(Some(now_ms.saturating_add(SECOND_MS)));
     }
     db.execute(PROMISE_BATCH, &[])?;
     db.execute(sql::SET_SWEEP, params![night, 0_i64])?;
     due_ms(db, now_ms)
-}
-
-/// Whether sums of a day before `rows_from` have not reached their ledger or counters yet.
-fn sums_wait(db: &impl Database, rows_from: i64) -> Result<bool, DatabaseError> {
-    let day = db.query_integer(sql::FIRST_UNSENT_DAY, &[])?;
-    Ok(day.is_some_and(|day| day <= UtcDay::of_ms(rows_from).number()))
 }
 
 /// When the next sweep is due; never if the outbox keeps nothing.

@@ -4,19 +4,16 @@ use super::{attention, callbacks::bulk_replay, feed};
 use crate::delivery::{attention_feed, batches};
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[
-    &[TABLES, batches::sql::TABLES],
-    &[feed::schema::TABLES],
-    &[
-        attention_feed::sql::TABLES,
-        attention::TABLES,
-        feed::schema::CONFIRMED,
-    ],
-    &[ENABLED],
-    &[attention_feed::sql::LATE, COMPARED, bulk_replay::sql::TABLES],
-    &[feed::schema::ATTEMPTS],
-    &[OWNERS, KEPT, attention::LOST_TERMS],
-];
+pub const MIGRATIONS: &[Migration] = &[&[
+    TABLES,
+    KEPT,
+    batches::sql::TABLES,
+    feed::schema::TABLES,
+    attention_feed::sql::TABLES,
+    attention::TABLES,
+    attention::LOST_TERMS,
+    bulk_replay::sql::TABLES,
+]];
 
 /// Postbacks whose terms the catalog has lost. `goal` is the sender's name of it, `lacks` names the terms, and `postback` is the
 /// conversion as JSON.
@@ -32,37 +29,12 @@ const KEPT: &[&str] = &[
     "CREATE INDEX kept_by_user ON kept (user_id)",
 ];
 
-/// The advertiser of each conversion. Whether a reward was paid without a cap. An index of rewards that lets two clicks have one
-/// key, because the operator may pay both.
-const OWNERS: &[&str] = &[
-    "ALTER TABLE conversions ADD COLUMN advertiser TEXT NOT NULL DEFAULT '-'",
-    "UPDATE conversions SET advertiser = COALESCE((SELECT t.terms ->> '$.advertiser_id' FROM entries e
-        JOIN terms t ON t.kind = 'offer' AND t.id = e.fields ->> '$.offer_id' AND t.revision = conversions.offer_terms
-        WHERE e.entry = conversions.entry), '-')",
-    // Whether the publisher is suspended, and the last entry that was judged again since a suspension ended.
-    "ALTER TABLE outbox ADD COLUMN suspended INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE outbox ADD COLUMN released INTEGER",
-    "ALTER TABLE entries ADD COLUMN uncapped INTEGER NOT NULL DEFAULT 0",
-    "DROP INDEX conversions_by_reward",
-    "CREATE INDEX conversions_by_reward ON conversions (rewarded) WHERE rewarded IS NOT NULL",
-    "DROP INDEX reservations_by_reward",
-    "CREATE INDEX reservations_by_reward ON reservations (rewarded) WHERE rewarded IS NOT NULL",
-];
-
-/// The rewards of the day that is compared, or of the last one that was.
-const COMPARED: &[&str] = &[
-    "ALTER TABLE sweeps ADD COLUMN rewards INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE sweeps ADD COLUMN rewards_after_24_h INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE sweeps ADD COLUMN rewards_by_superseded_terms INTEGER NOT NULL DEFAULT 0",
-];
-
-/// When the endpoint was switched on again last.
-const ENABLED: &[&str] = &["ALTER TABLE outbox ADD COLUMN enabled_ms INTEGER NOT NULL DEFAULT 0"];
-
 const TABLES: &[&str] = &[
     // One row: the shard (an object that its alarm starts does not know its name), the app's newest values, its encrypted
     // callback settings from the catalog, and the endpoint's health. `publisher` is NULL until the values are known;
-    // `callback_wanted` is the newest revision of settings known to exist; `salt` is that of the keys of `rewarded`.
+    // `callback_wanted` is the newest revision of settings known to exist; `enabled_ms` is when the endpoint was switched on
+    // again last; `released` is the last entry that was judged again since a suspension ended; `salt` is that of the keys of
+    // `rewarded`.
     "CREATE TABLE outbox (
        only INTEGER PRIMARY KEY CHECK (only = 1),
        app INTEGER NOT NULL,
@@ -79,23 +51,23 @@ const TABLES: &[&str] = &[
        failures INTEGER NOT NULL DEFAULT 0,
        resumes_ms INTEGER NOT NULL DEFAULT 0,
        disabled_ms INTEGER,
+       enabled_ms INTEGER NOT NULL DEFAULT 0,
+       suspended INTEGER NOT NULL DEFAULT 0,
+       released INTEGER,
        reserved INTEGER NOT NULL DEFAULT 0,
        salt BLOB NOT NULL DEFAULT (randomblob(16))
      ) STRICT",
     // One row: how far the nights' work is. The UTC day of the last complete sweep, and the last entry that the current one
-    // has examined; the last day whose payments were compared with the batches, the day that is compared now, the last entry
-    // examined, and the difference so far.
-    "CREATE TABLE sweeps (
+    // has examined; the last day for which the outbox vouched to its ledger, the day that is added up now, the last number
+    // examined, whether it is complete, and the sums so far.
+    "CREATE TABLE nights (
        only INTEGER PRIMARY KEY CHECK (only = 1), day INTEGER NOT NULL DEFAULT 0, entry INTEGER NOT NULL DEFAULT 0,
-       compared INTEGER NOT NULL DEFAULT 0, comparing INTEGER NOT NULL DEFAULT 0,
-       compared_entry INTEGER NOT NULL DEFAULT 0, difference_micro_usd INTEGER NOT NULL DEFAULT 0
+       vouched INTEGER NOT NULL DEFAULT 0, adding INTEGER NOT NULL DEFAULT 0, added_to INTEGER NOT NULL DEFAULT 0,
+       is_added INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0,
+       revenue_micro_usd INTEGER NOT NULL DEFAULT 0, rewards INTEGER NOT NULL DEFAULT 0,
+       rewards_after_24_h INTEGER NOT NULL DEFAULT 0, rewards_by_superseded_terms INTEGER NOT NULL DEFAULT 0
      ) STRICT",
-    "INSERT INTO sweeps (only) VALUES (1)",
-    // The sums of each UTC day in batches that the ledger has confirmed.
-    "CREATE TABLE confirmed (day INTEGER PRIMARY KEY, revenue_micro_usd INTEGER NOT NULL) STRICT",
-    // Entries that were paid on another UTC day than their number says: those that were pending before.
-    "CREATE TABLE paid_later (entry INTEGER PRIMARY KEY, day INTEGER NOT NULL) STRICT",
-    "CREATE INDEX paid_later_by_day ON paid_later (day)",
+    "INSERT INTO nights (only) VALUES (1)",
     // The newest values of each offer that was converted, and the revisions of terms that pay clicks (docs/DECISIONS.md,
     // "Conversions"). `kind` is `offer` or `app`; the app's own terms have an empty `id`.
     "CREATE TABLE offers (
@@ -111,13 +83,13 @@ const TABLES: &[&str] = &[
     // Clicks that reached a goal. They prevent a second payment, for as long as a postback is taken. `names` is a JSON list
     // of the senders' names of the goal ('' for none), `offer_terms` a revision of the offer's terms that has the goal,
     // `entry` the number of the log's entry. `rewarded` is the key of the user and the goal while the conversion is paid, so
-    // that another click of the user is not (see `rewarded.rs`).
+    // that another click of the user is not (see `rewarded.rs`); the operator may pay both.
     "CREATE TABLE conversions (
        nonce BLOB NOT NULL, goal TEXT NOT NULL, names TEXT NOT NULL, state INTEGER NOT NULL, entry INTEGER NOT NULL,
-       offer_terms INTEGER NOT NULL, rewarded BLOB,
+       offer_terms INTEGER NOT NULL, advertiser TEXT NOT NULL, rewarded BLOB,
        PRIMARY KEY (nonce, goal)
      ) STRICT, WITHOUT ROWID",
-    "CREATE UNIQUE INDEX conversions_by_reward ON conversions (rewarded) WHERE rewarded IS NOT NULL",
+    "CREATE INDEX conversions_by_reward ON conversions (rewarded) WHERE rewarded IS NOT NULL",
     // Approvals that wait for the offer's cap. `approval` is the reservation as JSON, so that the alarm can finish it.
     "CREATE TABLE reservations (
        nonce BLOB NOT NULL, goal TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL,
@@ -125,7 +97,7 @@ const TABLES: &[&str] = &[
        rewarded BLOB,
        PRIMARY KEY (nonce, goal)
      ) STRICT, WITHOUT ROWID",
-    "CREATE UNIQUE INDEX reservations_by_reward ON reservations (rewarded) WHERE rewarded IS NOT NULL",
+    "CREATE INDEX reservations_by_reward ON reservations (rewarded) WHERE rewarded IS NOT NULL",
     "CREATE INDEX reservations_by_due ON reservations (due_ms)",
     "CREATE INDEX reservations_by_user ON reservations (user_id)",
     // The senders' own ids of conversions, each claimed by one click of any of the app's outboxes.
@@ -139,22 +111,24 @@ const TABLES: &[&str] = &[
     "CREATE TABLE txns_to_free (
        number INTEGER PRIMARY KEY, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, txn TEXT NOT NULL
      ) STRICT",
-    // The log: one entry for each transaction id. The entry's number is unique over the app's outboxes. `delivery` is NULL
+    // The log: one entry for each transaction id. The entry's number is unique over the app's outboxes. `movement` is the number
+    // under which its payment is in the log: the entry's own or, where it was paid later, a number of that time. `delivery` is NULL
     // before anything was paid, or 0 (waiting), 1 (delivered), 2 (dead) or 3 (not wanted). `after` is the reward of a reversal
     // or of a notice, and `notice` its status, 0 (pending) or 2 (rejected); `due_ms` of a reversal is NULL until the reward's
     // callback has ended. `attempts_made` counts within the current schedule. `superseded`
-    // tells whether a reward was paid by terms that newer ones had superseded. `reason` is in the words of a sender or of the
+    // tells whether a reward was paid by terms that newer ones had superseded, `uncapped` whether without a cap. `reason` is in the words of a sender or of the
     // operator. `offer_terms`, `app_terms` and `placement` are the click's. `fields` is the callback's content as JSON, frozen.
     "CREATE TABLE entries (
        entry INTEGER PRIMARY KEY, transaction_id TEXT NOT NULL, nonce BLOB NOT NULL, goal TEXT NOT NULL,
-       after INTEGER, at_ms INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL,
+       after INTEGER, at_ms INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL, movement INTEGER,
        delivery INTEGER, due_ms INTEGER, attempts_made INTEGER NOT NULL DEFAULT 0, erase INTEGER NOT NULL DEFAULT 0,
-       superseded INTEGER NOT NULL DEFAULT 0, notice INTEGER, reason TEXT, offer_terms INTEGER NOT NULL, app_terms INTEGER NOT NULL,
+       superseded INTEGER NOT NULL DEFAULT 0, uncapped INTEGER NOT NULL DEFAULT 0, notice INTEGER, reason TEXT, offer_terms INTEGER NOT NULL, app_terms INTEGER NOT NULL,
        placement TEXT, user_id TEXT, txn TEXT, fields TEXT NOT NULL
      ) STRICT",
     "CREATE UNIQUE INDEX entries_by_transaction ON entries (transaction_id)",
     "CREATE INDEX entries_by_delivery ON entries (delivery, due_ms) WHERE delivery IS NOT NULL",
     "CREATE INDEX entries_by_user ON entries (user_id) WHERE user_id IS NOT NULL",
+    "CREATE INDEX entries_paid_later ON entries (movement) WHERE movement <> entry",
     "CREATE INDEX entries_after ON entries (after) WHERE after IS NOT NULL",
     "CREATE TABLE attempts (
        attempt INTEGER PRIMARY KEY, entry INTEGER NOT NULL, at_ms INTEGER NOT NULL, ms INTEGER NOT NULL,

@@ -18,7 +18,7 @@ use super::{
     feed::{self, ActivityFeed},
     next_alarm,
     peers::{Peers, StateCache},
-    sums::{comparisons, day, revenue_batches},
+    sums::{comparisons, day, night, revenue_batches},
     terms,
 };
 use crate::{
@@ -79,6 +79,10 @@ pub struct OutboxService<D, R, O> {
     /// Whether there is something to resume that the running task may not have seen.
     must_resume: Cell<bool>,
     is_sending_batches: Cell<bool>,
+    is_vouching: Cell<bool>,
+    /// The wait for the ledger's mark, which the first commands of a process share.
+    start: SingleFlight<()>,
+    has_started: Cell<bool>,
     is_feeding: Cell<bool>,
     /// When the alarm was armed last for a feed's batch, in this process and since it fired.
     armed_ms: Cell<i64>,
@@ -109,6 +113,9 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             is_resuming: Cell::new(false),
             must_resume: Cell::new(false),
             is_sending_batches: Cell::new(false),
+            is_vouching: Cell::new(false),
+            start: SingleFlight::default(),
+            has_started: Cell::new(false),
             is_feeding: Cell::new(false),
             armed_ms: Cell::new(i64::MIN),
             opened_ms: Cell::new(i64::MIN),
@@ -167,10 +174,13 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                 self.spawn(Rc::clone(self).send_batches());
                 self.spawn(Rc::clone(self).send_feeds());
                 let swept = retention::sweep(db, self.now_ms());
-                let compared = self.compare_yesterday(db);
+                let added = self.add_up(db);
+                if night::due_ms(db)?.is_some_and(|due_ms| due_ms <= self.now_ms()) {
+                    self.spawn(Rc::clone(self).vouch());
+                }
                 self.start_due();
                 self.armed_ms.set(i64::MIN);
-                let next = [swept?, compared, next_alarm(db, self.now_ms())?];
+                let next = [swept?, added, next_alarm(db, self.now_ms())?];
                 Ok(next.into_iter().flatten().min())
             })
             .await;
@@ -179,19 +189,39 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         size::tell(&self.shell, name.as_deref()).await;
     }
 
-    /// Compares a part of yesterday's payments with the batches. Returns when the next part is due.
-    fn compare_yesterday(&self, db: &D) -> Option<i64> {
+    /// Adds up a part of the payments of a day that is over. Returns when the next part is due.
+    fn add_up(&self, db: &D) -> Option<i64> {
         let now_ms = self.now_ms();
-        let compared = day::compare_step(db, now_ms, day::STEP)
+        let part = night::add_step(db, now_ms, day::STEP)
             .inspect_err(|error| platform::log::error("reconcile", error))
             .ok()
             .flatten()?;
         let state = endpoint::read(db).ok().flatten();
         if let Some(state) = state {
-            comparisons::count(state.shard.app, &compared);
+            comparisons::count_rewards(state.shard.app, &part);
         }
-        let has_more = compared.differs.is_none();
-        has_more.then(|| now_ms.saturating_add(SECOND_MS))
+        part.next.map(|_| now_ms.saturating_add(SECOND_MS))
+    }
+
+    /// Vouches to the ledger for the day that was added up.
+    async fn vouch(self: Rc<Self>) {
+        if self.is_vouching.replace(true) {
+            return;
+        }
+        let db = self.shell.storage();
+        let vouched = panics_to_failure(async { Ok(night::vouch(db, self.runtime()).await?) }).await;
+        self.is_vouching.set(false);
+        if let Ok(Some(differs)) = vouched {
+            comparisons::count_day(differs);
+        }
+        let armed = vouched.and_then(|compared| match compared {
+            // The day after may be over, too.
+            Some(_) => self.shell.wake_by(self.now_ms()),
+            None => self.arm(),
+        });
+        if let Err(failure) = armed {
+            platform::log::error("reconcile", failure);
+        }
     }
 
     async fn answer(&self, shard: OutboxShard, command: Command) -> Result<Reply, Failure> {
@@ -233,6 +263,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
 
     async fn convert(&self, shard: OutboxShard, conversion: &Conversion) -> Result<Answer, Failure> {
         let db = self.shell.ready().await?;
+        self.wait_for_start().await?;
         self.wait_for_commit().await?;
         // Copies of a conversion wait for the catalog together, and only then for each other.
         let terms = match terms::of(db, self, shard, conversion).await {
@@ -246,6 +277,19 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let flight = self.clicks.of(&conversion.nonce.0);
         let _leader = flight.lead().await;
         commit::convert(db, self, conversion, &terms).await
+    }
+
+    /// Waits for the ledger's mark, which the first commands of a process need, for a second at most.
+    async fn wait_for_start(&self) -> Result<(), DatabaseError> {
+        if self.has_started.get() {
+            return Ok(());
+        }
+        let _leader = self.start.lead().await;
+        if !self.has_started.get() {
+            revenue_batches::read_mark(self.shell.storage(), self.runtime()).await?;
+            self.has_started.set(true);
+        }
+        Ok(())
     }
 
     /// Waits until the writes of earlier conversions are durable. Those that arrive meanwhile go on in the same turn of

@@ -26,17 +26,21 @@ macro_rules! with_reason {
     };
 }
 
-/// One step through the entries that were paid on a UTC day: after an entry, to another.
-macro_rules! paid_on_day {
-    () => {
-        "FROM entries WHERE delivery IS NOT NULL AND notice IS NULL
-          AND entry IN (SELECT entry FROM entries WHERE entry > ?1 AND entry <= ?3
-            UNION SELECT entry FROM paid_later WHERE day = ?4 AND entry > ?2 AND entry <= ?3)
-          AND fields ->> '$.conversion_ts' >= ?5 AND fields ->> '$.conversion_ts' < ?6"
+/// A number above all of the log, and above those that a receiver of batches has from before a restore.
+macro_rules! next_number {
+    ($lowest:literal, $step:literal) => {
+        concat!(
+            "MAX(",
+            $lowest,
+            ", ",
+            $step,
+            " + MAX(COALESCE((SELECT MAX(entry) FROM entries), 0),
+              COALESCE((SELECT MAX(movement) FROM entries WHERE movement <> entry), 0), (SELECT highest FROM positions)))"
+        )
     };
 }
 
-/// The entries of a range that may leave: whose conversion waits for no cap, that were not paid later, and whose callback
+/// The entries of a range that may leave: whose conversion waits for no cap, that were not paid after it, and whose callback
 /// does not wait, nor that of their reward. A reward leaves with its reversal, and a notice with its conversion.
 macro_rules! to_sweep {
     () => {
@@ -44,7 +48,7 @@ macro_rules! to_sweep {
           AND NOT EXISTS (SELECT 1 FROM entries x WHERE x.after = e.entry AND x.notice IS NULL)
           AND NOT EXISTS (SELECT 1 FROM entries r WHERE r.entry = e.after AND r.delivery = 0)
           AND NOT EXISTS (SELECT 1 FROM reservations v WHERE v.nonce = e.nonce AND v.goal = e.goal)
-          AND NOT EXISTS (SELECT 1 FROM paid_later p WHERE p.entry = e.entry)"
+          AND (e.movement IS NULL OR e.movement < ?3)"
     };
 }
 
@@ -60,8 +64,8 @@ macro_rules! to_expire {
 /// Whether a reward of an offer was paid within some seconds, without a cap.
 macro_rules! uncapped {
     () => {
-        "e.uncapped AND e.fields ->> '$.offer_id' = ?3 AND e.fields ->> '$.conversion_ts' >= ?4
-          AND e.fields ->> '$.conversion_ts' < ?5"
+        "e.uncapped AND e.fields ->> '$.offer_id' = ?2 AND e.fields ->> '$.conversion_ts' >= ?3
+          AND e.fields ->> '$.conversion_ts' < ?4"
     };
 }
 
@@ -202,11 +206,13 @@ platform::statements! {
     /// lowest number, numbers between two entries, transaction id, nonce, goal, after, time, payout, delivery, due, erase,
     /// superseded, uncapped, notice, reason, the click's terms of the offer and of the app, its placement, user, txn, fields
     /// → entry
-    pub const ENTER = "INSERT INTO entries
-        (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, erase, superseded, uncapped,
+    pub const ENTER = concat!("INSERT INTO entries
+        (entry, movement, transaction_id, nonce, goal, after, at_ms, payout_micro_usd, delivery, due_ms, erase, superseded, uncapped,
           notice, reason, offer_terms, app_terms, placement, user_id, txn, fields)
-        VALUES (MAX(?, COALESCE((SELECT MAX(entry) FROM entries), 0) + ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        RETURNING entry";
+        SELECT number, IIF(?9 IS NULL OR ?14 IS NOT NULL, NULL, number),
+          ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21
+        FROM (SELECT ", next_number!("?1", "?2"), " AS number)
+        RETURNING entry");
     /// entry, user, txn, fields, reason: a user that was erased is marked to be erased again
     pub const AMEND = "UPDATE entries SET erase = erase OR user_id IS NULL, user_id = ?2, txn = ?3, fields = ?4, reason = ?5
         WHERE entry = ?1";
@@ -230,11 +236,9 @@ platform::statements! {
           e.reason
         FROM entries e JOIN conversions c ON c.entry = e.entry AND c.nonce = e.nonce AND c.goal = e.goal
         WHERE e.transaction_id = ?";
-    /// payout, time, transaction id, superseded, uncapped
-    pub const PAY = "UPDATE entries SET payout_micro_usd = ?1, delivery = 0, due_ms = ?2, superseded = ?4, uncapped = ?5
-        WHERE transaction_id = ?3";
-    /// UTC day, transaction id
-    pub const PAY_LATER = "INSERT INTO paid_later (entry, day) SELECT entry, ?1 FROM entries WHERE transaction_id = ?2";
+    /// payout, time, transaction id, superseded, uncapped, lowest number, numbers between two of the log
+    pub const PAY = concat!("UPDATE entries SET payout_micro_usd = ?1, delivery = 0, due_ms = ?2, superseded = ?4, uncapped = ?5,
+          movement = ", next_number!("?6", "?7"), " WHERE transaction_id = ?3");
     /// transaction id → entry, payout, delivery, fields, whether its user was erased or must be
     pub const GET_PAID = "SELECT entry, payout_micro_usd, delivery, fields, erase OR user_id IS NULL
         FROM entries WHERE transaction_id = ?";
@@ -326,9 +330,9 @@ platform::statements! {
     pub const USER_TO_ERASE = "SELECT user_id FROM entries WHERE entry = ? AND erase = 1 AND user_id IS NOT NULL";
 
     /// → day of the last complete sweep, last entry examined
-    pub const GET_SWEEP = "SELECT day, entry FROM sweeps";
+    pub const GET_SWEEP = "SELECT day, entry FROM nights";
     /// day, last entry examined
-    pub const SET_SWEEP = "UPDATE sweeps SET day = ?, entry = ?";
+    pub const SET_SWEEP = "UPDATE nights SET day = ?, entry = ?";
     /// attempts examined, first time kept
     pub const SWEEP_ATTEMPTS = "DELETE FROM attempts WHERE attempt IN
         (SELECT attempt FROM (SELECT attempt, at_ms FROM attempts ORDER BY attempt LIMIT ?) WHERE at_ms < ?)";
@@ -353,70 +357,27 @@ platform::statements! {
         (SELECT entry FROM conversions WHERE ", to_expire!(), ")");
     /// after this entry, last entry
     pub const EXPIRE = concat!("UPDATE conversions SET state = 2 WHERE ", to_expire!());
-    /// after this entry, before this one
+    /// after this entry, before this one, number before which everything may leave
     pub const SWEEP_CONVERSIONS = concat!("DELETE FROM conversions WHERE (nonce, goal) IN
         (SELECT nonce, goal FROM entries e ", to_sweep!(), ")");
-    /// after this entry, before this one
+    /// the same
     pub const SWEEP_THEIR_ATTEMPTS = concat!("DELETE FROM attempts WHERE entry IN (
         WITH swept AS (SELECT entry FROM entries e ", to_sweep!(), " UNION ALL SELECT after FROM entries e ", to_sweep!(), ")
         SELECT entry FROM swept
         UNION ALL SELECT n.entry FROM swept s JOIN entries n ON n.after = s.entry AND n.notice IS NOT NULL)");
-    /// after this entry, before this one: the notices of conversions that are swept
+    /// the same: the notices of conversions that are swept
     pub const SWEEP_NOTICES = concat!("DELETE FROM entries WHERE notice IS NOT NULL AND after IN
         (SELECT entry FROM entries e ", to_sweep!(), " UNION ALL SELECT after FROM entries e ", to_sweep!(), ")");
-    /// after this entry, before this one: the rewards whose reversals are swept
+    /// the same: the rewards whose reversals are swept
     pub const SWEEP_REVERSED = concat!("DELETE FROM entries WHERE entry IN
         (SELECT after FROM entries e ", to_sweep!(), " AND after IS NOT NULL)");
-    /// after this entry, before this one
+    /// the same
     pub const SWEEP_ENTRIES = concat!("DELETE FROM entries WHERE entry IN (SELECT entry FROM entries e ", to_sweep!(), ")");
-    /// destination, batch's number
-    pub const ADD_CONFIRMED = "INSERT INTO confirmed (day, revenue_micro_usd)
-        SELECT value ->> '$.day', SUM(value ->> '$.revenue_micro_usd') FROM forwards, json_each(sums)
-          WHERE destination = ? AND sequence = ? AND sums IS NOT NULL GROUP BY 1
-        ON CONFLICT (day) DO UPDATE SET revenue_micro_usd = revenue_micro_usd + excluded.revenue_micro_usd";
-    /// UTC day → confirmed micro-USD
-    pub const GET_CONFIRMED = "SELECT revenue_micro_usd FROM confirmed WHERE day = ?";
-    /// after this number of the day, after this entry, number after the day's last, UTC day, entries at most → the last entry
-    /// of the step, its entries
-    pub const LAST_OF_DAY = "SELECT MAX(entry), COUNT(*) FROM (
-          SELECT entry FROM (SELECT entry FROM entries WHERE entry > ?1 AND entry < ?3 ORDER BY entry LIMIT ?5)
-          UNION SELECT entry FROM (SELECT entry FROM paid_later WHERE day = ?4 AND entry > ?2 ORDER BY entry LIMIT ?5)
-          ORDER BY entry LIMIT ?5)";
-    /// after this number of the day, after this entry, last entry, UTC day, its first second, the second after its last → offer,
-    /// rewards, those after 24 hours, those by superseded terms, reversals, paid
-    pub const SUM_DAY = concat!("SELECT fields ->> '$.offer_id', COUNT(*) FILTER (WHERE after IS NULL),
-          COUNT(*) FILTER (WHERE after IS NULL AND fields ->> '$.conversion_ts' - fields ->> '$.click_ts' > 86400),
-          COUNT(*) FILTER (WHERE superseded), COUNT(*) FILTER (WHERE after IS NOT NULL), SUM(payout_micro_usd) ",
-        paid_on_day!(), " GROUP BY 1");
-    /// the same, offer, transactions at most → entry, transaction id, paid
-    pub const LIST_DAY = concat!("SELECT entry, transaction_id, payout_micro_usd ", paid_on_day!(),
-        " AND fields ->> '$.offer_id' = ?7 ORDER BY entry LIMIT ?8");
-    /// destination, UTC day → offer, micro-USD that are not confirmed
-    pub const SUM_WAITING = "SELECT offer, SUM(revenue_micro_usd) FROM (
-          SELECT offer, revenue_micro_usd FROM traffic WHERE destination = ?1 AND day = ?2
-          UNION ALL SELECT value ->> '$.offer', value ->> '$.revenue_micro_usd' FROM forwards, json_each(sums)
-            WHERE destination = ?1 AND sums IS NOT NULL AND value ->> '$.day' = ?2)
-        GROUP BY 1";
-    /// first number of a UTC day, the day, offer, its first second, the second after its last → rewards of the offer that were
+    /// first number of a UTC day, offer, the day's first second, the second after its last → rewards of the offer that were
     /// paid on the day without a cap
     pub const COUNT_UNCAPPED = concat!("SELECT (SELECT COUNT(*) FROM entries e WHERE e.entry >= ?1 AND ", uncapped!(), ")
-        + (SELECT COUNT(*) FROM paid_later p JOIN entries e ON e.entry = p.entry
-          WHERE p.day = ?2 AND p.entry < ?1 AND ", uncapped!(), ")");
-    /// → the last UTC day that was compared; the day that is compared now or was last, the last entry examined, the difference
-    /// so far, the rewards so far, those after 24 hours, those by superseded terms
-    pub const GET_COMPARED = "SELECT compared, comparing, compared_entry, difference_micro_usd, rewards, rewards_after_24_h,
-          rewards_by_superseded_terms FROM sweeps";
-    /// the same
-    pub const SET_COMPARED = "UPDATE sweeps SET compared = ?, comparing = ?, compared_entry = ?, difference_micro_usd = ?,
-          rewards = ?, rewards_after_24_h = ?, rewards_by_superseded_terms = ?";
-    /// first UTC day kept
-    pub const SWEEP_CONFIRMED = "DELETE FROM confirmed WHERE day < ?";
-    /// first UTC day kept
-    pub const SWEEP_PAID_LATER = "DELETE FROM paid_later WHERE day < ?";
+        + (SELECT COUNT(*) FROM entries e WHERE e.movement <> e.entry AND e.movement >= ?1 AND e.entry < ?1 AND ", uncapped!(), ")");
     /// first UTC day kept: of the feed's counts
     pub const SWEEP_REWARD_COUNTS = "DELETE FROM reward_counts WHERE day < ?";
-    /// → the first UTC day of sums that are not confirmed yet
-    pub const FIRST_UNSENT_DAY = "SELECT MIN(day) FROM (SELECT MIN(day) AS day FROM traffic
-        UNION ALL SELECT MIN(value ->> '$.day') FROM forwards, json_each(sums) WHERE sums IS NOT NULL)";
     pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries) OR EXISTS (SELECT 1 FROM txns)";
 }

@@ -1,9 +1,11 @@
-//! Sums for ledgers and counters, and their comparison with the log.
+//! Sums of the log.
 //!
-//! - [`revenue_batches`] sends them;
-//! - [`day`]: a day's payments in the log and in confirmed batches, which the night compares; [`comparisons`] counts the
-//!   differences.
+//! - [`revenue_batches`] sends them to ledgers and counters;
+//! - [`day`]: a day's payments; [`night`]: yesterday's, for which the outbox vouches to its ledger; [`comparisons`] counts what
+//!   nights found.
 
 pub mod comparisons;
 pub mod day;
+pub mod night;
 pub mod revenue_batches;
+pub mod sql;

@@ -297,7 +297,7 @@ pub fn set_offer(
     db.transaction(|| {
         newest(db, peers, offer, Some(current))?;
         let first = first_number(day.start_ms());
-        let counted = params![first, day.number(), offer.as_str(), first_s, end_s];
+        let counted = params![first, offer.as_str(), first_s, end_s];
         let conversions = db.query_integer(sql::COUNT_UNCAPPED, counted)?;
         Ok(SetCap {
             offer: offer.clone(),

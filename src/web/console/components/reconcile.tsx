@@ -152,7 +152,10 @@ const SUM_COLUMNS: Column<Sum>[] = [
   { key: "micro", header: text.amount, isNumber: true, cell: ({ micro }) => exactMoney(micro) },
 ];
 
-const microColumn = (key: keyof ComparedOutbox, header: string): Column<ComparedOutbox> => ({
+const microColumn = (
+  key: "paid_micro_usd" | "waiting_micro_usd" | "ledger_micro_usd",
+  header: string,
+): Column<ComparedOutbox> => ({
   key,
   header,
   isNumber: true,
@@ -164,13 +167,14 @@ const OUTBOX_COLUMNS: Column<ComparedOutbox>[] = [
   { key: "rewards", header: text.rewardsCount, isNumber: true, cell: ({ rewards }) => count(rewards) },
   { key: "reversals", header: text.reversals, isNumber: true, cell: ({ reversals }) => count(reversals) },
   microColumn("paid_micro_usd", text.paidShort),
-  microColumn("confirmed_micro_usd", text.confirmed),
   microColumn("waiting_micro_usd", text.waitingShort),
+  microColumn("ledger_micro_usd", text.ledgerShort),
   {
     key: "difference",
     header: text.difference,
     isNumber: true,
-    cell: ({ difference_micro_usd: micro }) => (micro === 0 ? text.noDifference : exactMoney(micro)),
+    cell: ({ difference_micro_usd: micro, behind }) =>
+      behind ? `${exactMoney(micro)}, ${text.behind[behind]}` : text.noDifference,
   },
 ];
 

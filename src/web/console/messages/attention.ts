@@ -32,7 +32,7 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
   batch_late:
     "Sums of clicks or revenue whose receiver has not answered five times. Reports are too low until it does; the sums are safe, and arrive by themselves then. Tell the developers if they stay.",
   differs:
-    "Days of which the log of an app's rewards adds up to another amount than was sent to the reports. Compare the day, and tell the developers. Each leaves the list after 7 days.",
+    "Days of which the reports have another sum than the log of rewards or clicks. Compare the day, and tell the developers. Each leaves the list after 7 days.",
   terms_lost:
     "Postbacks that are kept, because the catalog was restored and has lost the terms that their clicks were promised. The row says which offer or app, and the number of the revision. Enter them with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}; the postbacks are decided within minutes then.",
 };
@@ -43,8 +43,8 @@ const REASONS: Record<string, string> = {
   calls_fail: "Five calls in a row failed.",
   switched_itself_off: "The receiver answered 410, or told us to stop.",
   terms_lost: "The catalog does not have this revision. Nobody is paid by it until it is entered.",
-  log_above_batches: "The log of rewards has more than was sent to the reports.",
-  log_below_batches: "The log of rewards has less than was sent to the reports.",
+  ledger_behind: "The reports have less than the log.",
+  log_behind: "The log has less than the reports.",
 };
 
 function reasonText(reason: string): string {

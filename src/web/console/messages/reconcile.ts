@@ -22,13 +22,12 @@ export const reconcile = {
   agreeWaiting: (date: string, micro: number) =>
     `${dateText(date)} agrees so far: ${exactMoney(micro)} still waits to be sent to the ledger, which takes seconds.`,
   differ: (date: string, micro: number) => `${dateText(date)} differs by ${exactMoney(micro)}.`,
-  again:
-    "Compare again after a minute, since outboxes and ledger are read one after the other. If it stays, tell the developers:",
+  again: "Tell the developers:",
   outboxDiffers: (outboxes: number[]) =>
     `${outboxes.length === 1 ? "Outbox" : "Outboxes"} ${outboxes.join(", ")} ${outboxes.length === 1 ? "differs" : "differ"} ` +
-    "from what the ledger confirmed: its database was restored to an earlier time or damaged.",
-  ledgerDiffers:
-    "Every outbox agrees with what was confirmed to it, so it is the ledger's database that was restored or damaged.",
+    "from what the ledger has of it. The side that is behind was restored to an earlier time or damaged.",
+  ledgerDiffers: "Every outbox agrees with what the ledger has of it, so the ledger's stored sums were damaged.",
+  behind: { ledger: "the ledger is behind", log: "the outbox is behind" },
   sums: "Sums of the day",
   what: "What",
   amount: "USD",
@@ -47,8 +46,8 @@ export const reconcile = {
   rewardsCount: "Rewards",
   reversals: "Reversals",
   paidShort: "Paid",
-  confirmed: "Confirmed",
   waitingShort: "Waiting",
+  ledgerShort: "In the ledger",
   leftOut: (quiet: number) =>
     `${plural(quiet, "outbox", "outboxes")} without rewards on this day ${quiet === 1 ? "is" : "are"} left out.`,
   transactions: "Transactions of the offers that differ",

@@ -2,7 +2,7 @@
 //! after the last entry of the one before.
 //!
 //! The times of a filter narrow what a step reads: a callback's entry has its conversion's time in its number, unless it was
-//! paid later, and then it is in `paid_later`. So a replay of a day reads that day, however long the log is.
+//! paid later, and then its movement says so. So a replay of a day reads that day, however long the log is.
 
 pub mod sql;
 

@@ -53,22 +53,18 @@ macro_rules! day {
     };
 }
 
-/// `confirmed` is the number of the last confirmed batch. `restarts` is set until a batch has said that all is told again.
-pub const CONFIRMED: &[&str] = &[
-    "ALTER TABLE feed ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE feed ADD COLUMN restarts INTEGER NOT NULL DEFAULT 0",
-];
-
 pub const TABLES: &[&str] = &[
     // One row. `sequence` is the last batch's number, `complete_ms` the time of the last one that had everything. `standing`
     // counts the changes of the endpoint's standing, and `told_standing` is its value in the last confirmed batch. `promised`
-    // is set while the outbox has promised a batch.
+    // is set while the outbox has promised a batch. `confirmed` is the number of the last confirmed batch. `restarts` is set until
+    // a batch has said that all is told again.
     "CREATE TABLE feed (
        only INTEGER PRIMARY KEY CHECK (only = 1), sequence INTEGER NOT NULL DEFAULT 0,
        attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0, complete_ms INTEGER NOT NULL DEFAULT 0,
-       standing INTEGER NOT NULL DEFAULT 0, told_standing INTEGER NOT NULL DEFAULT 0, promised INTEGER NOT NULL DEFAULT 0
+       standing INTEGER NOT NULL DEFAULT 0, told_standing INTEGER NOT NULL DEFAULT 0, promised INTEGER NOT NULL DEFAULT 0,
+       confirmed INTEGER NOT NULL DEFAULT 0, restarts INTEGER NOT NULL DEFAULT 0
      ) STRICT",
-    "INSERT INTO feed (only, standing) SELECT 1, EXISTS (SELECT 1 FROM outbox)",
+    "INSERT INTO feed (only) VALUES (1)",
     "CREATE TABLE changed_entries (entry INTEGER PRIMARY KEY, changes INTEGER NOT NULL DEFAULT 1) STRICT",
     // The rewards of each UTC day and state. `changes` counts the changes of a row, and `told` is its value in the last
     // confirmed batch.
@@ -78,13 +74,6 @@ pub const TABLES: &[&str] = &[
        PRIMARY KEY (day, state)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX reward_counts_untold ON reward_counts (day) WHERE changes <> told",
-    // What an outbox has from before it had a feed. An activity object keeps no more entries than these.
-    "INSERT INTO changed_entries (entry) SELECT entry FROM entries ORDER BY entry DESC LIMIT 10000",
-    count!(concat!(
-        "SELECT ", day!("e.fields"), " AS day, IIF(e.after IS NULL, ", counted_state!("e.delivery", "c.state"), ", 3) AS state,
-           1 AS rewards, e.payout_micro_usd AS payout
-         FROM entries e JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal WHERE e.notice IS NULL"
-    )),
     concat!("CREATE TRIGGER entry_added AFTER INSERT ON entries BEGIN ", mark!("NEW.entry"), " END"),
     concat!(
         "CREATE TRIGGER reversal_added AFTER INSERT ON entries WHEN NEW.after IS NOT NULL AND NEW.notice IS NULL BEGIN ",
@@ -138,11 +127,6 @@ pub const TABLES: &[&str] = &[
        WHEN OLD.publisher IS NOT NEW.publisher OR (OLD.callback_sealed IS NULL) <> (NEW.callback_sealed IS NULL)
          OR OLD.failures <> NEW.failures OR OLD.disabled_ms IS NOT NEW.disabled_ms
      BEGIN UPDATE feed SET standing = standing + 1; END",
+    // An attempt whose claim was taken over changes nothing of its entry, but it is the last one that a list shows.
+    concat!("CREATE TRIGGER attempt_added AFTER INSERT ON attempts BEGIN ", mark!("NEW.entry"), " END"),
 ];
-
-/// An attempt whose claim was taken over changes nothing of its entry, but it is the last one that a list shows.
-pub const ATTEMPTS: &[&str] = &[concat!(
-    "CREATE TRIGGER attempt_added AFTER INSERT ON attempts BEGIN ",
-    mark!("NEW.entry"),
-    " END"
-)];

@@ -4,11 +4,7 @@
 use serde::Deserialize;
 
 use super::states::state_number;
-use crate::{
-    delivery::batches::{self, BatchRow},
-    objects::outbox::{approval::Approval, retention, sql},
-};
-use contract::counters;
+use crate::objects::outbox::{approval::Approval, retention, sql};
 use domain::{
     callbacks::fields::{Decimal, Fields, Status},
     conversions::{
@@ -17,19 +13,13 @@ use domain::{
         reward::Amounts,
         state::{Movement, State},
     },
-    model::{
-        MicroUsd,
-        time::{SECOND_MS, UtcDay},
-    },
+    model::{MicroUsd, time::SECOND_MS},
 };
 use platform::{
     database::{Database, json},
     failure::Failure,
     params,
 };
-
-/// The destination of [batches] for the publisher's ledger. For counters it is the object's name.
-pub const TO_LEDGER: &str = "ledger";
 
 /// The stored numbers of a callback's delivery state.
 pub const WAITING: i64 = 0;
@@ -78,8 +68,8 @@ pub fn amend(
     Ok(entry)
 }
 
-/// Pays a reward or reverses it, within the caller's transaction: the callback, and the sums for the ledger and the
-/// offer's figures. `entered` means that [`create`] has written the reward's payout and callback.
+/// Pays a reward or reverses it, within the caller's transaction: the amount with its number in the log, which batches for
+/// the ledger and the counters are made of, and the callback. `entered` means that [`create`] has written them.
 pub fn move_money(
     db: &impl Database,
     now_ms: i64,
@@ -87,51 +77,32 @@ pub fn move_money(
     movement: Movement,
     entered: bool,
 ) -> Result<(), Failure> {
-    let payout_micro_usd = match movement {
+    match movement {
+        Movement::Reward if entered => Ok(()),
         Movement::Reward => {
-            let payout = approval.payout_micro_usd;
-            if !entered {
-                let id = approval.transaction_id(Movement::Reward)?;
-                db.execute(
-                    sql::PAY,
-                    params![
-                        payout,
-                        now_ms,
-                        id.as_str(),
-                        approval.superseded,
-                        approval.uncapped
-                    ],
-                )?;
-                let day = UtcDay::of_ms(now_ms);
-                db.execute(sql::PAY_LATER, params![day.number(), id])?;
-            }
-            payout
+            let paid = params![
+                approval.payout_micro_usd,
+                now_ms,
+                approval.transaction_id(Movement::Reward)?,
+                approval.superseded,
+                approval.uncapped,
+                lowest_number(now_ms, approval),
+                SHARDS
+            ];
+            Ok(db.execute(sql::PAY, paid)?)
         }
-        Movement::Reversal => reverse(db, now_ms, approval)?,
-    };
-    let click = &approval.conversion.click;
-    let sums = BatchRow {
-        destination: TO_LEDGER.into(),
-        day: UtcDay::of_ms(now_ms),
-        app: click.app,
-        offer: approval.offer.clone(),
-        country: click.country,
-        placement: click.placement.as_deref().map(str::to_owned),
-        clicks: 0,
-        conversions: match movement {
-            Movement::Reward => 1,
-            Movement::Reversal => -1,
-        },
-        revenue_micro_usd: payout_micro_usd,
-    };
-    // The offer's figures have neither country nor placement.
-    let counters = counters::object_name(&approval.offer);
-    Ok(batches::add_to(db, &sums, Some(&counters))?)
+        Movement::Reversal => reverse(db, now_ms, approval),
+    }
+}
+
+/// The lowest number in the log of something that happens now.
+fn lowest_number(now_ms: i64, approval: &Approval) -> i64 {
+    first_number(now_ms).saturating_add(approval.conversion.click.shard.into())
 }
 
 /// Creates the entry of a reversal. Its callback waits until the reward's has ended, because a receiver cannot reverse
-/// a reward that it has not received. Returns the reversed payout in micro-USD, negative.
-fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<i64, Failure> {
+/// a reward that it has not received.
+fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<(), Failure> {
     let reward_id = approval.transaction_id(Movement::Reward)?;
     let paid = PaidReward::find(db, &reward_id)?;
     let mut fields = fields(approval, now_ms)?;
@@ -142,17 +113,15 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<i64, 
     fields.transaction_id = approval.transaction_id(Movement::Reversal)?;
     fields.status = Status::Reversed;
     fields.original_transaction_id = Some(reward_id);
-    let payout = paid.payout_micro_usd.saturating_neg();
     let due_ms = (!paid.is_waiting).then_some(now_ms);
     let reversal = NewCallback {
         after: Some(paid.entry),
         notice: None,
-        payout,
+        payout: paid.payout_micro_usd.saturating_neg(),
         due_ms,
         erase: paid.erase,
     };
-    insert(db, now_ms, approval, &fields, Some(reversal))?;
-    Ok(payout)
+    insert(db, now_ms, approval, &fields, Some(reversal)).map(drop)
 }
 
 /// Creates a notice, which tells the publisher that a conversion is pending or rejected, and what it would have paid. It has
@@ -212,11 +181,10 @@ fn insert(
 ) -> Result<i64, Failure> {
     let conversion = &approval.conversion;
     let is_reward = callback.as_ref().is_some_and(|callback| callback.after.is_none());
-    let lowest = first_number(now_ms).saturating_add(conversion.click.shard.into());
     let row = db.query_first(
         sql::ENTER,
         params![
-            lowest,
+            lowest_number(now_ms, approval),
             SHARDS,
             fields.transaction_id.as_str(),
             conversion.nonce.0.clone(),

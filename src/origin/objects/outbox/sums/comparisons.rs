@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::BTreeMap};
 
-use super::day::ComparisonStep;
+use contract::outbox::OutboxDay;
 use domain::model::AppId;
 
 thread_local! {
@@ -12,7 +12,7 @@ thread_local! {
 /// Counts since the isolate started.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// Outboxes' days whose log equals the batches.
+    /// Outboxes' days whose log equals the ledger.
     pub equal: u64,
     pub different: u64,
     /// The rewards of those days, by app. An isolate has few apps.
@@ -31,18 +31,20 @@ pub fn counts() -> Counts {
     COUNTS.with_borrow(Clone::clone)
 }
 
-/// Counts one step of a night's comparison.
-pub fn count(app: AppId, compared: &ComparisonStep) {
-    let part = &compared.part;
+/// Counts a part of a day that a night adds up.
+pub fn count_rewards(app: AppId, part: &OutboxDay) {
     COUNTS.with_borrow_mut(|counts| {
-        match compared.differs {
-            Some(true) => counts.different += 1,
-            Some(false) => counts.equal += 1,
-            None => {}
-        }
         let rewards = counts.rewards.entry(app).or_default();
         rewards.all += part.sum(|offer| offer.rewards);
         rewards.after_24_h += part.sum(|offer| offer.rewards_after_24_h);
         rewards.by_superseded_terms += part.sum(|offer| offer.rewards_by_superseded_terms);
+    });
+}
+
+/// Counts a comparison of a day with the ledger.
+pub fn count_day(differs: bool) {
+    COUNTS.with_borrow_mut(|counts| match differs {
+        true => counts.different += 1,
+        false => counts.equal += 1,
     });
 }

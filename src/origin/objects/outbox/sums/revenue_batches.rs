@@ -1,27 +1,115 @@
-//! Sends revenue to ledgers and conversions to counters, in numbered [batches](crate::delivery::batches).
+//! Sends revenue to ledgers and conversions to counters, in [batches] of the outbox's log.
 
 use std::{cell::Cell, time::Duration};
 
-use super::day;
+use super::sql;
 use crate::{
-    delivery::batches::{Batch, DeliveryError, sender},
+    delivery::batches::{self, Amounts, Batch, DeliveryError, Log, LogPage, SumKey},
     objects::outbox::{
         calls,
         endpoint::{self, OutboxState},
-        log::entries::TO_LEDGER,
         period,
     },
 };
-use contract::{counters, ledger};
+use contract::{
+    counters,
+    ledger::{self, ReadMark},
+    operation::{Mark, ObjectAddress},
+};
+use domain::model::{AppId, Country, OfferId, time::UtcDay};
 use platform::{
-    database::{Database, DatabaseError},
+    database::{Database, DatabaseError, Row},
+    log, params,
     traits::{Clock, ObjectCall},
 };
 
+/// The destination for the publisher's ledger. For counters it is the object's name.
+pub const TO_LEDGER: &str = "ledger";
+
 /// The timeout of a call to a ledger.
 const LEDGER_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the first command of a process waits for the ledger's mark.
+const MARK_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Sends all due batches. `opened_ms` is the start of the period in which the outbox opened batches last: it is woken for
+/// Entries of a page of the log: about 50 ms, in which the object answers no request.
+const PAGE: i64 = 5_000;
+
+/// The log of an outbox. Each payment goes to the ledger and to the counters of its offer.
+pub struct OutboxLog<'a, D> {
+    db: &'a D,
+    /// None before the first conversion, when the log is empty.
+    app: Option<AppId>,
+}
+
+impl<'a, D> OutboxLog<'a, D> {
+    pub fn of(db: &'a D, state: Option<&OutboxState>) -> Self {
+        Self {
+            db,
+            app: state.map(|state| state.shard.app),
+        }
+    }
+}
+
+impl<D: Database> Log for OutboxLog<'_, D> {
+    fn read(
+        &self,
+        after: i64,
+        each: &mut dyn FnMut(batches::Movement<'_>),
+    ) -> Result<LogPage, DatabaseError> {
+        let row = self.db.query_first(sql::LOG_PAGE, params![after, PAGE])?;
+        let row = row.unwrap_or(Row(vec![]));
+        let is_last = row.integer(1)? < PAGE;
+        let end = match row.optional_integer(0)? {
+            Some(last) if !is_last => last,
+            _ => after.max(self.last()?),
+        };
+        let Some(app) = self.app else {
+            return Ok(LogPage { end, is_last });
+        };
+        for row in self.db.query(sql::MOVEMENTS, params![after, end])? {
+            let number = row.integer(0)?;
+            let damaged = || DatabaseError(format!("the day of {number} is out of range"));
+            let offer = row.parse(2, OfferId::parse)?;
+            let amounts = Amounts {
+                clicks: 0,
+                conversions: if row.boolean(6)? { -1 } else { 1 },
+                revenue_micro_usd: row.integer(5)?,
+            };
+            let counters = counters::object_name(&offer);
+            let mut key = SumKey {
+                day: UtcDay::from_number(row.integer(1)?).ok_or_else(damaged)?,
+                app,
+                offer,
+                country: row.optional_text(3)?.and_then(Country::parse),
+                placement: row.optional_text(4)?.map(str::to_owned),
+            };
+            let mut pass = |destination: &str, key: &SumKey| {
+                each(batches::Movement {
+                    first: number,
+                    number,
+                    destination,
+                    key,
+                    amounts,
+                });
+            };
+            pass(TO_LEDGER, &key);
+            // The offer's figures have neither country nor placement.
+            (key.country, key.placement) = (None, None);
+            pass(&counters, &key);
+        }
+        Ok(LogPage { end, is_last })
+    }
+
+    fn last(&self) -> Result<i64, DatabaseError> {
+        Ok(self.db.query_integer(sql::LAST_NUMBER, &[])?.unwrap_or(0))
+    }
+
+    fn has(&self, number: i64) -> Result<bool, DatabaseError> {
+        self.db.query_boolean(sql::HAS_NUMBER, params![number])
+    }
+}
+
+/// Sends all due batches. `opened_ms` is the start of the period in which the outbox made batches last: it is woken for
 /// other work too, and a batch for each wake-up would cost more commits than the conversions.
 pub async fn send(
     db: &impl Database,
@@ -33,10 +121,10 @@ pub async fn send(
     };
     let source = state.shard.object_name();
     let deliver = async |batch: &Batch| send_batch(runtime, &state, &source, batch).await;
-    let acknowledge = |batch: &Batch| day::confirm(db, batch);
     let start_ms = period(Some(&state), runtime.now_ms()).start;
     let opens = opened_ms.replace(start_ms) != start_ms;
-    while sender::send(db, runtime, &source, opens, deliver, acknowledge).await? {}
+    let log = OutboxLog::of(db, Some(&state));
+    while batches::send(db, runtime, &source, &log, opens, deliver).await? {}
     Ok(())
 }
 
@@ -45,18 +133,44 @@ async fn send_batch(
     state: &OutboxState,
     source: &str,
     batch: &Batch,
-) -> Result<(), DeliveryError> {
-    let applied = if batch.destination == TO_LEDGER {
-        let publisher = state.current.as_ref().map(|current| &current.publisher_id);
-        let publisher =
-            publisher.ok_or_else(|| DeliveryError::Unanswered("the publisher is not known yet".into()))?;
-        let operation = batch.to_ledger(source).map_err(DeliveryError::Refused)?;
-        let ledger = ledger::address(publisher, ledger::BATCH);
-        runtime.call(&ledger, operation, LEDGER_TIMEOUT).await
+) -> Result<Mark, DeliveryError> {
+    let mark = if batch.destination == TO_LEDGER {
+        let ledger = ledger_of(state)
+            .ok_or_else(|| DeliveryError::Unanswered("the publisher is not known yet".into()))?;
+        runtime
+            .call(&ledger, batch.to_ledger(source), LEDGER_TIMEOUT)
+            .await
     } else {
-        let operation = batch.to_counters(source).map_err(DeliveryError::Refused)?;
         let counters = counters::address(batch.destination.clone());
-        runtime.call(&counters, operation, calls::TIMEOUT).await
+        runtime
+            .call(&counters, batch.to_counters(source), calls::TIMEOUT)
+            .await
     };
-    applied.map(drop).map_err(DeliveryError::from)
+    mark.map_err(DeliveryError::from)
+}
+
+/// The publisher's ledger; none before the publisher is known.
+pub fn ledger_of(state: &OutboxState) -> Option<ObjectAddress> {
+    let current = state.current.as_ref()?;
+    Some(ledger::address(&current.publisher_id, ledger::BATCH))
+}
+
+/// Reads the ledger's mark when a process starts, if batches were sent before: a mark beyond the log shows that the outbox was
+/// restored, and then its next numbers are above the mark.
+pub async fn read_mark(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
+    if batches::mark_of(db, TO_LEDGER)? == 0 {
+        return Ok(());
+    }
+    let state = endpoint::read(db)?;
+    let Some((state, ledger)) = state.as_ref().and_then(|state| Some((state, ledger_of(state)?))) else {
+        return Ok(());
+    };
+    let source = state.shard.object_name();
+    match runtime.call(&ledger, ReadMark { source }, MARK_TIMEOUT).await {
+        Ok(mark) => batches::learn_mark(db, runtime.now_ms(), TO_LEDGER, mark),
+        Err(error) => {
+            log::warn("batches", format_args!("the ledger's mark is not known: {error}"));
+            Ok(())
+        }
+    }
 }

@@ -73,15 +73,16 @@ platform::statements! {
     pub const COUNT_OF_USER = count!("entries e INDEXED BY entries_by_user WHERE e.user_id = ?6 AND e.entry <= ?9 AND e.entry");
     pub const LIST_OF_USER =
         list!("entries e INDEXED BY entries_by_user WHERE e.user_id = ?6 AND e.entry <= ?9 AND e.entry", "e.entry");
-    /// The same of rewards that were paid later than their number says.
-    pub const COUNT_PAID_LATER =
-        count!("paid_later p CROSS JOIN entries e ON e.entry = p.entry WHERE p.entry <= ?9 AND p.entry");
-    pub const LIST_PAID_LATER =
-        list!("paid_later p CROSS JOIN entries e ON e.entry = p.entry WHERE p.entry <= ?9 AND p.entry", "p.entry");
+    /// The same of rewards that were paid later than their number says, from the filter's first second on.
+    pub const COUNT_PAID_LATER = count!("entries e INDEXED BY entries_paid_later
+        WHERE e.movement <> e.entry AND e.movement >= ?2 * 1024000 AND e.entry <= ?9 AND e.entry");
+    pub const LIST_PAID_LATER = list!("entries e INDEXED BY entries_paid_later
+        WHERE e.movement <> e.entry AND e.movement >= ?2 * 1024000 AND e.entry <= ?9 AND e.entry", "e.entry");
     /// user, after this entry, entries to skip → the entry after them
     pub const ENTRY_OF_USER_AFTER = "SELECT entry FROM entries WHERE user_id = ? AND entry > ? ORDER BY entry LIMIT 1 OFFSET ?";
-    /// after this entry, before this one, entries to skip → the entry after them, of rewards that were paid later
-    pub const PAID_LATER_AFTER = "SELECT entry FROM paid_later WHERE entry > ? AND entry < ? ORDER BY entry LIMIT 1 OFFSET ?";
+    /// after this entry, before this one, entries to skip → the entry after them, of rewards that were paid later than that
+    pub const PAID_LATER_AFTER = "SELECT entry FROM entries INDEXED BY entries_paid_later
+        WHERE movement <> entry AND movement >= ?2 AND entry > ?1 AND entry < ?2 ORDER BY entry LIMIT 1 OFFSET ?3";
     /// transaction id → entry
     pub const FIND = "SELECT entry FROM entries WHERE transaction_id = ?";
     /// time, latest end of a claim, JSON list of entries

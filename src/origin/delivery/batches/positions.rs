@@ -1,0 +1,246 @@
+//! How far each receiver is in the sender's log. All of it is one row, which a round of batches writes once.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Amounts, BATCHES, Batch, Log, LogPage, Movement, SUMS, sql};
+use platform::{
+    database::{Database, DatabaseError, Row, json},
+    params,
+};
+
+/// The row of positions.
+#[derive(Debug, Default)]
+pub struct Positions {
+    /// The number up to which all receivers have what the log has for them, except those that are behind.
+    pub seen: i64,
+    known: BTreeMap<String, Position>,
+}
+
+/// The position of a receiver.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Position {
+    mark: i64,
+    /// The last UTC day for which a sender of clicks has vouched to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    vouched: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    behind: Option<Behind>,
+}
+
+/// A receiver that lacks something before `Positions::seen`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Behind {
+    /// The number up to which it has everything.
+    seen: i64,
+    attempts: u32,
+    due_ms: i64,
+}
+
+/// A batch that is made.
+pub struct Draft {
+    pub batch: Batch,
+    /// Failed attempts before.
+    pub attempts: u32,
+    /// The number up to which the receiver had everything before, and will have it with this batch.
+    from: i64,
+    to: i64,
+    is_full: bool,
+}
+
+impl Positions {
+    pub fn read(db: &impl Database) -> Result<Self, DatabaseError> {
+        let row = db.query_first(sql::GET_POSITIONS, &[])?.unwrap_or(Row(vec![]));
+        Ok(Self {
+            seen: row.integer(0)?,
+            known: row.json(1)?,
+        })
+    }
+
+    pub fn write(&self, db: &impl Database) -> Result<(), DatabaseError> {
+        let highest = self.known.values().map(|position| position.mark).max();
+        db.execute(
+            sql::SET_POSITIONS,
+            params![self.seen, highest.unwrap_or(0), json(&self.known)?],
+        )
+    }
+
+    /// Makes the batches that are due, of one page of the log; `None` if nothing is due. Moves `seen` to the end of the page.
+    pub fn draft(
+        &mut self,
+        log: &impl Log,
+        opens: bool,
+        now_ms: i64,
+    ) -> Result<Option<(LogPage, Vec<Draft>)>, DatabaseError> {
+        let is_due = |position: &Position| {
+            position
+                .behind
+                .as_ref()
+                .is_some_and(|behind| behind.due_ms <= now_ms)
+        };
+        let due = self.known.iter().filter(|(_, position)| is_due(position));
+        let due: Vec<String> = due.map(|(name, _)| name.clone()).collect();
+        let starts = due.iter().map(|name| self.seen_by(name));
+        let Some(start) = starts.chain(opens.then_some(self.seen)).min() else {
+            return Ok(None);
+        };
+        let mut drafts: BTreeMap<String, Draft> = BTreeMap::new();
+        let mut left: BTreeMap<String, i64> = BTreeMap::new();
+        let page = log.read(start, &mut |movement: Movement<'_>| {
+            let destination = movement.destination;
+            let position = self.known.get(destination);
+            let mark = position.map_or(0, |position| position.mark);
+            let (from, attempts) = match position.and_then(|position| position.behind.as_ref()) {
+                Some(behind) if behind.due_ms > now_ms => return,
+                Some(behind) => (behind.seen, behind.attempts),
+                None if opens => (self.seen, 0),
+                None => return,
+            };
+            if movement.first <= from.max(mark) || left.contains_key(destination) {
+                return;
+            }
+            if !drafts.contains_key(destination) {
+                if drafts.len() >= BATCHES {
+                    left.insert(destination.to_owned(), from);
+                    return;
+                }
+                let batch = Batch {
+                    destination: destination.to_owned(),
+                    after: mark,
+                    number: 0,
+                    sums: BTreeMap::new(),
+                };
+                let draft = Draft {
+                    batch,
+                    attempts,
+                    from,
+                    to: 0,
+                    is_full: false,
+                };
+                drafts.insert(destination.to_owned(), draft);
+            }
+            if let Some(draft) = drafts.get_mut(destination) {
+                draft.add(&movement);
+            }
+        })?;
+        // Behind the last page nothing is left, whatever was there before.
+        let end = if page.is_last {
+            page.end.max(self.seen)
+        } else {
+            page.end
+        };
+        for draft in drafts.values_mut() {
+            draft.to = if draft.is_full { draft.batch.number } else { end };
+        }
+        if opens {
+            self.seen = self.seen.max(end);
+        }
+        for name in due {
+            let is_before = self.seen_by(&name) < end;
+            if is_before && !drafts.contains_key(&name) && !left.contains_key(&name) {
+                self.set_seen(&name, end, 0, now_ms);
+            }
+        }
+        for (name, from) in left {
+            self.set_seen(&name, from, 0, now_ms);
+        }
+        Ok(Some((page, drafts.into_values().collect())))
+    }
+
+    /// The receiver of a batch has this mark now.
+    pub fn learn(&mut self, draft: &Draft, mark: i64, now_ms: i64) {
+        let batch = &draft.batch;
+        self.known.entry(batch.destination.clone()).or_default().mark = mark;
+        let seen = if mark == batch.number { draft.to } else { mark };
+        self.set_seen(&batch.destination, seen, 0, now_ms);
+    }
+
+    /// A receiver has this mark, and everything up to it.
+    pub fn move_to(&mut self, destination: &str, mark: i64, now_ms: i64) {
+        self.known.entry(destination.to_owned()).or_default().mark = mark;
+        self.set_seen(destination, mark, 0, now_ms);
+    }
+
+    /// A batch failed, and is made again at `due_ms`.
+    pub fn put_off(&mut self, draft: &Draft, due_ms: i64) {
+        let attempts = draft.attempts.saturating_add(1);
+        self.set_seen(&draft.batch.destination, draft.from, attempts, due_ms);
+    }
+
+    fn set_seen(&mut self, destination: &str, seen: i64, attempts: u32, due_ms: i64) {
+        let position = self.known.entry(destination.to_owned()).or_default();
+        position.behind = (seen < self.seen).then_some(Behind {
+            seen,
+            attempts,
+            due_ms,
+        });
+    }
+
+    /// The number up to which a receiver has everything.
+    fn seen_by(&self, destination: &str) -> i64 {
+        let behind = self
+            .known
+            .get(destination)
+            .and_then(|position| position.behind.as_ref());
+        behind.map_or(self.seen, |behind| behind.seen)
+    }
+
+    pub fn mark_of(&self, destination: &str) -> i64 {
+        self.known.get(destination).map_or(0, |position| position.mark)
+    }
+
+    /// The receivers for which the sender has not vouched on a UTC day: each with its mark, and the number up to which it has
+    /// everything.
+    pub fn not_vouched(&self, day: i64) -> Vec<(String, i64, i64)> {
+        let open = self
+            .known
+            .iter()
+            .filter(|(_, position)| position.vouched < Some(day));
+        open.map(|(name, position)| (name.clone(), position.mark, self.seen_by(name)))
+            .collect()
+    }
+
+    pub fn set_vouched(&mut self, destination: &str, day: i64) {
+        self.known.entry(destination.to_owned()).or_default().vouched = Some(day);
+    }
+
+    pub fn settled_through(&self) -> i64 {
+        self.behind().map(|behind| behind.seen).fold(self.seen, i64::min)
+    }
+
+    /// When the next batch is made again.
+    pub fn due_ms(&self) -> Option<i64> {
+        self.behind().map(|behind| behind.due_ms).min()
+    }
+
+    pub fn is_due(&self, now_ms: i64) -> bool {
+        self.due_ms().is_some_and(|due_ms| due_ms <= now_ms)
+    }
+
+    fn behind(&self) -> impl Iterator<Item = &Behind> {
+        self.known
+            .values()
+            .filter_map(|position| position.behind.as_ref())
+    }
+}
+
+impl Draft {
+    fn add(&mut self, movement: &Movement<'_>) {
+        let sums = &mut self.batch.sums;
+        self.is_full |= sums.len() >= SUMS && movement.number > self.batch.number;
+        if self.is_full {
+            return;
+        }
+        let Amounts {
+            clicks,
+            conversions,
+            revenue_micro_usd,
+        } = movement.amounts;
+        let sum = sums.entry(movement.key.clone()).or_default();
+        sum.clicks = sum.clicks.saturating_add(clicks);
+        sum.conversions = sum.conversions.saturating_add(conversions);
+        sum.revenue_micro_usd = sum.revenue_micro_usd.saturating_add(revenue_micro_usd);
+        self.batch.number = movement.number;
+    }
+}

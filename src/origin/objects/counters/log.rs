@@ -1,0 +1,296 @@
+//! The log of clicks, which [batches](crate::delivery::batches) to the ledgers are made of. New clicks are rows of it. Once all
+//! ledgers have them, rows are folded into one value, which stays for 31 days.
+
+use std::collections::BTreeMap;
+
+use super::{STATS_DAYS, sql};
+use crate::delivery::batches::{Amounts, Log, LogPage, Movement, SumKey};
+use domain::{
+    conversions::log_number::first_number,
+    model::{
+        AppId, Country, OfferId, PublisherId,
+        time::{MINUTE_MS, UtcDay},
+    },
+    reporting::{
+        Measure,
+        metric::{Sums, get},
+        segment::{self, EncodedSegment, Image, Segmenter},
+    },
+};
+use platform::{
+    database::{Database, DatabaseError, Row, json},
+    params,
+};
+
+/// How long rows wait until they are folded.
+pub const FOLD_MS: i64 = 5 * MINUTE_MS;
+/// How long folded clicks stay, in days.
+pub const KEPT_DAYS: i32 = STATS_DAYS + 1;
+/// Rows and folds of a page: about 50 ms, in which the object answers no request.
+const ROWS: i64 = 200;
+const FOLDS: i64 = 4;
+/// Rows that are folded at once.
+const FOLDED_ROWS: i64 = 2_000;
+/// Sums of one fold's value, so that it stays below SQLite's 2 MB.
+const SUMS: usize = 4_000;
+
+/// Clicks of the log.
+pub struct LoggedSum {
+    /// The first and the last number under which they are in the log.
+    pub first: i64,
+    pub last: i64,
+    pub publisher: String,
+    pub key: SumKey,
+    pub clicks: i64,
+}
+
+/// A row's sums, as JSON: publisher, day, app, offer, country, placement, clicks.
+type StoredSum = ((String, i64, u32, String, String, String), i64);
+
+pub struct ClickLog<'a, D>(pub &'a D);
+
+impl<D: Database> Log for ClickLog<'_, D> {
+    fn read(&self, after: i64, each: &mut dyn FnMut(Movement<'_>)) -> Result<LogPage, DatabaseError> {
+        page(self.0, after, &mut |sum| {
+            each(Movement {
+                first: sum.first,
+                number: sum.last,
+                destination: &sum.publisher,
+                key: &sum.key,
+                amounts: Amounts {
+                    clicks: sum.clicks,
+                    ..Amounts::default()
+                },
+            });
+        })
+    }
+
+    fn last(&self) -> Result<i64, DatabaseError> {
+        last(self.0)
+    }
+
+    fn has(&self, number: i64) -> Result<bool, DatabaseError> {
+        self.0.query_boolean(sql::HAS_NUMBER, params![number])
+    }
+}
+
+/// The last number; 0 for an empty log.
+pub fn last(db: &impl Database) -> Result<i64, DatabaseError> {
+    Ok(db.query_integer(sql::LAST_NUMBER, &[])?.unwrap_or(0))
+}
+
+/// Calls `each` with all clicks after a number.
+pub fn each(db: &impl Database, after: i64, each: &mut dyn FnMut(LoggedSum)) -> Result<(), DatabaseError> {
+    let mut after = after;
+    loop {
+        let page = page(db, after, each)?;
+        if page.is_last {
+            return Ok(());
+        }
+        after = page.end;
+    }
+}
+
+/// Folds come before rows, and both in the order of their numbers.
+fn page(db: &impl Database, after: i64, each: &mut dyn FnMut(LoggedSum)) -> Result<LogPage, DatabaseError> {
+    let folds = db.query(sql::FOLDS_AFTER, params![after, FOLDS])?;
+    if let Some(fold) = folds.last() {
+        let end = fold.integer(0)?;
+        for fold in &folds {
+            read_fold(fold, each)?;
+        }
+        return Ok(LogPage { end, is_last: false });
+    }
+    let rows = db.query(sql::ROWS_AFTER, params![after, ROWS])?;
+    for row in &rows {
+        let number = row.integer(0)?;
+        for sum in row.json::<Vec<StoredSum>>(1)? {
+            each(logged(number, sum)?);
+        }
+    }
+    let is_last = i64::try_from(rows.len()).is_ok_and(|rows| rows < ROWS);
+    Ok(LogPage {
+        end: rows.last().map_or(Ok(after), |row| row.integer(0))?,
+        is_last,
+    })
+}
+
+fn logged(number: i64, (key, clicks): StoredSum) -> Result<LoggedSum, DatabaseError> {
+    let (publisher, day, app, offer, country, placement) = key;
+    let key = sum_key(UtcDay::from_number(day), app, &offer, &country, &placement);
+    Ok(LoggedSum {
+        first: number,
+        last: number,
+        publisher,
+        key: key.ok_or_else(|| DatabaseError(format!("{number} is damaged")))?,
+        clicks,
+    })
+}
+
+fn sum_key(day: Option<UtcDay>, app: u32, offer: &str, country: &str, placement: &str) -> Option<SumKey> {
+    Some(SumKey {
+        day: day?,
+        app: AppId::from_number(app)?,
+        offer: OfferId::parse(offer)?,
+        country: Country::parse(country),
+        placement: (!placement.is_empty()).then(|| placement.to_owned()),
+    })
+}
+
+/// The numbers of a publisher's clicks in a fold.
+type Span = (String, i64, i64);
+
+/// A fold: its last number, day, rows, spans and image.
+fn read_fold(fold: &Row, each: &mut dyn FnMut(LoggedSum)) -> Result<(), DatabaseError> {
+    let last = fold.integer(0)?;
+    let damaged = |cause: &str| DatabaseError(format!("the fold of {last}: {cause}"));
+    let day = UtcDay::from_number(fold.integer(1)?);
+    let spans: Vec<Span> = fold.json(3)?;
+    let spans: BTreeMap<&str, (i64, i64)> = spans
+        .iter()
+        .map(|(publisher, first, last)| (publisher.as_str(), (*first, *last)))
+        .collect();
+    let image = Image(fold.blob(4)?);
+    let mut outcome = Ok(());
+    segment::each_row(
+        |column| image.column(column),
+        fold.number(2)?,
+        |key, sums| {
+            let [app, country, placement, offer, publisher, _] = *key;
+            let app = app.parse().unwrap_or(0);
+            match (spans.get(publisher), sum_key(day, app, offer, country, placement)) {
+                (Some((first, last)), Some(key)) => each(LoggedSum {
+                    first: *first,
+                    last: *last,
+                    publisher: publisher.to_owned(),
+                    key,
+                    clicks: get(sums, Measure::Clicks),
+                }),
+                _ => outcome = Err(damaged("a row is damaged")),
+            }
+        },
+    )
+    .map_err(|error| damaged(&error.to_string()))?;
+    outcome
+}
+
+/// Adds the clicks of rows to the offers' figures, which have them up to a number.
+pub fn count(db: &impl Database) -> Result<(), DatabaseError> {
+    loop {
+        let counted = db.query_integer(sql::GET_COUNTED, &[])?.unwrap_or(0);
+        let rows = db.query(sql::ROWS_AFTER, params![counted, ROWS])?;
+        let Some(last) = rows.last() else {
+            return Ok(());
+        };
+        let mut clicks: BTreeMap<(i64, String), i64> = BTreeMap::new();
+        for row in &rows {
+            for ((_, day, _, offer, _, _), more) in row.json::<Vec<StoredSum>>(1)? {
+                *clicks.entry((day, offer)).or_default() += more;
+            }
+        }
+        let clicks: Vec<_> = clicks
+            .into_iter()
+            .map(|((day, offer), clicks)| (day, offer, clicks))
+            .collect();
+        db.transaction(|| {
+            db.execute(sql::ADD_CLICKS, params![json(&clicks)?])?;
+            db.execute(sql::SET_COUNTED, params![last.integer(0)?])
+        })?;
+    }
+}
+
+/// When rows are folded next.
+pub fn fold_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+    let first = db.query_integer(sql::FIRST_ROW, &[])?;
+    Ok(first.map(|number| number.div_euclid(first_number(1)).saturating_add(FOLD_MS)))
+}
+
+/// Folds the rows up to a number that all ledgers have. The isolates' marks move to their table.
+///
+/// # Errors
+/// The database failed, and nothing has changed.
+pub fn fold(db: &impl Database, now_ms: i64, settled: i64) -> Result<(), DatabaseError> {
+    count(db)?;
+    let rows = db.query(sql::ROWS_UP_TO, params![settled, FOLDED_ROWS])?;
+    let Some(last) = rows.last() else {
+        return Ok(());
+    };
+    let last = last.integer(0)?;
+    let mut isolates: BTreeMap<String, u64> = BTreeMap::new();
+    let mut spans: BTreeMap<String, (i64, i64)> = BTreeMap::new();
+    let mut days: BTreeMap<UtcDay, Fold> = BTreeMap::new();
+    for row in &rows {
+        let number = row.integer(0)?;
+        for sum in row.json::<Vec<StoredSum>>(1)? {
+            let sum = logged(number, sum)?;
+            days.entry(sum.key.day).or_default().add(&sum);
+            spans.entry(sum.publisher).or_insert((number, number)).1 = number;
+        }
+        isolates.extend(row.json::<Vec<(String, u64)>>(2)?);
+    }
+    let spans: Vec<Span> = spans
+        .into_iter()
+        .map(|(name, (first, last))| (name, first, last))
+        .collect();
+    let (spans, today) = (json(&spans)?, UtcDay::of_ms(now_ms).number());
+    db.transaction(|| {
+        for (day, fold) in days {
+            for segment in fold.segments() {
+                db.execute(
+                    sql::ADD_FOLD,
+                    params![last, day.number(), segment.rows, spans.as_str(), segment.image()],
+                )?;
+            }
+        }
+        for (isolate, sequence) in isolates {
+            db.execute(sql::SET_MARK, params![isolate.as_str(), sequence, today])?;
+            db.execute(sql::SET_MARKS_DAY, params![isolate, today])?;
+        }
+        db.execute(sql::DELETE_ROWS, params![last])
+    })
+}
+
+/// A day's clicks that are folded.
+#[derive(Default)]
+struct Fold {
+    full: Vec<EncodedSegment>,
+    segmenter: Segmenter,
+    sums: usize,
+}
+
+impl Fold {
+    fn add(&mut self, sum: &LoggedSum) {
+        if self.sums == SUMS {
+            self.full.extend(std::mem::take(&mut self.segmenter).finish());
+            self.sums = 0;
+        }
+        self.sums += 1;
+        let mut sums = Sums::default();
+        if let Some(clicks) = sums.get_mut(Measure::Clicks.index()) {
+            *clicks = sum.clicks;
+        }
+        let app = sum.key.app.number().to_string();
+        let key = [
+            app.as_str(),
+            sum.key.country.map_or("", Country::as_str),
+            sum.key.placement.as_deref().unwrap_or(""),
+            sum.key.offer.as_str(),
+            sum.publisher.as_str(),
+            "",
+        ];
+        self.segmenter.add(&key, &sums);
+    }
+
+    fn segments(mut self) -> Vec<EncodedSegment> {
+        self.full.extend(self.segmenter.finish());
+        self.full
+    }
+}
+
+/// The ledger that a batch is for.
+///
+/// # Errors
+/// The destination is not a publisher id. Other batches are not affected.
+pub fn publisher(destination: &str) -> Result<PublisherId, String> {
+    PublisherId::parse(destination).ok_or_else(|| format!("{destination:?} is no publisher's id"))
+}

@@ -1,0 +1,252 @@
+//! Each night an outbox adds up the days before in its log, and vouches for each to its ledger, which compares the total with
+//! what it has applied.
+
+use super::{
+    day,
+    revenue_batches::{TO_LEDGER, ledger_of},
+    sql,
+};
+use crate::{
+    delivery::{
+        attention_feed,
+        backoff::{FIRST_WAIT_MS, wait_ms},
+        batches,
+    },
+    objects::outbox::{calls, endpoint, retention::ROW_RETENTION_MS},
+};
+use contract::{
+    attention::DayRewards,
+    ledger::{Vouch, Vouched},
+    operation::Mark,
+    outbox::{OutboxDay, ReadDay},
+};
+use domain::{
+    conversions::log_number::NUMBERS_PER_MS,
+    model::time::{DAY_MS, SECOND_MS, UtcDay},
+};
+use platform::{
+    database::{Database, DatabaseError, Row},
+    log, params,
+    traits::{Clock, ObjectCall},
+};
+
+/// How far the nights' work is.
+struct Night {
+    /// The last day for which the outbox vouched.
+    vouched: UtcDay,
+    /// The day that is added up, or was last, with the last number examined, and its sums so far.
+    adding: UtcDay,
+    added_to: i64,
+    is_added: bool,
+    attempts: u32,
+    due_ms: i64,
+    revenue_micro_usd: i64,
+    rewards: DayRewards,
+}
+
+impl Night {
+    fn read(db: &impl Database) -> Result<Self, DatabaseError> {
+        let row = db.query_first(sql::GET_NIGHT, &[])?.unwrap_or(Row(vec![]));
+        let day = |column| {
+            let day = UtcDay::from_number(row.integer(column)?);
+            day.ok_or_else(|| DatabaseError("the day of a night is damaged".into()))
+        };
+        let adding = day(1)?;
+        Ok(Self {
+            vouched: day(0)?,
+            adding,
+            added_to: row.integer(2)?,
+            is_added: row.boolean(3)?,
+            attempts: row.number(4)?,
+            due_ms: row.integer(5)?,
+            revenue_micro_usd: row.integer(6)?,
+            rewards: DayRewards {
+                day: adding,
+                rewards: row.integer(7)?,
+                after_24_h: row.integer(8)?,
+                by_superseded_terms: row.integer(9)?,
+            },
+        })
+    }
+
+    /// Begins with a day.
+    fn of(day: UtcDay, vouched: UtcDay) -> Self {
+        Self {
+            vouched,
+            adding: day,
+            added_to: 0,
+            is_added: false,
+            attempts: 0,
+            due_ms: 0,
+            revenue_micro_usd: 0,
+            rewards: DayRewards {
+                day,
+                rewards: 0,
+                after_24_h: 0,
+                by_superseded_terms: 0,
+            },
+        }
+    }
+
+    fn add(&mut self, part: &OutboxDay) {
+        self.revenue_micro_usd += part.sum(|offer| offer.paid_micro_usd);
+        self.rewards.rewards += part.sum(|offer| offer.rewards);
+        self.rewards.after_24_h += part.sum(|offer| offer.rewards_after_24_h);
+        self.rewards.by_superseded_terms += part.sum(|offer| offer.rewards_by_superseded_terms);
+        match part.next {
+            Some(last) => self.added_to = last,
+            None => self.is_added = true,
+        }
+    }
+
+    fn write(&self, db: &impl Database) -> Result<(), DatabaseError> {
+        let row = params![
+            self.vouched.number(),
+            self.adding.number(),
+            self.added_to,
+            self.is_added,
+            self.attempts,
+            self.due_ms,
+            self.revenue_micro_usd,
+            self.rewards.rewards,
+            self.rewards.after_24_h,
+            self.rewards.by_superseded_terms
+        ];
+        db.execute(sql::SET_NIGHT, row)
+    }
+
+    fn waits(&self) -> bool {
+        self.is_added && self.vouched < self.adding
+    }
+}
+
+/// The rewards of the last day that was added up. There are none while the next one is.
+pub fn last_rewards(db: &impl Database) -> Result<Option<DayRewards>, DatabaseError> {
+    let night = Night::read(db)?;
+    Ok((night.is_added && night.rewards.rewards > 0).then_some(night.rewards))
+}
+
+/// When the outbox vouches for the day that is added up.
+pub fn due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+    let night = Night::read(db)?;
+    Ok(night.waits().then_some(night.due_ms))
+}
+
+/// Adds up a part of the first day that is over and for which the outbox has not vouched. Returns the part; `None` if there is
+/// no such day, or if it is complete.
+///
+/// # Errors
+/// The database failed. The step may be repeated.
+pub fn add_step(db: &impl Database, now_ms: i64, entries: i64) -> Result<Option<OutboxDay>, DatabaseError> {
+    let mut night = Night::read(db)?;
+    if night.waits() {
+        return Ok(None);
+    }
+    let Some(first) = db.query_integer(sql::FIRST_ENTRY, &[])? else {
+        return Ok(None);
+    };
+    let first = UtcDay::of_ms(first.div_euclid(NUMBERS_PER_MS)).max(night.vouched.minus(-1));
+    // Of a day before, some entries may have left.
+    let day = UtcDay::of_ms(now_ms.saturating_sub(ROW_RETENTION_MS))
+        .minus(-1)
+        .max(first);
+    if day >= UtcDay::of_ms(now_ms) {
+        return Ok(None);
+    }
+    if night.adding != day || night.is_added {
+        night = Night::of(day, night.vouched);
+    }
+    let step = ReadDay {
+        day,
+        after: night.added_to,
+        mark: 0,
+    };
+    let part = day::read(db, step, entries)?;
+    night.add(&part);
+    night.due_ms = now_ms;
+    db.transaction(|| {
+        night.write(db)?;
+        if night.is_added {
+            attention_feed::end_differing(db, now_ms)?;
+            if night.rewards.rewards > 0 {
+                attention_feed::send_soon(db, now_ms)?;
+            }
+        }
+        Ok::<_, DatabaseError>(())
+    })?;
+    Ok(Some(part))
+}
+
+/// Vouches for the day that was added up, if that is due. Returns whether the day differs from the ledger; `None` if the ledger
+/// has not compared it.
+///
+/// # Errors
+/// The database failed.
+pub async fn vouch(
+    db: &impl Database,
+    runtime: &(impl Clock + ObjectCall),
+) -> Result<Option<bool>, DatabaseError> {
+    let night = Night::read(db)?;
+    let Some(state) = endpoint::read(db)?.filter(|_| night.waits() && night.due_ms <= runtime.now_ms())
+    else {
+        return Ok(None);
+    };
+    let Some(ledger) = ledger_of(&state) else {
+        return Ok(None);
+    };
+    let day = night.adding;
+    let number = batches::mark_of(db, TO_LEDGER)?;
+    let end_s = day.start_ms().saturating_add(DAY_MS).div_euclid(SECOND_MS);
+    // What is on its way belongs to the total.
+    let is_on_its_way = db.query_boolean(sql::HAS_MOVEMENTS, params![number, end_s])?;
+    let answer = if is_on_its_way {
+        None
+    } else {
+        let vouch = Vouch {
+            source: state.shard.object_name(),
+            day,
+            number,
+            clicks: 0,
+            revenue_micro_usd: night.revenue_micro_usd,
+        };
+        let answer = runtime.call(&ledger, vouch, calls::TIMEOUT).await;
+        answer
+            .inspect_err(|error| log::warn("reconcile", format_args!("{day} is not vouched for: {error}")))
+            .ok()
+    };
+    settle(db, runtime.now_ms(), night, number, answer)
+}
+
+fn settle(
+    db: &impl Database,
+    now_ms: i64,
+    mut night: Night,
+    number: i64,
+    answer: Option<Vouched>,
+) -> Result<Option<bool>, DatabaseError> {
+    match answer {
+        Some(vouched) if vouched.mark == number => {
+            night.vouched = night.adding;
+            db.transaction(|| {
+                night.write(db)?;
+                if vouched.differs() {
+                    attention_feed::open_differing(db, now_ms, &night.adding.to_string(), &vouched)?;
+                }
+                Ok::<_, DatabaseError>(())
+            })?;
+            Ok(Some(vouched.differs()))
+        }
+        Some(Vouched { mark, .. }) => {
+            night.due_ms = now_ms.saturating_add(FIRST_WAIT_MS);
+            night.write(db)?;
+            batches::learn_mark(db, now_ms, TO_LEDGER, Mark { mark })?;
+            Ok(None)
+        }
+        None => {
+            night.due_ms = now_ms.saturating_add(wait_ms(night.attempts));
+            night.attempts = night.attempts.saturating_add(1);
+            night.write(db)?;
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The statements of the log's sums and of the nights.
+
+/// The payments of a UTC day between two numbers of the log, of which the second is included.
+macro_rules! paid_on_day {
+    () => {
+        "FROM entries WHERE notice IS NULL
+          AND entry IN (SELECT entry FROM entries WHERE entry > ?1 AND entry <= ?2 AND movement = entry
+            UNION ALL SELECT entry FROM entries WHERE movement <> entry AND movement > ?1 AND movement <= ?2)
+          AND fields ->> '$.conversion_ts' >= ?3 AND fields ->> '$.conversion_ts' < ?4"
+    };
+}
+
+/// The movements of a part of the log: number, UTC day, offer, country, placement, amount, whether it is a reversal.
+macro_rules! movements {
+    ($where:literal) => {
+        concat!(
+            "SELECT movement, fields ->> '$.conversion_ts' / 86400, fields ->> '$.offer_id', fields ->> '$.country', placement,
+               payout_micro_usd, after IS NOT NULL FROM entries WHERE ",
+            $where
+        )
+    };
+}
+
+platform::statements! {
+    /// after this number, entries at most → the last of them, and how many there are
+    pub const LOG_PAGE = "SELECT MAX(entry), COUNT(*) FROM (SELECT entry FROM entries WHERE entry > ? ORDER BY entry LIMIT ?)";
+    /// → the last number
+    pub const LAST_NUMBER = "SELECT MAX(COALESCE((SELECT MAX(entry) FROM entries), 0),
+        COALESCE((SELECT MAX(movement) FROM entries WHERE movement <> entry), 0))";
+    /// number → whether the log has it
+    pub const HAS_NUMBER = "SELECT EXISTS (SELECT 1 FROM entries WHERE entry = ?1)
+        OR EXISTS (SELECT 1 FROM entries WHERE movement <> entry AND movement = ?1)";
+    /// after this number, up to this one → the movements in the order of numbers
+    pub const MOVEMENTS = concat!(movements!("entry > ?1 AND entry <= ?2 AND movement = entry"), " UNION ALL ",
+        movements!("movement <> entry AND movement > ?1 AND movement <= ?2"), " ORDER BY 1");
+    /// after this number, second after a UTC day's last → whether the log has movements of the day, or of one before, after it
+    pub const HAS_MOVEMENTS = "SELECT EXISTS (SELECT 1 FROM entries WHERE entry > ?1 AND movement = entry
+          AND fields ->> '$.conversion_ts' < ?2)
+        OR EXISTS (SELECT 1 FROM entries WHERE movement <> entry AND movement > ?1 AND fields ->> '$.conversion_ts' < ?2)";
+    /// after this number, before this one, numbers at most → the last number of the step, its numbers
+    pub const LAST_OF_DAY = "SELECT MAX(number), COUNT(*) FROM (
+          SELECT entry AS number FROM (SELECT entry FROM entries WHERE entry > ?1 AND entry < ?2 ORDER BY entry LIMIT ?3)
+          UNION ALL SELECT movement FROM (SELECT movement FROM entries
+            WHERE movement <> entry AND movement > ?1 AND movement < ?2 ORDER BY movement LIMIT ?3)
+          ORDER BY number LIMIT ?3)";
+    /// after this number, last number, the day's first second, the second after its last, the ledger's mark → offer, rewards,
+    /// those after 24 hours, those by superseded terms, reversals, paid, of which waiting
+    pub const SUM_DAY = concat!("SELECT fields ->> '$.offer_id', COUNT(*) FILTER (WHERE after IS NULL),
+          COUNT(*) FILTER (WHERE after IS NULL AND fields ->> '$.conversion_ts' - fields ->> '$.click_ts' > 86400),
+          COUNT(*) FILTER (WHERE superseded), COUNT(*) FILTER (WHERE after IS NOT NULL), SUM(payout_micro_usd),
+          COALESCE(SUM(payout_micro_usd) FILTER (WHERE movement > ?5), 0) ",
+        paid_on_day!(), " GROUP BY 1");
+    /// the same without the mark, offer, transactions at most → number, transaction id, paid
+    pub const LIST_DAY = concat!("SELECT movement, transaction_id, payout_micro_usd ", paid_on_day!(),
+        " AND fields ->> '$.offer_id' = ?5 ORDER BY movement LIMIT ?6");
+    /// → the last UTC day for which the outbox vouched; the day that is added up, the last number examined, whether it is
+    /// complete, failed attempts to vouch, when the next is due; revenue, rewards, those after 24 hours, those by superseded terms
+    pub const GET_NIGHT = "SELECT vouched, adding, added_to, is_added, attempts, due_ms, revenue_micro_usd, rewards, rewards_after_24_h,
+          rewards_by_superseded_terms FROM nights";
+    /// the same
+    pub const SET_NIGHT = "UPDATE nights SET vouched = ?, adding = ?, added_to = ?, is_added = ?, attempts = ?, due_ms = ?,
+          revenue_micro_usd = ?, rewards = ?, rewards_after_24_h = ?, rewards_by_superseded_terms = ?";
+    /// → the first entry
+    pub const FIRST_ENTRY = "SELECT MIN(entry) FROM entries";
+}
