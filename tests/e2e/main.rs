@@ -34,6 +34,7 @@ mod operator;
 mod overload;
 mod readme;
 mod reports;
+mod rows;
 mod security;
 mod senders;
 mod shards;

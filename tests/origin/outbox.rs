@@ -119,6 +119,12 @@ fn payments(db: &Sqlite) -> Vec<Row> {
     rows.into_iter().map(|row| Row(row.0[1..].to_vec())).collect()
 }
 
+/// The number of attempts in the log.
+fn tries(db: &Sqlite) -> usize {
+    let sql = "SELECT (SELECT COUNT(*) FROM attempts) + (SELECT COUNT(first_at_ms) FROM entries)";
+    usize::try_from(db.query_integer(sql, &[]).unwrap().unwrap()).unwrap()
+}
+
 /// Sends all batches, which are applied.
 fn send_batches(db: &Sqlite, now_ms: i64) {
     let state = endpoint::read(db).unwrap();

@@ -15,8 +15,10 @@ use platform::{
     traits::{Clock, ObjectCall},
 };
 
-/// Changes of this time share a batch, in milliseconds.
+/// A batch waits so long for further changes, in milliseconds.
 pub const FEED_MS: i64 = SECOND_MS;
+/// The time between two batches of an outbox that is busy, in milliseconds. Each takes some ten rows of three objects.
+pub const SPACING_MS: i64 = 2 * SECOND_MS;
 /// The time after a batch with changes within which the next one comes, with changes or without. The alarm may be late.
 const PROMISE_MS: i64 = 4 * SECOND_MS;
 /// Maximum batches that an alarm sends, one after the other; the rest wait for the next alarm.

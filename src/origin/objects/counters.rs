@@ -49,8 +49,8 @@ pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Repl
 /// The number of UTC days that `Stats` covers, today included.
 const STATS_DAYS: i32 = 30;
 
-/// How long clicks are collected before batches are made, in milliseconds.
-pub const COALESCE_MS: i64 = 5 * SECOND_MS;
+/// How long clicks are collected before batches are made, in milliseconds. A batch costs eleven rows of two objects.
+pub const COALESCE_MS: i64 = 8 * SECOND_MS;
 
 /// The time for the alarm, given the object's rows: the next sweep, batches, fold or night, or the next one of what wants the
 /// operator's attention.

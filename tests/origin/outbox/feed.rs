@@ -251,13 +251,13 @@ fn the_late_result_of_an_attempt_is_in_the_next_report() {
 fn after_a_report_with_changes_comes_one_that_ends_the_promise() {
     let (db, _) = with_rewards(1);
     assert!(report(&db, NOW).next_by_ms.unwrap() > NOW);
-    assert_eq!(feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
-    let last = report(&db, NOW + 1_000);
+    assert_eq!(feed::due_ms(&db, NOW), Ok(Some(NOW + 2_000)));
+    let last = report(&db, NOW + 2_000);
     assert_eq!(
         (last.next_by_ms, last.entries.len(), last.counts.len()),
         (None, 0, 0)
     );
-    assert_eq!(feed::due_ms(&db, NOW + 1_000), Ok(None));
+    assert_eq!(feed::due_ms(&db, NOW + 2_000), Ok(None));
 }
 
 #[test]
@@ -292,13 +292,13 @@ fn an_alarm_sends_reports_until_nothing_is_owed_or_there_were_twenty() {
     let (db, _) = with_rewards(1);
     report_all(&db, NOW + 1_000);
     fill(&db, 450);
-    assert_eq!(sent(&db, NOW + 2_000), [200, 200, 49]);
-    // The next changes wait, so that those of a second share a report.
-    assert!(sent(&db, NOW + 2_500).is_empty());
+    assert_eq!(sent(&db, NOW + 3_000), [200, 200, 49]);
+    // The next changes wait, so that those of two seconds share a report.
+    assert!(sent(&db, NOW + 4_500).is_empty());
     fill(&db, 4_951);
-    assert_eq!(sent(&db, NOW + 3_000), [200; 20]);
-    assert_eq!(feed::due_ms(&db, NOW + 3_000), Ok(Some(NOW + 4_000)));
-    assert_eq!(sent(&db, NOW + 4_000), [200, 200, 101]);
+    assert_eq!(sent(&db, NOW + 5_000), [200; 20]);
+    assert_eq!(feed::due_ms(&db, NOW + 5_000), Ok(Some(NOW + 7_000)));
+    assert_eq!(sent(&db, NOW + 7_000), [200, 200, 101]);
 }
 
 #[test]
@@ -325,12 +325,14 @@ fn an_entry_that_this_code_cannot_read_does_not_stop_the_others() {
 #[test]
 fn a_report_that_cannot_be_made_is_put_off() {
     let (db, _) = with_rewards(1);
-    db.execute("ALTER TABLE attempts RENAME TO lost", &[]).unwrap();
+    let broken = "ALTER TABLE attempts RENAME COLUMN ms TO lost";
+    db.execute(broken, &[]).unwrap();
     for (at_ms, wait_ms) in [(NOW, 5_000), (NOW + 5_000, 10_000)] {
         now(delivery::feed::send(&ActivityFeed(&db), &Unreachable(at_ms))).unwrap_err();
         assert_eq!(feed::due_ms(&db, at_ms), Ok(Some(at_ms + wait_ms)));
     }
-    db.execute("ALTER TABLE lost RENAME TO attempts", &[]).unwrap();
+    db.execute("ALTER TABLE attempts RENAME COLUMN lost TO ms", &[])
+        .unwrap();
     assert_eq!(sent(&db, NOW + 15_000), [1]);
 }
 

@@ -21,16 +21,18 @@ pub fn night(db: &Sqlite, now_ms: i64) {
 #[test]
 fn attempts_are_kept_ninety_days() {
     let (db, world) = delivered();
-    world.pass(DAY_MS);
-    replay(&db, NOW + DAY_MS, &reward_id(1), CLAIM_MS).unwrap();
-    send_all(&db, NOW + DAY_MS, 200);
-    let attempts = || dump(&db, "attempts").len();
+    let later = NOW + DAY_MS + HOUR_MS;
+    world.now_ms.set(later);
+    replay(&db, later, &reward_id(1), CLAIM_MS).unwrap();
+    send_all(&db, later, 200);
+    let attempts = || tries(&db);
     night(&db, NOW + 90 * DAY_MS);
     assert_eq!(attempts(), 4);
-    night(&db, NOW + 91 * DAY_MS);
+    // First attempts go by their entries, after which they may have come for a day.
+    night(&db, NOW + 91 * DAY_MS + SECOND_MS);
     assert_eq!(attempts(), 1);
     let kept = entry(&db, &reward_id(1))["attempts"][0]["at"].clone();
-    assert_eq!(kept, (NOW + DAY_MS) / SECOND_MS);
+    assert_eq!(kept, later / SECOND_MS);
     night(&db, NOW + 92 * DAY_MS);
     assert_eq!(attempts(), 0);
     assert_eq!(entry(&db, &reward_id(1))["state"], "delivered");
@@ -116,8 +118,8 @@ fn a_conversion_is_walked_from_its_first_day_to_its_last() {
             }
         );
         assert_eq!(rows(&db, "entries"), i64::from(many) + 4);
-        assert_eq!(rows(&db, "attempts") > 0, day <= 90, "day {day}");
-        weighs(day, if day <= 90 { 650..950 } else { 500..760 });
+        assert_eq!(tries(&db) > 0, day <= 91, "day {day}");
+        weighs(day, if day <= 91 { 600..950 } else { 500..760 });
     }
     // The day before no postback is taken any more, a reward is taken back.
     at(398);
@@ -157,7 +159,7 @@ fn a_conversion_is_walked_from_its_first_day_to_its_last() {
         ]
     );
     assert_eq!(
-        (rows(&db, "conversions"), rows(&db, "attempts"), rows(&db, "txns")),
+        (rows(&db, "conversions"), tries(&db), rows(&db, "txns")),
         (3, 2, 0)
     );
     weighs(402, 0..30);

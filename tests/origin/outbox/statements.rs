@@ -104,8 +104,14 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     feed::report_all(&db, now_ms);
     db.execute("UPDATE feed SET standing = standing + 1", &[])
         .unwrap();
-    feed::report_in_vain(&db, now_ms + 1_000);
-    feed::report_after_a_loss(&db, now_ms + 2_000);
+    feed::report_in_vain(&db, now_ms + 3_000);
+    feed::report_after_a_loss(&db, now_ms + 10_000);
+    // A second attempt, which is no entry's first.
+    operator::replay(&db, now_ms, &reward_id(1), CLAIM_MS).unwrap();
+    for status in [500, 200] {
+        send_all(&db, now_ms + i64::from(status) * DAY_MS / 500, status);
+    }
+    feed::report_after_a_loss(&db, now_ms + DAY_MS);
     for nights in [500, 501] {
         while retention::sweep(&db, now_ms + nights * DAY_MS).unwrap()
             == Some(now_ms + nights * DAY_MS + SECOND_MS)
@@ -167,13 +173,13 @@ fn frequent_statements_use_an_index() {
         (
             sql::DUE,
             &[
-                "entries USING INDEX entries_by_delivery (delivery=? AND due_ms<?)",
+                "entries USING INDEX entries_waiting (due_ms<?)",
                 "c USING PRIMARY KEY (nonce=? AND goal=?)",
             ],
         ),
         (
             sql::FIRST_DUE,
-            &["entries USING COVERING INDEX entries_by_delivery (delivery=? AND due_ms>?)"],
+            &["entries USING COVERING INDEX entries_waiting (due_ms>?)"],
         ),
         (
             sql::DUE_RESERVATIONS,
@@ -191,7 +197,7 @@ fn frequent_statements_use_an_index() {
         (
             sql::HOLD_REVERSALS,
             &[
-                "entries USING INDEX entries_by_delivery (delivery=? AND due_ms=?)",
+                "entries USING INDEX entries_waiting (due_ms=?)",
                 "r USING INTEGER PRIMARY KEY (rowid=?)",
             ],
         ),
@@ -274,10 +280,12 @@ fn a_step_through_a_day_reads_only_its_own_entries() {
 fn statements_that_scan_the_log_stop_after_some_rows() {
     let db = outbox();
     // Small tables: a statement's own values, one row, and work that waits.
-    const SMALL: [&str; 8] = [
+    const SMALL: [&str; 10] = [
         "(",
         "json_each",
         "CONSTANT ROW",
+        "entries USING COVERING INDEX entries_waiting",
+        "entries USING INDEX entries_waiting",
         "outbox",
         "reservations",
         "nights",
@@ -304,7 +312,7 @@ fn statements_that_scan_the_log_stop_after_some_rows() {
     // Dead callbacks are found by their index, although the list starts with the newest.
     let few = plan(&db, sql::LIST_FEW);
     assert!(
-        few[0].starts_with("SEARCH e USING INDEX entries_by_delivery (delivery=?"),
+        few[0].starts_with("SEARCH e USING INDEX entries_dead (delivery=?"),
         "{few:?}"
     );
 }

@@ -1,9 +1,10 @@
 //! Reports to the publisher's activity object what changes in the outbox: entries, counts by day and state, and the
 //! endpoint's standing.
 //!
-//! [Triggers](schema) mark what has changed, in the transaction of the change. A batch has the marked things as they are
-//! when it is made, so changes of a second share one, and a conversion pays only for the marks. Marks stay until the object
-//! has confirmed the batch, so a batch that failed is made again, of the newest state. Nothing waits for a batch.
+//! A batch has the entries after the last one that was reported. [Triggers](schema) mark entries that change afterwards, in the
+//! transaction of the change. A batch has everything as it is when it is made, so changes of some seconds share one, and most
+//! conversions are never marked. Marks stay until the object has confirmed the batch, so a batch that failed is made again, of
+//! the newest state. Nothing waits for a batch.
 //!
 //! Every night there is a batch, with changes or without. If the object lacks the last one that it confirmed, it was lost or
 //! restored, and is told again what it can keep.
@@ -17,7 +18,7 @@ use super::{
     endpoint::{self, OutboxState},
     log::{entries, states::state_of},
 };
-use crate::delivery::feed::{self, FEED_MS, Feed, Prepared};
+use crate::delivery::feed::{self, Feed, Prepared, SPACING_MS};
 use contract::{
     activity::{
         self, EndpointStanding, FeedAnswer, FeedBatch, FeedEntry, KEPT_ENTRIES, RewardCount, RewardDetails,
@@ -53,8 +54,10 @@ pub struct ActivityFeed<'a, D>(pub &'a D);
 
 /// The changes that the confirmation of a batch settles.
 pub struct Marks {
-    /// Entries with their changes, those that have left the log among them.
+    /// Entries with their changes, those that have left the log among them. New ones have none.
     entries: Vec<(i64, i64)>,
+    /// The last entry of the batch; 0 without one.
+    last: i64,
     /// Days and states with their changes.
     counts: Vec<(i64, i64, i64)>,
     standing: i64,
@@ -87,11 +90,12 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
         let (Some(current), Some(row)) = (&state.current, db.query_first(sql::GET_FEED, &[])?) else {
             return Ok(None);
         };
-        let next_ms = now_ms.saturating_add(FEED_MS);
-        let Some(begun) = db.query_first(sql::BEGIN_BATCH, params![now_ms, next_ms])? else {
+        let rows = db.query(sql::CHANGED_ENTRIES, params![ENTRIES])?;
+        let last = rows.last().map_or(Ok(0), |row| row.integer(0))?;
+        let next_ms = now_ms.saturating_add(SPACING_MS);
+        let Some(begun) = db.query_first(sql::BEGIN_BATCH, params![now_ms, next_ms, last])? else {
             return Ok(None);
         };
-        let rows = db.query(sql::CHANGED_ENTRIES, params![ENTRIES])?;
         let counted = db.query(sql::CHANGED_COUNTS, params![COUNTS])?;
         let marks = rows.iter().map(|row| Ok((row.integer(0)?, row.integer(1)?)));
         let marks: Vec<(i64, i64)> = marks.collect::<Result<_, DatabaseError>>()?;
@@ -105,7 +109,6 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
             .filter_map(|row| readable(feed_entry(row)))
             .collect();
         let standing = begun.integer(2)?;
-        let last = marks.last().map_or(0, |(entry, _)| *entry);
         let first_left = db.query_integer(sql::FIRST_CHANGED, params![last])?;
         let complete_ms = begun.integer(1)?;
         // The entries that are left have changed since the last complete batch, and not before its entry was made.
@@ -131,6 +134,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
             is_complete,
             marks: Marks {
                 entries: marks,
+                last,
                 counts,
                 standing,
             },
@@ -145,7 +149,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
     ) -> Result<(), DatabaseError> {
         let (db, batch, marks) = (self.0, &prepared.batch, &prepared.marks);
         db.transaction(|| {
-            if !marks.entries.is_empty() {
+            if marks.entries.iter().any(|(_, changes)| *changes > 0) {
                 db.execute(sql::CONFIRM_ENTRIES, params![json(&marks.entries)?])?;
             }
             if !marks.counts.is_empty() {
@@ -158,7 +162,8 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
                     answer.is_incomplete || batch.next_by_ms.is_some(),
                     prepared.is_complete.then_some(batch.at_ms),
                     batch.sequence,
-                    answer.is_incomplete
+                    answer.is_incomplete,
+                    marks.last
                 ],
             )?;
             if answer.is_incomplete {

@@ -18,7 +18,7 @@ use domain::{
     model::time::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay, next_night_ms},
 };
 use platform::{
-    database::{Database, DatabaseError},
+    database::{Database, DatabaseError, Row},
     failure::Failure,
     params,
 };
@@ -85,6 +85,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     let attempts_from = now_ms.saturating_sub(ATTEMPT_RETENTION_MS);
     let rows_from = now_ms.saturating_sub(ROW_RETENTION_MS);
     db.execute(sql::SWEEP_ATTEMPTS, params![ROWS, attempts_from])?;
+    let has_more_firsts = sweep_firsts(db, attempts_from)?;
     db.execute(sql::SWEEP_TXNS, params![rows_from, ROWS])?;
     let terms_from = now_ms.saturating_sub(TERMS_KEPT_DAYS * DAY_MS);
     db.execute(sql::SWEEP_TERMS, params![terms_from, ROWS])?;
@@ -115,12 +116,32 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     }
     let first_day = UtcDay::of_ms(rows_from).number();
     db.execute(sql::SWEEP_REWARD_COUNTS, params![first_day])?;
-    if last.is_some() || db.query_boolean(sql::MORE_TO_SWEEP, params![attempts_from, rows_from])? {
+    if last.is_some()
+        || has_more_firsts
+        || db.query_boolean(sql::MORE_TO_SWEEP, params![attempts_from, rows_from])?
+    {
         return Ok(Some(now_ms.saturating_add(SECOND_MS)));
     }
     db.execute(PROMISE_BATCH, &[])?;
     db.execute(sql::SET_SWEEP, params![night, 0_i64])?;
     due_ms(db, now_ms)
+}
+
+/// Deletes the first attempts of a part of the entries before a time. Each came within a day of its entry. Returns whether there
+/// are more.
+fn sweep_firsts(db: &impl Database, before_ms: i64) -> Result<bool, DatabaseError> {
+    let after = db.query_integer(sql::GET_FIRSTS_SWEPT, &[])?.unwrap_or(0);
+    let end = first_number(before_ms.saturating_sub(DAY_MS));
+    let row = db.query_first(sql::FIRSTS_TO_SWEEP, params![after, end, ROWS])?;
+    let row = row.unwrap_or(Row(vec![]));
+    let Some(last) = row.optional_integer(0)? else {
+        return Ok(false);
+    };
+    db.transaction(|| {
+        db.execute(sql::SWEEP_FIRSTS, params![after, last])?;
+        db.execute(sql::SET_FIRSTS_SWEPT, params![last])
+    })?;
+    Ok(row.integer(1)? == ROWS)
 }
 
 /// When the next sweep is due; never if the outbox keeps nothing.

@@ -57,12 +57,12 @@ const TABLES: &[&str] = &[
        reserved INTEGER NOT NULL DEFAULT 0,
        salt BLOB NOT NULL DEFAULT (randomblob(16))
      ) STRICT",
-    // One row: how far the nights' work is. The UTC day of the last complete sweep, and the last entry that the current one
-    // has examined; the last day for which the outbox vouched to its ledger, the day that is added up now, the last number
+    // One row: how far the nights' work is. The UTC day of the last complete sweep, the last entry that the current one has
+    // examined, and the last one whose first attempt has left; the last day for which the outbox vouched to its ledger, the day that is added up now, the last number
     // examined, whether it is complete, and the sums so far.
     "CREATE TABLE nights (
        only INTEGER PRIMARY KEY CHECK (only = 1), day INTEGER NOT NULL DEFAULT 0, entry INTEGER NOT NULL DEFAULT 0,
-       vouched INTEGER NOT NULL DEFAULT 0, adding INTEGER NOT NULL DEFAULT 0, added_to INTEGER NOT NULL DEFAULT 0,
+       firsts INTEGER NOT NULL DEFAULT 0, vouched INTEGER NOT NULL DEFAULT 0, adding INTEGER NOT NULL DEFAULT 0, added_to INTEGER NOT NULL DEFAULT 0,
        is_added INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0,
        revenue_micro_usd INTEGER NOT NULL DEFAULT 0, rewards INTEGER NOT NULL DEFAULT 0,
        rewards_after_24_h INTEGER NOT NULL DEFAULT 0, rewards_by_superseded_terms INTEGER NOT NULL DEFAULT 0
@@ -117,16 +117,19 @@ const TABLES: &[&str] = &[
     // or of a notice, and `notice` its status, 0 (pending) or 2 (rejected); `due_ms` of a reversal is NULL until the reward's
     // callback has ended. `attempts_made` counts within the current schedule. `superseded`
     // tells whether a reward was paid by terms that newer ones had superseded, `uncapped` whether without a cap. `reason` is in the words of a sender or of the
-    // operator. `offer_terms`, `app_terms` and `placement` are the click's. `fields` is the callback's content as JSON, frozen.
+    // operator. `first_at_ms` to `first_error` are the first attempt, if it came soon. `offer_terms`, `app_terms` and `placement` are the click's. `fields` is the callback's content as JSON, frozen.
     "CREATE TABLE entries (
        entry INTEGER PRIMARY KEY, transaction_id TEXT NOT NULL, nonce BLOB NOT NULL, goal TEXT NOT NULL,
        after INTEGER, at_ms INTEGER NOT NULL, payout_micro_usd INTEGER NOT NULL, movement INTEGER,
        delivery INTEGER, due_ms INTEGER, attempts_made INTEGER NOT NULL DEFAULT 0, erase INTEGER NOT NULL DEFAULT 0,
        superseded INTEGER NOT NULL DEFAULT 0, uncapped INTEGER NOT NULL DEFAULT 0, notice INTEGER, reason TEXT, offer_terms INTEGER NOT NULL, app_terms INTEGER NOT NULL,
-       placement TEXT, user_id TEXT, txn TEXT, fields TEXT NOT NULL
+       placement TEXT, user_id TEXT, txn TEXT, first_at_ms INTEGER, first_ms INTEGER, first_status INTEGER,
+       first_body TEXT, first_error TEXT, fields TEXT NOT NULL
      ) STRICT",
     "CREATE UNIQUE INDEX entries_by_transaction ON entries (transaction_id)",
-    "CREATE INDEX entries_by_delivery ON entries (delivery, due_ms) WHERE delivery IS NOT NULL",
+    // A callback that is delivered leaves both.
+    "CREATE INDEX entries_waiting ON entries (due_ms) WHERE delivery = 0",
+    "CREATE INDEX entries_dead ON entries (delivery) WHERE delivery = 2",
     "CREATE INDEX entries_by_user ON entries (user_id) WHERE user_id IS NOT NULL",
     "CREATE INDEX entries_paid_later ON entries (movement) WHERE movement <> entry",
     "CREATE INDEX entries_after ON entries (after) WHERE after IS NOT NULL",

@@ -69,10 +69,18 @@ macro_rules! uncapped {
     };
 }
 
+/// The first attempts of a JSON list of entries, those that the entries have themselves.
+macro_rules! first_attempts {
+    () => {
+        "SELECT 0 AS attempt, entry, first_at_ms AS at_ms, first_ms AS ms, first_status AS http_status, first_body AS body,
+            first_error AS error FROM entries WHERE entry IN (SELECT value FROM json_each(?1)) AND first_at_ms IS NOT NULL"
+    };
+}
+
 /// Removes the user's identifiers from an entry, and the words of a reason, which may name the user.
 macro_rules! forgotten {
     () => {
-        "user_id = NULL, erase = 0, reason = NULL, fields = json_remove(fields, '$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2',
+        "user_id = NULL, erase = 0, reason = NULL, first_body = IIF(first_body IS NULL, NULL, ''), fields = json_remove(fields, '$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2',
             '$.c3', '$.c4', '$.c5', '$.reason')"
     };
 }
@@ -260,6 +268,12 @@ platform::statements! {
     /// meanwhile
     pub const CONCLUDE = "UPDATE entries SET delivery = ?1, due_ms = ?2, attempts_made = ?3
         WHERE entry = ?4 AND delivery = 0 AND (attempts_made = ?5 OR ?1 = 1) RETURNING entry";
+    /// the same, time of the attempt, milliseconds, status, body, error, the earliest entry that keeps its first attempt itself →
+    /// one row if it was that. The body may name the user, so it is left out once the user is erased.
+    pub const CONCLUDE_FIRST = "UPDATE entries SET delivery = ?1, due_ms = ?2, attempts_made = ?3, first_at_ms = ?6, first_ms = ?7,
+          first_status = ?8, first_body = IIF(user_id IS NULL, '', ?9), first_error = ?10
+        WHERE entry = ?4 AND delivery = 0 AND attempts_made = ?5 AND ?5 = 0 AND first_at_ms IS NULL AND entry >= ?11
+          AND NOT EXISTS (SELECT 1 FROM attempts WHERE entry = ?4) RETURNING entry";
     /// entry, time of the attempt, milliseconds, status, body, error. The body may name the user, so it is left out
     /// once the user is erased.
     pub const ADD_ATTEMPT = "INSERT INTO attempts (entry, at_ms, ms, http_status, body, error)
@@ -283,7 +297,7 @@ platform::statements! {
         AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND (?3 IS NULL OR e.delivery = ?3) AND ", with_reason!(), "
         ORDER BY e.entry DESC LIMIT ?4");
     /// The same over the whole log, for dead letters, of which there are few.
-    pub const LIST_FEW = concat!(entry_columns!(), "WHERE e.delivery = ?3 AND e.entry < ?1
+    pub const LIST_FEW = concat!(entry_columns!(), "WHERE e.delivery = 2 AND ?3 = 2 AND e.entry < ?1
         AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND ", with_reason!(), "
         ORDER BY e.entry DESC LIMIT ?4");
     /// The same of a user, whose id is the last parameter.
@@ -297,7 +311,7 @@ platform::statements! {
     /// attempts
     pub const GET_STORY = "SELECT e.entry, e.transaction_id, c.state, e.delivery, e.due_ms, e.fields, e.user_id, e.txn, e.reason,
           e.at_ms, e.offer_terms, e.app_terms, c.offer_terms, e.placement, e.superseded,
-          (SELECT COUNT(*) FROM attempts a WHERE a.entry = e.entry)
+          (e.first_at_ms IS NOT NULL) + (SELECT COUNT(*) FROM attempts a WHERE a.entry = e.entry)
         FROM (SELECT COALESCE(after, entry) AS reward FROM entries WHERE transaction_id = ?) f
         JOIN entries e ON e.entry = f.reward OR e.after = f.reward
         JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal ORDER BY e.after IS NOT NULL, e.entry";
@@ -305,13 +319,16 @@ platform::statements! {
     pub const LIST_OF_CLICK = "SELECT e.transaction_id, c.goal, c.state FROM conversions c JOIN entries e ON e.entry = c.entry
         WHERE c.nonce = ? ORDER BY e.entry";
     /// JSON list of entries → entry, time of the attempt, milliseconds, status, body, error
-    pub const LIST_ATTEMPTS = "SELECT entry, at_ms, ms, http_status, body, error FROM attempts
-        WHERE entry IN (SELECT value FROM json_each(?)) ORDER BY attempt";
+    pub const LIST_ATTEMPTS = concat!("SELECT entry, at_ms, ms, http_status, body, error FROM (", first_attempts!(), "
+          UNION ALL SELECT attempt, entry, at_ms, ms, http_status, body, error FROM attempts
+            WHERE entry IN (SELECT value FROM json_each(?1))) ORDER BY attempt");
     /// JSON list of entries, attempts of each at most → the same of the newest ones
-    pub const NEWEST_ATTEMPTS = "SELECT a.entry, a.at_ms, a.ms, a.http_status, a.body, a.error
-        FROM json_each(?1) JOIN attempts a ON a.attempt IN
-          (SELECT attempt FROM attempts WHERE entry = json_each.value ORDER BY attempt DESC LIMIT ?2)
-        ORDER BY a.attempt";
+    pub const NEWEST_ATTEMPTS = concat!("SELECT entry, at_ms, ms, http_status, body, error FROM (", first_attempts!(), "
+            AND (SELECT COUNT(*) FROM attempts a WHERE a.entry = entries.entry) < ?2
+          UNION ALL SELECT a.attempt, a.entry, a.at_ms, a.ms, a.http_status, a.body, a.error
+            FROM json_each(?1) JOIN attempts a ON a.attempt IN
+              (SELECT attempt FROM attempts WHERE entry = json_each.value ORDER BY attempt DESC LIMIT ?2))
+        ORDER BY attempt");
     /// → callbacks that wait, callbacks that are dead, reservations
     pub const COUNT_STANDING = "SELECT (SELECT COUNT(*) FROM entries WHERE delivery = 0),
         (SELECT COUNT(*) FROM entries WHERE delivery = 2), (SELECT COUNT(*) FROM reservations)";
@@ -336,6 +353,16 @@ platform::statements! {
     /// attempts examined, first time kept
     pub const SWEEP_ATTEMPTS = "DELETE FROM attempts WHERE attempt IN
         (SELECT attempt FROM (SELECT attempt, at_ms FROM attempts ORDER BY attempt LIMIT ?) WHERE at_ms < ?)";
+    /// after this entry, before this one, entries at most → the last of them, and their number
+    pub const FIRSTS_TO_SWEEP = "SELECT MAX(entry), COUNT(*) FROM
+        (SELECT entry FROM entries WHERE entry > ? AND entry < ? ORDER BY entry LIMIT ?)";
+    /// after this entry, up to this one: their first attempts
+    pub const SWEEP_FIRSTS = "UPDATE entries SET first_at_ms = NULL, first_ms = NULL, first_status = NULL, first_body = NULL,
+          first_error = NULL WHERE entry > ? AND entry <= ? AND first_at_ms IS NOT NULL";
+    /// → the last entry whose first attempt was swept
+    pub const GET_FIRSTS_SWEPT = "SELECT firsts FROM nights";
+    /// entry
+    pub const SET_FIRSTS_SWEPT = "UPDATE nights SET firsts = ?";
     /// first time kept, txns at most
     pub const SWEEP_TXNS = "DELETE FROM txns WHERE (advertiser, goal, txn) IN
         (SELECT advertiser, goal, txn FROM txns WHERE at_ms < ? LIMIT ?)";

@@ -140,7 +140,8 @@ platform::statements! {
     /// first conversion or NULL, first callback or NULL
     pub const PUT_FIRSTS = "UPDATE activity SET
           first_conversion_ms = COALESCE(MIN(first_conversion_ms, ?1), first_conversion_ms, ?1),
-          first_callback_ms = COALESCE(MIN(first_callback_ms, ?2), first_callback_ms, ?2)";
+          first_callback_ms = COALESCE(MIN(first_callback_ms, ?2), first_callback_ms, ?2)
+        WHERE ?1 < COALESCE(first_conversion_ms, ?1 + 1) OR ?2 < COALESCE(first_callback_ms, ?2 + 1)";
     /// entries kept → the newest entry beyond them
     pub const FLOOR = "SELECT entry FROM entries ORDER BY entry DESC, app DESC LIMIT 1 OFFSET ?";
     /// entry

@@ -13,10 +13,11 @@ use domain::{
         health::Health,
         settings::Events,
     },
-    model::time::MINUTE_MS,
+    conversions::log_number::first_number,
+    model::time::{DAY_MS, MINUTE_MS},
 };
 use platform::{
-    database::{Database, DatabaseError, json},
+    database::{Database, DatabaseError, Value, json},
     http_call::HttpCall,
     params,
 };
@@ -179,28 +180,28 @@ pub fn conclude(
         Next::Kept => (entries::WAITING, now_ms),
         Next::Dead => (entries::DEAD, now_ms),
     };
+    let values: &[Value] = params![
+        attempt.at_ms,
+        attempt.took_ms,
+        attempt.http_status.map(u32::from),
+        attempt.body.as_str(),
+        attempt.error.as_deref()
+    ];
+    let conclusion: &[Value] = params![
+        delivery,
+        due_ms,
+        callback.attempts_made.saturating_add(1),
+        callback.entry,
+        callback.attempts_made
+    ];
+    let young = first_number(now_ms.saturating_sub(DAY_MS));
     db.transaction(|| {
-        db.execute(
-            sql::ADD_ATTEMPT,
-            params![
-                callback.entry,
-                attempt.at_ms,
-                attempt.took_ms,
-                attempt.http_status.map(u32::from),
-                attempt.body.as_str(),
-                attempt.error.as_deref()
-            ],
-        )?;
-        let concluded = db.query(
-            sql::CONCLUDE,
-            params![
-                delivery,
-                due_ms,
-                callback.attempts_made.saturating_add(1),
-                callback.entry,
-                callback.attempts_made
-            ],
-        )?;
+        let first = [conclusion, values, &[young.into()]].concat();
+        let mut concluded = db.query(sql::CONCLUDE_FIRST, &first)?;
+        if concluded.is_empty() {
+            db.execute(sql::ADD_ATTEMPT, &[&[callback.entry.into()], values].concat())?;
+            concluded = db.query(sql::CONCLUDE, conclusion)?;
+        }
         if delivery != entries::WAITING && !concluded.is_empty() {
             ended(db, now_ms, callback.entry)?;
         }

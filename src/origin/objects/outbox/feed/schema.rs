@@ -1,13 +1,16 @@
 //! The feed's tables, and the triggers that fill them: no code that changes a conversion can forget to report it. A trigger
 //! runs in the transaction of the change, so what was committed is reported.
 
-/// Marks an entry as changed since it was reported. `changes` tells a change during a batch from those in it.
+/// Marks an entry as changed since it was reported, or since it was put into a batch. `changes` tells a change during a batch from
+/// those in it. Most entries have changed for the last time when they are reported first, and are never marked.
 macro_rules! mark {
     ($entry:literal) => {
         concat!(
-            "INSERT INTO changed_entries (entry) VALUES (",
+            "INSERT INTO changed_entries (entry) SELECT ",
             $entry,
-            ") ON CONFLICT (entry) DO UPDATE SET changes = changes + 1;"
+            " FROM feed WHERE ",
+            $entry,
+            " <= telling ON CONFLICT (entry) DO UPDATE SET changes = changes + 1;"
         )
     };
 }
@@ -57,12 +60,14 @@ pub const TABLES: &[&str] = &[
     // One row. `sequence` is the last batch's number, `complete_ms` the time of the last one that had everything. `standing`
     // counts the changes of the endpoint's standing, and `told_standing` is its value in the last confirmed batch. `promised`
     // is set while the outbox has promised a batch. `confirmed` is the number of the last confirmed batch. `restarts` is set until
-    // a batch has said that all is told again.
+    // a batch has said that all is told again. `told` is the last entry up to which all were reported, and `telling` the last
+    // one that was in a batch.
     "CREATE TABLE feed (
        only INTEGER PRIMARY KEY CHECK (only = 1), sequence INTEGER NOT NULL DEFAULT 0,
        attempts INTEGER NOT NULL DEFAULT 0, due_ms INTEGER NOT NULL DEFAULT 0, complete_ms INTEGER NOT NULL DEFAULT 0,
        standing INTEGER NOT NULL DEFAULT 0, told_standing INTEGER NOT NULL DEFAULT 0, promised INTEGER NOT NULL DEFAULT 0,
-       confirmed INTEGER NOT NULL DEFAULT 0, restarts INTEGER NOT NULL DEFAULT 0
+       confirmed INTEGER NOT NULL DEFAULT 0, restarts INTEGER NOT NULL DEFAULT 0, told INTEGER NOT NULL DEFAULT 0,
+       telling INTEGER NOT NULL DEFAULT 0
      ) STRICT",
     "INSERT INTO feed (only) VALUES (1)",
     "CREATE TABLE changed_entries (entry INTEGER PRIMARY KEY, changes INTEGER NOT NULL DEFAULT 1) STRICT",
@@ -73,8 +78,6 @@ pub const TABLES: &[&str] = &[
        changes INTEGER NOT NULL DEFAULT 1, told INTEGER NOT NULL DEFAULT 0,
        PRIMARY KEY (day, state)
      ) STRICT, WITHOUT ROWID",
-    "CREATE INDEX reward_counts_untold ON reward_counts (day) WHERE changes <> told",
-    concat!("CREATE TRIGGER entry_added AFTER INSERT ON entries BEGIN ", mark!("NEW.entry"), " END"),
     concat!(
         "CREATE TRIGGER reversal_added AFTER INSERT ON entries WHEN NEW.after IS NOT NULL AND NEW.notice IS NULL BEGIN ",
         count!(concat!("SELECT ", day!("NEW.fields"),

@@ -27,8 +27,9 @@ macro_rules! matches {
           AND e.fields ->> '$.conversion_ts' >= ?2 AND e.fields ->> '$.conversion_ts' < ?3
           AND (?4 IS NULL OR ?4 = ",
             reward_state!(),
-            ") AND (?5 IS NULL OR ?5 = (SELECT a.http_status FROM attempts a
-            WHERE a.attempt = (SELECT MAX(attempt) FROM attempts WHERE entry = e.entry)))"
+            ") AND (?5 IS NULL OR ?5 = IIF(EXISTS (SELECT 1 FROM attempts WHERE entry = e.entry),
+            (SELECT a.http_status FROM attempts a WHERE a.attempt = (SELECT MAX(attempt) FROM attempts WHERE entry = e.entry)),
+            e.first_status))"
         )
     };
 }

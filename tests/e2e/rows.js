@@ -1,0 +1,61 @@
+// The origin Worker, which also counts what Cloudflare bills as rows written: those that the runtime's cursors tell, index
+// entries included, and one for each alarm that is set. GET of the control socket answers {class: {statement: rows}}, and
+// counts anew.
+import { WorkerEntrypoint } from "cloudflare:workers";
+import * as origin from "./entry.js";
+
+export default origin.default;
+
+let counts = {};
+const classes = new WeakMap();
+
+function count(storage, statement, rows) {
+  const name = classes.get(storage);
+  if (!name || rows === 0) return;
+  counts[name] ??= {};
+  counts[name][statement] = (counts[name][statement] ?? 0) + rows;
+}
+
+function patch({ storage }, name) {
+  classes.set(storage, name).set(storage.sql, name);
+  const ofSql = Object.getPrototypeOf(storage.sql);
+  if (ofSql.isCounted) return;
+  ofSql.isCounted = true;
+  const { exec } = ofSql;
+  ofSql.exec = function (statement, ...values) {
+    const cursor = exec.call(this, statement, ...values);
+    count(this, statement, cursor.rowsWritten);
+    return cursor;
+  };
+  const ofStorage = Object.getPrototypeOf(storage);
+  const { setAlarm } = ofStorage;
+  ofStorage.setAlarm = function (...values) {
+    count(this, "setAlarm", 1);
+    return setAlarm.apply(this, values);
+  };
+}
+
+const counted = (name) =>
+  class extends origin[name] {
+    constructor(state, env) {
+      patch(state, name);
+      super(state, env);
+    }
+  };
+
+export const Accounts = counted("Accounts");
+export const Activity = counted("Activity");
+export const Catalog = counted("Catalog");
+export const Clicks = counted("Clicks");
+export const Counters = counted("Counters");
+export const Ledger = counted("Ledger");
+export const Outbox = counted("Outbox");
+export const Postbacks = counted("Postbacks");
+
+export class Rows extends WorkerEntrypoint {
+  fetch() {
+    const answer = Response.json(counts);
+    counts = {};
+    return answer;
+  }
+}

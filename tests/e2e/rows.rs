@@ -1,0 +1,103 @@
+//! The rows that Signpost writes, for which Cloudflare bills: of each command, by the runtime's own count. The alarms that are
+//! set and the entries of indexes are among them. docs/PERFORMANCE.md has the figures.
+
+use std::{collections::BTreeMap, thread, time::Duration};
+
+use crate::harness::{Receiver, Setup, Signpost, now_ms};
+
+/// How long each thing is done.
+const SECONDS: u32 = 10;
+/// How long its work goes on afterwards: batches, feeds, reports of postbacks and their alarms.
+const AFTERWARDS: Duration = Duration::from_secs(12);
+
+/// The rows since the last call, by object and statement.
+fn rows(signpost: &Signpost) -> BTreeMap<String, BTreeMap<String, u64>> {
+    let counted = signpost.get(&format!("{}/", signpost.control()), &[]).expect(200);
+    serde_json::from_value(counted.json()).unwrap()
+}
+
+/// Does something so many times a second. Returns the rows that each time wrote, and a list of the statements.
+fn measure(signpost: &Signpost, a_second: u32, mut one: impl FnMut(u32)) -> (f64, String) {
+    rows(signpost);
+    let began_ms = now_ms();
+    let times = SECONDS * a_second;
+    for n in 0..times {
+        let due_ms = began_ms + i64::from(n) * 1_000 / i64::from(a_second);
+        thread::sleep(Duration::from_millis(
+            u64::try_from(due_ms - now_ms()).unwrap_or(0),
+        ));
+        one(n);
+    }
+    thread::sleep(AFTERWARDS);
+    let counted = rows(signpost);
+    let each = |rows: u64| f64::from(u32::try_from(rows).unwrap()) / f64::from(times);
+    let mut lines: Vec<_> = counted
+        .iter()
+        .flat_map(|(object, statements)| {
+            let line = move |(statement, rows): (&String, &u64)| {
+                let words: Vec<_> = statement.split_whitespace().collect();
+                (
+                    *rows,
+                    format!("{:.3} {object}: {:.80}", each(*rows), words.join(" ")),
+                )
+            };
+            statements.iter().map(line)
+        })
+        .collect();
+    lines.sort_by(|a, b| b.cmp(a));
+    let list: Vec<_> = lines.into_iter().map(|(_, line)| line).collect();
+    let sum = counted.values().flat_map(BTreeMap::values).sum();
+    (each(sum), list.join("\n"))
+}
+
+/// What a thing writes stays within its budget.
+#[track_caller]
+fn expect_at_most(most: f64, what: &str, (found, list): (f64, String)) {
+    println!("{what}: {found:.3} rows");
+    assert!(found <= most, "{what}: {found:.3} rows\n{list}");
+}
+
+fn counting() -> Signpost {
+    Setup::new().config("rows.capnp").start_with_fixtures().0
+}
+
+#[test]
+fn a_conversion_that_is_delivered_at_once_writes_few_rows() {
+    let signpost = counting();
+    let receiver = Receiver::start();
+    for (outboxes, most) in [(8, 22.5), (1, 15.0)] {
+        let app = format!("7950001{outboxes}");
+        let wall = signpost.sharded_offer_wall(&format!("rows-{outboxes}"), &app, Some(&receiver), outboxes);
+        signpost.refresh();
+        for n in 0..32 {
+            wall.pay(&format!("warm-{n}"));
+        }
+        thread::sleep(AFTERWARDS);
+        let measured = measure(&signpost, 10, |n| drop(wall.pay(&format!("user-{n}"))));
+        expect_at_most(most, &format!("a conversion over {outboxes}"), measured);
+    }
+}
+
+#[test]
+fn a_click_writes_few_rows() {
+    let signpost = counting();
+    let wall = signpost.offer_wall("rows-clicks", "79500003", None);
+    let click = |n: u32, placements: u32| {
+        let placement = n % placements;
+        let query = format!(
+            "rid={}-1&app={}&user_id=u{n}&placement=p{placement}",
+            wall.id, wall.app
+        );
+        signpost.click(&query, "DE").expect(302);
+    };
+    (0..40).for_each(|n| click(n, 40));
+    thread::sleep(AFTERWARDS);
+    for (a_second, placements, most) in [(10, 1, 0.4), (100, 1, 0.05), (10, 40, 0.4)] {
+        let measured = measure(&signpost, a_second, |n| click(n, placements));
+        expect_at_most(
+            most,
+            &format!("a click, {a_second} a second, {placements} placements"),
+            measured,
+        );
+    }
+}
