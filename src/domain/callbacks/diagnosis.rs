@@ -220,7 +220,7 @@ pub fn of_url(endpoint: &Endpoint) -> Vec<Finding> {
         }
     }
     let longest = check::longest_url(endpoint);
-    if longest > MAX_SAFE_URL {
+    if longest >= MAX_SAFE_URL {
         findings.push(Finding::advice("long_url").about(longest));
     }
     if has_fragment {

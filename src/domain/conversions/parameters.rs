@@ -89,9 +89,11 @@ impl<'a> Postback<'a> {
     /// Returns the first fault in this order: repeated parameters and bad percent-encoding, from left to right, query
     /// before body; then the click id, `token`, `goal`, `txn`, `status`.
     pub fn parse(query: &'a str, form: Option<&'a str>) -> Result<Self, ApiError> {
-        let [click_ids @ .., token, goal, txn, status, reason] = scan(query, form)?;
-        let click_id = choose_click_id(click_ids)?;
-        let token = token.ok_or_else(|| missing("token"))?;
+        let (values, unfilled) = scan(query, form)?;
+        let [click_ids @ .., token, goal, txn, status, reason] = values;
+        let [macros @ .., of_token, _, _, _, _] = unfilled;
+        let click_id = choose_click_id(click_ids, macros)?;
+        let token = token.ok_or_else(|| missing("token", of_token.as_deref()))?;
         if goal
             .as_ref()
             .is_some_and(|goal| goal.chars().count() > MAX_GOAL_CHARS)
@@ -170,8 +172,11 @@ pub fn check_reason(reason: &str) -> Result<(), String> {
 /// sends the click id as `subid` and its own as `tid`), so the first value in the form of a click id is taken and
 /// others are ignored. If several have the form, the order of the names decides: a refusal would lose a conversion, and
 /// this order attributes every copy of it alike.
-fn choose_click_id<const N: usize>(values: [Option<Cow<'_, str>>; N]) -> Result<Cow<'_, str>, ApiError> {
-    let mut refusal = missing("click_id");
+fn choose_click_id<'a, const N: usize>(
+    values: [Option<Cow<'a, str>>; N],
+    macros: [Option<Cow<'a, str>>; N],
+) -> Result<Cow<'a, str>, ApiError> {
+    let mut refusal = missing("click_id", macros.into_iter().flatten().next().as_deref());
     for text in values.into_iter().flatten() {
         if click_id::is_in_form(&text) {
             return Ok(text);
@@ -181,15 +186,22 @@ fn choose_click_id<const N: usize>(values: [Option<Cow<'_, str>>; N]) -> Result<
     Err(refusal)
 }
 
-fn missing(name: &str) -> ApiError {
-    MISSING_FIELD.with_message(format!(
-        "{name} is required, and a macro that was not replaced does not count"
-    ))
+/// A parameter is missing, or its value is a macro that the sender has not filled in.
+fn missing(name: &str, unfilled: Option<&str>) -> ApiError {
+    MISSING_FIELD.with_message(match unfilled {
+        None => format!("{name} is required"),
+        Some(found) => {
+            format!("{name} is {found}, which the sender has not filled in; put its own macro for the {name} there")
+        }
+    })
 }
 
-/// The decoded value of each parameter in [`NAMES`], or `None` if it is absent.
-fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str>>; NAMES.len()], ApiError> {
+type Values<'a> = [Option<Cow<'a, str>>; NAMES.len()];
+
+/// The decoded value of each parameter in [`NAMES`], or `None` if it is absent; and the first macro that came in its place.
+fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values<'a>), ApiError> {
     let mut values: [Option<(Cow<'_, str>, bool)>; NAMES.len()] = array::from_fn(|_| None);
+    let mut unfilled: Values<'_> = array::from_fn(|_| None);
     for pair in query
         .split('&')
         .chain(form.into_iter().flat_map(|form| form.split('&')))
@@ -200,11 +212,8 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str
         // A name that does not decode may be meant as a known one, so it is an error and not ignored.
         let name = decode_form(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
         let meant = known_name(&name, &NAMES);
-        let Some((known, slot)) = NAMES
-            .iter()
-            .zip(&mut values)
-            .find(|(known, _)| Some(**known) == meant)
-        else {
+        let mut slots = NAMES.iter().zip(values.iter_mut().zip(&mut unfilled));
+        let Some((known, (slot, unfilled))) = slots.find(|(known, _)| Some(**known) == meant) else {
             continue;
         };
         let value = match decode_form(value) {
@@ -217,7 +226,11 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str
             "reason" => value,
             _ => trim(value, char::is_whitespace),
         };
-        if value.is_empty() || (!matches!(*known, "goal" | "status") && is_macro(&value)) {
+        if value.is_empty() {
+            continue;
+        }
+        if !matches!(*known, "goal" | "status") && is_macro(&value) {
+            unfilled.get_or_insert(value);
             continue;
         }
         let is_exact = name == *known;
@@ -230,7 +243,7 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<[Option<Cow<'a, str
             _ => *slot = Some((value, is_exact)),
         }
     }
-    Ok(values.map(|value| value.map(|(value, _)| value)))
+    Ok((values.map(|value| value.map(|(value, _)| value)), unfilled))
 }
 
 /// [`decode`] for form encoding, in which a `+` is a space. Partners encode queries this way too.

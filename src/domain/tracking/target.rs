@@ -167,19 +167,22 @@ fn cut(text: &str, mark: char) -> (&str, Option<&str>) {
 /// Fills the empty parameter for the click id, or appends one. A second one would leave the choice to the reader, so one
 /// with another value is refused. `equals` stands after a name, `=` or encoded.
 fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), String> {
-    for parameter in &mut *parameters {
+    let mut empty = None;
+    for (place, parameter) in parameters.iter().enumerate() {
         let split = parameter.split_once(equals).or_else(|| parameter.split_once('='));
         let (name, value) = split.unwrap_or((parameter, ""));
         let filled = format!("{name}{equals}{{click_id}}");
         if value.is_empty() && known_name(name, &[CLICK_ID]).is_some() {
-            *parameter = filled;
-            return Ok(());
-        }
-        if name == CLICK_ID {
+            empty = empty.or(Some((place, filled)));
+        } else if name == CLICK_ID {
             return Err(format!("has {parameter}: write {filled}"));
         }
     }
-    parameters.push(format!("{CLICK_ID}{equals}{{click_id}}"));
+    let (place, filled) = empty.unwrap_or((parameters.len(), format!("{CLICK_ID}{equals}{{click_id}}")));
+    match parameters.get_mut(place) {
+        Some(parameter) => *parameter = filled,
+        None => parameters.push(filled),
+    }
     Ok(())
 }
 

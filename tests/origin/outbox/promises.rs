@@ -4,7 +4,7 @@
 use super::{retention::night, settlement::settle, *};
 use domain::{
     catalog::offer::OncePer,
-    conversions::table::Action::{Approve, Reverse},
+    conversions::table::Action::{Approve, Reject, Reverse},
     model::time::UtcDay,
 };
 
@@ -134,6 +134,9 @@ fn a_conversion_is_reported_approved_and_reversed_until_its_days() {
         (1, APPROVED, 1, REPEATED, 90, REVERSED),
         (1, APPROVED, 1, REPEATED, 399, REVERSED),
         (1, APPROVED, 1, REPEATED, 400, CLOSED),
+        (1, APPROVED, 1, REPEATED, 1, REVERSED),
+        (1, APPROVED, 90, REPEATED, 97, REVERSED),
+        (90, APPROVED, 97, REPEATED, 98, REVERSED),
         (90, APPROVED, 97, REPEATED, 100, REVERSED),
         (97, CLOSED, 98, APPROVED, 100, REVERSED),
         (98, CLOSED, 100, APPROVED, 399, REVERSED),
@@ -145,6 +148,8 @@ fn a_conversion_is_reported_approved_and_reversed_until_its_days() {
         (399, CLOSED, 399, APPROVED, 429, REVERSED),
         (400, CLOSED, 400, Err("not_found"), 401, Err("not_found")),
         (401, CLOSED, 430, Err("not_found"), 430, Err("not_found")),
+        (399, CLOSED, 401, CLOSED, 430, CLOSED),
+        (430, CLOSED, 430, Err("not_found"), 430, Err("not_found")),
     ] {
         let case = format!("{reported} {approved} {reversed}");
         let (db, world) = (outbox(), World::new());
@@ -220,6 +225,32 @@ fn a_user_who_is_erased_while_an_action_waits_is_not_sent() {
     let action = outbox::conversions::settlement::conversion(&db, NOW, shard(), &settle).unwrap();
     outbox::retention::erase(&db, "user-1").unwrap();
     assert_eq!(send(&db, &world, &action), Err("user_erased"));
+}
+
+#[test]
+fn a_user_who_is_erased_while_a_rejection_waits_is_not_named_in_its_notice() {
+    let (db, world) = (outbox(), World::new());
+    world.events.set(Events {
+        pending: true,
+        rejected: true,
+        ..Events::NONE
+    });
+    assert_eq!(
+        send(&db, &world, &conversion(1).status(Status::Pending)),
+        Ok(("pending", false))
+    );
+    send_all(&db, NOW, 200);
+    let settle = Settle {
+        transaction_id: reward_id(1),
+        action: Reject,
+        reason: "checked".into(),
+        despite: Vec::new(),
+    };
+    let action = outbox::conversions::settlement::conversion(&db, NOW, shard(), &settle).unwrap();
+    outbox::retention::erase(&db, "user-1").unwrap();
+    assert_eq!(send(&db, &world, &action), Ok(("rejected", false)));
+    let named = "SELECT COUNT(*) FROM entries WHERE fields LIKE '%user-1%' OR user_id IS NOT NULL";
+    assert_eq!(db.query_integer(named, &[]), Ok(Some(0)));
 }
 
 /// The claim arrives, its answer does not, and the repeat is refused for its window.

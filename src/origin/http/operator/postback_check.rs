@@ -279,11 +279,11 @@ async fn terms(context: &RequestContext, offer: &OfferId, revision: i64) -> Resu
     known(ask_catalog(context, question).await)
 }
 
-/// What the catalog knows of an app or an offer; a click of one that there is not has an invalid id.
+/// Returns what the catalog knows of an app or an offer. The id of a click on an unknown one is invalid.
 fn known<T>(asked: Result<T, Refusal>) -> Result<T, CheckError> {
     match asked {
         Err(refused) if refused.status() == 404 => Err(INVALID_CLICK_ID
-            .with_message("click_id is of an app or an offer that there is not")
+            .with_message("click_id refers to an unknown app or offer")
             .into()),
         Err(refused) if refused.code() == Some(LOST_TERMS.code) => Err(common::UNAVAILABLE
             .with_message("the terms of the click are lost; GET /v1/operator/attention names them")

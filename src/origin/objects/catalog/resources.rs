@@ -37,7 +37,7 @@ const CHANGED_MEANWHILE: ApiError = ApiError::new(
     "precondition_failed",
     "this was changed since you read it; read it again",
 );
-const EXISTS: ApiError = ApiError::new(412, "precondition_failed", "there is one with this id");
+const EXISTS: ApiError = ApiError::new(412, "precondition_failed", "this id is taken");
 
 /// Stores a resource of the operator. The answer is the resource.
 pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Result<OperatorReply, Failure> {

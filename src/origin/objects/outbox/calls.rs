@@ -30,9 +30,9 @@ where
         Err(CallError::Refused { body, .. }) if code_in(&body).as_deref() == Some(LOST_TERMS.code) => {
             Err(LOST_TERMS.into())
         }
-        // Neither an app nor an offer is ever deleted.
+        // An offer leaves the catalog only when no click converts any more.
         Err(CallError::Refused { status: 404, .. }) => Err(INVALID_CLICK_ID
-            .with_message("click_id is of an app or an offer that there is not")
+            .with_message("click_id refers to an unknown app or offer")
             .into()),
         Err(error) => Err(unavailable("the catalog", &error)),
     }

@@ -193,8 +193,8 @@ platform::statements! {
     pub const KEEP_POSTBACK = "INSERT INTO kept (nonce, goal, status, advertiser, user_id, lacks, at_ms, due_ms, postback)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (nonce, goal, status, advertiser) DO UPDATE SET lacks = excluded.lacks WHERE lacks <> excluded.lacks";
-    /// time, postbacks at most → number, attempts
-    pub const DUE_KEPT = "SELECT number, attempts FROM kept WHERE due_ms <= ? ORDER BY due_ms LIMIT ?";
+    /// time, postbacks at most → number, attempts, lost terms
+    pub const DUE_KEPT = "SELECT number, attempts, lacks FROM kept WHERE due_ms <= ? ORDER BY due_ms LIMIT ?";
     /// number → postback
     pub const GET_KEPT = "SELECT postback FROM kept WHERE number = ?";
     /// due, number

@@ -1,4 +1,4 @@
-//! What a postback would be answered, without doing it: the rules of [`crate::objects::outbox::conversions`], by statements that only read.
+//! Answers what a postback would get, without carrying it out: the rules of [`crate::objects::outbox::conversions`], by statements that only read.
 
 use std::rc::Rc;
 

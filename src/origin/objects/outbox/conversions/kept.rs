@@ -1,6 +1,8 @@
 //! Postbacks whose terms the catalog has lost. Nothing else was promised, so nothing is paid; the sender is told to repeat, and
 //! the postback is kept here and decided once the terms are back. The operator is told which terms are missing.
 
+use std::collections::BTreeSet;
+
 use contract::{
     catalog::LOST_TERMS,
     outbox::{Answer, Conversion},
@@ -23,8 +25,8 @@ use crate::{
 /// Postbacks that one alarm decides at most.
 const PAGE: usize = 60;
 
-/// Keeps a postback whose terms are lost, and returns the refusal for its sender. `failure` names the terms. Another failure, and
-/// that of an action, is returned as it is.
+/// Keeps a postback whose terms are lost, and returns the refusal for its sender. `failure` names the terms. An action gets the
+/// same refusal and is not kept. Another failure is returned as it is.
 pub fn keep(
     db: &impl Database,
     now_ms: i64,
@@ -35,7 +37,8 @@ pub fn keep(
         Failure::Refused(refusal) if refusal.code == LOST_TERMS.code => refusal.message.as_ref(),
         _ => return Ok(failure),
     };
-    let refusal = common::UNAVAILABLE.with_message("the terms of the click are not at hand; repeat it later");
+    let refusal = common::UNAVAILABLE
+        .with_message("the terms of the click are missing; the postback is kept, and may be repeated");
     let Event::Postback(status) = conversion.event else {
         return Ok(refusal.into());
     };
@@ -60,14 +63,16 @@ pub fn keep(
     Ok(refusal.into())
 }
 
-/// Decides the kept postbacks that are due. One that is not decided is due again later.
+/// Decides the kept postbacks that are due. One that is not decided is due again later. Of those that lack the same terms, one
+/// is tried. Returns whether more are due.
 pub async fn decide_due(
     db: &impl Database,
     peers: &impl Peers,
     convert: impl AsyncFn(&Conversion) -> Result<Answer, Failure>,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let now_ms = peers.now_ms();
     let due = db.query(sql::DUE_KEPT, params![now_ms, PAGE])?;
+    let mut missing = BTreeSet::new();
     for row in &due {
         let due_ms = now_ms.saturating_add(wait_ms(row.number(1)?));
         db.execute(sql::PUT_KEPT_OFF, params![due_ms, row.integer(0)?])?;
@@ -76,13 +81,17 @@ pub async fn decide_due(
         peers.committed()?;
     }
     for row in &due {
-        let number = row.integer(0)?;
+        let (number, lacks) = (row.integer(0)?, row.text(2)?);
+        if missing.contains(lacks) {
+            continue;
+        }
         // Read just before, since its user may have been erased while others were decided.
         let Some(kept) = db.query_first(sql::GET_KEPT, params![number])? else {
             continue;
         };
         let conversion: Conversion = kept.json(0)?;
         if is_temporary(&convert(&conversion).await) {
+            missing.insert(lacks);
             continue;
         }
         if db.query_first(sql::DROP_KEPT, params![number])?.is_none() {
@@ -90,7 +99,7 @@ pub async fn decide_due(
             retention::erase(db, &conversion.click.user_id)?;
         }
     }
-    Ok(())
+    Ok(due.len() == PAGE)
 }
 
 /// Whether an outcome is an error that will pass.

@@ -114,9 +114,14 @@ pub fn store(
     )?;
     let told = row.and_then(|row| notice_of(row.state));
     match notice_of(state).filter(|status| Some(*status) != told) {
-        // The publisher cannot be told of a user who was erased.
-        Some(status) if !approval.conversion.click.user_id.is_empty() && peers.wants(status)? => {
-            entries::notify(db, now_ms, approval, entry, status)
+        Some(status) if peers.wants(status)? => {
+            // The publisher cannot be told of a user who was erased. What an action read of the user may be from before.
+            let is_erased = approval.conversion.click.user_id.is_empty()
+                || (is_action && db.query_boolean(sql::HAS_NO_USER, params![entry])?);
+            match is_erased {
+                true => Ok(()),
+                false => entries::notify(db, now_ms, approval, entry, status),
+            }
         }
         _ => Ok(()),
     }

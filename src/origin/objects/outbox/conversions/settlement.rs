@@ -207,7 +207,7 @@ const COUNTED: u32 = 20_000;
 /// The conversions of a step, and its last entry if there are more.
 ///
 /// # Errors
-/// `invalid_field` for a status that there is not. Or the database failed.
+/// `invalid_field` for an unknown status. Or the database failed.
 pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<String>, Option<i64>), Failure> {
     let filter = &many.filter;
     let status = log::status_number(&filter.status).map_err(|problem| INVALID_FIELD.with_message(problem))?;
