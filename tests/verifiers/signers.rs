@@ -25,7 +25,8 @@ struct Link {
 impl Link {
     fn any(random: &mut Random, now: u64) -> Self {
         let mut text = |longest: usize| -> String { (0..longest).map(|_| random.one(&CHARACTERS)).collect() };
-        let (secret, user_id) = (text(40).replace(['@', '.'], "x"), text(12));
+        // With a letter at its start no id is a placeholder, as `@user_id@` would be.
+        let (secret, user_id) = (text(40).replace(['@', '.'], "x"), format!("a{}", text(11)));
         Self {
             secret,
             app: format!("{:08}", random.below(100_000_000)),
