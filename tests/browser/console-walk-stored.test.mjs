@@ -31,14 +31,14 @@ test("a batch without an answer is found, its sums are compared, and it arrives 
   const partner = await addPartner(signpost, "late", app);
   await partner.earn("user-1");
   await untilInReports(signpost, app);
-  // The ledger's database fails, and four tries were in vain.
+  // The ledger's database fails, and four tries were in vain. The next is due once the outbox has something to send.
   await signpost.restart((objects) => {
     changeLedgers(
       objects,
       `CREATE TRIGGER fails BEFORE UPDATE ON marks WHEN NEW.source LIKE 'outbox-${app}-%'
          BEGIN SELECT RAISE(ABORT, 'it fails'); END;`,
     );
-    const behind = `json_object('seen', value ->> '$.mark', 'attempts', 4, 'due_ms', 0)`;
+    const behind = `json_object('seen', value ->> '$.mark', 'attempts', 4, 'due_ms', ${Date.now() + 15_000})`;
     changeOutboxes(
       objects,
       app,

@@ -255,11 +255,15 @@ pub fn learn_mark(
     Mark { mark }: Mark,
 ) -> Result<(), DatabaseError> {
     let mut positions = Positions::read(db)?;
-    if positions.mark_of(destination) == mark {
+    let after = positions.mark_of(destination);
+    if after == mark {
         return Ok(());
     }
     positions.move_to(destination, mark, now_ms);
-    positions.write(db)
+    db.transaction(|| {
+        end_batch(db, destination, after)?;
+        positions.write(db)
+    })
 }
 
 /// Everything in the log up to this number was applied by all receivers.
