@@ -205,6 +205,8 @@ fn rewards_of_old_clicks_and_by_superseded_terms_are_counted() {
 #[test]
 fn a_night_vouches_for_each_day_that_is_over_and_tells_a_difference_once() {
     let (db, world) = (outbox(), World::new());
+    assert_eq!(add_up(&db, NOW + DAY_MS, 10), [0_i64; 0], "it was never used");
+    assert_eq!(night::due_ms(&db), Ok(None));
     convert(&db, &world, &conversion(1)).unwrap();
     assert_eq!(add_up(&db, NOW, 10), [0_i64; 0], "the day is not over");
     let tomorrow = NOW + DAY_MS;
