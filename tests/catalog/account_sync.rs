@@ -2,10 +2,12 @@
 
 use std::{
     cell::{Cell, RefCell},
+    collections::BTreeMap,
     time::Duration,
 };
 
 use futures_util::FutureExt;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value as Json, json};
 
 use crate::{Catalog, EDGE_KEYS, Fault, Faults, STORE_KEYS, service::Storage, sqlite::Sqlite};
@@ -13,15 +15,19 @@ use contract::{
     accounts::{self, Suspend},
     catalog::{Command, Put, Resource},
     operation::{CallError, ObjectAddress, Operation, OperatorReply, Unanswered},
+    outbox::{self, OutboxShard},
 };
 use domain::{
     accounts::account::Account,
     callbacks::guard::Guard,
-    model::{PublisherId, credentials::Vault},
+    model::{AppId, PublisherId, credentials::Vault},
 };
 use origin::{
     delivery::push::{FIRST_PUSH_MS, Push, RETRY_MS},
-    objects::catalog::service::{CatalogService, Settings},
+    objects::{
+        catalog::service::{CatalogService, Settings},
+        outbox::endpoint,
+    },
 };
 use platform::{
     database::Database,
@@ -30,10 +36,11 @@ use platform::{
     traits::{Clock, Kv, ObjectCall, Random, Sleep},
 };
 
-/// A catalog, and the one account that it tells.
-struct World {
-    catalog: Catalog,
+/// A catalog, the one account that it tells, and the first outboxes of apps.
+pub struct World {
+    pub catalog: Catalog,
     account: Sqlite,
+    pub outboxes: RefCell<BTreeMap<AppId, Sqlite>>,
     /// How the next calls to the account fail.
     faults: RefCell<Vec<Fault>>,
     calls: Cell<usize>,
@@ -80,6 +87,9 @@ impl ObjectCall for Runtime<'_> {
         operation: O,
         _timeout: Duration,
     ) -> Result<O::Answer, CallError> {
+        if to.binding == outbox::BINDING {
+            return Ok(self.0.claim(to, operation));
+        }
         if to.binding != accounts::BINDING {
             return Err(Unanswered::default().into());
         }
@@ -89,7 +99,7 @@ impl ObjectCall for Runtime<'_> {
         if fault == Some(Fault::Before) {
             return Err(Unanswered::default().into());
         }
-        let command = serde_json::from_value(serde_json::to_value(operation.into()).unwrap()).unwrap();
+        let command = sent(operation.into());
         let context = origin::objects::accounts::Context {
             now_ms: self.now_ms(),
             name: None,
@@ -99,7 +109,7 @@ impl ObjectCall for Runtime<'_> {
         let reply = origin::objects::accounts::handle(&self.0.account, &context, command).unwrap();
         match fault {
             Some(_) => Err(Unanswered::default().into()),
-            None => Ok(serde_json::from_value(serde_json::to_value(reply).unwrap()).unwrap()),
+            None => Ok(sent(reply)),
         }
     }
 }
@@ -112,13 +122,30 @@ fn document(approved: bool) -> Json {
     json!({ "name": "Acme", "approved": approved })
 }
 
+/// The same as JSON, as it crosses between objects.
+fn sent<T: Serialize, U: DeserializeOwned>(value: T) -> U {
+    serde_json::from_value(serde_json::to_value(value).unwrap()).unwrap()
+}
+
 impl World {
-    fn new() -> Self {
+    fn claim<O: Operation>(&self, to: &ObjectAddress, operation: O) -> O::Answer {
+        let shard = OutboxShard::parse_path(&to.path).unwrap();
+        let mut outboxes = self.outboxes.borrow_mut();
+        let db = outboxes.entry(shard.app).or_insert_with(|| {
+            let db = Sqlite::in_memory();
+            migrate(&db, 0, origin::objects::outbox::MIGRATIONS).unwrap();
+            db
+        });
+        sent(endpoint::claim_app(db, shard, sent(operation)).unwrap())
+    }
+
+    pub fn new() -> Self {
         let account = Sqlite::in_memory();
         migrate(&account, 0, origin::objects::accounts::MIGRATIONS).unwrap();
         Self {
             catalog: Catalog::empty(),
             account,
+            outboxes: RefCell::default(),
             faults: RefCell::default(),
             calls: Cell::new(0),
         }
@@ -152,9 +179,16 @@ impl World {
         let mut line = document(approved);
         line["kind"] = "publisher".into();
         line["id"] = "acme".into();
-        let chunk: Result<_, ()> = Ok(format!("{line}\n").into_bytes());
+        self.import_lines(&format!("{line}\n"), false)
+    }
+
+    pub fn import_lines(&self, lines: &str, is_dry_run: bool) -> Result<OperatorReply, Failure> {
+        let chunk: Result<_, ()> = Ok(lines.as_bytes().to_vec());
         let body = futures_util::stream::iter([chunk]);
-        self.service().import(Some(body), false).now_or_never().unwrap()
+        self.service()
+            .import(Some(body), is_dry_run)
+            .now_or_never()
+            .unwrap()
     }
 
     fn alarm(&self) {

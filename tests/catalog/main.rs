@@ -16,6 +16,7 @@ mod large_catalog;
 mod sqlite;
 
 mod account_sync;
+mod app_claims;
 mod at_scale;
 mod callback_sync;
 mod callback_sync_model;

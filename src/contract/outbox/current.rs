@@ -14,11 +14,13 @@ pub struct SetOffer {
     pub current: CurrentOffer,
 }
 
-/// Asks an app's first outbox to keep how many there are. It outlives a catalog that is restored to before the app.
+/// Asks an app's first outbox how many there are, and to keep the number. It outlives a catalog that is restored to before the app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimApp {
     /// As in the app's document.
     pub outbox_shards: u8,
+    /// Whether the outbox keeps the number if it knows none.
+    pub is_final: bool,
 }
 
 /// The answer to [`ClaimApp`].

@@ -295,6 +295,7 @@ fn statements_that_scan_the_log_stop_after_some_rows() {
     // By statement: what stops it, a number of rows or the first match.
     let bounded = [
         (sql::SWEEP_ATTEMPTS, "LIMIT ?"),
+        (sql::SWEEP_KEPT, "LIMIT ?"),
         (sql::MORE_TO_SWEEP, "LIMIT 1"),
         (sql::ANYTHING_KEPT, "EXISTS"),
     ];

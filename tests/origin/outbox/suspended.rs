@@ -7,7 +7,10 @@ use contract::{
     outbox::{ClaimApp, SetOffer},
 };
 use domain::conversions::{state::Reason, table::Action};
-use origin::objects::outbox::conversions::{kept, steps};
+use origin::objects::outbox::{
+    conversions::{kept, steps},
+    retention,
+};
 
 const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
 const PENDING: Result<(&str, bool), &str> = Ok(("pending", false));
@@ -143,8 +146,13 @@ pub fn run_every_statement(db: &Sqlite, world: &World) {
     suspend(db, world, known + 1, true);
     suspend(db, world, known + 2, false);
     release(db, world);
-    let claim = ClaimApp { outbox_shards: 8 };
-    endpoint::claim_app(db, shard(), claim).unwrap();
+    for is_final in [false, true] {
+        let claim = ClaimApp {
+            outbox_shards: 8,
+            is_final,
+        };
+        endpoint::claim_app(db, shard(), claim).unwrap();
+    }
 }
 
 #[test]
@@ -153,6 +161,7 @@ fn the_number_of_outboxes_that_was_claimed_first_stands() {
     for (claimed, stands) in [(8, 8), (1, 8), (64, 8)] {
         let claim = ClaimApp {
             outbox_shards: claimed,
+            is_final: true,
         };
         assert_eq!(
             endpoint::claim_app(&db, shard(), claim).unwrap().outbox_shards,
@@ -163,7 +172,10 @@ fn the_number_of_outboxes_that_was_claimed_first_stands() {
     let (db, world) = (outbox(), World::new());
     assert_eq!(send(&db, &world, &conversion(1)), APPROVED);
     let before = dump(&db, "outbox");
-    let claim = ClaimApp { outbox_shards: 64 };
+    let claim = ClaimApp {
+        outbox_shards: 64,
+        is_final: true,
+    };
     assert_eq!(endpoint::claim_app(&db, shard(), claim).unwrap().outbox_shards, 8);
     assert_eq!(dump(&db, "outbox"), before);
 }
@@ -231,6 +243,23 @@ fn a_strangers_postback_takes_no_place_of_another_that_is_kept() {
     world.pass(DAY_MS);
     assert_eq!(decide(&db, &world), 2);
     assert_eq!(entry(&db, &reward_id(1))["status"], "approved");
+}
+
+/// Nobody enters the terms for as long as a catalog keeps any.
+#[test]
+fn a_kept_postback_leaves_with_the_terms_that_nobody_can_have_any_more() {
+    let db = outbox();
+    let lost = LOST_TERMS.with_message("app 5");
+    for number in 1..=3 {
+        kept::keep(&db, NOW, &conversion(number), lost.clone().into()).unwrap();
+    }
+    for (days, left) in [(400, 3), (402, 0)] {
+        assert!(retention::due_ms(&db, NOW).unwrap().is_some());
+        retention::sweep(&db, NOW + days * DAY_MS).unwrap();
+        assert_eq!(dump(&db, "kept").len(), left);
+    }
+    assert!(missing(&db).is_empty());
+    assert_eq!(retention::due_ms(&db, NOW), Ok(None));
 }
 
 /// The terms of the app are entered, and those of the offer are missing, too.

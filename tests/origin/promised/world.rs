@@ -185,7 +185,10 @@ impl World {
     }
 
     pub fn claim_app(&self, outbox_shards: u8) -> u8 {
-        let claim = contract::outbox::ClaimApp { outbox_shards };
+        let claim = contract::outbox::ClaimApp {
+            outbox_shards,
+            is_final: true,
+        };
         let first = OutboxShard {
             app: app(),
             number: 0,

@@ -46,13 +46,14 @@ pub fn new_app(db: &impl Database, id: &str, document: &str, line: i64) -> Resul
     }))
 }
 
-/// Claims the apps at their first outboxes.
+/// Claims the apps at their first outboxes, or asks whether each can be claimed.
 ///
 /// # Errors
 /// 503 if one does not answer. The result has the apps that have another count, each with its refusal.
 pub async fn claim(
     runtime: &impl ObjectCall,
     apps: impl IntoIterator<Item = NewApp>,
+    is_final: bool,
 ) -> Result<Vec<(NewApp, ApiError)>, Failure> {
     let claim_one = async |new: NewApp| {
         let first = OutboxShard {
@@ -61,6 +62,7 @@ pub async fn claim(
         };
         let claim = ClaimApp {
             outbox_shards: new.outbox_shards,
+            is_final,
         };
         let claimed = runtime.call(&first.address(), claim, TIMEOUT).await;
         claimed

@@ -121,16 +121,18 @@ pub fn app_now(db: &impl Database, peers: &impl Peers) -> Result<Option<AppNow>,
     Ok(read(db)?.as_ref().and_then(OutboxState::app_now))
 }
 
-/// Keeps how many outboxes the app has, unless it is known. Returns what is known then.
+/// Keeps how many outboxes the app has if the claim is final, unless it is known. Returns what is known then.
 pub fn claim_app(db: &impl Database, shard: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp, Failure> {
-    let claimed = db.query_integer(
-        sql::CLAIM_APP,
-        params![
+    let claimed = if claim.is_final {
+        let [app, number, count] = [
             shard.app.number(),
             u32::from(shard.number),
-            u32::from(claim.outbox_shards)
-        ],
-    )?;
+            u32::from(claim.outbox_shards),
+        ];
+        db.query_integer(sql::CLAIM_APP, params![app, number, count])?
+    } else {
+        db.query_integer(sql::GET_CLAIM, &[])?
+    };
     let outbox_shards = claimed.and_then(|count| u8::try_from(count).ok());
     Ok(ClaimedApp {
         outbox_shards: outbox_shards.unwrap_or(claim.outbox_shards),

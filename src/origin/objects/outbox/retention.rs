@@ -87,6 +87,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     db.execute(sql::SWEEP_ATTEMPTS, params![ROWS, attempts_from])?;
     let has_more_firsts = sweep_firsts(db, attempts_from)?;
     db.execute(sql::SWEEP_TXNS, params![rows_from, ROWS])?;
+    db.execute(sql::SWEEP_KEPT, params![ROWS, rows_from])?;
     let terms_from = now_ms.saturating_sub(TERMS_KEPT_DAYS * DAY_MS);
     db.execute(sql::SWEEP_TERMS, params![terms_from, ROWS])?;
 

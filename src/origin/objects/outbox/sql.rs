@@ -105,6 +105,7 @@ platform::statements! {
     /// app, shard, outboxes → outboxes
     pub const CLAIM_APP = "INSERT INTO outbox (only, app, shard, outbox_shards) VALUES (1, ?, ?, ?)
         ON CONFLICT (only) DO UPDATE SET outbox_shards = outbox.outbox_shards RETURNING outbox_shards";
+    pub const GET_CLAIM = "SELECT outbox_shards FROM outbox";
     /// callback's newest revision
     pub const WANT_SETTINGS = "UPDATE outbox SET callback_wanted = ?";
     /// app, shard, callback's revision, callback, whether the publisher is suspended
@@ -372,10 +373,14 @@ platform::statements! {
         (SELECT t.kind, t.id, t.revision FROM terms n
           JOIN terms t ON t.kind = n.kind AND t.id = n.id AND t.revision < n.revision
           WHERE n.learned_ms < ? LIMIT ?)";
-    /// first time of attempts kept, of txns kept
+    /// postbacks examined, first time kept: postbacks whose lost terms nobody has entered
+    pub const SWEEP_KEPT = "DELETE FROM kept WHERE number IN
+        (SELECT number FROM (SELECT number, at_ms FROM kept ORDER BY number LIMIT ?) WHERE at_ms < ?)";
+    /// first time of attempts kept, of txns and postbacks kept
     pub const MORE_TO_SWEEP = "SELECT
-        EXISTS (SELECT 1 FROM (SELECT at_ms FROM attempts ORDER BY attempt LIMIT 1) WHERE at_ms < ?)
-        OR EXISTS (SELECT 1 FROM txns WHERE at_ms < ?)";
+        EXISTS (SELECT 1 FROM (SELECT at_ms FROM attempts ORDER BY attempt LIMIT 1) WHERE at_ms < ?1)
+        OR EXISTS (SELECT 1 FROM txns WHERE at_ms < ?2)
+        OR EXISTS (SELECT 1 FROM (SELECT at_ms FROM kept ORDER BY number LIMIT 1) WHERE at_ms < ?2)";
     /// after this entry, before this one, entries at most → the last of them
     pub const LAST_TO_SWEEP = "SELECT MAX(entry) FROM
         (SELECT entry FROM entries WHERE entry > ? AND entry < ? ORDER BY entry LIMIT ?)";
@@ -406,5 +411,5 @@ platform::statements! {
         + (SELECT COUNT(*) FROM entries e WHERE e.movement <> e.entry AND e.movement >= ?1 AND e.entry < ?1 AND ", uncapped!(), ")");
     /// first UTC day kept: of the feed's counts
     pub const SWEEP_REWARD_COUNTS = "DELETE FROM reward_counts WHERE day < ?";
-    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries) OR EXISTS (SELECT 1 FROM txns)";
+    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries) OR EXISTS (SELECT 1 FROM txns) OR EXISTS (SELECT 1 FROM kept)";
 }

@@ -32,7 +32,7 @@ where
             return Ok(());
         };
         self.with_context(|context| resources::would_put(db, context, put.resource, &put.id, &put.body))?;
-        match app_claims::claim(self.shell.runtime(), [new]).await?.pop() {
+        match app_claims::claim(self.shell.runtime(), [new], true).await?.pop() {
             Some((_, refusal)) => Err(refusal.into()),
             None => Ok(()),
         }
@@ -48,7 +48,7 @@ where
                 outbox_shards: shards::DEFAULT_COUNT,
                 line: 0,
             };
-            if let Err(failure) = app_claims::claim(self.shell.runtime(), [new]).await {
+            if let Err(failure) = app_claims::claim(self.shell.runtime(), [new], true).await {
                 log::warn("catalog", format_args!("app {app}: {failure}"));
             }
         }

@@ -165,17 +165,15 @@ where
             self.with_context(|context| import_steps::check(db, context, import, &mut check))
         })
         .await?;
+        // All are asked before one is claimed: an import that is refused claims nothing.
+        self.claim_apps(&mut check, false).await?;
         if !check.errors.is_empty() {
             return Ok(import::refuse(&check.errors));
         }
         if is_dry_run {
             return Ok(OperatorReply::ok(&json!({ "would_import": check.lines })));
         }
-        if check.new_apps.len() <= app_claims::MAX_OF_IMPORT {
-            for (new, refusal) in app_claims::claim(self.shell.runtime(), check.new_apps).await? {
-                check.errors.add(new.line, None, refusal.message);
-            }
-        }
+        self.claim_apps(&mut check, true).await?;
         if !check.errors.is_empty() {
             return Ok(import::refuse(&check.errors));
         }
@@ -188,6 +186,18 @@ where
             return Err(Failure::Internal(problem));
         }
         Ok(OperatorReply::ok(&json!({ "imported": imported })))
+    }
+
+    /// Claims the new apps of an import, or asks whether each can be claimed. What cannot is an error of its line.
+    async fn claim_apps(&self, check: &mut Check, is_final: bool) -> Result<(), Failure> {
+        if !check.errors.is_empty() || check.new_apps.len() > app_claims::MAX_OF_IMPORT {
+            return Ok(());
+        }
+        let apps = check.new_apps.iter().copied();
+        for (new, refusal) in app_claims::claim(self.shell.runtime(), apps, is_final).await? {
+            check.errors.add(new.line, None, refusal.message);
+        }
+        Ok(())
     }
 
     /// Applies what a decided import has left, after the import in turn, if there is one.
