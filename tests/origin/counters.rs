@@ -705,7 +705,7 @@ impl ObjectCall for Ledgers {
     }
 }
 
-/// docs/PERFORMANCE.md, "Publishers", adds these calls up.
+/// docs/PERFORMANCE.md, "Limits at scale", adds these calls up.
 #[test]
 fn a_night_takes_one_call_for_each_publisher_with_clicks_whatever_its_apps() {
     let db = migrated(MIGRATIONS);
