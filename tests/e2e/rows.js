@@ -35,22 +35,22 @@ function patch({ storage }, name) {
   };
 }
 
-const counted = (name) =>
-  class extends origin[name] {
+const counted = (Uncounted, name) =>
+  class extends Uncounted {
     constructor(state, env) {
       patch(state, name);
       super(state, env);
     }
   };
 
-export const Accounts = counted("Accounts");
-export const Activity = counted("Activity");
-export const Catalog = counted("Catalog");
-export const Clicks = counted("Clicks");
-export const Counters = counted("Counters");
-export const Ledger = counted("Ledger");
-export const Outbox = counted("Outbox");
-export const Postbacks = counted("Postbacks");
+export const Accounts = counted(origin.Accounts, "Accounts");
+export const Activity = counted(origin.Activity, "Activity");
+export const Catalog = counted(origin.Catalog, "Catalog");
+export const Clicks = counted(origin.Clicks, "Clicks");
+export const Counters = counted(origin.Counters, "Counters");
+export const Ledger = counted(origin.Ledger, "Ledger");
+export const Outbox = counted(origin.Outbox, "Outbox");
+export const Postbacks = counted(origin.Postbacks, "Postbacks");
 
 export class Rows extends WorkerEntrypoint {
   fetch() {
