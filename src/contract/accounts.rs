@@ -257,7 +257,7 @@ pub struct PasskeyUse {
 /// Signs in by a passkey whose signature was verified. The object compares the sign counter again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignIn {
-    /// What the passkey signed.
+    /// The passkey's answer.
     #[serde(flatten)]
     pub passkey: PasskeyUse,
     /// The browser's `User-Agent`. The object stores its first 200 characters.
@@ -269,7 +269,7 @@ pub struct SignIn {
 pub struct Verify {
     /// The value of the session's cookie.
     pub session: String,
-    /// What the passkey signed.
+    /// The passkey's answer.
     #[serde(flatten)]
     pub passkey: PasskeyUse,
 }

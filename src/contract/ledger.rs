@@ -214,7 +214,7 @@ impl Vouched {
     }
 }
 
-/// A part of `GET …/reconcile`: the revenue that Signpost counted for an app on a day, and of which batches.
+/// A part of `GET …/reconcile`: the revenue that Signpost counted for an app on a day, and the batches that it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadOffers {
     /// An app of the publisher.
@@ -234,7 +234,7 @@ pub struct CountedDay {
     pub sources: Vec<SourceDay>,
 }
 
-/// What a ledger has applied of a source.
+/// A source's sums in a ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceDay {
     /// The number of the last batch that was applied; 0 for none.

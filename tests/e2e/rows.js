@@ -1,6 +1,6 @@
 // The origin Worker, which also counts what Cloudflare bills as rows written: those that the runtime's cursors tell, index
 // entries included, and one for each alarm that is set. GET of the control socket answers {class: {statement: rows}}, and
-// counts anew.
+// starts again at 0.
 import { WorkerEntrypoint } from "cloudflare:workers";
 import * as origin from "./entry.js";
 

@@ -6,11 +6,10 @@ use std::{
     time::Duration,
 };
 
-use futures_util::FutureExt;
 use serde_json::json;
 
 use crate::{
-    assert_only_listed_statements, counters_conversions::paid, dump, migrated, retry_until_answered,
+    assert_only_listed_statements, counters_conversions::paid, dump, migrated, now, retry_until_answered,
     sqlite::Sqlite, under_every_fault,
 };
 use contract::{
@@ -45,11 +44,6 @@ pub const NOON: i64 = 20_468 * DAY_MS + 12 * HOUR_MS;
 
 pub fn offer(id: &str) -> OfferId {
     OfferId::parse(id).unwrap()
-}
-
-/// Completes a future that never waits here.
-fn now<T>(work: impl Future<Output = T>) -> T {
-    work.now_or_never().unwrap()
 }
 
 struct At(i64);
@@ -376,7 +370,7 @@ fn made_up_placements_are_bounded_for_each_app_and_day() {
     log::fold(&db, NOON, MAX_INTEGER).unwrap();
     let bytes = db.query_integer("SELECT SUM(LENGTH(image) + LENGTH(spans)) FROM folds", &[]);
     assert!(bytes.clone().unwrap().unwrap() < 20_000, "{bytes:?}");
-    // A process that starts anew knows them.
+    // A new process knows them.
     let known = ClickSum {
         placement: Some("made up 0 7".into()),
         ..sum("o", today, 1)

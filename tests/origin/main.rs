@@ -34,6 +34,7 @@ mod test_catalog;
 
 use std::collections::BTreeSet;
 
+use futures_util::FutureExt;
 use sqlite::{Fault, Faults, Sqlite};
 
 use platform::{
@@ -46,6 +47,11 @@ fn migrated(migrations: &[Migration]) -> Sqlite {
     let db = Sqlite::in_memory();
     schema::migrate(&db, 0, migrations).unwrap();
     db
+}
+
+/// The output of a future that never waits.
+fn now<T>(work: impl Future<Output = T>) -> T {
+    work.now_or_never().unwrap()
 }
 
 /// Every row of a table.

@@ -39,7 +39,7 @@ use std::{
 use serde_json::Value as Json;
 
 use super::{
-    Database, Sqlite, dump, migrated,
+    Database, Sqlite, dump, migrated, now,
     test_catalog::{FIRST, TestCatalog},
 };
 use contract::{
@@ -169,14 +169,6 @@ fn settings(revision: i64, has_callback: bool) -> CallbackSettings {
         revision,
         sealed: has_callback.then(|| Bytes(vec![7; 40])),
         is_suspended: false,
-    }
-}
-
-/// The output of a future that does not wait.
-fn now<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => output,
-        Poll::Pending => panic!("the future waits"),
     }
 }
 

@@ -110,7 +110,7 @@ fn subject(destination: &str, after: i64) -> String {
     format!("{destination}: batch after {after}")
 }
 
-/// Opens an item for a day of which the ledger lacks clicks or revenue, or has too much. It names the side that is behind, and
+/// Opens an item for a day on which the ledger lacks clicks or revenue, or has too much. It names the side that is behind, and
 /// stays for `DIFFERS_MS`.
 pub fn open_differing(
     db: &impl Database,

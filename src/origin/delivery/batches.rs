@@ -57,7 +57,7 @@ pub struct Amounts {
     pub revenue_micro_usd: i64,
 }
 
-/// What a part of the log adds to a destination.
+/// The sums that a part of the log adds to a destination.
 pub struct Movement<'a> {
     /// The numbers of the part. A batch has all of it, or nothing.
     pub first: i64,
@@ -117,7 +117,7 @@ impl Batch {
         }
     }
 
-    /// The operation for a counters object, likewise.
+    /// The operation for a counters object, from the object named `source`.
     pub fn to_counters(&self, source: &str) -> AddConversions {
         let sum = |(key, amounts): (&SumKey, &Amounts)| ConversionSum {
             day: key.day,
@@ -168,7 +168,7 @@ pub async fn send(
     deliver: impl AsyncFn(&Batch) -> Result<Mark, DeliveryError>,
 ) -> Result<bool, DatabaseError> {
     let mut positions = Positions::read(db)?;
-    // What a batch has must be durable before it is sent, or its numbers could be used again; the runtime holds requests
+    // A batch's entries must be durable before it is sent, or its numbers could be used again; the runtime holds requests
     // back until earlier writes are durable.
     let Some((page, drafts)) = positions.draft(log, opens, clock.now_ms())? else {
         return Ok(false);

@@ -42,9 +42,9 @@ struct OutboxSums {
     reversals: i64,
     paid_micro_usd: i64,
     waiting_micro_usd: i64,
-    /// What the ledger has applied of this outbox.
+    /// The sums of this outbox that the ledger has applied.
     ledger_micro_usd: i64,
-    /// What the ledger lacks; a negative amount is too much.
+    /// The amount that the ledger lacks; a negative one is too much.
     difference_micro_usd: i64,
     /// The side that is behind.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -16,7 +16,7 @@ pub fn end_batch(db: &Sqlite, n: i64) {
     attention_feed::end_batch(db, "ledger", n).unwrap();
 }
 
-/// A day of which the ledger lacks so much.
+/// A day on which the ledger lacks so much.
 fn missing(missing_micro_usd: i64) -> Vouched {
     Vouched {
         mark: 1,

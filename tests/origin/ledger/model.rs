@@ -104,7 +104,7 @@ proptest! {
                     let _ = cut_off.stage_above(&db, 0);
                 }
                 Op::Offers { source, ahead, day: date, placement, clicks } => {
-                    // A batch of which some before are missing, or an old one, changes nothing.
+                    // A batch changes nothing if an earlier one is missing, or if it was applied before.
                     let after = (marks[source as usize] + ahead).max(0);
                     let placement = placement.map(|n| format!("p-{n}"));
                     let sum = OfferSum {

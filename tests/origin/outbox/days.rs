@@ -220,7 +220,7 @@ fn a_night_vouches_for_each_day_that_is_over_and_tells_a_difference_once() {
         [0_i64; 0],
         "the outbox has not vouched yet"
     );
-    // What is on its way belongs to the total.
+    // The total includes payments that the ledger has not yet.
     let ledger = Ledger::new(tomorrow, 750_000);
     assert_eq!(now(night::vouch(&db, &ledger)), Ok(None));
     assert!(ledger.asked.borrow().is_empty());

@@ -4,16 +4,13 @@
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
-    future::Future,
-    pin::pin,
     rc::Rc,
-    task::{Context as TaskContext, Poll, Waker},
 };
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
-use crate::{Database, Sqlite, migrated};
+use crate::{Database, Sqlite, migrated, now};
 use contract::{
     catalog::{self, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, LOST_TERMS, Resource},
     counters::{self, Take},
@@ -342,13 +339,6 @@ impl Peers for Node<'_> {
 
     fn committed(&self) -> Result<(), Failure> {
         Ok(())
-    }
-}
-
-fn now<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut TaskContext::from_waker(Waker::noop())) {
-        Poll::Ready(output) => output,
-        Poll::Pending => panic!("the future waits"),
     }
 }
 

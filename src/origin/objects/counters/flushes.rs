@@ -29,7 +29,7 @@ pub const GATHER: Duration = Duration::from_millis(200);
 /// Sums of one row of the log: at most 300 bytes each make 1.2 MB, and a value may have 2 MB.
 const SUMS: usize = 4_000;
 
-/// What the object remembers of its log. It is read again when a process starts.
+/// The object's memory of its log. A process reads it when it starts.
 pub struct Tally {
     /// The number of the last batch of each isolate.
     isolates: SeededMap<String, u64>,

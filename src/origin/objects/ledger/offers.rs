@@ -99,7 +99,7 @@ pub fn mark(db: &impl Database, source: &str) -> Result<Mark, DatabaseError> {
     })
 }
 
-/// What was applied of a source and day: clicks and revenue.
+/// The applied clicks and revenue of a source and day.
 fn total(db: &impl Database, source: &str, day: UtcDay) -> Result<(i64, i64), DatabaseError> {
     let row = db.query_first(sql::GET_TOTAL, params![source, day.number()])?;
     row.map_or(Ok((0, 0)), |row| Ok((row.integer(0)?, row.integer(1)?)))

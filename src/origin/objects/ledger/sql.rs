@@ -32,7 +32,7 @@ const TABLES: &[&str] = &[
     "CREATE TABLE marks (
        source TEXT PRIMARY KEY, number INTEGER NOT NULL, vouched INTEGER NOT NULL DEFAULT 0
      ) STRICT, WITHOUT ROWID",
-    // What was applied of each source and day. `differs` is set if the source has vouched for other sums.
+    // The applied sums of each source and day. `differs` is set if the source has vouched for other sums.
     "CREATE TABLE totals (
        source TEXT NOT NULL, day INTEGER NOT NULL, clicks INTEGER NOT NULL, revenue_micro_usd INTEGER NOT NULL,
        differs INTEGER NOT NULL DEFAULT 0,

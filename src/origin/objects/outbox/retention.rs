@@ -94,7 +94,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     let expired_to = first_number(now_ms.saturating_sub(CLICK_LIFE_DAYS * DAY_MS));
     let last = db.query_integer(sql::LAST_TO_SWEEP, params![after, expired_to, ROWS])?;
     if let Some(last) = last {
-        // What a batch still needs stays.
+        // Entries stay until their batch is applied.
         let swept_to = first_number(rows_from).min(batches::settled_through(db)?.saturating_add(1));
         db.transaction(|| {
             for sql in [sql::GIVE_EXPIRED, sql::EXPIRE] {

@@ -197,7 +197,7 @@ pub async fn vouch(
     let day = night.adding;
     let number = batches::mark_of(db, TO_LEDGER)?;
     let end_s = day.start_ms().saturating_add(DAY_MS).div_euclid(SECOND_MS);
-    // What is on its way belongs to the total.
+    // The total includes payments that the ledger has not yet.
     let is_on_its_way = db.query_boolean(sql::HAS_MOVEMENTS, params![number, end_s])?;
     let answer = if is_on_its_way {
         None

@@ -1,6 +1,6 @@
 //! The statements of the log's sums and of the nights.
 
-/// The payments of a UTC day between two numbers of the log, of which the second is included.
+/// The payments of a UTC day after one number of the log, up to another.
 macro_rules! paid_on_day {
     () => {
         "FROM entries WHERE notice IS NULL
