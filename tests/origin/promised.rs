@@ -70,16 +70,17 @@ struct Sealed {
     click: Click<'static>,
     offer: OfferDocument,
     per_usd: u32,
-    /// The offer's documents since, newest last: a goal that came later is paid by one of them.
-    later: Vec<OfferDocument>,
+    /// The first of the offer's documents in `Model::all` that may pay a goal that the click did not seal.
+    since: usize,
 }
 
 struct Model {
     world: World,
     published: (Snapshot, BTreeMap<usize, OfferDocument>, u32),
     offers: BTreeMap<usize, OfferDocument>,
-    /// Every document that an offer had.
+    /// Every document that an offer had, and the number of the last one that every outbox knows or will hear of.
     all: BTreeMap<usize, Vec<OfferDocument>>,
+    heard: BTreeMap<usize, usize>,
     per_usd: u32,
     clicks: Vec<Sealed>,
     backup: Option<(Sqlite, BTreeMap<usize, OfferDocument>, u32)>,
@@ -120,6 +121,7 @@ impl Model {
             published: Default::default(),
             offers: BTreeMap::new(),
             all: BTreeMap::new(),
+            heard: BTreeMap::new(),
             per_usd: 100,
             clicks: Vec::new(),
             backup: None,
@@ -172,6 +174,7 @@ impl Model {
             }
             Op::Publish => {
                 self.published = (self.world.snapshot(), self.offers.clone(), self.per_usd);
+                self.heard = self.all.iter().map(|(nth, all)| (*nth, all.len() - 1)).collect();
             }
             Op::Pass(ms) => {
                 self.world.now_ms.set(self.world.now_ms.get() + ms);
@@ -187,6 +190,7 @@ impl Model {
                     (self.offers, self.per_usd) = (offers.clone(), *per_usd);
                     self.in_force.clear();
                     self.is_restored = true;
+                    self.clicks.iter_mut().for_each(|sealed| sealed.since = 0);
                 }
             }
             Op::Recreate => {
@@ -228,12 +232,8 @@ impl Model {
             click,
             offer: offers[&offer].clone(),
             per_usd: *per_usd,
-            // The catalog may be ahead of the snapshot, and outboxes of a catalog that was restored.
-            later: if self.is_restored {
-                self.all[&offer].clone()
-            } else {
-                vec![self.offers[&offer].clone()]
-            },
+            // An outbox may be behind the catalog until it hears of a change, and ahead of a catalog that was restored.
+            since: if self.is_restored { 0 } else { self.heard[&offer] },
         });
     }
 
@@ -254,11 +254,14 @@ impl Model {
 
     /// The documents that may supply a goal to a click, the sealed one alone if it has it.
     fn suppliers(&self, click: usize, goal: u8) -> Vec<&OfferDocument> {
-        let Sealed { offer, later, .. } = &self.clicks[click];
+        let Sealed { offer, since, .. } = &self.clicks[click];
         let has = |document: &&OfferDocument| document.payouts[usize::from(goal)] > 0;
         match Some(offer).filter(has) {
             Some(sealed) => vec![sealed],
-            None => later.iter().filter(has).collect(),
+            None => self.all[&self.offer_of(click)][*since..]
+                .iter()
+                .filter(has)
+                .collect(),
         }
     }
 
@@ -340,11 +343,6 @@ impl Model {
     fn put(&mut self, nth: usize, offer: OfferDocument, reaches: bool) {
         let document = offer_document(nth, &offer);
         self.world.put(Resource::Offer, OFFERS[nth], &document).unwrap();
-        for sealed in &mut self.clicks {
-            if &*sealed.click.offer == OFFERS[nth] {
-                sealed.later.push(offer.clone());
-            }
-        }
         let today = self.today();
         if reaches && !self.is_restored {
             self.world.push_cap(OFFERS[nth]);
@@ -356,7 +354,16 @@ impl Model {
         } else {
             self.in_force.remove(&nth);
         }
-        self.all.entry(nth).or_default().push(offer.clone());
+        let all = self.all.entry(nth).or_default();
+        all.push(offer.clone());
+        // Outboxes are told of a PUT that changes the cap.
+        let is_told = self
+            .offers
+            .get(&nth)
+            .is_none_or(|before| reaches && before.cap != offer.cap);
+        if is_told && !self.is_restored {
+            self.heard.insert(nth, all.len() - 1);
+        }
         self.offers.insert(nth, offer);
     }
 

@@ -63,9 +63,9 @@ impl World {
         let claim = serde_json::to_string(&Command::from(ClaimTxn(txn.clone()))).unwrap();
         let keeper = self.keeper(&txn);
         if keeper == shard() {
-            let command = ClaimTxn(txn.clone()).into();
-            // It may fail like any write.
-            let _ = self.service.command(shard(), command).now_or_never().unwrap();
+            // It is a step like any other: it may fail, and it starts what is due.
+            let service = Rc::clone(&self.service);
+            self.spawn(async move { drop(service.command(shard(), ClaimTxn(txn).into()).await) });
         } else {
             self.ask_outbox(&keeper.address(), &claim);
         }

@@ -237,7 +237,7 @@ impl World {
         self.spawn(runtime::operate(env, service, operation));
     }
 
-    fn spawn(&mut self, task: impl Future<Output = ()> + 'static) {
+    pub fn spawn(&mut self, task: impl Future<Output = ()> + 'static) {
         self.tasks.push(Box::pin(task));
     }
 
