@@ -91,6 +91,26 @@ pub trait Database {
         Ok(self.query(sql, parameters)?.into_iter().next())
     }
 
+    /// Runs a statement and reads each of its rows.
+    fn read_all<T>(
+        &self,
+        sql: &str,
+        parameters: &[Value],
+        read: impl FnMut(&Row) -> Result<T, DatabaseError>,
+    ) -> Result<Vec<T>, DatabaseError> {
+        self.query(sql, parameters)?.iter().map(read).collect()
+    }
+
+    /// Runs a statement and reads its first row, if there is one.
+    fn read_first<T>(
+        &self,
+        sql: &str,
+        parameters: &[Value],
+        read: impl FnOnce(&Row) -> Result<T, DatabaseError>,
+    ) -> Result<Option<T>, DatabaseError> {
+        self.query_first(sql, parameters)?.as_ref().map(read).transpose()
+    }
+
     /// The first column of the first row, unless it is null or there is no row.
     fn query_integer(&self, sql: &str, parameters: &[Value]) -> Result<Option<i64>, DatabaseError> {
         let first = self.query_first(sql, parameters)?;

@@ -76,7 +76,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         }
         Command::SignIn(sign_in) => passkeys::sign_in(db, context, &sign_in).map(Reply::SignedIn),
         Command::Verify(verify) => passkeys::verify(db, now_ms, &verify).map(done),
-        Command::ReadPasskeys(read) => own_passkeys::list(db, read.member).map(Reply::Passkeys),
+        Command::ReadPasskeys(read) => Ok(Reply::Passkeys(own_passkeys::list(db, read.member)?)),
         Command::AddPasskey(add) => own_passkeys::add(db, now_ms, &add).map(done),
         Command::RemovePasskey(remove) => own_passkeys::remove(db, now_ms, &remove).map(done),
         Command::ReadSession(read) => {
@@ -89,7 +89,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         })),
         Command::ChangeMember(change) => members::change(db, now_ms, &change).map(done),
         Command::WithdrawInvite(withdraw) => invites::withdraw(db, now_ms, &withdraw).map(done),
-        Command::ReadSessions(read) => sessions::list(db, now_ms, read.member).map(Reply::Sessions),
+        Command::ReadSessions(read) => Ok(Reply::Sessions(sessions::list(db, now_ms, read.member)?)),
         Command::EndSession(end) => sessions::end(db, now_ms, end.member, &end.session_id).map(done),
         Command::Announce(announce) => announced::announce(db, now_ms, &announce).map(Reply::PendingAudit),
         Command::Settle(settle) => Ok(done(announced::settle(db, &settle)?)),

@@ -34,10 +34,9 @@ pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Repl
             Ok(Reply::Done {})
         }
         Command::Get(Get { nonce }) => {
-            let row = db.query_first(sql::GET, params![nonce.0, now_ms])?;
-            let record = row
-                .map(|row| row.blob(0).map(|record| Bytes(record.to_vec())))
-                .transpose()?;
+            let record = db.read_first(sql::GET, params![nonce.0, now_ms], |row| {
+                row.blob(0).map(|record| Bytes(record.to_vec()))
+            })?;
             Ok(Reply::Found(Found { record }))
         }
     }

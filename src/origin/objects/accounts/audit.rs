@@ -140,14 +140,11 @@ fn entry(row: &Row) -> Result<AuditEntry, DatabaseError> {
 /// The recoveries that owners are shown, the newest first.
 pub fn recoveries(db: &impl Database, now_ms: i64) -> Result<Vec<Recovery>, DatabaseError> {
     let since = now_ms.saturating_sub(RECOVERY_SHOWN_MS);
-    let rows = db.query(sql::RECOVERIES, params![since, MAX_RECOVERIES])?;
-    rows.iter()
-        .map(|row| {
-            Ok(Recovery {
-                member_name: row.text(0)?.to_owned(),
-                by: row.text(1)?.to_owned(),
-                at_ms: row.integer(2)?,
-            })
+    db.read_all(sql::RECOVERIES, params![since, MAX_RECOVERIES], |row| {
+        Ok(Recovery {
+            member_name: row.text(0)?.to_owned(),
+            by: row.text(1)?.to_owned(),
+            at_ms: row.integer(2)?,
         })
-        .collect()
+    })
 }

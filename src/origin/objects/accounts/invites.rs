@@ -152,17 +152,14 @@ pub fn withdraw(db: &impl Database, now_ms: i64, withdraw: &WithdrawInvite) -> R
 
 /// The open invites, those that expire first in front.
 pub fn list(db: &impl Database, now_ms: i64) -> Result<Vec<InviteRow>, DatabaseError> {
-    let rows = db.query(sql::LIST_INVITES, params![now_ms])?;
-    rows.iter()
-        .map(|row| {
-            Ok(InviteRow {
-                invite_id: row.text(0)?.to_owned(),
-                name: row.text(1)?.to_owned(),
-                role: row.parse(2, Role::parse)?,
-                is_recovery: row.boolean(3)?,
-                expires_at_ms: row.integer(4)?,
-                by: row.text(5)?.to_owned(),
-            })
+    db.read_all(sql::LIST_INVITES, params![now_ms], |row| {
+        Ok(InviteRow {
+            invite_id: row.text(0)?.to_owned(),
+            name: row.text(1)?.to_owned(),
+            role: row.parse(2, Role::parse)?,
+            is_recovery: row.boolean(3)?,
+            expires_at_ms: row.integer(4)?,
+            by: row.text(5)?.to_owned(),
         })
-        .collect()
+    })
 }

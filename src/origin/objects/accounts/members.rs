@@ -44,14 +44,12 @@ pub struct Member {
 }
 
 pub fn find(db: &impl Database, member: MemberId) -> Result<Option<Member>, DatabaseError> {
-    let row = db.query_first(sql::GET_MEMBER, params![member.to_string()])?;
-    row.map(|row| {
+    db.read_first(sql::GET_MEMBER, params![member.to_string()], |row| {
         Ok(Member {
             name: row.text(0)?.to_owned(),
             role: row.parse(1, Role::parse)?,
         })
     })
-    .transpose()
 }
 
 /// Who acts, for the audit.
@@ -105,19 +103,16 @@ pub fn store(
 
 /// The members, those who joined first in front.
 pub fn list(db: &impl Database) -> Result<Vec<MemberRow>, DatabaseError> {
-    let rows = db.query(sql::LIST_MEMBERS, &[])?;
-    rows.iter()
-        .map(|row| {
-            Ok(MemberRow {
-                member: row.parse(0, MemberId::parse)?,
-                name: row.text(1)?.to_owned(),
-                role: row.parse(2, Role::parse)?,
-                created_at_ms: row.integer(3)?,
-                last_seen_at_ms: row.optional_integer(4)?,
-                passkeys: row.number(5)?,
-            })
+    db.read_all(sql::LIST_MEMBERS, &[], |row| {
+        Ok(MemberRow {
+            member: row.parse(0, MemberId::parse)?,
+            name: row.text(1)?.to_owned(),
+            role: row.parse(2, Role::parse)?,
+            created_at_ms: row.integer(3)?,
+            last_seen_at_ms: row.optional_integer(4)?,
+            passkeys: row.number(5)?,
         })
-        .collect()
+    })
 }
 
 /// Gives a member another role, or removes it with everything that would let it in.
@@ -198,8 +193,7 @@ pub fn check_role(role: Role, kind: AccountKind) -> Result<(), ApiError> {
 }
 
 fn roles(db: &impl Database) -> Result<Vec<(MemberId, Role)>, DatabaseError> {
-    let rows = db.query(sql::GET_ROLES, &[])?;
-    rows.iter()
-        .map(|row| Ok((row.parse(0, MemberId::parse)?, row.parse(1, Role::parse)?)))
-        .collect()
+    db.read_all(sql::GET_ROLES, &[], |row| {
+        Ok((row.parse(0, MemberId::parse)?, row.parse(1, Role::parse)?))
+    })
 }

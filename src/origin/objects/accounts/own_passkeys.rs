@@ -27,21 +27,18 @@ pub const LAST_PASSKEY: ApiError = ApiError::new(
 );
 
 /// A member's passkeys, the oldest first.
-pub fn list(db: &impl Database, member: MemberId) -> Result<Vec<PasskeyRow>, Failure> {
-    let rows = db.query(sql::LIST_PASSKEYS, params![member.to_string()])?;
-    rows.iter()
-        .map(|row| {
-            let credential_id = row.blob(0)?.to_vec();
-            Ok(PasskeyRow {
-                passkey_id: webauthn::short_id(&credential_id),
-                credential_id: Bytes(credential_id),
-                transports: row.json(1)?,
-                user_agent: row.text(2)?.to_owned(),
-                created_at_ms: row.integer(3)?,
-                last_used_at_ms: row.optional_integer(4)?,
-            })
+pub fn list(db: &impl Database, member: MemberId) -> Result<Vec<PasskeyRow>, DatabaseError> {
+    db.read_all(sql::LIST_PASSKEYS, params![member.to_string()], |row| {
+        let credential_id = row.blob(0)?.to_vec();
+        Ok(PasskeyRow {
+            passkey_id: webauthn::short_id(&credential_id),
+            credential_id: Bytes(credential_id),
+            transports: row.json(1)?,
+            user_agent: row.text(2)?.to_owned(),
+            created_at_ms: row.integer(3)?,
+            last_used_at_ms: row.optional_integer(4)?,
         })
-        .collect()
+    })
 }
 
 pub fn add(db: &impl Database, now_ms: i64, add: &AddPasskey) -> Result<(), Failure> {

@@ -95,19 +95,17 @@ pub struct LiveSession {
 impl LiveSession {
     pub fn find(db: &impl Database, now_ms: i64, token: &str) -> Result<Option<Self>, DatabaseError> {
         let hash = credentials::hash(token).to_vec();
-        let row = db.query_first(sql::GET_SESSION, params![hash.clone(), now_ms])?;
-        row.map(|row| {
+        db.read_first(sql::GET_SESSION, params![hash.clone(), now_ms], |row| {
             Ok(Self {
                 hash,
                 session_id: row.text(0)?.to_owned(),
                 member: row.parse(1, MemberId::parse)?,
                 name: row.text(2)?.to_owned(),
                 role: row.parse(3, Role::parse)?,
-                times: times(&row, 4)?,
+                times: times(row, 4)?,
                 is_local: row.boolean(7)?,
             })
         })
-        .transpose()
     }
 
     /// The live session of a text.
@@ -210,17 +208,14 @@ fn delete(db: &impl Database, now_ms: i64, hash: Vec<u8>, entry: &Entry<'_>) -> 
 }
 
 /// A member's live sessions, the newest first.
-pub fn list(db: &impl Database, now_ms: i64, member: MemberId) -> Result<Vec<SessionRow>, Failure> {
-    let rows = db.query(sql::LIST_SESSIONS, params![member.to_string(), now_ms])?;
-    rows.iter()
-        .map(|row| {
-            Ok(SessionRow {
-                session_id: row.text(0)?.to_owned(),
-                times: times(row, 1)?,
-                user_agent: row.text(4)?.to_owned(),
-            })
+pub fn list(db: &impl Database, now_ms: i64, member: MemberId) -> Result<Vec<SessionRow>, DatabaseError> {
+    db.read_all(sql::LIST_SESSIONS, params![member.to_string(), now_ms], |row| {
+        Ok(SessionRow {
+            session_id: row.text(0)?.to_owned(),
+            times: times(row, 1)?,
+            user_agent: row.text(4)?.to_owned(),
         })
-        .collect()
+    })
 }
 
 /// The times in three columns: creation, last use, verification.

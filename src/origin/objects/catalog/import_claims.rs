@@ -80,6 +80,8 @@ pub fn owner_of_goal(
     import: i64,
     goal: &GoalId,
 ) -> Result<Option<String>, DatabaseError> {
-    let row = db.query_first(sql::GET_STAGED_GOAL, params![import, goal.as_str()])?;
-    row.map(|row| row.text(0).map(str::to_owned)).transpose()
+    let parameters = params![import, goal.as_str()];
+    db.read_first(sql::GET_STAGED_GOAL, parameters, |row| {
+        row.text(0).map(str::to_owned)
+    })
 }

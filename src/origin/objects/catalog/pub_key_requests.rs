@@ -41,21 +41,19 @@ pub fn open(db: &impl Database, now_ms: i64, request: &RequestPubKey) -> Result<
 
 /// A publisher's open request, or null.
 pub fn get(db: &impl Database, publisher_id: &str) -> Result<Value, DatabaseError> {
-    let row = db.query_first(sql::GET_PUB_KEY_REQUEST, params![publisher_id])?;
-    row.map_or(Ok(Value::Null), |row| shown(&row))
+    let request = db.read_first(sql::GET_PUB_KEY_REQUEST, params![publisher_id], shown)?;
+    Ok(request.unwrap_or_default())
 }
 
 /// The open requests, the oldest first.
 pub fn list(db: &impl Database) -> Result<OperatorReply, Failure> {
-    let rows = db.query(sql::LIST_PUB_KEY_REQUESTS, params![MAX_LIST])?;
-    let requests = rows.iter().map(|row| {
+    let requests = db.read_all(sql::LIST_PUB_KEY_REQUESTS, params![MAX_LIST], |row| {
         let mut request = shown(row)?;
         if let Some(members) = request.as_object_mut() {
             members.insert("publisher_id".into(), row.text(3)?.into());
         }
         Ok(request)
-    });
-    let requests = requests.collect::<Result<Vec<_>, DatabaseError>>()?;
+    })?;
     Ok(OperatorReply::ok(&json!({ "requests": requests })))
 }
 

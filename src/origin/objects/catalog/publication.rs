@@ -87,8 +87,9 @@ pub fn newest(db: &impl Database, kind: SnapshotKind) -> Result<Option<Vec<u8>>,
 
 /// A chunk's bytes.
 pub fn chunk(db: &impl Database, key: &str) -> Result<Option<Vec<u8>>, DatabaseError> {
-    let row = db.query_first(sql::GET_CHUNK, params![key])?;
-    row.map(|row| row.blob(0).map(<[u8]>::to_vec)).transpose()
+    db.read_first(sql::GET_CHUNK, params![key], |row| {
+        row.blob(0).map(<[u8]>::to_vec)
+    })
 }
 
 /// The keys of chunks that the listing uses and KV does not have yet, at most `limit`.
@@ -142,21 +143,17 @@ pub fn record_in_pointer(db: &impl Database, prepared: &Prepared) -> Result<(), 
 
 /// The pointer that must be written to KV.
 pub fn pointer(db: &impl Database) -> Result<Pointer, DatabaseError> {
-    let rows = db.query(sql::LIST_POINTED_VERSIONS, params![])?;
     Ok(Pointer {
         confirmed_at_ms: revisions::get(db, revisions::CONFIRMED_AT)?.unwrap_or(0),
-        listing: rows.iter().map(|row| row.number(0)).collect::<Result<_, _>>()?,
+        listing: db.read_all(sql::LIST_POINTED_VERSIONS, params![], |row| row.number(0))?,
         manifest: newest(db, SnapshotKind::Tracking)?.unwrap_or_default(),
     })
 }
 
 /// The listings that left the pointer more than an hour ago, at most 50.
 pub fn expired_versions(db: &impl Database, now_ms: i64) -> Result<Vec<u64>, DatabaseError> {
-    let rows = db.query(
-        sql::LIST_EXPIRED_VERSIONS,
-        params![now_ms.saturating_sub(RETENTION_MS)],
-    )?;
-    rows.iter().map(|row| row.number(0)).collect()
+    let kept_from = params![now_ms.saturating_sub(RETENTION_MS)];
+    db.read_all(sql::LIST_EXPIRED_VERSIONS, kept_from, |row| row.number(0))
 }
 
 pub fn forget_version(db: &impl Database, version: u64) -> Result<(), DatabaseError> {

@@ -116,24 +116,18 @@ fn to_json(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Fa
     match resource {
         Resource::Offer => {
             members.insert("updated_at".into(), row.integer(3)?.into());
-            let retired = db.query(sql::LIST_RETIRED_GOALS, params![id])?;
+            let retired = db.read_all(sql::LIST_RETIRED_GOALS, params![id], |row| {
+                row.text(0).map(str::to_owned)
+            })?;
             if !retired.is_empty() {
-                let ids = retired
-                    .iter()
-                    .map(|row| row.text(0))
-                    .collect::<Result<Vec<_>, _>>()?;
-                members.insert("retired_goals".into(), json!(ids));
+                members.insert("retired_goals".into(), json!(retired));
             }
         }
         Resource::Advertiser => {
-            let tokens = db.query(sql::LIST_TOKENS, params![id])?;
-            let tokens = tokens
-                .iter()
-                .map(|row| {
-                    let issued_at = row.integer(1)?.div_euclid(1_000);
-                    Ok(json!({ "token_id": row.integer(0)?.to_string(), "issued_at": issued_at }))
-                })
-                .collect::<Result<Vec<_>, Failure>>()?;
+            let tokens = db.read_all(sql::LIST_TOKENS, params![id], |row| {
+                let issued_at = row.integer(1)?.div_euclid(1_000);
+                Ok(json!({ "token_id": row.integer(0)?.to_string(), "issued_at": issued_at }))
+            })?;
             members.insert("tokens".into(), tokens.into());
         }
         Resource::Publisher | Resource::App => {}

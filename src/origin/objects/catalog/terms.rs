@@ -85,8 +85,8 @@ pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<OperatorReply, Fai
         .query_first(sql::GET_CURRENT_OFFER, params![id])?
         .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no offer {id}")))?;
     let TermsInForce { revision, since } = in_force(&current, 1)?;
-    let rows = db.query(sql::LIST_TERMS, params![Resource::Offer.singular(), id, LISTED])?;
-    let revisions = rows.iter().map(|row| {
+    let newest = params![Resource::Offer.singular(), id, LISTED];
+    let revisions = db.read_all(sql::LIST_TERMS, newest, |row| {
         let OfferTerms {
             advertiser_id,
             conversion_window_days,
@@ -109,8 +109,7 @@ pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<OperatorReply, Fai
                 "once_per": once_per, "goals": goals,
             },
         }))
-    });
-    let revisions = revisions.collect::<Result<Vec<_>, DatabaseError>>()?;
+    })?;
     Ok(OperatorReply::ok(&json!({
         "current": revision, "terms_since": (since > 0).then_some(since), "revisions": revisions,
     })))

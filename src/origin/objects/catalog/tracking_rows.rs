@@ -54,12 +54,13 @@ fn read<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, Failure>) -> Result<Ve
 
 fn advertiser(db: &impl Database, row: &Row) -> Result<SourceAdvertiser, Failure> {
     let id = row.parse(0, AdvertiserId::parse)?;
-    let tokens = db.query(sql::LIST_TOKENS, params![id.as_str()])?;
-    let serials = tokens.iter().map(|token| token.integer(0).map(Serial));
+    let valid_serials = db.read_all(sql::LIST_TOKENS, params![id.as_str()], |token| {
+        token.integer(0).map(Serial)
+    })?;
     Ok(SourceAdvertiser {
         id,
         newest_serial: Serial(row.integer(1)?),
-        valid_serials: serials.collect::<Result<_, _>>()?,
+        valid_serials,
     })
 }
 

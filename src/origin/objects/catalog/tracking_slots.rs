@@ -340,11 +340,10 @@ pub fn for_isolate(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Vec<u8
 
 /// The keys of shards that left KV's manifest more than a day ago.
 pub fn expired(db: &impl Database, now_ms: i64) -> Result<Vec<String>, DatabaseError> {
-    let rows = db.query(
-        sql::LIST_EXPIRED_SHARDS,
-        params![now_ms.saturating_sub(RETENTION_MS), SWEEP],
-    )?;
-    rows.iter().map(|row| row.text(0).map(str::to_owned)).collect()
+    let kept_from = params![now_ms.saturating_sub(RETENTION_MS), SWEEP];
+    db.read_all(sql::LIST_EXPIRED_SHARDS, kept_from, |row| {
+        row.text(0).map(str::to_owned)
+    })
 }
 
 pub fn forget(db: &impl Database, key: &str) -> Result<(), DatabaseError> {

@@ -80,20 +80,16 @@ pub fn create(
 
 /// The keys without their secrets. Times are UNIX seconds.
 pub fn list(db: &impl Database) -> Result<OperatorReply, Failure> {
-    let rows = db.query(sql::LIST_KEYS, &[])?;
-    let keys = rows
-        .iter()
-        .map(|row| {
-            let last_used = row.optional_integer(3)?.map(|ms| ms.div_euclid(1_000));
-            Ok(json!({
-                "key_id": row.text(0)?, "label": row.text(1)?, "scope": SCOPE,
-                "created_at": row.integer(2)?.div_euclid(1_000), "last_used_at": last_used,
-                "created_by": {
-                    "member_id": row.optional_text(4)?, "name": row.optional_text(5)?.unwrap_or(OPERATOR_NAME),
-                },
-            }))
-        })
-        .collect::<Result<Vec<_>, Failure>>()?;
+    let keys = db.read_all(sql::LIST_KEYS, &[], |row| {
+        let last_used = row.optional_integer(3)?.map(|ms| ms.div_euclid(1_000));
+        Ok(json!({
+            "key_id": row.text(0)?, "label": row.text(1)?, "scope": SCOPE,
+            "created_at": row.integer(2)?.div_euclid(1_000), "last_used_at": last_used,
+            "created_by": {
+                "member_id": row.optional_text(4)?, "name": row.optional_text(5)?.unwrap_or(OPERATOR_NAME),
+            },
+        }))
+    })?;
     Ok(OperatorReply::ok(&json!({ "report_keys": keys })))
 }
 

@@ -149,19 +149,14 @@ impl<D: Database> Source for Segments<'_, D> {
     type Error = DatabaseError;
 
     fn segments(&self, first: UtcDay, last: UtcDay) -> Result<Vec<SegmentRef>, DatabaseError> {
-        let layer = self.layer.map(Layer::number);
-        let rows = self
-            .db
-            .query(sql::LIST_SEGMENTS, params![first.number(), last.number(), layer])?;
-        rows.iter()
-            .map(|row| {
-                Ok(SegmentRef {
-                    id: row.integer(0)?,
-                    day: day(row.integer(1)?)?,
-                    rows: row.number(2)?,
-                })
+        let days = params![first.number(), last.number(), self.layer.map(Layer::number)];
+        self.db.read_all(sql::LIST_SEGMENTS, days, |row| {
+            Ok(SegmentRef {
+                id: row.integer(0)?,
+                day: day(row.integer(1)?)?,
+                rows: row.number(2)?,
             })
-            .collect()
+        })
     }
 
     fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Rc<Vec<u8>>>, DatabaseError> {
@@ -333,10 +328,11 @@ fn read_rows(
 }
 
 fn segments_of_day(db: &impl Database, day: UtcDay, layer: Layer) -> Result<Vec<(i64, u32)>, DatabaseError> {
-    let rows = db.query(sql::LIST_SEGMENTS_OF_DAY, params![day.number(), layer.number()])?;
-    rows.iter()
-        .map(|row| Ok((row.integer(0)?, row.number(1)?)))
-        .collect()
+    db.read_all(
+        sql::LIST_SEGMENTS_OF_DAY,
+        params![day.number(), layer.number()],
+        |row| Ok((row.integer(0)?, row.number(1)?)),
+    )
 }
 
 pub(super) fn day(number: i64) -> Result<UtcDay, DatabaseError> {

@@ -160,11 +160,9 @@ impl Upload {
                 return Err(INVALID_FACTS.with_message(problem).into());
             }
             db.execute(sql::SPEND_KEY, params![key, digest.to_vec(), rows, now_ms])?;
-            let days = db.query(sql::LIST_STAGED_DAYS, params![self.number])?;
-            let days = days
-                .iter()
-                .map(|row| segments::day(row.integer(0)?))
-                .collect::<Result<Vec<_>, _>>()?;
+            let days = db.read_all(sql::LIST_STAGED_DAYS, params![self.number], |row| {
+                segments::day(row.integer(0)?)
+            })?;
             self.activate(db, now_ms, &days)?;
             Ok(IncrementResult {
                 rows,

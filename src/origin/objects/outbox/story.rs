@@ -289,17 +289,14 @@ fn shown_attempt(mut attempt: serde_json::Value) -> serde_json::Value {
 /// # Errors
 /// The database failed.
 pub fn of_click(db: &impl Database, nonce: &[u8]) -> Result<ClickOutcome, Failure> {
-    let rows = db.query(sql::LIST_OF_CLICK, params![nonce.to_vec()])?;
-    let rewards = rows.iter().map(|row| {
+    let rewards = db.read_all(sql::LIST_OF_CLICK, params![nonce.to_vec()], |row| {
         Ok(ClickReward {
             transaction_id: row.text(0)?.to_owned(),
             goal_id: row.text(1)?.to_owned(),
             state: reward_state(state_of(row.integer(2)?)?),
         })
-    });
-    Ok(ClickOutcome {
-        rewards: rewards.collect::<Result<_, DatabaseError>>()?,
-    })
+    })?;
+    Ok(ClickOutcome { rewards })
 }
 
 /// The digits exactly as they were sent.

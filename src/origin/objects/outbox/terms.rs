@@ -226,8 +226,8 @@ fn stored<T: DeserializeOwned>(
     id: &str,
     revision: i64,
 ) -> Result<Option<T>, DatabaseError> {
-    let row = db.query_first(sql::GET_TERMS, params![kind.singular(), id, revision])?;
-    row.map(|row| row.json(0)).transpose()
+    let key = params![kind.singular(), id, revision];
+    db.read_first(sql::GET_TERMS, key, |row| row.json(0))
 }
 
 fn store(
@@ -344,8 +344,7 @@ fn newest(
 }
 
 fn read_current(db: &impl Database, offer: &OfferId) -> Result<Option<CurrentOffer>, DatabaseError> {
-    let row = db.query_first(sql::GET_OFFER, params![offer.as_str()])?;
-    row.map(|row| {
+    db.read_first(sql::GET_OFFER, params![offer.as_str()], |row| {
         Ok(CurrentOffer {
             revision: row.integer(0)?,
             terms: TermsInForce {
@@ -356,5 +355,4 @@ fn read_current(db: &impl Database, offer: &OfferId) -> Result<Option<CurrentOff
             min_seconds_to_convert: row.optional_number(4)?,
         })
     })
-    .transpose()
 }

@@ -33,12 +33,8 @@ pub fn apply(db: &impl Database, batch: &AttentionBatch, most: i64) -> Result<De
         })?;
     }
     // Of a repeat, too: the answer to the first may have been lost.
-    let declined = db.query(sql::NOT_LISTED, params![source, rows])?;
     Ok(DeclinedItems {
-        declined: declined
-            .iter()
-            .map(|row| row.number(0))
-            .collect::<Result<_, _>>()?,
+        declined: db.read_all(sql::NOT_LISTED, params![source, rows], |row| row.number(0))?,
         is_incomplete,
     })
 }

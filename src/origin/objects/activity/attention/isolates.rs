@@ -106,22 +106,22 @@ struct RewardsOfApp {
 /// The part `reported` of `GET …/service`.
 pub fn read(db: &impl Database, now_ms: i64) -> Result<OperatorReply, Failure> {
     let from_ms = now_ms.saturating_sub(RETENTION_MS);
-    let isolates = db.query(
-        sql::FIGURES,
-        params![from_ms, Figure::MEMORY_BYTES, Figure::SNAPSHOT_AGE_S],
-    )?;
+    let parameters = params![from_ms, Figure::MEMORY_BYTES, Figure::SNAPSHOT_AGE_S];
     let day = UtcDay::of_ms(now_ms.saturating_sub(COMPARED_MS)).minus(1);
     let all = db.query_first(sql::ALL_REWARDS, params![day.number()])?;
     let all = all.unwrap_or(Row(vec![]));
-    let apps = db.query(sql::REWARDS_OF_APPS, params![day.number(), MAX_APPS])?;
     let reported = ServiceFigures {
-        isolates: isolates.iter().map(figure).collect::<Result<_, _>>()?,
+        isolates: db.read_all(sql::FIGURES, parameters, figure)?,
         rewards: Rewards {
             date: day.to_string(),
             rewards: all.integer(0)?,
             rewards_after_24_h: all.integer(1)?,
             rewards_by_superseded_terms: all.integer(2)?,
-            apps: apps.iter().map(rewards_of_app).collect::<Result<_, _>>()?,
+            apps: db.read_all(
+                sql::REWARDS_OF_APPS,
+                params![day.number(), MAX_APPS],
+                rewards_of_app,
+            )?,
         },
     };
     Ok(OperatorReply {

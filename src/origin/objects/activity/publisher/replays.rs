@@ -176,8 +176,9 @@ pub async fn count(
     if left(runtime, until_ms).is_none() {
         return Err(common::BUSY.into());
     }
-    let rows = db.query(sql::LIST_OUTBOXES, params![count.app.number()])?;
-    let shards: Vec<u8> = rows.iter().map(|row| row.number(0)).collect::<Result<_, _>>()?;
+    let shards: Vec<u8> = db.read_all(sql::LIST_OUTBOXES, params![count.app.number()], |row| {
+        row.number(0)
+    })?;
     let counts: Vec<i64> = stream::iter(shards)
         .map(|number| {
             let shard = OutboxShard {

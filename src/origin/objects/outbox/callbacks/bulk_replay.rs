@@ -17,7 +17,7 @@ use domain::{
     model::time::{DAY_MS, SECOND_MS},
 };
 use platform::{
-    database::{Database, DatabaseError, MAX_INTEGER, Row, Value, json},
+    database::{Database, DatabaseError, MAX_INTEGER, Value, json},
     params,
 };
 
@@ -228,11 +228,8 @@ impl Part {
 
     /// At most `most` of its entries that match.
     fn list(&self, db: &impl Database, filter: &RewardFilter, most: i64) -> Result<Vec<i64>, DatabaseError> {
-        let rows = db.query(
-            self.source.list(),
-            &[&self.values(filter)[..], params![most]].concat(),
-        )?;
-        rows.iter().map(|row: &Row| row.integer(0)).collect()
+        let parameters = [&self.values(filter)[..], params![most]].concat();
+        db.read_all(self.source.list(), &parameters, |row| row.integer(0))
     }
 
     fn values(&self, filter: &RewardFilter) -> Vec<Value> {

@@ -56,14 +56,11 @@ pub fn create(
 
 /// Deletes a reservation; `None` if another task has ended it already.
 pub fn end(db: &impl Database, reservation: &Reservation) -> Result<Option<EndedReservation>, DatabaseError> {
-    let ended = db.query_first(sql::END_RESERVATION, &key(reservation))?;
-    ended
-        .map(|row| {
-            Ok(EndedReservation {
-                erase: row.boolean(0)?,
-            })
+    db.read_first(sql::END_RESERVATION, &key(reservation), |row| {
+        Ok(EndedReservation {
+            erase: row.boolean(0)?,
         })
-        .transpose()
+    })
 }
 
 /// At most `most` due reservations, the longest due first, each with the number of times that it was resumed.
@@ -72,10 +69,9 @@ pub fn overdue(
     now_ms: i64,
     most: usize,
 ) -> Result<Vec<(u32, Reservation)>, DatabaseError> {
-    let rows = db.query(sql::DUE_RESERVATIONS, params![now_ms, most])?;
-    rows.iter()
-        .map(|row| Ok((row.number(0)?, row.json(1)?)))
-        .collect()
+    db.read_all(sql::DUE_RESERVATIONS, params![now_ms, most], |row| {
+        Ok((row.number(0)?, row.json(1)?))
+    })
 }
 
 /// Makes a reservation due again at `due_ms`. Returns false if it has ended; its cap must then not be taken.

@@ -27,8 +27,7 @@ pub fn read(
     let step = DayPage::of(db, day, after, entries)?;
     let mut parameters = step.parameters().to_vec();
     parameters.push(mark.into());
-    let offers = db.query(sql::SUM_DAY, &parameters)?;
-    let offers = offers.iter().map(|row| {
+    let offers = db.read_all(sql::SUM_DAY, &parameters, |row| {
         Ok(OfferDay {
             offer: row.parse(0, OfferId::parse)?,
             rewards: row.integer(1)?,
@@ -38,9 +37,9 @@ pub fn read(
             paid_micro_usd: row.integer(5)?,
             waiting_micro_usd: row.integer(6)?,
         })
-    });
+    })?;
     Ok(OutboxDay {
-        offers: offers.collect::<Result<_, DatabaseError>>()?,
+        offers,
         next: step.next(),
     })
 }
