@@ -61,6 +61,19 @@ operations! {
         ReadAudit(ReadAudit) -> AuditPage, Idempotent;
         Suspend(Suspend) -> Done, Idempotent;
     }
+    pub enum Reply {
+        Invited(NewInvite),
+        Invite(InviteDetails),
+        SignedIn(SignedIn),
+        Passkey(Passkey),
+        Passkeys(Vec<PasskeyRow>),
+        Session(Session),
+        Members(Members),
+        PendingAudit(PendingAudit),
+        Sessions(Vec<SessionRow>),
+        Audit(AuditPage),
+        Done(Done),
+    }
 }
 
 /// The name of whoever has the operator's token, in audits and lists.
@@ -370,32 +383,4 @@ pub struct Recovery {
 pub struct SignOut {
     /// The value of the session's cookie.
     pub session: String,
-}
-
-/// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub enum Reply {
-    /// Answers [`Invite`].
-    Invited(NewInvite),
-    /// Answers [`ReadInvite`].
-    Invite(InviteDetails),
-    /// To [`Accept`] and [`SignIn`].
-    SignedIn(SignedIn),
-    /// Answers [`ReadPasskey`].
-    Passkey(Passkey),
-    /// Answers [`ReadPasskeys`].
-    Passkeys(Vec<PasskeyRow>),
-    /// Answers [`ReadSession`].
-    Session(Session),
-    /// Answers [`ReadMembers`].
-    Members(Members),
-    /// Answers [`Announce`].
-    PendingAudit(PendingAudit),
-    /// Answers [`ReadSessions`].
-    Sessions(Vec<SessionRow>),
-    /// Answers [`ReadAudit`].
-    Audit(AuditPage),
-    /// To every other operation.
-    Done(Done),
 }

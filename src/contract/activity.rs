@@ -63,6 +63,17 @@ operations! {
         Isolate(IsolateMetrics) -> Done, Idempotent;
         ReadIsolateMetrics(ReadIsolateMetrics) -> operation::OperatorReply, Idempotent;
     }
+    pub enum Reply {
+        FeedAnswer(FeedAnswer),
+        Activity(Activity),
+        Page(RewardPage),
+        Found(Found),
+        Counted(Counted),
+        /// The answer to a call about a replay, or the list for the operator.
+        Operator(operation::OperatorReply),
+        Declined(DeclinedItems),
+        Done(Done),
+    }
 }
 
 /// The answer to a batch.
@@ -192,26 +203,4 @@ pub struct FindOutbox {
 pub struct Found {
     /// True if such an outbox has reported.
     pub found: bool,
-}
-
-/// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub enum Reply {
-    /// Answers [`FeedBatch`].
-    FeedAnswer(FeedAnswer),
-    /// Answers [`ReadActivity`].
-    Activity(Activity),
-    /// Answers [`ListRewards`].
-    Page(RewardPage),
-    /// Answers [`FindOutbox`].
-    Found(Found),
-    /// Answers [`CountReplay`].
-    Counted(Counted),
-    /// The answer to a call about a replay, or the list for the operator.
-    Operator(operation::OperatorReply),
-    /// Answers [`AttentionBatch`].
-    Declined(DeclinedItems),
-    /// To [`ObjectSize`] and [`IsolateMetrics`].
-    Done(Done),
 }

@@ -28,6 +28,10 @@ operations! {
         Put(Put) -> Done, Idempotent;
         Get(Get) -> Found, Idempotent;
     }
+    pub enum Reply {
+        Found(Found),
+        Done {},
+    }
 }
 
 /// Stores a click's record by its nonce until it expires. Idempotent: the first record of a nonce stays.
@@ -46,16 +50,6 @@ pub struct Put {
 pub struct Get {
     /// The nonce in the short click id.
     pub nonce: Bytes,
-}
-
-/// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub enum Reply {
-    /// Answers [`Get`].
-    Found(Found),
-    /// Answers [`Put`].
-    Done {},
 }
 
 /// The answer to [`Get`].

@@ -68,6 +68,15 @@ operations! {
         Stats(Stats) -> Vec<OfferStats>, Idempotent;
         ReadTaken(ReadTaken) -> TakenOfDay, Idempotent;
     }
+    pub enum Reply {
+        Taken(Taken),
+        TakenOfDay(TakenOfDay),
+        Applied(Applied),
+        Mark(Mark),
+        /// A list of [`OfferStats`], written by the database.
+        Stats(Box<RawValue>),
+        Done {},
+    }
 }
 
 /// An offer's conversion cap as an outbox has it from now on, and what it paid on a day without taking it from a cap: that
@@ -202,24 +211,6 @@ pub struct ConversionSum {
     /// In micro-USD; negative for reversals.
     #[serde(default)]
     pub payout_micro_usd: i64,
-}
-
-/// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub enum Reply {
-    /// Answers [`Take`].
-    Taken(Taken),
-    /// Answers [`ReadTaken`].
-    TakenOfDay(TakenOfDay),
-    /// Answers [`Flush`].
-    Applied(Applied),
-    /// Answers [`AddConversions`].
-    Mark(Mark),
-    /// A list of [`OfferStats`], written by the database.
-    Stats(Box<RawValue>),
-    /// Answers [`SetCap`].
-    Done {},
 }
 
 /// The answer to [`Take`].

@@ -101,6 +101,15 @@ operations! {
         OpenExport(OpenExport) -> Export, Once;
         SuspendKeys(SuspendKeys) -> Done, Idempotent;
     }
+    pub enum Reply {
+        Mark(Mark),
+        Vouched(Vouched),
+        Offers(CountedDay),
+        Freshness(Freshness),
+        Export(Export),
+        Done {},
+        Operator(operation::OperatorReply),
+    }
 }
 
 /// A batch of another object's sums, for the `offers` layer: those of its log after one number, up to another.
@@ -384,24 +393,4 @@ pub struct OfferSum {
     /// In micro-USD; negative for a reversal.
     #[serde(default)]
     pub revenue_micro_usd: i64,
-}
-
-/// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub enum Reply {
-    /// Answers [`AddOffers`] and [`ReadMark`].
-    Mark(Mark),
-    /// Answers [`Vouch`].
-    Vouched(Vouched),
-    /// Answers [`ReadOffers`].
-    Offers(CountedDay),
-    /// Answers [`ReadFreshness`].
-    Freshness(Freshness),
-    /// Answers [`OpenExport`].
-    Export(Export),
-    /// Answers [`SuspendKeys`].
-    Done {},
-    /// The answer to an operator's command.
-    Operator(operation::OperatorReply),
 }

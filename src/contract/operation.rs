@@ -70,12 +70,13 @@ pub enum Repeat {
 }
 
 /// Declares an object's command enum: one line for each operation, with its payload, its answer and its [`Repeat`].
-/// Variants are in snake case in JSON: `{"take": {…}}`.
+/// Variants are in snake case in JSON: `{"take": {…}}`. The enum of replies has a variant for each type of answer.
 #[macro_export]
 macro_rules! operations {
     ($(#[$doc:meta])* pub enum $command:ident {
         $($(#[$variant_doc:meta])* $variant:ident($payload:ty) -> $answer:ty, $repeat:ident;)*
-    }) => {
+    }
+    $(pub enum $reply:ident { $($(#[$kind_doc:meta])* $kind:ident $content:tt,)* })?) => {
         /// The operations of the object.
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +86,17 @@ macro_rules! operations {
             /// See the payload.
             $variant($payload)
         ),* }
+
+        $(
+            /// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
+            #[derive(Debug, Serialize)]
+            #[serde(untagged)]
+            pub enum $reply { $(
+                $(#[$kind_doc])*
+                /// The answer of every operation that declares this type.
+                $kind $content
+            ),* }
+        )?
 
         impl $command {
             /// The operations' names.

@@ -107,6 +107,21 @@ operations! {
         CheckPostback(Box<CheckPostback>) -> CheckedPostback, Idempotent;
         FindTxn(FindTxn) -> Claimed, Idempotent;
     }
+    pub enum Reply {
+        Answer(Answer),
+        Checked(CheckedPostback),
+        Click(ClickOutcome),
+        Claimed(Claimed),
+        ClaimedApp(ClaimedApp),
+        Page(ListPage),
+        Replayed(Replayed),
+        Settled(Settled),
+        Standing(Standing),
+        Day(OutboxDay),
+        DayEntries(DayEntries),
+        Operator(operation::OperatorReply),
+        Done {},
+    }
 }
 
 /// A sender's own id of a conversion, claimed by a click for the whole app.
@@ -279,38 +294,6 @@ pub struct Replayed {
     pub next: Option<i64>,
     /// The end of the replayed period in UNIX seconds, which all further steps keep.
     pub until: i64,
-}
-
-/// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub enum Reply {
-    /// To [`Conversion`] and [`Settle`].
-    Answer(Answer),
-    /// Answers [`CheckPostback`].
-    Checked(CheckedPostback),
-    /// Answers [`ReadClick`].
-    Click(ClickOutcome),
-    /// To [`ClaimTxn`] and [`FindTxn`].
-    Claimed(Claimed),
-    /// Answers [`ClaimApp`].
-    ClaimedApp(ClaimedApp),
-    /// Answers [`List`].
-    Page(ListPage),
-    /// To [`ReplayRewards`].
-    Replayed(Replayed),
-    /// Answers [`SettleMany`].
-    Settled(Settled),
-    /// To [`GetStatus`] and [`Enable`].
-    Standing(Standing),
-    /// Answers [`ReadDay`].
-    Day(OutboxDay),
-    /// Answers [`ListDay`].
-    DayEntries(DayEntries),
-    /// The answer to an operator's command.
-    Operator(operation::OperatorReply),
-    /// To [`CallbackSettings`], [`SetOffer`], [`FreeTxn`] and [`Disabled`].
-    Done {},
 }
 
 #[cfg(test)]

@@ -36,6 +36,10 @@ operations! {
         Add(PostbackBatch) -> Done, Once;
         List(ListPostbacks) -> PostbackPage, Idempotent;
     }
+    pub enum Reply {
+        Page(PostbackPage),
+        Done {},
+    }
 }
 
 /// The postbacks of a second or two that came to an isolate.
@@ -111,14 +115,4 @@ pub struct PostbackPage {
     /// When each token last came, in milliseconds, by its serial.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tokens: BTreeMap<i64, i64>,
-}
-
-/// An answer as the object writes it. The caller reads it as its operation's [`Answer`](Operation::Answer).
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub enum Reply {
-    /// Answers [`ListPostbacks`].
-    Page(PostbackPage),
-    /// Answers [`PostbackBatch`].
-    Done {},
 }
