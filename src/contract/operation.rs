@@ -184,28 +184,25 @@ pub struct OperatorReply {
 }
 
 impl OperatorReply {
+    /// A status with a body.
+    pub fn new(status: u16, body: impl Into<String>) -> Self {
+        let body = body.into();
+        Self { status, body }
+    }
+
     /// 200 with a body.
     pub fn ok(body: &serde_json::Value) -> Self {
-        Self {
-            status: 200,
-            body: body.to_string(),
-        }
+        Self::new(200, body.to_string())
     }
 
     /// 201 with a body.
     pub fn created(body: &serde_json::Value) -> Self {
-        Self {
-            status: 201,
-            body: body.to_string(),
-        }
+        Self::new(201, body.to_string())
     }
 
     /// 204, without a body.
     pub fn no_content() -> Self {
-        Self {
-            status: 204,
-            body: String::new(),
-        }
+        Self::new(204, "")
     }
 }
 

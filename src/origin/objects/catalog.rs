@@ -88,10 +88,7 @@ impl Context<'_> {
 
 /// The answer 200 with a body.
 fn answer(body: &impl Serialize) -> Result<OperatorReply, Failure> {
-    Ok(OperatorReply {
-        status: 200,
-        body: as_json(body)?,
-    })
+    Ok(OperatorReply::new(200, as_json(body)?))
 }
 
 /// Carries out one command.

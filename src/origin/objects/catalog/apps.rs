@@ -6,13 +6,13 @@
 
 use super::{
     Context, answer, callback_sync,
-    resource_tables::{WriteSource, require_reference, to_document},
+    resource_tables::{WriteSource, require_reference, to_document, unknown},
     revisions::{self, in_force},
     sql, terms, tracking_slots,
 };
 use crate::delivery::callback_settings;
 use contract::{
-    catalog::{AppOffering, AppSettings, CallbackSettings, Resource, UNKNOWN_RESOURCE, callback_purpose},
+    catalog::{AppOffering, AppSettings, CallbackSettings, Resource, callback_purpose},
     operation::{Bytes, OperatorReply},
 };
 use domain::{
@@ -228,11 +228,7 @@ fn outbox_shards(app: &App, stored: Option<&Row>) -> Result<u8, Failure> {
 
 fn stored(db: &impl Database, app: AppId) -> Result<Row, Failure> {
     let row = db.query_first(sql::GET_STORED_APP, params![app.to_string()])?;
-    row.ok_or_else(|| {
-        UNKNOWN_RESOURCE
-            .with_message(format!("there is no app {app}"))
-            .into()
-    })
+    row.ok_or_else(|| unknown(Resource::App, &app.to_string()).into())
 }
 
 /// The parts of an app that decide what its users are offered.

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{revisions, sql};
+use super::{resource_tables::unknown, revisions, sql};
 use contract::{
-    catalog::{EnterTerms, Resource, UNKNOWN_RESOURCE},
+    catalog::{EnterTerms, Resource},
     operation::OperatorReply,
 };
 use domain::{
@@ -116,9 +116,7 @@ pub fn enter(db: &impl Database, now_ms: i64, command: &EnterTerms) -> Result<Op
             (current, as_json(&terms)?)
         }
     };
-    let kind = resource.singular();
-    let unknown = || UNKNOWN_RESOURCE.with_message(format!("there is no {kind} {id}"));
-    let current = current.ok_or_else(unknown)?.revision;
+    let current = current.ok_or_else(|| unknown(*resource, id))?.revision;
     // A revision is numbered by the time at which it was made, or by the one before it.
     let latest = current.max(now_ms.div_euclid(SECOND_MS));
     let revision = revision
@@ -131,6 +129,7 @@ pub fn enter(db: &impl Database, now_ms: i64, command: &EnterTerms) -> Result<Op
             "must be the number of a revision that was in force before",
         ))
     })?;
+    let kind = resource.singular();
     db.transaction(|| {
         match db.query_first(sql::GET_TERMS, params![kind, id.as_str(), revision])? {
             Some(row) if row.text(1)? == terms => {}

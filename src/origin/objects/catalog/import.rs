@@ -30,10 +30,7 @@ const INVALID_IMPORT: ApiError = ApiError::new(
 
 /// The answer that lists the wrong lines.
 pub fn refuse(errors: &LineErrors) -> OperatorReply {
-    OperatorReply {
-        status: INVALID_IMPORT.status,
-        body: errors.body(&INVALID_IMPORT),
-    }
+    OperatorReply::new(INVALID_IMPORT.status, errors.body(&INVALID_IMPORT))
 }
 
 /// Checks one line on its own and stages it. A wrong line is added to `errors`.

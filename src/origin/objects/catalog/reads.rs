@@ -5,11 +5,11 @@ use serde_json::{Value as Json, json};
 use super::{
     Context,
     list_filter::Conditions,
-    resource_tables::{ResourceTable, require},
+    resource_tables::{require, table_of, unknown},
     sql,
 };
 use contract::{
-    catalog::{APP_NAMES_PAGE, AppNames, List, MAX_PAGE, Resource, UNKNOWN_RESOURCE},
+    catalog::{APP_NAMES_PAGE, AppNames, List, MAX_PAGE, Resource},
     operation::OperatorReply,
 };
 use domain::model::PublisherId;
@@ -20,15 +20,11 @@ use platform::{
 };
 
 pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<OperatorReply, Failure> {
-    find(db, resource, id)?.ok_or_else(|| {
-        UNKNOWN_RESOURCE
-            .with_message(format!("there is no {} {id}", resource.singular()))
-            .into()
-    })
+    find(db, resource, id)?.ok_or_else(|| unknown(resource, id).into())
 }
 
 pub fn find(db: &impl Database, resource: Resource, id: &str) -> Result<Option<OperatorReply>, Failure> {
-    let row = db.query_first(resource.select_one(), params![id])?;
+    let row = db.query_first(table_of(resource).select_one, params![id])?;
     row.map(|row| Ok(OperatorReply::ok(&to_json(db, resource, &row)?)))
         .transpose()
 }
@@ -39,19 +35,15 @@ pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply
     require(db, Resource::Publisher, publisher)?;
     let after = command.after.as_deref().unwrap_or_default();
     let row = db.query_first(sql::LIST_APP_NAMES, params![publisher, after, APP_NAMES_PAGE])?;
-    Ok(OperatorReply {
-        status: 200,
-        body: row.as_ref().map_or(Ok("{}"), |row| row.text(0))?.to_owned(),
-    })
+    let names = row.as_ref().map_or(Ok("{}"), |row| row.text(0))?;
+    Ok(OperatorReply::new(200, names))
 }
 
 /// Those of the publishers that there are, as a JSON list of ids.
 pub fn known_publishers(db: &impl Database, publisher_ids: &[PublisherId]) -> Result<OperatorReply, Failure> {
     let row = db.query_first(sql::KNOWN_PUBLISHERS, params![json!(publisher_ids).to_string()])?;
-    Ok(OperatorReply {
-        status: 200,
-        body: row.as_ref().map_or(Ok("[]"), |row| row.text(0))?.to_owned(),
-    })
+    let known = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
+    Ok(OperatorReply::new(200, known))
 }
 
 /// Documents after whose sum of bytes a page ends. Together with the last one it fits an answer that anybody can read.
@@ -66,7 +58,7 @@ const MAX_LOOKED_AT: u32 = 1_000;
 pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<OperatorReply, Failure> {
     let resource = list.resource;
     let read = |after: &str| match (resource, list.owner.as_deref()) {
-        (_, None) => db.query(resource.select_page(), params![after, READ_ROWS]),
+        (_, None) => db.query(table_of(resource).select_page, params![after, READ_ROWS]),
         (Resource::App, Some(owner)) => db.query(sql::LIST_APPS_OF, params![owner, after, READ_ROWS]),
         (Resource::Offer, Some(owner)) => db.query(sql::LIST_OFFERS_OF, params![owner, after, READ_ROWS]),
         (Resource::Publisher | Resource::Advertiser, Some(_)) => Ok(Vec::new()),
@@ -106,7 +98,7 @@ pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<Op
 fn to_json(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Failure> {
     let id = row.text(0)?;
     let mut members = serde_json::Map::new();
-    members.insert(resource.id_member().into(), id.into());
+    members.insert(table_of(resource).id_member.into(), id.into());
     if let Json::Object(document) = row.json(1)? {
         members.extend(document);
     }

@@ -7,44 +7,27 @@ use contract::catalog::{Resource, UNKNOWN_RESOURCE};
 use domain::model::{api_error::ApiError, document::FieldError};
 use platform::{database::Database, failure::Failure, params};
 
-/// The statements and the id member of each kind of resource.
-pub(super) trait ResourceTable {
+/// The id member and the statements of a kind of resource.
+pub(super) struct ResourceTable {
     /// The JSON member for the resource's id.
-    fn id_member(self) -> &'static str;
-
+    pub id_member: &'static str,
     /// The statement that reads a resource's id, its document, and the columns that the answer adds.
-    fn select_one(self) -> &'static str;
-
+    pub select_one: &'static str,
     /// The same for all resources after an id, up to a limit.
-    fn select_page(self) -> &'static str;
+    pub select_page: &'static str,
 }
 
-impl ResourceTable for Resource {
-    fn id_member(self) -> &'static str {
-        match self {
-            Self::Publisher => "publisher_id",
-            Self::App => "app_id",
-            Self::Advertiser => "advertiser_id",
-            Self::Offer => "offer_id",
-        }
-    }
-
-    fn select_one(self) -> &'static str {
-        match self {
-            Self::Publisher => sql::GET_PUBLISHER,
-            Self::App => sql::GET_APP,
-            Self::Advertiser => sql::GET_ADVERTISER,
-            Self::Offer => sql::GET_OFFER,
-        }
-    }
-
-    fn select_page(self) -> &'static str {
-        match self {
-            Self::Publisher => sql::LIST_PUBLISHERS,
-            Self::App => sql::LIST_APPS,
-            Self::Advertiser => sql::LIST_ADVERTISERS,
-            Self::Offer => sql::LIST_OFFERS,
-        }
+pub(super) fn table_of(resource: Resource) -> ResourceTable {
+    let (id_member, select_one, select_page) = match resource {
+        Resource::Publisher => ("publisher_id", sql::GET_PUBLISHER, sql::LIST_PUBLISHERS),
+        Resource::App => ("app_id", sql::GET_APP, sql::LIST_APPS),
+        Resource::Advertiser => ("advertiser_id", sql::GET_ADVERTISER, sql::LIST_ADVERTISERS),
+        Resource::Offer => ("offer_id", sql::GET_OFFER, sql::LIST_OFFERS),
+    };
+    ResourceTable {
+        id_member,
+        select_one,
+        select_page,
     }
 }
 
@@ -71,14 +54,15 @@ impl WriteSource {
     }
 }
 
+/// The refusal with 404 of a resource that does not exist.
+pub(super) fn unknown(resource: Resource, id: &str) -> ApiError {
+    UNKNOWN_RESOURCE.with_message(format!("there is no {} {id}", resource.singular()))
+}
+
 /// Refuses with 404 if the resource does not exist.
 pub fn require(db: &impl Database, resource: Resource, id: &str) -> Result<(), Failure> {
-    if db.query_first(resource.select_one(), params![id])?.is_some() {
-        return Ok(());
-    }
-    Err(UNKNOWN_RESOURCE
-        .with_message(format!("there is no {} {id}", resource.singular()))
-        .into())
+    let row = db.query_first(table_of(resource).select_one, params![id])?;
+    row.map(drop).ok_or_else(|| unknown(resource, id).into())
 }
 
 /// Refuses with 400, naming `field`, if the resource that a document refers to does not exist.
@@ -89,7 +73,10 @@ pub(super) fn require_reference(
     field: &str,
     id: &str,
 ) -> Result<(), Failure> {
-    if db.query_first(resource.select_one(), params![id])?.is_some() {
+    if db
+        .query_first(table_of(resource).select_one, params![id])?
+        .is_some()
+    {
         return Ok(());
     }
     if let Some(import) = source.checked_import()

@@ -3,7 +3,7 @@
 use super::{
     Context, account_sync, apps, callback_sync, cap_sync, import_claims, listing_room,
     reads::{find, get},
-    resource_tables::{ResourceTable, WriteSource, require_reference, to_document},
+    resource_tables::{WriteSource, require_reference, table_of, to_document},
     revisions, sql, terms, tracking_slots,
 };
 use contract::{
@@ -81,7 +81,7 @@ pub fn put(
             _ => "must be 1 to 64 characters of A-Z, a-z, 0-9 and -",
         };
         return Err(INVALID_FIELD
-            .with_message(format!("{}: {rule}", resource.id_member()))
+            .with_message(format!("{}: {rule}", table_of(resource).id_member))
             .into());
     }
     if source == WriteSource::Put {

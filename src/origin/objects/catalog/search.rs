@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Context, resource_tables::ResourceTable, sql};
+use super::{Context, resource_tables::table_of, sql};
 use contract::{catalog::Resource, operation::OperatorReply};
 use domain::{
     conversions::token::{Serial, Token},
@@ -28,7 +28,7 @@ const SHOWN: [&str; 6] = [
 pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<OperatorReply, Failure> {
     let mut matches = Vec::new();
     for resource in Resource::ALL.into_iter().filter(|resource| resource.is_id(text)) {
-        let row = db.query_first(resource.select_one(), params![text])?;
+        let row = db.query_first(table_of(resource).select_one, params![text])?;
         if let Some(row) = row {
             matches.push(resource_match(resource, &row)?);
         }
@@ -61,7 +61,7 @@ pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<O
 fn resource_match(resource: Resource, row: &Row) -> Result<Json, Failure> {
     let mut members = serde_json::Map::new();
     members.insert("kind".into(), resource.singular().into());
-    members.insert(resource.id_member().into(), row.text(0)?.into());
+    members.insert(table_of(resource).id_member.into(), row.text(0)?.into());
     if let Json::Object(document) = row.json(1)? {
         let shown = document
             .into_iter()

@@ -4,10 +4,10 @@
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
-use super::{answer, callback_sync, cap_sync, revisions::in_force, sql};
+use super::{answer, callback_sync, cap_sync, resource_tables::unknown, revisions::in_force, sql};
 use crate::delivery::callback_settings;
 use contract::{
-    catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, LOST_TERMS, Resource, UNKNOWN_RESOURCE},
+    catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, LOST_TERMS, Resource},
     operation::OperatorReply,
 };
 use domain::{
@@ -83,7 +83,7 @@ pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<OperatorReply, Fai
     let id = offer_id.as_str();
     let current = db
         .query_first(sql::GET_CURRENT_OFFER, params![id])?
-        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no offer {id}")))?;
+        .ok_or_else(|| unknown(Resource::Offer, id))?;
     let TermsInForce { revision, since } = in_force(&current, 1)?;
     let newest = params![Resource::Offer.singular(), id, LISTED];
     let revisions = db.read_all(sql::LIST_TERMS, newest, |row| {
@@ -123,7 +123,7 @@ pub fn of_offer(db: &impl Database, question: &GetOfferTerms) -> Result<Operator
     let id = question.offer_id.as_str();
     let row = db
         .query_first(sql::GET_CURRENT_OFFER, params![id])?
-        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no offer {id}")))?;
+        .ok_or_else(|| unknown(Resource::Offer, id))?;
     let terms = revision_of(db, Resource::Offer, id, question.revision)?;
     if let Some((app, shard)) = question.outbox {
         // Before it can pay: from now on it learns of each change of the cap.
@@ -146,7 +146,7 @@ pub fn of_app(db: &impl Database, question: &GetAppTerms) -> Result<OperatorRepl
             sql::GET_CURRENT_APP,
             params![id.as_str(), u32::from(question.shard)],
         )?
-        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no app {id}")))?;
+        .ok_or_else(|| unknown(Resource::App, &id))?;
     let callback = callback_settings::read(&row, 4, 9)?;
     let known = KnownApp {
         terms: revision_of(db, Resource::App, &id, question.revision)?,

@@ -2,7 +2,11 @@
 
 use serde_json::json;
 
-use super::{Context, pub_key_requests, resource_tables, revisions, sql, tracking_slots};
+use super::{
+    Context, pub_key_requests,
+    resource_tables::{self, unknown},
+    revisions, sql, tracking_slots,
+};
 use contract::{
     catalog::{Resource, UNKNOWN_RESOURCE},
     operation::OperatorReply,
@@ -32,9 +36,7 @@ pub fn issue_pub_key(
             params![credentials::hash(&pub_key).to_vec(), sealed, publisher_id],
         )?;
         if updated.is_empty() {
-            return Err(UNKNOWN_RESOURCE
-                .with_message(format!("there is no publisher {publisher_id}"))
-                .into());
+            return Err(unknown(Resource::Publisher, publisher_id).into());
         }
         pub_key_requests::close(db, publisher_id)?;
         let revision = revisions::record(db, context.now_ms)?;
@@ -51,7 +53,7 @@ pub fn pub_key(
 ) -> Result<OperatorReply, Failure> {
     let row = db
         .query_first(sql::GET_PUB_KEY, params![publisher_id])?
-        .ok_or_else(|| UNKNOWN_RESOURCE.with_message(format!("there is no publisher {publisher_id}")))?;
+        .ok_or_else(|| unknown(Resource::Publisher, publisher_id))?;
     if row.is_null(0) {
         return Err(UNKNOWN_RESOURCE
             .with_message("this publisher has no Pub-Key yet")
@@ -109,14 +111,14 @@ pub fn revoke_token(
     advertiser_id: &str,
     token_id: &str,
 ) -> Result<OperatorReply, Failure> {
-    let unknown = || Failure::from(common::NOT_FOUND.with_message("there is no such token"));
-    let Serial(serial) = Serial::parse(token_id).ok_or_else(unknown)?;
+    let unknown_token = || Failure::from(common::NOT_FOUND.with_message("there is no such token"));
+    let Serial(serial) = Serial::parse(token_id).ok_or_else(unknown_token)?;
     db.transaction(|| {
         if db
             .query(sql::REVOKE_TOKEN, params![advertiser_id, serial])?
             .is_empty()
         {
-            return Err(unknown());
+            return Err(unknown_token());
         }
         let revision = revisions::record(db, context.now_ms)?;
         tracking_slots::mark_advertiser(db, advertiser_id, revision)?;

@@ -116,10 +116,8 @@ impl Uploads {
         }
         let outcome = reader.finish(&mut |fact| upload.add(&fact))?;
         if !outcome.errors.is_empty() {
-            return Ok(OperatorReply {
-                status: INVALID_FACTS.status,
-                body: outcome.errors.body(&INVALID_FACTS),
-            });
+            let body = outcome.errors.body(&INVALID_FACTS);
+            return Ok(OperatorReply::new(INVALID_FACTS.status, body));
         }
         let (rows, now_ms) = (outcome.rows, clock.now_ms());
         let body = match info.target {
@@ -139,8 +137,5 @@ impl Uploads {
 /// The answer to a fault of the whole upload rather than of a line.
 fn refuse_body(problem: &'static str) -> OperatorReply {
     let body = json!({ "error": problem, "code": INVALID_FACTS.code, "lines": [] });
-    OperatorReply {
-        status: INVALID_FACTS.status,
-        body: body.to_string(),
-    }
+    OperatorReply::new(INVALID_FACTS.status, body.to_string())
 }

@@ -178,7 +178,7 @@ pub fn get(db: &impl Database, transaction_id: &str) -> Result<OperatorReply, Fa
     let entry = shown
         .pop()
         .ok_or_else(|| common::NOT_FOUND.with_message("there is no such conversion"))?;
-    reply(&entry)
+    Ok(OperatorReply::new(200, as_json(&entry)?))
 }
 
 /// The number of a status in statements.
@@ -224,13 +224,6 @@ fn page(
         }
     }
     Ok(ListPage { entries: listed, end })
-}
-
-fn reply(body: &impl Serialize) -> Result<OperatorReply, Failure> {
-    Ok(OperatorReply {
-        status: 200,
-        body: as_json(body)?,
-    })
 }
 
 /// These entries as the operator reads them, and the bytes of their attempts' texts.

@@ -250,10 +250,7 @@ pub fn read(db: &impl Database, read: &ReadReward) -> Result<OperatorReply, Fail
 }
 
 fn answer(story: &impl Serialize) -> Result<OperatorReply, DatabaseError> {
-    Ok(OperatorReply {
-        status: 200,
-        body: json(story)?,
-    })
+    Ok(OperatorReply::new(200, json(story)?))
 }
 
 fn callback_summary<'r>(row: &'r Row, outbox: &OutboxState) -> Result<CallbackSummary<'r>, DatabaseError> {
@@ -318,10 +315,8 @@ pub fn replay_one(
     let known = db.query_first(sql::GET_STORY, params![replay.transaction_id.as_str()])?;
     known.ok_or_else(unknown_reward)?;
     replay::replay(db, now_ms, &replay.transaction_id, claim_ms)?;
-    Ok(OperatorReply {
-        status: 202,
-        body: serde_json::json!({ "transaction_id": replay.transaction_id }).to_string(),
-    })
+    let body = serde_json::json!({ "transaction_id": replay.transaction_id });
+    Ok(OperatorReply::new(202, body.to_string()))
 }
 
 /// A step of a replay of many. Without a callback there is nothing to send.

@@ -124,10 +124,7 @@ pub fn read(db: &impl Database, now_ms: i64) -> Result<OperatorReply, Failure> {
             )?,
         },
     };
-    Ok(OperatorReply {
-        status: 200,
-        body: as_json(&reported)?,
-    })
+    Ok(OperatorReply::new(200, as_json(&reported)?))
 }
 
 fn figure(row: &Row) -> Result<FigureOfAll, DatabaseError> {

@@ -71,10 +71,7 @@ pub fn list(db: &impl Database, now_ms: i64, list: &ListAttention) -> Result<Ope
         behind_ms: missing_since_ms.map_or(0, |since_ms| now_ms.saturating_sub(since_ms).max(0)),
         cursor,
     };
-    Ok(OperatorReply {
-        status: 200,
-        body: as_json(&page)?,
-    })
+    Ok(OperatorReply::new(200, as_json(&page)?))
 }
 
 fn place(row: &Row) -> Result<ItemPlace, DatabaseError> {

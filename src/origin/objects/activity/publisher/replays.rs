@@ -92,9 +92,9 @@ fn unknown() -> ApiError {
 /// `replay_running`; `idempotency_key_reused` if the key has started a replay with another filter.
 pub fn start(db: &impl Database, now_ms: i64, start: &StartReplay) -> Result<OperatorReply, Failure> {
     let app = start.app.number();
-    let answer = |status, number: i64| OperatorReply {
-        status,
-        body: json!({ "replay_id": number.to_string() }).to_string(),
+    let answer = |status, number: i64| {
+        let body = json!({ "replay_id": number.to_string() });
+        OperatorReply::new(status, body.to_string())
     };
     if let Some(known) = db.query_first(sql::FIND_REPLAY, params![app, start.key.as_str()])? {
         if !known.json::<StoredFilter>(1)?.is_of(&start.filter, &start.key) {
