@@ -61,15 +61,10 @@ async fn operate_as_member(handler: Handler, request: Call<'_>) -> Result<Answer
         permission: Some(permission),
     };
     let member = gate::enter(&request, config, access, MEDIA_TYPES).await?;
-    let Call {
-        context,
-        segments,
-        address,
-        request,
-        ..
-    } = request;
+    let (context, segments, query) = (request.context, request.segments, request.address.query);
+    let request = request.request;
     let Some(action) = action else {
-        return operator::call(context, handler, Some(&member), segments, request, address.query).await;
+        return operator::call(context, handler, Some(&member), segments, request, query).await;
     };
     let account = accounts::address(member.account.id());
     let announce = member.announce(AnnouncedChange::Operate {
@@ -77,7 +72,7 @@ async fn operate_as_member(handler: Handler, request: Call<'_>) -> Result<Answer
         subject: segments.join(" "),
     });
     let PendingAudit { entry } = context.call(&account, announce).await?;
-    let answer = operator::call(context, handler, Some(&member), segments, request, address.query)
+    let answer = operator::call(context, handler, Some(&member), segments, request, query)
         .await
         .unwrap_or_else(Refusal::into_answer);
     // A change that failed otherwise may have been made: its entry stays marked.

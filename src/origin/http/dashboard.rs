@@ -41,13 +41,8 @@ async fn member(call: MemberCall, request: Call<'_>) -> Result<Answer, Refusal> 
         permission: call.permission(),
     };
     let visitor = visitor::admit(&request, config, access).await?;
-    let Call {
-        context,
-        segments,
-        address,
-        request,
-        ..
-    } = request;
+    let (context, segments, query) = (request.context, request.segments, request.address.query);
+    let request = request.request;
     match call {
         MemberCall::Switch => switch::switch(context, config, &visitor, request).await,
         MemberCall::Overview => figures::overview(context, config, &visitor).await,
@@ -68,7 +63,7 @@ async fn member(call: MemberCall, request: Call<'_>) -> Result<Answer, Refusal> 
         MemberCall::ReadPubKey => settings::read_pub_key(context, &visitor).await,
         MemberCall::ReadPubKeyRequest => settings::read_pub_key_request(context, &visitor).await,
         MemberCall::RequestPubKey => settings::request_pub_key(context, &visitor, request).await,
-        MemberCall::ListApps => apps::list(context, &visitor, address.query).await,
+        MemberCall::ListApps => apps::list(context, &visitor, query).await,
         MemberCall::CreateApp => apps::create(context, &visitor, request).await,
         MemberCall::ReadApp => apps::read(context, &visitor, segments).await,
         MemberCall::ChangeApp => apps::change(context, &visitor, segments, request).await,

@@ -72,98 +72,36 @@ const fn offers(pattern: &'static str, methods: Methods) -> Row {
     operator(pattern, methods).about(LoggedId::Offer)
 }
 
-/// The calls with which people sign in and keep an account, the same for publishers and the operator: `$row` makes a row, and
-/// `$of` a handler.
+/// The calls with which people sign in and keep an account, the same for publishers and the operator: the end of each path,
+/// and its methods with their calls and pools. `$row` makes a row, and `$of` a handler.
 macro_rules! account_routes {
     ($root:literal, $row:ident, $of:path) => {
-        &[
-            $row(
-                concat!("/v1", $root, "/invite"),
-                &[on(Post, $of(Public(ReadInvite))).within(SignIns)],
-            ),
-            $row(
-                concat!("/v1", $root, "/sign_in"),
-                &[on(Post, $of(Public(SignIn))).within(SignIns)],
-            ),
-            $row(
-                concat!("/v1", $root, "/sign_in/passkey"),
-                &[on(Post, $of(Public(SignInByPasskey))).within(SignIns)],
-            ),
-            $row(
-                concat!("/v1", $root, "/sign_out"),
-                &[on(Post, $of(Public(SignOut))).within(SignIns)],
-            ),
-            $row(
-                concat!("/v1", $root, "/passkeys"),
-                &[
-                    on(Get, $of(Account(ListPasskeys))).within(Members),
-                    on(Post, $of(Public(CreatePasskey))).within(SignIns),
-                ],
-            ),
-            $row(
-                concat!("/v1", $root, "/passkeys/creation"),
-                &[on(Post, $of(Public(PasskeyCreation))).within(SignIns)],
-            ),
-            $row(
-                concat!("/v1", $root, "/passkeys/request"),
-                &[on(Post, $of(Public(PasskeyRequest))).within(SignIns)],
-            ),
-            $row(
-                concat!("/v1", $root, "/passkeys/another"),
-                &[on(Post, $of(Account(AddPasskey))).within(Members)],
-            ),
-            $row(
-                concat!("/v1", $root, "/passkeys/another/creation"),
-                &[on(Post, $of(Account(PasskeyAddition))).within(Members)],
-            ),
-            $row(
-                concat!("/v1", $root, "/passkeys/{}"),
-                &[on(Delete, $of(Account(RemovePasskey))).within(Members)],
-            ),
-            $row(
-                concat!("/v1", $root, "/verify"),
-                &[on(Post, $of(Account(Verify))).within(Members)],
-            ),
-            $row(
-                concat!("/v1", $root, "/verify/request"),
-                &[on(Post, $of(Account(VerifyRequest))).within(Members)],
-            ),
-            $row(
-                concat!("/v1", $root, "/members"),
-                &[on(Get, $of(Account(ListMembers))).within(Members)],
-            ),
-            $row(
-                concat!("/v1", $root, "/members/{}"),
-                &[
-                    on(Patch, $of(Account(ChangeRole))).within(Members),
-                    on(Delete, $of(Account(RemoveMember))).within(Members),
-                ],
-            ),
-            $row(
-                concat!("/v1", $root, "/members/{}/recovery"),
-                &[on(Post, $of(Account(Recover))).within(Members)],
-            ),
-            $row(
-                concat!("/v1", $root, "/invites"),
-                &[on(Post, $of(Account(AccountCall::Invite))).within(Members)],
-            ),
-            $row(
-                concat!("/v1", $root, "/invites/{}"),
-                &[on(Delete, $of(Account(WithdrawInvite))).within(Members)],
-            ),
-            $row(
-                concat!("/v1", $root, "/sessions"),
-                &[on(Get, $of(Account(ListSessions))).within(Members)],
-            ),
-            $row(
-                concat!("/v1", $root, "/sessions/{}"),
-                &[on(Delete, $of(Account(EndSession))).within(Members)],
-            ),
-            $row(
-                concat!("/v1", $root, "/audit"),
-                &[on(Get, $of(Account(ReadAudit))).within(Members)],
-            ),
-        ]
+        account_routes! { $root, $row, $of;
+            "/invite" => Post Public(ReadInvite) within SignIns;
+            "/sign_in" => Post Public(SignIn) within SignIns;
+            "/sign_in/passkey" => Post Public(SignInByPasskey) within SignIns;
+            "/sign_out" => Post Public(SignOut) within SignIns;
+            "/passkeys" => Get Account(ListPasskeys) within Members, Post Public(CreatePasskey) within SignIns;
+            "/passkeys/creation" => Post Public(PasskeyCreation) within SignIns;
+            "/passkeys/request" => Post Public(PasskeyRequest) within SignIns;
+            "/passkeys/another" => Post Account(AddPasskey) within Members;
+            "/passkeys/another/creation" => Post Account(PasskeyAddition) within Members;
+            "/passkeys/{}" => Delete Account(RemovePasskey) within Members;
+            "/verify" => Post Account(Verify) within Members;
+            "/verify/request" => Post Account(VerifyRequest) within Members;
+            "/members" => Get Account(ListMembers) within Members;
+            "/members/{}" => Patch Account(ChangeRole) within Members, Delete Account(RemoveMember) within Members;
+            "/members/{}/recovery" => Post Account(Recover) within Members;
+            "/invites" => Post Account(AccountCall::Invite) within Members;
+            "/invites/{}" => Delete Account(WithdrawInvite) within Members;
+            "/sessions" => Get Account(ListSessions) within Members;
+            "/sessions/{}" => Delete Account(EndSession) within Members;
+            "/audit" => Get Account(ReadAudit) within Members;
+        }
+    };
+    ($root:literal, $row:ident, $of:path;
+     $($path:literal => $($method:ident $kind:ident($call:path) within $pool:ident),+;)+) => {
+        &[$($row(concat!("/v1", $root, $path), &[$(on($method, $of($kind($call))).within($pool)),+])),+]
     };
 }
 

@@ -192,13 +192,8 @@ mod handlers {
             permission: call.permission(),
         };
         let member = gate::enter(&request, config, access, gate::JSON_ONLY).await?;
-        let Call {
-            context,
-            segments,
-            address,
-            request,
-            ..
-        } = request;
+        let (context, segments, query) = (request.context, request.segments, request.address.query);
+        let request = request.request;
         match call {
             AccountCall::ReadSession => Ok(members::session(context, &member)),
             AccountCall::VerifyRequest => passkeys::verify_request(context, config, &member),
@@ -215,7 +210,7 @@ mod handlers {
             AccountCall::PasskeyAddition => own_passkeys::creation(context, config, &member).await,
             AccountCall::AddPasskey => own_passkeys::add(context, config, &member, request).await,
             AccountCall::RemovePasskey => own_passkeys::remove(context, &member, segments).await,
-            AccountCall::ReadAudit => members::audit(context, &member, address.query).await,
+            AccountCall::ReadAudit => members::audit(context, &member, query).await,
         }
     }
 }
