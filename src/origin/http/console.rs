@@ -5,7 +5,7 @@ use crate::http::{
     access,
     isolate::RequestContext,
     operator,
-    refusal::Refusal,
+    refusal::{HandlerResult, Refusal},
     routes::Handler,
     site::{
         self, Call,
@@ -48,7 +48,7 @@ pub async fn operate(handler: Handler, request: Call<'_>) -> Answer {
     }
 }
 
-async fn operate_as_member(handler: Handler, request: Call<'_>) -> Result<Answer, Refusal> {
+async fn operate_as_member(handler: Handler, request: Call<'_>) -> HandlerResult {
     let config = request.config()?;
     let access::Access { permission, action } = access::of(handler).ok_or(common::NOT_FOUND)?;
     let is_poll = action.is_none() && header(&request.request, "X-Poll").is_some();

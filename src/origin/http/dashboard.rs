@@ -16,7 +16,7 @@ mod visitor;
 
 use crate::http::{
     handlers::{DashboardCall, MemberCall},
-    refusal::Refusal,
+    refusal::HandlerResult,
     site::{self, Call, gate},
 };
 use domain::accounts::account::AccountKind;
@@ -34,7 +34,7 @@ pub async fn call(call: DashboardCall, request: Call<'_>) -> Answer {
     }
 }
 
-async fn member(call: MemberCall, request: Call<'_>) -> Result<Answer, Refusal> {
+async fn member(call: MemberCall, request: Call<'_>) -> HandlerResult {
     let config = request.config()?;
     let access = gate::Access {
         session_use: call.session_use(),

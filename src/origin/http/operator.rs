@@ -30,7 +30,7 @@ use crate::http::{
     health,
     isolate::RequestContext,
     metrics,
-    refusal::Refusal,
+    refusal::HandlerResult,
     routes::Handler,
     site::gate::Member,
 };
@@ -53,7 +53,7 @@ pub async fn call(
     segments: &[&str],
     request: Request,
     query: &str,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let answer = match handler {
         Handler::Health => Ok(health::health(context).await),
         Handler::Describe => return Ok(describe()),

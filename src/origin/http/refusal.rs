@@ -4,6 +4,9 @@ use contract::operation::CallError;
 use domain::model::{api_error::ApiError, document::FieldError};
 use platform::http::answer::Answer;
 
+/// The result of a handler: its answer, or why the call is refused.
+pub type HandlerResult = Result<Answer, Refusal>;
+
 /// Boxed, since it is large and rare.
 pub struct Refusal(Box<Answer>);
 

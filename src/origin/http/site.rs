@@ -108,7 +108,7 @@ mod handlers {
     use crate::http::{
         config::site::{LocalSignIn, SiteConfig},
         isolate::RequestContext,
-        refusal::Refusal,
+        refusal::{HandlerResult, Refusal},
     };
     use domain::{
         accounts::{
@@ -166,7 +166,7 @@ mod handlers {
         }
     }
 
-    async fn public(call: PublicCall, request: Call<'_>) -> Result<Answer, Refusal> {
+    async fn public(call: PublicCall, request: Call<'_>) -> HandlerResult {
         let context = request.context;
         let config = request.config()?;
         gate::check_host(config, request.address.authority)?;
@@ -185,7 +185,7 @@ mod handlers {
         }
     }
 
-    async fn account(call: AccountCall, request: Call<'_>) -> Result<Answer, Refusal> {
+    async fn account(call: AccountCall, request: Call<'_>) -> HandlerResult {
         let config = request.config()?;
         let access = Access {
             session_use: SessionUse::Action,

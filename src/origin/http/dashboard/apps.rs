@@ -7,7 +7,7 @@ use super::visitor::Visitor;
 use crate::http::{
     calls::{ask, read_json, read_page, read_reply, segment},
     isolate::RequestContext,
-    refusal::Refusal,
+    refusal::{HandlerResult, Refusal},
     site::{audited, idempotency_key},
 };
 use contract::{
@@ -42,7 +42,7 @@ fn app_id(segments: &[&str]) -> Result<AppId, ApiError> {
     AppId::parse(&segment(segments, 0)).ok_or(UNKNOWN_RESOURCE)
 }
 
-pub async fn list(context: &RequestContext, visitor: &Visitor, query: &str) -> Result<Answer, Refusal> {
+pub async fn list(context: &RequestContext, visitor: &Visitor, query: &str) -> HandlerResult {
     let most = u32::try_from(OWN_APPS_PAGE).unwrap_or(u32::MAX);
     let (_, cursor) = read_page(query, most)?;
     let list = ListOwnApps {
@@ -52,7 +52,7 @@ pub async fn list(context: &RequestContext, visitor: &Visitor, query: &str) -> R
     Ok(ask(context, &to_catalog(), list).await)
 }
 
-pub async fn read(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> Result<Answer, Refusal> {
+pub async fn read(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> HandlerResult {
     let get = GetOwnApp {
         publisher_id: visitor.publisher.clone(),
         app_id: app_id(segments)?,
@@ -62,7 +62,7 @@ pub async fn read(context: &RequestContext, visitor: &Visitor, segments: &[&str]
 }
 
 /// Answers with an app and its revision as the entity tag.
-fn app_answer(status: u16, reply: OperatorReply) -> Result<Answer, Refusal> {
+fn app_answer(status: u16, reply: OperatorReply) -> HandlerResult {
     #[derive(Deserialize)]
     struct Revised {
         revision: i64,
@@ -72,11 +72,7 @@ fn app_answer(status: u16, reply: OperatorReply) -> Result<Answer, Refusal> {
 }
 
 /// Sets up an app. `Idempotency-Key` is wanted, since a second one could not be taken back.
-pub async fn create(
-    context: &RequestContext,
-    visitor: &Visitor,
-    mut request: Request,
-) -> Result<Answer, Refusal> {
+pub async fn create(context: &RequestContext, visitor: &Visitor, mut request: Request) -> HandlerResult {
     let key = idempotency_key::read(&request)?;
     let body = read_json(&mut request, MAX_BODY).await?;
     let name = NewApp::from_json(&body)?.name().to_owned();
@@ -113,7 +109,7 @@ pub async fn change(
     visitor: &Visitor,
     segments: &[&str],
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let app_id = app_id(segments)?;
     let revision = header(&request, "If-Match").ok_or(NO_REVISION)?;
     // Any other tag is not that of the app.
@@ -132,7 +128,7 @@ pub async fn change_secret(
     visitor: &Visitor,
     segments: &[&str],
     change: SecretChange,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let app_id = app_id(segments)?;
     let announced = AnnouncedChange::ChangeSecret { app_id, change };
     let reply = changed(context, visitor, app_id, announced, OwnAppChange::Secret(change)).await?;

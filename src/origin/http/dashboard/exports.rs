@@ -11,7 +11,7 @@ use crate::{
     http::{
         calls::{TIMEOUT, ask, segment},
         isolate::RequestContext,
-        refusal::Refusal,
+        refusal::HandlerResult,
         site::gate,
     },
     objects::ledger::exports::FACTS_CHANGED,
@@ -44,11 +44,7 @@ const ATTEMPTS: u32 = 12;
 const AROUND_QUERY: usize = 1 << 10;
 
 /// `POST exports`.
-pub async fn create(
-    context: &RequestContext,
-    visitor: &Visitor,
-    mut request: Request,
-) -> Result<Answer, Refusal> {
+pub async fn create(context: &RequestContext, visitor: &Visitor, mut request: Request) -> HandlerResult {
     let body = body::read_text(&mut request, MAX_BODY + AROUND_QUERY).await?;
     let create = CreateExport {
         body,
@@ -59,7 +55,7 @@ pub async fn create(
 
 /// `GET exports/{export_id}`. Whatever goes wrong before the first row is an answer of its own. After it the connection
 /// breaks, so that no part of a file is taken for the whole.
-pub async fn read(context: &RequestContext, visitor: &Visitor, path: &[&str]) -> Result<Answer, Refusal> {
+pub async fn read(context: &RequestContext, visitor: &Visitor, path: &[&str]) -> HandlerResult {
     let export_id = segment(path, 0);
     let open = OpenExport {
         export_id: export_id.clone(),

@@ -11,7 +11,7 @@ use crate::http::{
     calls::{TIMEOUT, ask, read_document, read_json, read_resource},
     config::site::SiteConfig,
     isolate::RequestContext,
-    refusal::Refusal,
+    refusal::{HandlerResult, Refusal},
     site::members::{member_json, notices},
 };
 use contract::{
@@ -32,11 +32,7 @@ use platform::{
 const PERIOD: i32 = 30;
 
 /// `GET overview`: the member, the publisher, and the figures, in one call that the page preloads.
-pub async fn overview(
-    context: &RequestContext,
-    config: &SiteConfig,
-    visitor: &Visitor,
-) -> Result<Answer, Refusal> {
+pub async fn overview(context: &RequestContext, config: &SiteConfig, visitor: &Visitor) -> HandlerResult {
     let today = UtcDay::of_ms(context.now_ms);
     let figures = async {
         let last = last_day(context, visitor, today).await?;
@@ -151,11 +147,7 @@ fn reports_by_name(figures: &Value) -> Value {
 }
 
 /// `POST reports`: a batch of queries as the page sends it.
-pub async fn reports(
-    context: &RequestContext,
-    visitor: &Visitor,
-    mut request: Request,
-) -> Result<Answer, Refusal> {
+pub async fn reports(context: &RequestContext, visitor: &Visitor, mut request: Request) -> HandlerResult {
     let body = read_json(&mut request, MAX_BODY).await?;
     Ok(Answer::json(200, batch(context, visitor, body).await?))
 }
@@ -189,11 +181,7 @@ struct SuggestBody {
 impl Document for SuggestBody {}
 
 /// `POST suggestions`: values of a dimension in the data.
-pub async fn suggestions(
-    context: &RequestContext,
-    visitor: &Visitor,
-    mut request: Request,
-) -> Result<Answer, Refusal> {
+pub async fn suggestions(context: &RequestContext, visitor: &Visitor, mut request: Request) -> HandlerResult {
     let SuggestBody {
         dimension,
         text,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use worker::Request;
 
 use super::{listing, own_app, visitor::Visitor};
-use crate::http::{calls::read_document, isolate::RequestContext, refusal::Refusal, site::audited};
+use crate::http::{calls::read_document, isolate::RequestContext, refusal::HandlerResult, site::audited};
 use contract::{accounts::AnnouncedChange, catalog::AppOffering};
 use domain::{
     accounts::permission::VERIFY_FIRST,
@@ -108,7 +108,7 @@ pub async fn list(
     visitor: &Visitor,
     segments: &[&str],
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let (app, offering): (_, AppOffering) = own_app::read(context, visitor, segments).await?;
     let body: OffersBody = read_document(&mut request, MAX_BODY).await?;
     let request = body.request().map_err(ApiError::from)?;
@@ -132,7 +132,7 @@ pub async fn tracking_url(
     visitor: &Visitor,
     segments: &[&str],
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let (app, offering): (_, AppOffering) = own_app::read(context, visitor, segments).await?;
     if offering.click_secrets.is_some() && !visitor.session.is_verified(context.now_ms) {
         return Err(VERIFY_FIRST.into());

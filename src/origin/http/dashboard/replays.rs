@@ -7,7 +7,7 @@ use super::visitor::Visitor;
 use crate::http::{
     calls::{ask, segment},
     isolate::RequestContext,
-    refusal::Refusal,
+    refusal::HandlerResult,
     site::{
         audited, replay_query,
         replays::{ReplayOrder, unknown_app},
@@ -30,7 +30,7 @@ pub async fn start(
     visitor: &Visitor,
     segments: &[&str],
     request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let app = AppId::parse(&segment(segments, 0)).ok_or_else(unknown_app)?;
     let order = ReplayOrder::read(context, visitor.publisher.clone(), app, request).await?;
     if order.is_dry_run {
@@ -55,18 +55,14 @@ fn replay_of(segments: &[&str]) -> Result<(AppId, String), ApiError> {
 }
 
 /// `GET apps/{app_id}/replays/{replay_id}`.
-pub async fn read(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> Result<Answer, Refusal> {
+pub async fn read(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> HandlerResult {
     let (app, replay_id) = replay_of(segments)?;
     let to = activity::address(&visitor.publisher);
     Ok(ask(context, &to, ReadReplay { app, replay_id }).await)
 }
 
 /// `DELETE apps/{app_id}/replays/{replay_id}`.
-pub async fn cancel(
-    context: &RequestContext,
-    visitor: &Visitor,
-    segments: &[&str],
-) -> Result<Answer, Refusal> {
+pub async fn cancel(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> HandlerResult {
     let (app, replay_id) = replay_of(segments)?;
     let to = activity::address(&visitor.publisher);
     let announce = visitor.announce(AnnouncedChange::CancelReplay {

@@ -11,7 +11,7 @@ use crate::{
     http::{
         calls::{read_json, segment},
         isolate::RequestContext,
-        refusal::Refusal,
+        refusal::{HandlerResult, Refusal},
         site::{
             audited,
             reward_query::{self, Firsts},
@@ -38,7 +38,7 @@ const MAX_BODY: usize = 16 << 10;
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// `GET activity`.
-pub async fn activity(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
+pub async fn activity(context: &RequestContext, visitor: &Visitor) -> HandlerResult {
     let from = UtcDay::of_ms(context.now_ms).minus(reward_query::DAYS - 1);
     let to = activity::address(&visitor.publisher);
     let ledger = ledger::address(&visitor.publisher, OPERATOR);
@@ -57,11 +57,7 @@ pub async fn activity(context: &RequestContext, visitor: &Visitor) -> Result<Ans
 }
 
 /// `POST rewards`: a page of the newest rewards, or what has changed since one.
-pub async fn list(
-    context: &RequestContext,
-    visitor: &Visitor,
-    mut request: Request,
-) -> Result<Answer, Refusal> {
+pub async fn list(context: &RequestContext, visitor: &Visitor, mut request: Request) -> HandlerResult {
     let body = read_json(&mut request, MAX_BODY).await?;
     let list = reward_query::parse(&body, is_analyst(visitor))?;
     let to = activity::address(&visitor.publisher);
@@ -77,11 +73,7 @@ fn is_analyst(visitor: &Visitor) -> bool {
 }
 
 /// `GET apps/{app_id}/rewards/{transaction_id}`.
-pub async fn story(
-    context: &RequestContext,
-    visitor: &Visitor,
-    segments: &[&str],
-) -> Result<Answer, Refusal> {
+pub async fn story(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> HandlerResult {
     let (outbox, transaction_id) = own_outbox(context, visitor, segments).await?;
     let read = ReadReward {
         publisher: visitor.publisher.clone(),
@@ -93,11 +85,7 @@ pub async fn story(
 }
 
 /// `POST apps/{app_id}/rewards/{transaction_id}/replay`.
-pub async fn replay(
-    context: &RequestContext,
-    visitor: &Visitor,
-    segments: &[&str],
-) -> Result<Answer, Refusal> {
+pub async fn replay(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> HandlerResult {
     let (outbox, transaction_id) = own_outbox(context, visitor, segments).await?;
     let announce = visitor.announce(AnnouncedChange::ReplayReward {
         app_id: outbox.app,

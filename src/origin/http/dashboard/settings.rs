@@ -8,7 +8,7 @@ use super::visitor::Visitor;
 use crate::http::{
     calls::{ask, read_document, segment},
     isolate::RequestContext,
-    refusal::Refusal,
+    refusal::HandlerResult,
     site::audited,
 };
 use contract::{
@@ -47,7 +47,7 @@ fn ledger_of(visitor: &Visitor) -> ObjectAddress {
     ledger::address(&visitor.publisher, OPERATOR)
 }
 
-pub async fn list_report_keys(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
+pub async fn list_report_keys(context: &RequestContext, visitor: &Visitor) -> HandlerResult {
     Ok(ask(context, &ledger_of(visitor), ListKeys {}).await)
 }
 
@@ -55,7 +55,7 @@ pub async fn create_report_key(
     context: &RequestContext,
     visitor: &Visitor,
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let KeyBody { label } = read_document(&mut request, MAX_BODY).await?;
     let label = parse_name("label", &label).map_err(ApiError::from)?;
     let body = json!({ "label": label }).to_string();
@@ -80,7 +80,7 @@ pub async fn revoke_report_key(
     context: &RequestContext,
     visitor: &Visitor,
     segments: &[&str],
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let key_id = segment(segments, 0);
     let announce = visitor.announce(AnnouncedChange::RevokeReportKey {
         key_id: key_id.clone(),
@@ -92,7 +92,7 @@ pub async fn revoke_report_key(
 }
 
 /// The Pub-Key, or null before the operator has issued one.
-pub async fn read_pub_key(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
+pub async fn read_pub_key(context: &RequestContext, visitor: &Visitor) -> HandlerResult {
     let get = GetPubKey {
         publisher_id: visitor.publisher.to_string(),
     };
@@ -106,7 +106,7 @@ pub async fn read_pub_key(context: &RequestContext, visitor: &Visitor) -> Result
 }
 
 /// The open request for a new Pub-Key, or null.
-pub async fn read_pub_key_request(context: &RequestContext, visitor: &Visitor) -> Result<Answer, Refusal> {
+pub async fn read_pub_key_request(context: &RequestContext, visitor: &Visitor) -> HandlerResult {
     let get = GetPubKeyRequest {
         publisher_id: visitor.publisher.to_string(),
     };
@@ -118,7 +118,7 @@ pub async fn request_pub_key(
     context: &RequestContext,
     visitor: &Visitor,
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let RequestBody { reason } = read_document(&mut request, MAX_BODY).await?;
     let reason = parse_line("reason", &reason, MAX_REASON).map_err(ApiError::from)?;
     let announce = visitor.announce(AnnouncedChange::RequestPubKey {

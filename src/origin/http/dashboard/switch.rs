@@ -10,7 +10,7 @@ use crate::http::{
     calls::{read_document, read_resource},
     config::site::SiteConfig,
     isolate::RequestContext,
-    refusal::Refusal,
+    refusal::HandlerResult,
     site::{gate, sign_in::with_sessions},
 };
 use contract::catalog::Resource;
@@ -22,7 +22,6 @@ use domain::{
         document::Document,
     },
 };
-use platform::http::answer::Answer;
 
 const MAX_BODY: usize = 1 << 10;
 
@@ -78,7 +77,7 @@ pub async fn switch(
     config: &SiteConfig,
     visitor: &Visitor,
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let SwitchBody { publisher_id } = read_document(&mut request, MAX_BODY).await?;
     let account = PublisherId::parse(&publisher_id).map(Account::Publisher);
     let account = account.ok_or_else(not_held)?;

@@ -10,7 +10,7 @@ use crate::{
     http::{
         calls::read_document,
         isolate::RequestContext,
-        refusal::Refusal,
+        refusal::HandlerResult,
         site::{audited, outboxes::Outboxes},
     },
     objects::outbox::callbacks::{sender::CallbackSender, tester::NO_CALLBACK},
@@ -74,7 +74,7 @@ pub async fn test(
     visitor: &Visitor,
     segments: &[&str],
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let (app, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
     let TestBody { sign_with } = read_document(&mut request, MAX_BODY).await?;
     if settings.callback.sealed.is_none() {
@@ -96,11 +96,7 @@ pub async fn test(
 }
 
 /// `POST …/callback/enable`: sends what waits to an endpoint that is switched off, and goes on with it.
-pub async fn enable(
-    context: &RequestContext,
-    visitor: &Visitor,
-    segments: &[&str],
-) -> Result<Answer, Refusal> {
+pub async fn enable(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> HandlerResult {
     let (app_id, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
     if settings.callback.sealed.is_none() {
         return Err(NO_CALLBACK.into());
@@ -118,7 +114,7 @@ pub async fn preview(
     visitor: &Visitor,
     segments: &[&str],
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let (app, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
     let PreviewBody { callback: draft } = read_document(&mut request, MAX_BODY).await?;
     let internal = |error: &dyn std::fmt::Display| {

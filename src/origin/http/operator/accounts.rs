@@ -6,7 +6,7 @@ use super::{publisher_in, require, segment, unknown_publisher};
 use crate::http::{
     config::site::SiteConfig,
     isolate::RequestContext,
-    refusal::Refusal,
+    refusal::HandlerResult,
     routes::PublisherAccountCall,
     site::{
         gate::Member,
@@ -42,11 +42,7 @@ const NO_CONSOLE: ApiError = ApiError::new(
 );
 
 /// `POST publishers/{publisher_id}/invites`: the publisher must exist.
-pub async fn invite(
-    context: &RequestContext,
-    segments: &[&str],
-    mut request: Request,
-) -> Result<Answer, Refusal> {
+pub async fn invite(context: &RequestContext, segments: &[&str], mut request: Request) -> HandlerResult {
     let config = dashboard(context)?;
     let publisher = PublisherId::parse(&segment(segments, 0)).ok_or_else(unknown_publisher)?;
     let body = InviteBody::read(&mut request).await?;
@@ -67,7 +63,7 @@ pub async fn of_publisher(
     call: PublisherAccountCall,
     segments: &[&str],
     query: &str,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let config = dashboard(context)?;
     // It must exist, so that no account is made by asking it.
     let account = Account::Publisher(publisher_in(context, segments).await?);
@@ -98,7 +94,7 @@ pub async fn invite_member(
     context: &RequestContext,
     by: Option<&Member>,
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let config = context.isolate.config.site(AccountKind::Operator);
     let config = config.ok_or(NO_CONSOLE)?;
     let body = InviteBody::read(&mut request).await?;
@@ -118,7 +114,7 @@ async fn send(
     account: &Account,
     by: Actor,
     InviteBody { name, role }: InviteBody,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let detail = format!("{name}, {}", role.as_str());
     let invited = make(context, account, by, Invitee::New { name, role }).await?;
     Ok(invite_answer(config, &invited).audited(detail))

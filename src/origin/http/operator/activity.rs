@@ -8,7 +8,7 @@ use worker::Request;
 use super::{MAX_DOCUMENT, ask_catalog, publisher_in, read_document};
 use crate::http::{
     isolate::RequestContext,
-    refusal::Refusal,
+    refusal::HandlerResult,
     site::reward_query::{self, Firsts},
 };
 use contract::{
@@ -22,7 +22,7 @@ use domain::model::{
     document::{Document, FieldError},
     time::UtcDay,
 };
-use platform::{CONNECTIONS, http::answer::Answer, log};
+use platform::{CONNECTIONS, log};
 
 /// Publishers whose figures are read at a time: a page of the list.
 const MAX: usize = 50;
@@ -49,7 +49,7 @@ impl Document for FiguresBody {
 
 /// `GET publishers/{publisher_id}/activity`: as the publisher's dashboard reads it, without the steps to go live that only
 /// the ledger knows.
-pub async fn read(context: &RequestContext, segments: &[&str]) -> Result<Answer, Refusal> {
+pub async fn read(context: &RequestContext, segments: &[&str]) -> HandlerResult {
     let publisher = publisher_in(context, segments).await?;
     let read = last_days(context, &publisher, reward_query::DAYS).await?;
     Ok(OperatorReply::ok(&reward_query::activity(&read, Firsts::default())).into())
@@ -57,7 +57,7 @@ pub async fn read(context: &RequestContext, segments: &[&str]) -> Result<Answer,
 
 /// `POST publisher_figures`: the figures of each of these publishers. One that there is not, or whose activity object does not
 /// answer, is left out.
-pub async fn read_figures(context: &RequestContext, mut request: Request) -> Result<Answer, Refusal> {
+pub async fn read_figures(context: &RequestContext, mut request: Request) -> HandlerResult {
     let FiguresBody { publisher_ids } = read_document(&mut request, MAX_DOCUMENT).await?;
     // The call to an object makes one, so only publishers that there are have theirs asked.
     let known: Vec<PublisherId> = ask_catalog(context, KnownPublishers { publisher_ids }).await?;

@@ -3,17 +3,16 @@
 use crate::http::{
     calls::{ask, parameter, parse, read_page},
     isolate::RequestContext,
-    refusal::Refusal,
+    refusal::HandlerResult,
 };
 use contract::{
     attention::{self, ItemPlace, Kind, ListAttention},
     catalog::MAX_PAGE,
 };
 use domain::model::AppId;
-use platform::http::answer::Answer;
 
 /// `GET …/attention`.
-pub async fn list(context: &RequestContext, query: &str) -> Result<Answer, Refusal> {
+pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
     let (limit, cursor) = read_page(query, MAX_PAGE)?;
     let list = ListAttention {
         kind: parse(

@@ -7,13 +7,15 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{ask_catalog, read_page};
-use crate::http::{calls::until_found, isolate::RequestContext, refusal::Refusal, site::outboxes::Outboxes};
+use crate::http::{
+    calls::until_found, isolate::RequestContext, refusal::HandlerResult, site::outboxes::Outboxes,
+};
 use contract::{
     catalog::{List, Resource},
     operation::OperatorReply,
 };
 use domain::model::AppId;
-use platform::{CONNECTIONS, http::answer::Answer};
+use platform::CONNECTIONS;
 
 /// Apps on one page of `GET …/callbacks`.
 const MAX_ASKED: u32 = 100;
@@ -37,7 +39,7 @@ struct App {
 
 /// `GET …/callbacks`: the health of a page of apps' endpoints, from each app's outbox. Apps without a callback are left
 /// out, so a page may be short, but no page is empty but the last. An outbox that does not answer is `unknown`.
-pub async fn list(context: &RequestContext, query: &str) -> Result<Answer, Refusal> {
+pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
     let (limit, cursor) = read_page(query, MAX_ASKED)?;
     let mut list = List::of(Resource::App, limit, cursor);
     until_found(async || {

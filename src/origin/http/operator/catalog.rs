@@ -9,7 +9,7 @@ use worker::{Method, Request, RequestInit, Response};
 use super::{
     MAX_DOCUMENT, ask, lists, none_if_unknown, parameter, read_json, read_reply, read_resource, segment,
 };
-use crate::http::{isolate::RequestContext, refusal::Refusal, routes::CatalogCall, site::gate::Member};
+use crate::http::{isolate::RequestContext, refusal::HandlerResult, routes::CatalogCall, site::gate::Member};
 use contract::{
     catalog::{
         COMMAND_PATH, EnterTerms, Get, GetPubKey, IMPORT_CHECK_PATH, IMPORT_PATH, IssuePubKey, IssueToken,
@@ -53,7 +53,7 @@ pub async fn call(
     segments: &[&str],
     mut request: Request,
     query: &str,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let catalog = address(COMMAND_PATH);
     let segment = |at| segment(segments, at);
     Ok(match call {
@@ -147,7 +147,7 @@ fn condition(request: &Request) -> Result<Option<PutCondition>, ApiError> {
 }
 
 /// `is_audited` notes for the audit which members of the document were changed.
-async fn write(context: &RequestContext, is_audited: bool, put: Put) -> Result<Answer, Refusal> {
+async fn write(context: &RequestContext, is_audited: bool, put: Put) -> HandlerResult {
     let before: Option<Map<String, Value>> = if is_audited {
         none_if_unknown(read_resource(context, put.resource, &put.id).await)?
     } else {

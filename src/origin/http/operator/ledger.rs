@@ -6,7 +6,7 @@ use serde::Deserialize;
 use worker::{Headers, Method, Request, RequestInit, Response};
 
 use super::{MAX_DOCUMENT, ask, read_json, read_page, read_reply, segment, unknown_publisher};
-use crate::http::{isolate::RequestContext, refusal::Refusal, routes::LedgerCall, site::gate::Member};
+use crate::http::{isolate::RequestContext, refusal::HandlerResult, routes::LedgerCall, site::gate::Member};
 use contract::{
     catalog::MAX_PAGE,
     ledger::{
@@ -60,7 +60,7 @@ pub async fn call(
     segments: &[&str],
     mut request: Request,
     query: &str,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let segment = |at| segment(segments, at);
     let publisher = PublisherId::parse(&segment(0)).ok_or_else(unknown_publisher)?;
     let ledger = address(&publisher, OPERATOR);
@@ -107,7 +107,7 @@ async fn upload(
     publisher: &PublisherId,
     request: &Request,
     target: Target,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     body::check_media_type(request, &[CSV, NDJSON], true)?;
     let format = if body::check_media_type(request, &[CSV], true).is_ok() {
         Format::Csv

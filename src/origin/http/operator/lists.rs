@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{ask, parameter, parse, read_page, read_reply};
-use crate::http::{calls::until_found, isolate::RequestContext, refusal::Refusal};
+use crate::http::{calls::until_found, isolate::RequestContext, refusal::HandlerResult};
 use contract::{
     catalog::{COMMAND_PATH, List, ListFilter, MAX_PAGE, Resource, address},
     operation::OperatorReply,
@@ -13,7 +13,7 @@ use domain::model::{
     api_error::ApiError,
     document::{FieldError, INVALID_FIELD},
 };
-use platform::{http::answer::Answer, runtime::now_ms};
+use platform::runtime::now_ms;
 
 /// How long a page is filled that has something already, in milliseconds.
 const FILL_MS: i64 = 1_000;
@@ -23,7 +23,7 @@ const FULL_BYTES: usize = 1 << 20;
 const MAX_TEXT: usize = 200;
 
 /// `GET …/publishers`, `…/apps`, `…/advertisers` and `…/offers`.
-pub async fn list(context: &RequestContext, resource: Resource, query: &str) -> Result<Answer, Refusal> {
+pub async fn list(context: &RequestContext, resource: Resource, query: &str) -> HandlerResult {
     let (limit, cursor) = read_page(query, MAX_PAGE)?;
     let list = List {
         resource,
@@ -39,7 +39,7 @@ pub async fn list(context: &RequestContext, resource: Resource, query: &str) -> 
 }
 
 /// Asks the catalog page by page until there is something, and then for a while until the page is full.
-async fn search(context: &RequestContext, mut list: List) -> Result<Answer, Refusal> {
+async fn search(context: &RequestContext, mut list: List) -> HandlerResult {
     let limit = list.limit as usize;
     let started_ms = now_ms();
     let (mut found, mut bytes) = (Vec::new(), 0);

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use worker::Request;
 
 use super::{MAX_DOCUMENT, ask, read_document, read_json, segment};
-use crate::http::{isolate::RequestContext, refusal::Refusal, routes::OfferCall};
+use crate::http::{isolate::RequestContext, refusal::HandlerResult, routes::OfferCall};
 use contract::{
     catalog::{
         COMMAND_PATH, CheckOffer, ListNearCaps, ListTerms, ReadOfferFigures, UNKNOWN_RESOURCE, address,
@@ -16,7 +16,7 @@ use domain::{
     model::{OfferId, api_error::common, document::Document},
     offers::preview::preview,
 };
-use platform::{http::answer::Answer, log};
+use platform::log;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,7 +32,7 @@ pub async fn call(
     call: OfferCall,
     segments: &[&str],
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let catalog = address(COMMAND_PATH);
     let offer_id = || OfferId::parse(&segment(segments, 0)).ok_or(UNKNOWN_RESOURCE);
     Ok(match call {
@@ -54,7 +54,7 @@ pub async fn call(
 }
 
 /// `POST offers/{offer_id}/preview`. A document that a PUT would refuse is refused alike.
-async fn show_preview(context: &RequestContext, offer_id: &OfferId, body: String) -> Result<Answer, Refusal> {
+async fn show_preview(context: &RequestContext, offer_id: &OfferId, body: String) -> HandlerResult {
     let offer = Offer::from_json(&body)?;
     let check = CheckOffer {
         offer_id: offer_id.clone(),

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     http::{
         isolate::RequestContext,
-        refusal::Refusal,
+        refusal::HandlerResult,
         routes::OutboxCall,
         site::outboxes::{Outboxes, SETTLE_TIMEOUT},
     },
@@ -32,7 +32,7 @@ use domain::model::{
     document::{Document, FieldError},
     time::SECOND_MS,
 };
-use platform::{http::answer::Answer, log};
+use platform::log;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,7 +55,7 @@ pub async fn call(
     segments: &[&str],
     mut request: Request,
     query: &str,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let segment = |at| segment(segments, at);
     let app =
         AppId::parse(&segment(0)).ok_or_else(|| common::NOT_FOUND.with_message("there is no such app"))?;
@@ -135,7 +135,7 @@ pub async fn call(
 }
 
 /// The answer with a body.
-pub(super) fn answer(body: &impl Serialize) -> Result<Answer, Refusal> {
+pub(super) fn answer(body: &impl Serialize) -> HandlerResult {
     let body = serde_json::to_string(body).map_err(internal)?;
     Ok(OperatorReply { status: 200, body }.into())
 }

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use worker::Request;
 
 use super::{ask_catalog, none_if_unknown, read_document, read_resource};
-use crate::http::{isolate::RequestContext, refusal::Refusal};
+use crate::http::{
+    isolate::RequestContext,
+    refusal::{HandlerResult, Refusal},
+};
 use contract::{
     catalog::{AppSettings, GetAppSettings, GetOfferTerms, KnownOffer, LOST_TERMS, Resource},
     clicks,
@@ -35,7 +38,7 @@ use domain::{
         keys::KeyRing,
     },
 };
-use platform::http::{answer::Answer, router::Interface};
+use platform::http::router::Interface;
 
 const NO_CLICK_KEYS: ApiError = ApiError::new(
     409,
@@ -127,7 +130,7 @@ impl From<CallError> for CheckError {
 }
 
 /// `POST postback_check`: what the edge and the outbox would make of a postback by `GET`. Nothing is stored or sent.
-pub async fn check(context: &RequestContext, mut request: Request) -> Result<Answer, Refusal> {
+pub async fn check(context: &RequestContext, mut request: Request) -> HandlerResult {
     let keys = context.isolate.config.click_keys.as_ref().ok_or(NO_CLICK_KEYS)?;
     let CheckBody { url } = read_document(&mut request, MAX_BODY).await?;
     let pasted = PastedPostback::parse(&url);

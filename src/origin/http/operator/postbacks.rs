@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{parameter, read_page, read_place, require, segment};
 use crate::{
-    http::{isolate::RequestContext, refusal::Refusal},
+    http::{isolate::RequestContext, refusal::HandlerResult},
     objects::postbacks::MAX_PAGE,
 };
 use contract::{
@@ -20,7 +20,6 @@ use domain::{
     },
     model::{AdvertiserId, AppId, api_error::common, document::FieldError, time::SECOND_MS},
 };
-use platform::http::answer::Answer;
 
 #[derive(Serialize)]
 struct ListedPostback {
@@ -61,7 +60,7 @@ impl From<ReceivedPostback> for ListedPostback {
 }
 
 /// `GET advertisers/{advertiser_id}/postbacks`: the advertiser must exist.
-pub async fn list(context: &RequestContext, segments: &[&str], query: &str) -> Result<Answer, Refusal> {
+pub async fn list(context: &RequestContext, segments: &[&str], query: &str) -> HandlerResult {
     let (limit, cursor) = read_page(query, MAX_PAGE)?;
     let list = ListPostbacks {
         limit,

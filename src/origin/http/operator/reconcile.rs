@@ -4,7 +4,7 @@ use super::{TIMEOUT, outbox::answer, parameter};
 use crate::http::{
     comparison::{Comparison, MAX_TRANSACTIONS, read_day},
     isolate::RequestContext,
-    refusal::Refusal,
+    refusal::HandlerResult,
     site::outboxes::Outboxes,
 };
 use contract::{
@@ -16,9 +16,8 @@ use domain::{
     model::{AppId, api_error::common, document::FieldError, time::UtcDay},
     reporting::facts,
 };
-use platform::http::answer::Answer;
 
-pub async fn reconcile(context: &RequestContext, query: &str) -> Result<Answer, Refusal> {
+pub async fn reconcile(context: &RequestContext, query: &str) -> HandlerResult {
     let required = |name: &str| {
         parameter(query, name)
             .ok_or_else(|| common::MISSING_FIELD.with_message(format!("{name} is required")))

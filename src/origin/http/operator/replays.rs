@@ -6,7 +6,7 @@ use worker::Request;
 use super::{ask, ask_catalog, segment};
 use crate::http::{
     isolate::RequestContext,
-    refusal::Refusal,
+    refusal::HandlerResult,
     routes::ReplayCall,
     site::{
         gate::Member,
@@ -40,7 +40,7 @@ pub async fn call(
     by: Option<&Member>,
     segments: &[&str],
     request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let app = AppId::parse(&segment(segments, 0)).ok_or_else(unknown_app)?;
     let settings: AppSettings = ask_catalog(context, GetAppSettings { app_id: app }).await?;
     let to = activity::address(&settings.publisher_id);

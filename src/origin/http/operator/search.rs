@@ -8,7 +8,7 @@ use worker::Request;
 use super::{ask_catalog, none_if_unknown, read_document, read_reply, require};
 use crate::http::{
     isolate::RequestContext,
-    refusal::Refusal,
+    refusal::{HandlerResult, Refusal},
     site::{merge, outboxes::Outboxes},
 };
 use contract::{
@@ -32,7 +32,6 @@ use domain::{
         keys::KeyRing,
     },
 };
-use platform::http::answer::Answer;
 
 const MAX_BODY: usize = 8 << 10;
 /// The longest text, in bytes: a click id has at most 1,000 characters, a user id 1,024.
@@ -73,7 +72,7 @@ struct Key {
 }
 
 /// `POST /v1/operator/search`.
-pub async fn search(context: &RequestContext, mut request: Request) -> Result<Answer, Refusal> {
+pub async fn search(context: &RequestContext, mut request: Request) -> HandlerResult {
     let SearchBody { text, app_id } = read_document(&mut request, MAX_BODY).await?;
     Ok(OperatorReply::ok(&find(context, text.trim(), app_id).await?).into())
 }

@@ -9,7 +9,7 @@ use crate::http::{
     calls::{read_document, read_page, read_place, segment},
     config::site::SiteConfig,
     isolate::RequestContext,
-    refusal::Refusal,
+    refusal::{HandlerResult, Refusal},
 };
 use contract::{
     accounts::{
@@ -112,7 +112,7 @@ pub fn session(context: &RequestContext, member: &Member) -> Answer {
     Answer::json(200, body.to_string())
 }
 
-pub async fn list(context: &RequestContext, by: &Member) -> Result<Answer, Refusal> {
+pub async fn list(context: &RequestContext, by: &Member) -> HandlerResult {
     let members = ask(context, by, ReadMembers {}).await?;
     Ok(Answer::json(
         200,
@@ -174,7 +174,7 @@ pub async fn invite(
     config: &SiteConfig,
     by: &Member,
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let InviteBody { name, role } = InviteBody::read(&mut request).await?;
     let invite = Invite {
         owner: Owner::of(&by.account),
@@ -184,11 +184,7 @@ pub async fn invite(
     Ok(invite_answer(config, &ask(context, by, invite).await?))
 }
 
-pub async fn withdraw_invite(
-    context: &RequestContext,
-    by: &Member,
-    segments: &[&str],
-) -> Result<Answer, Refusal> {
+pub async fn withdraw_invite(context: &RequestContext, by: &Member, segments: &[&str]) -> HandlerResult {
     let withdraw = WithdrawInvite {
         by: by.actor(),
         invite_id: segment(segments, 0),
@@ -202,13 +198,13 @@ pub async fn change_role(
     by: &Member,
     segments: &[&str],
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let member = member_in(segments)?;
     let RoleBody { role } = read_document(&mut request, MAX_BODY).await?;
     change(context, by, member, Some(role)).await
 }
 
-pub async fn remove(context: &RequestContext, by: &Member, segments: &[&str]) -> Result<Answer, Refusal> {
+pub async fn remove(context: &RequestContext, by: &Member, segments: &[&str]) -> HandlerResult {
     change(context, by, member_in(segments)?, None).await
 }
 
@@ -217,7 +213,7 @@ async fn change(
     by: &Member,
     member: MemberId,
     role: Option<Role>,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let change = ChangeMember {
         by: by.actor(),
         member,
@@ -233,7 +229,7 @@ pub async fn recover(
     config: &SiteConfig,
     by: &Member,
     segments: &[&str],
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let member = member_in(segments)?;
     let invite = Invite {
         owner: Owner::of(&by.account),
@@ -243,7 +239,7 @@ pub async fn recover(
     Ok(invite_answer(config, &ask(context, by, invite).await?))
 }
 
-pub async fn sessions(context: &RequestContext, by: &Member) -> Result<Answer, Refusal> {
+pub async fn sessions(context: &RequestContext, by: &Member) -> HandlerResult {
     let read = ReadSessions {
         member: by.session.member,
     };
@@ -263,11 +259,7 @@ pub async fn sessions(context: &RequestContext, by: &Member) -> Result<Answer, R
     Ok(Answer::json(200, json!({ "sessions": sessions }).to_string()))
 }
 
-pub async fn end_session(
-    context: &RequestContext,
-    by: &Member,
-    segments: &[&str],
-) -> Result<Answer, Refusal> {
+pub async fn end_session(context: &RequestContext, by: &Member, segments: &[&str]) -> HandlerResult {
     let end = EndSession {
         member: by.session.member,
         session_id: segment(segments, 0),
@@ -276,16 +268,12 @@ pub async fn end_session(
     Ok(Answer::new(204))
 }
 
-pub async fn audit(context: &RequestContext, by: &Member, query: &str) -> Result<Answer, Refusal> {
+pub async fn audit(context: &RequestContext, by: &Member, query: &str) -> HandlerResult {
     audit_page(context, &accounts::address(by.account.id()), query).await
 }
 
 /// A page of an account's audit.
-pub async fn audit_page(
-    context: &RequestContext,
-    account: &ObjectAddress,
-    query: &str,
-) -> Result<Answer, Refusal> {
+pub async fn audit_page(context: &RequestContext, account: &ObjectAddress, query: &str) -> HandlerResult {
     let (limit, cursor) = read_page(query, MAX_AUDIT_PAGE)?;
     let before = read_place(cursor)?;
     let AuditPage { entries, before } = context.call(account, ReadAudit { limit, before }).await?;

@@ -9,7 +9,7 @@ use crate::{
     http::{
         calls::{TIMEOUT, ask_catalog, until_found},
         isolate::RequestContext,
-        refusal::Refusal,
+        refusal::{HandlerResult, Refusal},
     },
     objects::outbox::conversions::settlement::{self, Place, settle_in_steps},
 };
@@ -23,7 +23,7 @@ use domain::{
     conversions::{ids, table::UNKNOWN_CONVERSION},
     model::{AppId, api_error::ApiError},
 };
-use platform::{CONNECTIONS, http::answer::Answer, runtime::now_ms, traits::ObjectCall};
+use platform::{CONNECTIONS, runtime::now_ms, traits::ObjectCall};
 
 /// How long one call settles conversions, in milliseconds: a step takes a few seconds, and an invocation has 1,000 calls.
 const MANY_MS: i64 = 15_000;
@@ -154,7 +154,7 @@ impl<'c> Outboxes<'c> {
     }
 
     /// Sends an operation to the outbox that keeps a transaction.
-    pub async fn of_transaction<O>(&self, transaction_id: &str, operation: O) -> Result<Answer, Refusal>
+    pub async fn of_transaction<O>(&self, transaction_id: &str, operation: O) -> HandlerResult
     where
         O: Operation<Answer = OperatorReply>,
     {
@@ -192,7 +192,7 @@ impl<'c> Outboxes<'c> {
     }
 
     /// Erases a user, all of whose conversions are in one outbox.
-    pub async fn erase(&self, user_id: String) -> Result<Answer, Refusal> {
+    pub async fn erase(&self, user_id: String) -> HandlerResult {
         let number = shards::of_user(&user_id, self.settings.outbox_shards);
         Ok(self.call(number, Erase { user_id }, TIMEOUT).await?.into())
     }

@@ -11,7 +11,12 @@ use super::{
     },
     sign_in::user_agent,
 };
-use crate::http::{calls::segment, config::site::SiteConfig, isolate::RequestContext, refusal::Refusal};
+use crate::http::{
+    calls::segment,
+    config::site::SiteConfig,
+    isolate::RequestContext,
+    refusal::{HandlerResult, Refusal},
+};
 use contract::{
     accounts::{AddPasskey, PasskeyRow, ReadPasskeys, RemovePasskey},
     operation::Done,
@@ -32,7 +37,7 @@ async fn read(context: &RequestContext, member: &Member) -> Result<Vec<PasskeyRo
     ask(context, member, read).await
 }
 
-pub async fn list(context: &RequestContext, member: &Member) -> Result<Answer, Refusal> {
+pub async fn list(context: &RequestContext, member: &Member) -> HandlerResult {
     let passkeys = read(context, member).await?.into_iter();
     let passkeys: Vec<Value> = passkeys
         .map(|passkey| {
@@ -48,11 +53,7 @@ pub async fn list(context: &RequestContext, member: &Member) -> Result<Answer, R
 }
 
 /// `POST passkeys/another/creation`: an authenticator that has one of the member's passkeys makes no second.
-pub async fn creation(
-    context: &RequestContext,
-    config: &SiteConfig,
-    member: &Member,
-) -> Result<Answer, Refusal> {
+pub async fn creation(context: &RequestContext, config: &SiteConfig, member: &Member) -> HandlerResult {
     let passkeys = read(context, member).await?;
     let existing: Vec<_> = passkeys
         .iter()
@@ -76,7 +77,7 @@ pub async fn add(
     config: &SiteConfig,
     member: &Member,
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let user_agent = user_agent(&request);
     let CredentialBody { credential, .. } = CredentialBody::read(&mut request).await?;
     let registration = Registration::parse(credential.get()).map_err(refuse)?;
@@ -94,7 +95,7 @@ pub async fn add(
     Ok(Answer::new(204))
 }
 
-pub async fn remove(context: &RequestContext, member: &Member, segments: &[&str]) -> Result<Answer, Refusal> {
+pub async fn remove(context: &RequestContext, member: &Member, segments: &[&str]) -> HandlerResult {
     let remove = RemovePasskey {
         session: member.token.clone(),
         passkey_id: segment(segments, 0),

@@ -9,7 +9,7 @@ use worker::{
 };
 
 use super::{Call, gate};
-use crate::http::refusal::Refusal;
+use crate::http::refusal::HandlerResult;
 use domain::{accounts::account::AccountKind, model::api_error::common};
 use platform::{
     http::{answer::Answer, body::header},
@@ -71,7 +71,7 @@ impl Pages {
 
 /// Every view of a site is the same page, whose script reads the address. An address of this machine by number is
 /// sent to the name, since a passkey is bound to a name.
-pub fn page(call: &Call<'_>) -> Result<Answer, Refusal> {
+pub fn page(call: &Call<'_>) -> HandlerResult {
     let config = call.config()?;
     if let Err(error) = gate::check_host(config, call.address.authority) {
         let numbers = ["127.0.0.1", "[::1]"].iter().any(|number| {
@@ -103,7 +103,7 @@ pub fn page(call: &Call<'_>) -> Result<Answer, Refusal> {
 }
 
 /// A file that the page names. Its name has a hash of its content, so it never changes.
-pub fn asset(call: &Call<'_>) -> Result<Answer, Refusal> {
+pub fn asset(call: &Call<'_>) -> HandlerResult {
     let config = call.config()?;
     gate::check_host(config, call.address.authority)?;
     // Scripts of the pages are of no use to another site.
@@ -129,7 +129,7 @@ pub fn asset(call: &Call<'_>) -> Result<Answer, Refusal> {
     page_answer(response)
 }
 
-fn page_answer(response: Option<Result<web_sys::Response, JsValue>>) -> Result<Answer, Refusal> {
+fn page_answer(response: Option<Result<web_sys::Response, JsValue>>) -> HandlerResult {
     match response {
         // `worker` makes the response anew.
         Some(Ok(response)) => {

@@ -10,7 +10,11 @@ use super::{
     sign_in::{OpenInvite, account_of, open_invite, open_session, sessions_left, user_agent},
     web_crypto,
 };
-use crate::http::{config::site::SiteConfig, isolate::RequestContext, refusal::Refusal};
+use crate::http::{
+    config::site::SiteConfig,
+    isolate::RequestContext,
+    refusal::{HandlerResult, Refusal},
+};
 use contract::{
     accounts::{
         self, Accept, CountFailure, NewPasskey, PasskeyUse, ReadPasskey, SignIn, SignedIn, SpentChallenge,
@@ -143,11 +147,7 @@ pub fn challenge_of(
     Ok((challenge, spent))
 }
 
-pub async fn creation(
-    context: &RequestContext,
-    config: &SiteConfig,
-    mut request: Request,
-) -> Result<Answer, Refusal> {
+pub async fn creation(context: &RequestContext, config: &SiteConfig, mut request: Request) -> HandlerResult {
     let OpenInvite {
         invite,
         account,
@@ -211,11 +211,7 @@ pub fn new_passkey(
     })
 }
 
-pub async fn create(
-    context: &RequestContext,
-    config: &SiteConfig,
-    mut request: Request,
-) -> Result<Answer, Refusal> {
+pub async fn create(context: &RequestContext, config: &SiteConfig, mut request: Request) -> HandlerResult {
     let (mark, user_agent) = (mark_of(config, &request)?, user_agent(&request));
     let CredentialBody { invite, credential } = CredentialBody::read(&mut request).await?;
     let invite = invite.ok_or_else(|| common::MISSING_FIELD.with_message("invite is missing"))?;
@@ -237,18 +233,14 @@ pub async fn create(
     open_session(context, config, sessions, &signed_in).await
 }
 
-pub fn sign_in_request(context: &RequestContext, config: &SiteConfig) -> Result<Answer, Refusal> {
+pub fn sign_in_request(context: &RequestContext, config: &SiteConfig) -> HandlerResult {
     let (challenge, cookie) = begin(context, config, CeremonyPurpose::SignIn, None, "")?;
     let options = webauthn::request_options(&config.party, challenge.as_bytes(), &[]);
     let body = json!({ "options": options }).to_string();
     Ok(Answer::json(200, body).header("Set-Cookie", cookie))
 }
 
-pub async fn sign_in(
-    context: &RequestContext,
-    config: &SiteConfig,
-    mut request: Request,
-) -> Result<Answer, Refusal> {
+pub async fn sign_in(context: &RequestContext, config: &SiteConfig, mut request: Request) -> HandlerResult {
     let binding = bind(&mark_of(config, &request)?, "");
     let user_agent = user_agent(&request);
     let CredentialBody { credential, .. } = CredentialBody::read(&mut request).await?;
@@ -269,11 +261,7 @@ pub async fn sign_in(
     open_session(context, config, sessions, &signed_in).await
 }
 
-pub fn verify_request(
-    context: &RequestContext,
-    config: &SiteConfig,
-    member: &Member,
-) -> Result<Answer, Refusal> {
+pub fn verify_request(context: &RequestContext, config: &SiteConfig, member: &Member) -> HandlerResult {
     let challenge = begin_in_session(context, member, CeremonyPurpose::StepUp)?;
     let options = webauthn::request_options(&config.party, challenge.as_bytes(), &[]);
     Ok(Answer::json(200, json!({ "options": options }).to_string()))
@@ -284,7 +272,7 @@ pub async fn verify(
     config: &SiteConfig,
     member: &Member,
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let CredentialBody { credential, .. } = CredentialBody::read(&mut request).await?;
     let assertion = Assertion::parse(credential.get()).map_err(refuse)?;
     let (account, binding) = (member.account.id(), credentials::hash(&member.token));

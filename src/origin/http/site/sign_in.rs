@@ -10,7 +10,7 @@ use crate::http::{
     calls::{read_document, read_resource},
     config::site::{LocalSignIn, SiteConfig},
     isolate::RequestContext,
-    refusal::Refusal,
+    refusal::{HandlerResult, Refusal},
 };
 use contract::{
     accounts::{self, Accept, InviteDetails, ReadInvite, SignOut, SignedIn},
@@ -107,7 +107,7 @@ pub async fn read_invite(
     context: &RequestContext,
     config: &SiteConfig,
     mut request: Request,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let OpenInvite { account, details, .. } = open_invite(context, config, &mut request).await?;
     let publisher = match account {
         Account::Publisher(publisher) => {
@@ -128,11 +128,7 @@ pub async fn read_invite(
 }
 
 /// Signs in by an invite alone, where that is configured.
-pub async fn sign_in(
-    context: &RequestContext,
-    config: &SiteConfig,
-    mut request: Request,
-) -> Result<Answer, Refusal> {
+pub async fn sign_in(context: &RequestContext, config: &SiteConfig, mut request: Request) -> HandlerResult {
     if config.local_sign_in != LocalSignIn::On {
         return Err(common::NOT_FOUND.into());
     }
@@ -176,7 +172,7 @@ pub async fn open_session(
     config: &SiteConfig,
     mut sessions: BrowserSessions,
     signed_in: &SignedIn,
-) -> Result<Answer, Refusal> {
+) -> HandlerResult {
     let keys = &context.isolate.config.account_keys;
     let session = BrowserSession::parse(keys, config.kind, &signed_in.session);
     let session = session.ok_or_else(|| {
@@ -192,7 +188,7 @@ pub async fn open_session(
 }
 
 /// The answer that sets a browser's sessions.
-pub fn with_sessions(config: &SiteConfig, sessions: &BrowserSessions) -> Result<Answer, Refusal> {
+pub fn with_sessions(config: &SiteConfig, sessions: &BrowserSessions) -> HandlerResult {
     let cookie = Cookie::sessions(config.kind, config.site).set(&sessions.value());
     let cookie = cookie.ok_or_else(|| {
         log::error("site", "a session's value does not fit a cookie");
@@ -212,11 +208,7 @@ async fn end(context: &RequestContext, session: &BrowserSession) -> Result<(), C
 
 /// Ends all sessions of the browser, so that whoever leaves it leaves nothing open. The cookie is cleared whatever happens,
 /// also without live sessions. A session whose account does not answer ends by itself 12 hours after its last use.
-pub async fn sign_out(
-    context: &RequestContext,
-    config: &SiteConfig,
-    request: Request,
-) -> Result<Answer, Refusal> {
+pub async fn sign_out(context: &RequestContext, config: &SiteConfig, request: Request) -> HandlerResult {
     let sessions = gate::sessions_of(context, config, &request);
     for ended in join_all(sessions.all().iter().map(|session| end(context, session))).await {
         if let Err(error) = ended {
