@@ -1,6 +1,8 @@
 //! What the handlers of the operator, the dashboard and the console share: calls to objects, and the parts of a path and
 //! a query.
 
+use std::fmt::Display;
+
 use url::form_urlencoded;
 use worker::Request;
 
@@ -50,10 +52,13 @@ pub async fn ask_catalog<O: Operation<Answer = OperatorReply>, T: DeserializeOwn
 
 /// The JSON of an object's answer.
 pub fn read_reply<T: DeserializeOwned>(reply: &OperatorReply) -> Result<T, Refusal> {
-    serde_json::from_str(&reply.body).map_err(|error| {
-        log::error("objects", error);
-        common::INTERNAL_ERROR.into()
-    })
+    serde_json::from_str(&reply.body).map_err(|error| internal("objects", error).into())
+}
+
+/// The answer to an internal failure, which is logged.
+pub fn internal(place: &str, what: impl Display) -> ApiError {
+    log::error(place, what);
+    common::INTERNAL_ERROR
 }
 
 /// The text of a JSON body, at most `most` bytes.

@@ -17,10 +17,7 @@ use crate::{
     objects::ledger::exports::FACTS_CHANGED,
 };
 use contract::{
-    ledger::{
-        CreateExport, EXPORT, Export, ExportPiece, ExportProgress, FactsVersion, OPERATOR, OpenExport,
-        address,
-    },
+    ledger::{CreateExport, EXPORT, Export, ExportPiece, ExportProgress, OPERATOR, OpenExport, address},
     operation::{Bytes, CallError},
 };
 use domain::{
@@ -138,10 +135,8 @@ impl Reading {
         loop {
             let wait_s = match self.ask().await {
                 Ok((piece, progress)) => {
-                    let ExportProgress {
-                        version, rows_read, ..
-                    } = progress;
-                    self.advance(version, rows_read);
+                    self.piece.version = Some(progress.version);
+                    self.piece.rows_before = progress.rows_read;
                     return Ok((piece, progress));
                 }
                 Err(CallError::Refused {
@@ -154,11 +149,6 @@ impl Reading {
             attempt += 1;
             Delay::from(Duration::from_secs(u64::from(wait_s))).await;
         }
-    }
-
-    fn advance(&mut self, version: FactsVersion, rows_read: u64) {
-        self.piece.version = Some(version);
-        self.piece.rows_before = rows_read;
     }
 
     async fn ask(&self) -> Result<(Vec<u8>, ExportProgress), CallError> {

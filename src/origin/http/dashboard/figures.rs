@@ -16,7 +16,7 @@ use crate::http::{
 };
 use contract::{
     catalog::Resource,
-    ledger::{self, DASHBOARD, Freshness, OPERATOR, ReadFreshness, Suggest},
+    ledger::{self, DASHBOARD, OPERATOR, ReadFreshness, Suggest},
     operation::CallError,
 };
 use domain::{
@@ -84,9 +84,7 @@ const REPORTS: [&str; 6] = [
 /// loaded yet would be compared as if nothing had been earned.
 async fn last_day(context: &RequestContext, visitor: &Visitor, today: UtcDay) -> Result<UtcDay, Refusal> {
     let ledger = ledger::address(&visitor.publisher, OPERATOR);
-    let Freshness {
-        loaded_through_ms, ..
-    } = context.call(&ledger, ReadFreshness {}).await?;
+    let loaded_through_ms = context.call(&ledger, ReadFreshness {}).await?.loaded_through_ms;
     let through = loaded_through_ms.map_or(today, UtcDay::of_ms).min(today);
     Ok(through.minus(1))
 }
@@ -182,15 +180,11 @@ impl Document for SuggestBody {}
 
 /// `POST suggestions`: values of a dimension in the data.
 pub async fn suggestions(context: &RequestContext, visitor: &Visitor, mut request: Request) -> HandlerResult {
-    let SuggestBody {
-        dimension,
-        text,
-        date_range,
-    } = read_document(&mut request, MAX_BODY).await?;
+    let body: SuggestBody = read_document(&mut request, MAX_BODY).await?;
     let suggest = Suggest {
-        dimension,
-        text,
-        date_range: date_range.to_string(),
+        dimension: body.dimension,
+        text: body.text,
+        date_range: body.date_range.to_string(),
     };
     Ok(ask(context, &ledger::address(&visitor.publisher, OPERATOR), suggest).await)
 }

@@ -4,12 +4,12 @@
 //! Nothing of it is kept. A listing takes about 60 bytes an offer: 1.2 MB for 20,000 offers and 12 MB for 200,000, twice that
 //! while it is copied from KV. The pool [`Listings`](Pool::Listings) bounds how many are held at a time.
 
-use std::time::Duration;
+use std::{fmt::Display, time::Duration};
 
 use futures_util::future::try_join_all;
 use worker::Delay;
 
-use crate::http::{isolate::RequestContext, limits::Pool};
+use crate::http::{calls::internal, isolate::RequestContext, limits::Pool};
 use contract::{
     catalog,
     kv::{self, SnapshotKind},
@@ -56,10 +56,8 @@ pub async fn page(
     request: &OffersRequest,
 ) -> Result<OffersPage, ApiError> {
     let _permit = permit(context, owner).await?;
-    let tracking_url = context.workers.setting("TRACKING_URL").ok_or_else(|| {
-        log::error("dashboard", "TRACKING_URL is not set");
-        common::INTERNAL_ERROR
-    })?;
+    let tracking_url = context.workers.setting("TRACKING_URL");
+    let tracking_url = tracking_url.ok_or_else(|| internal("dashboard", "TRACKING_URL is not set"))?;
     let selector = Selector::new(open(context).await?);
     let listing = selector.listing();
     let Selection { rows, total } = selector.select(app, request);
@@ -69,11 +67,7 @@ pub async fn page(
         let loads = parts.iter().map(|part| chunk(context, part.key));
         for (part, chunk) in parts.iter().zip(try_join_all(loads).await?) {
             page.add(listing, *part, &chunk).map_err(|missing| {
-                log::error(
-                    "snapshots",
-                    format_args!("bodies {}: do not match the listing", missing.key),
-                );
-                common::UNAVAILABLE
+                unavailable(format_args!("bodies {}: do not match the listing", missing.key))
             })?;
         }
     }
@@ -120,10 +114,13 @@ async fn open(context: &RequestContext) -> Result<Listing, ApiError> {
     let opened = read.and_then(|bytes| {
         Listing::open(bytes.ok_or("the catalog has none")?).map_err(|damage| damage.to_string())
     });
-    opened.map_err(|error| {
-        log::error("snapshots", format_args!("no listing: {error}"));
-        common::UNAVAILABLE
-    })
+    opened.map_err(|error| unavailable(format_args!("no listing: {error}")))
+}
+
+/// The answer where the snapshots lack something, which is logged.
+fn unavailable(what: impl Display) -> ApiError {
+    log::error("snapshots", what);
+    common::UNAVAILABLE
 }
 
 /// A chunk of bodies, from KV or else from the catalog.
@@ -138,10 +135,9 @@ async fn chunk(context: &RequestContext, key: &str) -> Result<Chunk, ApiError> {
         Err(error) => {
             log::warn("snapshots", format_args!("bodies {key}: {error}"));
             let from_catalog = published::read_object(workers, &catalog::chunk_path(key)).await;
-            from_catalog.and_then(open).map_err(|error| {
-                log::error("snapshots", format_args!("bodies {key}: {error}"));
-                common::UNAVAILABLE
-            })
+            from_catalog
+                .and_then(open)
+                .map_err(|error| unavailable(format_args!("bodies {key}: {error}")))
         }
     }
 }

@@ -5,13 +5,18 @@ use serde_json::{Map, Value, json};
 use worker::Request;
 
 use super::{listing, own_app, visitor::Visitor};
-use crate::http::{calls::read_document, isolate::RequestContext, refusal::HandlerResult, site::audited};
+use crate::http::{
+    calls::{internal, read_document},
+    isolate::RequestContext,
+    refusal::HandlerResult,
+    site::audited,
+};
 use contract::{accounts::AnnouncedChange, catalog::AppOffering};
 use domain::{
     accounts::permission::VERIFY_FIRST,
     model::{
         AppId, Country, OfferId, Platform,
-        api_error::{ApiError, common},
+        api_error::ApiError,
         credentials::{EDGE_KEYS, Vault},
         document::{Document, FieldError},
         time::{DAY_MS, SECOND_MS},
@@ -25,7 +30,7 @@ use domain::{
         signature::{self, SigningKeys},
     },
 };
-use platform::{http::answer::Answer, log};
+use platform::http::answer::Answer;
 
 const MAX_BODY: usize = 8 << 10;
 /// Offers on a page.
@@ -179,18 +184,14 @@ pub async fn tracking_url(
 }
 
 fn signing_keys(context: &RequestContext, app: AppId, sealed: &[u8]) -> Result<SigningKeys, ApiError> {
-    let internal = |error: &dyn std::fmt::Display| {
-        log::error("dashboard", error);
-        common::INTERNAL_ERROR
-    };
     let keys = context.workers.setting(EDGE_KEYS).unwrap_or_default();
-    let vault = Vault::parse(EDGE_KEYS, &keys).map_err(|error| internal(&error))?;
+    let vault = Vault::parse(EDGE_KEYS, &keys).map_err(|error| internal("dashboard", error))?;
     let opened = vault.open(&signature::purpose(&app.to_string()), sealed);
     opened
         .and_then(|opened| SigningKeys::parse(&opened))
         .ok_or_else(|| {
-            let problem = format!("no key of EDGE_KEYS opens the click secrets of app {app}");
-            internal(&problem)
+            let problem = format_args!("no key of EDGE_KEYS opens the click secrets of app {app}");
+            internal("dashboard", problem)
         })
 }
 
@@ -207,10 +208,8 @@ async fn tracking_base(
         filters: vec![Filter::OfferId(vec![offer])],
     };
     let page = listing::page(context, visitor.publisher.as_str(), app, &request).await?;
-    let offers: Map<String, Value> = serde_json::from_slice(&page.body).map_err(|error| {
-        log::error("dashboard", error);
-        common::INTERNAL_ERROR
-    })?;
+    let offers: Map<String, Value> =
+        serde_json::from_slice(&page.body).map_err(|error| internal("dashboard", error))?;
     let base = offers
         .get("offers")
         .and_then(|offers| offers.get(0)?.get("trk_url_base")?.as_str());

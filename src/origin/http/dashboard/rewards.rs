@@ -62,10 +62,8 @@ pub async fn list(context: &RequestContext, visitor: &Visitor, mut request: Requ
     let list = reward_query::parse(&body, is_analyst(visitor))?;
     let to = activity::address(&visitor.publisher);
     let page = context.workers.call(&to, Box::new(list), READ_TIMEOUT).await?;
-    Ok(Answer::json(
-        200,
-        reward_query::page(&page, is_analyst(visitor)).to_string(),
-    ))
+    let body = reward_query::page(&page, is_analyst(visitor));
+    Ok(Answer::json(200, body.to_string()))
 }
 
 fn is_analyst(visitor: &Visitor) -> bool {

@@ -8,7 +8,7 @@ use worker::Request;
 use super::{own_app, visitor::Visitor};
 use crate::{
     http::{
-        calls::read_document,
+        calls::{internal, read_document},
         isolate::RequestContext,
         refusal::HandlerResult,
         site::{audited, outboxes::Outboxes},
@@ -31,12 +31,12 @@ use domain::{
     },
     catalog::app::check_callback,
     model::{
-        api_error::{ApiError, common},
+        api_error::ApiError,
         document::{Document, FieldError},
         time::SECOND_MS,
     },
 };
-use platform::{http::answer::Answer, log, traits::Random};
+use platform::{http::answer::Answer, traits::Random};
 
 const MAX_BODY: usize = 8 << 10;
 
@@ -117,13 +117,9 @@ pub async fn preview(
 ) -> HandlerResult {
     let (app, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
     let PreviewBody { callback: draft } = read_document(&mut request, MAX_BODY).await?;
-    let internal = |error: &dyn std::fmt::Display| {
-        log::error("dashboard", error);
-        common::INTERNAL_ERROR
-    };
     let sender = CallbackSender::new(|name| context.workers.setting(name));
     let saved = sender.endpoint(app, &settings.callback);
-    let saved = saved.map_err(|failure| internal(&failure))?;
+    let saved = saved.map_err(|failure| internal("dashboard", failure))?;
     let has_legacy = saved.is_some_and(|saved| saved.has_legacy_md5());
     let callback = Callback {
         url: draft.url,
@@ -139,7 +135,8 @@ pub async fn preview(
     let refused = |problem| ApiError::from(FieldError::new("callback.url", problem));
     sender.check_url(&callback.url).map_err(refused)?;
     let endpoint = Endpoint::parse(&callback).map_err(ApiError::from)?;
-    let random = context.workers.random().map_err(|error| internal(&error))?;
+    let random = context.workers.random();
+    let random = random.map_err(|error| internal("dashboard", error))?;
     let now_s = context.now_ms.div_euclid(SECOND_MS);
     let fields = tester::fields(app, &settings.currency, &random, now_s);
     let request = tester::request(&endpoint, &fields, SignWith::Both, &random, now_s);

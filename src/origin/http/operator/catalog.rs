@@ -195,16 +195,14 @@ async fn import(context: &RequestContext, path: &str, request: &Request) -> Resu
 async fn refresh(context: &RequestContext) -> Result<Answer, CallError> {
     let mut init = RequestInit::new();
     init.with_method(Method::Post);
-    let Refreshed {
-        tracking, listing, ..
-    } = loop {
+    let refreshed = loop {
         let reply = send(context, &address(REFRESH_PATH), &init, REFRESH_TIMEOUT).await?;
         let refreshed: Refreshed = serde_json::from_str(&reply.body).map_err(broken)?;
         if !refreshed.is_partial {
             break refreshed;
         }
     };
-    let body = json!({ "tracking_version": tracking, "listing_version": listing });
+    let body = json!({ "tracking_version": refreshed.tracking, "listing_version": refreshed.listing });
     Ok(Answer::json(200, body.to_string()))
 }
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use worker::Request;
 
-use super::{MAX_DOCUMENT, ask, read_document, read_json, segment};
+use super::{MAX_DOCUMENT, ask, internal, read_document, read_json, segment};
 use crate::http::{isolate::RequestContext, refusal::HandlerResult, routes::OfferCall};
 use contract::{
     catalog::{
@@ -13,10 +13,9 @@ use contract::{
 };
 use domain::{
     catalog::Offer,
-    model::{OfferId, api_error::common, document::Document},
+    model::{OfferId, document::Document},
     offers::preview::preview,
 };
-use platform::log;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,9 +61,7 @@ async fn show_preview(context: &RequestContext, offer_id: &OfferId, body: String
     };
     context.call(&address(COMMAND_PATH), check).await?;
     let tracking_url = context.workers.setting("TRACKING_URL").unwrap_or_default();
-    let shown = preview(offer_id, &offer, &tracking_url, context.now_ms).ok_or_else(|| {
-        log::error("operator", format_args!("offer {offer_id} has no preview"));
-        common::INTERNAL_ERROR
-    })?;
+    let shown = preview(offer_id, &offer, &tracking_url, context.now_ms)
+        .ok_or_else(|| internal("operator", format_args!("offer {offer_id} has no preview")))?;
     Ok(OperatorReply::ok(&shown).into())
 }

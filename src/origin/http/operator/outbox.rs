@@ -10,7 +10,8 @@ use serde_json::{
 use worker::Request;
 
 use super::{
-    MAX_DOCUMENT, TIMEOUT, audit_words, conversion_query, read_document, read_json, read_reply, segment,
+    MAX_DOCUMENT, TIMEOUT, audit_words, conversion_query, internal, read_document, read_json, read_reply,
+    segment,
 };
 use crate::{
     http::{
@@ -24,15 +25,14 @@ use crate::{
 use contract::{
     catalog::AppSettings,
     operation::OperatorReply,
-    outbox::{Get, Replay, Settled, Test},
+    outbox::{Get, Replay, Test},
 };
 use domain::model::{
     AppId,
-    api_error::{ApiError, common},
+    api_error::common,
     document::{Document, FieldError},
     time::SECOND_MS,
 };
-use platform::log;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -77,7 +77,8 @@ pub async fn call(
             let story = outboxes.read_story(&segment(1)).await?;
             // The story's members are passed on as they are.
             let mut story: BTreeMap<String, Box<RawValue>> = read_reply(&story)?;
-            let publisher = to_raw_value(&outboxes.settings.publisher_id).map_err(internal)?;
+            let publisher = to_raw_value(&outboxes.settings.publisher_id);
+            let publisher = publisher.map_err(|error| internal("operator", error))?;
             story.insert("publisher_id".into(), publisher);
             answer(&story)
         }
@@ -104,19 +105,15 @@ pub async fn call(
             let from = order.place();
             let first = order.into_first_step(action, until);
             let (all, next) = outboxes.settle_many(&first, from).await?;
-            let Settled {
-                count,
-                settled,
-                refused,
-                ..
-            } = &all;
             let (until, next) = (first.filter.until, next.map(Place::to_text));
             if first.dry_run {
-                let body = json!({ "count": count, "until": until, "next": next });
+                let body = json!({ "count": all.count, "until": until, "next": next });
                 return Ok(answer(&body)?.dry_run(true));
             }
-            let body = json!({ "count": count, "settled": settled, "refused": refused, "until": until, "next": next });
-            Ok(answer(&body)?.audited(audit_words::of_many(&first, *count, *settled)))
+            let body = json!({
+                "count": all.count, "settled": all.settled, "refused": all.refused, "until": until, "next": next,
+            });
+            Ok(answer(&body)?.audited(audit_words::of_many(&first, all.count, all.settled)))
         }
         OutboxCall::ReadCallback => answer(&outboxes.standing(TIMEOUT).await?),
         OutboxCall::EnableCallback => answer(&outboxes.enable().await?),
@@ -136,11 +133,6 @@ pub async fn call(
 
 /// The answer with a body.
 pub(super) fn answer(body: &impl Serialize) -> HandlerResult {
-    let body = serde_json::to_string(body).map_err(internal)?;
-    Ok(OperatorReply { status: 200, body }.into())
-}
-
-fn internal(error: serde_json::Error) -> ApiError {
-    log::error("operator", error);
-    common::INTERNAL_ERROR
+    let body = serde_json::to_string(body).map_err(|error| internal("operator", error))?;
+    Ok(OperatorReply::new(200, body).into())
 }

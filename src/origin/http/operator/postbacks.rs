@@ -11,7 +11,7 @@ use crate::{
 use contract::{
     catalog::Resource,
     operation::OperatorReply,
-    postbacks::{ListPostbacks, PostbackPage, ReceivedPostback, address},
+    postbacks::{ListPostbacks, ReceivedPostback, address},
 };
 use domain::{
     conversions::{
@@ -74,24 +74,19 @@ pub async fn list(context: &RequestContext, segments: &[&str], query: &str) -> H
     let advertiser = AdvertiserId::parse(&id)
         .ok_or_else(|| common::NOT_FOUND.with_message("there is no such advertiser"))?;
     require(context, Resource::Advertiser, &id).await?;
-    let PostbackPage {
-        postbacks,
-        not_shown,
-        since_ms,
-        next,
-        tokens,
-    } = context.call(&address(&advertiser), list).await?;
-    let postbacks: Vec<_> = postbacks.into_iter().map(ListedPostback::from).collect();
-    let tokens: Vec<_> = tokens
+    let page = context.call(&address(&advertiser), list).await?;
+    let postbacks: Vec<_> = page.postbacks.into_iter().map(ListedPostback::from).collect();
+    let tokens: Vec<_> = page
+        .tokens
         .iter()
         .map(|(serial, ms)| json!({ "token_id": serial.to_string(), "last_used_at": ms.div_euclid(SECOND_MS) }))
         .collect();
     Ok(OperatorReply::ok(&json!({
         "tokens": tokens,
         "postbacks": postbacks,
-        "not_shown": not_shown,
-        "since": since_ms.map(|ms| ms.div_euclid(SECOND_MS)),
-        "cursor": next.map(|number| number.to_string()),
+        "not_shown": page.not_shown,
+        "since": page.since_ms.map(|ms| ms.div_euclid(SECOND_MS)),
+        "cursor": page.next.map(|number| number.to_string()),
     }))
     .into())
 }

@@ -114,10 +114,8 @@ pub fn session(context: &RequestContext, member: &Member) -> Answer {
 
 pub async fn list(context: &RequestContext, by: &Member) -> HandlerResult {
     let members = ask(context, by, ReadMembers {}).await?;
-    Ok(Answer::json(
-        200,
-        members_json(members, Some(by.session.member)).to_string(),
-    ))
+    let body = members_json(members, Some(by.session.member));
+    Ok(Answer::json(200, body.to_string()))
 }
 
 /// The members and the open invites of an account. `own` is the member who asks, if it is one of them.
@@ -293,8 +291,6 @@ pub async fn audit_page(context: &RequestContext, account: &ObjectAddress, query
         })
         .collect();
     let cursor = before.map(|before| before.to_string());
-    Ok(Answer::json(
-        200,
-        json!({ "entries": entries, "cursor": cursor }).to_string(),
-    ))
+    let body = json!({ "entries": entries, "cursor": cursor });
+    Ok(Answer::json(200, body.to_string()))
 }

@@ -9,12 +9,9 @@ use worker::{
 };
 
 use super::{Call, gate};
-use crate::http::refusal::HandlerResult;
+use crate::http::{calls::internal, refusal::HandlerResult};
 use domain::{accounts::account::AccountKind, model::api_error::common};
-use platform::{
-    http::{answer::Answer, body::header},
-    log,
-};
+use platform::http::{answer::Answer, body::header};
 
 /// The page may load its own script and call its own host. Its styles stand in it, and their hash allows them.
 const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
@@ -136,10 +133,7 @@ fn page_answer(response: Option<Result<web_sys::Response, JsValue>>) -> HandlerR
             let response = Response::from(response).with_encode_body(EncodeBody::Manual);
             Ok(Answer::pass_unread(response))
         }
-        Some(Err(error)) => {
-            log::error("site", format_args!("a page: {error:?}"));
-            Err(common::INTERNAL_ERROR.into())
-        }
+        Some(Err(error)) => Err(internal("site", format_args!("a page: {error:?}")).into()),
         None => Err(common::NOT_FOUND.into()),
     }
 }

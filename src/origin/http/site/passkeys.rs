@@ -7,10 +7,11 @@ use worker::Request;
 
 use super::{
     gate::{self, Member},
-    sign_in::{OpenInvite, account_of, open_invite, open_session, sessions_left, user_agent},
+    sign_in::{account_of, open_invite, open_session, sessions_left, user_agent},
     web_crypto,
 };
 use crate::http::{
+    calls::internal,
     config::site::SiteConfig,
     isolate::RequestContext,
     refusal::{HandlerResult, Refusal},
@@ -72,10 +73,8 @@ pub fn refuse(error: PasskeyError) -> ApiError {
 }
 
 fn random(context: &RequestContext) -> Result<[u8; 32], ApiError> {
-    context.workers.random().map_err(|error| {
-        log::error("site", error);
-        common::INTERNAL_ERROR
-    })
+    let random = context.workers.random();
+    random.map_err(|error| internal("site", error))
 }
 
 /// Binds a challenge to the mark of a browser's ceremony, and to the invite that it is for.
@@ -148,18 +147,14 @@ pub fn challenge_of(
 }
 
 pub async fn creation(context: &RequestContext, config: &SiteConfig, mut request: Request) -> HandlerResult {
-    let OpenInvite {
-        invite,
-        account,
-        details,
-    } = open_invite(context, config, &mut request).await?;
-    let purpose = CeremonyPurpose::Registration;
-    let (challenge, cookie) = begin(context, config, purpose, Some(account.id()), &invite)?;
+    let open = open_invite(context, config, &mut request).await?;
+    let (purpose, account) = (CeremonyPurpose::Registration, open.account.id());
+    let (challenge, cookie) = begin(context, config, purpose, Some(account), &open.invite)?;
     let person = Person {
-        account: account.id(),
-        owner: account.owner(),
-        member: details.member,
-        name: &details.name,
+        account,
+        owner: open.account.owner(),
+        member: open.details.member,
+        name: &open.details.name,
     };
     Ok(creation_options(context, config, &person, &challenge, &[]).header("Set-Cookie", cookie))
 }

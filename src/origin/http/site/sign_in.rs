@@ -7,7 +7,7 @@ use worker::Request;
 
 use super::gate;
 use crate::http::{
-    calls::{read_document, read_resource},
+    calls::{internal, read_document, read_resource},
     config::site::{LocalSignIn, SiteConfig},
     isolate::RequestContext,
     refusal::{HandlerResult, Refusal},
@@ -175,10 +175,7 @@ pub async fn open_session(
 ) -> HandlerResult {
     let keys = &context.isolate.config.account_keys;
     let session = BrowserSession::parse(keys, config.kind, &signed_in.session);
-    let session = session.ok_or_else(|| {
-        log::error("site", "an account opened a session that is none");
-        common::INTERNAL_ERROR
-    })?;
+    let session = session.ok_or_else(|| internal("site", "an account opened a session that is none"))?;
     for session in &sessions.open(session) {
         if let Err(error) = end(context, session).await {
             log::warn("site", format_args!("a session was left and not ended: {error}"));
@@ -190,10 +187,7 @@ pub async fn open_session(
 /// The answer that sets a browser's sessions.
 pub fn with_sessions(config: &SiteConfig, sessions: &BrowserSessions) -> HandlerResult {
     let cookie = Cookie::sessions(config.kind, config.site).set(&sessions.value());
-    let cookie = cookie.ok_or_else(|| {
-        log::error("site", "a session's value does not fit a cookie");
-        common::INTERNAL_ERROR
-    })?;
+    let cookie = cookie.ok_or_else(|| internal("site", "a session's value does not fit a cookie"))?;
     Ok(Answer::new(204).header("Set-Cookie", cookie))
 }
 
