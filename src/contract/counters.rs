@@ -160,18 +160,15 @@ pub struct TakenOfDay {
 #[serde(rename_all = "snake_case")]
 pub enum CapKind {
     /// Limits the clicks of a UTC day.
-    Click,
+    Click = 0,
     /// Limits the conversions of a UTC day.
-    Conversion,
+    Conversion = 1,
 }
 
 impl CapKind {
     /// The number in the counters' tables.
     pub fn number(self) -> i64 {
-        match self {
-            Self::Click => 0,
-            Self::Conversion => 1,
-        }
+        self as i64
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::stored_names::stored_names;
+
 /// `GET …/callback`: the endpoint's standing with this outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetStatus {}
@@ -41,17 +43,19 @@ pub struct Standing {
     pub reserving: i64,
 }
 
-/// Of the outboxes' states the last in this order is the app's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EndpointState {
-    /// There is no callback.
-    #[default]
-    None,
-    /// Fewer than five attempts in a row failed.
-    Healthy,
-    /// At least five attempts in a row failed. Callbacks are sent less often.
-    Failing,
-    /// It disabled itself by its answer. Callbacks wait until somebody enables it.
-    Disabled,
+stored_names! {
+    /// Of the outboxes' states the last in this order is the app's. Statements know 0 as none, and take the highest as the
+    /// app's.
+    #[derive(Default)]
+    EndpointState {
+        /// There is no callback.
+        #[default]
+        None = 0 "none",
+        /// Fewer than five attempts in a row failed.
+        Healthy = 1 "healthy",
+        /// At least five attempts in a row failed. Callbacks are sent less often.
+        Failing = 2 "failing",
+        /// It disabled itself by its answer. Callbacks wait until somebody enables it.
+        Disabled = 3 "disabled",
+    }
 }

@@ -220,12 +220,8 @@ impl<D: Database> Feed for AttentionFeed<'_, D> {
     ) -> Result<(), DatabaseError> {
         let db = self.db;
         let (batch, marks) = (&prepared.batch, &prepared.marks);
-        let is_declined = |place: usize| {
-            answer
-                .declined
-                .iter()
-                .any(|declined| usize::try_from(*declined) == Ok(place))
-        };
+        let is_declined =
+            |place: usize| u32::try_from(place).is_ok_and(|place| answer.declined.contains(&place));
         let offered = batch.items.len().saturating_sub(marks.changes.len());
         // Of those that were declined before, only the taken ones change.
         let settled: Vec<_> = batch

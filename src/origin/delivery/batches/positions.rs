@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Amounts, BATCHES, Batch, Log, LogPage, Movement, SUMS, sql};
+use super::{BATCHES, Batch, Log, LogPage, Movement, SUMS, sql};
 use platform::{
     database::{Database, DatabaseError, Row, json},
     params,
@@ -232,15 +232,11 @@ impl Draft {
         if self.is_full {
             return;
         }
-        let Amounts {
-            clicks,
-            conversions,
-            revenue_micro_usd,
-        } = movement.amounts;
+        let more = movement.amounts;
         let sum = sums.entry(movement.key.clone()).or_default();
-        sum.clicks = sum.clicks.saturating_add(clicks);
-        sum.conversions = sum.conversions.saturating_add(conversions);
-        sum.revenue_micro_usd = sum.revenue_micro_usd.saturating_add(revenue_micro_usd);
+        sum.clicks = sum.clicks.saturating_add(more.clicks);
+        sum.conversions = sum.conversions.saturating_add(more.conversions);
+        sum.revenue_micro_usd = sum.revenue_micro_usd.saturating_add(more.revenue_micro_usd);
         self.batch.number = movement.number;
     }
 }

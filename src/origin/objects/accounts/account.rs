@@ -63,11 +63,7 @@ pub fn check_admitted(db: &impl Database) -> Result<(), Failure> {
 
 /// Suspends the account, which ends its sessions, or admits it again. Passkeys and open invites stay.
 pub fn suspend(db: &impl Database, now_ms: i64, suspend: Suspend) -> Result<(), Failure> {
-    let Suspend {
-        is_suspended,
-        revision,
-        ..
-    } = suspend;
+    let (is_suspended, revision) = (suspend.is_suspended, suspend.revision);
     let known = read(db)?;
     if known.revision >= revision {
         return Ok(());

@@ -123,20 +123,15 @@ fn told(change: &AnnouncedChange) -> AuditLine {
 /// Announces a change that another object is about to make.
 pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<PendingAudit, Failure> {
     let by = members::party_of(db, &announce.by)?;
-    let AuditLine {
-        action,
-        subject,
-        detail,
-        rates,
-    } = told(&announce.change);
+    let line = told(&announce.change);
     let entry = Entry {
         by,
-        action: &action,
-        subject: subject.map(Party::thing),
-        detail: detail.as_deref(),
+        action: &line.action,
+        subject: line.subject.map(Party::thing),
+        detail: line.detail.as_deref(),
     };
     db.transaction(|| {
-        for rate in rates {
+        for rate in line.rates {
             rates::take(db, now_ms, &announce.by, *rate)?;
         }
         audit::append(db, now_ms, &entry)?;

@@ -79,22 +79,16 @@ pub fn cut(text: &str) -> String {
 /// Writes a row, within the caller's transaction.
 pub fn append(db: &impl Database, now_ms: i64, entry: &Entry<'_>) -> Result<(), DatabaseError> {
     let id = |party: &Party| party.member.map(|member| member.to_string());
-    let Entry {
-        by,
-        action,
-        subject,
-        detail,
-    } = entry;
-    let subject = subject.as_ref();
+    let subject = entry.subject.as_ref();
     db.execute(
         sql::APPEND,
         params![
             now_ms,
-            by.name.as_str(),
-            cut(action),
+            entry.by.name.as_str(),
+            cut(entry.action),
             subject.map(|subject| cut(&subject.name)),
-            detail.map(cut),
-            id(by),
+            entry.detail.map(cut),
+            id(&entry.by),
             subject.and_then(id)
         ],
     )

@@ -42,34 +42,20 @@ pub enum Rate {
 }
 
 impl Rate {
-    const fn as_str(self) -> &'static str {
+    /// The stored name, the events in a window, and its length.
+    const fn rule(self) -> (&'static str, i64, i64) {
         match self {
-            Self::FailedSignIns => "failed_sign_ins",
-            Self::Invites => "invites",
-            Self::ReportKeys => "report_keys",
-            Self::Settings => "settings",
-            Self::Apps => "apps",
-            Self::Currencies => "currencies",
-            Self::NewApps => "new_apps",
-            Self::CallbackTests => "callback_tests",
-            Self::CallbackTestPause => "callback_test_pause",
-            Self::Replays => "replays",
-            Self::SignedUrls => "signed_urls",
-        }
-    }
-
-    /// Events in a window, and its length.
-    const fn limit(self) -> (i64, i64) {
-        match self {
-            Self::FailedSignIns => (10, MINUTE_MS),
-            Self::Invites | Self::Settings | Self::Apps => (30, HOUR_MS),
-            Self::ReportKeys => (10, HOUR_MS),
-            Self::Currencies => (20, DAY_MS),
-            Self::NewApps => (10, DAY_MS),
-            Self::CallbackTests => (60, HOUR_MS),
-            Self::CallbackTestPause => (1, 5 * SECOND_MS),
-            Self::Replays => (600, HOUR_MS),
-            Self::SignedUrls => (60, HOUR_MS),
+            Self::FailedSignIns => ("failed_sign_ins", 10, MINUTE_MS),
+            Self::Invites => ("invites", 30, HOUR_MS),
+            Self::ReportKeys => ("report_keys", 10, HOUR_MS),
+            Self::Settings => ("settings", 30, HOUR_MS),
+            Self::Apps => ("apps", 30, HOUR_MS),
+            Self::Currencies => ("currencies", 20, DAY_MS),
+            Self::NewApps => ("new_apps", 10, DAY_MS),
+            Self::CallbackTests => ("callback_tests", 60, HOUR_MS),
+            Self::CallbackTestPause => ("callback_test_pause", 1, 5 * SECOND_MS),
+            Self::Replays => ("replays", 600, HOUR_MS),
+            Self::SignedUrls => ("signed_urls", 60, HOUR_MS),
         }
     }
 }
@@ -81,10 +67,11 @@ struct Window {
 }
 
 fn window(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8]) -> Result<Window, DatabaseError> {
-    let (_, length_ms) = rate.limit();
-    let row = db.query_first(sql::GET_RATE, params![rate.as_str(), subject.to_vec()])?;
-    let stored = row.map(|row| Ok::<_, DatabaseError>((row.integer(0)?, row.integer(1)?)));
-    Ok(match stored.transpose()? {
+    let (name, _, length_ms) = rate.rule();
+    let stored = db.read_first(sql::GET_RATE, params![name, subject.to_vec()], |row| {
+        Ok((row.integer(0)?, row.integer(1)?))
+    })?;
+    Ok(match stored {
         // A clock that steps back must not prolong a window.
         Some((started_ms, count)) if (0..length_ms).contains(&now_ms.saturating_sub(started_ms)) => {
             Window { started_ms, count }
@@ -97,7 +84,7 @@ fn window(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8]) -> Result
 }
 
 fn check_window(now_ms: i64, rate: Rate, window: &Window) -> Result<(), Failure> {
-    let (most, length_ms) = rate.limit();
+    let (_, most, length_ms) = rate.rule();
     if window.count < most {
         return Ok(());
     }
@@ -111,15 +98,10 @@ fn check_window(now_ms: i64, rate: Rate, window: &Window) -> Result<(), Failure>
 fn count(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8]) -> Result<(), Failure> {
     let window = window(db, now_ms, rate, subject)?;
     check_window(now_ms, rate, &window)?;
-    Ok(db.execute(
-        sql::SET_RATE,
-        params![
-            rate.as_str(),
-            subject.to_vec(),
-            window.started_ms,
-            window.count.saturating_add(1)
-        ],
-    )?)
+    let (name, ..) = rate.rule();
+    let count = window.count.saturating_add(1);
+    let row = params![name, subject.to_vec(), window.started_ms, count];
+    Ok(db.execute(sql::SET_RATE, row)?)
 }
 
 /// Counts what a member does, within the caller's transaction.

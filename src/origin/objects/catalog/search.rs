@@ -73,10 +73,7 @@ fn resource_match(resource: Resource, row: &Row) -> Result<Json, Failure> {
 
 /// A goal with the title that its offer's document has. A retired one has none.
 fn goal_match(db: &impl Database, goal: &str, offer: &str) -> Result<Json, Failure> {
-    let document: Option<Json> = match db.query_first(sql::GET_OFFER_DOCUMENT, params![offer])? {
-        Some(row) => Some(row.json(0)?),
-        None => None,
-    };
+    let document: Option<Json> = db.read_first(sql::GET_OFFER_DOCUMENT, params![offer], |row| row.json(0))?;
     let goals = document
         .as_ref()
         .and_then(|document| document.get("goals")?.as_array());

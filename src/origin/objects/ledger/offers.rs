@@ -38,20 +38,14 @@ const PLACEMENTS_DAYS: i32 = 40;
 
 /// Adds the sums of a batch, once.
 pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> Result<Mark, DatabaseError> {
-    let AddOffers {
-        source,
-        after,
-        number,
-        sums,
-    } = batch;
     let marks = [sql::GET_MARK, sql::SET_MARK];
-    batches::receive(db, marks, source, (*after, *number), || {
+    batches::receive(db, marks, &batch.source, (batch.after, batch.number), || {
         let mut days: BTreeMap<UtcDay, (Segmenter, Sums)> = BTreeMap::new();
         let mut placements = Placements {
             db,
             known: BTreeMap::new(),
         };
-        for sum in sums {
+        for sum in &batch.sums {
             let placement = placements.reported(sum)?;
             let app = sum.app.to_string();
             let country = sum.country.map_or(Dimension::Country.unknown(), Country::as_str);
@@ -78,13 +72,13 @@ pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> Result<Mark, D
             let [clicks, revenue] = [Measure::Clicks, Measure::Revenue].map(|measure| get(&total, measure));
             db.execute(
                 sql::ADD_TOTAL,
-                params![source.as_str(), day.number(), clicks, revenue],
+                params![batch.source.as_str(), day.number(), clicks, revenue],
             )?;
         }
         if let Some(last) = changed.last() {
             freshness::counted(db, now_ms, *last)?;
         }
-        if sums.iter().any(|sum| sum.clicks > 0) {
+        if batch.sums.iter().any(|sum| sum.clicks > 0) {
             freshness::clicked(db, now_ms)?;
         }
         segments::mark_crowded(db, &changed, Layer::Offers)

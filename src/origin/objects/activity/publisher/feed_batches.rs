@@ -1,19 +1,17 @@
 //! Applies the batches of outboxes. A batch says how things are and not how they changed, so one that comes twice, or comes
 //! after a later one, changes nothing.
 
-use contract::{
-    activity::{FeedAnswer, FeedBatch, FeedEntry, RewardCount, RewardKind},
-    outbox::EndpointState,
+use contract::activity::{FeedAnswer, FeedBatch, FeedEntry, KEPT_ENTRIES, RewardCount, RewardKind};
+use domain::{
+    conversions::log_number::NUMBERS_PER_MS,
+    model::time::{DAY_MS, UtcDay},
 };
-use domain::model::time::{DAY_MS, UtcDay};
 use platform::{
     database::{Database, DatabaseError, json},
     params,
 };
 
 use super::sql;
-use contract::activity::KEPT_ENTRIES;
-use domain::conversions::log_number::NUMBERS_PER_MS;
 
 /// Reported entries after which those that are too many leave.
 const LEAVE_AFTER: i64 = 500;
@@ -64,7 +62,7 @@ fn put_outbox(db: &impl Database, batch: &FeedBatch, is_incomplete: bool) -> Res
             batch.at_ms,
             batch.owes_since_ms,
             batch.next_by_ms,
-            endpoint_number(endpoint.state),
+            u32::from(endpoint.state.number()),
             endpoint.disabled_ms,
             endpoint.waiting,
             endpoint.dead,
@@ -137,25 +135,4 @@ fn put_firsts(db: &impl Database, entries: &[FeedEntry]) -> Result<(), DatabaseE
     let conversion_ms = rewards.map(|entry| entry.entry.div_euclid(NUMBERS_PER_MS)).min();
     let callback_ms = entries.iter().filter_map(|entry| entry.delivered_ms).min();
     db.execute(sql::PUT_FIRSTS, params![conversion_ms, callback_ms])
-}
-
-/// The stored number of an endpoint's state. Statements know 0 as none, and take the highest as the app's.
-fn endpoint_number(state: EndpointState) -> u32 {
-    match state {
-        EndpointState::None => 0,
-        EndpointState::Healthy => 1,
-        EndpointState::Failing => 2,
-        EndpointState::Disabled => 3,
-    }
-}
-
-pub fn endpoint_state(number: u8) -> Option<EndpointState> {
-    [
-        EndpointState::None,
-        EndpointState::Healthy,
-        EndpointState::Failing,
-        EndpointState::Disabled,
-    ]
-    .into_iter()
-    .find(|state| endpoint_number(*state) == u32::from(number))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use contract::{
     activity::{Activity, AppActivity, Counts, DayCounts, Endpoint, ReadActivity},
+    outbox::EndpointState,
     rewards::RewardState,
 };
 use domain::model::{AppId, time::UtcDay};
@@ -12,7 +13,7 @@ use platform::{
     params,
 };
 
-use super::{feed_batches::endpoint_state, sql};
+use super::sql;
 
 /// For how long something may be missing here that an outbox has, by what the outboxes have told. An outbox that has changed
 /// and could not tell so yet is not known.
@@ -26,7 +27,7 @@ pub fn read(db: &impl Database, now_ms: i64, read: ReadActivity) -> Result<Activ
     for row in db.query(sql::SUM_OUTBOXES, &[])? {
         let app = app_id(&row, 0)?;
         let endpoint = Endpoint {
-            state: row.decode(1, endpoint_state)?,
+            state: row.decode(1, EndpointState::from_number)?,
             disabled_ms: row.optional_integer(2)?,
             waiting: row.integer(3)?,
             dead: row.integer(4)?,
