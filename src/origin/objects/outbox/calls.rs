@@ -8,10 +8,13 @@ use serde::de::DeserializeOwned;
 use contract::{
     catalog::{self, LOST_TERMS},
     counters::{self, ReadTaken, SetCap, Take},
-    operation::{CallError, Operation, OperatorReply, code_in},
+    operation::{CallError, ObjectAddress, Operation, OperatorReply, code_in},
     outbox::{ClaimTxn, Disabled, FindTxn, FreeTxn, OutboxShard, Txn},
 };
-use domain::{conversions::parameters::INVALID_CLICK_ID, model::api_error::common};
+use domain::{
+    conversions::parameters::INVALID_CLICK_ID,
+    model::{OfferId, api_error::common},
+};
 use platform::{CONNECTIONS, failure::Failure, log, traits::ObjectCall};
 
 /// The timeout of a call. It is short because a sender waits.
@@ -40,57 +43,52 @@ where
 
 /// Takes one conversion from an offer's cap. Returns false if the cap is spent.
 pub async fn take(runtime: &impl ObjectCall, take: &Take) -> Result<bool, Failure> {
-    let counters = counters::address(counters::object_name(&take.offer));
-    let taken = runtime.call(&counters, take.clone(), TIMEOUT).await;
-    taken
-        .map(|taken| taken.taken)
-        .map_err(|error| unavailable(&counters.name, &error))
+    Ok(ask(runtime, &counters_of(&take.offer), take.clone()).await?.taken)
 }
 
 /// Tells the counters an offer's cap, and what was paid before there was one.
 pub async fn set_cap(runtime: &impl ObjectCall, cap: SetCap) -> Result<(), Failure> {
-    let counters = counters::address(counters::object_name(&cap.offer));
-    let set = runtime.call(&counters, cap, TIMEOUT).await;
-    set.map(drop).map_err(|error| unavailable(&counters.name, &error))
+    let counters = counters_of(&cap.offer);
+    ask(runtime, &counters, cap).await.map(drop)
 }
 
 /// Claims a `txn` in the outbox that keeps it. Returns false if another click has it.
 pub async fn claim_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<bool, Failure> {
-    let claimed = runtime
-        .call(&keeper.address(), ClaimTxn(txn.clone()), TIMEOUT)
-        .await;
-    claimed
-        .map(|answer| answer.claimed)
-        .map_err(|error| unavailable(&keeper.object_name(), &error))
+    let claimed = ask(runtime, &keeper.address(), ClaimTxn(txn.clone())).await?;
+    Ok(claimed.claimed)
 }
 
 /// Asks the outbox that keeps a `txn` whether its click could claim it.
 pub async fn find_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<bool, Failure> {
-    let found = runtime
-        .call(&keeper.address(), FindTxn(txn.clone()), TIMEOUT)
-        .await;
-    found
-        .map(|answer| answer.claimed)
-        .map_err(|error| unavailable(&keeper.object_name(), &error))
+    let found = ask(runtime, &keeper.address(), FindTxn(txn.clone())).await?;
+    Ok(found.claimed)
 }
 
 /// Reads how much of an offer's conversion cap is taken.
 pub async fn read_taken(runtime: &impl ObjectCall, read: ReadTaken) -> Result<u32, Failure> {
-    let counters = counters::address(counters::object_name(&read.offer));
-    let taken = runtime.call(&counters, read, TIMEOUT).await;
-    taken
-        .map(|taken| taken.conversions)
-        .map_err(|error| unavailable(&counters.name, &error))
+    let counters = counters_of(&read.offer);
+    Ok(ask(runtime, &counters, read).await?.conversions)
 }
 
 /// Ends a claim there.
 pub async fn free_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<(), Failure> {
-    let freed = runtime
-        .call(&keeper.address(), FreeTxn(txn.clone()), TIMEOUT)
-        .await;
-    freed
-        .map(drop)
-        .map_err(|error| unavailable(&keeper.object_name(), &error))
+    let freed = ask(runtime, &keeper.address(), FreeTxn(txn.clone())).await;
+    freed.map(drop)
+}
+
+/// Sends an operation to an object, which is unavailable if it does not answer.
+async fn ask<O: Operation>(
+    runtime: &impl ObjectCall,
+    to: &ObjectAddress,
+    operation: O,
+) -> Result<O::Answer, Failure> {
+    let answer = runtime.call(to, operation, TIMEOUT).await;
+    answer.map_err(|error| unavailable(&to.name, &error))
+}
+
+/// The address of the counters that have an offer's caps.
+fn counters_of(offer: &OfferId) -> ObjectAddress {
+    counters::address(counters::object_name(offer))
 }
 
 /// Tells an app's other outboxes that the endpoint has disabled itself. One that is not reached learns it from its own next

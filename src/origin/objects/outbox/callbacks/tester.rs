@@ -81,16 +81,12 @@ pub async fn test(
     app: AppId,
     Test { currency, callback }: &Test,
 ) -> Result<OperatorReply, Failure> {
-    let SentTest {
-        endpoint,
-        request,
-        call,
-    } = send(sender, runtime, app, currency, callback, SignWith::Both).await?;
-    let mut report = json!({ "request": request, "response": null });
-    let member = match call.outcome {
+    let sent = send(sender, runtime, app, currency, callback, SignWith::Both).await?;
+    let mut report = json!({ "request": sent.request, "response": null });
+    let member = match sent.call.outcome {
         Ok(answer) => {
-            let body = endpoint.mask_for_log(&answer.body);
-            ("response", response(answer.status, call.took_ms, &body))
+            let body = sent.endpoint.mask_for_log(&answer.body);
+            ("response", response(answer.status, sent.call.took_ms, &body))
         }
         Err(no_answer) => ("error", no_answer.message.into()),
     };
@@ -119,36 +115,36 @@ pub async fn diagnose(
     sender: &CallbackSender,
     runtime: &(impl Clock + Random + Http),
     app: AppId,
-    Diagnose {
-        currency,
-        callback,
-        sign_with,
-    }: &Diagnose,
+    test: &Diagnose,
 ) -> Result<OperatorReply, Failure> {
-    let SentTest {
-        endpoint,
-        request,
-        call,
-    } = send(sender, runtime, app, currency, callback, *sign_with).await?;
-    let answered = match call.outcome {
+    let sent = send(
+        sender,
+        runtime,
+        app,
+        &test.currency,
+        &test.callback,
+        test.sign_with,
+    )
+    .await?;
+    let answered = match sent.call.outcome {
         Ok(answer) => Ok(Answer {
             status: answer.status,
-            took_ms: call.took_ms,
+            took_ms: sent.call.took_ms,
             webhook_delivery: answer.webhook_delivery,
-            body: endpoint.mask_for_log(&answer.body),
+            body: sent.endpoint.mask_for_log(&answer.body),
         }),
-        Err(no_answer) if is_tls(runtime, &endpoint, &no_answer).await => Err(NoAnswer::Tls),
+        Err(no_answer) if is_tls(runtime, &sent.endpoint, &no_answer).await => Err(NoAnswer::Tls),
         Err(no_answer) => Err(NoAnswer::of_cause(no_answer.cause)),
     };
     let answered = diagnosis::outcome(answered);
-    let mut findings = diagnosis::of_answer(*sign_with, &answered);
-    findings.extend(diagnosis::of_url(&endpoint));
+    let mut findings = diagnosis::of_answer(test.sign_with, &answered);
+    findings.extend(diagnosis::of_url(&sent.endpoint));
     let (response, error) = match &answered {
         Ok(answer) => (response(answer.status, answer.took_ms, &answer.body), Value::Null),
         Err(no_answer) => (Value::Null, json!({ "code": no_answer })),
     };
     Ok(OperatorReply::ok(&json!({
-        "request": request,
+        "request": sent.request,
         "response": response,
         "error": error,
         "findings": findings,
