@@ -21,13 +21,13 @@ pub struct Verdict {
 
 /// The words for a code. Each that a postback can be answered has some.
 pub fn of_code(code: &str) -> Verdict {
-    let found = VERDICTS.iter().find(|(known, _)| *known == code);
-    found.map_or(UNKNOWN, |(_, verdict)| *verdict)
+    let found = VERDICTS.iter().find(|(known, ..)| *known == code);
+    found.map_or(UNKNOWN, |&(_, verdict, remedy)| Verdict { verdict, remedy })
 }
 
 /// Whether a code has words of its own.
 pub fn is_known(code: &str) -> bool {
-    VERDICTS.iter().any(|(known, _)| *known == code)
+    VERDICTS.iter().any(|(known, ..)| *known == code)
 }
 
 /// The words for a conversion that is held, which its sender is told is pending.
@@ -42,161 +42,117 @@ const UNKNOWN: Verdict = Verdict {
 
 const NOTHING: &str = "Nothing has to be mended.";
 
-const fn words(verdict: &'static str, remedy: &'static str) -> Verdict {
-    Verdict { verdict, remedy }
-}
-
-const VERDICTS: &[(&str, Verdict)] = &[
+/// Each code with its verdict and its remedy.
+const VERDICTS: &[(&str, &str, &str)] = &[
     (
         "approved",
-        words("The conversion is approved, and the user is rewarded.", NOTHING),
+        "The conversion is approved, and the user is rewarded.",
+        NOTHING,
     ),
     (
         "pending",
-        words(
-            "The conversion is noted and pays nothing yet: the advertiser reported it as pending, or a limit of the offer or the app holds it.",
-            "If the advertiser reported it as pending, it sends the same postback again with status=approved. If it is held, approve or reject it in the app's conversions.",
-        ),
+        "The conversion is noted and pays nothing yet: the advertiser reported it as pending, or a limit of the offer or the app holds it.",
+        "If the advertiser reported it as pending, it sends the same postback again with status=approved. If it is held, approve or reject it in the app's conversions.",
     ),
     (
         "rejected",
-        words(
-            "The conversion is rejected: it was never paid, and cannot be paid any more.",
-            "If that is a mistake, the advertiser has to report another click: a rejected conversion is final.",
-        ),
+        "The conversion is rejected: it was never paid, and cannot be paid any more.",
+        "If that is a mistake, the advertiser has to report another click: a rejected conversion is final.",
     ),
     (
         "reversed",
-        words(
-            "The conversion is reversed: a reward that was paid is taken back, and one that was not paid never will be.",
-            "If that is a mistake, the advertiser has to report another click: a reversed conversion is final.",
-        ),
+        "The conversion is reversed: a reward that was paid is taken back, and one that was not paid never will be.",
+        "If that is a mistake, the advertiser has to report another click: a reversed conversion is final.",
     ),
     (
         DUPLICATE,
-        words(
-            "This click has reached this goal before, so the postback changed nothing. The first one counts.",
-            "Nothing has to be mended if the sender repeats its postbacks. If it means another event, it has to name another goal.",
-        ),
+        "This click has reached this goal before, so the postback changed nothing. The first one counts.",
+        "Nothing has to be mended if the sender repeats its postbacks. If it means another event, it has to name another goal.",
     ),
     (
         "missing_field",
-        words(
-            "The click id or the token is missing, empty, or a macro that was left in, such as {click_id}, [CLICK_ID], %click_id% or __CLICK_ID__.",
-            "Check the URL in the advertiser's tracking system: each macro must be one that the system fills in, and token must be the advertiser's token itself.",
-        ),
+        "The click id or the token is missing, empty, or a macro that was left in, such as {click_id}, [CLICK_ID], %click_id% or __CLICK_ID__.",
+        "Check the URL in the advertiser's tracking system: each macro must be one that the system fills in, and token must be the advertiser's token itself.",
     ),
     (
         "invalid_parameter",
-        words(
-            "A parameter cannot be read: it is badly encoded, too long, given with two values, or status is none of approved, pending, rejected, reversed, such as a macro that was left in.",
-            "Compare the parameters with the message. A percent sign that is meant literally is written %25, and a parameter is given once. Without status the conversion is approved.",
-        ),
+        "A parameter cannot be read: it is badly encoded, too long, given with two values, or status is none of approved, pending, rejected, reversed, such as a macro that was left in.",
+        "Compare the parameters with the message. A percent sign that is meant literally is written %25, and a parameter is given once. Without status the conversion is approved.",
     ),
     (
         "invalid_click_id",
-        words(
-            "The click id is not one that Signpost has issued, it was changed on its way, or its app or offer does not exist.",
-            "The sender has to return the click id exactly as the landing URL had it: neither shortened, nor in other letters, nor an id of its own system.",
-        ),
+        "The click id is not one that Signpost has issued, it was changed on its way, or its app or offer does not exist.",
+        "The sender has to return the click id exactly as the landing URL had it: neither shortened, nor in other letters, nor an id of its own system.",
     ),
     (
         "unknown_goal",
-        words(
-            "The offer that was clicked has no goal with this id or event code. A macro that was left in, such as {goal}, or a word such as null is no goal. Letters may differ in case only where one goal alone can be meant.",
-            "Give the goal of the offer this event code, or have the sender name one that the offer has. To have the first goal paid, the sender leaves goal out or empty.",
-        ),
+        "The offer that was clicked has no goal with this id or event code. A macro that was left in, such as {goal}, or a word such as null is no goal. Letters may differ in case only where one goal alone can be meant.",
+        "Give the goal of the offer this event code, or have the sender name one that the offer has. To have the first goal paid, the sender leaves goal out or empty.",
     ),
     (
         "invalid_token",
-        words(
-            "The token is not valid: it was revoked or replaced, it is cut short, or it belongs to another advertiser than the offer.",
-            "Give the advertiser's current token to whoever set the postback up. The two newest tokens of an advertiser are valid; issue one if it has none.",
-        ),
+        "The token is not valid: it was revoked or replaced, it is cut short, or it belongs to another advertiser than the offer.",
+        "Give the advertiser's current token to whoever set the postback up. The two newest tokens of an advertiser are valid; issue one if it has none.",
     ),
     (
         "conversion_capped",
-        words(
-            "The offer has reached its conversion cap for this UTC day, so the conversion is not paid.",
-            "Raise the cap and have the postback sent again, or approve the conversion in the app's conversions. The cap is free again at 00:00 UTC.",
-        ),
+        "The offer has reached its conversion cap for this UTC day, so the conversion is not paid.",
+        "Raise the cap and have the postback sent again, or approve the conversion in the app's conversions. The cap is free again at 00:00 UTC.",
     ),
     (
         "duplicate_txn",
-        words(
-            "The sender has used this txn for another click of the same goal.",
-            "The sender has to give each conversion a txn of its own, or none. A txn must not be a constant or the id of a user.",
-        ),
+        "The sender has used this txn for another click of the same goal.",
+        "The sender has to give each conversion a txn of its own, or none. A txn must not be a constant or the id of a user.",
     ),
     (
         "already_rewarded",
-        words(
-            "The user was rewarded for this goal by another click, and the offer pays a goal once for each user.",
-            "Nothing has to be mended, unless the offer means to pay each click: then set its once_per to click.",
-        ),
+        "The user was rewarded for this goal by another click, and the offer pays a goal once for each user.",
+        "Nothing has to be mended, unless the offer means to pay each click: then set its once_per to click.",
     ),
     (
         "suspended",
-        words(
-            "The publisher of the app is suspended, so the conversion is held. The sender is told that it is pending.",
-            "Nothing has to be mended: it is judged again when the publisher is approved again. To pay it before, approve it in the app's conversions.",
-        ),
+        "The publisher of the app is suspended, so the conversion is held. The sender is told that it is pending.",
+        "Nothing has to be mended: it is judged again when the publisher is approved again. To pay it before, approve it in the app's conversions.",
     ),
     (
         "too_fast",
-        words(
-            "The conversion came sooner after its click than the offer allows, so it is held. The sender is told that it is pending.",
-            "Approve or reject it in the app's conversions. If honest users are that fast, lower the offer's min_seconds_to_convert.",
-        ),
+        "The conversion came sooner after its click than the offer allows, so it is held. The sender is told that it is pending.",
+        "Approve or reject it in the app's conversions. If honest users are that fast, lower the offer's min_seconds_to_convert.",
     ),
     (
         "too_many_today",
-        words(
-            "The user has as many rewards on this UTC day as the app allows, so it is held. The sender is told that it is pending.",
-            "Approve or reject it in the app's conversions. If honest users earn that much, raise the app's max_rewards_per_user_day.",
-        ),
+        "The user has as many rewards on this UTC day as the app allows, so it is held. The sender is told that it is pending.",
+        "Approve or reject it in the app's conversions. If honest users earn that much, raise the app's max_rewards_per_user_day.",
     ),
     (
         "conversion_window_closed",
-        words(
-            "The click is older than the offer's conversion window, so the conversion is not paid.",
-            "Approve it in the app's conversions if it is there, or lengthen the offer's conversion_window_days for later clicks. The sender has to report conversions when they happen.",
-        ),
+        "The click is older than the offer's conversion window, so the conversion is not paid.",
+        "Approve it in the app's conversions if it is there, or lengthen the offer's conversion_window_days for later clicks. The sender has to report conversions when they happen.",
     ),
     (
         "unavailable",
-        words(
-            "Something that the postback needs did not answer just then. Nothing was decided.",
-            "The sender has to send the postback again later, as with every 503. If it goes on, look at the health of the service.",
-        ),
+        "Something that the postback needs did not answer just then. Nothing was decided.",
+        "The sender has to send the postback again later, as with every 503. If it goes on, look at the health of the service.",
     ),
     (
         "internal_error",
-        words(
-            "Signpost failed to answer the postback. It may or may not have been counted.",
-            "The sender has to send the postback again; it is never counted twice. The log has the cause.",
-        ),
+        "Signpost failed to answer the postback. It may or may not have been counted.",
+        "The sender has to send the postback again; it is never counted twice. The log has the cause.",
     ),
     (
         "payload_too_large",
-        words(
-            "The form in the body is larger than 16 KiB.",
-            "The sender has to leave out what Signpost does not read, or to put the parameters into the URL.",
-        ),
+        "The form in the body is larger than 16 KiB.",
+        "The sender has to leave out what Signpost does not read, or to put the parameters into the URL.",
     ),
     (
         "unsupported_media_type",
-        words(
-            "The body is not a form, and the URL lacks the click id or the token. A body in another form, such as JSON, is ignored only if the URL has both.",
-            "The sender has to put all parameters into the URL, or to send them as a form with the Content-Type application/x-www-form-urlencoded. JSON is not read.",
-        ),
+        "The body is not a form, and the URL lacks the click id or the token. A body in another form, such as JSON, is ignored only if the URL has both.",
+        "The sender has to put all parameters into the URL, or to send them as a form with the Content-Type application/x-www-form-urlencoded. JSON is not read.",
     ),
     (
         "not_found",
-        words(
-            "This is not the address of postbacks, so whatever is sent there is no conversion.",
-            "Postbacks go to /v2/tracking/conversion on the tracking host. A URL with /v2/tracking/click is a link for users.",
-        ),
+        "This is not the address of postbacks, so whatever is sent there is no conversion.",
+        "Postbacks go to /v2/tracking/conversion on the tracking host. A URL with /v2/tracking/click is a link for users.",
     ),
 ];
 
@@ -220,7 +176,7 @@ mod tests {
     #[test]
     fn each_code_has_two_sentences_of_its_own() {
         let mut seen = HashSet::new();
-        for (code, Verdict { verdict, remedy }) in VERDICTS {
+        for (code, verdict, remedy) in VERDICTS {
             assert!(seen.insert(*code), "{code} twice");
             assert!(seen.insert(*verdict), "{code}");
             for text in [verdict, remedy] {
