@@ -28,79 +28,26 @@ enum Effect {
     Hidden,
 }
 
-/// The known elements. Any other `<name>` is text, such as a placeholder or a comparison.
-const ELEMENTS: &[(&str, Effect)] = &[
-    ("a", Effect::Inline),
-    ("abbr", Effect::Inline),
-    ("address", Effect::Line),
-    ("article", Effect::Line),
-    ("aside", Effect::Line),
-    ("b", Effect::Inline),
-    ("big", Effect::Inline),
-    ("blockquote", Effect::Paragraph),
-    ("body", Effect::Line),
-    ("br", Effect::Break),
-    ("caption", Effect::Line),
-    ("center", Effect::Line),
-    ("cite", Effect::Inline),
-    ("code", Effect::Inline),
-    ("dd", Effect::Line),
-    ("del", Effect::Inline),
-    ("div", Effect::Line),
-    ("dl", Effect::Line),
-    ("dt", Effect::Line),
-    ("em", Effect::Inline),
-    ("figcaption", Effect::Line),
-    ("figure", Effect::Line),
-    ("font", Effect::Inline),
-    ("footer", Effect::Line),
-    ("h1", Effect::Paragraph),
-    ("h2", Effect::Paragraph),
-    ("h3", Effect::Paragraph),
-    ("h4", Effect::Paragraph),
-    ("h5", Effect::Paragraph),
-    ("h6", Effect::Paragraph),
-    ("head", Effect::Hidden),
-    ("header", Effect::Line),
-    ("hr", Effect::Paragraph),
-    ("html", Effect::Line),
-    ("i", Effect::Inline),
-    ("iframe", Effect::Hidden),
-    ("img", Effect::Inline),
-    ("ins", Effect::Inline),
-    ("kbd", Effect::Inline),
-    ("label", Effect::Inline),
-    ("li", Effect::Item),
-    ("main", Effect::Line),
-    ("mark", Effect::Inline),
-    ("nav", Effect::Line),
-    ("ol", Effect::List { numbered: true }),
-    ("p", Effect::Paragraph),
-    ("pre", Effect::Paragraph),
-    ("q", Effect::Inline),
-    ("s", Effect::Inline),
-    ("script", Effect::Hidden),
-    ("section", Effect::Line),
-    ("small", Effect::Inline),
-    ("span", Effect::Inline),
-    ("strike", Effect::Inline),
-    ("strong", Effect::Inline),
-    ("style", Effect::Hidden),
-    ("sub", Effect::Inline),
-    ("sup", Effect::Inline),
-    ("svg", Effect::Hidden),
-    ("table", Effect::Line),
-    ("tbody", Effect::Line),
-    ("td", Effect::Space),
-    ("template", Effect::Hidden),
-    ("tfoot", Effect::Line),
-    ("th", Effect::Space),
-    ("thead", Effect::Line),
-    ("title", Effect::Hidden),
-    ("tr", Effect::Line),
-    ("u", Effect::Inline),
-    ("ul", Effect::List { numbered: false }),
-    ("wbr", Effect::Inline),
+/// The known elements by their effect, with spaces between the names. Any other `<name>` is text, such as a placeholder or a
+/// comparison.
+const ELEMENTS: [(Effect, &str); 9] = [
+    (
+        Effect::Inline,
+        "a abbr b big cite code del em font i img ins kbd label mark q s small span strike strong sub sup \
+        u wbr",
+    ),
+    (Effect::Space, "td th"),
+    (Effect::Break, "br"),
+    (
+        Effect::Line,
+        "address article aside body caption center dd div dl dt figcaption figure footer header html main \
+        nav section table tbody tfoot thead tr",
+    ),
+    (Effect::Paragraph, "blockquote h1 h2 h3 h4 h5 h6 hr p pre"),
+    (Effect::List { numbered: true }, "ol"),
+    (Effect::List { numbered: false }, "ul"),
+    (Effect::Item, "li"),
+    (Effect::Hidden, "head iframe script style svg template title"),
 ];
 
 /// The characters 128 to 159 of a numeric entity. HTML reads them as windows-1252, in which many feeds still write
@@ -203,9 +150,10 @@ impl Markup {
             Some(end) => inside.split_at_checked(end)?,
             None => (inside, ""),
         };
-        let &(name, effect) = ELEMENTS
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        let (name, effect) = ELEMENTS.into_iter().find_map(|(effect, names)| {
+            let mut names = names.split(' ');
+            Some((names.find(|known| known.eq_ignore_ascii_case(name))?, effect))
+        })?;
         // `a <b and c> d` is a comparison: attributes must have a value. The slash of `<br/>` is ignored.
         let well_formed = match attributes.trim_matches([' ', '\t', '\n', '/']) {
             "" => true,
