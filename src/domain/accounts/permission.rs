@@ -1,6 +1,6 @@
 //! The permissions of roles as one table, and the permissions that need a fresh passkey.
 
-use super::role::Role;
+use super::role::Role::{self, Admin, Analyst, Developer, Owner, Support};
 use crate::model::api_error::ApiError;
 
 /// Refuses a call that the member's role does not permit.
@@ -16,63 +16,6 @@ pub const VERIFY_FIRST: ApiError = ApiError::new(
     "confirm with your passkey first: this needs one within 5 minutes",
 );
 
-/// Something that a member may do in its own account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Permission {
-    /// Overview, reports, suggestions and exports.
-    ViewFigures,
-    /// See the report keys, without their texts.
-    ViewReportKeys,
-    /// Issue and revoke report keys.
-    ManageReportKeys,
-    /// See the Pub-Key itself.
-    ViewPubKey,
-    /// Ask for a new Pub-Key, and see whether somebody has.
-    RequestPubKey,
-    /// See the names of the apps and what they are like.
-    ListApps,
-    /// See an app's settings. No secret is among them.
-    ViewApps,
-    /// Set up and change apps and their secrets.
-    ManageApps,
-    /// Send test callbacks of apps to their saved URLs.
-    TestCallbacks,
-    /// See what a draft of a callback would send.
-    PreviewCallbacks,
-    /// See what the users of apps are offered, and make tracking URLs.
-    ViewOffers,
-    /// Counts, the list and the stories of rewards. An analyst sees a part of their fields.
-    ViewActivity,
-    /// Send callbacks of rewards again.
-    ReplayRewards,
-    /// Send callbacks of many rewards again.
-    ReplayManyRewards,
-    /// See the members and the open invites.
-    ViewMembers,
-    /// Invite members and withdraw invites, change roles, remove members, issue recoveries.
-    ManageMembers,
-    /// Read the account's audit.
-    ViewAudit,
-    /// List the member's own sessions.
-    ViewOwnSessions,
-    /// End the member's own sessions.
-    EndOwnSessions,
-    /// List the member's own passkeys.
-    ViewOwnPasskeys,
-    /// Add and remove passkeys of one's own.
-    ManageOwnPasskeys,
-    /// Read publishers, offers, rewards and everything else that the operator has, without keys that are shown again.
-    ViewStore,
-    /// See a publisher's Pub-Key.
-    ViewPublisherKeys,
-    /// Send the callback of any reward again.
-    ReplayAnyReward,
-    /// Send callbacks of many rewards again. Support may send at most 100 at a time.
-    ReplayManyOfAnyApp,
-    /// Change anything that the operator's token can.
-    ManageStore,
-}
-
 /// Whether a permission needs a passkey within the last 5 minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Passkey {
@@ -80,68 +23,82 @@ enum Passkey {
     Fresh,
 }
 
-impl Permission {
-    /// Every permission, in the order of the table.
-    pub const ALL: [Self; 26] = [
-        Self::ViewFigures,
-        Self::ViewReportKeys,
-        Self::ManageReportKeys,
-        Self::ViewPubKey,
-        Self::RequestPubKey,
-        Self::ListApps,
-        Self::ViewApps,
-        Self::ManageApps,
-        Self::TestCallbacks,
-        Self::PreviewCallbacks,
-        Self::ViewOffers,
-        Self::ViewActivity,
-        Self::ReplayRewards,
-        Self::ReplayManyRewards,
-        Self::ViewMembers,
-        Self::ManageMembers,
-        Self::ViewAudit,
-        Self::ViewOwnSessions,
-        Self::EndOwnSessions,
-        Self::ViewOwnPasskeys,
-        Self::ManageOwnPasskeys,
-        Self::ViewStore,
-        Self::ViewPublisherKeys,
-        Self::ReplayAnyReward,
-        Self::ReplayManyOfAnyApp,
-        Self::ManageStore,
-    ];
+macro_rules! permissions {
+    ($($(#[$doc:meta])* $permission:ident: $passkey:ident, $roles:expr;)*) => {
+        /// Something that a member may do in its own account.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Permission { $($(#[$doc])* $permission),* }
 
-    /// The table: the roles that have a permission, and the passkey that it needs. Secrets, keys, apps, members, sessions and
-    /// passkeys need a fresh one, so that a stolen cookie alone reaches none of them.
-    const fn row(self) -> (&'static [Role], Passkey) {
-        use Role::*;
-        match self {
-            Self::ViewFigures => (&[Owner, Developer, Analyst], Passkey::Any),
-            Self::ViewReportKeys => (&[Owner, Developer], Passkey::Any),
-            Self::ManageReportKeys => (&[Owner, Developer], Passkey::Fresh),
-            Self::ViewPubKey => (&[Owner, Developer], Passkey::Fresh),
-            Self::RequestPubKey => (&[Owner, Developer], Passkey::Any),
-            Self::ListApps => (&[Owner, Developer, Analyst], Passkey::Any),
-            Self::ViewApps => (&[Owner, Developer], Passkey::Any),
-            Self::ManageApps => (&[Owner, Developer], Passkey::Fresh),
-            Self::TestCallbacks => (&[Owner, Developer], Passkey::Fresh),
-            Self::PreviewCallbacks | Self::ViewOffers => (&[Owner, Developer], Passkey::Any),
-            Self::ViewActivity => (&[Owner, Developer, Analyst], Passkey::Any),
-            Self::ReplayRewards => (&[Owner, Developer], Passkey::Any),
-            Self::ReplayManyRewards => (&[Owner, Developer], Passkey::Fresh),
-            Self::ViewMembers => (&[Owner, Admin, Support], Passkey::Any),
-            Self::ManageMembers => (&[Owner, Admin], Passkey::Fresh),
-            Self::ViewAudit => (&[Owner, Developer, Admin, Support], Passkey::Any),
-            Self::ViewOwnSessions => (&Role::ALL, Passkey::Any),
-            Self::EndOwnSessions => (&Role::ALL, Passkey::Fresh),
-            Self::ViewOwnPasskeys => (&Role::ALL, Passkey::Any),
-            Self::ManageOwnPasskeys => (&Role::ALL, Passkey::Fresh),
-            Self::ViewStore | Self::ReplayAnyReward => (&[Admin, Support], Passkey::Any),
-            Self::ReplayManyOfAnyApp => (&[Admin, Support], Passkey::Fresh),
-            Self::ViewPublisherKeys | Self::ManageStore => (&[Admin], Passkey::Fresh),
+        impl Permission {
+            /// Every permission, in the order of the table.
+            pub const ALL: [Self; [$(stringify!($permission)),*].len()] = [$(Self::$permission),*];
+
+            /// The row of the table: the roles that have the permission, and the passkey that it needs.
+            const fn row(self) -> (&'static [Role], Passkey) {
+                match self { $(Self::$permission => (&$roles, Passkey::$passkey)),* }
+            }
         }
-    }
+    };
+}
 
+// Secrets, keys, apps, members, sessions and passkeys need a fresh passkey, so that a stolen cookie alone reaches none of
+// them.
+permissions! {
+    /// Overview, reports, suggestions and exports.
+    ViewFigures: Any, [Owner, Developer, Analyst];
+    /// See the report keys, without their texts.
+    ViewReportKeys: Any, [Owner, Developer];
+    /// Issue and revoke report keys.
+    ManageReportKeys: Fresh, [Owner, Developer];
+    /// See the Pub-Key itself.
+    ViewPubKey: Fresh, [Owner, Developer];
+    /// Ask for a new Pub-Key, and see whether somebody has.
+    RequestPubKey: Any, [Owner, Developer];
+    /// See the names of the apps and what they are like.
+    ListApps: Any, [Owner, Developer, Analyst];
+    /// See an app's settings. No secret is among them.
+    ViewApps: Any, [Owner, Developer];
+    /// Set up and change apps and their secrets.
+    ManageApps: Fresh, [Owner, Developer];
+    /// Send test callbacks of apps to their saved URLs.
+    TestCallbacks: Fresh, [Owner, Developer];
+    /// See what a draft of a callback would send.
+    PreviewCallbacks: Any, [Owner, Developer];
+    /// See what the users of apps are offered, and make tracking URLs.
+    ViewOffers: Any, [Owner, Developer];
+    /// Counts, the list and the stories of rewards. An analyst sees a part of their fields.
+    ViewActivity: Any, [Owner, Developer, Analyst];
+    /// Send callbacks of rewards again.
+    ReplayRewards: Any, [Owner, Developer];
+    /// Send callbacks of many rewards again.
+    ReplayManyRewards: Fresh, [Owner, Developer];
+    /// See the members and the open invites.
+    ViewMembers: Any, [Owner, Admin, Support];
+    /// Invite members and withdraw invites, change roles, remove members, issue recoveries.
+    ManageMembers: Fresh, [Owner, Admin];
+    /// Read the account's audit.
+    ViewAudit: Any, [Owner, Developer, Admin, Support];
+    /// List the member's own sessions.
+    ViewOwnSessions: Any, Role::ALL;
+    /// End the member's own sessions.
+    EndOwnSessions: Fresh, Role::ALL;
+    /// List the member's own passkeys.
+    ViewOwnPasskeys: Any, Role::ALL;
+    /// Add and remove passkeys of one's own.
+    ManageOwnPasskeys: Fresh, Role::ALL;
+    /// Read publishers, offers, rewards and everything else that the operator has, without keys that are shown again.
+    ViewStore: Any, [Admin, Support];
+    /// See a publisher's Pub-Key.
+    ViewPublisherKeys: Fresh, [Admin];
+    /// Send the callback of any reward again.
+    ReplayAnyReward: Any, [Admin, Support];
+    /// Send callbacks of many rewards again. Support may send at most 100 at a time.
+    ReplayManyOfAnyApp: Fresh, [Admin, Support];
+    /// Change anything that the operator's token can.
+    ManageStore: Fresh, [Admin];
+}
+
+impl Permission {
     /// True if members with this role have the permission.
     pub fn is_granted_to(self, role: Role) -> bool {
         self.row().0.contains(&role)
