@@ -46,18 +46,6 @@ pub enum Event {
     Fault,
 }
 
-impl Event {
-    pub const ALL: [Self; 7] = [
-        Self::Conversion,
-        Self::Operator,
-        Self::Report,
-        Self::Callback,
-        Self::Refused,
-        Self::Request,
-        Self::Fault,
-    ];
-}
-
 macro_rules! line {
     ($($(#[$doc:meta])* $field:ident as $name:literal: $type:ty,)*) => {
         /// A line of the log. Fields that do not apply are omitted.

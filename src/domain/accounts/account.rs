@@ -19,28 +19,20 @@ const DOMAIN: &str = "signpost/account/1";
 /// The operator's id. There is one operator.
 const OPERATOR: &str = "operator";
 
-/// The owner of an account: a publisher or the operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AccountKind {
-    /// A publisher's account, used in the dashboard.
-    Publisher,
-    /// The operator's account, used in the console.
-    Operator,
+crate::named_values! {
+    /// The owner of an account: a publisher or the operator. Its text is in cookie names and in the hash of an
+    /// account's id.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum AccountKind {
+        /// A publisher's account, used in the dashboard.
+        Publisher = "publisher",
+        /// The operator's account, used in the console.
+        Operator = "operator",
+    }
 }
 
 impl AccountKind {
-    /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Publisher, Self::Operator];
-
-    /// The kind in cookie names and in the hash of an account's id.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Publisher => "publisher",
-            Self::Operator => "operator",
-        }
-    }
-
     /// The kind in the text of an invite or a session.
     pub const fn letter(self) -> &'static str {
         match self {

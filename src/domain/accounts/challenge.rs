@@ -23,31 +23,18 @@ const NO_ACCOUNT: &str = "-";
 /// digits and the random part in hexadecimal with a `_` between them, the MAC.
 const MAX_CHALLENGE: usize = PREFIX.len() + 12 + 1 + 24 + 1 + 16 + 1 + 2 * RANDOM + mac::SUFFIX_LEN;
 
-/// The ceremony that a challenge is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CeremonyPurpose {
-    /// The first passkey of a member with an invite.
-    Registration,
-    /// A sign-in with a passkey that the member already has.
-    SignIn,
-    /// A fresh passkey within a session.
-    StepUp,
-    /// A further passkey of a member with a session.
-    Addition,
-}
-
-impl CeremonyPurpose {
-    /// Every purpose.
-    pub const ALL: [Self; 4] = [Self::Registration, Self::SignIn, Self::StepUp, Self::Addition];
-
-    /// The purpose in the text of a challenge.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Registration => "registration",
-            Self::SignIn => "sign-in",
-            Self::StepUp => "step-up",
-            Self::Addition => "addition",
-        }
+crate::named_values! {
+    /// The ceremony that a challenge is for, with its text in the challenge.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum CeremonyPurpose {
+        /// The first passkey of a member with an invite.
+        Registration = "registration",
+        /// A sign-in with a passkey that the member already has.
+        SignIn = "sign-in",
+        /// A fresh passkey within a session.
+        StepUp = "step-up",
+        /// A further passkey of a member with a session.
+        Addition = "addition",
     }
 }
 

@@ -5,43 +5,25 @@ use serde::{Deserialize, Serialize};
 
 use super::account::AccountKind;
 
-/// A member's role in its account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// Does everything in a publisher's account.
-    Owner,
-    /// Manages keys and apps of a publisher, and sees its figures, rewards and audit.
-    Developer,
-    /// Sees the figures of a publisher and a part of its rewards.
-    Analyst,
-    /// Does everything in the operator's account.
-    Admin,
-    /// Reads what the operator has except Pub-Keys, and sends callbacks again.
-    Support,
+crate::named_values! {
+    /// A member's role in its account, with its text in JSON and in storage.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Role {
+        /// Does everything in a publisher's account.
+        Owner = "owner",
+        /// Manages keys and apps of a publisher, and sees its figures, rewards and audit.
+        Developer = "developer",
+        /// Sees the figures of a publisher and a part of its rewards.
+        Analyst = "analyst",
+        /// Does everything in the operator's account.
+        Admin = "admin",
+        /// Reads what the operator has except Pub-Keys, and sends callbacks again.
+        Support = "support",
+    }
 }
 
 impl Role {
-    /// Every role, the publisher's before the operator's.
-    pub const ALL: [Self; 5] = [
-        Self::Owner,
-        Self::Developer,
-        Self::Analyst,
-        Self::Admin,
-        Self::Support,
-    ];
-
-    /// The role in JSON and in storage.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Owner => "owner",
-            Self::Developer => "developer",
-            Self::Analyst => "analyst",
-            Self::Admin => "admin",
-            Self::Support => "support",
-        }
-    }
-
     /// Parses the text of [`Self::as_str`]; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == text)

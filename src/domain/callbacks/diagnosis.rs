@@ -71,21 +71,23 @@ impl Finding {
     }
 }
 
-/// The reason why a test has no answer. Failures to connect have one, so that a test tells no closed port from a name
-/// that does not exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NoAnswer {
-    /// No complete answer came in time.
-    Timeout,
-    /// The TLS handshake failed, for example because of the certificate.
-    Tls,
-    /// No connection: the name does not resolve, or the host or its port does not answer.
-    Unreachable,
-    /// The answer ended before its end.
-    BrokenAnswer,
-    /// The network guard refuses the URL.
-    Forbidden,
+crate::named_values! {
+    /// The reason why a test has no answer. Failures to connect have one, so that a test tells no closed port from a name
+    /// that does not exist.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum NoAnswer {
+        /// No complete answer came in time.
+        Timeout = "timeout",
+        /// The TLS handshake failed, for example because of the certificate.
+        Tls = "tls",
+        /// No connection: the name does not resolve, or the host or its port does not answer.
+        Unreachable = "unreachable",
+        /// The answer ended before its end.
+        BrokenAnswer = "broken_answer",
+        /// The network guard refuses the URL.
+        Forbidden = "forbidden",
+    }
 }
 
 /// An attempt's error as a publisher sees it. The engine's words for a connection that failed are left out: they would tell a
@@ -121,13 +123,7 @@ impl NoAnswer {
     }
 
     fn finding(self) -> Finding {
-        Finding::problem(match self {
-            Self::Timeout => "timeout",
-            Self::Tls => "tls",
-            Self::Unreachable => "unreachable",
-            Self::BrokenAnswer => "broken_answer",
-            Self::Forbidden => "forbidden",
-        })
+        Finding::problem(self.as_str())
     }
 }
 

@@ -72,32 +72,19 @@ pub struct Fields {
     pub reason: Option<String>,
 }
 
-/// The event that a callback reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// The reward is paid.
-    Approved,
-    /// A paid reward is taken back.
-    Reversed,
-    /// Nothing is paid yet.
-    Pending,
-    /// Nothing is paid.
-    Rejected,
-}
-
-impl Status {
-    /// Every status, in the order in which settings list events.
-    pub const ALL: [Self; 4] = [Self::Approved, Self::Reversed, Self::Pending, Self::Rejected];
-
-    /// The status as it is sent.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Approved => "approved",
-            Self::Reversed => "reversed",
-            Self::Pending => "pending",
-            Self::Rejected => "rejected",
-        }
+crate::named_values! {
+    /// The event that a callback reports, as it is sent, in the order in which settings list events.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Status {
+        /// The reward is paid.
+        Approved = "approved",
+        /// A paid reward is taken back.
+        Reversed = "reversed",
+        /// Nothing is paid yet.
+        Pending = "pending",
+        /// Nothing is paid.
+        Rejected = "rejected",
     }
 }
 

@@ -12,27 +12,18 @@ use sha2::Sha256;
 /// The prefix of symmetric secrets in the Standard Webhooks specification.
 const PREFIX: &str = "whsec_";
 
-/// The secrets that sign a test.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SignWith {
-    /// The current one, and beside it the previous one while there is one: as rewards are signed.
-    #[default]
-    Both,
-    /// The current one alone, as after the rotation.
-    Current,
-    /// A random one that nobody knows. A receiver that accepts it does not check signatures.
-    Wrong,
-}
-
-impl SignWith {
-    /// The choice as requests and the audit write it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Both => "both",
-            Self::Current => "current",
-            Self::Wrong => "wrong",
-        }
+crate::named_values! {
+    /// The secrets that sign a test, with the text of the choice in requests and the audit.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum SignWith {
+        /// The current one, and beside it the previous one while there is one: as rewards are signed.
+        #[default]
+        Both = "both",
+        /// The current one alone, as after the rotation.
+        Current = "current",
+        /// A random one that nobody knows. A receiver that accepts it does not check signatures.
+        Wrong = "wrong",
     }
 }
 

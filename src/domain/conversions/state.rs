@@ -43,40 +43,29 @@ pub const TOO_MANY_TODAY: ApiError = ApiError::new(
     "the user has as many rewards on this UTC day as the app allows",
 );
 
-/// The status that a postback reports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// The goal was reached and is to be paid. The default.
-    #[default]
-    Approved,
-    /// The goal was reached and may be paid later.
-    Pending,
-    /// The goal is not to be paid.
-    Rejected,
-    /// A paid conversion is to be taken back.
-    Reversed,
+crate::named_values! {
+    /// The status that a postback reports, with its text in postbacks, answers and the log.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Status {
+        /// The goal was reached and is to be paid. The default.
+        #[default]
+        Approved = "approved",
+        /// The goal was reached and may be paid later.
+        Pending = "pending",
+        /// The goal is not to be paid.
+        Rejected = "rejected",
+        /// A paid conversion is to be taken back.
+        Reversed = "reversed",
+    }
 }
 
 impl Status {
-    /// Every status.
-    pub const ALL: [Self; 4] = [Self::Approved, Self::Pending, Self::Rejected, Self::Reversed];
-
     /// Parses one of the four names in any case. Numbers are refused, because networks disagree on what 1 and 2 mean.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|status| status.as_str().eq_ignore_ascii_case(text))
-    }
-
-    /// The status in postbacks, answers and the log.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Approved => "approved",
-            Self::Pending => "pending",
-            Self::Rejected => "rejected",
-            Self::Reversed => "reversed",
-        }
     }
 }
 

@@ -33,29 +33,17 @@ pub enum Event {
     Release,
 }
 
-/// An action of the operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Action {
-    /// Pays a conversion that is not paid.
-    Approve,
-    /// Ends a conversion that was not paid.
-    Reject,
-    /// Takes a paid reward back.
-    Reverse,
-}
-
-impl Action {
-    /// Every action.
-    pub const ALL: [Self; 3] = [Self::Approve, Self::Reject, Self::Reverse];
-
-    /// The name in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Approve => "approve",
-            Self::Reject => "reject",
-            Self::Reverse => "reverse",
-        }
+crate::named_values! {
+    /// An action of the operator, with its name in JSON.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Action {
+        /// Pays a conversion that is not paid.
+        Approve = "approve",
+        /// Ends a conversion that was not paid.
+        Reject = "reject",
+        /// Takes a paid reward back.
+        Reverse = "reverse",
     }
 }
 

@@ -3,6 +3,27 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Declares an enum with a text for each value.
+#[macro_export]
+macro_rules! named_values {
+    ($(#[$attribute:meta])* pub enum $name:ident {
+        $($(#[$value_attribute:meta])* $value:ident = $text:literal,)*
+    }) => {
+        $(#[$attribute])*
+        pub enum $name { $($(#[$value_attribute])* $value),* }
+
+        impl $name {
+            /// Every value, in the order of their declaration.
+            pub const ALL: [Self; [$($text),*].len()] = [$(Self::$value),*];
+
+            /// The text of the value.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$value => $text),* }
+            }
+        }
+    };
+}
+
 macro_rules! closed_lists {
     ($($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal),* $(,)? })*) => {$(
         $(#[$doc])*

@@ -13,69 +13,38 @@ pub enum Interface {
     Any,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    Get,
-    Head,
-    Post,
-    Put,
-    Patch,
-    Delete,
+domain::named_values! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Method {
+        Get = "GET",
+        Head = "HEAD",
+        Post = "POST",
+        Put = "PUT",
+        Patch = "PATCH",
+        Delete = "DELETE",
+    }
 }
 
 impl Method {
     pub fn parse(name: &str) -> Option<Self> {
-        let all = [
-            Self::Get,
-            Self::Head,
-            Self::Post,
-            Self::Put,
-            Self::Patch,
-            Self::Delete,
-        ];
-        all.into_iter().find(|method| method.as_str() == name)
-    }
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Head => "HEAD",
-            Self::Post => "POST",
-            Self::Put => "PUT",
-            Self::Patch => "PATCH",
-            Self::Delete => "DELETE",
-        }
+        Self::ALL.into_iter().find(|method| method.as_str() == name)
     }
 }
 
-/// A route's name in the metrics and the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RouteName {
-    Click,
-    Conversion,
-    Offers,
-    Report,
-    Operator,
-    Dashboard,
-    Console,
-    Health,
-    /// A request without a route.
-    None,
-}
-
-impl RouteName {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Click => "click",
-            Self::Conversion => "conversion",
-            Self::Offers => "offers",
-            Self::Report => "report",
-            Self::Operator => "operator",
-            Self::Dashboard => "dashboard",
-            Self::Console => "console",
-            Self::Health => "health",
-            Self::None => "none",
-        }
+domain::named_values! {
+    /// A route's name in the metrics and the log.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum RouteName {
+        Click = "click",
+        Conversion = "conversion",
+        Offers = "offers",
+        Report = "report",
+        Operator = "operator",
+        Dashboard = "dashboard",
+        Console = "console",
+        Health = "health",
+        /// A request without a route.
+        None = "none",
     }
 }
 

@@ -8,58 +8,47 @@ use crate::model::api_error::ApiError;
 /// The single error that a caller gets for every [`PasskeyError`].
 pub const PASSKEY_REFUSED: ApiError = ApiError::new(401, "passkey_refused", "the passkey was not accepted");
 
-macro_rules! reasons {
-    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// The check that a passkey's answer failed.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum PasskeyError { $($(#[$doc])* $name),* }
-
-        impl PasskeyError {
-            /// The reason, for the log.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $text),* }
-            }
-        }
-    };
-}
-
-reasons! {
-    /// The answer is not the JSON of a public key credential.
-    Json = "json",
-    /// A part of the answer is longer than it can be.
-    TooLong = "too_long",
-    /// A part of the answer is not base64url without padding.
-    Base64 = "base64",
-    /// `clientDataJSON` is not the JSON of client data.
-    ClientData = "client_data",
-    /// The answer is of the other ceremony.
-    CeremonyType = "ceremony_type",
-    /// The ceremony ran on a page of another origin.
-    Origin = "origin",
-    /// The ceremony ran in a frame of another origin.
-    CrossOrigin = "cross_origin",
-    /// The authenticator data is malformed, or not of this ceremony.
-    AuthenticatorData = "authenticator_data",
-    /// The passkey belongs to another relying party.
-    RpId = "rp_id",
-    /// The flag UP is not set: nobody touched the authenticator.
-    UserNotPresent = "user_not_present",
-    /// The flag UV is not set: neither PIN nor biometrics were checked.
-    UserNotVerified = "user_not_verified",
-    /// The backup flags contradict each other, or the registration.
-    BackupFlags = "backup_flags",
-    /// The credential's id has a length that WebAuthn does not allow, or the answer names two ids.
-    CredentialId = "credential_id",
-    /// The algorithm was not offered, or is not the key's.
-    Algorithm = "algorithm",
-    /// The public key is malformed, or of an unknown form.
-    PublicKey = "public_key",
-    /// The public key is not the one in the authenticator data.
-    OtherPublicKey = "other_public_key",
-    /// The signature does not have the form of its algorithm.
-    SignatureForm = "signature_form",
-    /// The counter did not grow: the credential may have been cloned.
-    SignCount = "sign_count",
+crate::named_values! {
+    /// The check that a passkey's answer failed, with its text for the log.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum PasskeyError {
+        /// The answer is not the JSON of a public key credential.
+        Json = "json",
+        /// A part of the answer is longer than it can be.
+        TooLong = "too_long",
+        /// A part of the answer is not base64url without padding.
+        Base64 = "base64",
+        /// `clientDataJSON` is not the JSON of client data.
+        ClientData = "client_data",
+        /// The answer is of the other ceremony.
+        CeremonyType = "ceremony_type",
+        /// The ceremony ran on a page of another origin.
+        Origin = "origin",
+        /// The ceremony ran in a frame of another origin.
+        CrossOrigin = "cross_origin",
+        /// The authenticator data is malformed, or not of this ceremony.
+        AuthenticatorData = "authenticator_data",
+        /// The passkey belongs to another relying party.
+        RpId = "rp_id",
+        /// The flag UP is not set: nobody touched the authenticator.
+        UserNotPresent = "user_not_present",
+        /// The flag UV is not set: neither PIN nor biometrics were checked.
+        UserNotVerified = "user_not_verified",
+        /// The backup flags contradict each other, or the registration.
+        BackupFlags = "backup_flags",
+        /// The credential's id has a length that WebAuthn does not allow, or the answer names two ids.
+        CredentialId = "credential_id",
+        /// The algorithm was not offered, or is not the key's.
+        Algorithm = "algorithm",
+        /// The public key is malformed, or of an unknown form.
+        PublicKey = "public_key",
+        /// The public key is not the one in the authenticator data.
+        OtherPublicKey = "other_public_key",
+        /// The signature does not have the form of its algorithm.
+        SignatureForm = "signature_form",
+        /// The counter did not grow: the credential may have been cloned.
+        SignCount = "sign_count",
+    }
 }
 
 impl fmt::Display for PasskeyError {

@@ -7,31 +7,22 @@ use crate::model::AppId;
 /// The number of bits of a slot's hash. There are at most 65,536 slots of a kind.
 pub const MAX_BITS: u8 = 16;
 
-/// The kinds of shards. The catalog publishes them in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum ShardKind {
-    /// Serials of advertisers' tokens.
-    Advertisers = 0,
-    /// Apps with their publishers.
-    Apps = 1,
-    /// Goals with their offers.
-    Goals = 2,
+crate::named_values! {
+    /// The kinds of shards, with their texts in the names of slots. The catalog publishes them in this order, and a
+    /// kind is stored by its place in it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[repr(u8)]
+    pub enum ShardKind {
+        /// Serials of advertisers' tokens.
+        Advertisers = "advertisers",
+        /// Apps with their publishers.
+        Apps = "apps",
+        /// Goals with their offers.
+        Goals = "goals",
+    }
 }
 
 impl ShardKind {
-    /// Every kind, in the order of publication.
-    pub const ALL: [Self; 3] = [Self::Advertisers, Self::Apps, Self::Goals];
-
-    /// The kind in the name of a slot.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Advertisers => "advertisers",
-            Self::Apps => "apps",
-            Self::Goals => "goals",
-        }
-    }
-
     /// The number in a shard's column and in storage.
     pub fn code(self) -> u8 {
         self as u8
