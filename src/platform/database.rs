@@ -232,53 +232,27 @@ fn unexpected(column: usize, wanted: &str, found: Option<&Value>) -> DatabaseErr
     DatabaseError(format!("column {column}: {wanted} wanted, {found} found"))
 }
 
-impl From<i64> for Value {
-    fn from(value: i64) -> Self {
-        Self::Integer(value)
-    }
+macro_rules! from {
+    ($($(#[$doc:meta])* $type:ty: |$value:ident| $converted:expr;)*) => {$(
+        $(#[$doc])*
+        impl From<$type> for Value {
+            fn from($value: $type) -> Self {
+                $converted
+            }
+        }
+    )*};
 }
 
-impl From<u32> for Value {
-    fn from(value: u32) -> Self {
-        Self::Integer(i64::from(value))
-    }
-}
-
-/// A number beyond 2^53 stays beyond it, so binding it fails.
-impl From<u64> for Value {
-    fn from(value: u64) -> Self {
-        Self::Integer(i64::try_from(value).unwrap_or(i64::MAX))
-    }
-}
-
-impl From<usize> for Value {
-    fn from(value: usize) -> Self {
-        Self::Integer(i64::try_from(value).unwrap_or(i64::MAX))
-    }
-}
-
-impl From<bool> for Value {
-    fn from(value: bool) -> Self {
-        Self::Integer(i64::from(value))
-    }
-}
-
-impl From<&str> for Value {
-    fn from(value: &str) -> Self {
-        Self::Text(value.to_owned())
-    }
-}
-
-impl From<String> for Value {
-    fn from(value: String) -> Self {
-        Self::Text(value)
-    }
-}
-
-impl From<Vec<u8>> for Value {
-    fn from(value: Vec<u8>) -> Self {
-        Self::Blob(value)
-    }
+from! {
+    i64: |value| Self::Integer(value);
+    u32: |value| Self::Integer(i64::from(value));
+    bool: |value| Self::Integer(i64::from(value));
+    /// A number beyond 2^53 stays beyond it, so binding it fails.
+    u64: |value| Self::Integer(i64::try_from(value).unwrap_or(i64::MAX));
+    usize: |value| Self::Integer(i64::try_from(value).unwrap_or(i64::MAX));
+    &str: |value| Self::Text(value.to_owned());
+    String: |value| Self::Text(value);
+    Vec<u8>: |value| Self::Blob(value);
 }
 
 impl<T: Into<Value>> From<Option<T>> for Value {

@@ -35,23 +35,17 @@ pub struct RequestInfo<'r> {
 impl<'r> RequestInfo<'r> {
     /// `unrouted` is the name for a request without a route.
     pub fn new<H, P>(method: &'r str, routed: &Routed<'r, H, P>, unrouted: RouteName) -> Self {
-        match routed {
-            Routed::Found(RouteMatch { route, segments, .. }) => Self {
-                method,
-                id: None,
-                name: route.name,
-                pattern: Some(route.pattern),
-                subject: route.subject,
-                segments: segments.clone(),
-            },
-            _ => Self {
-                method,
-                id: None,
-                name: unrouted,
-                pattern: None,
-                subject: None,
-                segments: Vec::new(),
-            },
+        let (route, segments) = match routed {
+            Routed::Found(RouteMatch { route, segments, .. }) => (Some(route), segments.clone()),
+            _ => (None, Vec::new()),
+        };
+        Self {
+            method,
+            id: None,
+            name: route.map_or(unrouted, |route| route.name),
+            pattern: route.map(|route| route.pattern),
+            subject: route.and_then(|route| route.subject),
+            segments,
         }
     }
 
