@@ -47,6 +47,38 @@ pub trait Shard: Sized {
     fn bytes(&self) -> &[u8];
 }
 
+/// Declares an opened shard of a kind, with the columns that it is read from.
+macro_rules! opened_shard {
+    ($(#[$doc:meta])* $name:ident: $kind:ident, $columns:ident) => {
+        $(#[$doc])*
+        pub struct $name {
+            bytes: Vec<u8>,
+            columns: $columns<Span>,
+        }
+
+        impl Shard for $name {
+            const KIND: ShardKind = ShardKind::$kind;
+
+            fn open(slot: Slot, bytes: Vec<u8>) -> Result<Self, Damage> {
+                let columns = $columns::open(&bytes, Kind::$kind, FORMAT)?;
+                check_slot(columns.slot.of(&bytes), slot)?;
+                Ok(Self { bytes, columns })
+            }
+
+            fn bytes(&self) -> &[u8] {
+                &self.bytes
+            }
+        }
+
+        impl $name {
+            fn strings(&self, column: Span) -> Strings<'_> {
+                Strings::new(column.of(&self.bytes))
+            }
+        }
+    };
+}
+pub(crate) use opened_shard;
+
 /// A shard of any kind. It finds only what is of its kind.
 pub enum AnyShard {
     /// Opened from a slot of [`ShardKind::Advertisers`].

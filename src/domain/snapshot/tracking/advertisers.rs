@@ -1,6 +1,6 @@
 //! Shards of advertisers: the serials of the tokens with which they report conversions.
 
-use super::{BuiltShard, Shard, ShardKind, Slot, check_slot};
+use super::{BuiltShard, Shard, ShardKind, Slot, check_slot, opened_shard};
 use crate::{
     conversions::token::{Serial, Token},
     model::{AdvertiserId, parts::Span, time::SECOND_MS},
@@ -22,24 +22,9 @@ columns! {
     }
 }
 
-/// An opened shard of advertisers.
-pub struct AdvertiserShard {
-    bytes: Vec<u8>,
-    columns: AdvertiserColumns<Span>,
-}
-
-impl Shard for AdvertiserShard {
-    const KIND: ShardKind = ShardKind::Advertisers;
-
-    fn open(slot: Slot, bytes: Vec<u8>) -> Result<Self, Damage> {
-        let columns = AdvertiserColumns::open(&bytes, Kind::Advertisers, FORMAT)?;
-        check_slot(columns.slot.of(&bytes), slot)?;
-        Ok(Self { bytes, columns })
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
+opened_shard! {
+    /// An opened shard of advertisers.
+    AdvertiserShard: Advertisers, AdvertiserColumns
 }
 
 impl AdvertiserShard {
@@ -57,8 +42,8 @@ impl AdvertiserShard {
         let Some(row) = self.row(&token.advertiser) else {
             return is_since;
         };
-        let serials = Strings::new(self.columns.serials.of(&self.bytes));
-        let mut serials = Fields(serials.bytes(row).unwrap_or_default());
+        let serials = self.strings(self.columns.serials).bytes(row);
+        let mut serials = Fields(serials.unwrap_or_default());
         let Some(newest) = serials.i64().map(Serial) else {
             return false;
         };
@@ -67,7 +52,8 @@ impl AdvertiserShard {
     }
 
     fn row(&self, advertiser: &AdvertiserId) -> Option<u32> {
-        Strings::new(self.columns.ids.of(&self.bytes)).find_sorted(advertiser.as_str().as_bytes())
+        self.strings(self.columns.ids)
+            .find_sorted(advertiser.as_str().as_bytes())
     }
 }
 

@@ -1,7 +1,8 @@
 //! Shards of apps, each with its publisher's approval and Pub-Key hash.
 
 use super::{
-    BuiltShard, NO_LIMIT, Shard, ShardKind, Slot, check_slot, goals::OfferView, limit, terms_in_force,
+    BuiltShard, NO_LIMIT, Shard, ShardKind, Slot, check_slot, goals::OfferView, limit, opened_shard,
+    terms_in_force,
 };
 use crate::{
     catalog::app::App,
@@ -42,24 +43,9 @@ columns! {
     }
 }
 
-/// An opened shard of apps.
-pub struct AppShard {
-    bytes: Vec<u8>,
-    columns: AppColumns<Span>,
-}
-
-impl Shard for AppShard {
-    const KIND: ShardKind = ShardKind::Apps;
-
-    fn open(slot: Slot, bytes: Vec<u8>) -> Result<Self, Damage> {
-        let columns = AppColumns::open(&bytes, Kind::Apps, FORMAT)?;
-        check_slot(columns.slot.of(&bytes), slot)?;
-        Ok(Self { bytes, columns })
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
+opened_shard! {
+    /// An opened shard of apps.
+    AppShard: Apps, AppColumns
 }
 
 impl AppShard {
@@ -127,10 +113,6 @@ impl AppShard {
             Some(before) => Fields(self.row(before)?.get(BEFORE_BLOCKED..)?).u32(),
             None => Some(0),
         }
-    }
-
-    fn strings(&self, column: Span) -> Strings<'_> {
-        Strings::new(column.of(&self.bytes))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Shards of goals, each with its offer: a click names a goal, and finds all of its offer beside it.
 
-use super::{BuiltShard, NO_LIMIT, Shard, ShardKind, Slot, check_slot, limit, terms_in_force};
+use super::{BuiltShard, NO_LIMIT, Shard, ShardKind, Slot, check_slot, limit, opened_shard, terms_in_force};
 use crate::{
     catalog::offer::is_live,
     conversions::terms::{CurrentOffer, TermsInForce},
@@ -33,24 +33,9 @@ columns! {
     }
 }
 
-/// An opened shard of goals.
-pub struct GoalShard {
-    bytes: Vec<u8>,
-    columns: GoalColumns<Span>,
-}
-
-impl Shard for GoalShard {
-    const KIND: ShardKind = ShardKind::Goals;
-
-    fn open(slot: Slot, bytes: Vec<u8>) -> Result<Self, Damage> {
-        let columns = GoalColumns::open(&bytes, Kind::Goals, FORMAT)?;
-        check_slot(columns.slot.of(&bytes), slot)?;
-        Ok(Self { bytes, columns })
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
+opened_shard! {
+    /// An opened shard of goals.
+    GoalShard: Goals, GoalColumns
 }
 
 impl GoalShard {
@@ -87,10 +72,6 @@ impl GoalShard {
             revision: fields.i64()?,
             terms: terms_in_force(&mut fields)?,
         })
-    }
-
-    fn strings(&self, column: Span) -> Strings<'_> {
-        Strings::new(column.of(&self.bytes))
     }
 }
 
