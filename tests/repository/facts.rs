@@ -37,7 +37,10 @@ impl Fact {
 
     /// A dimension's value by its name.
     fn of(&self, name: &str) -> &str {
-        &self.key[KEY.iter().position(|dimension| dimension.name() == name).unwrap()]
+        &self.key[KEY
+            .iter()
+            .position(|dimension| dimension.as_str() == name)
+            .unwrap()]
     }
 }
 

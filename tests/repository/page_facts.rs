@@ -33,7 +33,7 @@ fn facts() -> String {
          import type { Unit } from \"../shared/format\";\n\
          import type { Dimension, Metric } from \"./types\";\n\n",
     );
-    let dimensions = Dimension::ALL.into_iter().map(Dimension::name);
+    let dimensions = Dimension::ALL.into_iter().map(Dimension::as_str);
     let dimensions: Vec<_> = dimensions.map(|name| format!("  \"{name}\",\n")).collect();
     let _ = write!(
         text,
@@ -42,19 +42,19 @@ fn facts() -> String {
     );
     text.push_str("export const METRIC_UNITS: Record<Metric, Unit> = {\n");
     for metric in Metric::ALL {
-        let _ = writeln!(text, "  {}: \"{}\",", metric.name(), unit(metric));
+        let _ = writeln!(text, "  {}: \"{}\",", metric.as_str(), unit(metric));
     }
     text.push_str("};\n\n// A rate without any of its divisor is unknown, which is not the same as 0.\n");
     text.push_str("export const DIVISORS: Partial<Record<Metric, Metric>> = {\n");
     for metric in Metric::ALL {
         if let Some(ratio) = metric.ratio() {
-            let _ = writeln!(text, "  {}: \"{}\",", metric.name(), ratio.denominator.name());
+            let _ = writeln!(text, "  {}: \"{}\",", metric.as_str(), ratio.denominator.as_str());
         }
     }
     let without = Metric::ALL
         .into_iter()
         .filter(|metric| !metric.has_ad_tag())
-        .map(Metric::name);
+        .map(Metric::as_str);
     let _ = write!(
         text,
         "}};\n\n// Requests and responses are counted before an ad tag is known, so no number exists for the pair.\n\

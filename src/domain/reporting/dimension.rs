@@ -1,52 +1,31 @@
 //! The dimensions of facts and reports. docs/SPEC.md, "Report query".
 
-/// A column that rows may be grouped, filtered and ordered by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Dimension {
-    /// The UTC day, `YYYY-MM-DD`.
-    Date,
-    /// The app, by its 8-digit id.
-    App,
-    /// ISO 3166-1 alpha-2, upper case.
-    Country,
-    /// The spot in the app; the `placement` of a click for own facts.
-    PlacementId,
-    /// The ad that was shown; the offer for own facts.
-    AdTag,
-    /// The network that paid; [`OWN_DEMAND_SOURCE`] for own facts.
-    DemandSource,
-    /// The version of the SDK; `api` for own facts.
-    SdkV,
+crate::named_values! {
+    /// A column that rows may be grouped, filtered and ordered by, in the specification's order. Its text is its name
+    /// in a request and in a row, where `app` becomes `app_id`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Dimension {
+        /// The UTC day, `YYYY-MM-DD`.
+        Date = "date",
+        /// The app, by its 8-digit id.
+        App = "app",
+        /// ISO 3166-1 alpha-2, upper case.
+        Country = "country",
+        /// The spot in the app; the `placement` of a click for own facts.
+        PlacementId = "placement_id",
+        /// The ad that was shown; the offer for own facts.
+        AdTag = "ad_tag",
+        /// The network that paid; [`OWN_DEMAND_SOURCE`] for own facts.
+        DemandSource = "demand_source",
+        /// The version of the SDK; `api` for own facts.
+        SdkV = "sdk_v",
+    }
 }
 
 impl Dimension {
-    /// Every dimension, in the specification's order.
-    pub const ALL: [Self; 7] = [
-        Self::Date,
-        Self::App,
-        Self::Country,
-        Self::PlacementId,
-        Self::AdTag,
-        Self::DemandSource,
-        Self::SdkV,
-    ];
-
-    /// Its name in a request and in a row, where `app` becomes `app_id`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Date => "date",
-            Self::App => "app",
-            Self::Country => "country",
-            Self::PlacementId => "placement_id",
-            Self::AdTag => "ad_tag",
-            Self::DemandSource => "demand_source",
-            Self::SdkV => "sdk_v",
-        }
-    }
-
     /// The dimension with this name in a request; `None` for any other text.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|dimension| dimension.name() == name)
+        Self::ALL.into_iter().find(|dimension| dimension.as_str() == name)
     }
 
     /// Its index in a [`Key`]; `None` for the date, which is a fact's day.
@@ -94,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_dimensions_are_those_of_the_specification() {
-        let names = Dimension::ALL.map(Dimension::name);
+        let names = Dimension::ALL.map(Dimension::as_str);
         assert_eq!(
             names.join(" "),
             "date app country placement_id ad_tag demand_source sdk_v"

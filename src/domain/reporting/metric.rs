@@ -2,36 +2,25 @@
 
 use std::cmp::Ordering;
 
-/// A number of a fact that reports add up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Measure {
-    /// Requests for an ad.
-    AdRequests,
-    /// Requests that were answered with an ad.
-    AdResponses,
-    /// Ads that were shown.
-    Impressions,
-    /// Ads that were clicked.
-    Clicks,
-    /// In micro-USD. Only revenue may be negative, because of reversals.
-    Revenue,
+crate::named_values! {
+    /// A number of a fact that reports add up, in the order of [`Sums`]. Its text is its name in a row and as a column
+    /// of facts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Measure {
+        /// Requests for an ad.
+        AdRequests = "ad_requests",
+        /// Requests that were answered with an ad.
+        AdResponses = "ad_responses",
+        /// Ads that were shown.
+        Impressions = "impressions",
+        /// Ads that were clicked.
+        Clicks = "clicks",
+        /// In micro-USD. Only revenue may be negative, because of reversals.
+        Revenue = "revenue",
+    }
 }
 
 impl Measure {
-    /// Every measure, in the order of [`Sums`].
-    pub const ALL: [Self; 5] = [
-        Self::AdRequests,
-        Self::AdResponses,
-        Self::Impressions,
-        Self::Clicks,
-        Self::Revenue,
-    ];
-
-    /// Its name in a row and as a column of facts.
-    pub fn name(self) -> &'static str {
-        Metric::Sum(self).name()
-    }
-
     /// Its index in [`Sums`].
     pub fn index(self) -> usize {
         self as usize
@@ -86,13 +75,9 @@ impl Metric {
     ];
 
     /// Its name in a request and in a row.
-    pub fn name(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
-            Self::Sum(Measure::AdRequests) => "ad_requests",
-            Self::Sum(Measure::AdResponses) => "ad_responses",
-            Self::Sum(Measure::Impressions) => "impressions",
-            Self::Sum(Measure::Clicks) => "clicks",
-            Self::Sum(Measure::Revenue) => "revenue",
+            Self::Sum(measure) => measure.as_str(),
             Self::Ecpm => "ecpm",
             Self::FillRate => "fill_rate",
             Self::ShowRate => "show_rate",
@@ -102,7 +87,7 @@ impl Metric {
 
     /// The metric with this name in a request; `None` for any other text.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|metric| metric.name() == name)
+        Self::ALL.into_iter().find(|metric| metric.as_str() == name)
     }
 
     /// The formula of docs/DECISIONS.md, "Reports"; `None` for a plain sum. It divides sums and never averages ratios.
@@ -173,11 +158,11 @@ mod tests {
     #[test]
     fn the_metrics_are_those_of_the_specification() {
         assert_eq!(
-            Metric::ALL.map(Metric::name).join(" "),
+            Metric::ALL.map(Metric::as_str).join(" "),
             "ad_requests ad_responses impressions clicks revenue ecpm fill_rate show_rate click_rate"
         );
         for metric in Metric::ALL {
-            assert_eq!(Metric::parse(metric.name()), Some(metric));
+            assert_eq!(Metric::parse(metric.as_str()), Some(metric));
         }
         assert_eq!(Measure::ALL.map(Measure::index), [0, 1, 2, 3, 4]);
     }

@@ -217,9 +217,9 @@ impl Iterator for Renderer {
 fn columns(page: &Page, app: &'static str) -> impl Iterator<Item = &'static str> {
     let dimensions = page.dimensions.iter().map(move |dimension| match dimension {
         Dimension::App => app,
-        dimension => dimension.name(),
+        dimension => dimension.as_str(),
     });
-    dimensions.chain(page.metrics.iter().map(|metric| metric.name()))
+    dimensions.chain(page.metrics.iter().map(|metric| metric.as_str()))
 }
 
 fn json_string(text: &str) -> String {

@@ -113,11 +113,11 @@ fn usd(micros: i64) -> String {
 
 fn to_csv(rows: &[Row]) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-    let names = KEY.map(|dimension| match dimension.name() {
+    let names = KEY.map(|dimension| match dimension.as_str() {
         "app" => "app_id",
         name => name,
     });
-    let measures = Measure::ALL.map(Measure::name);
+    let measures = Measure::ALL.map(Measure::as_str);
     let mut text = format!("date,app_name,{},{}\r\n", names.join(","), measures.join(","));
     for row in rows {
         let name = row.app_name.as_deref().unwrap_or_default();
@@ -137,7 +137,7 @@ fn to_ndjson(rows: &[Row]) -> String {
     for row in rows {
         let mut members = json!({ "date": row.day.to_string(), "app_name": row.app_name });
         for (dimension, value) in KEY.iter().zip(&row.key) {
-            let name = match dimension.name() {
+            let name = match dimension.as_str() {
                 "app" => "app_id",
                 name => name,
             };
@@ -145,7 +145,7 @@ fn to_ndjson(rows: &[Row]) -> String {
         }
         let [counts @ .., revenue] = row.sums;
         for (measure, count) in Measure::ALL.iter().zip(counts) {
-            members[measure.name()] = count.into();
+            members[measure.as_str()] = count.into();
         }
         // Written as digits: near 2^53 micro-USD a float does not hold every sixth decimal of a dollar.
         let members = members.to_string();

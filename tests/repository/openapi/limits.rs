@@ -35,9 +35,12 @@ fn closed_lists_and_limits_are_those_of_the_code() {
         ("Country", owned(Country::all().map(Country::as_str).collect())),
         (
             "Dimension",
-            owned(Dimension::ALL.iter().map(|of| of.name()).collect()),
+            owned(Dimension::ALL.iter().map(|of| of.as_str()).collect()),
         ),
-        ("Metric", owned(Metric::ALL.iter().map(|of| of.name()).collect())),
+        (
+            "Metric",
+            owned(Metric::ALL.iter().map(|of| of.as_str()).collect()),
+        ),
         (
             "PostbackStatus",
             owned(Status::ALL.iter().map(|of| of.as_str()).collect()),

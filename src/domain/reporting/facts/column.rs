@@ -125,7 +125,7 @@ mod tests {
         for column in &COLUMNS {
             match column.kind {
                 ColumnKind::Key(at, dimension) => assert_eq!(KEY[at], dimension, "{}", column.name),
-                ColumnKind::Sum(measure) => assert_eq!(measure.name(), column.name),
+                ColumnKind::Sum(measure) => assert_eq!(measure.as_str(), column.name),
                 ColumnKind::Date | ColumnKind::AppName => {}
             }
         }

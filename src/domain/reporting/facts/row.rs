@@ -146,7 +146,7 @@ impl DayTotals {
             *sum += amount.abs();
             if *sum > MAX_OF_A_DAY {
                 return Err(Problem::of_column(
-                    measure.name(),
+                    measure.as_str(),
                     format!(
                         "brings {} above what a day may have, {MAX_OF_A_DAY}{}",
                         fact.day,

@@ -128,14 +128,14 @@ fn combines_ad_tag(members: &Map<String, Value>, dimensions: &[Dimension], metri
             .flatten()
             .any(|item| item.get(member).and_then(Value::as_str) == Some(name))
     };
-    let ad_tag = Dimension::AdTag.name();
+    let ad_tag = Dimension::AdTag.as_str();
     (dimensions.contains(&Dimension::AdTag)
         || list_names("filters", "dimension", ad_tag)
         || list_names("order_by", "column", ad_tag))
         && Metric::ALL
             .into_iter()
             .filter(|metric| !metric.has_ad_tag())
-            .any(|metric| metrics.contains(&metric) || list_names("order_by", "column", metric.name()))
+            .any(|metric| metrics.contains(&metric) || list_names("order_by", "column", metric.as_str()))
 }
 
 fn read_order(order: &Value, dimensions: &[Dimension]) -> Result<Vec<Order>, ApiError> {

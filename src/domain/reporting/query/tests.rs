@@ -88,11 +88,11 @@ fn filter(dimension: Dimension, values: &[&str]) -> Filter {
 #[test]
 fn every_dimension_and_every_metric_can_be_requested() {
     for dimension in Dimension::ALL {
-        let query = read(with("dimensions", json!([dimension.name()])));
+        let query = read(with("dimensions", json!([dimension.as_str()])));
         assert_eq!(query.dimensions, [dimension]);
     }
     for metric in Metric::ALL {
-        let query = read(with("metrics", json!([metric.name()])));
+        let query = read(with("metrics", json!([metric.as_str()])));
         assert_eq!(query.metrics, [metric]);
     }
 }

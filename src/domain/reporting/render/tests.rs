@@ -41,13 +41,13 @@ impl PageContent {
                     object.insert("app_id".into(), json!(value));
                     object.insert("app".into(), json!({ "name": self.name(value) }));
                 } else {
-                    object.insert(dimension.name().into(), json!(value));
+                    object.insert(dimension.as_str().into(), json!(value));
                 }
             }
             for metric in &self.metrics {
                 let number = number(*metric, sums);
                 if number.parse() != Ok(0.0) {
-                    object.insert(metric.name().into(), serde_json::from_str(&number).unwrap());
+                    object.insert(metric.as_str().into(), serde_json::from_str(&number).unwrap());
                 }
             }
             Value::Object(object)
@@ -59,9 +59,9 @@ impl PageContent {
     fn records(&self) -> Vec<Vec<String>> {
         let dimensions = self.dimensions.iter().flat_map(|dimension| match dimension {
             Dimension::App => vec!["app_id", "app_name"],
-            dimension => vec![dimension.name()],
+            dimension => vec![dimension.as_str()],
         });
-        let names = dimensions.chain(self.metrics.iter().map(|metric| metric.name()));
+        let names = dimensions.chain(self.metrics.iter().map(|metric| metric.as_str()));
         let record = |(values, sums): &(Vec<String>, Sums)| {
             let mut record = Vec::new();
             for (dimension, value) in self.dimensions.iter().zip(values) {

@@ -47,7 +47,7 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Oper
             } else {
                 json!(sum)
             };
-            summary.insert(measure.name().into(), value);
+            summary.insert(measure.as_str().into(), value);
         }
         let day = days.entry(segments::day(row.integer(0)?)?).or_default();
         day.insert(layer.into(), summary.into());

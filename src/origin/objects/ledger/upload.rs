@@ -213,7 +213,7 @@ fn overflow(db: &impl Database, number: i64) -> Result<Option<String>, DatabaseE
         .into_iter()
         .zip(1..)
         .find(|(_, column)| row.boolean(*column) == Ok(true));
-    let measure = over.map_or("a measure", |(measure, _)| measure.name());
+    let measure = over.map_or("a measure", |(measure, _)| measure.as_str());
     Ok(Some(format!(
         "{day}: with these facts {measure} would pass 2^53, which no day has"
     )))

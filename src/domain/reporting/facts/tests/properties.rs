@@ -60,7 +60,7 @@ fn field(row: &Row, column: &str, choice: u8) -> String {
         "app_name" => row.app_name.clone().unwrap_or_default(),
         "country" if choice.is_multiple_of(3) => known(&row.key[1], Dimension::Country).to_lowercase(),
         "revenue" => usd(row.sums[4]),
-        name => match KEY.iter().position(|dimension| dimension.name() == name) {
+        name => match KEY.iter().position(|dimension| dimension.as_str() == name) {
             Some(at) => known(&row.key[at], KEY[at]),
             None => row.sums[column::index_of(name, 0).unwrap() - 8].to_string(),
         },
@@ -108,7 +108,7 @@ fn ndjson(rows: &[Row], columns: &[&str], choices: &mut Choices<'_>) -> String {
             .iter()
             .filter_map(|column| {
                 let text = field(row, column, choices.next());
-                let measure = Measure::ALL.iter().any(|measure| measure.name() == *column);
+                let measure = Measure::ALL.iter().any(|measure| measure.as_str() == *column);
                 let value = match choices.next() % 3 {
                     _ if measure => text,
                     0 if text.is_empty() => return None,

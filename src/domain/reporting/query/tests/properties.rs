@@ -58,15 +58,15 @@ impl RandomQuery {
     fn body(&self) -> Value {
         let [start, end] = self.dates();
         let name = |column: Column| match column {
-            Column::Dimension(dimension) => dimension.name(),
-            Column::Metric(metric) => metric.name(),
+            Column::Dimension(dimension) => dimension.as_str(),
+            Column::Metric(metric) => metric.as_str(),
         };
         let number = |value: &String| match value.parse::<u8>() {
             Ok(number) => json!(number),
             Err(_) => json!(value),
         };
         let filters: Vec<_> = self.filters.iter().map(|(dimension, values)| {
-            json!({ "dimension": dimension.name(), "values": values.iter().map(number).collect::<Vec<_>>() })
+            json!({ "dimension": dimension.as_str(), "values": values.iter().map(number).collect::<Vec<_>>() })
         }).collect();
         let order: Vec<_> = self
             .columns()
@@ -75,8 +75,8 @@ impl RandomQuery {
             .collect();
         let mut body = json!({
             "date_range": { "start_date": start.to_string(), "end_date": end.to_string() },
-            "dimensions": self.dimensions.iter().map(|dimension| dimension.name()).collect::<Vec<_>>(),
-            "metrics": self.metrics.iter().map(|metric| metric.name()).collect::<Vec<_>>(),
+            "dimensions": self.dimensions.iter().map(|dimension| dimension.as_str()).collect::<Vec<_>>(),
+            "metrics": self.metrics.iter().map(|metric| metric.as_str()).collect::<Vec<_>>(),
             "filters": filters,
             "order_by": order,
             "pagination": {},
@@ -98,7 +98,7 @@ impl RandomQuery {
             Column::Dimension(_) => None,
         });
         let mut used = self.dimensions.iter().copied().chain(filtered.clone());
-        let mut counted = self.metrics.iter().copied().chain(ordered).map(Metric::name);
+        let mut counted = self.metrics.iter().copied().chain(ordered).map(Metric::as_str);
         let not_by_ad_tag = ["ad_requests", "ad_responses", "fill_rate", "show_rate"];
         if used.any(|dimension| dimension == Dimension::AdTag)
             && counted.any(|name| not_by_ad_tag.contains(&name))

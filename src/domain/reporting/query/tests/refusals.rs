@@ -106,7 +106,7 @@ fn incompatible() -> (&'static str, String) {
 fn ad_tag_cannot_be_combined_with_metrics_that_are_not_counted_by_it() {
     let by = |column: &str| json!([{ "column": column, "ascending": true }]);
     let filters = json!([{ "dimension": "ad_tag", "values": ["a"] }]);
-    for metric in Metric::ALL.map(Metric::name) {
+    for metric in Metric::ALL.map(Metric::as_str) {
         for (dimension, requested, filters, order) in [
             ("ad_tag", metric, json!([]), json!([])),
             ("date", metric, filters.clone(), json!([])),
