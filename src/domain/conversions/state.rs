@@ -4,44 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::api_error::ApiError;
 
-/// The answer for [`Reason::Capped`].
-pub const CONVERSION_CAPPED: ApiError = ApiError::new(
-    409,
-    "conversion_capped",
-    "the offer has reached its conversion cap for this UTC day",
-);
 /// The answer for [`Reason::WindowClosed`], and to a postback of a click past its life.
 pub const CONVERSION_WINDOW_CLOSED: ApiError = ApiError::new(
     410,
     "conversion_window_closed",
     "the click is older than the offer's conversion window",
 );
-/// The answer for [`Reason::DuplicateTxn`].
-pub const DUPLICATE_TXN: ApiError = ApiError::new(
-    409,
-    "duplicate_txn",
-    "txn was already used for another conversion of this goal",
-);
-/// The answer for [`Reason::AlreadyRewarded`].
-pub const ALREADY_REWARDED: ApiError = ApiError::new(
-    409,
-    "already_rewarded",
-    "the user was already rewarded for this goal by another click",
-);
 /// The refusal for [`Reason::Suspended`]. A sender is told `pending` instead, since the reason holds.
 pub const SUSPENDED: ApiError = ApiError::new(409, "suspended", "the publisher of the app is suspended");
-/// The refusal for [`Reason::TooFast`]. A sender is told `pending` instead, since the reason holds.
-pub const TOO_FAST: ApiError = ApiError::new(
-    409,
-    "too_fast",
-    "the conversion came sooner after its click than the offer allows",
-);
-/// The refusal for [`Reason::TooManyToday`]. A sender is told `pending` instead, since the reason holds.
-pub const TOO_MANY_TODAY: ApiError = ApiError::new(
-    409,
-    "too_many_today",
-    "the user has as many rewards on this UTC day as the app allows",
-);
 
 crate::named_values! {
     /// The status that a postback reports, with its text in postbacks, answers and the log.
@@ -121,16 +91,37 @@ impl Reason {
         Self::Capped,
     ];
 
-    /// The answer to a sender whose conversion this refuses.
+    /// The answer to a sender whose conversion this refuses. Of a reason that [holds](Self::holds), the sender is told
+    /// `pending` instead.
     pub fn refusal(self) -> ApiError {
         match self {
             Self::WindowClosed => CONVERSION_WINDOW_CLOSED,
-            Self::DuplicateTxn => DUPLICATE_TXN,
-            Self::AlreadyRewarded => ALREADY_REWARDED,
+            Self::DuplicateTxn => ApiError::new(
+                409,
+                "duplicate_txn",
+                "txn was already used for another conversion of this goal",
+            ),
+            Self::AlreadyRewarded => ApiError::new(
+                409,
+                "already_rewarded",
+                "the user was already rewarded for this goal by another click",
+            ),
             Self::Suspended => SUSPENDED,
-            Self::TooFast => TOO_FAST,
-            Self::TooManyToday => TOO_MANY_TODAY,
-            Self::Capped => CONVERSION_CAPPED,
+            Self::TooFast => ApiError::new(
+                409,
+                "too_fast",
+                "the conversion came sooner after its click than the offer allows",
+            ),
+            Self::TooManyToday => ApiError::new(
+                409,
+                "too_many_today",
+                "the user has as many rewards on this UTC day as the app allows",
+            ),
+            Self::Capped => ApiError::new(
+                409,
+                "conversion_capped",
+                "the offer has reached its conversion cap for this UTC day",
+            ),
         }
     }
 
