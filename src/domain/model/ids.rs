@@ -8,7 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 /// The rule for ids of publishers, advertisers, offers and goals.
 pub const ID_RULE: &str = "must be 1 to 64 characters of A-Z, a-z, 0-9 and -";
 
-fn is_id(text: &str) -> bool {
+/// Whether a text keeps to [`ID_RULE`].
+pub fn is_id(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 

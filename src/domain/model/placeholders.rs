@@ -208,7 +208,8 @@ fn at_start(text: &str, before: Option<char>) -> Option<Placeholder> {
     })
 }
 
-fn begins_with_hex(text: &str) -> bool {
+/// Whether a text begins with two hexadecimal digits, as after a percent sign.
+pub fn begins_with_hex(text: &str) -> bool {
     matches!(text.as_bytes(), [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
 }
 

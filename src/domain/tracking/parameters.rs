@@ -9,7 +9,7 @@ use super::alphabet;
 use crate::model::{
     api_error::{ApiError, common::MISSING_FIELD},
     ascii_split,
-    placeholders::{is_macro, is_no_device, is_nobody, is_none, trim},
+    placeholders::{begins_with_hex, is_macro, is_no_device, is_nobody, is_none, trim},
 };
 
 /// The answer to a `user_id` of wrong form.
@@ -159,11 +159,7 @@ pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.as_bytes().contains(&b'%') {
         return Some(Cow::Borrowed(text));
     }
-    let mut escapes = text.split('%').skip(1);
-    let well_formed = escapes.all(|after| {
-        matches!(after.as_bytes(), [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
-    });
-    if well_formed {
+    if text.split('%').skip(1).all(begins_with_hex) {
         percent_decode_str(text).decode_utf8().ok()
     } else {
         None

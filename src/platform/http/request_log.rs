@@ -12,7 +12,7 @@ use crate::{
     log::{self, Event, Level, Line},
     runtime::now_ms,
 };
-use domain::model::AppId;
+use domain::model::{AppId, ids::is_id};
 
 /// The most lines of one kind that an isolate writes in a minute, for each app or publisher if it is known. They are
 /// for requests without valid credentials; for failures that affect everybody, or refusals of a known caller; and for
@@ -194,11 +194,4 @@ pub fn ray(request: &web_sys::Request) -> Option<String> {
         && location.len() <= 3
         && location.bytes().all(|byte| byte.is_ascii_uppercase());
     is_ray.then_some(ray)
-}
-
-fn is_id(text: &str) -> bool {
-    (1..=64).contains(&text.len())
-        && text
-            .bytes()
-            .all(|byte| byte == b'-' || byte.is_ascii_alphanumeric())
 }
