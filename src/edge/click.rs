@@ -207,25 +207,17 @@ pub async fn click(context: &RequestContext, request: Request, query: &str) -> A
         user_agent: &header("User-Agent"),
         query,
     };
-    match prepare(&context.isolate, &shards, parameters, &click, context.now_ms) {
+    let refused = match prepare(&context.isolate, &shards, parameters, &click, context.now_ms) {
         Ok(prepared) => match satisfy(context, &prepared).await {
             Ok(location) => {
                 context.isolate.traffic.redirect();
-                redirect_to(location)
+                return redirect_to(location);
             }
-            Err(error) => {
-                let Refused {
-                    refusal,
-                    fallback_url,
-                } = decision::refuse(&prepared.allowed.app, error);
-                refuse(request, &refusal, fallback_url)
-            }
+            Err(error) => decision::refuse(&prepared.allowed.app, error),
         },
-        Err(Refused {
-            refusal,
-            fallback_url,
-        }) => refuse(request, &refusal, fallback_url),
-    }
+        Err(refused) => refused,
+    };
+    refuse(request, &refused.refusal, refused.fallback_url)
 }
 
 /// Takes from the click cap, stores a long click's record, and counts the click. Returns its redirect URL. What few

@@ -200,11 +200,8 @@ async fn check_serial(context: &RequestContext, token: &Token) -> Result<(), Api
     }
     let as_of_ms = advertisers.as_of_ms.get();
     let tokens = advertisers.shard.advertisers();
-    if tokens.is_some_and(|tokens| tokens.accepts(token, as_of_ms)) {
-        Ok(())
-    } else {
-        Err(INVALID_TOKEN)
-    }
+    let is_accepted = tokens.is_some_and(|tokens| tokens.accepts(token, as_of_ms));
+    is_accepted.then_some(()).ok_or(INVALID_TOKEN)
 }
 
 /// The values of a click's offer and app now. Without its shards the outbox asks the catalog, so the postback does not fail.

@@ -101,11 +101,8 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
     };
     let snapshot = isolate.manifest.get();
     let clicks = snapshot.as_ref().map(|_| ()).ok_or("no_snapshot");
-    let credentials = if snapshots::are_credentials_known(isolate, context.now_ms) {
-        Ok(())
-    } else {
-        Err("snapshot_unconfirmed")
-    };
+    let are_known = snapshots::are_credentials_known(isolate, context.now_ms);
+    let credentials = are_known.then_some(()).ok_or("snapshot_unconfirmed");
     if serves(Interface::Tracking) {
         report("clicks", clicks, Map::new(), true);
         // A postback needs the snapshot for its token, and its outbox. Only the first under new terms needs the catalog.

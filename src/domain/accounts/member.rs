@@ -87,11 +87,8 @@ pub fn check_last_owner(members: &[(MemberId, Role)], change: MemberChange) -> R
     };
     let mut after = members.iter().filter_map(|&(id, role)| role_after(id, role));
     let has_owner = members.iter().any(|(_, role)| role.is_highest());
-    if has_owner && !after.any(Role::is_highest) {
-        Err(LAST_OWNER)
-    } else {
-        Ok(())
-    }
+    let keeps_owner = !has_owner || after.any(Role::is_highest);
+    keeps_owner.then_some(()).ok_or(LAST_OWNER)
 }
 
 #[cfg(test)]

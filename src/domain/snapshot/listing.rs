@@ -232,11 +232,8 @@ impl Listing {
             built_at_ms,
             len,
         };
-        if listing.has_whole_columns() {
-            Ok(listing)
-        } else {
-            Err(Damage::Corrupt)
-        }
+        let is_whole = listing.has_whole_columns();
+        is_whole.then_some(listing).ok_or(Damage::Corrupt)
     }
 
     fn has_whole_columns(&self) -> bool {

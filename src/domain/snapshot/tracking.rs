@@ -156,11 +156,7 @@ impl BuiltShard {
 
 /// Checks the column that names a shard's slot.
 fn check_slot(column: &[u8], slot: Slot) -> Result<(), Damage> {
-    if column == slot.to_bytes() {
-        Ok(())
-    } else {
-        Err(Damage::Foreign)
-    }
+    (column == slot.to_bytes()).then_some(()).ok_or(Damage::Foreign)
 }
 
 /// Reads a number of a column of limits.

@@ -115,11 +115,8 @@ impl KeyRing {
 
 fn parse_id(text: &str) -> Option<u8> {
     // `u8::from_str` accepts a sign.
-    if text.bytes().all(|byte| byte.is_ascii_digit()) {
-        text.parse().ok()
-    } else {
-        None
-    }
+    let has_no_sign = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| has_no_sign)
 }
 
 #[cfg(test)]

@@ -142,18 +142,14 @@ pub fn check_encoding(request: &Request, accepted: &str) -> Result<(), ApiError>
 
 /// Refuses a body of another media type. If `required`, a body without a type is refused too.
 pub fn check_media_type(request: &Request, accepted: &[&str], required: bool) -> Result<(), ApiError> {
-    let Some(value) = header(request, "Content-Type") else {
-        return if required {
-            Err(common::UNSUPPORTED_MEDIA_TYPE)
-        } else {
-            Ok(())
-        };
-    };
-    if is_media_type(&value, accepted) {
-        return Ok(());
+    let refusal = common::UNSUPPORTED_MEDIA_TYPE;
+    match header(request, "Content-Type") {
+        None if required => Err(refusal),
+        Some(value) if !is_media_type(&value, accepted) => {
+            Err(refusal.with_message(format!("the Content-Type must be {}", accepted.join(" or "))))
+        }
+        _ => Ok(()),
     }
-    Err(common::UNSUPPORTED_MEDIA_TYPE
-        .with_message(format!("the Content-Type must be {}", accepted.join(" or "))))
 }
 
 /// Whether a `Content-Type` is one of these media types. Its parameters are ignored.

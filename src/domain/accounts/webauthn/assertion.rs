@@ -134,9 +134,6 @@ impl Assertion {
 
 /// Checks that a credential's counter grows. Two zeros mean that its authenticator does not count.
 pub fn check_sign_count(stored: u32, new: u32) -> Result<(), PasskeyError> {
-    if (stored, new) == (0, 0) || new > stored {
-        Ok(())
-    } else {
-        Err(PasskeyError::SignCount)
-    }
+    let is_allowed = (stored, new) == (0, 0) || new > stored;
+    is_allowed.then_some(()).ok_or(PasskeyError::SignCount)
 }

@@ -122,11 +122,7 @@ impl<'b> KeyColumn<'b> {
                 codes.len() == to_usize(rows) && usize::from(greatest) < distinct
             }
         };
-        if in_range {
-            Ok(opened)
-        } else {
-            Err(corrupt("a row has no value"))
-        }
+        in_range.then_some(opened).ok_or(corrupt("a row has no value"))
     }
 
     /// The number of distinct values.

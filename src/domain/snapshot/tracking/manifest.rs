@@ -53,11 +53,8 @@ impl Manifest {
             let slots = manifest.checksums(kind).len();
             slots.is_power_of_two() && slots <= 1 << MAX_BITS
         };
-        if ShardKind::ALL.into_iter().all(is_whole) {
-            Ok(manifest)
-        } else {
-            Err(Damage::Corrupt)
-        }
+        let are_whole = ShardKind::ALL.into_iter().all(is_whole);
+        are_whole.then_some(manifest).ok_or(Damage::Corrupt)
     }
 
     /// Builds a manifest's value.
