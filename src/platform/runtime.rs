@@ -7,10 +7,8 @@ use futures_util::{
     future::{Either, select},
 };
 use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
-use wasm_bindgen_futures::spawn_local;
 use worker::{Delay, Env};
 
-use crate::panics::log_panics;
 use domain::model::seeded_hash;
 
 #[wasm_bindgen]
@@ -85,9 +83,4 @@ pub fn yielding<S: Stream>(body: S) -> impl Stream<Item = S::Item> + Unpin {
             chunk
         }
     }))
-}
-
-/// Runs a task in the background of the request that started it. A panic in it is logged under `place`.
-pub fn spawn_logged(place: &'static str, task: impl Future<Output = ()> + 'static) {
-    spawn_local(log_panics(place, task));
 }

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use wasm_bindgen_futures::spawn_local;
 use worker::{Delay, Env, kv::KvStore};
 
 use crate::{
     http_call::{self, HttpCall},
-    object_call, runtime,
+    object_call,
+    panics::log_panics,
+    runtime,
     traits::{Clock, Http, Kv, ObjectCall, Random, Sleep, Spawn},
 };
 use contract::{
@@ -63,7 +66,7 @@ impl Sleep for Workers {
 
 impl Spawn for Workers {
     fn spawn(&self, place: &'static str, task: impl Future<Output = ()> + 'static) {
-        runtime::spawn_logged(place, task);
+        spawn_local(log_panics(place, task));
     }
 }
 

@@ -55,9 +55,9 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
 }
 
 macro_rules! visit {
-    ($($method:ident($type:ty))*) => {$(
-        fn $method<E: Error>(self, value: $type) -> Result<V::Value, E> {
-            self.0.$method(value)
+    ($($method:ident($($argument:ident: $type:ty)?))*) => {$(
+        fn $method<E: Error>(self, $($argument: $type)?) -> Result<V::Value, E> {
+            self.0.$method($($argument)?)
         }
     )*};
 }
@@ -70,18 +70,12 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Strict<V> {
     }
 
     visit! {
-        visit_bool(bool) visit_char(char) visit_str(&str) visit_borrowed_str(&'de str) visit_string(String)
-        visit_i8(i8) visit_i16(i16) visit_i32(i32) visit_i64(i64) visit_i128(i128)
-        visit_u8(u8) visit_u16(u16) visit_u32(u32) visit_u64(u64) visit_u128(u128)
-        visit_f32(f32) visit_f64(f64) visit_bytes(&[u8]) visit_borrowed_bytes(&'de [u8]) visit_byte_buf(Vec<u8>)
-    }
-
-    fn visit_none<E: Error>(self) -> Result<V::Value, E> {
-        self.0.visit_none()
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<V::Value, E> {
-        self.0.visit_unit()
+        visit_bool(value: bool) visit_char(value: char) visit_unit() visit_none()
+        visit_i8(value: i8) visit_i16(value: i16) visit_i32(value: i32) visit_i64(value: i64) visit_i128(value: i128)
+        visit_u8(value: u8) visit_u16(value: u16) visit_u32(value: u32) visit_u64(value: u64) visit_u128(value: u128)
+        visit_f32(value: f32) visit_f64(value: f64)
+        visit_str(value: &str) visit_borrowed_str(value: &'de str) visit_string(value: String)
+        visit_bytes(value: &[u8]) visit_borrowed_bytes(value: &'de [u8]) visit_byte_buf(value: Vec<u8>)
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
