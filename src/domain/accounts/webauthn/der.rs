@@ -6,24 +6,20 @@ pub const SEQUENCE: u8 = 0x30;
 /// Splits a value with this tag, and a content of at most 65,535 bytes, from the bytes after it.
 pub fn split(tag: u8, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (&[found, first], rest) = bytes.split_first_chunk()?;
-    let (length, rest) = match first {
-        0..=0x7F => (usize::from(first), rest),
+    // The least length that is written in this form.
+    let (length, least, rest) = match first {
+        0..=0x7F => (usize::from(first), 0, rest),
         0x81 => {
             let (&length, rest) = rest.split_first()?;
-            (usize::from(length), rest)
+            (usize::from(length), 0x80, rest)
         }
         0x82 => {
             let (length, rest) = rest.split_first_chunk()?;
-            (usize::from(u16::from_be_bytes(*length)), rest)
+            (usize::from(u16::from_be_bytes(*length)), 0x100, rest)
         }
         _ => return None,
     };
-    let is_shortest = match first {
-        0x81 => length > 0x7F,
-        0x82 => length > 0xFF,
-        _ => true,
-    };
-    (found == tag && is_shortest).then(|| rest.split_at_checked(length))?
+    (found == tag && length >= least).then(|| rest.split_at_checked(length))?
 }
 
 /// The content of a value that takes all of the bytes.
