@@ -235,13 +235,11 @@ async fn satisfy(context: &RequestContext, prepared: &Prepared<'_>) -> Result<St
     };
     let Redirect { sealed, location } = prepared.seal(isolate, nonce);
     if let Sealed::Short { record, .. } = &sealed {
+        let clicks = isolate.pools.get(Pool::Clicks);
         // A click that took from the cap has a permit already, so it is not rejected here.
         let _permit = match permit {
             Some(permit) => permit,
-            None => isolate
-                .pools
-                .get(Pool::Clicks)
-                .acquire(offer.id, context.now_ms)?,
+            None => clicks.acquire(offer.id, context.now_ms)?,
         };
         let store: LocalBoxFuture<'_, _> = Box::pin(store_record(context, nonce, record));
         store.await?;
@@ -271,10 +269,8 @@ async fn take_from_cap(
     if !prepared.is_confirmed {
         return Ok(None);
     }
-    let permit = isolate
-        .pools
-        .get(Pool::Clicks)
-        .acquire(offer.id, context.now_ms)?;
+    let clicks = isolate.pools.get(Pool::Clicks);
+    let permit = clicks.acquire(offer.id, context.now_ms)?;
     let offer_id = OfferId::parse(offer.id).ok_or(common::UNAVAILABLE)?;
     let counters = counters::address(counters::object_name(&offer_id));
     let take = Take {

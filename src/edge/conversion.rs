@@ -100,11 +100,8 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
 }
 
 async fn read_form(context: &RequestContext, request: &mut Request) -> Result<String, ApiError> {
-    let _permit = context
-        .isolate
-        .pools
-        .get(Pool::Forms)
-        .acquire_any(context.now_ms)?;
+    let forms = context.isolate.pools.get(Pool::Forms);
+    let _permit = forms.acquire_any(context.now_ms)?;
     let body = body::read(request, MAX_BODY).await;
     // An unreadable form is an error of its parameters and not of JSON.
     let body = body.map_err(|error| match error.status {

@@ -138,22 +138,16 @@ pub async fn health(context: &RequestContext, host: &str) -> Answer {
         report("reports", served, Map::new(), true);
     }
     if serves(Interface::Operator) {
-        let configured = isolate
-            .config
-            .operator_token
-            .is_set()
-            .then_some(())
-            .ok_or("no_operator_token");
+        let is_set = isolate.config.operator_token.is_set();
+        let configured = is_set.then_some(()).ok_or("no_operator_token");
         report("operator", configured.and(catalog), Map::new(), true);
     }
     let mut body = Map::new();
     body.insert("interfaces".into(), interfaces.into());
     if let Some(snapshot) = &snapshot {
+        let age_s = isolate.manifest.age_s(context.now_ms);
         body.insert("snapshot_version".into(), snapshot.version().into());
-        body.insert(
-            "snapshot_age_s".into(),
-            isolate.manifest.age_s(context.now_ms).into(),
-        );
+        body.insert("snapshot_age_s".into(), age_s.into());
     }
     let why = status.and_then(Result::err);
     if let Some(why) = why {

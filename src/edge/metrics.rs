@@ -66,18 +66,14 @@ fn write_snapshots(metrics: &mut MetricsText, context: &RequestContext) {
         [("goals", goals), ("apps", apps), ("advertisers", advertisers)]
             .map(|(kind, (_, number))| ([("kind", kind)], number)),
     );
+    let of_manifest = manifest.map_or(0, |manifest| manifest.size());
+    let of_listing = listing.map_or(0, |listing| listing.listing().size());
     let memory = [
-        (
-            "manifest",
-            manifest.as_ref().map_or(0, |manifest| manifest.size()),
-        ),
+        ("manifest", of_manifest),
         ("goals", goals.0),
         ("apps", apps.0),
         ("advertisers", advertisers.0),
-        (
-            "listing",
-            listing.as_ref().map_or(0, |listing| listing.listing().size()),
-        ),
+        ("listing", of_listing),
         ("bodies", isolate.chunks.size()),
         ("pages", isolate.pages.size()),
     ];

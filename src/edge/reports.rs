@@ -59,10 +59,8 @@ async fn generate(
     };
     // The ledger checks the key and the rate before the JSON. Bytes that are not text become invalid JSON for it.
     let body = String::from_utf8(body).unwrap_or_else(|_| char::REPLACEMENT_CHARACTER.into());
-    let _permit = isolate
-        .pools
-        .get(Pool::Reports)
-        .acquire(publisher.as_str(), *now_ms)?;
+    let reports = isolate.pools.get(Pool::Reports);
+    let _permit = reports.acquire(publisher.as_str(), *now_ms)?;
     let accept = header(&request, "Accept");
     let answered = send(context, &publisher, &api_key, accept.as_deref(), &body).await;
     isolate

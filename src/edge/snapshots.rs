@@ -169,11 +169,8 @@ pub async fn current<S: Snapshot>(context: &RequestContext) -> Result<Rc<S>, Api
         revalidate_in_background(context);
         return Ok(snapshot);
     }
-    let _permit = context
-        .isolate
-        .pools
-        .get(Pool::Starts)
-        .acquire_any(context.now_ms)?;
+    let starts = context.isolate.pools.get(Pool::Starts);
+    let _permit = starts.acquire_any(context.now_ms)?;
     let slot = S::slot(&context.isolate);
     // Only one request loads, since several loads of many MB would not fit the isolate. The others poll by timers of
     // their own, since they may not await its future.
@@ -255,16 +252,13 @@ async fn load_cold<S: Snapshot>(workers: &Workers, isolate: &Isolate) -> Option<
             None
         }
     };
-    match from_kv {
-        Some(snapshot) => Some(snapshot),
-        None => match load_from_catalog::<S>(workers, isolate).await {
-            Ok(snapshot) => Some(snapshot),
-            Err(error) => {
-                log::error("snapshots", format_args!("no {}: {error}", S::KIND.as_str()));
-                None
-            }
-        },
+    if from_kv.is_some() {
+        return from_kv;
     }
+    let loaded = load_from_catalog::<S>(workers, isolate).await;
+    loaded
+        .inspect_err(|error| log::error("snapshots", format_args!("no {}: {error}", S::KIND.as_str())))
+        .ok()
 }
 
 /// Loads the newest snapshot from the catalog, bypassing KV.

@@ -47,12 +47,10 @@ impl EdgeTraffic {
             ("redirect", self.fast_redirects.get()),
             ("offers", self.fast_offers.get()),
         ];
+        let offers = count(RouteName::Offers, 200) + count(RouteName::Offers, 304);
         let answered = [
             ("redirect", self.redirects.get() + self.fast_redirects.get()),
-            (
-                "offers",
-                count(RouteName::Offers, 200) + count(RouteName::Offers, 304),
-            ),
+            ("offers", offers),
             ("conversion", count(RouteName::Conversion, 200)),
         ];
         metrics.metric(

@@ -167,15 +167,12 @@ impl LineErrors {
         let index = self.listed.partition_point(|error| error.line <= line);
         if index < MAX_LISTED {
             self.listed.truncate(MAX_LISTED - 1);
-            let message = message.into();
-            self.listed.insert(
-                index,
-                LineError {
-                    line,
-                    column,
-                    message,
-                },
-            );
+            let error = LineError {
+                line,
+                column,
+                message: message.into(),
+            };
+            self.listed.insert(index, error);
         }
     }
 

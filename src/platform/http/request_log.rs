@@ -111,6 +111,7 @@ fn write_line(
 ) {
     let (status, fields) = (answer.status(), answer.log_fields());
     let ray = info.id.clone().or_else(|| ray(request));
+    let subject = |id| info.subject_id(id, status);
     let line = Line {
         ray: ray.as_deref(),
         method: Method::parse(info.method).map(Method::as_str),
@@ -119,19 +120,10 @@ fn write_line(
         code: answer.code(),
         outcome,
         duplicate: fields.duplicate,
-        app: fields.app.as_deref().or(info.subject_id(LoggedId::App, status)),
-        offer: fields
-            .offer
-            .as_deref()
-            .or(info.subject_id(LoggedId::Offer, status)),
-        publisher: fields
-            .publisher
-            .as_deref()
-            .or(info.subject_id(LoggedId::Publisher, status)),
-        advertiser: fields
-            .advertiser
-            .as_deref()
-            .or(info.subject_id(LoggedId::Advertiser, status)),
+        app: fields.app.as_deref().or(subject(LoggedId::App)),
+        offer: fields.offer.as_deref().or(subject(LoggedId::Offer)),
+        publisher: fields.publisher.as_deref().or(subject(LoggedId::Publisher)),
+        advertiser: fields.advertiser.as_deref().or(subject(LoggedId::Advertiser)),
         item: info.item(status),
         transaction_id: fields.transaction_id.as_deref(),
         key: fields.key.as_deref(),

@@ -3,7 +3,10 @@
 //! codes with those of the previous row, 16 rows at once; everything else is done once for each run.
 
 use super::{layout::SKIP, to_usize};
-use crate::reporting::segment::{Codes, MeasureColumn, Values};
+use crate::{
+    model::parts::to_u32,
+    reporting::segment::{Codes, MeasureColumn, Values},
+};
 
 /// The rows of a batch. Its memory (about 120 KiB) stays in the CPU's inner caches.
 pub const BATCH: usize = 2048;
@@ -301,10 +304,6 @@ fn find_runs(differs: &mut [u8], (first, end): (u32, u32), starts: &mut [u32; BA
         *last = end;
     }
     runs
-}
-
-fn to_u32(rows: usize) -> u32 {
-    u32::try_from(rows).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
