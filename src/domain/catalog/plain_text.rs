@@ -28,8 +28,8 @@ enum Effect {
     Hidden,
 }
 
-/// The known elements by their effect, with spaces between the names. Any other `<name>` is text, such as a placeholder or a
-/// comparison.
+/// The known elements by their effect, with spaces between the names. Any other `<name>` is text, such as a placeholder
+/// or a comparison.
 const ELEMENTS: [(Effect, &str); 9] = [
     (
         Effect::Inline,
