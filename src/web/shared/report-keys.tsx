@@ -12,7 +12,7 @@ import { Plus } from "./components/icons";
 import { LoadedTable } from "./components/loaded";
 import { buttonColumn } from "./components/row-button";
 import { Empty } from "./components/states";
-import type { Column } from "./components/table";
+import { type Column, column } from "./components/table";
 import { timeText } from "./format";
 import { common, SECTION_NAMES, settings } from "./messages";
 import { reportKeys as text } from "./messages/report-keys";
@@ -100,30 +100,18 @@ export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, fr
 }
 
 const COLUMNS: Column<ReportKey>[] = [
-  {
-    key: "label",
-    header: text.label,
-    cell: ({ label, key_id: id }) => (
-      <>
-        {label} <code class="cell-second">{id}</code>
-      </>
-    ),
-  },
-  {
-    key: "created",
-    header: settings.createdAt,
-    cell: ({ created_at: at, created_by: by }) => (
-      <>
-        {timeText(at)}
-        <span class="cell-second">{text.by(by.name)}</span>
-      </>
-    ),
-  },
-  {
-    key: "used",
-    header: settings.lastUsed,
-    cell: ({ last_used_at: at }) => (at === null ? common.never : timeText(at)),
-  },
+  column("label", text.label, ({ label, key_id: id }) => (
+    <>
+      {label} <code class="cell-second">{id}</code>
+    </>
+  )),
+  column("created", settings.createdAt, ({ created_at: at, created_by: by }) => (
+    <>
+      {timeText(at)}
+      <span class="cell-second">{text.by(by.name)}</span>
+    </>
+  )),
+  column("used", settings.lastUsed, ({ last_used_at: at }) => (at === null ? common.never : timeText(at))),
 ];
 
 function Create({

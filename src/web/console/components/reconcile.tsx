@@ -6,7 +6,7 @@ import { useCached } from "../../shared/cache";
 import { Field } from "../../shared/components/field";
 import { Card } from "../../shared/components/part";
 import { Failed, Skeleton } from "../../shared/components/states";
-import { type Column, Table } from "../../shared/components/table";
+import { type Column, column, numberColumn, Table } from "../../shared/components/table";
 import { addDays, count, exactMoney, isDate } from "../../shared/format";
 import { search, setSearch } from "../../shared/navigation";
 import { queryText } from "../../shared/query-text";
@@ -148,46 +148,33 @@ const sumsOf = (comparison: Comparison): Sum[] => [
 ];
 
 const SUM_COLUMNS: Column<Sum>[] = [
-  { key: "what", header: text.what, cell: ({ what }) => what },
-  { key: "micro", header: text.amount, isNumber: true, cell: ({ micro }) => exactMoney(micro) },
+  column("what", text.what, ({ what }) => what),
+  numberColumn("micro", text.amount, ({ micro }) => exactMoney(micro)),
 ];
 
 const microColumn = (
   key: "paid_micro_usd" | "waiting_micro_usd" | "ledger_micro_usd",
   header: string,
-): Column<ComparedOutbox> => ({
-  key,
-  header,
-  isNumber: true,
-  cell: (outbox) => exactMoney(outbox[key]),
-});
+): Column<ComparedOutbox> => numberColumn(key, header, (outbox) => exactMoney(outbox[key]));
 
 const OUTBOX_COLUMNS: Column<ComparedOutbox>[] = [
-  { key: "outbox", header: text.outbox, cell: ({ outbox }) => outbox },
-  { key: "rewards", header: text.rewardsCount, isNumber: true, cell: ({ rewards }) => count(rewards) },
-  { key: "reversals", header: text.reversals, isNumber: true, cell: ({ reversals }) => count(reversals) },
+  column("outbox", text.outbox, ({ outbox }) => outbox),
+  numberColumn("rewards", text.rewardsCount, ({ rewards }) => count(rewards)),
+  numberColumn("reversals", text.reversals, ({ reversals }) => count(reversals)),
   microColumn("paid_micro_usd", text.paidShort),
   microColumn("waiting_micro_usd", text.waitingShort),
   microColumn("ledger_micro_usd", text.ledgerShort),
-  {
-    key: "difference",
-    header: text.difference,
-    isNumber: true,
-    cell: ({ difference_micro_usd: micro, behind }) =>
-      behind ? `${exactMoney(micro)}, ${text.behind[behind]}` : text.noDifference,
-  },
+  numberColumn("difference", text.difference, ({ difference_micro_usd: micro, behind }) =>
+    behind ? `${exactMoney(micro)}, ${text.behind[behind]}` : text.noDifference,
+  ),
 ];
 
 const transactionColumns = (appId: string): Column<Comparison["transactions"][number]>[] => [
-  {
-    key: "id",
-    header: text.transaction,
-    cell: ({ transaction_id: id }) => (
-      <a href={rewardPath(appId, id)}>
-        <code>{id}</code>
-      </a>
-    ),
-  },
-  { key: "offer", header: text.offer, cell: ({ offer_id: id }) => <a href={offerPath(id)}>{id}</a> },
-  { key: "paid", header: text.paidShort, isNumber: true, cell: ({ paid_micro_usd: micro }) => exactMoney(micro) },
+  column("id", text.transaction, ({ transaction_id: id }) => (
+    <a href={rewardPath(appId, id)}>
+      <code>{id}</code>
+    </a>
+  )),
+  column("offer", text.offer, ({ offer_id: id }) => <a href={offerPath(id)}>{id}</a>),
+  numberColumn("paid", text.paidShort, ({ paid_micro_usd: micro }) => exactMoney(micro)),
 ];

@@ -5,7 +5,7 @@ import { accountApi as api } from "../account-api";
 import { LoadedTable } from "../components/loaded";
 import { More } from "../components/more";
 import { Empty } from "../components/states";
-import type { Column } from "../components/table";
+import { type Column, column } from "../components/table";
 import { timeText } from "../format";
 import { AUDIT_ACTIONS, auditDetail, SECTION_NAMES, settings } from "../messages";
 import { pageOf } from "../page-of";
@@ -40,32 +40,24 @@ function peopleOf({ by, actor_id, subject, subject_id }: AuditEntry): Named[] {
 function columns(entries: AuditEntry[], words: AuditWords): Column<AuditEntry>[] {
   const shared = sharedNames(entries.flatMap(peopleOf));
   return [
-    { key: "at", header: text.at, cell: (entry) => <span class="no-wrap">{timeText(entry.at)}</span> },
-    { key: "by", header: text.by, cell: (entry) => <Person name={entry.by} id={entry.actor_id} shared={shared} /> },
-    {
-      key: "action",
-      header: text.action,
-      cell: (entry) => (
-        <>
-          {words.action(entry)}
-          {entry.is_unconfirmed && <span class="cell-second">{text.unconfirmed}</span>}
-        </>
-      ),
-    },
-    {
-      key: "subject",
-      header: text.subject,
-      cell: (entry) => {
-        const detail = words.detail(entry);
-        const linked = words.subject?.(entry);
-        if (linked) return twoLines(linked, detail);
-        const subject = entry.subject && <Person name={entry.subject} id={entry.subject_id} shared={shared} />;
-        // People know a key and an app by its name, which is the detail.
-        return ["report_key_created", "app_created"].includes(entry.action)
-          ? twoLines(detail, subject)
-          : twoLines(subject, detail);
-      },
-    },
+    column("at", text.at, (entry) => <span class="no-wrap">{timeText(entry.at)}</span>),
+    column("by", text.by, (entry) => <Person name={entry.by} id={entry.actor_id} shared={shared} />),
+    column("action", text.action, (entry) => (
+      <>
+        {words.action(entry)}
+        {entry.is_unconfirmed && <span class="cell-second">{text.unconfirmed}</span>}
+      </>
+    )),
+    column("subject", text.subject, (entry) => {
+      const detail = words.detail(entry);
+      const linked = words.subject?.(entry);
+      if (linked) return twoLines(linked, detail);
+      const subject = entry.subject && <Person name={entry.subject} id={entry.subject_id} shared={shared} />;
+      // People know a key and an app by its name, which is the detail.
+      return ["report_key_created", "app_created"].includes(entry.action)
+        ? twoLines(detail, subject)
+        : twoLines(subject, detail);
+    }),
   ];
 }
 

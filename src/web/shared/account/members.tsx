@@ -9,7 +9,7 @@ import { Button } from "../components/button";
 import { Plus } from "../components/icons";
 import { Loaded } from "../components/loaded";
 import { buttonColumn, RowButton } from "../components/row-button";
-import { CardSkeleton, CardTable, type Column } from "../components/table";
+import { CardSkeleton, CardTable, type Column, column, numberColumn } from "../components/table";
 import { timeText } from "../format";
 import { common, ROLE_NAMES, settings } from "../messages";
 import type { Member, Members as Data, PendingInvite, Role } from "../types";
@@ -108,47 +108,36 @@ type Open = ((dialog: MemberDialog) => void) | null;
 function memberColumns(members: Member[], open: Open, { ofOwn, roles }: MemberCalls): Column<Member>[] {
   const shared = sharedNames(members.map(({ name, member_id }) => ({ name, id: member_id })));
   return [
-    {
-      key: "name",
-      header: text.name,
-      cell: (member) => (
-        <>
-          <Person name={member.name} id={member.member_id} shared={shared} />{" "}
-          {member.is_self && <span class="tag">{text.you}</span>}
-        </>
+    column("name", text.name, (member) => (
+      <>
+        <Person name={member.name} id={member.member_id} shared={shared} />{" "}
+        {member.is_self && <span class="tag">{text.you}</span>}
+      </>
+    )),
+    column("role", text.role, (member) =>
+      !open || !ofOwn ? (
+        ROLE_NAMES[member.role]
+      ) : (
+        <select
+          aria-label={text.changeRole(member.name)}
+          value={member.role}
+          onChange={(event) => {
+            const role = event.currentTarget.value as Role;
+            // The list shows the stored role until the change is confirmed.
+            event.currentTarget.value = member.role;
+            open({ kind: "role", member, role });
+          }}
+        >
+          {roles.map((role) => (
+            <option key={role} value={role}>
+              {ROLE_NAMES[role]}
+            </option>
+          ))}
+        </select>
       ),
-    },
-    {
-      key: "role",
-      header: text.role,
-      cell: (member) =>
-        !open || !ofOwn ? (
-          ROLE_NAMES[member.role]
-        ) : (
-          <select
-            aria-label={text.changeRole(member.name)}
-            value={member.role}
-            onChange={(event) => {
-              const role = event.currentTarget.value as Role;
-              // The list shows the stored role until the change is confirmed.
-              event.currentTarget.value = member.role;
-              open({ kind: "role", member, role });
-            }}
-          >
-            {roles.map((role) => (
-              <option key={role} value={role}>
-                {ROLE_NAMES[role]}
-              </option>
-            ))}
-          </select>
-        ),
-    },
-    { key: "passkeys", header: text.passkeys, isNumber: true, cell: (member) => member.passkeys },
-    {
-      key: "seen",
-      header: text.lastSeen,
-      cell: (member) => (member.last_seen_at ? timeText(member.last_seen_at) : common.never),
-    },
+    ),
+    numberColumn("passkeys", text.passkeys, (member) => member.passkeys),
+    column("seen", text.lastSeen, (member) => (member.last_seen_at ? timeText(member.last_seen_at) : common.never)),
     {
       key: "actions",
       header: text.actions,
@@ -179,18 +168,14 @@ function memberColumns(members: Member[], open: Open, { ofOwn, roles }: MemberCa
 
 function inviteColumns(open: Open): Column<PendingInvite>[] {
   return [
-    {
-      key: "name",
-      header: text.name,
-      cell: (pending) => (
-        <>
-          {pending.name} {pending.is_recovery && <span class="tag">{text.recovery}</span>}
-        </>
-      ),
-    },
-    { key: "role", header: text.role, cell: (pending) => ROLE_NAMES[pending.role] },
-    { key: "by", header: text.by, cell: (pending) => pending.by },
-    { key: "until", header: text.validUntil, cell: (pending) => timeText(pending.expires_at) },
+    column("name", text.name, (pending) => (
+      <>
+        {pending.name} {pending.is_recovery && <span class="tag">{text.recovery}</span>}
+      </>
+    )),
+    column("role", text.role, (pending) => ROLE_NAMES[pending.role]),
+    column("by", text.by, (pending) => pending.by),
+    column("until", text.validUntil, (pending) => timeText(pending.expires_at)),
     buttonColumn({
       header: text.actions,
       name: text.withdraw,

@@ -12,7 +12,7 @@ import { LoadedTable } from "../components/loaded";
 import { buttonColumn } from "../components/row-button";
 import { Empty, FormError } from "../components/states";
 import { say } from "../components/status";
-import type { Column } from "../components/table";
+import { type Column, column } from "../components/table";
 import { timeText } from "../format";
 import { common, SECTION_NAMES, settings } from "../messages";
 import { addPasskey } from "../passkeys";
@@ -33,13 +33,11 @@ export function Passkeys() {
   });
   const list = passkeys.data?.passkeys;
   const columns: Column<Passkey>[] = [
-    { key: "maker", header: text.maker, cell: (passkey) => browserName(passkey.user_agent) },
-    { key: "created", header: settings.createdAt, cell: (passkey) => timeText(passkey.created_at) },
-    {
-      key: "used",
-      header: settings.lastUsed,
-      cell: (passkey) => (passkey.last_used_at ? timeText(passkey.last_used_at) : common.never),
-    },
+    column("maker", text.maker, (passkey) => browserName(passkey.user_agent)),
+    column("created", settings.createdAt, (passkey) => timeText(passkey.created_at)),
+    column("used", settings.lastUsed, (passkey) =>
+      passkey.last_used_at ? timeText(passkey.last_used_at) : common.never,
+    ),
     buttonColumn<Passkey>({
       name: text.remove,
       labelOf: (passkey) => text.removeOf(browserName(passkey.user_agent), passkey.created_at),

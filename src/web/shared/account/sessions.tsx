@@ -7,7 +7,7 @@ import { confirmed } from "../change";
 import { Confirm } from "../components/dialog";
 import { LoadedTable } from "../components/loaded";
 import { buttonColumn } from "../components/row-button";
-import type { Column } from "../components/table";
+import { type Column, column } from "../components/table";
 import { timeText } from "../format";
 import { settings } from "../messages";
 import type { Session } from "../types";
@@ -21,17 +21,13 @@ export function Sessions() {
   const [ending, setEnding] = useState<Session | null>(null);
   const close = () => setEnding(null);
   const columns: Column<Session>[] = [
-    {
-      key: "browser",
-      header: text.browser,
-      cell: (session) => (
-        <>
-          {browserName(session.user_agent)} {session.is_current && <span class="tag">{text.current}</span>}
-        </>
-      ),
-    },
-    { key: "in", header: text.signedIn, cell: (session) => timeText(session.created_at) },
-    { key: "seen", header: text.lastSeen, cell: (session) => timeText(session.last_seen_at) },
+    column("browser", text.browser, (session) => (
+      <>
+        {browserName(session.user_agent)} {session.is_current && <span class="tag">{text.current}</span>}
+      </>
+    )),
+    column("in", text.signedIn, (session) => timeText(session.created_at)),
+    column("seen", text.lastSeen, (session) => timeText(session.last_seen_at)),
     buttonColumn<Session>({
       name: text.end,
       labelOf: (session) => text.endOf(browserName(session.user_agent)),

@@ -16,6 +16,16 @@ export interface Column<Row> {
   sortable?: boolean;
 }
 
+/** A column that has no more than its name and what stands in its cells. */
+export const column = <Row,>(
+  key: string,
+  header: ComponentChildren,
+  cell: (row: Row) => ComponentChildren,
+): Column<Row> => ({ key, header, cell });
+
+/** The same, of numbers. */
+export const numberColumn: typeof column = (...of) => ({ ...column(...of), isNumber: true });
+
 interface Sorting {
   column: string;
   ascending: boolean;

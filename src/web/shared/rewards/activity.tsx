@@ -1,7 +1,7 @@
 // Rewards of the last 30 days, and how the callbacks of apps are doing.
 
 import type { ComponentChildren } from "preact";
-import type { Column } from "../components/table";
+import { type Column, column, numberColumn } from "../components/table";
 import { addDays, count } from "../format";
 import { CALLBACK_STATE_NAMES, callbacks as text } from "../messages/apps";
 import { common } from "../messages/common";
@@ -41,26 +41,19 @@ interface Cells {
 }
 
 export const callbackColumns = ({ app, hints, belowState, dead }: Cells): Column<AppCallback>[] => [
-  { key: "app", header: text.app, cell: ({ app_id }) => app(app_id) },
-  {
-    key: "state",
-    header: text.state,
-    cell: (callback) => (
-      <>
-        <span>
-          <CallbackBadge state={callback.state} />{" "}
-          {callback.since !== null && <span class="note">{text.since(callback.since)}</span>}
-        </span>
-        {hints[callback.state] && <span class="cell-second wrap">{hints[callback.state]}</span>}
-        {belowState?.(callback)}
-      </>
-    ),
-  },
-  { key: "waiting", header: text.waiting, isNumber: true, cell: ({ waiting }) => count(waiting) },
-  {
-    key: "dead",
-    header: text.dead,
-    isNumber: true,
-    cell: (callback) => (callback.dead === 0 ? common.none : dead ? dead(callback) : count(callback.dead)),
-  },
+  column("app", text.app, ({ app_id }) => app(app_id)),
+  column("state", text.state, (callback) => (
+    <>
+      <span>
+        <CallbackBadge state={callback.state} />{" "}
+        {callback.since !== null && <span class="note">{text.since(callback.since)}</span>}
+      </span>
+      {hints[callback.state] && <span class="cell-second wrap">{hints[callback.state]}</span>}
+      {belowState?.(callback)}
+    </>
+  )),
+  numberColumn("waiting", text.waiting, ({ waiting }) => count(waiting)),
+  numberColumn("dead", text.dead, (callback) =>
+    callback.dead === 0 ? common.none : dead ? dead(callback) : count(callback.dead),
+  ),
 ];

@@ -7,7 +7,7 @@ import { Name } from "../components/name";
 import { Section } from "../components/section";
 import { Exact } from "../components/sent-request";
 import { say } from "../components/status";
-import { type Column, Table } from "../components/table";
+import { type Column, column, numberColumn, Table } from "../components/table";
 import { inWords } from "../error-text";
 import { amount, exactTimeText } from "../format";
 import { DELIVERY_HINTS, EVENT_NAMES, replay as replayText, story as text } from "../messages/rewards";
@@ -97,18 +97,14 @@ const fieldLines = (fields: NonNullable<RewardCallback["fields"]>) =>
     .join("\n");
 
 const columns: Column<CallbackTry>[] = [
-  { key: "at", header: text.tryAt, cell: ({ at }) => <span class="no-wrap">{exactTimeText(at)}</span> },
-  { key: "ms", header: text.took, isNumber: true, cell: ({ ms }) => text.ms(ms) },
-  {
-    key: "answer",
-    header: text.answer,
-    cell: ({ http_status: status, body, error }) => (
-      <>
-        <span class={`badge ${status !== null && status >= 200 && status < 300 ? "delivered" : "dead"}`}>
-          {status === null ? text.noAnswer : `HTTP ${status}`}
-        </span>
-        {(body ?? error) !== undefined && <code class="answer-text">{body || error || text.emptyAnswer}</code>}
-      </>
-    ),
-  },
+  column("at", text.tryAt, ({ at }) => <span class="no-wrap">{exactTimeText(at)}</span>),
+  numberColumn("ms", text.took, ({ ms }) => text.ms(ms)),
+  column("answer", text.answer, ({ http_status: status, body, error }) => (
+    <>
+      <span class={`badge ${status !== null && status >= 200 && status < 300 ? "delivered" : "dead"}`}>
+        {status === null ? text.noAnswer : `HTTP ${status}`}
+      </span>
+      {(body ?? error) !== undefined && <code class="answer-text">{body || error || text.emptyAnswer}</code>}
+    </>
+  )),
 ];

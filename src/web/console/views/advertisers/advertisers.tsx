@@ -11,7 +11,7 @@ import { Plus } from "../../../shared/components/icons";
 import { LoadedTable } from "../../../shared/components/loaded";
 import { Empty, Problem } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
-import type { Column } from "../../../shared/components/table";
+import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { timeText } from "../../../shared/format";
 import { MAX_NAME } from "../../../shared/limits";
 import { navigate, search, setSearch } from "../../../shared/navigation";
@@ -84,25 +84,14 @@ function List() {
 }
 
 const COLUMNS: Column<Advertiser>[] = [
-  {
-    key: "advertiser",
-    header: text.advertiser,
-    cell: ({ advertiser_id: id, name }) => <NamedLink path={advertiserPath(id)} id={id} name={name} />,
-  },
-  {
-    key: "tokens",
-    header: text.tokens,
-    isNumber: true,
-    cell: ({ tokens }) => tokens.length,
-  },
-  {
-    key: "newest",
-    header: text.newest,
-    cell: ({ tokens }) => {
-      if (tokens.length === 0) return <span class="note">{text.noToken}</span>;
-      return timeText(Math.max(...tokens.map(({ issued_at }) => issued_at)));
-    },
-  },
+  column("advertiser", text.advertiser, ({ advertiser_id: id, name }) => (
+    <NamedLink path={advertiserPath(id)} id={id} name={name} />
+  )),
+  numberColumn("tokens", text.tokens, ({ tokens }) => tokens.length),
+  column("newest", text.newest, ({ tokens }) => {
+    if (tokens.length === 0) return <span class="note">{text.noToken}</span>;
+    return timeText(Math.max(...tokens.map(({ issued_at }) => issued_at)));
+  }),
 ];
 
 function Create({ onClose }: { onClose: () => void }) {

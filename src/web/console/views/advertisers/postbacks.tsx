@@ -3,7 +3,7 @@
 import { Button } from "../../../shared/components/button";
 import { Loaded } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
-import { type Column, Table, TableSkeleton } from "../../../shared/components/table";
+import { type Column, column, Table, TableSkeleton } from "../../../shared/components/table";
 import { exactTimeText } from "../../../shared/format";
 import { setSearch } from "../../../shared/navigation";
 import { queryText } from "../../../shared/query-text";
@@ -84,42 +84,34 @@ function keyed(rows: Postback[]): Keyed[] {
 }
 
 const COLUMNS: Column<Keyed>[] = [
-  { key: "at", header: text.at, cell: ({ at }) => exactTimeText(Math.floor(at)) },
-  {
-    key: "answer",
-    header: text.answer,
-    cell: ({ http_status: status, code, method }) => (
-      <span class="lines">
-        <CodeBadge status={status} code={code} />
-        <span class="note">
-          {method}, {status}
-        </span>
+  column("at", text.at, ({ at }) => exactTimeText(Math.floor(at))),
+  column("answer", text.answer, ({ http_status: status, code, method }) => (
+    <span class="lines">
+      <CodeBadge status={status} code={code} />
+      <span class="note">
+        {method}, {status}
       </span>
-    ),
-  },
-  {
-    key: "verdict",
-    // No text, so that a narrow screen gives the words the whole row.
-    header: <span>{text.verdict}</span>,
-    cell: ({ http_status: status, verdict, remedy, parameters }) => (
-      <div class="postback-verdict">
-        <Words status={status} verdict={verdict} remedy={remedy} />
-        {parameters.length === 0 ? (
-          <p class="note">{text.noParameters}</p>
-        ) : (
-          <details>
-            <summary>{text.parameters(parameters.length)}</summary>
-            <Parameters name={text.parameters(parameters.length)} parameters={parameters} />
-          </details>
-        )}
-      </div>
-    ),
-  },
-  {
-    key: "about",
-    header: text.about,
-    // Without an authentic click ID it is not known.
-    cell: ({ offer_id, goal_id, app_id, transaction_id }) =>
+    </span>
+  )),
+  // No text, so that a narrow screen gives the words the whole row.
+  column("verdict", <span>{text.verdict}</span>, ({ http_status: status, verdict, remedy, parameters }) => (
+    <div class="postback-verdict">
+      <Words status={status} verdict={verdict} remedy={remedy} />
+      {parameters.length === 0 ? (
+        <p class="note">{text.noParameters}</p>
+      ) : (
+        <details>
+          <summary>{text.parameters(parameters.length)}</summary>
+          <Parameters name={text.parameters(parameters.length)} parameters={parameters} />
+        </details>
+      )}
+    </div>
+  )),
+  // Without an authentic click ID it is not known.
+  column(
+    "about",
+    text.about,
+    ({ offer_id, goal_id, app_id, transaction_id }) =>
       offer_id && (
         <span class="lines">
           <a href={offerPath(offer_id)}>
@@ -129,5 +121,5 @@ const COLUMNS: Column<Keyed>[] = [
           {app_id && transaction_id && <a href={rewardPath(app_id, transaction_id)}>{text.reward}</a>}
         </span>
       ),
-  },
+  ),
 ];

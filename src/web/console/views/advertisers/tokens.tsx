@@ -8,7 +8,7 @@ import { Card } from "../../../shared/components/part";
 import { Confirm } from "../../../shared/components/dialog";
 import { Plus } from "../../../shared/components/icons";
 import { buttonColumn } from "../../../shared/components/row-button";
-import { type Column, Table } from "../../../shared/components/table";
+import { type Column, column, Table } from "../../../shared/components/table";
 import { durationText, timeText } from "../../../shared/format";
 import { withVerification } from "../../../shared/passkeys";
 import { advertisersApi } from "../../api/advertisers";
@@ -130,25 +130,17 @@ function columns(areUsesKnown: boolean, revoke: (row: Row) => void): Column<Row>
     onClick: revoke,
   });
   return [
-    { key: "serial", header: text.serial, cell: ({ token_id }) => <code>{token_id}</code> },
-    {
-      key: "issued",
-      header: text.issuedAt,
-      cell: ({ issued_at: at }) => (at === undefined ? <span class="note">{text.unknown}</span> : timeText(at)),
-    },
-    {
-      key: "used",
-      header: text.lastUsed,
-      cell: ({ last_used_at: at }) => {
-        if (at !== undefined) return timeText(at);
-        return <span class="note">{areUsesKnown ? text.notUsed : text.unknown}</span>;
-      },
-    },
-    {
-      key: "state",
-      header: text.state,
-      cell: (row) => (isValid(row) ? <span class="badge approved">{text.valid}</span> : <Revoked row={row} />),
-    },
+    column("serial", text.serial, ({ token_id }) => <code>{token_id}</code>),
+    column("issued", text.issuedAt, ({ issued_at: at }) =>
+      at === undefined ? <span class="note">{text.unknown}</span> : timeText(at),
+    ),
+    column("used", text.lastUsed, ({ last_used_at: at }) => {
+      if (at !== undefined) return timeText(at);
+      return <span class="note">{areUsesKnown ? text.notUsed : text.unknown}</span>;
+    }),
+    column("state", text.state, (row) =>
+      isValid(row) ? <span class="badge approved">{text.valid}</span> : <Revoked row={row} />,
+    ),
     ...(may("manage") ? [end] : []),
   ];
 }

@@ -1,7 +1,7 @@
 // An answer to a postback in words: its code, what happened, what mends it, and the parameters.
 
 import { Name } from "../../../shared/components/name";
-import { type Column, Table } from "../../../shared/components/table";
+import { type Column, column, Table } from "../../../shared/components/table";
 import { codeName, doctor as text } from "../../messages/advertisers";
 import type { Parameter } from "../../types/advertisers";
 
@@ -23,24 +23,16 @@ export const Words = ({ status, verdict, remedy }: { status: number; verdict: st
 );
 
 const COLUMNS: Column<Parameter>[] = [
-  {
-    key: "name",
-    header: text.parameter,
-    cell: ({ name }) => (
-      <code>
-        <Name>{name}</Name>
-      </code>
-    ),
-  },
-  {
-    key: "value",
-    header: text.value,
-    cell: ({ value }) => (
-      <code class="parameter-value">
-        <Name>{value}</Name>
-      </code>
-    ),
-  },
+  column("name", text.parameter, ({ name }) => (
+    <code>
+      <Name>{name}</Name>
+    </code>
+  )),
+  column("value", text.value, ({ value }) => (
+    <code class="parameter-value">
+      <Name>{value}</Name>
+    </code>
+  )),
 ];
 
 export function Parameters({ name, parameters }: { name: string; parameters: Parameter[] }) {

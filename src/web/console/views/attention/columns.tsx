@@ -1,6 +1,6 @@
 // Columns of what is open.
 
-import type { Column } from "../../../shared/components/table";
+import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { exactTimeText } from "../../../shared/format";
 import { queryText } from "../../../shared/query-text";
 import { ShortId } from "../../../shared/rewards/badges";
@@ -60,53 +60,36 @@ function subjectOf(item: AttentionItem, nameOf: (appId: string) => string): stri
 }
 
 export const columns = (nameOf: (appId: string) => string): Column<AttentionItem>[] => [
-  {
-    key: "kind",
-    header: text.kind,
-    cell: (item) => (
-      <>
-        <span class={`badge ${BADGES[item.kind] ?? ""}`}>{KIND_NAMES[item.kind] ?? item.kind}</span>
-        {item.kind !== "disabled" && item.kind !== "failing" && (
-          <span class="cell-second wrap">
-            {isOfReward(item) ? <ShortId id={item.subject} /> : <code>{item.subject}</code>}
-          </span>
-        )}
-      </>
-    ),
-  },
-  {
-    key: "app",
-    header: text.app,
-    cell: (item) => {
-      const app = appOf(item);
-      return app !== null && <AppLink id={app} name={nameOf(app)} />;
-    },
-  },
-  {
-    key: "since",
-    header: text.since,
-    cell: ({ since_ms: since }) => (
-      <>
-        <span>{text.ago(Math.max(0, nowMilliseconds() - since))}</span>
-        <time class="cell-second" dateTime={new Date(since).toISOString()}>
-          {exactTimeText(since / 1000)}
-        </time>
-      </>
-    ),
-  },
-  {
-    key: "reason",
-    header: text.reason,
-    cell: ({ reason, bytes }) => (
-      <span class="wrap">{bytes === undefined ? text.reasonText(reason) : text.of10(bytes)}</span>
-    ),
-  },
-  {
-    key: "amount",
-    header: text.amount,
-    isNumber: true,
-    cell: ({ payout_usd: payout }) => payout !== undefined && text.amountOf(Number(payout)),
-  },
+  column("kind", text.kind, (item) => (
+    <>
+      <span class={`badge ${BADGES[item.kind] ?? ""}`}>{KIND_NAMES[item.kind] ?? item.kind}</span>
+      {item.kind !== "disabled" && item.kind !== "failing" && (
+        <span class="cell-second wrap">
+          {isOfReward(item) ? <ShortId id={item.subject} /> : <code>{item.subject}</code>}
+        </span>
+      )}
+    </>
+  )),
+  column("app", text.app, (item) => {
+    const app = appOf(item);
+    return app !== null && <AppLink id={app} name={nameOf(app)} />;
+  }),
+  column("since", text.since, ({ since_ms: since }) => (
+    <>
+      <span>{text.ago(Math.max(0, nowMilliseconds() - since))}</span>
+      <time class="cell-second" dateTime={new Date(since).toISOString()}>
+        {exactTimeText(since / 1000)}
+      </time>
+    </>
+  )),
+  column("reason", text.reason, ({ reason, bytes }) => (
+    <span class="wrap">{bytes === undefined ? text.reasonText(reason) : text.of10(bytes)}</span>
+  )),
+  numberColumn(
+    "amount",
+    text.amount,
+    ({ payout_usd: payout }) => payout !== undefined && text.amountOf(Number(payout)),
+  ),
   {
     key: "repair",
     header: text.repair,

@@ -1,39 +1,26 @@
 // Columns of offers that more than one list has.
 
-import type { Column } from "../../../shared/components/table";
+import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { money } from "../../../shared/format";
 import { offers as text } from "../../messages/offers";
 import { offerPath } from "../../router";
 import type { KeptOffer } from "../../types/offers";
 import { StateBadge } from "./state-badge";
 
-export const offerColumn: Column<KeptOffer> = {
-  key: "offer",
-  header: text.offer,
-  cell: (offer) => (
-    <div class="offer">
-      <a href={offerPath(offer.offer_id)}>{offer.name}</a>
-      <span class="cell-second">
-        {offer.offer_id}, {offer.off_type}
-      </span>
-    </div>
-  ),
-};
-
-export const stateColumn: Column<KeptOffer> = {
-  key: "state",
-  header: text.state,
-  cell: (offer) => <StateBadge offer={offer} />,
-};
-
-export const payoutColumn: Column<KeptOffer> = {
-  key: "payout",
-  header: text.payout,
-  isNumber: true,
-  cell: ({ goals }) => (
-    <span>
-      {money(goals.reduce((sum, { payout_usd }) => sum + payout_usd, 0))}
-      <span class="cell-second">{text.payoutNote(goals.length)}</span>
+export const offerColumn: Column<KeptOffer> = column("offer", text.offer, (offer) => (
+  <div class="offer">
+    <a href={offerPath(offer.offer_id)}>{offer.name}</a>
+    <span class="cell-second">
+      {offer.offer_id}, {offer.off_type}
     </span>
-  ),
-};
+  </div>
+));
+
+export const stateColumn: Column<KeptOffer> = column("state", text.state, (offer) => <StateBadge offer={offer} />);
+
+export const payoutColumn: Column<KeptOffer> = numberColumn("payout", text.payout, ({ goals }) => (
+  <span>
+    {money(goals.reduce((sum, { payout_usd }) => sum + payout_usd, 0))}
+    <span class="cell-second">{text.payoutNote(goals.length)}</span>
+  </span>
+));

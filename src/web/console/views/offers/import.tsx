@@ -11,7 +11,7 @@ import { focusHeading, Heading } from "../../../shared/components/heading";
 import { Check, Warning } from "../../../shared/components/icons";
 import { FormError, Refused } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
-import { type Column, Table } from "../../../shared/components/table";
+import { type Column, column, Table } from "../../../shared/components/table";
 import { count, sizeText } from "../../../shared/format";
 import { withVerification } from "../../../shared/passkeys";
 import type { WrongLine } from "../../../shared/types";
@@ -147,17 +147,13 @@ function Ready({ count: resources, kinds, onImport }: ReadyProps) {
 function WrongLines({ file, lines }: { file: TextFile; lines: WrongLine[] }) {
   const title = text.wrong(lines.length, lines.length < MAX_WRONG_LINES);
   const columns: Column<WrongLine>[] = [
-    { key: "line", header: text.line, cell: ({ line }) => count(line) },
-    {
-      key: "problem",
-      header: text.problem,
-      cell: ({ message, line }) => (
-        <div class="wrap">
-          {message}
-          <span class="cell-second">{subjectOf(file, line)}</span>
-        </div>
-      ),
-    },
+    column("line", text.line, ({ line }) => count(line)),
+    column("problem", text.problem, ({ message, line }) => (
+      <div class="wrap">
+        {message}
+        <span class="cell-second">{subjectOf(file, line)}</span>
+      </div>
+    )),
   ];
   return (
     <section class="card table-card" role="alert" aria-label={title}>

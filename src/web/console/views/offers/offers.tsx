@@ -7,7 +7,7 @@ import { Heading } from "../../../shared/components/heading";
 import { Plus } from "../../../shared/components/icons";
 import { Loaded } from "../../../shared/components/loaded";
 import { Empty, Problem } from "../../../shared/components/states";
-import { CardSkeleton, CardTable, type Column } from "../../../shared/components/table";
+import { CardSkeleton, CardTable, type Column, column, numberColumn } from "../../../shared/components/table";
 import { navigate, search, setSearch } from "../../../shared/navigation";
 import { pageOf } from "../../../shared/page-of";
 import { usePages } from "../../../shared/use-pages";
@@ -112,46 +112,33 @@ function Shown({ offers }: { offers: KeptOffer[] }) {
 const columns = (nameOf: (id: string) => string, figures: Answers<Figures>): Column<KeptOffer>[] => [
   offerColumn,
   stateColumn,
-  {
-    key: "advertiser",
-    header: text.advertiser,
-    cell: ({ advertiser_id: id }) => (
-      <div class="advertiser">
-        <a href={advertiserPath(id)}>{nameOf(id)}</a>
-      </div>
-    ),
-  },
+  column("advertiser", text.advertiser, ({ advertiser_id: id }) => (
+    <div class="advertiser">
+      <a href={advertiserPath(id)}>{nameOf(id)}</a>
+    </div>
+  )),
   payoutColumn,
-  {
-    key: "caps",
-    header: text.caps,
-    cell: ({ offer_id, click_cap: clicks, conversion_cap: conversions }) => {
-      const { caps } = figures[offer_id] ?? {};
-      if (!clicks && !conversions) return null;
-      return (
-        <span class="lines">
-          {clicks && <span>{text.clickCap(clicks.lim, caps?.click?.used)}</span>}
-          {conversions && <span>{text.conversionCap(conversions.lim, caps?.conversion?.used)}</span>}
-        </span>
-      );
-    },
-  },
-  {
-    key: "figures",
-    header: text.figures,
-    isNumber: true,
-    cell: ({ offer_id }) => {
-      const known = figures[offer_id];
-      if (!known) return <NoFigure answer={known} title={text.noFigures} />;
-      if (known.clicks === 0 && known.conversions === 0) return <span class="note">{text.noClicks}</span>;
-      return (
-        <span class="lines">
-          <span>{text.paid(known.payout_usd)}</span>
-          <span class="note">{text.reached(known.clicks, known.conversions)}</span>
-        </span>
-      );
-    },
-  },
+  column("caps", text.caps, ({ offer_id, click_cap: clicks, conversion_cap: conversions }) => {
+    const { caps } = figures[offer_id] ?? {};
+    if (!clicks && !conversions) return null;
+    return (
+      <span class="lines">
+        {clicks && <span>{text.clickCap(clicks.lim, caps?.click?.used)}</span>}
+        {conversions && <span>{text.conversionCap(conversions.lim, caps?.conversion?.used)}</span>}
+      </span>
+    );
+  }),
+  numberColumn("figures", text.figures, ({ offer_id }) => {
+    const known = figures[offer_id];
+    if (!known) return <NoFigure answer={known} title={text.noFigures} />;
+    if (known.clicks === 0 && known.conversions === 0) return <span class="note">{text.noClicks}</span>;
+    return (
+      <span class="lines">
+        <span>{text.paid(known.payout_usd)}</span>
+        <span class="note">{text.reached(known.clicks, known.conversions)}</span>
+      </span>
+    );
+  }),
 ];
 
 function Create({ onClose }: { onClose: () => void }) {

@@ -6,7 +6,7 @@ import { Button } from "../../../shared/components/button";
 import { Dialog } from "../../../shared/components/dialog";
 import { FormError, Skeleton } from "../../../shared/components/states";
 import { Exact } from "../../../shared/components/sent-request";
-import { type Column, Table } from "../../../shared/components/table";
+import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { amount } from "../../../shared/format";
 import { offersApi } from "../../api/offers";
 import { common } from "../../messages";
@@ -49,19 +49,15 @@ function Result({ preview: { offer, redirect_url: redirect } }: { preview: Shown
   const dollars = (usd: number) => `${payoutText(usd)} USD`;
   const inCurrency = ({ amt, cur }: ListedOffer["inapp_pyt"]) => `${amount(amt)} ${cur}`;
   const columns: Column<ListedOffer["gls"][number]>[] = [
-    {
-      key: "goal",
-      header: text.goals,
-      cell: ({ id, ttl, instr }) => (
-        <div class="offer">
-          {ttl}
-          <span class="cell-second">{id}</span>
-          {instr && <span class="cell-second steps-text">{instr}</span>}
-        </div>
-      ),
-    },
-    { key: "value", header: text.value, isNumber: true, cell: ({ inapp_pyt }) => inCurrency(inapp_pyt) },
-    { key: "payout", header: text.payout, isNumber: true, cell: ({ pyt }) => dollars(pyt.amt) },
+    column("goal", text.goals, ({ id, ttl, instr }) => (
+      <div class="offer">
+        {ttl}
+        <span class="cell-second">{id}</span>
+        {instr && <span class="cell-second steps-text">{instr}</span>}
+      </div>
+    )),
+    numberColumn("value", text.value, ({ inapp_pyt }) => inCurrency(inapp_pyt)),
+    numberColumn("payout", text.payout, ({ pyt }) => dollars(pyt.amt)),
   ];
   return (
     <div class="preview">

@@ -6,7 +6,7 @@ import { isChangedMeanwhile } from "../../../shared/client";
 import { RunButton } from "../../../shared/components/button";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { SaveError } from "../../../shared/components/save-error";
-import { type Column, Table } from "../../../shared/components/table";
+import { type Column, column, Table } from "../../../shared/components/table";
 import { review as text } from "../../messages/offers";
 import { nowSeconds } from "../../session";
 import type { Offer } from "../../types/offers";
@@ -63,9 +63,9 @@ const summaryOf = ({ name, goals, active }: Offer) =>
   );
 
 const COLUMNS: Column<Change>[] = [
-  { key: "field", header: text.field, cell: ({ field }) => <div class="change-text">{field}</div> },
-  { key: "before", header: text.before, cell: ({ before }) => <div class="change-text">{before}</div> },
-  { key: "after", header: text.after, cell: ({ after }) => <div class="change-text">{after}</div> },
+  column("field", text.field, ({ field }) => <div class="change-text">{field}</div>),
+  column("before", text.before, ({ before }) => <div class="change-text">{before}</div>),
+  column("after", text.after, ({ after }) => <div class="change-text">{after}</div>),
 ];
 
 const Changes = ({ changes }: { changes: Change[] }) => (

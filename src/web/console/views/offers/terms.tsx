@@ -9,7 +9,7 @@ import { focusHeading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
 import { Card } from "../../../shared/components/part";
 import { say } from "../../../shared/components/status";
-import { type Column, Table, TableSkeleton } from "../../../shared/components/table";
+import { type Column, column, Table, TableSkeleton } from "../../../shared/components/table";
 import { timeText } from "../../../shared/format";
 import { withVerification } from "../../../shared/passkeys";
 import { offersApi } from "../../api/offers";
@@ -83,48 +83,29 @@ export function TermsOf({ offer, reload }: Props) {
 }
 
 const columns = (current: number, nameOf: (id: string) => string): Column<Revision>[] => [
-  {
-    key: "from",
-    header: text.revision,
-    cell: ({ revision }) => (
-      <>
-        {timeText(revision)}
-        <span class="cell-second">{text.number(revision)}</span>
-      </>
-    ),
-  },
-  {
-    key: "until",
-    header: text.until,
-    cell: ({ revision, superseded_at: end }) =>
-      revision === current ? <span class="badge approved">{text.inForce}</span> : end === null ? null : timeText(end),
-  },
-  {
-    key: "goals",
-    header: text.goals,
-    cell: ({ terms }) => (
-      <ul class="term-goals">
-        {terms.goals.map(({ id, payout_usd, gl_val }) => (
-          <li key={id}>
-            {payoutText(payout_usd)} USD <span class="note">{gl_val === null ? id : `${id}, ${gl_val}`}</span>
-          </li>
-        ))}
-      </ul>
-    ),
-  },
-  {
-    key: "window",
-    header: text.window,
-    cell: ({ terms }) => (
-      <span class="lines">
-        <span>{text.days(terms.conversion_window_days)}</span>
-        <span class="note">{ONCE_PER_NAMES[terms.once_per]}</span>
-      </span>
-    ),
-  },
-  {
-    key: "advertiser",
-    header: text.advertiser,
-    cell: ({ terms }) => <div class="advertiser">{nameOf(terms.advertiser_id)}</div>,
-  },
+  column("from", text.revision, ({ revision }) => (
+    <>
+      {timeText(revision)}
+      <span class="cell-second">{text.number(revision)}</span>
+    </>
+  )),
+  column("until", text.until, ({ revision, superseded_at: end }) =>
+    revision === current ? <span class="badge approved">{text.inForce}</span> : end === null ? null : timeText(end),
+  ),
+  column("goals", text.goals, ({ terms }) => (
+    <ul class="term-goals">
+      {terms.goals.map(({ id, payout_usd, gl_val }) => (
+        <li key={id}>
+          {payoutText(payout_usd)} USD <span class="note">{gl_val === null ? id : `${id}, ${gl_val}`}</span>
+        </li>
+      ))}
+    </ul>
+  )),
+  column("window", text.window, ({ terms }) => (
+    <span class="lines">
+      <span>{text.days(terms.conversion_window_days)}</span>
+      <span class="note">{ONCE_PER_NAMES[terms.once_per]}</span>
+    </span>
+  )),
+  column("advertiser", text.advertiser, ({ terms }) => <div class="advertiser">{nameOf(terms.advertiser_id)}</div>),
 ];

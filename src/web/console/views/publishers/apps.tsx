@@ -3,7 +3,7 @@
 import { LoadedTable } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { Empty } from "../../../shared/components/states";
-import type { Column } from "../../../shared/components/table";
+import { type Column, column } from "../../../shared/components/table";
 import { PLATFORM_NAMES } from "../../../shared/messages/apps";
 import { pageOf } from "../../../shared/page-of";
 import { type Pages, usePages } from "../../../shared/use-pages";
@@ -46,17 +46,9 @@ export function hostOf(url: string): string {
 }
 
 const COLUMNS: Column<App>[] = [
-  {
-    key: "name",
-    header: text.app,
-    cell: ({ app_id, name }) => <AppLink id={app_id} name={name} />,
-  },
-  { key: "id", header: text.appId, cell: ({ app_id }) => <code>{app_id}</code> },
-  { key: "platform", header: text.platform, cell: ({ platform }) => PLATFORM_NAMES[platform] },
-  { key: "currency", header: text.currency, cell: ({ currency }) => text.rate(currency.per_usd, currency.name) },
-  {
-    key: "callback",
-    header: text.callback,
-    cell: ({ callback }) => (callback ? hostOf(callback.url) : text.noCallback),
-  },
+  column("name", text.app, ({ app_id, name }) => <AppLink id={app_id} name={name} />),
+  column("id", text.appId, ({ app_id }) => <code>{app_id}</code>),
+  column("platform", text.platform, ({ platform }) => PLATFORM_NAMES[platform]),
+  column("currency", text.currency, ({ currency }) => text.rate(currency.per_usd, currency.name)),
+  column("callback", text.callback, ({ callback }) => (callback ? hostOf(callback.url) : text.noCallback)),
 ];

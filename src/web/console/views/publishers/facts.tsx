@@ -6,7 +6,7 @@ import { LoadedTable } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { buttonColumn } from "../../../shared/components/row-button";
 import { Empty } from "../../../shared/components/states";
-import type { Column } from "../../../shared/components/table";
+import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { count, dateText, money } from "../../../shared/format";
 import { pageOf } from "../../../shared/page-of";
 import { usePages } from "../../../shared/use-pages";
@@ -58,35 +58,27 @@ const number = (
   header: string,
   of: (day: FactsDay) => DaySums | undefined,
   value: (sums: DaySums) => string,
-): Column<FactsDay> => ({
-  key,
-  header,
-  isNumber: true,
-  cell: (day) => {
+): Column<FactsDay> =>
+  numberColumn(key, header, (day) => {
     const sums = of(day);
     return sums ? value(sums) : common.none;
-  },
-});
+  });
 
 const loaded = (day: FactsDay) => day.loaded;
 const counted = (day: FactsDay) => day.offers;
 
 const columns = (open: (day: FactsDay) => void): Column<FactsDay>[] => [
-  {
-    key: "date",
-    header: text.date,
-    cell: ({ date, loaded: { loaded_at: at, loaded_by: by } = {} }) => (
-      <>
-        {dateText(date)}
-        {at !== undefined && (
-          <>
-            <span class="cell-second no-wrap">{text.loadedOn(at, date)}</span>
-            {by && <span class="cell-second">{text.loadedBy(by)}</span>}
-          </>
-        )}
-      </>
-    ),
-  },
+  column("date", text.date, ({ date, loaded: { loaded_at: at, loaded_by: by } = {} }) => (
+    <>
+      {dateText(date)}
+      {at !== undefined && (
+        <>
+          <span class="cell-second no-wrap">{text.loadedOn(at, date)}</span>
+          {by && <span class="cell-second">{text.loadedBy(by)}</span>}
+        </>
+      )}
+    </>
+  )),
   number("rows", text.loadedRows, loaded, ({ rows }) => count(rows)),
   number("requests", text.loadedRequests, loaded, ({ ad_requests: requests }) => count(requests)),
   number("impressions", text.loadedImpressions, loaded, ({ impressions }) => count(impressions)),

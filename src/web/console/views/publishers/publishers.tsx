@@ -9,7 +9,7 @@ import { Loaded } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { Segments } from "../../../shared/components/segments";
 import { Empty } from "../../../shared/components/states";
-import { CardSkeleton, CardTable, type Column } from "../../../shared/components/table";
+import { CardSkeleton, CardTable, type Column, column, numberColumn } from "../../../shared/components/table";
 import { count, money } from "../../../shared/format";
 import { search, setSearch } from "../../../shared/navigation";
 import { pageOf } from "../../../shared/page-of";
@@ -106,33 +106,25 @@ function Found({ publishers }: { publishers: Publisher[] }) {
 }
 
 function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
-  const figure =
-    (show: (figures: PublisherFigures) => ComponentChildren) =>
-    ({ publisher_id: id }: Publisher) => {
+  const figure = (key: string, header: string, show: (figures: PublisherFigures) => ComponentChildren) =>
+    numberColumn<Publisher>(key, header, ({ publisher_id: id }) => {
       const known = figures[id];
       return known ? show(known) : <NoFigure answer={known} title={text.noFigures} />;
-    };
+    });
   return [
-    {
-      key: "name",
-      header: text.name,
-      cell: ({ publisher_id: id, name }) => <NamedLink path={publisherPath(id)} id={id} name={name} />,
-    },
-    { key: "state", header: text.state, cell: (publisher) => <StateBadge publisher={publisher} /> },
-    { key: "apps", header: text.apps, isNumber: true, cell: figure(({ apps }) => count(apps)) },
-    {
-      key: "rewards",
-      header: text.rewards,
-      isNumber: true,
-      cell: figure(({ approved, pending }) => (
-        <span class="lines">
-          <span>{count(approved)}</span>
-          {pending > 0 && <span class="note">{text.pending(pending)}</span>}
-        </span>
-      )),
-    },
-    { key: "payout", header: text.payout, isNumber: true, cell: figure(({ payout_usd: usd }) => money(usd)) },
-    { key: "open", header: text.open, cell: figure((known) => <Open figures={known} />) },
+    column("name", text.name, ({ publisher_id: id, name }) => (
+      <NamedLink path={publisherPath(id)} id={id} name={name} />
+    )),
+    column("state", text.state, (publisher) => <StateBadge publisher={publisher} />),
+    figure("apps", text.apps, ({ apps }) => count(apps)),
+    figure("rewards", text.rewards, ({ approved, pending }) => (
+      <span class="lines">
+        <span>{count(approved)}</span>
+        {pending > 0 && <span class="note">{text.pending(pending)}</span>}
+      </span>
+    )),
+    figure("payout", text.payout, ({ payout_usd: usd }) => money(usd)),
+    { ...figure("open", text.open, (known) => <Open figures={known} />), isNumber: false },
   ];
 }
 

@@ -9,7 +9,7 @@ import { Name } from "../../../shared/components/name";
 import { buttonColumn } from "../../../shared/components/row-button";
 import { Section } from "../../../shared/components/section";
 import { Failed, Stale } from "../../../shared/components/states";
-import { type Column, Table } from "../../../shared/components/table";
+import { type Column, column, Table } from "../../../shared/components/table";
 import { timeText } from "../../../shared/format";
 import { withVerification } from "../../../shared/passkeys";
 import { publishersApi as api } from "../../api/publishers";
@@ -62,14 +62,10 @@ export function Requests() {
 }
 
 const columns = (ask: (request: Request) => void): Column<Request>[] => [
-  {
-    key: "publisher",
-    header: text.publisher,
-    cell: ({ publisher_id: id }) => <a href={publisherPath(id)}>{id}</a>,
-  },
-  { key: "by", header: text.by, cell: ({ requested_by: by }) => <Name>{by}</Name> },
-  { key: "at", header: text.at, cell: ({ requested_at: at }) => timeText(at) },
-  { key: "reason", header: text.reason, cell: ({ reason }) => <Name class="wrap">{reason}</Name> },
+  column("publisher", text.publisher, ({ publisher_id: id }) => <a href={publisherPath(id)}>{id}</a>),
+  column("by", text.by, ({ requested_by: by }) => <Name>{by}</Name>),
+  column("at", text.at, ({ requested_at: at }) => timeText(at)),
+  column("reason", text.reason, ({ reason }) => <Name class="wrap">{reason}</Name>),
   buttonColumn({
     header: text.action,
     name: text.issue,

@@ -1,7 +1,7 @@
 // Columns of an app's rewards.
 
 import { Name } from "../../../shared/components/name";
-import type { Column } from "../../../shared/components/table";
+import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { exactTimeText, smallMoney } from "../../../shared/format";
 import { codeText, filter, KIND_NAMES, list } from "../../../shared/messages/rewards";
 import { DeliveryCell, ShortId, State } from "../../../shared/rewards/badges";
@@ -12,79 +12,63 @@ import { rewardsHref } from "./filter";
 
 export const columns = (appId: string, hasUser = true): Column<Entry>[] => {
   const all: Column<Entry>[] = [
-    {
-      key: "reward",
-      header: list.reward,
-      cell: (row) => (
-        <>
-          {/* A reversal and a notice stand in the story of the reward that they are about. */}
-          <a href={rewardPath(appId, row.original_transaction_id ?? row.transaction_id)}>
-            <ShortId id={row.transaction_id} />
-          </a>
-          {row.original_transaction_id && (
-            <span class="tag">{KIND_NAMES[row.payout !== undefined && row.payout < 0 ? "reversal" : "notice"]}</span>
-          )}
-        </>
+    column("reward", list.reward, (row) => (
+      <>
+        {/* A reversal and a notice stand in the story of the reward that they are about. */}
+        <a href={rewardPath(appId, row.original_transaction_id ?? row.transaction_id)}>
+          <ShortId id={row.transaction_id} />
+        </a>
+        {row.original_transaction_id && (
+          <span class="tag">{KIND_NAMES[row.payout !== undefined && row.payout < 0 ? "reversal" : "notice"]}</span>
+        )}
+      </>
+    )),
+    column("time", list.time, (row) => exactTimeText(row.conversion_ts)),
+    column("offer", text.offer, (row) => (
+      <>
+        <a href={offerPath(row.offer_id)}>{row.offer_id}</a>
+        <Name class="cell-second">{row.goal_id}</Name>
+      </>
+    )),
+    column("user", filter.user, (row) =>
+      row.user_id !== null ? (
+        <a href={rewardsHref({ app: appId, user: row.user_id })}>
+          <Name>{row.user_id}</Name>
+        </a>
+      ) : (
+        <span class="note">{list.erased}</span>
       ),
-    },
-    { key: "time", header: list.time, cell: (row) => exactTimeText(row.conversion_ts) },
-    {
-      key: "offer",
-      header: text.offer,
-      cell: (row) => (
-        <>
-          <a href={offerPath(row.offer_id)}>{row.offer_id}</a>
-          <Name class="cell-second">{row.goal_id}</Name>
-        </>
-      ),
-    },
-    {
-      key: "user",
-      header: filter.user,
-      cell: (row) =>
-        row.user_id !== null ? (
-          <a href={rewardsHref({ app: appId, user: row.user_id })}>
-            <Name>{row.user_id}</Name>
-          </a>
-        ) : (
-          <span class="note">{list.erased}</span>
-        ),
-    },
-    {
-      key: "value",
-      header: text.value,
-      isNumber: true,
-      cell: (row) =>
+    ),
+    numberColumn(
+      "value",
+      text.value,
+      (row) =>
         row.payout !== undefined && (
           <>
             <span>{smallMoney(row.payout)}</span>
             {row.value !== undefined && <span class="cell-second">{row.value}</span>}
           </>
         ),
-    },
-    {
-      key: "state",
-      header: filter.state,
-      cell: (row) => (
-        <>
-          <State state={row.status} />
-          {(row.code || row.reason) && (
-            <span class="cell-second wrap">
-              {row.code ? codeText(row.code) : <Name>{text.inWords(row.reason!)}</Name>}
-            </span>
-          )}
-        </>
-      ),
-    },
-    {
-      key: "delivery",
-      header: filter.delivery,
-      cell: ({ state, attempts }) =>
+    ),
+    column("state", filter.state, (row) => (
+      <>
+        <State state={row.status} />
+        {(row.code || row.reason) && (
+          <span class="cell-second wrap">
+            {row.code ? codeText(row.code) : <Name>{text.inWords(row.reason!)}</Name>}
+          </span>
+        )}
+      </>
+    )),
+    column(
+      "delivery",
+      filter.delivery,
+      ({ state, attempts }) =>
         state !== null &&
         state !== "refused" && (
           <DeliveryCell delivery={state} status={attempts.at(-1)?.http_status} tries={attempts.length} />
         ),
-    },
+    ),
   ];
   return all.filter(({ key }) => hasUser || key !== "user");
 };

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useCached } from "../../../shared/cache";
 import { Facts, type Fact } from "../../../shared/components/facts";
 import { Section } from "../../../shared/components/section";
-import { type Column, Table } from "../../../shared/components/table";
+import { type Column, column, Table } from "../../../shared/components/table";
 import { countryName, exactTimeText } from "../../../shared/format";
 import { revisionText } from "../../../shared/messages/rewards";
 import { ShortId, State } from "../../../shared/rewards/badges";
@@ -111,15 +111,11 @@ function Postbacks({ offerId }: { offerId: string }) {
 }
 
 const columns = (app: string): Column<ClickMatch["rewards"][number]>[] => [
-  {
-    key: "reward",
-    header: text.reward,
-    cell: ({ transaction_id: id }) => (
-      <a href={rewardPath(app, id)}>
-        <ShortId id={id} />
-      </a>
-    ),
-  },
-  { key: "goal", header: text.goal, cell: ({ goal_id }) => goal_id },
-  { key: "state", header: text.state, cell: ({ state }) => <State state={state} /> },
+  column("reward", text.reward, ({ transaction_id: id }) => (
+    <a href={rewardPath(app, id)}>
+      <ShortId id={id} />
+    </a>
+  )),
+  column("goal", text.goal, ({ goal_id }) => goal_id),
+  column("state", text.state, ({ state }) => <State state={state} />),
 ];

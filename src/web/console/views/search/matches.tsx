@@ -1,7 +1,7 @@
 // What was found and has a page of its own.
 
 import { Section } from "../../../shared/components/section";
-import { type Column, Table } from "../../../shared/components/table";
+import { type Column, column, Table } from "../../../shared/components/table";
 import { State } from "../../../shared/rewards/badges";
 import { search as text } from "../../messages/search";
 import { advertiserPath, appPath, offerPath, publisherPath, rewardPath } from "../../router";
@@ -119,17 +119,13 @@ function Credential({ state, owner, id }: { state: CredentialState; owner: strin
 }
 
 const columns: Column<PageMatch>[] = [
-  {
-    key: "name",
-    header: text.columns.name,
-    cell: (match) => (
-      <a href={hrefOf(match)}>
-        <bdi>{nameOf(match)}</bdi>
-      </a>
-    ),
-  },
-  { key: "kind", header: text.columns.kind, cell: ({ kind }) => text.names[kind] ?? kind },
-  { key: "more", header: text.columns.where, cell: (match) => <span class="wrap">{more(match)}</span> },
+  column("name", text.columns.name, (match) => (
+    <a href={hrefOf(match)}>
+      <bdi>{nameOf(match)}</bdi>
+    </a>
+  )),
+  column("kind", text.columns.kind, ({ kind }) => text.names[kind] ?? kind),
+  column("more", text.columns.where, (match) => <span class="wrap">{more(match)}</span>),
 ];
 
 export function PageMatches({ matches, total }: { matches: PageMatch[]; total: number }) {

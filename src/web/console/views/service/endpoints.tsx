@@ -1,6 +1,6 @@
 // Callbacks that fail or are switched off.
 
-import type { Column } from "../../../shared/components/table";
+import { type Column, column } from "../../../shared/components/table";
 import { exactTimeText } from "../../../shared/format";
 import { CallbackBadge } from "../../../shared/rewards/activity";
 import { AppLink } from "../../components/links";
@@ -20,16 +20,8 @@ export const Endpoints = () => (
 );
 
 const columns = (nameOf: (appId: string) => string): Column<AttentionItem>[] => [
-  {
-    key: "app",
-    header: text.app,
-    cell: ({ app_id: app }) => app !== null && <AppLink id={app} name={nameOf(app)} />,
-  },
-  { key: "state", header: text.state, cell: ({ kind }) => <CallbackBadge state={kind as CallbackState} /> },
-  { key: "since", header: text.since, cell: ({ since_ms: since }) => exactTimeText(since / 1000) },
-  {
-    key: "reason",
-    header: text.reason,
-    cell: ({ reason }) => <span class="wrap">{attention.reasonText(reason)}</span>,
-  },
+  column("app", text.app, ({ app_id: app }) => app !== null && <AppLink id={app} name={nameOf(app)} />),
+  column("state", text.state, ({ kind }) => <CallbackBadge state={kind as CallbackState} />),
+  column("since", text.since, ({ since_ms: since }) => exactTimeText(since / 1000)),
+  column("reason", text.reason, ({ reason }) => <span class="wrap">{attention.reasonText(reason)}</span>),
 ];

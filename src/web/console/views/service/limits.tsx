@@ -1,7 +1,7 @@
 // Sums that are not in the reports, objects near their limit, and caps near their end.
 
 import { useCached } from "../../../shared/cache";
-import { type Column, Table } from "../../../shared/components/table";
+import { type Column, column, Table } from "../../../shared/components/table";
 import { clockText, exactTimeText } from "../../../shared/format";
 import { offersApi } from "../../api/offers";
 import { attention } from "../../messages/attention";
@@ -31,23 +31,15 @@ export const Limits = () => (
 );
 
 const sizeColumns: Column<AttentionItem>[] = [
-  {
-    key: "object",
-    header: text.object,
-    cell: (item) => {
-      const app = appOf(item);
-      const name = <code class="wrap">{item.subject}</code>;
-      return app === null ? name : <a href={appPath(app)}>{name}</a>;
-    },
-  },
-  {
-    key: "used",
-    header: text.used,
-    cell: ({ bytes = 0, subject }) => (
-      <Meter label={subject} value={bytes} most={MAX_BYTES} text={attention.of10(bytes)} />
-    ),
-  },
-  { key: "since", header: text.since, cell: ({ since_ms: since }) => exactTimeText(since / 1000) },
+  column("object", text.object, (item) => {
+    const app = appOf(item);
+    const name = <code class="wrap">{item.subject}</code>;
+    return app === null ? name : <a href={appPath(app)}>{name}</a>;
+  }),
+  column("used", text.used, ({ bytes = 0, subject }) => (
+    <Meter label={subject} value={bytes} most={MAX_BYTES} text={attention.of10(bytes)} />
+  )),
+  column("since", text.since, ({ since_ms: since }) => exactTimeText(since / 1000)),
 ];
 
 export function Caps() {
@@ -74,21 +66,13 @@ export function Caps() {
 }
 
 const capColumns: Column<NearCap>[] = [
-  {
-    key: "offer",
-    header: service.caps.offer,
-    cell: ({ offer_id, name }) => (
-      <a href={offerPath(offer_id)}>
-        <bdi>{name ?? offer_id}</bdi>
-      </a>
-    ),
-  },
-  { key: "kind", header: service.caps.kind, cell: ({ kind }) => service.caps.kinds[kind] },
-  {
-    key: "used",
-    header: service.caps.used,
-    cell: ({ offer_id, name, used, lim }) => (
-      <Meter label={name ?? offer_id} value={used} most={lim} text={service.caps.of(used, lim)} />
-    ),
-  },
+  column("offer", service.caps.offer, ({ offer_id, name }) => (
+    <a href={offerPath(offer_id)}>
+      <bdi>{name ?? offer_id}</bdi>
+    </a>
+  )),
+  column("kind", service.caps.kind, ({ kind }) => service.caps.kinds[kind]),
+  column("used", service.caps.used, ({ offer_id, name, used, lim }) => (
+    <Meter label={name ?? offer_id} value={used} most={lim} text={service.caps.of(used, lim)} />
+  )),
 ];

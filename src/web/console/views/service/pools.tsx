@@ -1,7 +1,7 @@
 // Requests that all instances shed under overload, and the work under way in the one that answered.
 
 import type { CachedView } from "../../../shared/cache";
-import { type Column, Table } from "../../../shared/components/table";
+import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { count } from "../../../shared/format";
 import { service } from "../../messages/service";
 import type { Pool, ReportedFigure, Service } from "../../types/service";
@@ -50,26 +50,14 @@ export function Pools({ service: cached }: { service: CachedView<Service> }) {
 }
 
 const columns: Column<Work>[] = [
-  {
-    key: "name",
-    header: text.name,
-    cell: ({ name, shed }) => (
-      <>
-        {text.names[name] ?? name}
-        {shed && <span class="cell-second">{service.reported.by(shed.isolates, shed.last_ms)}</span>}
-      </>
-    ),
-  },
-  {
-    key: "in_use",
-    header: text.inUse,
-    isNumber: true,
-    cell: ({ pool }) => pool && text.of(pool.in_use, pool.permits),
-  },
-  {
-    key: "refused",
-    header: text.refused,
-    isNumber: true,
-    cell: ({ refused }) => <span class={refused > 0 ? "failed-text" : undefined}>{count(refused)}</span>,
-  },
+  column("name", text.name, ({ name, shed }) => (
+    <>
+      {text.names[name] ?? name}
+      {shed && <span class="cell-second">{service.reported.by(shed.isolates, shed.last_ms)}</span>}
+    </>
+  )),
+  numberColumn("in_use", text.inUse, ({ pool }) => pool && text.of(pool.in_use, pool.permits)),
+  numberColumn("refused", text.refused, ({ refused }) => (
+    <span class={refused > 0 ? "failed-text" : undefined}>{count(refused)}</span>
+  )),
 ];

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { CachedView } from "../../../shared/cache";
 import { Name } from "../../../shared/components/name";
-import { type Column, Table } from "../../../shared/components/table";
+import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { count, dateText } from "../../../shared/format";
 import { useAppNames } from "../../app-names";
 import { reconcile, shareText } from "../../messages/reconcile";
@@ -94,26 +94,12 @@ export function OldRewards({ service }: { service: CachedView<Service> }) {
 
 /** An app leads to the comparison of its day. */
 const rewardColumns = (nameOf: (appId: string) => string, date: string): Column<AppRewards>[] => [
-  {
-    key: "app",
-    header: text.rewards.app,
-    cell: ({ app_id: app }) => (
-      <a href={`${appPath(app)}?date=${date}`}>
-        <Name>{nameOf(app)}</Name>
-      </a>
-    ),
-  },
-  { key: "rewards", header: text.rewards.rewards, isNumber: true, cell: ({ rewards }) => count(rewards) },
-  {
-    key: "late",
-    header: text.rewards.late,
-    isNumber: true,
-    cell: ({ rewards, rewards_after_24_h: late }) => shareText(late, rewards),
-  },
-  {
-    key: "old",
-    header: text.rewards.old,
-    isNumber: true,
-    cell: ({ rewards, rewards_by_superseded_terms: old }) => shareText(old, rewards),
-  },
+  column("app", text.rewards.app, ({ app_id: app }) => (
+    <a href={`${appPath(app)}?date=${date}`}>
+      <Name>{nameOf(app)}</Name>
+    </a>
+  )),
+  numberColumn("rewards", text.rewards.rewards, ({ rewards }) => count(rewards)),
+  numberColumn("late", text.rewards.late, ({ rewards, rewards_after_24_h: late }) => shareText(late, rewards)),
+  numberColumn("old", text.rewards.old, ({ rewards, rewards_by_superseded_terms: old }) => shareText(old, rewards)),
 ];

@@ -7,7 +7,7 @@ import { Plus } from "../../../shared/components/icons";
 import { LoadedTable } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { Empty } from "../../../shared/components/states";
-import type { Column } from "../../../shared/components/table";
+import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { count } from "../../../shared/format";
 import { PLATFORM_NAMES } from "../../../shared/messages/apps";
 import { usePages } from "../../../shared/use-pages";
@@ -50,24 +50,11 @@ export function Apps() {
 }
 
 const columns = (mayOpen: boolean): Column<ListedApp>[] => [
-  {
-    key: "name",
-    header: text.app,
-    cell: ({ app_id, name }) => (mayOpen ? <a href={appPath(app_id)}>{name}</a> : name),
-  },
-  { key: "id", header: text.appId, cell: ({ app_id }) => <code>{app_id}</code> },
-  { key: "platform", header: text.platform, cell: ({ platform }) => PLATFORM_NAMES[platform] },
-  {
-    key: "currency",
-    header: text.currency,
-    cell: ({ currency }) => text.rate(String(currency.per_usd), currency.name),
-  },
-  { key: "callback", header: text.callback, cell: ({ callback_host: host }) => host ?? text.noCallback },
-  { key: "clicks", header: text.clicks, cell: ({ signs_clicks }) => (signs_clicks ? text.signed : text.unsigned) },
-  {
-    key: "blocked",
-    header: text.blocked,
-    isNumber: true,
-    cell: ({ blocked_offers: blocked }) => (blocked > 0 ? count(blocked) : common.none),
-  },
+  column("name", text.app, ({ app_id, name }) => (mayOpen ? <a href={appPath(app_id)}>{name}</a> : name)),
+  column("id", text.appId, ({ app_id }) => <code>{app_id}</code>),
+  column("platform", text.platform, ({ platform }) => PLATFORM_NAMES[platform]),
+  column("currency", text.currency, ({ currency }) => text.rate(String(currency.per_usd), currency.name)),
+  column("callback", text.callback, ({ callback_host: host }) => host ?? text.noCallback),
+  column("clicks", text.clicks, ({ signs_clicks }) => (signs_clicks ? text.signed : text.unsigned)),
+  numberColumn("blocked", text.blocked, ({ blocked_offers: blocked }) => (blocked > 0 ? count(blocked) : common.none)),
 ];

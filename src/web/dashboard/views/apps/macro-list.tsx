@@ -1,7 +1,7 @@
 // The macros of a callback's URL: each explained, those used marked, and what is wrong with those that are typed.
 
 import { Warning } from "../../../shared/components/icons";
-import { type Column, Table } from "../../../shared/components/table";
+import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { appForm, MACROS } from "../../messages/apps";
 import type { CallbackDraft } from "../../types";
 import { MACRO_NAMES, type Macros } from "./macros";
@@ -42,21 +42,17 @@ interface ListProps {
 
 export function MacroList({ used, insert }: ListProps) {
   const columns: Column<string>[] = [
-    { key: "macro", header: text.macro, cell: (name) => <code>{`{${name}}`}</code> },
-    { key: "meaning", header: text.meaning, cell: (name) => <span class="wrap">{MACROS[name]}</span> },
-    {
-      key: "used",
-      header: text.inUrl,
-      isNumber: true,
-      cell: (name) =>
-        used.includes(name) ? (
-          <span class="tag">{text.used}</span>
-        ) : (
-          <button type="button" class="button small" aria-label={text.insertMacro(name)} onClick={() => insert(name)}>
-            {text.insert}
-          </button>
-        ),
-    },
+    column("macro", text.macro, (name) => <code>{`{${name}}`}</code>),
+    column("meaning", text.meaning, (name) => <span class="wrap">{MACROS[name]}</span>),
+    numberColumn("used", text.inUrl, (name) =>
+      used.includes(name) ? (
+        <span class="tag">{text.used}</span>
+      ) : (
+        <button type="button" class="button small" aria-label={text.insertMacro(name)} onClick={() => insert(name)}>
+          {text.insert}
+        </button>
+      ),
+    ),
   ];
   return (
     <details class="macros">

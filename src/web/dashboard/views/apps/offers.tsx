@@ -8,7 +8,7 @@ import { LoadedTable } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { buttonColumn } from "../../../shared/components/row-button";
 import { Empty } from "../../../shared/components/states";
-import type { Column } from "../../../shared/components/table";
+import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { countryName, money, percent, smallMoney } from "../../../shared/format";
 import { offers as text } from "../../messages/offers";
 import { session } from "../../session";
@@ -112,56 +112,46 @@ function Pages({ cacheKey, app, query }: PagesProps) {
 const amount = ({ amt, cur }: Amount) => `${amt} ${cur}`;
 
 const columns = (build: (offerId: string) => void): Column<AppOffer>[] => [
-  {
-    key: "offer",
-    header: text.offer,
-    cell: ({ id, name, gls: goals }) => (
-      <div class="offer">
-        {name}
-        <span class="cell-second">{id}</span>
-        <details>
-          <summary>{text.goalCount(goals.length)}</summary>
-          <ul class="goals">
-            {goals.map((goal) => (
-              <li key={goal.id}>
-                {goal.ttl}
-                <span class="cell-second">
-                  {amount(goal.inapp_pyt)}, {smallMoney(goal.pyt.amt)}
-                </span>
-              </li>
-            ))}
-          </ul>
-        </details>
-      </div>
+  column("offer", text.offer, ({ id, name, gls: goals }) => (
+    <div class="offer">
+      {name}
+      <span class="cell-second">{id}</span>
+      <details>
+        <summary>{text.goalCount(goals.length)}</summary>
+        <ul class="goals">
+          {goals.map((goal) => (
+            <li key={goal.id}>
+              {goal.ttl}
+              <span class="cell-second">
+                {amount(goal.inapp_pyt)}, {smallMoney(goal.pyt.amt)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </div>
+  )),
+  numberColumn("value", text.value, ({ inapp_pyt: value }) => amount(value)),
+  numberColumn("payout", text.payout, ({ pyt }) => money(pyt.amt)),
+  column("left", text.left, ({ click_cap: clicks, conversion_cap: conversions }) =>
+    !clicks && !conversions ? (
+      <span class="note">{text.noCap}</span>
+    ) : (
+      <span class="lines">
+        {clicks && <span>{text.clicksLeft(clicks.lim)}</span>}
+        {conversions && <span>{text.conversionsLeft(conversions.lim)}</span>}
+      </span>
     ),
-  },
-  { key: "value", header: text.value, isNumber: true, cell: ({ inapp_pyt: value }) => amount(value) },
-  { key: "payout", header: text.payout, isNumber: true, cell: ({ pyt }) => money(pyt.amt) },
-  {
-    key: "left",
-    header: text.left,
-    cell: ({ click_cap: clicks, conversion_cap: conversions }) =>
-      !clicks && !conversions ? (
-        <span class="note">{text.noCap}</span>
-      ) : (
-        <span class="lines">
-          {clicks && <span>{text.clicksLeft(clicks.lim)}</span>}
-          {conversions && <span>{text.conversionsLeft(conversions.lim)}</span>}
-        </span>
-      ),
-  },
-  {
-    key: "figures",
-    header: text.figures,
-    cell: ({ metrics: [metrics] = [] }) =>
-      metrics ? (
-        <span class="lines">
-          <span>{text.rate(percent(metrics.cr))}</span>
-          <span>{text.perClick(smallMoney(metrics.epc))}</span>
-        </span>
-      ) : (
-        <span class="note">{text.noClicks}</span>
-      ),
-  },
+  ),
+  column<AppOffer>("figures", text.figures, ({ metrics: [metrics] = [] }) =>
+    metrics ? (
+      <span class="lines">
+        <span>{text.rate(percent(metrics.cr))}</span>
+        <span>{text.perClick(smallMoney(metrics.epc))}</span>
+      </span>
+    ) : (
+      <span class="note">{text.noClicks}</span>
+    ),
+  ),
   buttonColumn({ name: text.build, labelOf: ({ name }) => text.buildOf(name), onClick: ({ id }) => build(id) }),
 ];

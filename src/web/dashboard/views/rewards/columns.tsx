@@ -1,7 +1,7 @@
 // Columns of the delivery log. Analysts see no users.
 
 import { Name } from "../../../shared/components/name";
-import type { Column } from "../../../shared/components/table";
+import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { amount, exactTimeText, smallMoney } from "../../../shared/format";
 import { codeText, filter, KIND_NAMES, list } from "../../../shared/messages/rewards";
 import { DeliveryCell, ShortId, State } from "../../../shared/rewards/badges";
@@ -11,65 +11,45 @@ import type { RewardRow } from "../../types";
 
 export function columns(nameOf: (appId: string) => string, isAnalyst: boolean): Column<RewardRow>[] {
   const all: Column<RewardRow>[] = [
-    {
-      key: "reward",
-      header: list.reward,
-      cell: (row) => (
-        <>
-          <a href={rewardPath(row.app_id, row.transaction_id)}>
-            <ShortId id={row.transaction_id} />
-          </a>
-          {row.kind !== "reward" && <span class="tag">{KIND_NAMES[row.kind]}</span>}
-        </>
-      ),
-    },
-    { key: "time", header: list.time, cell: (row) => exactTimeText(row.conversion_ts) },
-    { key: "app", header: text.app, cell: (row) => <Name>{nameOf(row.app_id)}</Name> },
-    {
-      key: "offer",
-      header: text.offer,
-      cell: (row) => (
-        <>
-          {row.offer_id}
-          <Name class="cell-second">{row.goal_id}</Name>
-        </>
-      ),
-    },
-    {
-      key: "user",
-      header: filter.user,
-      // An app's own text, whose signs of direction must not turn what stands beside it.
-      cell: (row) => (row.user_id ? <Name>{row.user_id}</Name> : <span class="note">{list.erased}</span>),
-    },
-    {
-      key: "amount",
-      header: text.amount,
-      isNumber: true,
-      cell: (row) => (
-        <>
-          <span>
-            {amount(row.value)} <Name>{row.currency}</Name>
-          </span>
-          <span class="cell-second">{smallMoney(Number(row.payout))}</span>
-        </>
-      ),
-    },
-    {
-      key: "state",
-      header: filter.state,
-      cell: (row) => (
-        <>
-          <State state={row.state} />
-          {row.code && <span class="cell-second wrap">{codeText(row.code)}</span>}
-        </>
-      ),
-    },
-    {
-      key: "delivery",
-      header: filter.delivery,
-      cell: (row) =>
-        row.delivery && <DeliveryCell delivery={row.delivery} status={row.http_status} tries={row.attempts} />,
-    },
+    column("reward", list.reward, (row) => (
+      <>
+        <a href={rewardPath(row.app_id, row.transaction_id)}>
+          <ShortId id={row.transaction_id} />
+        </a>
+        {row.kind !== "reward" && <span class="tag">{KIND_NAMES[row.kind]}</span>}
+      </>
+    )),
+    column("time", list.time, (row) => exactTimeText(row.conversion_ts)),
+    column("app", text.app, (row) => <Name>{nameOf(row.app_id)}</Name>),
+    column("offer", text.offer, (row) => (
+      <>
+        {row.offer_id}
+        <Name class="cell-second">{row.goal_id}</Name>
+      </>
+    )),
+    // An app's own text, whose signs of direction must not turn what stands beside it.
+    column("user", filter.user, (row) =>
+      row.user_id ? <Name>{row.user_id}</Name> : <span class="note">{list.erased}</span>,
+    ),
+    numberColumn("amount", text.amount, (row) => (
+      <>
+        <span>
+          {amount(row.value)} <Name>{row.currency}</Name>
+        </span>
+        <span class="cell-second">{smallMoney(Number(row.payout))}</span>
+      </>
+    )),
+    column("state", filter.state, (row) => (
+      <>
+        <State state={row.state} />
+        {row.code && <span class="cell-second wrap">{codeText(row.code)}</span>}
+      </>
+    )),
+    column(
+      "delivery",
+      filter.delivery,
+      (row) => row.delivery && <DeliveryCell delivery={row.delivery} status={row.http_status} tries={row.attempts} />,
+    ),
   ];
   return all.filter(({ key }) => key !== "user" || !isAnalyst);
 }
