@@ -5,6 +5,7 @@ import { type ComponentChildren, Fragment } from "preact";
 import { useEffect } from "preact/hooks";
 import { SignIn } from "./account/sign-in";
 import { refresh } from "./cache";
+import { LinkButton } from "./components/button";
 import { Confirm } from "./components/dialog";
 import { Heading } from "./components/heading";
 import { Mark } from "./components/icons";
@@ -119,14 +120,7 @@ export function Missing() {
   return (
     <>
       <Heading title={common.notFoundTitle} />
-      <Empty
-        title={common.notFound}
-        action={
-          <a class="button" href={ROOT}>
-            {common.toOverview}
-          </a>
-        }
-      />
+      <Empty title={common.notFound} action={<LinkButton href={ROOT}>{common.toOverview}</LinkButton>} />
     </>
   );
 }

@@ -1,7 +1,7 @@
 // The field for an app: its App-Id, with the names of the first apps to choose from.
 
 import { useId } from "preact/hooks";
-import { Field } from "../../shared/components/field";
+import { Field, Options } from "../../shared/components/field";
 import { Name } from "../../shared/components/name";
 import { useAppNames } from "../app-names";
 import { rewards as text } from "../messages/rewards";
@@ -13,7 +13,7 @@ interface Props {
 }
 
 export function AppField({ value, onChange, error }: Props) {
-  const { apps } = useAppNames();
+  const { apps, nameOf } = useAppNames();
   const list = useId();
   const known = apps.find(({ app_id }) => app_id === value);
   return (
@@ -30,11 +30,7 @@ export function AppField({ value, onChange, error }: Props) {
             onInput={(event) => onChange(event.currentTarget.value.trim())}
           />
           <datalist id={list}>
-            {apps.map(({ app_id, name }) => (
-              <option key={app_id} value={app_id}>
-                {name}
-              </option>
-            ))}
+            <Options options={apps.map(({ app_id }) => app_id)} nameOf={nameOf} />
           </datalist>
         </>
       )}

@@ -4,6 +4,7 @@
 import { useState } from "preact/hooks";
 import { useCached } from "../../shared/cache";
 import { Field } from "../../shared/components/field";
+import { Form, SubmitButton } from "../../shared/components/form";
 import { Card } from "../../shared/components/part";
 import { Failed, Skeleton } from "../../shared/components/states";
 import { type Column, column, numberColumn, Table } from "../../shared/components/table";
@@ -42,13 +43,7 @@ export function Reconcile({ appId }: { appId?: string }) {
   };
   return (
     <Card title={text.title} intro={text.intro}>
-      <form
-        class={appId ? "row" : "day-form"}
-        onSubmit={(event) => {
-          event.preventDefault();
-          compare();
-        }}
-      >
+      <Form class={appId ? "row" : "day-form"} onSubmit={compare}>
         {!appId && <AppField value={app} onChange={setApp} error={isTried && !isAppId(app) ? rewards.badApp : null} />}
         <Field label={text.day} class="short" error={isTried && !isDate(date) ? text.badDay : null}>
           {(props) => (
@@ -61,10 +56,10 @@ export function Reconcile({ appId }: { appId?: string }) {
             />
           )}
         </Field>
-        <button type="submit" class="button" aria-disabled={isLoading}>
+        <SubmitButton class="button" isDisabled={isLoading}>
           {isLoading ? text.comparing : text.compare}
-        </button>
-      </form>
+        </SubmitButton>
+      </Form>
       {key !== null &&
         (error && !isLoading ? (
           error.status === 404 ? (

@@ -1,6 +1,7 @@
 // The dates of a report: presets, or two dates of one's own.
 
 import { useId, useState } from "preact/hooks";
+import { Form, SubmitButton } from "../../shared/components/form";
 import { Problem } from "../../shared/components/states";
 import { dateRangeText, daysIn, isDate } from "../../shared/format";
 import { reports } from "../messages";
@@ -85,11 +86,10 @@ function CustomRange<Preset extends string>({
     { label: reports.to, value: end, onType: setEnd },
   ];
   return (
-    <form
+    <Form
       class="custom-range"
       noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         const problem = check();
         setBad(problem);
         if (problem) return;
@@ -114,9 +114,7 @@ function CustomRange<Preset extends string>({
         ))}
       </fieldset>
       <Problem id={errorId}>{bad && reports.badDates[bad]}</Problem>
-      <button type="submit" class="button primary">
-        {reports.apply}
-      </button>
-    </form>
+      <SubmitButton>{reports.apply}</SubmitButton>
+    </Form>
   );
 }

@@ -6,6 +6,7 @@ import { accountApi } from "../account-api";
 import { ROLES } from "#site";
 import { type CachedView, useCached } from "../cache";
 import { Button } from "../components/button";
+import { Options } from "../components/field";
 import { Plus } from "../components/icons";
 import { Loaded } from "../components/loaded";
 import { buttonColumn, RowButton } from "../components/row-button";
@@ -128,11 +129,7 @@ function memberColumns(members: Member[], open: Open, { ofOwn, roles }: MemberCa
             open({ kind: "role", member, role });
           }}
         >
-          {roles.map((role) => (
-            <option key={role} value={role}>
-              {ROLE_NAMES[role]}
-            </option>
-          ))}
+          <Options options={roles} nameOf={(role) => ROLE_NAMES[role]} />
         </select>
       ),
     ),

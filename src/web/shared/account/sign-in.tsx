@@ -6,7 +6,7 @@ import { useAction } from "../action";
 import { accountApi as api } from "../account-api";
 import { ApiError } from "../client";
 import { useCached } from "../cache";
-import { Button, RunButton } from "../components/button";
+import { Button, LinkButton, RunButton } from "../components/button";
 import { Heading } from "../components/heading";
 import { Mark } from "../components/icons";
 import { Failed, FormError, Skeleton } from "../components/states";
@@ -72,9 +72,9 @@ function Suspended({ contact }: { contact: string | null }) {
       <p>{text.suspended}</p>
       <div class="stack">
         {contact && (
-          <a class="button primary wide" href={contact}>
+          <LinkButton class="button primary wide" href={contact}>
             {common.contact}
-          </a>
+          </LinkButton>
         )}
         <Button class="button wide" onClick={leaveIt}>
           {text.otherAccount}

@@ -1,4 +1,4 @@
-// Buttons that do something at once.
+// Buttons that do something at once, and links that look like them.
 
 import type { ComponentChildren } from "preact";
 import type { Action } from "../action";
@@ -13,6 +13,19 @@ export const Button = ({ class: name = "button", onClick, children }: Props) => 
   <button type="button" class={name} onClick={onClick}>
     {children}
   </button>
+);
+
+interface LinkProps {
+  class?: string;
+  href: string;
+  children: ComponentChildren;
+}
+
+/** A link that looks like a button. */
+export const LinkButton = ({ class: name = "button", href, children }: LinkProps) => (
+  <a class={name} href={href}>
+    {children}
+  </a>
 );
 
 /** Starts an action, unless it is running. */

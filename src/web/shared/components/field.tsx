@@ -78,30 +78,75 @@ export const Area = ({ label, hint, error, onChange, ...own }: Typed & { rows: n
   </Field>
 );
 
-interface SelectProps<Value extends string> extends Named {
-  value: Value;
+interface OptionsProps<Value extends string> {
   options: readonly Exclude<Value, "">[];
   nameOf: (value: Exclude<Value, "">) => string;
   /** The name of the empty value, where it is a choice. */
   any?: string;
+  isDisabled?: (value: Exclude<Value, "">) => boolean;
+}
+
+/** The choices of a list. */
+export const Options = <Value extends string>({ options, nameOf, any, isDisabled }: OptionsProps<Value>) => (
+  <>
+    {any !== undefined && <option value="">{any}</option>}
+    {options.map((option) => (
+      <option key={option} value={option} disabled={isDisabled?.(option)}>
+        {nameOf(option)}
+      </option>
+    ))}
+  </>
+);
+
+interface SelectProps<Value extends string> extends Named, OptionsProps<Value> {
+  value: Value;
   onChange: (value: Value) => void;
 }
 
 /** One choice out of a list. */
 export const Select = <Value extends string>(props: SelectProps<Value>) => {
-  const { label, hint, error, value, options, nameOf, any, onChange } = props;
+  const { label, hint, error, value, onChange, ...choices } = props;
   return (
     <Field label={label} hint={hint} error={error}>
       {(props) => (
         <select {...props} value={value} onChange={(event) => onChange(event.currentTarget.value as Value)}>
-          {any !== undefined && <option value="">{any}</option>}
-          {options.map((option) => (
-            <option key={option} value={option}>
-              {nameOf(option)}
-            </option>
-          ))}
+          <Options {...choices} />
         </select>
       )}
     </Field>
   );
 };
+
+interface InlineSelectProps<Value extends string> extends OptionsProps<Value> {
+  label: string;
+  value: Value;
+  onChange: (value: Value) => void;
+}
+
+/** One choice out of a list, beside its name. */
+export const InlineSelect = <Value extends string>(props: InlineSelectProps<Value>) => {
+  const { label, value, onChange, ...choices } = props;
+  return (
+    <label class="inline-field">
+      <span>{label}</span>
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value as Value)}>
+        <Options {...choices} />
+      </select>
+    </label>
+  );
+};
+
+interface CheckboxProps {
+  class?: "check" | "choice";
+  checked: boolean;
+  onChange: (isChecked: boolean) => void;
+  children: ComponentChildren;
+}
+
+/** A checkbox with what stands beside it. */
+export const Checkbox = ({ class: name = "check", checked, onChange, children }: CheckboxProps) => (
+  <label class={name}>
+    <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />
+    {children}
+  </label>
+);

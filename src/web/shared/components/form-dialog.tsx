@@ -7,6 +7,7 @@ import type { FieldErrors } from "../field-errors";
 import { common } from "../messages";
 import { CopyField } from "./copy-button";
 import { Dialog, DialogButtons } from "./dialog";
+import { Form, SubmitButton } from "./form";
 import { SaveError } from "./save-error";
 import { FormError } from "./states";
 
@@ -46,12 +47,7 @@ export function FormDialog(props: FormProps) {
   const errors = errorsOf(action.error);
   return (
     <Dialog title={title} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!isWrong) void action.run();
-        }}
-      >
+      <Form onSubmit={() => !isWrong && void action.run()}>
         {typeof children === "function" ? children(errors) : children}
         {reload ? (
           <SaveError error={errors.rest} reload={reload} />
@@ -59,11 +55,9 @@ export function FormDialog(props: FormProps) {
           <FormError error={inWords(errors.rest, words, null)} />
         )}
         <DialogButtons onClose={onClose}>
-          <button type="submit" class="button primary" aria-disabled={action.isRunning || isWrong}>
-            {button}
-          </button>
+          <SubmitButton isDisabled={action.isRunning || isWrong}>{button}</SubmitButton>
         </DialogButtons>
-      </form>
+      </Form>
     </Dialog>
   );
 }

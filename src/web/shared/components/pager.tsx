@@ -1,6 +1,7 @@
 // Pages of a result, with the number of rows said.
 
 import { pager as text } from "../messages";
+import { Options } from "./field";
 import { ChevronLeft, ChevronRight } from "./icons";
 
 interface Props {
@@ -21,11 +22,7 @@ export function Pager({ page, size, total, sizes, onPage, onSize }: Props) {
       <label>
         <span>{text.rows}</span>
         <select value={String(size)} onChange={(event) => onSize(Number(event.currentTarget.value))}>
-          {sizes.map((option) => (
-            <option key={option} value={String(option)}>
-              {option}
-            </option>
-          ))}
+          <Options options={sizes.map(String)} nameOf={String} />
         </select>
       </label>
       <span class="pager-range">{text.range(first, last, total)}</span>

@@ -7,6 +7,7 @@ import { isChangedMeanwhile } from "../client";
 import { type FieldErrors, fieldErrors } from "../field-errors";
 import { form as text } from "../messages/form";
 import { noteUnsaved } from "../navigation";
+import { Form, SubmitButton } from "./form";
 import { SaveError } from "./save-error";
 import { say } from "./status";
 
@@ -94,12 +95,7 @@ interface PartFormProps<Values> {
 
 export function PartForm<Values>({ draft, reload, isWrong, buttons, children }: PartFormProps<Values>) {
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (draft.isChanged && !isWrong) void draft.save();
-      }}
-    >
+    <Form onSubmit={() => draft.isChanged && !isWrong && void draft.save()}>
       {children}
       <SaveError
         error={isChangedMeanwhile(draft.error) ? draft.error : draft.errors.rest}
@@ -107,9 +103,7 @@ export function PartForm<Values>({ draft, reload, isWrong, buttons, children }: 
         loaded={draft.isChanged ? text.loaded : text.loadedAgain}
       />
       <div class="row part-buttons">
-        <button type="submit" class="button primary" aria-disabled={!draft.isChanged || isWrong || draft.isSaving}>
-          {text.save}
-        </button>
+        <SubmitButton isDisabled={!draft.isChanged || isWrong || draft.isSaving}>{text.save}</SubmitButton>
         {draft.isChanged && (
           <>
             <button
@@ -127,6 +121,6 @@ export function PartForm<Values>({ draft, reload, isWrong, buttons, children }: 
         )}
         {buttons}
       </div>
-    </form>
+    </Form>
   );
 }

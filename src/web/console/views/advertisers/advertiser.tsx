@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
-import { Button } from "../../../shared/components/button";
+import { Button, LinkButton } from "../../../shared/components/button";
 import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
@@ -30,9 +30,7 @@ export function Advertiser({ advertiserId }: { advertiserId: string }) {
   return (
     <>
       <Heading title={data?.name ?? text.advertiser} within={[text.title]} note={<code>{advertiserId}</code>}>
-        <a class="button" href={ADVERTISERS_PATH}>
-          {text.toList}
-        </a>
+        <LinkButton href={ADVERTISERS_PATH}>{text.toList}</LinkButton>
         {data && may("manage") && <Button onClick={() => setRenaming(true)}>{text.rename}</Button>}
       </Heading>
       <Loaded of={advertiser} missing={<Empty title={text.notFound} />}>

@@ -5,6 +5,7 @@ import { useAction } from "../../../shared/action";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { FactList } from "../../../shared/components/facts";
 import { Area } from "../../../shared/components/field";
+import { Form, SubmitButton } from "../../../shared/components/form";
 import { Card } from "../../../shared/components/part";
 import { FormError } from "../../../shared/components/states";
 import { countryName, exactTimeText } from "../../../shared/format";
@@ -40,9 +41,8 @@ function CheckForm() {
   });
   return (
     <>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
+      <Form
+        onSubmit={() => {
           setMissing(url.trim() === "");
           if (url.trim() !== "") void check.run();
         }}
@@ -58,10 +58,8 @@ function CheckForm() {
           onChange={setUrl}
         />
         <FormError error={check.error} />
-        <button type="submit" class="button primary" aria-disabled={check.isRunning}>
-          {text.button}
-        </button>
-      </form>
+        <SubmitButton isDisabled={check.isRunning}>{text.button}</SubmitButton>
+      </Form>
       <div role="status">{found && <Found check={found} />}</div>
     </>
   );

@@ -1,6 +1,7 @@
 // The postback doctor: the newest postbacks of an advertiser, each with what happened and what mends it.
 
 import { Button } from "../../../shared/components/button";
+import { InlineSelect } from "../../../shared/components/field";
 import { Loaded } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { type Column, column, Table, TableSkeleton } from "../../../shared/components/table";
@@ -26,17 +27,14 @@ export function Postbacks({ list: { code, pages } }: { list: PostbackList }) {
           <p class="note">{text.intro}</p>
         </div>
         <div class="card-tools">
-          <label class="inline-field">
-            <span>{text.code}</span>
-            <select value={code} onChange={(event) => show(event.currentTarget.value)}>
-              <option value="">{text.allCodes}</option>
-              {codes.map((value) => (
-                <option key={value} value={value}>
-                  {codeName(value)}
-                </option>
-              ))}
-            </select>
-          </label>
+          <InlineSelect
+            label={text.code}
+            value={code}
+            options={codes}
+            nameOf={codeName}
+            any={text.allCodes}
+            onChange={show}
+          />
         </div>
       </div>
       <Loaded of={pages.list} loading={<TableSkeleton rows={4} />} isCompact>

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { isBehind } from "../../../shared/behind";
+import { LinkButton } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
 import { CardSkeleton, CardTable } from "../../../shared/components/table";
@@ -140,16 +141,8 @@ function List({ page, query, nameOf }: { page: AttentionPage; query: Query; name
       )}
       {unlisted > 0 && <p class="note list-note">{text.notListed(unlisted)}</p>}
       <div class="row">
-        {cursor && (
-          <a class="button" href={href({ kind, app })}>
-            {text.first}
-          </a>
-        )}
-        {page.cursor && (
-          <a class="button" href={href({ kind, app, cursor: page.cursor })}>
-            {text.next}
-          </a>
-        )}
+        {cursor && <LinkButton href={href({ kind, app })}>{text.first}</LinkButton>}
+        {page.cursor && <LinkButton href={href({ kind, app, cursor: page.cursor })}>{text.next}</LinkButton>}
       </div>
     </>
   );

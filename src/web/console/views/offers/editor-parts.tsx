@@ -1,7 +1,7 @@
 // The parts of the editor beside the goals.
 
 import { useId } from "preact/hooks";
-import { Area, Select } from "../../../shared/components/field";
+import { Area, Checkbox, Select } from "../../../shared/components/field";
 import { Card } from "../../../shared/components/part";
 import { PLATFORM_NAMES } from "../../../shared/messages/apps";
 import { editor as text } from "../../messages/offer-editor";
@@ -47,14 +47,9 @@ export function General({ state }: { state: EditorState }) {
         value={draft.desc}
         onChange={(desc) => set({ desc })}
       />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={draft.active}
-          onChange={(event) => set({ active: event.currentTarget.checked })}
-        />
+      <Checkbox checked={draft.active} onChange={(active) => set({ active })}>
         {text.active}
-      </label>
+      </Checkbox>
       <p class="note">{text.activeHint}</p>
     </Card>
   );
@@ -95,18 +90,13 @@ function Categories({ state }: { state: EditorState }) {
     <fieldset class="check-row">
       <legend>{text.categories}</legend>
       {CATEGORIES.map((category) => (
-        <label class="check" key={category}>
-          <input
-            type="checkbox"
-            checked={ctg.includes(category)}
-            onChange={(event) =>
-              state.set({
-                ctg: event.currentTarget.checked ? [...ctg, category] : ctg.filter((other) => other !== category),
-              })
-            }
-          />
+        <Checkbox
+          key={category}
+          checked={ctg.includes(category)}
+          onChange={(isOn) => state.set({ ctg: isOn ? [...ctg, category] : ctg.filter((other) => other !== category) })}
+        >
           {CATEGORY_NAMES[category]}
-        </label>
+        </Checkbox>
       ))}
     </fieldset>
   );

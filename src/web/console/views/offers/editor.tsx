@@ -4,6 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { put, refresh } from "../../../shared/cache";
 import { ApiError, type Tagged } from "../../../shared/client";
 import { Button } from "../../../shared/components/button";
+import { SubmitButton } from "../../../shared/components/form";
 import { focusHeading } from "../../../shared/components/heading";
 import { useUnsaved } from "../../../shared/components/part";
 import { FormError, Problem } from "../../../shared/components/states";
@@ -111,11 +112,7 @@ export function Editor({ offerId, kept, reload }: Props) {
         <FormError error={refused.rest} />
         <Problem>{wasAsked && problems.size > 0 && text.wrong}</Problem>
         <div class="row">
-          {mayChange && (
-            <button type="submit" class="button primary" aria-disabled={!isChanged && kept !== null}>
-              {review.button}
-            </button>
-          )}
+          {mayChange && <SubmitButton isDisabled={!isChanged && kept !== null}>{review.button}</SubmitButton>}
           <Button onClick={() => openDialog("preview")}>{text.preview}</Button>
           {isChanged && (
             <>

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { refresh } from "../../../shared/cache";
 import { ApiError } from "../../../shared/client";
-import { Button } from "../../../shared/components/button";
+import { Button, LinkButton } from "../../../shared/components/button";
 import { Card } from "../../../shared/components/part";
 import { Confirm } from "../../../shared/components/dialog";
 import { focusHeading, Heading } from "../../../shared/components/heading";
@@ -33,9 +33,7 @@ export function Import() {
   return (
     <>
       <Heading title={text.title} note={text.intro}>
-        <a class="button" href={OFFERS_PATH}>
-          {text.toOffers}
-        </a>
+        <LinkButton href={OFFERS_PATH}>{text.toOffers}</LinkButton>
       </Heading>
       {may("manage") ? <Steps /> : <Refused />}
     </>

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
+import { LinkButton } from "../../../shared/components/button";
 import { Confirm } from "../../../shared/components/dialog";
 import { Heading } from "../../../shared/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
@@ -52,11 +53,7 @@ export function Offer({ offerId }: { offerId: string }) {
   );
 }
 
-const ToList = () => (
-  <a class="button" href={OFFERS_PATH}>
-    {text.toList}
-  </a>
-);
+const ToList = () => <LinkButton href={OFFERS_PATH}>{text.toList}</LinkButton>;
 
 interface KeptProps {
   offer: Tagged<KeptOffer>;

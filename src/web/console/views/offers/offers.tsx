@@ -1,7 +1,7 @@
 // The list of offers, with their caps and the figures of the last 30 days.
 
 import { useState } from "preact/hooks";
-import { Button } from "../../../shared/components/button";
+import { Button, LinkButton } from "../../../shared/components/button";
 import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
 import { Plus } from "../../../shared/components/icons";
@@ -38,9 +38,7 @@ export function Offers() {
       <Heading title={text.title} note={text.intro}>
         {may("manage") && (
           <>
-            <a class="button" href={IMPORT_PATH}>
-              {text.import}
-            </a>
+            <LinkButton href={IMPORT_PATH}>{text.import}</LinkButton>
             <Button class="button primary" onClick={() => setCreating(true)}>
               <Plus /> {text.create}
             </Button>

@@ -5,6 +5,7 @@ import { useAction } from "../../../shared/action";
 import { isChangedMeanwhile } from "../../../shared/client";
 import { RunButton } from "../../../shared/components/button";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
+import { Checkbox } from "../../../shared/components/field";
 import { SaveError } from "../../../shared/components/save-error";
 import { type Column, column, Table } from "../../../shared/components/table";
 import { review as text } from "../../messages/offers";
@@ -35,11 +36,10 @@ export function Review({ before, after, onSave, onReload, onClose }: Props) {
         <div class="new-terms">
           <h3>{text.newTerms}</h3>
           <p>{text.newTermsText}</p>
-          <label class="choice">
-            <input type="checkbox" checked={isRaised} onChange={(event) => setRaised(event.currentTarget.checked)} />
+          <Checkbox class="choice" checked={isRaised} onChange={setRaised}>
             <span>{text.raise}</span>
             <span class="choice-hint">{text.raiseHint}</span>
-          </label>
+          </Checkbox>
         </div>
       )}
       <SaveError error={save.error} reload={onReload} explanation={before ? text.changed : text.taken} />

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { isChangedMeanwhile } from "../../../shared/client";
-import { Input } from "../../../shared/components/field";
+import { Checkbox, Input } from "../../../shared/components/field";
 import { FormDialog } from "../../../shared/components/form-dialog";
 import { say } from "../../../shared/components/status";
 import { fieldErrors } from "../../../shared/field-errors";
@@ -74,11 +74,10 @@ export function CreatePublisher({ onClose }: { onClose: () => void }) {
             value={id}
             onChange={setId}
           />
-          <label class="choice">
-            <input type="checkbox" checked={approved} onChange={(event) => setApproved(event.currentTarget.checked)} />
+          <Checkbox class="choice" checked={approved} onChange={setApproved}>
             <span>{text.approveAtOnce}</span>
             <span class="choice-hint">{text.approveHint}</span>
-          </label>
+          </Checkbox>
         </>
       )}
     </FormDialog>

@@ -5,6 +5,7 @@ import { useAction } from "../../../shared/action";
 import { ApiError } from "../../../shared/client";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Input } from "../../../shared/components/field";
+import { Form, SubmitButton } from "../../../shared/components/form";
 import { focusHeading } from "../../../shared/components/heading";
 import { FormError } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
@@ -53,12 +54,7 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
   const lines = load.error instanceof ApiError ? load.error.lines : [];
   return (
     <Dialog title={text.dialogTitle} onClose={onClose} isWide keepOpen={load.isRunning}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void load.run();
-        }}
-      >
+      <Form onSubmit={() => void load.run()}>
         <Input label={text.day} type="date" required value={date} onChange={setDate} />
         <DropFile
           accept={ACCEPTED}
@@ -72,11 +68,11 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
         <p>{isDate(date) ? text.dialogText(date, loadedRows(date)) : text.dialogText(null, 0)}</p>
         {lines.length > 0 ? <WrongLines lines={lines} /> : <FormError error={load.error} />}
         <DialogButtons onClose={onClose}>
-          <button type="submit" class="button danger" aria-disabled={load.isRunning}>
+          <SubmitButton class="button danger" isDisabled={load.isRunning}>
             {load.isRunning ? text.replacing : text.replaceIt}
-          </button>
+          </SubmitButton>
         </DialogButtons>
-      </form>
+      </Form>
     </Dialog>
   );
 }

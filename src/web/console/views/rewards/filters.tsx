@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { Input } from "../../../shared/components/field";
+import { Form, SubmitButton } from "../../../shared/components/form";
 import { filter as filterText } from "../../../shared/messages/rewards";
 import { ClearButton, StateAndDelivery, useTypedFilter } from "../../../shared/rewards/filters";
 import { isAppId } from "../../ids";
@@ -32,12 +33,9 @@ export function Filters({ filter, onChange }: Props) {
     onChange: (value: string) => setTyped({ ...typed, [name]: value }),
   });
   return (
-    <form
+    <Form
       class="card padded log-filters"
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply({ ...typed, reason: typed.reason.trim(), user: typed.user.trim() });
-      }}
+      onSubmit={() => apply({ ...typed, reason: typed.reason.trim(), user: typed.user.trim() })}
     >
       <div class="field-row">
         <AppField
@@ -50,11 +48,9 @@ export function Filters({ filter, onChange }: Props) {
         <Input label={filterText.user} spellcheck={false} {...typedText("user")} />
       </div>
       <div class="row">
-        <button type="submit" class="button primary">
-          {text.show}
-        </button>
+        <SubmitButton>{text.show}</SubmitButton>
         {isFiltered(filter) && <ClearButton onClick={() => onChange({ ...NO_FILTER, app: filter.app })} />}
       </div>
-    </form>
+    </Form>
   );
 }

@@ -1,7 +1,7 @@
 // The page of one reward's story, with what an operator can do about it.
 
 import { useState } from "preact/hooks";
-import { Button } from "../../../shared/components/button";
+import { Button, LinkButton } from "../../../shared/components/button";
 import { CopyButton } from "../../../shared/components/copy-button";
 import { Heading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
@@ -55,9 +55,7 @@ export function Reward({ appId, transactionId }: Props) {
         }
       >
         <CopyButton text={() => transactionId} label={`${common.copy} ${storyText.transaction.toLowerCase()}`} />
-        <a class="button" href={list}>
-          {text.back}
-        </a>
+        <LinkButton href={list}>{text.back}</LinkButton>
       </Heading>
       <Loaded
         of={cached}

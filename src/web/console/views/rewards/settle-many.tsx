@@ -5,6 +5,7 @@ import { useAction } from "../../../shared/action";
 import { Button } from "../../../shared/components/button";
 import { Choices } from "../../../shared/components/choices";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
+import { Form, SubmitButton } from "../../../shared/components/form";
 import { TextField } from "../../../shared/components/form-dialog";
 import { FormError } from "../../../shared/components/states";
 import { endOf, startOf } from "../../../shared/format";
@@ -93,12 +94,7 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
   const count = counted?.count ?? 0;
   return (
     <Dialog title={text.manyTitle(appName)} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (count > 0) void run.run([]);
-        }}
-      >
+      <Form onSubmit={() => count > 0 && void run.run([])}>
         <p>
           <bdi>{text.which(conditions)}</bdi> {filter.delivery && text.unusedDelivery}
         </p>
@@ -131,16 +127,12 @@ function Question({ filter, actions, appName, onSettled, onClose }: QuestionProp
         <FormError error={error ?? run.error} />
         <DialogButtons onClose={onClose} retry={retry}>
           {count > 0 && (
-            <button
-              type="submit"
-              class={action === "approve" ? "button primary" : "button danger"}
-              aria-disabled={run.isRunning}
-            >
+            <SubmitButton class={action === "approve" ? "button primary" : "button danger"} isDisabled={run.isRunning}>
               {text.start(action, count)}
-            </button>
+            </SubmitButton>
           )}
         </DialogButtons>
-      </form>
+      </Form>
     </Dialog>
   );
 }

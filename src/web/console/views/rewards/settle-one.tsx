@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { ApiError } from "../../../shared/client";
+import { Checkbox } from "../../../shared/components/field";
 import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { say } from "../../../shared/components/status";
 import { isReasonCode } from "../../../shared/messages/rewards";
@@ -47,16 +48,14 @@ export function SettleOne({ appId, transactionId, action, onClose, reload }: Pro
       <p>{text.texts[action]}</p>
       <TextField label={text.reason} hint={text.reasonHint} longest={MAX_REASON} value={reason} onChange={setReason} />
       {against.map((code) => (
-        <label class="choice" key={code}>
-          <input
-            type="checkbox"
-            checked={despite.includes(code)}
-            onChange={(event) =>
-              setDespite(event.currentTarget.checked ? [...despite, code] : despite.filter((each) => each !== code))
-            }
-          />
+        <Checkbox
+          class="choice"
+          key={code}
+          checked={despite.includes(code)}
+          onChange={(isOn) => setDespite(isOn ? [...despite, code] : despite.filter((each) => each !== code))}
+        >
           <span>{text.despite(code)}</span>
-        </label>
+        </Checkbox>
       ))}
     </FormDialog>
   );

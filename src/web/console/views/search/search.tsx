@@ -2,6 +2,7 @@
 
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { refresh, useCached } from "../../../shared/cache";
+import { Form, SubmitButton } from "../../../shared/components/form";
 import { Heading } from "../../../shared/components/heading";
 import { Banner, Empty, Failed, Skeleton } from "../../../shared/components/states";
 import { fragment, navigate } from "../../../shared/navigation";
@@ -79,10 +80,9 @@ function AskApp({ state }: { state: SearchState }) {
   const [app, setApp] = useState(state.app);
   const [isBad, setBad] = useState(false);
   return (
-    <form
+    <Form
       class="card padded ask-app"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         setBad(!isAppId(app));
         if (isAppId(app)) openSearch({ text: state.text, app });
       }}
@@ -91,9 +91,7 @@ function AskApp({ state }: { state: SearchState }) {
       <h2>{text.needsApp}</h2>
       <p class="note">{text.needsAppText}</p>
       <AppField value={app} onChange={setApp} error={isBad && !isAppId(app) ? rewardsText.badApp : null} />
-      <button type="submit" class="button primary">
-        {text.searchInApp}
-      </button>
-    </form>
+      <SubmitButton>{text.searchInApp}</SubmitButton>
+    </Form>
   );
 }

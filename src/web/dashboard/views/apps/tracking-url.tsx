@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
+import { Form, SubmitButton } from "../../../shared/components/form";
 import { api } from "../../api";
 import { CopyField } from "../../../shared/components/copy-button";
 import { Input } from "../../../shared/components/field";
@@ -47,12 +48,7 @@ export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string
   return (
     <div id="tracking-url">
       <Card title={text.title} intro={text.counts}>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (!isWrong) void make.run();
-          }}
-        >
+        <Form onSubmit={() => !isWrong && void make.run()}>
           <div class="field-row">
             <Input
               label={text.offer}
@@ -94,11 +90,9 @@ export function TrackingUrlBuilder({ app, offerId }: { app: App; offerId: string
           <p class="note">{app.signs_clicks ? text.signed : text.unsigned}</p>
           <FormError error={inWords(errors.rest, { offer_not_listed: text.notListed }, null)} />
           <div class="row part-buttons">
-            <button type="submit" class="button primary" aria-disabled={isWrong || make.isRunning}>
-              {text.make}
-            </button>
+            <SubmitButton isDisabled={isWrong || make.isRunning}>{text.make}</SubmitButton>
           </div>
-        </form>
+        </Form>
         {url && (
           <div class="test-result">
             <CopyField label={text.url} value={url.url} />

@@ -1,5 +1,6 @@
 // Notices above the numbers: a recovery, and an approval that is missing.
 
+import { LinkButton } from "../../../shared/components/button";
 import { Check, Warning } from "../../../shared/components/icons";
 import { common, overview as text } from "../../messages";
 import type { Overview } from "../../types";
@@ -12,9 +13,9 @@ export function Notices({ notices, contact }: { notices: Overview["notices"]; co
           <Warning />
           <p>{text.recovery(notice.member_name, notice.by, notice.at)}</p>
           {contact && (
-            <a class="button small" href={contact}>
+            <LinkButton class="button small" href={contact}>
               {common.contact}
-            </a>
+            </LinkButton>
           )}
         </div>
       ))}
@@ -42,11 +43,7 @@ export function Approval({ overview }: { overview: Overview }) {
         ))}
       </ol>
       <p class="note">{text.approvalHint}</p>
-      {overview.support_contact && (
-        <a class="button" href={overview.support_contact}>
-          {common.contact}
-        </a>
-      )}
+      {overview.support_contact && <LinkButton href={overview.support_contact}>{common.contact}</LinkButton>}
     </section>
   );
 }

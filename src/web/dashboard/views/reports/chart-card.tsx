@@ -1,6 +1,7 @@
 // The chart of a report: lines or bars by day, or the largest values of a dimension.
 
 import { useState } from "preact/hooks";
+import { InlineSelect } from "../../../shared/components/field";
 import { Chart } from "../../components/chart/chart";
 import { ChartTable } from "../../components/chart/chart-table";
 import { Ranking } from "../../components/chart/ranking";
@@ -9,8 +10,7 @@ import { Section } from "../../../shared/components/section";
 import { Segments } from "../../../shared/components/segments";
 import { PartFailed, Skeleton } from "../../../shared/components/states";
 import { chart as chartText, DIMENSION_NAMES, METRIC_NAMES, reports as text } from "../../messages";
-import type { Dimension, Metric, Refusal } from "../../types";
-import { isRefusal } from "../../types";
+import { type Dimension, isRefusal, type Refusal } from "../../types";
 import { dayLines, ranked } from "./chart-data";
 import { adTagBlocked } from "./columns";
 import type { Days } from "./periods";
@@ -53,30 +53,22 @@ function Tools({
   const change = (part: Partial<ReportState>) => onChange({ page: state.page, ...part });
   return (
     <>
-      <label class="inline-field">
-        <span>{text.chartMetric}</span>
-        <select value={state.plot} onChange={(event) => change({ plot: event.currentTarget.value as Metric })}>
-          {state.metrics.map((metric) => (
-            <option key={metric} value={metric}>
-              {METRIC_NAMES[metric]}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="inline-field">
-        <span>{text.chartSplit}</span>
-        <select
-          value={state.split ?? ""}
-          onChange={(event) => change({ split: (event.currentTarget.value || null) as Dimension | null })}
-        >
-          <option value="">{text.noSplit}</option>
-          {FILTER_DIMENSIONS.map((dimension) => (
-            <option key={dimension} value={dimension} disabled={dimension === "ad_tag" && noAdTag}>
-              {DIMENSION_NAMES[dimension]}
-            </option>
-          ))}
-        </select>
-      </label>
+      <InlineSelect
+        label={text.chartMetric}
+        value={state.plot}
+        options={state.metrics}
+        nameOf={(metric) => METRIC_NAMES[metric]}
+        onChange={(plot) => change({ plot })}
+      />
+      <InlineSelect<Dimension | "">
+        label={text.chartSplit}
+        value={state.split ?? ""}
+        options={FILTER_DIMENSIONS}
+        nameOf={(dimension) => DIMENSION_NAMES[dimension]}
+        any={text.noSplit}
+        isDisabled={(dimension) => dimension === "ad_tag" && noAdTag}
+        onChange={(split) => change({ split: split || null })}
+      />
       <Segments
         name={text.chartKind}
         options={[

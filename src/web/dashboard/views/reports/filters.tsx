@@ -1,6 +1,7 @@
 // Filters of a report: one chip for each dimension, and a panel that searches its values on the server.
 
 import { useId, useState } from "preact/hooks";
+import { Options } from "../../../shared/components/field";
 import { api } from "../../api";
 import { Combobox } from "../../components/combobox";
 import { Button } from "../../../shared/components/button";
@@ -101,11 +102,11 @@ function NewFilter({ free, state, range, close, onApply }: NewFilterProps) {
           aria-describedby={blocked ? reasonId : undefined}
           onChange={(event) => setDimension(event.currentTarget.value as Dimension)}
         >
-          {free.map((option) => (
-            <option key={option} value={option} disabled={option === "ad_tag" && blocked !== undefined}>
-              {DIMENSION_NAMES[option]}
-            </option>
-          ))}
+          <Options
+            options={free}
+            nameOf={(option) => DIMENSION_NAMES[option]}
+            isDisabled={(option) => option === "ad_tag" && blocked !== undefined}
+          />
         </select>
       </label>
       <ValueEditor

@@ -1,5 +1,6 @@
 // The question: dates, what to break down by, metrics, filters, comparison.
 
+import { Checkbox } from "../../../shared/components/field";
 import { CheckboxMenu } from "../../components/checkbox-menu";
 import { DateRangePicker } from "../../components/date-range";
 import { DIMENSION_NAMES, METRIC_HINTS, METRIC_NAMES, reports as text } from "../../messages";
@@ -60,16 +61,11 @@ export function Toolbar({ state, days, onChange }: Props) {
 
 function Compare({ state, onChange }: Pick<Props, "state" | "onChange">) {
   return (
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={state.compare}
-        // The rows are the same, so the page stays.
-        onChange={(event) => onChange({ compare: event.currentTarget.checked, page: state.page })}
-      />
+    // The rows are the same, so the page stays.
+    <Checkbox checked={state.compare} onChange={(compare) => onChange({ compare, page: state.page })}>
       <span>
         {text.compare} <span class="visually-hidden">{text.compareHint}</span>
       </span>
-    </label>
+    </Checkbox>
   );
 }

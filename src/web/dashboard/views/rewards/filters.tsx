@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { Input, Select } from "../../../shared/components/field";
+import { Form, SubmitButton } from "../../../shared/components/form";
 import { filter as filterText, replay } from "../../../shared/messages/rewards";
 import { isStatus } from "../../../shared/rewards/filter";
 import { ClearButton, StateAndDelivery, useTypedFilter } from "../../../shared/rewards/filters";
@@ -33,13 +34,7 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
   });
   const names = new Map(apps.map(({ app_id, name }) => [app_id, name]));
   return (
-    <form
-      class="card padded log-filters"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!isBadStatus && !areBadDates) onChange(typed);
-      }}
-    >
+    <Form class="card padded log-filters" onSubmit={() => !isBadStatus && !areBadDates && onChange(typed)}>
       <div class="field-row">
         <Select
           label={text.app}
@@ -74,11 +69,11 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
             />
           )}
         </div>
-        <button type="submit" class="button" aria-disabled={isBadStatus || areBadDates}>
+        <SubmitButton class="button" isDisabled={isBadStatus || areBadDates}>
           {text.search}
-        </button>
+        </SubmitButton>
       </details>
       {isFiltered && <ClearButton onClick={() => onChange(NO_FILTER)} />}
-    </form>
+    </Form>
   );
 }

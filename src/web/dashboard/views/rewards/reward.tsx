@@ -1,6 +1,7 @@
 // The page of one reward's story.
 
 import { useCached } from "../../../shared/cache";
+import { LinkButton } from "../../../shared/components/button";
 import { CopyButton } from "../../../shared/components/copy-button";
 import { Heading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
@@ -46,9 +47,7 @@ export function Reward({ appId, transactionId }: Props) {
         }
       >
         <CopyButton text={() => transactionId} label={`${common.copy} ${text.transaction.toLowerCase()}`} />
-        <a class="button" href={`${REWARDS_PATH}?app=${appId}`}>
-          {rewards.toLog}
-        </a>
+        <LinkButton href={`${REWARDS_PATH}?app=${appId}`}>{rewards.toLog}</LinkButton>
       </Heading>
       <Loaded
         of={cached}

@@ -1,5 +1,6 @@
 // The delivery log: every reward and what became of its callback, live.
 
+import { LinkButton } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
 import { More } from "../../../shared/components/more";
 import { Banner, Empty, Failed } from "../../../shared/components/states";
@@ -95,9 +96,7 @@ function Result({ log, isAnalyst, nameOf, filter, isFiltered, clear }: ResultPro
             isFiltered && (
               <div class="row centred">
                 {filter.app && filter.transaction && (
-                  <a class="button" href={rewardPath(filter.app, filter.transaction)}>
-                    {text.findOld}
-                  </a>
+                  <LinkButton href={rewardPath(filter.app, filter.transaction)}>{text.findOld}</LinkButton>
                 )}
                 <ClearButton onClick={clear} />
               </div>
