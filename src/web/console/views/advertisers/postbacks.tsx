@@ -51,7 +51,7 @@ export function Postbacks({ list: { code, pages } }: { list: PostbackList }) {
         }
       </Loaded>
       {rows && (
-        <div class="card-foot postbacks-foot">
+        <div class="card-foot padded-top">
           <div class="row">
             <More of={pages} label={text.more} />
             <p class="note">
