@@ -11,6 +11,9 @@ import type { EditorState } from "./fields";
 
 const MAX_GOALS = 50;
 
+/** Kept as they are typed; spaces around the others are left out. */
+const AS_TYPED = new Set<keyof GoalDraft>(["gl_val", "ttl", "instr"]);
+
 interface Props {
   state: EditorState;
   retired: string[];
@@ -78,61 +81,38 @@ interface GoalProps {
 function GoalFields({ goal, index, problem, onChange, onRemove }: GoalProps) {
   // Said once, not fifty times.
   const hint = (words: string) => (index === 0 ? words : undefined);
+  const field = (name: Exclude<keyof GoalDraft, "key">) => ({
+    error: problem(name),
+    value: goal[name],
+    onChange: (typed: string) => onChange({ [name]: AS_TYPED.has(name) ? typed : typed.trim() }),
+  });
   return (
     <fieldset class="goal-fields" data-goal={goal.key}>
       <legend>{text.goal(index + 1)}</legend>
       <div class="field-row">
-        <Input
-          label={text.goalId}
-          hint={hint(text.goalIdHint)}
-          error={problem("id")}
-          value={goal.id}
-          class="mono"
-          spellcheck={false}
-          onChange={(id) => onChange({ id: id.trim() })}
-        />
+        <Input label={text.goalId} hint={hint(text.goalIdHint)} class="mono" spellcheck={false} {...field("id")} />
         <Input
           label={text.payout}
           hint={hint(text.payoutHint)}
           inputMode="decimal"
           spellcheck={false}
-          error={problem("payout_usd")}
-          value={goal.payout_usd}
-          onChange={(payout_usd) => onChange({ payout_usd: payout_usd.trim() })}
+          {...field("payout_usd")}
         />
-        <Input
-          label={text.event}
-          hint={hint(text.eventHint)}
-          error={problem("gl_val")}
-          value={goal.gl_val}
-          class="mono"
-          spellcheck={false}
-          onChange={(gl_val) => onChange({ gl_val })}
-        />
+        <Input label={text.event} hint={hint(text.eventHint)} class="mono" spellcheck={false} {...field("gl_val")} />
         <Input
           label={text.order}
           hint={hint(text.orderHint)}
           inputMode="numeric"
           spellcheck={false}
-          error={problem("ord")}
-          value={goal.ord}
-          onChange={(ord) => onChange({ ord: ord.trim() })}
+          {...field("ord")}
         />
       </div>
-      <Input
-        label={text.goalTitle}
-        spellcheck={false}
-        error={problem("ttl")}
-        value={goal.ttl}
-        onChange={(ttl) => onChange({ ttl })}
-      />
+      <Input label={text.goalTitle} spellcheck={false} {...field("ttl")} />
       <Area
         label={text.instructions}
         hint={hint(text.instructionsHint)}
         rows={Math.min(8, Math.max(3, goal.instr.split("\n").length))}
-        error={problem("instr")}
-        value={goal.instr}
-        onChange={(instr) => onChange({ instr })}
+        {...field("instr")}
       />
       {onRemove && (
         <Button class="button small danger-text" onClick={onRemove}>

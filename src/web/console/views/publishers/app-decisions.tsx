@@ -34,7 +34,10 @@ export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Pro
   const problems = problemsOf(values);
   const isWrong = problems.ports !== null || problems.rewards !== null;
   const lines = (typed: string) => Math.min(MAX_ROWS, Math.max(LEAST_ROWS, typed.split("\n").length));
-  const set = (change: Partial<Typed>) => draft.set({ ...values, ...change });
+  const field = (name: keyof Typed) => ({
+    value: values[name],
+    onChange: (typed: string) => draft.set({ ...values, [name]: typed }),
+  });
   const ask = async () => setAsking(Object.keys(changeOf(app, values)).length > 0);
   return (
     <Card title={text.title} intro={text.intro}>
@@ -45,16 +48,14 @@ export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Pro
             hint={text.portsHint}
             error={problems.ports ?? errors.of("callback_ports")}
             inputMode="numeric"
-            value={values.ports}
-            onChange={(ports) => set({ ports })}
+            {...field("ports")}
           />
           <Input
             label={text.rewards}
             hint={text.rewardsHint}
             error={problems.rewards ?? errors.of("max_rewards_per_user_day")}
             inputMode="numeric"
-            value={values.rewards}
-            onChange={(rewards) => set({ rewards })}
+            {...field("rewards")}
           />
         </div>
         <Area
@@ -64,8 +65,7 @@ export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Pro
           class="mono"
           spellcheck={false}
           rows={lines(values.hosts)}
-          value={values.hosts}
-          onChange={(hosts) => set({ hosts })}
+          {...field("hosts")}
         />
         <Area
           label={text.blocked}
@@ -74,8 +74,7 @@ export function Decisions({ app, reload }: { app: Tagged<App>; reload: () => Pro
           class="mono"
           spellcheck={false}
           rows={lines(values.blocked)}
-          value={values.blocked}
-          onChange={(blocked) => set({ blocked })}
+          {...field("blocked")}
         />
       </PartForm>
       {isAsking && (
