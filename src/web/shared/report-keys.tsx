@@ -114,12 +114,9 @@ const COLUMNS: Column<ReportKey>[] = [
   column("used", settings.lastUsed, ({ last_used_at: at }) => (at === null ? common.never : timeText(at))),
 ];
 
-function Create({
-  calls,
-  words,
-  longestLabel,
-  onClose,
-}: Pick<Props, "calls" | "words" | "longestLabel"> & { onClose: () => void }) {
+type CreateProps = Pick<Props, "calls" | "words" | "longestLabel"> & { onClose: () => void };
+
+function Create({ calls, words, longestLabel, onClose }: CreateProps) {
   const [label, setLabel] = useState("");
   const [made, setMade] = useState<NewReportKey | null>(null);
   if (made) {

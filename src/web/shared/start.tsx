@@ -1,7 +1,6 @@
 // Start of a site: asks who is signed in, then draws the page in place of the shell's static one.
 
-import { render } from "preact";
-import type { FunctionComponent } from "preact";
+import { type FunctionComponent, render } from "preact";
 import { startRouter } from "./navigation";
 import { startSession } from "./session";
 

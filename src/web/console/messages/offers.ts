@@ -120,7 +120,6 @@ export const offer = {
     of: (limit: number) => `of ${count(limit)}`,
     rate: (ratio: string) => `${ratio} of clicks`,
     asOf: (at: number) => `As of ${timeText(at)}`,
-    failed: "The figures could not be loaded.",
   },
   terms: {
     title: "Terms",
@@ -129,7 +128,6 @@ export const offer = {
     until: "Until",
     inForce: "In force",
     number: (revision: number) => `Revision ${revision}`,
-    paid: "A goal is paid",
     window: "Window",
     days: (days: number) => plural(days, "day", "days"),
     goals: "Goals",

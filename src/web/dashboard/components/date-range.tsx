@@ -23,7 +23,7 @@ interface Props<Preset extends string> {
 type BadDates = keyof typeof reports.badDates;
 
 export function DateRangePicker<Preset extends string>(props: Props<Preset>) {
-  const { range, preset, presets, presetName } = props;
+  const { range, preset, presets, presetName, today, mostDays, onRange } = props;
   const dates = dateRangeText(range.start_date, range.end_date);
   return (
     <Popover
@@ -55,7 +55,7 @@ export function DateRangePicker<Preset extends string>(props: Props<Preset>) {
               </li>
             ))}
           </ul>
-          <CustomRange {...props} close={close} />
+          <CustomRange {...{ range, today, mostDays, onRange, close }} />
           <p class="panel-note">{reports.presetNote}</p>
         </>
       )}
@@ -63,13 +63,9 @@ export function DateRangePicker<Preset extends string>(props: Props<Preset>) {
   );
 }
 
-function CustomRange<Preset extends string>({
-  range,
-  today,
-  mostDays,
-  onRange,
-  close,
-}: Props<Preset> & { close: () => void }) {
+type CustomProps = Pick<Props<string>, "range" | "today" | "mostDays" | "onRange"> & { close: () => void };
+
+function CustomRange({ range, today, mostDays, onRange, close }: CustomProps) {
   const errorId = useId();
   const [start, setStart] = useState(range.start_date);
   const [end, setEnd] = useState(range.end_date);

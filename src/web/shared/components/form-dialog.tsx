@@ -32,17 +32,7 @@ const NO_FIELDS = (error: unknown): FieldErrors => ({ of: () => null, rest: erro
 
 /** Asks for what a change needs; stays open with the reason when the change fails. */
 export function FormDialog(props: FormProps) {
-  const {
-    title,
-    button,
-    onSubmit,
-    onClose,
-    reload,
-    errorsOf = NO_FIELDS,
-    words = {},
-    isWrong = false,
-    children,
-  } = props;
+  const { title, button, onSubmit, onClose, reload, errorsOf = NO_FIELDS, words, isWrong = false, children } = props;
   const action = useAction(onSubmit);
   const errors = errorsOf(action.error);
   return (
@@ -52,7 +42,7 @@ export function FormDialog(props: FormProps) {
         {reload ? (
           <SaveError error={errors.rest} reload={reload} />
         ) : (
-          <FormError error={inWords(errors.rest, words, null)} />
+          <FormError error={inWords(errors.rest, words ?? {}, null)} />
         )}
         <DialogButtons onClose={onClose}>
           <SubmitButton isDisabled={action.isRunning || isWrong}>{button}</SubmitButton>

@@ -62,17 +62,8 @@ function useOverflow() {
   return { element, overflows };
 }
 
-export function Table<Row>({
-  name,
-  columns,
-  rows,
-  rowKey,
-  sorting,
-  hasTotals,
-  isBusy,
-  stacks,
-  class: extra = "",
-}: TableProps<Row>) {
+export function Table<Row>(props: TableProps<Row>) {
+  const { name, columns, rows, rowKey, sorting, hasTotals, isBusy, stacks, class: extra = "" } = props;
   const { element, overflows } = useOverflow();
   // A browser forgets a table's roles when its rows are drawn as blocks, so they are written out.
   const role = (name: "table" | "rowgroup" | "row" | "rowheader" | "cell") => (stacks ? name : undefined);

@@ -38,21 +38,12 @@ export const TextOf = ({ state, name, path = name, isMono, mode, ...props }: Tex
 );
 
 /** Countries by code, with their names below as they are typed. */
-export function CountriesOf({
-  state,
-  name,
-  label,
-  hint,
-}: {
-  state: EditorState;
-  name: "include" | "exclude";
-  label: string;
-  hint: string;
-}) {
+export function CountriesOf(props: TextOfProps & { name: "include" | "exclude" }) {
+  const { state, name } = props;
   const codes = codesOf(state.draft[name]);
   return (
     <div>
-      <TextOf state={state} name={name} path={`geo_tgt.${name}`} label={label} hint={hint} isMono />
+      <TextOf {...props} path={`geo_tgt.${name}`} isMono />
       {codes.length > 0 && <p class="note country-names">{codes.map(countryName).join(", ")}</p>}
     </div>
   );

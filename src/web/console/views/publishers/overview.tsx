@@ -1,8 +1,7 @@
 // A publisher's figures, the callbacks that need somebody, and its apps.
 
 import { isBehind } from "../../../shared/behind";
-import type { CachedView } from "../../../shared/cache";
-import { useCached } from "../../../shared/cache";
+import { type CachedView, useCached } from "../../../shared/cache";
 import { Section } from "../../../shared/components/section";
 import { Failed, Stale } from "../../../shared/components/states";
 import { Table } from "../../../shared/components/table";

@@ -129,11 +129,8 @@ function columns(figures: Answers<PublisherFigures>): Column<Publisher>[] {
 }
 
 /** The list that each leads to is of all publishers. */
-function Open({
-  figures: { held, dead_callbacks: dead, disabled_callbacks: disabled },
-}: {
-  figures: PublisherFigures;
-}) {
+function Open({ figures }: { figures: PublisherFigures }) {
+  const { held, dead_callbacks: dead, disabled_callbacks: disabled } = figures;
   const open = (kind: AttentionKind, number: number, name: string) =>
     number > 0 && <a href={ATTENTION_PATH + queryText({ kind })}>{name}</a>;
   if (held + dead + disabled === 0) return <span class="note">{text.nothingOpen}</span>;

@@ -1,8 +1,7 @@
 // The frame of an app's pages: its name and App-Id, and the ways to its other pages.
 
 import type { ComponentChildren } from "preact";
-import type { CachedView } from "../../../shared/cache";
-import { useCached } from "../../../shared/cache";
+import { type CachedView, useCached } from "../../../shared/cache";
 import { CopyButton } from "../../../shared/components/copy-button";
 import { Heading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";

@@ -42,12 +42,9 @@ export function ChartCard(props: Props) {
   );
 }
 
-function Tools({
-  state,
-  onChange,
-  isTable,
-  setTable,
-}: Props & { isTable: boolean; setTable: ((on: boolean) => void) | null }) {
+type ToolsProps = Pick<Props, "state" | "onChange"> & { isTable: boolean; setTable: ((on: boolean) => void) | null };
+
+function Tools({ state, onChange, isTable, setTable }: ToolsProps) {
   const noAdTag = adTagBlocked(state.metrics) !== undefined;
   // A change of the chart alone leaves the table on its page.
   const change = (part: Partial<ReportState>) => onChange({ page: state.page, ...part });

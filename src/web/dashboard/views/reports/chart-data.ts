@@ -9,8 +9,7 @@ import { labelOf, cellValueOf } from "../../labels";
 import { reports as text } from "../../messages";
 import { isRefusal, type Metric, type ReportResult, type ReportRow } from "../../types";
 import type { Days } from "./periods";
-import type { ReportState } from "./state";
-import { resolveRange } from "./state";
+import { type ReportState, resolveRange } from "./state";
 import type { Part, Report } from "./use-report";
 
 const rowsOf = (part: Part): ReportRow[] | null => (part && !isRefusal(part) ? part.rows : null);
