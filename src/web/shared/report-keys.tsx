@@ -1,14 +1,13 @@
 // The report keys of an account: create one, see when it was last used, revoke it. The sites have calls and words of
 // their own.
 
-import { Button } from "./components/button";
+import { AddButton } from "./components/button";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useCached } from "./cache";
 import { confirmed } from "./change";
 import { Confirm } from "./components/dialog";
 import { FormDialog, SecretDialog, TextField } from "./components/form-dialog";
-import { Plus } from "./components/icons";
 import { LoadedTable } from "./components/loaded";
 import { buttonColumn } from "./components/row-button";
 import { Empty } from "./components/states";
@@ -58,11 +57,7 @@ export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, fr
     isDangerous: true,
     onClick: setRevoked,
   });
-  const create = mayChange && (
-    <Button class="button primary" onClick={() => setCreating(true)}>
-      <Plus /> {text.create}
-    </Button>
-  );
+  const create = mayChange && <AddButton onClick={() => setCreating(true)}>{text.create}</AddButton>;
   return frame(
     create,
     <>

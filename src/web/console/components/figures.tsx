@@ -1,7 +1,7 @@
 // Figures of a list that come after it, or not at all.
 
 import { common } from "../messages";
-import { Button } from "../../shared/components/button";
+import { SmallButton } from "../../shared/components/button";
 
 /** In the place of a figure: it is still asked for, or it did not come. */
 export const NoFigure = ({ answer, title }: { answer: null | undefined; title: string }) => (
@@ -21,9 +21,7 @@ export function FiguresFailed({ error, text, retry }: FailedProps) {
   return (
     <div class="banner warning" role="status">
       <p>{text}</p>
-      <Button class="button small" onClick={retry}>
-        {common.retry}
-      </Button>
+      <SmallButton onClick={retry}>{common.retry}</SmallButton>
     </div>
   );
 }

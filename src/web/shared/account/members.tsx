@@ -5,9 +5,8 @@ import { useState } from "preact/hooks";
 import { accountApi } from "../account-api";
 import { ROLES } from "#site";
 import { type CachedView, useCached } from "../cache";
-import { Button } from "../components/button";
+import { AddButton } from "../components/button";
 import { Options } from "../components/field";
-import { Plus } from "../components/icons";
 import { Loaded } from "../components/loaded";
 import { buttonColumn, RowButton } from "../components/row-button";
 import { CardSkeleton, CardTable, type Column, column, numberColumn } from "../components/table";
@@ -65,11 +64,7 @@ export function MembersOf({ of, calls, words, name, empty, isReadOnly, frame }: 
   const [dialog, setDialog] = useState<MemberDialog | null>(null);
   const open = isReadOnly ? null : setDialog;
   return frame(
-    open && (
-      <Button class="button primary" onClick={() => open({ kind: "invite" })}>
-        <Plus /> {words.invite}
-      </Button>
-    ),
+    open && <AddButton onClick={() => open({ kind: "invite" })}>{words.invite}</AddButton>,
     <>
       <Loaded of={of} loading={<CardSkeleton rows={4} />}>
         {({ members, invites }) => (

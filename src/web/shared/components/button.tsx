@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Action } from "../action";
+import { Plus } from "./icons";
 
 interface Props {
   class?: string;
@@ -13,6 +14,26 @@ export const Button = ({ class: name = "button", onClick, children }: Props) => 
   <button type="button" class={name} onClick={onClick}>
     {children}
   </button>
+);
+
+const styled =
+  (name: string) =>
+  ({ onClick, children }: Omit<Props, "class">) => (
+    <Button class={name} onClick={onClick}>
+      {children}
+    </Button>
+  );
+
+export const PrimaryButton = styled("button primary");
+export const SmallButton = styled("button small");
+/** Takes something away, or asks whether to. */
+export const DangerButton = styled("button danger-text");
+
+/** Makes something new, or asks for what that needs. */
+export const AddButton = ({ onClick, children }: Omit<Props, "class">) => (
+  <PrimaryButton onClick={onClick}>
+    <Plus /> {children}
+  </PrimaryButton>
 );
 
 interface LinkProps {

@@ -5,7 +5,7 @@ import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { useAction } from "../action";
 import { common } from "../messages";
 import { form as formText } from "../messages/form";
-import { Button } from "./button";
+import { Button, PrimaryButton } from "./button";
 import { SaveError } from "./save-error";
 import { FormError } from "./states";
 
@@ -70,11 +70,7 @@ export const DialogButtons = ({ onClose, cancel = common.cancel, isOnly, retry, 
     <Button class={isOnly ? "button primary" : "button"} onClick={onClose}>
       {cancel}
     </Button>
-    {retry && (
-      <Button class="button primary" onClick={retry}>
-        {common.retry}
-      </Button>
-    )}
+    {retry && <PrimaryButton onClick={retry}>{common.retry}</PrimaryButton>}
     {children}
   </div>
 );

@@ -8,7 +8,7 @@ import { errorText, requestIdOf, sentence } from "../error-text";
 import { clockText } from "../format";
 import { common, errors } from "../messages";
 import type { Refusal } from "../types";
-import { Button } from "./button";
+import { Button, SmallButton } from "./button";
 import { Warning } from "./icons";
 
 /** Grey lines in the place of what is coming, so that nothing moves when it arrives. */
@@ -120,8 +120,6 @@ export const Banner = ({ role = "status", button = common.retry, onClick, childr
   <div class="banner warning" role={role}>
     <Warning />
     <p>{children}</p>
-    <Button class="button small" onClick={onClick}>
-      {button}
-    </Button>
+    <SmallButton onClick={onClick}>{button}</SmallButton>
   </div>
 );

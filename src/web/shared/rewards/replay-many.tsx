@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { useAction, useIdempotencyKey } from "../action";
 import { useCached } from "../cache";
 import { isRefused } from "../client";
-import { Button, RunButton } from "../components/button";
+import { RunButton, SmallButton } from "../components/button";
 import { Choices } from "../components/choices";
 import { Dialog, DialogButtons } from "../components/dialog";
 import { focusHeading } from "../components/heading";
@@ -170,15 +170,9 @@ function Progress({ run, calls, mayStop }: ProgressProps) {
       <p role="status">{state === "running" ? text.running(replayed, count) : text[state](replayed)}</p>
       {!isOver && <progress max={Math.max(count, 1)} value={replayed} aria-label={text.progress} />}
       <FormError error={cancel.error ?? error} />
-      {isLost && (
-        <Button class="button small" onClick={() => void reload()}>
-          {common.retry}
-        </Button>
-      )}
+      {isLost && <SmallButton onClick={() => void reload()}>{common.retry}</SmallButton>}
       {isOver || isLost ? (
-        <Button class="button small" onClick={() => (running.value = null)}>
-          {common.close}
-        </Button>
+        <SmallButton onClick={() => (running.value = null)}>{common.close}</SmallButton>
       ) : (
         mayStop && (
           <RunButton of={cancel} class="button small">

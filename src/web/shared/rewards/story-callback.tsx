@@ -1,7 +1,7 @@
 // One callback of a reward: what is sent, each try with its answer, and its replay.
 
 import { useState } from "preact/hooks";
-import { Button } from "../components/button";
+import { SmallButton } from "../components/button";
 import { Confirm } from "../components/dialog";
 import { Name } from "../components/name";
 import { Section } from "../components/section";
@@ -30,13 +30,7 @@ export function StoryCallback({ callback, currency, replay, reload }: Props) {
     <Section
       title={text.callback(EVENT_NAMES[event])}
       beside={<Delivery delivery={delivery} />}
-      tools={
-        replay && (
-          <Button class="button small" onClick={() => setAsking(true)}>
-            {replayText.one}
-          </Button>
-        )
-      }
+      tools={replay && <SmallButton onClick={() => setAsking(true)}>{replayText.one}</SmallButton>}
     >
       <div class="card-foot">
         <p class="note">

@@ -3,11 +3,10 @@
 import { useState } from "preact/hooks";
 import { refresh } from "../../../shared/cache";
 import { isChangedMeanwhile } from "../../../shared/client";
-import { Button } from "../../../shared/components/button";
+import { AddButton, Button } from "../../../shared/components/button";
 import { Input } from "../../../shared/components/field";
 import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
-import { Plus } from "../../../shared/components/icons";
 import { LoadedTable } from "../../../shared/components/loaded";
 import { Empty, Problem } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
@@ -40,11 +39,7 @@ export function Advertisers() {
     <>
       <Heading title={text.title} note={text.intro}>
         <Button onClick={() => setOpen("check")}>{check.title}</Button>
-        {may("manage") && (
-          <Button class="button primary" onClick={() => setOpen("create")}>
-            <Plus /> {text.create}
-          </Button>
-        )}
+        {may("manage") && <AddButton onClick={() => setOpen("create")}>{text.create}</AddButton>}
       </Heading>
       <List />
       {open === "create" && <Create onClose={close} />}

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { useCached } from "../../../shared/cache";
-import { Button } from "../../../shared/components/button";
+import { SmallButton } from "../../../shared/components/button";
 import { Warning } from "../../../shared/components/icons";
 import { Name } from "../../../shared/components/name";
 import { offersApi } from "../../api/offers";
@@ -39,9 +39,7 @@ export function NearCaps() {
           ))}
         </ul>
         {caps.length > shown.length && (
-          <Button class="button small" onClick={() => setWhole(true)}>
-            {text.all(caps.length)}
-          </Button>
+          <SmallButton onClick={() => setWhole(true)}>{text.all(caps.length)}</SmallButton>
         )}
       </div>
     </section>

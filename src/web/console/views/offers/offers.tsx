@@ -1,10 +1,9 @@
 // The list of offers, with their caps and the figures of the last 30 days.
 
 import { useState } from "preact/hooks";
-import { Button, LinkButton } from "../../../shared/components/button";
+import { AddButton, LinkButton } from "../../../shared/components/button";
 import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { Heading } from "../../../shared/components/heading";
-import { Plus } from "../../../shared/components/icons";
 import { Loaded } from "../../../shared/components/loaded";
 import { Empty, Problem } from "../../../shared/components/states";
 import { CardSkeleton, CardTable, type Column, column, numberColumn } from "../../../shared/components/table";
@@ -39,9 +38,7 @@ export function Offers() {
         {may("manage") && (
           <>
             <LinkButton href={IMPORT_PATH}>{text.import}</LinkButton>
-            <Button class="button primary" onClick={() => setCreating(true)}>
-              <Plus /> {text.create}
-            </Button>
+            <AddButton onClick={() => setCreating(true)}>{text.create}</AddButton>
           </>
         )}
       </Heading>

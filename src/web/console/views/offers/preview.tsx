@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { Button } from "../../../shared/components/button";
+import { Button, PrimaryButton } from "../../../shared/components/button";
 import { Dialog } from "../../../shared/components/dialog";
 import { FormError, Skeleton } from "../../../shared/components/states";
 import { Exact } from "../../../shared/components/sent-request";
@@ -37,9 +37,7 @@ export function Preview({ offerId, document, onClose }: Props) {
       {shown && <Result preview={shown} />}
       <div class="dialog-buttons">
         {load.error !== null && <Button onClick={() => void load.run()}>{common.retry}</Button>}
-        <Button class="button primary" onClick={onClose}>
-          {common.close}
-        </Button>
+        <PrimaryButton onClick={onClose}>{common.close}</PrimaryButton>
       </div>
     </Dialog>
   );

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { put, refresh, useCached } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
-import { Button } from "../../../shared/components/button";
+import { DangerButton, SmallButton } from "../../../shared/components/button";
 import { Confirm } from "../../../shared/components/dialog";
 import { focusHeading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
@@ -51,14 +51,10 @@ export function TermsOf({ offer, reload }: Props) {
         </Loaded>
       </div>
       {all && !isWhole && all.length > SHOWN && (
-        <Button class="button small" onClick={() => setWhole(true)}>
-          {text.all(all.length)}
-        </Button>
+        <SmallButton onClick={() => setWhole(true)}>{text.all(all.length)}</SmallButton>
       )}
       {all && all.length > 1 && may("manage") && (
-        <Button class="button danger-text" onClick={() => setAsking(true)}>
-          {text.pay}
-        </Button>
+        <DangerButton onClick={() => setAsking(true)}>{text.pay}</DangerButton>
       )}
       {isAsking && (
         <Confirm

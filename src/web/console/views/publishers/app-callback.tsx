@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { put, useCached } from "../../../shared/cache";
-import { Button } from "../../../shared/components/button";
+import { Button, PrimaryButton } from "../../../shared/components/button";
 import { Confirm } from "../../../shared/components/dialog";
 import { focusHeading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
@@ -35,9 +35,7 @@ export function AppCallback({ app }: { app: App }) {
       {may("manage") && app.callback && (
         <div class="row part-buttons">
           {health.data?.state === "disabled" && (
-            <Button class="button primary" onClick={() => setOpen("enable")}>
-              {text.enable}
-            </Button>
+            <PrimaryButton onClick={() => setOpen("enable")}>{text.enable}</PrimaryButton>
           )}
           <Button onClick={() => setOpen("test")}>{text.test}</Button>
         </div>

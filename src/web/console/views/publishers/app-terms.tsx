@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { put } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
-import { Button } from "../../../shared/components/button";
+import { DangerButton } from "../../../shared/components/button";
 import { Confirm } from "../../../shared/components/dialog";
 import { focusHeading } from "../../../shared/components/heading";
 import { Card } from "../../../shared/components/part";
@@ -24,9 +24,7 @@ export function Terms({ app, reload }: { app: Tagged<App>; reload: () => Promise
       <p>{text.now(rate)}</p>
       {may("manage") && (
         <div class="row part-buttons">
-          <Button class="button danger-text" onClick={() => setAsking(true)}>
-            {text.pay}
-          </Button>
+          <DangerButton onClick={() => setAsking(true)}>{text.pay}</DangerButton>
         </div>
       )}
       {isAsking && (

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { useCached } from "../../../shared/cache";
 import { ApiError } from "../../../shared/client";
-import { Button, RunButton } from "../../../shared/components/button";
+import { Button, DangerButton, RunButton } from "../../../shared/components/button";
 import { CopyField } from "../../../shared/components/copy-button";
 import { Card } from "../../../shared/components/part";
 import { FormError } from "../../../shared/components/states";
@@ -67,9 +67,7 @@ function PubKey({ publisher: { publisher_id: id, name } }: { publisher: Publishe
             ) : (
               shown !== "none" && <Button onClick={() => setShown(null)}>{settings.pubKey.hide}</Button>
             )}
-            <Button class="button danger-text" onClick={() => setIssuing(true)}>
-              {requests.issue}
-            </Button>
+            <DangerButton onClick={() => setIssuing(true)}>{requests.issue}</DangerButton>
             {shown === null && <p class="note">{settings.confirm}</p>}
           </div>
         </>

@@ -2,9 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { Button } from "../../../shared/components/button";
+import { AddButton } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
-import { Plus } from "../../../shared/components/icons";
 import { Loaded } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { Segments } from "../../../shared/components/segments";
@@ -44,11 +43,7 @@ export function Publishers() {
   return (
     <>
       <Heading title={text.title} note={text.intro}>
-        {may("manage") && (
-          <Button class="button primary" onClick={() => setCreating(true)}>
-            <Plus /> {text.create}
-          </Button>
-        )}
+        {may("manage") && <AddButton onClick={() => setCreating(true)}>{text.create}</AddButton>}
       </Heading>
       <Requests />
       <div class="toolbar">

@@ -1,7 +1,7 @@
 // The page of one reward's story, with what an operator can do about it.
 
 import { useState } from "preact/hooks";
-import { Button, LinkButton } from "../../../shared/components/button";
+import { DangerButton, LinkButton } from "../../../shared/components/button";
 import { CopyButton } from "../../../shared/components/copy-button";
 import { Heading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
@@ -100,11 +100,7 @@ function Actions({ story, reload }: { story: OperatorStory; reload: () => Promis
           {settle.names[action]}…
         </button>
       ))}
-      {user && (
-        <Button class="button danger-text" onClick={() => setOpen("erase")}>
-          {erase.button}…
-        </Button>
-      )}
+      {user && <DangerButton onClick={() => setOpen("erase")}>{erase.button}…</DangerButton>}
       {open === "erase"
         ? user && <EraseUser appId={appId} userId={user} onClose={close} reload={reload} />
         : open && <SettleOne {...{ appId, transactionId, action: open, reload }} onClose={close} />}

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { Button } from "../../../shared/components/button";
+import { PrimaryButton } from "../../../shared/components/button";
 import { Choices } from "../../../shared/components/choices";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Form, SubmitButton } from "../../../shared/components/form";
@@ -182,9 +182,7 @@ function Result({ action, result, run, onClose }: ResultProps) {
             {text.again(chosen.reduce((all, [, number]) => all + number, 0))}
           </button>
         )}
-        <Button class="button primary" onClick={onClose}>
-          {common.done}
-        </Button>
+        <PrimaryButton onClick={onClose}>{common.done}</PrimaryButton>
       </div>
     </Dialog>
   );

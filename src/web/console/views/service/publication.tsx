@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { CachedView } from "../../../shared/cache";
-import { Button } from "../../../shared/components/button";
+import { SmallButton } from "../../../shared/components/button";
 import { Confirm } from "../../../shared/components/dialog";
 import { FactList } from "../../../shared/components/facts";
 import { say } from "../../../shared/components/status";
@@ -27,11 +27,7 @@ export function Publication({ service: cached }: { service: CachedView<Service> 
     say(text.published);
     await cached.reload();
   };
-  const tools = may("manage") && (
-    <Button class="button small" onClick={() => setAsking(true)}>
-      {text.publish}
-    </Button>
-  );
+  const tools = may("manage") && <SmallButton onClick={() => setAsking(true)}>{text.publish}</SmallButton>;
   return (
     <Section title={text.title} note={text.note} tools={tools} of={cached} lines={5}>
       {(data) => (

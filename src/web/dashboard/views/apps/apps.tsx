@@ -1,9 +1,8 @@
 // The account's apps. Owners and developers set up further ones; analysts read the list.
 
 import { useState } from "preact/hooks";
-import { Button } from "../../../shared/components/button";
+import { AddButton } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
-import { Plus } from "../../../shared/components/icons";
 import { LoadedTable } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { Empty } from "../../../shared/components/states";
@@ -28,11 +27,7 @@ export function Apps() {
   return (
     <>
       <Heading title={text.title} note={text.intro}>
-        {mayChange && (
-          <Button class="button primary" onClick={() => setCreating(true)}>
-            <Plus /> {text.add}
-          </Button>
-        )}
+        {mayChange && <AddButton onClick={() => setCreating(true)}>{text.add}</AddButton>}
       </Heading>
       <LoadedTable
         of={pages.list}

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { api } from "../../api";
 import { confirmed } from "../../../shared/change";
-import { Button } from "../../../shared/components/button";
+import { Button, DangerButton } from "../../../shared/components/button";
 import { Choices } from "../../../shared/components/choices";
 import { Confirm, Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Field } from "../../../shared/components/field";
@@ -70,11 +70,7 @@ export function Callback({ app, reload }: PartProps) {
             >
               {text.preview}
             </button>
-            {callback && (
-              <Button class="button danger-text" onClick={() => setOpen("remove")}>
-                {text.remove}
-              </Button>
-            )}
+            {callback && <DangerButton onClick={() => setOpen("remove")}>{text.remove}</DangerButton>}
           </>
         }
       >
@@ -121,9 +117,7 @@ export function Callback({ app, reload }: PartProps) {
           <div class="row part-buttons">
             <Button onClick={() => setOpen("rotate")}>{callback.has_previous_secret ? text.goOn : text.rotate}</Button>
             {callback.has_previous_secret && (
-              <Button class="button danger-text" onClick={() => setOpen("end")}>
-                {text.endFormer}
-              </Button>
+              <DangerButton onClick={() => setOpen("end")}>{text.endFormer}</DangerButton>
             )}
           </div>
         )}

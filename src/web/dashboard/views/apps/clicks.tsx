@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api";
 import { confirmed } from "../../../shared/change";
-import { Button } from "../../../shared/components/button";
+import { Button, DangerButton } from "../../../shared/components/button";
 import { Confirm } from "../../../shared/components/dialog";
 import { appForm } from "../../messages/apps";
 import { SecretDialog } from "../../../shared/components/form-dialog";
@@ -35,9 +35,7 @@ export function Clicks({ app, reload }: PartProps) {
             {app.has_previous_click_secret && (
               <Button onClick={() => setOpen("end")}>{appForm.callback.endFormer}</Button>
             )}
-            <Button class="button danger-text" onClick={() => setOpen("stop")}>
-              {text.stop}
-            </Button>
+            <DangerButton onClick={() => setOpen("stop")}>{text.stop}</DangerButton>
           </>
         ) : (
           <Button onClick={() => setOpen("sign")}>{text.sign}</Button>

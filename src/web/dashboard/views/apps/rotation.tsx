@@ -4,7 +4,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { api } from "../../api";
-import { Button, RunButton } from "../../../shared/components/button";
+import { PrimaryButton, RunButton } from "../../../shared/components/button";
 import { CopyField } from "../../../shared/components/copy-button";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { focusHeading } from "../../../shared/components/heading";
@@ -107,9 +107,7 @@ export function Rotation({ app, reload, onClose }: Props) {
           </RunButton>
         )}
         {(step === "teach" || (isTest && isPassed)) && (
-          <Button class="button primary" onClick={() => go(next)}>
-            {step === "teach" ? text.taught : text.next}
-          </Button>
+          <PrimaryButton onClick={() => go(next)}>{step === "teach" ? text.taught : text.next}</PrimaryButton>
         )}
         {step === "end" && (
           <RunButton of={end} class="button danger">

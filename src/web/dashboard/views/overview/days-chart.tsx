@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { Chart } from "../../components/chart/chart";
 import { ChartTable } from "../../components/chart/chart-table";
 import type { ChartData } from "../../components/chart/types";
-import { Button } from "../../../shared/components/button";
+import { SmallButton } from "../../../shared/components/button";
 import { Section } from "../../../shared/components/section";
 import { Segments } from "../../../shared/components/segments";
 import { PartFailed, Skeleton } from "../../../shared/components/states";
@@ -38,9 +38,9 @@ export function DaysChart({ overview, retry }: { overview: Overview | undefined;
             onChange={setMetric}
           />
           {rows.length > 0 && (
-            <Button class="button small" onClick={() => setTable(!isTable)}>
+            <SmallButton onClick={() => setTable(!isTable)}>
               {isTable ? chartText.asChart : chartText.asTable}
-            </Button>
+            </SmallButton>
           )}
         </>
       }

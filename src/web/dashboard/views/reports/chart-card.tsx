@@ -5,7 +5,7 @@ import { InlineSelect } from "../../../shared/components/field";
 import { Chart } from "../../components/chart/chart";
 import { ChartTable } from "../../components/chart/chart-table";
 import { Ranking } from "../../components/chart/ranking";
-import { Button } from "../../../shared/components/button";
+import { SmallButton } from "../../../shared/components/button";
 import { Section } from "../../../shared/components/section";
 import { Segments } from "../../../shared/components/segments";
 import { PartFailed, Skeleton } from "../../../shared/components/states";
@@ -76,9 +76,7 @@ function Tools({ state, onChange, isTable, setTable }: ToolsProps) {
         onChange={(chart) => change({ chart })}
       />
       {setTable && (
-        <Button class="button small" onClick={() => setTable(!isTable)}>
-          {isTable ? chartText.asChart : chartText.asTable}
-        </Button>
+        <SmallButton onClick={() => setTable(!isTable)}>{isTable ? chartText.asChart : chartText.asTable}</SmallButton>
       )}
     </>
   );

@@ -4,7 +4,7 @@ import { useId, useState } from "preact/hooks";
 import { Options } from "../../../shared/components/field";
 import { api } from "../../api";
 import { Combobox } from "../../components/combobox";
-import { Button } from "../../../shared/components/button";
+import { Button, PrimaryButton } from "../../../shared/components/button";
 import { ChevronDown, Cross, Plus } from "../../../shared/components/icons";
 import { Popover } from "../../../shared/components/popover";
 import { labelOf, rememberSuggestions } from "../../labels";
@@ -154,8 +154,7 @@ function ValueEditor({ dimension, values, range, close, onApply }: EditorProps) 
       />
       <div class="panel-buttons">
         <Button onClick={close}>{common.cancel}</Button>
-        <Button
-          class="button primary"
+        <PrimaryButton
           onClick={() => {
             // First closed, while the button that opened the panel is still there to take the focus.
             close();
@@ -163,7 +162,7 @@ function ValueEditor({ dimension, values, range, close, onApply }: EditorProps) 
           }}
         >
           {text.apply}
-        </Button>
+        </PrimaryButton>
       </div>
     </>
   );
