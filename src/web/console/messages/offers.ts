@@ -14,6 +14,7 @@ export const TYPE_NAMES: Record<OfferType, string> = {
   APK_INSTALL: "APK install",
   APK_REGISTER: "APK registration",
 };
+export const OFFER_TYPES = Object.keys(TYPE_NAMES) as OfferType[];
 
 export const CATEGORY_NAMES: Record<Category, string> = {
   SINGLE_STEP: "Single step",
@@ -24,6 +25,7 @@ export const CATEGORY_NAMES: Record<Category, string> = {
   SURVEY: "Survey",
   NEW: "New",
 };
+export const CATEGORIES = Object.keys(CATEGORY_NAMES) as Category[];
 
 export const STATE_NAMES = {
   active: "Active",

@@ -3,25 +3,6 @@
 import type { OperatorSchemas } from "../../shared/api-types";
 import type { Platform } from "../../shared/types";
 
-export const OFFER_TYPES = [
-  "CPE",
-  "CPI",
-  "CPA",
-  "CPR",
-  "CPL",
-  "CPC",
-  "APK_INSTALL",
-  "APK_REGISTER",
-] as const satisfies OfferType[];
-export const CATEGORIES = [
-  "SINGLE_STEP",
-  "MULTI_REWARD",
-  "DEPOSIT",
-  "GAMING",
-  "FINANCE",
-  "SURVEY",
-  "NEW",
-] as const satisfies Category[];
 export const PLATFORMS = ["android", "ios", "web"] as const satisfies Platform[];
 
 export type OfferType = OperatorSchemas["OfferType"];

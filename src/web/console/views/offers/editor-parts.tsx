@@ -5,8 +5,8 @@ import { Area, Checkbox, Select } from "../../../shared/components/field";
 import { Card } from "../../../shared/components/part";
 import { PLATFORM_NAMES } from "../../../shared/messages/apps";
 import { editor as text } from "../../messages/offer-editor";
-import { CATEGORY_NAMES, ONCE_PER_NAMES, TYPE_NAMES } from "../../messages/offers";
-import { CATEGORIES, OFFER_TYPES, PLATFORMS } from "../../types/offers";
+import { CATEGORIES, CATEGORY_NAMES, OFFER_TYPES, ONCE_PER_NAMES, TYPE_NAMES } from "../../messages/offers";
+import { PLATFORMS } from "../../types/offers";
 import { useAdvertisers } from "../use-advertisers";
 import { CountriesOf, type EditorState, TextOf } from "./fields";
 

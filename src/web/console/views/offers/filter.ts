@@ -1,8 +1,8 @@
 // The filter of the list of offers: in the address, and as the server is asked for it.
 
 import { oneOf, queryText } from "../../../shared/query-text";
-import { type OfferState, STATE_NAMES } from "../../messages/offers";
-import { type KeptOffer, OFFER_TYPES, type OfferType } from "../../types/offers";
+import { OFFER_TYPES, type OfferState, STATE_NAMES } from "../../messages/offers";
+import type { KeptOffer, OfferType } from "../../types/offers";
 import type { OfferQuery } from "../../api/offers";
 
 export interface OfferFilter {

@@ -2,8 +2,7 @@
 
 import { Input, Select } from "../../../shared/components/field";
 import { SearchForm } from "../../components/search-list";
-import { offers as text, STATE_NAMES, TYPE_NAMES } from "../../messages/offers";
-import { OFFER_TYPES } from "../../types/offers";
+import { OFFER_TYPES, offers as text, STATE_NAMES, TYPE_NAMES } from "../../messages/offers";
 import { useAdvertisers } from "../use-advertisers";
 import { type OfferFilter, STATES } from "./filter";
 
