@@ -1,17 +1,27 @@
 //! Pushes of conversion caps to the outboxes that pay for an offer, and of suspensions to those of a publisher's apps.
 
+use std::{future::pending, time::Duration};
+
+use futures_util::FutureExt;
 use serde_json::{Value, json};
 
 use crate::{Catalog, NOON, app, offer, with};
-use contract::catalog::Resource;
+use contract::{
+    catalog::Resource,
+    operation::{CallError, ObjectAddress, Operation},
+};
 use domain::model::{OfferId, PublisherId};
 use origin::{
     delivery::push::{FIRST_PUSH_MS, Push},
     objects::catalog::{
         callback_sync,
-        cap_sync::{QueuedCap, queued_of},
+        cap_sync::{CapQueue, QueuedCap, queued_of},
         schedule::next_alarm,
     },
+};
+use platform::{
+    failure::Failure,
+    traits::{Clock, ObjectCall, Sleep},
 };
 
 const APP: &str = "10000001";
@@ -160,4 +170,49 @@ fn a_suspension_and_its_end_are_pushed_to_the_outboxes_of_all_apps() {
         &with(app("acme"), &json!({ "name": "Renamed" })),
     );
     assert!(catalog.ask_app(APP).callback.is_suspended);
+}
+
+/// No outbox answers, and time passes at once.
+struct Hanging;
+
+impl Clock for Hanging {
+    fn now_ms(&self) -> i64 {
+        NOON
+    }
+}
+
+impl Sleep for Hanging {
+    async fn sleep(&self, _time: Duration) {}
+}
+
+impl ObjectCall for Hanging {
+    async fn call<O: Operation>(
+        &self,
+        _to: &ObjectAddress,
+        _operation: O,
+        _timeout: Duration,
+    ) -> Result<O::Answer, CallError> {
+        pending().await
+    }
+}
+
+#[test]
+fn a_put_does_not_wait_for_all_outboxes_that_hang() {
+    let catalog = with_offers();
+    for shard in 0..8 {
+        catalog.outbox_asks("o-1", APP, shard);
+    }
+    put_cap(&catalog, "o-1", Some(5));
+    let queued = queued_of(&catalog.db, &OfferId::parse("o-1").unwrap()).unwrap();
+    let queue = CapQueue::new(&catalog.db, &Hanging);
+    let required = queue.require("offer", queued).now_or_never().unwrap();
+    let Err(Failure::Refused(refusal)) = required else {
+        panic!("{required:?}");
+    };
+    assert_eq!(refusal.status, 503);
+    assert!(
+        refusal.message.contains("but 0 of the 8 outboxes"),
+        "{}",
+        refusal.message
+    );
 }

@@ -1,7 +1,7 @@
 //! Changes that another object must know before the call that made them is answered. The transaction of a change queues it; the
 //! call sends it, and the alarm sends what did not arrive.
 
-use std::{marker::PhantomData, time::Duration};
+use std::{cell::Cell, marker::PhantomData, time::Duration};
 
 use futures_util::{
     StreamExt,
@@ -25,7 +25,7 @@ pub const FIRST_PUSH_MS: i64 = 5 * SECOND_MS;
 pub const RETRY_MS: i64 = 10 * SECOND_MS;
 /// Changes claimed at a time.
 const PAGE: u32 = 48;
-/// The time that an import or an alarm spends. A call that is in flight at its end stays due.
+/// The time that a PUT, an import or an alarm spends. A call that is in flight at its end stays due.
 const TIME: Duration = Duration::from_secs(10);
 /// The timeout of a call to a receiver. It is short because others wait.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -106,26 +106,29 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
         }
     }
 
-    /// Sends these. Returns how many arrived.
-    pub async fn send(&self, queued: Vec<P>) -> Result<usize, Failure> {
-        let sent = stream::iter(queued)
+    /// Sends these, and counts those that arrived.
+    async fn send(&self, queued: Vec<P>, arrived: &Cell<usize>) -> Result<(), Failure> {
+        let mut sent = stream::iter(queued)
             .map(|push| self.send_one(push))
             .buffer_unordered(CONNECTIONS);
-        let outcomes: Vec<_> = sent.collect().await;
-        let mut arrived = 0;
-        for outcome in outcomes {
-            arrived += usize::from(outcome?);
+        let mut failure = Ok(());
+        while let Some(outcome) = sent.next().await {
+            match outcome {
+                Ok(has_arrived) => arrived.set(arrived.get() + usize::from(has_arrived)),
+                Err(error) => failure = Err(error),
+            }
         }
-        Ok(arrived)
+        failure
     }
 
     /// Sends these for a PUT of a resource, which may rely on them only once they arrived.
     ///
     /// # Errors
-    /// 503 if one did not arrive. The alarm goes on with it.
+    /// 503 if one did not arrive within the time limit. The alarm goes on with it.
     pub async fn require(&self, resource: &str, queued: Vec<P>) -> Result<(), Failure> {
-        let all = queued.len();
-        let arrived = self.send(queued).await?;
+        let (all, arrived) = (queued.len(), Cell::new(0));
+        self.within_time_limit(self.send(queued, &arrived)).await?;
+        let arrived = arrived.get();
         if arrived == all {
             return Ok(());
         }
@@ -189,7 +192,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
     async fn send_page(&self, by_ms: i64) -> Result<bool, Failure> {
         let claimed = claim::<P>(self.db, self.runtime.now_ms(), by_ms, PAGE)?;
         let any = !claimed.is_empty();
-        self.send(claimed).await?;
+        self.send(claimed, &Cell::new(0)).await?;
         Ok(any)
     }
 
