@@ -39,6 +39,8 @@ stored_names! {
         BatchLate = 9 "batch_late",
         /// Terms that the catalog has lost, and that a kept postback needs.
         TermsLost = 10 "terms_lost",
+        /// A loaded day that is final although a source has not vouched for it.
+        Unconfirmed = 11 "unconfirmed",
     }
 }
 

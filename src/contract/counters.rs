@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
+    ledger::DaySums,
     operation::{Applied, Done, Mark, ObjectAddress, Operation, Repeat, shard},
     operations,
 };
 use domain::{
-    model::{OfferId, time::UtcDay},
+    model::{OfferId, PublisherId, time::UtcDay},
     tracking::click_counts::ClickSum,
 };
 
@@ -67,6 +68,8 @@ operations! {
         AddConversions(AddConversions) -> Mark, Idempotent;
         Stats(Stats) -> Vec<OfferStats>, Idempotent;
         ReadTaken(ReadTaken) -> TakenOfDay, Idempotent;
+        SumDay(SumDay) -> DaySums, Idempotent;
+        Restated(Restated) -> Done, Idempotent;
     }
     pub enum Reply {
         Taken(Taken),
@@ -75,6 +78,7 @@ operations! {
         Mark(Mark),
         /// A list of [`OfferStats`], written by the database.
         Stats(Box<RawValue>),
+        DaySums(DaySums),
         Done {},
     }
 }
@@ -145,6 +149,28 @@ pub struct ReadTaken {
     /// The offer whose cap is read.
     pub offer: OfferId,
     /// The UTC day of the cap.
+    pub day: UtcDay,
+}
+
+/// One step through the clicks of a publisher on a UTC day.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SumDay {
+    /// The publisher of the clicks' apps.
+    pub publisher: PublisherId,
+    /// The day of the clicks.
+    pub day: UtcDay,
+    /// The number in the log after which to go on; 0 at first.
+    pub after: i64,
+    /// The last number that counts.
+    pub through: i64,
+}
+
+/// Says that a ledger has a day's clicks as this object reported them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restated {
+    /// The publisher of the ledger.
+    pub publisher: PublisherId,
+    /// The day of the clicks.
     pub day: UtcDay,
 }
 

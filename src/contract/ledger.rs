@@ -20,6 +20,11 @@ pub fn object_name(publisher: &PublisherId) -> String {
     format!("ledger-{publisher}")
 }
 
+/// The publisher of the object with a name; `None` for the name of another object.
+pub fn publisher_of(name: &str) -> Option<PublisherId> {
+    PublisherId::parse(name.strip_prefix("ledger-")?)
+}
+
 /// The path of batches from other objects.
 pub const BATCH: &str = "batch";
 /// The path of the operator's commands. The publisher must be in the catalog.
@@ -89,6 +94,7 @@ operations! {
         AddOffers(AddOffers) -> Mark, Idempotent;
         ReadMark(ReadMark) -> Mark, Idempotent;
         Vouch(Vouch) -> Vouched, Idempotent;
+        Restate(Restate) -> operation::OperatorReply, Idempotent;
         CreateKey(CreateKey) -> operation::OperatorReply, Once;
         ListKeys(ListKeys) -> operation::OperatorReply, Idempotent;
         RevokeKey(RevokeKey) -> operation::OperatorReply, Once;
@@ -221,6 +227,26 @@ impl Vouched {
     pub fn differs(&self) -> bool {
         (self.missing_clicks, self.missing_micro_usd) != (0, 0)
     }
+}
+
+/// `POST …/days/{date}/restate`: makes a day's clicks and revenue those that its sources report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restate {
+    /// A UTC day that is over.
+    pub day: UtcDay,
+    /// Tells what would change, and changes nothing.
+    pub is_dry_run: bool,
+}
+
+/// The sums of a source for a publisher on a day, or one step's part of them: the answer to `SumDay` of counters and outboxes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DaySums {
+    /// By app, offer, country and placement.
+    pub sums: Vec<OfferSum>,
+    /// Where the next step goes on; `None` after the last.
+    pub next: Option<i64>,
+    /// False if the source no longer has all of the day.
+    pub is_kept: bool,
 }
 
 /// A part of `GET …/reconcile`: the revenue that Signpost counted for an app on a day, and the batches that it comes from.

@@ -9,7 +9,7 @@ mod settle;
 
 pub use check::{CheckPostback, CheckedPostback, FindTxn, NumberedTerms};
 pub use current::{ClaimApp, ClaimedApp, SetOffer};
-pub use day::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay};
+pub use day::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay, Restated, SumDay};
 pub use endpoint::{Disabled, Enable, EndpointState, GetStatus, Standing};
 pub use reward::{ClickOutcome, ClickReward, ReadClick, ReadReward, ReplayReward, ReplayRewards};
 pub use settle::{Settle, SettleFilter, SettleMany, Settled};
@@ -19,6 +19,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     catalog::CallbackSettings,
+    ledger::DaySums,
     operation::{self, Bytes, Done, ObjectAddress, Operation, Repeat},
     operations,
 };
@@ -51,6 +52,11 @@ impl OutboxShard {
         format!("outbox-{}-{}", self.app, self.number)
     }
 
+    /// The outbox with an object's name; `None` for the name of another object.
+    pub fn of_object(name: &str) -> Option<Self> {
+        Self::parse(name.strip_prefix("outbox-")?, '-')
+    }
+
     /// Its address. The path names the shard, since an object started by its alarm has no name.
     pub fn address(self) -> ObjectAddress {
         ObjectAddress {
@@ -62,7 +68,11 @@ impl OutboxShard {
 
     /// The shard in an address's path.
     pub fn parse_path(path: &str) -> Option<Self> {
-        let (app, number) = path.strip_prefix('/')?.split_once('/')?;
+        Self::parse(path.strip_prefix('/')?, '/')
+    }
+
+    fn parse(text: &str, separator: char) -> Option<Self> {
+        let (app, number) = text.split_once(separator)?;
         Some(Self {
             app: AppId::parse(app)?,
             number: number.parse().ok()?,
@@ -100,6 +110,8 @@ operations! {
         Erase(Erase) -> operation::OperatorReply, Idempotent;
         ReadDay(ReadDay) -> OutboxDay, Idempotent;
         ListDay(ListDay) -> DayEntries, Idempotent;
+        SumDay(SumDay) -> DaySums, Idempotent;
+        Restated(Restated) -> Done, Idempotent;
         ReadReward(ReadReward) -> operation::OperatorReply, Idempotent;
         ReadClick(ReadClick) -> ClickOutcome, Idempotent;
         ReplayReward(ReplayReward) -> operation::OperatorReply, Once;
@@ -120,6 +132,7 @@ operations! {
         Day(OutboxDay),
         DayEntries(DayEntries),
         Operator(operation::OperatorReply),
+        DaySums(DaySums),
         Done {},
     }
 }

@@ -44,7 +44,7 @@ fn survives_sending<C: operation::Command>(example: &Value) -> Result<(), String
     survives::<C>(example)
 }
 
-const FORMATS: [(&str, Check); 61] = [
+const FORMATS: [(&str, Check); 62] = [
     ("activity", survives::<activity::Activity>),
     ("activity_command", survives_sending::<activity::Command>),
     ("activity_counted", survives::<activity::Counted>),
@@ -78,6 +78,7 @@ const FORMATS: [(&str, Check); 61] = [
     ("counters_taken", survives::<counters::Taken>),
     ("kv_pointer", survives::<kv::Pointer>),
     ("ledger_command", survives_sending::<ledger::Command>),
+    ("ledger_day_sums", survives::<ledger::DaySums>),
     ("ledger_export", survives::<ledger::Export>),
     ("ledger_export_piece", survives::<ledger::ExportPiece>),
     ("ledger_export_progress", survives::<ledger::ExportProgress>),

@@ -661,9 +661,9 @@ fn every_statement_is_listed_for_the_conformance_test() {
     send(&db, NOON, paid("outbox-1", 1, &[("o", 0, 1, 1)]));
     log::fold(&db, NOON, MAX_INTEGER).unwrap();
     flush(&db, NOON, "i", 2, vec![sum("o", UtcDay::of_ms(NOON), 1)]);
-    ClickLog(&db).has(1).unwrap();
+    ClickLog(&db, None).has(1).unwrap();
     let is_told = async |_: &Batch| Ok(Mark { mark: MAX_INTEGER });
-    let (clock, log) = (At(NOON), ClickLog(&db));
+    let (clock, log) = (At(NOON), ClickLog(&db, None));
     now(batches::send(&db, &clock, "counters-1", &log, true, is_told)).unwrap();
     // The feed's other statements are tested in `attention`.
     let feed = &[origin::delivery::attention_feed::sql::GET_FEED];
@@ -714,7 +714,7 @@ fn a_night_takes_one_call_for_each_publisher_with_clicks_whatever_its_apps() {
     assert!(flush(&db, NOON, "i", 1, sums.collect()));
     log::fold(&db, NOON, MAX_INTEGER).unwrap();
     let accepts = async |batch: &Batch| Ok(Mark { mark: batch.number });
-    let (clock, log) = (At(NOON), ClickLog(&db));
+    let (clock, log) = (At(NOON), ClickLog(&db, None));
     while now(batches::send(&db, &clock, "counters-1", &log, true, accepts)).unwrap() {}
 
     let ledgers = Ledgers {

@@ -26,7 +26,7 @@ use origin::{
     objects::counters::{log, service::CountersService},
 };
 use platform::{
-    database::{Database, DatabaseError, Row, Value},
+    database::{Database, DatabaseError, MAX_INTEGER, Row, Value},
     traits::{Clock, ObjectCall, ObjectStorage, Sleep},
 };
 
@@ -422,10 +422,36 @@ impl<'a> World<'a> {
                     assert_eq!(self.waiting(), BTreeMap::new());
                     assert_eq!(dump(self.db, "flushes"), [], "all is folded");
                     assert_eq!(self.ledgers.totals, self.flushed);
+                    self.check_days();
                     return;
                 }
             }
         }
         panic!("the alarms never end");
+    }
+
+    /// To restate a day, a ledger gets the clicks that it has of it.
+    fn check_days(&self) {
+        for (ledger, clicks) in clicks(&self.flushed) {
+            let publisher = ledger::publisher_of(&ledger).unwrap();
+            let today = UtcDay::of_ms(self.now_ms());
+            let mut reported = 0;
+            for day in (-1..40).map(|days| today.minus(days)) {
+                let mut next = Some(0);
+                while let Some(after) = next {
+                    let (publisher, through) = (publisher.clone(), MAX_INTEGER);
+                    let step = counters::SumDay {
+                        publisher,
+                        day,
+                        after,
+                        through,
+                    };
+                    let part = log::sums_of_day(self.db, self.now_ms(), &step).unwrap();
+                    reported += part.sums.iter().map(|sum| sum.clicks).sum::<u64>();
+                    next = part.next;
+                }
+            }
+            assert_eq!(reported, clicks, "{ledger}");
+        }
     }
 }

@@ -5,6 +5,7 @@ mod exports;
 mod keys;
 mod metadata;
 mod model;
+mod restate;
 mod statements;
 mod uploads;
 

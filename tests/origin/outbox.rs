@@ -19,6 +19,7 @@ mod naive_receiver;
 mod notices;
 mod promises;
 mod replay;
+mod restated;
 mod retention;
 mod rewarded;
 mod settlement;

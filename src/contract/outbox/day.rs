@@ -65,6 +65,24 @@ impl OfferDay {
     }
 }
 
+/// One step through the revenue of a UTC day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SumDay {
+    /// The day of payment.
+    pub day: UtcDay,
+    /// The number in the log after which to go on; 0 at first.
+    pub after: i64,
+    /// The last number that counts.
+    pub through: i64,
+}
+
+/// Says that the ledger has a day's revenue as this outbox reported it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restated {
+    /// The day of payment.
+    pub day: UtcDay,
+}
+
 /// One step through the transactions of an offer on a UTC day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListDay {

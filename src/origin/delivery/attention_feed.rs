@@ -87,7 +87,10 @@ pub fn open_refused(
     let subject = subject(destination, after);
     let end = cause.floor_char_boundary(MAX_REASON);
     let reason = cause.get(..end).unwrap_or_default();
-    db.execute(sql::END_LATE, params![subject.as_str()])?;
+    db.execute(
+        sql::END_ITEM,
+        params![u32::from(Kind::BatchLate.number()), subject.as_str()],
+    )?;
     db.execute(sql::OPEN_REFUSED, params![subject, now_ms, reason])
 }
 
@@ -133,6 +136,26 @@ pub fn open_differing(
 /// Ends the items of differences that were listed long enough.
 pub fn end_differing(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::END_DIFFERING, params![now_ms.saturating_sub(DIFFERS_MS)])
+}
+
+/// Ends the item of a day that was restated.
+pub fn end_restated(db: &impl Database, subject: &str) -> Result<(), DatabaseError> {
+    db.execute(sql::END_ITEM, params![u32::from(Kind::Differs.number()), subject])
+}
+
+/// Opens an item for a day that is final although a source has not vouched for it. `reason` says why.
+pub fn open_unconfirmed(
+    db: &impl Database,
+    now_ms: i64,
+    day: &str,
+    reason: &str,
+) -> Result<(), DatabaseError> {
+    db.execute(sql::OPEN_UNCONFIRMED, params![day, now_ms, reason])
+}
+
+/// Ends the item of a day for which all sources have vouched.
+pub fn end_unconfirmed(db: &impl Database, day: &str) -> Result<(), DatabaseError> {
+    db.execute(sql::END_ITEM, params![u32::from(Kind::Unconfirmed.number()), day])
 }
 
 /// Has the next batch sent soon, although no item has changed.

@@ -19,7 +19,7 @@ use super::{
 };
 use contract::{
     counters::{AddConversions, ConversionSum},
-    ledger::{AddOffers, OfferSum},
+    ledger::{AddOffers, DaySums, OfferSum},
     operation::{CallError, Mark},
 };
 use domain::model::{AppId, Country, OfferId, time::UtcDay};
@@ -55,6 +55,14 @@ pub struct Amounts {
     /// Negative for reversals, as is the revenue.
     pub conversions: i64,
     pub revenue_micro_usd: i64,
+}
+
+impl Amounts {
+    fn add(&mut self, more: Self) {
+        self.clicks = self.clicks.saturating_add(more.clicks);
+        self.conversions = self.conversions.saturating_add(more.conversions);
+        self.revenue_micro_usd = self.revenue_micro_usd.saturating_add(more.revenue_micro_usd);
+    }
 }
 
 /// The sums that a part of the log adds to a destination.
@@ -100,20 +108,11 @@ pub struct Batch {
 impl Batch {
     /// The operation for a ledger, from the object named `source`.
     pub fn to_ledger(&self, source: &str) -> AddOffers {
-        let sum = |(key, amounts): (&SumKey, &Amounts)| OfferSum {
-            day: key.day,
-            app: key.app,
-            offer: key.offer.clone(),
-            country: key.country,
-            placement: key.placement.clone(),
-            clicks: u64::try_from(amounts.clicks).unwrap_or(0),
-            revenue_micro_usd: amounts.revenue_micro_usd,
-        };
         AddOffers {
             source: source.to_owned(),
             after: self.after,
             number: self.number,
-            sums: self.sums.iter().map(sum).collect(),
+            sums: self.sums.iter().map(offer_sum).collect(),
         }
     }
 
@@ -132,6 +131,42 @@ impl Batch {
             sums: self.sums.iter().map(sum).collect(),
         }
     }
+}
+
+fn offer_sum((key, amounts): (&SumKey, &Amounts)) -> OfferSum {
+    OfferSum {
+        day: key.day,
+        app: key.app,
+        offer: key.offer.clone(),
+        country: key.country,
+        placement: key.placement.clone(),
+        clicks: u64::try_from(amounts.clicks).unwrap_or(0),
+        revenue_micro_usd: amounts.revenue_micro_usd,
+    }
+}
+
+/// One page of a log's sums of a day for a destination, up to a number.
+pub fn sums_of_day(
+    log: &impl Log,
+    destination: &str,
+    day: UtcDay,
+    after: i64,
+    through: i64,
+) -> Result<DaySums, DatabaseError> {
+    let mut sums: BTreeMap<SumKey, Amounts> = BTreeMap::new();
+    let page = log.read(after, &mut |movement| {
+        let is_meant = movement.destination == destination && movement.key.day == day;
+        if is_meant && movement.number <= through {
+            sums.entry(movement.key.clone())
+                .or_default()
+                .add(movement.amounts);
+        }
+    })?;
+    Ok(DaySums {
+        sums: sums.iter().map(offer_sum).collect(),
+        next: (!page.is_last && page.end < through).then_some(page.end),
+        is_kept: true,
+    })
 }
 
 /// The reason that a batch has no answer. The text is for the log.

@@ -95,6 +95,7 @@ const fn of_ledger(call: LedgerCall) -> Access {
         LedgerCall::RevokeReportKey => write("report_key_revoked"),
         LedgerCall::AddFacts => write("facts_added"),
         LedgerCall::ReplaceFacts => write("facts_replaced"),
+        LedgerCall::Restate => write("day_restated"),
     }
 }
 

@@ -15,7 +15,7 @@ use contract::{
 use domain::model::{
     PublisherId,
     api_error::{ApiError, common},
-    document::{Document, INVALID_FIELD},
+    document::{Document, FieldError, INVALID_FIELD},
 };
 use platform::{
     database::MAX_INTEGER,
@@ -123,6 +123,15 @@ pub fn parameter(query: &str, name: &str) -> Option<String> {
     pairs
         .find(|(found, _)| found == name)
         .map(|(_, value)| value.into_owned())
+}
+
+/// Whether a call only tells what it would change.
+pub fn is_dry_run(query: &str) -> Result<bool, ApiError> {
+    match parameter(query, "dry_run").as_deref() {
+        None | Some("false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(FieldError::new("dry_run", "must be true or false").into()),
+    }
 }
 
 /// The `limit`, of at most `most`, and the `cursor` of a list.

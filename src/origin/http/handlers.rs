@@ -94,6 +94,7 @@ pub enum LedgerCall {
     ListFacts,
     AddFacts,
     ReplaceFacts,
+    Restate,
 }
 
 /// A call to an app's outbox.

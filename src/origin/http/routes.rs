@@ -151,6 +151,7 @@ const ROUTES: &[Row] = &[
         on(Post, Ledger(AddFacts)).within(Uploads),
     ]),
     publishers("/v1/operator/publishers/{}/facts/{}", &[on(Put, Ledger(ReplaceFacts)).within(Uploads)]),
+    publishers("/v1/operator/publishers/{}/days/{}/restate", &[on(Post, Ledger(Restate)).within(Operator)]),
 
     apps("/v1/operator/apps", &[on(Get, Catalog(List(Resource::App))).within(Operator)]),
     apps("/v1/operator/apps/{}", &[

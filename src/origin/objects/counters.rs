@@ -18,7 +18,7 @@ pub use sweep::alarm;
 
 use crate::delivery::{attention_feed, batches};
 use contract::{
-    counters::{Command, Reply},
+    counters::{Command, Reply, Restated},
     operation::Applied,
 };
 use domain::model::time::SECOND_MS;
@@ -42,6 +42,11 @@ pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Repl
         }
         Command::AddConversions(batch) => counting::add_conversions(db, &batch).map(Reply::Mark),
         Command::ReadTaken(read) => Ok(Reply::TakenOfDay(caps::read_taken(db, &read)?)),
+        Command::SumDay(sum) => log::sums_of_day(db, now_ms, &sum).map(Reply::DaySums),
+        Command::Restated(Restated { publisher, day }) => {
+            attention_feed::end_restated(db, &night::subject(publisher.as_str(), day))?;
+            Ok(Reply::Done {})
+        }
         Command::Stats(stats) => counting::stats(db, &stats).map(Reply::Stats),
     }
 }
@@ -57,7 +62,7 @@ pub const COALESCE_MS: i64 = 8 * SECOND_MS;
 pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
-        batches::due_ms(db, &ClickLog(db), now_ms.saturating_add(COALESCE_MS))?,
+        batches::due_ms(db, &ClickLog(db, None), now_ms.saturating_add(COALESCE_MS))?,
         log::fold_due_ms(db)?.map(|due_ms| due_ms.max(now_ms.saturating_add(COALESCE_MS))),
         night::due_ms(db, now_ms)?,
         attention_feed::due_ms(db, now_ms)?,
@@ -69,7 +74,7 @@ pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, Datab
 pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
-        batches::opens_ms(db, &ClickLog(db), now_ms.saturating_add(COALESCE_MS))?,
+        batches::opens_ms(db, &ClickLog(db, None), now_ms.saturating_add(COALESCE_MS))?,
     ]))
 }
 

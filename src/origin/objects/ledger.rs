@@ -9,6 +9,7 @@ pub mod column_cache;
 mod days;
 mod export_slots;
 pub mod exports;
+pub mod final_days;
 mod freshness;
 pub mod keys;
 pub mod names;
@@ -20,6 +21,7 @@ pub mod report;
 mod report_budget;
 #[cfg(target_arch = "wasm32")]
 mod response_stream;
+pub mod restate;
 pub mod segments;
 pub mod service;
 pub mod sql;
@@ -29,8 +31,9 @@ mod uploads;
 
 pub use sql::MIGRATIONS;
 
+use crate::delivery::attention_feed;
 use contract::ledger::{Command, FindKey, ListDays, ListKeys, ReadFreshness, ReadMark, Reply, RevokeKey};
-use domain::model::{PublisherId, mac::MacKeys, time::SECOND_MS};
+use domain::model::{PublisherId, api_error::common, mac::MacKeys, time::SECOND_MS};
 use platform::{
     database::{Database, DatabaseError},
     failure::Failure,
@@ -54,7 +57,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
     match command {
         Command::AddOffers(batch) => Ok(Reply::Mark(offers::add(db, context.now_ms, &batch)?)),
         Command::ReadMark(ReadMark { source }) => Ok(Reply::Mark(offers::mark(db, &source)?)),
-        Command::Vouch(vouch) => Ok(Reply::Vouched(offers::vouch(db, &vouch)?)),
+        Command::Vouch(vouch) => Ok(Reply::Vouched(offers::vouch(db, context.now_ms, &vouch)?)),
         Command::CreateKey(create) => keys::create(db, context, &create).map(Reply::Operator),
         Command::FindKey(FindKey { hash }) => keys::find(db, &hash.0).map(Reply::Operator),
         Command::ListKeys(ListKeys {}) => keys::list(db).map(Reply::Operator),
@@ -71,6 +74,8 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::OpenExport(open) => exports::open(db, context.now_ms, &open).map(Reply::Export),
         Command::SuspendKeys(suspend) => keys::suspend(db, suspend).map(|()| Reply::Done {}),
         Command::ReadOffers(read) => Ok(Reply::Offers(offers::counted(db, &read)?)),
+        // The service asks the sources.
+        Command::Restate(_) => Err(common::NOT_FOUND.into()),
     }
 }
 
@@ -85,6 +90,7 @@ const MERGE_AFTER_MS: i64 = SECOND_MS;
 /// The database failed, or a segment is corrupt. The work may be repeated.
 pub fn alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     offers::sweep(db, now_ms)?;
+    final_days::judge(db, now_ms)?;
     for _ in 0..MERGES {
         if segments::merge_next(db)? == MergeResult::Nothing {
             break;
@@ -98,5 +104,10 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
     if segments::is_crowded(db)? {
         return Ok(Some(now_ms + MERGE_AFTER_MS));
     }
-    offers::sweep_due_ms(db)
+    let due_times = [
+        offers::sweep_due_ms(db)?,
+        final_days::due_ms(db)?,
+        attention_feed::due_ms(db, now_ms)?,
+    ];
+    Ok(due_times.into_iter().flatten().min())
 }

@@ -49,6 +49,10 @@ fn a_change_has_its_members_name_and_what_was_refused_leaves_none() {
     let facts = format!("{facts}10000001,DE,p,t,d,1,10,9,8,1,0.5\n");
     let day = format!("{path}/facts/2026-11-03");
     browser.send_as("PUT", &day, "text/csv", Some(&facts)).expect(200);
+    for query in ["?dry_run=true", ""] {
+        let restate = format!("{path}/days/2026-01-03/restate{query}");
+        browser.post(&restate, &json!({})).expect(200);
+    }
     let days = browser.get(&format!("{path}/facts")).expect(200).json();
     assert_eq!(days["days"][0]["loaded"]["loaded_by"], "Grace Hopper");
     let keys = browser.get(&format!("{path}/report_keys")).expect(200).json();
@@ -57,6 +61,11 @@ fn a_change_has_its_members_name_and_what_was_refused_leaves_none() {
     let key_id = keys["report_keys"][0]["key_id"].as_str().unwrap();
     let expected = [
         ("publisher_put", json!(audited), json!("approved")),
+        (
+            "day_restated",
+            json!(format!("{audited} 2026-01-03")),
+            Value::Null,
+        ),
         (
             "facts_replaced",
             json!(format!("{audited} 2026-11-03")),

@@ -68,7 +68,9 @@ fn assert_sums(publisher: &Publisher<'_>, facts: &[Fact]) {
             *sum += more;
         }
     }
-    let days = publisher.days();
+    let mut days = publisher.days();
+    // One was replaced by nothing.
+    days.retain(|day| day["loaded"]["rows"] != 0);
     let expected: Vec<Value> = by_day
         .iter()
         .rev()

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Publisher, Setup, Signpost, demo, eventually, gzip, with},
+    harness::{Publisher, Setup, Signpost, demo, eventually, eventually_within, gzip, with},
     reports::{csv, model::DIMENSIONS, query},
 };
 
@@ -74,7 +74,7 @@ fn facts_may_be_quoted_compressed_start_with_a_bom_and_have_columns_in_any_order
         json!({"rows": 0})
     );
     publisher.report(&all).expect(204);
-    assert_eq!(publisher.days(), [] as [Value; 0]);
+    assert_eq!(publisher.days()[0]["loaded"]["rows"], 0);
 }
 
 #[test]
@@ -275,4 +275,53 @@ fn damaged_facts_are_an_error_and_other_days_are_still_reported() {
             .map(Vec::len),
         Some(2)
     );
+}
+
+#[test]
+fn a_day_with_nothing_to_load_becomes_final_and_a_restated_one_keeps_what_is_loaded() {
+    let signpost = demo();
+    let publisher = signpost.publisher("uploads-nothing");
+    publisher.put_facts("2026-01-05", &csv(&[])).expect(200);
+    publisher
+        .put_facts(
+            "2026-01-06",
+            &csv(&["2026-01-06,74000001,,DE,p,t,d,s,1,1,1,1,0.5"]),
+        )
+        .expect(200);
+    let states = || {
+        let days = publisher.operator("GET", "facts", None).expect(200).json()["days"].clone();
+        let days = days.as_array().unwrap().iter();
+        days.map(|day| {
+            json!([
+                day["date"],
+                day["state"],
+                day["loaded"]["rows"],
+                day["loaded"]["loaded_by"]
+            ])
+        })
+        .collect::<Vec<_>>()
+    };
+    let expected = [
+        json!(["2026-01-06", "final", 1, "the operator"]),
+        json!(["2026-01-05", "final", 0, "the operator"]),
+    ];
+    eventually_within(30_000, &expected.to_vec(), states);
+
+    let restate = |rest: &str| publisher.operator("POST", &format!("days/{rest}"), None);
+    let none = json!({"clicks": 0, "revenue": 0});
+    for (query, is_dry_run) in [("?dry_run=true", true), ("", false)] {
+        let restated = restate(&format!("2026-01-06/restate{query}")).expect(200).json();
+        let expected = json!({
+            "date": "2026-01-06", "dry_run": is_dry_run, "before": none, "after": none, "apps": [],
+            "damaged_segments": 0, "not_kept": [],
+        });
+        assert_eq!(restated, expected);
+    }
+    assert_eq!(clicks(&publisher)[0]["clicks"], 1);
+    restate("2026-01-06/restate?dry_run=yes").expect_error(400, "invalid_field");
+    restate("2026-02-30/restate").expect_error(400, "invalid_field");
+    restate("2999-01-01/restate").expect_error(400, "invalid_field");
+    signpost
+        .operator("POST", "publishers/nobody/days/2026-01-06/restate", None)
+        .expect_error(404, "not_found");
 }

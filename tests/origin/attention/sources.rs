@@ -234,6 +234,9 @@ fn every_statement_is_listed_for_the_conformance_test() {
     end_batch(&db, 1);
     attention_feed::open_differing(&db, NOW, "2026-01-15", &missing(1)).unwrap();
     attention_feed::end_differing(&db, NOW).unwrap();
+    attention_feed::open_unconfirmed(&db, NOW, "2026-01-15", "silent").unwrap();
+    attention_feed::end_unconfirmed(&db, "2026-01-15").unwrap();
+    attention_feed::end_restated(&db, "2026-01-15").unwrap();
     attention_feed::send_soon(&db, NOW).unwrap();
     assert_only_listed_statements(&db, attention_feed::sql::ALL, SOURCE_MIGRATIONS);
 

@@ -151,7 +151,7 @@ fn a_source_vouches_for_what_the_ledger_has_of_it() {
             clicks,
             revenue_micro_usd,
         };
-        let vouched = offers::vouch(&db, &vouch).unwrap();
+        let vouched = offers::vouch(&db, NOW_MS, &vouch).unwrap();
         (vouched.mark, vouched.missing_clicks, vouched.missing_micro_usd)
     };
     assert_eq!(vouch("counters-1", 1, 1, 3, 0), (1, 0, 0));

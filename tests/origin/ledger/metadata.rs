@@ -162,8 +162,8 @@ fn days_are_listed_by_layer_in_pages_newest_first() {
     assert_eq!(
         first,
         json!({"cursor": day(2).to_string(), "days": [
-            {"date": day(3).to_string(), "loaded": reversed},
-            {"date": day(2).to_string(), "offers": counted(1)},
+            {"date": day(3).to_string(), "state": "open", "loaded": reversed},
+            {"date": day(2).to_string(), "state": "not_loaded", "offers": counted(1)},
         ]})
     );
     let last = days(&db, 2, first["cursor"].as_str()).unwrap();
@@ -171,7 +171,9 @@ fn days_are_listed_by_layer_in_pages_newest_first() {
         "revenue": 0.500001, "loaded_at": NOW_MS / 1_000, "loaded_by": "the operator"});
     assert_eq!(
         last,
-        json!({"cursor": null, "days": [{"date": day(1).to_string(), "loaded": loaded, "offers": counted(7)}]})
+        json!({"cursor": null, "days": [
+            {"date": day(1).to_string(), "state": "open", "loaded": loaded, "offers": counted(7)},
+        ]})
     );
     assert!(
         days(&db, 2, Some("yesterday"))

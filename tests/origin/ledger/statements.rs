@@ -7,12 +7,19 @@ use contract::{
 use std::collections::BTreeMap as Names;
 
 use super::*;
-use contract::ledger::Command;
+use contract::ledger::{Command, DaySums, Restate};
 use domain::{
     model::{PublisherId, mac::MacKeys},
     reporting::keys::{self as report_keys, SETTING},
 };
-use origin::objects::ledger::{Context, handle, keys::admit, names, offers, upload};
+use origin::delivery::attention_feed::sql as feed;
+use origin::objects::ledger::{
+    Context, handle,
+    keys::admit,
+    names, offers,
+    restate::{self, ReportedDay},
+    upload,
+};
 
 #[test]
 fn a_ledger_runs_exactly_its_listed_statements() {
@@ -103,11 +110,37 @@ fn a_ledger_runs_exactly_its_listed_statements() {
         clicks: 0,
         revenue_micro_usd: 0,
     };
-    offers::vouch(&db, &vouch).unwrap();
+    offers::vouch(&db, 1, &vouch).unwrap();
     names::store(&db, &Names::from([("10000001".into(), "A name".into())])).unwrap();
-    ledger::alarm(&db, 5).unwrap();
+    let mut reported_sums = ReportedDay::default();
+    for question in reported_sums.missing(&db, day(1)).unwrap() {
+        let none = DaySums {
+            is_kept: true,
+            ..DaySums::default()
+        };
+        reported_sums.add(&question.source, &none).unwrap();
+        reported_sums.answered(&question);
+    }
+    for is_dry_run in [true, false] {
+        let restate = Restate {
+            day: day(1),
+            is_dry_run,
+        };
+        restate::apply(&db, restate, &reported_sums).unwrap();
+    }
+    // The source has not vouched for the second day.
+    ledger::alarm(&db, day(90).start_ms()).unwrap();
+    offers::vouch(
+        &db,
+        day(90).start_ms(),
+        &contract::ledger::Vouch { day: day(2), ..vouch },
+    )
+    .unwrap();
+    ledger::alarm(&db, day(91).start_ms()).unwrap();
     reported(&db);
-    assert_only_listed_statements(&db, ledger::sql::ALL, ledger::MIGRATIONS);
+    // The feed's other statements are tested in `attention`.
+    let feed = &[feed::GET_FEED, feed::OPEN_UNCONFIRMED, feed::END_ITEM];
+    assert_only_listed_statements(&db, &[ledger::sql::ALL, feed].concat(), ledger::MIGRATIONS);
 }
 
 fn key_of(n: i64) -> Key {

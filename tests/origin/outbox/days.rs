@@ -7,13 +7,19 @@ use contract::{
     attention::DayRewards,
     ledger::{CountedDay, OfferRevenue, SourceDay, Vouch, Vouched},
     operation::{CallError, ObjectAddress, Operation},
-    outbox::{DayEntry, ListDay, OfferDay, OutboxDay, ReadDay},
+    outbox::{DayEntry, ListDay, OfferDay, OutboxDay, ReadDay, SumDay},
 };
 use domain::model::time::UtcDay;
 use origin::{
     delivery::attention_feed,
     http::comparison::{Comparison, read_day},
-    objects::outbox::sums::{night, revenue_batches::TO_LEDGER},
+    objects::outbox::{
+        endpoint,
+        sums::{
+            night,
+            revenue_batches::{OutboxLog, TO_LEDGER},
+        },
+    },
 };
 use platform::traits::ObjectCall;
 
@@ -31,7 +37,25 @@ fn offer() -> OfferId {
 fn read(db: &Sqlite, day: UtcDay, entries: i64) -> OutboxDay {
     let step = async |step: ReadDay| day::read(db, step, entries);
     let mark = batches::mark_of(db, TO_LEDGER).unwrap();
-    now(read_day(day, mark, step)).unwrap()
+    let read = now(read_day(day, mark, step)).unwrap();
+    let applied = read.sum(|offer| offer.paid_micro_usd - offer.waiting_micro_usd);
+    assert_eq!(summed(db, day, mark), applied, "to restate {day}");
+    read
+}
+
+/// The revenue of a day up to a number, as the ledger asks for it.
+fn summed(db: &Sqlite, day: UtcDay, through: i64) -> i64 {
+    let state = endpoint::read(db).unwrap();
+    let log = OutboxLog::of(db, state.as_ref());
+    let (mut sum, mut next) = (0, Some(0));
+    while let Some(after) = next {
+        let step = SumDay { day, after, through };
+        let part = day::sums(NOW, &log, step).unwrap();
+        assert!(part.sums.iter().all(|sum| (sum.day, sum.clicks) == (day, 0)));
+        sum += part.sums.iter().map(|sum| sum.revenue_micro_usd).sum::<i64>();
+        next = part.next;
+    }
+    sum
 }
 
 /// The transactions of the offer on a day, in steps of so many entries.

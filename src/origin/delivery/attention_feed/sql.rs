@@ -1,4 +1,4 @@
-//! The tables of the feed and their statements. They are part of the schemas of outboxes and counters.
+//! The tables of the feed and their statements. They are part of the schemas of outboxes, counters and ledgers.
 
 pub const TABLES: &[&str] = &[
     // The open items, and those that have ended and of which the end is not confirmed. `kind` is a number of `Kind`, `payout` a
@@ -67,14 +67,18 @@ platform::statements! {
     /// subject: the batch was applied
     pub const END_BATCH = "UPDATE attention SET is_open = 0, changes = changes + 1
         WHERE kind IN (7, 9) AND subject = ? AND is_open";
-    /// subject
-    pub const END_LATE = "UPDATE attention SET is_open = 0, changes = changes + 1 WHERE kind = 9 AND subject = ? AND is_open";
     /// day, time, reason, amount
     pub const OPEN_DIFFERING = "INSERT INTO attention (kind, subject, since_ms, reason, payout) VALUES (8, ?, ?, ?, ?)
         ON CONFLICT (kind, subject) DO NOTHING";
     /// first time kept
     pub const END_DIFFERING = "UPDATE attention SET is_open = 0, changes = changes + 1
         WHERE kind = 8 AND since_ms < ? AND is_open";
+    /// day, time, reason
+    pub const OPEN_UNCONFIRMED = "INSERT INTO attention (kind, subject, since_ms, reason) VALUES (11, ?, ?, ?)
+        ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, reason = excluded.reason
+          WHERE NOT is_open OR reason <> excluded.reason";
+    /// kind, subject
+    pub const END_ITEM = "UPDATE attention SET is_open = 0, changes = changes + 1 WHERE kind = ? AND subject = ? AND is_open";
     /// time of the next batch
     pub const PING = "UPDATE attention_feed SET ping_ms = ?";
 }

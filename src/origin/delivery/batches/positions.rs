@@ -232,11 +232,9 @@ impl Draft {
         if self.is_full {
             return;
         }
-        let more = movement.amounts;
-        let sum = sums.entry(movement.key.clone()).or_default();
-        sum.clicks = sum.clicks.saturating_add(more.clicks);
-        sum.conversions = sum.conversions.saturating_add(more.conversions);
-        sum.revenue_micro_usd = sum.revenue_micro_usd.saturating_add(more.revenue_micro_usd);
+        sums.entry(movement.key.clone())
+            .or_default()
+            .add(movement.amounts);
         self.batch.number = movement.number;
     }
 }

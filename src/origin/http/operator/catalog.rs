@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use worker::{Method, Request, RequestInit, Response};
 
 use super::{
-    MAX_DOCUMENT, ask, lists, none_if_unknown, parameter, read_json, read_reply, read_resource, segment,
+    MAX_DOCUMENT, ask, is_dry_run, lists, none_if_unknown, read_json, read_reply, read_resource, segment,
 };
 use crate::http::{isolate::RequestContext, refusal::HandlerResult, routes::CatalogCall, site::gate::Member};
 use contract::{
@@ -19,7 +19,7 @@ use contract::{
 };
 use domain::model::{
     api_error::ApiError,
-    document::{FieldError, INVALID_FIELD, tag},
+    document::{INVALID_FIELD, tag},
 };
 use platform::{
     http::{
@@ -109,11 +109,7 @@ pub async fn call(
         CatalogCall::Import => {
             body::check_media_type(&request, &["application/x-ndjson"], true)?;
             body::check_encoding(&request, "identity")?;
-            let is_dry_run = match parameter(query, "dry_run").as_deref() {
-                None | Some("false") => false,
-                Some("true") => true,
-                Some(_) => return Err(FieldError::new("dry_run", "must be true or false").into()),
-            };
+            let is_dry_run = is_dry_run(query)?;
             let path = if is_dry_run {
                 IMPORT_CHECK_PATH
             } else {

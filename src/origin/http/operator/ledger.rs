@@ -5,12 +5,13 @@ use std::time::Duration;
 use serde::Deserialize;
 use worker::{Headers, Method, Request, RequestInit, Response};
 
-use super::{MAX_DOCUMENT, ask, read_json, read_page, read_reply, segment, unknown_publisher};
+use super::{MAX_DOCUMENT, ask, is_dry_run, read_json, read_page, read_reply, segment, unknown_publisher};
 use crate::http::{isolate::RequestContext, refusal::HandlerResult, routes::LedgerCall, site::gate::Member};
 use contract::{
     catalog::MAX_PAGE,
     ledger::{
-        self, CreateKey, FACTS, KeyCreator, ListDays, ListKeys, OPERATOR, RevokeKey, Target, Upload, address,
+        self, CreateKey, FACTS, KeyCreator, ListDays, ListKeys, OPERATOR, Restate, RevokeKey, Target, Upload,
+        address,
     },
     operation::{CallError, OperatorReply},
 };
@@ -88,6 +89,12 @@ pub async fn call(
         LedgerCall::ReplaceFacts => {
             let day = facts::day(&segment(1)).map_err(|problem| FieldError::new("date", problem))?;
             upload(context, by, &publisher, &request, Target::Day(day)).await?
+        }
+        LedgerCall::Restate => {
+            let day = facts::day(&segment(1)).map_err(|problem| FieldError::new("date", problem))?;
+            let is_dry_run = is_dry_run(query)?;
+            let answer = ask(context, &ledger, Restate { day, is_dry_run }).await;
+            answer.dry_run(is_dry_run)
         }
         LedgerCall::AddFacts => {
             let key = header(&request, "Idempotency-Key")

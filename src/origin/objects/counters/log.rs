@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::{STATS_DAYS, sql};
-use crate::delivery::batches::{Amounts, Log, LogPage, Movement, SumKey};
+use crate::delivery::batches::{self, Amounts, Log, LogPage, Movement, SumKey};
+use contract::{counters::SumDay, ledger::DaySums};
 use domain::{
     conversions::log_number::first_number,
     model::{
@@ -26,6 +27,8 @@ use platform::{
 pub const FOLD_MS: i64 = 5 * MINUTE_MS;
 /// How long folded clicks stay, in days.
 pub const KEPT_DAYS: i32 = STATS_DAYS + 1;
+/// How far the clock of an isolate may be ahead of the object's.
+pub const CLOCKS_DIFFER_MS: i64 = 5 * MINUTE_MS;
 /// Rows and folds of a page: about 50 ms, in which the object answers no request.
 const ROWS: i64 = 200;
 const FOLDS: i64 = 4;
@@ -47,11 +50,12 @@ pub struct LoggedSum {
 /// A row's sums, as JSON: publisher, day, app, offer, country, placement, clicks.
 type StoredSum = ((String, i64, u32, String, String, String), i64);
 
-pub struct ClickLog<'a, D>(pub &'a D);
+/// All of the log, or what it has of a day.
+pub struct ClickLog<'a, D>(pub &'a D, pub Option<UtcDay>);
 
 impl<D: Database> Log for ClickLog<'_, D> {
     fn read(&self, after: i64, each: &mut dyn FnMut(Movement<'_>)) -> Result<LogPage, DatabaseError> {
-        page(self.0, after, &mut |sum| {
+        page(self.0, after, self.1, &mut |sum| {
             each(Movement {
                 first: sum.first,
                 number: sum.last,
@@ -83,7 +87,7 @@ pub fn last(db: &impl Database) -> Result<i64, DatabaseError> {
 pub fn each(db: &impl Database, after: i64, each: &mut dyn FnMut(LoggedSum)) -> Result<(), DatabaseError> {
     let mut after = after;
     loop {
-        let page = page(db, after, each)?;
+        let page = page(db, after, None, each)?;
         if page.is_last {
             return Ok(());
         }
@@ -92,8 +96,13 @@ pub fn each(db: &impl Database, after: i64, each: &mut dyn FnMut(LoggedSum)) -> 
 }
 
 /// Folds come before rows, and both in the order of their numbers.
-fn page(db: &impl Database, after: i64, each: &mut dyn FnMut(LoggedSum)) -> Result<LogPage, DatabaseError> {
-    let folds = db.query(sql::FOLDS_AFTER, params![after, FOLDS])?;
+fn page(
+    db: &impl Database,
+    after: i64,
+    day: Option<UtcDay>,
+    each: &mut dyn FnMut(LoggedSum),
+) -> Result<LogPage, DatabaseError> {
+    let folds = db.query(sql::FOLDS_AFTER, params![after, FOLDS, day.map(UtcDay::number)])?;
     if let Some(fold) = folds.last() {
         let end = fold.integer(0)?;
         for fold in &folds {
@@ -197,6 +206,17 @@ pub fn count(db: &impl Database) -> Result<(), DatabaseError> {
             db.execute(sql::SET_COUNTED, params![last.integer(0)?])
         })?;
     }
+}
+
+/// One step through a publisher's clicks of a day.
+pub fn sums_of_day(db: &impl Database, now_ms: i64, sum: &SumDay) -> Result<DaySums, DatabaseError> {
+    let before = first_number(sum.day.start_ms().saturating_sub(CLOCKS_DIFFER_MS));
+    let (log, publisher) = (ClickLog(db, Some(sum.day)), sum.publisher.as_str());
+    let sums = batches::sums_of_day(&log, publisher, sum.day, sum.after.max(before), sum.through)?;
+    Ok(DaySums {
+        is_kept: sum.day >= UtcDay::of_ms(now_ms).minus(KEPT_DAYS),
+        ..sums
+    })
 }
 
 /// When rows are folded next.

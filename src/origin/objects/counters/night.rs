@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use futures_util::{StreamExt, stream};
 
 use super::{
-    log::{self, publisher},
+    log::{self, CLOCKS_DIFFER_MS, publisher},
     sql,
 };
 use crate::delivery::{
@@ -19,7 +19,7 @@ use contract::{
 };
 use domain::{
     conversions::log_number::{NUMBERS_PER_MS, first_number},
-    model::time::{HOUR_MS, MINUTE_MS, SECOND_MS, UtcDay},
+    model::time::{HOUR_MS, SECOND_MS, UtcDay},
 };
 use platform::{
     CONNECTIONS,
@@ -31,8 +31,6 @@ use platform::{
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Ledgers that are called in one step.
 const LEDGERS: usize = 200;
-/// How far the clock of an isolate may be ahead of the object's.
-const CLOCKS_DIFFER_MS: i64 = 5 * MINUTE_MS;
 
 struct Night {
     vouched: UtcDay,
@@ -137,6 +135,11 @@ pub async fn vouch(
     night.write(db)
 }
 
+/// The subject of an item about a publisher's day.
+pub fn subject(publisher: &str, day: UtcDay) -> String {
+    format!("{publisher}: {day}")
+}
+
 fn settle(
     db: &impl Database,
     now_ms: i64,
@@ -146,7 +149,7 @@ fn settle(
 ) -> Result<(), DatabaseError> {
     db.transaction(|| {
         if vouched.differs() {
-            attention_feed::open_differing(db, now_ms, &format!("{name}: {day}"), vouched)?;
+            attention_feed::open_differing(db, now_ms, &subject(name, day), vouched)?;
         }
         let mut positions = Positions::read(db)?;
         positions.set_vouched(name, day.number());

@@ -143,7 +143,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             return Ok(false);
         };
         let deliver = async |batch: &Batch| self.send_batch(name, batch).await;
-        batches::send(db, self.shell.runtime(), name, &ClickLog(db), true, deliver).await
+        batches::send(db, self.shell.runtime(), name, &ClickLog(db, None), true, deliver).await
     }
 
     /// Tells the operator's attention which batches were refused or are late.

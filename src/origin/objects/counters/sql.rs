@@ -111,9 +111,10 @@ platform::statements! {
     pub const DELETE_ROWS = "DELETE FROM flushes WHERE number <= ?";
     /// last number, day, rows, spans, image
     pub const ADD_FOLD = "INSERT INTO folds (last, day, rows, spans, image) VALUES (?, ?, ?, ?, ?)";
-    /// after this number, folds at most → last number, day, rows, spans, image
+    /// after this number, folds at most, UTC day or null for all → last number, day, rows, spans, image
     pub const FOLDS_AFTER = "SELECT last, day, rows, spans, image FROM folds
-        WHERE last > ?1 AND last <= (SELECT MAX(last) FROM (SELECT DISTINCT last FROM folds WHERE last > ?1 ORDER BY last LIMIT ?2))
+        WHERE last > ?1 AND day = COALESCE(?3, day) AND last <= (SELECT MAX(last) FROM
+          (SELECT DISTINCT last FROM folds WHERE last > ?1 AND day = COALESCE(?3, day) ORDER BY last LIMIT ?2))
         ORDER BY last, fold";
     /// → the number up to which the offers' figures have the clicks
     pub const GET_COUNTED = "SELECT counted FROM clicks";

@@ -1,10 +1,11 @@
-//! `GET …/facts`: segments, rows and sums of each day and layer, so that an operator can see whether a day was loaded.
+//! `GET …/facts`: segments, rows and sums of each day and layer, and whether the day was loaded and is final.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json, json};
 
 use super::{
+    final_days::DayState,
     segments::{self, Layer},
     sql,
 };
@@ -18,7 +19,11 @@ use domain::{
     },
     reporting::Measure,
 };
-use platform::{database::Database, failure::Failure, params};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
 
 /// A page of days, the newest first. `before` is the previous page's cursor, a date.
 pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<OperatorReply, Failure> {
@@ -30,56 +35,72 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Oper
     };
     // One day more than requested shows whether there is a next page.
     let limit = limit.clamp(1, MAX_PAGE);
-    let mut days: BTreeMap<UtcDay, Map<String, Json>> = BTreeMap::new();
-    for row in db.query(sql::LIST_DAYS, params![before, limit + 1])? {
-        let layer = if row.integer(1)? == Layer::Offers.number() {
-            "offers"
-        } else {
-            "loaded"
-        };
-        let mut summary = Map::new();
-        summary.insert("segments".into(), json!(row.integer(2)?));
-        summary.insert("rows".into(), json!(row.integer(3)?));
-        for (at, measure) in Measure::ALL.into_iter().enumerate() {
-            let sum = row.integer(4 + at)?;
-            let value = if measure == Measure::Revenue {
-                json!(MicroUsd(sum))
-            } else {
-                json!(sum)
-            };
-            summary.insert(measure.as_str().into(), value);
+    let rows = db.query(sql::LIST_DAYS, params![before, limit + 1])?;
+    let mut layers = match (rows.last(), rows.first()) {
+        (Some(first), Some(last)) => sum_layers(db, first.integer(0)?, last.integer(0)?)?,
+        _ => BTreeMap::new(),
+    };
+    let mut days: Vec<Json> = Vec::new();
+    for row in rows.iter().take(limit as usize) {
+        let number = row.integer(0)?;
+        let mut day = Map::new();
+        day.insert("date".into(), segments::day(number)?.to_string().into());
+        let state = row.optional_integer(3)?;
+        day.insert("state".into(), state.map_or("not_loaded", DayState::name).into());
+        let mut layer = |layer: Layer| layers.remove(&(number, layer.number()));
+        let mut loaded = layer(Layer::Loaded);
+        if let Some(at_ms) = row.optional_integer(1)? {
+            let loaded = loaded.get_or_insert_with(|| summary(&[0; 7]));
+            loaded.insert("loaded_at".into(), at_ms.div_euclid(SECOND_MS).into());
+            loaded.insert(
+                "loaded_by".into(),
+                row.optional_text(2)?.unwrap_or(OPERATOR_NAME).into(),
+            );
         }
-        let day = days.entry(segments::day(row.integer(0)?)?).or_default();
-        day.insert(layer.into(), summary.into());
+        for (name, layer) in [("loaded", loaded), ("offers", layer(Layer::Offers))] {
+            if let Some(layer) = layer {
+                day.insert(name.into(), layer.into());
+            }
+        }
+        days.push(day.into());
     }
-    note_loads(db, &mut days)?;
-    let more = u32::try_from(days.len()).is_ok_and(|found| found > limit);
-    let listed: Vec<(UtcDay, Map<String, Json>)> = days.into_iter().rev().take(limit as usize).collect();
-    let cursor = listed.last().filter(|_| more).map(|(day, _)| day.to_string());
-    let listed: Vec<Json> = listed
-        .into_iter()
-        .map(|(day, mut layers)| {
-            layers.insert("date".into(), day.to_string().into());
-            layers.into()
-        })
-        .collect();
-    Ok(OperatorReply::ok(&json!({ "days": listed, "cursor": cursor })))
+    let more = rows.len() > days.len();
+    let cursor = days
+        .last()
+        .filter(|_| more)
+        .and_then(|day| day.get("date"))
+        .cloned();
+    Ok(OperatorReply::ok(&json!({ "days": days, "cursor": cursor })))
 }
 
-/// Adds when each day's facts were last loaded and by whom, where that is known.
-fn note_loads(db: &impl Database, days: &mut BTreeMap<UtcDay, Map<String, Json>>) -> Result<(), Failure> {
-    let (Some((first, _)), Some((last, _))) = (days.first_key_value(), days.last_key_value()) else {
-        return Ok(());
-    };
-    for row in db.query(sql::LIST_LOADS, params![first.number(), last.number()])? {
-        let loaded = days
-            .get_mut(&segments::day(row.integer(0)?)?)
-            .and_then(|layers| layers.get_mut("loaded")?.as_object_mut());
-        if let Some(loaded) = loaded {
-            let by = row.optional_text(2)?.unwrap_or(OPERATOR_NAME);
-            loaded.insert("loaded_at".into(), row.integer(1)?.div_euclid(SECOND_MS).into());
-            loaded.insert("loaded_by".into(), by.into());
-        }
+/// A layer's figures, by the numbers of the day and the layer.
+type Layers = BTreeMap<(i64, i64), Map<String, Json>>;
+
+fn sum_layers(db: &impl Database, first: i64, last: i64) -> Result<Layers, DatabaseError> {
+    let rows = db.query(sql::SUM_LAYERS, params![first, last])?;
+    rows.iter()
+        .map(|row| {
+            let mut figures = [0; 7];
+            for (at, figure) in figures.iter_mut().enumerate() {
+                *figure = row.integer(2 + at)?;
+            }
+            Ok(((row.integer(0)?, row.integer(1)?), summary(&figures)))
+        })
+        .collect()
+}
+
+/// Segments, rows and the five sums.
+fn summary([segments, rows, sums @ ..]: &[i64; 7]) -> Map<String, Json> {
+    let mut summary = Map::new();
+    summary.insert("segments".into(), json!(segments));
+    summary.insert("rows".into(), json!(rows));
+    for (measure, sum) in Measure::ALL.into_iter().zip(sums) {
+        let value = if measure == Measure::Revenue {
+            json!(MicroUsd(*sum))
+        } else {
+            json!(sum)
+        };
+        summary.insert(measure.as_str().into(), value);
     }
-    Ok(())
+    summary
 }

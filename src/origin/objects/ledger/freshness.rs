@@ -19,7 +19,7 @@ const FACTS: &str = "facts";
 
 /// Records that days were loaded, within the transaction that activates their facts.
 pub fn loaded(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), DatabaseError> {
-    db.execute(sql::COUNT_CHANGE, &[])?;
+    changed(db)?;
     // A day in the future says nothing about the days before it.
     let today = UtcDay::of_ms(now_ms);
     match days.iter().filter(|day| **day <= today).max() {
@@ -28,9 +28,14 @@ pub fn loaded(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), Da
     }
 }
 
+/// Records that facts have changed.
+pub fn changed(db: &impl Database) -> Result<(), DatabaseError> {
+    db.execute(sql::COUNT_CHANGE, &[])
+}
+
 /// Records that Signpost's own counts of a day were added.
 pub fn counted(db: &impl Database, now_ms: i64, last: UtcDay) -> Result<(), DatabaseError> {
-    db.execute(sql::COUNT_CHANGE, &[])?;
+    changed(db)?;
     raise(db, COUNTED, now_ms, last)
 }
 

@@ -66,6 +66,9 @@ impl DurableObject for Ledger {
                 let reply = async {
                     match command_in(request).await? {
                         Command::Suggest(suggest) => service.suggest(&suggest).await.map(Reply::Operator),
+                        Command::Restate(restate) => {
+                            service.restate(&publisher, restate).await.map(Reply::Operator)
+                        }
                         Command::CreateExport(create) => service.create_export(&publisher, create).await,
                         Command::OpenExport(open) => service.open_export(&publisher, open).await,
                         command => service.operator_command(&publisher, command).await,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    freshness,
+    final_days, freshness,
     segments::{self, Layer},
     sql,
 };
@@ -19,7 +19,7 @@ use domain::{
     },
     reporting::{
         Dimension, Measure,
-        dimension::OWN_DEMAND_SOURCE,
+        dimension::{Key, OWN_DEMAND_SOURCE},
         metric::{Sums, get},
         placements::{MAX_PLACEMENTS, OTHER_PLACEMENT},
         segment::Segmenter,
@@ -48,15 +48,7 @@ pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> Result<Mark, D
         for sum in &batch.sums {
             let placement = placements.reported(sum)?;
             let app = sum.app.to_string();
-            let country = sum.country.map_or(Dimension::Country.unknown(), Country::as_str);
-            let key = [
-                app.as_str(),
-                country,
-                placement,
-                sum.offer.as_str(),
-                OWN_DEMAND_SOURCE,
-                SDK_V,
-            ];
+            let key = row_key([&app, country_of(sum), placement, sum.offer.as_str()]);
             let (segmenter, total) = days.entry(sum.day).or_default();
             let measures = measures(sum);
             segmenter.add(&key, &measures);
@@ -72,7 +64,7 @@ pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> Result<Mark, D
             let [clicks, revenue] = [Measure::Clicks, Measure::Revenue].map(|measure| get(&total, measure));
             db.execute(
                 sql::ADD_TOTAL,
-                params![batch.source.as_str(), day.number(), clicks, revenue],
+                params![batch.source.as_str(), day.number(), clicks, revenue, batch.number],
             )?;
         }
         if let Some(last) = changed.last() {
@@ -83,6 +75,26 @@ pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> Result<Mark, D
         }
         segments::mark_crowded(db, &changed, Layer::Offers)
     })
+}
+
+/// The key of a row: app, country, placement and offer, and what all rows of the layer have.
+pub fn row_key<'k>([app, country, placement, offer]: [&'k str; 4]) -> Key<'k> {
+    [app, country, placement, offer, OWN_DEMAND_SOURCE, SDK_V]
+}
+
+pub fn country_of(sum: &OfferSum) -> &'static str {
+    sum.country.map_or(Dimension::Country.unknown(), Country::as_str)
+}
+
+/// The placement of a sum, before the day's limit.
+pub fn placement_of(sum: &OfferSum) -> &str {
+    let placement = sum.placement.as_deref().filter(|placement| !placement.is_empty());
+    placement.unwrap_or(DEFAULT_PLACEMENT)
+}
+
+/// Whether a placement is always reported separately. Counters have summed up others already.
+pub fn is_always_reported(placement: &str) -> bool {
+    [DEFAULT_PLACEMENT, OTHER_PLACEMENT].contains(&placement)
 }
 
 /// The number of the last batch that was applied of a source.
@@ -100,7 +112,7 @@ fn total(db: &impl Database, source: &str, day: UtcDay) -> Result<(i64, i64), Da
 }
 
 /// Compares a source's total of a day with what was applied of it, if both go up to the same number.
-pub fn vouch(db: &impl Database, vouch: &Vouch) -> Result<Vouched, DatabaseError> {
+pub fn vouch(db: &impl Database, now_ms: i64, vouch: &Vouch) -> Result<Vouched, DatabaseError> {
     let (source, day) = (vouch.source.as_str(), vouch.day);
     let Mark { mark } = mark(db, source)?;
     let (clicks, revenue) = total(db, source, day)?;
@@ -113,10 +125,11 @@ pub fn vouch(db: &impl Database, vouch: &Vouch) -> Result<Vouched, DatabaseError
         let differs = vouched.differs();
         db.transaction(|| {
             if differs {
-                db.execute(sql::ADD_TOTAL, params![source, day.number(), 0_i64, 0_i64])?;
+                db.execute(sql::ADD_TOTAL, params![source, day.number(), 0_i64, 0_i64, 0_i64])?;
             }
             db.execute(sql::SET_DIFFERS, params![differs, source, day.number()])?;
-            db.execute(sql::SET_VOUCHED, params![source, day.number()])
+            db.execute(sql::SET_VOUCHED, params![source, day.number()])?;
+            final_days::changed(db, now_ms)
         })?;
     }
     Ok(vouched)
@@ -196,12 +209,9 @@ struct Placements<'d, D> {
 impl<D: Database> Placements<'_, D> {
     /// The placement under which a sum is reported.
     fn reported<'s>(&mut self, sum: &'s OfferSum) -> Result<&'s str, DatabaseError> {
-        let Some(placement) = sum.placement.as_deref().filter(|placement| !placement.is_empty()) else {
-            return Ok(DEFAULT_PLACEMENT);
-        };
-        // Counters have summed up others already.
-        if placement == OTHER_PLACEMENT {
-            return Ok(OTHER_PLACEMENT);
+        let placement = placement_of(sum);
+        if is_always_reported(placement) {
+            return Ok(placement);
         }
         let key = (sum.day, sum.app, placement.to_owned());
         let is_separate = match self.known.get(&key) {

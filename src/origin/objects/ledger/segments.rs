@@ -11,7 +11,7 @@ use domain::{
         dimension::Key,
         engine::{SegmentRef, Source},
         metric::{Sums, get},
-        segment::{self, COLUMNS, Column, EncodedSegment, Image, MAX_IMAGE, MAX_ROWS, Segmenter},
+        segment::{self, COLUMNS, Column, Corrupt, EncodedSegment, Image, MAX_IMAGE, MAX_ROWS, Segmenter},
     },
 };
 use platform::{
@@ -171,8 +171,17 @@ impl<D: Database> Source for Segments<'_, D> {
     }
 }
 
-/// Reads columns of a segment in the order of `wanted`, with one statement for separate columns and for an image alike.
+/// Reads columns of a segment in the order of `wanted`.
 fn columns(db: &impl Database, id: i64, wanted: &[Column]) -> Result<Vec<Vec<u8>>, DatabaseError> {
+    stored_columns(db, id, wanted)?.ok_or_else(|| DatabaseError(format!("segment {id} is incomplete")))
+}
+
+/// With one statement for separate columns and for an image alike; `None` if one is missing.
+fn stored_columns(
+    db: &impl Database,
+    id: i64,
+    wanted: &[Column],
+) -> Result<Option<Vec<Vec<u8>>>, DatabaseError> {
     let image = id * SLOTS + IMAGE_SLOT;
     // SQLite looks repeated ids up once.
     let mut slots = [image; COLUMNS + 1];
@@ -180,7 +189,6 @@ fn columns(db: &impl Database, id: i64, wanted: &[Column]) -> Result<Vec<Vec<u8>
         *to = slot(id, *column);
     }
     let mut rows = db.query(sql::GET_COLUMNS, &slots.map(Into::into))?;
-    let missing = || DatabaseError(format!("segment {id} is incomplete"));
     let mut take = |slot: i64| {
         let at = rows.iter().position(|row| row.integer(0) == Ok(slot))?;
         match rows.swap_remove(at).0.pop() {
@@ -189,15 +197,10 @@ fn columns(db: &impl Database, id: i64, wanted: &[Column]) -> Result<Vec<Vec<u8>
         }
     };
     if let Some(image) = take(image) {
-        return Ok(wanted
-            .iter()
-            .map(|column| Image(&image).column(*column).to_vec())
-            .collect());
+        let columns = wanted.iter().map(|column| Image(&image).column(*column).to_vec());
+        return Ok(Some(columns.collect()));
     }
-    wanted
-        .iter()
-        .map(|column| take(slot(id, *column)).ok_or_else(missing))
-        .collect()
+    Ok(wanted.iter().map(|column| take(slot(id, *column))).collect())
 }
 
 /// A column's id in `columns`.
@@ -306,6 +309,26 @@ pub fn each_row(
     Ok(())
 }
 
+/// The same, but passes over damaged segments. Returns their ids.
+pub fn each_intact_row(
+    db: &impl Database,
+    day: UtcDay,
+    layer: Layer,
+    mut each: impl FnMut(&Key<'_>, &Sums),
+) -> Result<Vec<i64>, DatabaseError> {
+    let mut damaged = Vec::new();
+    for (id, rows) in segments_of_day(db, day, layer)? {
+        let all: Vec<Column> = Column::all().collect();
+        match stored_columns(db, id, &all)? {
+            Some(bytes) if decode(&bytes, rows, |_, _| ()).is_ok() => {
+                decode(&bytes, rows, &mut each).map_err(|cause| DatabaseError(cause.to_string()))?;
+            }
+            _ => damaged.push(id),
+        }
+    }
+    Ok(damaged)
+}
+
 /// Reads a segment's rows into a segmenter.
 fn read_into(db: &impl Database, id: i64, rows: u32, into: &mut Segmenter) -> Result<(), DatabaseError> {
     read_rows(db, id, rows, |key, sums| into.add(key, sums))
@@ -319,12 +342,16 @@ fn read_rows(
 ) -> Result<(), DatabaseError> {
     let all: Vec<Column> = Column::all().collect();
     let bytes = columns(db, id, &all)?;
+    decode(&bytes, rows, each).map_err(|cause| DatabaseError(format!("segment {id}: {cause}")))
+}
+
+fn decode(bytes: &[Vec<u8>], rows: u32, each: impl FnMut(&Key<'_>, &Sums)) -> Result<(), Corrupt> {
     let column = |column: Column| {
         bytes
             .get(usize::from(column.number()))
             .map_or(&[][..], Vec::as_slice)
     };
-    segment::each_row(column, rows, each).map_err(|cause| DatabaseError(format!("segment {id}: {cause}")))
+    segment::each_row(column, rows, each)
 }
 
 fn segments_of_day(db: &impl Database, day: UtcDay, layer: Layer) -> Result<Vec<(i64, u32)>, DatabaseError> {

@@ -2,6 +2,7 @@
 
 mod dashboard;
 mod exports;
+mod restate;
 
 use std::{
     cell::{Cell, RefCell},
@@ -22,10 +23,13 @@ use super::{
     segments::Segments,
     uploads::Uploads,
 };
-use crate::delivery::size;
+use crate::delivery::{
+    attention_feed::{AttentionFeed, Source},
+    feed, size,
+};
 use contract::{
     catalog,
-    ledger::{Command, Reply, Upload},
+    ledger::{Command, Reply, Upload, publisher_of},
     operation::{self, CallError, Unanswered},
 };
 use domain::{
@@ -41,6 +45,7 @@ use domain::{
 };
 use platform::{
     concurrency_limit::{ConcurrencyLimit, Limit},
+    database::DatabaseError,
     failure::Failure,
     log,
     object_shell::ObjectShell,
@@ -174,11 +179,27 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     }
 
     pub async fn alarm(&self) {
-        let now_ms = self.now_ms();
         self.shell
-            .wake(async |db| alarm(db, now_ms).map_err(Failure::from))
+            .wake(async |db| {
+                let worked = alarm(db, self.now_ms());
+                self.send_attention(db).await?;
+                worked?;
+                Ok(next_alarm(db, self.now_ms())?)
+            })
             .await;
         size::tell(&self.shell, self.shell.name()).await;
+    }
+
+    /// Tells the operator's attention which days are final and unconfirmed.
+    async fn send_attention(&self, db: &D) -> Result<(), DatabaseError> {
+        let source = |name: &str| Source {
+            name: name.to_owned(),
+            app: None,
+            publisher: publisher_of(name),
+            rewards: None,
+        };
+        let source = &|| Ok(self.shell.name().map(source));
+        feed::send(&AttentionFeed { db, source }, self.shell.runtime()).await
     }
 
     /// The database, with its schema migrated.

@@ -1,8 +1,9 @@
 //! The ledger's schema and statements.
 
+use crate::delivery::attention_feed;
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES]];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES, attention_feed::sql::TABLES]];
 
 const TABLES: &[&str] = &[
     // The key is the hash, because requests look keys up by it; the operator's list of them is short.
@@ -10,8 +11,12 @@ const TABLES: &[&str] = &[
        hash BLOB PRIMARY KEY, key_id TEXT NOT NULL, label TEXT NOT NULL, created_ms INTEGER NOT NULL,
        creator TEXT, creator_name TEXT, accepted_ms INTEGER
      ) STRICT, WITHOUT ROWID",
-    // When facts of a day were last loaded, and the operator's member who did; null with the operator's token.
-    "CREATE TABLE loads (day INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, member TEXT) STRICT",
+    // When facts of a day were last loaded, and the operator's member who did; null with the operator's token. `state` is a
+    // number of `final_days::DayState`.
+    "CREATE TABLE loads (
+       day INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, member TEXT, state INTEGER NOT NULL DEFAULT 0
+     ) STRICT",
+    "CREATE INDEX loads_not_final ON loads (day) WHERE state <> 1",
     // A segment's metadata. `upload` is 0 for an active segment, and otherwise the upload that it is staged for.
     "CREATE TABLE segments (
        upload INTEGER NOT NULL, day INTEGER NOT NULL, layer INTEGER NOT NULL, id INTEGER NOT NULL,
@@ -32,10 +37,11 @@ const TABLES: &[&str] = &[
     "CREATE TABLE marks (
        source TEXT PRIMARY KEY, number INTEGER NOT NULL, vouched INTEGER NOT NULL DEFAULT 0
      ) STRICT, WITHOUT ROWID",
-    // The applied sums of each source and day. `differs` is set if the source has vouched for other sums.
+    // The applied sums of each source and day, and the number of the last batch with sums of the day. `differs` is set if the
+    // source has vouched for other sums.
     "CREATE TABLE totals (
        source TEXT NOT NULL, day INTEGER NOT NULL, clicks INTEGER NOT NULL, revenue_micro_usd INTEGER NOT NULL,
-       differs INTEGER NOT NULL DEFAULT 0,
+       number INTEGER NOT NULL DEFAULT 0, differs INTEGER NOT NULL DEFAULT 0,
        PRIMARY KEY (source, day)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX totals_that_differ ON totals (day) WHERE differs = 1",
@@ -54,7 +60,8 @@ const TABLES: &[&str] = &[
        export_id TEXT PRIMARY KEY, session BLOB NOT NULL, expires_ms INTEGER NOT NULL, query TEXT NOT NULL,
        format TEXT NOT NULL, rows INTEGER NOT NULL
      ) STRICT",
-    // `segments` is the last segment id, `suspended` belongs to `keys`; the other rows belong to `freshness`.
+    // `segments` is the last segment id, `suspended` belongs to `keys`; `final_days_due_ms` to `final_days`; the other rows belong to
+    // `freshness`.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
 ];
 
@@ -128,13 +135,15 @@ platform::statements! {
     /// day, time, member's name or null
     pub const NOTE_LOAD = "INSERT INTO loads (day, at_ms, member) VALUES (?, ?, ?)
         ON CONFLICT (day) DO UPDATE SET at_ms = excluded.at_ms, member = excluded.member";
-    /// first day, last day → day, time, member's name
-    pub const LIST_LOADS = "SELECT day, at_ms, member FROM loads WHERE day BETWEEN ? AND ?";
-    /// day before which, days at most → day and per layer segments, rows and the five sums, newest day first
-    pub const LIST_DAYS = "SELECT day, layer, COUNT(*), SUM(rows), SUM(ad_requests), SUM(ad_responses), SUM(impressions), SUM(clicks),
-        SUM(revenue) FROM segments WHERE upload = 0 AND day IN (
-          SELECT DISTINCT day FROM segments WHERE upload = 0 AND day < ? ORDER BY day DESC LIMIT ?)
-        GROUP BY day, layer ORDER BY day DESC, layer";
+    /// day before which, days at most → those with facts or that were loaded, newest first: day, time of the load, member's
+    /// name, state
+    pub const LIST_DAYS = "SELECT d.day, l.at_ms, l.member, l.state FROM (
+          SELECT day FROM segments WHERE upload = 0 AND day < ?1 UNION SELECT day FROM loads WHERE day < ?1
+          ORDER BY day DESC LIMIT ?2) d
+        LEFT JOIN loads l ON l.day = d.day ORDER BY d.day DESC";
+    /// first day, last day → day and per layer segments, rows and the five sums
+    pub const SUM_LAYERS = "SELECT day, layer, COUNT(*), SUM(rows), SUM(ad_requests), SUM(ad_responses), SUM(impressions), SUM(clicks),
+        SUM(revenue) FROM segments WHERE upload = 0 AND day BETWEEN ? AND ? GROUP BY day, layer";
 
     // Batches.
     /// key → digest, rows
@@ -146,10 +155,18 @@ platform::statements! {
     /// source, number
     pub const SET_MARK = "INSERT INTO marks (source, number) VALUES (?, ?)
         ON CONFLICT (source) DO UPDATE SET number = excluded.number";
-    /// source, day, clicks, revenue
-    pub const ADD_TOTAL = "INSERT INTO totals (source, day, clicks, revenue_micro_usd) VALUES (?, ?, ?, ?)
+    /// source, day, clicks, revenue, the batch's number
+    pub const ADD_TOTAL = "INSERT INTO totals (source, day, clicks, revenue_micro_usd, number) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (source, day) DO UPDATE SET clicks = clicks + excluded.clicks,
-          revenue_micro_usd = revenue_micro_usd + excluded.revenue_micro_usd";
+          revenue_micro_usd = revenue_micro_usd + excluded.revenue_micro_usd, number = MAX(number, excluded.number)";
+    /// the same: they replace the day's, and do not differ
+    pub const SET_TOTAL = "INSERT INTO totals (source, day, clicks, revenue_micro_usd, number) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (source, day) DO UPDATE SET clicks = excluded.clicks,
+          revenue_micro_usd = excluded.revenue_micro_usd, number = excluded.number, differs = 0";
+    /// day, number → the sources whose mark is not below the number or that have sums of the day: name, mark, the last number of
+    /// a batch with sums of the day
+    pub const LIST_SOURCES = "SELECT m.source, m.number, COALESCE(t.number, 0) FROM marks m
+        LEFT JOIN totals t ON t.source = m.source AND t.day = ?1 WHERE m.number >= ?2 OR t.source IS NOT NULL";
     /// source, day → clicks, revenue
     pub const GET_TOTAL = "SELECT clicks, revenue_micro_usd FROM totals WHERE source = ? AND day = ?";
     /// whether it differs, source, day
@@ -165,6 +182,17 @@ platform::statements! {
     /// first day kept
     pub const SWEEP_PLACEMENTS = "DELETE FROM placements WHERE day < ?";
     pub const FIRST_PLACEMENT = "SELECT MIN(day) FROM placements";
+
+    // Final days.
+    /// → the loaded days that are not final: day, state
+    pub const LIST_OPEN_DAYS = "SELECT day, state FROM loads WHERE state <> 1 ORDER BY day";
+    /// day, days after which a source is gone → a row if a source has not confirmed the day; whether one differs
+    pub const FIND_UNCONFIRMED = "SELECT COALESCE(t.differs, 0) FROM marks m
+        LEFT JOIN totals t ON t.source = m.source AND t.day = ?1
+        WHERE t.differs = 1 OR m.vouched < ?1 AND (t.source IS NOT NULL OR m.vouched >= ?1 - ?2)
+        ORDER BY 1 DESC LIMIT 1";
+    /// state, day
+    pub const SET_DAY_STATE = "UPDATE loads SET state = ? WHERE day = ?";
 
     // Names.
     /// upload, JSON list of [app, name]
@@ -204,6 +232,11 @@ platform::statements! {
         ON CONFLICT (name) DO UPDATE SET value = value + 1";
     /// name, value: the first one stays
     pub const FIRST_STATE = "INSERT INTO state (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
+    /// name, value: the lesser one stays
+    pub const LOWER_STATE = "INSERT INTO state (name, value) VALUES (?, ?)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE excluded.value < state.value";
+    /// name
+    pub const DELETE_STATE = "DELETE FROM state WHERE name = ?";
     /// name, value: the greater one stays
     pub const RAISE_STATE = "INSERT INTO state (name, value) VALUES (?, ?)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE excluded.value > state.value";

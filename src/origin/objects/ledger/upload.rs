@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{
-    freshness,
+    final_days, freshness,
     segments::{self, Layer},
     sql,
 };
@@ -178,6 +178,7 @@ impl Upload {
         for day in days {
             db.execute(sql::NOTE_LOAD, params![day.number(), now_ms, self.by.as_deref()])?;
         }
+        final_days::changed(db, now_ms)?;
         segments::mark_crowded(db, days, Layer::Loaded)
     }
 }

@@ -1,9 +1,16 @@
 //! The commands that an outbox carries out alone, without another object.
 
-use super::{callbacks::replay, conversions::txns, endpoint, log, peers::Peers, story, sums::day};
-use crate::objects::outbox::retention;
+use super::{
+    callbacks::replay,
+    conversions::txns,
+    endpoint, log,
+    peers::Peers,
+    story,
+    sums::{day, revenue_batches::OutboxLog},
+};
+use crate::{delivery::attention_feed, objects::outbox::retention};
 use contract::outbox::{
-    ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, OutboxShard, Replay, Reply,
+    ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, OutboxShard, Replay, Reply, Restated,
 };
 use domain::model::api_error::common;
 use platform::{database::Database, failure::Failure};
@@ -64,6 +71,15 @@ pub fn carry_out(
         Command::Erase(Erase { user_id }) => retention::erase(db, &user_id).map(Reply::Operator),
         Command::ReadDay(read) => Ok(Reply::Day(day::read(db, read, day::STEP)?)),
         Command::ListDay(list) => Ok(Reply::DayEntries(day::list(db, &list, day::STEP)?)),
+        Command::Restated(Restated { day }) => {
+            attention_feed::end_restated(db, &day.to_string())?;
+            Ok(Reply::Done {})
+        }
+        Command::SumDay(sum) => {
+            let state = endpoint::read(db)?;
+            let log = OutboxLog::of(db, state.as_ref());
+            Ok(Reply::DaySums(day::sums(now_ms, &log, sum)?))
+        }
         Command::Convert(_)
         | Command::Settle(_)
         | Command::SettleMany(_)

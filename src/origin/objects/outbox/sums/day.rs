@@ -1,8 +1,15 @@
 //! The payments of an outbox on a UTC day. The operator compares them with the ledger's facts (docs/OPERATING.md, "Reconcile
-//! a day"), and so does the [night](super::night).
+//! a day"), and so does the [night](super::night). The ledger asks for them to restate the day.
 
-use super::sql;
-use contract::outbox::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay};
+use super::{
+    revenue_batches::{OutboxLog, TO_LEDGER},
+    sql,
+};
+use crate::{delivery::batches, objects::outbox::retention::ROW_RETENTION_MS};
+use contract::{
+    ledger::DaySums,
+    outbox::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay, SumDay},
+};
 use domain::{
     conversions::log_number::first_number,
     model::{
@@ -67,6 +74,26 @@ pub fn list(db: &impl Database, list: &ListDay, entries: i64) -> Result<DayEntri
     })
 }
 
+/// One step through the revenue of a day.
+pub fn sums(now_ms: i64, log: &OutboxLog<'_, impl Database>, sum: SumDay) -> Result<DaySums, DatabaseError> {
+    let (before, end) = numbers_of(sum.day);
+    let (after, through) = (sum.after.max(before), sum.through.min(end));
+    let sums = batches::sums_of_day(log, TO_LEDGER, sum.day, after, through)?;
+    Ok(DaySums {
+        // Of the first day that is left, some entries may have left.
+        is_kept: sum.day > UtcDay::of_ms(now_ms.saturating_sub(ROW_RETENTION_MS)),
+        ..sums
+    })
+}
+
+/// Payments of a day have numbers after the first of these and before the second. Numbers follow the time, and are ahead of it
+/// after the clock was set back (see `numbers`).
+fn numbers_of(day: UtcDay) -> (i64, i64) {
+    let start_ms = day.start_ms();
+    let end = first_number(start_ms.saturating_add(2 * DAY_MS));
+    (first_number(start_ms).saturating_sub(1), end)
+}
+
 /// A part of the numbers that may be payments of a day.
 struct DayPage {
     day: UtcDay,
@@ -78,9 +105,8 @@ struct DayPage {
 
 impl DayPage {
     fn of(db: &impl Database, day: UtcDay, after: i64, entries: i64) -> Result<Self, DatabaseError> {
-        // Numbers follow the time, and are ahead of it after the clock was set back (see `numbers`).
-        let end = first_number(day.start_ms().saturating_add(2 * DAY_MS));
-        let after = after.max(first_number(day.start_ms()).saturating_sub(1));
+        let (before, end) = numbers_of(day);
+        let after = after.max(before);
         let row = db.query_first(sql::LAST_OF_DAY, params![after, end, entries])?;
         let row = row.unwrap_or(Row(vec![]));
         Ok(Self {

@@ -1,0 +1,100 @@
+//! Which days are final: those that the operator has loaded and for which every source has vouched. Seven days after its end, a
+//! loaded day is final without them, `unconfirmed`, and an item for the operator's attention says so until they vouch.
+
+use super::{segments, sql};
+use crate::delivery::attention_feed;
+use domain::model::time::{DAY_MS, HOUR_MS, SECOND_MS};
+use platform::{
+    database::{Database, DatabaseError},
+    params,
+};
+
+/// How long a loaded day waits for its sources, in days after its end.
+const WAIT_DAYS: i64 = 7;
+/// A source that has not vouched for so many days, and that has nothing on a day, is not waited for: it is gone.
+const GONE_DAYS: i64 = 40;
+/// The sums of a day's last hours arrive within this time, in milliseconds.
+const ARRIVE_MS: i64 = 2 * HOUR_MS;
+/// Sources vouch one soon after the other. Their days are judged together after this time, in milliseconds.
+const GATHER_MS: i64 = 10 * SECOND_MS;
+/// When days are judged next.
+const DUE: &str = "final_days_due_ms";
+
+/// The state of a loaded day. The numbers are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DayState {
+    Open = 0,
+    Final = 1,
+    Unconfirmed = 2,
+}
+
+impl DayState {
+    /// The name in answers.
+    pub fn name(number: i64) -> &'static str {
+        match number {
+            1 => "final",
+            2 => "final_unconfirmed",
+            _ => "open",
+        }
+    }
+}
+
+/// A day was loaded, or a source has vouched. Within the caller's transaction.
+pub fn changed(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::LOWER_STATE, params![DUE, now_ms.saturating_add(GATHER_MS)])
+}
+
+/// When days are judged next; none if nothing waits.
+pub fn due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+    db.query_integer(sql::GET_STATE, params![DUE])
+}
+
+/// Judges the loaded days that are not final, if that is due.
+///
+/// # Errors
+/// The database failed, and nothing has changed.
+pub fn judge(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    if due_ms(db)?.is_none_or(|due_ms| now_ms < due_ms) {
+        return Ok(());
+    }
+    db.transaction(|| {
+        let mut next_ms = None;
+        for row in db.query(sql::LIST_OPEN_DAYS, &[])? {
+            let (day, was) = (segments::day(row.integer(0)?)?, row.integer(1)?);
+            let end_ms = day.start_ms().saturating_add(DAY_MS);
+            let latest_ms = end_ms.saturating_add(WAIT_DAYS * DAY_MS);
+            let missing = match db.query_first(sql::FIND_UNCONFIRMED, params![day.number(), GONE_DAYS])? {
+                _ if now_ms < end_ms.saturating_add(ARRIVE_MS) => Some("not_over"),
+                Some(row) => Some(if row.boolean(0)? { "differs" } else { "silent" }),
+                None => None,
+            };
+            let state = match missing {
+                None => DayState::Final,
+                Some(_) if latest_ms <= now_ms => DayState::Unconfirmed,
+                Some(_) => DayState::Open,
+            };
+            match (state, missing) {
+                (DayState::Unconfirmed, Some(reason)) => {
+                    attention_feed::open_unconfirmed(db, now_ms, &day.to_string(), reason)?;
+                }
+                (DayState::Final, _) => attention_feed::end_unconfirmed(db, &day.to_string())?,
+                _ => {
+                    let due_ms = if missing == Some("not_over") {
+                        end_ms.saturating_add(ARRIVE_MS)
+                    } else {
+                        latest_ms
+                    };
+                    next_ms = Some(next_ms.map_or(due_ms, |next_ms: i64| next_ms.min(due_ms)));
+                }
+            }
+            if state as i64 != was {
+                db.execute(sql::SET_DAY_STATE, params![state as i64, day.number()])?;
+            }
+        }
+        db.execute(sql::DELETE_STATE, params![DUE])?;
+        match next_ms {
+            Some(next_ms) => db.execute(sql::LOWER_STATE, params![DUE, next_ms]),
+            None => Ok(()),
+        }
+    })
+}

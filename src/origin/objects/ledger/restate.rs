@@ -1,0 +1,304 @@
+//! `POST …/days/{date}/restate`: makes the clicks and the revenue of a day those that their sources report. What differs is
+//! written as one more segment, in which clicks may be negative. A damaged segment is replaced. What a source no longer has stays
+//! as it is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value as Json, json};
+
+use super::{
+    freshness,
+    offers::{country_of, is_always_reported, placement_of, row_key},
+    segments::{self, Layer},
+    sql,
+};
+use contract::{
+    ledger::{DaySums, Restate},
+    operation::OperatorReply,
+    outbox::OutboxShard,
+};
+use domain::{
+    conversions::log_number::first_number,
+    model::{
+        MicroUsd,
+        api_error::ApiError,
+        time::{DAY_MS, UtcDay},
+    },
+    reporting::{
+        Measure,
+        metric::{Sums, get},
+        placements::{MAX_PLACEMENTS, OTHER_PLACEMENT},
+        segment::Segmenter,
+    },
+};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
+
+/// Rows of a day that a ledger holds in memory at most: about 40 MB.
+const MAX_ROWS: usize = 200_000;
+
+const DAY_NOT_OVER: ApiError = ApiError::new(400, "invalid_field", "date: must be a day that is over (UTC)");
+const DAY_TOO_LARGE: ApiError = ApiError::new(
+    409,
+    "day_too_large",
+    "the day has more than 200,000 combinations of app, country, placement and offer",
+);
+const DAY_NOT_KEPT: ApiError = ApiError::new(
+    409,
+    "day_not_kept",
+    "a segment of the day is damaged, and a source no longer has the day to replace it: restore the ledger",
+);
+
+/// App, country, placement and offer.
+type RowKey = [String; 4];
+/// What a source reports of a row.
+const MEASURES: [Measure; 2] = [Measure::Clicks, Measure::Revenue];
+/// Clicks, and revenue in micro-USD.
+type Amounts = [i64; 2];
+
+/// What the sources of a day report.
+#[derive(Default)]
+pub struct ReportedDay {
+    rows: BTreeMap<RowKey, Amounts>,
+    sources: BTreeMap<String, ReportedSource>,
+}
+
+#[derive(Clone, Copy)]
+struct ReportedSource {
+    /// The number up to which the sums go.
+    through: i64,
+    sums: Amounts,
+    is_kept: bool,
+}
+
+/// A source that must be asked: for its sums after a number, up to the ledger's mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    pub source: String,
+    pub after: i64,
+    pub through: i64,
+}
+
+/// Refuses a day that is not over.
+pub fn check(now_ms: i64, day: UtcDay) -> Result<(), ApiError> {
+    if day < UtcDay::of_ms(now_ms) {
+        Ok(())
+    } else {
+        Err(DAY_NOT_OVER)
+    }
+}
+
+impl ReportedDay {
+    /// The sources whose sums are missing: of all that the ledger has applied something of since the day before, and of those
+    /// asked before, the ones of which it has applied more of the day.
+    pub fn missing(&self, db: &impl Database, day: UtcDay) -> Result<Vec<Question>, DatabaseError> {
+        let first = first_number(day.start_ms().saturating_sub(DAY_MS));
+        let mut missing = Vec::new();
+        for row in db.query(sql::LIST_SOURCES, params![day.number(), first])? {
+            let (source, through, changed) = (row.text(0)?.to_owned(), row.integer(1)?, row.integer(2)?);
+            let after = match self.sources.get(&source) {
+                Some(reported) if changed <= reported.through => continue,
+                Some(reported) => reported.through,
+                None => 0,
+            };
+            missing.push(Question {
+                source,
+                after,
+                through,
+            });
+        }
+        Ok(missing)
+    }
+
+    /// Adds a step's sums.
+    ///
+    /// # Errors
+    /// They are too many.
+    pub fn add(&mut self, source: &str, part: &DaySums) -> Result<(), ApiError> {
+        let reported = self.sources.entry(source.to_owned()).or_insert(ReportedSource {
+            through: 0,
+            sums: [0, 0],
+            is_kept: true,
+        });
+        reported.is_kept &= part.is_kept;
+        for sum in &part.sums {
+            let amounts = [
+                i64::try_from(sum.clicks).unwrap_or(i64::MAX),
+                sum.revenue_micro_usd,
+            ];
+            let app = sum.app.to_string();
+            let row = [&app, country_of(sum), placement_of(sum), sum.offer.as_str()].map(str::to_owned);
+            add(self.rows.entry(row).or_default(), amounts);
+            add(&mut reported.sums, amounts);
+        }
+        if self.rows.len() > MAX_ROWS {
+            return Err(DAY_TOO_LARGE);
+        }
+        Ok(())
+    }
+
+    /// All sums of a question have been added.
+    pub fn answered(&mut self, question: &Question) {
+        if let Some(reported) = self.sources.get_mut(&question.source) {
+            reported.through = question.through;
+        }
+    }
+
+    /// The sources whose sums the day has now.
+    pub fn restated(&self) -> Vec<String> {
+        let kept = self.sources.iter().filter(|(_, reported)| reported.is_kept);
+        kept.map(|(source, _)| source.clone()).collect()
+    }
+
+    /// The sources that no longer have the day.
+    fn not_kept(&self) -> Vec<&str> {
+        let lost = self.sources.iter().filter(|(_, reported)| !reported.is_kept);
+        lost.map(|(source, _)| source.as_str()).collect()
+    }
+
+    /// What the rows of a day must be. A day reports 200 placements of an app separately: first those that it has.
+    fn wanted<'a>(&'a self, stored: &'a BTreeMap<RowKey, Amounts>) -> BTreeMap<RowKey, Amounts> {
+        let mut known: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for [app, _, placement, _] in stored.keys() {
+            if !is_always_reported(placement) {
+                known.entry(app).or_default().insert(placement);
+            }
+        }
+        let mut wanted: BTreeMap<RowKey, Amounts> = BTreeMap::new();
+        for ([app, country, placement, offer], amounts) in &self.rows {
+            let of_app = known.entry(app).or_default();
+            let mut reported = placement.as_str();
+            if !is_always_reported(placement) && !of_app.contains(reported) {
+                if of_app.len() < MAX_PLACEMENTS {
+                    of_app.insert(placement);
+                } else {
+                    reported = OTHER_PLACEMENT;
+                }
+            }
+            let row = [app, country, reported, offer].map(String::from);
+            add(wanted.entry(row).or_default(), *amounts);
+        }
+        wanted
+    }
+}
+
+/// Writes what differs, unless it is a dry run, in the turn in which nothing was missing.
+///
+/// # Errors
+/// A damaged segment cannot be replaced, or the database failed.
+pub fn apply(
+    db: &impl Database,
+    Restate { day, is_dry_run }: Restate,
+    reported: &ReportedDay,
+) -> Result<OperatorReply, Failure> {
+    let mut stored: BTreeMap<RowKey, Amounts> = BTreeMap::new();
+    let damaged = segments::each_intact_row(db, day, Layer::Offers, |key, sums| {
+        let [app, country, placement, offer, _, _] = *key;
+        let amounts = MEASURES.map(|measure| get(sums, measure));
+        let row = [app, country, placement, offer].map(str::to_owned);
+        add(stored.entry(row).or_default(), amounts);
+    })?;
+    let not_kept = reported.not_kept();
+    if !damaged.is_empty() && !not_kept.is_empty() && !is_dry_run {
+        return Err(DAY_NOT_KEPT.into());
+    }
+    let outboxes: Vec<_> = not_kept
+        .iter()
+        .filter_map(|name| OutboxShard::of_object(name))
+        .collect();
+    let keeps_clicks = outboxes.len() == not_kept.len();
+    let apps: BTreeSet<String> = outboxes.iter().map(|outbox| outbox.app.to_string()).collect();
+
+    let wanted = reported.wanted(&stored);
+    let rows: BTreeSet<&RowKey> = stored.keys().chain(wanted.keys()).collect();
+    let mut segmenter = Segmenter::default();
+    let mut changes: BTreeMap<&str, Change> = BTreeMap::new();
+    let mut total = Change::default();
+    for row in rows {
+        let of = |rows: &BTreeMap<RowKey, Amounts>| rows.get(row).copied().unwrap_or_default();
+        let [app, country, placement, offer] = row;
+        let (before, mut after) = (of(&stored), of(&wanted));
+        if !keeps_clicks {
+            after[0] = before[0];
+        }
+        if apps.contains(app) {
+            after[1] = before[1];
+        }
+        total.add(before, after);
+        if before == after {
+            continue;
+        }
+        changes.entry(app).or_default().add(before, after);
+        let mut sums = Sums::default();
+        for ((measure, before), after) in MEASURES.into_iter().zip(before).zip(after) {
+            if let Some(sum) = sums.get_mut(measure.index()) {
+                *sum = after.saturating_sub(before);
+            }
+        }
+        segmenter.add(&row_key([app, country, placement, offer]), &sums);
+    }
+    if !is_dry_run {
+        db.transaction(|| {
+            for id in &damaged {
+                segments::delete(db, segments::ACTIVE, day, Layer::Offers, *id)?;
+            }
+            for segment in segmenter.finish() {
+                segments::insert(db, segments::ACTIVE, day, Layer::Offers, &segment)?;
+            }
+            for (source, reported) in reported.sources.iter().filter(|(_, reported)| reported.is_kept) {
+                let [clicks, revenue] = reported.sums;
+                db.execute(
+                    sql::SET_TOTAL,
+                    params![source.as_str(), day.number(), clicks, revenue, reported.through],
+                )?;
+            }
+            if !changes.is_empty() || !damaged.is_empty() {
+                freshness::changed(db)?;
+            }
+            segments::mark_crowded(db, &[day], Layer::Offers)
+        })?;
+    }
+    let apps = changes.iter().map(|(app, change)| {
+        let mut listed = change.to_json();
+        listed.insert("app_id".into(), (*app).into());
+        Json::from(listed)
+    });
+    let mut body = total.to_json();
+    body.insert("date".into(), day.to_string().into());
+    body.insert("dry_run".into(), is_dry_run.into());
+    body.insert("apps".into(), apps.collect());
+    body.insert("damaged_segments".into(), damaged.len().into());
+    body.insert("not_kept".into(), json!(not_kept));
+    Ok(OperatorReply::ok(&body.into()))
+}
+
+fn add(to: &mut Amounts, more: Amounts) {
+    for (to, more) in to.iter_mut().zip(more) {
+        *to = to.saturating_add(more);
+    }
+}
+
+/// Clicks and revenue before and after.
+#[derive(Default)]
+struct Change {
+    before: Amounts,
+    after: Amounts,
+}
+
+impl Change {
+    fn add(&mut self, before: Amounts, after: Amounts) {
+        add(&mut self.before, before);
+        add(&mut self.after, after);
+    }
+
+    fn to_json(&self) -> Map<String, Json> {
+        let amounts = |[clicks, revenue]: Amounts| json!({ "clicks": clicks, "revenue": MicroUsd(revenue) });
+        let mut json = Map::new();
+        json.insert("before".into(), amounts(self.before));
+        json.insert("after".into(), amounts(self.after));
+        json
+    }
+}

@@ -1,0 +1,144 @@
+//! Asks the sources of a day for its sums, and restates it.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::LedgerService;
+use crate::objects::ledger::restate::{self, Question, ReportedDay};
+use contract::{
+    counters,
+    ledger::{DaySums, Restate},
+    operation::{CallError, OperatorReply},
+    outbox::{self, OutboxShard},
+};
+use domain::model::{PublisherId, api_error::common, time::UtcDay};
+use platform::{
+    CONNECTIONS,
+    failure::Failure,
+    log,
+    traits::{Clock, ObjectCall, ObjectStorage, Random},
+};
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// How often sources are asked again because more of the day was applied meanwhile.
+const ROUNDS: usize = 5;
+
+impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
+    /// `POST …/days/{date}/restate`.
+    ///
+    /// # Errors
+    /// The day is not over, a source does not answer, or the database failed; nothing has changed.
+    pub async fn restate(&self, publisher: &PublisherId, restate: Restate) -> Result<OperatorReply, Failure> {
+        self.require_publisher(publisher, super::CATALOG_TIMEOUT).await?;
+        let db = self.shell.ready().await?;
+        restate::check(self.now_ms(), restate.day)?;
+        let mut reported = ReportedDay::default();
+        for _ in 0..ROUNDS {
+            let missing = reported.missing(db, restate.day)?;
+            if missing.is_empty() {
+                let reply = restate::apply(db, restate, &reported)?;
+                self.shell.wake_for(super::next_alarm(db, self.now_ms()))?;
+                if !restate.is_dry_run {
+                    self.tell_restated(publisher, restate.day, &reported).await;
+                }
+                return Ok(reply);
+            }
+            let mut answers = stream::iter(missing)
+                .map(|question| self.ask(publisher, restate.day, question))
+                .buffer_unordered(CONNECTIONS);
+            while let Some((question, parts)) = answers.try_next().await? {
+                for part in &parts {
+                    reported.add(&question.source, part)?;
+                }
+                reported.answered(&question);
+            }
+        }
+        Err(common::UNAVAILABLE
+            .with_message("clicks or revenue of the day keep arriving: nothing was changed; try again")
+            .into())
+    }
+
+    /// Asks one source, step by step.
+    async fn ask(
+        &self,
+        publisher: &PublisherId,
+        day: UtcDay,
+        question: Question,
+    ) -> Result<(Question, Vec<DaySums>), Failure> {
+        let Question {
+            ref source,
+            mut after,
+            through,
+        } = question;
+        let mut parts = Vec::new();
+        loop {
+            let part = self.ask_step(publisher, day, source, after, through).await;
+            let part = part.map_err(|error| {
+                log::warn("ledger", format_args!("the sums of {day} from {source}: {error}"));
+                let message = format!("{source} does not answer: nothing was changed; try again");
+                Failure::from(common::UNAVAILABLE.with_message(message))
+            })?;
+            let next = part.next;
+            parts.push(part);
+            match next {
+                Some(next) => after = next,
+                None => return Ok((question, parts)),
+            }
+        }
+    }
+
+    async fn ask_step(
+        &self,
+        publisher: &PublisherId,
+        day: UtcDay,
+        source: &str,
+        after: i64,
+        through: i64,
+    ) -> Result<DaySums, CallError> {
+        let runtime = self.shell.runtime();
+        match OutboxShard::of_object(source) {
+            Some(outbox) => {
+                let sum = outbox::SumDay { day, after, through };
+                runtime.call(&outbox.address(), sum, TIMEOUT).await
+            }
+            None => {
+                let sum = counters::SumDay {
+                    publisher: publisher.clone(),
+                    day,
+                    after,
+                    through,
+                };
+                runtime
+                    .call(&counters::address(source.to_owned()), sum, TIMEOUT)
+                    .await
+            }
+        }
+    }
+
+    /// Ends the sources' items about the day. Those that are not reached end by themselves, a week after they were opened.
+    async fn tell_restated(&self, publisher: &PublisherId, day: UtcDay, reported: &ReportedDay) {
+        let runtime = self.shell.runtime();
+        let tell = async |source: String| match OutboxShard::of_object(&source) {
+            Some(outbox) => {
+                let told = outbox::Restated { day };
+                runtime.call(&outbox.address(), told, TIMEOUT).await.map(drop)
+            }
+            None => {
+                let publisher = publisher.clone();
+                let told = counters::Restated { publisher, day };
+                runtime
+                    .call(&counters::address(source), told, TIMEOUT)
+                    .await
+                    .map(drop)
+            }
+        };
+        let told = stream::iter(reported.restated())
+            .map(tell)
+            .buffer_unordered(CONNECTIONS);
+        let told: Vec<_> = told.collect().await;
+        for error in told.into_iter().filter_map(Result::err) {
+            log::warn("ledger", format_args!("{day} is restated: {error}"));
+        }
+    }
+}
