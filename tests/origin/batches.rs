@@ -6,7 +6,7 @@ use std::{cell::RefCell, collections::BTreeMap};
 use futures_util::FutureExt;
 use proptest::prelude::*;
 
-use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite};
+use crate::{assert_only_listed_statements, dump, migrated, simulations, sqlite::Sqlite};
 use contract::{
     attention::Kind,
     ledger::AddOffers,
@@ -465,7 +465,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 const NAMES: [&str; 3] = ["ledger", "counters-1", "counters-2"];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+    #![proptest_config(simulations(256))]
 
     #[test]
     fn each_receiver_gets_exactly_the_log(ops in ops()) {

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::{
     counters::{NOON, sum},
     counters_world::{Answer, Flush, Wake, World},
-    migrated,
+    migrated, simulations,
     sqlite::{Fault, Faults},
     under_every_fault,
 };
@@ -92,7 +92,7 @@ fn ops() -> impl Strategy<Value = Vec<(Op, Vec<Option<Fault>>)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(simulations(48))]
 
     #[test]
     fn each_counted_click_reaches_its_ledger_once(ops in ops()) {

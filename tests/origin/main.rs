@@ -35,12 +35,25 @@ mod test_catalog;
 use std::collections::BTreeSet;
 
 use futures_util::FutureExt;
+use proptest::prelude::ProptestConfig;
 use sqlite::{Fault, Faults, Sqlite};
 
 use platform::{
     database::{Database, Row, Value},
     migrations::{self as schema, Migration},
 };
+
+/// The length of a simulation: `SIMULATIONS` cases, or so many. Shrinking ends after so many steps, since a case takes long.
+fn simulations(cases: u32) -> ProptestConfig {
+    let set = std::env::var("SIMULATIONS")
+        .ok()
+        .and_then(|cases| cases.parse().ok());
+    ProptestConfig {
+        cases: set.unwrap_or(cases),
+        max_shrink_iters: 4_000,
+        ..ProptestConfig::default()
+    }
+}
 
 /// A database with an object's schema, as it is before the first command.
 fn migrated(migrations: &[Migration]) -> Sqlite {

@@ -51,7 +51,10 @@ use self::{
     receivers::behaviours,
     world::World,
 };
-use crate::sqlite::{Fault, Faults};
+use crate::{
+    simulations,
+    sqlite::{Fault, Faults},
+};
 use contract::rewards::RewardDelivery;
 use domain::{
     conversions::{state::Status, table::Action},
@@ -204,17 +207,6 @@ fn acts(ops: impl Strategy<Value = Op>, with_faults: bool) -> impl Strategy<Valu
     vec(act, 1..250)
 }
 
-fn simulations() -> ProptestConfig {
-    let cases = std::env::var("SIMULATIONS")
-        .ok()
-        .and_then(|cases| cases.parse().ok());
-    ProptestConfig {
-        cases: cases.unwrap_or(48),
-        max_shrink_iters: 4_000,
-        ..ProptestConfig::default()
-    }
-}
-
 fn simulate(acts: Vec<Act>, locks: bool, seed: u64, faults: bool) {
     let mut world = World::new(locks, seed);
     world.model.faults = faults;
@@ -225,7 +217,7 @@ fn simulate(acts: Vec<Act>, locks: bool, seed: u64, faults: bool) {
 }
 
 proptest! {
-    #![proptest_config(simulations())]
+    #![proptest_config(simulations(48))]
 
     #[test]
     fn every_reward_arrives_once_after_any_process_death(acts in acts(ops(), false), locks in any::<bool>(), seed in any::<u64>()) {

@@ -10,7 +10,7 @@ use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::{Value as Json, json};
 
 use self::world::{APP, OFFERS, Snapshot, World, app, app_document, copy};
-use crate::{Database, Sqlite};
+use crate::{Database, Sqlite, simulations};
 use contract::{
     catalog::Resource,
     operation::Bytes,
@@ -506,17 +506,6 @@ fn ops() -> impl Strategy<Value = Op> {
     ]
 }
 
-fn cases() -> ProptestConfig {
-    let cases = std::env::var("SIMULATIONS")
-        .ok()
-        .and_then(|cases| cases.parse().ok());
-    ProptestConfig {
-        cases: cases.unwrap_or(48),
-        max_shrink_iters: 2_000,
-        ..ProptestConfig::default()
-    }
-}
-
 /// Random histories seldom come here.
 #[test]
 fn a_forced_reward_stands_against_the_next_click() {
@@ -539,7 +528,7 @@ fn a_forced_reward_stands_against_the_next_click() {
 }
 
 proptest! {
-    #![proptest_config(cases())]
+    #![proptest_config(simulations(48))]
 
     #[test]
     fn nobody_is_paid_but_what_was_promised(ops in vec(ops(), 1..200)) {

@@ -104,7 +104,7 @@ fn carry_out(db: &Sqlite, of: i64, is_dry_run: bool, reported: &ReportedDay) -> 
         day: day(of),
         is_dry_run,
     };
-    restate::apply(db, restate, reported)
+    restate::apply(db, NOW_MS, restate, reported)
         .map(|OperatorReply { body, .. }| serde_json::from_str(&body).unwrap())
 }
 
@@ -338,6 +338,27 @@ fn a_loaded_day_is_final_when_its_sources_have_vouched() {
         run_until(&db, due_ms + HOUR_MS);
         assert_eq!(state(&db), ("final", None));
     }
+
+    // A day that differed is confirmed when it is restated.
+    let db = ledger();
+    count(&db);
+    load(&db, end_ms + 3 * HOUR_MS);
+    vouch(&db, end_ms + 3 * HOUR_MS, 4);
+    run_until(&db, end_ms + 8 * DAY_MS);
+    assert_eq!(state(&db), ("final_unconfirmed", Some("differs".to_owned())));
+    let mut reported = ReportedDay::default();
+    for question in reported.missing(&db, day(0)).unwrap() {
+        let part = DaySums {
+            sums: vec![batches::sum(day(0), None, 4)],
+            next: None,
+            is_kept: true,
+        };
+        reported.add(&question.source, &part).unwrap();
+        reported.answered(&question);
+    }
+    carry_out(&db, 0, false, &reported).unwrap();
+    run_until(&db, end_ms + 8 * DAY_MS + HOUR_MS);
+    assert_eq!(state(&db), ("final", None));
 
     // A day that is not loaded is never final, and a source that ended long ago is not waited for.
     let db = ledger();

@@ -126,7 +126,7 @@ fn a_ledger_runs_exactly_its_listed_statements() {
             day: day(1),
             is_dry_run,
         };
-        restate::apply(&db, restate, &reported_sums).unwrap();
+        restate::apply(&db, 5, restate, &reported_sums).unwrap();
     }
     // The source has not vouched for the second day.
     ledger::alarm(&db, day(90).start_ms()).unwrap();

@@ -259,7 +259,7 @@ fn changing() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    #![proptest_config(simulations())]
+    #![proptest_config(simulations(48))]
 
     #[test]
     fn what_changes_is_reported_within_4_s_while_nothing_fails(

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    freshness,
+    final_days, freshness,
     offers::{country_of, is_always_reported, placement_of, row_key},
     segments::{self, Layer},
     sql,
@@ -191,6 +191,7 @@ impl ReportedDay {
 /// A damaged segment cannot be replaced, or the database failed.
 pub fn apply(
     db: &impl Database,
+    now_ms: i64,
     Restate { day, is_dry_run }: Restate,
     reported: &ReportedDay,
 ) -> Result<OperatorReply, Failure> {
@@ -258,7 +259,8 @@ pub fn apply(
             if !changes.is_empty() || !damaged.is_empty() {
                 freshness::changed(db)?;
             }
-            segments::mark_crowded(db, &[day], Layer::Offers)
+            segments::mark_crowded(db, &[day], Layer::Offers)?;
+            final_days::changed(db, now_ms)
         })?;
     }
     let apps = changes.iter().map(|(app, change)| {

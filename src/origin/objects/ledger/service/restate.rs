@@ -37,7 +37,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         for _ in 0..ROUNDS {
             let missing = reported.missing(db, restate.day)?;
             if missing.is_empty() {
-                let reply = restate::apply(db, restate, &reported)?;
+                let reply = restate::apply(db, self.now_ms(), restate, &reported)?;
                 self.shell.wake_for(super::next_alarm(db, self.now_ms()))?;
                 if !restate.is_dry_run {
                     self.tell_restated(publisher, restate.day, &reported).await;
