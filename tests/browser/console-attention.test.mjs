@@ -6,6 +6,7 @@ import { closePage } from "./support/browser.mjs";
 import { answerFor, signInToConsole } from "./support/console.mjs";
 import { HANDS } from "./support/hands.mjs";
 import { advertiserToken, report, VISIT } from "./support/rewards.mjs";
+import { attentionOf } from "./support/service.mjs";
 import { suite } from "./support/suite.mjs";
 
 let admin;
@@ -68,6 +69,7 @@ test("apps beyond the first hundred have their names, and items lead to their ap
     batch_refused: 0,
     batch_late: 0,
     differs: 0,
+    unconfirmed: 0,
     terms_lost: 2,
   };
   await answerFor(page, "GET", "attention", { json: { items, counts, not_listed: {}, behind_ms: 0, cursor: null } });
@@ -87,5 +89,38 @@ test("apps beyond the first hundred have their names, and items lead to their ap
   await page.waitForTimeout(6000);
   const asked = page.requests.filter((request) => request === "GET /v1/operator/apps/10000003");
   assert.equal(asked.length, 1, "a name is asked for once, however often the list is");
+  await closePage(page);
+});
+
+test("a day that is final and unconfirmed leads to the facts of its publisher", async () => {
+  const page = await shared.open({ cookie: admin });
+  const day = { kind: "unconfirmed", app_id: null, subject: "2026-11-17", since_ms: Date.now(), reason: "silent" };
+  await attentionOf(
+    page,
+    [
+      { ...day, publisher_id: "kite" },
+      { ...day, publisher_id: "lumen-arcade", reason: "differs" },
+      // Of counters, which are of all publishers.
+      { ...day, kind: "differs", publisher_id: null, subject: "panels: 2026-11-17", reason: "ledger_behind" },
+    ],
+    { counts: { unconfirmed: 2, differs: 1 } },
+  );
+  await page.goto("/console");
+  const list = page.getByRole("table", { name: "What is open" });
+  for (const [subject, publisher, reason] of [
+    ["kite, 17 Nov 2026", "kite", "A source has not confirmed its clicks or revenue of the day."],
+    ["lumen-arcade, 17 Nov 2026", "lumen-arcade", "A source has other sums than the reports."],
+    ["panels: 2026-11-17", "panels", "The reports have less than the log."],
+  ]) {
+    const row = list.getByRole("row").filter({ has: page.getByRole("link", { name: publisher, exact: true }) });
+    await row.getByText(reason).waitFor();
+    const repair = row.getByRole("link", { name: `See the facts: ${subject}` });
+    assert.equal(await repair.getAttribute("href"), `/console/publishers/${publisher}?section=facts`);
+  }
+  await page.getByRole("link", { name: /^Day final, unconfirmed 2$/ }).click();
+  await page.getByText("names a source that does not answer").waitFor();
+  assert.equal(await list.getByRole("link", { name: /^See the facts/ }).count(), 2);
+  await list.getByRole("link", { name: "See the facts: lumen-arcade, 17 Nov 2026" }).click();
+  await page.getByRole("heading", { name: "Facts", exact: true }).waitFor();
   await closePage(page);
 });

@@ -45,6 +45,7 @@ const shared = suite({ facts: false }, async (signpost) => {
   } = await signpost.operator("GET", `/offers/${SURVEY.offer}`);
   await make("PUT", `/offers/${SURVEY.offer}`, { ...offer, name: "Paper Lantern", starts_at: 1_700_000_000 });
   await make("PUT", "/publishers/lumen-arcade/facts/2026-11-03", FACTS);
+  await make("POST", "/publishers/lumen-arcade/days/2026-11-03/restate");
   await make("POST", "/refresh");
   const one = await report(signpost, visits, VISIT, "held-1");
   for (const user of ["held-2", "held-3"]) await report(signpost, visits, VISIT, user);
@@ -72,6 +73,7 @@ const shared = suite({ facts: false }, async (signpost) => {
     ["Revoked a token", "Advertiser kite", `serial ${token.token_id}`],
     ["Changed an offer", `Offer ${SURVEY.offer}`, "Name, Start"],
     ["Replaced a day of facts", "Publisher lumen-arcade", "3 Nov 2026, 1 row"],
+    ["Restated a day", "Publisher lumen-arcade", "3 Nov 2026"],
     ["Published all changes"],
     ["Approved a reward", `App ${WEB_APP}`, one.transactionId, "“the advertiser saw the visit”"],
     ["Took a reward back", `App ${WEB_APP}`, taken.transactionId, "“a click farm”"],

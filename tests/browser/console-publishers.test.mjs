@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { makeConsole, views } from "./gallery/console-publishers.mjs";
 import { closePage, WIDTHS } from "./support/browser.mjs";
 import { answerFor, signInToConsole } from "./support/console.mjs";
+import { ago, CHANGED, daysInEachState, factsOf, restated } from "./support/days.mjs";
 import { today } from "./support/facts.mjs";
 import { look } from "./support/gallery.mjs";
 import { HANDS } from "./support/hands.mjs";
@@ -193,7 +194,7 @@ test("support reads everything of a publisher and changes nothing", async () => 
   const page = await shared.open({ cookie });
   const main = page.getByRole("main");
   const changes =
-    /Create|Approve|Suspend|Edit|Invite|Recovery|Withdraw|Issue|Show the|Revoke|Replace|Load a day|Save|Pay|Send|Switch/;
+    /Create|Approve|Suspend|Edit|Invite|Recovery|Withdraw|Issue|Show the|Revoke|Replace|Restate|Nothing to|Load a day|Save|Pay|Send|Switch/;
   for (const [path, shown] of [
     ["/console/publishers", "Lumen Arcade"],
     [`/console/publishers/${DEMO}`, "Lumen Arcade for iOS"],
@@ -210,6 +211,92 @@ test("support reads everything of a publisher and changes nothing", async () => 
   }
   await closePage(page);
 });
+
+const FACTS = `/console/publishers/${DEMO}?section=facts`;
+
+for (const Hand of HANDS) {
+  test(`a day is restated after its changes were shown by ${Hand.handName}`, async () => {
+    const date = ago(9);
+    const path = `/v1/operator/publishers/${DEMO}/days/${date}/restate`;
+    const refusals = [
+      [503, path],
+      [409, path],
+    ];
+    const page = await shared.open({ cookie: members.admin, refusals });
+    const hand = new Hand(page);
+    const days = daysInEachState();
+    await factsOf(page, days);
+    const refuse = (status, code, error) => ({ status, json: { code, error } });
+    const answers = [
+      refuse(503, "unavailable", "counters-3 does not answer: nothing was changed; try again"),
+      { json: restated(date, { ...CHANGED, not_kept: ["counters-3"] }) },
+      refuse(409, "day_not_kept", "a segment of the day is damaged"),
+      { json: restated(date, { ...CHANGED, dry_run: false }) },
+    ];
+    const asked = [];
+    await page.route(
+      (url) => url.pathname === path,
+      (route) => {
+        asked.push(new URL(route.request().url()).search);
+        return route.fulfill(answers[asked.length - 1]);
+      },
+    );
+    await page.goto(FACTS);
+    const row = page.getByRole("row").filter({ hasText: "Final, unconfirmed" });
+    await hand.press(row.getByRole("button", { name: /^Restate / }));
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("Counters-3 does not answer: nothing was changed; try again.").waitFor();
+    const start = dialog.getByRole("button", { name: "Restate the day" });
+    assert.equal(await start.count(), 0, "nothing is changed that was not shown");
+    await hand.press(dialog.getByRole("button", { name: "Try again" }));
+    await dialog.getByText("Clicks or revenue of 1 app would change.").waitFor();
+    await dialog.getByText(/^1 source no longer has this day.* counters-3\.$/).waitFor();
+    const all = dialog.getByRole("row", { name: /^All apps/ }).getByRole("cell");
+    assert.deepEqual(await all.allInnerTexts(), ["812", "812", "$31.50", "$37.750001"]);
+    const app = dialog.getByRole("row", { name: /10000001/ }).getByRole("cell");
+    assert.deepEqual(await app.allInnerTexts(), ["640", "640", "$20.00", "$26.250001"]);
+    await hand.press(start);
+    await dialog.getByText("A segment of the day is damaged.").waitFor();
+    Object.assign(days[4], { state: "final" });
+    await hand.press(start);
+    await dialog.waitFor({ state: "detached" });
+    await tasks.said(page, /was restated\.$/);
+    await row.waitFor({ state: "detached" });
+    assert.deepEqual(asked, ["?dry_run=true", "?dry_run=true", "?dry_run=false", "?dry_run=false"]);
+    await closePage(page);
+  });
+
+  test(`a day without facts is said to have nothing to load by ${Hand.handName}`, async () => {
+    const page = await shared.open({ cookie: members.admin });
+    const hand = new Hand(page);
+    const days = daysInEachState();
+    await factsOf(page, days);
+    const bodies = [];
+    await page.route(
+      (url) => url.pathname === `/v1/operator/publishers/${DEMO}/facts/${ago(1)}`,
+      (route) => {
+        const request = route.request();
+        bodies.push([request.method(), request.headers()["content-type"], request.postData()]);
+        Object.assign(days[1], { state: "open" });
+        return route.fulfill({ json: { rows: 0 } });
+      },
+    );
+    await page.goto(FACTS);
+    const nothing = page.getByRole("button", { name: /^Nothing to load/ });
+    await nothing.waitFor();
+    assert.equal(await nothing.count(), 1, "neither a day that is not over nor one that is loaded");
+    await hand.press(nothing);
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("heading", { name: /^Nothing to load for \d+ \w+ \d{4}\?$/ }).waitFor();
+    await hand.press(dialog.getByRole("button", { name: "Nothing to load" }));
+    await tasks.said(page, /has nothing to load\.$/);
+    await nothing.waitFor({ state: "detached" });
+    const header =
+      "date,app_id,app_name,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue\n";
+    assert.deepEqual(bodies, [["PUT", "text/csv", header]]);
+    await closePage(page);
+  });
+}
 
 for (const name of Object.keys(views({}))) {
   for (const width of WIDTHS) {

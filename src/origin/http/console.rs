@@ -75,8 +75,8 @@ async fn operate_as_member(handler: Handler, request: Call<'_>) -> HandlerResult
     let answer = operator::call(context, handler, Some(&member), segments, request, query)
         .await
         .unwrap_or_else(Refusal::into_answer);
-    // A change that failed otherwise may have been made: its entry stays marked.
-    if answer.status() < 500 {
+    // A change that failed otherwise may have been made, unless it was a dry run: its entry stays marked.
+    if answer.status() < 500 || answer.is_dry_run() {
         let settle = Settle {
             entry,
             is_done: answer.status() < 400 && !answer.is_dry_run(),

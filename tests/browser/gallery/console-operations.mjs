@@ -16,6 +16,7 @@ const NO_COUNTS = {
   batch_refused: 0,
   batch_late: 0,
   differs: 0,
+  unconfirmed: 0,
   terms_lost: 0,
 };
 const ONE_OF_EACH = Object.fromEntries(Object.keys(NO_COUNTS).map((kind) => [kind, 1]));
@@ -47,9 +48,11 @@ function open(transaction) {
       item("batch_refused", 1, { subject: "outbox-10000003-0: ledger: batch 17", reason: "unknown publisher" }),
       item("batch_late", 0.5, { subject: "outbox-10000003-0: ledger: batch 18", reason: "no_answer" }),
       item("differs", 0.2, { subject: "outbox-10000003-1: 2026-11-24", reason: "ledger_behind", payout_usd: 1.25 }),
+      item("unconfirmed", 0.15, { app_id: null, subject: "2026-11-17", reason: "silent" }),
+      item("unconfirmed", 0.15, { app_id: null, publisher_id: "kite", subject: "2026-11-17", reason: "differs" }),
       item("terms_lost", 0.1, { subject: "offer 23817 1795706999", reason: "terms_lost" }),
     ],
-    counts: { ...ONE_OF_EACH, held: 1204, near_limit: 2 },
+    counts: { ...ONE_OF_EACH, held: 1204, near_limit: 2, unconfirmed: 2 },
     not_listed: { held: 1203 },
     behind_ms: 0,
     cursor: "1.1",

@@ -1,6 +1,7 @@
 // The console's pages about publishers and apps, and their dialogs and states.
 
 import { answerFor, holdCall, signInToConsole } from "../support/console.mjs";
+import { ago, CHANGED, daysInEachState, factsOf, restated } from "../support/days.mjs";
 import { addDays, today } from "../support/facts.mjs";
 import { REQUEST_ID } from "../support/faults.mjs";
 import { startReceiver } from "../support/receiver.mjs";
@@ -93,6 +94,19 @@ const DIFFERENT = {
   ],
 };
 
+/** The dialog of a day's restatement. */
+const restating = (cookie, more) => ({
+  path: `${PUBLISHER}?section=facts`,
+  cookie,
+  prepare: async (page) => {
+    await factsOf(page, daysInEachState());
+    await answerFor(page, "POST", `publishers/${DEMO}/days/${ago(1)}/restate`, { json: restated(ago(1), more) });
+  },
+  act: press(/^Restate /),
+  shows: shows("Revenue after"),
+  isOverlay: true,
+});
+
 const CSV = "app_id,impressions\n10000001,many\n";
 
 export const views = ({ admin, support }) => ({
@@ -145,6 +159,26 @@ export const views = ({ admin, support }) => ({
   "console-publisher-people-failed": broken(`${PUBLISHER}?section=people`, `publishers/${DEMO}/members`, admin),
   "console-publisher-keys": { path: `${PUBLISHER}?section=keys`, cookie: admin, shows: shows("Looker") },
   "console-publisher-facts": { path: `${PUBLISHER}?section=facts`, cookie: admin, shows: shows("Loaded revenue") },
+  "console-publisher-facts-states": {
+    path: `${PUBLISHER}?section=facts`,
+    cookie: admin,
+    prepare: (page) => factsOf(page, daysInEachState()),
+    shows: shows("Final, unconfirmed"),
+  },
+  "console-publisher-facts-nothing": {
+    path: `${PUBLISHER}?section=facts`,
+    cookie: admin,
+    prepare: (page) => factsOf(page, daysInEachState()),
+    act: press(/^Nothing to load/),
+    shows: dialog,
+    isOverlay: true,
+  },
+  "console-publisher-facts-restate": restating(admin, {
+    ...CHANGED,
+    damaged_segments: 1,
+    not_kept: ["counters-3", "outbox-10000003-0"],
+  }),
+  "console-publisher-facts-restate-nothing": restating(admin),
   "console-publisher-facts-wrong": {
     path: `${PUBLISHER}?section=facts`,
     cookie: admin,

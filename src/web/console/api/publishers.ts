@@ -47,4 +47,6 @@ export const publishersApi = {
     get<T.FactsPage>(`${of(publisherId)}/facts${queryText({ limit, cursor })}`),
   replaceFacts: (publisherId: string, date: string, text: string, mediaType: string) =>
     call<{ rows: number }>("PUT", `${of(publisherId)}/facts/${id(date)}`, text, { "Content-Type": mediaType }),
+  restateDay: (publisherId: string, date: string, isDryRun: boolean) =>
+    post<T.RestatedDay>(`${of(publisherId)}/days/${id(date)}/restate?dry_run=${isDryRun}`),
 };

@@ -15,6 +15,7 @@ export const KIND_NAMES: Record<AttentionKind, string> = {
   batch_refused: "Totals rejected",
   batch_late: "Totals late",
   differs: "Totals differ from the ledger",
+  unconfirmed: "Day final, unconfirmed",
   terms_lost: "Terms lost",
 };
 
@@ -32,7 +33,9 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
   batch_late:
     "Sums of clicks or revenue whose receiver has not answered five times. Reports are too low until it does; the sums are safe, and arrive by themselves then. Tell the developers if they stay.",
   differs:
-    "Days of which the reports have another sum than the log of rewards or clicks. Compare the day, and tell the developers. Each leaves the list after 7 days.",
+    "Days of which the reports have another sum than the log of rewards or clicks. Compare the day, and tell the developers. Unless the log has less, restate the day in the publisher's facts, which corrects the reports. Each leaves the list once its day is restated, or after 7 days.",
+  unconfirmed:
+    "Days that became final seven days after their end, although a source of their clicks or revenue has not confirmed them or reports other sums. Reports of these days may be wrong. “Restate” in the publisher's facts shows first what would change, and names a source that does not answer. Each leaves the list once all sources have confirmed it.",
   terms_lost:
     "Postbacks that are kept, because the catalog was restored and has lost the terms that their clicks were promised. The row says which offer or app, and the number of the revision. Enter them with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}; the postbacks are decided within minutes then.",
 };
@@ -45,6 +48,8 @@ const REASONS: Record<string, string> = {
   terms_lost: "The catalog does not have this revision. Nobody is paid by it until it is entered.",
   ledger_behind: "The reports have less than the log.",
   log_behind: "The log has less than the reports.",
+  silent: "A source has not confirmed its clicks or revenue of the day.",
+  differs: "A source has other sums than the reports. “Restate” shows what would change.",
 };
 
 function reasonText(reason: string): string {
@@ -59,7 +64,7 @@ export const attention = {
   kinds: "Kinds",
   all: "Everything",
   kind: "What",
-  app: "App",
+  app: "App or publisher",
   since: "Since",
   ago: (ms: number) => `${durationText(ms)} ago`,
   reason: "Why",
@@ -76,6 +81,7 @@ export const attention = {
     batch_refused: "Compare the sums",
     batch_late: "Compare the sums",
     differs: "Compare the day",
+    unconfirmed: "See the facts",
     terms_lost: "See the terms",
   } satisfies Record<AttentionKind, string>,
   repairOf: (repair: string, subject: string) => `${repair}: ${subject}`,

@@ -37,6 +37,7 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   terms_entered: "Entered lost terms",
   facts_added: "Added facts",
   facts_replaced: "Replaced a day of facts",
+  day_restated: "Restated a day",
   reward_approved: "Approved a reward",
   reward_rejected: "Rejected a conversion",
   reward_reversed: "Took a reward back",
@@ -174,5 +175,6 @@ export const OTHER_IDS: Record<string, (id: string) => string> = {
   report_key_revoked: (id) => `key ${id}`,
   token_revoked: serial,
   facts_replaced: dateText,
+  day_restated: dateText,
   publisher_recovery_issued: (id) => `member ${id.slice(0, MEMBER_LETTERS)}`,
 };

@@ -4,6 +4,7 @@ import { amount, count, dateText, durationText, shortDate, timeText } from "../.
 import { plural } from "../../shared/messages/plural";
 import { settings } from "../../shared/messages/settings";
 import type { CallbackState } from "../types";
+import type { FactsDay } from "../types/publishers";
 
 export const publishers = {
   title: "Publishers",
@@ -185,8 +186,16 @@ export const reportKeys = {
 export const facts = {
   title: "Facts",
   intro:
-    "What reports are made of, by UTC day: facts that were loaded, and what Signpost counted itself in the offerwall.",
+    "What reports are made of, by UTC day: facts that were loaded, and what Signpost counted itself in the offerwall. " +
+    "A loaded day is final once its sources, the outboxes and click counters, have confirmed it, or seven days after its end.",
   date: "Day",
+  state: "State",
+  states: {
+    not_loaded: "Not loaded",
+    open: "Waiting for sources",
+    final: "Final",
+    final_unconfirmed: "Final, unconfirmed",
+  } satisfies Record<FactsDay["state"], string>,
   loadedRows: "Loaded rows",
   loadedRequests: "Loaded requests",
   loadedImpressions: "Loaded impressions",
@@ -203,6 +212,14 @@ export const facts = {
   loadedBy: (name: string) => `by ${name}`,
   replace: "Replace",
   replaceOf: (date: string) => `Replace ${dateText(date)}`,
+  nothing: "Nothing to load",
+  nothingOf: (date: string) => `Nothing to load: ${dateText(date)}`,
+  nothingTitle: (date: string) => `Nothing to load for ${dateText(date)}?`,
+  nothingText: [
+    "The day counts as loaded, without facts, and becomes final like others. What Signpost counted itself stays.",
+    "If somebody else has loaded the day meanwhile, those facts are removed. You can still load a file later.",
+  ],
+  nothingDone: (date: string) => `${dateText(date)} has nothing to load.`,
   load: "Load a day",
   more: "Show earlier days",
   emptyTitle: "No facts yet",
@@ -217,7 +234,7 @@ export const facts = {
   day: "Day, in UTC",
   drop: "Drop a CSV or NDJSON file here, or choose one.",
   choose: "Choose a file",
-  dropHint: "At most 67 MB. With a header and no rows, the day is cleared.",
+  dropHint: "At most 67 MB. With a header and no rows, the day is cleared and has nothing to load.",
   file: (name: string, lines: number, bytes: string) => `${name}: ${plural(lines, "line", "lines")}, ${bytes}`,
   otherFile: "Choose another file",
   noFile: "Choose a file first.",
@@ -230,4 +247,31 @@ export const facts = {
   wrongText: (lines: number) =>
     lines >= 20 ? "These are the first 20 problems." : `${plural(lines, "problem was", "problems were")} found.`,
   line: (line: number) => `Line ${count(line)}:`,
+};
+
+export const restate = {
+  name: "Restate",
+  of: (date: string) => `Restate ${dateText(date)}`,
+  title: (date: string) => `Restate ${dateText(date)}?`,
+  intro:
+    "Asks the outboxes and click counters for their sums of this day, and corrects the clicks and revenue that Signpost counted. Loaded facts stay.",
+  asking: "Asking the sources…",
+  changes: (apps: number) => `Clicks or revenue of ${plural(apps, "app", "apps")} would change.`,
+  nothing: "Nothing would change: the sources report what the reports have.",
+  nothingMore: "Restating the day still closes what Attention has about its totals.",
+  less: "The day would lose clicks or revenue. Make sure first that no source was restored to an earlier time.",
+  damaged: (parts: number) =>
+    `${plural(parts, "stored part", "stored parts")} of the day cannot be read: missing from “before”, and to be replaced.`,
+  notKept: (sources: string[]) =>
+    `${plural(sources.length, "source", "sources")} no longer ${sources.length === 1 ? "has" : "have"} this day. Their clicks or revenue stay as they are: ${sources.join(", ")}.`,
+  table: "Sums before and after",
+  app: "App",
+  all: "All apps",
+  clicksBefore: "Clicks before",
+  clicksAfter: "Clicks after",
+  revenueBefore: "Revenue before",
+  revenueAfter: "Revenue after",
+  start: "Restate the day",
+  running: "Restating…",
+  done: (date: string) => `${dateText(date)} was restated.`,
 };

@@ -13,3 +13,4 @@ export type PubKey = OperatorSchemas["PubKey"];
 export type DaySums = OperatorSchemas["DaySums"];
 export type FactsPage = OperatorSchemas["DayList"];
 export type FactsDay = FactsPage["days"][number];
+export type RestatedDay = OperatorSchemas["RestatedDay"];

@@ -136,7 +136,7 @@ function List({ page, query, nameOf }: { page: AttentionPage; query: Query; name
           name={text.tableName}
           columns={columns(nameOf)}
           rows={items}
-          rowKey={({ kind: of, app_id, subject }) => `${of} ${app_id} ${subject}`}
+          rowKey={({ kind: of, app_id, publisher_id, subject }) => `${of} ${app_id} ${publisher_id} ${subject}`}
         />
       )}
       {unlisted > 0 && <p class="note list-note">{text.notListed(unlisted)}</p>}

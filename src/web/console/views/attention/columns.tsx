@@ -1,12 +1,12 @@
 // Columns of what is open.
 
 import { type Column, column, numberColumn } from "../../../shared/components/table";
-import { exactTimeText } from "../../../shared/format";
+import { dateText, exactTimeText } from "../../../shared/format";
 import { queryText } from "../../../shared/query-text";
 import { ShortId } from "../../../shared/rewards/badges";
 import { AppLink } from "../../components/links";
 import { attention as text, KIND_NAMES } from "../../messages/attention";
-import { appPath, offerPath, rewardPath, SERVICE_PATH } from "../../router";
+import { appPath, offerPath, publisherPath, rewardPath, SERVICE_PATH } from "../../router";
 import { nowMilliseconds } from "../../session";
 import type { AttentionItem, AttentionKind } from "../../types/attention";
 
@@ -22,10 +22,18 @@ const isOfReward = ({ kind, app_id }: AttentionItem) => OF_REWARD.includes(kind)
 export const appOf = ({ app_id: app, subject }: AttentionItem): string | null =>
   app ?? /^outbox-([0-9]{8})-[0-9]+$/.exec(subject)?.[1] ?? null;
 
+/** The publisher whose day it is of. Counters are of all publishers, and write it before the day. */
+function publisherOf({ kind, app_id: app, publisher_id: publisher, subject }: AttentionItem): string | null {
+  if (kind === "unconfirmed") return publisher;
+  return (kind === "differs" && app === null && /^([A-Za-z0-9-]+): /.exec(subject)?.[1]) || null;
+}
+
 /** Where it is repaired. */
 export function repairHref(item: AttentionItem): string {
   const { kind, subject, since_ms: since } = item;
   const app = appOf(item);
+  const publisher = publisherOf(item);
+  if (publisher !== null) return publisherPath(publisher) + queryText({ section: "facts" });
   if (app !== null && isOfReward(item)) return rewardPath(app, subject);
   if (app !== null && OF_APP.includes(kind)) return appPath(app);
   if (app !== null && kind === "terms_lost") {
@@ -50,12 +58,14 @@ const BADGES: Record<AttentionKind, string> = {
   batch_refused: "dead",
   batch_late: "failing",
   differs: "dead",
+  unconfirmed: "held",
   terms_lost: "dead",
 };
 
 /** What names an item among others of its kind. */
 function subjectOf(item: AttentionItem, nameOf: (appId: string) => string): string {
-  const { kind, app_id: app, subject } = item;
+  const { kind, app_id: app, publisher_id: publisher, subject } = item;
+  if (kind === "unconfirmed") return `${publisher}, ${dateText(subject)}`;
   return app !== null && (kind === "disabled" || kind === "failing") ? nameOf(app) : subject;
 }
 
@@ -72,6 +82,8 @@ export const columns = (nameOf: (appId: string) => string): Column<AttentionItem
   )),
   column("app", text.app, (item) => {
     const app = appOf(item);
+    const publisher = publisherOf(item);
+    if (publisher !== null) return <a href={publisherPath(publisher)}>{publisher}</a>;
     return app !== null && <AppLink id={app} name={nameOf(app)} />;
   }),
   column("since", text.since, ({ since_ms: since }) => (
@@ -96,7 +108,8 @@ export const columns = (nameOf: (appId: string) => string): Column<AttentionItem
     isHeaderHidden: true,
     cell: (item) => {
       const isOfApp = item.kind === "near_limit" && appOf(item) !== null;
-      const repair = isOfApp ? text.repairs.failing : (text.repairs[item.kind] ?? text.repair);
+      const kind = isOfApp ? "failing" : publisherOf(item) !== null ? "unconfirmed" : item.kind;
+      const repair = text.repairs[kind] ?? text.repair;
       return (
         <a class="button small" href={repairHref(item)} aria-label={text.repairOf(repair, subjectOf(item, nameOf))}>
           {repair}

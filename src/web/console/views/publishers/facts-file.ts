@@ -2,6 +2,10 @@
 
 import type { TextFile } from "../../text-file";
 
+/** A file without facts: there is nothing to load for its day. */
+export const NO_FACTS =
+  "date,app_id,app_name,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue\n";
+
 export const linesOf = ({ text }: TextFile) => text.split("\n").filter((line) => line.trim() !== "").length;
 
 /** By the name; else by the first letter, since a line of NDJSON begins with a brace. */

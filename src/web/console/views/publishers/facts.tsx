@@ -2,31 +2,38 @@
 
 import { useState } from "preact/hooks";
 import { Button } from "../../../shared/components/button";
+import { Confirm } from "../../../shared/components/dialog";
+import { focusHeading } from "../../../shared/components/heading";
 import { LoadedTable } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
-import { buttonColumn } from "../../../shared/components/row-button";
+import { RowButton } from "../../../shared/components/row-button";
 import { Empty } from "../../../shared/components/states";
+import { say } from "../../../shared/components/status";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { count, dateText, money } from "../../../shared/format";
 import { pageOf } from "../../../shared/page-of";
+import { withVerification } from "../../../shared/passkeys";
 import { usePages } from "../../../shared/use-pages";
 import { publishersApi as api } from "../../api/publishers";
 import { common } from "../../messages";
-import { facts as text } from "../../messages/publishers";
-import { may } from "../../session";
+import { facts as text, restate } from "../../messages/publishers";
+import { may, today } from "../../session";
 import type { DaySums, FactsDay, Publisher } from "../../types/publishers";
+import { NO_FACTS } from "./facts-file";
 import { LoadDay } from "./load-day";
 import { Part } from "./part";
+import { RestateDay } from "./restate-day";
 
 const PAGE_DAYS = 31;
 
-/** The day that is replaced, or any. */
-type Open = { date: string | null } | null;
+/** The dialog that is open. A day that is loaded may still have to be chosen. */
+type Open = { dialog: "load"; date: string | null } | { dialog: "nothing" | "restate"; date: string };
 
 export function Facts({ publisher: { publisher_id: id } }: { publisher: Publisher }) {
   const days = usePages(`facts ${id}`, (cursor) => api.facts(id, PAGE_DAYS, cursor).then(pageOf("days")));
-  const [open, setOpen] = useState<Open>(null);
-  const load = <Button onClick={() => setOpen({ date: null })}>{text.load}</Button>;
+  const [open, setOpen] = useState<Open | null>(null);
+  const close = () => setOpen(null);
+  const load = <Button onClick={() => setOpen({ dialog: "load", date: null })}>{text.load}</Button>;
   return (
     <Part title={text.title} intro={text.intro} action={may("manage") && load}>
       <LoadedTable
@@ -40,14 +47,32 @@ export function Facts({ publisher: { publisher_id: id } }: { publisher: Publishe
         rowKey={({ date }) => date}
       />
       <More of={days} label={text.more} busy={common.loading} />
-      {open && (
+      {open?.dialog === "load" && (
         <LoadDay
           publisherId={id}
           date={open.date}
           loadedRows={(date) => days.rows?.find((day) => day.date === date)?.loaded?.rows ?? 0}
           onLoaded={days.reload}
-          onClose={() => setOpen(null)}
+          onClose={close}
         />
+      )}
+      {open?.dialog === "nothing" && (
+        <Confirm
+          title={text.nothingTitle(open.date)}
+          text={text.nothingText}
+          button={text.nothing}
+          onConfirm={async () => {
+            await withVerification(() => api.replaceFacts(id, open.date, NO_FACTS, "text/csv"));
+            say(text.nothingDone(open.date));
+            close();
+            await days.reload();
+            focusHeading();
+          }}
+          onClose={close}
+        />
+      )}
+      {open?.dialog === "restate" && (
+        <RestateDay publisherId={id} date={open.date} onRestated={days.reload} onClose={close} />
       )}
     </Part>
   );
@@ -67,7 +92,14 @@ const number = (
 const loaded = (day: FactsDay) => day.loaded;
 const counted = (day: FactsDay) => day.offers;
 
-const columns = (open: (day: FactsDay) => void): Column<FactsDay>[] => [
+const BADGES: Record<FactsDay["state"], string> = {
+  not_loaded: "",
+  open: "",
+  final: "approved",
+  final_unconfirmed: "held",
+};
+
+const columns = (open: (dialog: Open) => void): Column<FactsDay>[] => [
   column("date", text.date, ({ date, loaded: { loaded_at: at, loaded_by: by } = {} }) => (
     <>
       {dateText(date)}
@@ -79,6 +111,12 @@ const columns = (open: (day: FactsDay) => void): Column<FactsDay>[] => [
       )}
     </>
   )),
+  column("state", text.state, (day) => (
+    <>
+      <span class={`badge ${BADGES[day.state]}`}>{text.states[day.state]}</span>
+      {may("manage") && <Actions day={day} open={open} />}
+    </>
+  )),
   number("rows", text.loadedRows, loaded, ({ rows }) => count(rows)),
   number("requests", text.loadedRequests, loaded, ({ ad_requests: requests }) => count(requests)),
   number("impressions", text.loadedImpressions, loaded, ({ impressions }) => count(impressions)),
@@ -87,10 +125,18 @@ const columns = (open: (day: FactsDay) => void): Column<FactsDay>[] => [
   number("counted-rows", text.countedRows, counted, ({ rows }) => count(rows)),
   number("counted-clicks", text.countedClicks, counted, ({ clicks }) => count(clicks)),
   number("counted-revenue", text.countedRevenue, counted, ({ revenue }) => money(revenue)),
-  buttonColumn({
-    name: text.replace,
-    labelOf: ({ date }) => text.replaceOf(date),
-    isShown: () => may("manage"),
-    onClick: open,
-  }),
 ];
+
+function Actions({ day: { date, state }, open }: { day: FactsDay; open: (dialog: Open) => void }) {
+  const isOver = date < today();
+  const button = (name: string, label: string, dialog: Open["dialog"]) => (
+    <RowButton name={name} label={label} onClick={() => open({ dialog, date })} />
+  );
+  return (
+    <div class="row-buttons">
+      {isOver && state === "not_loaded" && button(text.nothing, text.nothingOf(date), "nothing")}
+      {isOver && button(restate.name, restate.of(date), "restate")}
+      {button(text.replace, text.replaceOf(date), "load")}
+    </div>
+  );
+}

@@ -41,6 +41,7 @@ const SUBJECTS: Record<string, Subject> = {
   report_key_revoked: publisher("keys"),
   facts_added: publisher("facts"),
   facts_replaced: publisher("facts"),
+  day_restated: publisher("facts"),
   app_put: app,
   callback_enabled: app,
   callback_tested: app,

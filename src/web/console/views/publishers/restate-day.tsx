@@ -1,0 +1,106 @@
+// Restates a day: first shows what its sources would change, then changes it.
+
+import { useEffect, useState } from "preact/hooks";
+import { useAction } from "../../../shared/action";
+import { ApiError } from "../../../shared/client";
+import { RunButton } from "../../../shared/components/button";
+import { Dialog, DialogButtons } from "../../../shared/components/dialog";
+import { focusHeading } from "../../../shared/components/heading";
+import { FormError } from "../../../shared/components/states";
+import { say } from "../../../shared/components/status";
+import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
+import { count, exactMoney } from "../../../shared/format";
+import { withVerification } from "../../../shared/passkeys";
+import { publishersApi as api } from "../../api/publishers";
+import { useAppNames } from "../../app-names";
+import { restate as text } from "../../messages/publishers";
+import type { RestatedDay } from "../../types/publishers";
+
+interface Props {
+  publisherId: string;
+  date: string;
+  onRestated: () => Promise<void>;
+  onClose: () => void;
+}
+
+export function RestateDay({ publisherId, date, onRestated, onClose }: Props) {
+  const [preview, setPreview] = useState<RestatedDay | null>(null);
+  const call = (isDryRun: boolean) => withVerification(() => api.restateDay(publisherId, date, isDryRun));
+  const ask = useAction(async () => setPreview(await call(true)));
+  useEffect(() => void ask.run(), []);
+  const restate = useAction(async () => {
+    await call(false);
+    say(text.done(date));
+    onClose();
+    await onRestated();
+    focusHeading();
+  });
+  return (
+    <Dialog title={text.title(date)} isWide onClose={onClose} keepOpen={restate.isRunning}>
+      <p class="note">{text.intro}</p>
+      <div class="comparison" role="status">
+        {preview ? <Findings {...preview} /> : !ask.error && <p>{text.asking}</p>}
+      </div>
+      {preview && <Sums {...preview} />}
+      <FormError error={inItsWords(ask.error ?? restate.error)} />
+      <DialogButtons onClose={onClose} retry={ask.error !== null && (() => void ask.run())}>
+        {preview && (
+          <RunButton of={restate} class="button primary">
+            {restate.isRunning ? text.running : text.start}
+          </RunButton>
+        )}
+      </DialogButtons>
+    </Dialog>
+  );
+}
+
+/** A 503 names the source that does not answer; in other places the pages only say that Signpost is busy. */
+const inItsWords = (error: unknown) =>
+  error instanceof ApiError && error.status === 503 && error.message
+    ? new ApiError(409, error.code, error.message, error.requestId, null)
+    : error;
+
+const isLess = ({ before, after }: Change) => after.clicks < before.clicks || after.revenue < before.revenue;
+
+function Findings({ before, after, apps, damaged_segments: damaged, not_kept: notKept }: RestatedDay) {
+  return (
+    <>
+      {apps.length > 0 && <p class="verdict">{text.changes(apps.length)}</p>}
+      {apps.length === 0 && damaged === 0 && (
+        <p>
+          <b>{text.nothing}</b> {text.nothingMore}
+        </p>
+      )}
+      {[{ before, after }, ...apps].some(isLess) && <p class="failed-text">{text.less}</p>}
+      {damaged > 0 && <p class="failed-text">{text.damaged(damaged)}</p>}
+      {notKept.length > 0 && <p class="failed-text">{text.notKept(notKept)}</p>}
+    </>
+  );
+}
+
+type Change = Pick<RestatedDay, "before" | "after"> & { app_id?: string };
+
+function Sums({ before, after, apps }: RestatedDay) {
+  const { nameOf } = useAppNames(apps.map(({ app_id: id }) => id));
+  const rows: Change[] = [{ before, after }, ...apps];
+  return (
+    <div class="dialog-table">
+      <Table stacks name={text.table} columns={columns(nameOf)} rows={rows} rowKey={({ app_id: id }) => id ?? ""} />
+    </div>
+  );
+}
+
+const dollars = (usd: number) => exactMoney(Math.round(usd * 1_000_000));
+
+const columns = (nameOf: (appId: string) => string): Column<Change>[] => [
+  column("app", text.app, ({ app_id: id }) => (
+    <div class="wrap">
+      {id ? nameOf(id) : text.all}
+      {id && <span class="cell-second">{id}</span>}
+    </div>
+  )),
+  numberColumn("clicks-before", text.clicksBefore, ({ before }) => count(before.clicks)),
+  numberColumn("clicks-after", text.clicksAfter, ({ after }) => count(after.clicks)),
+  numberColumn("revenue-before", text.revenueBefore, ({ before }) => dollars(before.revenue)),
+  numberColumn("revenue-after", text.revenueAfter, ({ after }) => dollars(after.revenue)),
+];
