@@ -1,5 +1,5 @@
 //! Conversions over HTTP: errors and their order (`refusals`), state changes (`states`, `table`), the paid goal (`payment`),
-//! what was promised (`promises`), postbacks of real partners (`senders`), exactly one payment (`at_once`, `caps`,
+//! what was promised (`promises`), postbacks of real partners (`senders`, `recipes`), exactly one payment (`at_once`, `caps`,
 //! `revenue`), also during outages and crashes (`outages`, `crashes`), by outboxes that behave as one (`outboxes`), and
 //! compared with the ledger (`reconcile`). What ad operations see of postbacks is in `doctor`.
 
@@ -11,6 +11,7 @@ mod outages;
 mod outboxes;
 mod payment;
 mod promises;
+mod recipes;
 mod reconcile;
 mod refusals;
 pub mod revenue;

@@ -26,13 +26,15 @@ mod harness;
 mod large_catalog;
 #[path = "../support/many_facts.rs"]
 mod many_facts;
-#[path = "../support/random.rs"]
-mod numbers;
 mod observability;
 mod offers;
 mod operator;
 mod overload;
+#[path = "../support/random.rs"]
+mod random;
 mod readme;
+#[path = "../support/recipes.rs"]
+mod recipes;
 mod reports;
 mod rows;
 mod security;

@@ -22,8 +22,10 @@ mod layers;
 mod licences;
 mod openapi;
 mod page_facts;
+mod partners;
 #[path = "../support/random.rs"]
 mod random;
+#[path = "../support/recipes.rs"]
 mod recipes;
 mod rights;
 mod security;

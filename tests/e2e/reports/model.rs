@@ -4,7 +4,7 @@ use std::{cmp::Ordering, collections::BTreeMap};
 
 use serde_json::{Value, json};
 
-pub use crate::numbers::Random;
+pub use crate::random::Random;
 
 pub const DIMENSIONS: [&str; 7] = [
     "date",

@@ -21,7 +21,7 @@ use self::{
 };
 use crate::{
     harness::{Receiver, Setup, now_ms},
-    numbers::Random,
+    random::Random,
 };
 
 /// Kills in every run of the tests.

@@ -6,7 +6,7 @@ use super::world::{Client, Outcome, Sent, World};
 use crate::{
     clicks::click_id_at,
     harness::{CONVERSION, OfferWall, eventually_within, now_ms},
-    numbers::Random,
+    random::Random,
 };
 use domain::model::time::{SECOND_MS, UtcDay};
 

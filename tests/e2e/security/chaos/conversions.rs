@@ -14,7 +14,7 @@ use crate::{
     clicks::keys,
     conversions::revenue,
     harness::{Answer, CONVERSION, GOALS, OfferWall, Received, callback, eventually_within, now_ms, seal},
-    numbers::Random,
+    random::Random,
 };
 use domain::model::time::{SECOND_MS, UtcDay};
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::world::{Client, Outcome, Sent, World};
 use crate::{
     harness::{Answer, Publisher, ReportKey, gzip},
-    numbers::Random,
+    random::Random,
 };
 
 /// The number of days that are replaced, and the days that only get increments.

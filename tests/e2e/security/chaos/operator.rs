@@ -8,7 +8,7 @@ use super::{
     facts::tail,
     world::{Client, Outcome, Sent, World},
 };
-use crate::numbers::Random;
+use crate::random::Random;
 
 /// Documents of each kind.
 const EACH: usize = 4;

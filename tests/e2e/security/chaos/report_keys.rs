@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::world::{Client, Outcome, Sent, World};
-use crate::{harness::ReportKey, numbers::Random};
+use crate::{harness::ReportKey, random::Random};
 
 /// The most keys in use. A publisher may have 100.
 const MAX: usize = 30;

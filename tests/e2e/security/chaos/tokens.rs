@@ -3,7 +3,7 @@
 use super::world::{Outcome, Sent, World};
 use crate::{
     harness::{CONVERSION, OfferWall},
-    numbers::Random,
+    random::Random,
 };
 
 struct Token {

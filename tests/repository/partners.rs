@@ -1,7 +1,7 @@
 //! Parses each partner's postback from docs/INTEGRATING.md ("Partner recipes") with its macros filled in, and checks
 //! what it means.
 
-use crate::read;
+use crate::recipes::recipes;
 use domain::{
     conversions::{parameters::Postback, state::Status},
     model::AppId,
@@ -12,8 +12,6 @@ use domain::{
         target::Template,
     },
 };
-
-const ADDRESS: &str = "https://track.example.com/v2/tracking/conversion?";
 
 /// How each partner's template names our click id.
 const CLICK_ID: [&str; 8] = [
@@ -28,19 +26,6 @@ const CLICK_ID: [&str; 8] = [
 ];
 const EVENT: [&str; 5] = ["{event_name}", "{event}", "{EVTNAME}", "${(name)!}", "{goal}"];
 const TXN: [&str; 3] = ["{transaction_id}", "{transactionid}", "{tid}"];
-
-/// A recipe: the partner, what goes into an offer's `target_url`, and the query of its postback.
-pub fn recipes() -> Vec<(String, String, String)> {
-    let document = read("docs/INTEGRATING.md");
-    let recipes = document.lines().filter_map(|line| {
-        let (partner, rest) = line.strip_prefix("| ")?.split_once(" | `")?;
-        let (target, rest) = rest.split_once("` | `")?;
-        let (postback, _) = rest.split_once('`')?;
-        let query = postback.strip_prefix(ADDRESS)?;
-        Some((partner.to_owned(), target.to_owned(), query.to_owned()))
-    });
-    recipes.collect()
-}
 
 pub fn click_id() -> String {
     let keys = KeyRing::parse(&format!("1:seal:{}", "07".repeat(32))).unwrap();
