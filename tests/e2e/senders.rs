@@ -402,7 +402,7 @@ fn a_padded_revision_or_key_is_the_same_one() {
 }
 
 #[test]
-fn blanks_around_an_id_in_a_path_change_no_answer() {
+fn blanks_around_an_id_in_a_path_or_a_query_change_no_answer() {
     let signpost = Setup::new().start();
     let (senders, wall) = Senders::new(&signpost);
     let mut ids = known_ids();
@@ -421,6 +421,17 @@ fn blanks_around_an_id_in_a_path_change_no_answer() {
         found += usize::from(answers[0] == 200);
     }
     assert!(found > 10, "{found}");
+    for (path, id) in [
+        ("reconcile?date=2026-02-01&app=", APP),
+        ("attention?app_id=", APP),
+        ("apps?publisher_id=", PUBLISHER),
+    ] {
+        let ask = |id: &str| {
+            let answer = signpost.operator("GET", &format!("{path}{id}"), None);
+            answer.expect(200).json()
+        };
+        assert_eq!(ask(id), ask(&format!("%20{id}%0D%0A")), "{path}");
+    }
 }
 
 #[test]

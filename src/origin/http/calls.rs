@@ -117,12 +117,12 @@ pub fn segment(segments: &[&str], at: usize) -> String {
         .unwrap_or_default()
 }
 
-/// The first parameter of a query with this name.
+/// The first parameter of a query with this name, without the blanks around it.
 pub fn parameter(query: &str, name: &str) -> Option<String> {
     let mut pairs = form_urlencoded::parse(query.as_bytes());
     pairs
         .find(|(found, _)| found == name)
-        .map(|(_, value)| value.into_owned())
+        .map(|(_, value)| value.trim().to_owned())
 }
 
 /// Whether a call only tells what it would change.
