@@ -116,6 +116,7 @@ mod tests {
     fn hashes_are_pinned() {
         assert_eq!([hash(""), hash("g-1"), hash("410271")], [0xef46, 0x56c2, 0xae91]);
         assert_eq!(hash_of_app(AppId::from_number(10_000_001).unwrap()), 0x79ff);
+        assert_eq!(ShardKind::ALL.map(ShardKind::code), [0, 1, 2]);
     }
 
     proptest! {

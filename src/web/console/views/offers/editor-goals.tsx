@@ -11,8 +11,8 @@ import type { EditorState } from "./fields";
 
 const MAX_GOALS = 50;
 
-/** Kept as they are typed; spaces around the others are left out. */
-const AS_TYPED = new Set<keyof GoalDraft>(["gl_val", "ttl", "instr"]);
+/** Fields without the spaces around what is typed. */
+const TRIMMED = new Set<keyof GoalDraft>(["id", "payout_usd", "ord"]);
 
 interface Props {
   state: EditorState;
@@ -84,7 +84,7 @@ function GoalFields({ goal, index, problem, onChange, onRemove }: GoalProps) {
   const field = (name: Exclude<keyof GoalDraft, "key">) => ({
     error: problem(name),
     value: goal[name],
-    onChange: (typed: string) => onChange({ [name]: AS_TYPED.has(name) ? typed : typed.trim() }),
+    onChange: (typed: string) => onChange({ [name]: TRIMMED.has(name) ? typed.trim() : typed }),
   });
   return (
     <fieldset class="goal-fields" data-goal={goal.key}>

@@ -90,6 +90,7 @@ function Head({ publisher, section, reload }: HeadProps) {
         {may("manage") && (
           <>
             <Button onClick={() => setOpen("edit")}>{text.edit}</Button>
+            {/* One component for both, so that the focus stays when one takes the place of the other. */}
             {approved ? (
               <Button class="button danger-text" onClick={() => setOpen("suspend")}>
                 {text.suspend}
