@@ -59,7 +59,7 @@ pub struct AttentionBatch {
     pub source: String,
     /// Those of an outbox.
     pub app: Option<AppId>,
-    /// The outbox's publisher; `None` for other objects, and while it is not known.
+    /// The publisher of an outbox or a ledger; `None` for other objects, and while it is not known.
     pub publisher: Option<PublisherId>,
     /// Rises with each batch of the source. A batch that is not above the last one is ignored.
     pub sequence: i64,

@@ -20,11 +20,6 @@ pub fn object_name(publisher: &PublisherId) -> String {
     format!("ledger-{publisher}")
 }
 
-/// The publisher of the object with a name; `None` for the name of another object.
-pub fn publisher_of(name: &str) -> Option<PublisherId> {
-    PublisherId::parse(name.strip_prefix("ledger-")?)
-}
-
 /// The path of batches from other objects.
 pub const BATCH: &str = "batch";
 /// The path of the operator's commands. The publisher must be in the catalog.
@@ -247,6 +242,9 @@ pub struct DaySums {
     pub next: Option<i64>,
     /// False if the source no longer has all of the day.
     pub is_kept: bool,
+    /// True if rows on both sides of the step's bounds were folded into one meanwhile. The source must be asked again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
 }
 
 /// A part of `GET …/reconcile`: the revenue that Signpost counted for an app on a day, and the batches that it comes from.

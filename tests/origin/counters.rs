@@ -195,7 +195,7 @@ pub fn sum(offer_id: &str, day: UtcDay, clicks: u32) -> ClickSum {
     }
 }
 
-fn flush(db: &Sqlite, now_ms: i64, isolate: &str, sequence: u64, sums: Vec<ClickSum>) -> bool {
+pub fn flush(db: &Sqlite, now_ms: i64, isolate: &str, sequence: u64, sums: Vec<ClickSum>) -> bool {
     match send(
         db,
         now_ms,

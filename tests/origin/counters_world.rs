@@ -18,7 +18,10 @@ use contract::{
     operation::{CallError, Mark, ObjectAddress, Operation, Unanswered},
 };
 use domain::{
-    model::time::{DAY_MS, UtcDay},
+    model::{
+        PublisherId,
+        time::{DAY_MS, UtcDay},
+    },
     tracking::click_counts::ClickSum,
 };
 use origin::{
@@ -433,7 +436,7 @@ impl<'a> World<'a> {
     /// To restate a day, a ledger gets the clicks that it has of it.
     fn check_days(&self) {
         for (ledger, clicks) in clicks(&self.flushed) {
-            let publisher = ledger::publisher_of(&ledger).unwrap();
+            let publisher = PublisherId::parse(ledger.strip_prefix("ledger-").unwrap()).unwrap();
             let today = UtcDay::of_ms(self.now_ms());
             let mut reported = 0;
             for day in (-1..40).map(|days| today.minus(days)) {

@@ -21,6 +21,7 @@ mod counters;
 mod counters_batches_model;
 mod counters_caps;
 mod counters_conversions;
+mod counters_days;
 mod counters_model;
 mod counters_statements;
 mod counters_world;

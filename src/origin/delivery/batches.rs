@@ -145,18 +145,23 @@ fn offer_sum((key, amounts): (&SumKey, &Amounts)) -> OfferSum {
     }
 }
 
-/// One page of a log's sums of a day for a destination, up to a number.
+/// One page of a log's sums of a day for a destination: those after the page before, up to a number. A day's first number is
+/// after `start`.
 pub fn sums_of_day(
     log: &impl Log,
     destination: &str,
     day: UtcDay,
-    after: i64,
-    through: i64,
+    start: i64,
+    (after, through): (i64, i64),
 ) -> Result<DaySums, DatabaseError> {
     let mut sums: BTreeMap<SumKey, Amounts> = BTreeMap::new();
-    let page = log.read(after, &mut |movement| {
-        let is_meant = movement.destination == destination && movement.key.day == day;
-        if is_meant && movement.number <= through {
+    let mut is_cut = false;
+    let page = log.read(after.max(start), &mut |movement| {
+        if movement.destination != destination || movement.key.day != day {
+            return;
+        }
+        is_cut |= movement.first <= after || (movement.first <= through && through < movement.number);
+        if movement.number <= through {
             sums.entry(movement.key.clone())
                 .or_default()
                 .add(movement.amounts);
@@ -166,6 +171,7 @@ pub fn sums_of_day(
         sums: sums.iter().map(offer_sum).collect(),
         next: (!page.is_last && page.end < through).then_some(page.end),
         is_kept: true,
+        is_cut,
     })
 }
 

@@ -4,17 +4,14 @@ use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::Value;
 
 use super::{batches::batch, *};
-use contract::{
-    ledger::{DaySums, OfferSum, Restate, Vouch},
-    operation::OperatorReply,
-};
+use contract::ledger::{DaySums, OfferSum, Restate, Vouch};
 use domain::model::{
     AppId, Country, OfferId,
     time::{DAY_MS, HOUR_MS},
 };
 use origin::objects::ledger::{
     final_days, offers,
-    restate::{self, Question, ReportedDay},
+    restate::{self, Question, ReportedDay, SourceReport},
 };
 use platform::{database::Database, failure::Failure, params};
 
@@ -104,26 +101,32 @@ fn carry_out(db: &Sqlite, of: i64, is_dry_run: bool, reported: &ReportedDay) -> 
         day: day(of),
         is_dry_run,
     };
-    restate::apply(db, NOW_MS, restate, reported)
-        .map(|OperatorReply { body, .. }| serde_json::from_str(&body).unwrap())
+    let done = restate::apply(db, NOW_MS, restate, reported)?;
+    Ok(serde_json::from_str(&done.reply.body).unwrap())
+}
+
+/// A source's answer.
+fn put(reported: &mut ReportedDay, question: &Question, part: &DaySums) {
+    let mut report = SourceReport::new(question);
+    report.add(part).unwrap();
+    reported.put(question.source.clone(), report).unwrap();
 }
 
 /// What the sources have of a day, all or none of it in one step.
 fn ask(db: &Sqlite, of: i64, sent: &[Sent], is_kept: impl Fn(&str) -> bool) -> ReportedDay {
     let mut reported = ReportedDay::default();
     for question in reported.missing(db, day(of)).unwrap() {
-        let Question { source, through, .. } = &question;
+        let Question { source, through } = &question;
         let numbered = sent.iter().zip(1..);
         let sums = numbered
             .filter(|(sent, number)| SOURCES[sent.source] == source && number <= through && sent.day == of)
             .map(|(sent, _)| sent.sum());
         let part = DaySums {
             sums: sums.collect(),
-            next: None,
             is_kept: is_kept(source),
+            ..DaySums::default()
         };
-        reported.add(source, &part).unwrap();
-        reported.answered(&question);
+        put(&mut reported, &question, &part);
     }
     assert_eq!(reported.missing(db, day(of)).unwrap(), []);
     reported
@@ -240,11 +243,10 @@ fn a_source_is_asked_again_for_what_arrives_meanwhile() {
     };
     let part = DaySums {
         sums: sums.to_vec(),
-        next: None,
         is_kept: true,
+        ..DaySums::default()
     };
-    reported.add("counters-1", &part).unwrap();
-    reported.answered(question);
+    put(&mut reported, question, &part);
     // A batch of another day is no reason to ask again.
     let other = [batches::sum(day(1), None, 1)];
     offers::add(&db, NOW_MS, &batch("counters-1", 1, &other)).unwrap();
@@ -252,7 +254,6 @@ fn a_source_is_asked_again_for_what_arrives_meanwhile() {
     offers::add(&db, NOW_MS, &batch("counters-1", 2, &sums)).unwrap();
     let asked = Question {
         source: "counters-1".into(),
-        after: 1,
         through: 3,
     };
     assert_eq!(reported.missing(&db, day(0)).unwrap(), [asked]);
@@ -304,10 +305,19 @@ fn a_loaded_day_is_final_when_its_sources_have_vouched() {
 
     // Without sources, once it is over and its last sums have arrived. Nothing to load is a load without facts.
     let db = ledger();
-    load(&db, end_ms - HOUR_MS);
-    let due_ms = run_until(&db, end_ms).unwrap();
+    load(&db, end_ms);
+    let due_ms = run_until(&db, end_ms + HOUR_MS).unwrap();
     assert_eq!((due_ms, state(&db)), (end_ms + 2 * HOUR_MS, ("open", None)));
     assert_eq!(run_until(&db, due_ms), None);
+    assert_eq!(state(&db), ("final", None));
+
+    // What is loaded before the day is over is not all of it.
+    let db = ledger();
+    load(&db, end_ms - HOUR_MS);
+    assert_eq!(run_until(&db, end_ms + 9 * DAY_MS), None);
+    assert_eq!(state(&db), ("open", None));
+    load(&db, end_ms + 9 * DAY_MS);
+    run_until(&db, end_ms + 9 * DAY_MS + HOUR_MS);
     assert_eq!(state(&db), ("final", None));
 
     // With a source, once it has vouched; a repaired load of a final day changes nothing.
@@ -350,24 +360,27 @@ fn a_loaded_day_is_final_when_its_sources_have_vouched() {
     for question in reported.missing(&db, day(0)).unwrap() {
         let part = DaySums {
             sums: vec![batches::sum(day(0), None, 4)],
-            next: None,
             is_kept: true,
+            ..DaySums::default()
         };
-        reported.add(&question.source, &part).unwrap();
-        reported.answered(&question);
+        put(&mut reported, &question, &part);
     }
     carry_out(&db, 0, false, &reported).unwrap();
     run_until(&db, end_ms + 8 * DAY_MS + HOUR_MS);
     assert_eq!(state(&db), ("final", None));
 
-    // A day that is not loaded is never final, and a source that ended long ago is not waited for.
+    // A day that is not loaded is never final. A source that had nothing for days is not waited for.
     let db = ledger();
     count(&db);
     vouch(&db, end_ms + HOUR_MS, 3);
     run_until(&db, end_ms + 400 * DAY_MS);
     assert_eq!(state(&db), ("not_loaded", None));
-    upload(2, &[]).replace(&db, end_ms, day(60)).unwrap();
-    run_until(&db, day(62).start_ms());
-    let states = db.query_integer("SELECT state FROM loads WHERE day = ?", params![day(60).number()]);
-    assert_eq!(states.unwrap(), Some(1));
+    for (idle, expected) in [(3, 0), (4, 1)] {
+        let end_ms = day(idle + 1).start_ms();
+        upload(2, &[]).replace(&db, end_ms, day(idle)).unwrap();
+        run_until(&db, end_ms + 3 * HOUR_MS);
+        let state = "SELECT state FROM loads WHERE day = ?";
+        let state = db.query_integer(state, params![day(idle).number()]).unwrap();
+        assert_eq!(state, Some(expected), "{idle} days later");
+    }
 }

@@ -14,10 +14,10 @@ use domain::{
 };
 use origin::delivery::attention_feed::sql as feed;
 use origin::objects::ledger::{
-    Context, handle,
+    Context, final_days, handle,
     keys::admit,
     names, offers,
-    restate::{self, ReportedDay},
+    restate::{self, ReportedDay, SourceReport},
     upload,
 };
 
@@ -112,21 +112,26 @@ fn a_ledger_runs_exactly_its_listed_statements() {
     };
     offers::vouch(&db, 1, &vouch).unwrap();
     names::store(&db, &Names::from([("10000001".into(), "A name".into())])).unwrap();
+    final_days::store_publisher(&db, &publisher).unwrap();
     let mut reported_sums = ReportedDay::default();
     for question in reported_sums.missing(&db, day(1)).unwrap() {
         let none = DaySums {
             is_kept: true,
             ..DaySums::default()
         };
-        reported_sums.add(&question.source, &none).unwrap();
-        reported_sums.answered(&question);
+        let mut report = SourceReport::new(&question);
+        report.add(&none).unwrap();
+        reported_sums.put(question.source, report).unwrap();
     }
-    for is_dry_run in [true, false] {
+    for is_dry_run in [true, false, true] {
         let restate = Restate {
             day: day(1),
             is_dry_run,
         };
-        restate::apply(&db, 5, restate, &reported_sums).unwrap();
+        drop(restate::apply(&db, 5, restate, &reported_sums).unwrap());
+    }
+    for of in [1, 2] {
+        upload(12, &[]).replace(&db, day(3).start_ms(), day(of)).unwrap();
     }
     // The source has not vouched for the second day.
     ledger::alarm(&db, day(90).start_ms()).unwrap();

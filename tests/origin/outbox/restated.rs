@@ -220,6 +220,8 @@ fn a_ledger_has_the_sums_of_its_sources_after_a_restatement() {
     assert_eq!(counted(&objects.ledger), (13, 0));
     let item = "INSERT INTO attention (kind, subject, since_ms, reason) VALUES (8, ?, 1, 'ledger_behind')";
     objects.outbox.execute(item, params![today.to_string()]).unwrap();
+    let differs = "UPDATE totals SET differs = 1 WHERE clicks = 0";
+    objects.ledger.execute(differs, &[]).unwrap();
 
     let runtime = Runtime(Rc::clone(&objects));
     let service = LedgerService::new(Some("ledger-pub".into()), runtime.clone(), runtime, String::new());

@@ -32,6 +32,8 @@ pub const CLOCKS_DIFFER_MS: i64 = 5 * MINUTE_MS;
 /// Rows and folds of a page: about 50 ms, in which the object answers no request.
 const ROWS: i64 = 200;
 const FOLDS: i64 = 4;
+/// The same where a publisher's day is read: a day has 288, and not each has the publisher.
+const FOLDS_OF_A_DAY: i64 = 12;
 /// Rows that are folded at once.
 const FOLDED_ROWS: i64 = 2_000;
 /// Sums of one fold's value, so that it stays below SQLite's 2 MB.
@@ -50,8 +52,8 @@ pub struct LoggedSum {
 /// A row's sums, as JSON: publisher, day, app, offer, country, placement, clicks.
 type StoredSum = ((String, i64, u32, String, String, String), i64);
 
-/// All of the log, or what it has of a day.
-pub struct ClickLog<'a, D>(pub &'a D, pub Option<UtcDay>);
+/// All of the log, or what it has of a publisher's day.
+pub struct ClickLog<'a, D>(pub &'a D, pub Option<(UtcDay, &'a str)>);
 
 impl<D: Database> Log for ClickLog<'_, D> {
     fn read(&self, after: i64, each: &mut dyn FnMut(Movement<'_>)) -> Result<LogPage, DatabaseError> {
@@ -99,14 +101,16 @@ pub fn each(db: &impl Database, after: i64, each: &mut dyn FnMut(LoggedSum)) -> 
 fn page(
     db: &impl Database,
     after: i64,
-    day: Option<UtcDay>,
+    only: Option<(UtcDay, &str)>,
     each: &mut dyn FnMut(LoggedSum),
 ) -> Result<LogPage, DatabaseError> {
-    let folds = db.query(sql::FOLDS_AFTER, params![after, FOLDS, day.map(UtcDay::number)])?;
+    let (day, publisher) = only.unzip();
+    let most = if day.is_some() { FOLDS_OF_A_DAY } else { FOLDS };
+    let folds = db.query(sql::FOLDS_AFTER, params![after, most, day.map(UtcDay::number)])?;
     if let Some(fold) = folds.last() {
         let end = fold.integer(0)?;
         for fold in &folds {
-            read_fold(fold, each)?;
+            read_fold(fold, publisher, each)?;
         }
         return Ok(LogPage { end, is_last: false });
     }
@@ -150,7 +154,11 @@ fn sum_key(day: Option<UtcDay>, app: u32, offer: &str, country: &str, placement:
 type Span = (String, i64, i64);
 
 /// A fold: its last number, day, rows, spans and image.
-fn read_fold(fold: &Row, each: &mut dyn FnMut(LoggedSum)) -> Result<(), DatabaseError> {
+fn read_fold(
+    fold: &Row,
+    publisher: Option<&str>,
+    each: &mut dyn FnMut(LoggedSum),
+) -> Result<(), DatabaseError> {
     let last = fold.integer(0)?;
     let damaged = |cause: &str| DatabaseError(format!("the fold of {last}: {cause}"));
     let day = UtcDay::from_number(fold.integer(1)?);
@@ -159,6 +167,9 @@ fn read_fold(fold: &Row, each: &mut dyn FnMut(LoggedSum)) -> Result<(), Database
         .iter()
         .map(|(publisher, first, last)| (publisher.as_str(), (*first, *last)))
         .collect();
+    if publisher.is_some_and(|publisher| !spans.contains_key(publisher)) {
+        return Ok(());
+    }
     let image = Image(fold.blob(4)?);
     let mut outcome = Ok(());
     segment::each_row(
@@ -211,10 +222,13 @@ pub fn count(db: &impl Database) -> Result<(), DatabaseError> {
 /// One step through a publisher's clicks of a day.
 pub fn sums_of_day(db: &impl Database, now_ms: i64, sum: &SumDay) -> Result<DaySums, DatabaseError> {
     let before = first_number(sum.day.start_ms().saturating_sub(CLOCKS_DIFFER_MS));
-    let (log, publisher) = (ClickLog(db, Some(sum.day)), sum.publisher.as_str());
-    let sums = batches::sums_of_day(&log, publisher, sum.day, sum.after.max(before), sum.through)?;
+    let publisher = sum.publisher.as_str();
+    let log = ClickLog(db, Some((sum.day, publisher)));
+    let bounds = (sum.after, sum.through);
+    let sums = batches::sums_of_day(&log, publisher, sum.day, before, bounds)?;
     Ok(DaySums {
-        is_kept: sum.day >= UtcDay::of_ms(now_ms).minus(KEPT_DAYS),
+        // Of the first day that is left, a fold may have left.
+        is_kept: sum.day > UtcDay::of_ms(now_ms).minus(KEPT_DAYS),
         ..sums
     })
 }

@@ -48,7 +48,7 @@ const TABLES: &[&str] = &[
        fold INTEGER PRIMARY KEY, last INTEGER NOT NULL, day INTEGER NOT NULL, rows INTEGER NOT NULL, spans TEXT NOT NULL,
        image BLOB NOT NULL
      ) STRICT",
-    "CREATE INDEX folds_by_last ON folds (last)",
+    "CREATE INDEX folds_by_last ON folds (last, day)",
     // One row: the number up to which `daily` has the clicks; the last day for which the object vouched to the ledgers.
     "CREATE TABLE clicks (
        only INTEGER PRIMARY KEY CHECK (only = 1), counted INTEGER NOT NULL DEFAULT 0, vouched INTEGER NOT NULL DEFAULT 0,

@@ -1,9 +1,12 @@
-//! Which days are final: those that the operator has loaded and for which every source has vouched. Seven days after its end, a
+//! Which days are final: those that the operator has loaded after their end, and for which every source has vouched. Seven days after its end, a
 //! loaded day is final without them, `unconfirmed`, and an item for the operator's attention says so until they vouch.
 
 use super::{segments, sql};
 use crate::delivery::attention_feed;
-use domain::model::time::{DAY_MS, HOUR_MS, SECOND_MS};
+use domain::model::{
+    PublisherId,
+    time::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay},
+};
 use platform::{
     database::{Database, DatabaseError},
     params,
@@ -11,8 +14,8 @@ use platform::{
 
 /// How long a loaded day waits for its sources, in days after its end.
 const WAIT_DAYS: i64 = 7;
-/// A source that has not vouched for so many days, and that has nothing on a day, is not waited for: it is gone.
-const GONE_DAYS: i64 = 40;
+/// A source that has nothing on a day and on so many days before is not waited for: it may have nothing left to vouch for.
+const IDLE_DAYS: i32 = 3;
 /// The sums of a day's last hours arrive within this time, in milliseconds.
 const ARRIVE_MS: i64 = 2 * HOUR_MS;
 /// Sources vouch one soon after the other. Their days are judged together after this time, in milliseconds.
@@ -39,9 +42,31 @@ impl DayState {
     }
 }
 
-/// A day was loaded, or a source has vouched. Within the caller's transaction.
+/// Stores whose ledger this is, for the items about its days.
+pub fn store_publisher(db: &impl Database, publisher: &PublisherId) -> Result<(), DatabaseError> {
+    match self::publisher(db)? {
+        Some(_) => Ok(()),
+        None => db.execute(sql::SET_PUBLISHER, params![publisher.as_str()]),
+    }
+}
+
+/// Whose ledger this is; none before the first load.
+pub fn publisher(db: &impl Database) -> Result<Option<PublisherId>, DatabaseError> {
+    let row = db.query_first(sql::GET_PUBLISHER, &[])?;
+    row.map(|row| row.parse(0, PublisherId::parse)).transpose()
+}
+
+/// A day was loaded or restated. Within the caller's transaction.
 pub fn changed(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::LOWER_STATE, params![DUE, now_ms.saturating_add(GATHER_MS)])
+}
+
+/// A source has vouched for a day. Within the caller's transaction.
+pub fn vouched(db: &impl Database, now_ms: i64, day: UtcDay) -> Result<(), DatabaseError> {
+    if db.query_boolean(sql::HAS_OPEN_DAY, params![day.number()])? {
+        changed(db, now_ms)?;
+    }
+    Ok(())
 }
 
 /// When days are judged next; none if nothing waits.
@@ -62,8 +87,15 @@ pub fn judge(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
         for row in db.query(sql::LIST_OPEN_DAYS, &[])? {
             let (day, was) = (segments::day(row.integer(0)?)?, row.integer(1)?);
             let end_ms = day.start_ms().saturating_add(DAY_MS);
+            if row.integer(2)? < end_ms {
+                // It was loaded before it was over, so something is still to be loaded.
+                continue;
+            }
             let latest_ms = end_ms.saturating_add(WAIT_DAYS * DAY_MS);
-            let missing = match db.query_first(sql::FIND_UNCONFIRMED, params![day.number(), GONE_DAYS])? {
+            let missing = match db.query_first(
+                sql::FIND_UNCONFIRMED,
+                params![day.number(), day.minus(IDLE_DAYS).number()],
+            )? {
                 _ if now_ms < end_ms.saturating_add(ARRIVE_MS) => Some("not_over"),
                 Some(row) => Some(if row.boolean(0)? { "differs" } else { "silent" }),
                 None => None,

@@ -111,6 +111,12 @@ fn total(db: &impl Database, source: &str, day: UtcDay) -> Result<(i64, i64), Da
     row.map_or(Ok((0, 0)), |row| Ok((row.integer(0)?, row.integer(1)?)))
 }
 
+/// Whether the total of a source and day is another one, or a source has vouched for another one.
+pub fn differs(db: &impl Database, source: &str, day: UtcDay, sums: [i64; 2]) -> Result<bool, DatabaseError> {
+    let (clicks, revenue) = total(db, source, day)?;
+    Ok([clicks, revenue] != sums || db.query_boolean(sql::HAS_DIFFERED, params![source, day.number()])?)
+}
+
 /// Compares a source's total of a day with what was applied of it, if both go up to the same number.
 pub fn vouch(db: &impl Database, now_ms: i64, vouch: &Vouch) -> Result<Vouched, DatabaseError> {
     let (source, day) = (vouch.source.as_str(), vouch.day);
@@ -129,7 +135,7 @@ pub fn vouch(db: &impl Database, now_ms: i64, vouch: &Vouch) -> Result<Vouched, 
             }
             db.execute(sql::SET_DIFFERS, params![differs, source, day.number()])?;
             db.execute(sql::SET_VOUCHED, params![source, day.number()])?;
-            final_days::changed(db, now_ms)
+            final_days::vouched(db, now_ms, day)
         })?;
     }
     Ok(vouched)

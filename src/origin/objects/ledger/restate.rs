@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     final_days, freshness,
-    offers::{country_of, is_always_reported, placement_of, row_key},
+    offers::{self, country_of, is_always_reported, placement_of, row_key},
     segments::{self, Layer},
     sql,
 };
@@ -37,14 +37,14 @@ use platform::{
     params,
 };
 
-/// Rows of a day that a ledger holds in memory at most: about 40 MB.
-const MAX_ROWS: usize = 200_000;
+/// Rows of a day that all sources report at most, and that the ledger has: about 20 MB each.
+const MAX_ROWS: usize = 100_000;
 
 const DAY_NOT_OVER: ApiError = ApiError::new(400, "invalid_field", "date: must be a day that is over (UTC)");
 const DAY_TOO_LARGE: ApiError = ApiError::new(
     409,
     "day_too_large",
-    "the day has more than 200,000 combinations of app, country, placement and offer",
+    "the day has more than 100,000 combinations of app, country, placement and offer",
 );
 const DAY_NOT_KEPT: ApiError = ApiError::new(
     409,
@@ -62,24 +62,64 @@ type Amounts = [i64; 2];
 /// What the sources of a day report.
 #[derive(Default)]
 pub struct ReportedDay {
-    rows: BTreeMap<RowKey, Amounts>,
-    sources: BTreeMap<String, ReportedSource>,
+    sources: BTreeMap<String, SourceReport>,
 }
 
-#[derive(Clone, Copy)]
-struct ReportedSource {
+/// What one source reports of a day.
+#[derive(Default)]
+pub struct SourceReport {
     /// The number up to which the sums go.
     through: i64,
-    sums: Amounts,
-    is_kept: bool,
+    rows: BTreeMap<RowKey, Amounts>,
+    /// The source no longer has all of the day.
+    is_lost: bool,
 }
 
-/// A source that must be asked: for its sums after a number, up to the ledger's mark.
+/// A source that must be asked for its sums up to the ledger's mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     pub source: String,
-    pub after: i64,
     pub through: i64,
+}
+
+impl SourceReport {
+    pub fn new(question: &Question) -> Self {
+        Self {
+            through: question.through,
+            ..Self::default()
+        }
+    }
+
+    /// Adds a step's sums.
+    ///
+    /// # Errors
+    /// They are too many.
+    pub fn add(&mut self, part: &DaySums) -> Result<(), ApiError> {
+        self.is_lost |= !part.is_kept;
+        for sum in &part.sums {
+            let app = sum.app.to_string();
+            let row = [&app, country_of(sum), placement_of(sum), sum.offer.as_str()].map(str::to_owned);
+            let clicks = i64::try_from(sum.clicks).unwrap_or(i64::MAX);
+            add(self.rows.entry(row).or_default(), [clicks, sum.revenue_micro_usd]);
+        }
+        check_rows(self.rows.len())
+    }
+
+    fn sums(&self) -> Amounts {
+        let mut sums = Amounts::default();
+        for amounts in self.rows.values() {
+            add(&mut sums, *amounts);
+        }
+        sums
+    }
+}
+
+fn check_rows(rows: usize) -> Result<(), ApiError> {
+    if rows > MAX_ROWS {
+        Err(DAY_TOO_LARGE)
+    } else {
+        Ok(())
+    }
 }
 
 /// Refuses a day that is not over.
@@ -99,63 +139,26 @@ impl ReportedDay {
         let mut missing = Vec::new();
         for row in db.query(sql::LIST_SOURCES, params![day.number(), first])? {
             let (source, through, changed) = (row.text(0)?.to_owned(), row.integer(1)?, row.integer(2)?);
-            let after = match self.sources.get(&source) {
-                Some(reported) if changed <= reported.through => continue,
-                Some(reported) => reported.through,
-                None => 0,
-            };
-            missing.push(Question {
-                source,
-                after,
-                through,
-            });
+            let reported = self.sources.get(&source);
+            if reported.is_none_or(|reported| reported.through < changed) {
+                missing.push(Question { source, through });
+            }
         }
         Ok(missing)
     }
 
-    /// Adds a step's sums.
+    /// Takes a source's report, in place of an earlier one.
     ///
     /// # Errors
-    /// They are too many.
-    pub fn add(&mut self, source: &str, part: &DaySums) -> Result<(), ApiError> {
-        let reported = self.sources.entry(source.to_owned()).or_insert(ReportedSource {
-            through: 0,
-            sums: [0, 0],
-            is_kept: true,
-        });
-        reported.is_kept &= part.is_kept;
-        for sum in &part.sums {
-            let amounts = [
-                i64::try_from(sum.clicks).unwrap_or(i64::MAX),
-                sum.revenue_micro_usd,
-            ];
-            let app = sum.app.to_string();
-            let row = [&app, country_of(sum), placement_of(sum), sum.offer.as_str()].map(str::to_owned);
-            add(self.rows.entry(row).or_default(), amounts);
-            add(&mut reported.sums, amounts);
-        }
-        if self.rows.len() > MAX_ROWS {
-            return Err(DAY_TOO_LARGE);
-        }
-        Ok(())
-    }
-
-    /// All sums of a question have been added.
-    pub fn answered(&mut self, question: &Question) {
-        if let Some(reported) = self.sources.get_mut(&question.source) {
-            reported.through = question.through;
-        }
-    }
-
-    /// The sources whose sums the day has now.
-    pub fn restated(&self) -> Vec<String> {
-        let kept = self.sources.iter().filter(|(_, reported)| reported.is_kept);
-        kept.map(|(source, _)| source.clone()).collect()
+    /// The sums are too many.
+    pub fn put(&mut self, source: String, report: SourceReport) -> Result<(), ApiError> {
+        self.sources.insert(source, report);
+        check_rows(self.sources.values().map(|report| report.rows.len()).sum())
     }
 
     /// The sources that no longer have the day.
     fn not_kept(&self) -> Vec<&str> {
-        let lost = self.sources.iter().filter(|(_, reported)| !reported.is_kept);
+        let lost = self.sources.iter().filter(|(_, report)| report.is_lost);
         lost.map(|(source, _)| source.as_str()).collect()
     }
 
@@ -168,7 +171,8 @@ impl ReportedDay {
             }
         }
         let mut wanted: BTreeMap<RowKey, Amounts> = BTreeMap::new();
-        for ([app, country, placement, offer], amounts) in &self.rows {
+        let rows = self.sources.values().flat_map(|report| &report.rows);
+        for ([app, country, placement, offer], amounts) in rows {
             let of_app = known.entry(app).or_default();
             let mut reported = placement.as_str();
             if !is_always_reported(placement) && !of_app.contains(reported) {
@@ -185,6 +189,13 @@ impl ReportedDay {
     }
 }
 
+/// What a restatement has changed, or would change.
+pub struct Restatement {
+    pub reply: OperatorReply,
+    /// The sources of which the ledger had other sums.
+    pub sources: Vec<String>,
+}
+
 /// Writes what differs, unless it is a dry run, in the turn in which nothing was missing.
 ///
 /// # Errors
@@ -194,7 +205,7 @@ pub fn apply(
     now_ms: i64,
     Restate { day, is_dry_run }: Restate,
     reported: &ReportedDay,
-) -> Result<OperatorReply, Failure> {
+) -> Result<Restatement, Failure> {
     let mut stored: BTreeMap<RowKey, Amounts> = BTreeMap::new();
     let damaged = segments::each_intact_row(db, day, Layer::Offers, |key, sums| {
         let [app, country, placement, offer, _, _] = *key;
@@ -202,6 +213,7 @@ pub fn apply(
         let row = [app, country, placement, offer].map(str::to_owned);
         add(stored.entry(row).or_default(), amounts);
     })?;
+    check_rows(stored.len())?;
     let not_kept = reported.not_kept();
     if !damaged.is_empty() && !not_kept.is_empty() && !is_dry_run {
         return Err(DAY_NOT_KEPT.into());
@@ -241,6 +253,12 @@ pub fn apply(
         }
         segmenter.add(&row_key([app, country, placement, offer]), &sums);
     }
+    let mut differing = Vec::new();
+    for (source, report) in reported.sources.iter().filter(|(_, report)| !report.is_lost) {
+        if offers::differs(db, source, day, report.sums())? {
+            differing.push((source.as_str(), report));
+        }
+    }
     if !is_dry_run {
         db.transaction(|| {
             for id in &damaged {
@@ -249,11 +267,11 @@ pub fn apply(
             for segment in segmenter.finish() {
                 segments::insert(db, segments::ACTIVE, day, Layer::Offers, &segment)?;
             }
-            for (source, reported) in reported.sources.iter().filter(|(_, reported)| reported.is_kept) {
-                let [clicks, revenue] = reported.sums;
+            for (source, report) in &differing {
+                let [clicks, revenue] = report.sums();
                 db.execute(
                     sql::SET_TOTAL,
-                    params![source.as_str(), day.number(), clicks, revenue, reported.through],
+                    params![*source, day.number(), clicks, revenue, report.through],
                 )?;
             }
             if !changes.is_empty() || !damaged.is_empty() {
@@ -274,7 +292,13 @@ pub fn apply(
     body.insert("apps".into(), apps.collect());
     body.insert("damaged_segments".into(), damaged.len().into());
     body.insert("not_kept".into(), json!(not_kept));
-    Ok(OperatorReply::ok(&body.into()))
+    Ok(Restatement {
+        reply: OperatorReply::ok(&body.into()),
+        sources: differing
+            .into_iter()
+            .map(|(source, _)| source.to_owned())
+            .collect(),
+    })
 }
 
 fn add(to: &mut Amounts, more: Amounts) {

@@ -16,7 +16,7 @@ use super::{
     Context, MIGRATIONS, alarm,
     column_cache::ColumnCache,
     export_slots::ExportSlots,
-    freshness, handle, keys, names, next_alarm,
+    final_days, freshness, handle, keys, names, next_alarm,
     page_memory::{PageMemory, PagePermit},
     report::{self, DAMAGED_FACTS, Report, ReportError},
     report_budget::ReportBudget,
@@ -29,7 +29,7 @@ use crate::delivery::{
 };
 use contract::{
     catalog,
-    ledger::{Command, Reply, Upload, publisher_of},
+    ledger::{Command, Reply, Upload, object_name},
     operation::{self, CallError, Unanswered},
 };
 use domain::{
@@ -73,6 +73,13 @@ const UPLOADS: Limit = Limit {
     lease_ms: 16 * MINUTE_MS,
 };
 
+/// Restatements at once: one holds a day's rows in memory.
+const RESTATEMENTS: Limit = Limit {
+    permits: 1,
+    per_owner: 1,
+    lease_ms: MINUTE_MS,
+};
+
 pub struct LedgerService<D, R> {
     shell: ObjectShell<D, R>,
     /// The setting `REPORT_KEY_MAC`, which is parsed only to issue a key.
@@ -82,6 +89,7 @@ pub struct LedgerService<D, R> {
     page_memory: PageMemory,
     reports: ConcurrencyLimit,
     uploads: ConcurrencyLimit,
+    restatements: ConcurrencyLimit,
     /// The cost that reports under a session may still have.
     budget: ReportBudget,
     /// The exports that are being read.
@@ -132,6 +140,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             page_memory: PageMemory::default(),
             reports: ConcurrencyLimit::new(REPORTS),
             uploads: ConcurrencyLimit::new(UPLOADS),
+            restatements: ConcurrencyLimit::new(RESTATEMENTS),
             budget: ReportBudget::default(),
             exports: ExportSlots::default(),
             confirmed_at_ms: Cell::new(None),
@@ -192,13 +201,13 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
 
     /// Tells the operator's attention which days are final and unconfirmed.
     async fn send_attention(&self, db: &D) -> Result<(), DatabaseError> {
-        let source = |name: &str| Source {
-            name: name.to_owned(),
+        let source = |publisher: PublisherId| Source {
+            name: object_name(&publisher),
             app: None,
-            publisher: publisher_of(name),
+            publisher: Some(publisher),
             rewards: None,
         };
-        let source = &|| Ok(self.shell.name().map(source));
+        let source = &|| Ok(final_days::publisher(db)?.map(source));
         feed::send(&AttentionFeed { db, source }, self.shell.runtime()).await
     }
 
@@ -385,6 +394,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         self.require_publisher(publisher, CATALOG_TIMEOUT).await?;
         let db = self.shell.ready().await?;
         self.store_names(db)?;
+        final_days::store_publisher(db, publisher)?;
         let received = match chunks() {
             Ok(chunks) => {
                 self.staging

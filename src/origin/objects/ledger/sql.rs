@@ -63,6 +63,8 @@ const TABLES: &[&str] = &[
     // `segments` is the last segment id, `suspended` belongs to `keys`; `final_days_due_ms` to `final_days`; the other rows belong to
     // `freshness`.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    // One row since the first load: whose ledger this is. An object that its alarm started may not know its name.
+    "CREATE TABLE publisher (only INTEGER PRIMARY KEY CHECK (only = 1), id TEXT NOT NULL) STRICT",
 ];
 
 platform::statements! {
@@ -169,6 +171,8 @@ platform::statements! {
         LEFT JOIN totals t ON t.source = m.source AND t.day = ?1 WHERE m.number >= ?2 OR t.source IS NOT NULL";
     /// source, day → clicks, revenue
     pub const GET_TOTAL = "SELECT clicks, revenue_micro_usd FROM totals WHERE source = ? AND day = ?";
+    /// source, day → whether the source has vouched for other sums
+    pub const HAS_DIFFERED = "SELECT EXISTS (SELECT 1 FROM totals WHERE source = ? AND day = ? AND differs = 1)";
     /// whether it differs, source, day
     pub const SET_DIFFERS = "UPDATE totals SET differs = ?1 WHERE source = ?2 AND day = ?3 AND differs <> ?1";
     /// source, day
@@ -184,13 +188,14 @@ platform::statements! {
     pub const FIRST_PLACEMENT = "SELECT MIN(day) FROM placements";
 
     // Final days.
-    /// → the loaded days that are not final: day, state
-    pub const LIST_OPEN_DAYS = "SELECT day, state FROM loads WHERE state <> 1 ORDER BY day";
-    /// day, days after which a source is gone → a row if a source has not confirmed the day; whether one differs
-    pub const FIND_UNCONFIRMED = "SELECT COALESCE(t.differs, 0) FROM marks m
-        LEFT JOIN totals t ON t.source = m.source AND t.day = ?1
-        WHERE t.differs = 1 OR m.vouched < ?1 AND (t.source IS NOT NULL OR m.vouched >= ?1 - ?2)
-        ORDER BY 1 DESC LIMIT 1";
+    /// → the loaded days that are not final: day, state, time of the load
+    pub const LIST_OPEN_DAYS = "SELECT day, state, at_ms FROM loads WHERE state <> 1 ORDER BY day";
+    /// UTC day → whether a loaded day up to it is not final
+    pub const HAS_OPEN_DAY = "SELECT EXISTS (SELECT 1 FROM loads WHERE state <> 1 AND day <= ?)";
+    /// day, first day → a row if a source with sums since the first day has not confirmed the day; whether one differs
+    pub const FIND_UNCONFIRMED = "SELECT t.day = ?1 AND t.differs FROM marks m
+        JOIN totals t ON t.source = m.source AND t.day BETWEEN ?2 AND ?1
+        WHERE m.vouched < ?1 OR t.day = ?1 AND t.differs = 1 ORDER BY 1 DESC LIMIT 1";
     /// state, day
     pub const SET_DAY_STATE = "UPDATE loads SET state = ? WHERE day = ?";
 
@@ -226,6 +231,9 @@ platform::statements! {
         RETURNING query, format, rows";
 
     // State.
+    /// publisher
+    pub const SET_PUBLISHER = "INSERT INTO publisher (only, id) VALUES (1, ?) ON CONFLICT DO NOTHING";
+    pub const GET_PUBLISHER = "SELECT id FROM publisher";
     pub const GET_STATE = "SELECT value FROM state WHERE name = ?";
     /// Counts a change of the facts that reports read.
     pub const COUNT_CHANGE = "INSERT INTO state (name, value) VALUES ('facts', 1)

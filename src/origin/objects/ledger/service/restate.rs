@@ -5,14 +5,18 @@ use std::time::Duration;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::LedgerService;
-use crate::objects::ledger::restate::{self, Question, ReportedDay};
+use crate::objects::ledger::restate::{self, Question, ReportedDay, Restatement, SourceReport};
 use contract::{
     counters,
     ledger::{DaySums, Restate},
     operation::{CallError, OperatorReply},
     outbox::{self, OutboxShard},
 };
-use domain::model::{PublisherId, api_error::common, time::UtcDay};
+use domain::model::{
+    PublisherId,
+    api_error::common,
+    time::{SECOND_MS, UtcDay},
+};
 use platform::{
     CONNECTIONS,
     failure::Failure,
@@ -21,8 +25,8 @@ use platform::{
 };
 
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// How often sources are asked again because more of the day was applied meanwhile.
-const ROUNDS: usize = 5;
+/// How long sources are asked, in milliseconds: the operator's call waits for 25 s.
+const TIME_MS: i64 = 15 * SECOND_MS;
 
 impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// `POST …/days/{date}/restate`.
@@ -33,59 +37,59 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         self.require_publisher(publisher, super::CATALOG_TIMEOUT).await?;
         let db = self.shell.ready().await?;
         restate::check(self.now_ms(), restate.day)?;
+        let _permit = self.restatements.acquire_any(self.now_ms())?;
+        let until_ms = self.now_ms().saturating_add(TIME_MS);
         let mut reported = ReportedDay::default();
-        for _ in 0..ROUNDS {
+        while self.now_ms() < until_ms {
             let missing = reported.missing(db, restate.day)?;
             if missing.is_empty() {
-                let reply = restate::apply(db, self.now_ms(), restate, &reported)?;
+                let Restatement { reply, sources } = restate::apply(db, self.now_ms(), restate, &reported)?;
                 self.shell.wake_for(super::next_alarm(db, self.now_ms()))?;
                 if !restate.is_dry_run {
-                    self.tell_restated(publisher, restate.day, &reported).await;
+                    self.tell_restated(publisher, restate.day, sources).await;
                 }
                 return Ok(reply);
             }
             let mut answers = stream::iter(missing)
-                .map(|question| self.ask(publisher, restate.day, question))
+                .map(|question| self.ask(publisher, restate.day, question, until_ms))
                 .buffer_unordered(CONNECTIONS);
-            while let Some((question, parts)) = answers.try_next().await? {
-                for part in &parts {
-                    reported.add(&question.source, part)?;
+            while let Some((source, report)) = answers.try_next().await? {
+                if let Some(report) = report {
+                    reported.put(source, report)?;
                 }
-                reported.answered(&question);
             }
         }
         Err(common::UNAVAILABLE
-            .with_message("clicks or revenue of the day keep arriving: nothing was changed; try again")
+            .with_message("the sums of the day could not be read in time: nothing was changed; try again")
             .into())
     }
 
-    /// Asks one source, step by step.
+    /// Asks one source, step by step. There is no report if it must be asked again.
     async fn ask(
         &self,
         publisher: &PublisherId,
         day: UtcDay,
         question: Question,
-    ) -> Result<(Question, Vec<DaySums>), Failure> {
-        let Question {
-            ref source,
-            mut after,
-            through,
-        } = question;
-        let mut parts = Vec::new();
-        loop {
-            let part = self.ask_step(publisher, day, source, after, through).await;
+        until_ms: i64,
+    ) -> Result<(String, Option<SourceReport>), Failure> {
+        let mut report = SourceReport::new(&question);
+        let Question { source, through } = question;
+        let mut next = Some(0);
+        while let Some(after) = next {
+            let part = self.ask_step(publisher, day, &source, after, through).await;
             let part = part.map_err(|error| {
                 log::warn("ledger", format_args!("the sums of {day} from {source}: {error}"));
-                let message = format!("{source} does not answer: nothing was changed; try again");
+                let message =
+                    format!("{source} does not report the day: nothing was changed; its log says why");
                 Failure::from(common::UNAVAILABLE.with_message(message))
             })?;
-            let next = part.next;
-            parts.push(part);
-            match next {
-                Some(next) => after = next,
-                None => return Ok((question, parts)),
+            if part.is_cut || until_ms <= self.now_ms() {
+                return Ok((source, None));
             }
+            report.add(&part)?;
+            next = part.next;
         }
+        Ok((source, Some(report)))
     }
 
     async fn ask_step(
@@ -117,7 +121,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     }
 
     /// Ends the sources' items about the day. Those that are not reached end by themselves, a week after they were opened.
-    async fn tell_restated(&self, publisher: &PublisherId, day: UtcDay, reported: &ReportedDay) {
+    async fn tell_restated(&self, publisher: &PublisherId, day: UtcDay, sources: Vec<String>) {
         let runtime = self.shell.runtime();
         let tell = async |source: String| match OutboxShard::of_object(&source) {
             Some(outbox) => {
@@ -133,9 +137,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
                     .map(drop)
             }
         };
-        let told = stream::iter(reported.restated())
-            .map(tell)
-            .buffer_unordered(CONNECTIONS);
+        let told = stream::iter(sources).map(tell).buffer_unordered(CONNECTIONS);
         let told: Vec<_> = told.collect().await;
         for error in told.into_iter().filter_map(Result::err) {
             log::warn("ledger", format_args!("{day} is restated: {error}"));

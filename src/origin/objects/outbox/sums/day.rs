@@ -77,8 +77,8 @@ pub fn list(db: &impl Database, list: &ListDay, entries: i64) -> Result<DayEntri
 /// One step through the revenue of a day.
 pub fn sums(now_ms: i64, log: &OutboxLog<'_, impl Database>, sum: SumDay) -> Result<DaySums, DatabaseError> {
     let (before, end) = numbers_of(sum.day);
-    let (after, through) = (sum.after.max(before), sum.through.min(end));
-    let sums = batches::sums_of_day(log, TO_LEDGER, sum.day, after, through)?;
+    let bounds = (sum.after, sum.through.min(end));
+    let sums = batches::sums_of_day(log, TO_LEDGER, sum.day, before, bounds)?;
     Ok(DaySums {
         // Of the first day that is left, some entries may have left.
         is_kept: sum.day > UtcDay::of_ms(now_ms.saturating_sub(ROW_RETENTION_MS)),
