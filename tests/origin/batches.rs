@@ -391,6 +391,26 @@ fn a_mark_that_was_read_decides_where_the_next_batch_begins() {
 }
 
 #[test]
+fn a_mark_that_is_read_during_a_batch_stays() {
+    let (db, mut log) = (migrated(SENDER), TestLog::default());
+    log.add(10, "a", "o", 1);
+    log.add(20, "b", "o", 1);
+    sent(&db, &log, NOW, true);
+    log.add(30, "b", "o", 1);
+    let more = send(&db, &log, NOW, true, |batch| {
+        assert_eq!(batch.destination, "b");
+        batches::learn_mark(&db, NOW, "a", Mark { mark: 5 }).unwrap();
+        applied(batch)
+    });
+    assert!(more);
+    assert_eq!(batches::mark_of(&db, "a"), Ok(5));
+    // The batch is made again.
+    let (again, _) = sent(&db, &log, NOW, true);
+    assert_eq!(again, [batch("a", 5, 10, 1), batch("b", 20, 30, 1)]);
+    assert_eq!(batches::settled_through(&db), Ok(30));
+}
+
+#[test]
 fn batches_run_the_statements_they_list() {
     let (db, mut log) = (migrated(SENDER), TestLog::default());
     log.add(10, "a", "o", 1);

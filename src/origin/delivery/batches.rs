@@ -209,6 +209,7 @@ pub async fn send(
     deliver: impl AsyncFn(&Batch) -> Result<Mark, DeliveryError>,
 ) -> Result<bool, DatabaseError> {
     let mut positions = Positions::read(db)?;
+    let before = positions.clone();
     // A batch's entries must be durable before it is sent, or its numbers could be used again; the runtime holds requests
     // back until earlier writes are durable.
     let Some((page, drafts)) = positions.draft(log, opens, clock.now_ms())? else {
@@ -223,6 +224,10 @@ pub async fn send(
         .collect()
         .await;
     let now_ms = clock.now_ms();
+    if Positions::read(db)? != before {
+        // A mark was read meanwhile, or an alarm ran twice. The batches are made again: receivers apply none twice.
+        return Ok(true);
+    }
     db.transaction(|| {
         for (draft, answer) in answers {
             settle(db, now_ms, source, log, &mut positions, &draft, answer)?;

@@ -11,7 +11,7 @@ use platform::{
 };
 
 /// The row of positions.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Positions {
     /// The number up to which all receivers have what the log has for them, except those that are behind.
     pub seen: i64,
