@@ -279,7 +279,7 @@ fn secrets_are_compared_as_hashes_in_constant_time_or_not_at_all() {
         "start.eq_ignore_ascii_case(tag)",
         // Public values of WebAuthn: the host's hash, a tag of DER, lengths of keys; and an account's kind.
         "if *self.rp_id_hash != expected {",
-        "(found == tag && is_shortest).then",
+        "(found == tag && length >= least).then",
         "(signature.len() == modulus.len()).then",
         "(signature.len() == 64).then",
         ".filter(|account| account.kind() == kind)",
