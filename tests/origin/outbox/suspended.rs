@@ -6,9 +6,12 @@ use contract::{
     catalog::LOST_TERMS,
     outbox::{ClaimApp, SetOffer},
 };
-use domain::conversions::{state::Reason, table::Action};
+use domain::{
+    conversions::{state::Reason, table::Action},
+    model::time::MINUTE_MS,
+};
 use origin::objects::outbox::{
-    conversions::{kept, steps},
+    conversions::{goals, kept, steps},
     retention,
 };
 
@@ -243,6 +246,20 @@ fn a_strangers_postback_takes_no_place_of_another_that_is_kept() {
     world.pass(DAY_MS);
     assert_eq!(decide(&db, &world), 2);
     assert_eq!(entry(&db, &reward_id(1))["status"], "approved");
+}
+
+/// A person entered the terms without the goal.
+#[test]
+fn a_kept_postback_whose_goal_no_terms_have_leaves_after_an_hour() {
+    let (db, world) = (outbox(), World::new());
+    kept::keep(&db, NOW, &conversion(1), LOST_TERMS.with_message("app 5").into()).unwrap();
+    let convert = async |_: &Conversion| Err(common::UNAVAILABLE.with_message(goals::NOT_KNOWN_YET).into());
+    for (minutes, left) in [(5, 1), (59, 1), (200, 0)] {
+        world.now_ms.set(NOW + minutes * MINUTE_MS);
+        now(kept::decide_due(&db, &world, convert)).unwrap();
+        assert_eq!(dump(&db, "kept").len(), left, "{minutes} min");
+    }
+    assert!(missing(&db).is_empty());
 }
 
 /// Nobody enters the terms for as long as a catalog keeps any.

@@ -16,6 +16,9 @@ use domain::{
 };
 use platform::{database::Database, failure::Failure};
 
+/// A goal that may be newer than what the outbox and the sender's snapshot know.
+pub const NOT_KNOWN_YET: &str = "goal is not known here yet";
+
 /// The goal of a postback, and what is known of the conversion.
 pub struct ResolvedGoal {
     pub goal: GoalTerms,
@@ -77,9 +80,7 @@ pub fn resolve(
         } else if conversion.current.is_recent && conversion.current.offer.is_some() {
             UNKNOWN_GOAL.into()
         } else {
-            common::UNAVAILABLE
-                .with_message("goal is not known here yet")
-                .into()
+            common::UNAVAILABLE.with_message(NOT_KNOWN_YET).into()
         });
     };
     let row = rows.into_iter().find(|row| row.goal == goal.id);

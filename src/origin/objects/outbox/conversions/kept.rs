@@ -9,7 +9,7 @@ use contract::{
 };
 use domain::{
     conversions::table::Event,
-    model::{AdvertiserId, api_error::common},
+    model::{AdvertiserId, api_error::common, time::HOUR_MS},
 };
 use platform::{
     database::{Database, DatabaseError, json},
@@ -17,11 +17,14 @@ use platform::{
     params,
 };
 
+use super::goals;
 use crate::{
     delivery::backoff::{FIRST_WAIT_MS, wait_ms},
     objects::outbox::{peers::Peers, retention, sql},
 };
 
+/// How long a goal may be too new for this outbox, in milliseconds.
+const GOAL_ARRIVES_MS: i64 = HOUR_MS;
 /// Postbacks that one alarm decides at most.
 const PAGE: usize = 60;
 
@@ -90,7 +93,8 @@ pub async fn decide_due(
             continue;
         };
         let conversion: Conversion = kept.json(0)?;
-        if is_temporary(&convert(&conversion).await) {
+        let outcome = convert(&conversion).await;
+        if is_temporary(&outcome) && !lacks_goal(now_ms, &conversion, &outcome) {
             missing.insert(lacks);
             continue;
         }
@@ -100,6 +104,13 @@ pub async fn decide_due(
         }
     }
     Ok(due.len() == PAGE)
+}
+
+/// Whether the terms are back, and neither they nor newer ones have had the goal for so long that it cannot be on its way.
+fn lacks_goal<T>(now_ms: i64, conversion: &Conversion, outcome: &Result<T, Failure>) -> bool {
+    let received_ms = conversion.received_ms.unwrap_or(now_ms);
+    let has_waited = now_ms.saturating_sub(received_ms) > GOAL_ARRIVES_MS;
+    has_waited && matches!(outcome, Err(Failure::Refused(refusal)) if refusal.message == goals::NOT_KNOWN_YET)
 }
 
 /// Whether an outcome is an error that will pass.
