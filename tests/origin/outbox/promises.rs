@@ -57,6 +57,21 @@ fn the_terms_that_have_a_goal_decide_who_may_report_it() {
 }
 
 #[test]
+fn a_goal_that_got_another_name_pays_what_the_click_was_promised() {
+    for name in ["signup", "Signup", "install"] {
+        let (db, world) = (outbox(), World::new());
+        world.change(|offer| {
+            offer.advertiser_id = advertiser("rival");
+            offer.goals[0] = goal("g-1", "signup", 5_000_000);
+        });
+        let old = conversion(1).goal(name);
+        assert_eq!(send(&db, &world, &by("rival", old.clone())), FOREIGN, "{name}");
+        assert_eq!(send(&db, &world, &by("brand", old)), APPROVED, "{name}");
+        assert_eq!(entry(&db, &reward_id(1))["payout"], 0.75, "{name}");
+    }
+}
+
+#[test]
 fn a_known_conversion_belongs_to_the_advertiser_that_it_was_accepted_from() {
     let (db, world) = (outbox(), World::new());
     assert_eq!(send(&db, &world, &conversion(1)), APPROVED);

@@ -133,7 +133,7 @@ fn find(
             Some(id) => revision.terms.goal_by_id(id),
             None => revision.terms.goal(named),
         };
-        Some((goal?.clone(), revision.clone()))
+        Some(promised(terms, goal?, revision))
     });
     if exact.is_some() {
         return Ok(exact);
@@ -161,5 +161,13 @@ fn find(
     });
     let first = alike.next();
     let first = first.filter(|(goal, _)| alike.all(|(other, _)| other.id == goal.id));
-    Ok(first.map(|(goal, revision)| (goal.clone(), revision.clone())))
+    Ok(first.map(|(goal, revision)| promised(terms, goal, revision)))
+}
+
+/// A goal that was found under its newest name, as it was promised: the click's terms have it, perhaps under another name.
+fn promised(terms: &Terms, found: &GoalTerms, revision: &Revision) -> (GoalTerms, Revision) {
+    match terms.paying.terms.goal_by_id(&found.id) {
+        Some(goal) => (goal.clone(), terms.paying.clone()),
+        None => (found.clone(), revision.clone()),
+    }
 }
