@@ -19,5 +19,5 @@ pub mod url_template;
 
 pub use country::{Country, CountrySet};
 pub use enums::{Category, OfferState, OfferType, Platform};
-pub use ids::{AdvertiserId, AppId, GoalId, ID_RULE, OfferId, PublisherId};
+pub use ids::{AdvertiserId, AppId, GoalId, ID_RULE, OfferId, PublisherId, trimmed, trimmed_if_any};
 pub use money::{CurrencyRate, MicroUsd};

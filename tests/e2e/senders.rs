@@ -402,7 +402,7 @@ fn a_padded_revision_or_key_is_the_same_one() {
 }
 
 #[test]
-fn blanks_around_an_id_in_a_path_or_a_query_change_no_answer() {
+fn blanks_around_an_id_in_a_path_a_query_or_a_body_change_no_answer() {
     let signpost = Setup::new().start();
     let (senders, wall) = Senders::new(&signpost);
     let mut ids = known_ids();
@@ -432,6 +432,22 @@ fn blanks_around_an_id_in_a_path_or_a_query_change_no_answer() {
         };
         assert_eq!(ask(id), ask(&format!("%20{id}%0D%0A")), "{path}");
     }
+    for (path, name, id) in [
+        ("conversions", "user_id", "user-1"),
+        ("erase_user", "user_id", "user-1"),
+    ] {
+        let ask = |id: &str| {
+            let answer = wall.operator("POST", path, Some(&json!({ name: id })));
+            answer.expect(200).json()
+        };
+        let padded = ask(&format!(" {id}\r\n"));
+        assert_eq!(padded, ask(id), "{path}");
+    }
+    let padded = json!({ "name": "Padded", "publisher_id": format!(" {PUBLISHER}\n"), "platform": "android",
+        "currency": { "name": "Coins", "per_usd": 1, "decimals": 0, "rounding": "down" } });
+    signpost
+        .operator("PUT", "apps/79000911", Some(&padded))
+        .expect(200);
 }
 
 #[test]

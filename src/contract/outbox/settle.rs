@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use domain::conversions::{state::Reason, table::Action};
+use domain::{
+    conversions::{state::Reason, table::Action},
+    model::trimmed_if_any,
+};
 
 /// `POST …/conversions/{transaction_id}/approve`, `reject` and `reverse`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,10 +51,18 @@ pub struct SettleFilter {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The user's id in the publisher's app; any if `None`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "trimmed_if_any",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub user_id: Option<String>,
     /// The offer of the click; any if `None`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "trimmed_if_any",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub offer_id: Option<String>,
     /// The conversion's time in UNIX seconds, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]

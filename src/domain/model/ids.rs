@@ -13,6 +13,17 @@ pub fn is_id(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
+/// Reads an id of any kind without the blanks around it.
+pub fn trimmed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(String::deserialize(deserializer)?.trim().to_owned())
+}
+
+/// The same of a member that may be missing.
+pub fn trimmed_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let id = Option::<String>::deserialize(deserializer)?;
+    Ok(id.map(|id| id.trim().to_owned()))
+}
+
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -39,7 +50,7 @@ macro_rules! ids {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = String::deserialize(deserializer)?;
+                let text = trimmed(deserializer)?;
                 if is_id(&text) { Ok(Self(text)) } else { Err(D::Error::custom(ID_RULE)) }
             }
         }
@@ -93,7 +104,7 @@ impl Serialize for AppId {
 
 impl<'de> Deserialize<'de> for AppId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
+        let text = trimmed(deserializer)?;
         Self::parse(&text).ok_or_else(|| D::Error::custom("must be exactly 8 digits"))
     }
 }

@@ -147,7 +147,7 @@ const DIMENSIONS: &[(&str, ReadValues)] = &[
         read_values(values, Country::parse, "an assigned ISO 3166 alpha-2 code").map(Filter::Country)
     }),
     ("offer_id", |values| {
-        let possible = values.iter().filter_map(|value| OfferId::parse(value));
+        let possible = values.iter().filter_map(|value| OfferId::parse(value.trim()));
         Ok(Filter::OfferId(canonical(possible.collect())))
     }),
 ];

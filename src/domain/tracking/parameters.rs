@@ -139,9 +139,12 @@ pub(super) fn scan<'q, const N: usize>(
         }
         // A macro between percent signs does not decode.
         let left_in = || is_macro(value).then_some(Cow::Borrowed(value));
+        // The identifier of a device stops no redirect, however it is written.
+        let no_device = || ["gaid", "idfa"].contains(known).then_some(Cow::Borrowed(""));
         *slot = Some(
             decode(value)
                 .or_else(left_in)
+                .or_else(no_device)
                 .ok_or_else(|| badly_encoded(known))?,
         );
     }

@@ -214,7 +214,7 @@ fn each_fault_has_its_code() {
         (&format!("{MINIMAL}&c1=%4g"), "invalid_parameter"),
         (&format!("{MINIMAL}&c1=%+4"), "invalid_parameter"),
         (&format!("{MINIMAL}&c1=%ff"), "invalid_parameter"),
-        (&format!("{MINIMAL}&gaid={{%zz"), "invalid_parameter"),
+        (&format!("{MINIMAL}&placement={{%zz"), "invalid_parameter"),
         (&format!("{MINIMAL}&c%zz=1"), "invalid_parameter"),
     ];
     for (query, code) in table {
@@ -225,6 +225,11 @@ fn each_fault_has_its_code() {
         "rid=g1&app=1&user_id={longest}&c1={long}&c3={long}&c5={long}&gaid={label}&placement={label}"
     );
     assert!(parse(&query).is_ok());
+    for bad in ["{%zz", "%", "%ff", "100%"] {
+        let query = format!("{MINIMAL}&gaid={bad}&idfa={bad}");
+        let click = ClickParameters::parse(&query).unwrap();
+        assert_eq!((click.gaid, click.idfa), (None, None), "{bad}");
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ use contract::{catalog::MAX_PAGE, outbox::List};
 use domain::model::{
     api_error::ApiError,
     document::{Document, FieldError},
+    trimmed,
 };
 
 /// The conditions of a list that name a user, which no address may. They are those of the query besides.
@@ -22,6 +23,7 @@ struct FindBody {
     status: Option<String>,
     state: Option<String>,
     reason: Option<String>,
+    #[serde(deserialize_with = "trimmed")]
     user_id: String,
     limit: Option<u32>,
     cursor: Option<String>,

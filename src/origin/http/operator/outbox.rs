@@ -32,11 +32,13 @@ use domain::model::{
     api_error::common,
     document::{Document, FieldError},
     time::SECOND_MS,
+    trimmed,
 };
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EraseBody {
+    #[serde(deserialize_with = "trimmed")]
     user_id: String,
 }
 

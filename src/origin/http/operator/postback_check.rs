@@ -157,6 +157,12 @@ pub async fn check(context: &RequestContext, mut request: Request) -> HandlerRes
     Ok(OperatorReply::ok(&body).into())
 }
 
+/// Whether the edge serves a path as that of postbacks, with other slashes too.
+fn is_path(path: &str) -> bool {
+    let parts = |path: &'static str| path.split('/').filter(|part| !part.is_empty());
+    path.split('/').filter(|part| !part.is_empty()).eq(parts(PATH))
+}
+
 /// Judges a postback in the order of the edge (`src/edge/conversion.rs`) and of the outbox. Leaves the click that it is of.
 async fn judge(
     context: &RequestContext,
@@ -166,7 +172,7 @@ async fn judge(
 ) -> Result<Outcome, CheckError> {
     let config = &context.isolate.config;
     if let Some((host, path)) = pasted.address
-        && (path != PATH || !config.hosts.serves(host, Interface::Tracking))
+        && (!is_path(path) || !config.hosts.serves(host, Interface::Tracking))
     {
         return Err(common::NOT_FOUND.into());
     }

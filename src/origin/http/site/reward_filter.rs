@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use contract::rewards::{RewardDelivery, RewardFilter, RewardState};
-use domain::model::{api_error::ApiError, document::FieldError, time::LATEST_S};
+use domain::model::{api_error::ApiError, document::FieldError, time::LATEST_S, trimmed_if_any};
 
 /// The longest id of a user or a transaction, in characters.
 const MAX_ID: usize = 1_024;
@@ -17,7 +17,9 @@ pub struct Conditions {
     http_status: Option<u16>,
     from: Option<i64>,
     pub until: Option<i64>,
+    #[serde(default, deserialize_with = "trimmed_if_any")]
     transaction_id: Option<String>,
+    #[serde(default, deserialize_with = "trimmed_if_any")]
     pub user_id: Option<String>,
 }
 
