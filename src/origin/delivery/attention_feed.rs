@@ -87,10 +87,7 @@ pub fn open_refused(
     let subject = subject(destination, after);
     let end = cause.floor_char_boundary(MAX_REASON);
     let reason = cause.get(..end).unwrap_or_default();
-    db.execute(
-        sql::END_ITEM,
-        params![u32::from(Kind::BatchLate.number()), subject.as_str()],
-    )?;
+    end_item(db, Kind::BatchLate, &subject)?;
     db.execute(sql::OPEN_REFUSED, params![subject, now_ms, reason])
 }
 
@@ -138,9 +135,14 @@ pub fn end_differing(db: &impl Database, now_ms: i64) -> Result<(), DatabaseErro
     db.execute(sql::END_DIFFERING, params![now_ms.saturating_sub(DIFFERS_MS)])
 }
 
+/// Ends the item of a kind and subject, if there is one.
+fn end_item(db: &impl Database, kind: Kind, subject: &str) -> Result<(), DatabaseError> {
+    db.execute(sql::END_ITEM, params![u32::from(kind.number()), subject])
+}
+
 /// Ends the item of a day that was restated.
 pub fn end_restated(db: &impl Database, subject: &str) -> Result<(), DatabaseError> {
-    db.execute(sql::END_ITEM, params![u32::from(Kind::Differs.number()), subject])
+    end_item(db, Kind::Differs, subject)
 }
 
 /// Opens an item for a day that is final although a source has not vouched for it. `reason` says why.
@@ -155,7 +157,7 @@ pub fn open_unconfirmed(
 
 /// Ends the item of a day for which all sources have vouched.
 pub fn end_unconfirmed(db: &impl Database, day: &str) -> Result<(), DatabaseError> {
-    db.execute(sql::END_ITEM, params![u32::from(Kind::Unconfirmed.number()), day])
+    end_item(db, Kind::Unconfirmed, day)
 }
 
 /// Has the next batch sent soon, although no item has changed.

@@ -4,7 +4,7 @@ use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::Value;
 
 use super::{batches::batch, *};
-use contract::ledger::{DaySums, OfferSum, Restate, Vouch};
+use contract::ledger::{DayState, DaySums, OfferSum, Restate, Vouch};
 use domain::model::{
     AppId, Country, OfferId,
     time::{DAY_MS, HOUR_MS},
@@ -273,7 +273,11 @@ fn state(db: &Sqlite) -> (&'static str, Option<String>) {
         .query_first("SELECT reason FROM attention WHERE kind = 11 AND is_open", &[])
         .unwrap();
     (
-        state.map_or("not_loaded", final_days::DayState::name),
+        state.map_or("not_loaded", |state| {
+            DayState::from_number(u8::try_from(state).unwrap())
+                .unwrap()
+                .as_str()
+        }),
         item.map(|row| row.text(0).unwrap().to_owned()),
     )
 }

@@ -47,7 +47,7 @@ const NO_CLICK_KEYS: ApiError = ApiError::new(
 );
 
 /// The path of postbacks, at the edge.
-const PATH: &str = "/v2/tracking/conversion";
+const PATH: [&str; 3] = ["v2", "tracking", "conversion"];
 /// The longest URL that is checked, in bytes, as in a request to Cloudflare.
 const MAX_URL: usize = 16 << 10;
 const MAX_BODY: usize = 64 << 10;
@@ -157,10 +157,9 @@ pub async fn check(context: &RequestContext, mut request: Request) -> HandlerRes
     Ok(OperatorReply::ok(&body).into())
 }
 
-/// Whether the edge serves a path as that of postbacks, with other slashes too.
+/// Whether the edge takes postbacks at a path. Like its router, it does not count empty segments.
 fn is_path(path: &str) -> bool {
-    let parts = |path: &'static str| path.split('/').filter(|part| !part.is_empty());
-    path.split('/').filter(|part| !part.is_empty()).eq(parts(PATH))
+    path.split('/').filter(|segment| !segment.is_empty()).eq(PATH)
 }
 
 /// Judges a postback in the order of the edge (`src/edge/conversion.rs`) and of the outbox. Leaves the click that it is of.

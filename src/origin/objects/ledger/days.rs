@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    final_days::DayState,
     segments::{self, Layer},
     sql,
 };
-use contract::{accounts::OPERATOR_NAME, catalog::MAX_PAGE, operation::OperatorReply};
+use contract::{accounts::OPERATOR_NAME, catalog::MAX_PAGE, ledger::DayState, operation::OperatorReply};
 use domain::{
     model::{
         MicroUsd,
@@ -45,8 +44,11 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Oper
         let number = row.integer(0)?;
         let mut day = Map::new();
         day.insert("date".into(), segments::day(number)?.to_string().into());
-        let state = row.optional_integer(3)?;
-        day.insert("state".into(), state.map_or("not_loaded", DayState::name).into());
+        let state = match row.optional_integer(3)? {
+            None => "not_loaded",
+            Some(_) => row.decode(3, DayState::from_number)?.as_str(),
+        };
+        day.insert("state".into(), state.into());
         let mut layer = |layer: Layer| layers.remove(&(number, layer.number()));
         let mut loaded = layer(Layer::Loaded);
         if let Some(at_ms) = row.optional_integer(1)? {

@@ -1,8 +1,10 @@
-//! Which days are final: those that the operator has loaded after their end, and for which every source has vouched. Seven days after its end, a
-//! loaded day is final without them, `unconfirmed`, and an item for the operator's attention says so until they vouch.
+//! Decides which days are final: those that the operator has loaded after their end, and for which every source has vouched.
+//! Seven days after its end a loaded day is final without them, `unconfirmed`, and an item for the operator's attention says so
+//! until they vouch.
 
 use super::{segments, sql};
 use crate::delivery::attention_feed;
+use contract::ledger::DayState;
 use domain::model::{
     PublisherId,
     time::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay},
@@ -23,26 +25,7 @@ const GATHER_MS: i64 = 10 * SECOND_MS;
 /// When days are judged next.
 const DUE: &str = "final_days_due_ms";
 
-/// The state of a loaded day. The numbers are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DayState {
-    Open = 0,
-    Final = 1,
-    Unconfirmed = 2,
-}
-
-impl DayState {
-    /// The name in answers.
-    pub fn name(number: i64) -> &'static str {
-        match number {
-            1 => "final",
-            2 => "final_unconfirmed",
-            _ => "open",
-        }
-    }
-}
-
-/// Stores whose ledger this is, for the items about its days.
+/// Stores the publisher that the ledger belongs to, for the items about its days.
 pub fn store_publisher(db: &impl Database, publisher: &PublisherId) -> Result<(), DatabaseError> {
     match self::publisher(db)? {
         Some(_) => Ok(()),
@@ -50,7 +33,7 @@ pub fn store_publisher(db: &impl Database, publisher: &PublisherId) -> Result<()
     }
 }
 
-/// Whose ledger this is; none before the first load.
+/// The publisher that the ledger belongs to; none before the first load.
 pub fn publisher(db: &impl Database) -> Result<Option<PublisherId>, DatabaseError> {
     let row = db.query_first(sql::GET_PUBLISHER, &[])?;
     row.map(|row| row.parse(0, PublisherId::parse)).transpose()
@@ -83,48 +66,48 @@ pub fn judge(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
         return Ok(());
     }
     db.transaction(|| {
-        let mut next_ms = None;
+        let mut due_times = Vec::new();
         for row in db.query(sql::LIST_OPEN_DAYS, &[])? {
-            let (day, was) = (segments::day(row.integer(0)?)?, row.integer(1)?);
+            let (day, was) = (
+                segments::day(row.integer(0)?)?,
+                row.decode(1, DayState::from_number)?,
+            );
             let end_ms = day.start_ms().saturating_add(DAY_MS);
             if row.integer(2)? < end_ms {
                 // It was loaded before it was over, so something is still to be loaded.
                 continue;
             }
-            let latest_ms = end_ms.saturating_add(WAIT_DAYS * DAY_MS);
-            let missing = match db.query_first(
-                sql::FIND_UNCONFIRMED,
-                params![day.number(), day.minus(IDLE_DAYS).number()],
-            )? {
-                _ if now_ms < end_ms.saturating_add(ARRIVE_MS) => Some("not_over"),
-                Some(row) => Some(if row.boolean(0)? { "differs" } else { "silent" }),
-                None => None,
-            };
-            let state = match missing {
-                None => DayState::Final,
-                Some(_) if latest_ms <= now_ms => DayState::Unconfirmed,
-                Some(_) => DayState::Open,
-            };
-            match (state, missing) {
-                (DayState::Unconfirmed, Some(reason)) => {
-                    attention_feed::open_unconfirmed(db, now_ms, &day.to_string(), reason)?;
-                }
-                (DayState::Final, _) => attention_feed::end_unconfirmed(db, &day.to_string())?,
-                _ => {
-                    let due_ms = if missing == Some("not_over") {
-                        end_ms.saturating_add(ARRIVE_MS)
-                    } else {
-                        latest_ms
-                    };
-                    next_ms = Some(next_ms.map_or(due_ms, |next_ms: i64| next_ms.min(due_ms)));
-                }
+            let arrived_ms = end_ms.saturating_add(ARRIVE_MS);
+            if now_ms < arrived_ms {
+                due_times.push(arrived_ms);
+                continue;
             }
-            if state as i64 != was {
-                db.execute(sql::SET_DAY_STATE, params![state as i64, day.number()])?;
+            let latest_ms = end_ms.saturating_add(WAIT_DAYS * DAY_MS);
+            let since = day.minus(IDLE_DAYS).number();
+            let state = match db.query_first(sql::FIND_UNCONFIRMED, params![day.number(), since])? {
+                None => {
+                    attention_feed::end_unconfirmed(db, &day.to_string())?;
+                    DayState::Final
+                }
+                Some(_) if now_ms < latest_ms => {
+                    due_times.push(latest_ms);
+                    DayState::Open
+                }
+                Some(source) => {
+                    let reason = if source.boolean(0)? { "differs" } else { "silent" };
+                    attention_feed::open_unconfirmed(db, now_ms, &day.to_string(), reason)?;
+                    DayState::Unconfirmed
+                }
+            };
+            if state != was {
+                db.execute(
+                    sql::SET_DAY_STATE,
+                    params![u32::from(state.number()), day.number()],
+                )?;
             }
         }
         db.execute(sql::DELETE_STATE, params![DUE])?;
-        match next_ms {
+        match due_times.into_iter().min() {
             Some(next_ms) => db.execute(sql::LOWER_STATE, params![DUE, next_ms]),
             None => Ok(()),
         }

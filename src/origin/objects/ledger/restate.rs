@@ -54,18 +54,18 @@ const DAY_NOT_KEPT: ApiError = ApiError::new(
 
 /// App, country, placement and offer.
 type RowKey = [String; 4];
-/// What a source reports of a row.
+/// The measures that a source reports of a row.
 const MEASURES: [Measure; 2] = [Measure::Clicks, Measure::Revenue];
 /// Clicks, and revenue in micro-USD.
 type Amounts = [i64; 2];
 
-/// What the sources of a day report.
+/// The reports of a day's sources.
 #[derive(Default)]
 pub struct ReportedDay {
     sources: BTreeMap<String, SourceReport>,
 }
 
-/// What one source reports of a day.
+/// A source's report of a day.
 #[derive(Default)]
 pub struct SourceReport {
     /// The number up to which the sums go.
@@ -132,8 +132,8 @@ pub fn check(now_ms: i64, day: UtcDay) -> Result<(), ApiError> {
 }
 
 impl ReportedDay {
-    /// The sources whose sums are missing: of all that the ledger has applied something of since the day before, and of those
-    /// asked before, the ones of which it has applied more of the day.
+    /// The sources that must be asked. Those that have sent something since the day before are asked once, and again if the
+    /// ledger has applied more of their day meanwhile.
     pub fn missing(&self, db: &impl Database, day: UtcDay) -> Result<Vec<Question>, DatabaseError> {
         let first = first_number(day.start_ms().saturating_sub(DAY_MS));
         let mut missing = Vec::new();
@@ -162,7 +162,7 @@ impl ReportedDay {
         lost.map(|(source, _)| source.as_str()).collect()
     }
 
-    /// What the rows of a day must be. A day reports 200 placements of an app separately: first those that it has.
+    /// The rows that the day must have. It reports 200 placements of an app separately: first those that it has.
     fn wanted<'a>(&'a self, stored: &'a BTreeMap<RowKey, Amounts>) -> BTreeMap<RowKey, Amounts> {
         let mut known: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for [app, _, placement, _] in stored.keys() {
@@ -189,10 +189,10 @@ impl ReportedDay {
     }
 }
 
-/// What a restatement has changed, or would change.
+/// The outcome of a restatement or of its dry run.
 pub struct Restatement {
     pub reply: OperatorReply,
-    /// The sources of which the ledger had other sums.
+    /// The sources whose sums in the ledger were others.
     pub sources: Vec<String>,
 }
 
@@ -255,8 +255,9 @@ pub fn apply(
     }
     let mut differing = Vec::new();
     for (source, report) in reported.sources.iter().filter(|(_, report)| !report.is_lost) {
-        if offers::differs(db, source, day, report.sums())? {
-            differing.push((source.as_str(), report));
+        let sums = report.sums();
+        if offers::differs(db, source, day, sums)? {
+            differing.push((source.as_str(), report.through, sums));
         }
     }
     if !is_dry_run {
@@ -267,11 +268,10 @@ pub fn apply(
             for segment in segmenter.finish() {
                 segments::insert(db, segments::ACTIVE, day, Layer::Offers, &segment)?;
             }
-            for (source, report) in &differing {
-                let [clicks, revenue] = report.sums();
+            for (source, through, [clicks, revenue]) in &differing {
                 db.execute(
                     sql::SET_TOTAL,
-                    params![*source, day.number(), clicks, revenue, report.through],
+                    params![*source, day.number(), *clicks, *revenue, *through],
                 )?;
             }
             if !changes.is_empty() || !damaged.is_empty() {
@@ -296,7 +296,7 @@ pub fn apply(
         reply: OperatorReply::ok(&body.into()),
         sources: differing
             .into_iter()
-            .map(|(source, _)| source.to_owned())
+            .map(|(source, ..)| source.to_owned())
             .collect(),
     })
 }

@@ -12,7 +12,7 @@ const TABLES: &[&str] = &[
        creator TEXT, creator_name TEXT, accepted_ms INTEGER
      ) STRICT, WITHOUT ROWID",
     // When facts of a day were last loaded, and the operator's member who did; null with the operator's token. `state` is a
-    // number of `final_days::DayState`.
+    // number of `DayState`.
     "CREATE TABLE loads (
        day INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, member TEXT, state INTEGER NOT NULL DEFAULT 0
      ) STRICT",

@@ -1,0 +1,75 @@
+//! The days of a ledger: sources vouch for their sums, a day becomes final, and it is restated from its sources.
+
+use serde::{Deserialize, Serialize};
+
+use super::OfferSum;
+use crate::stored_names::stored_names;
+use domain::model::time::UtcDay;
+
+stored_names! {
+    /// The state of a loaded day.
+    DayState {
+        /// It waits for its sources, or for a load after its end.
+        Open = 0 "open",
+        /// Every source has vouched for it.
+        Final = 1 "final",
+        /// It is final although a source has not vouched for it.
+        Unconfirmed = 2 "final_unconfirmed",
+    }
+}
+
+/// A source's own total of a day that is over. The ledger compares it with what it has applied of the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vouch {
+    /// The source's name.
+    pub source: String,
+    /// A UTC day that is over.
+    pub day: UtcDay,
+    /// The number in the source's log up to which the total goes. The ledger compares only if that is its mark.
+    pub number: i64,
+    /// Clicks of the day; 0 from an outbox.
+    pub clicks: i64,
+    /// In micro-USD, less reversals.
+    pub revenue_micro_usd: i64,
+}
+
+/// The answer to [`Vouch`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vouched {
+    /// The ledger's mark of the source. With another mark than the total's number nothing was compared.
+    pub mark: i64,
+    /// The source's clicks less the ledger's.
+    pub missing_clicks: i64,
+    /// The source's revenue less the ledger's, in micro-USD.
+    pub missing_micro_usd: i64,
+}
+
+impl Vouched {
+    /// True if the ledger has other sums than the source.
+    pub fn differs(&self) -> bool {
+        (self.missing_clicks, self.missing_micro_usd) != (0, 0)
+    }
+}
+
+/// `POST …/days/{date}/restate`: makes a day's clicks and revenue those that its sources report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restate {
+    /// A UTC day that is over.
+    pub day: UtcDay,
+    /// Tells what would change, and changes nothing.
+    pub is_dry_run: bool,
+}
+
+/// The sums of a source for a publisher on a day, or one step's part of them: the answer to `SumDay` of counters and outboxes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DaySums {
+    /// By app, offer, country and placement.
+    pub sums: Vec<OfferSum>,
+    /// Where the next step goes on; `None` after the last.
+    pub next: Option<i64>,
+    /// False if the source no longer has all of the day.
+    pub is_kept: bool,
+    /// True if rows on both sides of the step's bounds were folded into one meanwhile. The source must be asked again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
+}
