@@ -16,7 +16,11 @@ fn rows(signpost: &Signpost) -> BTreeMap<String, BTreeMap<String, u64>> {
     serde_json::from_value(counted.json()).unwrap()
 }
 
-/// Does something so many times a second. Returns the rows that each time wrote, and a list of the statements.
+/// The rows of a publication. The catalog checks a part of what it published each minute, whatever anybody does.
+const PUBLICATION: u64 = 40;
+
+/// Does something so many times a second. Returns the rows that each time wrote, and a list of the statements. At most one
+/// publication, which may fall into the measurement or not, is listed and not counted.
 fn measure(signpost: &Signpost, a_second: u32, mut one: impl FnMut(u32)) -> (f64, String) {
     rows(signpost);
     let began_ms = now_ms();
@@ -46,8 +50,9 @@ fn measure(signpost: &Signpost, a_second: u32, mut one: impl FnMut(u32)) -> (f64
         .collect();
     lines.sort_by(|a, b| b.cmp(a));
     let list: Vec<_> = lines.into_iter().map(|(_, line)| line).collect();
-    let sum = counted.values().flat_map(BTreeMap::values).sum();
-    (each(sum), list.join("\n"))
+    let sum: u64 = counted.values().flat_map(BTreeMap::values).sum();
+    let published: u64 = counted.get("Catalog").map_or(0, |rows| rows.values().sum());
+    (each(sum - published.min(PUBLICATION)), list.join("\n"))
 }
 
 /// What a thing writes stays within its budget.
