@@ -1,5 +1,5 @@
-//! The shell of all objects: schema, commands, and an alarm that is set together with the writes that need it and is
-//! re-armed before its work begins.
+//! The shell of all objects: schema, commands, and an alarm that is set together with the writes that need it and that no
+//! failure ends.
 //!
 //! The caller always gets an answer: errors and panics are logged and answered (docs/PLATFORM.md, "Panics and errors").
 
@@ -46,6 +46,8 @@ pub struct ObjectShell<D, R> {
     alarm_retry_ms: i64,
     /// The current alarm, once it is known.
     alarm: Cell<Option<KnownAlarm>>,
+    /// Whether the last run of the alarm in this process has ended without a failure.
+    has_run: Cell<bool>,
     /// When this process told the object's size last.
     size_told_ms: Cell<i64>,
 }
@@ -72,6 +74,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
             migrated: Cell::new(false),
             alarm_retry_ms: FAILED_ALARM_RETRY_MS,
             alarm: Cell::new(None),
+            has_run: Cell::new(false),
             size_told_ms: Cell::new(i64::MIN),
         }
     }
@@ -117,26 +120,32 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         armed.map(|()| reply)
     }
 
-    /// Handles an alarm: `work` does the due work and returns the time of the next alarm. It never fails, since the
-    /// runtime drops an alarm that throws six times. Commands are served while `work` waits, so its last step must read
-    /// the database again.
+    /// Handles an alarm: `work` does the due work and returns the time of the next alarm. It never fails. Commands are served
+    /// while `work` waits, so its last step must read the database again.
+    ///
+    /// If a process ends during an alarm, the runtime runs the alarm again, but it drops one that has ended seven processes. So
+    /// the first run of a process, and the one after a run that did not end, sets another alarm before its work. Later runs do
+    /// not, because each alarm that is set is billed.
     pub async fn wake(&self, work: impl AsyncFnOnce(&D) -> Result<Option<i64>, Failure>) {
-        let now_ms = self.runtime.now_ms();
+        let retry_ms = self.runtime.now_ms().saturating_add(self.alarm_retry_ms);
         // The alarm has fired. If it still counted as set, no later write would set another.
         self.alarm.set(Some(KnownAlarm { at_ms: None }));
-        // Set first, so that another alarm follows even if this one fails.
-        let mut done = self.set_alarm(Some(now_ms.saturating_add(self.alarm_retry_ms)));
-        if done.is_ok() {
-            let worked = async {
-                faults::inject("alarm", self.place);
-                self.migrate(now_ms)?;
-                let next = work(&self.storage).await?;
-                self.set_alarm(next)
-            };
-            done = panics_to_failure(worked).await;
-        }
+        let worked = async {
+            if !self.has_run.replace(false) {
+                self.set_alarm(Some(retry_ms))?;
+            }
+            faults::inject("alarm", self.place);
+            self.migrate(self.runtime.now_ms())?;
+            let next = work(&self.storage).await?;
+            self.set_alarm(next)
+        };
+        let done = panics_to_failure(worked).await;
+        self.has_run.set(done.is_ok());
         if let Err(failure) = done {
             log::error(self.place, format_args!("alarm: {failure}"));
+            if let Err(failure) = self.wake_by(retry_ms) {
+                log::error(self.place, format_args!("next alarm: {failure}"));
+            }
         }
         if self.storage.size().is_ok_and(|bytes| bytes > NEARLY_FULL) {
             let name = self.name().unwrap_or("an object");
@@ -207,6 +216,9 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
 
     /// Arms the alarm for exactly `at_ms`; `None` disarms it.
     pub fn set_alarm(&self, at_ms: Option<i64>) -> Result<(), Failure> {
+        if self.alarm.get().is_some_and(|alarm| alarm.at_ms == at_ms) {
+            return Ok(());
+        }
         self.storage.set_alarm(at_ms)?;
         self.alarm.set(Some(KnownAlarm { at_ms }));
         Ok(())

@@ -50,6 +50,8 @@ pub struct Environment {
     pub db: Sqlite,
     pub now_ms: Cell<i64>,
     pub alarm_ms: Cell<Option<i64>>,
+    /// The alarm that has fired and whose run has not ended: it fires again if the process ends before.
+    pub running_ms: Cell<Option<i64>>,
     pub calls: RefCell<Vec<Rc<Call>>>,
     pub spawned: RefCell<Vec<Task>>,
     /// The events of the current step.
@@ -156,6 +158,7 @@ impl Environment {
             db: migrated(origin::objects::outbox::MIGRATIONS),
             now_ms: Cell::new(NOON),
             alarm_ms: Cell::new(None),
+            running_ms: Cell::new(None),
             calls: RefCell::default(),
             spawned: RefCell::default(),
             journal: RefCell::default(),
@@ -245,7 +248,12 @@ pub async fn operate(env: Rc<Environment>, service: Rc<Service>, operation: Oper
 /// `alarm`.
 pub async fn wake(env: Rc<Environment>, service: Rc<Service>) {
     let retry_ms = env.now_ms.get() + FAILED_ALARM_RETRY_MS;
+    let is_due = env.alarm_ms.get().is_some_and(|at_ms| at_ms <= env.now_ms.get());
+    if is_due {
+        env.running_ms.set(env.alarm_ms.take());
+    }
     service.alarm().await;
+    env.running_ms.set(None);
     if env.alarm_ms.get() == Some(retry_ms) {
         env.record(Event::AlarmFailed);
     }

@@ -322,6 +322,14 @@ impl World {
         }
         self.tasks.clear();
         self.env.spawned.take();
+        if let Some(at_ms) = self
+            .env
+            .running_ms
+            .take()
+            .filter(|_| self.env.alarm_ms.get().is_none())
+        {
+            self.env.alarm_ms.set(Some(at_ms));
+        }
         self.service = runtime::start(&self.env, self.locks);
         self.model.clear_flights();
     }
