@@ -164,7 +164,13 @@ impl World {
                     }
                 }
                 Event::Skipped { entry } => self.model.skipped(entry),
-                Event::Claimed { claimed } => self.model.claimed(now_ms, &claimed),
+                Event::Claimed { claimed } => {
+                    let until_ms = self.number(&format!(
+                        "SELECT due_ms FROM entries WHERE entry = {}",
+                        claimed.entry
+                    ));
+                    self.model.claimed(now_ms, until_ms, &claimed);
+                }
                 Event::Concluded {
                     claimed,
                     judgement,
@@ -242,6 +248,7 @@ impl World {
         if state.health.free_slots(3, self.service.in_flight(), now_ms) > 0 {
             let sql = format!("SELECT COUNT(*) FROM entries WHERE delivery = 0 AND due_ms <= {now_ms}");
             assert_eq!(self.number(&sql), 0, "due callbacks are not in flight");
+            assert!(!self.service.has_ahead(), "claimed callbacks are not in flight");
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::runtime::{CLAIM_MS, Operation};
+use super::runtime::{ATTEMPT_MS, CLAIM_MS, Operation};
 use contract::{
     counters::{SetCap, Take},
     outbox::{Answer, Conversion, Settle},
@@ -230,7 +230,7 @@ impl Model {
         }
     }
 
-    pub fn claimed(&mut self, now_ms: i64, claimed: &ClaimedCallback) {
+    pub fn claimed(&mut self, now_ms: i64, until_ms: i64, claimed: &ClaimedCallback) {
         assert!(!self.disabled, "a disabled endpoint was called");
         assert_eq!(Some(claimed.revision), self.revision);
         assert_eq!(claimed.enabled_ms, self.enabled_ms);
@@ -253,7 +253,10 @@ impl Model {
             "{} was sent too early",
             callback.transaction_id
         );
-        callback.not_before_ms = now_ms + CLAIM_MS;
+        // It was claimed now, or ahead with its conversion's commit.
+        let lasts = now_ms + ATTEMPT_MS..=now_ms + CLAIM_MS;
+        assert!(lasts.contains(&until_ms), "a claim until {until_ms}");
+        callback.not_before_ms = until_ms;
         self.in_flight.push((claimed.entry, claimed.attempts_made));
     }
 

@@ -39,8 +39,10 @@ use url::Url;
 use super::world::{NOON, STORE_KEYS, random, shard};
 use crate::{migrated, sqlite::Sqlite};
 
-/// The time limit of an attempt: `CALLBACK_TIMEOUT_MS` plus the slack that the sender adds, in milliseconds.
-pub const CLAIM_MS: i64 = 15_000;
+/// How long a claim lasts: `CALLBACK_TIMEOUT_MS` plus twice the slack that the sender adds, in milliseconds.
+pub const CLAIM_MS: i64 = 20_000;
+/// How much of a claim is left at least when its attempt begins, in milliseconds.
+pub const ATTEMPT_MS: i64 = 15_000;
 
 pub type Task = Pin<Box<dyn Future<Output = ()>>>;
 pub type Service = OutboxService<Storage, Runtime, Runtime>;

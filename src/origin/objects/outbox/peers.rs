@@ -22,6 +22,15 @@ pub trait Peers {
     /// The duration of a claim on a callback, in milliseconds.
     fn claim_ms(&self) -> i64;
 
+    /// The time at which the callback of a reward is due that is committed next: now or, if its attempt can begin right after
+    /// the commit, the end of its claim. Then the commit is the claim, and saves its rows.
+    fn reward_due_ms(&self, now_ms: i64) -> i64 {
+        now_ms
+    }
+
+    /// Takes note of an entry that is being committed with a claim.
+    fn claimed_ahead(&self, _entry: i64) {}
+
     /// The process's cache of the outbox's state and terms.
     fn state_cache(&self) -> &StateCache;
 

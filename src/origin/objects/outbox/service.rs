@@ -5,7 +5,10 @@
 mod callbacks;
 mod waiting;
 
-use std::{cell::Cell, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
 
 use futures_util::future::join;
 
@@ -75,6 +78,10 @@ pub struct OutboxService<D, R, O> {
     state_cache: StateCache,
     /// Attempts in flight.
     in_flight: Cell<usize>,
+    /// How many callbacks may be claimed ahead, by the commits of their rewards.
+    free_ahead: Cell<usize>,
+    /// The entries that were claimed ahead and have not begun. Some may not exist, because their commit failed.
+    ahead: RefCell<Vec<i64>>,
     is_resuming: Cell<bool>,
     /// Whether there is something to resume that the running task may not have seen.
     must_resume: Cell<bool>,
@@ -110,6 +117,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             is_asking: Cell::new(false),
             state_cache: StateCache::default(),
             in_flight: Cell::new(0),
+            free_ahead: Cell::new(0),
+            ahead: RefCell::default(),
             is_resuming: Cell::new(false),
             must_resume: Cell::new(false),
             is_sending_batches: Cell::new(false),
@@ -143,6 +152,11 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     /// The number of callback attempts in flight.
     pub fn in_flight(&self) -> usize {
         self.in_flight.get()
+    }
+
+    /// Whether there may be callbacks that were claimed ahead and have not begun.
+    pub fn has_ahead(&self) -> bool {
+        !self.ahead.borrow().is_empty()
     }
 
     /// Carries out a command, and starts the callbacks that it makes due.
@@ -367,6 +381,24 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
 
     fn claim_ms(&self) -> i64 {
         self.sender.claim_ms()
+    }
+
+    fn reward_due_ms(&self, now_ms: i64) -> i64 {
+        match self.free_ahead.get().checked_sub(1) {
+            Some(free) => {
+                self.free_ahead.set(free);
+                now_ms.saturating_add(self.claim_ms())
+            }
+            None => now_ms,
+        }
+    }
+
+    fn claimed_ahead(&self, entry: i64) {
+        let mut ahead = self.ahead.borrow_mut();
+        // One whose commit failed had the same number.
+        if !ahead.contains(&entry) {
+            ahead.push(entry);
+        }
     }
 
     fn state_cache(&self) -> &StateCache {

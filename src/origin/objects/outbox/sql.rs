@@ -11,6 +11,16 @@ macro_rules! entry_columns {
     };
 }
 
+/// What an attempt needs of callbacks.
+macro_rules! callbacks {
+    () => {
+        "SELECT entry, attempts_made, fields, (SELECT callback_revision FROM outbox), (SELECT enabled_ms FROM outbox),
+          notice IS 0 AND NOT EXISTS (SELECT 1 FROM conversions c
+            WHERE c.nonce = entries.nonce AND c.goal = entries.goal AND (c.state = 0 OR c.state >= 20))
+        FROM entries "
+    };
+}
+
 /// An entry's status as a number: 0 pending, 1 approved, 2 rejected, 3 reversed, 4 held, 5 refused. A notice has none: it tells
 /// of a conversion, which is listed itself.
 macro_rules! entry_status {
@@ -254,10 +264,10 @@ platform::statements! {
 
     /// time, callbacks at most → entry, attempts made, fields, callback's revision, when its endpoint was switched on again,
     /// whether it is the notice of a conversion that is not pending any more
-    pub const DUE = "SELECT entry, attempts_made, fields, (SELECT callback_revision FROM outbox), (SELECT enabled_ms FROM outbox),
-          notice IS 0 AND NOT EXISTS (SELECT 1 FROM conversions c
-            WHERE c.nonce = entries.nonce AND c.goal = entries.goal AND (c.state = 0 OR c.state >= 20))
-        FROM entries WHERE delivery = 0 AND due_ms <= ? ORDER BY due_ms LIMIT ?";
+    pub const DUE = concat!(callbacks!(), "WHERE delivery = 0 AND due_ms <= ? ORDER BY due_ms LIMIT ?");
+    /// JSON list of entries, the earliest end of a claim → the same
+    pub const CLAIMED_AHEAD = concat!(callbacks!(), "WHERE entry IN (SELECT value FROM json_each(?)) AND delivery = 0
+        AND attempts_made = 0 AND due_ms >= ?");
     /// entry
     pub const SKIP = "UPDATE entries SET delivery = 3 WHERE entry = ? AND delivery = 0";
     /// time, JSON list of entries

@@ -17,7 +17,7 @@ use domain::{
     model::time::{DAY_MS, MINUTE_MS},
 };
 use platform::{
-    database::{Database, DatabaseError, Value, json},
+    database::{Database, DatabaseError, Row, Value, json},
     http_call::HttpCall,
     params,
 };
@@ -96,7 +96,10 @@ pub fn claim(
         if free == 0 || claimed.skipped.len() >= SKIPPED {
             return Ok(claimed);
         }
-        let mut page = claim_page(db, now_ms, free, claim_ms, events)?;
+        let due = db.query(sql::DUE, params![now_ms, free])?;
+        let mut page = sort(db, now_ms, &due, events)?;
+        let entries: Vec<i64> = page.callbacks.iter().map(|callback| callback.entry).collect();
+        put_off(db, &entries, now_ms.saturating_add(claim_ms))?;
         let has_more = !page.skipped.is_empty();
         claimed.callbacks.append(&mut page.callbacks);
         claimed.skipped.append(&mut page.skipped);
@@ -106,18 +109,27 @@ pub fn claim(
     }
 }
 
-/// Claims the first due callbacks. One that does not parse, because newer code has written it, gets an attempt with the error
-/// and is put off, so that it does not block the others.
-fn claim_page(
+/// Takes up rewards whose commit has claimed them. A claim that does not last until `until_ms` is left to expire.
+///
+/// # Errors
+/// The database failed. What was done before stays done.
+pub fn take_up(
     db: &impl Database,
     now_ms: i64,
-    most: usize,
-    claim_ms: i64,
+    entries: &[i64],
+    until_ms: i64,
     events: Events,
 ) -> Result<Claimed, DatabaseError> {
-    let (mut callbacks, mut claimed, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
+    let rows = db.query(sql::CLAIMED_AHEAD, params![json(&entries)?, until_ms])?;
+    sort(db, now_ms, &rows, events)
+}
+
+/// Reads callbacks, and ends those that the publisher does not want. One that does not parse, because newer code has written
+/// it, gets an attempt with the error and is put off, so that it does not block the others.
+fn sort(db: &impl Database, now_ms: i64, rows: &[Row], events: Events) -> Result<Claimed, DatabaseError> {
+    let (mut callbacks, mut unreadable) = (Vec::new(), Vec::new());
     let mut skipped = Vec::new();
-    for row in db.query(sql::DUE, params![now_ms, most])? {
+    for row in rows {
         let entry = row.integer(0)?;
         let read = || {
             Ok::<_, DatabaseError>(ClaimedCallback {
@@ -136,10 +148,7 @@ fn claim_page(
                 })?;
                 skipped.push(entry);
             }
-            Ok(callback) => {
-                claimed.push(entry);
-                callbacks.push(callback);
-            }
+            Ok(callback) => callbacks.push(callback),
             Err(error) => {
                 unreadable.push(entry);
                 let error = error.to_string();
@@ -150,13 +159,15 @@ fn claim_page(
             }
         }
     }
-    for (entries, put_off_ms) in [(claimed, claim_ms), (unreadable, UNREADABLE_MS)] {
-        if !entries.is_empty() {
-            let until_ms = now_ms.saturating_add(put_off_ms);
-            db.execute(sql::CLAIM, params![until_ms, json(&entries)?])?;
-        }
-    }
+    put_off(db, &unreadable, now_ms.saturating_add(UNREADABLE_MS))?;
     Ok(Claimed { callbacks, skipped })
+}
+
+fn put_off(db: &impl Database, entries: &[i64], until_ms: i64) -> Result<(), DatabaseError> {
+    match entries {
+        [] => Ok(()),
+        _ => db.execute(sql::CLAIM, params![until_ms, json(&entries)?]),
+    }
 }
 
 /// Lets what waited for the end of a callback happen, within the caller's transaction: its reversal, and the erasure of its

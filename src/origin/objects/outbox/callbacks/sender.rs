@@ -25,7 +25,8 @@ use platform::{
     traits::{Clock, Http},
 };
 
-/// Added to the longest duration of an attempt before a claim expires, in milliseconds.
+/// What is added to the longest duration of an attempt, so that no attempt outlasts its claim, in milliseconds. A claim lasts
+/// as much longer again, because one that a commit makes may begin so much later.
 const SLACK_MS: i64 = 5 * SECOND_MS;
 
 /// The configuration of callbacks, and the endpoint in use.
@@ -54,6 +55,11 @@ impl CallbackSender {
 
     /// The duration of a claim, in milliseconds: longer than any attempt, so that none overlaps with a second one.
     pub fn claim_ms(&self) -> i64 {
+        self.attempt_ms().saturating_add(SLACK_MS)
+    }
+
+    /// How much of a claim must be left for an attempt to begin, in milliseconds.
+    pub fn attempt_ms(&self) -> i64 {
         i64::from(self.timeout_ms).saturating_add(SLACK_MS)
     }
 

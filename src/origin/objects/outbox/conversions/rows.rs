@@ -93,7 +93,15 @@ pub fn store(
             row.entry
         }
         Some(row) => entries::amend(db, now_ms, approval, row.entry, state)?,
-        None => entries::create(db, now_ms, approval, state == State::Approved)?,
+        None if state == State::Approved => {
+            let due_ms = peers.reward_due_ms(now_ms);
+            let entry = entries::create(db, now_ms, approval, Some(due_ms))?;
+            if due_ms > now_ms {
+                peers.claimed_ahead(entry);
+            }
+            entry
+        }
+        None => entries::create(db, now_ms, approval, None)?,
     };
     db.execute(
         sql::PUT_CONVERSION,

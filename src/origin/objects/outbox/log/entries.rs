@@ -27,15 +27,20 @@ pub const DELIVERED: i64 = 1;
 pub const DEAD: i64 = 2;
 pub const NOT_WANTED: i64 = 3;
 
-/// Creates the entry of a conversion, and returns its number. If `paid`, it includes the payout and the callback, for
-/// which [`move_money`] must be called with `entered`.
-pub fn create(db: &impl Database, now_ms: i64, approval: &Approval, paid: bool) -> Result<i64, Failure> {
+/// Creates the entry of a conversion, and returns its number. If it is paid, it includes the payout and the callback, which is
+/// due at `paid_due_ms`, and [`move_money`] must be called with `entered`.
+pub fn create(
+    db: &impl Database,
+    now_ms: i64,
+    approval: &Approval,
+    paid_due_ms: Option<i64>,
+) -> Result<i64, Failure> {
     let fields = fields(approval, now_ms)?;
-    let callback = paid.then_some(NewCallback {
+    let callback = paid_due_ms.map(|due_ms| NewCallback {
         after: None,
         notice: None,
         payout: approval.payout_micro_usd,
-        due_ms: Some(now_ms),
+        due_ms: Some(due_ms),
         erase: false,
     });
     insert(db, now_ms, approval, &fields, callback)

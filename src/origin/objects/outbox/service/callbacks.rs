@@ -36,6 +36,7 @@ struct DueAttempt {
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
     /// Claims due callbacks, as many as the endpoint's concurrency limit allows.
     fn claim(self: &Rc<Self>) -> Result<Vec<DueAttempt>, Failure> {
+        self.free_ahead.set(0);
         if !self.is_ready() || self.state_cache.lacks_endpoint() {
             return Ok(Vec::new());
         }
@@ -60,7 +61,22 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let Some(endpoint) = self.sender.endpoint(state.shard.app, &state.callback)? else {
             return Ok(Vec::new());
         };
-        let claimed = deliveries::claim(db, self.now_ms(), free, self.sender.claim_ms(), endpoint.events)?;
+        let now_ms = self.now_ms();
+        let mut claimed = deliveries::claim(db, now_ms, free, self.sender.claim_ms(), endpoint.events)?;
+        let mut free = free.saturating_sub(claimed.callbacks.len());
+        let mut ahead = self.ahead.borrow_mut();
+        ahead.retain(|entry| !claimed.callbacks.iter().any(|callback| callback.entry == *entry));
+        while free > 0 && !ahead.is_empty() {
+            let few = free.min(ahead.len());
+            let rest = ahead.split_off(few);
+            let entries = std::mem::replace(&mut *ahead, rest);
+            let until_ms = now_ms.saturating_add(self.sender.attempt_ms());
+            let mut taken = deliveries::take_up(db, now_ms, &entries, until_ms, endpoint.events)?;
+            free = free.saturating_sub(taken.callbacks.len());
+            claimed.callbacks.append(&mut taken.callbacks);
+            claimed.skipped.append(&mut taken.skipped);
+        }
+        self.free_ahead.set(free);
         self.committed()?;
         for entry in claimed.skipped {
             self.observer.skipped(entry);
