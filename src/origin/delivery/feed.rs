@@ -18,7 +18,7 @@ use platform::{
 /// A batch waits so long for further changes, in milliseconds.
 pub const FEED_MS: i64 = SECOND_MS;
 /// The time between two batches of an outbox that is busy, in milliseconds. Each takes some ten rows of three objects.
-pub const SPACING_MS: i64 = 2 * SECOND_MS;
+pub const SPACING_MS: i64 = 2_500;
 /// The time after a batch with changes within which the next one comes, with changes or without. The alarm may be late.
 const PROMISE_MS: i64 = 4 * SECOND_MS;
 /// Maximum batches that an alarm sends, one after the other; the rest wait for the next alarm.

@@ -49,8 +49,8 @@ use sums::{night, revenue_batches::OutboxLog};
 pub const NET_MS: i64 = 15 * SECOND_MS;
 
 /// How long sums are collected before batches are made, in milliseconds. They take several commits of three objects, and delay
-/// the conversions that arrive meanwhile: once in 8 s, they delay less than 1 % of them.
-pub const COALESCE_MS: i64 = 8 * SECOND_MS;
+/// the conversions that arrive meanwhile: once in 10 s, they delay less than 1 % of them.
+pub const COALESCE_MS: i64 = 10 * SECOND_MS;
 
 /// The time for the alarm, given the object's rows; never if no work waits. Work that is due already is in flight or
 /// waits for a free connection, so for it the alarm is only a safety net.

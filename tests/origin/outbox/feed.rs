@@ -251,13 +251,13 @@ fn the_late_result_of_an_attempt_is_in_the_next_report() {
 fn after_a_report_with_changes_comes_one_that_ends_the_promise() {
     let (db, _) = with_rewards(1);
     assert!(report(&db, NOW).next_by_ms.unwrap() > NOW);
-    assert_eq!(feed::due_ms(&db, NOW), Ok(Some(NOW + 2_000)));
-    let last = report(&db, NOW + 2_000);
+    assert_eq!(feed::due_ms(&db, NOW), Ok(Some(NOW + 2_500)));
+    let last = report(&db, NOW + 2_500);
     assert_eq!(
         (last.next_by_ms, last.entries.len(), last.counts.len()),
         (None, 0, 0)
     );
-    assert_eq!(feed::due_ms(&db, NOW + 2_000), Ok(None));
+    assert_eq!(feed::due_ms(&db, NOW + 2_500), Ok(None));
 }
 
 #[test]
@@ -292,13 +292,13 @@ fn an_alarm_sends_reports_until_nothing_is_owed_or_there_were_twenty() {
     let (db, _) = with_rewards(1);
     report_all(&db, NOW + 1_000);
     fill(&db, 450);
-    assert_eq!(sent(&db, NOW + 3_000), [200, 200, 49]);
-    // The next changes wait, so that those of two seconds share a report.
-    assert!(sent(&db, NOW + 4_500).is_empty());
+    assert_eq!(sent(&db, NOW + 3_500), [200, 200, 49]);
+    // The next changes wait, so that those of two and a half seconds share a report.
+    assert!(sent(&db, NOW + 5_500).is_empty());
     fill(&db, 4_951);
-    assert_eq!(sent(&db, NOW + 5_000), [200; 20]);
-    assert_eq!(feed::due_ms(&db, NOW + 5_000), Ok(Some(NOW + 7_000)));
-    assert_eq!(sent(&db, NOW + 7_000), [200, 200, 101]);
+    assert_eq!(sent(&db, NOW + 6_000), [200; 20]);
+    assert_eq!(feed::due_ms(&db, NOW + 6_000), Ok(Some(NOW + 8_500)));
+    assert_eq!(sent(&db, NOW + 8_500), [200, 200, 101]);
 }
 
 #[test]
