@@ -3,10 +3,12 @@
 
 use std::{collections::BTreeMap, thread, time::Duration};
 
+use serde_json::json;
+
 use crate::harness::{Receiver, Setup, Signpost, now_ms};
 
 /// How long each thing is done.
-const SECONDS: u32 = 10;
+const SECONDS: u32 = 40;
 /// How long its work goes on afterwards: batches, feeds, reports of postbacks and their alarms.
 const AFTERWARDS: Duration = Duration::from_secs(12);
 
@@ -70,16 +72,26 @@ fn counting() -> Signpost {
 fn a_conversion_that_is_delivered_at_once_writes_few_rows() {
     let signpost = counting();
     let receiver = Receiver::start();
-    for (outboxes, most) in [(8, 25.0), (1, 16.5)] {
-        let app = format!("7950001{outboxes}");
-        let wall = signpost.sharded_offer_wall(&format!("rows-{outboxes}"), &app, Some(&receiver), outboxes);
+    for (outboxes, cap, most) in [(8, None, 18.5), (1, None, 13.5), (1, Some(1_000_000), 21.5)] {
+        let (app, id) = match cap {
+            Some(_) => ("79500019".into(), "rows-capped".into()),
+            None => (format!("7950001{outboxes}"), format!("rows-{outboxes}")),
+        };
+        let wall = signpost.sharded_offer_wall(&id, &app, Some(&receiver), outboxes);
+        if let Some(limit) = cap {
+            wall.put_offer(&json!({"conversion_cap": {"dur": "DAILY", "lim": limit}}));
+        }
         signpost.refresh();
         for n in 0..32 {
             wall.pay(&format!("warm-{n}"));
         }
         thread::sleep(AFTERWARDS);
         let measured = measure(&signpost, 10, |n| drop(wall.pay(&format!("user-{n}"))));
-        expect_at_most(most, &format!("a conversion over {outboxes}"), measured);
+        expect_at_most(
+            most,
+            &format!("a conversion over {outboxes}, cap {cap:?}"),
+            measured,
+        );
     }
 }
 
@@ -97,7 +109,7 @@ fn a_click_writes_few_rows() {
     };
     (0..40).for_each(|n| click(n, 40));
     thread::sleep(AFTERWARDS);
-    for (a_second, placements, most) in [(10, 1, 0.45), (100, 1, 0.06), (10, 40, 0.45)] {
+    for (a_second, placements, most) in [(10, 1, 0.35), (100, 1, 0.05), (10, 40, 0.35)] {
         let measured = measure(&signpost, a_second, |n| click(n, placements));
         expect_at_most(
             most,
