@@ -1,0 +1,119 @@
+//! What the outbox's rules ask of the service: other objects, the process's caches, and claims of callbacks.
+
+use super::{OutboxService, Runtime};
+use crate::{
+    delivery::feed::FEED_MS,
+    objects::outbox::{
+        NET_MS,
+        callbacks::delivery_log::Observer,
+        calls,
+        conversions::txns,
+        endpoint,
+        peers::{Peers, StateCache},
+    },
+};
+use contract::{
+    catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
+    counters::Take,
+    outbox::{OutboxShard, Txn},
+};
+use domain::callbacks::fields::Status;
+use platform::{
+    database::DatabaseError, failure::Failure, keyed_flights::KeyedFlights, traits::ObjectStorage,
+};
+
+impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Peers
+    for OutboxService<D, R, O>
+{
+    fn now_ms(&self) -> i64 {
+        self.runtime().now_ms()
+    }
+
+    fn claim_ms(&self) -> i64 {
+        self.sender.claim_ms()
+    }
+
+    fn reward_due_ms(&self, now_ms: i64) -> i64 {
+        match self.free_ahead.get().checked_sub(1) {
+            Some(free) => {
+                self.free_ahead.set(free);
+                now_ms.saturating_add(self.claim_ms())
+            }
+            None => now_ms,
+        }
+    }
+
+    fn claimed_ahead(&self, entry: i64) {
+        let mut ahead = self.ahead.borrow_mut();
+        // One whose commit failed had the same number.
+        if !ahead.contains(&entry) {
+            ahead.push(entry);
+        }
+    }
+
+    fn state_cache(&self) -> &StateCache {
+        &self.state_cache
+    }
+
+    fn questions(&self) -> &KeyedFlights<Result<(), Failure>> {
+        &self.questions
+    }
+
+    async fn ask_offer(&self, question: GetOfferTerms) -> Result<KnownOffer, Failure> {
+        calls::ask_catalog(self.runtime(), question).await
+    }
+
+    async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp, Failure> {
+        calls::ask_catalog(self.runtime(), question).await
+    }
+
+    async fn take(&self, take: &Take) -> Result<bool, Failure> {
+        calls::take(self.runtime(), take).await
+    }
+
+    async fn claim_txn(&self, txn: &Txn) -> Result<bool, Failure> {
+        match self.other_keeper(txn)? {
+            None => Ok(txns::claim(self.shell.storage(), self.now_ms(), txn)?),
+            Some(keeper) => calls::claim_txn(self.runtime(), keeper, txn).await,
+        }
+    }
+
+    async fn free_txn(&self, txn: &Txn) -> Result<(), Failure> {
+        match self.other_keeper(txn)? {
+            None => Ok(txns::free(self.shell.storage(), txn)?),
+            Some(keeper) => calls::free_txn(self.runtime(), keeper, txn).await,
+        }
+    }
+
+    fn resume_soon(&self) {
+        self.must_resume.set(true);
+    }
+
+    fn wants(&self, status: Status) -> Result<bool, DatabaseError> {
+        self.is_wanted(status)
+    }
+
+    fn committed(&self) -> Result<(), Failure> {
+        // An alarm that is due soon checks for due work itself, so most commits need no query. A feed's batch is due sooner than
+        // anything else, unless it is put off; then the alarm is armed once in a while.
+        let now_ms = self.runtime().now_ms();
+        let is_armed = self.armed_ms.get() > now_ms.saturating_sub(FEED_MS);
+        let soon_ms = if is_armed { NET_MS } else { FEED_MS };
+        if self.shell.wakes_by(now_ms.saturating_add(soon_ms)) {
+            return Ok(());
+        }
+        self.arm()
+    }
+}
+
+impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
+    /// The outbox that keeps the claims of a `txn`, if it is not this one.
+    fn other_keeper(&self, txn: &Txn) -> Result<Option<OutboxShard>, Failure> {
+        let state = endpoint::read(self.shell.storage())?;
+        let Some((own, current)) = state.and_then(|state| Some((state.shard, state.current?))) else {
+            return Err(Failure::Internal("the outbox does not know its app".into()));
+        };
+        let keeper = txns::keeper(own.app, current.outbox_shards, txn);
+        Ok((keeper != own).then_some(keeper))
+    }
+}
