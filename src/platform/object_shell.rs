@@ -48,6 +48,8 @@ pub struct ObjectShell<D, R> {
     alarm: Cell<Option<KnownAlarm>>,
     /// Whether the last run of the alarm in this process has ended without a failure.
     has_run: Cell<bool>,
+    /// The latest time for an alarm that a command sets: during a run, that of its retry, since it replaces what has fired.
+    latest_ms: Cell<i64>,
     /// When this process told the object's size last.
     size_told_ms: Cell<i64>,
 }
@@ -75,6 +77,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
             alarm_retry_ms: FAILED_ALARM_RETRY_MS,
             alarm: Cell::new(None),
             has_run: Cell::new(false),
+            latest_ms: Cell::new(i64::MAX),
             size_told_ms: Cell::new(i64::MIN),
         }
     }
@@ -130,6 +133,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         let retry_ms = self.runtime.now_ms().saturating_add(self.alarm_retry_ms);
         // The alarm has fired. If it still counted as set, no later write would set another.
         self.alarm.set(Some(KnownAlarm { at_ms: None }));
+        self.latest_ms.set(retry_ms);
         let worked = async {
             if !self.has_run.replace(false) {
                 self.set_alarm(Some(retry_ms))?;
@@ -141,6 +145,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         };
         let done = panics_to_failure(worked).await;
         self.has_run.set(done.is_ok());
+        self.latest_ms.set(i64::MAX);
         if let Err(failure) = done {
             log::error(self.place, format_args!("alarm: {failure}"));
             if let Err(failure) = self.wake_by(retry_ms) {
@@ -207,6 +212,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
 
     /// Arms the alarm for `at_ms` or before. An alarm that is due earlier stays, since only its own work may move it.
     pub fn wake_by(&self, at_ms: i64) -> Result<(), Failure> {
+        let at_ms = at_ms.min(self.latest_ms.get());
         if self.wakes_by(at_ms) {
             Ok(())
         } else {

@@ -27,6 +27,7 @@ mod counters_statements;
 mod counters_world;
 mod ledger;
 mod migrations;
+mod object_shell;
 mod outbox;
 mod outbox_simulation;
 mod postbacks;
