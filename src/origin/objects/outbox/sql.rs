@@ -265,9 +265,9 @@ platform::statements! {
     /// time, callbacks at most → entry, attempts made, fields, callback's revision, when its endpoint was switched on again,
     /// whether it is the notice of a conversion that is not pending any more
     pub const DUE = concat!(callbacks!(), "WHERE delivery = 0 AND due_ms <= ? ORDER BY due_ms LIMIT ?");
-    /// JSON list of entries, the earliest end of a claim → the same
+    /// JSON list of entries → the same, for those that had no attempt yet
     pub const CLAIMED_AHEAD = concat!(callbacks!(), "WHERE entry IN (SELECT value FROM json_each(?)) AND delivery = 0
-        AND attempts_made = 0 AND due_ms >= ?");
+        AND attempts_made = 0 AND due_ms IS NOT NULL");
     /// entry
     pub const SKIP = "UPDATE entries SET delivery = 3 WHERE entry = ? AND delivery = 0";
     /// time, JSON list of entries

@@ -75,6 +75,12 @@ pub struct Claimed {
     pub skipped: Vec<i64>,
 }
 
+impl Claimed {
+    fn entries(&self) -> impl Iterator<Item = i64> {
+        self.callbacks.iter().map(|callback| callback.entry)
+    }
+}
+
 /// Callbacks that one call ends without an attempt: about 50 ms, during which the object answers no other request. The alarm
 /// and later calls go on.
 const SKIPPED: usize = 500;
@@ -98,8 +104,11 @@ pub fn claim(
         }
         let due = db.query(sql::DUE, params![now_ms, free])?;
         let mut page = sort(db, now_ms, &due, events)?;
-        let entries: Vec<i64> = page.callbacks.iter().map(|callback| callback.entry).collect();
-        put_off(db, &entries, now_ms.saturating_add(claim_ms))?;
+        put_off(
+            db,
+            &page.entries().collect::<Vec<_>>(),
+            now_ms.saturating_add(claim_ms),
+        )?;
         let has_more = !page.skipped.is_empty();
         claimed.callbacks.append(&mut page.callbacks);
         claimed.skipped.append(&mut page.skipped);
@@ -109,19 +118,31 @@ pub fn claim(
     }
 }
 
-/// Takes up rewards whose commit has claimed them. A claim that does not last until `until_ms` is left to expire.
+/// Takes up entries whose commit has claimed them, each until a time. Where less than `attempt_ms` is left, because the commit
+/// was followed by other work, the claim is made again.
 ///
 /// # Errors
 /// The database failed. What was done before stays done.
 pub fn take_up(
     db: &impl Database,
     now_ms: i64,
-    entries: &[i64],
-    until_ms: i64,
+    claimed: &[(i64, i64)],
+    attempt_ms: i64,
+    claim_ms: i64,
     events: Events,
 ) -> Result<Claimed, DatabaseError> {
-    let rows = db.query(sql::CLAIMED_AHEAD, params![json(&entries)?, until_ms])?;
-    sort(db, now_ms, &rows, events)
+    let entries: Vec<i64> = claimed.iter().map(|(entry, _)| *entry).collect();
+    let rows = db.query(sql::CLAIMED_AHEAD, params![json(&entries)?])?;
+    let taken = sort(db, now_ms, &rows, events)?;
+    let least_ms = now_ms.saturating_add(attempt_ms);
+    let short = |entry: &i64| {
+        claimed
+            .iter()
+            .any(|(of, until_ms)| of == entry && *until_ms < least_ms)
+    };
+    let short: Vec<i64> = taken.entries().filter(short).collect();
+    put_off(db, &short, now_ms.saturating_add(claim_ms))?;
+    Ok(taken)
 }
 
 /// Reads callbacks, and ends those that the publisher does not want. One that does not parse, because newer code has written

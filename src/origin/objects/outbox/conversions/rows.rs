@@ -97,7 +97,7 @@ pub fn store(
             let due_ms = peers.reward_due_ms(now_ms);
             let entry = entries::create(db, now_ms, approval, Some(due_ms))?;
             if due_ms > now_ms {
-                peers.claimed_ahead(entry);
+                peers.claimed_ahead(entry, due_ms);
             }
             entry
         }

@@ -65,13 +65,14 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let mut claimed = deliveries::claim(db, now_ms, free, self.sender.claim_ms(), endpoint.events)?;
         let mut free = free.saturating_sub(claimed.callbacks.len());
         let mut ahead = self.ahead.borrow_mut();
-        ahead.retain(|entry| !claimed.callbacks.iter().any(|callback| callback.entry == *entry));
+        for callback in &claimed.callbacks {
+            ahead.remove(&callback.entry);
+        }
+        let (attempt_ms, claim_ms) = (self.sender.attempt_ms(), self.sender.claim_ms());
         while free > 0 && !ahead.is_empty() {
             let few = free.min(ahead.len());
-            let rest = ahead.split_off(few);
-            let entries = std::mem::replace(&mut *ahead, rest);
-            let until_ms = now_ms.saturating_add(self.sender.attempt_ms());
-            let mut taken = deliveries::take_up(db, now_ms, &entries, until_ms, endpoint.events)?;
+            let few: Vec<_> = std::iter::from_fn(|| ahead.pop_first()).take(few).collect();
+            let mut taken = deliveries::take_up(db, now_ms, &few, attempt_ms, claim_ms, endpoint.events)?;
             free = free.saturating_sub(taken.callbacks.len());
             claimed.callbacks.append(&mut taken.callbacks);
             claimed.skipped.append(&mut taken.skipped);

@@ -43,12 +43,9 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
         }
     }
 
-    fn claimed_ahead(&self, entry: i64) {
-        let mut ahead = self.ahead.borrow_mut();
-        // One whose commit failed had the same number.
-        if !ahead.contains(&entry) {
-            ahead.push(entry);
-        }
+    fn claimed_ahead(&self, entry: i64, until_ms: i64) {
+        // One whose commit failed may have had the same number.
+        self.ahead.borrow_mut().insert(entry, until_ms);
     }
 
     fn state_cache(&self) -> &StateCache {
