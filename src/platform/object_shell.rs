@@ -126,9 +126,8 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     /// Handles an alarm: `work` does the due work and returns the time of the next alarm. It never fails. Commands are served
     /// while `work` waits, so its last step must read the database again.
     ///
-    /// If a process ends during an alarm, the runtime runs the alarm again, but it drops one that has ended seven processes. So
-    /// the first run of a process, and the one after a run that did not end, sets another alarm before its work. Later runs do
-    /// not, because each alarm that is set is billed.
+    /// If a process ends during a run, the runtime runs the alarm again, but only six times. So the first run of a process, and
+    /// the one after a run that did not end, sets another alarm before its work. The others do not, because each is billed.
     pub async fn wake(&self, work: impl AsyncFnOnce(&D) -> Result<Option<i64>, Failure>) {
         let retry_ms = self.runtime.now_ms().saturating_add(self.alarm_retry_ms);
         // The alarm has fired. If it still counted as set, no later write would set another.

@@ -43,7 +43,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
     let now_ms = world.now_ms.get();
     apply_settings(&db, now_ms, &settings(2, true));
     let callbacks = claim(&db, now_ms);
-    attempts::take_up(&db, now_ms, &[(0, 0)], 0, 0, DEFAULT_EVENTS).unwrap();
+    attempts::take_up(&db, now_ms, &[0], (0, 0), DEFAULT_EVENTS).unwrap();
     retention::erase(&db, "user-1").unwrap();
     answer(&db, now_ms, &callbacks[0], 500);
     answer(&db, now_ms, &callbacks[1], 200);

@@ -322,14 +322,8 @@ impl World {
         }
         self.tasks.clear();
         self.env.spawned.take();
-        if let Some(at_ms) = self
-            .env
-            .running_ms
-            .take()
-            .filter(|_| self.env.alarm_ms.get().is_none())
-        {
-            self.env.alarm_ms.set(Some(at_ms));
-        }
+        let fired_ms = self.env.running_ms.take();
+        self.env.alarm_ms.set(self.env.alarm_ms.get().or(fired_ms));
         self.service = runtime::start(&self.env, self.locks);
         self.model.clear_flights();
     }

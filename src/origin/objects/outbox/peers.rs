@@ -28,8 +28,8 @@ pub trait Peers {
         now_ms
     }
 
-    /// Takes note of an entry that is being committed with a claim until `until_ms`.
-    fn claimed_ahead(&self, _entry: i64, _until_ms: i64) {}
+    /// Takes note of an entry that is being committed with a claim.
+    fn claimed_ahead(&self, _entry: i64) {}
 
     /// The process's cache of the outbox's state and terms.
     fn state_cache(&self) -> &StateCache;

@@ -8,7 +8,7 @@ mod waiting;
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
+    collections::BTreeSet,
     rc::Rc,
 };
 
@@ -72,9 +72,8 @@ pub struct OutboxService<D, R, O> {
     in_flight: Cell<usize>,
     /// How many callbacks may be claimed ahead, by the commits of their rewards.
     free_ahead: Cell<usize>,
-    /// The entries that were claimed ahead and have not begun, with the ends of their claims. Some may not exist, because their
-    /// commit failed.
-    ahead: RefCell<BTreeMap<i64, i64>>,
+    /// The entries that were claimed ahead and have not begun. Some may not exist, because their commit failed.
+    ahead: RefCell<BTreeSet<i64>>,
     is_resuming: Cell<bool>,
     /// Whether there is something to resume that the running task may not have seen.
     must_resume: Cell<bool>,

@@ -11,12 +11,12 @@ macro_rules! entry_columns {
     };
 }
 
-/// What an attempt needs of callbacks.
+/// The columns of callbacks that their attempts need.
 macro_rules! callbacks {
     () => {
         "SELECT entry, attempts_made, fields, (SELECT callback_revision FROM outbox), (SELECT enabled_ms FROM outbox),
           notice IS 0 AND NOT EXISTS (SELECT 1 FROM conversions c
-            WHERE c.nonce = entries.nonce AND c.goal = entries.goal AND (c.state = 0 OR c.state >= 20))
+            WHERE c.nonce = entries.nonce AND c.goal = entries.goal AND (c.state = 0 OR c.state >= 20)), due_ms
         FROM entries "
     };
 }
@@ -263,7 +263,7 @@ platform::statements! {
         FROM entries WHERE transaction_id = ?";
 
     /// time, callbacks at most → entry, attempts made, fields, callback's revision, when its endpoint was switched on again,
-    /// whether it is the notice of a conversion that is not pending any more
+    /// whether it is the notice of a conversion that is not pending any more, due
     pub const DUE = concat!(callbacks!(), "WHERE delivery = 0 AND due_ms <= ? ORDER BY due_ms LIMIT ?");
     /// JSON list of entries → the same, for those that had no attempt yet
     pub const CLAIMED_AHEAD = concat!(callbacks!(), "WHERE entry IN (SELECT value FROM json_each(?)) AND delivery = 0

@@ -76,8 +76,9 @@ pub struct Claimed {
 }
 
 impl Claimed {
-    fn entries(&self) -> impl Iterator<Item = i64> {
-        self.callbacks.iter().map(|callback| callback.entry)
+    pub fn append(&mut self, mut more: Self) {
+        self.callbacks.append(&mut more.callbacks);
+        self.skipped.append(&mut more.skipped);
     }
 }
 
@@ -103,53 +104,44 @@ pub fn claim(
             return Ok(claimed);
         }
         let due = db.query(sql::DUE, params![now_ms, free])?;
-        let mut page = sort(db, now_ms, &due, events)?;
-        put_off(
-            db,
-            &page.entries().collect::<Vec<_>>(),
-            now_ms.saturating_add(claim_ms),
-        )?;
+        let page = take(db, now_ms, &due, (claim_ms, claim_ms), events)?;
         let has_more = !page.skipped.is_empty();
-        claimed.callbacks.append(&mut page.callbacks);
-        claimed.skipped.append(&mut page.skipped);
+        claimed.append(page);
         if !has_more {
             return Ok(claimed);
         }
     }
 }
 
-/// Takes up entries whose commit has claimed them, each until a time. Where less than `attempt_ms` is left, because the commit
-/// was followed by other work, the claim is made again.
+/// Takes up entries whose commit has claimed them. Where less than `attempt_ms` is left of a claim, because other work came
+/// between, it is made again for `claim_ms`.
 ///
 /// # Errors
 /// The database failed. What was done before stays done.
 pub fn take_up(
     db: &impl Database,
     now_ms: i64,
-    claimed: &[(i64, i64)],
-    attempt_ms: i64,
-    claim_ms: i64,
+    entries: &[i64],
+    (attempt_ms, claim_ms): (i64, i64),
     events: Events,
 ) -> Result<Claimed, DatabaseError> {
-    let entries: Vec<i64> = claimed.iter().map(|(entry, _)| *entry).collect();
     let rows = db.query(sql::CLAIMED_AHEAD, params![json(&entries)?])?;
-    let taken = sort(db, now_ms, &rows, events)?;
-    let least_ms = now_ms.saturating_add(attempt_ms);
-    let short = |entry: &i64| {
-        claimed
-            .iter()
-            .any(|(of, until_ms)| of == entry && *until_ms < least_ms)
-    };
-    let short: Vec<i64> = taken.entries().filter(short).collect();
-    put_off(db, &short, now_ms.saturating_add(claim_ms))?;
-    Ok(taken)
+    take(db, now_ms, &rows, (attempt_ms, claim_ms), events)
 }
 
-/// Reads callbacks, and ends those that the publisher does not want. One that does not parse, because newer code has written
-/// it, gets an attempt with the error and is put off, so that it does not block the others.
-fn sort(db: &impl Database, now_ms: i64, rows: &[Row], events: Events) -> Result<Claimed, DatabaseError> {
-    let (mut callbacks, mut unreadable) = (Vec::new(), Vec::new());
+/// Claims callbacks for `claim_ms`, unless `attempt_ms` is left of a claim, and ends those that the publisher does not want. One
+/// that does not parse, because newer code has written it, gets an attempt with the error and is put off, so that it does not
+/// block the others.
+fn take(
+    db: &impl Database,
+    now_ms: i64,
+    rows: &[Row],
+    (attempt_ms, claim_ms): (i64, i64),
+    events: Events,
+) -> Result<Claimed, DatabaseError> {
+    let (mut callbacks, mut unclaimed, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
     let mut skipped = Vec::new();
+    let least_ms = now_ms.saturating_add(attempt_ms);
     for row in rows {
         let entry = row.integer(0)?;
         let read = || {
@@ -169,7 +161,12 @@ fn sort(db: &impl Database, now_ms: i64, rows: &[Row], events: Events) -> Result
                 })?;
                 skipped.push(entry);
             }
-            Ok(callback) => callbacks.push(callback),
+            Ok(callback) => {
+                if row.integer(6)? < least_ms {
+                    unclaimed.push(entry);
+                }
+                callbacks.push(callback);
+            }
             Err(error) => {
                 unreadable.push(entry);
                 let error = error.to_string();
@@ -180,15 +177,13 @@ fn sort(db: &impl Database, now_ms: i64, rows: &[Row], events: Events) -> Result
             }
         }
     }
-    put_off(db, &unreadable, now_ms.saturating_add(UNREADABLE_MS))?;
-    Ok(Claimed { callbacks, skipped })
-}
-
-fn put_off(db: &impl Database, entries: &[i64], until_ms: i64) -> Result<(), DatabaseError> {
-    match entries {
-        [] => Ok(()),
-        _ => db.execute(sql::CLAIM, params![until_ms, json(&entries)?]),
+    for (entries, put_off_ms) in [(unclaimed, claim_ms), (unreadable, UNREADABLE_MS)] {
+        if !entries.is_empty() {
+            let until_ms = now_ms.saturating_add(put_off_ms);
+            db.execute(sql::CLAIM, params![until_ms, json(&entries)?])?;
+        }
     }
+    Ok(Claimed { callbacks, skipped })
 }
 
 /// Lets what waited for the end of a callback happen, within the caller's transaction: its reversal, and the erasure of its

@@ -25,8 +25,8 @@ use platform::{
     traits::{Clock, Http},
 };
 
-/// What is added to the longest duration of an attempt, so that no attempt outlasts its claim, in milliseconds. A claim lasts
-/// as much longer again, because one that a commit makes may begin so much later.
+/// Added to the longest duration of an attempt, so that none outlasts its claim, in milliseconds. Claims last so much longer
+/// again, because an attempt may begin so long after the commit that claimed it.
 const SLACK_MS: i64 = 5 * SECOND_MS;
 
 /// The configuration of callbacks, and the endpoint in use.

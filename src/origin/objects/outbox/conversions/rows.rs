@@ -93,15 +93,14 @@ pub fn store(
             row.entry
         }
         Some(row) => entries::amend(db, now_ms, approval, row.entry, state)?,
-        None if state == State::Approved => {
-            let due_ms = peers.reward_due_ms(now_ms);
-            let entry = entries::create(db, now_ms, approval, Some(due_ms))?;
-            if due_ms > now_ms {
-                peers.claimed_ahead(entry, due_ms);
+        None => {
+            let due_ms = (state == State::Approved).then(|| peers.reward_due_ms(now_ms));
+            let entry = entries::create(db, now_ms, approval, due_ms)?;
+            if due_ms > Some(now_ms) {
+                peers.claimed_ahead(entry);
             }
             entry
         }
-        None => entries::create(db, now_ms, approval, None)?,
     };
     db.execute(
         sql::PUT_CONVERSION,

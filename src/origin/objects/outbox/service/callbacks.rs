@@ -16,12 +16,10 @@ use crate::objects::outbox::{
 use contract::outbox::Disabled;
 use domain::callbacks::{
     delivery::{Next, judge},
-    fields::Status,
     request::Endpoint,
     shards,
 };
 use platform::{
-    database::DatabaseError,
     failure::Failure,
     panics::{panic_to_failure, panics_to_failure},
     traits::ObjectStorage,
@@ -68,14 +66,12 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         for callback in &claimed.callbacks {
             ahead.remove(&callback.entry);
         }
-        let (attempt_ms, claim_ms) = (self.sender.attempt_ms(), self.sender.claim_ms());
         while free > 0 && !ahead.is_empty() {
-            let few = free.min(ahead.len());
-            let few: Vec<_> = std::iter::from_fn(|| ahead.pop_first()).take(few).collect();
-            let mut taken = deliveries::take_up(db, now_ms, &few, attempt_ms, claim_ms, endpoint.events)?;
+            let few: Vec<i64> = std::iter::from_fn(|| ahead.pop_first()).take(free).collect();
+            let times = (self.sender.attempt_ms(), self.sender.claim_ms());
+            let taken = deliveries::take_up(db, now_ms, &few, times, endpoint.events)?;
             free = free.saturating_sub(taken.callbacks.len());
-            claimed.callbacks.append(&mut taken.callbacks);
-            claimed.skipped.append(&mut taken.skipped);
+            claimed.append(taken);
         }
         self.free_ahead.set(free);
         self.committed()?;
@@ -90,19 +86,6 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                 endpoint: Rc::clone(&endpoint),
             })
             .collect())
-    }
-
-    /// Whether the publisher wants to be told of an event.
-    pub(super) fn is_wanted(&self, status: Status) -> Result<bool, DatabaseError> {
-        let Some(state) = endpoint::read(self.shell.storage())? else {
-            return Ok(false);
-        };
-        Ok(match self.sender.endpoint(state.shard.app, &state.callback) {
-            Ok(endpoint) => endpoint.is_some_and(|endpoint| endpoint.events.contains(status)),
-            // The settings do not open, which is reported where callbacks are sent. Like a reward, a notice then waits; one that
-            // is not wanted ends when it is due.
-            Err(_) => true,
-        })
     }
 
     /// Asks for the callback settings that the app has and this outbox has not. After a failure the alarm asks again.

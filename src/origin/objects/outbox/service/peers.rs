@@ -1,4 +1,4 @@
-//! What the outbox's rules ask of the service: other objects, the process's caches, and claims of callbacks.
+//! Serves the outbox's rules: calls to other objects, the process's caches, and claims of callbacks.
 
 use super::{OutboxService, Runtime};
 use crate::{
@@ -43,9 +43,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
         }
     }
 
-    fn claimed_ahead(&self, entry: i64, until_ms: i64) {
-        // One whose commit failed may have had the same number.
-        self.ahead.borrow_mut().insert(entry, until_ms);
+    fn claimed_ahead(&self, entry: i64) {
+        self.ahead.borrow_mut().insert(entry);
     }
 
     fn state_cache(&self) -> &StateCache {
@@ -87,7 +86,15 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
     }
 
     fn wants(&self, status: Status) -> Result<bool, DatabaseError> {
-        self.is_wanted(status)
+        let Some(state) = endpoint::read(self.shell.storage())? else {
+            return Ok(false);
+        };
+        Ok(match self.sender.endpoint(state.shard.app, &state.callback) {
+            Ok(endpoint) => endpoint.is_some_and(|endpoint| endpoint.events.contains(status)),
+            // The settings do not open, which is reported where callbacks are sent. Like a reward, a notice then waits; one that
+            // is not wanted ends when it is due.
+            Err(_) => true,
+        })
     }
 
     fn committed(&self) -> Result<(), Failure> {
