@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value as Json, json};
 
-use crate::{Catalog, EDGE_KEYS, Fault, Faults, STORE_KEYS, service::Storage, sqlite::Sqlite};
+use crate::{Catalog, EDGE_KEYS, Fault, Faults, STORE_KEYS, sqlite::Sqlite, storage::Storage};
 use contract::{
     accounts::{self, Suspend},
     catalog::{Command, Put, Resource},
@@ -158,10 +158,7 @@ impl World {
             token_mac: crate::token_mac(),
             guard: Guard::default(),
         };
-        let storage = Storage {
-            db: &self.catalog.db,
-            alarm_ms: Cell::new(None),
-        };
+        let storage = Storage::new(&self.catalog.db);
         CatalogService::new(None, storage, Runtime(self), settings)
     }
 

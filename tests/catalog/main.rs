@@ -14,6 +14,8 @@ mod demo;
 mod large_catalog;
 #[path = "../support/sqlite.rs"]
 mod sqlite;
+#[path = "../support/storage.rs"]
+mod storage;
 
 mod account_sync;
 mod app_claims;

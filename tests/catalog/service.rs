@@ -23,14 +23,15 @@ use origin::objects::catalog::{
     tracking_slots,
 };
 use platform::{
-    database::{Database, DatabaseError, Row, Value},
+    database::Row,
     failure::Failure,
-    traits::{Clock, ObjectCall, ObjectStorage, Random, Sleep},
+    traits::{Clock, ObjectCall, Random, Sleep},
 };
 
 use crate::{
     Catalog, EDGE_KEYS, STORE_KEYS,
     sqlite::{Fault, Sqlite},
+    storage::Storage,
     tracking::Tracking,
 };
 
@@ -128,40 +129,6 @@ impl platform::traits::Kv for Runtime<'_> {
     }
 }
 
-pub struct Storage<'a> {
-    pub db: &'a Sqlite,
-    pub alarm_ms: Cell<Option<i64>>,
-}
-
-impl Database for Storage<'_> {
-    fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
-        self.db.query(sql, parameters)
-    }
-
-    fn transaction<T, E: From<DatabaseError>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-        self.db.transaction(work)
-    }
-}
-
-impl ObjectStorage for Storage<'_> {
-    async fn sync(&self) -> Result<(), DatabaseError> {
-        Ok(())
-    }
-
-    async fn alarm(&self) -> Result<Option<i64>, DatabaseError> {
-        Ok(self.alarm_ms.get())
-    }
-
-    fn set_alarm(&self, at_ms: Option<i64>) -> Result<(), DatabaseError> {
-        self.alarm_ms.set(at_ms);
-        Ok(())
-    }
-
-    fn size(&self) -> Result<i64, DatabaseError> {
-        Ok(0)
-    }
-}
-
 /// Completes a future that never waits here.
 fn now<T>(work: impl Future<Output = T>) -> T {
     work.now_or_never().unwrap()
@@ -230,10 +197,7 @@ pub fn run_for(catalog: &Catalog, kv: &Kv, ms: i64) {
     let mut alarm_ms = next_alarm(&catalog.db, catalog.now()).unwrap();
     while alarm_ms < end_ms {
         catalog.now_ms.set(alarm_ms.max(catalog.now()));
-        let storage = Storage {
-            db: &catalog.db,
-            alarm_ms: Cell::new(None),
-        };
+        let storage = Storage::new(&catalog.db);
         let settings = Settings {
             vault: Vault::parse("STORE_KEYS", STORE_KEYS),
             edge_vault: Vault::parse("EDGE_KEYS", EDGE_KEYS),
@@ -242,7 +206,7 @@ pub fn run_for(catalog: &Catalog, kv: &Kv, ms: i64) {
         };
         let service = CatalogService::new(None, storage, Runtime { catalog, kv }, settings);
         now(service.alarm());
-        let set_ms = service.storage().alarm_ms.get().unwrap();
+        let set_ms = service.storage().state.alarm_ms.get().unwrap();
         alarm_ms = set_ms.max(catalog.now() + 1);
         check_reachable(kv);
         check_listed(catalog, kv);

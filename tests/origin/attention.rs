@@ -45,11 +45,11 @@ use origin::{
     },
 };
 use platform::{
-    database::{Database, DatabaseError, Row, Value},
+    database::Database,
     migrations::Migration,
     object_shell::NEARLY_FULL,
     params,
-    traits::{Clock, ObjectCall, ObjectStorage},
+    traits::{Clock, ObjectCall},
 };
 
 /// Noon of 2026-01-15, UTC.

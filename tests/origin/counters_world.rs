@@ -29,11 +29,11 @@ use origin::{
     objects::counters::{log, service::CountersService},
 };
 use platform::{
-    database::{Database, DatabaseError, MAX_INTEGER, Row, Value},
-    traits::{Clock, ObjectCall, ObjectStorage, Sleep},
+    database::MAX_INTEGER,
+    traits::{Clock, ObjectCall, Sleep},
 };
 
-use crate::{counters::NOON, dump, retry_until_answered, sqlite::Sqlite};
+use crate::{counters::NOON, dump, retry_until_answered, sqlite::Sqlite, storage::Storage};
 
 const SOURCE: &str = "counters-17";
 /// A ledger, and the dimensions of a sum as text.
@@ -118,11 +118,10 @@ impl Ledgers {
     }
 }
 
-/// Mock platform: a clock, an alarm beside the database, and calls that wait for the world's answer.
+/// Mock platform: a clock, the object's storage, and calls that wait for the world's answer.
 pub struct Environment<'a> {
-    db: &'a Sqlite,
+    storage: Storage<'a>,
     now_ms: Cell<i64>,
-    alarm_ms: Cell<Option<i64>>,
     calls: RefCell<Vec<Rc<Call>>>,
 }
 
@@ -151,37 +150,6 @@ fn attend(command: &str) -> String {
         is_incomplete: false,
     };
     serde_json::to_string(&declined).unwrap()
-}
-
-struct Storage<'a>(Rc<Environment<'a>>);
-
-impl Database for Storage<'_> {
-    fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
-        self.0.db.query(sql, parameters)
-    }
-
-    fn transaction<T, E: From<DatabaseError>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-        self.0.db.transaction(work)
-    }
-}
-
-impl ObjectStorage for Storage<'_> {
-    async fn sync(&self) -> Result<(), DatabaseError> {
-        Ok(())
-    }
-
-    async fn alarm(&self) -> Result<Option<i64>, DatabaseError> {
-        Ok(self.0.alarm_ms.get())
-    }
-
-    fn set_alarm(&self, at_ms: Option<i64>) -> Result<(), DatabaseError> {
-        self.0.alarm_ms.set(at_ms);
-        Ok(())
-    }
-
-    fn size(&self) -> Result<i64, DatabaseError> {
-        Ok(0)
-    }
 }
 
 struct Runtime<'a>(Rc<Environment<'a>>);
@@ -272,9 +240,8 @@ pub struct World<'a> {
 impl<'a> World<'a> {
     pub fn new(db: &'a Sqlite) -> Self {
         let env = Environment {
-            db,
+            storage: Storage::new(db),
             now_ms: Cell::new(NOON),
-            alarm_ms: Cell::new(None),
             calls: RefCell::default(),
         };
         Self {
@@ -295,12 +262,12 @@ impl<'a> World<'a> {
     }
 
     pub fn alarm_ms(&self) -> Option<i64> {
-        self.env.alarm_ms.get()
+        self.env.storage.state.alarm_ms.get()
     }
 
     /// Starts a new process with empty memory.
     fn start(&self) -> CountersService<Storage<'a>, Runtime<'a>> {
-        let (storage, runtime) = (Storage(Rc::clone(&self.env)), Runtime(Rc::clone(&self.env)));
+        let (storage, runtime) = (self.env.storage.clone(), Runtime(Rc::clone(&self.env)));
         CountersService::new(Some(SOURCE.to_owned()), storage, runtime)
     }
 

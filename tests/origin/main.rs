@@ -10,6 +10,8 @@
 
 #[path = "../support/sqlite.rs"]
 mod sqlite;
+#[path = "../support/storage.rs"]
+mod storage;
 
 mod accounts;
 mod activity;

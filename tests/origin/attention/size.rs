@@ -1,6 +1,7 @@
 //! Objects that are filling up.
 
 use super::*;
+use crate::storage::Storage;
 
 #[test]
 fn a_large_object_is_listed_until_it_has_shrunk_or_says_no_more() {
@@ -30,44 +31,14 @@ fn a_large_object_is_listed_until_it_has_shrunk_or_says_no_more() {
     assert!(subjects(&list(&db, all())).is_empty());
 }
 
-/// A large object, and the calls that it makes.
+/// The calls that a large object makes.
 struct Large {
-    db: Sqlite,
     now_ms: Cell<i64>,
-    bytes: Cell<i64>,
     told: RefCell<Vec<Json>>,
 }
 
 #[derive(Clone)]
 struct Shared(Rc<Large>);
-
-impl Database for Shared {
-    fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
-        self.0.db.query(sql, parameters)
-    }
-
-    fn transaction<T, E: From<DatabaseError>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-        self.0.db.transaction(work)
-    }
-}
-
-impl ObjectStorage for Shared {
-    async fn alarm(&self) -> Result<Option<i64>, DatabaseError> {
-        Ok(None)
-    }
-
-    fn set_alarm(&self, _at_ms: Option<i64>) -> Result<(), DatabaseError> {
-        Ok(())
-    }
-
-    async fn sync(&self) -> Result<(), DatabaseError> {
-        Ok(())
-    }
-
-    fn size(&self) -> Result<i64, DatabaseError> {
-        Ok(self.0.bytes.get())
-    }
-}
 
 impl Clock for Shared {
     fn now_ms(&self) -> i64 {
@@ -93,16 +64,16 @@ impl ObjectCall for Shared {
 
 #[test]
 fn a_large_object_tells_its_size_at_an_alarm_once_an_hour() {
+    let db = Sqlite::in_memory();
+    let storage = Storage::new(&db);
     let large = Shared(Rc::new(Large {
-        db: Sqlite::in_memory(),
         now_ms: Cell::new(NOW),
-        bytes: Cell::new(6_000_000_000),
         told: RefCell::default(),
     }));
-    let service = ActivityService::new(Some("activity-acme".into()), large.clone(), large.clone());
+    let service = ActivityService::new(Some("activity-acme".into()), storage.clone(), large.clone());
     let wake = |minutes: i64, bytes| {
         large.0.now_ms.set(NOW + minutes * MINUTE_MS);
-        large.0.bytes.set(bytes);
+        storage.state.bytes.set(bytes);
         service.alarm().now_or_never().unwrap();
         large.0.told.take()
     };

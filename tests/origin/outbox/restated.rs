@@ -3,6 +3,7 @@
 use std::{rc::Rc, time::Duration};
 
 use super::*;
+use crate::storage::Storage;
 use contract::{
     counters::{Command as ToCounters, Flush},
     ledger::{OfferSum, Restate},
@@ -20,10 +21,7 @@ use origin::{
         outbox::sums::revenue_batches::TO_LEDGER,
     },
 };
-use platform::{
-    database::{DatabaseError, Value},
-    traits::{ObjectCall, ObjectStorage, Random},
-};
+use platform::traits::{ObjectCall, Random};
 
 const COUNTERS: &str = "counters-3";
 
@@ -38,34 +36,6 @@ struct Objects {
 
 #[derive(Clone)]
 struct Runtime(Rc<Objects>);
-
-impl Database for Runtime {
-    fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
-        self.0.ledger.query(sql, parameters)
-    }
-
-    fn transaction<T, E: From<DatabaseError>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-        self.0.ledger.transaction(work)
-    }
-}
-
-impl ObjectStorage for Runtime {
-    async fn alarm(&self) -> Result<Option<i64>, DatabaseError> {
-        Ok(None)
-    }
-
-    fn set_alarm(&self, _at_ms: Option<i64>) -> Result<(), DatabaseError> {
-        Ok(())
-    }
-
-    async fn sync(&self) -> Result<(), DatabaseError> {
-        Ok(())
-    }
-
-    fn size(&self) -> Result<i64, DatabaseError> {
-        Ok(0)
-    }
-}
 
 impl Clock for Runtime {
     fn now_ms(&self) -> i64 {
@@ -224,7 +194,12 @@ fn a_ledger_has_the_sums_of_its_sources_after_a_restatement() {
     objects.ledger.execute(differs, &[]).unwrap();
 
     let runtime = Runtime(Rc::clone(&objects));
-    let service = LedgerService::new(Some("ledger-pub".into()), runtime.clone(), runtime, String::new());
+    let service = LedgerService::new(
+        Some("ledger-pub".into()),
+        Storage::new(&objects.ledger),
+        runtime,
+        String::new(),
+    );
     let restate = |day, is_dry_run| now(service.restate(&publisher(), Restate { day, is_dry_run }));
     let refused = |failed: Result<OperatorReply, Failure>| match failed {
         Err(Failure::Refused(refusal)) => (refusal.status, refusal.message.into_owned()),
