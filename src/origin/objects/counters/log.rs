@@ -1,4 +1,4 @@
-//! The log of clicks, which [batches](crate::delivery::batches) to the ledgers are made of. New clicks are rows of it. Once all
+//! The log of clicks, which [batches] to the ledgers are made of. New clicks are rows of it. Once all
 //! ledgers have them, rows are folded into one value, which stays for 31 days.
 
 use std::collections::BTreeMap;
