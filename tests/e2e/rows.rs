@@ -72,7 +72,7 @@ fn counting() -> Signpost {
 fn a_conversion_that_is_delivered_at_once_writes_few_rows() {
     let signpost = counting();
     let receiver = Receiver::start();
-    for (outboxes, cap, most) in [(8, None, 18.5), (1, None, 13.5), (1, Some(1_000_000), 21.5)] {
+    for (outboxes, cap, most) in [(8, None, 18.5), (1, None, 13.5), (1, Some(1_000_000), 16.5)] {
         let (app, id) = match cap {
             Some(_) => ("79500019".into(), "rows-capped".into()),
             None => (format!("7950001{outboxes}"), format!("rows-{outboxes}")),

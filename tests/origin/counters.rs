@@ -28,7 +28,7 @@ use domain::{
 use origin::{
     delivery::batches::{self, Batch, Log},
     objects::counters::{
-        self, MIGRATIONS,
+        self, MIGRATIONS, TakenCounts,
         log::{self, ClickLog},
         night, sql,
     },
@@ -70,7 +70,7 @@ impl ObjectCall for Nobody {
 }
 
 pub fn send(db: &Sqlite, now_ms: i64, command: Command) -> Reply {
-    counters::handle(db, now_ms, command).unwrap()
+    counters::handle(db, &TakenCounts::default(), now_ms, command).unwrap()
 }
 
 pub fn ask_take(db: &Sqlite, now_ms: i64, take: Take) -> Taken {
@@ -573,7 +573,7 @@ fn each_row_is_deleted_after_its_retention() {
 fn one_alarm_deletes_a_bounded_number_of_rows_and_sets_the_next() {
     let db = migrated(MIGRATIONS);
     db.execute(
-        "INSERT INTO takes SELECT 0, 1, value, 0 FROM
+        "INSERT INTO takes SELECT 0, 1, 'o', value, 0 FROM
            (WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 25000) SELECT value FROM n)",
         &[],
     )
@@ -626,7 +626,9 @@ fn a_client_that_retries_gets_exact_counts_after_any_failed_write() {
         let answers: Vec<_> = commands()
             .into_iter()
             .filter_map(|command| {
-                match retry_until_answered(|| counters::handle(db, NOON, command.clone())) {
+                match retry_until_answered(|| {
+                    counters::handle(db, &TakenCounts::default(), NOON, command.clone())
+                }) {
                     Reply::Taken(taken) => Some(taken),
                     // Only the first answer to a batch says that it was applied, and that answer may be lost.
                     _ => None,

@@ -19,7 +19,7 @@ use contract::{
     operation::{Applied, Mark},
 };
 use domain::model::time::{DAY_MS, UtcDay};
-use origin::objects::counters::{self, MIGRATIONS, log};
+use origin::objects::counters::{self, MIGRATIONS, TakenCounts, log};
 use platform::database::MAX_INTEGER;
 
 const OFFERS: [&str; 2] = ["o", "p"];
@@ -55,6 +55,8 @@ enum Op {
         conversions: i64,
     },
     Days(i64),
+    /// A process ends, and with it what it had counted.
+    Restart,
     Sweep,
 }
 
@@ -71,6 +73,7 @@ fn ops() -> impl Strategy<Value = Vec<(Op, Vec<Option<Fault>>)>> {
         4 => (0..2_u8, 0..3_u64, 0..2_usize, 0..3_i32, -3..4_i64)
             .prop_map(|(outbox, ahead, offer, age, conversions)| Op::Pay { outbox, ahead, offer, age, conversions }),
         2 => prop_oneof![Just(1_i64), Just(2), Just(8), Just(29), Just(41)].prop_map(Op::Days),
+        1 => Just(Op::Restart),
         1 => Just(Op::Sweep),
     ];
     let fault = prop_oneof![6 => Just(None), 1 => Just(Some(Fault::Before)), 1 => Just(Some(Fault::After))];
@@ -150,10 +153,11 @@ proptest! {
         let db = migrated(MIGRATIONS);
         let mut model = Model::default();
         let mut now_ms = NOON;
+        let mut counts = TakenCounts::default();
         for (op, faults) in ops {
             let today = UtcDay::of_ms(now_ms);
             db.inject(Faults::script(faults));
-            let ask = |command: Command| retry_until_answered(|| counters::handle(&db, now_ms, command.clone()));
+            let ask = |command: Command| retry_until_answered(|| counters::handle(&db, &counts, now_ms, command.clone()));
             match op {
                 Op::Take { kind, offer: n, key, age, limit, revision } => {
                     let (key, day) = (format!("{n}-{key}"), today.minus(age));
@@ -205,6 +209,7 @@ proptest! {
                     }
                 }
                 Op::Days(days) => now_ms += days * DAY_MS,
+                Op::Restart => counts = TakenCounts::default(),
                 Op::Sweep => {
                     let at_once = |_: &u32| retry_until_answered(|| counters::alarm(&db, now_ms)) == Some(now_ms);
                     prop_assert!((0..100).take_while(at_once).count() < 100, "the sweep does not end");

@@ -13,6 +13,7 @@ pub mod service;
 pub mod sql;
 mod sweep;
 
+pub use caps::TakenCounts;
 pub use sql::MIGRATIONS;
 pub use sweep::alarm;
 
@@ -30,10 +31,15 @@ use platform::database::{Database, DatabaseError};
 ///
 /// # Errors
 /// The database failed; the command may then be sent again.
-pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Reply, DatabaseError> {
+pub fn handle<D: Database>(
+    db: &D,
+    counts: &TakenCounts,
+    now_ms: i64,
+    command: Command,
+) -> Result<Reply, DatabaseError> {
     match command {
-        Command::Take(take) => caps::take(db, now_ms, &take).map(Reply::Taken),
-        Command::SetCap(cap) => caps::set_cap(db, now_ms, &cap).map(|()| Reply::Done {}),
+        Command::Take(take) => caps::take(db, counts, now_ms, &take).map(Reply::Taken),
+        Command::SetCap(cap) => caps::set_cap(db, counts, now_ms, &cap).map(|()| Reply::Done {}),
         Command::Flush(flush) => {
             let mut tally = Tally::read(db, now_ms)?;
             let applied = !tally.has(&flush);
@@ -41,13 +47,13 @@ pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Repl
             Ok(Reply::Applied(Applied { applied }))
         }
         Command::AddConversions(batch) => counting::add_conversions(db, &batch).map(Reply::Mark),
-        Command::ReadTaken(read) => Ok(Reply::TakenOfDay(caps::read_taken(db, &read)?)),
+        Command::ReadTaken(read) => Ok(Reply::TakenOfDay(caps::read_taken(db, counts, read)?)),
         Command::SumDay(sum) => log::sums_of_day(db, now_ms, &sum).map(Reply::DaySums),
         Command::Restated(Restated { publisher, day }) => {
             attention_feed::end_restated(db, &night::subject(publisher.as_str(), day))?;
             Ok(Reply::Done {})
         }
-        Command::Stats(stats) => counting::stats(db, &stats).map(Reply::Stats),
+        Command::Stats(stats) => counting::stats(db, counts, &stats).map(Reply::Stats),
     }
 }
 

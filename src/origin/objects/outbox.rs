@@ -58,9 +58,7 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
     let state = endpoint::read(db)?;
     let state = state.as_ref();
     let due_times = [
-        db.query_integer(sql::FIRST_RESERVATION, params![])?,
-        db.query_integer(sql::FIRST_FREE, params![])?,
-        db.query_integer(sql::FIRST_KEPT, params![])?,
+        db.query_integer(sql::FIRST_WAITING, params![])?,
         db.query_integer(sql::GET_RELEASED, params![])?.map(|_| now_ms),
         deliveries::due_ms(db, state)?,
         batches::due_ms(db, &OutboxLog::of(db, state), period(state, now_ms).end)?,

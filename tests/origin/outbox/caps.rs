@@ -5,7 +5,7 @@ use contract::counters::CapKind;
 use domain::model::time::UtcDay;
 use origin::{
     delivery::backoff::wait_ms,
-    objects::outbox::conversions::{Admission, Claim, admit, settle},
+    objects::outbox::conversions::{Admission, Claim, admit, reservations::MAX_RESERVED, settle},
 };
 
 const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
@@ -151,6 +151,25 @@ fn the_alarm_finishes_a_conversion_when_the_counters_did_not_answer() {
     assert_eq!(send(&db, &world, &conversion(1)), Ok(("approved", true)));
     let takes = world.takes.borrow();
     assert!(takes.iter().all(|take| *take == takes[0]));
+}
+
+#[test]
+fn only_so_many_conversions_wait_for_counters_that_do_not_answer() {
+    let (db, world) = (outbox(), World::capped(2_000));
+    world.counters_answer.set(false);
+    convert(&db, &world, &conversion(1)).unwrap_err();
+    let copies = "WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT ?)
+        INSERT INTO reservations SELECT randomblob(12), goal, due_ms, attempts, number, erase, user_id, rewarded, approval
+          FROM reservations, n";
+    db.execute(copies, params![MAX_RESERVED - 2]).unwrap();
+    for (n, reserved) in [(2, MAX_RESERVED), (3, MAX_RESERVED)] {
+        assert_eq!(refusal(convert(&db, &world, &conversion(n))), common::UNAVAILABLE);
+        assert_eq!(dump(&db, "reservations").len(), reserved);
+    }
+    // A copy of a conversion that waits needs no further place.
+    world.counters_answer.set(true);
+    assert_eq!(send(&db, &world, &conversion(2)), Ok(("approved", true)));
+    assert_eq!(send(&db, &world, &conversion(3)), APPROVED);
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
 fn frequent_statements_use_an_index() {
     let db = outbox();
     // By statement: the details of its plan's steps.
-    let hot: [(&str, &[&str]); 20] = [
+    let hot: [(&str, &[&str]); 19] = [
         (
             sql::OF_CLICK,
             &[
@@ -181,10 +181,6 @@ fn frequent_statements_use_an_index() {
         (
             sql::FIRST_DUE,
             &["entries USING COVERING INDEX entries_waiting (due_ms>?)"],
-        ),
-        (
-            sql::DUE_RESERVATIONS,
-            &["reservations USING INDEX reservations_by_due (due_ms<?)"],
         ),
         (sql::CONCLUDE, &["entries USING INTEGER PRIMARY KEY (rowid=?)"]),
         (

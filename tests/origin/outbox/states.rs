@@ -300,7 +300,7 @@ fn an_approval_by_the_operator_is_counted_by_the_cap() {
     send(&db, &world, &conversion(2)).unwrap();
     assert_eq!(outcome(&db, &world, &event(Sent(Status::Approved))), "refused");
     assert_eq!(outcome(&db, &world, &event(Act(Action::Approve))), "paid");
-    let taken = "SELECT conversions_taken FROM daily";
+    let taken = "SELECT COUNT(*) FROM takes";
     assert_eq!(world.counters.query_integer(taken, &[]).unwrap(), Some(2));
     // A third does not fit, and the cap may be raised by one for it.
     assert_eq!(send(&db, &world, &conversion(5)), Err("conversion_capped"));

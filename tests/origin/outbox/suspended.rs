@@ -208,7 +208,7 @@ fn a_postback_whose_terms_are_lost_is_kept_and_paid_as_promised() {
     // While they are missing, each try is later than the one before.
     let mut dues = Vec::new();
     for _ in 0..10 {
-        let due_ms = db.query_integer(outbox::sql::FIRST_KEPT, &[]).unwrap();
+        let due_ms = db.query_integer(outbox::sql::FIRST_WAITING, &[]).unwrap();
         world.now_ms.set(due_ms.unwrap());
         // One asks for both.
         assert_eq!(decide(&db, &world), 1);

@@ -49,9 +49,7 @@ impl World {
             assert!(is_used || self.model.faults, "the take {key} is unused");
         }
         for db in self.counters.values() {
-            // Without what was paid before there was a cap.
-            let sql = "SELECT day, offer, taken FROM (SELECT day, offer, conversions_taken - COALESCE((SELECT SUM(conversions)
-                FROM uncapped u WHERE u.day = d.day AND u.offer = d.offer), 0) AS taken FROM daily d) WHERE taken > 0";
+            let sql = "SELECT day, offer, COUNT(*) FROM takes GROUP BY day, offer";
             for row in db.query(sql, &[]).unwrap() {
                 let day = UtcDay::from_number(row.integer(0).unwrap()).unwrap();
                 let offer = OfferId::parse(row.text(1).unwrap()).unwrap();
@@ -168,9 +166,13 @@ impl World {
         for db in self.counters.values() {
             let command =
                 contract::counters::Command::Stats(contract::counters::Stats { today, after: None });
-            let contract::counters::Reply::Stats(stats) =
-                counters::handle(db, self.now_ms(), command).unwrap()
-            else {
+            let contract::counters::Reply::Stats(stats) = counters::handle(
+                db,
+                &origin::objects::counters::TakenCounts::default(),
+                self.now_ms(),
+                command,
+            )
+            .unwrap() else {
                 panic!("no statistics");
             };
             for sum in serde_json::from_str::<Vec<OfferStats>>(stats.get()).unwrap() {

@@ -58,6 +58,7 @@ pub struct World {
     pub now_ms: Cell<i64>,
     pub catalog: RefCell<Sqlite>,
     pub counters: Sqlite,
+    counts: counters_object::TakenCounts,
     pub outboxes: RefCell<BTreeMap<u8, Rc<Outbox>>>,
     vault: Vault,
     token_mac: MacKeys,
@@ -78,6 +79,7 @@ impl World {
             now_ms: Cell::new(now_ms),
             catalog: RefCell::new(migrated(MIGRATIONS)),
             counters: migrated(counters_object::MIGRATIONS),
+            counts: counters_object::TakenCounts::default(),
             outboxes: RefCell::default(),
             vault: Vault::parse("STORE_KEYS", KEYS).unwrap(),
             token_mac: MacKeys::parse(token::SETTING, &"ab".repeat(32)).unwrap(),
@@ -135,7 +137,7 @@ impl World {
     }
 
     fn count(&self, command: counters::Command) -> counters::Reply {
-        counters_object::handle(&self.counters, self.now_ms.get(), command).unwrap()
+        counters_object::handle(&self.counters, &self.counts, self.now_ms.get(), command).unwrap()
     }
 
     /// What a publication would have now.

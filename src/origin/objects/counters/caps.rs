@@ -1,27 +1,72 @@
 //! Daily caps. Takes are counted per UTC day, so a cap renews itself at 00:00 UTC. A cap is never exceeded, because no
 //! other command runs between a read and the write that depends on it.
 
+use std::cell::RefCell;
+
 use super::{sql, sweep};
 use contract::counters::{CapKind, ReadTaken, SetCap, Take, Taken, TakenOfDay};
-use domain::model::time::UtcDay;
+use domain::model::{OfferId, seeded_hash::SeededMap, time::UtcDay};
 use platform::{
     database::{Database, DatabaseError, Row},
     params,
 };
 
+/// Caps of which a process knows how much is taken, about 100 bytes each.
+const KNOWN: usize = 50_000;
+
+type Cap = (CapKind, UtcDay, OfferId);
+
+/// How much of each cap is taken. A process counts the stored takes once; a stored count would cost a row for each take.
+#[derive(Debug, Default)]
+pub struct TakenCounts(RefCell<SeededMap<Cap, u32>>);
+
+impl TakenCounts {
+    pub fn get(&self, db: &impl Database, cap: Cap) -> Result<u32, DatabaseError> {
+        if let Some(taken) = self.0.borrow().get(&cap) {
+            return Ok(*taken);
+        }
+        let (kind, day, offer) = &cap;
+        let stored = params![kind.number(), day.number(), offer.as_str()];
+        let taken = db.read_first(sql::COUNT_TAKEN, stored, |row| row.number(0))?;
+        let taken = taken.unwrap_or(0);
+        self.set(cap, taken);
+        Ok(taken)
+    }
+
+    fn set(&self, cap: Cap, taken: u32) {
+        let mut counts = self.0.borrow_mut();
+        if counts.len() >= KNOWN {
+            counts.clear();
+        }
+        counts.insert(cap, taken);
+    }
+
+    fn forget(&self, cap: &Cap) {
+        self.0.borrow_mut().remove(cap);
+    }
+}
+
 /// How much of an offer's conversion cap of a day is taken.
-pub fn read_taken(db: &impl Database, read: &ReadTaken) -> Result<TakenOfDay, DatabaseError> {
-    let row = db.query_first(sql::GET_TAKEN, params![read.offer.as_str(), read.day.number()])?;
-    let conversions = row.map_or(Ok(0), |row| row.number(0))?;
+pub fn read_taken(
+    db: &impl Database,
+    counts: &TakenCounts,
+    read: ReadTaken,
+) -> Result<TakenOfDay, DatabaseError> {
+    let conversions = counts.get(db, (CapKind::Conversion, read.day, read.offer))?;
     Ok(TakenOfDay { conversions })
 }
 
-pub fn take(db: &impl Database, now_ms: i64, take: &Take) -> Result<Taken, DatabaseError> {
+pub fn take(
+    db: &impl Database,
+    counts: &TakenCounts,
+    now_ms: i64,
+    take: &Take,
+) -> Result<Taken, DatabaseError> {
     let (kind, day) = (take.kind.number(), take.day.number());
     let state = db
         .query_first(
             sql::STANDING,
-            params![kind, day, take.key.as_str(), take.offer.as_str()],
+            params![kind, day, take.offer.as_str(), take.key.as_str()],
         )?
         .unwrap_or(Row(vec![]));
     let known_revision = state.optional_integer(1)?;
@@ -32,7 +77,8 @@ pub fn take(db: &impl Database, now_ms: i64, take: &Take) -> Result<Taken, Datab
         state.optional_number(2)?
     }
     .unwrap_or(u32::MAX);
-    let taken = state.optional_number(3)?.unwrap_or(0);
+    let cap = (take.kind, take.day, take.offer.clone());
+    let taken = counts.get(db, cap.clone())?;
 
     // Takes of a swept day cannot be deduplicated. Tomorrow is allowed, as clocks differ; later days are not.
     let is_open = sweep::first_day_of_takes(take.kind, now_ms) <= take.day
@@ -44,24 +90,25 @@ pub fn take(db: &impl Database, now_ms: i64, take: &Take) -> Result<Taken, Datab
 
     let takes = repeated.is_none() && left.is_some();
     if is_newer || takes {
+        counts.forget(&cap);
         db.transaction(|| {
             if is_newer {
                 let limit = params![kind, take.offer.as_str(), take.limit, take.revision];
                 db.execute(sql::LEARN_LIMIT, limit)?;
             }
             if takes {
-                db.execute(sql::RECORD_TAKE, params![kind, day, take.key.as_str(), left])?;
-                let (clicks, conversions) = match take.kind {
-                    CapKind::Click => (1_u32, 0_u32),
-                    CapKind::Conversion => (0, 1),
-                };
+                let offer = take.offer.as_str();
                 db.execute(
-                    sql::ADD_TAKEN,
-                    params![day, take.offer.as_str(), clicks, conversions],
+                    sql::RECORD_TAKE,
+                    params![kind, day, offer, take.key.as_str(), left],
                 )?;
+                if taken == 0 {
+                    db.execute(sql::ADD_OFFER, params![day, offer])?;
+                }
             }
             Ok::<_, DatabaseError>(())
         })?;
+        counts.set(cap, taken.saturating_add(takes.into()));
     }
     Ok(Taken {
         taken: left.is_some() || take.by_force,
@@ -70,18 +117,22 @@ pub fn take(db: &impl Database, now_ms: i64, take: &Take) -> Result<Taken, Datab
 }
 
 /// Stores a conversion cap, and counts what an outbox paid before there was one as taken.
-pub fn set_cap(db: &impl Database, now_ms: i64, cap: &SetCap) -> Result<(), DatabaseError> {
+pub fn set_cap(
+    db: &impl Database,
+    counts: &TakenCounts,
+    now_ms: i64,
+    cap: &SetCap,
+) -> Result<(), DatabaseError> {
     let (day, offer, source) = (cap.day.number(), cap.offer.as_str(), cap.source.as_str());
+    counts.forget(&(CapKind::Conversion, cap.day, cap.offer.clone()));
     db.transaction(|| {
         let limit = params![CapKind::Conversion.number(), offer, cap.limit, cap.revision];
         db.execute(sql::LEARN_LIMIT, limit)?;
-        let counted = db.query_integer(sql::GET_UNCAPPED, params![day, offer, source])?;
-        let more = i64::from(cap.uncapped).saturating_sub(counted.unwrap_or(0));
         // As with takes, a swept day is over.
-        if more <= 0 || cap.day < sweep::first_day_of_takes(CapKind::Conversion, now_ms) {
+        if cap.uncapped == 0 || cap.day < sweep::first_day_of_takes(CapKind::Conversion, now_ms) {
             return Ok(());
         }
         db.execute(sql::SET_UNCAPPED, params![day, offer, source, cap.uncapped])?;
-        db.execute(sql::ADD_TAKEN, params![day, offer, 0_u32, more])
+        db.execute(sql::ADD_OFFER, params![day, offer])
     })
 }

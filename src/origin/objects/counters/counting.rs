@@ -1,11 +1,11 @@
 //! The offers' figures: clicks of the [log], and the outboxes' conversions and payouts.
 
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
-use super::{STATS_DAYS, log, sql};
+use super::{STATS_DAYS, caps::TakenCounts, log, sql};
 use crate::delivery::batches::receive;
 use contract::{
-    counters::{AddConversions, ConversionSum, STATS_PAGE, Stats},
+    counters::{AddConversions, CapKind, ConversionSum, STATS_PAGE, Stats},
     operation::Mark,
 };
 use domain::model::OfferId;
@@ -39,7 +39,11 @@ pub fn add_conversions(db: &impl Database, batch: &AddConversions) -> Result<Mar
 }
 
 /// The offers' figures.
-pub fn stats(db: &impl Database, stats: &Stats) -> Result<Box<RawValue>, DatabaseError> {
+pub fn stats(
+    db: &impl Database,
+    counts: &TakenCounts,
+    stats: &Stats,
+) -> Result<Box<RawValue>, DatabaseError> {
     log::count(db)?;
     let after = stats.after.as_ref().map_or("", OfferId::as_str);
     let page = params![
@@ -48,7 +52,20 @@ pub fn stats(db: &impl Database, stats: &Stats) -> Result<Box<RawValue>, Databas
         after,
         STATS_PAGE
     ];
-    let row = db.query_first(sql::STATS, page)?;
-    let json = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
-    RawValue::from_string(json.to_owned()).map_err(|error| DatabaseError(error.to_string()))
+    // The arrays that `OfferStats` is in JSON.
+    let figures = db.read_all(sql::STATS, page, |row| {
+        let offer =
+            OfferId::parse(row.text(0)?).ok_or_else(|| DatabaseError("figures of no offer".into()))?;
+        let taken = |kind| counts.get(db, (kind, stats.today, offer.clone()));
+        let [clicks, conversions] = [taken(CapKind::Click)?, taken(CapKind::Conversion)?];
+        Ok((
+            offer,
+            row.integer(1)?,
+            row.integer(2)?,
+            row.integer(3)?,
+            clicks,
+            conversions,
+        ))
+    })?;
+    to_raw_value(&figures).map_err(|error| DatabaseError(error.to_string()))
 }

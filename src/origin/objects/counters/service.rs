@@ -3,7 +3,7 @@
 use std::{cell::RefCell, time::Duration};
 
 use super::{
-    MIGRATIONS, alarm, alarm_after_command,
+    MIGRATIONS, TakenCounts, alarm, alarm_after_command,
     flushes::{GATHER, Tally},
     handle,
     log::{self, ClickLog, publisher},
@@ -32,6 +32,7 @@ const LEDGER_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct CountersService<D, R> {
     shell: ObjectShell<D, R>,
+    counts: TakenCounts,
     tally: RefCell<Option<Tally>>,
     /// Batches of clicks that the next row takes.
     gathered: RefCell<Vec<Flush>>,
@@ -43,6 +44,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
     pub fn new(name: Option<String>, storage: D, runtime: R) -> Self {
         Self {
             shell: ObjectShell::new("counters", name, storage, runtime, MIGRATIONS),
+            counts: TakenCounts::default(),
             tally: RefCell::new(None),
             gathered: RefCell::default(),
             appends: SingleFlight::default(),
@@ -58,7 +60,10 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             return self.flush(flush).await.map(Reply::Applied);
         }
         self.shell
-            .command(|db, now_ms| handle(db, now_ms, command), alarm_after_command)
+            .command(
+                |db, now_ms| handle(db, &self.counts, now_ms, command),
+                alarm_after_command,
+            )
             .await
     }
 

@@ -12,24 +12,22 @@ const TABLES: &[&str] = &[
        kind INTEGER NOT NULL, offer TEXT NOT NULL, daily_limit INTEGER, revision INTEGER NOT NULL,
        PRIMARY KEY (kind, offer)
      ) STRICT, WITHOUT ROWID",
-    // Takes, for deduplication. The day precedes the key, so that a day's takes are deleted together.
+    // Takes, which are counted, and by which a repeat is recognized. A day's takes are deleted together.
     "CREATE TABLE takes (
-       kind INTEGER NOT NULL, day INTEGER NOT NULL, key TEXT NOT NULL, remaining INTEGER NOT NULL,
-       PRIMARY KEY (kind, day, key)
+       kind INTEGER NOT NULL, day INTEGER NOT NULL, offer TEXT NOT NULL, key TEXT NOT NULL, remaining INTEGER NOT NULL,
+       PRIMARY KEY (kind, day, offer, key)
      ) STRICT, WITHOUT ROWID",
-    // Sums by day and offer. Outboxes send the conversions and the payout.
+    // Sums by day and offer. Outboxes send the conversions and the payout. An offer from which was taken has a row, too.
     "CREATE TABLE daily (
        day INTEGER NOT NULL, offer TEXT NOT NULL,
        clicks INTEGER NOT NULL DEFAULT 0,
        conversions INTEGER NOT NULL DEFAULT 0,
        payout_micro_usd INTEGER NOT NULL DEFAULT 0,
-       clicks_taken INTEGER NOT NULL DEFAULT 0,
-       conversions_taken INTEGER NOT NULL DEFAULT 0,
        PRIMARY KEY (day, offer)
      ) STRICT, WITHOUT ROWID",
     // The figures of the offers are read page by page.
     "CREATE INDEX daily_by_offer ON daily (offer, day)",
-    // Conversions that each outbox paid on a day before the offer had a cap. `daily` counts them too.
+    // Conversions that each outbox paid on a day before the offer had a cap. They count as taken.
     "CREATE TABLE uncapped (
        day INTEGER NOT NULL, offer TEXT NOT NULL, source TEXT NOT NULL, conversions INTEGER NOT NULL,
        PRIMARY KEY (day, offer, source)
@@ -63,24 +61,22 @@ const TABLES: &[&str] = &[
 ];
 
 platform::statements! {
-    /// kind, day, key, offer → what an earlier take of the key left; current revision and limit; taken so far.
+    /// kind, day, offer, key → what an earlier take of the key left; current revision and limit
     pub const STANDING = "SELECT
-        (SELECT remaining FROM takes WHERE kind = ?1 AND day = ?2 AND key = ?3),
-        (SELECT revision FROM limits WHERE kind = ?1 AND offer = ?4),
-        (SELECT daily_limit FROM limits WHERE kind = ?1 AND offer = ?4),
-        (SELECT CASE ?1 WHEN 0 THEN clicks_taken ELSE conversions_taken END FROM daily WHERE day = ?2 AND offer = ?4)";
-    /// kind, day, key, remaining
-    pub const RECORD_TAKE = "INSERT INTO takes (kind, day, key, remaining) VALUES (?, ?, ?, ?)";
-    /// day, offer, clicks taken, conversions taken
-    pub const ADD_TAKEN = "INSERT INTO daily (day, offer, clicks_taken, conversions_taken) VALUES (?, ?, ?, ?)
-        ON CONFLICT (day, offer) DO UPDATE SET
-          clicks_taken = clicks_taken + excluded.clicks_taken,
-          conversions_taken = conversions_taken + excluded.conversions_taken";
-    /// day, offer, source → its conversions so far
-    pub const GET_UNCAPPED = "SELECT conversions FROM uncapped WHERE day = ? AND offer = ? AND source = ?";
-    /// day, offer, source, conversions
+        (SELECT remaining FROM takes WHERE kind = ?1 AND day = ?2 AND offer = ?3 AND key = ?4),
+        (SELECT revision FROM limits WHERE kind = ?1 AND offer = ?3),
+        (SELECT daily_limit FROM limits WHERE kind = ?1 AND offer = ?3)";
+    /// kind, day, offer → takes, and for conversions what was paid before there was a cap
+    pub const COUNT_TAKEN = "SELECT (SELECT COUNT(*) FROM takes WHERE kind = ?1 AND day = ?2 AND offer = ?3)
+        + IIF(?1 = 1, (SELECT COALESCE(SUM(conversions), 0) FROM uncapped WHERE day = ?2 AND offer = ?3), 0)";
+    /// kind, day, offer, key, remaining
+    pub const RECORD_TAKE = "INSERT INTO takes (kind, day, offer, key, remaining) VALUES (?, ?, ?, ?, ?)";
+    /// day, offer
+    pub const ADD_OFFER = "INSERT INTO daily (day, offer) VALUES (?, ?) ON CONFLICT DO NOTHING";
+    /// day, offer, source, conversions, which never become fewer
     pub const SET_UNCAPPED = "INSERT INTO uncapped (day, offer, source, conversions) VALUES (?, ?, ?, ?)
-        ON CONFLICT (day, offer, source) DO UPDATE SET conversions = excluded.conversions";
+        ON CONFLICT (day, offer, source) DO UPDATE SET conversions = excluded.conversions
+        WHERE excluded.conversions > uncapped.conversions";
     /// kind, offer, limit, revision
     pub const LEARN_LIMIT = "INSERT INTO limits (kind, offer, daily_limit, revision) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, offer) DO UPDATE SET daily_limit = excluded.daily_limit, revision = excluded.revision
@@ -140,22 +136,14 @@ platform::statements! {
         SELECT value ->> 0, value ->> 1, SUM(value ->> 2), SUM(value ->> 3) FROM json_each(?) WHERE TRUE GROUP BY 1, 2
         ON CONFLICT (day, offer) DO UPDATE SET conversions = conversions + excluded.conversions,
           payout_micro_usd = payout_micro_usd + excluded.payout_micro_usd";
-    /// first day, last day (today), the offer before, offers at most → JSON list of `OfferStats`. Negative figures become 0: more was reversed than paid
-    /// within these days, and the rewards lie before them.
-    pub const STATS = "SELECT json_group_array(
-          json_array(offer, clicks, conversions, payout_micro_usd, clicks_taken, conversions_taken))
-        FROM (
-          SELECT offer, SUM(clicks) AS clicks, MAX(SUM(conversions), 0) AS conversions,
-              MAX(SUM(payout_micro_usd), 0) AS payout_micro_usd,
-              SUM(IIF(day = ?2, clicks_taken, 0)) AS clicks_taken,
-              SUM(IIF(day = ?2, conversions_taken, 0)) AS conversions_taken
-            FROM daily WHERE offer > ?3 AND day BETWEEN ?1 AND ?2 GROUP BY offer ORDER BY offer LIMIT ?4)";
-    /// offer, day → taken of the conversion cap
-    pub const GET_TAKEN = "SELECT conversions_taken FROM daily WHERE offer = ? AND day = ?";
+    /// first day, last day, the offer before, offers at most → offer, clicks, conversions, payout. Negative figures become 0: more was
+    /// reversed than paid within these days, and the rewards lie before them.
+    pub const STATS = "SELECT offer, SUM(clicks), MAX(SUM(conversions), 0), MAX(SUM(payout_micro_usd), 0)
+        FROM daily WHERE offer > ?3 AND day BETWEEN ?1 AND ?2 GROUP BY offer ORDER BY offer LIMIT ?4";
     /// kind, first day kept, rows at most: of the oldest day, since the key is ordered only within a day
     pub const SWEEP_TAKES = "WITH oldest (day) AS (SELECT MIN(day) FROM takes WHERE kind = ?1 AND day < ?2)
-        DELETE FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) AND key IN
-          (SELECT key FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) LIMIT ?3)";
+        DELETE FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) AND (offer, key) IN
+          (SELECT offer, key FROM takes WHERE kind = ?1 AND day = (SELECT day FROM oldest) LIMIT ?3)";
     /// first day kept, rows at most
     pub const SWEEP_DAILY = "DELETE FROM daily WHERE (day, offer) IN (SELECT day, offer FROM daily WHERE day < ? LIMIT ?)";
     /// first number kept, folds at most

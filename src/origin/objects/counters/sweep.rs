@@ -20,9 +20,6 @@ const DAILY_DAYS: i32 = 40;
 /// An isolate idle for this long has ended and will repeat no batch.
 const MARK_DAYS: i32 = 7;
 
-// A day's count must outlive its takes: without the count, the cap would be available again.
-const _: () = assert!(DAILY_DAYS > CONVERSION_TAKES_DAYS && DAILY_DAYS > CLICK_TAKES_DAYS);
-
 /// Takes of a kind, sums of days, and marks, that one alarm deletes at most: about 50 ms each, during which the object
 /// answers no request.
 const ROWS: i64 = 10_000;

@@ -136,7 +136,7 @@ pub fn admit(
             revision,
             by_force: step == Transition::Force,
         };
-        let reservation = db.transaction(|| reservations::create(db, now_ms, approval, take))?;
+        let reservation = reservations::create(db, now_ms, approval, take)?;
         return Ok(Admission::Reserved {
             reservation: Box::new(reservation),
             own: true,

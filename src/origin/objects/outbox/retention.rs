@@ -35,14 +35,12 @@ pub fn erase(db: &impl Database, user_id: &str) -> Result<OperatorReply, Failure
         Some(row) => (row.integer(0)?, row.integer(1)?),
         None => (0, 0),
     };
-    let reserved = db
-        .query_integer(sql::COUNT_RESERVED, params![user_id])?
-        .unwrap_or(0);
-    db.transaction(|| {
+    let reserved = db.transaction(|| {
         db.execute(sql::DROP_KEPT_OF_USER, params![user_id])?;
-        db.execute(sql::MARK_RESERVATIONS, params![user_id])?;
+        let reserved = db.query(sql::MARK_RESERVATIONS, params![user_id])?.len();
         db.execute(sql::MARK_USER, params![user_id])?;
-        erase_ended(db, user_id)
+        erase_ended(db, user_id)?;
+        Ok::<_, DatabaseError>(reserved as i64)
     })?;
     Ok(OperatorReply::ok(
         &json!({ "erased": ended, "waiting": waiting + reserved }),

@@ -33,8 +33,8 @@ const TABLES: &[&str] = &[
     // One row: the shard (an object that its alarm starts does not know its name), the app's newest values, its encrypted
     // callback settings from the catalog, and the endpoint's health. `publisher` is NULL until the values are known;
     // `callback_wanted` is the newest revision of settings known to exist; `enabled_ms` is when the endpoint was switched on
-    // again last; `released` is the last entry that was judged again since a suspension ended; `salt` is that of the keys of
-    // `rewarded`.
+    // again last; `released` is the last entry that was judged again since a suspension ended; `claims` counts those of txns; `salt`
+    // is that of the keys of `rewarded`.
     "CREATE TABLE outbox (
        only INTEGER PRIMARY KEY CHECK (only = 1),
        app INTEGER NOT NULL,
@@ -54,7 +54,7 @@ const TABLES: &[&str] = &[
        enabled_ms INTEGER NOT NULL DEFAULT 0,
        suspended INTEGER NOT NULL DEFAULT 0,
        released INTEGER,
-       reserved INTEGER NOT NULL DEFAULT 0,
+       claims INTEGER NOT NULL DEFAULT 0,
        salt BLOB NOT NULL DEFAULT (randomblob(16))
      ) STRICT",
     // One row: how far the nights' work is. The UTC day of the last complete sweep, the last entry that the current one has
@@ -90,16 +90,14 @@ const TABLES: &[&str] = &[
        PRIMARY KEY (nonce, goal)
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX conversions_by_reward ON conversions (rewarded) WHERE rewarded IS NOT NULL",
-    // Approvals that wait for the offer's cap. `approval` is the reservation as JSON, so that the alarm can finish it.
+    // Approvals that wait for the offer's cap, at most `MAX_RESERVED`, which are read without an index. `approval` is the
+    // reservation as JSON, so that the alarm can finish it.
     "CREATE TABLE reservations (
        nonce BLOB NOT NULL, goal TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL,
-       number INTEGER NOT NULL, erase INTEGER NOT NULL DEFAULT 0, user_id TEXT NOT NULL, approval TEXT NOT NULL,
-       rewarded BLOB,
+       number INTEGER NOT NULL, erase INTEGER NOT NULL DEFAULT 0, user_id TEXT NOT NULL, rewarded BLOB,
+       approval TEXT NOT NULL,
        PRIMARY KEY (nonce, goal)
      ) STRICT, WITHOUT ROWID",
-    "CREATE INDEX reservations_by_reward ON reservations (rewarded) WHERE rewarded IS NOT NULL",
-    "CREATE INDEX reservations_by_due ON reservations (due_ms)",
-    "CREATE INDEX reservations_by_user ON reservations (user_id)",
     // The senders' own ids of conversions, each claimed by one click of any of the app's outboxes.
     "CREATE TABLE txns (
        advertiser TEXT NOT NULL, goal TEXT NOT NULL, txn TEXT NOT NULL, nonce BLOB NOT NULL, number INTEGER NOT NULL,

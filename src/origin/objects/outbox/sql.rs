@@ -187,9 +187,10 @@ platform::statements! {
     pub const PUT_FREE_OFF = "UPDATE txns_to_free SET due_ms = ?, attempts = ? WHERE number = ?";
     /// number
     pub const FREED = "DELETE FROM txns_to_free WHERE number = ?";
-    pub const FIRST_FREE = "SELECT MIN(due_ms) FROM txns_to_free";
-    /// → a number that no other reservation or claim of this outbox has
-    pub const NEXT_NUMBER = "UPDATE outbox SET reserved = reserved + 1 RETURNING reserved";
+    /// → a number that no other claim of this outbox has
+    pub const NEXT_CLAIM = "UPDATE outbox SET claims = claims + 1 RETURNING claims";
+    /// reservations at most → the number of another one, if there may be one
+    pub const NEXT_RESERVATION = "SELECT random() & 9007199254740991 WHERE (SELECT COUNT(*) FROM reservations) < ?";
     /// nonce, goal, due, number, user, reservation, key of the reward
     pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, number, user_id, approval, rewarded)
         VALUES (?, ?, ?, 0, ?, ?, ?, ?)";
@@ -214,14 +215,12 @@ platform::statements! {
     pub const DROP_KEPT = "DELETE FROM kept WHERE number = ? RETURNING number";
     /// user
     pub const DROP_KEPT_OF_USER = "DELETE FROM kept WHERE user_id = ?";
-    pub const FIRST_KEPT = "SELECT MIN(due_ms) FROM kept";
     /// user
-    pub const MARK_RESERVATIONS = "UPDATE reservations SET erase = 1 WHERE user_id = ?";
-    /// user → reservations
-    pub const COUNT_RESERVED = "SELECT COUNT(*) FROM reservations WHERE user_id = ?";
+    pub const MARK_RESERVATIONS = "UPDATE reservations SET erase = 1 WHERE user_id = ? RETURNING erase";
     /// transaction id → entry
     pub const MARK_ENTRY = "UPDATE entries SET erase = 1 WHERE transaction_id = ? AND user_id IS NOT NULL RETURNING entry";
-    pub const FIRST_RESERVATION = "SELECT MIN(due_ms) FROM reservations";
+    pub const FIRST_WAITING = "SELECT MIN(due_ms) FROM (SELECT MIN(due_ms) AS due_ms FROM reservations
+        UNION ALL SELECT MIN(due_ms) FROM txns_to_free UNION ALL SELECT MIN(due_ms) FROM kept)";
     /// lowest number, numbers between two entries, transaction id, nonce, goal, after, time, payout, delivery, due, erase,
     /// superseded, uncapped, notice, reason, the click's terms of the offer and of the app, its placement, user, txn, fields
     /// → entry

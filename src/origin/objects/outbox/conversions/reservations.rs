@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::txns;
 use crate::objects::outbox::{NET_MS, approval::Approval, sql};
 use contract::counters::Take;
+use domain::model::api_error::common;
 use platform::{
     database::{Database, DatabaseError, Value, json},
     failure::Failure,
@@ -16,7 +16,7 @@ use platform::{
 pub struct Reservation {
     pub approval: Approval,
     pub take: Take,
-    /// Unique in the outbox, so that a late answer cannot end a newer reservation of the same conversion.
+    /// Random, so that a late answer does not end a newer reservation of the same conversion.
     pub number: i64,
 }
 
@@ -26,26 +26,34 @@ pub struct EndedReservation {
     pub erase: bool,
 }
 
-/// Stores a reservation, within the caller's transaction.
+/// Reservations of an outbox at most. While the counters do not answer, a sender of more is told to repeat its postback.
+pub const MAX_RESERVED: usize = 1_000;
+
+/// Stores a reservation.
+///
+/// # Errors
+/// `unavailable` if there are too many.
 pub fn create(
     db: &impl Database,
     now_ms: i64,
     approval: Approval,
     take: Take,
 ) -> Result<Reservation, Failure> {
+    let number = db.query_integer(sql::NEXT_RESERVATION, params![MAX_RESERVED])?;
+    let number = number.ok_or(common::UNAVAILABLE)?;
     let reservation = Reservation {
         approval,
         take,
-        number: txns::next_number(db)?,
+        number,
     };
-    let Reservation { approval, number, .. } = &reservation;
+    let approval = &reservation.approval;
     db.execute(
         sql::RESERVE,
         params![
             approval.conversion.nonce.0.clone(),
             approval.goal.as_str(),
             now_ms.saturating_add(NET_MS),
-            *number,
+            number,
             &*approval.conversion.click.user_id,
             json(&reservation)?,
             approval.rewarded.as_ref().map(|key| key.0.clone())

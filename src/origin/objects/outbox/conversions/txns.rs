@@ -41,9 +41,9 @@ pub fn number(
     }))
 }
 
-/// A number that no other reservation or claim of this outbox has.
+/// A number that no other claim of this outbox has.
 pub fn next_number(db: &impl Database) -> Result<i64, Failure> {
-    let number = db.query_integer(sql::NEXT_NUMBER, &[])?;
+    let number = db.query_integer(sql::NEXT_CLAIM, &[])?;
     number.ok_or_else(|| Failure::Internal("the outbox has no state row".into()))
 }
 
