@@ -153,7 +153,7 @@ pub fn in_url(rest: &str) -> Vec<Placeholder> {
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     let values = query
         .split('&')
-        .map(|parameter| parameter.split_once('=').map_or("", |(_, value)| value));
+        .map(|parameter| parameter.split_once('=').map_or(parameter, |(_, value)| value));
     path.split('/').chain(values).flat_map(in_part).collect()
 }
 
@@ -249,9 +249,19 @@ pub fn check_template(rest: &str, known: &[&str]) -> Result<(), String> {
     if rest.to_ascii_lowercase().contains("&amp;") {
         return Err("has &amp; from a page's source: write & alone".to_owned());
     }
+    // Joiners and variation selectors are invisible after a letter of ours, and belong to emoji and other scripts.
+    let is_joiner = |char| {
+        matches!(
+            char,
+            '\u{34f}' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}'
+        )
+    };
     let hidden = |text: &str| {
-        text.chars()
-            .find(|char| is_invisible(*char) && !char.is_control())
+        let mut chars = [' '].into_iter().chain(text.chars()).zip(text.chars());
+        let hidden = chars.find(|(before, char)| {
+            (is_invisible(*char) && !char.is_control()) || (before.is_ascii() && is_joiner(*char))
+        });
+        hidden.map(|(_, char)| char)
     };
     if let Some(hidden) = hidden(rest).or_else(|| hidden(&decode(rest))) {
         return Err(format!(

@@ -1,6 +1,8 @@
 //! Checks an offer's `target_url` with its macros, and fills it for a click's redirect. A template is checked and put
 //! into canonical form once, when the operator writes the offer; a click only copies that text and fills in the macros.
 
+use std::mem::replace;
+
 use percent_encoding::utf8_percent_encode;
 use url::Url;
 
@@ -71,6 +73,13 @@ impl Template {
         let root = if scheme.starts_with("http") { "/" } else { "" };
         canonical.push_str(if path.is_empty() { root } else { path });
         if has_click_id {
+            let mut parameters = query.into_iter().flat_map(|query| query.split('&'));
+            let is_empty = |parameter: &&str| is_click_id(parameter.strip_suffix('=').unwrap_or(parameter));
+            if let Some(empty) = parameters.find(is_empty) {
+                return Err(format!(
+                    "has {empty} beside {{click_id}}: fill it or leave it out"
+                ));
+            }
             canonical.extend(query.into_iter().flat_map(|query| ["?", query]));
         } else {
             let on_google_play = scheme == "market" || host == "play.google.com";
@@ -117,10 +126,12 @@ fn is_host_byte(byte: u8) -> bool {
 
 /// The text with the macros whose braces are written as `%7B` and `%7D`. Other encoded braces stay as they are.
 fn with_braces(text: &str) -> String {
+    let braces = [("%7B", "%7D"), ("%7b", "%7d"), ("%7B", "%7d"), ("%7b", "%7D")];
     NAMES.iter().fold(text.to_owned(), |text, name| {
         let right = format!("{{{name}}}");
-        let text = text.replace(&format!("%7B{name}%7D"), &right);
-        text.replace(&format!("%7b{name}%7d"), &right)
+        braces.iter().fold(text, |text, (open, close)| {
+            text.replace(&format!("{open}{name}{close}"), &right)
+        })
     })
 }
 
@@ -164,6 +175,11 @@ fn cut(text: &str, mark: char) -> (&str, Option<&str>) {
         .map_or((text, None), |(before, after)| (before, Some(after)))
 }
 
+/// Whether a parameter of this name is for the click id.
+fn is_click_id(name: &str) -> bool {
+    known_name(name, &[CLICK_ID]).is_some()
+}
+
 /// Fills the empty parameter for the click id, or appends one. A second one would leave the choice to the reader, so one
 /// with another value is refused. `equals` stands after a name, `=` or encoded.
 fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), String> {
@@ -172,7 +188,7 @@ fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), Strin
         let split = parameter.split_once(equals).or_else(|| parameter.split_once('='));
         let (name, value) = split.unwrap_or((parameter, ""));
         let filled = format!("{name}{equals}{{click_id}}");
-        if value.is_empty() && known_name(name, &[CLICK_ID]).is_some() {
+        if value.is_empty() && is_click_id(name) {
             empty = empty.or(Some((place, filled)));
         } else if name == CLICK_ID {
             return Err(format!("has {parameter}: write {filled}"));
@@ -180,7 +196,10 @@ fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), Strin
     }
     let (place, filled) = empty.unwrap_or((parameters.len(), format!("{CLICK_ID}{equals}{{click_id}}")));
     match parameters.get_mut(place) {
-        Some(parameter) => *parameter = filled,
+        Some(parameter) => {
+            let empty = replace(parameter, filled);
+            parameters.retain(|parameter| *parameter != empty);
+        }
         None => parameters.push(filled),
     }
     Ok(())

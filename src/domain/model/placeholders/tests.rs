@@ -218,6 +218,7 @@ fn a_known_macro_in_a_foreign_spelling_is_named_with_the_right_one() {
         ("/u-__USER_ID__/x", "__USER_ID__"),
         ("/?a=#user_id#&b=1", "#user_id#"),
         ("/?a=1&b=$value", "$value"),
+        ("/?[user_id]", "[user_id]"),
         ("/?a=$%257Bvalue%257D", "${value}"),
     ] {
         let error = check_template(rest, &known).expect_err(rest);
@@ -234,6 +235,7 @@ fn a_known_macro_in_a_foreign_spelling_is_named_with_the_right_one() {
         "/cb?uid={user_id}&v={value}-{c1}",
         "/cb?ids[user_id]=1&a={c1}",
         "/cb?sub=[sub5]&p=US$value&q=a@value@b&n=$5",
+        "/cb?heart=\u{2764}\u{fe0f}&family=\u{1f469}\u{200d}\u{1f467}",
         "/caf%C3%A9?q=%C3%A9t%C3%A9%20%7Bx%7D#/top",
     ] {
         assert_eq!(check_template(fine, &known), Ok(()), "{fine}");
@@ -248,6 +250,8 @@ fn what_a_page_or_an_editor_left_in_a_url_is_refused() {
         ("/a\u{200b}b", "has the invisible character U+200B"),
         ("/a?b=%E2%80%8Bc", "has the invisible character U+200B"),
         ("/a?b=\u{feff}", "has the invisible character U+FEFF"),
+        ("/a?b=c\u{200c}d", "has the invisible character U+200C"),
+        ("/a?b=%EF%B8%8F", "has the invisible character U+FE0F"),
         ("/?a=%zz", "has %zz, which"),
         ("/?a=100%", "has %, which"),
         ("/?a=%4", "has %4, which"),

@@ -67,6 +67,8 @@ fn a_target_without_a_click_id_gets_one_before_its_fragment() {
         ("/p?u={user_id}", "/p?u={user_id}&click_id={click_id}"),
         ("/%7Bclick_id%7D", "/{click_id}"),
         ("/?a=%7bclick_id%7d&b=%7Bother%7D", "/?a={click_id}&b=%7Bother%7D"),
+        ("/?a=%7Bclick_id%7d&b=%7bc1%7D", "/?a={click_id}&b={c1}"),
+        ("/?click_id=&a=1&click_id=", "/?click_id={click_id}&a=1"),
         ("/?click_id=&o=5", "/?click_id={click_id}&o=5"),
         ("/?o=5&clickId", "/?o=5&clickId={click_id}"),
         ("/?clickid=5&click_id=", "/?clickid=5&click_id={click_id}"),
@@ -231,11 +233,27 @@ fn a_faulty_template_is_refused_with_the_fault() {
             "has click_id=5: write click_id={click_id}",
         ),
         (
+            "https://t.example/?[CLICK_ID]",
+            "has a macro in the spelling of another system",
+        ),
+        (
+            "https://t.example/?sub={click_id}&click_id=",
+            "has click_id= beside {click_id}",
+        ),
+        (
+            "https://t.example/{click_id}?clickId",
+            "has clickId beside {click_id}",
+        ),
+        (
             "https://play.google.com/?referrer=click_id%3D5",
             "has click_id%3D5: write click_id%3D{click_id}",
         ),
         ("https://t.example/?a=1&amp;b=2", "has &amp;"),
         ("https://t.example/\u{200b}", "has the invisible character U+200B"),
+        (
+            "https://t.example/a\u{200d}b",
+            "has the invisible character U+200D",
+        ),
         ("https://t.example/?a=%zz", "has %zz, which"),
         ("https://t.example/{click_id", "has a { or }"),
         ("https://t.example/click_id}", "has a { or }"),
