@@ -190,6 +190,8 @@ fn choose_click_id<'a, const N: usize>(
 fn missing(name: &str, unfilled: Option<&str>) -> ApiError {
     MISSING_FIELD.with_message(match unfilled {
         None => format!("{name} is required"),
+        // A token is the same in all postbacks of an advertiser.
+        Some(found) if name == "token" => format!("token is {found}; put the advertiser's token itself there"),
         Some(found) => {
             format!("{name} is {found}, which the sender has not filled in; put its own macro for the {name} there")
         }

@@ -108,7 +108,9 @@ impl SigningKeys {
         let sig = sig
             .ok_or_else(|| INVALID_SIGNATURE.with_message("sig is missing; links of this app are signed"))?;
         if has_macro(&sig) {
-            let message = "sig still holds a placeholder; put the signature in its place";
+            let found: String = sig.chars().take(40).collect();
+            let message =
+                format!("sig is {found}, which nobody has filled in; put the signature in its place");
             return Err(INVALID_SIGNATURE.with_message(message));
         }
         let presented: [u8; 32] = lower_hex(&sig).ok_or(INVALID_SIGNATURE)?;

@@ -72,7 +72,12 @@ fn assert_signatures_are_checked(signpost: &Signpost) {
         refused.push((format!("{user}&sig={changed}"), "invalid_signature"));
     }
     for (rest, code) in refused {
-        expect_click_error(click(&wall, &rest, &[]), 403, code);
+        let answer = click(&wall, &rest, &[]);
+        assert_eq!(
+            answer.body.contains("sig is {sig}, which nobody"),
+            rest.contains("sig}") || rest.contains("sig%7D")
+        );
+        expect_click_error(answer, 403, code);
     }
     let twice = format!("{user}&sig={sig}&sig={sig}");
     expect_click_error(click(&wall, &twice, &[]), 400, "invalid_parameter");

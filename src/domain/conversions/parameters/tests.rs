@@ -220,6 +220,11 @@ fn each_fault_has_its_code() {
     assert!(parse(&format!("{minimal}&goal={goal}&txn={txn}")).is_ok());
     assert!(message("token=t").starts_with("click_id is required"));
     assert!(message(&format!("click_id={id}")).starts_with("token is required"));
+    let unfilled = message(&format!("click_id={id}&token=[TOKEN]"));
+    assert!(
+        unfilled.starts_with("token is [TOKEN]; put the advertiser's token itself there"),
+        "{unfilled}"
+    );
 }
 
 /// A status decides whether a user is paid, so it is never guessed.
