@@ -331,8 +331,12 @@ impl Model {
             reason: "checked".into(),
             despite: if despite { Reason::ALL.to_vec() } else { Vec::new() },
         };
-        let settled = self.world.settle(self.clicks[nth].click.shard, &settle);
-        if settled.is_ok_and(|answer| !answer.duplicate) && action == Action::Approve {
+        let settled = match self.world.settle(self.clicks[nth].click.shard, &settle) {
+            Ok(answer) => !answer.duplicate,
+            Err(Failure::Refused(_)) => false,
+            Err(Failure::Internal(cause)) => panic!("{cause}"),
+        };
+        if settled && action == Action::Approve {
             let day = (self.offer_of(nth), self.today());
             *self.forced.entry(day).or_default() += 1;
             // Its own standing reward may be the user's second.
