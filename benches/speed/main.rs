@@ -12,6 +12,7 @@
 
 mod before;
 mod bench;
+mod billed;
 mod click;
 mod conversions;
 mod dashboard;
@@ -62,7 +63,7 @@ use time::Stopwatch;
 
 type Part = fn(&Bench) -> Vec<Row>;
 
-const PARTS: [(&str, Part); 10] = [
+const PARTS: [(&str, Part); 11] = [
     ("click", click::rows),
     ("offers", offers::rows),
     ("report", report::rows),
@@ -73,6 +74,7 @@ const PARTS: [(&str, Part); 10] = [
     ("scale", scale::rows),
     ("growth", growth::rows),
     ("dashboard", dashboard::rows),
+    ("rows", billed::rows),
 ];
 
 /// With `BEFORE=`: the same work in another checkout.

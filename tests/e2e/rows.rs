@@ -60,7 +60,7 @@ fn measure(signpost: &Signpost, a_second: u32, mut one: impl FnMut(u32)) -> (f64
 /// What a thing writes stays within its budget.
 #[track_caller]
 fn expect_at_most(most: f64, what: &str, (found, list): (f64, String)) {
-    println!("{what}: {found:.3} rows");
+    println!("{what}: {found:.3} rows of at most {most:.3}");
     assert!(found <= most, "{what}: {found:.3} rows\n{list}");
 }
 
