@@ -22,6 +22,9 @@ pub const FAILED_ALARM_RETRY_MS: i64 = if cfg!(feature = "faults") {
     MINUTE_MS
 };
 
+/// An alarm that is so late has been lost: the database of an object that was put back names one that the runtime does not have.
+const LATE_ALARM_MS: i64 = MINUTE_MS;
+
 /// The size at which an object reports that it is filling up, in bytes: it may hold 10 GB.
 pub const NEARLY_FULL: i64 = 8_000_000_000;
 /// The size from which an object tells how large it is, so that one that has shrunk below [`NEARLY_FULL`] says so.
@@ -198,7 +201,8 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     /// Whether the current alarm fires at `at_ms` or before.
     pub fn wakes_by(&self, at_ms: i64) -> bool {
         let set_ms = self.alarm.get().and_then(|alarm| alarm.at_ms);
-        set_ms.is_some_and(|set_ms| set_ms <= at_ms)
+        let lost_ms = self.runtime.now_ms().saturating_sub(LATE_ALARM_MS);
+        set_ms.is_some_and(|set_ms| set_ms <= at_ms && set_ms > lost_ms)
     }
 
     /// Arms the alarm for `next`, the time at which the database has work due, if any.
@@ -213,10 +217,15 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     pub fn wake_by(&self, at_ms: i64) -> Result<(), Failure> {
         let at_ms = at_ms.min(self.latest_ms.get());
         if self.wakes_by(at_ms) {
-            Ok(())
-        } else {
-            self.set_alarm(Some(at_ms))
+            return Ok(());
         }
+        // The runtime takes no notice of the time that a database names already.
+        let named_ms = self.alarm.get().and_then(|alarm| alarm.at_ms);
+        self.set_alarm(Some(if named_ms == Some(at_ms) {
+            self.runtime.now_ms()
+        } else {
+            at_ms
+        }))
     }
 
     /// Arms the alarm for exactly `at_ms`; `None` disarms it.

@@ -58,6 +58,30 @@ fn a_run_that_fails_or_does_not_end_is_followed_by_another() {
     assert_eq!(storage.state.alarm_ms.get(), Some(NOW + FAILED_ALARM_RETRY_MS));
 }
 
+/// An object that was put back names an alarm in its database that the runtime does not have.
+#[test]
+fn an_alarm_that_is_over_a_minute_late_is_set_again_to_another_time() {
+    for (late_ms, due_ms, is_set) in [
+        (60_000, NOW + 5, Some(NOW + 5)),
+        (60_000, NOW - 60_000, Some(NOW)),
+        (59_999, NOW + 5, None),
+        (-5, NOW + 5, None),
+    ] {
+        let db = Sqlite::in_memory();
+        let storage = Storage::new(&db);
+        storage.state.alarm_ms.set(Some(NOW - late_ms));
+        let command = shell(&storage);
+        let command = command.command(|_, _| Ok::<_, Failure>(()), |_, _| Ok(Some(due_ms)));
+        command.now_or_never().unwrap().unwrap();
+        let alarms = (storage.state.alarms.get(), storage.state.alarm_ms.get());
+        assert_eq!(
+            alarms,
+            (usize::from(is_set.is_some()), is_set.or(Some(NOW - late_ms))),
+            "{late_ms} {due_ms}"
+        );
+    }
+}
+
 /// The alarm that a command sets during a run replaces the one that has fired, which would otherwise fire again if the process
 /// ended.
 #[test]
