@@ -25,15 +25,9 @@ function namesRead(): Map<string, string> {
 async function readName([id]: string[]): Promise<Record<string, string>> {
   const known = namesRead();
   // An app that cannot be read is named by its App-Id.
-  if (!known.has(id!))
-    known.set(
-      id!,
-      await appsApi.read(id!).then(
-        ({ name }) => name,
-        () => id!,
-      ),
-    );
-  return { [id!]: known.get(id!)! };
+  const name = known.get(id!) ?? (await appsApi.read(id!).catch(() => null))?.name ?? id!;
+  known.set(id!, name);
+  return { [id!]: name };
 }
 
 /** `shown` are the App-Ids of which the page shows the names. */

@@ -5,22 +5,17 @@ import type { Section } from "../shared/messages";
 import { pathParts, ROOT } from "../shared/navigation";
 import { isAppId, isId } from "./ids";
 
+/** Views that are one page, whose path has their name. */
+const PAGES = ["search", "publishers", "offers", "import", "advertisers", "rewards", "service"] as const;
+
 export type Route =
-  | { view: "attention" }
-  | { view: "search" }
-  | { view: "publishers" }
+  | { view: "attention" | (typeof PAGES)[number] | "missing" }
   | { view: "publisher"; publisherId: string }
   | { view: "app"; appId: string }
-  | { view: "offers" }
-  | { view: "import" }
   | { view: "offer"; offerId: string }
-  | { view: "advertisers" }
   | { view: "advertiser"; advertiserId: string }
-  | { view: "rewards" }
   | { view: "reward"; appId: string; transactionId: string }
-  | { view: "service" }
-  | { view: "settings"; section: Section | null }
-  | { view: "missing" };
+  | { view: "settings"; section: Section | null };
 
 const SECTIONS: Section[] = ["members", "passkeys", "sessions", "audit"];
 
@@ -30,8 +25,8 @@ export const route = computed<Route>(() => {
   if (view === undefined) return { view: "attention" };
   if (first === undefined) {
     if (view === "settings") return { view, section: null };
-    if (view === "search" || view === "publishers" || view === "offers") return { view };
-    if (view === "import" || view === "advertisers" || view === "rewards" || view === "service") return { view };
+    const page = PAGES.find((name) => name === view);
+    if (page) return { view: page };
   } else if (second === undefined && isId(first)) {
     if (view === "publishers") return { view: "publisher", publisherId: first };
     if (view === "apps" && isAppId(first)) return { view: "app", appId: first };

@@ -2,7 +2,6 @@
 
 import { accountApi } from "../shared/account-api";
 import { BASE, get, id, ifMatch, patch, post, remove } from "../shared/client";
-import type { NewReportKey, ReportKey } from "../shared/report-keys";
 import { FIRST } from "./site";
 import type * as T from "./types";
 
@@ -54,8 +53,8 @@ export const api = {
   pollMilliseconds: 2000,
   cancelReplay: (app_id: string, replay_id: string) => remove(`${BASE}/apps/${app_id}/replays/${id(replay_id)}`),
 
-  reportKeys: () => get<{ report_keys: ReportKey[] }>(`${BASE}/report_keys`),
-  createReportKey: (label: string) => post<NewReportKey>(`${BASE}/report_keys`, { label }),
+  reportKeys: () => get<T.ReportKeyList>(`${BASE}/report_keys`),
+  createReportKey: (label: string) => post<T.NewReportKey>(`${BASE}/report_keys`, { label }),
   revokeReportKey: (key_id: string) => remove(`${BASE}/report_keys/${id(key_id)}`),
   pubKey: () => get<T.PubKey>(`${BASE}/pub_key`),
   pubKeyRequest: () => get<T.PubKeyRequested>(`${BASE}/pub_key/request`),

@@ -7,15 +7,10 @@ import { pathParts, ROOT } from "../shared/navigation";
 export const SECTIONS: Section[] = ["keys", "pub_key", "members", "passkeys", "sessions", "audit"];
 
 export type Route =
-  | { view: "overview" }
-  | { view: "reports" }
-  | { view: "apps" }
-  | { view: "app"; appId: string }
-  | { view: "offers"; appId: string }
-  | { view: "rewards" }
+  | { view: "overview" | "reports" | "apps" | "rewards" | "missing" }
+  | { view: "app" | "offers"; appId: string }
   | { view: "reward"; appId: string; transactionId: string }
-  | { view: "settings"; section: Section | null }
-  | { view: "missing" };
+  | { view: "settings"; section: Section | null };
 
 const APP_ID = /^[0-9]{8}$/;
 

@@ -1,7 +1,7 @@
 // The session of the dashboard: the member, its publisher, and what its role may do.
 
 import { signal } from "@preact/signals";
-import { ApiError, onSwitched, showPublisher } from "../shared/client";
+import { ApiError, listeners, showPublisher } from "../shared/client";
 import { prefetch, refresh } from "../shared/cache";
 import { say } from "../shared/components/status";
 import { navigate } from "../shared/navigation";
@@ -47,11 +47,11 @@ export async function loadOverview(): Promise<Overview> {
 
 /** Has the page follow where another tab has changed to another account. */
 export function followSwitches() {
-  onSwitched(() => {
+  listeners.switched = () => {
     // Of several calls that were refused, the first has the page follow.
     if (session.peek() === undefined) return;
     showAccount(account.switchedElsewhere);
-  });
+  };
 }
 
 /** Shows the overview of the browser's current account. */

@@ -6,11 +6,14 @@ import { withVerification } from "./passkeys";
 
 type Run = () => Promise<unknown>;
 
-/** Makes the change with a fresh passkey. Then the dialog closes, it is said, and what was changed is loaded. */
-export const confirmed = (change: Run, said: string, close: () => void, reload: Run) => async () => {
+/**
+ * Makes the change with a fresh passkey. Then the dialog closes, it is said, and what was changed is loaded, unless the
+ * change has put its answer into the cache.
+ */
+export const confirmed = (change: Run, said: string, close: () => void, reload?: Run) => async () => {
   await withVerification(change);
   close();
   say(said);
-  await reload();
+  if (reload) await reload();
   focusHeading();
 };

@@ -23,29 +23,15 @@ export class ApiError extends Error {
   }
 }
 
-let signedOutListener = () => {};
-
-/** Called when an answer says that the session is gone. */
-export function onSignedOut(listener: () => void) {
-  signedOutListener = listener;
-}
-
-let switchedListener = () => {};
-
-/** Called when an answer says that the browser has changed to another account than the page shows. */
-export function onSwitched(listener: () => void) {
-  switchedListener = listener;
-}
-
-/** `isShown`: it is the account of the session, rather than one that an invite or a passkey named. */
-type SuspendedListener = (contact: string | null, isShown: boolean) => void;
-
-let suspendedListener: SuspendedListener = () => {};
-
-/** Called when an answer says that an account is suspended. */
-export function onSuspended(listener: SuspendedListener) {
-  suspendedListener = listener;
-}
+/** What is to be called when an answer says so. */
+export const listeners = {
+  /** The session is gone. */
+  signedOut: () => {},
+  /** The browser has changed to another account than the page shows. */
+  switched: () => {},
+  /** An account is suspended. `isShown`: it is that of the session, rather than one that an invite or a passkey named. */
+  suspended: (_contact: string | null, _isShown: boolean) => {},
+};
 
 let shownPublisher: string | null = null;
 
@@ -120,9 +106,9 @@ async function accepted(method: string, path: string, body?: Body, extra?: Heade
   }
   if (response.ok) return response;
   const error = await errorOf(response);
-  if (error.code === "not_signed_in") signedOutListener();
-  if (error.code === "account_switched") switchedListener();
-  if (error.code === "account_suspended") suspendedListener(error.help, isOfSession(method, path));
+  if (error.code === "not_signed_in") listeners.signedOut();
+  if (error.code === "account_switched") listeners.switched();
+  if (error.code === "account_suspended") listeners.suspended(error.help, isOfSession(method, path));
   throw error;
 }
 

@@ -16,26 +16,12 @@ import { timeText } from "./format";
 import { common, SECTION_NAMES, settings } from "./messages";
 import { reportKeys as text } from "./messages/report-keys";
 import { withVerification } from "./passkeys";
-
-export interface ReportKey {
-  key_id: string;
-  label: string;
-  scope: string;
-  created_at: number;
-  created_by: { member_id: string | null; name: string };
-  last_used_at: number | null;
-}
-
-export interface NewReportKey {
-  key_id: string;
-  api_key: string;
-  scope: string;
-}
+import type { NewReportKey, ReportKey, ReportKeyList } from "./types";
 
 interface Props {
   cacheKey: string;
   calls: {
-    list: () => Promise<{ report_keys: ReportKey[] }>;
+    list: () => Promise<ReportKeyList>;
     create: (label: string) => Promise<NewReportKey>;
     revoke: (keyId: string) => Promise<void>;
   };
@@ -67,7 +53,7 @@ export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, fr
         empty={<Empty title={text.emptyTitle}>{words.empty}</Empty>}
         name={SECTION_NAMES.keys}
         columns={mayChange ? [...COLUMNS, revokeColumn] : COLUMNS}
-        rowKey={(key) => key.key_id}
+        rowKey="key_id"
       />
       {isCreating && (
         <Create

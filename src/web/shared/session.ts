@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { clearSession, hasSession, SESSION_KEY, loadSession } from "#session";
 import { accountApi } from "./account-api";
 import { clearCache, prefetch } from "./cache";
-import { onSignedOut, onSuspended } from "./client";
+import { listeners } from "./client";
 import { focusNextHeading, giveUpUnsaved, navigate, ROOT, takeInvite } from "./navigation";
 
 /** No session: the sign-in view stands in place of the view, whose address stays for afterwards. */
@@ -33,17 +33,17 @@ export function startSession(): Promise<void> {
     const followed = takeInvite();
     if (followed) invite.value = followed;
   });
-  onSignedOut(() => {
+  listeners.signedOut = () => {
     if (isSignedOut.value) return;
     hasExpired.value = hasSession();
     forget();
-  });
-  onSuspended((contact, isShown) => {
+  };
+  listeners.suspended = (contact, isShown) => {
     // One that was to be added does not end the session of another.
     if (!isShown && hasSession()) return;
     suspension.value = { contact };
     forget();
-  });
+  };
   return prefetch(SESSION_KEY, loadSession);
 }
 

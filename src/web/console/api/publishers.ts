@@ -2,8 +2,7 @@
 
 import { call, get, getTagged, id, post, putTagged, remove, type Tagged } from "../../shared/client";
 import { queryText } from "../../shared/query-text";
-import type { NewReportKey, ReportKey } from "../../shared/report-keys";
-import type { Activity, AuditPage, Members, NewInvite, Role } from "../../shared/types";
+import type { Activity, AuditPage, Members, NewInvite, NewReportKey, ReportKeyList, Role } from "../../shared/types";
 import type * as T from "../types/publishers";
 import { OPERATOR } from "./operator";
 
@@ -38,7 +37,7 @@ export const publishersApi = {
 
   pubKey: (publisherId: string) => get<T.PubKey & { request: T.PubKeyRequest | null }>(`${of(publisherId)}/pub_key`),
   issuePubKey: (publisherId: string) => post<T.PubKey>(`${of(publisherId)}/pub_key`),
-  reportKeys: (publisherId: string) => get<{ report_keys: ReportKey[] }>(`${of(publisherId)}/report_keys`),
+  reportKeys: (publisherId: string) => get<ReportKeyList>(`${of(publisherId)}/report_keys`),
   createReportKey: (publisherId: string, label: string) =>
     post<NewReportKey>(`${of(publisherId)}/report_keys`, { label }),
   revokeReportKey: (publisherId: string, keyId: string) => remove(`${of(publisherId)}/report_keys/${id(keyId)}`),

@@ -99,17 +99,11 @@ function Result({ comparison }: { comparison: Comparison }) {
         </p>
       )}
       <p>{text.rewards(comparison)}</p>
-      <Table name={text.sums} columns={SUM_COLUMNS} rows={sumsOf(comparison)} rowKey={({ what }) => what} />
+      <Table name={text.sums} columns={SUM_COLUMNS} rows={sumsOf(comparison)} rowKey="what" />
       {busy.length > 0 && (
         <>
           <h3>{text.outboxes}</h3>
-          <Table
-            stacks
-            name={text.outboxes}
-            columns={OUTBOX_COLUMNS}
-            rows={busy}
-            rowKey={({ outbox }) => String(outbox)}
-          />
+          <Table stacks name={text.outboxes} columns={OUTBOX_COLUMNS} rows={busy} rowKey="outbox" />
         </>
       )}
       {busy.length > 0 && quiet > 0 && <p class="note">{text.leftOut(quiet)}</p>}
@@ -122,7 +116,7 @@ function Result({ comparison }: { comparison: Comparison }) {
             name={text.transactions}
             columns={transactionColumns(comparison.app_id)}
             rows={transactions}
-            rowKey={({ transaction_id: id }) => id}
+            rowKey="transaction_id"
           />
         </>
       )}

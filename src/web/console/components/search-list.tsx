@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { Button } from "../../shared/components/button";
 import { More } from "../../shared/components/more";
-import { Empty } from "../../shared/components/states";
+import { Empty, SaidNote } from "../../shared/components/states";
 import type { Pages } from "../../shared/use-pages";
 
 export const SearchForm = ({ name, children }: { name: string; children: ComponentChildren }) => (
@@ -14,17 +14,14 @@ export const SearchForm = ({ name, children }: { name: string; children: Compone
 
 interface FootProps {
   of: Pick<Pages<unknown>, "hasMore" | "more">;
-  label: string;
   /** How many rows there are, in words. */
   shown: string;
 }
 
-export const ListFoot = ({ of, label, shown }: FootProps) => (
+export const ListFoot = ({ of, shown }: FootProps) => (
   <div class="row list-foot">
-    <More of={of} label={label} />
-    <p class="note" role="status">
-      {shown}
-    </p>
+    <More of={of} />
+    <SaidNote>{shown}</SaidNote>
   </div>
 );
 

@@ -19,7 +19,6 @@ export const advertisers = {
   tokens: "Valid tokens",
   newest: "Newest token",
   noToken: "None: its postbacks are refused",
-  more: "Load more",
   shown: (advertisers: number, isAll: boolean) =>
     `${isAll ? "" : "The first "}${plural(advertisers, "advertiser", "advertisers")}`,
   emptyTitle: "No advertisers yet",
@@ -36,7 +35,6 @@ export const itsOffers = {
   title: "Its offers",
   open: "Open in Offers",
   none: "This advertiser has no offer yet.",
-  more: "Load more",
 };
 
 export const tokens = {

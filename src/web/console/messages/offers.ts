@@ -68,7 +68,6 @@ export const offers = {
   startsAt: (at: number) => `starts ${timeText(at)}`,
   endsAt: (at: number) => `ends ${timeText(at)}`,
   endedAt: (at: number) => `since ${timeText(at)}`,
-  more: "Load more",
   shown: (offers: number, isAll: boolean) =>
     isAll ? plural(offers, "offer", "offers") : `The first ${plural(offers, "offer", "offers")} by ID`,
   emptyTitle: "No offers yet",

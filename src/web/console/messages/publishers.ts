@@ -29,7 +29,6 @@ export const publishers = {
   notApproved: "Not approved",
   show: "Show",
   shows: { all: "All", waiting: "Not approved" },
-  more: "Load more",
   emptyTitle: "No publishers yet",
   empty: "Create the first one, then invite its owner.",
   noneWaitingTitle: "All are approved",
@@ -140,7 +139,6 @@ export const publisherApps = {
   rate: (perUsd: number, name: string) => `${amount(perUsd)} ${name} for 1 USD`,
   callback: "Callback",
   noCallback: "None: rewards wait",
-  more: "Load more",
   emptyTitle: "No apps",
   empty: "Its owner sets up apps in the dashboard, once the publisher is approved.",
 };

@@ -8,11 +8,11 @@ const MOST = 1000;
 
 export function useAdvertisers() {
   const { data } = useCached(ADVERTISER_NAMES_KEY, () => advertisersApi.list(null, MOST));
-  const list = data?.advertisers ?? [];
+  const names = new Map(data?.advertisers.map(({ advertiser_id, name }) => [advertiser_id, name]));
   return {
-    list,
+    ids: [...names.keys()],
     /** Whether an ID that is not in the list is of no advertiser. */
     isWhole: data !== undefined && data.cursor === null,
-    nameOf: (id: string) => list.find(({ advertiser_id }) => advertiser_id === id)?.name ?? id,
+    nameOf: (id: string) => names.get(id) ?? id,
   };
 }

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { confirmed } from "../change";
 import { Choices } from "../components/choices";
-import { Confirm } from "../components/dialog";
+import { Confirm, type ConfirmProps } from "../components/dialog";
 import { FormDialog, SecretDialog, TextField } from "../components/form-dialog";
 import { MAX_MEMBER_NAME } from "../limits";
 import { ROLE_HINTS, ROLE_NAMES, settings } from "../messages";
@@ -58,6 +58,10 @@ export function MemberDialogs({ dialog, calls, words, onClose, onChanged }: Prop
     setLink({ name, made: await withVerification(make) });
     void onChanged();
   };
+  // All but a change of the role take something away.
+  const ask = (of: Pick<ConfirmProps, "title" | "text" | "button" | "onConfirm">) => (
+    <Confirm {...of} dangerous={dialog.kind !== "role"} onClose={onClose} />
+  );
   if (link) {
     const { name, made } = link;
     return (
@@ -83,54 +87,39 @@ export function MemberDialogs({ dialog, calls, words, onClose, onChanged }: Prop
       );
     case "role": {
       const { member, role } = dialog;
-      return (
-        <Confirm
-          title={text.roleTitle(member.name, role)}
-          text={text.roleText(role)}
-          button={text.changeIt}
-          onConfirm={change(() => calls.ofOwn!.changeRole(member.member_id, role), text.roleChanged(member.name))}
-          onClose={onClose}
-        />
-      );
+      return ask({
+        title: text.roleTitle(member.name, role),
+        text: text.roleText(role),
+        button: text.changeIt,
+        onConfirm: change(() => calls.ofOwn!.changeRole(member.member_id, role), text.roleChanged(member.name)),
+      });
     }
     case "recovery": {
       const { member } = dialog;
-      return (
-        <Confirm
-          title={text.recoverTitle(member.name)}
-          text={words.recoverText}
-          button={text.recoverIt}
-          dangerous
-          onConfirm={() => show(member.name, () => calls.recover(member.member_id))}
-          onClose={onClose}
-        />
-      );
+      return ask({
+        title: text.recoverTitle(member.name),
+        text: words.recoverText,
+        button: text.recoverIt,
+        onConfirm: () => show(member.name, () => calls.recover(member.member_id)),
+      });
     }
     case "remove": {
       const { member } = dialog;
-      return (
-        <Confirm
-          title={text.removeTitle(member.name)}
-          text={text.removeText}
-          button={text.remove}
-          dangerous
-          onConfirm={change(() => calls.ofOwn!.remove(member.member_id), text.removed(member.name))}
-          onClose={onClose}
-        />
-      );
+      return ask({
+        title: text.removeTitle(member.name),
+        text: text.removeText,
+        button: text.remove,
+        onConfirm: change(() => calls.ofOwn!.remove(member.member_id), text.removed(member.name)),
+      });
     }
     case "withdraw": {
       const { pending } = dialog;
-      return (
-        <Confirm
-          title={text.withdrawTitle(pending.name)}
-          text={pending.is_recovery ? words.withdrawRecoveryText : text.withdrawText}
-          button={text.withdraw}
-          dangerous
-          onConfirm={change(() => calls.withdraw(pending.invite_id), text.withdrawn(pending.name))}
-          onClose={onClose}
-        />
-      );
+      return ask({
+        title: text.withdrawTitle(pending.name),
+        text: pending.is_recovery ? words.withdrawRecoveryText : text.withdrawText,
+        button: text.withdraw,
+        onConfirm: change(() => calls.withdraw(pending.invite_id), text.withdrawn(pending.name)),
+      });
     }
   }
 }

@@ -72,23 +72,13 @@ export function MembersOf({ of, calls, words, name, empty, isReadOnly, frame }: 
             {members.length === 0 ? (
               empty
             ) : (
-              <CardTable
-                name={name}
-                columns={memberColumns(members, open, calls)}
-                rows={members}
-                rowKey={(member) => member.member_id}
-              />
+              <CardTable name={name} columns={memberColumns(members, open, calls)} rows={members} rowKey="member_id" />
             )}
             <h2>{text.pending}</h2>
             {invites.length === 0 ? (
               <p class="note">{text.noPending}</p>
             ) : (
-              <CardTable
-                name={text.pending}
-                columns={inviteColumns(open)}
-                rows={invites}
-                rowKey={(pending) => pending.invite_id}
-              />
+              <CardTable name={text.pending} columns={inviteColumns(open)} rows={invites} rowKey="invite_id" />
             )}
           </>
         )}

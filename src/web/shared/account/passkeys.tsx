@@ -5,7 +5,7 @@ import { useAction } from "../action";
 import { accountApi as api } from "../account-api";
 import { refresh, useCached } from "../cache";
 import { confirmed } from "../change";
-import { RunButton } from "../components/button";
+import { PrimaryRun } from "../components/button";
 import { Confirm } from "../components/dialog";
 import { Plus } from "../components/icons";
 import { LoadedTable } from "../components/loaded";
@@ -48,9 +48,9 @@ export function Passkeys() {
     }),
   ];
   const add = (
-    <RunButton of={addition} class="button primary">
+    <PrimaryRun of={addition}>
       <Plus /> {addition.isRunning ? text.waiting : text.add}
-    </RunButton>
+    </PrimaryRun>
   );
   return (
     <Page section="passkeys" note={text.intro} actions={add}>
@@ -61,7 +61,7 @@ export function Passkeys() {
         empty={<Empty title={text.emptyTitle}>{text.empty}</Empty>}
         name={SECTION_NAMES.passkeys}
         columns={columns}
-        rowKey={(passkey) => passkey.passkey_id}
+        rowKey="passkey_id"
       />
       {removed && (
         <Confirm

@@ -44,7 +44,7 @@ export function Sessions() {
         empty={null}
         name={settings.sessions.browser}
         columns={columns}
-        rowKey={(session) => session.session_id}
+        rowKey="session_id"
       />
       {ending && (
         <Confirm

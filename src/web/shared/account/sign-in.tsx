@@ -6,7 +6,7 @@ import { useAction } from "../action";
 import { accountApi as api } from "../account-api";
 import { ApiError } from "../client";
 import { useCached } from "../cache";
-import { Button, LinkButton, RunButton } from "../components/button";
+import { LinkButton, WideButton, WideRun } from "../components/button";
 import { Heading } from "../components/heading";
 import { Mark } from "../components/icons";
 import { Failed, FormError, Skeleton } from "../components/states";
@@ -76,9 +76,7 @@ function Suspended({ contact }: { contact: string | null }) {
             {common.contact}
           </LinkButton>
         )}
-        <Button class="button wide" onClick={leaveIt}>
-          {text.otherAccount}
-        </Button>
+        <WideButton onClick={leaveIt}>{text.otherAccount}</WideButton>
       </div>
     </>
   );
@@ -95,14 +93,8 @@ function WithPasskey() {
       <p>{isAdding.value ? text.addIntro : hasExpired.value ? text.expired : text.intro}</p>
       <FormError error={action.error} />
       <div class="stack">
-        <RunButton of={action} class="button primary wide">
-          {action.isRunning ? text.waiting : text.withPasskey}
-        </RunButton>
-        {isAdding.value && (
-          <Button class="button wide" onClick={() => (isAdding.value = false)}>
-            {common.cancel}
-          </Button>
-        )}
+        <WideRun of={action}>{action.isRunning ? text.waiting : text.withPasskey}</WideRun>
+        {isAdding.value && <WideButton onClick={() => (isAdding.value = false)}>{common.cancel}</WideButton>}
       </div>
       <p class="note">{text.noPasskey}</p>
     </>
@@ -120,12 +112,8 @@ function SessionOpen({ name, onLeft }: { name: string; onLeft?: () => void }) {
       <p>{text.open}</p>
       <FormError error={action.error} />
       <div class="stack">
-        <RunButton of={action} class="button primary wide">
-          {text.leave}
-        </RunButton>
-        <Button class="button wide" onClick={() => (heldInvite.value = null)}>
-          {text.stay}
-        </Button>
+        <WideRun of={action}>{text.leave}</WideRun>
+        <WideButton onClick={() => (heldInvite.value = null)}>{text.stay}</WideButton>
       </div>
     </>
   );
@@ -152,9 +140,7 @@ function WithInvite({ invite }: { invite: string }) {
       <>
         <Heading title={text.unknownTitle} />
         <p>{text.unknown}</p>
-        <Button class="button wide" onClick={() => (heldInvite.value = null)}>
-          {hasSession() ? text.stay : text.toSignIn}
-        </Button>
+        <WideButton onClick={() => (heldInvite.value = null)}>{hasSession() ? text.stay : text.toSignIn}</WideButton>
       </>
     );
   }
@@ -193,14 +179,10 @@ function Accept({ invite, found }: { invite: string; found: Invite }) {
       </dl>
       <FormError error={action.error} />
       <div class="stack">
-        <RunButton of={action} class="button primary wide">
+        <WideRun of={action}>
           {found.local_sign_in ? text.local : action.isRunning ? text.waiting : text.create}
-        </RunButton>
-        {current && (
-          <Button class="button wide" onClick={() => (heldInvite.value = null)}>
-            {text.notNow}
-          </Button>
-        )}
+        </WideRun>
+        {current && <WideButton onClick={() => (heldInvite.value = null)}>{text.notNow}</WideButton>}
       </div>
       <p class="note">{found.local_sign_in ? text.localHint : text.createHint}</p>
       {current && <p class="note">{text.besides(current)}</p>}

@@ -26,6 +26,7 @@ const styled =
 
 export const PrimaryButton = styled("button primary");
 export const SmallButton = styled("button small");
+export const WideButton = styled("button wide");
 /** Takes something away, or asks whether to. */
 export const DangerButton = styled("button danger-text");
 
@@ -49,9 +50,22 @@ export const LinkButton = ({ class: name = "button", href, children }: LinkProps
   </a>
 );
 
+interface RunProps {
+  of: Action<[]>;
+  class?: string;
+  children: ComponentChildren;
+}
+
 /** Starts an action, unless it is running. */
-export const RunButton = ({ of, class: name = "button", children }: Omit<Props, "onClick"> & { of: Action<[]> }) => (
+export const RunButton = ({ of, class: name = "button", children }: RunProps) => (
   <button type="button" class={name} aria-disabled={of.isRunning} onClick={() => void of.run()}>
     {children}
   </button>
 );
+
+/** The same, in another style. */
+const running = (name: string) => (props: Omit<RunProps, "class">) => <RunButton class={name} {...props} />;
+
+export const PrimaryRun = running("button primary");
+export const WideRun = running("button primary wide");
+export const SmallRun = running("button small");

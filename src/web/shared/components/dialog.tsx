@@ -75,7 +75,7 @@ export const DialogButtons = ({ onClose, cancel = common.cancel, isOnly, retry, 
   </div>
 );
 
-interface ConfirmProps {
+export interface ConfirmProps {
   title: string;
   /** Several are paragraphs. */
   text: string | string[];

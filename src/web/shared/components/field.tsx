@@ -98,10 +98,13 @@ export const Options = <Value extends string>({ options, nameOf, any, isDisabled
   </>
 );
 
-interface SelectProps<Value extends string> extends Named, OptionsProps<Value> {
+interface InlineSelectProps<Value extends string> extends OptionsProps<Value> {
+  label: string;
   value: Value;
   onChange: (value: Value) => void;
 }
+
+type SelectProps<Value extends string> = InlineSelectProps<Value> & Named;
 
 /** One choice out of a list. */
 export const Select = <Value extends string>(props: SelectProps<Value>) => {
@@ -116,12 +119,6 @@ export const Select = <Value extends string>(props: SelectProps<Value>) => {
     </Field>
   );
 };
-
-interface InlineSelectProps<Value extends string> extends OptionsProps<Value> {
-  label: string;
-  value: Value;
-  onChange: (value: Value) => void;
-}
 
 /** One choice out of a list, beside its name. */
 export const InlineSelect = <Value extends string>(props: InlineSelectProps<Value>) => {

@@ -1,17 +1,18 @@
 // The button below a list that has further rows.
 
+import { common } from "../messages";
 import type { Pages } from "../use-pages";
 import { RunButton } from "./button";
 import { FormError } from "./states";
 
 interface Props {
   of: Pick<Pages<unknown>, "hasMore" | "more">;
-  label: string;
+  label?: string;
   /** What the button says while it loads. */
   busy?: string;
 }
 
-export function More({ of: { hasMore, more }, label, busy = label }: Props) {
+export function More({ of: { hasMore, more }, label = common.more, busy = label }: Props) {
   return (
     <>
       <FormError error={more.error} />

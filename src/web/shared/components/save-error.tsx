@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { isChangedMeanwhile } from "../client";
 import { form as text } from "../messages/form";
-import { Banner, FormError } from "./states";
+import { Banner, FormError, SaidNote } from "./states";
 
 interface Props {
   error: unknown;
@@ -17,13 +17,7 @@ export function SaveError({ error, reload, explanation = text.changed, loaded = 
   // The error that the load has answered; a further try has another.
   const [answered, setAnswered] = useState<unknown>(null);
   if (!isChangedMeanwhile(error)) return <FormError error={error} />;
-  if (answered === error) {
-    return (
-      <p class="note" role="status">
-        {loaded}
-      </p>
-    );
-  }
+  if (answered === error) return <SaidNote>{loaded}</SaidNote>;
   return (
     <Banner
       role="alert"

@@ -108,6 +108,13 @@ export function FormError({ error }: { error: unknown }) {
   );
 }
 
+/** What is said beside the data, read aloud when it appears. */
+export const SaidNote = ({ children }: { children: ComponentChildren }) => (
+  <p class="note" role="status">
+    {children}
+  </p>
+);
+
 interface BannerProps {
   role?: "status" | "alert";
   button?: string;

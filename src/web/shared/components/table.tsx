@@ -36,8 +36,8 @@ export interface TableProps<Row> {
   name: string;
   columns: Column<Row>[];
   rows: Row[];
-  /** By its place where two rows may be the same. */
-  rowKey: (row: Row, index: number) => string | number;
+  /** The field that tells rows apart, or how to make a key; by its place where two rows may be the same. */
+  rowKey: (keyof Row & string) | ((row: Row, index: number) => string | number);
   sorting?: Sorting;
   hasTotals?: boolean;
   isBusy?: boolean;
@@ -65,6 +65,7 @@ function useOverflow() {
 export function Table<Row>(props: TableProps<Row>) {
   const { name, columns, rows, rowKey, sorting, hasTotals, isBusy, stacks, class: extra = "" } = props;
   const { element, overflows } = useOverflow();
+  const keyOf = typeof rowKey === "function" ? rowKey : (row: Row) => String(row[rowKey]);
   // A browser forgets a table's roles when its rows are drawn as blocks, so they are written out.
   const role = (name: "table" | "rowgroup" | "row" | "rowheader" | "cell") => (stacks ? name : undefined);
   return (
@@ -102,7 +103,7 @@ export function Table<Row>(props: TableProps<Row>) {
         )}
         <tbody role={role("rowgroup")}>
           {rows.map((row, index) => (
-            <tr key={rowKey(row, index)} role={role("row")}>
+            <tr key={keyOf(row, index)} role={role("row")}>
               {columns.map((column, index) =>
                 index === 0 ? (
                   <th scope="row" key={column.key} role={role("rowheader")}>
@@ -129,6 +130,10 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
+/** A table, or a line in its place where it has no rows. */
+export const TableOr = <Row,>({ none, ...table }: TableProps<Row> & { none: ComponentChildren }) =>
+  table.rows.length > 0 ? <Table stacks {...table} /> : <p class="card-foot">{none}</p>;
+
 /** A table in a card of its own. */
 export const CardTable = <Row,>(table: TableProps<Row>) => (
   <div class="card table-card">
@@ -138,17 +143,10 @@ export const CardTable = <Row,>(table: TableProps<Row>) => (
 
 function Header<Row>({ column, sorting }: { column: Column<Row>; sorting?: Sorting }) {
   const name = column.isNumber ? "number" : undefined;
-  if (column.isHeaderHidden) {
-    return (
-      <th scope="col" class={name}>
-        <span class="visually-hidden">{column.header}</span>
-      </th>
-    );
-  }
   if (!sorting || !column.sortable) {
     return (
       <th scope="col" class={name}>
-        {column.header}
+        {column.isHeaderHidden ? <span class="visually-hidden">{column.header}</span> : column.header}
       </th>
     );
   }

@@ -17,6 +17,7 @@ export const common = {
   rewards: "Rewards",
   settings: "Settings",
   loading: "Loading…",
+  more: "Load more",
   cancel: "Cancel",
   close: "Close",
   done: "Done",

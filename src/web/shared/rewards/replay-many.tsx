@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { useAction, useIdempotencyKey } from "../action";
 import { useCached } from "../cache";
 import { isRefused } from "../client";
-import { RunButton, SmallButton } from "../components/button";
+import { PrimaryRun, SmallButton, SmallRun } from "../components/button";
 import { Choices } from "../components/choices";
 import { Dialog, DialogButtons } from "../components/dialog";
 import { focusHeading } from "../components/heading";
@@ -130,11 +130,7 @@ function Question({ calls, app: appId, appName, fixed, ignored, filterOf, onClos
       </p>
       <FormError error={inWords(error ?? start.error, REFUSALS, null)} />
       <DialogButtons onClose={onClose} retry={retry}>
-        {counted && counted.count > 0 && (
-          <RunButton of={start} class="button primary">
-            {text.start(counted.count)}
-          </RunButton>
-        )}
+        {counted && counted.count > 0 && <PrimaryRun of={start}>{text.start(counted.count)}</PrimaryRun>}
       </DialogButtons>
     </Dialog>
   );
@@ -174,11 +170,7 @@ function Progress({ run, calls, mayStop }: ProgressProps) {
       {isOver || isLost ? (
         <SmallButton onClick={() => (running.value = null)}>{common.close}</SmallButton>
       ) : (
-        mayStop && (
-          <RunButton of={cancel} class="button small">
-            {text.cancel}
-          </RunButton>
-        )
+        mayStop && <SmallRun of={cancel}>{text.cancel}</SmallRun>
       )}
     </div>
   );

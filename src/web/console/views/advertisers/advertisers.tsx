@@ -70,9 +70,9 @@ function List() {
         empty={<NoMatch title={text.noneTitle} clear={text.clear} onClear={() => change("")} />}
         name={text.title}
         columns={COLUMNS}
-        rowKey={({ advertiser_id }) => advertiser_id}
+        rowKey="advertiser_id"
       >
-        <ListFoot of={pages} label={text.more} shown={text.shown(rows?.length ?? 0, !pages.hasMore)} />
+        <ListFoot of={pages} shown={text.shown(rows?.length ?? 0, !pages.hasMore)} />
       </LoadedTable>
     </>
   );

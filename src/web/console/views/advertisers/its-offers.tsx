@@ -3,7 +3,7 @@
 import { Loaded } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { Section } from "../../../shared/components/section";
-import { Table, TableSkeleton } from "../../../shared/components/table";
+import { TableOr, TableSkeleton } from "../../../shared/components/table";
 import { pageOf } from "../../../shared/page-of";
 import { queryText } from "../../../shared/query-text";
 import { usePages } from "../../../shared/use-pages";
@@ -25,17 +25,11 @@ export function ItsOffers({ advertiserId }: { advertiserId: string }) {
   return (
     <Section title={text.title} tools={tools} class="card table-card">
       <Loaded of={pages.list} loading={<TableSkeleton rows={3} />} isCompact>
-        {(rows) =>
-          rows.length === 0 ? (
-            <p class="card-foot">{text.none}</p>
-          ) : (
-            <Table stacks name={text.title} columns={COLUMNS} rows={rows} rowKey={({ offer_id }) => offer_id} />
-          )
-        }
+        {(rows) => <TableOr none={text.none} name={text.title} columns={COLUMNS} rows={rows} rowKey="offer_id" />}
       </Loaded>
       {pages.hasMore && (
         <div class="card-foot padded-top">
-          <More of={pages} label={text.more} />
+          <More of={pages} />
         </div>
       )}
     </Section>

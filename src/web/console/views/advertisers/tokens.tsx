@@ -53,7 +53,7 @@ export function Tokens({ advertiser, uses, reload }: Props) {
             name={text.title}
             columns={columns(uses !== undefined, setRevoked)}
             rows={rows}
-            rowKey={({ token_id }) => token_id}
+            rowKey="token_id"
           />
         </div>
       ) : (

@@ -4,8 +4,11 @@ import { type Column, column, numberColumn } from "../../../shared/components/ta
 import { money } from "../../../shared/format";
 import { offers as text } from "../../messages/offers";
 import { offerPath } from "../../router";
-import type { KeptOffer } from "../../types/offers";
+import type { Goal, KeptOffer } from "../../types/offers";
 import { StateBadge } from "./state-badge";
+
+/** In USD, of all goals together. */
+export const payoutOf = (goals: Goal[]) => goals.reduce((sum, { payout_usd }) => sum + payout_usd, 0);
 
 export const offerColumn: Column<KeptOffer> = column("offer", text.offer, (offer) => (
   <div class="offer">
@@ -20,7 +23,7 @@ export const stateColumn: Column<KeptOffer> = column("state", text.state, (offer
 
 export const payoutColumn: Column<KeptOffer> = numberColumn("payout", text.payout, ({ goals }) => (
   <span>
-    {money(goals.reduce((sum, { payout_usd }) => sum + payout_usd, 0))}
+    {money(payoutOf(goals))}
     <span class="cell-second">{text.payoutNote(goals.length)}</span>
   </span>
 ));

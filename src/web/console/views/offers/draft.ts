@@ -4,6 +4,7 @@ import { timeText } from "../../../shared/format";
 import { micros, MICROS } from "../../../shared/micros";
 import { COUNTRIES } from "../../../shared/countries";
 import type { Platform } from "../../../shared/types";
+import { unique } from "../../../shared/unique";
 import { isId } from "../../ids";
 import { editor as text } from "../../messages/offer-editor";
 import type { Category, Country, Goal, KeptOffer, Offer, OfferType, OncePer } from "../../types/offers";
@@ -23,29 +24,35 @@ export interface GoalDraft {
   gl_val: string;
 }
 
-export interface OfferDraft {
-  advertiser_id: string;
+/** What is typed as text, while nothing is. */
+const NO_TEXTS = {
+  advertiser_id: "",
+  s_id: "",
+  name: "",
+  lp_url: "",
+  target_url: "",
+  click_id_max: "",
+  ic_url: "",
+  desc: "",
+  include: "",
+  exclude: "",
+  conversion_cap: "",
+  click_cap: "",
+  starts_at: "",
+  ends_at: "",
+  conversion_window_days: "",
+  min_seconds_to_convert: "",
+  terms_since: "",
+};
+
+export type TextName = keyof typeof NO_TEXTS;
+
+export interface OfferDraft extends Record<TextName, string> {
   off_type: OfferType;
-  s_id: string;
-  name: string;
-  lp_url: string;
-  target_url: string;
-  click_id_max: string;
-  ic_url: string;
-  desc: string;
   ctg: Category[];
   os: Platform;
-  include: string;
-  exclude: string;
   goals: GoalDraft[];
-  conversion_cap: string;
-  click_cap: string;
-  starts_at: string;
-  ends_at: string;
-  conversion_window_days: string;
   once_per: OncePer | "";
-  min_seconds_to_convert: string;
-  terms_since: string;
   active: boolean;
 }
 
@@ -106,40 +113,17 @@ export function emptyGoal(goals: GoalDraft[]): GoalDraft {
 }
 
 export const NEW_OFFER: OfferDraft = {
-  advertiser_id: "",
+  ...NO_TEXTS,
   off_type: "CPE",
-  s_id: "",
-  name: "",
-  lp_url: "",
-  target_url: "",
-  click_id_max: "",
-  ic_url: "",
-  desc: "",
   ctg: [],
   os: "android",
-  include: "",
-  exclude: "",
   goals: [emptyGoal([])],
-  conversion_cap: "",
-  click_cap: "",
-  starts_at: "",
-  ends_at: "",
-  conversion_window_days: "",
   once_per: "",
-  min_seconds_to_convert: "",
-  terms_since: "",
   active: true,
 };
 
 /** Codes that were typed or pasted, between commas, spaces or lines. */
-export const codesOf = (typed: string) => [
-  ...new Set(
-    typed
-      .toUpperCase()
-      .split(/[\s,;]+/)
-      .filter(Boolean),
-  ),
-];
+export const codesOf = (typed: string) => unique(typed.toUpperCase().split(/[\s,;]+/));
 
 /** What is wrong with what is typed, by the path of the API's field. */
 export function problemsOf(draft: OfferDraft, keptSince: number | null | undefined, now: number): Map<string, string> {

@@ -1,7 +1,7 @@
 // The parts of the editor beside the goals.
 
 import { useId } from "preact/hooks";
-import { Area, Checkbox, Select } from "../../../shared/components/field";
+import { Area, Checkbox, Options, Select } from "../../../shared/components/field";
 import { Card } from "../../../shared/components/part";
 import { PLATFORM_NAMES } from "../../../shared/messages/apps";
 import { editor as text } from "../../messages/offer-editor";
@@ -57,12 +57,11 @@ export function General({ state }: { state: EditorState }) {
 
 /** By ID, with the names as suggestions: there may be hundreds. */
 function Advertiser({ state }: { state: EditorState }) {
-  const { list, isWhole, nameOf } = useAdvertisers();
+  const { ids, isWhole, nameOf } = useAdvertisers();
   const id = useId();
   const typed = state.draft.advertiser_id;
   const name = nameOf(typed);
-  const isUnknown =
-    isWhole && typed !== "" && name === typed && !list.some(({ advertiser_id }) => advertiser_id === typed);
+  const isUnknown = isWhole && typed !== "" && !ids.includes(typed);
   return (
     <div>
       <TextOf
@@ -74,11 +73,7 @@ function Advertiser({ state }: { state: EditorState }) {
         isMono
       />
       <datalist id={id}>
-        {list.map(({ advertiser_id, name }) => (
-          <option key={advertiser_id} value={advertiser_id}>
-            {name}
-          </option>
-        ))}
+        <Options options={ids} nameOf={nameOf} />
       </datalist>
     </div>
   );
@@ -124,22 +119,8 @@ export const Targeting = ({ state }: { state: EditorState }) => (
 export const Limits = ({ state }: { state: EditorState }) => (
   <Card title={text.limits}>
     <div class="field-row">
-      <TextOf
-        state={state}
-        name="click_cap"
-        path="click_cap.lim"
-        label={text.clickCap}
-        hint={text.capHint}
-        mode="numeric"
-      />
-      <TextOf
-        state={state}
-        name="conversion_cap"
-        path="conversion_cap.lim"
-        label={text.conversionCap}
-        hint={text.capHint}
-        mode="numeric"
-      />
+      <TextOf state={state} name="click_cap" label={text.clickCap} hint={text.capHint} mode="numeric" />
+      <TextOf state={state} name="conversion_cap" label={text.conversionCap} hint={text.capHint} mode="numeric" />
       <TextOf state={state} name="starts_at" label={text.startsAt} hint={text.startHint} type="datetime-local" />
       <TextOf state={state} name="ends_at" label={text.endsAt} hint={text.endHint} type="datetime-local" />
     </div>

@@ -2,9 +2,7 @@
 
 import { Input, type InputProps } from "../../../shared/components/field";
 import { countryName } from "../../../shared/format";
-import { codesOf, type OfferDraft } from "./draft";
-
-type Texts = { [Name in keyof OfferDraft as OfferDraft[Name] extends string ? Name : never]: string };
+import { codesOf, type OfferDraft, type TextName } from "./draft";
 
 /** What is typed, what is wrong with it, and how it is changed. */
 export interface EditorState {
@@ -16,22 +14,28 @@ export interface EditorState {
 
 interface TextOfProps extends Omit<InputProps, "value" | "error" | "onChange"> {
   state: EditorState;
-  name: keyof Texts;
-  /** The path of the API's field, where it has another name. */
-  path?: string;
+  name: TextName;
   isMono?: boolean;
   mode?: InputProps["inputMode"];
 }
 
+/** The paths of the API's fields, where they have other names. */
+const PATHS: Partial<Record<TextName, string>> = {
+  click_cap: "click_cap.lim",
+  conversion_cap: "conversion_cap.lim",
+  include: "geo_tgt.include",
+  exclude: "geo_tgt.exclude",
+};
+
 /** A field of the offer that is a line of text. */
-export const TextOf = ({ state, name, path = name, isMono, mode, ...props }: TextOfProps) => (
+export const TextOf = ({ state, name, isMono, mode, ...props }: TextOfProps) => (
   <Input
     {...props}
     class={isMono ? "mono" : undefined}
     inputMode={mode}
     spellcheck={false}
     step={props.type && 1}
-    error={state.problem(path)}
+    error={state.problem(PATHS[name] ?? name)}
     value={state.draft[name]}
     onChange={(value) => state.set({ [name]: value })}
   />
@@ -43,7 +47,7 @@ export function CountriesOf(props: TextOfProps & { name: "include" | "exclude" }
   const codes = codesOf(state.draft[name]);
   return (
     <div>
-      <TextOf {...props} path={`geo_tgt.${name}`} isMono />
+      <TextOf {...props} isMono />
       {codes.length > 0 && <p class="note country-names">{codes.map(countryName).join(", ")}</p>}
     </div>
   );

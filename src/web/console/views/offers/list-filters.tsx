@@ -1,6 +1,7 @@
 // The filters of the list.
 
 import { Input, Select } from "../../../shared/components/field";
+import { unique } from "../../../shared/unique";
 import { SearchForm } from "../../components/search-list";
 import { OFFER_TYPES, offers as text, STATE_NAMES, TYPE_NAMES } from "../../messages/offers";
 import { useAdvertisers } from "../use-advertisers";
@@ -17,10 +18,8 @@ interface Props {
 }
 
 export function ListFilters({ filter, typed, onType, onChange }: Props) {
-  const { list } = useAdvertisers();
-  const names = new Map(list.map(({ advertiser_id, name }) => [advertiser_id, name]));
-  const nameOf = (id: string) => names.get(id) ?? id;
-  const advertisers = [...new Set([...names.keys(), filter.advertiser])].filter(Boolean);
+  const { ids, nameOf } = useAdvertisers();
+  const advertisers = unique([...ids, filter.advertiser]);
   advertisers.sort((one, other) => nameOf(one).localeCompare(nameOf(other), "en"));
   return (
     <SearchForm name={text.title}>

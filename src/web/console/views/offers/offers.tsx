@@ -65,7 +65,7 @@ function List() {
           rows.length > 0 ? (
             <>
               <Shown offers={rows} />
-              <ListFoot of={pages} label={text.more} shown={text.shown(rows.length, !pages.hasMore)} />
+              <ListFoot of={pages} shown={text.shown(rows.length, !pages.hasMore)} />
             </>
           ) : filterText === searchOf(NO_FILTER) ? (
             <Empty title={text.emptyTitle}>{text.empty}</Empty>
@@ -94,12 +94,7 @@ function Shown({ offers }: { offers: KeptOffer[] }) {
   return (
     <>
       <FiguresFailed error={error} text={text.figuresFailed} retry={retry} />
-      <CardTable
-        name={text.title}
-        columns={columns(nameOf, figures)}
-        rows={offers}
-        rowKey={({ offer_id }) => offer_id}
-      />
+      <CardTable name={text.title} columns={columns(nameOf, figures)} rows={offers} rowKey="offer_id" />
     </>
   );
 }

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { isChangedMeanwhile } from "../../../shared/client";
-import { RunButton } from "../../../shared/components/button";
+import { PrimaryRun } from "../../../shared/components/button";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { Checkbox } from "../../../shared/components/field";
 import { SaveError } from "../../../shared/components/save-error";
@@ -11,6 +11,7 @@ import { type Column, column, Table } from "../../../shared/components/table";
 import { review as text } from "../../messages/offers";
 import { nowSeconds } from "../../session";
 import type { Offer } from "../../types/offers";
+import { payoutOf } from "./columns";
 import { type Change, changesOf, makesNewTerms } from "./changes";
 
 interface Props {
@@ -44,23 +45,13 @@ export function Review({ before, after, onSave, onReload, onClose }: Props) {
       )}
       <SaveError error={save.error} reload={onReload} explanation={before ? text.changed : text.taken} />
       <DialogButtons onClose={onClose}>
-        {maySave && (
-          <RunButton of={save} class="button primary">
-            {before ? text.save : text.create}
-          </RunButton>
-        )}
+        {maySave && <PrimaryRun of={save}>{before ? text.save : text.create}</PrimaryRun>}
       </DialogButtons>
     </Dialog>
   );
 }
 
-const summaryOf = ({ name, goals, active }: Offer) =>
-  text.summary(
-    name,
-    goals.length,
-    goals.reduce((sum, { payout_usd }) => sum + payout_usd, 0),
-    active,
-  );
+const summaryOf = ({ name, goals, active }: Offer) => text.summary(name, goals.length, payoutOf(goals), active);
 
 const COLUMNS: Column<Change>[] = [
   column("field", text.field, ({ field }) => <div class="change-text">{field}</div>),
@@ -70,6 +61,6 @@ const COLUMNS: Column<Change>[] = [
 
 const Changes = ({ changes }: { changes: Change[] }) => (
   <div class="dialog-table">
-    <Table stacks name={text.changes} columns={COLUMNS} rows={changes} rowKey={({ field }) => field} />
+    <Table stacks name={text.changes} columns={COLUMNS} rows={changes} rowKey="field" />
   </div>
 );

@@ -45,7 +45,7 @@ export function TermsOf({ offer, reload }: Props) {
               name={text.title}
               columns={columns(current, nameOf)}
               rows={isWhole ? revisions : revisions.slice(0, SHOWN)}
-              rowKey={({ revision }) => revision}
+              rowKey="revision"
             />
           )}
         </Loaded>

@@ -2,9 +2,9 @@
 
 import { useState } from "preact/hooks";
 import { put, useCached } from "../../../shared/cache";
+import { confirmed } from "../../../shared/change";
 import { Button, PrimaryButton } from "../../../shared/components/button";
 import { Confirm } from "../../../shared/components/dialog";
-import { focusHeading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
 import { Card } from "../../../shared/components/part";
 import { Answer, SentRequest } from "../../../shared/components/sent-request";
@@ -46,12 +46,7 @@ export function AppCallback({ app }: { app: App }) {
           title={text.enableTitle}
           text={text.enableText}
           button={text.enable}
-          onConfirm={async () => {
-            put(key, await withVerification(() => api.enableCallback(app.app_id)));
-            say(text.enabled);
-            close();
-            focusHeading();
-          }}
+          onConfirm={confirmed(async () => put(key, await api.enableCallback(app.app_id)), text.enabled, close)}
           onClose={close}
         />
       )}

@@ -2,13 +2,11 @@
 
 import { useState } from "preact/hooks";
 import { put } from "../../../shared/cache";
+import { confirmed } from "../../../shared/change";
 import type { Tagged } from "../../../shared/client";
 import { DangerButton } from "../../../shared/components/button";
 import { Confirm } from "../../../shared/components/dialog";
-import { focusHeading } from "../../../shared/components/heading";
 import { Card } from "../../../shared/components/part";
-import { say } from "../../../shared/components/status";
-import { withVerification } from "../../../shared/passkeys";
 import { appsApi as api } from "../../api/apps";
 import { document, terms as text } from "../../messages/apps";
 import { may, nowSeconds } from "../../session";
@@ -18,6 +16,8 @@ import { appKey } from "../cache-keys";
 export function Terms({ app, reload }: { app: Tagged<App>; reload: () => Promise<void> }) {
   const [isAsking, setAsking] = useState(false);
   const rate = document.currencyText(app.currency);
+  const close = () => setAsking(false);
+  const pay = async () => put(appKey(app.app_id), await api.change(app, { terms_since: nowSeconds() }));
   return (
     <Card title={text.title} intro={text.intro}>
       <p>{app.terms_since ? text.since(app.terms_since) : text.none}</p>
@@ -33,14 +33,8 @@ export function Terms({ app, reload }: { app: Tagged<App>; reload: () => Promise
           text={text.payText(rate)}
           button={text.payIt}
           dangerous
-          onConfirm={async () => {
-            const changed = await withVerification(() => api.change(app, { terms_since: nowSeconds() }));
-            put(appKey(app.app_id), changed);
-            setAsking(false);
-            say(text.done);
-            focusHeading();
-          }}
-          onClose={() => setAsking(false)}
+          onConfirm={confirmed(pay, text.done, close)}
+          onClose={close}
           reload={reload}
         />
       )}

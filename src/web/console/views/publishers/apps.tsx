@@ -29,9 +29,9 @@ export function Apps({ apps }: { apps: Pages<App> }) {
         isCompact
         name={text.title}
         columns={COLUMNS}
-        rowKey={({ app_id }) => app_id}
+        rowKey="app_id"
       />
-      <More of={apps} label={text.more} busy={common.loading} />
+      <More of={apps} busy={common.loading} />
     </section>
   );
 }

@@ -1,5 +1,6 @@
 // What the operator decides for an app, as it is typed and as it is written.
 
+import { unique } from "../../../shared/unique";
 import { decisions as text } from "../../messages/apps";
 import type { App, AppDocument } from "../../types/apps";
 
@@ -20,7 +21,7 @@ export interface Typed {
 type Decided = Required<Pick<AppDocument, Decision>>;
 
 /** By lines, spaces or commas, each once. */
-const partsOf = (typed: string) => [...new Set(typed.split(/[\s,]+/).filter(Boolean))];
+const partsOf = (typed: string) => unique(typed.split(/[\s,]+/));
 
 export const typedOf = (app: App): Typed => ({
   hosts: (app.fallback_hosts ?? []).join("\n"),

@@ -1,18 +1,16 @@
 // A publisher's facts by day: what was loaded, and what Signpost counted itself.
 
 import { useState } from "preact/hooks";
+import { confirmed } from "../../../shared/change";
 import { Button } from "../../../shared/components/button";
 import { Confirm } from "../../../shared/components/dialog";
-import { focusHeading } from "../../../shared/components/heading";
 import { LoadedTable } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { RowButton } from "../../../shared/components/row-button";
 import { Empty } from "../../../shared/components/states";
-import { say } from "../../../shared/components/status";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { count, dateText, money } from "../../../shared/format";
 import { pageOf } from "../../../shared/page-of";
-import { withVerification } from "../../../shared/passkeys";
 import { usePages } from "../../../shared/use-pages";
 import { publishersApi as api } from "../../api/publishers";
 import { common } from "../../messages";
@@ -44,7 +42,7 @@ export function Facts({ publisher: { publisher_id: id } }: { publisher: Publishe
         stacks={false}
         name={text.title}
         columns={columns(setOpen)}
-        rowKey={({ date }) => date}
+        rowKey="date"
       />
       <More of={days} label={text.more} busy={common.loading} />
       {open?.dialog === "load" && (
@@ -61,13 +59,12 @@ export function Facts({ publisher: { publisher_id: id } }: { publisher: Publishe
           title={text.nothingTitle(open.date)}
           text={text.nothingText}
           button={text.nothing}
-          onConfirm={async () => {
-            await withVerification(() => api.replaceFacts(id, open.date, NO_FACTS, "text/csv"));
-            say(text.nothingDone(open.date));
-            close();
-            await days.reload();
-            focusHeading();
-          }}
+          onConfirm={confirmed(
+            () => api.replaceFacts(id, open.date, NO_FACTS, "text/csv"),
+            text.nothingDone(open.date),
+            close,
+            days.reload,
+          )}
           onClose={close}
         />
       )}

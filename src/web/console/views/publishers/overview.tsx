@@ -3,7 +3,7 @@
 import { isBehind } from "../../../shared/behind";
 import { type CachedView, useCached } from "../../../shared/cache";
 import { Section } from "../../../shared/components/section";
-import { Failed, Stale } from "../../../shared/components/states";
+import { Failed, SaidNote, Stale } from "../../../shared/components/states";
 import { Table } from "../../../shared/components/table";
 import { Tile } from "../../../shared/components/tile";
 import { count, moneyOf } from "../../../shared/format";
@@ -39,11 +39,7 @@ function Figures({ activity, nameOf }: { activity: CachedView<Activity>; nameOf:
     <>
       <Stale of={activity} retry={reload} />
       <Tiles data={data} />
-      {data && isBehind(data.behind_ms) && (
-        <p class="note" role="status">
-          {text.behind(data.behind_ms)}
-        </p>
-      )}
+      {data && isBehind(data.behind_ms) && <SaidNote>{text.behind(data.behind_ms)}</SaidNote>}
       {data && <Endpoints data={data} nameOf={nameOf} />}
     </>
   );
@@ -90,7 +86,7 @@ function Endpoints({ data, nameOf }: { data: Activity; nameOf: NameOf }) {
         name={endpoints.title}
         columns={callbackColumns({ app, hints: endpoints.hints })}
         rows={rows}
-        rowKey={({ app_id }) => app_id}
+        rowKey="app_id"
       />
     </Section>
   );

@@ -76,7 +76,7 @@ function List({ shown }: { shown: Shown }) {
           ) : (
             <Empty title={text.noneWaitingTitle}>{text.noneWaiting}</Empty>
           )}
-          <More of={list} label={text.more} busy={common.loading} />
+          <More of={list} busy={common.loading} />
         </>
       )}
     </Loaded>
@@ -95,7 +95,7 @@ function Found({ publishers }: { publishers: Publisher[] }) {
     <>
       <FiguresFailed error={error} text={text.figuresFailed} retry={retry} />
       <p class="note list-note">{text.figuresNote}</p>
-      <CardTable name={text.title} columns={columns(answers)} rows={publishers} rowKey={({ publisher_id: id }) => id} />
+      <CardTable name={text.title} columns={columns(answers)} rows={publishers} rowKey="publisher_id" />
     </>
   );
 }

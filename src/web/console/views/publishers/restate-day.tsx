@@ -2,12 +2,11 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
+import { confirmed } from "../../../shared/change";
 import { ApiError } from "../../../shared/client";
-import { RunButton } from "../../../shared/components/button";
+import { PrimaryRun } from "../../../shared/components/button";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
-import { focusHeading } from "../../../shared/components/heading";
 import { FormError } from "../../../shared/components/states";
-import { say } from "../../../shared/components/status";
 import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
 import { count, exactMoney } from "../../../shared/format";
 import { withVerification } from "../../../shared/passkeys";
@@ -25,16 +24,11 @@ interface Props {
 
 export function RestateDay({ publisherId, date, onRestated, onClose }: Props) {
   const [preview, setPreview] = useState<RestatedDay | null>(null);
-  const call = (isDryRun: boolean) => withVerification(() => api.restateDay(publisherId, date, isDryRun));
-  const ask = useAction(async () => setPreview(await call(true)));
+  const ask = useAction(async () => setPreview(await withVerification(() => api.restateDay(publisherId, date, true))));
   useEffect(() => void ask.run(), []);
-  const restate = useAction(async () => {
-    await call(false);
-    say(text.done(date));
-    onClose();
-    await onRestated();
-    focusHeading();
-  });
+  const restate = useAction(
+    confirmed(() => api.restateDay(publisherId, date, false), text.done(date), onClose, onRestated),
+  );
   return (
     <Dialog title={text.title(date)} isWide onClose={onClose} keepOpen={restate.isRunning}>
       <p class="note">{text.intro}</p>
@@ -44,11 +38,7 @@ export function RestateDay({ publisherId, date, onRestated, onClose }: Props) {
       {preview && <Sums {...preview} />}
       <FormError error={inItsWords(ask.error ?? restate.error)} />
       <DialogButtons onClose={onClose} retry={ask.error !== null && (() => void ask.run())}>
-        {preview && (
-          <RunButton of={restate} class="button primary">
-            {restate.isRunning ? text.running : text.start}
-          </RunButton>
-        )}
+        {preview && <PrimaryRun of={restate}>{restate.isRunning ? text.running : text.start}</PrimaryRun>}
       </DialogButtons>
     </Dialog>
   );

@@ -2,14 +2,12 @@
 
 import { useState } from "preact/hooks";
 import { put } from "../../../shared/cache";
+import { confirmed } from "../../../shared/change";
 import type { Tagged } from "../../../shared/client";
 import { Confirm } from "../../../shared/components/dialog";
 import { Input } from "../../../shared/components/field";
 import { FormDialog, TextField } from "../../../shared/components/form-dialog";
-import { focusHeading } from "../../../shared/components/heading";
-import { say } from "../../../shared/components/status";
 import { MAX_NAME } from "../../../shared/limits";
-import { withVerification } from "../../../shared/passkeys";
 import { publishersApi as api } from "../../api/publishers";
 import { publisher as text, publishers } from "../../messages/publishers";
 import type { Publisher, PublisherDocument } from "../../types/publishers";
@@ -29,12 +27,8 @@ type Change = Partial<PublisherDocument>;
 
 export function StateDialogs({ dialog, publisher, reload, onClose }: Props) {
   const { publisher_id: id, name } = publisher;
-  const change = async (to: Change, said: string) => {
-    put(publisherKey(id), await withVerification(() => api.change(publisher, to)));
-    say(said);
-    onClose();
-    focusHeading();
-  };
+  const change = (to: Change, said: string) =>
+    confirmed(async () => put(publisherKey(id), await api.change(publisher, to)), said, onClose);
   switch (dialog) {
     case "approve":
       return (
@@ -42,7 +36,7 @@ export function StateDialogs({ dialog, publisher, reload, onClose }: Props) {
           title={text.approveTitle(name)}
           text={text.approveText}
           button={text.approve}
-          onConfirm={() => change({ approved: true }, text.approvedNow(name))}
+          onConfirm={change({ approved: true }, text.approvedNow(name))}
           onClose={onClose}
           reload={reload}
         />
@@ -54,13 +48,13 @@ export function StateDialogs({ dialog, publisher, reload, onClose }: Props) {
           text={text.suspendText}
           button={text.suspend}
           dangerous
-          onConfirm={() => change({ approved: false }, text.suspended(name))}
+          onConfirm={change({ approved: false }, text.suspended(name))}
           onClose={onClose}
           reload={reload}
         />
       );
     case "edit":
-      return <Edit publisher={publisher} onSave={(to) => change(to, text.saved)} onClose={onClose} reload={reload} />;
+      return <Edit publisher={publisher} onSave={(to) => change(to, text.saved)()} onClose={onClose} reload={reload} />;
   }
 }
 

@@ -76,7 +76,7 @@ function Result({ app, list, isFiltered }: { app: string; list: Pages<Entry>; is
       empty={isFiltered ? <Empty title={listText.noneTitle}>{text.none}</Empty> : <Empty title={text.empty} />}
       name={text.tableName}
       columns={columns(app)}
-      rowKey={({ transaction_id }) => transaction_id}
+      rowKey="transaction_id"
     >
       <More of={list} label={listText.older} busy={text.looking} />
       {!list.hasMore && <p class="note">{text.end}</p>}

@@ -5,6 +5,7 @@ import { ApiError } from "../../../shared/client";
 import { Checkbox } from "../../../shared/components/field";
 import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { say } from "../../../shared/components/status";
+import { inWords } from "../../../shared/error-text";
 import { isReasonCode } from "../../../shared/messages/rewards";
 import { withVerification } from "../../../shared/passkeys";
 import { rewardsApi } from "../../api/rewards";
@@ -31,13 +32,10 @@ export function SettleOne({ appId, transactionId, action, onClose, reload }: Pro
       await withVerification(() => rewardsApi.settle(appId, transactionId, action, settlement));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const { status, code, requestId } = error;
-      if (action === "approve" && isReasonCode(code)) {
-        setAgainst(against.includes(code) ? against : [...against, code]);
-        throw new ApiError(status, code, text.against(code), requestId, null);
-      }
-      const words = text.refusal(code);
-      throw words ? new ApiError(status, code, words, requestId, null) : error;
+      const { code } = error;
+      const mayOverride = action === "approve" && isReasonCode(code);
+      if (mayOverride) setAgainst(against.includes(code) ? against : [...against, code]);
+      throw inWords(error, { [code]: mayOverride ? text.against(code) : text.refusal(code) });
     }
     onClose();
     say(text.done[action]);

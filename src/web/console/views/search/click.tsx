@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useCached } from "../../../shared/cache";
 import { Facts, type Fact } from "../../../shared/components/facts";
 import { Section } from "../../../shared/components/section";
-import { type Column, column, Table } from "../../../shared/components/table";
+import { type Column, column, TableOr } from "../../../shared/components/table";
 import { countryName, exactTimeText } from "../../../shared/format";
 import { revisionText } from "../../../shared/messages/rewards";
 import { ShortId, State } from "../../../shared/rewards/badges";
@@ -86,17 +86,7 @@ interface BecameProps {
 
 const Became = ({ match: { app_id: app, rewards }, children }: BecameProps) => (
   <Section title={text.became}>
-    {rewards.length > 0 ? (
-      <Table
-        stacks
-        name={text.became}
-        columns={columns(app)}
-        rows={rewards}
-        rowKey={({ transaction_id }) => transaction_id}
-      />
-    ) : (
-      <p class="card-foot">{children}</p>
-    )}
+    <TableOr none={children} name={text.became} columns={columns(app)} rows={rewards} rowKey="transaction_id" />
   </Section>
 );
 

@@ -3,8 +3,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
-import { RunButton } from "../../../shared/components/button";
-import { FormError } from "../../../shared/components/states";
+import { SmallRun } from "../../../shared/components/button";
+import { FormError, SaidNote } from "../../../shared/components/states";
 import { serviceApi } from "../../api/service";
 import { useAppNames } from "../../app-names";
 import { AppLink } from "../../components/links";
@@ -39,12 +39,10 @@ export function AskEndpoints() {
   return (
     <div class="card-foot padded-top">
       <div class="row">
-        <RunButton of={ask} class="button small">
-          {text.button}
-        </RunButton>
-        <p class="note" role="status">
+        <SmallRun of={ask}>{text.button}</SmallRun>
+        <SaidNote>
           {!asked ? text.note : asked.isAll ? text.result(asked.apps, asked.silent.length) : text.running(asked.apps)}
-        </p>
+        </SaidNote>
       </div>
       {asked && asked.silent.length > 0 && (
         <ul class="lines">

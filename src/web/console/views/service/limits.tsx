@@ -1,7 +1,7 @@
 // Sums that are not in the reports, objects near their limit, and caps near their end.
 
 import { useCached } from "../../../shared/cache";
-import { type Column, column, Table } from "../../../shared/components/table";
+import { type Column, column, TableOr } from "../../../shared/components/table";
 import { clockText, exactTimeText } from "../../../shared/format";
 import { offersApi } from "../../api/offers";
 import { attention } from "../../messages/attention";
@@ -48,19 +48,15 @@ export function Caps() {
   const asOf = cached.data?.as_of;
   return (
     <Section title={caps.title} of={cached} note={asOf ? caps.note(clockText(asOf * 1000)) : undefined}>
-      {(data) =>
-        data.caps.length > 0 ? (
-          <Table
-            stacks
-            name={caps.title}
-            columns={capColumns}
-            rows={data.caps}
-            rowKey={({ offer_id, kind }) => `${offer_id} ${kind}`}
-          />
-        ) : (
-          <p class="card-foot">{caps.none}</p>
-        )
-      }
+      {(data) => (
+        <TableOr
+          none={caps.none}
+          name={caps.title}
+          columns={capColumns}
+          rows={data.caps}
+          rowKey={({ offer_id, kind }) => `${offer_id} ${kind}`}
+        />
+      )}
     </Section>
   );
 }

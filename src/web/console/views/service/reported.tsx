@@ -83,7 +83,7 @@ export function OldRewards({ service }: { service: CachedView<Service> }) {
               name={title}
               columns={rewardColumns(nameOf, rewards.date)}
               rows={rewards.apps}
-              rowKey={({ app_id }) => app_id}
+              rowKey="app_id"
             />
           )}
         </>

@@ -35,7 +35,7 @@ export function Apps() {
         empty={<Empty title={text.emptyTitle}>{mayChange ? text.empty : text.emptyAnalyst}</Empty>}
         name={text.title}
         columns={columns(mayChange)}
-        rowKey={({ app_id }) => app_id}
+        rowKey="app_id"
       >
         <More of={pages} label={text.more} />
       </LoadedTable>

@@ -1,6 +1,7 @@
 // Offers that the app's users do not see, one id a line.
 
 import { Area } from "../../../shared/components/field";
+import { unique } from "../../../shared/unique";
 import { appForm } from "../../messages/apps";
 import { offersPath } from "../../router";
 import { Card, PartForm, type PartProps, useDraft } from "./part";
@@ -11,14 +12,7 @@ const MAX_OFFERS = 1000;
 const LEAST_ROWS = 4;
 const MAX_ROWS = 12;
 
-const idsOf = (lines: string) => [
-  ...new Set(
-    lines
-      .split("\n")
-      .map((line) => line.trim())
-      .filter(Boolean),
-  ),
-];
+const idsOf = (lines: string) => unique(lines.split("\n").map((line) => line.trim()));
 
 export function Blocked({ app, reload }: PartProps) {
   const draft = useDraft({

@@ -97,7 +97,7 @@ function Pages({ cacheKey, app, query }: PagesProps) {
         empty={<Empty title={text.noneTitle}>{text.none}</Empty>}
         name={text.tableName}
         columns={columns(build)}
-        rowKey={({ id }) => id}
+        rowKey="id"
       >
         <div class="row">
           <More of={pages} label={text.more} />

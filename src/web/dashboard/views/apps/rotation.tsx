@@ -4,13 +4,12 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { api } from "../../api";
-import { PrimaryButton, RunButton } from "../../../shared/components/button";
+import { confirmed } from "../../../shared/change";
+import { PrimaryButton, PrimaryRun, RunButton } from "../../../shared/components/button";
 import { CopyField } from "../../../shared/components/copy-button";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
-import { focusHeading } from "../../../shared/components/heading";
 import { Check } from "../../../shared/components/icons";
 import { FormError } from "../../../shared/components/states";
-import { say } from "../../../shared/components/status";
 import { common, overview } from "../../messages";
 import { appForm } from "../../messages/apps";
 import { rotation as text } from "../../messages/tester";
@@ -54,13 +53,9 @@ export function Rotation({ app, reload, onClose }: Props) {
     const sign = step === "accepts" ? "current" : "wrong";
     setResult(await withVerification(() => api.testCallback(app.app_id, sign)));
   });
-  const end = useAction(async () => {
-    await withVerification(() => api.endPreviousSecret(app.app_id));
-    onClose();
-    say(appForm.callback.formerEnded);
-    await reload();
-    focusHeading();
-  });
+  const end = useAction(
+    confirmed(() => api.endPreviousSecret(app.app_id), appForm.callback.formerEnded, onClose, reload),
+  );
   const action = step === "end" ? end : step === "make" || make.error ? make : test;
   const isTest = step === "accepts" || step === "refuses";
   const isPassed = isTest && result?.findings.some(({ code }) => code === PASSES[step]) === true;
@@ -101,11 +96,7 @@ export function Rotation({ app, reload, onClose }: Props) {
             {test.isRunning ? text.testing : result ? text.again : text.test}
           </RunButton>
         )}
-        {step === "make" && (
-          <RunButton of={make} class="button primary">
-            {text.make}
-          </RunButton>
-        )}
+        {step === "make" && <PrimaryRun of={make}>{text.make}</PrimaryRun>}
         {(step === "teach" || (isTest && isPassed)) && (
           <PrimaryButton onClick={() => go(next)}>{step === "teach" ? text.taught : text.next}</PrimaryButton>
         )}

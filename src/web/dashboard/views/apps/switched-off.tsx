@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { api } from "../../api";
-import { RunButton } from "../../../shared/components/button";
+import { SmallRun } from "../../../shared/components/button";
 import { focusHeading } from "../../../shared/components/heading";
 import { Warning } from "../../../shared/components/icons";
 import { FormError } from "../../../shared/components/states";
@@ -34,9 +34,7 @@ export function SwitchedOff({ appId }: { appId: string }) {
       <p>
         <b>{endpoint.since === null ? text.title : text.since(timeText(endpoint.since))}</b> {text.text}
       </p>
-      <RunButton of={enable} class="button small">
-        {text.enable}
-      </RunButton>
+      <SmallRun of={enable}>{text.enable}</SmallRun>
       <FormError error={enable.error} />
     </div>
   );

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { api } from "../../api";
-import { RunButton } from "../../../shared/components/button";
+import { PrimaryRun } from "../../../shared/components/button";
 import { Choices } from "../../../shared/components/choices";
 import { FormError } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
@@ -40,9 +40,7 @@ export function Tester({ app }: { app: App }) {
       />
       <FormError error={send.error} />
       <div class="row part-buttons">
-        <RunButton of={send} class="button primary">
-          {send.isRunning ? text.sending : text.send}
-        </RunButton>
+        <PrimaryRun of={send}>{send.isRunning ? text.sending : text.send}</PrimaryRun>
         <p class="note">{settings.confirm}</p>
       </div>
       {result && <TestResult result={result} />}

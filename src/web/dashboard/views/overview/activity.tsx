@@ -5,7 +5,7 @@ import { Check } from "../../../shared/components/icons";
 import { Loaded } from "../../../shared/components/loaded";
 import { Name } from "../../../shared/components/name";
 import { Section } from "../../../shared/components/section";
-import { Skeleton } from "../../../shared/components/states";
+import { SaidNote, Skeleton } from "../../../shared/components/states";
 import { Table } from "../../../shared/components/table";
 import { Tile } from "../../../shared/components/tile";
 import { count, moneyOf } from "../../../shared/format";
@@ -81,11 +81,7 @@ export function RewardTiles({ data, today }: { data: Data | undefined; today: st
           <Tile key={tile.label} {...tile} note={nowNote} value={data && count(value)} />
         ))}
       </dl>
-      {data && isBehind(data.behind_ms) && (
-        <p class="note" role="status">
-          {text.behind(data.behind_ms)}
-        </p>
-      )}
+      {data && isBehind(data.behind_ms) && <SaidNote>{text.behind(data.behind_ms)}</SaidNote>}
     </>
   );
 }
@@ -139,7 +135,5 @@ function Endpoints({ data, role }: { data: Data; role: Role }) {
       </>
     ),
   });
-  return (
-    <Table stacks name={text.health.title} columns={columns} rows={callbacksOf(data)} rowKey={({ app_id }) => app_id} />
-  );
+  return <Table stacks name={text.health.title} columns={columns} rows={callbacksOf(data)} rowKey="app_id" />;
 }

@@ -113,21 +113,12 @@ function dimensionColumn(dimension: Dimension, isFirst: boolean, days: Days): Co
         );
       }
       const value = cellValueOf(dimension, row);
-      if (dimension === "app") {
-        return (
-          <>
-            {labelOf("app", value)} <span class="cell-id">{value}</span>
-          </>
-        );
-      }
-      if (dimension === "country") {
-        return (
-          <>
-            {labelOf("country", value)} <span class="cell-id">{value}</span>
-          </>
-        );
-      }
-      return value;
+      if (dimension !== "app" && dimension !== "country") return value;
+      return (
+        <>
+          {labelOf(dimension, value)} <span class="cell-id">{value}</span>
+        </>
+      );
     },
   };
 }

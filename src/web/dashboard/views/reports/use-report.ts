@@ -10,19 +10,12 @@ import type { ReportState } from "./state";
 
 export type Part = ReportResult | Refusal | null;
 
-export interface Report {
+type FirstPart = keyof Omit<FirstBatch, "queries" | "compared">;
+type SecondPart = keyof Omit<SecondBatch, "queries">;
+
+export interface Report extends Record<FirstPart | SecondPart, Part> {
   first: FirstBatch;
   cached: CachedView<ReportBatch>;
-  table: Part;
-  chart: Part;
-  chartBefore: Part;
-  totalsNow: Part;
-  totalsBefore: Part;
-  lines: Part;
-  barsNow: Part;
-  barsBefore: Part;
-  rowsBefore: Part;
-  rowsNow: Part;
   isWaiting: boolean;
   /** Asks for both batches again. */
   reload: () => void;
@@ -45,7 +38,7 @@ export function useReport(state: ReportState, days: Days, isReady: boolean): Rep
   const chart = part(first.chart);
   const second = cached.data ? secondBatch(state, days, first, result(table), result(chart)) : null;
   const more = useCached(second ? `report ${JSON.stringify(second.queries)}` : null, () => load(second!.queries));
-  const further = (name: keyof Omit<SecondBatch, "queries">): Part => {
+  const further = (name: SecondPart): Part => {
     const index = second ? second[name] : -1;
     if (index < 0) return null;
     if (more.error && !more.data) return { error: more.error.message, code: more.error.code };

@@ -6,6 +6,7 @@ import { Form, SubmitButton } from "../../../shared/components/form";
 import { filter as filterText, replay } from "../../../shared/messages/rewards";
 import { isStatus } from "../../../shared/rewards/filter";
 import { ClearButton, StateAndDelivery, useTypedFilter } from "../../../shared/rewards/filters";
+import { unique } from "../../../shared/unique";
 import { rewards as text } from "../../messages/rewards";
 import { type LogFilter, NO_FILTER, STATES } from "./filter";
 
@@ -40,7 +41,7 @@ export function Filters({ filter, apps, isAnalyst, onChange }: Props) {
           label={text.app}
           value={typed.app}
           // An app that has no reward yet may still be the one that is asked for.
-          options={[...new Set([...names.keys(), filter.app])].filter(Boolean)}
+          options={unique([...names.keys(), filter.app])}
           nameOf={(app) => names.get(app) ?? app}
           any={text.allApps}
           onChange={(app) => choose({ app, user: "" })}

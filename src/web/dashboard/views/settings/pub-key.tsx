@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { api } from "../../api";
 import { useCached } from "../../../shared/cache";
-import { Button, RunButton } from "../../../shared/components/button";
+import { Button, PrimaryRun } from "../../../shared/components/button";
 import { CopyField } from "../../../shared/components/copy-button";
 import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { focusHeading } from "../../../shared/components/heading";
@@ -32,9 +32,7 @@ export function PubKey() {
           <>
             <FormError error={load.error} />
             <div class="row">
-              <RunButton of={load} class="button primary">
-                {text.show}
-              </RunButton>
+              <PrimaryRun of={load}>{text.show}</PrimaryRun>
               <p class="note">{settings.confirm}</p>
             </div>
           </>
