@@ -188,11 +188,11 @@ fn choose_click_id<'a, const N: usize>(
 
 /// A parameter is missing, or its value is a macro that the sender has not filled in.
 fn missing(name: &str, unfilled: Option<&str>) -> ApiError {
-    MISSING_FIELD.with_message(match unfilled {
-        None => format!("{name} is required"),
+    MISSING_FIELD.with_message(match (unfilled, name) {
+        (None, _) => format!("{name} is required"),
         // A token is the same in all postbacks of an advertiser.
-        Some(found) if name == "token" => format!("token is {found}; put the advertiser's token itself there"),
-        Some(found) => {
+        (Some(found), "token") => format!("token is {found}; put the advertiser's token itself there"),
+        (Some(found), _) => {
             format!("{name} is {found}, which the sender has not filled in; put its own macro for the {name} there")
         }
     })
