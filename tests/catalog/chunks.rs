@@ -14,7 +14,9 @@ use domain::{
     model::{OfferId, time::UtcDay},
     snapshot::{bodies::Chunk, listing::Listing},
 };
-use origin::objects::catalog::publication::{chunk, chunks_to_write, record_chunk_written, store_stats};
+use origin::objects::catalog::publication::{
+    chunk, chunk_for_isolate, chunks_to_write, record_chunk_written, store_stats,
+};
 
 const O: Resource = Resource::Offer;
 const HOUR_MS: i64 = 3_600_000;
@@ -45,7 +47,7 @@ fn rebuild(catalog: &Catalog) -> (BTreeSet<String>, Vec<String>) {
     let listing = catalog.listing();
     let written = chunks_to_write(&catalog.db, 10_000).unwrap();
     for key in &written {
-        record_chunk_written(&catalog.db, key).unwrap();
+        record_chunk_written(&catalog.db, key, catalog.now()).unwrap();
     }
     (keys(&listing), written)
 }
@@ -169,6 +171,24 @@ fn a_chunk_stays_as_long_as_a_listing_that_uses_it_is_in_kv() {
             stays,
             "an idle isolate may still request it"
         );
+    }
+}
+
+#[test]
+fn a_chunk_that_kv_lost_is_written_again_when_an_isolate_misses_it() {
+    let (catalog, kv) = (Catalog::small(), Kv::default());
+    catalog.put(O, "o-1", &offer(&["g-1"]));
+    publish_listing(&catalog, &kv).unwrap();
+    let keys = kv_keys(&kv);
+    let key = keys.first().unwrap();
+    let lost = kv.values.borrow_mut().remove(&format!("bodies-{key}")).unwrap();
+    // KV may not show a new value yet, so an early miss writes nothing.
+    for (wait_ms, is_written) in [(60_000, false), (HOUR_MS, true)] {
+        catalog.wait(wait_ms);
+        let missed = chunk_for_isolate(&catalog.db, key, catalog.now()).unwrap();
+        assert_eq!(missed.as_ref(), Some(&lost));
+        publish_listing(&catalog, &kv).unwrap();
+        assert_eq!(kv_keys(&kv).contains(key), is_written, "{wait_ms}");
     }
 }
 

@@ -154,7 +154,8 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     let listing = prepare_listing(db, NOON).unwrap();
     for key in publication::chunks_to_write(db, 10_000).unwrap() {
         publication::chunk(db, &key).unwrap().unwrap();
-        publication::record_chunk_written(db, &key).unwrap();
+        publication::record_chunk_written(db, &key, NOON).unwrap();
+        publication::chunk_for_isolate(db, &key, NOON).unwrap();
     }
     publication::record_written(db, listing.version, NOON).unwrap();
     publication::record_in_pointer(db, &listing).unwrap();

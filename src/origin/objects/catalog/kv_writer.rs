@@ -134,7 +134,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     async fn write_chunk(&self, key: String) -> Result<(), Failure> {
         if let Some(bytes) = publication::chunk(self.db, &key)? {
             self.write(&kv::bodies_key(&key), &bytes).await?;
-            publication::record_chunk_written(self.db, &key)?;
+            publication::record_chunk_written(self.db, &key, self.runtime.now_ms())?;
         }
         Ok(())
     }

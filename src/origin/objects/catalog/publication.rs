@@ -10,9 +10,9 @@ use contract::{
     kv::{LISTED_VERSIONS, Pointer, SnapshotKind},
     operation::OperatorReply,
 };
-use domain::model::time::{HOUR_MS, UtcDay};
+use domain::model::time::{HOUR_MS, MINUTE_MS, UtcDay};
 use platform::{
-    database::{Database, DatabaseError, Row},
+    database::{Database, DatabaseError, MAX_INTEGER, Row},
     failure::Failure,
     params,
 };
@@ -40,6 +40,8 @@ fn built_at_mark(kind: SnapshotKind) -> &'static str {
 const PART_BYTES: usize = 1_500_000;
 /// How long a listing stays in KV after it left the pointer: an idle isolate may still read it.
 const RETENTION_MS: i64 = HOUR_MS;
+/// KV shows a new value everywhere within a minute. A shard or a chunk that an isolate misses after this time is written again.
+pub(super) const MISSED_MS: i64 = 10 * MINUTE_MS;
 
 /// Stores a counters object's figures for some of its offers. Unchanged rows are not written, because rows written are
 /// what costs.
@@ -97,14 +99,26 @@ pub fn chunks_to_write(db: &impl Database, limit: usize) -> Result<Vec<String>, 
     keys(&db.query(sql::LIST_CHUNKS_TO_WRITE, params![limit])?)
 }
 
-pub fn record_chunk_written(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
-    db.execute(sql::MARK_CHUNK_WRITTEN, params![key])
+pub fn record_chunk_written(db: &impl Database, key: &str, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::MARK_CHUNK_WRITTEN, params![now_ms, key])
+}
+
+/// A chunk's bytes for an isolate that does not find it in KV. If KV should have had it for long, the next listing writes it
+/// again.
+pub fn chunk_for_isolate(
+    db: &impl Database,
+    key: &str,
+    now_ms: i64,
+) -> Result<Option<Vec<u8>>, DatabaseError> {
+    let missed_ms = now_ms.saturating_sub(MISSED_MS);
+    db.execute(sql::MARK_CHUNK_UNWRITTEN, params![key, missed_ms])?;
+    chunk(db, key)
 }
 
 /// Marks a chunk as absent from KV, before it is deleted there. If the deletion is interrupted and the chunk is used
 /// again, it is then written again.
 pub fn record_chunk_absent(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
-    db.execute(sql::MARK_CHUNK_UNWRITTEN, params![key])
+    db.execute(sql::MARK_CHUNK_UNWRITTEN, params![key, MAX_INTEGER])
 }
 
 /// The keys of chunks that no listing in KV uses, at most 100. KV still has the versions that left the pointer within the hour.

@@ -204,14 +204,14 @@ const TABLES: &[&str] = &[
         superseded_at_ms INTEGER
      ) STRICT, WITHOUT ROWID",
     "CREATE INDEX superseded_shards ON tracking_shards (superseded_at_ms) WHERE superseded_at_ms IS NOT NULL",
-    // Content-addressed chunks of offer bodies; `unlisted_version` is the first listing that no longer uses the chunk.
-    // The bytes are apart, because SQLite rewrites a whole row on update.
+    // Content-addressed chunks of offer bodies; `written_ms` is NULL for one that KV does not have, and `unlisted_version` is the
+    // first listing that no longer uses it. The bytes are apart, because SQLite rewrites a whole row on update.
     "CREATE TABLE chunks (
         key TEXT PRIMARY KEY,
-        in_kv INTEGER NOT NULL,
+        written_ms INTEGER,
         unlisted_version INTEGER
      ) STRICT, WITHOUT ROWID",
-    "CREATE INDEX chunks_to_write ON chunks (key) WHERE in_kv = 0 AND unlisted_version IS NULL",
+    "CREATE INDEX chunks_to_write ON chunks (key) WHERE written_ms IS NULL AND unlisted_version IS NULL",
     "CREATE INDEX unlisted_chunks ON chunks (unlisted_version) WHERE unlisted_version IS NOT NULL",
     "CREATE TABLE chunk_bytes (key TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
     // The staged lines of imports, until they are applied. An app's document is sealed.

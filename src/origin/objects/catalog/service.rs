@@ -290,7 +290,7 @@ where
     pub async fn value(&self, path: &str) -> Result<Vec<u8>, Failure> {
         let db = self.shell.ready().await?;
         let bytes = if let Some(key) = path.strip_prefix(CHUNK_PATH) {
-            publication::chunk(db, key)?
+            publication::chunk_for_isolate(db, key, self.now_ms())?
         } else if let Some(slot) = path.strip_prefix(SHARD_PATH).and_then(Slot::parse) {
             let shard = tracking_slots::for_isolate(db, slot, self.now_ms())?;
             // It may be due to be written again.

@@ -203,15 +203,17 @@ platform::statements! {
         FROM offer_bodies b JOIN offer_documents d ON d.id = b.id WHERE b.format <> ? LIMIT ?";
     pub const SET_BODY_HASH = "UPDATE offers SET body_hash = ?, body_length = ? WHERE id = ?";
     pub const GET_BODY = "SELECT body FROM offer_bodies WHERE id = ?";
-    pub const INSERT_CHUNK = "INSERT INTO chunks (key, in_kv) VALUES (?, 0) ON CONFLICT DO NOTHING RETURNING key";
+    pub const INSERT_CHUNK = "INSERT INTO chunks (key) VALUES (?) ON CONFLICT DO NOTHING RETURNING key";
     pub const INSERT_CHUNK_BYTES = "INSERT INTO chunk_bytes (key, bytes) VALUES (?, ?)";
     pub const DELETE_SNAPSHOT = "DELETE FROM snapshot_parts WHERE kind = ?";
     pub const INSERT_SNAPSHOT_PART = "INSERT INTO snapshot_parts (kind, part, version, bytes) VALUES (?, ?, ?, ?)";
     pub const GET_SNAPSHOT = "SELECT bytes FROM snapshot_parts WHERE kind = ? ORDER BY part";
     pub const GET_CHUNK = "SELECT bytes FROM chunk_bytes WHERE key = ?";
-    pub const LIST_CHUNKS_TO_WRITE = "SELECT key FROM chunks WHERE in_kv = 0 AND unlisted_version IS NULL LIMIT ?";
-    pub const MARK_CHUNK_WRITTEN = "UPDATE chunks SET in_kv = 1 WHERE key = ?";
-    pub const MARK_CHUNK_UNWRITTEN = "UPDATE chunks SET in_kv = 0 WHERE key = ?";
+    pub const LIST_CHUNKS_TO_WRITE = "SELECT key FROM chunks WHERE written_ms IS NULL AND unlisted_version IS NULL LIMIT ?";
+    /// time, key
+    pub const MARK_CHUNK_WRITTEN = "UPDATE chunks SET written_ms = ? WHERE key = ?";
+    /// key, latest time of its write
+    pub const MARK_CHUNK_UNWRITTEN = "UPDATE chunks SET written_ms = NULL WHERE key = ? AND written_ms <= ?";
     pub const LIST_EXPIRED_CHUNKS = "SELECT key FROM chunks
         WHERE unlisted_version <= (SELECT MIN(version) FROM published) LIMIT 100";
     pub const DELETE_CHUNK_BYTES = "DELETE FROM chunk_bytes WHERE key = ?";

@@ -6,14 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{
-    publication::{self, Prepared},
+    publication::{self, MISSED_MS, Prepared},
     revisions, sql, tracking_rows,
 };
 use contract::kv::{self, SnapshotKind};
 use domain::{
     model::{
         AppId,
-        time::{DAY_MS, HOUR_MS, MINUTE_MS},
+        time::{DAY_MS, HOUR_MS},
     },
     snapshot::tracking::{
         BuiltShard, Manifest, ShardKind, Slot,
@@ -32,8 +32,6 @@ use platform::{
 const RETENTION_MS: i64 = DAY_MS;
 /// For how long after its last manifest a shard counts as being in KV, so that none is named while it is deleted.
 const REUSE_MS: i64 = 12 * HOUR_MS;
-/// KV shows a new value everywhere within a minute. A shard that an isolate misses after this time is written again.
-const MISSED_MS: i64 = 10 * MINUTE_MS;
 /// Slots of each kind that are built again with each listing, whether they changed or not: offers that ended long ago
 /// leave their shards, and damage heals. At 8,192 slots of goals a round takes four days.
 const CHECKED_AT_ONCE: i64 = 8;
