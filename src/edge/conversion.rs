@@ -70,6 +70,11 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
     } else {
         Ok(None)
     };
+    // What curl sends with -d has a form's type, whatever it is.
+    let (form, was_no_form) = match form {
+        Ok(Some(text)) if is_other_document(&text) => (Ok(None), true),
+        form => (form, false),
+    };
     let ignores_body = is_post && !is_form && body::exists(&request);
     let (form, answered) = match form {
         Ok(form) => {
@@ -79,9 +84,8 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
         Err(error) => (None, Err(error)),
     };
     let refused = answered.as_ref().err().map(|error| error.code);
-    let is_ignored = ignores_body
-        && refused.is_none_or(|code| code == common::MISSING_FIELD.code)
-        && body::discard(Clone::clone(request.inner()), 200).await;
+    let is_ignored = refused.is_none_or(|code| code == common::MISSING_FIELD.code)
+        && (was_no_form || (ignores_body && body::discard(Clone::clone(request.inner()), 200).await));
     let answered = match answered {
         Err(error) if is_ignored && error.code == common::MISSING_FIELD.code => Err(NOT_IN_THE_QUERY),
         answered => answered,
@@ -97,6 +101,15 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
     };
     postbacks::note(context, sent, proof, &answer);
     answer
+}
+
+/// Whether a body is JSON or XML, which no form is.
+fn is_other_document(text: &str) -> bool {
+    let text = text.trim();
+    let marks = [('{', '}'), ('[', ']'), ('<', '>')];
+    marks
+        .iter()
+        .any(|(open, close)| text.starts_with(*open) && text.ends_with(*close))
 }
 
 async fn read_form(context: &RequestContext, request: &mut Request) -> Result<String, ApiError> {

@@ -8,7 +8,9 @@ use domain::model::document::tag;
 use platform::failure::Failure;
 use serde_json::{Value, json};
 
-use crate::{Catalog, app, body, demo::Demo, lists::pages, offer, refused, under_every_fault, with};
+use crate::{
+    Catalog, app, app_with_url, body, demo::Demo, lists::pages, offer, refused, under_every_fault, with,
+};
 
 const O: Resource = Resource::Offer;
 
@@ -51,6 +53,16 @@ fn a_put_with_an_unknown_reference_is_refused_and_changes_nothing() {
     );
     catalog.put(Resource::App, "10000001", &app("acme"));
     let before = catalog.dump();
+    let with_code = |code: &str| {
+        let mut document = offer(&["g"]);
+        document["goals"][0]["gl_val"] = code.into();
+        document
+    };
+    let with_md5 = |secret: &str| {
+        let mut document = app_with_url("https://t.example/cb");
+        document["callback"]["legacy_md5"] = json!({ "secret": secret });
+        document
+    };
     for (resource, id, document, named) in [
         (Resource::App, "10000002", app("nobody"), "publisher_id"),
         (Resource::App, "10000001", app("beta"), "publisher_id"),
@@ -64,6 +76,14 @@ fn a_put_with_an_unknown_reference_is_refused_and_changes_nothing() {
         (O, "o_1", offer(&["g"]), "offer_id"),
         (O, "o", offer(&["g", "g"]), "goals[1].id"),
         (O, "o", offer(&[]), "goals"),
+        (O, "o", with_code("{event}"), "goals[0].gl_val"),
+        (O, "o", with_code(" Null "), "goals[0].gl_val"),
+        (
+            Resource::App,
+            "10000002",
+            with_md5("abc\n"),
+            "callback.legacy_md5.secret",
+        ),
     ] {
         let (code, message) = refused(catalog.try_put(resource, id, &document));
         assert_eq!(code, "invalid_field", "{message}");

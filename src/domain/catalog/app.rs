@@ -12,6 +12,7 @@ use crate::{
     model::{
         CurrencyRate, OfferId, Platform, PublisherId,
         document::{Document, FieldError, check_text, check_web_url},
+        placeholders::is_blank,
     },
     tracking::signature::{self, ClickSecret},
 };
@@ -248,7 +249,14 @@ pub fn check_callback(callback: &Callback) -> Result<(), FieldError> {
     }
     Endpoint::parse(callback)?;
     if let Some(legacy) = &callback.legacy_md5 {
-        check_text("callback.legacy_md5.secret", &legacy.secret, 200)?;
+        let path = "callback.legacy_md5.secret";
+        check_text(path, &legacy.secret, 200)?;
+        if legacy.secret.trim_matches(is_blank) != legacy.secret {
+            return Err(FieldError::new(
+                path,
+                "must not begin or end with a blank or a line break",
+            ));
+        }
         let events = callback.events();
         if events.pending || events.rejected {
             // Its receivers know no status, and would take such a callback for a reward.

@@ -6,6 +6,7 @@ use crate::{
     model::{
         AdvertiserId, Category, Country, CountrySet, GoalId, MicroUsd, OfferState, OfferType, Platform,
         document::{Document, FieldError, check_length, check_text, check_web_url},
+        placeholders::{is_blank, is_macro, is_nobody},
         time::{LATEST_S, SECOND_MS},
     },
     tracking::{
@@ -285,7 +286,15 @@ pub fn check_goal_count(count: usize) -> Result<(), FieldError> {
 
 /// Checks the event code of the goal at a place in the list.
 pub fn check_event_code(index: usize, code: Option<&str>) -> Result<(), FieldError> {
-    code.map_or(Ok(()), |code| {
-        check_text(&format!("goals[{index}].gl_val"), code, 200)
-    })
+    let Some(code) = code else {
+        return Ok(());
+    };
+    let path = format!("goals[{index}].gl_val");
+    check_text(&path, code, 200)?;
+    let code = code.trim_matches(is_blank);
+    if is_macro(code) || is_nobody(code) {
+        let problem = "is a placeholder or a word for none, which no postback can name";
+        return Err(FieldError::new(path, problem));
+    }
+    Ok(())
 }

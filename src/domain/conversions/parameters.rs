@@ -10,7 +10,9 @@ use crate::{
             ApiError,
             common::{MISSING_FIELD, UNAVAILABLE},
         },
-        placeholders::{has_macro, is_macro, is_nobody, is_none, known_name, trim},
+        placeholders::{
+            has_macro, is_blank, is_macro, is_no_device, is_nobody, is_none, known_name, trim, without_amp,
+        },
     },
     tracking::{
         click_id::{self, OpenError},
@@ -60,6 +62,8 @@ pub(super) const MAX_GOAL_CHARS: usize = 200;
 pub const MAX_REASON_CHARS: usize = 200;
 /// The longest `txn`, in bytes.
 const MAX_TXN_BYTES: usize = 128;
+/// A UUID has 32 digits, with hyphens or without.
+const MIN_UUID: usize = 32;
 
 /// A postback whose form is valid. Keys and the catalog are checked later. No text is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +114,8 @@ impl<'a> Postback<'a> {
             )));
         }
         // Such a `txn` would be the same in all conversions and refused in all but the first.
-        let txn = txn.filter(|txn| !has_macro(txn) && !is_none(txn) && txn != "0");
+        let is_zero = |txn: &str| txn == "0" || (txn.len() >= MIN_UUID && is_no_device(txn));
+        let txn = txn.filter(|txn| !has_macro(txn) && !is_none(txn) && !is_zero(txn));
         if txn.as_ref().is_some_and(|txn| txn.len() > MAX_TXN_BYTES) {
             return Err(INVALID_PARAMETER.with_message(format!("txn must be at most {MAX_TXN_BYTES} bytes")));
         }
@@ -213,7 +218,7 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         // A name that does not decode may be meant as a known one, so it is an error and not ignored.
         let name = decode_form(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
-        let meant = known_name(&name, &NAMES);
+        let meant = known_name(without_amp(&name), &NAMES);
         let mut slots = NAMES.iter().zip(values.iter_mut().zip(&mut unfilled));
         let Some((known, (slot, unfilled))) = slots.find(|(known, _)| Some(**known) == meant) else {
             continue;
@@ -222,13 +227,15 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
             Some(value) => value,
             // A macro between percent signs does not decode.
             None if is_macro(value) => value.into(),
+            // A reward is worth more than its reason.
+            None if *known == "reason" => decode_lossy(value),
             None => return Err(badly_encoded(known)),
         };
         let value = match *known {
             "reason" => value,
-            _ => trim(value, char::is_whitespace),
+            _ => trim(value, is_blank),
         };
-        if value.is_empty() {
+        if value.is_empty() || (*known == "txn" && is_none(&value)) {
             continue;
         }
         if !matches!(*known, "goal" | "status") && is_macro(&value) {
@@ -246,6 +253,14 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
         }
     }
     Ok((values.map(|value| value.map(|(value, _)| value)), unfilled))
+}
+
+fn decode_lossy(text: &str) -> Cow<'_, str> {
+    let text = text.replace('+', " ");
+    percent_encoding::percent_decode_str(&text)
+        .decode_utf8_lossy()
+        .into_owned()
+        .into()
 }
 
 /// [`decode`] for form encoding, in which a `+` is a space. Partners encode queries this way too.

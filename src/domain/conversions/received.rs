@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::parameters::{CLICK_ID_NAMES, MAX_GOAL_CHARS, NAMES, decode_form};
 use crate::{
-    model::placeholders::{is_macro, known_name, trim},
+    model::placeholders::{is_blank, is_macro, known_name, trim, without_amp},
     tracking::click_id,
 };
 
@@ -74,7 +74,7 @@ pub fn candidates<'a>(query: &'a str, form: Option<&'a str>) -> Candidates<'a> {
         let (Some(known), Some(value)) = (known(name), value) else {
             continue;
         };
-        let Some(value) = decode_form(value).map(|value| trim(value, char::is_whitespace)) else {
+        let Some(value) = decode_form(value).map(|value| trim(value, is_blank)) else {
             continue;
         };
         if known == "token" && found.tokens.len() < MAX {
@@ -98,7 +98,7 @@ pub struct PastedPostback<'a> {
 impl<'a> PastedPostback<'a> {
     /// Splits the text. Credentials, the port and the fragment are dropped.
     pub fn parse(text: &'a str) -> Self {
-        let text = text.trim();
+        let text = text.trim_matches(is_blank);
         let text = text.split_once('#').map_or(text, |(before, _)| before);
         let scheme = text
             .split_once("://")
@@ -142,7 +142,7 @@ fn pairs<'a>(query: &'a str, form: Option<&'a str>) -> impl Iterator<Item = (&'a
 
 /// The name of a parameter that Signpost reads.
 fn known(name: &str) -> Option<&'static str> {
-    known_name(&decode_form(name)?, &NAMES)
+    known_name(without_amp(&decode_form(name)?), &NAMES)
 }
 
 fn is_click_id_name(known: &str) -> bool {
@@ -154,7 +154,7 @@ fn show(name: &str, value: Option<&str>) -> ShownParameter {
     let is_name = value.is_some();
     let value = value.unwrap_or_default();
     let decoded = decode_form(value);
-    let text = decoded.as_deref().unwrap_or(value).trim();
+    let text = decoded.as_deref().unwrap_or(value).trim_matches(is_blank);
     ShownParameter {
         name: match known {
             Some(known) => known.to_owned(),

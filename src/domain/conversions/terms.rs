@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     catalog::{Offer, app::App, offer::OncePer},
-    model::{AdvertiserId, CurrencyRate, PublisherId, api_error::ApiError, time::SECOND_MS},
+    model::{
+        AdvertiserId, CurrencyRate, PublisherId, api_error::ApiError, placeholders::is_blank, time::SECOND_MS,
+    },
 };
 
 /// The answer to a postback that names a goal which the terms lack.
@@ -49,7 +51,7 @@ impl GoalTerms {
         [Some(self.id.as_str()), code]
             .into_iter()
             .flatten()
-            .any(|known| known.eq_ignore_ascii_case(name))
+            .any(|known| known.trim_matches(is_blank).eq_ignore_ascii_case(name))
     }
 }
 

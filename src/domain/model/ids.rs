@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
+use super::placeholders::is_blank;
+
 /// The rule for ids of publishers, advertisers, offers and goals.
 pub const ID_RULE: &str = "must be 1 to 64 characters of A-Z, a-z, 0-9 and -";
 
@@ -15,13 +17,15 @@ pub fn is_id(text: &str) -> bool {
 
 /// Reads an id of any kind without the blanks around it.
 pub fn trimmed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    Ok(String::deserialize(deserializer)?.trim().to_owned())
+    Ok(String::deserialize(deserializer)?
+        .trim_matches(is_blank)
+        .to_owned())
 }
 
 /// The same of a member that may be missing.
 pub fn trimmed_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let id = Option::<String>::deserialize(deserializer)?;
-    Ok(id.map(|id| id.trim().to_owned()))
+    Ok(id.map(|id| id.trim_matches(is_blank).to_owned()))
 }
 
 macro_rules! ids {

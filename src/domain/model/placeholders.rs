@@ -131,6 +131,16 @@ pub fn known_name<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     alike(false).or_else(|| alike(true))
 }
 
+/// Whether a character at the end of a value is none of it, and does not show.
+pub fn is_blank(char: char) -> bool {
+    char.is_whitespace() || (is_invisible(char) && !char.is_control())
+}
+
+/// The name of a parameter, without what is left of an `&amp;` from a page's source.
+pub fn without_amp(name: &str) -> &str {
+    name.strip_prefix("amp;").unwrap_or(name)
+}
+
 /// A text without the blanks around it.
 pub fn trim(text: Cow<'_, str>, is_blank: fn(char) -> bool) -> Cow<'_, str> {
     match text {
@@ -246,8 +256,12 @@ pub fn check_template(rest: &str, known: &[&str]) -> Result<(), String> {
             format!("has a macro in the spelling of another system: write {right} instead of {text}")
         });
     }
-    if rest.to_ascii_lowercase().contains("&amp;") {
-        return Err("has &amp; from a page's source: write & alone".to_owned());
+    let lower = rest.to_ascii_lowercase();
+    if let Some(found) = ["&amp;", "&#38;", "&#x26;"]
+        .into_iter()
+        .find(|found| lower.contains(found))
+    {
+        return Err(format!("has {found} from a page's source: write & alone"));
     }
     // Joiners and variation selectors are invisible after a letter of ours, and belong to emoji and other scripts.
     let is_joiner = |char| {

@@ -9,7 +9,9 @@ use super::alphabet;
 use crate::model::{
     api_error::{ApiError, common::MISSING_FIELD},
     ascii_split,
-    placeholders::{begins_with_hex, is_macro, is_no_device, is_nobody, is_none, trim},
+    placeholders::{
+        begins_with_hex, has_macro, is_blank, is_macro, is_no_device, is_nobody, is_none, trim, without_amp,
+    },
 };
 
 /// The answer to a `user_id` of wrong form.
@@ -85,7 +87,7 @@ impl<'a> ClickParameters<'a> {
         if !is_allowed(&user_id, MAX_USER_ID) || is_macro(&user_id) || is_nobody(&user_id) {
             return Err(refuse_user_id(&user_id));
         }
-        let custom = [c1, c2, c3, c4, c5].map(|text| present(text).filter(|text| !is_macro(text)));
+        let custom = [c1, c2, c3, c4, c5].map(|text| present(text).filter(|text| !has_macro(text)));
         let texts = custom.iter().map(|text| text.as_deref().unwrap_or_default());
         for (number, text) in (1..).zip(texts.clone()) {
             if !is_allowed(text, MAX_CUSTOM) {
@@ -100,7 +102,7 @@ impl<'a> ClickParameters<'a> {
             )));
         }
         let (gaid, idfa) = (device_id(gaid), device_id(idfa));
-        let placement = present(placement).filter(|text| !is_macro(text) && !is_none(text));
+        let placement = present(placement).filter(|text| !has_macro(text) && !is_none(text));
         if placement
             .as_ref()
             .is_some_and(|text| !is_allowed(text, MAX_LABEL))
@@ -131,6 +133,7 @@ pub(super) fn scan<'q, const N: usize>(
         let (name, value) = ascii_split::split_once(pair, b'=').unwrap_or((pair, ""));
         // A name that does not decode may be meant as a known one, so it is an error and not ignored.
         let name = decode(name).ok_or_else(|| badly_encoded("the name of a parameter"))?;
+        let name = without_amp(&name);
         let Some((known, slot)) = names.iter().zip(&mut values).find(|(known, _)| **known == name) else {
             continue;
         };
@@ -179,8 +182,10 @@ fn device_id(value: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     let is_id =
         |text: &str| is_allowed(text, MAX_LABEL) && !text.as_bytes().contains(&b'@') && !is_no_device(text);
     // In a form a `+` is a blank.
-    let is_blank = |char: char| char.is_whitespace() || char == '+';
-    value.map(|text| trim(text, is_blank)).filter(|text| is_id(text))
+    let is_blank_or_plus = |char: char| is_blank(char) || char == '+';
+    value
+        .map(|text| trim(text, is_blank_or_plus))
+        .filter(|text| is_id(text))
 }
 
 /// The refusal of a `user_id`, which decides who is paid. It says what was found in its place.
@@ -196,8 +201,8 @@ fn refuse_user_id(found: &str) -> ApiError {
 }
 
 /// A value without the blanks around it. An empty one counts as absent.
-fn present(value: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
-    let trimmed = value.map(|text| trim(text, char::is_whitespace));
+pub(super) fn present(value: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
+    let trimmed = value.map(|text| trim(text, is_blank));
     trimmed.filter(|text| !text.is_empty())
 }
 

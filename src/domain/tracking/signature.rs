@@ -10,7 +10,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
-use super::parameters::{ClickParameters, scan};
+use super::parameters::{ClickParameters, present, scan};
 use crate::model::{
     api_error::ApiError,
     mac::lower_hex,
@@ -104,7 +104,7 @@ impl SigningKeys {
     /// # Errors
     /// `sig` is missing or wrong, or the time is past `exp`. A parameter that is given twice is refused as any other.
     pub fn check(&self, query: &str, click: &ClickParameters<'_>, now_ms: i64) -> Result<(), ApiError> {
-        let [sig, exp] = scan(query, &["sig", "exp"])?.map(|value| value.filter(|text| !text.is_empty()));
+        let [sig, exp] = scan(query, &["sig", "exp"])?.map(present);
         let sig = sig
             .ok_or_else(|| INVALID_SIGNATURE.with_message("sig is missing; links of this app are signed"))?;
         if has_macro(&sig) {

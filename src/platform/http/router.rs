@@ -179,8 +179,8 @@ fn differs_by_slashes<H, P>(route: &Route<H, P>, path: &str) -> bool {
     route.interface == Interface::Tracking && names(route.pattern).eq(names(path))
 }
 
-/// Encoded blanks and line breaks, which an id that is copied from elsewhere has around it.
-const BLANKS: [&str; 6] = ["%20", "%09", "%0A", "%0a", "%0D", "%0d"];
+/// Encoded blanks and line breaks, and a zero-width space, which an id that is copied from elsewhere has around it.
+const BLANKS: [&str; 8] = ["%20", "%09", "%0A", "%0a", "%0D", "%0d", "%E2%80%8B", "%C2%A0"];
 
 fn trim(mut segment: &str) -> &str {
     while let Some(inner) = BLANKS.iter().find_map(|blank| {

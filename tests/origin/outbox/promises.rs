@@ -99,6 +99,16 @@ fn a_goal_is_found_in_other_letters_where_nothing_else_can_be_meant() {
     assert_eq!(send(&db, &world, &conversion(1).goal("INSTALL")), APPROVED);
     assert_eq!(send(&db, &world, &conversion(1).goal("Install")), REPEATED);
     assert_eq!(send(&db, &world, &conversion(1).goal("G-1")), REPEATED);
+    // A code that was saved with a blank.
+    world.change(|offer| offer.goals.push(goal("g-5", "purchase5 ", 1_000_000)));
+    assert_eq!(
+        send(
+            &db,
+            &world,
+            &conversion(4).under_current(&world).goal("purchase5")
+        ),
+        APPROVED
+    );
     // Another goal that is alike makes it ambiguous, whatever terms have it. Exact names stay exact.
     world.change(|offer| offer.goals.push(goal("g-4", "Install", 9_000_000)));
     assert_eq!(

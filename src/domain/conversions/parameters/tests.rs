@@ -112,6 +112,16 @@ fn the_queries_of_real_partners_are_parsed() {
             "ClickID=OURS&TOKEN=at_x%0A&Txn=null&Status=Rejected",
             (None, None, Status::Rejected),
         ),
+        // Copied from a page's source, with what does not show.
+        (
+            "click_id=OURS%E2%80%8B&amp;token=%EF%BB%BFat_x%C2%A0&amp;txn=00000000-0000-0000-0000-000000000000",
+            (None, None, Status::Approved),
+        ),
+        // A proxy's copy, in which the id is filled.
+        (
+            "click_id=OURS&token=at_x&txn=null&txn=t-1",
+            (None, Some("t-1"), Status::Approved),
+        ),
     ];
     for (query, (goal, txn, status)) in table {
         let query = query.replace("OURS", &id);
@@ -315,6 +325,8 @@ fn a_reason_is_cut_to_one_line_and_never_refused() {
     assert_eq!(reason("a%0Ab%00c").as_deref(), Some("a b c"));
     assert_eq!(reason(&"%C3%A9".repeat(200)), Some("é".repeat(200)));
     assert_eq!(reason(&"%C3%A9".repeat(201)), Some("é".repeat(200)));
+    // Latin-1, and a sign that was not encoded.
+    assert_eq!(reason("annul%E9+50%").as_deref(), Some("annul\u{fffd} 50%"));
     for absent in ["", "{reason}"] {
         assert_eq!(reason(absent), None);
     }

@@ -247,6 +247,8 @@ fn what_a_page_or_an_editor_left_in_a_url_is_refused() {
     for (rest, problem) in [
         ("/?a=1&amp;b=2", "has &amp;"),
         ("/?a=1&AMP;b=2", "has &amp;"),
+        ("/?a=1&#38;b=2", "has &#38;"),
+        ("/?a=1&#x26;b=2", "has &#x26;"),
         ("/a\u{200b}b", "has the invisible character U+200B"),
         ("/a?b=%E2%80%8Bc", "has the invisible character U+200B"),
         ("/a?b=\u{feff}", "has the invisible character U+FEFF"),

@@ -60,6 +60,12 @@ fn each_query_has_its_answer() {
         (format!("{user}&sig={shorter}"), "invalid_signature"),
         (format!("{user}&sig={SIG}&sig={SIG}"), "invalid_parameter"),
         (format!("{user}&sig={SIG}&exp="), "ok"),
+        (format!("{user}&sig={SIG}%0A"), "ok"),
+        (
+            format!("{user}&sig=+{SIG_WITH_EXP}%20&exp=1800000000%20"),
+            "invalid_signature",
+        ),
+        (format!("{user}&sig=%20{SIG_WITH_EXP}&exp=1800000000%20"), "ok"),
         // Signed without a time, or with another one.
         (format!("{user}&sig={SIG}&exp=1800000000"), "invalid_signature"),
         (format!("{user}&sig={SIG_WITH_EXP}"), "invalid_signature"),
