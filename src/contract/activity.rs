@@ -17,7 +17,6 @@ use crate::{
     isolates::{IsolateMetrics, ReadIsolateMetrics},
     operation::{self, Done, ObjectAddress, Operation, Repeat},
     operations,
-    outbox::EndpointState,
     rewards::RewardState,
 };
 use domain::model::{
@@ -109,7 +108,8 @@ pub struct Activity {
 }
 
 /// The rewards that were approved, taken back or left unpaid on a UTC day, or on all of the days. A reward that was taken back
-/// counts as approved on its day, and as reversed on that of its reversal, as in the publisher's reports.
+/// counts as approved on its day, and as reversed on that of its reversal, as in the publisher's reports. The dashboard's API has
+/// these fields as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Rewards that are waiting for the advertiser's decision.
@@ -173,20 +173,7 @@ pub struct AppActivity {
     #[serde(flatten)]
     pub counts: Counts,
     /// The endpoint over all outboxes of the app.
-    pub endpoint: Endpoint,
-}
-
-/// The standing of an app's endpoint with all of its outboxes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Endpoint {
-    /// The worst state that an outbox reported.
-    pub state: EndpointState,
-    /// When the endpoint disabled itself, in milliseconds.
-    pub disabled_ms: Option<i64>,
-    /// Callbacks that wait to be sent.
-    pub waiting: i64,
-    /// Callbacks whose schedule ended without success.
-    pub dead: i64,
+    pub endpoint: EndpointStanding,
 }
 
 /// Asks whether an outbox has reported to this object. Then its app is the publisher's.

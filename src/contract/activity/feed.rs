@@ -49,10 +49,10 @@ impl FeedBatch {
     }
 }
 
-/// The standing of the app's endpoint with an outbox.
+/// The standing of the app's endpoint with an outbox, or with all of them: then the worst state, and sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndpointStanding {
-    /// Of this outbox alone.
+    /// Of all of them, the worst.
     pub state: EndpointState,
     /// When the endpoint disabled itself, in milliseconds; `None` if it is not disabled.
     pub disabled_ms: Option<i64>,

@@ -219,20 +219,10 @@ pub fn activity(activity: &Activity, firsts: Firsts) -> Value {
 }
 
 fn counts(counts: &Counts) -> serde_json::Map<String, Value> {
-    let members = [
-        ("pending", counts.pending),
-        ("approved", counts.approved),
-        ("rejected", counts.rejected),
-        ("reversed", counts.reversed),
-        ("held", counts.held),
-        ("refused", counts.refused),
-        ("approved_micro_usd", counts.approved_micro_usd),
-        ("reversed_micro_usd", counts.reversed_micro_usd),
-    ];
-    members
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value.into()))
-        .collect()
+    match json!(counts) {
+        Value::Object(members) => members,
+        _ => serde_json::Map::new(),
+    }
 }
 
 #[cfg(test)]

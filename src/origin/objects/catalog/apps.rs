@@ -6,7 +6,7 @@
 
 use super::{
     Context, answer, callback_sync,
-    resource_tables::{WriteSource, require_reference, to_document, unknown},
+    resource_tables::{WriteSource, require_reference, unknown},
     revisions::{self, in_force},
     sql, terms, tracking_slots,
 };
@@ -29,7 +29,7 @@ use domain::{
     tracking::signature,
 };
 use platform::{
-    database::{Database, Row},
+    database::{Database, Row, json},
     failure::Failure,
     params,
 };
@@ -100,7 +100,7 @@ pub fn put(
         terms::raised_since(context.now_ms, app.terms_since, last.since).map_err(ApiError::from)?;
     let shards = outbox_shards(app, stored.as_ref())?;
     masked.outbox_shards = Some(shards);
-    let document = to_document(&masked)?;
+    let document = json(&masked)?;
     let (mut is_stored, mut settings, mut click_secrets) = (false, CallbackSettings::default(), None);
     if let Some(stored) = stored {
         if stored.text(0)? != app.publisher_id.as_str() {
@@ -115,7 +115,7 @@ pub fn put(
     if source.checked_import().is_some() {
         return Ok(());
     }
-    let callback = app.callback.as_ref().map(to_document).transpose()?;
+    let callback = app.callback.as_ref().map(json).transpose()?;
     let stored_callback = settings.sealed.as_ref().map(|sealed| sealed.0.as_slice());
     let callback = Secret::new(
         source,

@@ -1,7 +1,5 @@
 //! Resources in the catalog's tables: the statements of each kind, checks that one exists, and what every write needs.
 
-use serde::Serialize;
-
 use super::{import_claims, sql};
 use contract::catalog::{Resource, UNKNOWN_RESOURCE};
 use domain::model::{api_error::ApiError, document::FieldError};
@@ -86,9 +84,4 @@ pub(super) fn require_reference(
     }
     let problem = format!("there is no {} {id}", resource.singular());
     Err(ApiError::from(FieldError::new(field, problem)).into())
-}
-
-pub(super) fn to_document(value: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string(value)
-        .map_err(|error| Failure::Internal(format!("a document is not JSON: {error}")))
 }

@@ -3,7 +3,7 @@
 use super::{
     Context, account_sync, apps, callback_sync, cap_sync, import_claims, listing_room,
     reads::{find, get},
-    resource_tables::{WriteSource, require_reference, table_of, to_document},
+    resource_tables::{WriteSource, require_reference, table_of},
     revisions, sql, terms, tracking_slots,
 };
 use contract::{
@@ -21,7 +21,7 @@ use domain::{
     snapshot::{bodies, tracking::slots},
 };
 use platform::{
-    database::{Database, DatabaseError, Row},
+    database::{Database, DatabaseError, Row, json},
     failure::Failure,
     params,
 };
@@ -106,7 +106,7 @@ fn put_publisher(
     id: &str,
     publisher: &Publisher,
 ) -> Result<(), Failure> {
-    let document = to_document(publisher)?;
+    let document = json(publisher)?;
     if is_stored(db, sql::GET_PUBLISHER_DOCUMENT, id, &document)? {
         return Ok(());
     }
@@ -125,7 +125,7 @@ fn put_advertiser(
     id: &str,
     advertiser: &Advertiser,
 ) -> Result<(), Failure> {
-    let document = to_document(advertiser)?;
+    let document = json(advertiser)?;
     if is_stored(db, sql::GET_ADVERTISER_DOCUMENT, id, &document)? {
         return Ok(());
     }
@@ -163,7 +163,7 @@ fn put_offer(
         terms_since: since.map_err(ApiError::from)?,
         ..offer.clone()
     };
-    let document = to_document(offer)?;
+    let document = json(offer)?;
     if document.len() > MAX_DOCUMENT {
         return Err(INVALID_FIELD
             .with_message(format!("the offer has more than {MAX_DOCUMENT} bytes"))

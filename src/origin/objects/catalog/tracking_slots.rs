@@ -242,11 +242,9 @@ pub fn prepare_manifest(
         let manifest =
             Manifest::open(bytes.clone()).map_err(|damage| Failure::Internal(damage.to_string()))?;
         for kind in ShardKind::ALL {
-            let stored = before
-                .as_ref()
-                .map(|manifest| shards(manifest, kind))
-                .unwrap_or_default();
-            let named = shards(&manifest, kind);
+            let stored = before.as_ref().map(|manifest| checksums_of(manifest, kind));
+            let stored: HashSet<u64> = stored.unwrap_or_default();
+            let named: HashSet<u64> = checksums_of(&manifest, kind);
             for checksum in stored.difference(&named) {
                 let key = kv::shard_key(kind, *checksum);
                 db.execute(sql::SUPERSEDE_SHARD, params![now_ms, key])?;
@@ -272,8 +270,8 @@ fn named(db: &impl Database) -> Result<Option<Manifest>, DatabaseError> {
     Ok(bytes.and_then(|bytes| Manifest::open(bytes).ok()))
 }
 
-/// The checksums of a kind's shards.
-fn shards(manifest: &Manifest, kind: ShardKind) -> HashSet<u64> {
+/// The checksums of a kind's shards, in the order of their slots.
+fn checksums_of<C: FromIterator<u64>>(manifest: &Manifest, kind: ShardKind) -> C {
     manifest.slots(kind).map(|(_, checksum)| checksum).collect()
 }
 
@@ -291,7 +289,7 @@ fn built_shards(db: &impl Database, kind: ShardKind) -> Result<Option<Vec<u64>>,
 fn to_name(db: &impl Database, before: Option<&Manifest>) -> Result<Option<Checksums>, DatabaseError> {
     let mut checksums = Checksums::default();
     for (kind, checksums) in ShardKind::ALL.into_iter().zip(&mut checksums) {
-        let named = || before.map(|manifest| in_order(manifest, kind));
+        let named = || before.map(|manifest| checksums_of(manifest, kind));
         match built_shards(db, kind)?.or_else(named) {
             Some(shards) => *checksums = shards,
             None => return Ok(None),
@@ -300,16 +298,12 @@ fn to_name(db: &impl Database, before: Option<&Manifest>) -> Result<Option<Check
     Ok(Some(checksums))
 }
 
-fn in_order(manifest: &Manifest, kind: ShardKind) -> Vec<u64> {
-    manifest.slots(kind).map(|(_, checksum)| checksum).collect()
-}
-
 /// Whether the stored manifest names exactly the shards that were built.
 pub fn is_manifest_current(db: &impl Database) -> Result<bool, DatabaseError> {
     let Some(manifest) = named(db)? else {
         return Ok(false);
     };
-    let named = ShardKind::ALL.map(|kind| in_order(&manifest, kind));
+    let named = ShardKind::ALL.map(|kind| checksums_of(&manifest, kind));
     Ok(to_name(db, Some(&manifest))? == Some(named))
 }
 

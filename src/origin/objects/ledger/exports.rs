@@ -18,7 +18,7 @@ use contract::{
 use domain::{
     model::{
         api_error::{ApiError, common},
-        document::{Document, FieldError},
+        document::Document,
     },
     reporting::{
         Sums,
@@ -59,11 +59,7 @@ struct NewExport {
     format: ExportFormat,
 }
 
-impl Document for NewExport {
-    fn check(&self) -> Result<(), FieldError> {
-        Ok(())
-    }
-}
+impl Document for NewExport {}
 
 /// The query of an export, of which the order is fixed and the page is not.
 pub struct ExportQuery {

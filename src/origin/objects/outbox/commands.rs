@@ -33,28 +33,15 @@ pub fn carry_out(
         // They make callbacks due.
         peers.state_cache().set_lacks_endpoint(false);
     }
+    let done = |()| Reply::Done {};
+    let claimed = |claimed| Reply::Claimed(Claimed { claimed });
     match command {
-        Command::Settings(settings) => {
-            endpoint::store_settings(db, peers, shard, &settings)?;
-            Ok(Reply::Done {})
-        }
+        Command::Settings(settings) => endpoint::store_settings(db, peers, shard, &settings).map(done),
         Command::ClaimApp(claim) => endpoint::claim_app(db, shard, claim).map(Reply::ClaimedApp),
-        Command::ClaimTxn(ClaimTxn(txn)) => {
-            let claimed = txns::claim(db, now_ms, &txn)?;
-            Ok(Reply::Claimed(Claimed { claimed }))
-        }
-        Command::FindTxn(FindTxn(txn)) => {
-            let claimed = txns::is_free(db, &txn)?;
-            Ok(Reply::Claimed(Claimed { claimed }))
-        }
-        Command::FreeTxn(FreeTxn(txn)) => {
-            txns::free(db, &txn)?;
-            Ok(Reply::Done {})
-        }
-        Command::Disabled(disabled) => {
-            endpoint::disable(db, now_ms, disabled)?;
-            Ok(Reply::Done {})
-        }
+        Command::ClaimTxn(ClaimTxn(txn)) => Ok(claimed(txns::claim(db, now_ms, &txn)?)),
+        Command::FindTxn(FindTxn(txn)) => Ok(claimed(txns::is_free(db, &txn)?)),
+        Command::FreeTxn(FreeTxn(txn)) => Ok(done(txns::free(db, &txn)?)),
+        Command::Disabled(disabled) => Ok(done(endpoint::disable(db, now_ms, disabled)?)),
         Command::List(list) => log::list(db, &list, log::WALK).map(Reply::Page),
         Command::Get(Get { transaction_id }) => log::get(db, &transaction_id).map(Reply::Operator),
         Command::Replay(Replay { transaction_id }) => {
@@ -71,10 +58,7 @@ pub fn carry_out(
         Command::Erase(Erase { user_id }) => retention::erase(db, &user_id).map(Reply::Operator),
         Command::ReadDay(read) => Ok(Reply::Day(day::read(db, read, day::STEP)?)),
         Command::ListDay(list) => Ok(Reply::DayEntries(day::list(db, &list, day::STEP)?)),
-        Command::Restated(Restated { day }) => {
-            attention_feed::end_restated(db, &day.to_string())?;
-            Ok(Reply::Done {})
-        }
+        Command::Restated(Restated { day }) => Ok(done(attention_feed::end_restated(db, &day.to_string())?)),
         Command::SumDay(sum) => {
             let state = endpoint::read(db)?;
             let log = OutboxLog::of(db, state.as_ref());

@@ -38,7 +38,7 @@ use domain::{
     model::{api_error::ApiError, time::UtcDay},
 };
 use platform::{database::Database, failure::Failure};
-use reservations::{EndedReservation, Reservation};
+use reservations::Reservation;
 use rows::ConversionRow;
 
 /// The result of [`admit`].
@@ -162,7 +162,7 @@ pub fn settle(
         let (rows, _) = rows::of_click(db, nonce)?;
         let row = rows.iter().find(|row| row.goal == approval.goal);
         let current = row.map(|row| row.state);
-        let Some(EndedReservation { erase }) = ended else {
+        let Some(erase) = ended else {
             let state = match current {
                 // Only approvals are reserved, so a conversion that is still pending was refused.
                 None | Some(State::Pending) => State::Refused(Reason::Capped),

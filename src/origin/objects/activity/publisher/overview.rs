@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contract::{
-    activity::{Activity, AppActivity, Counts, DayCounts, Endpoint, ReadActivity},
+    activity::{Activity, AppActivity, Counts, DayCounts, EndpointStanding, ReadActivity},
     outbox::EndpointState,
     rewards::RewardState,
 };
@@ -26,7 +26,7 @@ pub fn read(db: &impl Database, now_ms: i64, read: ReadActivity) -> Result<Activ
     let mut apps = BTreeMap::new();
     for row in db.query(sql::SUM_OUTBOXES, &[])? {
         let app = app_id(&row, 0)?;
-        let endpoint = Endpoint {
+        let endpoint = EndpointStanding {
             state: row.decode(1, EndpointState::from_number)?,
             disabled_ms: row.optional_integer(2)?,
             waiting: row.integer(3)?,

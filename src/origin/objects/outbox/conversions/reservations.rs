@@ -20,12 +20,6 @@ pub struct Reservation {
     pub number: i64,
 }
 
-/// An ended reservation.
-pub struct EndedReservation {
-    /// Whether the operator has requested the user's erasure meanwhile.
-    pub erase: bool,
-}
-
 /// Reservations of an outbox at most. While the counters do not answer, a sender of more is told to repeat its postback.
 pub const MAX_RESERVED: usize = 1_000;
 
@@ -62,13 +56,10 @@ pub fn create(
     Ok(reservation)
 }
 
-/// Deletes a reservation; `None` if another task has ended it already.
-pub fn end(db: &impl Database, reservation: &Reservation) -> Result<Option<EndedReservation>, DatabaseError> {
-    db.read_first(sql::END_RESERVATION, &key(reservation), |row| {
-        Ok(EndedReservation {
-            erase: row.boolean(0)?,
-        })
-    })
+/// Deletes a reservation, and says whether the operator has requested the user's erasure meanwhile; `None` if another task
+/// has ended it already.
+pub fn end(db: &impl Database, reservation: &Reservation) -> Result<Option<bool>, DatabaseError> {
+    db.read_first(sql::END_RESERVATION, &key(reservation), |row| row.boolean(0))
 }
 
 /// At most `most` due reservations, the longest due first, each with the number of times that it was resumed.
