@@ -119,6 +119,11 @@ test("a day that is final and unconfirmed leads to the facts of its publisher", 
   }
   await page.getByRole("link", { name: /^Day final, unconfirmed 2$/ }).click();
   await page.getByText("names a source that does not answer").waitFor();
+  await list.getByText("The reports have less than the log.").waitFor({ state: "detached" });
+  await list
+    .getByRole("link", { name: /^See the facts/ })
+    .first()
+    .waitFor();
   assert.equal(await list.getByRole("link", { name: /^See the facts/ }).count(), 2);
   await list.getByRole("link", { name: "See the facts: lumen-arcade, 17 Nov 2026" }).click();
   await page.getByRole("heading", { name: "Facts", exact: true }).waitFor();
