@@ -70,7 +70,7 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
     } else {
         Ok(None)
     };
-    // What curl sends with -d has a form's type, whatever it is.
+    // curl -d gives any body the type of a form.
     let (form, was_no_form) = match form {
         Ok(Some(text)) if is_other_document(&text) => (Ok(None), true),
         form => (form, false),

@@ -14,7 +14,7 @@ use domain::{
 };
 use origin::objects::{
     catalog::publication::{delete_stale_stats, store_stats},
-    counters,
+    counters::{self, TakenCounts},
 };
 use platform::migrations::migrate;
 
@@ -182,13 +182,7 @@ fn counters_with_clicks(offer: &str, day: UtcDay, clicks: u32) -> Sqlite {
         sequence: 1,
         sums: vec![sum].into(),
     });
-    counters::handle(
-        &db,
-        &origin::objects::counters::TakenCounts::default(),
-        day.start_ms(),
-        flush,
-    )
-    .unwrap();
+    counters::handle(&db, &TakenCounts::default(), day.start_ms(), flush).unwrap();
     db
 }
 
@@ -202,7 +196,7 @@ fn statistics_cover_the_last_30_days() {
         let today = clicked.minus(-days);
         let answer = counters::handle(
             &counters,
-            &origin::objects::counters::TakenCounts::default(),
+            &TakenCounts::default(),
             today.start_ms(),
             contract::counters::Command::Stats(contract::counters::Stats { today, after: None }),
         )

@@ -28,7 +28,7 @@ use domain::{
 use origin::{
     delivery::batches::{self, Batch, Log},
     objects::counters::{
-        self, MIGRATIONS, TakenCounts,
+        self, MIGRATIONS,
         log::{self, ClickLog},
         night, sql,
     },
@@ -70,7 +70,7 @@ impl ObjectCall for Nobody {
 }
 
 pub fn send(db: &Sqlite, now_ms: i64, command: Command) -> Reply {
-    counters::handle(db, &TakenCounts::default(), now_ms, command).unwrap()
+    crate::ask_counters(db, now_ms, command).unwrap()
 }
 
 pub fn ask_take(db: &Sqlite, now_ms: i64, take: Take) -> Taken {
@@ -626,9 +626,7 @@ fn a_client_that_retries_gets_exact_counts_after_any_failed_write() {
         let answers: Vec<_> = commands()
             .into_iter()
             .filter_map(|command| {
-                match retry_until_answered(|| {
-                    counters::handle(db, &TakenCounts::default(), NOON, command.clone())
-                }) {
+                match retry_until_answered(|| crate::ask_counters(db, NOON, command.clone())) {
                     Reply::Taken(taken) => Some(taken),
                     // Only the first answer to a batch says that it was applied, and that answer may be lost.
                     _ => None,

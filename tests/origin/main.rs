@@ -39,6 +39,7 @@ mod test_catalog;
 use std::collections::BTreeSet;
 
 use futures_util::FutureExt;
+use origin::objects::counters::TakenCounts;
 use proptest::prelude::ProptestConfig;
 use sqlite::{Fault, Faults, Sqlite};
 
@@ -69,6 +70,15 @@ fn migrated(migrations: &[Migration]) -> Sqlite {
 /// The output of a future that never waits.
 fn now<T>(work: impl Future<Output = T>) -> T {
     work.now_or_never().unwrap()
+}
+
+/// Asks a counters object whose process has just started.
+fn ask_counters(
+    db: &Sqlite,
+    now_ms: i64,
+    command: contract::counters::Command,
+) -> Result<contract::counters::Reply, platform::database::DatabaseError> {
+    origin::objects::counters::handle(db, &TakenCounts::default(), now_ms, command)
 }
 
 /// Every row of a table.

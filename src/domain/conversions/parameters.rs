@@ -11,7 +11,8 @@ use crate::{
             common::{MISSING_FIELD, UNAVAILABLE},
         },
         placeholders::{
-            has_macro, is_blank, is_macro, is_no_device, is_nobody, is_none, known_name, trim, without_amp,
+            decode_lossy, has_macro, is_blank, is_macro, is_no_device, is_nobody, is_none, known_name, trim,
+            without_amp,
         },
     },
     tracking::{
@@ -115,7 +116,7 @@ impl<'a> Postback<'a> {
         }
         // Such a `txn` would be the same in all conversions and refused in all but the first.
         let is_zero = |txn: &str| txn == "0" || (txn.len() >= MIN_UUID && is_no_device(txn));
-        let txn = txn.filter(|txn| !has_macro(txn) && !is_none(txn) && !is_zero(txn));
+        let txn = txn.filter(|txn| !has_macro(txn) && !is_zero(txn));
         if txn.as_ref().is_some_and(|txn| txn.len() > MAX_TXN_BYTES) {
             return Err(INVALID_PARAMETER.with_message(format!("txn must be at most {MAX_TXN_BYTES} bytes")));
         }
@@ -228,7 +229,7 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
             // A macro between percent signs does not decode.
             None if is_macro(value) => value.into(),
             // A reward is worth more than its reason.
-            None if *known == "reason" => decode_lossy(value),
+            None if *known == "reason" => decode_lossy(&value.replace('+', " ")).into(),
             None => return Err(badly_encoded(known)),
         };
         let value = match *known {
@@ -253,14 +254,6 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
         }
     }
     Ok((values.map(|value| value.map(|(value, _)| value)), unfilled))
-}
-
-fn decode_lossy(text: &str) -> Cow<'_, str> {
-    let text = text.replace('+', " ");
-    percent_encoding::percent_decode_str(&text)
-        .decode_utf8_lossy()
-        .into_owned()
-        .into()
 }
 
 /// [`decode`] for form encoding, in which a `+` is a space. Partners encode queries this way too.

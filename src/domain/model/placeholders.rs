@@ -45,7 +45,7 @@ pub fn is_macro(value: &str) -> bool {
     let Some(b'{' | b'[' | b'%' | b'_' | b'<' | b'#' | b':' | b'@' | b'$') = value.bytes().next() else {
         return false;
     };
-    is_spelled(value) || (value.contains('%') && is_spelled(&decode(value)))
+    is_spelled(value) || (value.contains('%') && is_spelled(&decode_lossy(value)))
 }
 
 /// Whether a value is a macro or has one in braces inside. Other marks are too common inside of real values.
@@ -172,7 +172,7 @@ fn in_part(part: &str) -> Vec<Placeholder> {
     let (mut found, mut rest) = in_text(part);
     found.retain(|placeholder| placeholder.text != right(&placeholder.name));
     for _ in 0..2 {
-        let (deeper, left) = in_text(&decode(&rest));
+        let (deeper, left) = in_text(&decode_lossy(&rest));
         found.extend(deeper);
         rest = left;
     }
@@ -223,7 +223,8 @@ pub fn begins_with_hex(text: &str) -> bool {
     matches!(text.as_bytes(), [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
 }
 
-fn decode(text: &str) -> String {
+/// Percent-decodes a text, in which nothing is an error.
+pub fn decode_lossy(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
@@ -277,7 +278,7 @@ pub fn check_template(rest: &str, known: &[&str]) -> Result<(), String> {
         });
         hidden.map(|(_, char)| char)
     };
-    if let Some(hidden) = hidden(rest).or_else(|| hidden(&decode(rest))) {
+    if let Some(hidden) = hidden(rest).or_else(|| hidden(&decode_lossy(rest))) {
         return Err(format!(
             "has the invisible character U+{:04X}: remove it",
             u32::from(hidden)

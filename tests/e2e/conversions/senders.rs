@@ -241,7 +241,7 @@ fn the_query_decides_beside_a_body_that_is_no_form() {
         ("application/json", "{}"),
         ("multipart/form-data; boundary=b", multipart),
         ("text/plain", "goal=level_10"),
-        // What curl sends with -d is called a form.
+        // curl -d gives any body the type of a form.
         ("application/x-www-form-urlencoded", "{\"discount\": \"50%\"}\n"),
         ("application/x-www-form-urlencoded", "<sale>50%</sale>"),
     ]

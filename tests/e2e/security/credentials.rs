@@ -336,7 +336,7 @@ fn unknown_foreign_and_revoked_credentials_get_the_same_answer() {
         .filter_map(|miss| std::str::from_utf8(miss).ok())
     {
         let is_absent = token.is_empty() || token == "{}" || token == "%";
-        // What does not show around a token is no part of it.
+        // Invisible characters around a token are dropped.
         let is_own = token.trim_matches(placeholders::is_blank) == own.token;
         if !is_absent && !is_own && token.len() < 1_000 {
             odd.push(signpost.convert(&format!("click_id={}&token={}", clicks[1], encoded(token))));

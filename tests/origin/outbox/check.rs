@@ -66,12 +66,7 @@ fn checked(
             Ok(PartialVerdict::Takes { answered, cap, offer }) => {
                 let day = UtcDay::of_ms(now_ms);
                 let read = CountersCommand::ReadTaken(ReadTaken { offer, day });
-                match counters::handle(
-                    &world.counters,
-                    &origin::objects::counters::TakenCounts::default(),
-                    now_ms,
-                    read,
-                ) {
+                match crate::ask_counters(&world.counters, now_ms, read) {
                     Ok(CountersReply::TakenOfDay(taken)) if taken.conversions < cap => answered,
                     Ok(CountersReply::TakenOfDay(_)) => return Err("conversion_capped"),
                     other => panic!("{other:?}"),

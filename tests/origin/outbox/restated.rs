@@ -63,16 +63,8 @@ impl ObjectCall for Runtime {
             contract::counters::BINDING => {
                 assert_eq!(to.name, COUNTERS);
                 let command: ToCounters = serde_json::from_value(json).unwrap();
-                serde_json::to_value(
-                    counters::handle(
-                        &objects.counters,
-                        &origin::objects::counters::TakenCounts::default(),
-                        objects.now_ms,
-                        command,
-                    )
-                    .unwrap(),
-                )
-                .unwrap()
+                serde_json::to_value(crate::ask_counters(&objects.counters, objects.now_ms, command).unwrap())
+                    .unwrap()
             }
             _ if objects.is_down.get() => return Err(CallError::from_answer(503, "{}".into(), None)),
             _ => {
@@ -165,13 +157,7 @@ fn a_ledger_has_the_sums_of_its_sources_after_a_restatement() {
         sequence: 1,
         sums: vec![clicked].into(),
     };
-    counters::handle(
-        &counters_db,
-        &origin::objects::counters::TakenCounts::default(),
-        NOW,
-        flush.into(),
-    )
-    .unwrap();
+    crate::ask_counters(&counters_db, NOW, flush.into()).unwrap();
     let objects = Rc::new(Objects {
         ledger: migrated(ledger::MIGRATIONS),
         outbox,

@@ -169,12 +169,8 @@ impl Peers for World {
             return Err(common::UNAVAILABLE.into());
         }
         let command = contract::counters::Command::Take(take.clone());
-        let contract::counters::Reply::Taken(Taken { taken, .. }) = counters::handle(
-            &self.counters,
-            &origin::objects::counters::TakenCounts::default(),
-            self.now_ms.get(),
-            command,
-        )?
+        let contract::counters::Reply::Taken(Taken { taken, .. }) =
+            crate::ask_counters(&self.counters, self.now_ms.get(), command)?
         else {
             panic!("unexpected reply to a take");
         };

@@ -14,7 +14,7 @@ use domain::model::{OfferId, time::UtcDay};
 use origin::{
     delivery::batches,
     http::comparison::{Comparison, read_day},
-    objects::{counters, outbox::sums::day},
+    objects::outbox::sums::day,
 };
 use platform::database::Database;
 
@@ -166,13 +166,9 @@ impl World {
         for db in self.counters.values() {
             let command =
                 contract::counters::Command::Stats(contract::counters::Stats { today, after: None });
-            let contract::counters::Reply::Stats(stats) = counters::handle(
-                db,
-                &origin::objects::counters::TakenCounts::default(),
-                self.now_ms(),
-                command,
-            )
-            .unwrap() else {
+            let contract::counters::Reply::Stats(stats) =
+                crate::ask_counters(db, self.now_ms(), command).unwrap()
+            else {
                 panic!("no statistics");
             };
             for sum in serde_json::from_str::<Vec<OfferStats>>(stats.get()).unwrap() {

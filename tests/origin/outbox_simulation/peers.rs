@@ -92,13 +92,7 @@ impl World {
     fn ask_counters(&mut self, name: &str, json: &str, late: bool) -> String {
         let command: counters::Command = serde_json::from_str(json).unwrap();
         let db = &self.counters[name];
-        let reply = origin::objects::counters::handle(
-            db,
-            &origin::objects::counters::TakenCounts::default(),
-            self.now_ms(),
-            command.clone(),
-        )
-        .unwrap();
+        let reply = crate::ask_counters(db, self.now_ms(), command.clone()).unwrap();
         match (&command, &reply) {
             (counters::Command::Take(take), counters::Reply::Taken(taken)) => {
                 self.model.record_take(take, taken.taken, late);

@@ -155,13 +155,7 @@ impl World {
             counters::BINDING => {
                 let command = serde_json::from_str(command).unwrap();
                 let now_ms = self.outboxes[0].env.now_ms.get();
-                let reply = origin::objects::counters::handle(
-                    &self.counters,
-                    &origin::objects::counters::TakenCounts::default(),
-                    now_ms,
-                    command,
-                )
-                .unwrap();
+                let reply = crate::ask_counters(&self.counters, now_ms, command).unwrap();
                 serde_json::to_string(&reply).unwrap()
             }
             outbox::BINDING => {

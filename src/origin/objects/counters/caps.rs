@@ -11,7 +11,7 @@ use platform::{
     params,
 };
 
-/// Caps of which a process knows how much is taken, about 100 bytes each.
+/// The most counts that a process keeps, about 100 bytes each.
 const KNOWN: usize = 50_000;
 
 type Cap = (CapKind, UtcDay, OfferId);
