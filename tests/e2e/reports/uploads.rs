@@ -321,6 +321,7 @@ fn a_day_with_nothing_to_load_becomes_final_and_a_restated_one_keeps_what_is_loa
     restate("2026-01-06/restate?dry_run=yes").expect_error(400, "invalid_field");
     restate("2026-02-30/restate").expect_error(400, "invalid_field");
     restate("2999-01-01/restate").expect_error(400, "invalid_field");
+    restate("2098-01-01/restate").expect_error(409, "day_not_over");
     signpost
         .operator("POST", "publishers/nobody/days/2026-01-06/restate", None)
         .expect_error(404, "not_found");

@@ -40,7 +40,7 @@ use platform::{
 /// Rows of a day that all sources report at most, and that the ledger has: about 20 MB each.
 const MAX_ROWS: usize = 100_000;
 
-const DAY_NOT_OVER: ApiError = ApiError::new(400, "invalid_field", "date: must be a day that is over (UTC)");
+const DAY_NOT_OVER: ApiError = ApiError::new(409, "day_not_over", "the day is not over (UTC)");
 const DAY_TOO_LARGE: ApiError = ApiError::new(
     409,
     "day_too_large",
