@@ -1,22 +1,16 @@
 //! `origin::objects::counters`: counting, statistics, retention and failed writes, by example. `counters_caps` tests caps.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::BTreeMap,
-    time::Duration,
-};
-
-use serde_json::json;
+use std::collections::BTreeMap;
 
 use crate::{
-    assert_only_listed_statements, counters_conversions::paid, dump, migrated, now, retry_until_answered,
-    sqlite::Sqlite, under_every_fault,
+    assert_only_listed_statements, counters_conversions::paid, counters_nights::Ledgers, dump, migrated, now,
+    retry_until_answered, sqlite::Sqlite, under_every_fault,
 };
 use contract::{
     counters::{
         CapKind, Command, Flush, OfferStats, ReadTaken, Reply, STATS_PAGE, SetCap, Stats, Take, Taken,
     },
-    operation::{Applied, CallError, Mark, ObjectAddress, Operation},
+    operation::{Applied, Mark},
 };
 use domain::{
     model::{
@@ -36,7 +30,6 @@ use origin::{
 use platform::{
     database::{Database, MAX_INTEGER},
     params,
-    traits::{Clock, ObjectCall},
 };
 
 /// 2026-01-15, 12:00 UTC.
@@ -44,29 +37,6 @@ pub const NOON: i64 = 20_468 * DAY_MS + 12 * HOUR_MS;
 
 pub fn offer(id: &str) -> OfferId {
     OfferId::parse(id).unwrap()
-}
-
-struct At(i64);
-
-impl Clock for At {
-    fn now_ms(&self) -> i64 {
-        self.0
-    }
-}
-
-/// A runtime in which no ledger answers.
-struct Nobody(i64);
-
-impl Clock for Nobody {
-    fn now_ms(&self) -> i64 {
-        self.0
-    }
-}
-
-impl ObjectCall for Nobody {
-    async fn call<O: Operation>(&self, _: &ObjectAddress, _: O, _: Duration) -> Result<O::Answer, CallError> {
-        Err(CallError::from_answer(503, "{}".into(), None))
-    }
 }
 
 pub fn send(db: &Sqlite, now_ms: i64, command: Command) -> Reply {
@@ -663,71 +633,11 @@ fn every_statement_is_listed_for_the_conformance_test() {
     flush(&db, NOON, "i", 2, vec![sum("o", UtcDay::of_ms(NOON), 1)]);
     ClickLog(&db, None).has(1).unwrap();
     let is_told = async |_: &Batch| Ok(Mark { mark: MAX_INTEGER });
-    let (clock, log) = (At(NOON), ClickLog(&db, None));
+    let (clock, log) = (Ledgers::new(NOON), ClickLog(&db, None));
     now(batches::send(&db, &clock, "counters-1", &log, true, is_told)).unwrap();
     // The feed's other statements are tested in `attention`.
     let feed = &[origin::delivery::attention_feed::sql::GET_FEED];
     let listed = [sql::ALL, batches::sql::ALL, feed].concat();
-    now(night::vouch(&db, &Nobody(NOON + DAY_MS), "counters-1")).unwrap();
+    now(night::vouch(&db, &Ledgers::new(NOON + DAY_MS), "counters-1")).unwrap();
     assert_only_listed_statements(&db, &listed, MIGRATIONS);
-}
-
-/// All ledgers, which have everything that the object vouches for. They note who was asked.
-struct Ledgers {
-    now_ms: Cell<i64>,
-    asked: RefCell<BTreeMap<String, u32>>,
-}
-
-impl Clock for Ledgers {
-    fn now_ms(&self) -> i64 {
-        self.now_ms.get()
-    }
-}
-
-impl ObjectCall for Ledgers {
-    async fn call<O: Operation>(
-        &self,
-        to: &ObjectAddress,
-        operation: O,
-        _timeout: Duration,
-    ) -> Result<O::Answer, CallError> {
-        *self.asked.borrow_mut().entry(to.name.clone()).or_default() += 1;
-        let command = serde_json::to_value(operation.into()).unwrap();
-        let vouched =
-            json!({ "mark": command["vouch"]["number"], "missing_clicks": 0, "missing_micro_usd": 0 });
-        Ok(serde_json::from_value(vouched).unwrap())
-    }
-}
-
-/// docs/PERFORMANCE.md, "Limits at scale", adds these calls up.
-#[test]
-fn a_night_takes_one_call_for_each_publisher_with_clicks_whatever_its_apps() {
-    let db = migrated(MIGRATIONS);
-    let day = UtcDay::of_ms(NOON);
-    let sums = (0..1_000).flat_map(|publisher| {
-        (0..5).map(move |app| ClickSum {
-            publisher: PublisherId::parse(&format!("pub-{publisher}")).unwrap(),
-            app: AppId::parse(&format!("1000000{app}")).unwrap(),
-            ..sum("o", day, 1)
-        })
-    });
-    assert!(flush(&db, NOON, "i", 1, sums.collect()));
-    log::fold(&db, NOON, MAX_INTEGER).unwrap();
-    let accepts = async |batch: &Batch| Ok(Mark { mark: batch.number });
-    let (clock, log) = (At(NOON), ClickLog(&db, None));
-    while now(batches::send(&db, &clock, "counters-1", &log, true, accepts)).unwrap() {}
-
-    let ledgers = Ledgers {
-        now_ms: Cell::new(NOON + DAY_MS),
-        asked: RefCell::default(),
-    };
-    let mut steps = 0;
-    while let Some(due_ms) = night::due_ms(&db, ledgers.now_ms()).unwrap() {
-        ledgers.now_ms.set(due_ms.max(ledgers.now_ms()));
-        now(night::vouch(&db, &ledgers, "counters-1")).unwrap();
-        steps += 1;
-    }
-    let asked = ledgers.asked.into_inner();
-    assert_eq!((asked.len(), steps), (1_000, 5));
-    assert!(asked.values().all(|calls| *calls == 1));
 }

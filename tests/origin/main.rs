@@ -25,6 +25,7 @@ mod counters_caps;
 mod counters_conversions;
 mod counters_days;
 mod counters_model;
+mod counters_nights;
 mod counters_statements;
 mod counters_world;
 mod ledger;

@@ -1,10 +1,11 @@
 //! How far each receiver is in the sender's log. All of it is one row, which a round of batches writes once.
 
-use std::collections::BTreeMap;
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use serde::{Deserialize, Serialize};
 
 use super::{BATCHES, Batch, Log, LogPage, Movement, SUMS, sql};
+use domain::model::time::UtcDay;
 use platform::{
     database::{Database, DatabaseError, Row, json},
     params,
@@ -24,7 +25,7 @@ struct Position {
     mark: i64,
     /// The last UTC day for which a sender of clicks has vouched to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    vouched: Option<i64>,
+    vouched: Option<UtcDay>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     behind: Option<Behind>,
 }
@@ -36,6 +37,16 @@ struct Behind {
     seen: i64,
     attempts: u32,
     due_ms: i64,
+}
+
+/// A receiver to which the sender has not vouched for a day.
+pub struct NotVouched {
+    pub name: String,
+    pub mark: i64,
+    /// The number up to which it has everything.
+    pub seen: i64,
+    /// The first such day.
+    pub day: UtcDay,
 }
 
 /// A batch that is made.
@@ -190,18 +201,27 @@ impl Positions {
         self.known.get(destination).map_or(0, |position| position.mark)
     }
 
-    /// The receivers for which the sender has not vouched on a UTC day: each with its mark, and the number up to which it has
-    /// everything.
-    pub fn not_vouched(&self, day: i64) -> Vec<(String, i64, i64)> {
-        let open = self
+    /// Receivers to which the sender has not vouched for all days from `first` to `last`, each with its next day; and whether
+    /// they are all. At most `most` are returned, those that wait for the fewest days first.
+    pub fn not_vouched(&self, first: UtcDay, last: UtcDay, most: usize) -> (Vec<NotVouched>, bool) {
+        let mut open: Vec<_> = self
             .known
             .iter()
-            .filter(|(_, position)| position.vouched < Some(day));
-        open.map(|(name, position)| (name.clone(), position.mark, self.seen_by(name)))
-            .collect()
+            .map(|(name, position)| NotVouched {
+                name: name.clone(),
+                mark: position.mark,
+                seen: self.seen_by(name),
+                day: position.vouched.map_or(first, |day| first.max(day.minus(-1))),
+            })
+            .filter(|open| open.day <= last)
+            .collect();
+        open.sort_by_key(|open| Reverse(open.day));
+        let is_all = open.len() <= most;
+        open.truncate(most);
+        (open, is_all)
     }
 
-    pub fn set_vouched(&mut self, destination: &str, day: i64) {
+    pub fn set_vouched(&mut self, destination: &str, day: UtcDay) {
         self.known.entry(destination.to_owned()).or_default().vouched = Some(day);
     }
 

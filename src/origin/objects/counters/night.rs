@@ -1,6 +1,9 @@
 //! Each night an object vouches for the clicks of the day before to the ledgers that it sends clicks to, one call for each.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use futures_util::{StreamExt, stream};
 
@@ -11,7 +14,10 @@ use super::{
 use crate::delivery::{
     attention_feed,
     backoff::wait_ms,
-    batches::{learn_mark, positions::Positions},
+    batches::{
+        learn_mark,
+        positions::{NotVouched, Positions},
+    },
 };
 use contract::{
     ledger::{self, Vouch, Vouched},
@@ -56,24 +62,29 @@ impl Night {
         )
     }
 
-    /// The first day that is over for an hour and for which the object has not vouched; none without clicks.
-    fn next_day(&self, db: &impl Database, now_ms: i64) -> Result<Option<UtcDay>, DatabaseError> {
+    /// The first and the last of the days that are over for an hour and for which the object has not vouched to all ledgers;
+    /// none without clicks.
+    fn open_days(&self, db: &impl Database, now_ms: i64) -> Result<Option<[UtcDay; 2]>, DatabaseError> {
         let Some(first) = db.query_integer(sql::FIRST_NUMBER, &[])? else {
             return Ok(None);
         };
         let first = UtcDay::of_ms(first.div_euclid(NUMBERS_PER_MS));
-        let day = first.max(self.vouched.minus(-1));
-        Ok((day < UtcDay::of_ms(now_ms.saturating_sub(HOUR_MS))).then_some(day))
+        let days = [
+            first.max(self.vouched.minus(-1)),
+            UtcDay::of_ms(now_ms.saturating_sub(HOUR_MS)).minus(1),
+        ];
+        Ok((days[0] <= days[1]).then_some(days))
     }
 }
 
 /// When the object vouches next; none if it has done so for the day before.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     let night = Night::read(db)?;
-    Ok(night.next_day(db, now_ms)?.map(|_| night.due_ms))
+    Ok(night.open_days(db, now_ms)?.map(|_| night.due_ms))
 }
 
-/// Vouches for a day to some of the ledgers, if that is due.
+/// Vouches to some of the ledgers for the next day that each waits for, if that is due. A ledger that does not answer delays
+/// no other, and is asked for each of its days later.
 ///
 /// # Errors
 /// The database failed.
@@ -83,54 +94,56 @@ pub async fn vouch(
     source: &str,
 ) -> Result<(), DatabaseError> {
     let mut night = Night::read(db)?;
-    let day = night.next_day(db, runtime.now_ms())?;
-    let Some(day) = day.filter(|_| night.due_ms <= runtime.now_ms()) else {
+    let days = night.open_days(db, runtime.now_ms())?;
+    let Some([first, last]) = days.filter(|_| night.due_ms <= runtime.now_ms()) else {
         return Ok(());
     };
-    let mut open = Positions::read(db)?.not_vouched(day.number());
-    let is_full = open.len() > LEDGERS;
-    open.truncate(LEDGERS);
-    let clicks = clicks_of(db, day, &open)?;
+    let (open, is_last) = Positions::read(db)?.not_vouched(first, last, LEDGERS);
+    let mut clicks = BTreeMap::new();
+    for day in open.iter().map(|open| open.day).collect::<BTreeSet<_>>() {
+        clicks.insert(day, clicks_of(db, day, &open)?);
+    }
     let answers: Vec<_> = stream::iter(&open)
-        .map(async |(name, mark, _)| {
-            let Ok(publisher) = publisher(name) else {
-                return (name, None);
+        .map(async |ledger| {
+            let Ok(publisher) = publisher(&ledger.name) else {
+                return (ledger, None);
             };
+            let clicks = clicks.get(&ledger.day).and_then(|of| of.get(&ledger.name));
             let vouch = Vouch {
                 source: source.to_owned(),
-                day,
-                number: *mark,
-                clicks: clicks.get(name.as_str()).copied().unwrap_or(0),
+                day: ledger.day,
+                number: ledger.mark,
+                clicks: clicks.copied().unwrap_or(0),
                 revenue_micro_usd: 0,
             };
-            let ledger = ledger::address(&publisher, ledger::BATCH);
-            let answer = runtime.call(&ledger, vouch, TIMEOUT).await;
-            (name, answer.ok().map(|vouched| (*mark, vouched)))
+            let address = ledger::address(&publisher, ledger::BATCH);
+            (ledger, runtime.call(&address, vouch, TIMEOUT).await.ok())
         })
         .buffer_unordered(CONNECTIONS)
         .collect()
         .await;
     let now_ms = runtime.now_ms();
-    let mut failed = 0;
-    for (name, answer) in answers {
+    let (mut failed, mut is_done) = (false, is_last);
+    for (ledger, answer) in answers {
         match answer {
-            Some((mark, vouched)) if vouched.mark == mark => {
-                settle(db, now_ms, name, day, &vouched)?;
+            Some(vouched) if vouched.mark == ledger.mark => {
+                is_done &= ledger.day == last;
+                settle(db, now_ms, ledger, &vouched)?;
             }
-            Some((_, Vouched { mark, .. })) => {
-                failed += 1;
-                learn_mark(db, now_ms, name, Mark { mark })?;
+            Some(Vouched { mark, .. }) => {
+                failed = true;
+                learn_mark(db, now_ms, &ledger.name, Mark { mark })?;
             }
-            None => failed += 1,
+            None => failed = true,
         }
     }
-    if failed > 0 {
+    if failed {
         night.due_ms = now_ms.saturating_add(wait_ms(night.attempts));
         night.attempts = night.attempts.saturating_add(1);
-    } else if is_full {
+    } else if !is_done {
         night.due_ms = now_ms.saturating_add(SECOND_MS);
     } else {
-        (night.vouched, night.attempts, night.due_ms) = (day, 0, now_ms);
+        (night.vouched, night.attempts, night.due_ms) = (last, 0, now_ms);
     }
     night.write(db)
 }
@@ -143,30 +156,27 @@ pub fn subject(publisher: &str, day: UtcDay) -> String {
 fn settle(
     db: &impl Database,
     now_ms: i64,
-    name: &str,
-    day: UtcDay,
+    ledger: &NotVouched,
     vouched: &Vouched,
 ) -> Result<(), DatabaseError> {
     db.transaction(|| {
         if vouched.differs() {
-            attention_feed::open_differing(db, now_ms, &subject(name, day), vouched)?;
+            attention_feed::open_differing(db, now_ms, &subject(&ledger.name, ledger.day), vouched)?;
         }
         let mut positions = Positions::read(db)?;
-        positions.set_vouched(name, day.number());
+        positions.set_vouched(&ledger.name, ledger.day);
         positions.write(db)
     })
 }
 
-/// The clicks of a day that each of these ledgers has.
+/// The clicks of a day that each of the ledgers that wait for it has.
 fn clicks_of(
     db: &impl Database,
     day: UtcDay,
-    ledgers: &[(String, i64, i64)],
+    open: &[NotVouched],
 ) -> Result<BTreeMap<String, i64>, DatabaseError> {
-    let seen: BTreeMap<&str, i64> = ledgers
-        .iter()
-        .map(|(name, _, seen)| (name.as_str(), *seen))
-        .collect();
+    let of_day = open.iter().filter(|ledger| ledger.day == day);
+    let seen: BTreeMap<&str, i64> = of_day.map(|ledger| (ledger.name.as_str(), ledger.seen)).collect();
     let mut clicks = BTreeMap::new();
     let from = first_number(day.start_ms().saturating_sub(CLOCKS_DIFFER_MS));
     log::each(db, from, &mut |sum| {

@@ -1,0 +1,145 @@
+//! Nights of a counters object: it vouches for the clicks of each day to the ledgers.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    time::Duration,
+};
+
+use contract::operation::{CallError, Mark, ObjectAddress, Operation, Unanswered};
+use domain::{
+    model::{
+        AppId, PublisherId,
+        time::{DAY_MS, UtcDay},
+    },
+    tracking::click_counts::ClickSum,
+};
+use origin::{
+    delivery::batches::{self, Batch},
+    objects::counters::{
+        MIGRATIONS,
+        log::{self, ClickLog},
+        night,
+    },
+};
+use platform::{
+    database::MAX_INTEGER,
+    traits::{Clock, ObjectCall},
+};
+use serde_json::json;
+
+use crate::{
+    counters::{NOON, flush, sum},
+    migrated, now,
+    sqlite::Sqlite,
+};
+
+/// All ledgers, which have everything that the object vouches for, but for one that does not answer. They note who was
+/// asked, and for which days.
+pub struct Ledgers {
+    now_ms: Cell<i64>,
+    asked: RefCell<BTreeMap<String, Vec<i64>>>,
+    down: Cell<Option<&'static str>>,
+}
+
+impl Ledgers {
+    pub fn new(now_ms: i64) -> Self {
+        Self {
+            now_ms: Cell::new(now_ms),
+            asked: RefCell::default(),
+            down: Cell::new(None),
+        }
+    }
+
+    /// Vouches while it is due, at most `most` times. Returns how often.
+    fn vouch(&self, db: &Sqlite, most: usize) -> usize {
+        for step in 0..most {
+            let Some(due_ms) = night::due_ms(db, self.now_ms()).unwrap() else {
+                return step;
+            };
+            self.now_ms.set(due_ms.max(self.now_ms()));
+            now(night::vouch(db, self, "counters-1")).unwrap();
+        }
+        most
+    }
+}
+
+impl Clock for Ledgers {
+    fn now_ms(&self) -> i64 {
+        self.now_ms.get()
+    }
+}
+
+impl ObjectCall for Ledgers {
+    async fn call<O: Operation>(
+        &self,
+        to: &ObjectAddress,
+        operation: O,
+        _timeout: Duration,
+    ) -> Result<O::Answer, CallError> {
+        if self.down.get() == Some(to.name.as_str()) {
+            return Err(Unanswered::default().into());
+        }
+        let command = serde_json::to_value(operation.into()).unwrap();
+        let vouch = &command["vouch"];
+        let mut asked = self.asked.borrow_mut();
+        let days = asked.entry(to.name.clone()).or_default();
+        days.push(vouch["day"].as_i64().unwrap());
+        let vouched = json!({ "mark": vouch["number"], "missing_clicks": 0, "missing_micro_usd": 0 });
+        Ok(serde_json::from_value(vouched).unwrap())
+    }
+}
+
+/// Takes clicks of publishers at noon of a day into the log, and gives them to their ledgers.
+fn clicked(db: &Sqlite, noon_ms: i64, publishers: u64, apps: u64) {
+    let day = UtcDay::of_ms(noon_ms);
+    let sums = (0..publishers).flat_map(|publisher| {
+        (0..apps).map(move |app| ClickSum {
+            publisher: PublisherId::parse(&format!("pub-{publisher}")).unwrap(),
+            app: AppId::parse(&format!("1000000{app}")).unwrap(),
+            ..sum("o", day, 1)
+        })
+    });
+    let sequence = u64::try_from(day.number()).unwrap();
+    assert!(flush(db, noon_ms, "i", sequence, sums.collect()));
+    log::fold(db, noon_ms, MAX_INTEGER).unwrap();
+    let accepts = async |batch: &Batch| Ok(Mark { mark: batch.number });
+    let (clock, log) = (Ledgers::new(noon_ms), ClickLog(db, None));
+    while now(batches::send(db, &clock, "counters-1", &log, true, accepts)).unwrap() {}
+}
+
+/// docs/PERFORMANCE.md, "Limits at scale", adds these calls up.
+#[test]
+fn a_night_takes_one_call_for_each_publisher_with_clicks_whatever_its_apps() {
+    let db = migrated(MIGRATIONS);
+    clicked(&db, NOON, 1_000, 5);
+    let ledgers = Ledgers::new(NOON + DAY_MS);
+    assert_eq!(ledgers.vouch(&db, 10), 5);
+    let asked = ledgers.asked.into_inner();
+    assert_eq!(asked.len(), 1_000);
+    assert!(asked.values().all(|days| days.len() == 1));
+}
+
+/// A ledger takes a source's word for all days up to the last, so none may be left out.
+#[test]
+fn a_ledger_that_does_not_answer_delays_no_other_and_is_asked_for_each_day_later() {
+    let db = migrated(MIGRATIONS);
+    let ledgers = Ledgers::new(NOON);
+    ledgers.down.set(Some("ledger-pub-1"));
+    let first = i64::from(UtcDay::of_ms(NOON).number());
+    for day in 0..4 {
+        clicked(&db, NOON + day * DAY_MS, 3, 1);
+        ledgers.now_ms.set(NOON + (day + 1) * DAY_MS);
+        assert_eq!(ledgers.vouch(&db, 3), 3, "it tries again");
+        let asked = ledgers.asked.borrow();
+        let days: Vec<_> = (first..=first + day).collect();
+        let others = ["ledger-pub-0", "ledger-pub-2"].map(|name| (name.to_owned(), days.clone()));
+        assert_eq!(*asked, BTreeMap::from(others));
+    }
+    ledgers.down.set(None);
+    ledgers.vouch(&db, 10);
+    let asked = ledgers.asked.borrow();
+    let days: Vec<_> = (first..first + 4).collect();
+    assert!(asked.values().all(|asked| *asked == days), "{asked:?}");
+    assert_eq!(night::due_ms(&db, ledgers.now_ms()), Ok(None));
+}
