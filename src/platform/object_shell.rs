@@ -173,7 +173,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         Some(bytes)
     }
 
-    /// The storage, with its schema up to date.
+    /// The storage, with its schema up to date. A lost alarm is set again.
     ///
     /// # Errors
     /// Newer code has migrated the database, or the database failed.
@@ -184,6 +184,9 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
             // Another request may have set the alarm during the await.
             if self.alarm.get().is_none() {
                 self.alarm.set(Some(KnownAlarm { at_ms }));
+                if self.is_late() {
+                    self.set_alarm(Some(self.runtime.now_ms()))?;
+                }
             }
         }
         Ok(&self.storage)
@@ -201,8 +204,14 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     /// Whether the current alarm fires at `at_ms` or before.
     pub fn wakes_by(&self, at_ms: i64) -> bool {
         let set_ms = self.alarm.get().and_then(|alarm| alarm.at_ms);
+        set_ms.is_some_and(|set_ms| set_ms <= at_ms) && !self.is_late()
+    }
+
+    /// Whether the current alarm should have fired over a minute ago: the runtime does not know it, or has given it up.
+    fn is_late(&self) -> bool {
         let lost_ms = self.runtime.now_ms().saturating_sub(LATE_ALARM_MS);
-        set_ms.is_some_and(|set_ms| set_ms <= at_ms && set_ms > lost_ms)
+        let set_ms = self.alarm.get().and_then(|alarm| alarm.at_ms);
+        set_ms.is_some_and(|set_ms| set_ms <= lost_ms)
     }
 
     /// Arms the alarm for `next`, the time at which the database has work due, if any.
@@ -219,9 +228,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         if self.wakes_by(at_ms) {
             return Ok(());
         }
-        // The runtime takes no notice of the time that a database names already.
-        let named_ms = self.alarm.get().and_then(|alarm| alarm.at_ms);
-        self.set_alarm(Some(if named_ms == Some(at_ms) {
+        self.set_alarm(Some(if self.is_late() {
             self.runtime.now_ms()
         } else {
             at_ms

@@ -335,6 +335,12 @@ fn a_loaded_day_is_final_when_its_sources_have_vouched() {
     load(&db, end_ms + 7 * HOUR_MS);
     run_until(&db, end_ms + 8 * HOUR_MS);
     assert_eq!(state(&db), ("final", None));
+    // A late batch changes it, so it is judged again. The source vouches for earlier days no more.
+    let late = [batches::sum(day(0), None, 1)];
+    offers::add(&db, end_ms + 9 * HOUR_MS, &batch("counters-1", 1, &late)).unwrap();
+    assert_eq!(state(&db), ("open", None));
+    run_until(&db, end_ms + 10 * HOUR_MS);
+    assert_eq!(state(&db), ("final", None));
 
     // Unconfirmed after seven days, with an item, until the source vouches.
     for (clicks, reason) in [(None, "silent"), (Some(4), "differs")] {

@@ -5,7 +5,11 @@ use contract::counters::CapKind;
 use domain::model::time::UtcDay;
 use origin::{
     delivery::backoff::wait_ms,
-    objects::outbox::conversions::{Admission, Claim, admit, reservations::MAX_RESERVED, settle},
+    objects::outbox::conversions::{
+        Admission, Claim, admit,
+        reservations::{MAX_OF_OFFER, MAX_RESERVED},
+        settle,
+    },
 };
 
 const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
@@ -158,18 +162,32 @@ fn only_so_many_conversions_wait_for_counters_that_do_not_answer() {
     let (db, world) = (outbox(), World::capped(2_000));
     world.counters_answer.set(false);
     convert(&db, &world, &conversion(1)).unwrap_err();
-    let copies = "WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT ?)
-        INSERT INTO reservations SELECT randomblob(12), goal, due_ms, attempts, number, erase, user_id, rewarded, approval
-          FROM reservations, n";
-    db.execute(copies, params![MAX_RESERVED - 2]).unwrap();
-    for (n, reserved) in [(2, MAX_RESERVED), (3, MAX_RESERVED)] {
+    let copies_of = "WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT ?1)
+        INSERT INTO reservations
+        SELECT randomblob(12), goal, due_ms, attempts, number, ?2, erase, user_id, rewarded, approval
+          FROM (SELECT * FROM reservations LIMIT 1), n";
+    let offer = conversion(1).click.offer.to_string();
+    let copy = |copies: usize, offer: &str| db.execute(copies_of, params![copies, offer]).unwrap();
+    copy(MAX_OF_OFFER - 2, &offer);
+    for n in [2, 3] {
         assert_eq!(refusal(convert(&db, &world, &conversion(n))), common::UNAVAILABLE);
-        assert_eq!(dump(&db, "reservations").len(), reserved);
+        assert_eq!(
+            dump(&db, "reservations").len(),
+            MAX_OF_OFFER,
+            "those of one offer"
+        );
+    }
+    db.execute("UPDATE reservations SET offer = 'another'", &[])
+        .unwrap();
+    copy(MAX_RESERVED - MAX_OF_OFFER - 1, "a third");
+    for n in [3, 4] {
+        assert_eq!(refusal(convert(&db, &world, &conversion(n))), common::UNAVAILABLE);
+        assert_eq!(dump(&db, "reservations").len(), MAX_RESERVED, "all");
     }
     // A copy of a conversion that waits needs no further place.
     world.counters_answer.set(true);
     assert_eq!(send(&db, &world, &conversion(2)), Ok(("approved", true)));
-    assert_eq!(send(&db, &world, &conversion(3)), APPROVED);
+    assert_eq!(send(&db, &world, &conversion(4)), APPROVED);
 }
 
 #[test]

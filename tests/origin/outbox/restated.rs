@@ -205,7 +205,7 @@ fn a_ledger_has_the_sums_of_its_sources_after_a_restatement() {
         Err(Failure::Refused(refusal)) => (refusal.status, refusal.message.into_owned()),
         other => panic!("{other:?}"),
     };
-    assert_eq!(refused(restate(today.minus(-1), true)).0, 400);
+    assert_eq!(refused(restate(today.minus(-1), true)).0, 409);
     objects.is_down.set(true);
     let (status, message) = refused(restate(today, false));
     assert_eq!(status, 503);

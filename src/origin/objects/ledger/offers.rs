@@ -66,6 +66,7 @@ pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> Result<Mark, D
                 sql::ADD_TOTAL,
                 params![batch.source.as_str(), day.number(), clicks, revenue, batch.number],
             )?;
+            final_days::reopen(db, now_ms, day)?;
         }
         if let Some(last) = changed.last() {
             freshness::counted(db, now_ms, *last)?;

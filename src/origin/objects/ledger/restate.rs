@@ -276,6 +276,7 @@ pub fn apply(
             }
             if !changes.is_empty() || !damaged.is_empty() {
                 freshness::changed(db)?;
+                final_days::reopen(db, now_ms, day)?;
             }
             segments::mark_crowded(db, &[day], Layer::Offers)?;
             final_days::changed(db, now_ms)

@@ -196,6 +196,8 @@ platform::statements! {
     pub const FIND_UNCONFIRMED = "SELECT t.day = ?1 AND t.differs FROM marks m
         JOIN totals t ON t.source = m.source AND t.day BETWEEN ?2 AND ?1
         WHERE m.vouched < ?1 OR t.day = ?1 AND t.differs = 1 ORDER BY 1 DESC LIMIT 1";
+    /// UTC day → a row if the day was final
+    pub const REOPEN_DAY = "UPDATE loads SET state = 0 WHERE day = ? AND state = 1 RETURNING day";
     /// state, day
     pub const SET_DAY_STATE = "UPDATE loads SET state = ? WHERE day = ?";
 

@@ -94,8 +94,8 @@ const TABLES: &[&str] = &[
     // reservation as JSON, so that the alarm can finish it.
     "CREATE TABLE reservations (
        nonce BLOB NOT NULL, goal TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL,
-       number INTEGER NOT NULL, erase INTEGER NOT NULL DEFAULT 0, user_id TEXT NOT NULL, rewarded BLOB,
-       approval TEXT NOT NULL,
+       number INTEGER NOT NULL, offer TEXT NOT NULL, erase INTEGER NOT NULL DEFAULT 0, user_id TEXT NOT NULL,
+       rewarded BLOB, approval TEXT NOT NULL,
        PRIMARY KEY (nonce, goal)
      ) STRICT, WITHOUT ROWID",
     // The senders' own ids of conversions, each claimed by one click of any of the app's outboxes.

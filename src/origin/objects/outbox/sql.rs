@@ -190,10 +190,11 @@ platform::statements! {
     /// → a number that no other claim of this outbox has
     pub const NEXT_CLAIM = "UPDATE outbox SET claims = claims + 1 RETURNING claims";
     /// reservations at most → the number of another one, if there may be one
-    pub const NEXT_RESERVATION = "SELECT random() & 9007199254740991 WHERE (SELECT COUNT(*) FROM reservations) < ?";
-    /// nonce, goal, due, number, user, reservation, key of the reward
-    pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, number, user_id, approval, rewarded)
-        VALUES (?, ?, ?, 0, ?, ?, ?, ?)";
+    pub const NEXT_RESERVATION = "SELECT random() & 9007199254740991 WHERE (SELECT COUNT(*) FROM reservations) < ?
+        AND (SELECT COUNT(*) FROM reservations WHERE offer = ?) < ?";
+    /// nonce, goal, due, number, offer, user, reservation, key of the reward
+    pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, number, offer, user_id, approval, rewarded)
+        VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?)";
     /// nonce, goal, number → whether its user must be erased; no row if there is no such reservation
     pub const END_RESERVATION = "DELETE FROM reservations WHERE nonce = ? AND goal = ? AND number = ? RETURNING erase";
     /// time, reservations at most → attempts, reservation

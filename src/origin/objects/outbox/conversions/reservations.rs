@@ -20,8 +20,10 @@ pub struct Reservation {
     pub number: i64,
 }
 
-/// Reservations of an outbox at most. While the counters do not answer, a sender of more is told to repeat its postback.
-pub const MAX_RESERVED: usize = 1_000;
+/// Reservations of an outbox at most, and of one of its offers, so that the counters of a busy offer, if they do not answer,
+/// leave room for others. A sender of more is told to repeat its postback.
+pub const MAX_RESERVED: usize = 4_000;
+pub const MAX_OF_OFFER: usize = 1_000;
 
 /// Stores a reservation.
 ///
@@ -33,7 +35,11 @@ pub fn create(
     approval: Approval,
     take: Take,
 ) -> Result<Reservation, Failure> {
-    let number = db.query_integer(sql::NEXT_RESERVATION, params![MAX_RESERVED])?;
+    let offer = take.offer.to_string();
+    let number = db.query_integer(
+        sql::NEXT_RESERVATION,
+        params![MAX_RESERVED, offer.as_str(), MAX_OF_OFFER],
+    )?;
     let number = number.ok_or(common::UNAVAILABLE)?;
     let reservation = Reservation {
         approval,
@@ -48,6 +54,7 @@ pub fn create(
             approval.goal.as_str(),
             now_ms.saturating_add(NET_MS),
             number,
+            offer,
             &*approval.conversion.click.user_id,
             json(&reservation)?,
             approval.rewarded.as_ref().map(|key| key.0.clone())
