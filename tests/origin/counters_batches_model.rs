@@ -25,7 +25,10 @@ use origin::{delivery::backoff::MAX_WAIT_MS, objects::counters::MIGRATIONS};
 
 #[derive(Clone, Debug)]
 enum Op {
-    Flush(Flush),
+    /// Of isolates, at the same time.
+    Flush(Vec<Flush>),
+    /// The process ends.
+    Restart,
     /// The alarm, so many milliseconds late.
     Wake(i64, Wake),
     /// An alarm that was not set: the runtime may run one twice.
@@ -81,7 +84,8 @@ fn wakes() -> impl Strategy<Value = Wake> {
 
 fn ops() -> impl Strategy<Value = Vec<(Op, Vec<Option<Fault>>)>> {
     let op = prop_oneof![
-        6 => flushes().prop_map(Op::Flush),
+        6 => proptest::collection::vec(flushes(), 1..3).prop_map(Op::Flush),
+        1 => Just(Op::Restart),
         8 => (0..3 * SECOND_MS, wakes()).prop_map(|(late_ms, wake)| Op::Wake(late_ms, wake)),
         1 => wakes().prop_map(Op::WakeAgain),
         2 => (0..2 * MINUTE_MS).prop_map(Op::Pass),
@@ -101,7 +105,8 @@ proptest! {
         for (op, faults) in ops {
             db.inject(Faults::script(faults));
             match op {
-                Op::Flush(flush) => world.flush(&flush),
+                Op::Flush(flushes) => world.flush(&flushes),
+                Op::Restart => world.restart(),
                 Op::Wake(late_ms, wake) => {
                     if let Some(at_ms) = world.alarm_ms() {
                         let now_ms = world.now_ms();
@@ -135,7 +140,10 @@ fn ledgers_get_exact_sums_after_any_failed_write() {
             sums,
             placements: 1,
         };
-        world.flush(&flush(0, vec![clicks_for("a", 1), clicks_for("b", 10)]));
+        world.flush(&[
+            flush(0, vec![clicks_for("a", 1)]),
+            flush(2, vec![clicks_for("b", 10)]),
+        ]);
         for (answers, clicks) in [
             (vec![Answer::Lost, Answer::Applied], 100),
             (vec![Answer::Down, Answer::Refused], 1_000),

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::FutureExt;
+use futures_util::{FutureExt, future::join_all};
 
 use contract::{
     activity, attention, counters,
@@ -30,6 +30,7 @@ use origin::{
 };
 use platform::{
     database::MAX_INTEGER,
+    failure::Failure,
     traits::{Clock, ObjectCall, Sleep},
 };
 
@@ -161,7 +162,10 @@ impl Clock for Runtime<'_> {
 }
 
 impl Sleep for Runtime<'_> {
-    async fn sleep(&self, _time: Duration) {}
+    /// The batches that are sent together arrive meanwhile.
+    async fn sleep(&self, _time: Duration) {
+        futures_util::pending!();
+    }
 }
 
 impl ObjectCall for Runtime<'_> {
@@ -228,11 +232,19 @@ impl Flush {
     }
 }
 
+fn start<'a>(env: &Rc<Environment<'a>>) -> Process<'a> {
+    let (storage, runtime) = (env.storage.clone(), Runtime(Rc::clone(env)));
+    Rc::new(CountersService::new(Some(SOURCE.to_owned()), storage, runtime))
+}
+
+type Process<'a> = Rc<CountersService<Storage<'a>, Runtime<'a>>>;
+
 /// One object across process restarts, and its ledgers.
 pub struct World<'a> {
     db: &'a Sqlite,
     env: Rc<Environment<'a>>,
     pub ledgers: Ledgers,
+    process: Process<'a>,
     sequences: BTreeMap<usize, u64>,
     flushed: Totals,
 }
@@ -244,9 +256,11 @@ impl<'a> World<'a> {
             now_ms: Cell::new(NOON),
             calls: RefCell::default(),
         };
+        let env = Rc::new(env);
         Self {
             db,
-            env: Rc::new(env),
+            process: start(&env),
+            env,
             ledgers: Ledgers::default(),
             sequences: BTreeMap::new(),
             flushed: Totals::new(),
@@ -265,23 +279,64 @@ impl<'a> World<'a> {
         self.env.storage.state.alarm_ms.get()
     }
 
-    /// Starts a new process with empty memory.
-    fn start(&self) -> CountersService<Storage<'a>, Runtime<'a>> {
-        let (storage, runtime) = (self.env.storage.clone(), Runtime(Rc::clone(&self.env)));
-        CountersService::new(Some(SOURCE.to_owned()), storage, runtime)
+    /// Goes on with a new process, which has an empty memory.
+    pub fn restart(&mut self) {
+        self.process = start(&self.env);
     }
 
-    pub fn flush(&mut self, flush: &Flush) {
-        let sequence = self.sequences.entry(flush.isolate).or_default();
-        *sequence += 1;
-        let command = counters::Command::Flush(counters::Flush {
-            isolate: format!("i{}", flush.isolate),
-            sequence: *sequence,
-            sums: flush.sums().into(),
-        });
-        for _ in 0..=usize::from(flush.repeated) {
-            retry_until_answered(|| self.start().command(command.clone()).now_or_never().unwrap());
+    /// Isolates send their batches at the same time, until they are answered.
+    pub fn flush(&mut self, flushes: &[Flush]) {
+        let mut open = BTreeMap::new();
+        for flush in flushes {
+            open.entry(flush.isolate).or_insert(flush);
         }
+        let sent: Vec<_> = open
+            .into_values()
+            .map(|flush| {
+                let sequence = self.sequences.entry(flush.isolate).or_default();
+                *sequence += 1;
+                let command = counters::Command::Flush(counters::Flush {
+                    isolate: format!("i{}", flush.isolate),
+                    sequence: *sequence,
+                    sums: flush.sums().into(),
+                });
+                (flush, command)
+            })
+            .collect();
+        for is_copy in [false, true] {
+            let sent = sent.iter().filter(|(flush, _)| !is_copy || flush.repeated);
+            let mut open: Vec<_> = sent.map(|(_, command)| command.clone()).collect();
+            retry_until_answered(|| {
+                let answers = self.answers(&open);
+                open = open
+                    .drain(..)
+                    .zip(&answers)
+                    .filter(|(_, answer)| answer.is_err())
+                    .map(|(command, _)| command)
+                    .collect();
+                answers.into_iter().collect::<Result<Vec<_>, _>>()
+            });
+        }
+        for flush in sent.iter().map(|(flush, _)| flush) {
+            self.note(flush);
+        }
+    }
+
+    fn answers(&self, commands: &[counters::Command]) -> Vec<Result<counters::Reply, Failure>> {
+        let mut answers = pin!(join_all(
+            commands
+                .iter()
+                .map(|command| self.process.command(command.clone()))
+        ));
+        for _ in 0..10 {
+            if let Some(answers) = (&mut answers).now_or_never() {
+                return answers;
+            }
+        }
+        panic!("never answered: {commands:?}");
+    }
+
+    fn note(&mut self, flush: &Flush) {
         for sum in flush.sums() {
             let name = format!("ledger-{}", sum.publisher);
             let dimensions = (&sum.offer, sum.day, sum.app, sum.country, &sum.placement);
@@ -295,8 +350,8 @@ impl<'a> World<'a> {
             steps += 1;
             Some(steps) == wake.cut_off_after
         };
-        let service = self.start();
-        let mut alarm = pin!(service.alarm());
+        let process = Rc::clone(&self.process);
+        let mut alarm = pin!(process.alarm());
         let mut poll = || {
             alarm
                 .as_mut()
@@ -306,7 +361,7 @@ impl<'a> World<'a> {
         let mut done = poll();
         if !cut_off() {
             if let Some(flush) = &wake.meanwhile {
-                self.flush(flush);
+                self.flush(std::slice::from_ref(flush));
             }
             let mut answers = wake
                 .answers
@@ -335,8 +390,11 @@ impl<'a> World<'a> {
                 done = poll();
             }
         }
-        // A process that was cut off no longer waits for answers.
-        self.env.calls.take();
+        if !done {
+            // A process that was cut off no longer waits for answers.
+            self.env.calls.take();
+            self.restart();
+        }
     }
 
     /// Delivers a batch once more, from an attempt that was given up.
