@@ -4,6 +4,7 @@ mod check;
 mod current;
 mod day;
 mod endpoint;
+mod journal;
 mod reward;
 mod settle;
 
@@ -11,6 +12,7 @@ pub use check::{CheckPostback, CheckedPostback, FindTxn, NumberedTerms};
 pub use current::{ClaimApp, ClaimedApp, SetOffer};
 pub use day::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay, Restated, SumDay};
 pub use endpoint::{Disabled, Enable, EndpointState, GetStatus, Standing};
+pub use journal::{AddJournal, Journal, JournalBatch, ReadJournal};
 pub use reward::{ClickOutcome, ClickReward, ReadClick, ReadReward, ReplayReward, ReplayRewards};
 pub use settle::{Settle, SettleFilter, SettleMany, Settled};
 
@@ -118,6 +120,8 @@ operations! {
         ReplayRewards(ReplayRewards) -> Replayed, Once;
         CheckPostback(Box<CheckPostback>) -> CheckedPostback, Idempotent;
         FindTxn(FindTxn) -> Claimed, Idempotent;
+        AddJournal(AddJournal) -> operation::Mark, Idempotent;
+        ReadJournal(ReadJournal) -> Journal, Idempotent;
     }
     pub enum Reply {
         Answer(Answer),
@@ -133,6 +137,8 @@ operations! {
         DayEntries(DayEntries),
         Operator(operation::OperatorReply),
         DaySums(DaySums),
+        Mark(operation::Mark),
+        Journal(Journal),
         Done {},
     }
 }

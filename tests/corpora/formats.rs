@@ -44,7 +44,7 @@ fn survives_sending<C: operation::Command>(example: &Value) -> Result<(), String
     survives::<C>(example)
 }
 
-const FORMATS: [(&str, Check); 62] = [
+const FORMATS: [(&str, Check); 63] = [
     ("activity", survives::<activity::Activity>),
     ("activity_command", survives_sending::<activity::Command>),
     ("activity_counted", survives::<activity::Counted>),
@@ -94,6 +94,7 @@ const FORMATS: [(&str, Check); 62] = [
     ("outbox_command", survives_sending::<outbox::Command>),
     ("outbox_day", survives::<outbox::OutboxDay>),
     ("outbox_day_entries", survives::<outbox::DayEntries>),
+    ("outbox_journal", survives::<outbox::Journal>),
     ("outbox_page", survives::<outbox::ListPage>),
     ("outbox_replayed", survives::<outbox::Replayed>),
     ("outbox_standing", survives::<outbox::Standing>),

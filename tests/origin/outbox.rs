@@ -13,6 +13,7 @@ mod deliveries;
 mod erasure;
 mod faults;
 mod feed;
+mod journal;
 mod log;
 mod merge;
 mod naive_receiver;
@@ -117,7 +118,10 @@ fn payments(db: &Sqlite) -> Vec<Row> {
     let rows = db
         .query(outbox::sums::sql::MOVEMENTS, params![0_i64, MAX_INTEGER])
         .unwrap();
-    rows.into_iter().map(|row| Row(row.0[1..].to_vec())).collect()
+    rows.into_iter()
+        .filter(|row| !row.is_null(5))
+        .map(|row| Row(row.0[1..].to_vec()))
+        .collect()
 }
 
 /// The number of attempts in the log.

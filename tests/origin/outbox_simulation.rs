@@ -37,6 +37,7 @@ mod model;
 mod ops;
 mod peers;
 mod receivers;
+mod restored;
 mod runtime;
 mod shards;
 mod txns;

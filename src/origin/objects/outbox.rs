@@ -7,6 +7,7 @@
 //! - [`sums`]: batches of the log for ledgers and counters, and the nights' totals;
 //! - [`approval`]: what is needed to pay; [`terms`] and `terms_cache`: the terms that pay a click;
 //! - [`endpoint`]: the app's settings and the health of its endpoint; [`story`]: a reward as its publisher reads it;
+//! - [`journal`]: what another outbox keeps of this one, so that it can be put back;
 //! - [`feed`]: reports to the publisher's activity object; [`attention`]: what the operator is told of;
 //! - `calls`: calls to other objects; `commands`: those that need none; [`retention`]: erasure and deletion.
 
@@ -18,6 +19,7 @@ mod commands;
 pub mod conversions;
 pub mod endpoint;
 pub mod feed;
+pub mod journal;
 pub mod log;
 #[cfg(target_arch = "wasm32")]
 mod object;

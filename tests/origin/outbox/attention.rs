@@ -18,6 +18,7 @@ pub const OF_BATCHES: &[&str] = &[
     sql::DELETE_ENDED,
     sql::CONFIRM_ITEMS,
     sql::CONFIRM_BATCH,
+    sql::END_BATCH,
     sql::END_DIFFERING,
     sql::OPEN_DIFFERING,
     sql::PING,

@@ -119,7 +119,14 @@ fn an_outbox_runs_exactly_its_listed_statements() {
         {}
     }
 
+    convert(&db, &world, &conversion(9)).unwrap();
+    journal::run_every_statement(&db, world.now_ms.get());
+    retention::erase(&db, "user-9").unwrap();
+    retention::sweep(&db, now_ms + 502 * DAY_MS).unwrap();
+
     let fixture = [
+        journal::LOSE[0],
+        journal::LOSE[1],
         "UPDATE feed SET standing = standing + 1",
         bulk_replay_filters::DROP_DUE,
         bulk_replay_filters::PAY_LATER,
@@ -129,6 +136,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
         outbox::feed::sql::ALL,
         sums::sql::ALL,
         outbox::callbacks::bulk_replay::sql::ALL,
+        outbox::journal::sql::ALL,
         attention::OF_BATCHES,
     ]
     .concat();

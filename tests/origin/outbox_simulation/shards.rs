@@ -10,7 +10,7 @@ use std::{
 };
 
 use proptest::{collection::vec, prelude::*};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::{
     catalog::{OFFERS, first_catalog},
@@ -126,10 +126,14 @@ impl Outbox {
         };
         let json: Json = serde_json::from_str(command).unwrap();
         let name = json.as_object().unwrap().keys().next().unwrap().clone();
+        let batch = &json[&name];
+        let number = batch["batch"]["number"].as_i64().or(batch["number"].as_i64());
         self.called.push((to.name.clone(), json));
         CallAnswer::Object(match name.as_str() {
+            "add_conversions" | "add_offers" | "add_journal" => json!({ "mark": number }).to_string(),
             "take" => r#"{"taken":true,"left":1}"#.into(),
-            "add_conversions" | "add_offers" | "feed" => r#"{"applied":true}"#.into(),
+            "feed" => r#"{"applied":true}"#.into(),
+            "read_journal" => r#"{"mark":0,"next":null}"#.into(),
             "claim_txn" => r#"{"claimed":true}"#.into(),
             _ => catalog.answer(command),
         })
@@ -174,7 +178,9 @@ impl Outbox {
             let (name, value) = command.as_object().unwrap().iter().next().unwrap();
             *counts.entry(name.as_str()).or_insert(0) += 1;
             match name.as_str() {
-                "add_conversions" | "add_offers" => assert_eq!(value["source"], own.as_str()),
+                "add_conversions" | "add_offers" | "add_journal" | "read_journal" => {
+                    assert_eq!(value["source"], own.as_str());
+                }
                 "claim_txn" => {
                     assert!(to.starts_with("outbox-") && *to != own, "{to}");
                     let txn = value["txn"].as_str().unwrap();
@@ -186,13 +192,15 @@ impl Outbox {
         assert_eq!((counts["app_terms"], counts["offer_terms"]), (1, 1), "{counts:?}");
         assert_eq!(counts["take"], u32::from(CONVERSIONS));
         // A batch every 8 s, and a take and a claim for each conversion: nothing else is called.
-        let batches = counts["add_conversions"] + counts["add_offers"];
-        assert!((2..=2 * 7).contains(&batches), "{counts:?}");
+        for batches in ["add_conversions", "add_offers", "add_journal"] {
+            assert!((1..=7).contains(&counts[batches]), "{counts:?}");
+        }
+        assert_eq!(counts["read_journal"], 1);
         assert!(counts["claim_txn"] <= u32::from(CONVERSIONS));
         // At most one report a second, and a last one that promises no further.
         let reports = counts["feed"];
         assert!((2..=31).contains(&reports), "{counts:?}");
-        assert_eq!(counts.len(), 7, "{counts:?}");
+        assert_eq!(counts.len(), 9, "{counts:?}");
     }
 
     fn rows(&self) -> String {

@@ -11,7 +11,10 @@ use crate::{
         isolate::RequestContext,
         refusal::{HandlerResult, Refusal},
     },
-    objects::outbox::conversions::settlement::{self, Place, settle_in_steps},
+    objects::outbox::{
+        conversions::settlement::{self, Place, settle_in_steps},
+        journal,
+    },
 };
 use contract::{
     catalog::{AppSettings, GetAppSettings},
@@ -191,9 +194,17 @@ impl<'c> Outboxes<'c> {
         Ok((all, None))
     }
 
-    /// Erases a user, all of whose conversions are in one outbox.
+    /// Erases a user, all of whose conversions are in one outbox, and from the journal of that outbox.
     pub async fn erase(&self, user_id: String) -> HandlerResult {
-        let number = shards::of_user(&user_id, self.settings.outbox_shards);
-        Ok(self.call(number, Erase { user_id }, TIMEOUT).await?.into())
+        let outboxes = self.settings.outbox_shards;
+        let own = OutboxShard {
+            app: self.app,
+            number: shards::of_user(&user_id, outboxes),
+        };
+        let erase = Erase { user_id };
+        let erased = self.call(own.number, erase.clone(), TIMEOUT).await?;
+        self.call(journal::witness(own, outboxes).number, erase, TIMEOUT)
+            .await?;
+        Ok(erased.into())
     }
 }

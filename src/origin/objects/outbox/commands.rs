@@ -3,7 +3,7 @@
 use super::{
     callbacks::replay,
     conversions::txns,
-    endpoint, log,
+    endpoint, journal, log,
     peers::Peers,
     story,
     sums::{day, revenue_batches::OutboxLog},
@@ -64,6 +64,8 @@ pub fn carry_out(
             let log = OutboxLog::of(db, state.as_ref());
             Ok(Reply::DaySums(day::sums(now_ms, &log, sum)?))
         }
+        Command::AddJournal(batch) => Ok(Reply::Mark(journal::add(db, &batch)?)),
+        Command::ReadJournal(read) => Ok(Reply::Journal(journal::read(db, &read)?)),
         Command::Convert(_)
         | Command::Settle(_)
         | Command::SettleMany(_)

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     delivery::batches,
-    objects::outbox::{feed::sql::PROMISE_BATCH, sql},
+    objects::outbox::{feed::sql::PROMISE_BATCH, journal, sql},
 };
 use contract::operation::OperatorReply;
 use domain::{
@@ -39,6 +39,7 @@ pub fn erase(db: &impl Database, user_id: &str) -> Result<OperatorReply, Failure
         db.execute(sql::DROP_KEPT_OF_USER, params![user_id])?;
         let reserved = db.query(sql::MARK_RESERVATIONS, params![user_id])?.len();
         db.execute(sql::MARK_USER, params![user_id])?;
+        db.execute(journal::sql::ERASE, params![user_id])?;
         erase_ended(db, user_id)?;
         Ok::<_, DatabaseError>(reserved as i64)
     })?;
@@ -113,6 +114,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
             db.execute(sql::SET_SWEEP, params![day, last])
         })?;
     }
+    journal::sweep(db, now_ms)?;
     let first_day = UtcDay::of_ms(rows_from).number();
     db.execute(sql::SWEEP_REWARD_COUNTS, params![first_day])?;
     if last.is_some()

@@ -1,6 +1,6 @@
 //! The outbox's tables.
 
-use super::{attention, callbacks::bulk_replay, feed};
+use super::{attention, callbacks::bulk_replay, feed, journal};
 use crate::delivery::{attention_feed, batches};
 use platform::migrations::Migration;
 
@@ -13,6 +13,7 @@ pub const MIGRATIONS: &[Migration] = &[&[
     attention::TABLES,
     attention::LOST_TERMS,
     bulk_replay::sql::TABLES,
+    journal::sql::TABLES,
 ]];
 
 /// Postbacks whose terms the catalog has lost. `goal` is the sender's name of it, `lacks` names the terms, and `postback` is the

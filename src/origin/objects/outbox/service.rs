@@ -21,7 +21,7 @@ use super::{
     conversions::{check, commit, kept, settlement, steps},
     endpoint,
     feed::{self, ActivityFeed},
-    next_alarm,
+    journal, next_alarm,
     peers::{Peers, StateCache},
     sums::{comparisons, day, night, revenue_batches},
     terms,
@@ -233,9 +233,16 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     async fn answer(&self, shard: OutboxShard, command: Command) -> Result<Reply, Failure> {
         if let Command::Convert(conversion) = &command {
             let _permit = self.conversions.acquire_any(self.now_ms())?;
+            self.shell.ready().await?;
+            let app = conversion.current.app.as_ref();
+            self.wait_for_start(shard, app.map(|app| app.outbox_shards))
+                .await?;
             return self.convert(shard, conversion).await.map(Reply::Answer);
         }
         let db = self.shell.ready().await?;
+        if matches!(command, Command::Settle(_) | Command::SettleMany(_)) {
+            self.wait_for_start(shard, None).await?;
+        }
         if let Command::Settle(settle) = &command {
             let conversion = settlement::conversion(db, self.now_ms(), shard, settle)?;
             return self.convert(shard, &conversion).await.map(Reply::Answer);
@@ -269,7 +276,6 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
 
     async fn convert(&self, shard: OutboxShard, conversion: &Conversion) -> Result<Answer, Failure> {
         let db = self.shell.ready().await?;
-        self.wait_for_start().await?;
         self.wait_for_commit().await?;
         // Copies of a conversion wait for the catalog together, and only then for each other.
         let terms = match terms::of(db, self, shard, conversion).await {
@@ -285,16 +291,29 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         commit::convert(db, self, conversion, &terms).await
     }
 
-    /// Waits for the ledger's mark, which the first commands of a process need, for a second at most.
-    async fn wait_for_start(&self) -> Result<(), DatabaseError> {
+    /// Waits for the ledger's mark and for the journal, which the first commands of a process need, for a second at most.
+    /// `outboxes` is how many the app has, if the caller knows.
+    async fn wait_for_start(&self, shard: OutboxShard, outboxes: Option<u8>) -> Result<(), Failure> {
         if self.has_started.get() {
             return Ok(());
         }
         let _leader = self.start.lead().await;
-        if !self.has_started.get() {
-            revenue_batches::read_mark(self.shell.storage(), self.runtime()).await?;
-            self.has_started.set(true);
+        if self.has_started.get() {
+            return Ok(());
         }
+        let (db, runtime) = (self.shell.storage(), self.runtime());
+        let known = endpoint::read(db)?.and_then(|state| state.current);
+        let outboxes = known.map(|app| app.outbox_shards).or(outboxes);
+        let refill = async {
+            match outboxes {
+                Some(outboxes) => journal::refill(db, runtime, shard, outboxes).await,
+                None => Ok(()),
+            }
+        };
+        let (mark, refilled) = join(revenue_batches::read_mark(db, runtime), refill).await;
+        mark?;
+        refilled?;
+        self.has_started.set(true);
         Ok(())
     }
 

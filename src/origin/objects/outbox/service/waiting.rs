@@ -6,6 +6,7 @@ use super::{OutboxService, Runtime};
 use crate::objects::outbox::{
     callbacks::delivery_log::Observer,
     conversions::{commit, kept, steps},
+    endpoint,
 };
 use contract::outbox::{Conversion, OutboxShard};
 use platform::{panics::panics_to_failure, traits::ObjectStorage};
@@ -21,6 +22,9 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             self.must_resume.set(false);
             let resumed = panics_to_failure(async {
                 let db = self.shell.storage();
+                if let Some(state) = endpoint::read(db)? {
+                    self.wait_for_start(state.shard, None).await?;
+                }
                 let has_more = commit::resume_overdue(db, &*self).await?;
                 let convert = async |conversion: &Conversion| {
                     let shard = OutboxShard {

@@ -1,4 +1,4 @@
-//! Sends revenue to ledgers and conversions to counters, in [batches] of the outbox's log.
+//! Sends revenue to ledgers, conversions to counters and the [journal] to the witness, in [batches] of the outbox's log.
 
 use std::{cell::Cell, time::Duration};
 
@@ -8,6 +8,7 @@ use crate::{
     objects::outbox::{
         calls,
         endpoint::{self, OutboxState},
+        journal::{self, TO_WITNESS},
         period,
     },
 };
@@ -70,10 +71,11 @@ impl<D: Database> Log for OutboxLog<'_, D> {
             let number = row.integer(0)?;
             let damaged = || DatabaseError(format!("the day of {number} is out of range"));
             let offer = row.parse(2, OfferId::parse)?;
+            let paid = row.optional_integer(5)?;
             let amounts = Amounts {
                 clicks: 0,
                 conversions: if row.boolean(6)? { -1 } else { 1 },
-                revenue_micro_usd: row.integer(5)?,
+                revenue_micro_usd: paid.unwrap_or(0),
             };
             let counters = counters::object_name(&offer);
             let mut key = SumKey {
@@ -92,10 +94,16 @@ impl<D: Database> Log for OutboxLog<'_, D> {
                     amounts,
                 });
             };
-            pass(TO_LEDGER, &key);
+            if paid.is_some() {
+                pass(TO_LEDGER, &key);
+            }
             // The offer's figures have neither country nor placement.
             (key.country, key.placement) = (None, None);
-            pass(&counters, &key);
+            if paid.is_some() {
+                pass(&counters, &key);
+            }
+            // The journal has what was written, not its sums.
+            pass(TO_WITNESS, &key);
         }
         Ok(LogPage { end, is_last })
     }
@@ -120,23 +128,34 @@ pub async fn send(
         return Ok(());
     };
     let source = state.shard.object_name();
-    let deliver = async |batch: &Batch| send_batch(runtime, &state, &source, batch).await;
+    let deliver = async |batch: &Batch| send_batch(db, runtime, &state, &source, batch).await;
     let start_ms = period(Some(&state), runtime.now_ms()).start;
     let opens = opened_ms.replace(start_ms) != start_ms;
     let log = OutboxLog::of(db, Some(&state));
     while batches::send(db, runtime, &source, &log, opens, deliver).await? {}
+    let witness_has = batches::mark_of(db, TO_WITNESS)?;
+    if let Some(current) = &state.current
+        && journal::is_lost(db, runtime.now_ms(), witness_has)?
+        && let Err(failure) = journal::refill(db, runtime, state.shard, current.outbox_shards).await
+    {
+        platform::log::warn("journal", failure);
+    }
     Ok(())
 }
 
 async fn send_batch(
+    db: &impl Database,
     runtime: &impl ObjectCall,
     state: &OutboxState,
     source: &str,
     batch: &Batch,
 ) -> Result<Mark, DeliveryError> {
-    let mark = if batch.destination == TO_LEDGER {
-        let ledger = ledger_of(state)
-            .ok_or_else(|| DeliveryError::Unanswered("the publisher is not known yet".into()))?;
+    let unknown = || DeliveryError::Unanswered("the app is not known yet".into());
+    let mark = if batch.destination == TO_WITNESS {
+        let current = state.current.as_ref().ok_or_else(unknown)?;
+        return journal::send(db, runtime, (state.shard, current.outbox_shards), batch).await;
+    } else if batch.destination == TO_LEDGER {
+        let ledger = ledger_of(state).ok_or_else(unknown)?;
         runtime
             .call(&ledger, batch.to_ledger(source), LEDGER_TIMEOUT)
             .await

@@ -12,10 +12,11 @@ macro_rules! paid_on_day {
 
 /// The movements of a part of the log: number, UTC day, offer, country, placement, amount, whether it is a reversal.
 macro_rules! movements {
-    ($where:literal) => {
+    ($number:literal, $amount:literal, $where:literal) => {
         concat!(
-            "SELECT movement, fields ->> '$.conversion_ts' / 86400, fields ->> '$.offer_id', fields ->> '$.country', placement,
-               payout_micro_usd, after IS NOT NULL FROM entries WHERE ",
+            "SELECT ", $number, ", fields ->> '$.conversion_ts' / 86400, fields ->> '$.offer_id', fields ->> '$.country', placement, ",
+            $amount,
+            ", after IS NOT NULL FROM entries WHERE ",
             $where
         )
     };
@@ -30,9 +31,11 @@ platform::statements! {
     /// number → whether the log has it
     pub const HAS_NUMBER = "SELECT EXISTS (SELECT 1 FROM entries WHERE entry = ?1)
         OR EXISTS (SELECT 1 FROM entries WHERE movement <> entry AND movement = ?1)";
-    /// after this number, up to this one → the movements in the order of numbers
-    pub const MOVEMENTS = concat!(movements!("entry > ?1 AND entry <= ?2 AND movement = entry"), " UNION ALL ",
-        movements!("movement <> entry AND movement > ?1 AND movement <= ?2"), " ORDER BY 1");
+    /// after this number, up to this one → the movements in the order of numbers, and the entries that were not paid then, without
+    /// an amount
+    pub const MOVEMENTS = concat!(
+        movements!("entry", "IIF(movement = entry, payout_micro_usd, NULL)", "entry > ?1 AND entry <= ?2"), " UNION ALL ",
+        movements!("movement", "payout_micro_usd", "movement <> entry AND movement > ?1 AND movement <= ?2"), " ORDER BY 1");
     /// after this number, second after a UTC day's last → whether the log has movements of the day, or of one before, after it
     pub const HAS_MOVEMENTS = "SELECT EXISTS (SELECT 1 FROM entries WHERE entry > ?1 AND movement = entry
           AND fields ->> '$.conversion_ts' < ?2)

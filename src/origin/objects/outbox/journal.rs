@@ -1,0 +1,252 @@
+//! The journal: what an outbox writes is kept by another outbox of its app, the witness, for 31 days. An outbox that was
+//! put back to an earlier copy reads there what it has lost, and writes it again under the same numbers.
+//!
+//! A batch of the journal is one row, and goes to the witness as the sums of the log go to the ledger. A callback that had
+//! not arrived when its batch was made is sent again, as after any attempt whose answer was lost. What identifies a user
+//! leaves the journal after three days, or when the user is erased; a callback that waited longer is then a dead letter.
+
+pub mod sql;
+
+use std::time::Duration;
+
+use serde_json::{Map, Value as Json};
+
+use super::sums::sql::{HAS_NUMBER, LAST_NUMBER};
+use crate::delivery::batches::{self, Batch, DeliveryError};
+use contract::{
+    operation::Mark,
+    outbox::{AddJournal, Journal, JournalBatch, OutboxShard, ReadJournal},
+};
+use domain::{
+    conversions::log_number::{NUMBERS_PER_MS, first_number},
+    model::{
+        api_error::common,
+        time::{DAY_MS, SECOND_MS},
+    },
+};
+use platform::{
+    database::{Database, DatabaseError, Row},
+    failure::Failure,
+    log, params,
+    traits::{Clock, ObjectCall},
+};
+
+/// The destination of the journal's batches.
+pub const TO_WITNESS: &str = "witness";
+
+/// Numbers of the log in a batch: at most 8 KB each make 1.6 MB, and a row may have 2 MB.
+const NUMBERS: i64 = 200;
+const KEPT_MS: i64 = 31 * DAY_MS;
+const USERS_KEPT_MS: i64 = 3 * DAY_MS;
+
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the first command of a process waits for its journal, and for the parts that were lost.
+const READ_TIMEOUT: Duration = Duration::from_secs(1);
+const REFILL_MS: i64 = SECOND_MS;
+
+/// The outbox that keeps another's journal: the next one of the app. For an app with one outbox it is a second, which keeps
+/// nothing else.
+pub fn witness(of: OutboxShard, outboxes: u8) -> OutboxShard {
+    OutboxShard {
+        number: of
+            .number
+            .saturating_add(1)
+            .checked_rem(outboxes.max(2))
+            .unwrap_or(0),
+        ..of
+    }
+}
+
+/// Sends the first part of a batch. The receiver's mark tells where the next begins.
+pub async fn send(
+    db: &impl Database,
+    runtime: &impl ObjectCall,
+    (own, outboxes): (OutboxShard, u8),
+    batch: &Batch,
+) -> Result<Mark, DeliveryError> {
+    let failed = |error: DatabaseError| DeliveryError::Unanswered(error.to_string());
+    let journal = AddJournal {
+        source: own.object_name(),
+        after: batch.after,
+        batch: written(db, batch.after, batch.number).map_err(failed)?,
+    };
+    let witness = witness(own, outboxes).address();
+    Ok(runtime.call(&witness, journal, SEND_TIMEOUT).await?)
+}
+
+/// What was written after a number, up to another, or to the last that a batch has room for.
+fn written(db: &impl Database, after: i64, through: i64) -> Result<JournalBatch, DatabaseError> {
+    let number = db.query_integer(sql::END_OF_BATCH, params![after, through, NUMBERS])?;
+    let number = number.unwrap_or(through);
+    let row = db
+        .query_first(sql::BATCH, params![after, number])?
+        .unwrap_or(Row(vec![]));
+    let [from_ms, to_ms] = [after, number].map(|number| number.div_euclid(NUMBERS_PER_MS));
+    let txns = db
+        .query_first(sql::CLAIMS, params![from_ms, to_ms])?
+        .unwrap_or(Row(vec![]));
+    Ok(JournalBatch {
+        number,
+        salt: row.text(0)?.to_owned(),
+        entries: row.text(1)?.to_owned(),
+        users: Some(row.text(2)?.to_owned()),
+        txns: txns.text(0)?.to_owned(),
+    })
+}
+
+/// Adds a batch to the journal that this outbox keeps for another.
+pub fn add(db: &impl Database, journal: &AddJournal) -> Result<Mark, DatabaseError> {
+    let mark = mark(db, &journal.source)?;
+    let batch = &journal.batch;
+    if mark != journal.after || batch.number <= mark {
+        return Ok(Mark { mark });
+    }
+    db.execute(
+        sql::ADD,
+        params![
+            batch.number,
+            journal.source.as_str(),
+            batch.salt.as_str(),
+            batch.users.as_deref(),
+            batch.txns.as_str(),
+            batch.entries.as_str()
+        ],
+    )?;
+    Ok(Mark { mark: batch.number })
+}
+
+/// Reads a batch of the journal that this outbox keeps for another.
+pub fn read(db: &impl Database, read: &ReadJournal) -> Result<Journal, DatabaseError> {
+    let row = db.query_first(sql::NEXT, params![read.source.as_str(), read.after])?;
+    let batch = |row: Row| {
+        Ok(JournalBatch {
+            number: row.integer(0)?,
+            salt: row.text(1)?.to_owned(),
+            users: row.optional_text(2)?.map(str::to_owned),
+            txns: row.text(3)?.to_owned(),
+            entries: row.text(4)?.to_owned(),
+        })
+    };
+    Ok(Journal {
+        mark: mark(db, &read.source)?,
+        next: row.map(batch).transpose()?,
+    })
+}
+
+fn mark(db: &impl Database, source: &str) -> Result<i64, DatabaseError> {
+    Ok(db.query_integer(sql::GET_MARK, params![source])?.unwrap_or(0))
+}
+
+/// Forgets the users of batches after three days, and deletes batches after 31 days.
+pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    for (sql, kept_ms) in [(sql::FORGET_USERS, USERS_KEPT_MS), (sql::SWEEP, KEPT_MS)] {
+        db.execute(sql, params![first_number(now_ms.saturating_sub(kept_ms))])?;
+    }
+    Ok(())
+}
+
+/// Puts back what the outbox has lost, if its journal goes beyond its log.
+///
+/// # Errors
+/// `unavailable` if more is lost than can be read in a second, or the witness no longer answers: the next call goes on.
+pub async fn refill(
+    db: &impl Database,
+    runtime: &(impl Clock + ObjectCall),
+    own: OutboxShard,
+    outboxes: u8,
+) -> Result<(), Failure> {
+    let source = own.object_name();
+    let witness = witness(own, outboxes).address();
+    let ask = async |after| {
+        let question = ReadJournal {
+            source: source.clone(),
+            after,
+        };
+        runtime.call(&witness, question, READ_TIMEOUT).await
+    };
+    let until_ms = runtime.now_ms().saturating_add(REFILL_MS);
+    let last = db.query_integer(LAST_NUMBER, &[])?.unwrap_or(0);
+    let mut journal = match ask(last).await {
+        Ok(journal) => journal,
+        Err(error) => {
+            log::warn("journal", format_args!("{source}: it is not known: {error}"));
+            return Ok(());
+        }
+    };
+    let (mark, now_ms) = (journal.mark, runtime.now_ms());
+    if !is_lost(db, now_ms, mark)? {
+        return Ok(());
+    }
+    let lost_after = db.query_integer(sql::LAST_UP_TO, params![mark])?.unwrap_or(0);
+    log::error(
+        "journal",
+        format_args!("{source}: {lost_after} to {mark} were lost"),
+    );
+    if lost_after < last {
+        // Something was written since it was put back.
+        journal = ask(lost_after).await.map_err(|_| common::UNAVAILABLE)?;
+    }
+    while let Some(batch) = journal.next {
+        let number = batch.number;
+        put_back(db, now_ms, (own, outboxes), lost_after, batch)?;
+        if number >= mark {
+            batches::learn_mark(db, now_ms, TO_WITNESS, Mark { mark })?;
+            break;
+        }
+        if runtime.now_ms() > until_ms {
+            return Err(common::UNAVAILABLE.into());
+        }
+        journal = ask(number).await.map_err(|_| common::UNAVAILABLE)?;
+    }
+    Ok(())
+}
+
+/// Whether a journal that ends with a number has more than the log. What is older than the journal is kept has been swept.
+pub fn is_lost(db: &impl Database, now_ms: i64, mark: i64) -> Result<bool, DatabaseError> {
+    Ok(
+        mark > first_number(now_ms.saturating_sub(KEPT_MS))
+            && !db.query_boolean(HAS_NUMBER, params![mark])?,
+    )
+}
+
+/// Writes a batch again, as far as it comes after a number.
+fn put_back(
+    db: &impl Database,
+    now_ms: i64,
+    (own, outboxes): (OutboxShard, u8),
+    lost_after: i64,
+    batch: JournalBatch,
+) -> Result<(), Failure> {
+    let entries = identified(&batch)
+        .map_err(|error| Failure::Internal(format!("the journal up to {}: {error}", batch.number)))?;
+    let salt = params![
+        own.app.number(),
+        u32::from(own.number),
+        u32::from(outboxes),
+        batch.salt
+    ];
+    db.transaction(|| {
+        db.execute(sql::PUT_SALT, salt)?;
+        db.execute(sql::PUT_ENTRIES, params![entries.as_str(), lost_after, now_ms])?;
+        db.execute(sql::HOLD_BACK, &[])?;
+        db.execute(sql::PUT_CONVERSIONS, params![entries.as_str(), lost_after])?;
+        db.execute(sql::PUT_CLAIMS, params![batch.txns])?;
+        Ok(())
+    })
+}
+
+/// The entries of a batch as JSON, each with what identifies its user.
+fn identified(batch: &JournalBatch) -> Result<String, String> {
+    let read = |text: &str| serde_json::from_str::<Vec<Option<Map<String, Json>>>>(text);
+    let failed = |error: serde_json::Error| error.to_string();
+    let mut entries = read(&batch.entries).map_err(failed)?;
+    let users = batch
+        .users
+        .as_deref()
+        .map_or(Ok(Vec::new()), read)
+        .map_err(failed)?;
+    for (entry, user) in entries.iter_mut().flatten().zip(users) {
+        entry.extend(user.unwrap_or_default());
+    }
+    serde_json::to_string(&entries).map_err(failed)
+}

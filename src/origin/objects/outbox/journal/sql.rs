@@ -1,0 +1,100 @@
+//! The table and the statements of journals.
+
+pub const TABLES: &[&str] = &[
+    // Journals that this outbox keeps for another, by the numbers of the other's log. `users` is NULL after three days.
+    "CREATE TABLE journal (
+       number INTEGER PRIMARY KEY, source TEXT NOT NULL, salt TEXT NOT NULL, users TEXT, txns TEXT NOT NULL,
+       entries TEXT NOT NULL
+     ) STRICT",
+];
+
+/// What identifies the user in a callback's fields.
+macro_rules! identifiers {
+    () => {
+        "'$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2', '$.c3', '$.c4', '$.c5', '$.reason'"
+    };
+}
+
+/// The entries of a batch that come after what the outbox has: those that were made, or paid, after it.
+macro_rules! lost {
+    () => {
+        "FROM (SELECT value AS e FROM json_each(?1))
+        WHERE MAX(e ->> '$.entry', COALESCE(e ->> '$.movement', 0)) > ?2"
+    };
+}
+
+platform::statements! {
+    /// after this number, up to this one, numbers at most → the last of them
+    pub const END_OF_BATCH = "SELECT MAX(number) FROM (
+        SELECT entry AS number FROM (SELECT entry FROM entries WHERE entry > ?1 AND entry <= ?2 ORDER BY entry LIMIT ?3)
+        UNION SELECT movement FROM (SELECT movement FROM entries
+          WHERE movement <> entry AND movement > ?1 AND movement <= ?2 ORDER BY movement LIMIT ?3)
+        ORDER BY number LIMIT ?3)";
+    /// after this number, up to this one → salt, entries, users
+    pub const BATCH = concat!("SELECT (SELECT hex(salt) FROM outbox), json_group_array(json(entry)), json_group_array(json(user)) FROM (
+        SELECT json_object('entry', e.entry, 'transaction_id', e.transaction_id, 'nonce', hex(e.nonce), 'goal', e.goal,
+            'after', e.after, 'at_ms', e.at_ms, 'payout', e.payout_micro_usd, 'movement', e.movement, 'delivery', e.delivery,
+            'superseded', e.superseded, 'uncapped', e.uncapped, 'notice', e.notice, 'offer_terms', e.offer_terms,
+            'app_terms', e.app_terms, 'placement', e.placement, 'txn', e.txn,
+            'fields', json_remove(e.fields, ", identifiers!(), "),
+            'conversion', json_array(json(c.names), c.state, c.entry, c.offer_terms, c.advertiser, hex(c.rewarded))) AS entry,
+          CASE WHEN e.user_id IS NOT NULL AND NOT e.erase THEN json_object('user_id', e.user_id, 'reason', e.reason,
+            'fields', json(e.fields)) END AS user
+        FROM entries e JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal
+        WHERE e.entry IN (SELECT entry FROM entries WHERE entry > ?1 AND entry <= ?2
+          UNION ALL SELECT entry FROM entries WHERE movement <> entry AND movement > ?1 AND movement <= ?2)
+        ORDER BY e.entry)");
+    /// from this time to this one → the claims of senders' ids
+    pub const CLAIMS = "SELECT json_group_array(json_array(advertiser, goal, txn, hex(nonce), number, at_ms)) FROM txns
+        WHERE at_ms BETWEEN ? AND ?";
+    /// source → the last number
+    pub const GET_MARK = "SELECT MAX(number) FROM journal WHERE source = ?";
+    /// number, source, salt, users, claims, entries
+    pub const ADD = "INSERT INTO journal (number, source, salt, users, txns, entries) VALUES (?, ?, ?, ?, ?, ?)";
+    /// source, after this number → number, salt, users, claims, entries
+    pub const NEXT = "SELECT number, salt, users, txns, entries FROM journal WHERE source = ? AND number > ?
+        ORDER BY number LIMIT 1";
+    /// user
+    pub const ERASE = "UPDATE journal SET users = (SELECT json_group_array(IIF(value ->> '$.user_id' = ?1, NULL, json(value)))
+          FROM json_each(users))
+        WHERE users IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(users) WHERE value ->> '$.user_id' = ?1)";
+    /// before this number: forgets the users
+    pub const FORGET_USERS = "UPDATE journal SET users = NULL WHERE number < ? AND users IS NOT NULL";
+    /// before this number. The last batch stays: it tells how far the journal goes.
+    pub const SWEEP = "DELETE FROM journal WHERE number < ?
+        AND number < (SELECT MAX(j.number) FROM journal j WHERE j.source = journal.source)";
+
+    /// number → the last number of the log up to it
+    pub const LAST_UP_TO = "SELECT MAX(COALESCE((SELECT MAX(entry) FROM entries WHERE entry <= ?1), 0),
+        COALESCE((SELECT MAX(movement) FROM entries WHERE movement <> entry AND movement <= ?1), 0))";
+    /// app, shard, outboxes, salt
+    pub const PUT_SALT = "INSERT INTO outbox (only, app, shard, outbox_shards, salt) VALUES (1, ?, ?, ?, unhex(?))
+        ON CONFLICT (only) DO UPDATE SET salt = excluded.salt";
+    /// entries, after this number, time. A callback that had not arrived is due, and a dead letter without its user.
+    pub const PUT_ENTRIES = concat!("INSERT OR IGNORE INTO entries (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd,
+          movement, delivery, due_ms, superseded, uncapped, notice, reason, offer_terms, app_terms, placement, user_id, txn,
+          fields)
+        SELECT e ->> '$.entry', e ->> '$.transaction_id', unhex(e ->> '$.nonce'), e ->> '$.goal', e ->> '$.after', e ->> '$.at_ms',
+          e ->> '$.payout', e ->> '$.movement', IIF(e ->> '$.user_id' IS NULL AND e ->> '$.delivery' = 0, 2, e ->> '$.delivery'),
+          IIF(e ->> '$.user_id' IS NOT NULL AND e ->> '$.delivery' = 0, ?3, NULL), e ->> '$.superseded', e ->> '$.uncapped',
+          e ->> '$.notice', e ->> '$.reason', e ->> '$.offer_terms', e ->> '$.app_terms', e ->> '$.placement', e ->> '$.user_id',
+          e ->> '$.txn', e -> '$.fields' ", lost!(), "
+        ON CONFLICT (entry) DO UPDATE SET payout_micro_usd = excluded.payout_micro_usd, movement = excluded.movement,
+          delivery = excluded.delivery, due_ms = excluded.due_ms, superseded = excluded.superseded,
+          uncapped = excluded.uncapped, reason = excluded.reason, user_id = excluded.user_id, txn = excluded.txn,
+          fields = excluded.fields");
+    /// A reversal waits for its reward's callback.
+    pub const HOLD_BACK = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND after IS NOT NULL AND notice IS NULL
+        AND (SELECT r.delivery FROM entries r WHERE r.entry = entries.after) = 0";
+    /// entries, after this number
+    pub const PUT_CONVERSIONS = concat!("INSERT INTO conversions (nonce, goal, names, state, entry, offer_terms, advertiser, rewarded)
+        SELECT unhex(e ->> '$.nonce'), e ->> '$.goal', e -> '$.conversion[0]', e ->> '$.conversion[1]', e ->> '$.conversion[2]',
+          e ->> '$.conversion[3]', e ->> '$.conversion[4]', unhex(NULLIF(e ->> '$.conversion[5]', '')) ", lost!(), "
+        ON CONFLICT (nonce, goal) DO UPDATE SET names = excluded.names, state = excluded.state, entry = excluded.entry,
+          offer_terms = excluded.offer_terms, advertiser = excluded.advertiser, rewarded = excluded.rewarded
+        WHERE excluded.entry >= conversions.entry");
+    /// claims
+    pub const PUT_CLAIMS = "INSERT INTO txns (advertiser, goal, txn, nonce, number, at_ms)
+        SELECT value ->> 0, value ->> 1, value ->> 2, unhex(value ->> 3), value ->> 4, value ->> 5 FROM json_each(?) WHERE TRUE
+        ON CONFLICT DO NOTHING";
+}

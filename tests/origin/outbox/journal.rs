@@ -1,0 +1,197 @@
+//! The journal that an outbox keeps for another. `outbox_simulation::restored` puts outboxes back.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::*;
+use contract::{
+    operation::{CallError, ObjectAddress, Operation},
+    outbox::{Command, ReadJournal},
+};
+use origin::objects::outbox::{
+    journal::{self as journals, add, read, refill, sweep, witness},
+    retention,
+};
+use platform::traits::ObjectCall;
+
+/// A runtime that reaches the witness.
+pub struct Witness {
+    pub db: Sqlite,
+    pub now_ms: i64,
+}
+
+impl Witness {
+    pub fn new() -> Self {
+        Self {
+            db: outbox(),
+            now_ms: NOW,
+        }
+    }
+}
+
+impl Clock for Witness {
+    fn now_ms(&self) -> i64 {
+        self.now_ms
+    }
+}
+
+impl ObjectCall for Witness {
+    async fn call<O: Operation>(
+        &self,
+        to: &ObjectAddress,
+        operation: O,
+        _timeout: Duration,
+    ) -> Result<O::Answer, CallError> {
+        assert_eq!(to.name, witness(shard(), 8).object_name());
+        let command: Command =
+            serde_json::from_value(serde_json::to_value(operation.into()).unwrap()).unwrap();
+        let answer = match command {
+            Command::AddJournal(batch) => serde_json::to_value(add(&self.db, &batch).unwrap()),
+            Command::ReadJournal(question) => serde_json::to_value(read(&self.db, &question).unwrap()),
+            other => panic!("{other:?}"),
+        };
+        Ok(serde_json::from_value(answer.unwrap()).unwrap())
+    }
+}
+
+/// Sends what the log has after a number.
+fn journal(db: &Sqlite, witness: &Witness, after: i64) -> i64 {
+    let batch = Batch {
+        destination: "witness".into(),
+        after,
+        number: MAX_INTEGER,
+        sums: BTreeMap::new(),
+    };
+    now(journals::send(db, witness, (shard(), 8), &batch))
+        .unwrap()
+        .mark
+}
+
+/// Every statement of this file runs, those that put an outbox back on one that lost all.
+pub fn run_every_statement(db: &Sqlite, now_ms: i64) {
+    let witness = Witness {
+        now_ms,
+        ..Witness::new()
+    };
+    journal(db, &witness, 0);
+    for table in LOSE {
+        db.execute(table, &[]).unwrap();
+    }
+    now(refill(db, &witness, shard(), 8)).unwrap();
+    let batch = contract::outbox::AddJournal {
+        source: "another".into(),
+        after: 0,
+        batch: read(
+            &witness.db,
+            &ReadJournal {
+                source: shard().object_name(),
+                after: 0,
+            },
+        )
+        .unwrap()
+        .next
+        .unwrap(),
+    };
+    add(db, &batch).unwrap();
+    read(
+        db,
+        &ReadJournal {
+            source: "another".into(),
+            after: 0,
+        },
+    )
+    .unwrap();
+}
+
+pub const LOSE: [&str; 2] = ["DELETE FROM entries", "DELETE FROM conversions"];
+
+/// What the journal has of users: each one's name and `c1`, once.
+fn users(witness: &Witness) -> Vec<String> {
+    let sql = "SELECT value ->> '$.user_id' FROM journal, json_each(users) WHERE value IS NOT NULL";
+    let rows = witness.db.query(sql, &[]).unwrap();
+    rows.iter().map(|row| row.text(0).unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_journal_names_a_user_for_three_days_or_until_the_user_is_erased() {
+    let (db, world, witness) = (outbox(), World::new(), Witness::new());
+    for n in 1..=3 {
+        convert(&db, &world, &conversion(n)).unwrap();
+    }
+    journal(&db, &witness, 0);
+    assert_eq!(users(&witness), ["user-1", "user-2", "user-3"]);
+    retention::erase(&witness.db, "user-2").unwrap();
+    assert_eq!(users(&witness), ["user-1", "user-3"]);
+    let texts = format!("{:?}", dump(&witness.db, "journal"));
+    assert!(!texts.contains("user-2") && texts.contains("user-3"), "{texts}");
+    sweep(&witness.db, NOW + 3 * DAY_MS - SECOND_MS).unwrap();
+    assert_eq!(users(&witness).len(), 2);
+    sweep(&witness.db, NOW + 3 * DAY_MS + SECOND_MS).unwrap();
+    let texts = format!("{:?}", dump(&witness.db, "journal"));
+    assert!(!texts.contains("user-") && !texts.contains("gaid"), "{texts}");
+
+    // An erased user comes back as one who was erased.
+    for table in LOSE {
+        db.execute(table, &[]).unwrap();
+    }
+    now(refill(&db, &witness, shard(), 8)).unwrap();
+    assert_eq!(send(&db, &world, &conversion(2)), Ok(("approved", true)));
+    assert!(!format!("{:?}", dump(&db, "entries")).contains("user-"));
+}
+
+#[test]
+fn a_batch_begins_at_the_end_of_the_last_and_the_last_stays() {
+    let (db, world, witness) = (outbox(), World::new(), Witness::new());
+    let mut marks = vec![0];
+    for n in 1..=3 {
+        convert(&db, &world, &conversion(n)).unwrap();
+        let last = *marks.last().unwrap();
+        marks.push(journal(&db, &witness, last));
+        // A copy of a batch, and one that leaves something out, are not taken.
+        for after in [last, last + 1] {
+            assert_eq!(journal(&db, &witness, after), marks[usize::from(n)]);
+        }
+    }
+    assert_eq!(dump(&witness.db, "journal").len(), 3);
+    sweep(&witness.db, NOW + 31 * DAY_MS - SECOND_MS).unwrap();
+    assert_eq!(dump(&witness.db, "journal").len(), 3);
+    sweep(&witness.db, NOW + 32 * DAY_MS).unwrap();
+    assert_eq!(dump(&witness.db, "journal").len(), 1);
+    assert_eq!(journal(&db, &witness, 0), marks[3]);
+}
+
+/// A row has 2 MB at most, and a character up to 3 bytes.
+#[test]
+fn a_batch_has_room_for_the_longest_entries() {
+    let (db, world, witness) = (outbox(), World::new(), Witness::new());
+    let long = || Some("\u{7f}".repeat(255).into());
+    let first = conversion(1);
+    let longest = Conversion {
+        click: Click {
+            user_id: "\u{7f}".repeat(255).into(),
+            custom: [long(), long(), long(), long(), long()],
+            placement: long(),
+            ..first.click.clone()
+        },
+        reason: Some("\u{7f}".repeat(255)),
+        txn: Some("\u{7f}".repeat(255)),
+        ..first
+    };
+    convert(&db, &world, &longest).unwrap();
+    let copies = "WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 600)
+        INSERT INTO entries SELECT entry + value * 64, transaction_id || value, nonce, goal, after, at_ms, payout_micro_usd,
+          movement + value * 64, 1, NULL, attempts_made, erase, superseded, uncapped, notice, reason, offer_terms, app_terms,
+          placement, user_id, txn, first_at_ms, first_ms, first_status, first_body, first_error, fields FROM entries, n";
+    db.execute(copies, &[]).unwrap();
+    let mut mark = 0;
+    for batches in 1.. {
+        let next = journal(&db, &witness, mark);
+        if next == mark {
+            assert_eq!(dump(&witness.db, "journal").len(), batches - 1);
+            break;
+        }
+        mark = next;
+    }
+    let sizes = "SELECT MAX(LENGTH(entries) + LENGTH(users)) FROM journal";
+    let bytes = witness.db.query_integer(sizes, &[]).unwrap().unwrap();
+    assert!(bytes < 1_000_000, "{bytes}");
+}
