@@ -36,6 +36,7 @@ mod readme;
 #[path = "../support/recipes.rs"]
 mod recipes;
 mod reports;
+mod restored;
 mod rows;
 mod security;
 mod senders;

@@ -33,6 +33,16 @@ impl Signpost {
         }
     }
 
+    /// The database of a namespace that has a row for a query.
+    pub fn database(&self, namespace: &str, sql: &str) -> PathBuf {
+        let mut databases = self.databases(namespace).into_iter();
+        let found = databases.find(|file| {
+            let database = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
+            database.is_ok_and(|database| database.query_row(sql, [], |_| Ok(())).is_ok())
+        });
+        found.expect("a database with the row")
+    }
+
     fn databases(&self, namespace: &str) -> Vec<PathBuf> {
         let folder = self.state.path().join("objects").join(namespace);
         let files = std::fs::read_dir(folder).expect("a folder of objects");

@@ -34,6 +34,8 @@ use platform::{database::Database, failure::Failure};
 
 const OWN: u8 = 0;
 const WITNESS: u8 = 1;
+/// The click of a user who has no other.
+const NEW_CLICK: u8 = 99;
 
 #[derive(Clone, Debug)]
 enum Op {
@@ -145,6 +147,7 @@ impl World {
 
     /// Puts the copy back, or an empty database. The runtime does not know the alarm that it names.
     fn restore(&mut self) {
+        self.pass(SECOND_MS);
         let (db, alarm_ms) = self.copy.take().unwrap_or((migrated(MIGRATIONS), None));
         self.own = Outbox::of(Some(db), self.now_ms(), OWN);
         self.own.env.alarm_ms.set(alarm_ms);
@@ -268,7 +271,7 @@ impl World {
                 shard: OWN,
                 offer_terms: 1,
                 app_terms: 1,
-                user_id: format!("user {}", click / 2 % 3).into(),
+                user_id: format!("user {}", if click == NEW_CLICK { 9 } else { click / 2 % 3 }).into(),
                 gaid: None,
                 idfa: None,
                 custom: [Some(format!("c {click}").into()), None, None, None, None],
@@ -370,7 +373,8 @@ proptest! {
     #![proptest_config(simulations(48))]
 
     #[test]
-    fn an_outbox_that_is_put_back_has_everything_that_its_journal_has(ops in ops(), outboxes in prop_oneof![Just(1_u8), Just(8)]) {
+    fn an_outbox_that_is_put_back_has_everything_that_its_journal_has(
+        is_reached in any::<bool>(),ops in ops(), outboxes in prop_oneof![Just(1_u8), Just(8)]) {
         let mut world = World::new(outboxes);
         for op in &ops {
             world.carry_out(op);
@@ -379,6 +383,13 @@ proptest! {
         world.check();
         let (paid, answers, paid_before) = (world.paid(), world.answers.clone(), world.rewards());
         world.restore();
+        if !is_reached {
+            // It goes on without its journal, and finds it at the next batch.
+            world.is_witness_up = false;
+            world.convert(NEW_CLICK, Status::Approved).unwrap();
+            world.settle();
+            world.check();
+        }
         for (click, before) in answers {
             let again = world.convert(click, Status::Approved);
             match before.status {

@@ -7,7 +7,7 @@
 
 pub mod sql;
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use serde_json::{Map, Value as Json};
 
@@ -57,12 +57,14 @@ pub fn witness(of: OutboxShard, outboxes: u8) -> OutboxShard {
     }
 }
 
-/// Sends the first part of a batch. The receiver's mark tells where the next begins.
+/// Sends the first part of a batch. The receiver's mark tells where the next begins. Sets `is_lost` if the witness has what the
+/// log has not: the outbox was put back, and must be [refilled](refill) first.
 pub async fn send(
     db: &impl Database,
     runtime: &impl ObjectCall,
     (own, outboxes): (OutboxShard, u8),
     batch: &Batch,
+    is_lost: &Cell<bool>,
 ) -> Result<Mark, DeliveryError> {
     let failed = |error: DatabaseError| DeliveryError::Unanswered(error.to_string());
     let journal = AddJournal {
@@ -71,7 +73,12 @@ pub async fn send(
         batch: written(db, batch.after, batch.number).map_err(failed)?,
     };
     let witness = witness(own, outboxes).address();
-    Ok(runtime.call(&witness, journal, SEND_TIMEOUT).await?)
+    let Mark { mark } = runtime.call(&witness, journal, SEND_TIMEOUT).await?;
+    if goes_beyond(db, mark).map_err(failed)? {
+        is_lost.set(true);
+        return Err(DeliveryError::Unanswered("the outbox was put back".into()));
+    }
+    Ok(Mark { mark })
 }
 
 /// What was written after a number, up to another, or to the last that a batch has room for.
@@ -174,7 +181,7 @@ pub async fn refill(
         }
     };
     let (mark, now_ms) = (journal.mark, runtime.now_ms());
-    if !is_lost(db, now_ms, mark)? {
+    if !goes_beyond(db, mark)? {
         return Ok(());
     }
     let lost_after = db.query_integer(sql::LAST_UP_TO, params![mark])?.unwrap_or(0);
@@ -201,12 +208,9 @@ pub async fn refill(
     Ok(())
 }
 
-/// Whether a journal that ends with a number has more than the log. What is older than the journal is kept has been swept.
-pub fn is_lost(db: &impl Database, now_ms: i64, mark: i64) -> Result<bool, DatabaseError> {
-    Ok(
-        mark > first_number(now_ms.saturating_sub(KEPT_MS))
-            && !db.query_boolean(HAS_NUMBER, params![mark])?,
-    )
+/// Whether a journal that ends with a number has more than the log: neither has the outbox heard of the number, nor written it.
+fn goes_beyond(db: &impl Database, mark: i64) -> Result<bool, DatabaseError> {
+    Ok(mark > batches::mark_of(db, TO_WITNESS)? && !db.query_boolean(HAS_NUMBER, params![mark])?)
 }
 
 /// Writes a batch again, as far as it comes after a number.

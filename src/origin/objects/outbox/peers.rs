@@ -100,7 +100,7 @@ impl StateCache {
         self.current.set(current);
     }
 
-    /// The salt of the keys of rewards, which never changes.
+    /// The salt of the keys of rewards.
     pub fn salt(&self) -> Option<Rc<[u8]>> {
         self.salt.borrow().clone()
     }
@@ -109,6 +109,13 @@ impl StateCache {
         let salt = Rc::from(salt);
         self.salt.replace(Some(Rc::clone(&salt)));
         salt
+    }
+
+    /// Forgets what the outbox's row says.
+    pub fn clear(&self) {
+        self.current.set(None);
+        self.lacks_endpoint.set(false);
+        self.salt.take();
     }
 
     pub fn lacks_endpoint(&self) -> bool {

@@ -311,6 +311,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             }
         };
         let (mark, refilled) = join(revenue_batches::read_mark(db, runtime), refill).await;
+        // What the outbox knew of itself may have been replaced.
+        self.state_cache.clear();
         mark?;
         refilled?;
         self.has_started.set(true);
@@ -345,7 +347,13 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         }
         let db = self.shell.storage();
         let sent = panics_to_failure(async {
-            Ok(revenue_batches::send(db, self.runtime(), &self.opened_ms).await?)
+            match revenue_batches::send(db, self.runtime(), &self.opened_ms).await? {
+                Some(shard) => {
+                    self.has_started.set(false);
+                    self.wait_for_start(shard, None).await
+                }
+                None => Ok(()),
+            }
         })
         .await;
         self.is_sending_batches.set(false);

@@ -16,6 +16,7 @@ use contract::{
     counters,
     ledger::{self, ReadMark},
     operation::{Mark, ObjectAddress},
+    outbox::OutboxShard,
 };
 use domain::model::{AppId, Country, OfferId, time::UtcDay};
 use platform::{
@@ -118,47 +119,46 @@ impl<D: Database> Log for OutboxLog<'_, D> {
 }
 
 /// Sends all due batches. `opened_ms` is the start of the period in which the outbox made batches last: it is woken for
-/// other work too, and a batch for each wake-up would cost more commits than the conversions.
+/// other work too, and a batch for each wake-up would cost more commits than the conversions. Returns the outbox if it turns out
+/// that it was put back.
 pub async fn send(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),
     opened_ms: &Cell<i64>,
-) -> Result<(), DatabaseError> {
+) -> Result<Option<OutboxShard>, DatabaseError> {
     let Some(state) = endpoint::read(db)? else {
-        return Ok(());
+        return Ok(None);
     };
     let source = state.shard.object_name();
-    let deliver = async |batch: &Batch| send_batch(db, runtime, &state, &source, batch).await;
+    let is_lost = Cell::new(false);
+    let deliver = async |batch: &Batch| match (batch.destination.as_str(), &state.current) {
+        (TO_WITNESS, Some(current)) => {
+            let own = (state.shard, current.outbox_shards);
+            journal::send(db, runtime, own, batch, &is_lost).await
+        }
+        _ => send_batch(runtime, &state, &source, batch).await,
+    };
     let start_ms = period(Some(&state), runtime.now_ms()).start;
     let opens = opened_ms.replace(start_ms) != start_ms;
     let log = OutboxLog::of(db, Some(&state));
     while batches::send(db, runtime, &source, &log, opens, deliver).await? {}
-    let witness_has = batches::mark_of(db, TO_WITNESS)?;
-    if let Some(current) = &state.current
-        && journal::is_lost(db, runtime.now_ms(), witness_has)?
-        && let Err(failure) = journal::refill(db, runtime, state.shard, current.outbox_shards).await
-    {
-        platform::log::warn("journal", failure);
-    }
-    Ok(())
+    Ok(is_lost.get().then_some(state.shard))
 }
 
 async fn send_batch(
-    db: &impl Database,
     runtime: &impl ObjectCall,
     state: &OutboxState,
     source: &str,
     batch: &Batch,
 ) -> Result<Mark, DeliveryError> {
     let unknown = || DeliveryError::Unanswered("the app is not known yet".into());
-    let mark = if batch.destination == TO_WITNESS {
-        let current = state.current.as_ref().ok_or_else(unknown)?;
-        return journal::send(db, runtime, (state.shard, current.outbox_shards), batch).await;
-    } else if batch.destination == TO_LEDGER {
+    let mark = if batch.destination == TO_LEDGER {
         let ledger = ledger_of(state).ok_or_else(unknown)?;
         runtime
             .call(&ledger, batch.to_ledger(source), LEDGER_TIMEOUT)
             .await
+    } else if batch.destination == TO_WITNESS {
+        return Err(unknown());
     } else {
         let counters = counters::address(batch.destination.clone());
         runtime

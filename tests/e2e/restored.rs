@@ -1,0 +1,98 @@
+//! Objects that are put back to an earlier copy of their files, as somebody would on a server: stop, copy, start.
+
+use std::{fs, path::PathBuf, thread, time::Duration};
+
+use crate::{
+    conversions::revenue::revenue,
+    harness::{OfferWall, Receiver, Setup, Signpost, eventually_within, expect_accepted},
+};
+use domain::model::time::SECOND_MS;
+
+const OUTBOXES: &str = "signpost-outbox";
+/// Batches leave within 10 s; and half a minute of a busy machine.
+const SENT_MS: i64 = 40 * SECOND_MS;
+
+/// The files of an object: its database and the database's logs.
+fn files(database: &std::path::Path) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|end| {
+        let mut name = database.file_name().expect("a name").to_owned();
+        name.push(end);
+        database.with_file_name(name)
+    })
+}
+
+/// The content of the files of an app's first outbox. workerd must be down.
+fn copy(signpost: &Signpost, app: &str) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+    let sql = format!(
+        "SELECT 1 FROM outbox WHERE app = {} AND shard = 0",
+        app.trim_start_matches('0')
+    );
+    let database = signpost.database(OUTBOXES, &sql);
+    files(&database)
+        .map(|file| (file.clone(), fs::read(file).ok()))
+        .to_vec()
+}
+
+fn put_back(copy: &[(PathBuf, Option<Vec<u8>>)]) {
+    for (file, content) in copy {
+        match content {
+            Some(content) => fs::write(file, content).expect("a file written"),
+            None => drop(fs::remove_file(file)),
+        }
+    }
+}
+
+/// Waits until all that the app's first outbox wrote is at its receivers.
+fn settle(wall: &OfferWall<'_>, rewards: i64) {
+    let sql = format!(
+        "SELECT COUNT(*) FROM journal, json_each(entries) WHERE source = 'outbox-{}-0'",
+        wall.app
+    );
+    eventually_within(SENT_MS, &rewards, || {
+        let counts = wall.signpost.stored(OUTBOXES, &sql, |row| row.get::<_, i64>(0));
+        counts.into_iter().sum::<i64>()
+    });
+}
+
+#[test]
+fn an_outbox_that_is_put_back_pays_what_it_has_paid_and_nothing_again() {
+    let signpost = Setup::new().start();
+    for (number, outboxes) in [1_u8, 8].into_iter().enumerate() {
+        let receiver = Receiver::start();
+        let (id, app) = (format!("restored-{outboxes}"), format!("7900071{number}"));
+        let wall = signpost.sharded_offer_wall(&id, &app, Some(&receiver), outboxes);
+        signpost.refresh();
+        let publisher = signpost.existing_publisher(&wall.id);
+        // All users of the first outbox.
+        let users: Vec<_> = (0..)
+            .map(|n| format!("u-{n}"))
+            .filter(|user| domain::callbacks::shards::of_user(user, outboxes) == 0)
+            .take(7)
+            .collect();
+        let clicks: Vec<_> = users.iter().map(|user| wall.click_id(user)).collect();
+        let pay = |n: usize, duplicate| expect_accepted(wall.convert(&clicks[n], ""), "approved", duplicate);
+        let mut ids: Vec<_> = (0..3).map(|n| pay(n, false)).collect();
+        receiver.wait(3);
+        settle(&wall, 3);
+        let mut before = Vec::new();
+        signpost.restart_after(|| before = copy(&signpost, &wall.app));
+
+        ids.extend((3..7).map(|n| pay(n, false)));
+        expect_accepted(wall.convert(&clicks[0], "&status=reversed"), "reversed", false);
+        receiver.wait(8);
+        settle(&wall, 8);
+        let reported = revenue(&publisher);
+        signpost.restart_after(|| put_back(&before));
+
+        for n in 1..7 {
+            assert_eq!(pay(n, true), ids[n], "user {n} is paid again");
+        }
+        expect_accepted(wall.convert(&clicks[0], ""), "reversed", true);
+        assert_eq!(wall.all_entries(100).len(), 8);
+        thread::sleep(Duration::from_secs(12));
+        assert!((revenue(&publisher) - reported).abs() < 1e-9, "{reported}");
+        // What had arrived is not sent again.
+        assert_eq!(receiver.transactions().len(), 8);
+        assert_eq!(receiver.count(), 8);
+    }
+}
