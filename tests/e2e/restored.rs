@@ -84,8 +84,8 @@ fn an_outbox_that_is_put_back_pays_what_it_has_paid_and_nothing_again() {
         let reported = revenue(&publisher);
         signpost.restart_after(|| put_back(&before));
 
-        for n in 1..7 {
-            assert_eq!(pay(n, true), ids[n], "user {n} is paid again");
+        for (n, id) in ids.iter().enumerate().skip(1) {
+            assert_eq!(pay(n, true), *id, "user {n} is paid again");
         }
         expect_accepted(wall.convert(&clicks[0], ""), "reversed", true);
         assert_eq!(wall.all_entries(100).len(), 8);

@@ -126,7 +126,7 @@ fn a_ledger_that_does_not_answer_delays_no_other_and_is_asked_for_each_day_later
     let db = migrated(MIGRATIONS);
     let ledgers = Ledgers::new(NOON);
     ledgers.down.set(Some("ledger-pub-1"));
-    let first = i64::from(UtcDay::of_ms(NOON).number());
+    let first = UtcDay::of_ms(NOON).number();
     for day in 0..4 {
         clicked(&db, NOON + day * DAY_MS, 3, 1);
         ledgers.now_ms.set(NOON + (day + 1) * DAY_MS);

@@ -4,10 +4,9 @@
 //! - [`conversions`]: the decision about a postback or an action of the operator, and the order of writes;
 //! - [`log`]: an entry for each transaction id, and the operator's view of them;
 //! - [`callbacks`]: attempts, replays and tests;
-//! - [`sums`]: batches of the log for ledgers and counters, and the nights' totals;
+//! - [`sums`]: batches of the log for ledgers, counters and the journal, and the nights' totals;
 //! - [`approval`]: what is needed to pay; [`terms`] and `terms_cache`: the terms that pay a click;
 //! - [`endpoint`]: the app's settings and the health of its endpoint; [`story`]: a reward as its publisher reads it;
-//! - [`journal`]: what another outbox keeps of this one, so that it can be put back;
 //! - [`feed`]: reports to the publisher's activity object; [`attention`]: what the operator is told of;
 //! - `calls`: calls to other objects; `commands`: those that need none; [`retention`]: erasure and deletion.
 
@@ -19,7 +18,6 @@ mod commands;
 pub mod conversions;
 pub mod endpoint;
 pub mod feed;
-pub mod journal;
 pub mod log;
 #[cfg(target_arch = "wasm32")]
 mod object;

@@ -8,8 +8,8 @@ use contract::{
     outbox::{Command, ReadJournal},
 };
 use origin::objects::outbox::{
-    journal::{self as journals, add, read, refill, sweep, witness},
     retention,
+    sums::journal::{self as journals, add, read, refill, sweep, witness},
 };
 use platform::traits::ObjectCall;
 

@@ -136,7 +136,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
         outbox::feed::sql::ALL,
         sums::sql::ALL,
         outbox::callbacks::bulk_replay::sql::ALL,
-        outbox::journal::sql::ALL,
+        outbox::sums::journal::sql::ALL,
         attention::OF_BATCHES,
     ]
     .concat();

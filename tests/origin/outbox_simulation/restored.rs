@@ -185,7 +185,7 @@ impl World {
             RuntimeEvent::Answered { answer, .. } => Some(answer),
             _ => None,
         });
-        let answer = answer.expect("an answer");
+        let answer = answer.unwrap();
         if let Ok(answer) = &answer {
             self.answers.insert(click, answer.clone());
         }

@@ -13,7 +13,7 @@ use crate::{
     },
     objects::outbox::{
         conversions::settlement::{self, Place, settle_in_steps},
-        journal,
+        sums::journal,
     },
 };
 use contract::{

@@ -3,10 +3,10 @@
 use super::{
     callbacks::replay,
     conversions::txns,
-    endpoint, journal, log,
+    endpoint, log,
     peers::Peers,
     story,
-    sums::{day, revenue_batches::OutboxLog},
+    sums::{day, journal, revenue_batches::OutboxLog},
 };
 use crate::{delivery::attention_feed, objects::outbox::retention};
 use contract::outbox::{

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     delivery::batches,
-    objects::outbox::{feed::sql::PROMISE_BATCH, journal, sql},
+    objects::outbox::{feed::sql::PROMISE_BATCH, sql, sums::journal},
 };
 use contract::operation::OperatorReply;
 use domain::{

@@ -1,6 +1,6 @@
 //! The outbox's tables.
 
-use super::{attention, callbacks::bulk_replay, feed, journal};
+use super::{attention, callbacks::bulk_replay, feed, sums::journal};
 use crate::delivery::{attention_feed, batches};
 use platform::migrations::Migration;
 

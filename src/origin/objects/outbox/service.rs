@@ -21,9 +21,9 @@ use super::{
     conversions::{check, commit, kept, settlement, steps},
     endpoint,
     feed::{self, ActivityFeed},
-    journal, next_alarm,
+    next_alarm,
     peers::{Peers, StateCache},
-    sums::{comparisons, day, night, revenue_batches},
+    sums::{comparisons, day, journal, night, revenue_batches},
     terms,
 };
 use crate::{

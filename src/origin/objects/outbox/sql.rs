@@ -421,6 +421,5 @@ platform::statements! {
         + (SELECT COUNT(*) FROM entries e WHERE e.movement <> e.entry AND e.movement >= ?1 AND e.entry < ?1 AND ", uncapped!(), ")");
     /// first UTC day kept: of the feed's counts
     pub const SWEEP_REWARD_COUNTS = "DELETE FROM reward_counts WHERE day < ?";
-    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries) OR EXISTS (SELECT 1 FROM txns) OR EXISTS (SELECT 1 FROM kept)
-        OR EXISTS (SELECT 1 FROM journal)";
+    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries) OR EXISTS (SELECT 1 FROM txns) OR EXISTS (SELECT 1 FROM kept) OR EXISTS (SELECT 1 FROM journal)";
 }

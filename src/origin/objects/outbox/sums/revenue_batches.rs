@@ -2,13 +2,15 @@
 
 use std::{cell::Cell, time::Duration};
 
-use super::sql;
+use super::{
+    journal::{self, TO_WITNESS},
+    sql,
+};
 use crate::{
     delivery::batches::{self, Amounts, Batch, DeliveryError, Log, LogPage, SumKey},
     objects::outbox::{
         calls,
         endpoint::{self, OutboxState},
-        journal::{self, TO_WITNESS},
         period,
     },
 };

@@ -11,7 +11,7 @@ use std::{cell::Cell, time::Duration};
 
 use serde_json::{Map, Value as Json};
 
-use super::sums::sql::{HAS_NUMBER, LAST_NUMBER};
+use super::sql::{HAS_NUMBER, LAST_NUMBER};
 use crate::delivery::batches::{self, Batch, DeliveryError};
 use contract::{
     operation::Mark,
