@@ -72,11 +72,16 @@ fn counting() -> Signpost {
 fn a_conversion_that_is_delivered_at_once_writes_few_rows() {
     let signpost = counting();
     let receiver = Receiver::start();
-    for (outboxes, cap, most) in [(8, None, 18.5), (1, None, 13.5), (1, Some(1_000_000), 16.5)] {
-        let (app, id) = match cap {
-            Some(_) => ("79500019".into(), "rows-capped".into()),
-            None => (format!("7950001{outboxes}"), format!("rows-{outboxes}")),
-        };
+    for (number, (outboxes, a_second, cap, most)) in [
+        (8, 10, None, 18.5),
+        (8, 100, None, 13.5),
+        (1, 10, None, 13.5),
+        (1, 10, Some(1_000_000), 16.5),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (app, id) = (format!("7950001{number}"), format!("rows-{number}"));
         let wall = signpost.sharded_offer_wall(&id, &app, Some(&receiver), outboxes);
         if let Some(limit) = cap {
             wall.put_offer(&json!({"conversion_cap": {"dur": "DAILY", "lim": limit}}));
@@ -86,10 +91,10 @@ fn a_conversion_that_is_delivered_at_once_writes_few_rows() {
             wall.pay(&format!("warm-{n}"));
         }
         thread::sleep(AFTERWARDS);
-        let measured = measure(&signpost, 10, |n| drop(wall.pay(&format!("user-{n}"))));
+        let measured = measure(&signpost, a_second, |n| drop(wall.pay(&format!("user-{n}"))));
         expect_at_most(
             most,
-            &format!("a conversion over {outboxes}, cap {cap:?}"),
+            &format!("a conversion, {a_second} a second over {outboxes}, cap {cap:?}"),
             measured,
         );
     }
@@ -117,4 +122,19 @@ fn a_click_writes_few_rows() {
             measured,
         );
     }
+}
+
+#[test]
+fn a_report_writes_one_row() {
+    let signpost = counting();
+    // A key may send one query in 2 s.
+    let publishers = [1, 2, 3].map(|n| signpost.publisher(&format!("rows-report-{n}")));
+    let query = json!({
+        "date_range": {"start_date": "2026-01-01", "end_date": "2026-01-02"},
+        "dimensions": ["app"], "metrics": ["clicks"],
+    });
+    let report = |n: u32| drop(publishers[n as usize % 3].rows(&query));
+    (0..3).for_each(report);
+    thread::sleep(AFTERWARDS);
+    expect_at_most(1.2, "a report, 1 a second", measure(&signpost, 1, report));
 }
