@@ -293,7 +293,7 @@ impl World {
     /// Lets the alarms run until the journal and the ledger have everything.
     fn settle(&mut self) {
         (self.is_witness_up, self.behaviour) = (true, Behaviour::Working);
-        for _ in 0..100 {
+        for _ in 0..3_000 {
             let last = self.own.env.db.query_integer(LAST, &[]).unwrap();
             let seen = self
                 .own
