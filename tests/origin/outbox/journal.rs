@@ -4,7 +4,7 @@ use std::{cell::Cell, collections::BTreeMap, time::Duration};
 
 use super::*;
 use contract::{
-    operation::{CallError, ObjectAddress, Operation},
+    operation::{CallError, ObjectAddress, Operation, Unanswered},
     outbox::{Command, ReadJournal},
 };
 use origin::objects::outbox::{
@@ -17,6 +17,8 @@ use platform::traits::ObjectCall;
 pub struct Witness {
     pub db: Sqlite,
     pub now_ms: i64,
+    /// How often it still answers.
+    pub answers: Cell<usize>,
 }
 
 impl Witness {
@@ -24,6 +26,7 @@ impl Witness {
         Self {
             db: outbox(),
             now_ms: NOW,
+            answers: Cell::new(usize::MAX),
         }
     }
 }
@@ -42,6 +45,9 @@ impl ObjectCall for Witness {
         _timeout: Duration,
     ) -> Result<O::Answer, CallError> {
         assert_eq!(to.name, witness(shard(), 8).object_name());
+        let left = self.answers.get().checked_sub(1);
+        self.answers
+            .set(left.ok_or(CallError::Unanswered(Unanswered::default()))?);
         let command: Command =
             serde_json::from_value(serde_json::to_value(operation.into()).unwrap()).unwrap();
         let answer = match command {
@@ -55,10 +61,14 @@ impl ObjectCall for Witness {
 
 /// Sends what the log has after a number.
 fn journal(db: &Sqlite, witness: &Witness, after: i64) -> i64 {
+    journal_to(db, witness, after, MAX_INTEGER)
+}
+
+fn journal_to(db: &Sqlite, witness: &Witness, after: i64, number: i64) -> i64 {
     let batch = Batch {
         destination: "witness".into(),
         after,
-        number: MAX_INTEGER,
+        number,
         sums: BTreeMap::new(),
     };
     now(journals::send(
@@ -200,4 +210,35 @@ fn a_batch_has_room_for_the_longest_entries() {
     let sizes = "SELECT MAX(LENGTH(entries) + LENGTH(users)) FROM journal";
     let bytes = witness.db.query_integer(sizes, &[]).unwrap().unwrap();
     assert!(bytes < 1_000_000, "{bytes}");
+}
+
+/// A batch has an entry as it was when the batch was made, also if it was paid long after the batch's end.
+#[test]
+fn a_refill_that_is_cut_off_goes_on_where_it_was() {
+    let (db, world, witness) = (outbox(), World::new(), Witness::new());
+    convert(&db, &world, &conversion(1).status(Status::Pending)).unwrap();
+    for n in [2, 3] {
+        world.pass(SECOND_MS);
+        convert(&db, &world, &conversion(n)).unwrap();
+    }
+    world.pass(SECOND_MS);
+    convert(&db, &world, &conversion(1)).unwrap();
+    let before = dump(&db, "conversions");
+    let numbers = db.query("SELECT entry FROM entries ORDER BY entry", &[]).unwrap();
+    let mut mark = 0;
+    for number in numbers {
+        mark = journal_to(&db, &witness, mark, number.integer(0).unwrap());
+    }
+    journal(&db, &witness, mark);
+    for table in LOSE {
+        db.execute(table, &[]).unwrap();
+    }
+    for answers in [1, 1, 2] {
+        witness.answers.set(answers);
+        let _ = now(refill(&db, &witness, shard(), 8));
+    }
+    witness.answers.set(usize::MAX);
+    now(refill(&db, &witness, shard(), 8)).unwrap();
+    assert_eq!(dump(&db, "conversions"), before);
+    assert_eq!(dump(&db, "entries").len(), 3);
 }

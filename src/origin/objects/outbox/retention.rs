@@ -114,7 +114,6 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
             db.execute(sql::SET_SWEEP, params![day, last])
         })?;
     }
-    journal::sweep(db, now_ms)?;
     let first_day = UtcDay::of_ms(rows_from).number();
     db.execute(sql::SWEEP_REWARD_COUNTS, params![first_day])?;
     if last.is_some()
@@ -123,6 +122,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     {
         return Ok(Some(now_ms.saturating_add(SECOND_MS)));
     }
+    journal::sweep(db, now_ms)?;
     db.execute(PROMISE_BATCH, &[])?;
     db.execute(sql::SET_SWEEP, params![night, 0_i64])?;
     due_ms(db, now_ms)

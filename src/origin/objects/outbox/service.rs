@@ -315,7 +315,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.state_cache.clear();
         mark?;
         refilled?;
-        self.has_started.set(true);
+        // If their number is not known yet, the next command asks for the journal.
+        self.has_started.set(outboxes.is_some());
         Ok(())
     }
 

@@ -33,9 +33,14 @@ use platform::{
 
 /// The destination of the journal's batches.
 pub const TO_WITNESS: &str = "witness";
+/// Beside the destinations, the number up to which a refill goes on. A batch may have an entry that was paid long after it,
+/// so the log's numbers do not tell how far the refill is.
+const REFILL: &str = "refill";
 
 /// Numbers of the log in a batch: at most 8 KB each make 1.6 MB, and a row may have 2 MB.
 const NUMBERS: i64 = 200;
+/// Claims in a batch: at most 700 bytes each.
+const CLAIMS: i64 = 300;
 const KEPT_MS: i64 = 31 * DAY_MS;
 const USERS_KEPT_MS: i64 = 3 * DAY_MS;
 
@@ -90,7 +95,7 @@ fn written(db: &impl Database, after: i64, through: i64) -> Result<JournalBatch,
         .unwrap_or(Row(vec![]));
     let [from_ms, to_ms] = [after, number].map(|number| number.div_euclid(NUMBERS_PER_MS));
     let txns = db
-        .query_first(sql::CLAIMS, params![from_ms, to_ms])?
+        .query_first(sql::CLAIMS, params![from_ms, to_ms, CLAIMS])?
         .unwrap_or(Row(vec![]));
     Ok(JournalBatch {
         number,
@@ -181,23 +186,22 @@ pub async fn refill(
         }
     };
     let (mark, now_ms) = (journal.mark, runtime.now_ms());
-    if !goes_beyond(db, mark)? {
+    // What was heard last was put back with the log, and then tells how far an earlier call came.
+    let heard = batches::mark_of(db, TO_WITNESS)?;
+    let is_open = batches::mark_of(db, REFILL)? > heard;
+    if !is_open && !goes_beyond(db, mark)? {
         return Ok(());
     }
-    let lost_after = db.query_integer(sql::LAST_UP_TO, params![mark])?.unwrap_or(0);
-    log::error(
-        "journal",
-        format_args!("{source}: {lost_after} to {mark} were lost"),
-    );
-    if lost_after < last {
-        // Something was written since it was put back.
-        journal = ask(lost_after).await.map_err(|_| common::UNAVAILABLE)?;
+    log::error("journal", format_args!("{source}: {heard} to {mark} were lost"));
+    batches::learn_mark(db, now_ms, REFILL, Mark { mark })?;
+    if heard < last {
+        journal = ask(heard).await.map_err(|_| common::UNAVAILABLE)?;
     }
     while let Some(batch) = journal.next {
         let number = batch.number;
-        put_back(db, now_ms, (own, outboxes), lost_after, batch)?;
+        put_back(db, now_ms, (own, outboxes), heard, batch)?;
+        batches::learn_mark(db, now_ms, TO_WITNESS, Mark { mark: number })?;
         if number >= mark {
-            batches::learn_mark(db, now_ms, TO_WITNESS, Mark { mark })?;
             break;
         }
         if runtime.now_ms() > until_ms {
@@ -208,7 +212,7 @@ pub async fn refill(
     Ok(())
 }
 
-/// Whether a journal that ends with a number has more than the log: neither has the outbox heard of the number, nor written it.
+/// Whether a journal that ends with a number has more than the log: the outbox has neither heard of the number nor written it.
 fn goes_beyond(db: &impl Database, mark: i64) -> Result<bool, DatabaseError> {
     Ok(mark > batches::mark_of(db, TO_WITNESS)? && !db.query_boolean(HAS_NUMBER, params![mark])?)
 }
@@ -232,7 +236,8 @@ fn put_back(
     db.transaction(|| {
         db.execute(sql::PUT_SALT, salt)?;
         db.execute(sql::PUT_ENTRIES, params![entries.as_str(), lost_after, now_ms])?;
-        db.execute(sql::HOLD_BACK, &[])?;
+        db.execute(sql::HOLD_BACK, params![now_ms])?;
+        db.execute(sql::END_RESERVATIONS, params![entries.as_str()])?;
         db.execute(sql::PUT_CONVERSIONS, params![entries.as_str(), lost_after])?;
         db.execute(sql::PUT_CLAIMS, params![batch.txns])?;
         Ok(())

@@ -44,9 +44,9 @@ platform::statements! {
         WHERE e.entry IN (SELECT entry FROM entries WHERE entry > ?1 AND entry <= ?2
           UNION ALL SELECT entry FROM entries WHERE movement <> entry AND movement > ?1 AND movement <= ?2)
         ORDER BY e.entry)");
-    /// from this time to this one → the claims of senders' ids
-    pub const CLAIMS = "SELECT json_group_array(json_array(advertiser, goal, txn, hex(nonce), number, at_ms)) FROM txns
-        WHERE at_ms BETWEEN ? AND ?";
+    /// from this time to this one, claims at most → the newest claims of senders' ids
+    pub const CLAIMS = "SELECT json_group_array(json_array(advertiser, goal, txn, hex(nonce), number, at_ms))
+        FROM (SELECT * FROM txns WHERE at_ms BETWEEN ? AND ? ORDER BY at_ms DESC LIMIT ?)";
     /// source → the last number
     pub const GET_MARK = "SELECT MAX(number) FROM journal WHERE source = ?";
     /// number, source, salt, users, claims, entries
@@ -64,9 +64,6 @@ platform::statements! {
     pub const SWEEP = "DELETE FROM journal WHERE number < ?
         AND number < (SELECT MAX(j.number) FROM journal j WHERE j.source = journal.source)";
 
-    /// number → the last number of the log up to it
-    pub const LAST_UP_TO = "SELECT MAX(COALESCE((SELECT MAX(entry) FROM entries WHERE entry <= ?1), 0),
-        COALESCE((SELECT MAX(movement) FROM entries WHERE movement <> entry AND movement <= ?1), 0))";
     /// app, shard, outboxes, salt
     pub const PUT_SALT = "INSERT INTO outbox (only, app, shard, outbox_shards, salt) VALUES (1, ?, ?, ?, unhex(?))
         ON CONFLICT (only) DO UPDATE SET salt = excluded.salt";
@@ -83,9 +80,12 @@ platform::statements! {
           delivery = excluded.delivery, due_ms = excluded.due_ms, superseded = excluded.superseded,
           uncapped = excluded.uncapped, reason = excluded.reason, user_id = excluded.user_id, txn = excluded.txn,
           fields = excluded.fields");
-    /// A reversal waits for its reward's callback.
-    pub const HOLD_BACK = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND after IS NOT NULL AND notice IS NULL
-        AND (SELECT r.delivery FROM entries r WHERE r.entry = entries.after) = 0";
+    /// the time at which callbacks are due: a reversal waits for its reward's
+    pub const HOLD_BACK = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ? AND +after IS NOT NULL
+        AND notice IS NULL AND (SELECT r.delivery FROM entries r WHERE r.entry = entries.after) = 0";
+    /// entries: what the journal has of a conversion is newer than its reservation
+    pub const END_RESERVATIONS = "DELETE FROM reservations
+        WHERE (nonce, goal) IN (SELECT unhex(value ->> '$.nonce'), value ->> '$.goal' FROM json_each(?))";
     /// entries, after this number
     pub const PUT_CONVERSIONS = concat!("INSERT INTO conversions (nonce, goal, names, state, entry, offer_terms, advertiser, rewarded)
         SELECT unhex(e ->> '$.nonce'), e ->> '$.goal', e -> '$.conversion[0]', e ->> '$.conversion[1]', e ->> '$.conversion[2]',
