@@ -10,6 +10,13 @@
 //! - [`feed`]: reports to the publisher's activity object; [`attention`]: what the operator is told of;
 //! - `calls`: calls to other objects; `commands`: those that need none; [`retention`]: erasure and deletion.
 
+/// What identifies a user in a callback's fields.
+macro_rules! identifiers {
+    () => {
+        "'$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2', '$.c3', '$.c4', '$.c5', '$.reason'"
+    };
+}
+
 pub mod approval;
 pub mod attention;
 pub mod callbacks;

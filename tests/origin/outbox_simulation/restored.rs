@@ -39,7 +39,7 @@ const NEW_CLICK: u8 = 99;
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// A postback of a click, each of which has a user and an offer.
+    /// A postback. Each click has a user and an offer.
     Convert(u8, Status),
     /// The alarm, when it is due.
     Wake,
@@ -166,20 +166,9 @@ impl World {
     fn convert(&mut self, click: u8, status: Status) -> Result<Answer, Failure> {
         let conversion = self.conversion(click, status);
         let (env, service) = (Rc::clone(&self.own.env), Rc::clone(&self.own.service));
-        let shard = shard(OWN);
         env.journal.take();
-        let answered = Rc::clone(&env);
-        self.tasks.push(Box::pin(async move {
-            let command = outbox::Command::Convert(Box::new(conversion.clone()));
-            let answer = service.command(shard, command).await.map(|reply| match reply {
-                outbox::Reply::Answer(answer) => answer,
-                reply => panic!("{reply:?}"),
-            });
-            answered.journal.borrow_mut().push(RuntimeEvent::Answered {
-                conversion: Box::new(conversion),
-                answer,
-            });
-        }));
+        self.tasks
+            .push(Box::pin(runtime::convert(Rc::clone(&env), service, conversion)));
         self.run();
         let answer = env.journal.take().into_iter().find_map(|event| match event {
             RuntimeEvent::Answered { answer, .. } => Some(answer),
@@ -237,7 +226,7 @@ impl World {
                 let reply = ledger_object::handle(&self.ledger, &context, command).unwrap();
                 serde_json::to_string(&reply).unwrap()
             }
-            // What they are told is not looked at here.
+            // This test ignores the feeds.
             activity::BINDING => {
                 assert!(
                     to.name == attention::OBJECT_NAME || to.name.starts_with("activity-"),
@@ -347,10 +336,6 @@ impl World {
 
 const LAST: &str = "SELECT MAX(MAX(entry, COALESCE(movement, 0))) FROM entries";
 
-fn shard(number: u8) -> OutboxShard {
-    OutboxShard { app: app(), number }
-}
-
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     let status = prop_oneof![
         4 => Just(Status::Approved),
@@ -374,7 +359,10 @@ proptest! {
 
     #[test]
     fn an_outbox_that_is_put_back_has_everything_that_its_journal_has(
-        is_reached in any::<bool>(),ops in ops(), outboxes in prop_oneof![Just(1_u8), Just(8)]) {
+        is_reached in any::<bool>(),
+        ops in ops(),
+        outboxes in prop_oneof![Just(1_u8), Just(8)],
+    ) {
         let mut world = World::new(outboxes);
         for op in &ops {
             world.carry_out(op);

@@ -14,7 +14,8 @@ use contract::{
     catalog::CallbackSettings,
     operation::{CallError, ObjectAddress, Operation as ObjectOperation, Unanswered},
     outbox::{
-        Answer, Command, Conversion, Enable, Erase, Replay, ReplayRewards, Replayed, Reply, SetOffer, Settle,
+        Answer, Command, Conversion, Enable, Erase, OutboxShard, Replay, ReplayRewards, Replayed, Reply,
+        SetOffer, Settle,
     },
 };
 use domain::callbacks::{delivery::Judgement, request::Request};
@@ -217,7 +218,11 @@ pub fn start(env: &Rc<Environment>, locks: bool) -> Rc<Service> {
 /// `fetch` with a postback.
 pub async fn convert(env: Rc<Environment>, service: Rc<Service>, conversion: Conversion) {
     let command = Command::Convert(Box::new(conversion.clone()));
-    let answer = service.command(shard(), command).await;
+    let shard = OutboxShard {
+        app: conversion.click.app,
+        number: conversion.click.shard,
+    };
+    let answer = service.command(shard, command).await;
     let answer = answer.map(|reply| match reply {
         Reply::Answer(answer) => answer,
         reply => panic!("{reply:?} to a postback"),

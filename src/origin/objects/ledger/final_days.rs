@@ -44,7 +44,7 @@ pub fn changed(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::LOWER_STATE, params![DUE, now_ms.saturating_add(GATHER_MS)])
 }
 
-/// What Signpost counted on a day has changed. A final day is judged again. Within the caller's transaction.
+/// Signpost's own sums of a day have changed: a final day is judged again. Within the caller's transaction.
 pub fn reopen(db: &impl Database, now_ms: i64, day: UtcDay) -> Result<(), DatabaseError> {
     if !db.query(sql::REOPEN_DAY, params![day.number()])?.is_empty() {
         changed(db, now_ms)?;

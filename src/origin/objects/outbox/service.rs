@@ -311,7 +311,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             }
         };
         let (mark, refilled) = join(revenue_batches::read_mark(db, runtime), refill).await;
-        // What the outbox knew of itself may have been replaced.
+        // A refill may have replaced the outbox's row.
         self.state_cache.clear();
         mark?;
         refilled?;

@@ -90,8 +90,10 @@ macro_rules! first_attempts {
 /// Removes the user's identifiers from an entry, and the words of a reason, which may name the user.
 macro_rules! forgotten {
     () => {
-        "user_id = NULL, erase = 0, reason = NULL, first_body = IIF(first_body IS NULL, NULL, ''), fields = json_remove(fields, '$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2',
-            '$.c3', '$.c4', '$.c5', '$.reason')"
+        concat!(
+            "user_id = NULL, erase = 0, reason = NULL, first_body = IIF(first_body IS NULL, NULL, ''), fields = json_remove(fields, ",
+            identifiers!(), ")"
+        )
     };
 }
 

@@ -79,7 +79,7 @@ pub async fn send(
     };
     let witness = witness(own, outboxes).address();
     let Mark { mark } = runtime.call(&witness, journal, SEND_TIMEOUT).await?;
-    if goes_beyond(db, mark).map_err(failed)? {
+    if goes_beyond(db, batch.after, mark).map_err(failed)? {
         is_lost.set(true);
         return Err(DeliveryError::Unanswered("the outbox was put back".into()));
     }
@@ -186,10 +186,10 @@ pub async fn refill(
         }
     };
     let (mark, now_ms) = (journal.mark, runtime.now_ms());
-    // What was heard last was put back with the log, and then tells how far an earlier call came.
+    // The mark that was heard last was put back with the log. It also tells how far an earlier call came.
     let heard = batches::mark_of(db, TO_WITNESS)?;
     let is_open = batches::mark_of(db, REFILL)? > heard;
-    if !is_open && !goes_beyond(db, mark)? {
+    if !is_open && !goes_beyond(db, heard, mark)? {
         return Ok(());
     }
     log::error("journal", format_args!("{source}: {heard} to {mark} were lost"));
@@ -212,9 +212,9 @@ pub async fn refill(
     Ok(())
 }
 
-/// Whether a journal that ends with a number has more than the log: the outbox has neither heard of the number nor written it.
-fn goes_beyond(db: &impl Database, mark: i64) -> Result<bool, DatabaseError> {
-    Ok(mark > batches::mark_of(db, TO_WITNESS)? && !db.query_boolean(HAS_NUMBER, params![mark])?)
+/// Whether a journal that ends with `mark` goes further than the log, which knows of it as far as `heard`.
+fn goes_beyond(db: &impl Database, heard: i64, mark: i64) -> Result<bool, DatabaseError> {
+    Ok(mark > heard && !db.query_boolean(HAS_NUMBER, params![mark])?)
 }
 
 /// Writes a batch again, as far as it comes after a number.

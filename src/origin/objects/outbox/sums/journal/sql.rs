@@ -8,13 +8,6 @@ pub const TABLES: &[&str] = &[
      ) STRICT",
 ];
 
-/// What identifies the user in a callback's fields.
-macro_rules! identifiers {
-    () => {
-        "'$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2', '$.c3', '$.c4', '$.c5', '$.reason'"
-    };
-}
-
 /// The entries of a batch that come after what the outbox has: those that were made, or paid, after it.
 macro_rules! lost {
     () => {
