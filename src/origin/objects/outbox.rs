@@ -17,6 +17,18 @@ macro_rules! identifiers {
     };
 }
 
+/// Removes the user's identifiers from an entry, and the words of a reason, which may name the user.
+macro_rules! forgotten {
+    () => {
+        concat!(
+            "user_id = NULL, erase = 0, reason = NULL, first_body = IIF(first_body IS NULL, NULL, ''),
+            fields = json_remove(fields, ",
+            identifiers!(),
+            ")"
+        )
+    };
+}
+
 pub mod approval;
 pub mod attention;
 pub mod callbacks;

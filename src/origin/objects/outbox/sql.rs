@@ -87,16 +87,6 @@ macro_rules! first_attempts {
     };
 }
 
-/// Removes the user's identifiers from an entry, and the words of a reason, which may name the user.
-macro_rules! forgotten {
-    () => {
-        concat!(
-            "user_id = NULL, erase = 0, reason = NULL, first_body = IIF(first_body IS NULL, NULL, ''), fields = json_remove(fields, ",
-            identifiers!(), ")"
-        )
-    };
-}
-
 platform::statements! {
     /// → app, shard, publisher, app's revision, its terms, terms since, callback's newest revision, callback's revision,
     /// callback, failures, resumes, disabled, outboxes, rewards of a user on a day,
