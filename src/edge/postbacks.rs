@@ -42,6 +42,8 @@ use platform::{
 const GATHER: Duration = Duration::from_millis(1_500);
 /// The timeout of a batch, and of each question before it.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// The runtime ends a request's background work 30 seconds after its answer.
+const MAX_ATTEMPTS: usize = 2;
 
 /// A postback as it was sent.
 #[derive(Clone, Copy)]
@@ -244,14 +246,18 @@ async fn find_advertiser(
     Some((advertiser, row))
 }
 
-/// Reports the postbacks of an advertiser once they have gathered.
+/// Reports the postbacks of an advertiser once they have gathered. What was not answered is counted and reported again, as
+/// no further postback may come that would report it.
 async fn send(workers: &Workers, isolate: &Isolate, advertiser: &AdvertiserId) {
-    Delay::from(GATHER).await;
-    let batch = isolate.postbacks.take(advertiser);
-    let Some(batch) = batch else { return };
-    let (came, tokens) = (batch.came(), batch.tokens.clone());
-    let object = address(advertiser);
-    if let Err(error) = workers.call(&object, batch, TIMEOUT).await {
+    for _ in 0..MAX_ATTEMPTS {
+        Delay::from(GATHER).await;
+        let batch = isolate.postbacks.take(advertiser);
+        let Some(batch) = batch else { return };
+        let (came, tokens) = (batch.came(), batch.tokens.clone());
+        let object = address(advertiser);
+        let Err(error) = workers.call(&object, batch, TIMEOUT).await else {
+            return;
+        };
         log::warn("postbacks", format_args!("{}: {error}", object.name));
         isolate.postbacks.put_back(advertiser, came, &tokens);
     }

@@ -42,16 +42,19 @@ fn put_back(copy: &[(PathBuf, Option<Vec<u8>>)]) {
     }
 }
 
-/// Waits until all that the app's first outbox wrote is at its receivers.
-fn settle(wall: &OfferWall<'_>, rewards: i64) {
+/// The entries in the journal of the app's first outbox for which a condition holds.
+fn journaled(wall: &OfferWall<'_>, condition: &str) -> usize {
     let sql = format!(
-        "SELECT COUNT(*) FROM journal, json_each(entries) WHERE source = 'outbox-{}-0'",
+        "SELECT COUNT(*) FROM journal, json_each(entries) WHERE source = 'outbox-{}-0' AND {condition}",
         wall.app
     );
-    eventually_within(SENT_MS, &rewards, || {
-        let counts = wall.signpost.stored(OUTBOXES, &sql, |row| row.get::<_, i64>(0));
-        counts.into_iter().sum::<i64>()
-    });
+    let counts = wall.signpost.stored(OUTBOXES, &sql, |row| row.get::<_, u32>(0));
+    counts.into_iter().sum::<u32>() as usize
+}
+
+/// Waits until all that the app's first outbox wrote is at its receivers.
+fn settle(wall: &OfferWall<'_>, entries: usize) {
+    eventually_within(SENT_MS, &entries, || journaled(wall, "TRUE"));
 }
 
 #[test]
@@ -82,6 +85,8 @@ fn an_outbox_that_is_put_back_pays_what_it_has_paid_and_nothing_again() {
         receiver.wait(8);
         settle(&wall, 8);
         let reported = revenue(&publisher);
+        // A callback that was under way when its batch was made is sent again.
+        let under_way = journaled(&wall, "value ->> '$.delivery' = 0");
         signpost.restart_after(|| put_back(&before));
 
         for (n, id) in ids.iter().enumerate().skip(1) {
@@ -93,6 +98,9 @@ fn an_outbox_that_is_put_back_pays_what_it_has_paid_and_nothing_again() {
         assert!((revenue(&publisher) - reported).abs() < 1e-9, "{reported}");
         // What had arrived is not sent again.
         assert_eq!(receiver.transactions().len(), 8);
-        assert_eq!(receiver.count(), 8);
+        assert!(
+            (8..=8 + under_way).contains(&receiver.count()),
+            "{under_way} under way"
+        );
     }
 }

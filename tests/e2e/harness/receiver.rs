@@ -5,7 +5,10 @@ use std::{
     collections::BTreeMap,
     io::{self, BufReader, Write},
     net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -53,6 +56,15 @@ impl Behaviour {
             headers: headers.iter().map(owned).collect(),
             body: body.to_owned(),
         }
+    }
+
+    /// Follows one behaviour for the first request, and another from then on.
+    pub fn once(first: Self, then: Self) -> Self {
+        let is_first = AtomicBool::new(true);
+        Self::decide(move |_| match is_first.swap(false, Ordering::Relaxed) {
+            true => first.clone(),
+            false => then.clone(),
+        })
     }
 
     pub fn decide(decide: impl Fn(&Received) -> Self + Send + Sync + 'static) -> Self {
