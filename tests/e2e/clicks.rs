@@ -1,11 +1,12 @@
 //! Clicks over HTTP: errors (`parameters`, `refusals`), kinds of answers (`answers`), redirect targets (`targets`), the
-//! content of click ids (`click_ids`), counting (`counting`) and signed clicks (`signatures`).
+//! content of click ids (`click_ids`), counting (`counting`), signed clicks (`signatures`) and what people really send (`senders`).
 
 mod answers;
 mod click_ids;
 mod counting;
 mod parameters;
 mod refusals;
+mod senders;
 mod signatures;
 mod targets;
 

@@ -29,7 +29,6 @@ mod random;
 mod recipes;
 mod rights;
 mod security;
-mod senders;
 mod stats;
 mod times;
 mod words;

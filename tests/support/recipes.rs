@@ -1,6 +1,8 @@
 //! The recipes of docs/INTEGRATING.md, and values as people really send them: filled in, left in, misspelt, encoded again, or
 //! with a word for "none".
 
+#![allow(dead_code, reason = "no test binary uses all of it")]
+
 use crate::random::Random;
 
 const ADDRESS: &str = "https://track.example.com/v2/tracking/conversion?";

@@ -11,8 +11,8 @@ use crate::{
             common::{MISSING_FIELD, UNAVAILABLE},
         },
         placeholders::{
-            decode_lossy, has_macro, is_blank, is_macro, is_no_device, is_nobody, is_none, known_name, trim,
-            without_amp,
+            decode_lossy, has_any_macro, is_blank, is_macro, is_no_device, is_nobody, is_none, known_name,
+            trim, without_amp,
         },
     },
     tracking::{
@@ -116,7 +116,7 @@ impl<'a> Postback<'a> {
         }
         // Such a `txn` would be the same in all conversions and refused in all but the first.
         let is_zero = |txn: &str| txn == "0" || (txn.len() >= MIN_UUID && is_no_device(txn));
-        let txn = txn.filter(|txn| !has_macro(txn) && !is_zero(txn));
+        let txn = txn.filter(|txn| !has_any_macro(txn) && !is_zero(txn));
         if txn.as_ref().is_some_and(|txn| txn.len() > MAX_TXN_BYTES) {
             return Err(INVALID_PARAMETER.with_message(format!("txn must be at most {MAX_TXN_BYTES} bytes")));
         }

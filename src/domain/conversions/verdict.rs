@@ -12,7 +12,7 @@ pub fn taken_code(status: Status, is_duplicate: bool) -> &'static str {
 
 /// The explanation of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Explanation {
     /// The event, in one sentence.
     pub verdict: &'static str,
     /// The action that would mend it.
@@ -20,9 +20,9 @@ pub struct Verdict {
 }
 
 /// The words for a code. Each that a postback can be answered has some.
-pub fn of_code(code: &str) -> Verdict {
+pub fn of_code(code: &str) -> Explanation {
     let found = VERDICTS.iter().find(|(known, ..)| *known == code);
-    found.map_or(UNKNOWN, |&(_, verdict, remedy)| Verdict { verdict, remedy })
+    found.map_or(UNKNOWN, |&(_, verdict, remedy)| Explanation { verdict, remedy })
 }
 
 /// Whether a code has words of its own.
@@ -31,11 +31,11 @@ pub fn is_known(code: &str) -> bool {
 }
 
 /// The words for a conversion that is held, which its sender is told is pending.
-pub fn of_held(reason: Reason) -> Verdict {
+pub fn of_held(reason: Reason) -> Explanation {
     of_code(reason.code())
 }
 
-const UNKNOWN: Verdict = Verdict {
+const UNKNOWN: Explanation = Explanation {
     verdict: "The postback was answered with a code that has no explanation here.",
     remedy: "Look the code up in the description of the API.",
 };

@@ -48,9 +48,14 @@ pub fn is_macro(value: &str) -> bool {
     is_spelled(value) || (value.contains('%') && is_spelled(&decode_lossy(value)))
 }
 
-/// Whether a value is a macro or has one in braces inside. Other marks are too common inside of real values.
+/// Whether a value is a macro or has one in braces inside. Other marks are too common inside of most values.
 pub fn has_macro(value: &str) -> bool {
     is_macro(value) || value.split_once('{').is_some_and(|(_, rest)| rest.contains('}'))
+}
+
+/// Whether a value is a macro or has one inside, in any spelling: `order-[ORDER_ID]` is the same in all postbacks.
+pub fn has_any_macro(value: &str) -> bool {
+    has_macro(value) || !in_part(value).is_empty()
 }
 
 /// Whether a value is a word for "none".

@@ -9,13 +9,13 @@ pub const INTERVAL_MS: i64 = 2_000;
 /// The value of the header `RateLimit-Policy`.
 pub const POLICY: &str = r#""report";q=1;w=2"#;
 
-/// The answer to a request that comes too soon. [`Verdict::refusal`] has the exact wait.
+/// The answer to a request that comes too soon. [`Admission::refusal`] has the exact wait.
 pub const RATE_LIMIT_EXCEEDED: ApiError =
     ApiError::new(429, "rate_limit_exceeded", "rate limit exceeded").retry_after(2);
 
 /// The decision about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Admission {
     /// The caller stores this request's time as the key's last accepted one.
     Accepted,
     /// Refused; a retry is accepted after this many milliseconds, 1 to [`INTERVAL_MS`]. Nothing is stored.
@@ -24,14 +24,14 @@ pub enum Verdict {
 
 /// Decides by the time of the key's last accepted request. A time in the future means that the clock went back; it is
 /// ignored, because the wait would have no bound.
-pub fn decide(last_accepted_ms: Option<i64>, now_ms: i64) -> Verdict {
+pub fn decide(last_accepted_ms: Option<i64>, now_ms: i64) -> Admission {
     match last_accepted_ms.and_then(|last| now_ms.checked_sub(last)) {
-        Some(elapsed @ 0..INTERVAL_MS) => Verdict::Wait(INTERVAL_MS - elapsed),
-        _ => Verdict::Accepted,
+        Some(elapsed @ 0..INTERVAL_MS) => Admission::Wait(INTERVAL_MS - elapsed),
+        _ => Admission::Accepted,
     }
 }
 
-impl Verdict {
+impl Admission {
     /// The value of the header `RateLimit`: no request remains, and the seconds until the next one.
     pub fn rate_limit(self) -> String {
         format!(r#""report";r=0;t={}"#, self.next_in_s())
@@ -64,14 +64,14 @@ mod tests {
     #[test]
     fn the_second_request_within_two_seconds_waits_for_their_end() {
         for (last, now, verdict) in [
-            (None, 0, Verdict::Accepted),
-            (Some(5_000), 5_000, Verdict::Wait(2_000)),
-            (Some(5_000), 5_001, Verdict::Wait(1_999)),
-            (Some(5_000), 6_999, Verdict::Wait(1)),
-            (Some(5_000), 7_000, Verdict::Accepted),
-            (Some(5_000), 4_999, Verdict::Accepted),
-            (Some(i64::MAX), i64::MIN, Verdict::Accepted),
-            (Some(i64::MIN), i64::MAX, Verdict::Accepted),
+            (None, 0, Admission::Accepted),
+            (Some(5_000), 5_000, Admission::Wait(2_000)),
+            (Some(5_000), 5_001, Admission::Wait(1_999)),
+            (Some(5_000), 6_999, Admission::Wait(1)),
+            (Some(5_000), 7_000, Admission::Accepted),
+            (Some(5_000), 4_999, Admission::Accepted),
+            (Some(i64::MAX), i64::MIN, Admission::Accepted),
+            (Some(i64::MIN), i64::MAX, Admission::Accepted),
         ] {
             assert_eq!(decide(last, now), verdict, "{last:?} {now}");
         }
@@ -80,11 +80,11 @@ mod tests {
     #[test]
     fn the_headers_have_whole_seconds_rounded_up() {
         for (verdict, seconds) in [
-            (Verdict::Accepted, 2),
-            (Verdict::Wait(2_000), 2),
-            (Verdict::Wait(1_001), 2),
-            (Verdict::Wait(1_000), 1),
-            (Verdict::Wait(1), 1),
+            (Admission::Accepted, 2),
+            (Admission::Wait(2_000), 2),
+            (Admission::Wait(1_001), 2),
+            (Admission::Wait(1_000), 1),
+            (Admission::Wait(1), 1),
         ] {
             assert_eq!(verdict.rate_limit(), format!("\"report\";r=0;t={seconds}"));
             if let Some(refusal) = verdict.refusal() {
@@ -93,7 +93,7 @@ mod tests {
                 assert_eq!(refusal.body(), body);
             }
         }
-        assert_eq!(Verdict::Accepted.refusal(), None);
+        assert_eq!(Admission::Accepted.refusal(), None);
         assert_eq!(POLICY, format!("\"report\";q=1;w={}", INTERVAL_MS / 1_000));
     }
 
@@ -116,15 +116,15 @@ mod tests {
                 }
                 let free = accepted.iter().all(|at| now - at >= 2_000);
                 match decide(last, now) {
-                    Verdict::Accepted => {
+                    Admission::Accepted => {
                         prop_assert!(free);
                         accepted.push(now);
                         last = Some(now);
                     }
-                    Verdict::Wait(wait) => {
+                    Admission::Wait(wait) => {
                         prop_assert!(!free && (1..=2_000).contains(&wait));
-                        prop_assert_eq!(decide(last, now + wait), Verdict::Accepted);
-                        prop_assert_ne!(decide(last, now + wait - 1), Verdict::Accepted);
+                        prop_assert_eq!(decide(last, now + wait), Admission::Accepted);
+                        prop_assert_ne!(decide(last, now + wait - 1), Admission::Accepted);
                     }
                 }
             }

@@ -1,6 +1,8 @@
 //! Routing by a table: one row for each path, with its interface, methods and handlers, name in the metrics,
 //! concurrency pool, and the kind of resource for the log.
 
+use domain::model::placeholders::{decode_lossy, is_blank};
+
 /// The interface of a route. In production each interface has a host of its own and is served only there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
@@ -179,17 +181,17 @@ fn differs_by_slashes<H, P>(route: &Route<H, P>, path: &str) -> bool {
     route.interface == Interface::Tracking && names(route.pattern).eq(names(path))
 }
 
-/// Encoded blanks and line breaks, and a zero-width space, which an id that is copied from elsewhere has around it.
-const BLANKS: [&str; 8] = ["%20", "%09", "%0A", "%0a", "%0D", "%0d", "%E2%80%8B", "%C2%A0"];
-
-fn trim(mut segment: &str) -> &str {
-    while let Some(inner) = BLANKS.iter().find_map(|blank| {
-        let inner = segment.strip_suffix(blank);
-        inner.or_else(|| segment.strip_prefix(blank))
-    }) {
-        segment = inner;
+/// A segment without the encoded blanks around it, which an id that is copied from elsewhere has.
+fn trim(segment: &str) -> &str {
+    const ENCODED_BYTE: usize = "%20".len();
+    if !segment.contains('%') {
+        return segment;
     }
-    segment
+    let decoded = decode_lossy(segment);
+    let before = decoded.len() - decoded.trim_start_matches(is_blank).len();
+    let after = decoded.len() - decoded.trim_end_matches(is_blank).len();
+    let inner = ENCODED_BYTE * before..segment.len().saturating_sub(ENCODED_BYTE * after);
+    segment.get(inner).unwrap_or_default()
 }
 
 /// The variable segments of a path, if it matches the pattern.

@@ -1,7 +1,7 @@
 //! Clicks of an app that signs them: which are redirected and which are refused, on both paths.
 
 #[path = "../../../fixtures/signers/sign.rs"]
-mod sign;
+pub mod sign;
 
 use serde_json::{Value, json};
 

@@ -13,7 +13,32 @@ const CASES: usize = 10_000;
 const SENDERS: usize = 8;
 const FORM: &str = "application/x-www-form-urlencoded";
 
-const BLANKS: [&str; 5] = ["", "%20", "%0A", "%0D%0A", "%09"];
+const BLANKS: [&str; 8] = [
+    "",
+    "%20",
+    "%0A",
+    "%0D%0A",
+    "%09",
+    "%E2%80%8B",
+    "%C2%A0",
+    "%EF%BB%BF",
+];
+/// Bodies of other kinds, which are ignored where the query has click id and token.
+const OTHER_BODIES: [(&str, &str); 4] = [
+    ("application/json", "{}"),
+    ("application/json", ""),
+    ("text/plain; charset=utf-8", "goal=level_10&status=reversed"),
+    ("multipart/form-data; boundary=x", "--x--\r\n"),
+];
+/// Reasons as they are sent, and as the log has them.
+const REASONS: [(&str, Option<&str>); 5] = [
+    ("fraud", Some("fraud")),
+    ("not+paid%0Ayet", Some("not paid yet")),
+    ("annul%E9", Some("annul\u{fffd}")),
+    ("%7Breason%7D", None),
+    ("", None),
+];
+
 /// A known name as scripts write it.
 fn name(random: &mut Random, name: &str) -> String {
     match random.below(8) {
@@ -40,13 +65,15 @@ enum Intent {
         status: &'static str,
         goal: &'static str,
         txn: Option<String>,
+        reason: Option<&'static str>,
     },
     Refused(&'static str),
 }
 
 struct Postback {
     query: String,
-    form: Option<String>,
+    /// Its type and content.
+    body: Option<(&'static str, String)>,
     intent: Intent,
 }
 
@@ -134,36 +161,57 @@ fn postback(random: &mut Random, recipe: &str, click_id: &str, token: &str, own_
         }
         pairs.push(format!("{}={sent}", name(random, known)));
     }
+    let mut reason = None;
+    if random.below(3) == 0 {
+        let (sent, meant) = REASONS[random.below(REASONS.len())];
+        pairs.push(format!("{}={sent}", name(random, "reason")));
+        reason = meant;
+    }
+    // Some copy the URL from a page's source.
+    let join = random.one(&["&", "&", "&amp;"]);
     let split = random.below(2 * pairs.len()).min(pairs.len());
-    let form = pairs.split_off(split).join("&");
-    let form = (!form.is_empty()).then(|| form + random.one(&["", "\r\n"]));
+    let form = pairs.split_off(split).join(join);
+    let body = if form.is_empty() {
+        let other = OTHER_BODIES.get(random.below(2 * OTHER_BODIES.len()));
+        other.map(|(kind, content)| (*kind, (*content).to_owned()))
+    } else {
+        Some((FORM, form + random.one(&["", "\r\n"])))
+    };
+    let is_ignored = body
+        .as_ref()
+        .is_some_and(|(kind, content)| *kind != FORM && !content.is_empty());
     let intent = match faults.iter().min() {
+        // The rest may be in the body, whose type is wrong then.
+        Some((0 | 1, "missing_field")) if is_ignored => Intent::Refused("unsupported_media_type"),
         Some((_, code)) => Intent::Refused(code),
-        None => Intent::Accepted { status, goal, txn },
+        None => Intent::Accepted {
+            status,
+            goal,
+            txn,
+            reason,
+        },
     };
     Postback {
-        query: pairs.join("&"),
-        form,
+        query: pairs.join(join),
+        body,
         intent,
     }
 }
 
 /// Sends a postback, and fails the test unless the answer is what its sender means. Returns the transaction id.
 fn send(connection: &mut Raw, partner: &str, postback: &Postback) -> Option<String> {
-    let Postback { query, form, intent } = postback;
-    let (method, form) = match form {
-        None => ("GET", String::new()),
-        Some(form) => (
+    let Postback { query, body, intent } = postback;
+    let (method, rest) = match body {
+        None => ("GET", "\r\n".to_owned()),
+        Some((kind, content)) => (
             "POST",
             format!(
-                "Content-Type: {FORM}\r\nContent-Length: {}\r\n\r\n{form}",
-                form.len()
+                "Content-Type: {kind}\r\nContent-Length: {}\r\n\r\n{content}",
+                content.len()
             ),
         ),
     };
-    let end = if form.is_empty() { "\r\n" } else { "" };
-    let request =
-        format!("{method} {CONVERSION}?{query} HTTP/1.1\r\nHost: t.signpost.example\r\n{form}{end}");
+    let request = format!("{method} {CONVERSION}?{query} HTTP/1.1\r\nHost: t.signpost.example\r\n{rest}");
     let answer = connection.exchange(request.as_bytes()).expect("an answer");
     let body = answer.json();
     match intent {
@@ -210,11 +258,18 @@ fn random_postbacks_of_the_recipes_are_answered_and_paid_as_their_senders_mean_t
     });
     let mut accepted = BTreeMap::new();
     for (id, intent) in sent {
-        if let (Some(id), Intent::Accepted { status, goal, txn }) = (id, intent) {
-            assert_eq!(
-                accepted.insert(id, (status.to_owned(), wall.goal(goal), txn)),
-                None
-            );
+        if let (
+            Some(id),
+            Intent::Accepted {
+                status,
+                goal,
+                txn,
+                reason,
+            },
+        ) = (id, intent)
+        {
+            let meant = (status.to_owned(), wall.goal(goal), txn, reason.map(str::to_owned));
+            assert_eq!(accepted.insert(id, meant), None);
         }
     }
     let entries = wall.all_entries(1_000);
@@ -223,7 +278,10 @@ fn random_postbacks_of_the_recipes_are_answered_and_paid_as_their_senders_mean_t
         .map(|entry| {
             let text = |name: &str| entry[name].as_str().map(str::to_owned);
             let of = |name: &str| text(name).unwrap_or_default();
-            (of("transaction_id"), (of("status"), of("goal_id"), text("txn")))
+            (
+                of("transaction_id"),
+                (of("status"), of("goal_id"), text("txn"), text("reason")),
+            )
         })
         .collect();
     assert_eq!(logged, accepted);

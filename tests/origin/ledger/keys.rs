@@ -11,7 +11,7 @@ use contract::ledger::{Command, Reply};
 use domain::{
     accounts::ids::MemberId,
     model::{PublisherId, credentials, mac::MacKeys},
-    reporting::{keys::SETTING, rate::Verdict},
+    reporting::{keys::SETTING, rate::Admission},
 };
 use origin::objects::ledger::{Context, handle, keys::admit};
 use platform::failure::Failure;
@@ -58,7 +58,7 @@ fn a_key_is_shown_once_listed_without_its_secret_and_revoked_at_once() {
     let db = ledger();
     let (id, key) = create(&db, 1);
     assert!(key.starts_with("sk_acme_"), "{key}");
-    assert_eq!(admit(&db, 10_000, &key).unwrap(), Verdict::Accepted);
+    assert_eq!(admit(&db, 10_000, &key).unwrap(), Admission::Accepted);
     let (_, listed) = send(&db, 10_000, 0, Command::ListKeys(ListKeys {})).unwrap();
     assert_eq!(
         listed["report_keys"][0],
@@ -110,12 +110,12 @@ fn a_key_names_the_member_who_created_it() {
 fn each_key_has_its_own_rate_limit_and_a_refusal_does_not_extend_the_wait() {
     let db = ledger();
     let ((_, one), (_, two)) = (create(&db, 1), create(&db, 2));
-    assert_eq!(admit(&db, 10_000, &one).unwrap(), Verdict::Accepted);
-    assert_eq!(admit(&db, 10_001, &two).unwrap(), Verdict::Accepted);
+    assert_eq!(admit(&db, 10_000, &one).unwrap(), Admission::Accepted);
+    assert_eq!(admit(&db, 10_001, &two).unwrap(), Admission::Accepted);
     for at_ms in [10_500, 11_999] {
-        assert!(matches!(admit(&db, at_ms, &one).unwrap(), Verdict::Wait(_)));
+        assert!(matches!(admit(&db, at_ms, &one).unwrap(), Admission::Wait(_)));
     }
-    assert_eq!(admit(&db, 12_000, &one).unwrap(), Verdict::Accepted);
+    assert_eq!(admit(&db, 12_000, &one).unwrap(), Admission::Accepted);
 }
 
 #[test]

@@ -24,7 +24,7 @@ use domain::{
         table::Event,
         terms::TermsInForce,
         token::{INVALID_TOKEN, Serial, Token},
-        verdict::{self, Verdict},
+        verdict::{self, Explanation},
     },
     model::{
         OfferId,
@@ -139,7 +139,7 @@ pub async fn check(context: &RequestContext, mut request: Request) -> HandlerRes
         Ok(outcome) | Err(CheckError::Refused(outcome)) => outcome,
         Err(CheckError::Failed(refusal)) => return Err(refusal),
     };
-    let Verdict { verdict, remedy } = match outcome.reason {
+    let Explanation { verdict, remedy } = match outcome.reason {
         Some(reason) => verdict::of_held(reason),
         None => verdict::of_code(&outcome.code),
     };

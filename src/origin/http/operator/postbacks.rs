@@ -16,7 +16,7 @@ use contract::{
 use domain::{
     conversions::{
         received::ShownParameter,
-        verdict::{self, Verdict},
+        verdict::{self, Explanation},
     },
     model::{AdvertiserId, AppId, api_error::common, document::FieldError, time::SECOND_MS},
 };
@@ -42,7 +42,7 @@ struct ListedPostback {
 
 impl From<ReceivedPostback> for ListedPostback {
     fn from(received: ReceivedPostback) -> Self {
-        let Verdict { verdict, remedy } = verdict::of_code(&received.code);
+        let Explanation { verdict, remedy } = verdict::of_code(&received.code);
         Self {
             at: received.at_ms.div_euclid(SECOND_MS),
             method: received.method,

@@ -18,7 +18,7 @@ use domain::{
     },
     reporting::{
         keys::{self, INVALID_API_KEY},
-        rate::{self, Verdict},
+        rate::{self, Admission},
     },
 };
 use platform::{database::Database, failure::Failure, params};
@@ -132,13 +132,13 @@ pub fn revoke(db: &impl Database, key_id: &str) -> Result<OperatorReply, Failure
 ///
 /// # Errors
 /// [`INVALID_API_KEY`] if the key is unknown or revoked.
-pub fn admit(db: &impl Database, now_ms: i64, key: &str) -> Result<Verdict, Failure> {
+pub fn admit(db: &impl Database, now_ms: i64, key: &str) -> Result<Admission, Failure> {
     let hash = credentials::hash(key).to_vec();
     let row = db
         .query_first(sql::GET_KEY, params![hash.clone()])?
         .ok_or(INVALID_API_KEY)?;
     let verdict = rate::decide(row.optional_integer(0)?, now_ms);
-    if verdict == Verdict::Accepted {
+    if verdict == Admission::Accepted {
         db.execute(sql::ACCEPT, params![now_ms, hash])?;
     }
     Ok(verdict)

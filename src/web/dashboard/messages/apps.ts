@@ -111,7 +111,6 @@ export const appForm = {
       `{${name}} is no macro, so the URL cannot be saved.${known ? ` Do you mean {${known}}?` : ""}`,
     strayBrace: "A { or } is not part of a macro.",
     noTransaction: "Without {transaction_id} your receiver cannot tell a repeated call from a new reward. Add it.",
-    foreign: (text: string) => `“${text}” looks like a macro of another network. Ours are written {user_id}.`,
     preview: "Preview",
     previewTitle: "What would be sent",
     previewText: "An example with these settings. Nothing was sent and nothing was saved.",

@@ -15,13 +15,12 @@ interface NotesProps {
 
 /** Said while the URL is typed. The service has the last word when it is saved. */
 export function MacroNotes({ macros, draft }: NotesProps) {
-  const { used, unknown, hasStrayBrace, foreign } = macros;
+  const { used, unknown, hasStrayBrace } = macros;
   if (draft.url.trim() === "") return null;
   const hasMacros = used.length > 0 || unknown.length > 0;
   const problems = unknown.map(({ name, known }) => text.unknownMacro(name, known));
   if (hasStrayBrace) problems.push(text.strayBrace);
   if (draft.method === "POST" && hasMacros) problems.push(text.noPostMacros);
-  if (foreign) problems.push(text.foreign(foreign));
   if (draft.method === "GET" && hasMacros && !used.includes("transaction_id")) problems.push(text.noTransaction);
   return (
     <div class="macro-notes" role="status">

@@ -9,12 +9,7 @@ export interface Macros {
   /** Names in braces that are no macro, each with the one that is meant, if it can be told. */
   unknown: { name: string; known: string | null }[];
   hasStrayBrace: boolean;
-  /** The first text that looks like a macro of another network. */
-  foreign: string | null;
 }
-
-// [user_id], ${user_id}, %user_id% and #user_id#; a % before two hexadecimal digits is an encoded character.
-const FOREIGN = /\[[a-z_]{3,}\]|\$\{[a-z_]{3,}\}|%(?![0-9a-f]{2})[a-z_]{3,}%|#[a-z_]{3,}#/i;
 
 export function findMacros(url: string): Macros {
   const text = url.replace(/%7B/gi, "{").replace(/%7D/gi, "}");
@@ -24,7 +19,6 @@ export function findMacros(url: string): Macros {
     used: MACRO_NAMES.filter((name) => unique.includes(name)),
     unknown: unique.filter((name) => !MACRO_NAMES.includes(name)).map((name) => ({ name, known: meant(name) })),
     hasStrayBrace: /[{}]/.test(text.replace(/\{[^{}]*\}/g, "")),
-    foreign: FOREIGN.exec(text)?.[0] ?? null,
   };
 }
 
