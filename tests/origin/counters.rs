@@ -20,7 +20,7 @@ use domain::{
     tracking::click_counts::ClickSum,
 };
 use origin::{
-    delivery::batches::{self, Batch, Log},
+    delivery::batches::{self, Batch, Log, positions::Positions},
     objects::counters::{
         self, MIGRATIONS,
         log::{self, ClickLog},
@@ -34,6 +34,13 @@ use platform::{
 
 /// 2026-01-15, 12:00 UTC.
 pub const NOON: i64 = 20_468 * DAY_MS + 12 * HOUR_MS;
+
+/// Positions of a log that all ledgers have.
+pub fn settled() -> Positions {
+    let mut settled = Positions::default();
+    settled.seen = MAX_INTEGER;
+    settled
+}
 
 pub fn offer(id: &str) -> OfferId {
     OfferId::parse(id).unwrap()
@@ -290,7 +297,7 @@ fn clicks_are_stored_by_every_reported_dimension() {
         .collect();
     assert_eq!(logged(&db), expected);
     // Folded they are the same.
-    log::fold(&db, NOON, MAX_INTEGER).unwrap();
+    log::fold(&db, NOON, &settled()).unwrap();
     assert_eq!(dump(&db, "flushes"), []);
     assert_eq!(logged(&db), expected);
     assert!(
@@ -337,7 +344,7 @@ fn made_up_placements_are_bounded_for_each_app_and_day() {
         found[&("pub".to_owned(), today, "DE".to_owned(), "other".to_owned())],
         59_800
     );
-    log::fold(&db, NOON, MAX_INTEGER).unwrap();
+    log::fold(&db, NOON, &settled()).unwrap();
     let bytes = db.query_integer("SELECT SUM(LENGTH(image) + LENGTH(spans)) FROM folds", &[]);
     assert!(bytes.clone().unwrap().unwrap() < 20_000, "{bytes:?}");
     // A new process knows them.
@@ -491,7 +498,7 @@ fn a_day_is_swept_once() {
     };
     let fold = |sequence| {
         flush(&db, before, "i", sequence, vec![sum("o", today, 1)]);
-        log::fold(&db, before, MAX_INTEGER).unwrap();
+        log::fold(&db, before, &settled()).unwrap();
     };
     fold(1);
     assert_eq!(left_at(NOON), 0);
@@ -515,7 +522,7 @@ fn each_row_is_deleted_after_its_retention() {
         },
     );
     flush(&db, NOON, "i", 1, vec![sum("o", today, 1)]);
-    log::fold(&db, NOON, MAX_INTEGER).unwrap();
+    log::fold(&db, NOON, &settled()).unwrap();
     let left_after = |days: i64| {
         let next = counters::alarm(&db, NOON + days * DAY_MS).unwrap();
         let left = ["takes", "marks", "daily", "folds"].map(|table| dump(&db, table).len());
@@ -629,7 +636,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
     counters::alarm(&db, NOON).unwrap();
     counters::next_alarm(&db, NOON).unwrap();
     send(&db, NOON, paid("outbox-1", 1, &[("o", 0, 1, 1)]));
-    log::fold(&db, NOON, MAX_INTEGER).unwrap();
+    log::fold(&db, NOON, &settled()).unwrap();
     flush(&db, NOON, "i", 2, vec![sum("o", UtcDay::of_ms(NOON), 1)]);
     ClickLog(&db, None).has(1).unwrap();
     let is_told = async |_: &Batch| Ok(Mark { mark: MAX_INTEGER });

@@ -9,7 +9,7 @@ use origin::objects::counters::{MIGRATIONS, log};
 use platform::database::MAX_INTEGER;
 
 use crate::{
-    counters::{NOON, flush, sum},
+    counters::{NOON, flush, settled, sum},
     migrated,
     sqlite::Sqlite,
 };
@@ -47,7 +47,7 @@ fn numbers_that_were_folded_meanwhile_are_asked_for_again() {
     assert_eq!((clicks(&before), before.is_cut), (1, false));
     let rest = ask(&db, first, last, NOON);
     assert_eq!((clicks(&rest), rest.is_cut), (2, false));
-    log::fold(&db, NOON, MAX_INTEGER).unwrap();
+    log::fold(&db, NOON, &settled()).unwrap();
     // Neither part of the fold can be told from the other.
     assert!(ask(&db, 0, first, NOON).is_cut);
     assert!(ask(&db, first, last, NOON).is_cut);

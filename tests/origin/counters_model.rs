@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use crate::{
-    counters::{NOON, offer, stats, sum},
+    counters::{NOON, offer, settled, stats, sum},
     dump, migrated, retry_until_answered,
     sqlite::{Fault, Faults},
 };
@@ -20,7 +20,6 @@ use contract::{
 };
 use domain::model::time::{DAY_MS, UtcDay};
 use origin::objects::counters::{self, MIGRATIONS, TakenCounts, log};
-use platform::database::MAX_INTEGER;
 
 const OFFERS: [&str; 2] = ["o", "p"];
 
@@ -185,7 +184,7 @@ proptest! {
                         model.marks.insert(isolate, (sequence, UtcDay::of_ms(now_ms).number()));
                         *model.clicks.entry((day.number(), n)).or_default() += u64::from(clicks) + 1;
                         model.logged.push((today.number(), u64::from(clicks) + 1));
-                        retry_until_answered(|| log::fold(&db, now_ms, MAX_INTEGER));
+                        retry_until_answered(|| log::fold(&db, now_ms, &settled()));
                     }
                 }
                 Op::Pay { outbox, ahead, offer: n, age, conversions } => {

@@ -22,14 +22,11 @@ use origin::{
         night,
     },
 };
-use platform::{
-    database::MAX_INTEGER,
-    traits::{Clock, ObjectCall},
-};
+use platform::traits::{Clock, ObjectCall};
 use serde_json::json;
 
 use crate::{
-    counters::{NOON, flush, sum},
+    counters::{NOON, flush, settled, sum},
     migrated, now,
     sqlite::Sqlite,
 };
@@ -102,7 +99,7 @@ fn clicked(db: &Sqlite, noon_ms: i64, publishers: u64, apps: u64) {
     });
     let sequence = u64::try_from(day.number()).unwrap();
     assert!(flush(db, noon_ms, "i", sequence, sums.collect()));
-    log::fold(db, noon_ms, MAX_INTEGER).unwrap();
+    log::fold(db, noon_ms, &settled()).unwrap();
     let accepts = async |batch: &Batch| Ok(Mark { mark: batch.number });
     let (clock, log) = (Ledgers::new(noon_ms), ClickLog(db, None));
     while now(batches::send(db, &clock, "counters-1", &log, true, accepts)).unwrap() {}

@@ -24,6 +24,7 @@ mod counters_batches_model;
 mod counters_caps;
 mod counters_conversions;
 mod counters_days;
+mod counters_folds;
 mod counters_model;
 mod counters_nights;
 mod counters_statements;

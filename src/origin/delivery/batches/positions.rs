@@ -189,7 +189,7 @@ impl Positions {
     }
 
     /// The number up to which a receiver has everything.
-    fn seen_by(&self, destination: &str) -> i64 {
+    pub fn seen_by(&self, destination: &str) -> i64 {
         let behind = self
             .known
             .get(destination)

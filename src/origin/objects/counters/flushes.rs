@@ -92,6 +92,8 @@ impl Tally {
         now_ms: i64,
         flushes: &[Flush],
     ) -> Result<(), DatabaseError> {
+        let yesterday = UtcDay::of_ms(now_ms).minus(1);
+        self.placements.retain(|(day, _), _| *day >= yesterday);
         let (mut isolates, mut sums) = (BTreeMap::new(), BTreeMap::new());
         for flush in flushes {
             if self.has(flush) {

@@ -1,10 +1,10 @@
-//! The log of clicks, which [batches] to the ledgers are made of. New clicks are rows of it. Once all
-//! ledgers have them, rows are folded into one value, which stays for 31 days.
+//! The log of clicks, which [batches] to the ledgers are made of. New clicks are rows of it. Rows are folded after five
+//! minutes, and stay so for 31 days. What a ledger has is one sum then; what it lacks keeps its number.
 
 use std::collections::BTreeMap;
 
 use super::{STATS_DAYS, sql};
-use crate::delivery::batches::{self, Amounts, Log, LogPage, Movement, SumKey};
+use crate::delivery::batches::{self, Amounts, Log, LogPage, Movement, SumKey, positions::Positions};
 use contract::{counters::SumDay, ledger::DaySums};
 use domain::{
     conversions::log_number::first_number,
@@ -51,6 +51,8 @@ pub struct LoggedSum {
 
 /// A row's sums, as JSON: publisher, day, app, offer, country, placement, clicks.
 type StoredSum = ((String, i64, u32, String, String, String), i64);
+/// Sums that their ledger lacked when they were folded, as JSON, each with its number.
+type LateSums = Vec<(i64, StoredSum)>;
 
 /// All of the log, or what it has of a publisher's day.
 pub struct ClickLog<'a, D>(pub &'a D, pub Option<(UtcDay, &'a str)>);
@@ -109,8 +111,14 @@ fn page(
     let folds = db.query(sql::FOLDS_AFTER, params![after, most, day.map(UtcDay::number)])?;
     if let Some(fold) = folds.last() {
         let end = fold.integer(0)?;
-        for fold in &folds {
-            read_fold(fold, publisher, each)?;
+        for of_number in folds.chunk_by(|one, next| one.integer(0) == next.integer(0)) {
+            let mut late = vec![];
+            for fold in of_number {
+                read_fold(fold, publisher, each, &mut late)?;
+            }
+            // A part of them may be of another day.
+            late.sort_unstable_by_key(|sum| sum.last);
+            late.into_iter().for_each(&mut *each);
         }
         return Ok(LogPage { end, is_last: false });
     }
@@ -153,13 +161,25 @@ fn sum_key(day: Option<UtcDay>, app: u32, offer: &str, country: &str, placement:
 /// The numbers of a publisher's clicks in a fold.
 type Span = (String, i64, i64);
 
-/// A fold: its last number, day, rows, spans and image.
+/// A fold: its last number, day, rows, spans and image. Without rows it has `late` sums.
 fn read_fold(
     fold: &Row,
     publisher: Option<&str>,
     each: &mut dyn FnMut(LoggedSum),
+    late: &mut Vec<LoggedSum>,
 ) -> Result<(), DatabaseError> {
     let last = fold.integer(0)?;
+    if fold.integer(2)? == 0 {
+        for (number, sum) in fold.json::<LateSums>(3)? {
+            let sum = logged(number, sum)?;
+            late.extend(
+                publisher
+                    .is_none_or(|publisher| publisher == sum.publisher)
+                    .then_some(sum),
+            );
+        }
+        return Ok(());
+    }
     let damaged = |cause: &str| DatabaseError(format!("the fold of {last}: {cause}"));
     let day = UtcDay::from_number(fold.integer(1)?);
     let spans: Vec<Span> = fold.json(3)?;
@@ -239,13 +259,13 @@ pub fn fold_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
     Ok(first.map(|number| number.div_euclid(first_number(1)).saturating_add(FOLD_MS)))
 }
 
-/// Folds the rows up to a number that all ledgers have. The isolates' marks move to their table.
+/// Folds the rows that were in a batch. The isolates' marks move to their table.
 ///
 /// # Errors
 /// The database failed, and nothing has changed.
-pub fn fold(db: &impl Database, now_ms: i64, settled: i64) -> Result<(), DatabaseError> {
+pub fn fold(db: &impl Database, now_ms: i64, positions: &Positions) -> Result<(), DatabaseError> {
     count(db)?;
-    let rows = db.query(sql::ROWS_UP_TO, params![settled, FOLDED_ROWS])?;
+    let rows = db.query(sql::ROWS_UP_TO, params![positions.seen, FOLDED_ROWS])?;
     let Some(last) = rows.last() else {
         return Ok(());
     };
@@ -253,9 +273,16 @@ pub fn fold(db: &impl Database, now_ms: i64, settled: i64) -> Result<(), Databas
     let mut isolates: BTreeMap<String, u64> = BTreeMap::new();
     let mut spans: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     let mut days: BTreeMap<UtcDay, Fold> = BTreeMap::new();
+    let mut late: BTreeMap<i64, LateSums> = BTreeMap::new();
     for row in &rows {
         let number = row.integer(0)?;
         for sum in row.json::<Vec<StoredSum>>(1)? {
+            let ((publisher, day, ..), _) = &sum;
+            // Its mark may come to be amid these rows.
+            if number > positions.seen_by(publisher) {
+                late.entry(*day).or_default().push((number, sum));
+                continue;
+            }
             let sum = logged(number, sum)?;
             days.entry(sum.key.day).or_default().add(&sum);
             spans.entry(sum.publisher).or_insert((number, number)).1 = number;
@@ -274,6 +301,11 @@ pub fn fold(db: &impl Database, now_ms: i64, settled: i64) -> Result<(), Databas
                     sql::ADD_FOLD,
                     params![last, day.number(), segment.rows, spans.as_str(), segment.image()],
                 )?;
+            }
+        }
+        for (day, sums) in late {
+            for sums in sums.chunks(SUMS) {
+                db.execute(sql::ADD_FOLD, params![last, day, 0_i64, json(&sums)?, vec![]])?;
             }
         }
         for (isolate, sequence) in isolates {

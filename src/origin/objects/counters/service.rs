@@ -11,7 +11,7 @@ use super::{
 };
 use crate::delivery::{
     attention_feed::{AttentionFeed, Source},
-    batches::{self, Batch, DeliveryError},
+    batches::{self, Batch, DeliveryError, positions::Positions},
     feed, size,
 };
 use contract::{
@@ -133,11 +133,11 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         }
     }
 
-    /// Folds what all ledgers have, if that is due. No batch is on its way now.
+    /// Folds what was in a batch, if that is due. No batch is on its way now.
     fn fold(&self, db: &D) -> Result<(), DatabaseError> {
         let now_ms = self.shell.runtime().now_ms();
         if log::fold_due_ms(db)?.is_some_and(|due_ms| due_ms <= now_ms) {
-            log::fold(db, now_ms, batches::settled_through(db)?)?;
+            log::fold(db, now_ms, &Positions::read(db)?)?;
         }
         Ok(())
     }

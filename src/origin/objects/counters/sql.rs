@@ -41,7 +41,8 @@ const TABLES: &[&str] = &[
     // The log of clicks. `isolates` and `sums` are JSON: the isolates' batches in a row, and its sums.
     "CREATE TABLE flushes (number INTEGER PRIMARY KEY, isolates TEXT NOT NULL, sums TEXT NOT NULL) STRICT",
     // The log before that. `last` is the last number of a fold, which has a row for each day, or several. `spans` is JSON: the
-    // first and the last number of each publisher. The demand source of the segment in `image` is the publisher.
+    // first and the last number of each publisher. The demand source of the segment in `image` is the publisher. Without `rows`,
+    // `spans` has sums that their ledgers lacked, with their numbers.
     "CREATE TABLE folds (
        fold INTEGER PRIMARY KEY, last INTEGER NOT NULL, day INTEGER NOT NULL, rows INTEGER NOT NULL, spans TEXT NOT NULL,
        image BLOB NOT NULL
