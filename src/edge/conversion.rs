@@ -73,6 +73,10 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
     // curl -d gives any body the type of a form.
     let (form, was_no_form) = match form {
         Ok(Some(text)) if is_other_document(&text) => (Ok(None), true),
+        // Not text, or too long; an encoded body may be a form.
+        Err(error) if [400, 413].contains(&error.status) && Postback::parse(query, None).is_ok() => {
+            (Ok(None), true)
+        }
         form => (form, false),
     };
     let ignores_body = is_post && !is_form && body::exists(&request);
@@ -103,9 +107,12 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
     answer
 }
 
-/// Whether a body is JSON or XML, which no form is.
+/// Whether a body is JSON, XML or a text without values, which no form is.
 fn is_other_document(text: &str) -> bool {
     let text = text.trim();
+    if !text.is_empty() && !text.contains('=') {
+        return true;
+    }
     let marks = [('{', '}'), ('[', ']'), ('<', '>')];
     marks
         .iter()

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The longest URL that is called, in bytes: half of what common servers take for a request's line and headers.
-const MAX_URL: usize = 4_096;
+pub(super) const MAX_URL: usize = 4_096;
 const EXAMPLE: &str = "https://x.example/cb?uid={user_id}&tx={transaction_id}&coins={value}&status={status}";
 
 /// Checks the URL and the secrets of a callback that is to be saved. The error's path is that in an app's document.
@@ -67,7 +67,7 @@ fn check_distinguishes(endpoint: &Endpoint) -> Result<(), String> {
 /// The length of the longest URL that is called, in bytes.
 pub fn longest_url(endpoint: &Endpoint) -> usize {
     let length = |number| {
-        let request = endpoint.request(&longest_fields(number), LATEST_S);
+        let request = endpoint.request_with(&longest_fields(number), LATEST_S);
         request.url.len()
     };
     let without = length(None);

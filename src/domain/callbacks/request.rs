@@ -7,6 +7,7 @@ use percent_encoding::{AsciiSet, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
 use super::{
+    check::MAX_URL,
     fields::{Fields, Get, TABLE, Value},
     mask,
     settings::{Callback, CallbackMethod, Events, MASKED_SECRET},
@@ -316,7 +317,22 @@ impl Endpoint {
     }
 
     /// Builds the request of an attempt at `timestamp`, in seconds since the Unix epoch.
+    ///
+    /// A URL that is longer than any that is accepted when it is saved has no `reason`: a reward is worth more.
     pub fn request(&self, fields: &Fields, timestamp: i64) -> Request {
+        let request = self.request_with(fields, timestamp);
+        if request.url.len() <= MAX_URL || fields.reason.is_none() {
+            return request;
+        }
+        let without = Fields {
+            reason: None,
+            ..fields.clone()
+        };
+        self.request_with(&without, timestamp)
+    }
+
+    /// The same, however long its URL is.
+    pub(super) fn request_with(&self, fields: &Fields, timestamp: i64) -> Request {
         let id = fields.transaction_id.as_str();
         let secrets = [&self.secret].into_iter().chain(&self.previous);
         let sign = |payload: &str| webhook_signature(secrets, id, timestamp, payload);

@@ -210,6 +210,7 @@ type Values<'a> = [Option<Cow<'a, str>>; NAMES.len()];
 fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values<'a>), ApiError> {
     let mut values: [Option<(Cow<'_, str>, bool)>; NAMES.len()] = array::from_fn(|_| None);
     let mut unfilled: Values<'_> = array::from_fn(|_| None);
+    let aliases = NAMES.get(1..CLICK_ID_NAMES).unwrap_or_default();
     for pair in query
         .split('&')
         .chain(form.into_iter().flat_map(|form| form.split('&')))
@@ -230,6 +231,8 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
             None if is_macro(value) => value.into(),
             // A reward is worth more than its reason.
             None if *known == "reason" => decode_lossy(&value.replace('+', " ")).into(),
+            // The sender's own parameter, which is called alike.
+            None if name != *known || aliases.contains(known) => continue,
             None => return Err(badly_encoded(known)),
         };
         let value = match *known {

@@ -53,9 +53,11 @@ pub fn has_macro(value: &str) -> bool {
     is_macro(value) || value.split_once('{').is_some_and(|(_, rest)| rest.contains('}'))
 }
 
-/// Whether a value is a macro or has one inside, in any spelling: `order-[ORDER_ID]` is the same in all postbacks.
+/// Whether a value is a macro or has one inside, in any spelling: `order-[ORDER_ID]` is the same in all postbacks. Other
+/// words in brackets, as in `[EU]-1001`, are part of a value.
 pub fn has_any_macro(value: &str) -> bool {
-    has_macro(value) || !in_part(value).is_empty()
+    let is_macro = |found: &Placeholder| found.text.contains(['{', '_']) || is_known(&found.name);
+    has_macro(value) || in_part(value).iter().any(is_macro)
 }
 
 /// Whether a value is a word for "none".
@@ -101,8 +103,11 @@ fn is_name(inner: &str) -> bool {
 
 /// People are called `__bob__`.
 fn is_upper_or_known(inner: &str) -> bool {
-    let is_known = || known_name(inner, &NAMES.split_ascii_whitespace().collect::<Vec<_>>()).is_some();
-    is_name(inner) && (!inner.bytes().any(|byte| byte.is_ascii_lowercase()) || is_known())
+    is_name(inner) && (!inner.bytes().any(|byte| byte.is_ascii_lowercase()) || is_known(inner))
+}
+
+fn is_known(name: &str) -> bool {
+    known_name(name, &NAMES.split_ascii_whitespace().collect::<Vec<_>>()).is_some()
 }
 
 /// The length of the name that a text begins with: a letter, then letters, digits and `_ . -`, at most [`MAX_NAME`].

@@ -87,7 +87,9 @@ impl<'a> ClickParameters<'a> {
         if !is_allowed(&user_id, MAX_USER_ID) || is_macro(&user_id) || is_nobody(&user_id) {
             return Err(refuse_user_id(&user_id));
         }
-        let custom = [c1, c2, c3, c4, c5].map(|text| present(text).filter(|text| !has_macro(text)));
+        // A word for "none" that no value can be is one that an app has filled in.
+        let is_absent = |text: &str| has_macro(text) || (is_none(text) && !alphabet::contains_all(text));
+        let custom = [c1, c2, c3, c4, c5].map(|text| present(text).filter(|text| !is_absent(text)));
         let texts = custom.iter().map(|text| text.as_deref().unwrap_or_default());
         for (number, text) in (1..).zip(texts.clone()) {
             if !is_allowed(text, MAX_CUSTOM) {

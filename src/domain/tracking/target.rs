@@ -1,14 +1,12 @@
 //! Checks an offer's `target_url` with its macros, and fills it for a click's redirect. A template is checked and put
 //! into canonical form once, when the operator writes the offer; a click only copies that text and fills in the macros.
 
-use std::mem::replace;
-
 use percent_encoding::utf8_percent_encode;
 use url::Url;
 
 use crate::model::{
     ascii_split,
-    placeholders::{check_template, known_name, unknown_macro},
+    placeholders::{check_template, decode_lossy, known_name, unknown_macro},
     url_template::{NOT_IN_A_URL, Piece, append_value, check_characters, could_be_dots, pieces},
 };
 
@@ -183,25 +181,31 @@ fn is_click_id(name: &str) -> bool {
 /// Fills the empty parameter for the click id, or appends one. A second one would leave the choice to the reader, so one
 /// with another value is refused. `equals` stands after a name, `=` or encoded.
 fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), String> {
-    let mut empty = None;
-    for (place, parameter) in parameters.iter().enumerate() {
+    let mut found: Option<String> = None;
+    let mut place = parameters.len();
+    let mut kept = Vec::new();
+    for parameter in parameters.drain(..) {
         let split = parameter.split_once(equals).or_else(|| parameter.split_once('='));
-        let (name, value) = split.unwrap_or((parameter, ""));
-        let filled = format!("{name}{equals}{{click_id}}");
-        if value.is_empty() && is_click_id(name) {
-            empty = empty.or(Some((place, filled)));
-        } else if name == CLICK_ID {
-            return Err(format!("has {parameter}: write {filled}"));
+        let (name, value) = split.unwrap_or((&parameter, ""));
+        let decoded = decode_lossy(name);
+        if value.is_empty() && is_click_id(&decoded) {
+            // Of several empty ones the right name is filled, at the place of the first.
+            place = place.min(kept.len());
+            found = Some(
+                found
+                    .filter(|_| decoded != CLICK_ID)
+                    .unwrap_or_else(|| name.to_owned()),
+            );
+            continue;
         }
-    }
-    let (place, filled) = empty.unwrap_or((parameters.len(), format!("{CLICK_ID}{equals}{{click_id}}")));
-    match parameters.get_mut(place) {
-        Some(parameter) => {
-            let empty = replace(parameter, filled);
-            parameters.retain(|parameter| *parameter != empty);
+        if decoded == CLICK_ID {
+            return Err(format!("has {parameter}: write {name}{equals}{{click_id}}"));
         }
-        None => parameters.push(filled),
+        kept.push(parameter);
     }
+    let name = found.unwrap_or_else(|| CLICK_ID.to_owned());
+    kept.insert(place.min(kept.len()), format!("{name}{equals}{{click_id}}"));
+    *parameters = kept;
     Ok(())
 }
 

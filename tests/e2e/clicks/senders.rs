@@ -92,7 +92,8 @@ fn click(random: &mut Random, trk_url: &str, wall: &OfferWall<'_>, secret: Optio
             ("placement", Zero) => placement = Some("0".into()),
             ("user_id", Filled) => drop(values.insert(known, filled.clone())),
             ("gaid" | "idfa" | "placement", _) | (_, Macro | Empty) => {}
-            (_, Nobody | Word) if !is_plain => faults.push(NOT_CUSTOM),
+            // Such a word cannot be a value.
+            (_, Nobody | Word) if !is_plain => {}
             (_, _) => {
                 let value = if fate == Filled {
                     filled.clone()

@@ -24,7 +24,9 @@ const BLANKS: [&str; 8] = [
     "%EF%BB%BF",
 ];
 /// Bodies of other kinds, which are ignored where the query has click id and token.
-const OTHER_BODIES: [(&str, &str); 4] = [
+const OTHER_BODIES: [(&str, &str); 6] = [
+    (FORM, "discount 50%"),
+    (FORM, "{\"goal\":\"level_10\"}"),
     ("application/json", "{}"),
     ("application/json", ""),
     ("text/plain; charset=utf-8", "goal=level_10&status=reversed"),
@@ -171,15 +173,14 @@ fn postback(random: &mut Random, recipe: &str, click_id: &str, token: &str, own_
     let join = random.one(&["&", "&", "&amp;"]);
     let split = random.below(2 * pairs.len()).min(pairs.len());
     let form = pairs.split_off(split).join(join);
+    let mut is_ignored = false;
     let body = if form.is_empty() {
         let other = OTHER_BODIES.get(random.below(2 * OTHER_BODIES.len()));
+        is_ignored = other.is_some_and(|(_, content)| !content.is_empty());
         other.map(|(kind, content)| (*kind, (*content).to_owned()))
     } else {
         Some((FORM, form + random.one(&["", "\r\n"])))
     };
-    let is_ignored = body
-        .as_ref()
-        .is_some_and(|(kind, content)| *kind != FORM && !content.is_empty());
     let intent = match faults.iter().min() {
         // The rest may be in the body, whose type is wrong then.
         Some((0 | 1, "missing_field")) if is_ignored => Intent::Refused("unsupported_media_type"),

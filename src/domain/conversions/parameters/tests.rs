@@ -117,6 +117,15 @@ fn the_queries_of_real_partners_are_parsed() {
             (None, None, Status::Approved),
         ),
         (
+            "click_id=OURS&token=at_x&txn=[EU]-1001",
+            (None, Some("[EU]-1001"), Status::Approved),
+        ),
+        // The sender's own parameters, which are called like Signpost's
+        (
+            "click_id=OURS&token=at_x&sub_id=100%&aff_sub=50%off&Goal=100%&goal=reg",
+            (Some("reg"), None, Status::Approved),
+        ),
+        (
             "click_id=OURS&token=at_x&txn=US$42-a@b[7]",
             (None, Some("US$42-a@b[7]"), Status::Approved),
         ),
