@@ -41,7 +41,7 @@ fn expect_conversion_error(answer: Answer, status: u16, code: &str) -> Answer {
 
 /// The transaction id of an approved conversion, new or not.
 #[track_caller]
-fn accepted_id(answer: Answer) -> String {
+pub fn accepted_id(answer: Answer) -> String {
     let duplicate = answer.clone().expect(200).json()["duplicate"] == true;
     expect_accepted(answer, "approved", duplicate)
 }

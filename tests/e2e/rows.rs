@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, thread, time::Duration};
 
 use serde_json::json;
 
-use crate::harness::{Receiver, Setup, Signpost, now_ms};
+use crate::{
+    conversions::accepted_id,
+    harness::{Receiver, Setup, Signpost, now_ms},
+};
 
 /// How long each thing is done.
 const SECONDS: u32 = 40;
@@ -21,12 +24,15 @@ fn rows(signpost: &Signpost) -> BTreeMap<String, BTreeMap<String, u64>> {
 /// The rows of a publication. The catalog checks a part of what it published each minute, whatever anybody does.
 const PUBLICATION: u64 = 40;
 
-/// Does something so many times a second. Returns the rows that each time wrote, and a list of the statements. At most one
+/// Does something for [`SECONDS`], so many times a second. Returns the rows that each time wrote, and a list of the statements. At most one
 /// publication, which may fall into the measurement or not, is listed and not counted.
-fn measure(signpost: &Signpost, a_second: u32, mut one: impl FnMut(u32)) -> (f64, String) {
+fn measure(signpost: &Signpost, a_second: u32, one: impl FnMut(u32)) -> (f64, String) {
+    measure_times(signpost, a_second, SECONDS * a_second, one)
+}
+
+fn measure_times(signpost: &Signpost, a_second: u32, times: u32, mut one: impl FnMut(u32)) -> (f64, String) {
     rows(signpost);
     let began_ms = now_ms();
-    let times = SECONDS * a_second;
     for n in 0..times {
         let due_ms = began_ms + i64::from(n) * 1_000 / i64::from(a_second);
         thread::sleep(Duration::from_millis(
@@ -137,4 +143,63 @@ fn a_report_writes_one_row() {
     (0..3).for_each(report);
     thread::sleep(AFTERWARDS);
     expect_at_most(1.2, "a report, 1 a second", measure(&signpost, 1, report));
+}
+
+/// What a command writes when nothing gathers it with others: one a second, with its batches and feeds.
+#[test]
+fn each_command_keeps_its_budget() {
+    const TIMES: u32 = 20;
+    let signpost = counting();
+    let receiver = Receiver::start();
+    let wall = signpost.sharded_offer_wall("rows-commands", "79500020", Some(&receiver), 1);
+    signpost.refresh();
+    let users: Vec<_> = (0..TIMES).map(|n| format!("u-{n}")).collect();
+    let clicks: Vec<_> = users.iter().map(|user| wall.click_id(user)).collect();
+    wall.pay("warm");
+    thread::sleep(AFTERWARDS);
+    let postback = |n: u32, more: &str| wall.convert(&clicks[n as usize], more);
+    let mut ids = vec![];
+    let expect = |most: f64, what: &str, one: &mut dyn FnMut(u32)| {
+        expect_at_most(most, what, measure_times(&signpost, 1, TIMES, one));
+    };
+    expect(16.0, "a pending conversion", &mut |n| {
+        drop(postback(n, "&status=pending").expect(200))
+    });
+    expect(3.0, "a repeat", &mut |n| {
+        drop(postback(n, "&status=pending").expect(200))
+    });
+    expect(3.0, "a refusal", &mut |n| {
+        drop(postback(n, "&goal=none").expect(400))
+    });
+    expect(34.0, "its approval", &mut |n| {
+        ids.push(accepted_id(postback(n, "")))
+    });
+    expect(19.0, "a replay", &mut |n| {
+        drop(wall.replay(&ids[n as usize]).expect(200))
+    });
+    expect(29.0, "a reversal", &mut |n| {
+        drop(postback(n, "&status=reversed").expect(200))
+    });
+    expect(22.0, "an erasure", &mut |n| drop(wall.erase(&users[n as usize])));
+    for (most, status, verb) in [
+        (32.0, "pending", "approve"),
+        (16.0, "pending", "reject"),
+        (27.0, "approved", "reverse"),
+    ] {
+        let convert = |n: u32| {
+            let click = wall.click_id(&format!("{verb}-{n}"));
+            let answer = wall
+                .convert(&click, &format!("&status={status}"))
+                .expect(200)
+                .json();
+            answer["transaction_id"].as_str().unwrap().to_owned()
+        };
+        let ids: Vec<_> = (0..TIMES).map(convert).collect();
+        thread::sleep(AFTERWARDS);
+        let reason = json!({ "reason": "tried" });
+        expect(most, &format!("the operator's {verb}"), &mut |n| {
+            let path = format!("conversions/{}/{verb}", ids[n as usize]);
+            wall.operator("POST", &path, Some(&reason)).expect(200);
+        });
+    }
 }
