@@ -321,3 +321,54 @@ fn what_is_refused_among_many_is_counted_by_its_code() {
     let unknown = settlement::matching(&db, &many(filter("paid"), Action::Approve));
     assert_eq!(refusal(unknown).code, "invalid_field");
 }
+
+#[test]
+fn an_approval_despite_its_txn_claims_it_if_nobody_has() {
+    let (db, world) = (outbox(), World::capped(0));
+    assert_eq!(
+        send(&db, &world, &conversion(1).txn("t")),
+        Err("conversion_capped")
+    );
+    settle(
+        &db,
+        &world,
+        &reward_id(1),
+        Action::Approve,
+        &[Reason::DuplicateTxn],
+    )
+    .unwrap();
+    world.cap(None);
+    assert_eq!(send(&db, &world, &conversion(2).txn("t")), Err("duplicate_txn"));
+    // If another has it, the operator's word still counts.
+    assert_eq!(send(&db, &world, &conversion(3).txn("t")), Err("duplicate_txn"));
+    settle(
+        &db,
+        &world,
+        &reward_id(3),
+        Action::Approve,
+        &[Reason::DuplicateTxn],
+    )
+    .unwrap();
+    assert_eq!(
+        entry(&db, &reward_id(3))["value"],
+        entry(&db, &reward_id(1))["value"]
+    );
+}
+
+#[test]
+fn an_approval_pays_by_the_terms_of_the_app_that_are_in_force_now() {
+    let (db, world) = (outbox(), World::new());
+    assert_eq!(
+        send(&db, &world, &conversion(1).status(Status::Pending)),
+        Ok(("pending", false))
+    );
+    // No postback tells this outbox of the mistyped rate.
+    let mut catalog = world.catalog.borrow_mut();
+    catalog.change_app(|app| app.currency.per_usd = PerUsd(200_000_000));
+    catalog.app_since(NOW / SECOND_MS + 1);
+    drop(catalog);
+    settle(&db, &world, &reward_id(1), Action::Approve, &[]).unwrap();
+    let value = |n| entry(&db, &reward_id(n))["value"].clone();
+    send(&db, &world, &conversion(2)).unwrap();
+    assert_eq!(value(1), value(2));
+}

@@ -1,7 +1,7 @@
 //! The terms by which a conversion is paid: those of its click, whatever has changed since.
 
 use super::*;
-use contract::outbox::Current;
+use contract::outbox::{ClaimApp, Current};
 use proptest::prelude::*;
 
 const APPROVED: Result<(&str, bool), &str> = Ok(("approved", false));
@@ -151,7 +151,39 @@ fn an_unknown_goal_is_refused_for_good_only_on_a_recent_snapshot() {
     };
     assert_eq!(answer(current), Err("unknown_goal"));
     assert_eq!(answer(stale), Err("unavailable"));
-    assert_eq!(answer(without_offer), Err("unavailable"));
+    // The catalog is asked for an offer that has left the snapshots.
+    world.catalog_answers.set(false);
+    assert_eq!(answer(without_offer.clone()), Err("unavailable"));
+    world.catalog_answers.set(true);
+    assert_eq!(answer(without_offer), Err("unknown_goal"));
+}
+
+#[test]
+fn an_outbox_pays_nothing_for_an_app_that_had_another_count_of_outboxes() {
+    let claim = |outbox_shards| ClaimApp {
+        outbox_shards,
+        is_final: true,
+    };
+    for known in [1, 64] {
+        // Its first outbox knows it, or the outbox itself.
+        let (db, world) = (outbox(), World::new());
+        endpoint::claim_app(&world.keeper, shard(), claim(known)).unwrap();
+        assert_eq!(send(&db, &world, &conversion(1)), Err("unavailable"));
+        assert_eq!(dump(&db, "entries"), []);
+        let (db, world) = (outbox(), World::new());
+        endpoint::claim_app(&db, shard(), claim(known)).unwrap();
+        assert_eq!(send(&db, &world, &conversion(1)), Err("unavailable"));
+        assert_eq!(dump(&db, "entries"), []);
+    }
+    let (db, world) = (outbox(), World::new());
+    endpoint::claim_app(&world.keeper, shard(), claim(8)).unwrap();
+    assert_eq!(send(&db, &world, &conversion(1)), APPROVED);
+    // A first outbox that does not answer is asked again.
+    let (db, world) = (outbox(), World::new());
+    world.keeper_answers.set(false);
+    assert_eq!(send(&db, &world, &conversion(1)), Err("unavailable"));
+    world.keeper_answers.set(true);
+    assert_eq!(send(&db, &world, &conversion(1)), APPROVED);
 }
 
 #[test]

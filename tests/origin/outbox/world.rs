@@ -1,6 +1,7 @@
 //! The environment of an outbox: the clock, the catalog, the keeper of its txns, and the counters.
 
 use super::*;
+use contract::outbox::{ClaimApp, ClaimedApp};
 use domain::{callbacks::fields::Status as CallbackStatus, catalog::offer::OncePer};
 use platform::database::DatabaseError;
 
@@ -161,6 +162,13 @@ impl Peers for World {
         let known = self.catalog.borrow_mut().ask_app(&question);
         arrives(&self.hold_catalog).await;
         Ok(known)
+    }
+
+    async fn claim_app(&self, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp, Failure> {
+        if !self.keeper_answers.get() {
+            return Err(common::UNAVAILABLE.into());
+        }
+        outbox::endpoint::claim_app(&self.keeper, first, claim)
     }
 
     async fn take(&self, take: &Take) -> Result<bool, Failure> {

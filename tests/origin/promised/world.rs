@@ -14,7 +14,7 @@ use crate::{Database, Sqlite, migrated, now};
 use contract::{
     catalog::{self, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, LOST_TERMS, Resource},
     counters::{self, Take},
-    outbox::{Answer, Conversion, Current, OutboxShard, Settle, Txn},
+    outbox::{Answer, ClaimApp, ClaimedApp, Conversion, Current, OutboxShard, Settle, Txn},
 };
 use domain::{
     callbacks::{fields::Status, guard::Guard},
@@ -314,6 +314,10 @@ impl Peers for Node<'_> {
 
     async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp, Failure> {
         self.world.known(catalog::Command::AppTerms(question))
+    }
+
+    async fn claim_app(&self, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp, Failure> {
+        endpoint::claim_app(&self.world.node(first.number).outbox.db, first, claim)
     }
 
     async fn take(&self, take: &Take) -> Result<bool, Failure> {

@@ -199,7 +199,8 @@ fn put_offer(
     let terms_revision = terms::seal(db, context.now_ms, Resource::Offer, id, last, &offer_terms)?;
     let [click_cap, conversion_cap] =
         [offer.click_cap, offer.conversion_cap].map(|cap| cap.map(|cap| cap.lim));
-    if conversion_cap != stored.conversion_cap {
+    let since = offer.terms_since.unwrap_or_default();
+    if conversion_cap != stored.conversion_cap || since != stored.terms.since {
         cap_sync::enqueue(db, id, context.now_ms)?;
     }
     db.execute(

@@ -9,7 +9,7 @@ use contract::{
     catalog::{self, LOST_TERMS},
     counters::{self, ReadTaken, SetCap, Take},
     operation::{CallError, ObjectAddress, Operation, OperatorReply, code_in},
-    outbox::{ClaimTxn, Disabled, FindTxn, FreeTxn, OutboxShard, Txn},
+    outbox::{ClaimApp, ClaimTxn, ClaimedApp, Disabled, FindTxn, FreeTxn, OutboxShard, Txn},
 };
 use domain::{
     conversions::parameters::INVALID_CLICK_ID,
@@ -39,6 +39,15 @@ where
             .into()),
         Err(error) => Err(unavailable("the catalog", &error)),
     }
+}
+
+/// Claims the app at its first outbox.
+pub async fn claim_app(
+    runtime: &impl ObjectCall,
+    first: OutboxShard,
+    claim: ClaimApp,
+) -> Result<ClaimedApp, Failure> {
+    ask(runtime, &first.address(), claim).await
 }
 
 /// Takes one conversion from an offer's cap. Returns false if the cap is spent.

@@ -12,12 +12,12 @@ use contract::{
 use domain::{
     callbacks::health::Health,
     conversions::terms::{CurrentApp, TermsInForce},
-    model::{AppId, PublisherId},
+    model::{AppId, PublisherId, api_error::common},
 };
 use platform::{
     database::{Database, DatabaseError},
     failure::Failure,
-    params,
+    log, params,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,10 +139,40 @@ pub fn claim_app(db: &impl Database, shard: OutboxShard, claim: ClaimApp) -> Res
     })
 }
 
+/// Asks the app's first outbox whether the app has as many outboxes as the catalog says. Otherwise earlier rewards of its users
+/// are in outboxes that nobody would ask.
+pub async fn claim_at_first(
+    peers: &impl Peers,
+    shard: OutboxShard,
+    current: &CurrentApp,
+) -> Result<(), Failure> {
+    let first = OutboxShard { number: 0, ..shard };
+    if shard == first {
+        return Ok(());
+    }
+    let claim = ClaimApp {
+        outbox_shards: current.outbox_shards,
+        is_final: true,
+    };
+    let claimed = peers.claim_app(first, claim).await?.outbox_shards;
+    refuse_other_count(Some(claimed.into()), current.outbox_shards)
+}
+
+fn refuse_other_count(known: Option<i64>, count: u8) -> Result<(), Failure> {
+    match known {
+        Some(known) if known != i64::from(count) => {
+            let problem = format!("the app has {known} outboxes from before, and not {count}");
+            log::error("outbox", &problem);
+            Err(common::UNAVAILABLE.with_message(problem).into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Stores the app's current values if they are newer than the stored ones.
 ///
 /// # Errors
-/// The database failed, or the alarm could not be set.
+/// The app has another count of outboxes. Or the database failed, or the alarm could not be set.
 pub fn store_current(
     db: &impl Database,
     peers: &impl Peers,
@@ -156,6 +186,7 @@ pub fn store_current(
     {
         return Ok(());
     }
+    refuse_other_count(db.query_integer(sql::GET_CLAIM, &[])?, newer.outbox_shards)?;
     let stored = read(db)?.and_then(|state| state.current);
     if stored.is_none_or(|stored| stored.revision < newer.revision) {
         // Before the write, because a write that reports an error may have happened.

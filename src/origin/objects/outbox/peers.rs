@@ -8,7 +8,7 @@ use std::{
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::Take,
-    outbox::Txn,
+    outbox::{ClaimApp, ClaimedApp, OutboxShard, Txn},
 };
 use domain::{callbacks::fields::Status, conversions::terms::TermsInForce};
 use platform::{database::DatabaseError, failure::Failure, keyed_flights::KeyedFlights};
@@ -44,6 +44,10 @@ pub trait Peers {
     /// Asks the catalog for a revision of the app's terms.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp, Failure>;
+
+    /// Claims the app at its first outbox.
+    #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
+    async fn claim_app(&self, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp, Failure>;
 
     /// Takes one conversion from an offer's cap, once for a key. Returns false if the cap is spent.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
@@ -83,6 +87,8 @@ pub struct AppNow {
 #[derive(Debug, Default)]
 pub struct StateCache {
     current: Cell<Option<AppNow>>,
+    /// When the catalog may be asked for them again, in milliseconds.
+    pub ask_ms: Cell<i64>,
     /// Whether no callback can be sent: the app has no callback, or its endpoint is disabled.
     lacks_endpoint: Cell<bool>,
     salt: RefCell<Option<Rc<[u8]>>>,

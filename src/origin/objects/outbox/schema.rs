@@ -45,7 +45,7 @@ const TABLES: &[&str] = &[
        terms_revision INTEGER NOT NULL DEFAULT 0,
        terms_since INTEGER NOT NULL DEFAULT 0,
        callback_wanted INTEGER NOT NULL DEFAULT 0,
-       outbox_shards INTEGER NOT NULL DEFAULT 1,
+       outbox_shards INTEGER,
        max_rewards_per_user_day INTEGER,
        callback_revision INTEGER NOT NULL DEFAULT -1,
        callback_sealed BLOB,

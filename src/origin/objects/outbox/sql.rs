@@ -106,7 +106,7 @@ platform::statements! {
           max_rewards_per_user_day = excluded.max_rewards_per_user_day";
     /// app, shard, outboxes → outboxes
     pub const CLAIM_APP = "INSERT INTO outbox (only, app, shard, outbox_shards) VALUES (1, ?, ?, ?)
-        ON CONFLICT (only) DO UPDATE SET outbox_shards = outbox.outbox_shards RETURNING outbox_shards";
+        ON CONFLICT (only) DO UPDATE SET outbox_shards = COALESCE(outbox.outbox_shards, excluded.outbox_shards) RETURNING outbox_shards";
     pub const GET_CLAIM = "SELECT outbox_shards FROM outbox";
     /// callback's newest revision
     pub const WANT_SETTINGS = "UPDATE outbox SET callback_wanted = ?";

@@ -18,7 +18,7 @@ use domain::{
     },
     model::{
         CurrencyRate, OfferId,
-        time::{SECOND_MS, UtcDay},
+        time::{MINUTE_MS, SECOND_MS, UtcDay},
     },
 };
 use platform::{
@@ -42,6 +42,8 @@ pub struct Terms {
     pub currency: CurrencyRate,
     /// Whether newer terms, of the offer or the app, have superseded those that pay.
     pub superseded: bool,
+    /// Whether a goal that these terms do not have is in no others.
+    pub is_newest: bool,
     pub holds: Holds,
 }
 
@@ -75,6 +77,8 @@ pub async fn of(
     if matches!(conversion.event, Event::Postback(_)) {
         let received_ms = conversion.received_ms.unwrap_or_else(|| peers.now_ms());
         check_life(click.clicked_at_ms, received_ms)?;
+    } else {
+        ask_for_app(db, peers, shard).await?;
     }
     let offer = OfferId::parse(&click.offer).ok_or(INVALID_CLICK_ID)?;
     if let Some(app) = &conversion.current.app {
@@ -105,6 +109,15 @@ pub async fn of(
     };
     let named = conversion.goal.as_deref();
     let is_named = paying.terms.goal(named).is_some();
+    let mut is_newest = conversion.current.is_recent && conversion.current.offer.is_some();
+    let mut in_force = in_force;
+    if !is_named && conversion.current.is_recent && !is_newest {
+        // The offer has left the snapshots.
+        let question = offer_question(shard, &offer, paying.number);
+        let known = peers.ask_offer(question).await?;
+        newest(db, peers, &offer, Some(&known.current))?;
+        (in_force, is_newest) = (known.current.terms, true);
+    }
     let current = if is_named || [0, paying.number].contains(&in_force.revision) {
         None
     } else {
@@ -122,6 +135,7 @@ pub async fn of(
         paying,
         current,
         currency,
+        is_newest,
         holds: Holds {
             min_seconds_to_convert,
             max_rewards_per_user_day,
@@ -134,6 +148,25 @@ pub async fn of(
 ///
 /// # Errors
 /// As [`of`].
+/// Asks for the app's current values, unless that was done a moment ago. A postback brings them; what comes later pays by them, too.
+async fn ask_for_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard) -> Result<(), Failure> {
+    let (now_ms, ask_ms) = (peers.now_ms(), &peers.state_cache().ask_ms);
+    let Some(known) = endpoint::app_now(db, peers)?.filter(|_| ask_ms.get() <= now_ms) else {
+        return Ok(());
+    };
+    let question = GetAppTerms {
+        app_id: shard.app,
+        shard: shard.number,
+        revision: known.terms.revision,
+    };
+    // Without an answer the newest known values count.
+    if let Ok(KnownApp { current, .. }) = peers.ask_app(question).await {
+        ask_ms.set(now_ms.saturating_add(MINUTE_MS));
+        endpoint::store_current(db, peers, shard, &current)?;
+    }
+    Ok(())
+}
+
 pub async fn learn_app(
     db: &impl Database,
     peers: &impl Peers,
@@ -157,12 +190,21 @@ pub async fn learn_app(
             current,
             callback,
         } = lost(peers.ask_app(question).await, || format!("app {revision}"))?;
+        endpoint::claim_at_first(peers, shard, &current).await?;
         endpoint::store_current(db, peers, shard, &current)?;
         endpoint::store_settings(db, peers, shard, &callback)?;
         endpoint::forget_lost_settings(db, callback.revision)?;
         Ok(store(db, peers.now_ms(), Resource::App, "", revision, &terms)?)
     })
     .await
+}
+
+fn offer_question(shard: OutboxShard, offer: &OfferId, revision: i64) -> GetOfferTerms {
+    GetOfferTerms {
+        offer_id: offer.clone(),
+        revision,
+        outbox: Some((shard.app, shard.number)),
+    }
 }
 
 async fn learn_offer(
@@ -172,11 +214,7 @@ async fn learn_offer(
     offer: &OfferId,
     revision: i64,
 ) -> Result<(), Failure> {
-    let question = GetOfferTerms {
-        offer_id: offer.clone(),
-        revision,
-        outbox: Some((shard.app, shard.number)),
-    };
+    let question = offer_question(shard, offer, revision);
     let key = format!("{offer} {revision}");
     ask_once(peers, &key, async {
         if known_offer(db, peers, offer, revision)?.is_some() {

@@ -152,6 +152,7 @@ fn terms_of(db: &impl Database, check: &CheckPostback) -> Result<Terms, Failure>
         current: check.current.as_ref().map(revision),
         currency: check.currency.clone(),
         superseded: check.current.is_some(),
+        is_newest: check.conversion.current.is_recent && current.is_some(),
         holds: Holds {
             min_seconds_to_convert: current.and_then(|current| current.min_seconds_to_convert),
             max_rewards_per_user_day: app.and_then(|app| app.max_rewards_per_user_day),

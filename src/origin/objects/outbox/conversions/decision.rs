@@ -143,11 +143,15 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
     fn judge(&self, step: Transition) -> Result<Verdict, Failure> {
         let state = self.row.map(|row| row.state);
         for reason in Reason::ALL {
-            if step.overrides(reason, state, &self.conversion.despite) || !step.judges(reason) {
+            if !step.judges(reason) {
                 continue;
             }
+            // Also if another click may have it: if none has, none may claim it later.
             if reason == Reason::DuplicateTxn && *self.claim == Claim::Open && self.conversion.txn.is_some() {
                 return Ok(Verdict::Unclaimed);
+            }
+            if step.overrides(reason, state, &self.conversion.despite) {
+                continue;
             }
             if let Some(refusal) = self.refusal(reason)? {
                 return Ok(Verdict::Against(reason, refusal));

@@ -77,7 +77,7 @@ pub fn resolve(
         let mut advertisers = revisions.iter().flatten().map(|known| &known.terms.advertiser_id);
         return Err(if !advertisers.any(is_sender) {
             INVALID_TOKEN.into()
-        } else if conversion.current.is_recent && conversion.current.offer.is_some() {
+        } else if terms.is_newest {
             UNKNOWN_GOAL.into()
         } else {
             common::UNAVAILABLE.with_message(NOT_KNOWN_YET).into()

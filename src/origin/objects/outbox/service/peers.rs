@@ -15,7 +15,7 @@ use crate::{
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
     counters::Take,
-    outbox::{OutboxShard, Txn},
+    outbox::{ClaimApp, ClaimedApp, OutboxShard, Txn},
 };
 use domain::callbacks::fields::Status;
 use platform::{
@@ -61,6 +61,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
 
     async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp, Failure> {
         calls::ask_catalog(self.runtime(), question).await
+    }
+
+    async fn claim_app(&self, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp, Failure> {
+        calls::claim_app(self.runtime(), first, claim).await
     }
 
     async fn take(&self, take: &Take) -> Result<bool, Failure> {
