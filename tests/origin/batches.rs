@@ -372,6 +372,25 @@ fn a_batch_is_bounded_and_so_is_their_number() {
 }
 
 #[test]
+fn the_items_of_many_receivers_that_did_not_answer_all_end() {
+    let (db, mut log) = (migrated(SENDER), TestLog::default());
+    let many = (0..100).map(|n| (format!("b-{n:02}"), format!("o-{n}"), 1));
+    log.0.push((10, many.collect()));
+    for minute in 0..20 {
+        send(&db, &log, NOW + minute * 60_000, true, silence);
+    }
+    let open = || {
+        db.query_integer("SELECT COUNT(*) FROM attention WHERE is_open", &[])
+            .unwrap()
+    };
+    assert!(open() > Some(66), "{:?}", open());
+    for _ in 0..4 {
+        send(&db, &log, NOW + 60 * 60_000, true, applied);
+    }
+    assert_eq!(open(), Some(0));
+}
+
+#[test]
 fn a_mark_that_was_read_decides_where_the_next_batch_begins() {
     let (db, mut log) = (migrated(SENDER), TestLog::default());
     for number in [10, 20, 30] {

@@ -28,12 +28,20 @@ use origin::{
     },
 };
 use platform::{
-    database::{Database, MAX_INTEGER},
+    database::{Database, DatabaseError, MAX_INTEGER},
     params,
 };
 
 /// 2026-01-15, 12:00 UTC.
 pub const NOON: i64 = 20_468 * DAY_MS + 12 * HOUR_MS;
+
+/// Folds all rows, which all ledgers have.
+pub fn fold(db: &Sqlite, now_ms: i64) -> Result<(), DatabaseError> {
+    let mut settled = settled();
+    settled.seen = log::last(db)?;
+    settled.write(db)?;
+    log::fold(db, now_ms, &settled)
+}
 
 /// Positions of a log that all ledgers have.
 pub fn settled() -> Positions {
@@ -309,7 +317,7 @@ fn clicks_are_stored_by_every_reported_dimension() {
 /// The clicks of the log by publisher, day, country and placement.
 fn logged(db: &Sqlite) -> BTreeMap<(String, UtcDay, String, String), i64> {
     let mut clicks = BTreeMap::new();
-    log::each(db, 0, &mut |sum| {
+    log::each(db, 0, None, &mut |sum| {
         let key = sum.key;
         let country = key.country.map_or("", Country::as_str).to_owned();
         let key = (sum.publisher, key.day, country, key.placement.unwrap_or_default());
@@ -522,7 +530,7 @@ fn each_row_is_deleted_after_its_retention() {
         },
     );
     flush(&db, NOON, "i", 1, vec![sum("o", today, 1)]);
-    log::fold(&db, NOON, &settled()).unwrap();
+    fold(&db, NOON).unwrap();
     let left_after = |days: i64| {
         let next = counters::alarm(&db, NOON + days * DAY_MS).unwrap();
         let left = ["takes", "marks", "daily", "folds"].map(|table| dump(&db, table).len());

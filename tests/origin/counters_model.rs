@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use crate::{
-    counters::{NOON, offer, settled, stats, sum},
+    counters::{NOON, fold, offer, stats, sum},
     dump, migrated, retry_until_answered,
     sqlite::{Fault, Faults},
 };
@@ -184,7 +184,7 @@ proptest! {
                         model.marks.insert(isolate, (sequence, UtcDay::of_ms(now_ms).number()));
                         *model.clicks.entry((day.number(), n)).or_default() += u64::from(clicks) + 1;
                         model.logged.push((today.number(), u64::from(clicks) + 1));
-                        retry_until_answered(|| log::fold(&db, now_ms, &settled()));
+                        retry_until_answered(|| fold(&db, now_ms));
                     }
                 }
                 Op::Pay { outbox, ahead, offer: n, age, conversions } => {
@@ -235,7 +235,7 @@ proptest! {
         }
         let rows = |table: &str| dump(&db, table);
         let mut logged = 0;
-        log::each(&db, 0, &mut |sum| logged += u64::try_from(sum.clicks).unwrap()).unwrap();
+        log::each(&db, 0, None, &mut |sum| logged += u64::try_from(sum.clicks).unwrap()).unwrap();
         prop_assert_eq!(logged, model.logged.iter().map(|(_, clicks)| clicks).sum::<u64>());
         let clicks: i64 = rows("daily").iter().map(|row| row.integer(2).unwrap()).sum();
         prop_assert_eq!(u64::try_from(clicks).unwrap(), model.clicks.values().sum::<u64>());

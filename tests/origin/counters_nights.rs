@@ -15,7 +15,7 @@ use domain::{
     tracking::click_counts::ClickSum,
 };
 use origin::{
-    delivery::batches::{self, Batch},
+    delivery::batches::{self, Batch, DeliveryError, learn_mark},
     objects::counters::{
         MIGRATIONS,
         log::{self, ClickLog},
@@ -139,4 +139,47 @@ fn a_ledger_that_does_not_answer_delays_no_other_and_is_asked_for_each_day_later
     let days: Vec<_> = (first..first + 4).collect();
     assert!(asked.values().all(|asked| *asked == days), "{asked:?}");
     assert_eq!(night::due_ms(&db, ledgers.now_ms()), Ok(None));
+}
+
+/// Clicks of a day that a ledger lacks would make the day final without them.
+#[test]
+fn a_day_is_not_confirmed_while_some_of_its_clicks_have_not_arrived() {
+    let db = migrated(MIGRATIONS);
+    let ledgers = Ledgers::new(NOON);
+    clicked(&db, NOON, 2, 1);
+    // More come, and one ledger does not answer.
+    let day = UtcDay::of_ms(NOON);
+    let more = ["pub-0", "pub-1"].map(|publisher| ClickSum {
+        publisher: PublisherId::parse(publisher).unwrap(),
+        ..sum("o", day, 5)
+    });
+    assert!(flush(&db, NOON + 1_000, "late", 1, more.to_vec()));
+    let is_down = Cell::new(true);
+    let deliver = async |batch: &Batch| {
+        if is_down.get() && batch.destination == "pub-1" {
+            return Err(DeliveryError::Unanswered("down".into()));
+        }
+        Ok(Mark { mark: batch.number })
+    };
+    let log = ClickLog(&db, None);
+    while now(batches::send(&db, &ledgers, "counters-1", &log, true, deliver)).unwrap() {}
+    ledgers.now_ms.set(NOON + DAY_MS);
+    ledgers.vouch(&db, 3);
+    let asked = |of: &str| ledgers.asked.borrow().get(of).cloned().unwrap_or_default();
+    assert_eq!(
+        (asked("ledger-pub-0"), asked("ledger-pub-1")),
+        (vec![day.number()], vec![])
+    );
+    is_down.set(false);
+    while now(batches::send(&db, &ledgers, "counters-1", &log, true, deliver)).unwrap() {}
+    ledgers.vouch(&db, 3);
+    assert_eq!(asked("ledger-pub-1"), [day.number()]);
+    // A ledger that is put back to before the day is asked for it again.
+    learn_mark(&db, ledgers.now_ms(), "pub-0", Mark { mark: 1 }).unwrap();
+    while now(batches::send(&db, &ledgers, "counters-1", &log, true, deliver)).unwrap() {}
+    clicked(&db, NOON + DAY_MS, 1, 1);
+    ledgers.now_ms.set(NOON + 2 * DAY_MS);
+    ledgers.vouch(&db, 9);
+    let days = [0, 0, 1].map(|more| day.number() + more);
+    assert_eq!(asked("ledger-pub-0"), days);
 }

@@ -408,7 +408,7 @@ impl<'a> World<'a> {
     /// The clicks that are in the log and not in the ledgers, by ledger.
     fn waiting(&self) -> BTreeMap<String, u64> {
         let mut waiting = BTreeMap::new();
-        log::each(self.db, 0, &mut |sum| {
+        log::each(self.db, 0, None, &mut |sum| {
             let name = format!("ledger-{}", sum.publisher);
             if sum.first > self.ledgers.marks.get(&name).copied().unwrap_or(0) {
                 *waiting.entry(name).or_default() += u64::try_from(sum.clicks).unwrap();

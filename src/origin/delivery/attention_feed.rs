@@ -29,8 +29,6 @@ use platform::{
 pub const OFFER_MS: i64 = 10 * MINUTE_MS;
 /// Items of a batch, each of some 200 bytes.
 pub const ITEMS: usize = 200;
-/// How long a day that differs is listed.
-const DIFFERS_MS: i64 = 7 * DAY_MS;
 /// The longest reason, in bytes.
 const MAX_REASON: usize = 200;
 
@@ -110,8 +108,7 @@ fn subject(destination: &str, after: i64) -> String {
     format!("{destination}: batch after {after}")
 }
 
-/// Opens an item for a day on which the ledger lacks clicks or revenue, or has too much. It names the side that is behind, and
-/// stays for `DIFFERS_MS`.
+/// Opens an item for a day on which the ledger lacks clicks or revenue, or has too much. It names the side that is behind.
 pub fn open_differing(
     db: &impl Database,
     now_ms: i64,
@@ -128,11 +125,6 @@ pub fn open_differing(
         amount
     });
     db.execute(sql::OPEN_DIFFERING, params![subject, now_ms, reason, amount])
-}
-
-/// Ends the items of differences that were listed long enough.
-pub fn end_differing(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
-    db.execute(sql::END_DIFFERING, params![now_ms.saturating_sub(DIFFERS_MS)])
 }
 
 /// Ends the item of a kind and subject, if there is one.

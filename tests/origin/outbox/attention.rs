@@ -19,7 +19,6 @@ pub const OF_BATCHES: &[&str] = &[
     sql::CONFIRM_ITEMS,
     sql::CONFIRM_BATCH,
     sql::END_BATCH,
-    sql::END_DIFFERING,
     sql::OPEN_DIFFERING,
     sql::PING,
 ];

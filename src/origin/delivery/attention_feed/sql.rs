@@ -69,10 +69,8 @@ platform::statements! {
         WHERE kind IN (7, 9) AND subject = ? AND is_open";
     /// day, time, reason, amount
     pub const OPEN_DIFFERING = "INSERT INTO attention (kind, subject, since_ms, reason, payout) VALUES (8, ?, ?, ?, ?)
-        ON CONFLICT (kind, subject) DO NOTHING";
-    /// first time kept
-    pub const END_DIFFERING = "UPDATE attention SET is_open = 0, changes = changes + 1
-        WHERE kind = 8 AND since_ms < ? AND is_open";
+        ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, reason = excluded.reason, payout = excluded.payout
+          WHERE NOT is_open OR reason <> excluded.reason OR payout <> excluded.payout";
     /// day, time, reason
     pub const OPEN_UNCONFIRMED = "INSERT INTO attention (kind, subject, since_ms, reason) VALUES (11, ?, ?, ?)
         ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, reason = excluded.reason

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 use serde::{Deserialize, Serialize};
 
 use super::{BATCHES, Batch, Log, LogPage, Movement, SUMS, sql};
-use domain::model::time::UtcDay;
+use domain::{conversions::log_number::NUMBERS_PER_MS, model::time::UtcDay};
 use platform::{
     database::{Database, DatabaseError, Row, json},
     params,
@@ -97,7 +97,7 @@ impl Positions {
             return Ok(None);
         };
         let mut drafts: BTreeMap<String, Draft> = BTreeMap::new();
-        let mut left: BTreeMap<String, i64> = BTreeMap::new();
+        let mut left: BTreeMap<String, (i64, u32)> = BTreeMap::new();
         let page = log.read(start, &mut |movement: Movement<'_>| {
             let destination = movement.destination;
             let position = self.known.get(destination);
@@ -113,7 +113,7 @@ impl Positions {
             }
             if !drafts.contains_key(destination) {
                 if drafts.len() >= BATCHES {
-                    left.insert(destination.to_owned(), from);
+                    left.insert(destination.to_owned(), (from, attempts));
                     return;
                 }
                 let batch = Batch {
@@ -150,11 +150,11 @@ impl Positions {
         for name in due {
             let is_before = self.seen_by(&name) < end;
             if is_before && !drafts.contains_key(&name) && !left.contains_key(&name) {
-                self.set_seen(&name, end, 0, now_ms);
+                self.set_seen(&name, end, self.attempts_of(&name), now_ms);
             }
         }
-        for (name, from) in left {
-            self.set_seen(&name, from, 0, now_ms);
+        for (name, (from, attempts)) in left {
+            self.set_seen(&name, from, attempts, now_ms);
         }
         Ok(Some((page, drafts.into_values().collect())))
     }
@@ -162,15 +162,25 @@ impl Positions {
     /// The receiver of a batch has this mark now.
     pub fn learn(&mut self, draft: &Draft, mark: i64, now_ms: i64) {
         let batch = &draft.batch;
-        self.known.entry(batch.destination.clone()).or_default().mark = mark;
+        self.set_mark(&batch.destination, mark);
         let seen = if mark == batch.number { draft.to } else { mark };
         self.set_seen(&batch.destination, seen, 0, now_ms);
     }
 
     /// A receiver has this mark, and everything up to it.
     pub fn move_to(&mut self, destination: &str, mark: i64, now_ms: i64) {
-        self.known.entry(destination.to_owned()).or_default().mark = mark;
+        self.set_mark(destination, mark);
         self.set_seen(destination, mark, 0, now_ms);
+    }
+
+    /// A receiver that was put back is vouched to again, from the day of its mark on.
+    fn set_mark(&mut self, destination: &str, mark: i64) {
+        let position = self.known.entry(destination.to_owned()).or_default();
+        if mark < position.mark {
+            let before = UtcDay::of_ms(mark.div_euclid(NUMBERS_PER_MS)).minus(1);
+            position.vouched = position.vouched.map(|vouched| vouched.min(before));
+        }
+        position.mark = mark;
     }
 
     /// A batch failed, and is made again at `due_ms`.
@@ -190,20 +200,25 @@ impl Positions {
 
     /// The number up to which a receiver has everything.
     pub fn seen_by(&self, destination: &str) -> i64 {
-        let behind = self
-            .known
-            .get(destination)
-            .and_then(|position| position.behind.as_ref());
-        behind.map_or(self.seen, |behind| behind.seen)
+        self.behind_of(destination)
+            .map_or(self.seen, |behind| behind.seen)
+    }
+
+    fn attempts_of(&self, destination: &str) -> u32 {
+        self.behind_of(destination).map_or(0, |behind| behind.attempts)
+    }
+
+    fn behind_of(&self, destination: &str) -> Option<&Behind> {
+        self.known.get(destination)?.behind.as_ref()
     }
 
     pub fn mark_of(&self, destination: &str) -> i64 {
         self.known.get(destination).map_or(0, |position| position.mark)
     }
 
-    /// Receivers to which the sender has not vouched for all days from `first` to `last`, each with its next day; and whether
-    /// they are all. At most `most` are returned, those that wait for the fewest days first.
-    pub fn not_vouched(&self, first: UtcDay, last: UtcDay, most: usize) -> (Vec<NotVouched>, bool) {
+    /// Receivers to which the sender has not vouched for all days from `first` to `last`, each with its next day, which is `since` for
+    /// a new one; and whether they are all. At most `most` are returned, those that wait for the fewest days first.
+    pub fn not_vouched(&self, [first, since, last]: [UtcDay; 3], most: usize) -> (Vec<NotVouched>, bool) {
         let mut open: Vec<_> = self
             .known
             .iter()
@@ -211,7 +226,7 @@ impl Positions {
                 name: name.clone(),
                 mark: position.mark,
                 seen: self.seen_by(name),
-                day: position.vouched.map_or(first, |day| first.max(day.minus(-1))),
+                day: position.vouched.map_or(since, |day| first.max(day.minus(-1))),
             })
             .filter(|open| open.day <= last)
             .collect();

@@ -55,7 +55,7 @@ impl Tally {
             tally.isolates.extend(row.json::<Vec<(String, u64)>>(0)?);
         }
         let yesterday = UtcDay::of_ms(now_ms).minus(1);
-        log::each(db, first_number(yesterday.start_ms()), &mut |sum| {
+        log::each(db, first_number(yesterday.start_ms()), None, &mut |sum| {
             if let Some(placement) = &sum.key.placement {
                 tally.counts_separately(sum.key.day, sum.key.app, placement);
             }

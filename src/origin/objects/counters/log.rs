@@ -59,7 +59,7 @@ pub struct ClickLog<'a, D>(pub &'a D, pub Option<(UtcDay, &'a str)>);
 
 impl<D: Database> Log for ClickLog<'_, D> {
     fn read(&self, after: i64, each: &mut dyn FnMut(Movement<'_>)) -> Result<LogPage, DatabaseError> {
-        page(self.0, after, self.1, &mut |sum| {
+        page(self.0, after, self.1.unzip(), &mut |sum| {
             each(Movement {
                 first: sum.first,
                 number: sum.last,
@@ -87,11 +87,16 @@ pub fn last(db: &impl Database) -> Result<i64, DatabaseError> {
     Ok(db.query_integer(sql::LAST_NUMBER, &[])?.unwrap_or(0))
 }
 
-/// Calls `each` with all clicks after a number.
-pub fn each(db: &impl Database, after: i64, each: &mut dyn FnMut(LoggedSum)) -> Result<(), DatabaseError> {
+/// Calls `each` with all clicks after a number; of folds only with those of a day, if there is one.
+pub fn each(
+    db: &impl Database,
+    after: i64,
+    day: Option<UtcDay>,
+    each: &mut dyn FnMut(LoggedSum),
+) -> Result<(), DatabaseError> {
     let mut after = after;
     loop {
-        let page = page(db, after, None, each)?;
+        let page = page(db, after, (day, None), each)?;
         if page.is_last {
             return Ok(());
         }
@@ -103,10 +108,9 @@ pub fn each(db: &impl Database, after: i64, each: &mut dyn FnMut(LoggedSum)) -> 
 fn page(
     db: &impl Database,
     after: i64,
-    only: Option<(UtcDay, &str)>,
+    (day, publisher): (Option<UtcDay>, Option<&str>),
     each: &mut dyn FnMut(LoggedSum),
 ) -> Result<LogPage, DatabaseError> {
-    let (day, publisher) = only.unzip();
     let most = if day.is_some() { FOLDS_OF_A_DAY } else { FOLDS };
     let folds = db.query(sql::FOLDS_AFTER, params![after, most, day.map(UtcDay::number)])?;
     if let Some(fold) = folds.last() {

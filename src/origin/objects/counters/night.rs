@@ -62,18 +62,19 @@ impl Night {
         )
     }
 
-    /// The first and the last of the days that are over for an hour and for which the object has not vouched to all ledgers;
-    /// none without clicks.
-    fn open_days(&self, db: &impl Database, now_ms: i64) -> Result<Option<[UtcDay; 2]>, DatabaseError> {
+    /// The days that are over for an hour and for which the object has not vouched to all ledgers, as
+    /// [`Positions::not_vouched`] takes them; none without clicks.
+    fn open_days(&self, db: &impl Database, now_ms: i64) -> Result<Option<[UtcDay; 3]>, DatabaseError> {
         let Some(first) = db.query_integer(sql::FIRST_NUMBER, &[])? else {
             return Ok(None);
         };
         let first = UtcDay::of_ms(first.div_euclid(NUMBERS_PER_MS));
-        let days = [
-            first.max(self.vouched.minus(-1)),
-            UtcDay::of_ms(now_ms.saturating_sub(HOUR_MS)).minus(1),
-        ];
-        Ok((days[0] <= days[1]).then_some(days))
+        let since = first.max(self.vouched.minus(-1));
+        let last = UtcDay::of_ms(now_ms.saturating_sub(HOUR_MS)).minus(1);
+        let days = [first, since, last];
+        // A ledger that was put back waits for a day that was done.
+        let is_open = since <= last || !Positions::read(db)?.not_vouched(days, 1).0.is_empty();
+        Ok(is_open.then_some(days))
     }
 }
 
@@ -95,10 +96,10 @@ pub async fn vouch(
 ) -> Result<(), DatabaseError> {
     let mut night = Night::read(db)?;
     let days = night.open_days(db, runtime.now_ms())?;
-    let Some([first, last]) = days.filter(|_| night.due_ms <= runtime.now_ms()) else {
+    let Some(days) = days.filter(|_| night.due_ms <= runtime.now_ms()) else {
         return Ok(());
     };
-    let (open, is_last) = Positions::read(db)?.not_vouched(first, last, LEDGERS);
+    let (open, is_last) = Positions::read(db)?.not_vouched(days, LEDGERS);
     let mut clicks = BTreeMap::new();
     for day in open.iter().map(|open| open.day).collect::<BTreeSet<_>>() {
         clicks.insert(day, clicks_of(db, day, &open)?);
@@ -109,11 +110,15 @@ pub async fn vouch(
                 return (ledger, None);
             };
             let clicks = clicks.get(&ledger.day).and_then(|of| of.get(&ledger.name));
+            // The day is not confirmed while some of it has not arrived.
+            let Some(clicks) = clicks.copied().unwrap_or(Some(0)) else {
+                return (ledger, None);
+            };
             let vouch = Vouch {
                 source: source.to_owned(),
                 day: ledger.day,
                 number: ledger.mark,
-                clicks: clicks.copied().unwrap_or(0),
+                clicks,
                 revenue_micro_usd: 0,
             };
             let address = ledger::address(&publisher, ledger::BATCH);
@@ -127,7 +132,7 @@ pub async fn vouch(
     for (ledger, answer) in answers {
         match answer {
             Some(vouched) if vouched.mark == ledger.mark => {
-                is_done &= ledger.day == last;
+                is_done &= ledger.day == days[2];
                 settle(db, now_ms, ledger, &vouched)?;
             }
             Some(Vouched { mark, .. }) => {
@@ -143,7 +148,7 @@ pub async fn vouch(
     } else if !is_done {
         night.due_ms = now_ms.saturating_add(SECOND_MS);
     } else {
-        (night.vouched, night.attempts, night.due_ms) = (last, 0, now_ms);
+        (night.vouched, night.attempts, night.due_ms) = (days[2], 0, now_ms);
     }
     night.write(db)
 }
@@ -169,22 +174,23 @@ fn settle(
     })
 }
 
-/// The clicks of a day that each of the ledgers that wait for it has.
+/// The clicks of a day for each of the ledgers that wait for it; none if it does not have them all.
 fn clicks_of(
     db: &impl Database,
     day: UtcDay,
     open: &[NotVouched],
-) -> Result<BTreeMap<String, i64>, DatabaseError> {
+) -> Result<BTreeMap<String, Option<i64>>, DatabaseError> {
     let of_day = open.iter().filter(|ledger| ledger.day == day);
     let seen: BTreeMap<&str, i64> = of_day.map(|ledger| (ledger.name.as_str(), ledger.seen)).collect();
     let mut clicks = BTreeMap::new();
     let from = first_number(day.start_ms().saturating_sub(CLOCKS_DIFFER_MS));
-    log::each(db, from, &mut |sum| {
-        let has = seen
-            .get(sum.publisher.as_str())
-            .is_some_and(|seen| sum.last <= *seen);
-        if has && sum.key.day == day {
-            *clicks.entry(sum.publisher).or_default() += sum.clicks;
+    log::each(db, from, Some(day), &mut |sum| {
+        let seen = seen.get(sum.publisher.as_str()).filter(|_| sum.key.day == day);
+        if let Some(seen) = seen {
+            let known = clicks.entry(sum.publisher).or_insert(Some(0_i64));
+            *known = known
+                .filter(|_| sum.last <= *seen)
+                .map(|known| known + sum.clicks);
         }
     })?;
     Ok(clicks)

@@ -1,6 +1,7 @@
 //! Deletes the counters' expired rows once a day, in alarms of bounded work.
 
 use super::{log::KEPT_DAYS, sql};
+use crate::delivery::batches;
 use contract::counters::CapKind;
 use domain::{
     conversions::log_number::first_number,
@@ -54,7 +55,9 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
     db.execute(sql::SWEEP_DAILY, params![daily, ROWS])?;
     db.execute(sql::SWEEP_UNCAPPED, params![conversions, ROWS])?;
     db.execute(sql::SWEEP_MARKS, params![marks, ROWS])?;
+    // What a ledger lacks stays until it has it.
     let folds = first_number(UtcDay::of_ms(now_ms).minus(KEPT_DAYS).start_ms());
+    let folds = folds.min(batches::settled_through(db)?.saturating_add(1));
     db.execute(sql::SWEEP_FOLDS, params![folds, FOLDS])?;
     if db.query_boolean(
         sql::MORE_TO_SWEEP,

@@ -192,7 +192,7 @@ impl ReportedDay {
 /// The outcome of a restatement or of its dry run.
 pub struct Restatement {
     pub reply: OperatorReply,
-    /// The sources whose sums in the ledger were others.
+    /// The sources with whose sums the day agrees now.
     pub sources: Vec<String>,
 }
 
@@ -211,7 +211,10 @@ pub fn apply(
         let [app, country, placement, offer, _, _] = *key;
         let amounts = MEASURES.map(|measure| get(sums, measure));
         let row = [app, country, placement, offer].map(str::to_owned);
-        add(stored.entry(row).or_default(), amounts);
+        // One row more is refused below.
+        if stored.len() <= MAX_ROWS || stored.contains_key(&row) {
+            add(stored.entry(row).or_default(), amounts);
+        }
     })?;
     check_rows(stored.len())?;
     let not_kept = reported.not_kept();
@@ -293,12 +296,10 @@ pub fn apply(
     body.insert("apps".into(), apps.collect());
     body.insert("damaged_segments".into(), damaged.len().into());
     body.insert("not_kept".into(), json!(not_kept));
+    let told = reported.sources.iter().filter(|(_, report)| !report.is_lost);
     Ok(Restatement {
         reply: OperatorReply::ok(&body.into()),
-        sources: differing
-            .into_iter()
-            .map(|(source, ..)| source.to_owned())
-            .collect(),
+        sources: told.map(|(source, _)| source.clone()).collect(),
     })
 }
 

@@ -33,7 +33,7 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
   batch_late:
     "Sums of clicks or revenue whose receiver has not answered five times. Reports are too low until it does; the sums are safe, and arrive by themselves then. Tell the developers if they stay.",
   differs:
-    "Days on which the reports and the log of rewards or clicks have different sums. Compare the day, and tell the developers. Unless the log has less, restate the day in the publisher's facts, which corrects the reports. Each leaves the list once its day is restated, or after 7 days.",
+    "Days on which the reports and the log of rewards or clicks have different sums. Compare the day, and tell the developers. Unless the log has less, restate the day in the publisher's facts, which corrects the reports. Each leaves the list once its day is restated.",
   unconfirmed:
     "Days that became final seven days after their end, although a source of their clicks or revenue has not confirmed them or reports other sums. Reports of these days may be wrong. “Restate” in the publisher's facts shows first what would change, and names a source that does not answer. Each leaves the list once all sources have confirmed it.",
   terms_lost:

@@ -120,7 +120,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         }
     }
 
-    /// Ends the sources' items about the day. Those that are not reached end by themselves, a week after they were opened.
+    /// Ends the sources' items about the day. Those that are not reached end with the next restatement.
     async fn tell_restated(&self, publisher: &PublisherId, day: UtcDay, sources: Vec<String>) {
         let runtime = self.shell.runtime();
         let tell = async |source: String| match OutboxShard::of_object(&source) {

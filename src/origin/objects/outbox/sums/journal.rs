@@ -11,7 +11,7 @@ use std::{cell::Cell, time::Duration};
 
 use serde_json::{Map, Value as Json};
 
-use super::sql::{HAS_NUMBER, LAST_NUMBER};
+use super::sql::{HAS_NUMBER, LAST_NUMBER, RESTART_NIGHT};
 use crate::delivery::batches::{self, Batch, DeliveryError};
 use contract::{
     operation::Mark,
@@ -240,6 +240,8 @@ fn put_back(
         db.execute(sql::END_RESERVATIONS, params![entries.as_str()])?;
         db.execute(sql::PUT_CONVERSIONS, params![entries.as_str(), lost_after])?;
         db.execute(sql::PUT_CLAIMS, params![batch.txns])?;
+        // The day that is added up may have more now.
+        db.execute(RESTART_NIGHT, &[])?;
         Ok(())
     })
 }

@@ -166,11 +166,8 @@ pub fn add_step(db: &impl Database, now_ms: i64, entries: i64) -> Result<Option<
     night.due_ms = now_ms;
     db.transaction(|| {
         night.write(db)?;
-        if night.is_added {
-            attention_feed::end_differing(db, now_ms)?;
-            if night.rewards.rewards > 0 {
-                attention_feed::send_soon(db, now_ms)?;
-            }
+        if night.is_added && night.rewards.rewards > 0 {
+            attention_feed::send_soon(db, now_ms)?;
         }
         Ok::<_, DatabaseError>(())
     })?;
