@@ -211,6 +211,7 @@ fn acts(ops: impl Strategy<Value = Op>, with_faults: bool) -> impl Strategy<Valu
 fn simulate(acts: Vec<Act>, locks: bool, seed: u64, faults: bool) {
     let mut world = World::new(locks, seed);
     world.model.faults = faults;
+    world.model.locks = locks;
     for act in acts {
         world.carry_out(act.op, act.death, Faults::script(act.faults));
     }

@@ -43,6 +43,8 @@ pub struct Model {
     pub approved: BTreeSet<(Vec<u8>, Option<String>)>,
     pub approved_ids: BTreeSet<String>,
     pub first_answers: BTreeSet<String>,
+    /// Whether copies of a conversion wait for each other. Otherwise each may settle a reservation of its own.
+    pub locks: bool,
     /// Rejected or reversed conversions. Both states are final.
     pub final_ids: BTreeSet<String>,
     pub once_pending: BTreeSet<(Vec<u8>, String)>,
@@ -194,7 +196,10 @@ impl Model {
                     self.approved_ids.insert(answer.transaction_id.clone());
                     let is_first =
                         answer.duplicate || self.first_answers.insert(answer.transaction_id.clone());
-                    assert!(is_first, "two answers that are not duplicates: {answer:?}");
+                    assert!(
+                        is_first || !self.locks,
+                        "two answers that are not duplicates: {answer:?}"
+                    );
                 }
             }
             Err(Failure::Refused(refusal)) if matches!(refusal.status, 409 | 410) => {
