@@ -1,6 +1,7 @@
 //! An outbox that is put back to an earlier copy of its database. Outbox, witness, ledger and counters run their own code.
 
 use std::{
+    cell::RefCell,
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
     task::{Context, Waker},
@@ -19,7 +20,7 @@ use crate::{copy_of, migrated, simulations, sqlite::Sqlite, test_catalog::TestCa
 use contract::{
     activity, attention, catalog, counters, ledger,
     operation::Bytes,
-    outbox::{self, Answer, Conversion, OutboxShard},
+    outbox::{self, Answer, ClaimTxn, Conversion, OutboxShard, Reply, Txn},
 };
 use domain::{
     conversions::{state::Status, table::Event},
@@ -394,5 +395,45 @@ proptest! {
         world.check();
         let after = world.paid();
         prop_assert!(paid.iter().all(|(number, payout)| after.get(number) == Some(payout)), "{:?} {:?}", paid, after);
+    }
+}
+
+#[test]
+fn a_txn_that_was_claimed_is_claimed_by_no_other_click_after_a_restore() {
+    let mut world = World::new(8);
+    world.convert(0, Status::Approved).unwrap();
+    world.carry_out(&Op::Copy);
+    assert!(world.claims([1; 12]));
+    world.convert(2, Status::Approved).unwrap();
+    world.settle();
+    world.restore();
+    assert!(!world.claims([2; 12]));
+    assert!(world.claims([1; 12]), "it is its own");
+}
+
+impl World {
+    /// Whether a click of another outbox may claim a `txn` in this one.
+    fn claims(&mut self, nonce: [u8; 12]) -> bool {
+        let shard = OutboxShard {
+            app: app(),
+            number: OWN,
+        };
+        let txn = Txn {
+            advertiser: AdvertiserId::parse("adv").unwrap(),
+            goal: GOALS[0].to_owned(),
+            txn: "t".to_owned(),
+            nonce: Bytes(nonce.to_vec()),
+            number: self.now_ms(),
+        };
+        let claimed = Rc::new(RefCell::new(None));
+        let (service, answer) = (Rc::clone(&self.own.service), Rc::clone(&claimed));
+        self.tasks.push(Box::pin(async move {
+            answer.replace(Some(service.command(shard, ClaimTxn(txn).into()).await));
+        }));
+        self.run();
+        let Some(Ok(Reply::Claimed(claimed))) = claimed.take() else {
+            panic!("no answer");
+        };
+        claimed.claimed
     }
 }

@@ -4,11 +4,13 @@
 use std::{
     cell::{Cell, RefCell},
     future::poll_fn,
-    pin::Pin,
+    pin::{Pin, pin},
     rc::Rc,
     task::{Poll, Waker},
     time::Duration,
 };
+
+use futures_util::FutureExt;
 
 use contract::{
     catalog::CallbackSettings,
@@ -213,6 +215,24 @@ pub fn start(env: &Rc<Environment>, locks: bool) -> Rc<Service> {
         sender,
         locks,
     )
+}
+
+/// Asks another outbox, whose own calls are answered meanwhile. None if it waits for a command of its own.
+pub fn ask(
+    env: &Environment,
+    service: &Rc<Service>,
+    shard: OutboxShard,
+    command: Command,
+    mut answer: impl FnMut(&CallRequest) -> CallAnswer,
+) -> Option<Result<Reply, Failure>> {
+    let mut command = pin!(service.command(shard, command));
+    loop {
+        if let Some(reply) = (&mut command).now_or_never() {
+            return Some(reply);
+        }
+        let call = env.calls.borrow_mut().pop()?;
+        call.answer(answer(&call.request));
+    }
 }
 
 /// `fetch` with a postback.

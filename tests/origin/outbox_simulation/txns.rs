@@ -7,7 +7,6 @@ use std::{
     task::{Context, Waker},
 };
 
-use futures_util::FutureExt;
 use proptest::{collection::vec, prelude::*};
 
 use super::{
@@ -161,9 +160,12 @@ impl World {
             outbox::BINDING => {
                 let shard = OutboxShard::parse_path(&to.path).unwrap();
                 let keeper = &self.outboxes[usize::from(shard.number)];
+                let (env, service) = (Rc::clone(&keeper.env), Rc::clone(&keeper.service));
                 let command = serde_json::from_str(command).unwrap();
-                let reply = keeper.service.command(shard, command).now_or_never().unwrap();
-                serde_json::to_string(&reply.unwrap()).unwrap()
+                match runtime::ask(&env, &service, shard, command, |request| self.carry_out(request)) {
+                    Some(Ok(reply)) => serde_json::to_string(&reply).unwrap(),
+                    _ => return CallAnswer::Nothing,
+                }
             }
             _ => r#"{"applied":true}"#.into(),
         })

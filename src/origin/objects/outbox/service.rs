@@ -240,7 +240,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             return self.convert(shard, conversion).await.map(Reply::Answer);
         }
         let db = self.shell.ready().await?;
-        if matches!(command, Command::Settle(_) | Command::SettleMany(_)) {
+        if needs_all_that_was_written(&command) {
             self.wait_for_start(shard, None).await?;
         }
         if let Command::Settle(settle) = &command {
@@ -314,6 +314,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         // A refill may have replaced the outbox's row.
         self.state_cache.clear();
         mark?;
+        if refilled.is_err() {
+            // The next alarm goes on, and sends what was put back so far.
+            self.arm()?;
+        }
         refilled?;
         // If their number is not known yet, the next command asks for the journal.
         self.has_started.set(outboxes.is_some());
@@ -380,4 +384,16 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             }
         }
     }
+}
+
+/// Whether a command is answered wrongly by an outbox that was put back and is not refilled yet.
+fn needs_all_that_was_written(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Settle(_)
+            | Command::SettleMany(_)
+            | Command::ClaimTxn(_)
+            | Command::FindTxn(_)
+            | Command::FreeTxn(_)
+    )
 }
