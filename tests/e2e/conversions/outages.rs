@@ -211,17 +211,20 @@ fn a_conversion_with_a_lost_answer_is_a_duplicate_with_the_same_id() {
     let signpost = unreliable();
     let receiver = Receiver::start();
     let wall = signpost.offer_wall("conv-outbox", "79000174", Some(&receiver));
+    // Before its first conversion an outbox asks the app's first one, whose answer would be lost, too.
+    let known = ["u-1", "u-2"].map(|user| (wall.pay(user), 1));
+    receiver.wait(2);
     let [lost, late] = ["u-1", "u-2"].map(|user| wall.click_id(user));
     inject_faults(&signpost, "outboxes");
     expect_conversion_error(wall.convert(&late, ""), 503, "unavailable");
-    assert_eq!(receiver.count(), 0);
+    assert_eq!(receiver.count(), 2);
     inject_faults(&signpost, "outboxes-answers");
     expect_conversion_error(wall.convert(&lost, ""), 503, "unavailable");
     inject_faults(&signpost, "");
     let id = expect_accepted(wall.convert(&lost, ""), "approved", true);
     let other = expect_accepted(wall.convert(&late, ""), "approved", false);
-    let called = receiver.wait_for_transactions(RETRIES_MS, 2);
-    assert_eq!(called, [(id, 1), (other, 1)].into());
+    let called = receiver.wait_for_transactions(RETRIES_MS, 4);
+    assert_eq!(called, known.into_iter().chain([(id, 1), (other, 1)]).collect());
 }
 
 #[test]
