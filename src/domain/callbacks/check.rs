@@ -4,7 +4,7 @@
 use super::{
     fields::{Decimal, Fields, Status},
     request::{Endpoint, after_authority, macro_names, with_braces},
-    settings::{Callback, CallbackMethod},
+    settings::{Callback, CallbackMethod, MAX_URL},
 };
 use crate::{
     model::{
@@ -17,8 +17,6 @@ use crate::{
     tracking::parameters::{MAX_CUSTOM, MAX_CUSTOM_TOTAL, MAX_LABEL, MAX_USER_ID},
 };
 
-/// The longest URL that is called, in bytes: half of what common servers take for a request's line and headers.
-pub(super) const MAX_URL: usize = 4_096;
 const EXAMPLE: &str = "https://x.example/cb?uid={user_id}&tx={transaction_id}&coins={value}&status={status}";
 
 /// Checks the URL and the secrets of a callback that is to be saved. The error's path is that in an app's document.

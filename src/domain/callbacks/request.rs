@@ -7,10 +7,9 @@ use percent_encoding::{AsciiSet, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
 use super::{
-    check::MAX_URL,
     fields::{Fields, Get, TABLE, Value},
     mask,
-    settings::{Callback, CallbackMethod, Events, MASKED_SECRET},
+    settings::{Callback, CallbackMethod, Events, MASKED_SECRET, MAX_URL},
     signature::{Secret, SignWith, legacy_md5, query_signature, webhook_signature},
 };
 use crate::model::{

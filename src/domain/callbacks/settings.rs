@@ -110,6 +110,8 @@ impl fmt::Debug for LegacyMd5 {
     }
 }
 
+/// The longest URL that is called, in bytes: half of what common servers take for a request's line and headers.
+pub(super) const MAX_URL: usize = 4_096;
 /// The operator's interface shows this in place of a secret. It is not a valid secret, so a document that is read and
 /// sent back unchanged is refused instead of losing its secret.
 pub const MASKED_SECRET: &str = "********";

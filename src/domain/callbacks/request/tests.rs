@@ -11,6 +11,7 @@ use crate::{
     model::document::Document,
 };
 
+mod lengths;
 mod properties;
 
 const PREVIOUS: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX";
@@ -418,25 +419,4 @@ fn a_field_that_could_be_dots_is_no_path_segment_by_itself() {
         let is_taken = Endpoint::parse(&get(&url)).is_ok();
         assert_eq!(is_taken, NEVER_DOTS.contains(&name), "{name}");
     }
-}
-
-#[test]
-fn a_url_that_is_too_long_is_sent_without_the_reason() {
-    let endpoint = Endpoint::parse(&get("https://x.example/cb")).unwrap();
-    let base = Fields {
-        reason: Some("\u{43f}".repeat(200)),
-        ..fields()
-    };
-    let request = endpoint.request(&base, NOW);
-    assert!(request.url.contains("&reason=") && request.url.len() < MAX_URL);
-    let long = Fields {
-        c1: Some("@".repeat(1_000)),
-        ..base
-    };
-    let request = endpoint.request(&long, NOW);
-    assert!(
-        !request.url.contains("&reason=") && request.url.len() < MAX_URL,
-        "{}",
-        request.url
-    );
 }
