@@ -73,10 +73,6 @@ pub async fn conversion(context: &RequestContext, mut request: Request, query: &
     // curl -d gives any body the type of a form.
     let (form, was_no_form) = match form {
         Ok(Some(text)) if is_other_document(&text) => (Ok(None), true),
-        // Not text, or too long; an encoded body may be a form.
-        Err(error) if [400, 413].contains(&error.status) && Postback::parse(query, None).is_ok() => {
-            (Ok(None), true)
-        }
         form => (form, false),
     };
     let ignores_body = is_post && !is_form && body::exists(&request);
@@ -128,8 +124,8 @@ async fn read_form(context: &RequestContext, request: &mut Request) -> Result<St
         400 => INVALID_PARAMETER.with_message(error.message),
         _ => error,
     })?;
-    let not_text = |_| INVALID_PARAMETER.with_message("the body is not UTF-8");
-    String::from_utf8(body).map_err(not_text)
+    // Reasons come in other encodings. What decides is ASCII, or is refused by what it is.
+    Ok(String::from_utf8_lossy(&body).into_owned())
 }
 
 async fn convert(

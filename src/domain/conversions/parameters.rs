@@ -211,6 +211,7 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
     let mut values: [Option<(Cow<'_, str>, bool)>; NAMES.len()] = array::from_fn(|_| None);
     let mut unfilled: Values<'_> = array::from_fn(|_| None);
     let aliases = NAMES.get(1..CLICK_ID_NAMES).unwrap_or_default();
+    let mut undecoded = Vec::new();
     for pair in query
         .split('&')
         .chain(form.into_iter().flat_map(|form| form.split('&')))
@@ -232,7 +233,11 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
             // A reward is worth more than its reason.
             None if *known == "reason" => decode_lossy(&value.replace('+', " ")).into(),
             // The sender's own parameter, which is called alike.
-            None if name != *known || aliases.contains(known) => continue,
+            None if aliases.contains(known) => continue,
+            None if name != *known => {
+                undecoded.push(*known);
+                continue;
+            }
             None => return Err(badly_encoded(known)),
         };
         let value = match *known {
@@ -254,6 +259,12 @@ fn scan<'a>(query: &'a str, form: Option<&'a str>) -> Result<(Values<'a>, Values
             // Of other spellings the first counts. If Signpost's name is there, they are the sender's own parameters.
             Some((_, was_exact)) if *was_exact >= is_exact => {}
             _ => *slot = Some((value, is_exact)),
+        }
+    }
+    // Beside Signpost's own name it is the sender's. Alone it may be a status that is no approval.
+    for (known, value) in NAMES.iter().zip(&values) {
+        if undecoded.contains(known) && !matches!(value, Some((_, true))) {
+            return Err(badly_encoded(known));
         }
     }
     Ok((values.map(|value| value.map(|(value, _)| value)), unfilled))

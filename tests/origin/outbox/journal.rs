@@ -92,7 +92,7 @@ pub fn run_every_statement(db: &Sqlite, now_ms: i64) {
     for table in LOSE {
         db.execute(table, &[]).unwrap();
     }
-    now(refill(db, &witness, shard(), 8)).unwrap();
+    now(refill(db, &witness, shard(), Some(8))).unwrap();
     let batch = contract::outbox::AddJournal {
         source: "another".into(),
         after: 0,
@@ -149,7 +149,7 @@ fn the_journal_names_a_user_for_three_days_or_until_the_user_is_erased() {
     for table in LOSE {
         db.execute(table, &[]).unwrap();
     }
-    now(refill(&db, &witness, shard(), 8)).unwrap();
+    now(refill(&db, &witness, shard(), Some(8))).unwrap();
     assert_eq!(send(&db, &world, &conversion(2)), Ok(("approved", true)));
     assert!(!format!("{:?}", dump(&db, "entries")).contains("user-"));
 }
@@ -235,10 +235,10 @@ fn a_refill_that_is_cut_off_goes_on_where_it_was() {
     }
     for answers in [1, 1, 2] {
         witness.answers.set(answers);
-        let _ = now(refill(&db, &witness, shard(), 8));
+        let _ = now(refill(&db, &witness, shard(), Some(8)));
     }
     witness.answers.set(usize::MAX);
-    now(refill(&db, &witness, shard(), 8)).unwrap();
+    now(refill(&db, &witness, shard(), Some(8))).unwrap();
     assert_eq!(dump(&db, "conversions"), before);
     assert_eq!(dump(&db, "entries").len(), 3);
 }

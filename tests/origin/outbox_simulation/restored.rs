@@ -400,15 +400,20 @@ proptest! {
 
 #[test]
 fn a_txn_that_was_claimed_is_claimed_by_no_other_click_after_a_restore() {
-    let mut world = World::new(8);
-    world.convert(0, Status::Approved).unwrap();
-    world.carry_out(&Op::Copy);
-    assert!(world.claims([1; 12]));
-    world.convert(2, Status::Approved).unwrap();
-    world.settle();
-    world.restore();
-    assert!(!world.claims([2; 12]));
-    assert!(world.claims([1; 12]), "it is its own");
+    for is_copied in [true, false] {
+        let mut world = World::new(8);
+        world.convert(0, Status::Approved).unwrap();
+        if is_copied {
+            world.carry_out(&Op::Copy);
+        }
+        assert!(world.claims([1; 12]));
+        world.convert(2, Status::Approved).unwrap();
+        world.settle();
+        world.restore();
+        assert!(!world.claims([2; 12]), "{is_copied}");
+        assert!(world.claims([1; 12]), "it is its own");
+        world.convert(NEW_CLICK, Status::Approved).unwrap();
+    }
 }
 
 impl World {

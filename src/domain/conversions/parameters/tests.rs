@@ -260,6 +260,17 @@ fn each_fault_has_its_code() {
 }
 
 /// A status decides whether a user is paid, so it is never guessed.
+/// A status or a goal that does not decode must not become an approval or the first goal.
+#[test]
+fn what_does_not_decode_under_another_spelling_is_refused_unless_our_name_is_there() {
+    for other in ["Status=rejet%E9", "GOAL=Einf%FChrung", "Txn=%zz", "goal-=%E9"] {
+        let query = format!("{}&{other}", minimal());
+        assert_eq!(parse(&query), Err("invalid_parameter"), "{other}");
+        let beside = format!("{query}&status=approved&goal=g-1&txn=t");
+        assert!(parse(&beside).is_ok(), "{other}");
+    }
+}
+
 #[test]
 fn a_macro_that_was_left_in_the_status_is_refused_by_name() {
     for (left_in, found) in [

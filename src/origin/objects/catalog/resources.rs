@@ -200,7 +200,9 @@ fn put_offer(
     let [click_cap, conversion_cap] =
         [offer.click_cap, offer.conversion_cap].map(|cap| cap.map(|cap| cap.lim));
     let since = offer.terms_since.unwrap_or_default();
-    if conversion_cap != stored.conversion_cap || since != stored.terms.since {
+    // The current terms pay for clicks from before it.
+    let repays = since != stored.terms.since || (since != 0 && terms_revision != last);
+    if conversion_cap != stored.conversion_cap || repays {
         cap_sync::enqueue(db, id, context.now_ms)?;
     }
     db.execute(

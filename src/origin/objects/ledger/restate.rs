@@ -192,7 +192,7 @@ impl ReportedDay {
 /// The outcome of a restatement or of its dry run.
 pub struct Restatement {
     pub reply: OperatorReply,
-    /// The sources with whose sums the day agrees now.
+    /// The sources that were asked.
     pub sources: Vec<String>,
 }
 
@@ -296,10 +296,9 @@ pub fn apply(
     body.insert("apps".into(), apps.collect());
     body.insert("damaged_segments".into(), damaged.len().into());
     body.insert("not_kept".into(), json!(not_kept));
-    let told = reported.sources.iter().filter(|(_, report)| !report.is_lost);
     Ok(Restatement {
         reply: OperatorReply::ok(&body.into()),
-        sources: told.map(|(source, _)| source.clone()).collect(),
+        sources: reported.sources.keys().cloned().collect(),
     })
 }
 

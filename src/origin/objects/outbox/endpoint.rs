@@ -139,17 +139,24 @@ pub fn claim_app(db: &impl Database, shard: OutboxShard, claim: ClaimApp) -> Res
     })
 }
 
+/// Whether this outbox must ask the app's first one how many there are.
+pub fn needs_claim(
+    db: &impl Database,
+    peers: &impl Peers,
+    shard: OutboxShard,
+) -> Result<bool, DatabaseError> {
+    let is_cached = peers.state_cache().current().is_some();
+    Ok(shard.number > 0 && !is_cached && db.query_integer(sql::GET_CLAIM, &[])?.is_none())
+}
+
 /// Asks the app's first outbox whether the app has as many outboxes as the catalog says. Otherwise earlier rewards of its users
-/// are in outboxes that nobody would ask.
+/// may be in outboxes that nobody would ask.
 pub async fn claim_at_first(
     peers: &impl Peers,
     shard: OutboxShard,
     current: &CurrentApp,
 ) -> Result<(), Failure> {
     let first = OutboxShard { number: 0, ..shard };
-    if shard == first {
-        return Ok(());
-    }
     let claim = ClaimApp {
         outbox_shards: current.outbox_shards,
         is_final: true,

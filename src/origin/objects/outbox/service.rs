@@ -304,12 +304,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let (db, runtime) = (self.shell.storage(), self.runtime());
         let known = endpoint::read(db)?.and_then(|state| state.current);
         let outboxes = known.map(|app| app.outbox_shards).or(outboxes);
-        let refill = async {
-            match outboxes {
-                Some(outboxes) => journal::refill(db, runtime, shard, outboxes).await,
-                None => Ok(()),
-            }
-        };
+        let refill = journal::refill(db, runtime, shard, outboxes);
         let (mark, refilled) = join(revenue_batches::read_mark(db, runtime), refill).await;
         // A refill may have replaced the outbox's row.
         self.state_cache.clear();
@@ -319,8 +314,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             self.arm()?;
         }
         refilled?;
-        // If their number is not known yet, the next command asks for the journal.
-        self.has_started.set(outboxes.is_some());
+        self.has_started.set(true);
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use domain::{
         parameters::INVALID_CLICK_ID,
         reward::check_life,
         table::Event,
-        terms::{AppTerms, CurrentOffer, OfferTerms, TermsInForce},
+        terms::{AppTerms, CurrentApp, CurrentOffer, OfferTerms, TermsInForce},
     },
     model::{
         CurrencyRate, OfferId,
@@ -82,6 +82,9 @@ pub async fn of(
     }
     let offer = OfferId::parse(&click.offer).ok_or(INVALID_CLICK_ID)?;
     if let Some(app) = &conversion.current.app {
+        if endpoint::needs_claim(db, peers, shard)? {
+            ask_once(peers, "claim", claim(db, peers, shard, app)).await?;
+        }
         endpoint::store_current(db, peers, shard, app)?;
     }
     let (currency, app_superseded, max_rewards_per_user_day) = loop {
@@ -95,7 +98,7 @@ pub async fn of(
         learn_app(db, peers, shard, number).await?;
     };
     let mut current = newest(db, peers, &offer, conversion.current.offer.as_ref())?;
-    let (paying, in_force, min_seconds_to_convert) = loop {
+    let (paying, mut in_force, mut min_seconds_to_convert) = loop {
         let in_force = current
             .as_ref()
             .map_or(TermsInForce::default(), |current| current.terms);
@@ -110,13 +113,15 @@ pub async fn of(
     let named = conversion.goal.as_deref();
     let is_named = paying.terms.goal(named).is_some();
     let mut is_newest = conversion.current.is_recent && conversion.current.offer.is_some();
-    let mut in_force = in_force;
     if !is_named && conversion.current.is_recent && !is_newest {
         // The offer has left the snapshots.
         let question = offer_question(shard, &offer, paying.number);
-        let known = peers.ask_offer(question).await?;
-        newest(db, peers, &offer, Some(&known.current))?;
-        (in_force, is_newest) = (known.current.terms, true);
+        if let Ok(known) = peers.ask_offer(question).await
+            && let Some(current) = newest(db, peers, &offer, Some(&known.current))?
+        {
+            (in_force, min_seconds_to_convert) = (current.terms, current.min_seconds_to_convert);
+            is_newest = true;
+        }
     }
     let current = if is_named || [0, paying.number].contains(&in_force.revision) {
         None
@@ -143,12 +148,20 @@ pub async fn of(
     })
 }
 
-/// Asks the catalog for a revision of the app's terms, unless the outbox has it and is not behind with the callback
-/// settings, which come with the answer.
-///
-/// # Errors
-/// As [`of`].
-/// Asks for the app's current values, unless that was done a moment ago. A postback brings them; what comes later pays by them, too.
+/// Stores the app's first values, once its first outbox has confirmed how many there are.
+async fn claim(
+    db: &impl Database,
+    peers: &impl Peers,
+    shard: OutboxShard,
+    current: &CurrentApp,
+) -> Result<(), Failure> {
+    if endpoint::needs_claim(db, peers, shard)? {
+        endpoint::claim_at_first(peers, shard, current).await?;
+    }
+    endpoint::store_current(db, peers, shard, current)
+}
+
+/// Asks for the app's current values, unless that was done a moment ago. A postback brings them, an action does not.
 async fn ask_for_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard) -> Result<(), Failure> {
     let (now_ms, ask_ms) = (peers.now_ms(), &peers.state_cache().ask_ms);
     let Some(known) = endpoint::app_now(db, peers)?.filter(|_| ask_ms.get() <= now_ms) else {
@@ -159,14 +172,19 @@ async fn ask_for_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard)
         shard: shard.number,
         revision: known.terms.revision,
     };
-    // Without an answer the newest known values count.
+    // Without an answer the newest known values count, and the next actions do not wait for one.
+    ask_ms.set(now_ms.saturating_add(MINUTE_MS));
     if let Ok(KnownApp { current, .. }) = peers.ask_app(question).await {
-        ask_ms.set(now_ms.saturating_add(MINUTE_MS));
         endpoint::store_current(db, peers, shard, &current)?;
     }
     Ok(())
 }
 
+/// Asks the catalog for a revision of the app's terms, unless the outbox has it and is not behind with the callback
+/// settings, which come with the answer.
+///
+/// # Errors
+/// As [`of`].
 pub async fn learn_app(
     db: &impl Database,
     peers: &impl Peers,
@@ -190,8 +208,7 @@ pub async fn learn_app(
             current,
             callback,
         } = lost(peers.ask_app(question).await, || format!("app {revision}"))?;
-        endpoint::claim_at_first(peers, shard, &current).await?;
-        endpoint::store_current(db, peers, shard, &current)?;
+        claim(db, peers, shard, &current).await?;
         endpoint::store_settings(db, peers, shard, &callback)?;
         endpoint::forget_lost_settings(db, callback.revision)?;
         Ok(store(db, peers.now_ms(), Resource::App, "", revision, &terms)?)

@@ -221,6 +221,11 @@ fn settle(
     number: i64,
     answer: Option<Vouched>,
 ) -> Result<Option<bool>, DatabaseError> {
+    let now = Night::read(db)?;
+    if (now.adding, now.is_added) != (night.adding, night.is_added) {
+        // A refill has begun the day again.
+        return Ok(None);
+    }
     match answer {
         Some(vouched) if vouched.mark == number => {
             night.vouched = night.adding;
