@@ -145,7 +145,8 @@ fn a_report_writes_one_row() {
     expect_at_most(1.2, "a report, 1 a second", measure(&signpost, 1, report));
 }
 
-/// What a command writes when nothing gathers it with others: one a second, with its batches and feeds.
+/// What a command writes when nothing gathers it with others: one a second, with its batches and feeds. Limits leave a quarter for a
+/// busy machine.
 #[test]
 fn each_command_keeps_its_budget() {
     const TIMES: u32 = 20;
@@ -162,29 +163,29 @@ fn each_command_keeps_its_budget() {
     let expect = |most: f64, what: &str, one: &mut dyn FnMut(u32)| {
         expect_at_most(most, what, measure_times(&signpost, 1, TIMES, one));
     };
-    expect(16.0, "a pending conversion", &mut |n| {
+    expect(18.0, "a pending conversion", &mut |n| {
         drop(postback(n, "&status=pending").expect(200))
     });
-    expect(3.0, "a repeat", &mut |n| {
+    expect(4.0, "a repeat", &mut |n| {
         drop(postback(n, "&status=pending").expect(200))
     });
-    expect(3.0, "a refusal", &mut |n| {
+    expect(4.0, "a refusal", &mut |n| {
         drop(postback(n, "&goal=none").expect(400))
     });
-    expect(34.0, "its approval", &mut |n| {
+    expect(40.0, "its approval", &mut |n| {
         ids.push(accepted_id(postback(n, "")))
     });
-    expect(19.0, "a replay", &mut |n| {
+    expect(22.0, "a replay", &mut |n| {
         drop(wall.replay(&ids[n as usize]).expect(200))
     });
-    expect(29.0, "a reversal", &mut |n| {
+    expect(34.0, "a reversal", &mut |n| {
         drop(postback(n, "&status=reversed").expect(200))
     });
-    expect(22.0, "an erasure", &mut |n| drop(wall.erase(&users[n as usize])));
+    expect(26.0, "an erasure", &mut |n| drop(wall.erase(&users[n as usize])));
     for (most, status, verb) in [
-        (32.0, "pending", "approve"),
-        (16.0, "pending", "reject"),
-        (27.0, "approved", "reverse"),
+        (37.0, "pending", "approve"),
+        (18.0, "pending", "reject"),
+        (31.0, "approved", "reverse"),
     ] {
         let convert = |n: u32| {
             let click = wall.click_id(&format!("{verb}-{n}"));
