@@ -89,6 +89,26 @@ fn each_change_of_a_cap_is_pushed_to_the_outboxes_that_asked_and_no_other() {
     assert_eq!(queued(&catalog, "o-1"), []);
 }
 
+/// What is held at an outbox is paid by them, also if no postback comes there any more.
+#[test]
+fn terms_that_pay_earlier_clicks_are_pushed_too() {
+    let catalog = with_offers();
+    catalog.outbox_asks("o-1", APP, 3);
+    let since = catalog.now() / 1_000 - 100;
+    let put = |changes: Value| {
+        let document = with(offer(&["g-1"]), &json!({ "terms_since": since }));
+        catalog.put(Resource::Offer, "o-1", &with(document, &changes));
+        let pushed = queued(&catalog, "o-1");
+        confirm(&catalog, "o-1");
+        pushed
+    };
+    assert_eq!(put(json!({})), [(3, None)]);
+    assert_eq!(put(json!({})), [], "nothing has changed");
+    assert_eq!(put(json!({ "name": "Another" })), []);
+    // The same time, and other terms.
+    assert_eq!(put(json!({ "conversion_window_days": 7 })), [(3, None)]);
+}
+
 #[test]
 fn an_answer_to_an_older_push_confirms_no_newer_cap() {
     let catalog = with_offers();
