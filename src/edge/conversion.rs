@@ -124,7 +124,7 @@ async fn read_form(context: &RequestContext, request: &mut Request) -> Result<St
         400 => INVALID_PARAMETER.with_message(error.message),
         _ => error,
     })?;
-    // Reasons come in other encodings. What decides is ASCII, or is refused by what it is.
+    // A reason may be in another encoding. Ids and statuses are ASCII, and any other is refused by its own rule.
     Ok(String::from_utf8_lossy(&body).into_owned())
 }
 

@@ -89,7 +89,7 @@ fn each_change_of_a_cap_is_pushed_to_the_outboxes_that_asked_and_no_other() {
     assert_eq!(queued(&catalog, "o-1"), []);
 }
 
-/// What is held at an outbox is paid by them, also if no postback comes there any more.
+/// An outbox pays a held conversion by them, also if it gets no further postback.
 #[test]
 fn terms_that_pay_earlier_clicks_are_pushed_too() {
     let catalog = with_offers();

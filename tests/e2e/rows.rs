@@ -145,8 +145,8 @@ fn a_report_writes_one_row() {
     expect_at_most(1.2, "a report, 1 a second", measure(&signpost, 1, report));
 }
 
-/// What a command writes when nothing gathers it with others: one a second, with its batches and feeds. Limits leave a quarter for a
-/// busy machine.
+/// One command a second, so that nothing gathers it with others; its batches and feeds count. Limits leave a quarter for a busy
+/// machine.
 #[test]
 fn each_command_keeps_its_budget() {
     const TIMES: u32 = 20;

@@ -181,8 +181,7 @@ fn is_click_id(name: &str) -> bool {
 /// Fills the empty parameter for the click id, or appends one. A second one would leave the choice to the reader, so one
 /// with another value is refused. `equals` stands after a name, `=` or encoded.
 fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), String> {
-    let mut found: Option<String> = None;
-    let mut place = parameters.len();
+    let mut empty: Option<(usize, String)> = None;
     let mut kept = Vec::new();
     for parameter in parameters.drain(..) {
         let split = parameter.split_once(equals).or_else(|| parameter.split_once('='));
@@ -190,12 +189,10 @@ fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), Strin
         let decoded = decode_lossy(name);
         if value.is_empty() && is_click_id(&decoded) {
             // Of several empty ones the right name is filled, at the place of the first.
-            place = place.min(kept.len());
-            found = Some(
-                found
-                    .filter(|_| decoded != CLICK_ID)
-                    .unwrap_or_else(|| name.to_owned()),
-            );
+            let (_, filled) = empty.get_or_insert_with(|| (kept.len(), name.to_owned()));
+            if decoded == CLICK_ID {
+                name.clone_into(filled);
+            }
             continue;
         }
         if decoded == CLICK_ID {
@@ -203,8 +200,8 @@ fn fill_click_id(parameters: &mut Vec<String>, equals: &str) -> Result<(), Strin
         }
         kept.push(parameter);
     }
-    let name = found.unwrap_or_else(|| CLICK_ID.to_owned());
-    kept.insert(place.min(kept.len()), format!("{name}{equals}{{click_id}}"));
+    let (place, name) = empty.unwrap_or_else(|| (kept.len(), CLICK_ID.to_owned()));
+    kept.insert(place, format!("{name}{equals}{{click_id}}"));
     *parameters = kept;
     Ok(())
 }

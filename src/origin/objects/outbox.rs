@@ -10,7 +10,7 @@
 //! - [`feed`]: reports to the publisher's activity object; [`attention`]: what the operator is told of;
 //! - `calls`: calls to other objects; `commands`: those that need none; [`retention`]: erasure and deletion.
 
-/// What identifies a user in a callback's fields.
+/// The members of a callback's fields that identify a user.
 macro_rules! identifiers {
     () => {
         "'$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2', '$.c3', '$.c4', '$.c5', '$.reason'"

@@ -19,7 +19,7 @@ const CASES: usize = 10_000;
 const SENDERS: usize = 8;
 const SECRET: &str = "click_secret_of_the_senders_tests";
 const DEVICE: &str = "38400000-8cf0-11bd-b23e-10b96e40000d";
-/// What the target URL returns of a click.
+/// The click parameters that the target URL returns.
 const RETURNED: [&str; 8] = ["user_id", "gaid", "idfa", "c1", "c2", "c3", "c4", "c5"];
 const BLANKS: [&str; 6] = ["", "%20", "%0D%0A", "%E2%80%8B", "%C2%A0", "%EF%BB%BF"];
 
@@ -35,7 +35,7 @@ const UNKNOWN_GOAL: Fault = (5, 404, "unknown_goal");
 const NOT_SIGNED: Fault = (6, 403, "invalid_signature");
 const TOO_LATE: Fault = (7, 403, "signature_expired");
 
-/// What its sender means: the values that return, by name, and the placement; or the first fault.
+/// The values that should return, by name, and the placement; or the first fault.
 type Meant = Result<(BTreeMap<&'static str, String>, Option<String>), (u16, &'static str)>;
 
 /// A click of an offer wall whose app may sign its links.
@@ -125,7 +125,7 @@ fn click(random: &mut Random, trk_url: &str, wall: &OfferWall<'_>, secret: Optio
     (query, meant)
 }
 
-/// What becomes of `sig` and `exp`. An app without a secret sends junk.
+/// A `sig` and an `exp`, and their fault. An app without a secret sends junk.
 fn signature(
     random: &mut Random,
     secret: Option<&str>,
@@ -160,7 +160,7 @@ fn signature(
     } else if of_exp == Empty {
         pairs.push("exp=".into());
     }
-    // What was signed is not what came.
+    // The link differs from the signed one.
     let is_changed = of_sig != Filled || (exp.is_some() && of_exp != Filled);
     let is_late = exp.is_some_and(|exp| exp < now);
     let fault = if is_changed {

@@ -30,6 +30,14 @@ struct Position {
     behind: Option<Behind>,
 }
 
+impl Position {
+    /// The first day for which the sender has not vouched to it.
+    fn next_day(&self, [first, since, last]: [UtcDay; 3]) -> Option<UtcDay> {
+        let day = self.vouched.map_or(since, |day| first.max(day.minus(-1)));
+        (day <= last).then_some(day)
+    }
+}
+
 /// A receiver that lacks something before `Positions::seen`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Behind {
@@ -216,20 +224,26 @@ impl Positions {
         self.known.get(destination).map_or(0, |position| position.mark)
     }
 
-    /// Receivers to which the sender has not vouched for all days from `first` to `last`, each with its next day, which is `since` for
-    /// a new one; and whether they are all. At most `most` are returned, those that wait for the fewest days first.
-    pub fn not_vouched(&self, [first, since, last]: [UtcDay; 3], most: usize) -> (Vec<NotVouched>, bool) {
-        let mut open: Vec<_> = self
-            .known
-            .iter()
-            .map(|(name, position)| NotVouched {
+    /// Whether there is a receiver to which the sender has not vouched for all days; see [`Self::not_vouched`].
+    pub fn is_any_not_vouched(&self, days: [UtcDay; 3]) -> bool {
+        self.known
+            .values()
+            .any(|position| position.next_day(days).is_some())
+    }
+
+    /// Receivers to which the sender has not vouched for all days from the first to the last of `days`, each with its next day, which
+    /// is the second of them for a new one; and whether they are all. At most `most` are returned, those that wait for the fewest
+    /// days first.
+    pub fn not_vouched(&self, days: [UtcDay; 3], most: usize) -> (Vec<NotVouched>, bool) {
+        let open = self.known.iter().filter_map(|(name, position)| {
+            Some(NotVouched {
+                day: position.next_day(days)?,
                 name: name.clone(),
                 mark: position.mark,
                 seen: self.seen_by(name),
-                day: position.vouched.map_or(since, |day| first.max(day.minus(-1))),
             })
-            .filter(|open| open.day <= last)
-            .collect();
+        });
+        let mut open: Vec<_> = open.collect();
         open.sort_by_key(|open| Reverse(open.day));
         let is_all = open.len() <= most;
         open.truncate(most);

@@ -269,7 +269,7 @@ pub fn fold_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
 /// The database failed, and nothing has changed.
 pub fn fold(db: &impl Database, now_ms: i64, positions: &Positions) -> Result<(), DatabaseError> {
     count(db)?;
-    // What a ledger lacks is not added up, so a fold of it may not be longer than a page.
+    // Sums that a ledger lacks are not added up, so a fold of them is no longer than a page.
     let is_any_behind = positions.due_ms().is_some();
     let most = if is_any_behind { ROWS } else { FOLDED_ROWS };
     let rows = db.query(sql::ROWS_UP_TO, params![positions.seen, most])?;

@@ -73,7 +73,7 @@ impl Night {
         let last = UtcDay::of_ms(now_ms.saturating_sub(HOUR_MS)).minus(1);
         let days = [first, since, last];
         // A ledger that was put back waits for a day that was done.
-        let is_open = since <= last || !Positions::read(db)?.not_vouched(days, 1).0.is_empty();
+        let is_open = since <= last || Positions::read(db)?.is_any_not_vouched(days);
         Ok(is_open.then_some(days))
     }
 }

@@ -55,7 +55,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
     db.execute(sql::SWEEP_DAILY, params![daily, ROWS])?;
     db.execute(sql::SWEEP_UNCAPPED, params![conversions, ROWS])?;
     db.execute(sql::SWEEP_MARKS, params![marks, ROWS])?;
-    // What a ledger lacks stays until it has it.
+    // Clicks stay until their ledger has them.
     let folds = first_number(UtcDay::of_ms(now_ms).minus(KEPT_DAYS).start_ms());
     let folds = folds.min(batches::settled_through(db)?.saturating_add(1));
     db.execute(sql::SWEEP_FOLDS, params![folds, FOLDS])?;
