@@ -145,7 +145,11 @@ test("what instances reported, and rewards from old clicks, are on the page of t
   await addPartner(signpost, "reported", app);
   await signpost.operator("GET", "/service");
   const now = Date.now();
-  const day = Math.floor(now / 86_400_000) - 1;
+  // The page shows yesterday from 02:00 UTC on, when every outbox has told of it, and the day before until then.
+  const yesterday = Math.floor(now / 86_400_000) - 1;
+  const rewards = [yesterday - 1, yesterday].map(
+    (day) => `('outbox-${app}-0', ${app}, ${day}, 40, 10, 4), ('outbox-${app}-1', ${app}, ${day}, 10, 0, 0)`,
+  );
   await signpost.restart((objects) =>
     changeReported(
       objects,
@@ -154,7 +158,7 @@ test("what instances reported, and rewards from old clicks, are on the page of t
          ('one', 'panics', '', 2, ${now}), ('long-gone', 'clicks_uncounted', '', 9, ${now - 2 * 86_400_000}),
          ('one', 'memory_bytes', '', ${100 * 2 ** 20}, ${now}), ('two', 'memory_bytes', '', ${110 * 2 ** 20}, ${now});
        INSERT INTO attention_rewards (source, app, day, rewards, after_24_h, by_superseded_terms) VALUES
-         ('outbox-${app}-0', ${app}, ${day}, 40, 10, 4), ('outbox-${app}-1', ${app}, ${day}, 10, 0, 0);`,
+         ${rewards.join(", ")};`,
     ),
   );
 
