@@ -13,10 +13,11 @@ pub use rewards::{ListRewards, ListedReward, Place, RewardPage};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    attention::{self, AttentionBatch, DeclinedItems, ListAttention, ObjectSize},
+    attention::{self, AttentionBatch, DeclinedItems, EndItem, ListAttention, ObjectSize, Restored},
     isolates::{IsolateMetrics, ReadIsolateMetrics},
-    operation::{self, Done, ObjectAddress, Operation, Repeat},
+    operation::{self, Done, Mark, ObjectAddress, Operation, Repeat},
     operations,
+    register::{AddEntries, ReadRegister, RegisterPart},
     rewards::RewardState,
 };
 use domain::model::{
@@ -58,9 +59,14 @@ operations! {
         /// The size of an object. A size that is older than the last one is ignored.
         Size(ObjectSize) -> Done, Idempotent;
         ListAttention(ListAttention) -> operation::OperatorReply, Idempotent;
+        Restored(Restored) -> Done, Idempotent;
+        EndItem(EndItem) -> operation::OperatorReply, Idempotent;
         /// The figures of an isolate.
         Isolate(IsolateMetrics) -> Done, Idempotent;
         ReadIsolateMetrics(ReadIsolateMetrics) -> operation::OperatorReply, Idempotent;
+        /// Entries of the object that this is the register of.
+        AddEntries(AddEntries) -> Mark, Idempotent;
+        ReadRegister(ReadRegister) -> RegisterPart, Idempotent;
     }
     pub enum Reply {
         FeedAnswer(FeedAnswer),
@@ -71,6 +77,8 @@ operations! {
         /// The answer to a call about a replay, or the list for the operator.
         Operator(operation::OperatorReply),
         Declined(DeclinedItems),
+        Mark(Mark),
+        Register(RegisterPart),
         Done(Done),
     }
 }

@@ -41,6 +41,8 @@ stored_names! {
         TermsLost = 10 "terms_lost",
         /// A loaded day that is final although a source has not vouched for it.
         Unconfirmed = 11 "unconfirmed",
+        /// An object that was put back to an earlier copy, with what is in doubt. A person ends it.
+        Restored = 12 "restored",
     }
 }
 
@@ -48,7 +50,10 @@ impl Kind {
     /// Whether there can be any number of items. Of the others there is one at most for an app or an object, so they are always
     /// listed.
     pub fn is_limited(self) -> bool {
-        !matches!(self, Self::Disabled | Self::Failing | Self::NearLimit)
+        !matches!(
+            self,
+            Self::Disabled | Self::Failing | Self::NearLimit | Self::Restored
+        )
     }
 }
 
@@ -138,6 +143,45 @@ pub struct ObjectSize {
     pub at_ms: i64,
     /// The size of the object's database.
     pub bytes: i64,
+}
+
+/// An object was put back to an earlier copy, and noticed it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restored {
+    /// The object's name.
+    pub source: String,
+    /// Whose object it is; `None` if it is not one publisher's.
+    pub publisher: Option<PublisherId>,
+    /// When it noticed, in milliseconds.
+    pub at_ms: i64,
+    /// Each is an item.
+    pub doubts: Vec<Doubt>,
+}
+
+/// What is in doubt after an object was put back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doubt {
+    /// With the object's name, the item's key.
+    pub subject: String,
+    /// A code that says what to do.
+    pub reason: String,
+}
+
+impl Doubt {
+    /// A doubt about one thing.
+    pub fn new(subject: impl Into<String>, reason: &str) -> Self {
+        Self {
+            subject: subject.into(),
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+/// Ends an item that a person ends; 404 if it is not open, or is of another kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndItem {
+    /// The item's place in the list.
+    pub place: ItemPlace,
 }
 
 /// Reads a page of the open items, the oldest first. Each condition narrows the list.

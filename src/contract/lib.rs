@@ -19,5 +19,6 @@ pub mod operation;
 pub mod origin;
 pub mod outbox;
 pub mod postbacks;
+pub mod register;
 pub mod rewards;
 mod stored_names;

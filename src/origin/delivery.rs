@@ -6,4 +6,5 @@ pub mod batches;
 pub mod callback_settings;
 pub mod feed;
 pub mod push;
+pub mod register;
 pub mod size;

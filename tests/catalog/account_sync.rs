@@ -10,10 +10,13 @@ use futures_util::FutureExt;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value as Json, json};
 
-use crate::{Catalog, EDGE_KEYS, Fault, Faults, STORE_KEYS, sqlite::Sqlite, storage::Storage};
+use crate::{
+    Catalog, EDGE_KEYS, Fault, Faults, STORE_KEYS, registers::Registers, sqlite::Sqlite, storage::Storage,
+};
 use contract::{
     accounts::{self, Suspend},
-    catalog::{Command, Put, Resource},
+    attention,
+    catalog::{self, Command, Put, Resource},
     operation::{CallError, ObjectAddress, Operation, OperatorReply, Unanswered},
     outbox::{self, OutboxShard},
 };
@@ -41,13 +44,14 @@ pub struct World {
     pub catalog: Catalog,
     account: Sqlite,
     pub outboxes: RefCell<BTreeMap<AppId, Sqlite>>,
+    pub registers: Registers,
     /// How the next calls to the account fail.
     faults: RefCell<Vec<Fault>>,
     calls: Cell<usize>,
 }
 
 #[derive(Clone, Copy)]
-struct Runtime<'w>(&'w World);
+pub struct Runtime<'w>(&'w World);
 
 impl Clock for Runtime<'_> {
     fn now_ms(&self) -> i64 {
@@ -87,7 +91,10 @@ impl ObjectCall for Runtime<'_> {
         operation: O,
         _timeout: Duration,
     ) -> Result<O::Answer, CallError> {
-        if to.binding == outbox::BINDING {
+        if to.binding == attention::BINDING {
+            return self.0.registers.answer(self.now_ms(), to, operation);
+        }
+        if to.binding == outbox::BINDING && O::NAME == "ClaimApp" {
             return Ok(self.0.claim(to, operation));
         }
         if to.binding != accounts::BINDING {
@@ -146,12 +153,13 @@ impl World {
             catalog: Catalog::empty(),
             account,
             outboxes: RefCell::default(),
+            registers: Registers::default(),
             faults: RefCell::default(),
             calls: Cell::new(0),
         }
     }
 
-    fn service(&self) -> CatalogService<Storage<'_>, Runtime<'_>> {
+    pub fn service(&self) -> CatalogService<Storage<'_>, Runtime<'_>> {
         let settings = Settings {
             vault: Vault::parse("STORE_KEYS", STORE_KEYS),
             edge_vault: Vault::parse("EDGE_KEYS", EDGE_KEYS),
@@ -159,7 +167,12 @@ impl World {
             guard: Guard::default(),
         };
         let storage = Storage::new(&self.catalog.db);
-        CatalogService::new(None, storage, Runtime(self), settings)
+        CatalogService::new(
+            Some(catalog::OBJECT_NAME.into()),
+            storage,
+            Runtime(self),
+            settings,
+        )
     }
 
     fn put(&self, approved: bool) -> Result<OperatorReply, Failure> {

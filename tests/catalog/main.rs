@@ -12,6 +12,8 @@
 mod demo;
 #[path = "../support/large_catalog.rs"]
 mod large_catalog;
+#[path = "../support/registers.rs"]
+mod registers;
 #[path = "../support/sqlite.rs"]
 mod sqlite;
 #[path = "../support/storage.rs"]
@@ -35,6 +37,7 @@ mod own_apps;
 mod pub_key_requests;
 mod publication;
 mod resources;
+mod restored;
 mod schedule;
 mod service;
 mod snapshots;
@@ -166,6 +169,7 @@ impl Catalog {
             token_mac: &self.token_mac,
             guard: &self.guard,
             import: self.import.get(),
+            is_repeat: false,
         })
     }
 

@@ -28,8 +28,8 @@ use domain::{
 use origin::{
     delivery::push::{FIRST_PUSH_MS, Push, claim},
     objects::catalog::{
-        callback_sync, cap_sync, import_steps, offer_figures::NearCaps, publication, schedule, sql, terms,
-        tracking_slots,
+        callback_sync, cap_sync, import_claims, import_steps, offer_figures::NearCaps, publication,
+        revisions, schedule, sql, terms, tracking_slots,
     },
 };
 use platform::{database::Database, params};
@@ -136,6 +136,9 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     let caps = claim::<cap_sync::QueuedCap>(db, NOON, NOON + FIRST_PUSH_MS, 10).unwrap();
     assert_eq!(cap_sync::queued_of(db, &caps[0].offer.offer).unwrap(), caps);
     caps[0].confirm(db).unwrap();
+    revisions::set(db, revisions::DECIDED_IMPORT, 1).unwrap();
+    import_claims::drop_line(db, Resource::Offer, "60240").unwrap();
+    publication::publish_all(db, NOON).unwrap();
     import_steps::discard(db, 0, 1 << 40).unwrap();
     terms::sweep(db, 1 << 52).unwrap();
     let stats = OfferStats {

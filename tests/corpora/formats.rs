@@ -9,13 +9,17 @@ use serde_json::Value;
 
 use contract::{
     accounts, activity, attention, catalog, clicks, counters, kv, ledger, operation, outbox, postbacks,
+    register,
 };
 use domain::{
     callbacks::fields::Fields,
     catalog::{advertiser::Advertiser, app::App, offer::Offer, publisher::Publisher},
     conversions::terms::{AppTerms, OfferTerms},
 };
-use origin::objects::outbox::conversions::reservations::Reservation;
+use origin::objects::{
+    accounts::ended::Ended, catalog as catalog_object, ledger as ledger_object,
+    outbox::conversions::reservations::Reservation,
+};
 
 const EXAMPLES: &str = include_str!("formats-v1.json");
 const VERSION: u64 = 1;
@@ -44,7 +48,7 @@ fn survives_sending<C: operation::Command>(example: &Value) -> Result<(), String
     survives::<C>(example)
 }
 
-const FORMATS: [(&str, Check); 63] = [
+const FORMATS: [(&str, Check); 67] = [
     ("activity", survives::<activity::Activity>),
     ("activity_command", survives_sending::<activity::Command>),
     ("activity_counted", survives::<activity::Counted>),
@@ -52,6 +56,7 @@ const FORMATS: [(&str, Check); 63] = [
     ("activity_found", survives::<activity::Found>),
     ("activity_heard", survives::<activity::FeedAnswer>),
     ("activity_page", survives::<activity::RewardPage>),
+    ("activity_register", survives::<register::RegisterPart>),
     ("accounts_announced", survives::<accounts::PendingAudit>),
     ("accounts_audit", survives::<accounts::AuditPage>),
     ("accounts_command", survives_sending::<accounts::Command>),
@@ -101,6 +106,15 @@ const FORMATS: [(&str, Check); 63] = [
     ("postbacks_command", survives_sending::<postbacks::Command>),
     ("postbacks_page", survives::<postbacks::PostbackPage>),
     ("stored_advertiser", survives::<Advertiser>),
+    ("registered_by_accounts", survives::<Ended>),
+    (
+        "registered_by_catalog",
+        survives::<catalog_object::lasting::Lasting>,
+    ),
+    (
+        "registered_by_ledger",
+        survives::<ledger_object::lasting::Lasting>,
+    ),
     ("stored_app_terms", survives::<AppTerms>),
     ("stored_offer_terms", survives::<OfferTerms>),
     ("stored_app", survives::<App>),

@@ -11,6 +11,7 @@ mod model;
 mod own_passkeys;
 mod passkeys;
 mod rates;
+mod restored;
 mod sessions;
 mod statements;
 mod suspension;

@@ -20,7 +20,10 @@ use serde_json::{Value as Json, json};
 use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite};
 use contract::{
     activity::{Command, Reply},
-    attention::{AttentionBatch, AttentionItem, DeclinedItems, ItemPlace, Kind, ListAttention, ObjectSize},
+    attention::{
+        AttentionBatch, AttentionItem, DeclinedItems, Doubt, EndItem, ItemPlace, Kind, ListAttention,
+        ObjectSize, Restored,
+    },
     operation::{CallError, ObjectAddress, Operation},
 };
 use domain::model::{
@@ -173,7 +176,7 @@ fn the_oldest_item_comes_first_with_its_kind_reason_and_payout() {
     assert_eq!(
         page["counts"],
         json!({"held": 1, "capped": 0, "dead": 1, "disabled": 0, "failing": 0, "near_limit": 0, "batch_refused": 0,
-            "differs": 0, "batch_late": 0, "terms_lost": 0, "unconfirmed": 0})
+            "differs": 0, "batch_late": 0, "terms_lost": 0, "unconfirmed": 0, "restored": 0})
     );
     assert_eq!(
         page["not_listed"],
@@ -181,6 +184,60 @@ fn the_oldest_item_comes_first_with_its_kind_reason_and_payout() {
             "terms_lost": 0, "unconfirmed": 0})
     );
     assert_eq!((&page["behind_ms"], &page["cursor"]), (&json!(0), &json!(null)));
+}
+
+#[test]
+fn what_is_in_doubt_after_a_restore_stays_until_a_person_ends_it() {
+    let db = attention();
+    let source = "outbox-00000042-0";
+    let restored = |at_ms, day: &str| {
+        let restored = Restored {
+            source: source.into(),
+            publisher: PublisherId::parse("acme"),
+            at_ms,
+            doubts: vec![Doubt::new(day, "load_again")],
+        };
+        handle(&db, at_ms, restored.into()).unwrap();
+    };
+    restored(NOW, "2026-01-15");
+    restored(NOW + 1, "2026-01-15");
+    restored(NOW + 1, "2026-01-16");
+    // The object tells everything again.
+    let items = vec![item(Kind::Held, "a", NOW + 2)];
+    tell(
+        &db,
+        AttentionBatch {
+            resets: true,
+            ..report(source, 1, items)
+        },
+    );
+    let page = list(&db, all());
+    assert_eq!(subjects(&page), ["2026-01-15", "2026-01-16", "a"]);
+    let first = &page["items"][0];
+    let listed = json!({"item_id": first["item_id"], "kind": "restored", "app_id": null, "publisher_id": "acme",
+        "subject": "2026-01-15", "since_ms": NOW, "reason": "load_again"});
+    assert_eq!(first, &listed);
+    assert_eq!(
+        (&page["counts"]["restored"], &page["items"][2]["item_id"]),
+        (&json!(2), &json!(null))
+    );
+
+    let end = |place| match handle(&db, NOW, EndItem { place }.into()) {
+        Ok(Reply::Operator(reply)) => reply.status,
+        Err(platform::failure::Failure::Refused(error)) => error.status,
+        other => panic!("{other:?}"),
+    };
+    let place = ItemPlace::parse(first["item_id"].as_str().unwrap()).unwrap();
+    assert_eq!([end(place), end(place)], [204, 404]);
+    assert_eq!(subjects(&list(&db, all())), ["2026-01-16", "a"]);
+    let held = db
+        .query_integer("SELECT item FROM attention_items WHERE kind = 1", &[])
+        .unwrap();
+    let place = ItemPlace {
+        since_ms: NOW + 2,
+        item: held.unwrap(),
+    };
+    assert_eq!(end(place), 404, "it ends when somebody decides");
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod keys;
 mod metadata;
 mod model;
 mod restate;
+mod restored;
 mod statements;
 mod uploads;
 

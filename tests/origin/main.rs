@@ -8,6 +8,8 @@
     reason = "clippy knows a test's helpers only inside #[cfg(test)]"
 )]
 
+#[path = "../support/registers.rs"]
+mod registers;
 #[path = "../support/sqlite.rs"]
 mod sqlite;
 #[path = "../support/storage.rs"]

@@ -22,6 +22,7 @@ use std::{
 
 use rusqlite::{
     Connection,
+    backup::Backup,
     config::DbConfig,
     hooks::{AuthAction, AuthContext, Authorization},
     limits::Limit,
@@ -118,6 +119,15 @@ impl Sqlite {
             writes: Cell::new(0),
             statements: RefCell::default(),
         }
+    }
+
+    /// A copy of the whole database.
+    pub fn copy(&self) -> Self {
+        let mut copy = Connection::open_in_memory().expect("open a database in memory");
+        let backup = Backup::new(&self.connection, &mut copy).expect("begin a backup");
+        backup.step(-1).expect("copy the database");
+        drop(backup);
+        Self::over(copy)
     }
 
     /// Replaces the faults, and counts writes from 0 again.

@@ -8,6 +8,7 @@ mod account;
 mod announced;
 pub mod audit;
 mod challenges;
+pub mod ended;
 pub mod invites;
 pub mod members;
 #[cfg(target_arch = "wasm32")]
@@ -15,6 +16,7 @@ mod object;
 pub mod own_passkeys;
 pub mod passkeys;
 pub mod rates;
+mod restored;
 pub mod service;
 pub mod sessions;
 pub mod sql;

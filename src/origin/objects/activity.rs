@@ -3,6 +3,7 @@
 //!
 //! - [`publisher`]: what a publisher's outboxes report ([`crate::objects::outbox::feed`]);
 //! - [`attention`]: what wants the operator's attention;
+//! - the registers of objects ([`register`]), which each have an object of their own;
 //! - retention is in [`sweep`].
 
 pub mod attention;
@@ -14,6 +15,7 @@ pub mod sweep;
 
 pub use publisher::sql::MIGRATIONS;
 
+use crate::delivery::register;
 use contract::activity::{Command, FindOutbox, Found, Reply};
 use domain::model::api_error::common;
 use platform::{
@@ -46,6 +48,10 @@ pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply
             Ok(Reply::Done(done))
         }
         Command::ReadIsolateMetrics(_) => attention::isolates::read(db, now_ms).map(Reply::Operator),
+        Command::Restored(restored) => Ok(Reply::Done(attention::restored::put(db, &restored)?)),
+        Command::EndItem(end) => attention::restored::end(db, end).map(Reply::Operator),
+        Command::AddEntries(add) => Ok(Reply::Mark(register::receive(db, now_ms, &add)?)),
+        Command::ReadRegister(read) => Ok(Reply::Register(register::read(db, read)?)),
         // It calls the outboxes.
         Command::CountReplay(_) => Err(common::NOT_FOUND.into()),
         Command::Find(find) => Ok(Reply::Found(Found {

@@ -11,6 +11,7 @@ pub mod import;
 pub mod import_claims;
 pub mod import_steps;
 pub mod kv_writer;
+pub mod lasting;
 mod list_filter;
 pub mod listing_room;
 #[cfg(target_arch = "wasm32")]
@@ -22,6 +23,7 @@ pub mod publication;
 mod reads;
 mod resource_tables;
 pub mod resources;
+mod restored;
 pub mod revisions;
 pub mod schedule;
 pub mod schema;
@@ -67,6 +69,8 @@ pub struct Context<'a> {
     pub guard: &'a Guard,
     /// The import that is checked or applied now.
     pub import: Option<i64>,
+    /// Whether a change is made again, which the register has already.
+    pub is_repeat: bool,
 }
 
 impl Context<'_> {
@@ -117,8 +121,8 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::CreateOwnApp(command) => own_apps::create(db, context, &command),
         Command::ChangeOwnApp(command) => own_apps::change(db, context, &command),
         Command::AppNames(command) => reads::app_names(db, &command),
-        Command::OfferTerms(question) => terms::of_offer(db, &question),
-        Command::AppTerms(question) => terms::of_app(db, &question),
+        Command::OfferTerms(question) => terms::of_offer(db, context, &question),
+        Command::AppTerms(question) => terms::of_app(db, context, &question),
         Command::AppSettings(GetAppSettings { app_id }) => apps::settings(db, app_id),
         Command::AppOffering(GetAppOffering { app_id }) => apps::offering(db, app_id),
         // The service answers `Status` with the size of its database; this arm does not know it.
@@ -128,7 +132,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             reads::known_publishers(db, &publisher_ids)
         }
         Command::Terms(ListTerms { offer_id }) => terms::list(db, &offer_id),
-        Command::EnterTerms(command) => entered_terms::enter(db, context.now_ms, &command),
+        Command::EnterTerms(command) => entered_terms::enter(db, context, &command),
         Command::OfferFigures(ReadOfferFigures { offer_ids }) => {
             offer_figures::read(db, context.now_ms, &offer_ids)
         }

@@ -12,6 +12,7 @@ pub mod exports;
 pub mod final_days;
 mod freshness;
 pub mod keys;
+pub mod lasting;
 pub mod names;
 #[cfg(target_arch = "wasm32")]
 mod object;
@@ -22,6 +23,7 @@ mod report_budget;
 #[cfg(target_arch = "wasm32")]
 mod response_stream;
 pub mod restate;
+mod restored;
 pub mod segments;
 pub mod service;
 pub mod sql;
@@ -61,7 +63,9 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::CreateKey(create) => keys::create(db, context, &create).map(Reply::Operator),
         Command::FindKey(FindKey { hash }) => keys::find(db, &hash.0).map(Reply::Operator),
         Command::ListKeys(ListKeys {}) => keys::list(db).map(Reply::Operator),
-        Command::RevokeKey(RevokeKey { key_id }) => keys::revoke(db, &key_id).map(Reply::Operator),
+        Command::RevokeKey(RevokeKey { key_id }) => {
+            keys::revoke(db, context.now_ms, &key_id).map(Reply::Operator)
+        }
         Command::ListDays(ListDays { limit, before }) => {
             days::list(db, limit, before.as_deref()).map(Reply::Operator)
         }
@@ -72,7 +76,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         }
         Command::CreateExport(create) => exports::create(db, context, &create).map(Reply::Operator),
         Command::OpenExport(open) => exports::open(db, context.now_ms, &open).map(Reply::Export),
-        Command::SuspendKeys(suspend) => keys::suspend(db, suspend).map(|()| Reply::Done {}),
+        Command::SuspendKeys(suspend) => keys::suspend(db, context.now_ms, suspend).map(|()| Reply::Done {}),
         Command::ReadOffers(read) => Ok(Reply::Offers(offers::counted(db, &read)?)),
         // The service asks the sources.
         Command::Restate(_) => Err(common::NOT_FOUND.into()),

@@ -543,3 +543,55 @@ proptest! {
         }
     }
 }
+
+/// Nobody is let in who is not let in by the model, whatever the copy of the account says.
+fn compare_restored(world: &World, model: &Model) {
+    let now_ms = world.now_ms.get();
+    for (at, session) in model.sessions.iter().enumerate() {
+        assert!(
+            !world.is_live(&session.text) || model.is_live(at, now_ms),
+            "session {at}"
+        );
+    }
+    for (at, invite) in model.invites.iter().enumerate() {
+        let read = world.read_invite(&invite.invited.invite);
+        assert!(read.is_err() || model.is_open(at, now_ms), "invite {at}");
+    }
+    let roles = world.members().members.into_iter();
+    for member in roles {
+        let known = model
+            .members
+            .iter()
+            .find(|known| known.id == member.member)
+            .unwrap();
+        assert!(known.is_here && known.role == member.role, "{member:?}");
+    }
+    for member in &model.members {
+        let Some((person, count)) = &member.passkey else {
+            continue;
+        };
+        let signed_in = world.sign_in(person, count + 100);
+        assert!(
+            signed_in.is_err() || member.is_here && !model.is_suspended,
+            "{:?}",
+            member.id
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+    #[test]
+    fn nobody_gets_in_again_because_an_account_is_put_back(ops in ops(), at in 0..80_usize) {
+        let (mut world, mut model) = (World::new(), Model::default());
+        let mut copy = world.db.copy();
+        for (nth, op) in ops.iter().enumerate() {
+            step(&world, &mut model, op);
+            if nth == at {
+                copy = world.db.copy();
+            }
+        }
+        world.put_back(copy);
+        compare_restored(&world, &model);
+    }
+}

@@ -52,9 +52,21 @@ fn an_account_runs_exactly_its_listed_statements() {
     world.audit();
     world.suspend(true);
     origin::objects::accounts::alarm(&world.db, world.now_ms.get()).unwrap();
+    // A copy of the account is put back.
+    let revoked = contract::register::RegisterEntry {
+        number: 1 << 40,
+        at_ms: world.now_ms.get(),
+        entry: "\"sign_in\"".into(),
+    };
+    world.registers.add(&object_name(world.account.id()), revoked);
+    world.members();
     assert_only_listed_statements(
         &world.db,
-        origin::objects::accounts::sql::ALL,
+        &[
+            origin::objects::accounts::sql::ALL,
+            origin::delivery::register::ALL,
+        ]
+        .concat(),
         origin::objects::accounts::MIGRATIONS,
     );
 }

@@ -1,16 +1,23 @@
 //! One account with its clock and its randomness, and people whose passkeys are simulated by their counters.
 
-use std::cell::{Cell, RefCell};
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
 
 use super::*;
-use crate::{migrated, sqlite::Sqlite};
-use contract::operation::{Bytes, Operation};
+use crate::{migrated, registers::Registers, sqlite::Sqlite, storage::Storage};
+use contract::operation::{Bytes, CallError, ObjectAddress, Operation};
 use domain::{
     accounts::{self as rules, account::Account, session::SessionUse},
     model::{PublisherId, mac::MacKeys},
 };
-use origin::objects::accounts::{self, Context, MIGRATIONS};
-use platform::{failure::Failure, migrations::migrate};
+use origin::objects::accounts::{MIGRATIONS, service::AccountsService};
+use platform::{
+    failure::Failure,
+    migrations::migrate,
+    traits::{Clock, ObjectCall, Random},
+};
 
 pub const NOW: i64 = 1_768_478_400_000;
 
@@ -20,6 +27,7 @@ pub struct World {
     pub account: Account,
     /// Random bytes drawn, and challenges issued so far.
     drawn: Cell<u64>,
+    pub registers: Registers,
     /// Every text that was drawn as an invite or a session.
     pub secrets: RefCell<Vec<String>>,
 }
@@ -44,8 +52,38 @@ impl Person {
     }
 }
 
+const KEYS: &str = "abababababababababababababababababababababababababababababababab";
+
 pub fn keys() -> MacKeys {
-    MacKeys::parse(rules::SETTING, &"ab".repeat(32)).unwrap()
+    MacKeys::parse(rules::SETTING, KEYS).unwrap()
+}
+
+struct Runtime<'a>(&'a World);
+
+impl Clock for Runtime<'_> {
+    fn now_ms(&self) -> i64 {
+        self.0.now_ms.get()
+    }
+}
+
+impl Random for Runtime<'_> {
+    fn random(&self) -> Result<[u8; 32], String> {
+        self.0.random()
+    }
+}
+
+impl ObjectCall for Runtime<'_> {
+    async fn call<O: Operation>(
+        &self,
+        to: &ObjectAddress,
+        operation: O,
+        _timeout: Duration,
+    ) -> Result<O::Answer, CallError> {
+        if to.binding == contract::ledger::BINDING {
+            return Ok(serde_json::from_str("{}").unwrap());
+        }
+        self.0.registers.answer(self.now_ms(), to, operation)
+    }
 }
 
 /// A refusal's status and code.
@@ -67,6 +105,7 @@ impl World {
             now_ms: Cell::new(NOW),
             account,
             drawn: Cell::new(0),
+            registers: Registers::default(),
             secrets: RefCell::default(),
         }
     }
@@ -100,14 +139,20 @@ impl World {
     }
 
     pub fn command(&self, command: Command) -> Result<Reply, Failure> {
-        let name = object_name(self.account.id());
-        let context = Context {
-            now_ms: self.now_ms.get(),
-            name: Some(&name),
-            random: &|| self.random(),
-            mac: &|| Ok(keys()),
-        };
-        accounts::handle(&self.db, &context, command)
+        // Each command starts a process.
+        let service = AccountsService::new(
+            Some(object_name(self.account.id())),
+            Storage::new(&self.db),
+            Runtime(self),
+            KEYS.into(),
+        );
+        crate::now(service.command(command))
+    }
+
+    /// Puts the object back to a copy.
+    pub fn put_back(&mut self, copy: Sqlite) {
+        self.db = copy;
+        self.pass(SECOND_MS);
     }
 
     pub fn owner(&self) -> Owner {
@@ -289,6 +334,7 @@ impl World {
             "challenges",
             "audit",
             "rates",
+            "register",
         ]
         .map(|table| (table, crate::dump(&self.db, table)))
         .into()

@@ -257,6 +257,18 @@ fn every_statement_is_listed_for_the_conformance_test() {
         };
         handle(&to, NOW, Command::Size(size)).unwrap();
     }
+    let restored = Restored {
+        source: "ledger-acme".into(),
+        publisher: None,
+        at_ms: NOW,
+        doubts: vec![Doubt::new("2026-01-15", "load_again")],
+    };
+    handle(&to, NOW, restored.into()).unwrap();
+    let place = ItemPlace {
+        since_ms: NOW,
+        item: 9,
+    };
+    handle(&to, NOW, EndItem { place }.into()).unwrap_err();
     list(&to, all());
     isolates::run_every_statement(&to);
     sweep::sweep(&to, NOW).unwrap();

@@ -12,7 +12,7 @@ use domain::{
     model::{PublisherId, mac::MacKeys},
     reporting::keys::{self as report_keys, SETTING},
 };
-use origin::delivery::attention_feed::sql as feed;
+use origin::delivery::{attention_feed::sql as feed, register};
 use origin::objects::ledger::{
     Context, final_days, handle,
     keys::admit,
@@ -145,7 +145,13 @@ fn a_ledger_runs_exactly_its_listed_statements() {
     reported(&db);
     // The feed's other statements are tested in `attention`.
     let feed = &[feed::GET_FEED, feed::OPEN_UNCONFIRMED, feed::END_ITEM];
-    assert_only_listed_statements(&db, &[ledger::sql::ALL, feed].concat(), ledger::MIGRATIONS);
+    let register = &[register::APPEND, register::SWEEP];
+    platform::database::Database::execute(&db, ledger::sql::DELETE_LOAD, platform::params![1_i64]).unwrap();
+    assert_only_listed_statements(
+        &db,
+        &[ledger::sql::ALL, feed, register].concat(),
+        ledger::MIGRATIONS,
+    );
 }
 
 fn key_of(n: i64) -> Key {

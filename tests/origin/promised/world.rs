@@ -101,6 +101,7 @@ impl World {
             token_mac: &self.token_mac,
             guard: &self.guard,
             import: None,
+            is_repeat: false,
         };
         let reply = origin::objects::catalog::handle(&*self.catalog.borrow(), &context, command)?;
         Ok(serde_json::from_str(&reply.body).unwrap())

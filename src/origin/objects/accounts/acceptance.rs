@@ -23,7 +23,7 @@ pub fn accept(db: &impl Database, context: &Context<'_>, accept: &Accept) -> Res
     }
     let session = NewSession::draw(context, &account)?;
     db.transaction(|| {
-        invites::spend(db, &accept.invite)?;
+        invites::spend(db, now_ms, &accept.invite)?;
         let action = if invite.is_recovery {
             "member_recovered"
         } else {

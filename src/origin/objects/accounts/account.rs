@@ -3,8 +3,10 @@
 use super::{
     Context,
     audit::{self, Entry, Party},
+    ended::Ended,
     sql,
 };
+use crate::delivery::register;
 use contract::accounts::{Owner, Suspend, object_name};
 use domain::accounts::account::{ACCOUNT_SUSPENDED, Account};
 use platform::{
@@ -25,7 +27,7 @@ pub fn of_owner(
     let wrong = || Failure::Internal("an invite names the owner of another account".into());
     let account = owner.account().ok_or_else(wrong)?;
     let is_here = context.name.is_none_or(|name| name == object_name(account.id()));
-    let known = read(db)?.account;
+    let known = self::owner(db)?;
     if !is_here || known.as_ref().is_some_and(|known| *known != account) {
         return Err(wrong());
     }
@@ -47,9 +49,19 @@ pub fn require_admitted(db: &impl Database) -> Result<Account, Failure> {
     read(db)?.account.ok_or_else(missing)
 }
 
+/// The account, if its owner is known.
+pub fn owner(db: &impl Database) -> Result<Option<Account>, DatabaseError> {
+    Ok(read(db)?.account)
+}
+
+/// When the object noticed that it was put back; 0 for never.
+pub fn restored_ms(db: &impl Database) -> Result<i64, DatabaseError> {
+    Ok(read(db)?.restored_ms)
+}
+
 /// Whether somebody was ever invited to the account.
 pub fn is_known(db: &impl Database) -> Result<bool, DatabaseError> {
-    Ok(read(db)?.account.is_some())
+    Ok(owner(db)?.is_some())
 }
 
 /// Refuses while the account is suspended.
@@ -69,12 +81,10 @@ pub fn suspend(db: &impl Database, now_ms: i64, suspend: Suspend) -> Result<(), 
         return Ok(());
     }
     db.transaction(|| {
-        db.execute(sql::SET_SUSPENDED, params![is_suspended, revision])?;
+        set_suspended(db, &suspend)?;
+        register::add(db, now_ms, &Ended::Suspension(suspend))?;
         if known.is_suspended == is_suspended {
             return Ok(());
-        }
-        if is_suspended {
-            db.execute(sql::DELETE_SESSIONS, &[])?;
         }
         let action = if is_suspended {
             "account_suspended"
@@ -86,12 +96,25 @@ pub fn suspend(db: &impl Database, now_ms: i64, suspend: Suspend) -> Result<(), 
     })
 }
 
+/// Stores a suspension or its end, within the caller's transaction.
+pub fn set_suspended(db: &impl Database, suspend: &Suspend) -> Result<(), DatabaseError> {
+    db.execute(
+        sql::SET_SUSPENDED,
+        params![suspend.is_suspended, suspend.revision],
+    )?;
+    if suspend.is_suspended {
+        db.execute(sql::DELETE_SESSIONS, &[])?;
+    }
+    Ok(())
+}
+
 /// The stored row; as of an account that nobody was invited to if there is none.
 #[derive(Default)]
 struct StoredAccount {
     account: Option<Account>,
     is_suspended: bool,
     revision: i64,
+    restored_ms: i64,
 }
 
 fn read(db: &impl Database) -> Result<StoredAccount, DatabaseError> {
@@ -106,5 +129,6 @@ fn read(db: &impl Database) -> Result<StoredAccount, DatabaseError> {
         account,
         is_suspended: row.boolean(2)?,
         revision: row.integer(3)?,
+        restored_ms: row.integer(4)?,
     })
 }

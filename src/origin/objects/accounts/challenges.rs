@@ -1,8 +1,8 @@
 //! Challenges: each is spent once. A spent one is kept until it would have expired; from then on its expiry refuses it.
 
-use super::sql;
+use super::{account, sql};
 use contract::accounts::SpentChallenge;
-use domain::accounts::webauthn::PASSKEY_REFUSED;
+use domain::accounts::{challenge, webauthn::PASSKEY_REFUSED};
 use platform::{
     database::{Database, DatabaseError},
     failure::Failure,
@@ -11,8 +11,11 @@ use platform::{
 
 /// Checks that a challenge can still be spent.
 pub fn check(db: &impl Database, now_ms: i64, challenge: &SpentChallenge) -> Result<(), Failure> {
+    // What was spent after the copy was made is not known.
+    let drawn_ms = challenge.expires_at_ms.saturating_sub(challenge::LIFE_MS);
+    let is_older = drawn_ms < account::restored_ms(db)?;
     let is_spent = db.query_boolean(sql::IS_SPENT, params![challenge.id.0.clone()])?;
-    if is_spent || challenge.expires_at_ms <= now_ms {
+    if is_older || is_spent || challenge.expires_at_ms <= now_ms {
         Err(PASSKEY_REFUSED.into())
     } else {
         Ok(())

@@ -3,10 +3,12 @@
 use super::{
     Context, account,
     audit::{self, Entry, Party, RECOVERY_ISSUED},
+    ended::Ended,
     members::{self, check_role, unknown_member},
     rates::{self, Rate},
     sql,
 };
+use crate::delivery::register;
 use contract::accounts::{Actor, Invite, InviteDetails, InviteRow, Invitee, NewInvite, WithdrawInvite};
 use domain::{
     accounts::{
@@ -78,6 +80,7 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
         }
         if role.is_none() {
             members::lock_out(db, member)?;
+            register::add(db, now_ms, &Ended::LockedOut(member))?;
         }
         db.execute(
             sql::INSERT_INVITE,
@@ -129,7 +132,8 @@ pub fn read(db: &impl Database, now_ms: i64, invite: &str) -> Result<InviteDetai
 }
 
 /// Spends an invite, within the caller's transaction.
-pub fn spend(db: &impl Database, invite: &str) -> Result<(), DatabaseError> {
+pub fn spend(db: &impl Database, now_ms: i64, invite: &str) -> Result<(), DatabaseError> {
+    register::add(db, now_ms, &Ended::SignIn)?;
     db.execute(sql::DELETE_INVITE, params![credentials::hash(invite).to_vec()])
 }
 
@@ -146,6 +150,7 @@ pub fn withdraw(db: &impl Database, now_ms: i64, withdraw: &WithdrawInvite) -> R
     };
     db.transaction(|| {
         db.execute(sql::DELETE_INVITE, params![row.blob(0)?.to_vec()])?;
+        register::add(db, now_ms, &Ended::SignIn)?;
         Ok(audit::append(db, now_ms, &entry)?)
     })
 }

@@ -2,9 +2,11 @@
 
 use super::{
     audit::{self, Entry, Party},
+    ended::Ended,
     rates::{self, Rate},
     sql,
 };
+use crate::delivery::register;
 use contract::accounts::{Actor, ChangeMember, MemberRow};
 use domain::{
     accounts::{
@@ -133,6 +135,7 @@ pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result<
         Some(role) => db.transaction(|| {
             rates::take(db, now_ms, &change.by, Rate::Settings)?;
             db.execute(sql::SET_ROLE, params![id.to_string(), role.as_str()])?;
+            register::add(db, now_ms, &Ended::Role(id, role))?;
             if !Permission::ManageMembers.is_granted_to(role) {
                 withdraw_invites_by(db, id)?;
             }
@@ -144,8 +147,8 @@ pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result<
             Ok(audit::append(db, now_ms, &entry)?)
         }),
         None => db.transaction(|| {
-            lock_out(db, id)?;
-            db.execute(sql::DELETE_MEMBER, params![id.to_string()])?;
+            remove(db, id)?;
+            register::add(db, now_ms, &Ended::Member(id))?;
             let entry = Entry {
                 subject: Some(Party::member(id, member.name)),
                 detail: Some(old),
@@ -174,6 +177,12 @@ pub fn lock_out(db: &impl Database, member: MemberId) -> Result<(), DatabaseErro
         db.execute(sql, params![member.as_str()])?;
     }
     Ok(())
+}
+
+/// Removes a member with everything that would let it in, within the caller's transaction.
+pub fn remove(db: &impl Database, member: MemberId) -> Result<(), DatabaseError> {
+    lock_out(db, member)?;
+    db.execute(sql::DELETE_MEMBER, params![member.to_string()])
 }
 
 /// The refusal of a member that the account does not have.

@@ -2,10 +2,12 @@
 
 use super::{
     audit::{self, Entry, Party},
+    ended::Ended,
     passkeys,
     sessions::LiveSession,
     sql,
 };
+use crate::delivery::register;
 use contract::{
     accounts::{AddPasskey, PasskeyRow, RemovePasskey},
     operation::Bytes,
@@ -64,6 +66,7 @@ pub fn remove(db: &impl Database, now_ms: i64, remove: &RemovePasskey) -> Result
     }
     db.transaction(|| {
         db.execute(sql::DELETE_PASSKEY, params![passkey.credential_id.0.clone()])?;
+        register::add(db, now_ms, &Ended::Passkey(passkey.credential_id.clone()))?;
         session.end_others(db)?;
         Ok(append(
             db,

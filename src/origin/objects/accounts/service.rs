@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Context, MIGRATIONS, alarm, handle, next_alarm};
-use crate::delivery::size;
+use super::{Context, MIGRATIONS, alarm, handle, next_alarm, restored::RestoredAccount};
+use crate::delivery::{register::Register, size};
 use contract::{
     accounts::{Command, Reply, Suspend},
     ledger::{self, SuspendKeys},
@@ -19,11 +19,26 @@ use platform::{
     traits::{Clock, ObjectCall, ObjectStorage, Random},
 };
 
+/// Whether a command can end nothing, so that it needs no register.
+fn is_read(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::ReadInvite(_)
+            | Command::ReadPasskey(_)
+            | Command::ReadPasskeys(_)
+            | Command::ReadSession(_)
+            | Command::ReadMembers(_)
+            | Command::ReadSessions(_)
+            | Command::ReadAudit(_)
+    )
+}
+
 /// The timeout of a call to a ledger. It is shorter than the catalog's patience with an account.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
 pub struct AccountsService<D, R> {
     shell: ObjectShell<D, R>,
+    register: Register,
     /// The setting `ACCOUNT_MAC`, which is parsed only to issue an invite or a session.
     account_mac: String,
 }
@@ -32,6 +47,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     pub fn new(name: Option<String>, storage: D, runtime: R, account_mac: String) -> Self {
         Self {
             shell: ObjectShell::new("accounts", name, storage, runtime, MIGRATIONS),
+            register: Register::default(),
             account_mac,
         }
     }
@@ -41,6 +57,10 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     /// # Errors
     /// The command is refused, or the database failed.
     pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+        let (name, runtime) = (self.shell.name(), self.shell.runtime());
+        let db = self.shell.ready().await?;
+        self.register.start(db, runtime, name, &RestoredAccount).await?;
+        let is_read = is_read(&command);
         let suspend = match &command {
             Command::Suspend(suspend) => Some(suspend.clone()),
             _ => None,
@@ -48,13 +68,16 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
         let carry_out = |db: &D, now_ms| {
             let context = Context {
                 now_ms,
-                name: self.shell.name(),
-                random: &|| self.shell.runtime().random(),
+                name,
+                random: &|| runtime.random(),
                 mac: &|| MacKeys::parse(accounts::SETTING, &self.account_mac).map_err(Failure::Internal),
             };
             handle(db, &context, command)
         };
         let reply = self.shell.command(carry_out, next_alarm).await?;
+        if !is_read {
+            self.register.keep(db, runtime, name).await?;
+        }
         if let Some(suspend) = suspend {
             self.tell_ledger(&suspend).await?;
         }

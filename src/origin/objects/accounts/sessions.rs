@@ -3,8 +3,10 @@
 use super::{
     Context, account,
     audit::{self, Entry, Party},
+    ended::Ended,
     sql,
 };
+use crate::delivery::register;
 use contract::accounts::{Session, SessionRow, SignedIn};
 use domain::{
     accounts::{
@@ -203,6 +205,7 @@ pub fn end(db: &impl Database, now_ms: i64, member: MemberId, session_id: &str) 
 fn delete(db: &impl Database, now_ms: i64, hash: Vec<u8>, entry: &Entry<'_>) -> Result<(), Failure> {
     db.transaction(|| {
         db.execute(sql::DELETE_SESSION, params![hash])?;
+        register::add(db, now_ms, &Ended::SignIn)?;
         Ok(audit::append(db, now_ms, entry)?)
     })
 }

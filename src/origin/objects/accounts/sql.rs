@@ -1,6 +1,7 @@
 //! The schema and statements of `origin/accounts`. Each table with rows that expire has an index on the expiry; the
 //! audit is swept by its numbers, which ascend with time.
 
+use crate::delivery::register;
 use platform::migrations::Migration;
 
 pub const MIGRATIONS: &[Migration] = &[
@@ -10,6 +11,7 @@ pub const MIGRATIONS: &[Migration] = &[
     &[NUMBERED_SUSPENSION],
     &[RATES],
     &[ANNOUNCED_CHANGES],
+    &[register::TABLES, RESTORED],
 ];
 
 const TABLES: &[&str] = &[
@@ -75,10 +77,13 @@ const RATES: &[&str] = &["CREATE TABLE rates (
 const ANNOUNCED_CHANGES: &[&str] =
     &["ALTER TABLE audit ADD COLUMN is_unconfirmed INTEGER NOT NULL DEFAULT 0"];
 
+/// When the object noticed that it was put back to an earlier copy, in milliseconds; 0 for never.
+const RESTORED: &[&str] = &["ALTER TABLE account ADD COLUMN restored_ms INTEGER NOT NULL DEFAULT 0"];
+
 platform::statements! {
     // The account.
-    /// → letter and id of the owner, whether suspended, and by which revision
-    pub const GET_ACCOUNT = "SELECT letter, owner, is_suspended, suspension_revision FROM account";
+    /// → letter and id of the owner, whether suspended, and by which revision, and when the object was put back
+    pub const GET_ACCOUNT = "SELECT letter, owner, is_suspended, suspension_revision, restored_ms FROM account";
     /// letter and id of the owner
     pub const SET_OWNER = "INSERT INTO account (only, letter, owner) VALUES (1, ?, ?)
         ON CONFLICT (only) DO UPDATE SET letter = excluded.letter, owner = excluded.owner";
@@ -86,6 +91,9 @@ platform::statements! {
     pub const SET_SUSPENDED = "INSERT INTO account (only, is_suspended, suspension_revision) VALUES (1, ?, ?)
         ON CONFLICT (only) DO UPDATE SET is_suspended = excluded.is_suspended,
           suspension_revision = excluded.suspension_revision";
+    /// time
+    pub const SET_RESTORED = "INSERT INTO account (only, restored_ms) VALUES (1, ?)
+        ON CONFLICT (only) DO UPDATE SET restored_ms = excluded.restored_ms";
 
     // Members.
     /// member → name, role
@@ -129,6 +137,7 @@ platform::statements! {
         ORDER BY expires_ms, invite_id";
     /// hash
     pub const DELETE_INVITE = "DELETE FROM invites WHERE hash = ?";
+    pub const DELETE_INVITES = "DELETE FROM invites";
     /// issuer
     pub const DELETE_INVITES_BY = "DELETE FROM invites WHERE issuer_member = ?";
     /// member

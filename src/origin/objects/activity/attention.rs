@@ -2,11 +2,13 @@
 //! objects that are nearly full, batches that are refused or late, and days that differ. The objects that have such items report
 //! them ([`attention_feed`](crate::delivery::attention_feed)), so that the operator reads all that is open in one call.
 //!
-//! - [`feed_batches`] applies a batch, [`list`] is the operator's list, and [`size`] has the sizes of objects;
+//! - [`feed_batches`] applies a batch, [`list`] is the operator's list, [`size`] has the sizes of objects, and [`restored`] those
+//!   that were put back;
 //! - [`isolates`] has the figures of isolates and of the last compared day, which want no attention by themselves.
 
 pub mod feed_batches;
 pub mod isolates;
 pub mod list;
+pub mod restored;
 pub mod size;
 pub mod sql;

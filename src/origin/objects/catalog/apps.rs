@@ -5,7 +5,7 @@
 //! that repeats unchanged settings must not: with a daily import, no callback would ever become a dead letter.
 
 use super::{
-    Context, answer, callback_sync,
+    Context, answer, callback_sync, lasting,
     resource_tables::{WriteSource, require_reference, unknown},
     revisions::{self, in_force},
     sql, terms, tracking_slots,
@@ -169,7 +169,7 @@ pub fn put(
             u32::from(slots::hash_of_app(app_id)),
         ],
     )?;
-    Ok(())
+    lasting::add_put(db, context, source, Resource::App, id, json(app)?)
 }
 
 /// The callback or the click secrets of an app that is put, and whether the sealed ones that are stored stay.

@@ -2,7 +2,11 @@
 //! outboxes that have asked for terms are in it: any other has no callback to send, and gets the settings with its first
 //! terms.
 
-use super::sql;
+use super::{
+    Context,
+    lasting::{self, Lasting},
+    sql,
+};
 use crate::delivery::{
     callback_settings,
     push::{FIRST_PUSH_MS, Push, PushQueue},
@@ -63,9 +67,15 @@ impl Push for QueuedSettings {
     }
 }
 
-/// Records that an app has this outbox, and that it has the current settings.
-pub fn record_outbox(db: &impl Database, app_id: &str, shard: u8) -> Result<(), DatabaseError> {
-    db.execute(sql::RECORD_OUTBOX, params![app_id, u32::from(shard)])
+/// Records that an app has this outbox, and that it has the current settings, within the caller's transaction.
+pub fn record_outbox(
+    db: &impl Database,
+    context: &Context<'_>,
+    app: AppId,
+    shard: u8,
+) -> Result<(), DatabaseError> {
+    db.execute(sql::RECORD_OUTBOX, params![app.to_string(), u32::from(shard)])?;
+    lasting::add(db, context, &Lasting::Outbox(app, shard))
 }
 
 /// Queues an app's changed settings for each of its outboxes, within the caller's transaction.

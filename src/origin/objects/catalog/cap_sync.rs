@@ -1,7 +1,12 @@
 //! The queue of changed conversion caps that must be pushed to outboxes ([`push`](crate::delivery::push)). Only those that have
 //! asked for the offer's terms can pay for it. Any other asks first, and gets the cap with the terms.
 
-use super::{revisions::in_force, sql};
+use super::{
+    Context,
+    lasting::{self, Lasting},
+    revisions::in_force,
+    sql,
+};
 use crate::delivery::push::{FIRST_PUSH_MS, Push, PushQueue};
 use contract::{
     operation::ObjectAddress,
@@ -80,10 +85,23 @@ pub fn current(row: &Row) -> Result<CurrentOffer, DatabaseError> {
     })
 }
 
-/// Records that an outbox has an offer's terms and its current cap.
-pub fn record_outbox(db: &impl Database, offer_id: &str, app: AppId, shard: u8) -> Result<(), DatabaseError> {
+/// Records that an outbox has an offer's terms and its current cap, within the caller's transaction.
+pub fn record_outbox(
+    db: &impl Database,
+    context: &Context<'_>,
+    offer_id: &str,
+    app: AppId,
+    shard: u8,
+) -> Result<(), DatabaseError> {
     let outbox = params![offer_id, app.to_string(), u32::from(shard)];
-    db.execute(sql::RECORD_OFFER_OUTBOX, outbox)
+    if db.query(sql::RECORD_OFFER_OUTBOX, outbox)?.is_empty() {
+        return Ok(());
+    }
+    lasting::add(
+        db,
+        context,
+        &Lasting::OfferOutbox(offer_id.to_owned(), app, shard),
+    )
 }
 
 /// Queues an offer's changed cap for each of its outboxes, within the caller's transaction.

@@ -3,7 +3,12 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{resource_tables::unknown, revisions, sql};
+use super::{
+    Context,
+    lasting::{self, Lasting},
+    resource_tables::unknown,
+    revisions, sql,
+};
 use contract::{
     catalog::{EnterTerms, Resource},
     operation::OperatorReply,
@@ -95,7 +100,18 @@ impl Document for EnteredApp {
 ///
 /// # Errors
 /// `terms_exist` if there are others; `not_found`; or the error of the document.
-pub fn enter(db: &impl Database, now_ms: i64, command: &EnterTerms) -> Result<OperatorReply, Failure> {
+pub fn enter(
+    db: &impl Database,
+    context: &Context<'_>,
+    command: &EnterTerms,
+) -> Result<OperatorReply, Failure> {
+    let revision = db.transaction(|| store(db, context, command))?;
+    Ok(OperatorReply::ok(&json!({ "revision": revision })))
+}
+
+/// The same within the caller's transaction. Returns the revision.
+pub fn store(db: &impl Database, context: &Context<'_>, command: &EnterTerms) -> Result<i64, Failure> {
+    let now_ms = context.now_ms;
     let EnterTerms {
         resource,
         id,
@@ -130,16 +146,15 @@ pub fn enter(db: &impl Database, now_ms: i64, command: &EnterTerms) -> Result<Op
         ))
     })?;
     let kind = resource.singular();
-    db.transaction(|| {
-        match db.query_first(sql::GET_TERMS, params![kind, id.as_str(), revision])? {
-            Some(row) if row.text(1)? == terms => {}
-            Some(_) => return Err(TERMS_EXIST.into()),
-            None => {
-                let row = params![kind, id.as_str(), revision, terms.as_str()];
-                db.execute(sql::INSERT_TERMS, row)?;
-                db.execute(sql::SUPERSEDE_TERMS, params![now_ms, kind, id.as_str(), revision])?;
-            }
+    match db.query_first(sql::GET_TERMS, params![kind, id.as_str(), revision])? {
+        Some(row) if row.text(1)? == terms => {}
+        Some(_) => return Err(TERMS_EXIST.into()),
+        None => {
+            let row = params![kind, id.as_str(), revision, terms.as_str()];
+            db.execute(sql::INSERT_TERMS, row)?;
+            db.execute(sql::SUPERSEDE_TERMS, params![now_ms, kind, id.as_str(), revision])?;
+            lasting::add(db, context, &Lasting::EnteredTerms(command.clone()))?;
         }
-        Ok(OperatorReply::ok(&json!({ "revision": revision })))
-    })
+    }
+    Ok(revision)
 }

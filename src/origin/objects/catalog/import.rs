@@ -74,11 +74,7 @@ pub fn stage(
         errors.add(line, None, problem);
         return Ok(());
     }
-    let staged = match resource {
-        // Its secrets are not written to disk in the clear, also not for the seconds of an import.
-        Resource::App => context.seal(context.vault, &purpose(&id), &document)?,
-        _ => document.into_bytes(),
-    };
+    let staged = staged(context, resource, &id, document)?;
     let kind = resource as i64;
     db.execute(sql::STAGE_LINE, params![import, kind, line, id.as_str(), staged])?;
     for goal in goals {
@@ -90,6 +86,20 @@ pub fn stage(
 /// The purpose for which an app's staged document is sealed.
 fn purpose(app_id: &str) -> String {
     format!("import/{app_id}")
+}
+
+/// A document as it is staged.
+pub(super) fn staged(
+    context: &Context<'_>,
+    resource: Resource,
+    id: &str,
+    document: String,
+) -> Result<Vec<u8>, Failure> {
+    match resource {
+        // Its secrets are not written to disk in the clear, also not for the seconds of an import.
+        Resource::App => context.seal(context.vault, &purpose(id), &document),
+        _ => Ok(document.into_bytes()),
+    }
 }
 
 /// The document of a staged line.

@@ -53,15 +53,27 @@ pub fn refuse_claimed_goal(
     }
 }
 
-/// The import that is applied or checked now. One that was decided comes first, also after a restart.
+/// The import that is applied or checked now. One that was decided comes first, also after a restart. A change that is made again
+/// was made before or after it.
 fn in_turn(db: &impl Database, context: &Context<'_>) -> Result<Option<i64>, DatabaseError> {
-    Ok(decided(db)?.or(context.import))
+    match context.is_repeat {
+        true => Ok(None),
+        false => Ok(decided(db)?.or(context.import)),
+    }
 }
 
 fn busy(kind: &str, id: &str) -> Failure {
     let message =
         format!("an import that has the {kind} {id} is being applied; repeat the PUT once that is done");
     common::UNAVAILABLE.with_message(message).into()
+}
+
+/// Drops the line of a decided import that was applied already, and whose resource may have changed since.
+pub fn drop_line(db: &impl Database, resource: Resource, id: &str) -> Result<(), DatabaseError> {
+    match decided(db)? {
+        Some(import) => db.execute(sql::DROP_LINE, params![import, resource as i64, id]),
+        None => Ok(()),
+    }
 }
 
 /// The number of the line that brings a resource.

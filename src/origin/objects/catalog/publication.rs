@@ -115,6 +115,15 @@ pub fn chunk_for_isolate(
     chunk(db, key)
 }
 
+/// Lets the next publication write everything again, as if KV were empty.
+pub fn publish_all(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    for sql in [sql::MARK_ALL_SLOTS, sql::UNWRITE_SHARDS, sql::UNWRITE_CHUNKS] {
+        db.execute(sql, &[])?;
+    }
+    revisions::clear(db, revisions::LISTING_BUILT_AT)?;
+    revisions::mark_changed(db, now_ms)
+}
+
 /// Marks a chunk as absent from KV, before it is deleted there. If the deletion is interrupted and the chunk is used
 /// again, it is then written again.
 pub fn record_chunk_absent(db: &impl Database, key: &str) -> Result<(), DatabaseError> {

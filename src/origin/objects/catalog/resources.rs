@@ -1,7 +1,7 @@
 //! Stores publishers, apps, advertisers and offers: a PUT replaces one.
 
 use super::{
-    Context, account_sync, apps, callback_sync, cap_sync, import_claims, listing_room,
+    Context, account_sync, apps, callback_sync, cap_sync, import_claims, lasting, listing_room,
     reads::{find, get},
     resource_tables::{WriteSource, require_reference, table_of},
     revisions, sql, terms, tracking_slots,
@@ -90,12 +90,16 @@ pub fn put(
     match resource {
         // Whether one of these two is right depends on nothing else.
         Resource::Publisher | Resource::Advertiser if source.checked_import().is_some() => Ok(0),
-        Resource::Publisher => put_publisher(db, context, id, &Publisher::from_json(body)?).map(|()| 0),
+        Resource::Publisher => {
+            put_publisher(db, context, source, id, &Publisher::from_json(body)?).map(|()| 0)
+        }
         Resource::App => {
             let app = apps::read(db, context, id, body)?;
             apps::put(db, context, source, id, &app).map(|()| 0)
         }
-        Resource::Advertiser => put_advertiser(db, context, id, &Advertiser::from_json(body)?).map(|()| 0),
+        Resource::Advertiser => {
+            put_advertiser(db, context, source, id, &Advertiser::from_json(body)?).map(|()| 0)
+        }
         Resource::Offer => put_offer(db, context, source, id, &Offer::from_json(body)?),
     }
 }
@@ -103,6 +107,7 @@ pub fn put(
 fn put_publisher(
     db: &impl Database,
     context: &Context<'_>,
+    source: WriteSource,
     id: &str,
     publisher: &Publisher,
 ) -> Result<(), Failure> {
@@ -115,13 +120,17 @@ fn put_publisher(
     if account_sync::enqueue(db, context.now_ms, id, publisher.approved, revision)? {
         callback_sync::enqueue_publisher(db, id, revision, context.now_ms)?;
     }
-    db.execute(sql::PUT_PUBLISHER, params![id, document, publisher.approved])?;
-    Ok(())
+    db.execute(
+        sql::PUT_PUBLISHER,
+        params![id, document.as_str(), publisher.approved],
+    )?;
+    lasting::add_put(db, context, source, Resource::Publisher, id, document)
 }
 
 fn put_advertiser(
     db: &impl Database,
     context: &Context<'_>,
+    source: WriteSource,
     id: &str,
     advertiser: &Advertiser,
 ) -> Result<(), Failure> {
@@ -133,9 +142,9 @@ fn put_advertiser(
     tracking_slots::mark_advertiser(db, id, revision)?;
     db.execute(
         sql::PUT_ADVERTISER,
-        params![id, document, u32::from(slots::hash(id))],
+        params![id, document.as_str(), u32::from(slots::hash(id))],
     )?;
-    Ok(())
+    lasting::add_put(db, context, source, Resource::Advertiser, id, document)
 }
 
 fn put_offer(
@@ -230,7 +239,11 @@ fn put_offer(
             offer.min_seconds_to_convert,
         ],
     )?;
-    db.execute(sql::PUT_OFFER_DOCUMENT, params![id, document, updated_at_s])?;
+    db.execute(
+        sql::PUT_OFFER_DOCUMENT,
+        params![id, document.as_str(), updated_at_s],
+    )?;
+    lasting::add_put(db, context, source, Resource::Offer, id, document)?;
     db.execute(sql::PUT_BODY, params![id, body, u32::from(bodies::FORMAT)])?;
     Ok(growth)
 }

@@ -4,6 +4,7 @@
 //! Tables are STRICT: a Durable Object binds every integer as a JavaScript number, and only a STRICT column converts it
 //! back. Tables with small rows are WITHOUT ROWID: a write then counts as one row written instead of two.
 
+use crate::delivery::register;
 use platform::migrations::Migration;
 
 /// The schema's versions, in order. A released version never changes.
@@ -13,6 +14,7 @@ pub const MIGRATIONS: &[Migration] = &[
     &[OWN_APP_KEYS],
     &[OFFERS_OF_ADVERTISER],
     &[OFFER_OUTBOXES],
+    &[register::TABLES],
 ];
 
 const OFFER_OUTBOXES: &[&str] = &[

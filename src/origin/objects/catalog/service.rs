@@ -16,13 +16,14 @@ use super::{
     kv_writer::{KvWriter, SHARDS, SHARDS_AFTER_LISTING, TrackingPublication},
     offer_figures::NearCaps,
     publication::{self, Prepared},
+    restored::RestoredCatalog,
     revisions,
     schedule::{listing_due_ms, next_alarm, tracking_due_ms},
     schema::MIGRATIONS,
     steps::in_steps,
     tracking_slots,
 };
-use crate::delivery::size;
+use crate::delivery::{register::Register, size};
 use contract::{
     catalog::{CHUNK_PATH, Command, OBJECT_NAME, Refreshed, Resource, SHARD_PATH, snapshot_path},
     kv::SnapshotKind,
@@ -61,8 +62,25 @@ pub struct Settings {
     pub guard: Guard,
 }
 
+/// Whether a command changes nothing that the register has. Those of outboxes may, since they tell the catalog who asks.
+fn is_read(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::Put(_)
+            | Command::IssuePubKey(_)
+            | Command::IssueToken(_)
+            | Command::RevokeToken(_)
+            | Command::CreateOwnApp(_)
+            | Command::ChangeOwnApp(_)
+            | Command::EnterTerms(_)
+            | Command::OfferTerms(_)
+            | Command::AppTerms(_)
+    )
+}
+
 pub struct CatalogService<D, R> {
     shell: ObjectShell<D, R>,
+    register: Register,
     settings: Settings,
     /// Single flight: concurrent publications would interleave their versions. KV accepts one write of the pointer a
     /// second, so waiting refreshes share the next publication.
@@ -82,6 +100,7 @@ where
     pub fn new(name: Option<String>, storage: D, runtime: R, settings: Settings) -> Self {
         Self {
             shell: ObjectShell::new("catalog", name, storage, runtime, MIGRATIONS).with_alarm_retry(RETRY_MS),
+            register: Register::default(),
             settings,
             publishing: SingleFlight::default(),
             pointed_at_ms: Cell::new(0),
@@ -104,18 +123,47 @@ where
     }
 
     fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+        self.with_context_at(self.now_ms(), false, work)
+    }
+
+    fn with_context_at<T>(
+        &self,
+        now_ms: i64,
+        is_repeat: bool,
+        work: impl FnOnce(&Context<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         fn set<T>(setting: &Result<T, String>) -> Result<&T, Failure> {
             setting.as_ref().map_err(|error| Failure::Internal(error.clone()))
         }
         work(&Context {
-            now_ms: self.now_ms(),
+            now_ms,
             random: &|| self.shell.runtime().random(),
             vault: set(&self.settings.vault)?,
             edge_vault: set(&self.settings.edge_vault)?,
             token_mac: set(&self.settings.token_mac)?,
             guard: &self.settings.guard,
             import: self.imports.in_turn(),
+            is_repeat,
         })
+    }
+
+    /// The database, once it is known that it has every change.
+    async fn started(&self) -> Result<&D, Failure> {
+        let db = self.shell.ready().await?;
+        let repeat = |at_ms, work: &mut dyn FnMut(&Context<'_>) -> Result<(), Failure>| {
+            self.with_context_at(at_ms, true, |context| work(context))
+        };
+        let (runtime, name) = (self.shell.runtime(), self.shell.name());
+        self.register
+            .start(db, runtime, name, &RestoredCatalog(repeat))
+            .await?;
+        Ok(db)
+    }
+
+    /// Sends the register the changes that it does not have.
+    async fn keep(&self) -> Result<(), Failure> {
+        let (db, runtime) = (self.shell.storage(), self.shell.runtime());
+        self.register.keep(db, runtime, self.shell.name()).await
     }
 
     fn settings_queue<'a>(&'a self, db: &'a D) -> SettingsQueue<'a, D, R> {
@@ -144,9 +192,11 @@ where
     /// # Errors
     /// The command is refused, or the database failed.
     pub async fn command(&self, command: Command) -> Result<OperatorReply, Failure> {
+        self.started().await?;
         if let Command::NearCaps(_) = command {
             return self.near_caps().await;
         }
+        let is_read = is_read(&command);
         let put_id = |resource| match &command {
             Command::Put(put) if put.resource == resource => Some(put.id.as_str()),
             _ => None,
@@ -174,6 +224,9 @@ where
                 |db, _| self.next_alarm(db).map(Some),
             )
             .await?;
+        if !is_read {
+            self.keep().await?;
+        }
         let db = self.shell.storage();
         if is_new_app {
             self.claim_created(&reply).await;
@@ -214,7 +267,7 @@ where
     /// # Errors
     /// A snapshot could not be built or written.
     pub async fn refresh(&self) -> Result<Refreshed, Failure> {
-        let db = self.shell.ready().await?;
+        let db = self.started().await?;
         self.kv_writer(db).ask_counters().await;
         // Join after the counters have answered, so that a shared publication has their figures. Failures are shared.
         match self.publishing.join(|_| true).await {
@@ -288,7 +341,7 @@ where
     /// # Errors
     /// 404 if there is none, or the database failed.
     pub async fn value(&self, path: &str) -> Result<Vec<u8>, Failure> {
-        let db = self.shell.ready().await?;
+        let db = self.started().await?;
         let bytes = if let Some(key) = path.strip_prefix(CHUNK_PATH) {
             publication::chunk_for_isolate(db, key, self.now_ms())?
         } else if let Some(slot) = path.strip_prefix(SHARD_PATH).and_then(Slot::parse) {
@@ -313,6 +366,7 @@ where
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {
+                self.started().await?;
                 let (callbacks, accounts, caps) = (
                     self.settings_queue(db),
                     self.account_queue(db),
@@ -329,7 +383,7 @@ where
                     resumed_and_published,
                 )
                 .await;
-                let done = pushed.and(told).and(capped).and(published);
+                let done = pushed.and(told).and(capped).and(published).and(self.keep().await);
                 let retry_at_ms = self.now_ms().saturating_add(RETRY_MS);
                 self.retry_at_ms.set(if done.is_err() { retry_at_ms } else { 0 });
                 done?;

@@ -40,9 +40,7 @@ platform::statements! {
     pub const GET_NEWEST_SERIAL = "SELECT newest_serial FROM advertisers WHERE id = ?";
     pub const SET_NEWEST_SERIAL = "UPDATE advertisers SET newest_serial = ? WHERE id = ?";
     pub const INSERT_TOKEN = "INSERT INTO advertiser_tokens (advertiser_id, serial, issued_at_ms) VALUES (?, ?, ?)";
-    pub const KEEP_NEWEST_TOKENS = "DELETE FROM advertiser_tokens WHERE advertiser_id = ? AND serial NOT IN (
-        SELECT serial FROM advertiser_tokens WHERE advertiser_id = ? ORDER BY serial DESC LIMIT ?)";
-    pub const REVOKE_TOKEN = "DELETE FROM advertiser_tokens WHERE advertiser_id = ? AND serial = ? RETURNING serial";
+    pub const DELETE_TOKENS = "DELETE FROM advertiser_tokens WHERE advertiser_id = ?";
 
     // Resources.
     pub const PUT_PUBLISHER = "INSERT INTO publishers (id, document, approved) VALUES (?, ?, ?)
@@ -123,6 +121,7 @@ platform::statements! {
         WHERE import = ? AND (kind, line) > (?, ?) ORDER BY kind, line LIMIT ?";
     pub const GET_STAGED_LINE = "SELECT line FROM import_lines WHERE import = ? AND kind = ? AND id = ?";
     pub const GET_STAGED_GOAL = "SELECT offer_id FROM import_goals WHERE import = ? AND id = ?";
+    pub const DROP_LINE = "DELETE FROM import_lines WHERE import = ? AND kind = ? AND id = ?";
     pub const DELETE_LINE = "DELETE FROM import_lines WHERE import = ? AND kind = ? AND line = ?";
     pub const DISCARD_LINES = "DELETE FROM import_lines WHERE rowid IN (
         SELECT rowid FROM import_lines WHERE import BETWEEN ? AND ? LIMIT ?) RETURNING line";
@@ -176,7 +175,7 @@ platform::statements! {
 
     // Caps for the outboxes that have asked for an offer's terms.
     pub const RECORD_OFFER_OUTBOX = "INSERT INTO offer_outboxes (offer_id, app_id, shard) VALUES (?, ?, ?)
-        ON CONFLICT DO NOTHING";
+        ON CONFLICT DO NOTHING RETURNING shard";
     pub const QUEUE_CAP = "UPDATE offer_outboxes SET due_at_ms = ? WHERE offer_id = ?";
     pub const LIST_QUEUED_CAPS = concat!(queued_caps!(), "WHERE q.offer_id = ? AND q.due_at_ms IS NOT NULL");
     pub const LIST_DUE_CAPS = concat!(queued_caps!(), "WHERE q.due_at_ms <= ? ORDER BY q.due_at_ms LIMIT ?");
@@ -231,6 +230,9 @@ platform::statements! {
         (SELECT count(*) FROM pub_key_requests)";
 
     // The tracking snapshot.
+    pub const MARK_ALL_SLOTS = "UPDATE tracking_slots SET change = 0 WHERE change IS NULL";
+    pub const UNWRITE_SHARDS = "UPDATE tracking_shards SET written_at_ms = NULL";
+    pub const UNWRITE_CHUNKS = "UPDATE chunks SET written_ms = NULL";
     pub const MARK_SLOT = "UPDATE tracking_slots SET change = ? WHERE kind = ? AND number = ?";
     pub const MARK_UNCHANGED_SLOT = "UPDATE tracking_slots SET change = 0 WHERE kind = ? AND number = ? AND change IS NULL";
     pub const LIST_APP_HASHES = "SELECT hash FROM apps WHERE publisher_id = ?";

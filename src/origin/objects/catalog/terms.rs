@@ -4,7 +4,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
-use super::{answer, callback_sync, cap_sync, resource_tables::unknown, revisions::in_force, sql};
+use super::{Context, answer, callback_sync, cap_sync, resource_tables::unknown, revisions::in_force, sql};
 use crate::delivery::callback_settings;
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, LOST_TERMS, Resource},
@@ -119,7 +119,11 @@ pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<OperatorReply, Fai
 ///
 /// # Errors
 /// 404 if there is no such offer.
-pub fn of_offer(db: &impl Database, question: &GetOfferTerms) -> Result<OperatorReply, Failure> {
+pub fn of_offer(
+    db: &impl Database,
+    context: &Context<'_>,
+    question: &GetOfferTerms,
+) -> Result<OperatorReply, Failure> {
     let id = question.offer_id.as_str();
     let row = db
         .query_first(sql::GET_CURRENT_OFFER, params![id])?
@@ -127,7 +131,7 @@ pub fn of_offer(db: &impl Database, question: &GetOfferTerms) -> Result<Operator
     let terms = revision_of(db, Resource::Offer, id, question.revision)?;
     if let Some((app, shard)) = question.outbox {
         // Before it can pay: from now on it learns of each change of the cap.
-        cap_sync::record_outbox(db, id, app, shard)?;
+        db.transaction(|| cap_sync::record_outbox(db, context, id, app, shard))?;
     }
     answer(&KnownOffer {
         terms,
@@ -139,7 +143,11 @@ pub fn of_offer(db: &impl Database, question: &GetOfferTerms) -> Result<Operator
 ///
 /// # Errors
 /// 404 if there is no such app.
-pub fn of_app(db: &impl Database, question: &GetAppTerms) -> Result<OperatorReply, Failure> {
+pub fn of_app(
+    db: &impl Database,
+    context: &Context<'_>,
+    question: &GetAppTerms,
+) -> Result<OperatorReply, Failure> {
     let id = question.app_id.to_string();
     let row = db
         .query_first(
@@ -161,7 +169,7 @@ pub fn of_app(db: &impl Database, question: &GetAppTerms) -> Result<OperatorRepl
         callback,
     };
     if !row.boolean(6)? {
-        callback_sync::record_outbox(db, &id, question.shard)?;
+        db.transaction(|| callback_sync::record_outbox(db, context, question.app_id, question.shard))?;
     }
     answer(&known)
 }

@@ -3,20 +3,26 @@
 use serde_json::json;
 
 use super::{
-    Context, pub_key_requests,
+    Context,
+    lasting::{self, Lasting, PubKey, Tokens},
+    pub_key_requests,
     resource_tables::{self, unknown},
     revisions, sql, tracking_slots,
 };
 use contract::{
     catalog::{Resource, UNKNOWN_RESOURCE},
-    operation::OperatorReply,
+    operation::{Bytes, OperatorReply},
 };
 use domain::{
     catalog::advertiser::VALID_TOKENS,
     conversions::token::{self, Serial},
     model::{api_error::common, credentials, revision, time::SECOND_MS},
 };
-use platform::{database::Database, failure::Failure, params};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
 
 fn pub_key_purpose(publisher_id: &str) -> String {
     format!("pub_key/{publisher_id}")
@@ -29,20 +35,28 @@ pub fn issue_pub_key(
     publisher_id: &str,
 ) -> Result<OperatorReply, Failure> {
     let pub_key = credentials::pub_key(context.random()?);
-    let sealed = context.seal(context.vault, &pub_key_purpose(publisher_id), &pub_key)?;
+    let key = PubKey {
+        publisher_id: publisher_id.to_owned(),
+        hash: Bytes(credentials::hash(&pub_key).to_vec()),
+        sealed: Bytes(context.seal(context.vault, &pub_key_purpose(publisher_id), &pub_key)?),
+    };
     db.transaction(|| {
-        let updated = db.query(
-            sql::SET_PUB_KEY,
-            params![credentials::hash(&pub_key).to_vec(), sealed, publisher_id],
-        )?;
-        if updated.is_empty() {
-            return Err(unknown(Resource::Publisher, publisher_id).into());
-        }
-        pub_key_requests::close(db, publisher_id)?;
-        let revision = revisions::record(db, context.now_ms)?;
-        tracking_slots::mark_apps_of(db, publisher_id, revision)?;
+        store_pub_key(db, context, &key)?;
+        lasting::add(db, context, &Lasting::PubKey(key))?;
         Ok(OperatorReply::created(&json!({ "pub_key": pub_key })))
     })
+}
+
+/// Replaces a publisher's Pub-Key, within the caller's transaction.
+pub fn store_pub_key(db: &impl Database, context: &Context<'_>, key: &PubKey) -> Result<(), Failure> {
+    let id = key.publisher_id.as_str();
+    let row = params![key.hash.0.clone(), key.sealed.0.clone(), id];
+    if db.query(sql::SET_PUB_KEY, row)?.is_empty() {
+        return Err(unknown(Resource::Publisher, id).into());
+    }
+    pub_key_requests::close(db, id)?;
+    let revision = revisions::record(db, context.now_ms)?;
+    Ok(tracking_slots::mark_apps_of(db, id, revision)?)
 }
 
 /// Returns a publisher's Pub-Key in plain text, for its settings page.
@@ -79,24 +93,17 @@ pub fn issue_token(
     let random = context.random()?;
     db.transaction(|| {
         resource_tables::require(db, Resource::Advertiser, advertiser_id)?;
-        let newest = db.query_integer(sql::GET_NEWEST_SERIAL, params![advertiser_id])?;
-        let newest = newest.unwrap_or_default();
-        let serial = Serial(revision::after(newest, context.now_ms.div_euclid(SECOND_MS)));
-        let revision = revisions::record(db, context.now_ms)?;
-        tracking_slots::mark_advertiser(db, advertiser_id, revision)?;
-        db.execute(sql::SET_NEWEST_SERIAL, params![serial.0, advertiser_id])?;
-        db.execute(
-            sql::INSERT_TOKEN,
-            params![advertiser_id, serial.0, context.now_ms],
-        )?;
-        db.execute(
-            sql::KEEP_NEWEST_TOKENS,
-            params![
-                advertiser_id,
-                advertiser_id,
-                i64::try_from(VALID_TOKENS).unwrap_or(2)
-            ],
-        )?;
+        let mut tokens = Tokens::read(db, advertiser_id)?;
+        let serial = Serial(revision::after(
+            tokens.newest,
+            context.now_ms.div_euclid(SECOND_MS),
+        ));
+        tokens.newest = serial.0;
+        tokens.valid.push((serial.0, context.now_ms));
+        let ended = tokens.valid.len().saturating_sub(VALID_TOKENS);
+        tokens.valid.drain(..ended);
+        store_tokens(db, context, &tokens)?;
+        lasting::add(db, context, &Lasting::Tokens(tokens))?;
         let token = token::issue(context.token_mac, advertiser_id, serial, random);
         Ok(OperatorReply::created(
             &json!({ "token_id": serial.0.to_string(), "token": token }),
@@ -114,14 +121,41 @@ pub fn revoke_token(
     let unknown_token = || Failure::from(common::NOT_FOUND.with_message("there is no such token"));
     let Serial(serial) = Serial::parse(token_id).ok_or_else(unknown_token)?;
     db.transaction(|| {
-        if db
-            .query(sql::REVOKE_TOKEN, params![advertiser_id, serial])?
-            .is_empty()
-        {
+        let mut tokens = Tokens::read(db, advertiser_id)?;
+        let before = tokens.valid.len();
+        tokens.valid.retain(|(valid, _)| *valid != serial);
+        if tokens.valid.len() == before {
             return Err(unknown_token());
         }
-        let revision = revisions::record(db, context.now_ms)?;
-        tracking_slots::mark_advertiser(db, advertiser_id, revision)?;
+        store_tokens(db, context, &tokens)?;
+        lasting::add(db, context, &Lasting::Tokens(tokens))?;
         Ok(OperatorReply::no_content())
     })
+}
+
+impl Tokens {
+    fn read(db: &impl Database, advertiser_id: &str) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            advertiser_id: advertiser_id.to_owned(),
+            newest: db
+                .query_integer(sql::GET_NEWEST_SERIAL, params![advertiser_id])?
+                .unwrap_or_default(),
+            valid: db.read_all(sql::LIST_TOKENS, params![advertiser_id], |row| {
+                Ok((row.integer(0)?, row.integer(1)?))
+            })?,
+        })
+    }
+}
+
+/// Replaces the tokens of an advertiser, within the caller's transaction.
+pub fn store_tokens(db: &impl Database, context: &Context<'_>, tokens: &Tokens) -> Result<(), Failure> {
+    let id = tokens.advertiser_id.as_str();
+    resource_tables::require(db, Resource::Advertiser, id)?;
+    db.execute(sql::SET_NEWEST_SERIAL, params![tokens.newest, id])?;
+    db.execute(sql::DELETE_TOKENS, params![id])?;
+    for (serial, issued_at_ms) in &tokens.valid {
+        db.execute(sql::INSERT_TOKEN, params![id, *serial, *issued_at_ms])?;
+    }
+    let revision = revisions::record(db, context.now_ms)?;
+    Ok(tracking_slots::mark_advertiser(db, id, revision)?)
 }

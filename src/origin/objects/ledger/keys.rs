@@ -4,11 +4,16 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Context, sql};
+use super::{
+    Context,
+    lasting::{Key, Lasting},
+    sql,
+};
+use crate::delivery::register;
 use contract::{
     accounts::OPERATOR_NAME,
     ledger::{CreateKey, SuspendKeys},
-    operation::OperatorReply,
+    operation::{Bytes, OperatorReply},
 };
 use domain::{
     model::{
@@ -21,7 +26,11 @@ use domain::{
         rate::{self, Admission},
     },
 };
-use platform::{database::Database, failure::Failure, params};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
 
 /// The scope of every key (docs/SPEC.md, "Authentication").
 const SCOPE: &str = "ia-reporting.READ";
@@ -64,18 +73,36 @@ pub fn create(
         .ok_or(Failure::Internal("no randomness".into()))?;
     let id = hex::encode(id.get(..8).unwrap_or_default());
     let api_key = keys::issue(&(context.mac)()?, context.publisher, *secret);
-    let hash = credentials::hash(&api_key).to_vec();
-    let (member, name) = match &create.by {
-        Some(creator) => (Some(creator.member.to_string()), Some(creator.name.as_str())),
-        None => (None, None),
+    let key = Key {
+        hash: Bytes(credentials::hash(&api_key).to_vec()),
+        key_id: id.clone(),
+        label: new.label,
+        created_ms: context.now_ms,
+        by: create.by.clone(),
     };
-    db.execute(
-        sql::INSERT_KEY,
-        params![hash, id.as_str(), new.label, context.now_ms, member, name],
-    )?;
+    db.transaction(|| {
+        store(db, &key)?;
+        register::add(db, context.now_ms, &Lasting::Key(key))
+    })?;
     Ok(OperatorReply::created(
         &json!({ "key_id": id, "api_key": api_key, "scope": SCOPE }),
     ))
+}
+
+/// Stores a key.
+pub fn store(db: &impl Database, key: &Key) -> Result<(), DatabaseError> {
+    let by = key.by.as_ref();
+    db.execute(
+        sql::INSERT_KEY,
+        params![
+            key.hash.0.clone(),
+            key.key_id.as_str(),
+            key.label.as_str(),
+            key.created_ms,
+            by.map(|by| by.member.to_string()),
+            by.map(|by| by.name.as_str())
+        ],
+    )
 }
 
 /// The keys without their secrets. Times are UNIX seconds.
@@ -94,7 +121,7 @@ pub fn list(db: &impl Database) -> Result<OperatorReply, Failure> {
 }
 
 /// Refuses all keys while the publisher is suspended, or accepts them again.
-pub fn suspend(db: &impl Database, suspend: SuspendKeys) -> Result<(), Failure> {
+pub fn suspend(db: &impl Database, now_ms: i64, suspend: SuspendKeys) -> Result<(), Failure> {
     let known = db.query_integer(sql::GET_SUSPENSION, &[])?;
     if known.is_some_and(|known| known.saturating_abs() >= suspend.revision) {
         return Ok(());
@@ -104,7 +131,10 @@ pub fn suspend(db: &impl Database, suspend: SuspendKeys) -> Result<(), Failure> 
     } else {
         suspend.revision.saturating_neg()
     };
-    Ok(db.execute(sql::SET_SUSPENSION, params![signed])?)
+    Ok(db.transaction(|| {
+        db.execute(sql::SET_SUSPENSION, params![signed])?;
+        register::add(db, now_ms, &Lasting::Suspension(signed))
+    })?)
 }
 
 /// The id and the label of the key with a hash.
@@ -118,14 +148,16 @@ pub fn find(db: &impl Database, hash: &[u8]) -> Result<OperatorReply, Failure> {
 }
 
 /// Revokes a key; the next request with it is refused.
-pub fn revoke(db: &impl Database, key_id: &str) -> Result<OperatorReply, Failure> {
-    let revoked = db.query(sql::REVOKE_KEY, params![key_id])?;
-    if revoked.is_empty() {
-        return Err(common::NOT_FOUND
-            .with_message("there is no such report key")
-            .into());
-    }
-    Ok(OperatorReply::no_content())
+pub fn revoke(db: &impl Database, now_ms: i64, key_id: &str) -> Result<OperatorReply, Failure> {
+    db.transaction(|| {
+        if db.query(sql::REVOKE_KEY, params![key_id])?.is_empty() {
+            return Err(common::NOT_FOUND
+                .with_message("there is no such report key")
+                .into());
+        }
+        register::add(db, now_ms, &Lasting::RevokedKey(key_id.to_owned()))?;
+        Ok(OperatorReply::no_content())
+    })
 }
 
 /// Checks a key and its rate limit. A request over the limit is not counted, so it does not extend the wait.

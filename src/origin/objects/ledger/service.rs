@@ -20,12 +20,15 @@ use super::{
     page_memory::{PageMemory, PagePermit},
     report::{self, DAMAGED_FACTS, Report, ReportError},
     report_budget::ReportBudget,
+    restored::RestoredLedger,
     segments::Segments,
     uploads::Uploads,
 };
 use crate::delivery::{
     attention_feed::{AttentionFeed, Source},
-    feed, size,
+    feed,
+    register::Register,
+    size,
 };
 use contract::{
     catalog,
@@ -82,6 +85,7 @@ const RESTATEMENTS: Limit = Limit {
 
 pub struct LedgerService<D, R> {
     shell: ObjectShell<D, R>,
+    register: Register,
     /// The setting `REPORT_KEY_MAC`, which is parsed only to issue a key.
     report_key_mac: String,
     staging: Uploads,
@@ -134,6 +138,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     pub fn new(name: Option<String>, storage: D, runtime: R, report_key_mac: String) -> Self {
         Self {
             shell: ObjectShell::new("ledger", name, storage, runtime, MIGRATIONS),
+            register: Register::default(),
             report_key_mac,
             staging: Uploads::default(),
             columns: ColumnCache::default(),
@@ -159,6 +164,17 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// # Errors
     /// The command is refused, or the database failed.
     pub async fn command(&self, publisher: &PublisherId, command: Command) -> Result<Reply, Failure> {
+        let lasts = matches!(
+            command,
+            Command::CreateKey(_)
+                | Command::FindKey(_)
+                | Command::ListKeys(_)
+                | Command::RevokeKey(_)
+                | Command::SuspendKeys(_)
+        );
+        if lasts {
+            self.started().await?;
+        }
         let carry_out = |db: &D, now_ms| {
             self.store_names(db)?;
             let context = Context {
@@ -171,7 +187,11 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             };
             handle(db, &context, command)
         };
-        self.shell.command(carry_out, next_alarm).await
+        let reply = self.shell.command(carry_out, next_alarm).await?;
+        if lasts {
+            self.keep().await?;
+        }
+        Ok(reply)
     }
 
     /// Carries out an operator's command after the catalog has confirmed the publisher.
@@ -190,7 +210,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {
-                let worked = alarm(db, self.now_ms());
+                let worked = self.started().await.and_then(|db| Ok(alarm(db, self.now_ms())?));
                 self.send_attention(db).await?;
                 worked?;
                 Ok(next_alarm(db, self.now_ms())?)
@@ -217,6 +237,19 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// Newer code has migrated the database, or the migration failed.
     pub async fn ready(&self) -> Result<&D, Failure> {
         self.shell.ready().await
+    }
+
+    /// The database, once it is known which keys were revoked and which days were loaded.
+    async fn started(&self) -> Result<&D, Failure> {
+        let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
+        let name = self.shell.name();
+        self.register.start(db, runtime, name, &RestoredLedger).await?;
+        Ok(db)
+    }
+
+    async fn keep(&self) -> Result<(), Failure> {
+        let (db, runtime) = (self.shell.storage(), self.shell.runtime());
+        self.register.keep(db, runtime, self.shell.name()).await
     }
 
     /// The columns that reports keep in memory.
@@ -310,7 +343,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     ) -> Result<ReportAnswer, Failure> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let body = body().await?;
-        let db = self.shell.ready().await?;
+        let db = self.started().await?;
         let verdict = keys::admit(db, self.now_ms(), key)?;
         let result = match verdict.refusal() {
             None => self.make_report(db, publisher, &body, accept).await,
@@ -392,7 +425,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     ) -> Result<operation::OperatorReply, Failure> {
         let _permit = self.uploads.acquire_any(self.now_ms())?;
         self.require_publisher(publisher, CATALOG_TIMEOUT).await?;
-        let db = self.shell.ready().await?;
+        let db = self.started().await?;
         self.store_names(db)?;
         final_days::store_publisher(db, publisher)?;
         let received = match chunks() {
@@ -406,6 +439,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         // Also after a failure: rows that were written before it need their alarm.
         let armed = self.shell.wake_for(next_alarm(db, self.now_ms()));
         let reply = received?;
+        self.keep().await?;
         armed.map(|()| reply)
     }
 }

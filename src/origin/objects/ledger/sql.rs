@@ -1,9 +1,9 @@
 //! The ledger's schema and statements.
 
-use crate::delivery::attention_feed;
+use crate::delivery::{attention_feed, register};
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES, attention_feed::sql::TABLES]];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES, attention_feed::sql::TABLES], &[register::TABLES]];
 
 const TABLES: &[&str] = &[
     // The key is the hash, because requests look keys up by it; the operator's list of them is short.
@@ -70,7 +70,7 @@ const TABLES: &[&str] = &[
 platform::statements! {
     // Keys.
     /// hash, id, label, time, member, name; member and name are null for the operator
-    pub const INSERT_KEY = "INSERT INTO report_keys (hash, key_id, label, created_ms, creator, creator_name)
+    pub const INSERT_KEY = "INSERT OR IGNORE INTO report_keys (hash, key_id, label, created_ms, creator, creator_name)
         VALUES (?, ?, ?, ?, ?, ?)";
     pub const COUNT_KEYS = "SELECT COUNT(*) FROM report_keys";
     /// → id, label, created, last accepted, member, name
@@ -137,6 +137,8 @@ platform::statements! {
     /// day, time, member's name or null
     pub const NOTE_LOAD = "INSERT INTO loads (day, at_ms, member) VALUES (?, ?, ?)
         ON CONFLICT (day) DO UPDATE SET at_ms = excluded.at_ms, member = excluded.member";
+    /// day
+    pub const DELETE_LOAD = "DELETE FROM loads WHERE day = ?";
     /// day before which, days at most → those with facts or that were loaded, newest first: day, time of the load, member's
     /// name, state
     pub const LIST_DAYS = "SELECT d.day, l.at_ms, l.member, l.state FROM (

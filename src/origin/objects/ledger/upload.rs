@@ -8,9 +8,11 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::{
     final_days, freshness,
+    lasting::Lasting,
     segments::{self, Layer},
     sql,
 };
+use crate::delivery::register;
 use domain::{
     model::{api_error::ApiError, time::UtcDay},
     reporting::{
@@ -31,6 +33,8 @@ pub const BUFFERED: usize = 12 << 20;
 /// Upper estimates of the memory of a fact without its texts, and of an empty day, in bytes.
 const FACT_BYTES: usize = 96;
 const DAY_BYTES: usize = 2 << 10;
+/// Days in an entry of the register, so that it has less than 2 KB.
+const REGISTERED_DAYS: usize = 100;
 
 pub const IDEMPOTENCY_KEY_REUSED: ApiError = ApiError::new(
     409,
@@ -177,6 +181,9 @@ impl Upload {
         freshness::loaded(db, now_ms, days)?;
         for day in days {
             db.execute(sql::NOTE_LOAD, params![day.number(), now_ms, self.by.as_deref()])?;
+        }
+        for days in days.chunks(REGISTERED_DAYS) {
+            register::add(db, now_ms, &Lasting::Loaded(days.to_vec()))?;
         }
         final_days::changed(db, now_ms)?;
         segments::mark_crowded(db, days, Layer::Loaded)

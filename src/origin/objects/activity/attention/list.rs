@@ -30,6 +30,9 @@ struct Page<'r> {
 
 #[derive(Serialize)]
 struct Item<'r> {
+    /// Of an item that a person ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item_id: Option<String>,
     kind: Kind,
     app_id: Option<AppId>,
     publisher_id: Option<&'r str>,
@@ -82,8 +85,11 @@ fn place(row: &Row) -> Result<ItemPlace, DatabaseError> {
 }
 
 fn item(row: &Row) -> Result<Item<'_>, DatabaseError> {
+    let kind = row.decode(1, Kind::from_number)?;
+    let place = place(row)?;
     Ok(Item {
-        kind: row.decode(1, Kind::from_number)?,
+        item_id: (kind == Kind::Restored).then(|| place.to_cursor()),
+        kind,
         app_id: row.optional_number(2)?.and_then(AppId::from_number),
         publisher_id: row.optional_text(3)?,
         subject: row.text(4)?,

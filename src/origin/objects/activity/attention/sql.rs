@@ -73,7 +73,7 @@ platform::statements! {
         ON CONFLICT (source) DO UPDATE SET sequence = excluded.sequence, at_ms = excluded.at_ms,
           owes_since_ms = excluded.owes_since_ms, next_by_ms = excluded.next_by_ms, is_incomplete = excluded.is_incomplete";
     /// source
-    pub const VOID_ITEMS = "DELETE FROM attention_items WHERE source = ? AND kind <> 6";
+    pub const VOID_ITEMS = "DELETE FROM attention_items WHERE source = ? AND kind NOT IN (6, 12)";
     /// app, source
     pub const VOID_ENDPOINTS = "DELETE FROM attention_endpoints WHERE app = ? AND source = ?";
     /// source, JSON list of [kind, items]
@@ -98,7 +98,7 @@ platform::statements! {
     /// source, JSON list of items → the places of those that are not listed
     pub const NOT_LISTED = concat!("SELECT j.value ->> 5 FROM json_each(?2) j WHERE NOT ", is_listed!(), " ORDER BY key");
     /// → listed items of limited kinds
-    pub const COUNT_LIMITED = "SELECT COUNT(*) FROM attention_items WHERE kind NOT IN (4, 5, 6)";
+    pub const COUNT_LIMITED = "SELECT COUNT(*) FROM attention_items WHERE kind NOT IN (4, 5, 6, 12)";
 
     /// app, source, kind, publisher, since, reason
     pub const PUT_ENDPOINT = "INSERT INTO attention_endpoints (app, source, kind, publisher, since_ms, reason)
@@ -127,6 +127,12 @@ platform::statements! {
         ON CONFLICT (source, kind, subject) DO UPDATE SET bytes = excluded.bytes";
     /// source
     pub const END_LARGE = "DELETE FROM attention_items WHERE source = ? AND kind = 6";
+    /// source, publisher, time, JSON list of doubts
+    pub const PUT_RESTORED = "INSERT INTO attention_items (source, kind, subject, publisher, since_ms, reason)
+        SELECT ?1, 12, value ->> 'subject', ?2, ?3, value ->> 'reason' FROM json_each(?4) WHERE TRUE
+        ON CONFLICT (source, kind, subject) DO NOTHING";
+    /// since, item → the item, if a person may end it
+    pub const END_RESTORED = "DELETE FROM attention_items WHERE since_ms = ? AND item = ? AND kind = 12 RETURNING item";
     /// first time kept
     pub const SWEEP_LARGE = "DELETE FROM attention_items WHERE kind = 6
         AND source IN (SELECT source FROM attention_sizes WHERE at_ms < ?)";

@@ -1,6 +1,6 @@
 //! The schema and statements of `origin/activity`.
 
-use crate::objects::activity::attention;
+use crate::{delivery::register, objects::activity::attention};
 use platform::migrations::Migration;
 
 pub const MIGRATIONS: &[Migration] = &[
@@ -8,6 +8,7 @@ pub const MIGRATIONS: &[Migration] = &[
     &[attention::sql::TABLES, INCOMPLETE],
     &[MAX],
     &[attention::sql::REPORTED],
+    &[register::TABLES],
 ];
 
 /// `is_incomplete` is set while what an outbox told before is not all here.

@@ -81,7 +81,7 @@ where
         chunks: Option<S>,
         is_dry_run: bool,
     ) -> Result<OperatorReply, Failure> {
-        let db = self.shell.ready().await?;
+        let db = self.started().await?;
         let import = import_steps::begin(db)?;
         let outcome = panics_to_failure(async {
             self.discard_leftovers(db, import).await?;
@@ -105,6 +105,7 @@ where
         woken?;
         discarded?;
         if reply.status == 200 && !is_dry_run {
+            self.keep().await?;
             self.settings_queue(db).require_imported().await?;
             self.account_queue(db).require_imported().await?;
             self.cap_queue(db).require_imported().await?;

@@ -1,0 +1,67 @@
+//! An account that was put back to an earlier copy lets nobody in who was not let in any more.
+
+use super::{account, audit, ended::Ended, members, sql};
+use crate::delivery::register::Restore;
+use contract::attention::Doubt;
+use domain::{accounts::account::Account, model::PublisherId};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
+
+/// An account that was put back.
+pub struct RestoredAccount;
+
+impl Restore for RestoredAccount {
+    type Entry = Ended;
+
+    fn begin(&self, db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+        db.execute(sql::DELETE_SESSIONS, &[])?;
+        db.execute(sql::DELETE_INVITES, &[])?;
+        db.execute(sql::SET_RESTORED, params![now_ms])?;
+        audit::append(
+            db,
+            now_ms,
+            &audit::Entry::of(audit::Party::operator(), "account_restored"),
+        )
+    }
+
+    fn apply(&self, db: &impl Database, _at_ms: i64, entry: Ended) -> Result<(), Failure> {
+        match entry {
+            Ended::SignIn => {}
+            Ended::LockedOut(member) => members::lock_out(db, member)?,
+            Ended::Member(member) => members::remove(db, member)?,
+            Ended::Role(member, role) => {
+                db.execute(sql::SET_ROLE, params![member.to_string(), role.as_str()])?
+            }
+            Ended::Passkey(credential) => db.execute(sql::DELETE_PASSKEY, params![credential.0])?,
+            Ended::Suspension(suspend) => account::set_suspended(db, &suspend)?,
+        }
+        Ok(())
+    }
+
+    fn doubts(
+        &self,
+        db: &impl Database,
+        _lost: &[Ended],
+    ) -> Result<(Option<PublisherId>, Vec<Doubt>), DatabaseError> {
+        Ok(match account::owner(db)? {
+            Some(Account::Publisher(publisher)) => {
+                let doubt = Doubt::new(format!("members of {publisher}"), "account_restored");
+                (Some(publisher), vec![doubt])
+            }
+            Some(Account::Operator) => (
+                None,
+                vec![Doubt::new("members of the console", "account_restored")],
+            ),
+            None => (
+                None,
+                vec![Doubt::new(
+                    "members whose account is not known any more",
+                    "account_restored",
+                )],
+            ),
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! Every change of the catalog, for its [register]: a catalog that was put back [makes them again](super::restored).
+
+use serde::{Deserialize, Serialize};
+
+use super::{Context, import::staged, resource_tables::WriteSource};
+use crate::delivery::register;
+use contract::{
+    catalog::{EnterTerms, Resource},
+    operation::Bytes,
+};
+use domain::model::AppId;
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+};
+
+/// An entry of the register.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lasting {
+    /// A resource with its document, as an import stages it, and whether it was a PUT.
+    Put(Resource, String, Bytes, bool),
+    PubKey(PubKey),
+    Tokens(Tokens),
+    EnteredTerms(EnterTerms),
+    /// An outbox of an app knows its settings and is told when they change.
+    Outbox(AppId, u8),
+    /// The same of an offer's cap.
+    OfferOutbox(String, AppId, u8),
+}
+
+/// Registers a change, within its transaction, unless it is only made again.
+pub fn add(db: &impl Database, context: &Context<'_>, entry: &Lasting) -> Result<(), DatabaseError> {
+    match context.is_repeat {
+        true => Ok(()),
+        false => register::add(db, context.now_ms, entry),
+    }
+}
+
+/// Registers a resource that is put.
+pub fn add_put(
+    db: &impl Database,
+    context: &Context<'_>,
+    source: WriteSource,
+    resource: Resource,
+    id: &str,
+    document: String,
+) -> Result<(), Failure> {
+    if context.is_repeat {
+        return Ok(());
+    }
+    let document = Bytes(staged(context, resource, id, document)?);
+    let is_put = source == WriteSource::Put;
+    let entry = Lasting::Put(resource, id.to_owned(), document, is_put);
+    Ok(add(db, context, &entry)?)
+}
+
+/// A publisher's Pub-Key as it is stored.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct PubKey {
+    pub publisher_id: String,
+    pub hash: Bytes,
+    pub sealed: Bytes,
+}
+
+/// The tokens of an advertiser.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Tokens {
+    pub advertiser_id: String,
+    /// The serial of the newest one that was ever issued; 0 for none.
+    pub newest: i64,
+    /// Serials of those that are valid, each with the time in milliseconds at which it was issued.
+    pub valid: Vec<(i64, i64)>,
+}

@@ -1,0 +1,58 @@
+//! A catalog that was put back to an earlier copy makes its changes again, at the times at which they were made, so that revisions
+//! and terms get the same numbers. Then it publishes everything.
+
+use super::{
+    Context, callback_sync, cap_sync, entered_terms, import::staged_document, import_claims,
+    lasting::Lasting, publication, resource_tables::WriteSource, resources, tokens,
+};
+use crate::delivery::register::Restore;
+use contract::attention::Doubt;
+use domain::model::PublisherId;
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+};
+
+/// A catalog that was put back. It makes the context of a change that was made at a time.
+pub struct RestoredCatalog<W>(pub W);
+
+impl<W> Restore for RestoredCatalog<W>
+where
+    W: Fn(i64, &mut dyn FnMut(&Context<'_>) -> Result<(), Failure>) -> Result<(), Failure>,
+{
+    type Entry = Lasting;
+
+    fn begin(&self, db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+        publication::publish_all(db, now_ms)
+    }
+
+    fn apply(&self, db: &impl Database, at_ms: i64, entry: Lasting) -> Result<(), Failure> {
+        (self.0)(at_ms, &mut |context| match &entry {
+            Lasting::Put(resource, id, document, is_put) => {
+                import_claims::drop_line(db, *resource, id)?;
+                let document = staged_document(context, *resource, id, &document.0)?;
+                let source = if *is_put {
+                    WriteSource::Put
+                } else {
+                    WriteSource::Import
+                };
+                resources::put(db, context, source, *resource, id, &document).map(drop)
+            }
+            Lasting::PubKey(key) => tokens::store_pub_key(db, context, key),
+            Lasting::Tokens(tokens) => tokens::store_tokens(db, context, tokens),
+            Lasting::EnteredTerms(command) => entered_terms::store(db, context, command).map(drop),
+            Lasting::Outbox(app, shard) => Ok(callback_sync::record_outbox(db, context, *app, *shard)?),
+            Lasting::OfferOutbox(offer, app, shard) => {
+                Ok(cap_sync::record_outbox(db, context, offer, *app, *shard)?)
+            }
+        })
+    }
+
+    fn doubts(
+        &self,
+        _db: &impl Database,
+        _lost: &[Lasting],
+    ) -> Result<(Option<PublisherId>, Vec<Doubt>), DatabaseError> {
+        Ok((None, vec![Doubt::new("catalog", "catalog_restored")]))
+    }
+}

@@ -1,0 +1,28 @@
+//! What must outlast a restore of a ledger, for its [register](crate::delivery::register).
+
+use serde::{Deserialize, Serialize};
+
+use contract::{ledger::KeyCreator, operation::Bytes};
+use domain::model::time::UtcDay;
+
+/// An entry of the register.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lasting {
+    Key(Key),
+    RevokedKey(String),
+    /// The revision of a suspension of all keys; negative if that has ended.
+    Suspension(i64),
+    /// The operator has loaded facts of these days.
+    Loaded(Vec<UtcDay>),
+}
+
+/// A key as it is stored.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Key {
+    pub hash: Bytes,
+    pub key_id: String,
+    pub label: String,
+    pub created_ms: i64,
+    pub by: Option<KeyCreator>,
+}

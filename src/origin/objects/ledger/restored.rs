@@ -1,0 +1,49 @@
+//! A ledger that was put back to an earlier copy: its keys are as they were, and the operator is told which days to load again.
+//! Signpost's own facts come again from their sources.
+
+use std::collections::BTreeSet;
+
+use super::{final_days, keys, lasting::Lasting, sql};
+use crate::delivery::register::Restore;
+use contract::attention::Doubt;
+use domain::model::PublisherId;
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    params,
+};
+
+/// A ledger that was put back.
+pub struct RestoredLedger;
+
+impl Restore for RestoredLedger {
+    type Entry = Lasting;
+
+    fn apply(&self, db: &impl Database, _at_ms: i64, entry: Lasting) -> Result<(), Failure> {
+        match entry {
+            Lasting::Key(key) => keys::store(db, &key)?,
+            Lasting::RevokedKey(key_id) => db.execute(sql::REVOKE_KEY, params![key_id])?,
+            Lasting::Suspension(signed) => db.execute(sql::SET_SUSPENSION, params![signed])?,
+            Lasting::Loaded(days) => {
+                for day in days {
+                    db.execute(sql::DELETE_LOAD, params![day.number()])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn doubts(
+        &self,
+        db: &impl Database,
+        lost: &[Lasting],
+    ) -> Result<(Option<PublisherId>, Vec<Doubt>), DatabaseError> {
+        let loaded = lost.iter().filter_map(|entry| match entry {
+            Lasting::Loaded(days) => Some(days),
+            _ => None,
+        });
+        let days: BTreeSet<_> = loaded.flatten().collect();
+        let doubts = days.iter().map(|day| Doubt::new(day.to_string(), "load_again"));
+        Ok((final_days::publisher(db)?, doubts.collect()))
+    }
+}

@@ -1,0 +1,87 @@
+//! The registers of objects and the operator's attention: real activity objects, each with its own database.
+
+#![allow(dead_code, reason = "no test binary uses all of it")]
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+};
+
+use contract::{
+    activity::Command,
+    attention::{self, ListAttention},
+    operation::{CallError, ObjectAddress, Operation, Unanswered},
+    register::{AddEntries, RegisterEntry, address},
+};
+use origin::objects::activity::{MIGRATIONS, handle};
+use platform::migrations::migrate;
+use serde_json::Value as Json;
+
+use crate::sqlite::Sqlite;
+
+#[derive(Default)]
+pub struct Registers {
+    objects: RefCell<BTreeMap<String, Sqlite>>,
+    /// Whether none of them answers.
+    pub are_down: Cell<bool>,
+}
+
+impl Registers {
+    /// Answers a call to one of them.
+    pub fn answer<O: Operation>(
+        &self,
+        now_ms: i64,
+        to: &ObjectAddress,
+        operation: O,
+    ) -> Result<O::Answer, CallError> {
+        assert_eq!(to.binding, attention::BINDING);
+        if self.are_down.get() {
+            return Err(Unanswered::default().into());
+        }
+        let command = serde_json::to_string(&operation.into()).unwrap();
+        let reply = self.send(&to.name, now_ms, serde_json::from_str(&command).unwrap());
+        Ok(serde_json::from_str(&reply).unwrap())
+    }
+
+    fn send(&self, name: &str, now_ms: i64, command: Command) -> String {
+        let mut objects = self.objects.borrow_mut();
+        let db = objects.entry(name.to_owned()).or_insert_with(|| {
+            let db = Sqlite::in_memory();
+            migrate(&db, 0, MIGRATIONS).unwrap();
+            db
+        });
+        serde_json::to_string(&handle(db, now_ms, command).unwrap()).unwrap()
+    }
+
+    /// An entry that the object has lost.
+    pub fn add(&self, source: &str, entry: RegisterEntry) {
+        let add = AddEntries {
+            after: 0,
+            entries: vec![entry],
+        };
+        self.send(&address(source).name, 0, add.into());
+    }
+
+    /// An object is lost, and is empty when it is used next.
+    pub fn lose(&self, name: &str) {
+        self.objects.borrow_mut().remove(name).unwrap();
+    }
+
+    /// What is listed for the operator: subject and reason.
+    pub fn doubts(&self) -> Vec<(String, String)> {
+        let list = ListAttention {
+            kind: None,
+            app: None,
+            limit: 1_000,
+            after: None,
+        };
+        let reply: Json = serde_json::from_str(&self.send(attention::OBJECT_NAME, 0, list.into())).unwrap();
+        let page: Json = serde_json::from_str(reply["body"].as_str().unwrap()).unwrap();
+        let items = page["items"].as_array().unwrap().iter();
+        let text = |item: &Json, name: &str| item[name].as_str().unwrap().to_owned();
+        items
+            .inspect(|item| assert_eq!(item["kind"], "restored"))
+            .map(|item| (text(item, "subject"), text(item, "reason")))
+            .collect()
+    }
+}
