@@ -358,6 +358,10 @@ pub struct Session {
     pub is_local: bool,
     /// Recoveries of the last 7 days, for the owners' banner; empty for others.
     pub recoveries: Vec<Recovery>,
+    /// When the account was put back to an earlier copy, in milliseconds, for the owners' banner: for 7 days, and only for
+    /// owners.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restored_at_ms: Option<i64>,
 }
 
 impl Session {

@@ -35,7 +35,7 @@ pub struct Browser<'s> {
 }
 
 impl<'s> Browser<'s> {
-    fn new(signpost: &'s Signpost) -> Self {
+    pub fn new(signpost: &'s Signpost) -> Self {
         Self {
             signpost,
             cookie: None,
@@ -44,7 +44,7 @@ impl<'s> Browser<'s> {
     }
 
     /// Sends what a page of the dashboard sends.
-    fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
+    pub fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
         self.send_with(method, path, &[], body)
     }
 
@@ -65,7 +65,7 @@ impl<'s> Browser<'s> {
         self.send("GET", &format!("/v1/dashboard/{path}"), None)
     }
 
-    fn post(&self, path: &str, body: &Value) -> Answer {
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
         self.send("POST", &format!("/v1/dashboard/{path}"), Some(body))
     }
 

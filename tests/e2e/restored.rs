@@ -1,5 +1,7 @@
 //! Objects that are put back to an earlier copy of their files, as somebody would on a server: stop, copy, start.
 
+mod objects;
+
 use std::{fs, path::PathBuf, thread, time::Duration};
 
 use crate::{
@@ -21,19 +23,18 @@ fn files(database: &std::path::Path) -> [PathBuf; 3] {
     })
 }
 
-/// The content of the files of an app's first outbox. workerd must be down.
-fn copy(signpost: &Signpost, app: &str) -> Vec<(PathBuf, Option<Vec<u8>>)> {
-    let sql = format!(
-        "SELECT 1 FROM outbox WHERE app = {} AND shard = 0",
-        app.trim_start_matches('0')
-    );
-    let database = signpost.database(OUTBOXES, &sql);
+/// The content of an object's files. None are there of a file that did not exist.
+type Copy = Vec<(PathBuf, Option<Vec<u8>>)>;
+
+/// Copies the object of a namespace that has a row. workerd must be down.
+fn copy(signpost: &Signpost, namespace: &str, sql: &str) -> Copy {
+    let database = signpost.database(namespace, sql);
     files(&database)
         .map(|file| (file.clone(), fs::read(file).ok()))
         .to_vec()
 }
 
-fn put_back(copy: &[(PathBuf, Option<Vec<u8>>)]) {
+fn put_back(copy: &Copy) {
     for (file, content) in copy {
         match content {
             Some(content) => fs::write(file, content).expect("a file written"),
@@ -78,7 +79,8 @@ fn an_outbox_that_is_put_back_pays_what_it_has_paid_and_nothing_again() {
         receiver.wait(3);
         settle(&wall, 3);
         let mut before = Vec::new();
-        signpost.restart_after(|| before = copy(&signpost, &wall.app));
+        let of_first = format!("SELECT 1 FROM outbox WHERE app = {} AND shard = 0", wall.app);
+        signpost.restart_after(|| before = copy(&signpost, OUTBOXES, &of_first));
 
         ids.extend((3..7).map(|n| pay(n, false)));
         expect_accepted(wall.convert(&clicks[0], "&status=reversed"), "reversed", false);

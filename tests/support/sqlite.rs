@@ -174,6 +174,15 @@ impl Sqlite {
 }
 
 impl Database for Sqlite {
+    /// workerd does not finish a statement whose rows are not read, and then no transaction commits.
+    fn execute(&self, sql: &str, parameters: &[Value]) -> Result<(), DatabaseError> {
+        let columns = self.connection.prepare_cached(sql).map(|sql| sql.column_count());
+        match columns {
+            Ok(1..) => Err(DatabaseError(format!("the rows are not read: {sql}"))),
+            _ => self.query(sql, parameters).map(drop),
+        }
+    }
+
     fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
         self.statements.borrow_mut().insert(sql.to_owned());
         let bound = parameters.iter().map(bind).collect::<Result<Vec<_>, _>>()?;

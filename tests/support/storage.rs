@@ -34,6 +34,10 @@ impl<'a> Storage<'a> {
 }
 
 impl Database for Storage<'_> {
+    fn execute(&self, sql: &str, parameters: &[Value]) -> Result<(), DatabaseError> {
+        self.db.execute(sql, parameters)
+    }
+
     fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
         self.db.query(sql, parameters)
     }

@@ -62,6 +62,7 @@ pub const fn of(handler: Handler) -> Option<Access> {
             action: Some("rewards_replayed"),
         },
         Handler::Replay(ReplayCall::Cancel) => write("replay_cancelled"),
+        Handler::EndAttentionItem => write("attention_ended"),
         Handler::Catalog(call) => of_catalog(call),
         Handler::Ledger(call) => of_ledger(call),
         Handler::Outbox(call) => of_outbox(call),

@@ -20,6 +20,7 @@ pub enum Handler {
     /// What a postback would be answered.
     CheckPostback,
     ListAttention,
+    EndAttentionItem,
     /// Invites somebody to a publisher's account.
     Invite,
     /// Invites somebody to the operator's account.

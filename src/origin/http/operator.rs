@@ -64,6 +64,7 @@ pub async fn call(
         Handler::ListPostbacks => postbacks::list(context, segments, query).await,
         Handler::CheckPostback => postback_check::check(context, request).await,
         Handler::ListAttention => attention::list(context, query).await,
+        Handler::EndAttentionItem => attention::end(context, segments).await,
         Handler::Invite => accounts::invite(context, segments, request).await,
         Handler::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,
         Handler::ReadActivity => activity::read(context, segments).await,

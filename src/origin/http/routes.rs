@@ -213,6 +213,7 @@ const ROUTES: &[Row] = &[
     operator("/v1/operator/metrics", &[on(Get, Metrics)]),
     operator("/v1/operator/callbacks", &[on(Get, ListCallbacks).within(Operator)]),
     operator("/v1/operator/attention", &[on(Get, Handler::ListAttention).within(Operator)]),
+    operator("/v1/operator/attention/{}", &[on(Delete, Handler::EndAttentionItem).within(Operator)]),
     operator("/v1/operator/reconcile", &[on(Get, Reconcile).within(Operator)]),
 
     operator("/v1/operator/postback_check", &[on(Post, CheckPostback).within(Operator)]),

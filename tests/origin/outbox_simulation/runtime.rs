@@ -289,6 +289,10 @@ pub async fn wake(env: Rc<Environment>, service: Rc<Service>) {
 pub struct Storage(Rc<Environment>);
 
 impl Database for Storage {
+    fn execute(&self, sql: &str, parameters: &[Value]) -> Result<(), DatabaseError> {
+        self.0.db.execute(sql, parameters)
+    }
+
     fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
         self.0.db.query(sql, parameters)
     }

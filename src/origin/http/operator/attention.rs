@@ -1,15 +1,15 @@
 //! The operator's list of what wants attention.
 
 use crate::http::{
-    calls::{ask, parameter, parse, read_page},
+    calls::{ask, parameter, parse, read_page, segment},
     isolate::RequestContext,
     refusal::HandlerResult,
 };
 use contract::{
-    attention::{self, ItemPlace, Kind, ListAttention},
+    attention::{self, EndItem, ItemPlace, Kind, ListAttention},
     catalog::MAX_PAGE,
 };
-use domain::model::AppId;
+use domain::model::{AppId, api_error::common};
 
 /// `GET …/attention`.
 pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
@@ -29,4 +29,10 @@ pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {
         after: parse(cursor, ItemPlace::parse, "cursor: must be that of a page")?,
     };
     Ok(ask(context, &attention::address(), list).await)
+}
+
+/// `DELETE …/attention/{item_id}`.
+pub async fn end(context: &RequestContext, segments: &[&str]) -> HandlerResult {
+    let place = ItemPlace::parse(&segment(segments, 0)).ok_or(common::NOT_FOUND)?;
+    Ok(ask(context, &attention::address(), EndItem { place }).await)
 }

@@ -84,18 +84,20 @@ pub fn member_json(member: &Member) -> Value {
     })
 }
 
-/// What a page tells of at once: members who were let back in.
+/// What a page tells of at once: that the account was put back to an earlier copy, and members who were let back in.
 pub fn notices(member: &Member) -> Vec<Value> {
+    let restored = member.session.restored_at_ms.into_iter();
+    let restored = restored.map(|at_ms| json!({ "kind": "restored", "at": seconds(at_ms) }));
     let recoveries = member.session.recoveries.iter();
-    recoveries
-        .map(|recovery| {
+    restored
+        .chain(recoveries.map(|recovery| {
             json!({
                 "kind": "recovery",
                 "member_name": recovery.member_name,
                 "by": recovery.by,
                 "at": seconds(recovery.at_ms),
             })
-        })
+        }))
         .collect()
 }
 

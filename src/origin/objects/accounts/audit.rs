@@ -17,8 +17,8 @@ pub const RETENTION_MS: i64 = 400 * DAY_MS;
 
 /// The most rows of a page.
 const MAX_PAGE: u32 = 200;
-/// Owners see a recovery for this long.
-const RECOVERY_SHOWN_MS: i64 = 7 * DAY_MS;
+/// Owners see a recovery, or that the account was restored, for this long.
+pub const SHOWN_MS: i64 = 7 * DAY_MS;
 /// The most recoveries in an owner's banner.
 const MAX_RECOVERIES: usize = 20;
 /// The longest text of a row, in characters. Longer ones are cut: the change that they tell of is done.
@@ -133,7 +133,7 @@ fn entry(row: &Row) -> Result<AuditEntry, DatabaseError> {
 
 /// The recoveries that owners are shown, the newest first.
 pub fn recoveries(db: &impl Database, now_ms: i64) -> Result<Vec<Recovery>, DatabaseError> {
-    let since = now_ms.saturating_sub(RECOVERY_SHOWN_MS);
+    let since = now_ms.saturating_sub(SHOWN_MS);
     db.read_all(sql::RECOVERIES, params![since, MAX_RECOVERIES], |row| {
         Ok(Recovery {
             member_name: row.text(0)?.to_owned(),

@@ -163,11 +163,12 @@ pub fn read(
     if live.times.should_store_seen(now_ms, session_use) {
         db.transaction(|| live.see(db, now_ms))?;
     }
-    let recoveries = if live.role.is_highest() {
-        audit::recoveries(db, now_ms)?
+    let (recoveries, restored_ms) = if live.role.is_highest() {
+        (audit::recoveries(db, now_ms)?, account::restored_ms(db)?)
     } else {
-        vec![]
+        (vec![], 0)
     };
+    let is_shown = restored_ms > now_ms.saturating_sub(audit::SHOWN_MS);
     Ok(Session {
         session_id: live.session_id,
         member: live.member,
@@ -176,6 +177,7 @@ pub fn read(
         times: live.times,
         is_local: live.is_local,
         recoveries,
+        restored_at_ms: is_shown.then_some(restored_ms),
     })
 }
 

@@ -22,7 +22,7 @@ impl Restore for RestoredLedger {
     fn apply(&self, db: &impl Database, _at_ms: i64, entry: Lasting) -> Result<(), Failure> {
         match entry {
             Lasting::Key(key) => keys::store(db, &key)?,
-            Lasting::RevokedKey(key_id) => db.execute(sql::REVOKE_KEY, params![key_id])?,
+            Lasting::RevokedKey(key_id) => drop(db.query(sql::REVOKE_KEY, params![key_id])?),
             Lasting::Suspension(signed) => db.execute(sql::SET_SUSPENSION, params![signed])?,
             Lasting::Loaded(days) => {
                 for day in days {

@@ -1,5 +1,6 @@
 // The operator's list of what is open.
 
+import { remove } from "../../shared/client";
 import { queryText } from "../../shared/query-text";
 import type { AttentionKind, AttentionPage } from "../types/attention";
 import { ask, OPERATOR } from "./operator";
@@ -13,3 +14,6 @@ interface AttentionQuery {
 
 export const attention = (query: AttentionQuery, isPoll = false) =>
   ask<AttentionPage>(`${OPERATOR}/attention${queryText({ ...query })}`, isPoll);
+
+/** Ends an item that a person ends. */
+export const endItem = (itemId: string) => remove(`${OPERATOR}/attention/${itemId}`);

@@ -17,6 +17,7 @@ export const KIND_NAMES: Record<AttentionKind, string> = {
   differs: "Totals differ from the ledger",
   unconfirmed: "Day final, unconfirmed",
   terms_lost: "Terms lost",
+  restored: "Restored from a copy",
 };
 
 /** What a kind is, and what to do about it. */
@@ -38,6 +39,8 @@ export const KIND_HINTS: Record<AttentionKind, string> = {
     "Days that became final seven days after their end, although a source of their clicks or revenue has not confirmed them or reports other sums. Reports of these days may be wrong. “Restate” in the publisher's facts shows first what would change, and names a source that does not answer. Each leaves the list once all sources have confirmed it.",
   terms_lost:
     "Postbacks that are kept, because the catalog was restored and has lost the terms that their clicks were promised. The row says which offer or app, and the number of the revision. Enter them with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}; the postbacks are decided within minutes then.",
+  restored:
+    "Stores that somebody restored from an earlier copy. What changed after the copy was put right as far as it is known, and each row says what is left to check. Close it once that is done.",
 };
 
 const REASONS: Record<string, string> = {
@@ -49,6 +52,12 @@ const REASONS: Record<string, string> = {
   ledger_behind: "The reports have less than the log.",
   log_behind: "The log has less than the reports.",
   silent: "A source has not confirmed its clicks or revenue of the day.",
+  account_restored:
+    "All sessions and invites have ended. Whoever was removed stays out; who joined or got another role since the copy may be missing. Compare the people with those that should be there.",
+  catalog_restored:
+    "The changes since the copy were made again, and everything was published again. Compare the newest ones with what you remember.",
+  load_again:
+    "The facts of this day that were loaded since the copy are lost. Load the day again; it is not final until then.",
   differs: "A source has other sums than the reports. “Restate” shows what would change.",
 };
 
@@ -83,7 +92,13 @@ export const attention = {
     differs: "Compare the day",
     unconfirmed: "See the facts",
     terms_lost: "See the terms",
+    restored: "Check it",
   } satisfies Record<AttentionKind, string>,
+  close: "Close",
+  closeOf: (subject: string) => `Close: ${subject}`,
+  closed: "Closed",
+  closeTitle: "Close the item?",
+  closeText: (reason: string) => `${reasonText(reason)} It leaves the list for good.`,
   repairOf: (repair: string, subject: string) => `${repair}: ${subject}`,
   onlyApp: (app: string) => `Only app ${app}.`,
   everyApp: "All apps",

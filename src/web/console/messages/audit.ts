@@ -38,6 +38,7 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   facts_added: "Added facts",
   facts_replaced: "Replaced a day of facts",
   day_restated: "Restated a day",
+  attention_ended: "Closed an item of attention",
   reward_approved: "Approved a reward",
   reward_rejected: "Rejected a conversion",
   reward_reversed: "Took a reward back",

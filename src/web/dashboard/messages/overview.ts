@@ -43,6 +43,8 @@ export const overview = {
   stepDone: "done",
   stepOpen: "open",
   approvalHint: "Nothing is left for you to do here. Write to us if it takes longer than you expected.",
+  restored: (at: number) =>
+    `This account was restored from an earlier copy on ${timeText(at)}. Everybody had to sign in again. Check the members: somebody who joined or got another role shortly before may be missing.`,
   recovery: (member: string, by: string, at: number) =>
     `${by} made a recovery link for ${member} on ${timeText(at)}. Their passkeys and sessions were ended. If nobody expected this, contact support at once.`,
 };

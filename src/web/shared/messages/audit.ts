@@ -18,6 +18,7 @@ export const AUDIT_ACTIONS: Record<string, string> = {
   session_ended: "Signed out a session",
   passkey_added: "Added a passkey",
   passkey_removed: "Removed a passkey",
+  account_restored: "The account was restored from a copy",
   account_suspended: "Suspended the account",
   account_admitted: "Admitted the account again",
   report_key_created: "Created a report key",

@@ -1,21 +1,24 @@
 // What waits for a person: how much of each kind, and the list of it, the oldest first.
 
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { isBehind } from "../../../shared/behind";
+import { confirmed } from "../../../shared/change";
 import { LinkButton } from "../../../shared/components/button";
+import { Confirm } from "../../../shared/components/dialog";
 import { Heading } from "../../../shared/components/heading";
 import { Empty, Failed, Skeleton, Stale } from "../../../shared/components/states";
 import { CardSkeleton, CardTable } from "../../../shared/components/table";
 import { count } from "../../../shared/format";
 import { search } from "../../../shared/navigation";
 import { oneOf, queryText } from "../../../shared/query-text";
-import { attention as api } from "../../api/attention";
+import { attention as api, endItem } from "../../api/attention";
 import { isAppId } from "../../ids";
 import { useAppNames } from "../../app-names";
 import { attention as text, KIND_HINTS, KIND_NAMES } from "../../messages/attention";
 import { usePolled } from "../../poll";
 import { ATTENTION_PATH } from "../../router";
-import type { AttentionKind, AttentionPage } from "../../types/attention";
+import type { AttentionItem, AttentionKind, AttentionPage } from "../../types/attention";
 import { appOf, columns } from "./columns";
 
 const PAGE_ROWS = 50;
@@ -71,7 +74,7 @@ export function Attention() {
               )}
             </p>
           )}
-          {page ? <List page={page} query={query} nameOf={nameOf} /> : <CardSkeleton rows={8} />}
+          {page ? <List page={page} query={query} nameOf={nameOf} reload={reload} /> : <CardSkeleton rows={8} />}
         </>
       )}
     </>
@@ -114,7 +117,16 @@ function Kinds({ query, page }: { query: Query; page: AttentionPage | undefined 
   );
 }
 
-function List({ page, query, nameOf }: { page: AttentionPage; query: Query; nameOf: (appId: string) => string }) {
+interface ListProps {
+  page: AttentionPage;
+  query: Query;
+  nameOf: (appId: string) => string;
+  reload: () => Promise<void>;
+}
+
+function List({ page, query, nameOf, reload }: ListProps) {
+  const [ending, setEnding] = useState<AttentionItem | null>(null);
+  const close = () => setEnding(null);
   const { kind, app, cursor } = query;
   const { items, behind_ms: behind } = page;
   const kinds = kind ? [kind] : KINDS;
@@ -134,9 +146,18 @@ function List({ page, query, nameOf }: { page: AttentionPage; query: Query; name
       {items.length > 0 && (
         <CardTable
           name={text.tableName}
-          columns={columns(nameOf)}
+          columns={columns(nameOf, setEnding)}
           rows={items}
           rowKey={({ kind: of, app_id, publisher_id, subject }) => `${of} ${app_id} ${publisher_id} ${subject}`}
+        />
+      )}
+      {ending && (
+        <Confirm
+          title={text.closeTitle}
+          text={text.closeText(ending.reason)}
+          button={text.close}
+          onConfirm={confirmed(() => endItem(ending.item_id!), text.closed, close, reload)}
+          onClose={close}
         />
       )}
       {unlisted > 0 && <p class="note list-note">{text.notListed(unlisted)}</p>}

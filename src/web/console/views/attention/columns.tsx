@@ -1,5 +1,6 @@
 // Columns of what is open.
 
+import { RowButton } from "../../../shared/components/row-button";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
 import { dateText, exactTimeText } from "../../../shared/format";
 import { queryText } from "../../../shared/query-text";
@@ -7,7 +8,7 @@ import { ShortId } from "../../../shared/rewards/badges";
 import { AppLink } from "../../components/links";
 import { attention as text, KIND_NAMES } from "../../messages/attention";
 import { appPath, offerPath, publisherPath, rewardPath, SERVICE_PATH } from "../../router";
-import { nowMilliseconds } from "../../session";
+import { may, nowMilliseconds } from "../../session";
 import type { AttentionItem, AttentionKind } from "../../types/attention";
 
 /** Kinds whose subject is a transaction id. */
@@ -24,7 +25,7 @@ export const appOf = ({ app_id: app, subject }: AttentionItem): string | null =>
 
 /** The publisher whose day it is of. Counters are of all publishers, and write it before the day. */
 function publisherOf({ kind, app_id: app, publisher_id: publisher, subject }: AttentionItem): string | null {
-  if (kind === "unconfirmed") return publisher;
+  if (kind === "unconfirmed" || kind === "restored") return publisher;
   return (kind === "differs" && app === null && /^([A-Za-z0-9-]+): /.exec(subject)?.[1]) || null;
 }
 
@@ -33,7 +34,11 @@ export function repairHref(item: AttentionItem): string {
   const { kind, subject, since_ms: since } = item;
   const app = appOf(item);
   const publisher = publisherOf(item);
-  if (publisher !== null) return publisherPath(publisher) + queryText({ section: "facts" });
+  if (publisher !== null) {
+    const section = item.reason === "account_restored" ? "people" : "facts";
+    return publisherPath(publisher) + queryText({ section });
+  }
+  if (kind === "restored") return SERVICE_PATH;
   if (app !== null && isOfReward(item)) return rewardPath(app, subject);
   if (app !== null && OF_APP.includes(kind)) return appPath(app);
   if (app !== null && kind === "terms_lost") {
@@ -60,6 +65,7 @@ const BADGES: Record<AttentionKind, string> = {
   differs: "dead",
   unconfirmed: "held",
   terms_lost: "dead",
+  restored: "held",
 };
 
 /** What names an item among others of its kind. */
@@ -69,7 +75,11 @@ function subjectOf(item: AttentionItem, nameOf: (appId: string) => string): stri
   return app !== null && (kind === "disabled" || kind === "failing") ? nameOf(app) : subject;
 }
 
-export const columns = (nameOf: (appId: string) => string): Column<AttentionItem>[] => [
+/** `end` asks whether an item that a person ends is to be ended. */
+export const columns = (
+  nameOf: (appId: string) => string,
+  end?: (item: AttentionItem) => void,
+): Column<AttentionItem>[] => [
   column("kind", text.kind, (item) => (
     <>
       <span class={`badge ${BADGES[item.kind] ?? ""}`}>{KIND_NAMES[item.kind] ?? item.kind}</span>
@@ -108,12 +118,18 @@ export const columns = (nameOf: (appId: string) => string): Column<AttentionItem
     isHeaderHidden: true,
     cell: (item) => {
       const isOfApp = item.kind === "near_limit" && appOf(item) !== null;
-      const kind = isOfApp ? "failing" : publisherOf(item) !== null ? "unconfirmed" : item.kind;
+      const isOfFacts = publisherOf(item) !== null && item.kind !== "restored";
+      const kind = isOfApp ? "failing" : isOfFacts ? "unconfirmed" : item.kind;
       const repair = text.repairs[kind] ?? text.repair;
       return (
-        <a class="button small" href={repairHref(item)} aria-label={text.repairOf(repair, subjectOf(item, nameOf))}>
-          {repair}
-        </a>
+        <>
+          <a class="button small" href={repairHref(item)} aria-label={text.repairOf(repair, subjectOf(item, nameOf))}>
+            {repair}
+          </a>
+          {end && item.item_id !== undefined && may("manage") && (
+            <RowButton name={text.close} label={text.closeOf(item.subject)} onClick={() => end(item)} />
+          )}
+        </>
       );
     },
   },

@@ -11,7 +11,11 @@ export function Notices({ notices, contact }: { notices: Overview["notices"]; co
       {notices.map((notice) => (
         <div class="banner warning" role="status" key={`${notice.kind} ${notice.at}`}>
           <Warning />
-          <p>{text.recovery(notice.member_name, notice.by, notice.at)}</p>
+          <p>
+            {notice.kind === "restored"
+              ? text.restored(notice.at)
+              : text.recovery(notice.member_name, notice.by, notice.at)}
+          </p>
           {contact && (
             <LinkButton class="button small" href={contact}>
               {common.contact}

@@ -1,0 +1,196 @@
+//! Accounts, ledgers and the catalog that are put back to an earlier copy of their files: what ended stays ended, and what was
+//! promised is paid.
+
+use serde_json::json;
+
+use super::{Copy, copy, put_back};
+use crate::{
+    dashboard::{Browser, signed_in},
+    harness::{Setup, Signpost, click_keys, expect_accepted, now_ms, seal},
+};
+
+/// The items for a person about objects that were put back: subject and reason, the oldest first. They are ended.
+fn doubts(signpost: &Signpost) -> Vec<(String, String)> {
+    let list = signpost
+        .operator("GET", "attention?kind=restored", None)
+        .expect(200)
+        .json();
+    let items = list["items"].as_array().expect("items").clone();
+    let text = |item: &serde_json::Value, name: &str| item[name].as_str().expect("a text").to_owned();
+    for item in &items {
+        let path = format!("attention/{}", text(item, "item_id"));
+        signpost.operator("DELETE", &path, None).expect(204);
+        signpost
+            .operator("DELETE", &path, None)
+            .expect_error(404, "not_found");
+    }
+    items
+        .iter()
+        .map(|item| (text(item, "subject"), text(item, "reason")))
+        .collect()
+}
+
+/// Copies the object that has a row.
+fn copied(signpost: &Signpost, namespace: &str, sql: &str) -> Copy {
+    let mut before = Copy::new();
+    signpost.restart_after(|| before = copy(signpost, namespace, sql));
+    before
+}
+
+#[test]
+fn an_account_that_is_put_back_lets_nobody_in_again() {
+    let signpost = Setup::new().start();
+    let publisher = signpost.publisher("restored-account");
+    let owner = signed_in(&signpost, &publisher, "owner");
+    let analyst = signed_in(&signpost, &publisher, "analyst");
+    let signed_out = signed_in(&signpost, &publisher, "developer");
+    let invite = owner
+        .post("invites", &json!({ "name": "Bob", "role": "analyst" }))
+        .expect(201)
+        .json();
+    let of_account = "SELECT 1 FROM account WHERE owner = 'restored-account'";
+    let before = copied(&signpost, "signpost-accounts", of_account);
+
+    signed_out.post("sign_out", &json!({})).expect(204);
+    let members = owner.get("members").expect(200).json();
+    let removed = members["members"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|member| member["role"] == "analyst");
+    let id = removed.unwrap()["member_id"].as_str().unwrap();
+    owner
+        .send("DELETE", &format!("/v1/dashboard/members/{id}"), Some(&json!({})))
+        .expect(204);
+    let invite_id = invite["invite_id"].as_str().unwrap();
+    owner
+        .send(
+            "DELETE",
+            &format!("/v1/dashboard/invites/{invite_id}"),
+            Some(&json!({})),
+        )
+        .expect(204);
+    signpost.restart_after(|| put_back(&before));
+
+    for browser in [&owner, &analyst, &signed_out] {
+        browser.get("overview").expect_error(401, "not_signed_in");
+    }
+    let spend = json!({ "invite": invite["invite"] });
+    Browser::new(&signpost)
+        .post("sign_in", &spend)
+        .expect_error(404, "unknown_invite");
+    let owner = signed_in(&signpost, &publisher, "owner");
+    let members = owner.get("members").expect(200).json();
+    let members = members["members"].as_array().unwrap();
+    assert!(
+        members.iter().all(|member| member["member_id"] != id),
+        "{members:?}"
+    );
+    assert_eq!(
+        owner.get("overview").expect(200).json()["notices"][0]["kind"],
+        "restored"
+    );
+    let expected = (
+        "members of restored-account".to_owned(),
+        "account_restored".to_owned(),
+    );
+    assert_eq!(doubts(&signpost), [expected]);
+}
+
+#[test]
+fn a_publisher_that_is_suspended_stays_so_whichever_object_is_put_back() {
+    let signpost = Setup::new().start();
+    let publisher = signpost.publisher("restored-suspension");
+    let key = publisher.create_key("BI");
+    let owner = signed_in(&signpost, &publisher, "owner");
+    let of_account = "SELECT 1 FROM account WHERE owner = 'restored-suspension'";
+    let objects = [
+        ("signpost-accounts", of_account),
+        ("signpost-ledger", "SELECT 1 FROM report_keys WHERE label = 'BI'"),
+        (
+            "signpost-catalog",
+            "SELECT 1 FROM publishers WHERE id = 'restored-suspension'",
+        ),
+    ];
+    let path = "publishers/restored-suspension";
+    let mut before = Vec::new();
+    signpost.restart_after(|| {
+        before.extend(objects.map(|(namespace, sql)| copy(&signpost, namespace, sql)));
+    });
+    let document = |approved| json!({ "name": "Restored", "approved": approved });
+    signpost.operator("PUT", path, Some(&document(false))).expect(200);
+    for copy in &before {
+        signpost.restart_after(|| put_back(copy));
+        owner.get("overview").expect_error(403, "account_suspended");
+        let refused = signpost.report_with(&key.api_key, b"{}");
+        refused.expect_error(401, "invalid_api_key");
+        let approved = signpost.operator("GET", path, None).expect(200).json()["approved"].clone();
+        assert_eq!(approved, false);
+    }
+}
+
+#[test]
+fn a_ledger_that_is_put_back_has_its_keys_and_names_the_days_to_load_again() {
+    let signpost = Setup::new().start();
+    let publisher = signpost.publisher("restored-ledger");
+    let revoked = publisher.create_key("Revoked");
+    let of_ledger = "SELECT 1 FROM report_keys WHERE label = 'Revoked'";
+    let before = copied(&signpost, "signpost-ledger", of_ledger);
+
+    publisher.revoke_key(&revoked);
+    let new = publisher.create_key("New");
+    let facts = "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue\n\
+        2026-11-03,10000001,DE,p,banner,house,7.0.0,1,1,1,1,0.5\n";
+    publisher.put_facts("2026-11-03", facts).expect(200);
+    signpost.restart_after(|| put_back(&before));
+
+    let status = |key: &str| signpost.report_with(key, b"{").status;
+    assert_eq!([status(&revoked.api_key), status(&new.api_key)], [401, 400]);
+    let expected = ("2026-11-03".to_owned(), "load_again".to_owned());
+    assert_eq!(doubts(&signpost), [expected]);
+    publisher.put_facts("2026-11-03", facts).expect(200);
+}
+
+#[test]
+fn a_catalog_that_is_put_back_pays_what_was_promised_since() {
+    let signpost = Setup::new().start();
+    let wall = signpost.offer_wall("restored-catalog", "79000720", None);
+    signpost.refresh();
+    let of_catalog = format!("SELECT 1 FROM apps WHERE id = '{}'", wall.app);
+    let before = copied(&signpost, "signpost-catalog", &of_catalog);
+
+    // A revision of the terms, an offer and a token that the copy does not have.
+    let mut goals = wall.offer()["goals"].clone();
+    let promised = goals[0]["payout_usd"].as_f64().unwrap() + 1.0;
+    goals[0]["payout_usd"] = json!(promised);
+    wall.put_offer(&json!({ "goals": goals }));
+    wall.put_offer_as("restored-later", &json!({}));
+    let [second, newest] = [wall.issue_token().1, wall.issue_token().1];
+    signpost.refresh();
+    let click = wall.click_id("u-1");
+    let later = seal(&click_keys(), &wall.click_on("restored-later", "u-2", now_ms()));
+    let stored = |offer: &str| {
+        signpost
+            .operator("GET", &format!("offers/{offer}"), None)
+            .expect(200)
+            .json()
+    };
+    let offers = [stored(&wall.id), stored("restored-later")];
+    signpost.restart_after(|| put_back(&before));
+
+    let convert = |token: &str, click: &str| signpost.convert(&format!("token={token}&click_id={click}"));
+    let paid = expect_accepted(convert(&newest, &click), "approved", false);
+    let payout = wall.entry(&paid)["payout"].as_f64().unwrap();
+    assert!((payout - promised).abs() < 1e-9, "{payout}");
+    expect_accepted(convert(&newest, &later), "approved", false);
+    assert_eq!([stored(&wall.id), stored("restored-later")], offers);
+    // The two newest tokens are valid, and no other.
+    signpost.refresh();
+    let status = |token: &str| convert(token, &wall.click_id("u-3")).status;
+    assert_eq!(
+        [status(&wall.token), status(&second), status(&newest)],
+        [401, 200, 200]
+    );
+    let expected = ("catalog".to_owned(), "catalog_restored".to_owned());
+    assert_eq!(doubts(&signpost), [expected]);
+}
