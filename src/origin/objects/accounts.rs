@@ -11,8 +11,6 @@ mod challenges;
 pub mod ended;
 pub mod invites;
 pub mod members;
-#[cfg(target_arch = "wasm32")]
-mod object;
 pub mod own_passkeys;
 pub mod passkeys;
 pub mod rates;

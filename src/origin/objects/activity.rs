@@ -7,8 +7,6 @@
 //! - retention is in [`sweep`].
 
 pub mod attention;
-#[cfg(target_arch = "wasm32")]
-mod object;
 pub mod publisher;
 pub mod service;
 pub mod sweep;

@@ -1,8 +1,6 @@
 //! Click records: 256 objects, chosen by a hash of the click's nonce. A short click id refers to a record here; it is
 //! used where the sealed click id is too long for the systems that send it back (docs/DECISIONS.md, "Clicks").
 
-#[cfg(target_arch = "wasm32")]
-mod object;
 pub mod service;
 pub mod sql;
 mod sweep;

@@ -7,8 +7,6 @@ mod counting;
 pub mod flushes;
 pub mod log;
 pub mod night;
-#[cfg(target_arch = "wasm32")]
-mod object;
 pub mod service;
 pub mod sql;
 mod sweep;

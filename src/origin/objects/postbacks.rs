@@ -1,8 +1,6 @@
 //! The postbacks of an advertiser: one object for each, which edges report to after they have answered. It keeps the newest
 //! [`MAX`] and counts the others. It owns nothing, and a batch that it refuses or loses is no fault.
 
-#[cfg(target_arch = "wasm32")]
-mod object;
 pub mod service;
 pub mod sql;
 pub mod sweep;

@@ -25,11 +25,11 @@ fn people() -> (World, People) {
     (world, people)
 }
 
-type Ending = fn(&World, &People);
+type Step = fn(&World, &People);
 
 /// Everything that ends, each with how to see that it has.
-fn endings() -> Vec<(&'static str, Ending, fn(&World, &People))> {
-    let session_ends: fn(&World, &People) = |world, people| assert!(!world.is_live(&people.other));
+fn endings() -> Vec<(&'static str, Step, Step)> {
+    let session_ends: Step = |world, people| assert!(!world.is_live(&people.other));
     vec![
         (
             "a session is signed out",

@@ -1,4 +1,4 @@
-//! Every change of the catalog, for its [register]: a catalog that was put back [makes them again](super::restored).
+//! Every change of the catalog, for its [register]: a catalog that was put back makes them again.
 
 use serde::{Deserialize, Serialize};
 

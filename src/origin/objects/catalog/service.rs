@@ -2,6 +2,7 @@
 
 mod claims;
 mod imports;
+mod register;
 
 use std::cell::Cell;
 
@@ -16,7 +17,6 @@ use super::{
     kv_writer::{KvWriter, SHARDS, SHARDS_AFTER_LISTING, TrackingPublication},
     offer_figures::NearCaps,
     publication::{self, Prepared},
-    restored::RestoredCatalog,
     revisions,
     schedule::{listing_due_ms, next_alarm, tracking_due_ms},
     schema::MIGRATIONS,
@@ -60,22 +60,6 @@ pub struct Settings {
     pub token_mac: Result<MacKeys, String>,
     /// Decides where callbacks may go.
     pub guard: Guard,
-}
-
-/// Whether a command changes nothing that the register has. Those of outboxes may, since they tell the catalog who asks.
-fn is_read(command: &Command) -> bool {
-    !matches!(
-        command,
-        Command::Put(_)
-            | Command::IssuePubKey(_)
-            | Command::IssueToken(_)
-            | Command::RevokeToken(_)
-            | Command::CreateOwnApp(_)
-            | Command::ChangeOwnApp(_)
-            | Command::EnterTerms(_)
-            | Command::OfferTerms(_)
-            | Command::AppTerms(_)
-    )
 }
 
 pub struct CatalogService<D, R> {
@@ -147,25 +131,6 @@ where
         })
     }
 
-    /// The database, once it is known that it has every change.
-    async fn started(&self) -> Result<&D, Failure> {
-        let db = self.shell.ready().await?;
-        let repeat = |at_ms, work: &mut dyn FnMut(&Context<'_>) -> Result<(), Failure>| {
-            self.with_context_at(at_ms, true, |context| work(context))
-        };
-        let (runtime, name) = (self.shell.runtime(), self.shell.name());
-        self.register
-            .start(db, runtime, name, &RestoredCatalog(repeat))
-            .await?;
-        Ok(db)
-    }
-
-    /// Sends the register the changes that it does not have.
-    async fn keep(&self) -> Result<(), Failure> {
-        let (db, runtime) = (self.shell.storage(), self.shell.runtime());
-        self.register.keep(db, runtime, self.shell.name()).await
-    }
-
     fn settings_queue<'a>(&'a self, db: &'a D) -> SettingsQueue<'a, D, R> {
         SettingsQueue::new(db, self.shell.runtime())
     }
@@ -196,7 +161,7 @@ where
         if let Command::NearCaps(_) = command {
             return self.near_caps().await;
         }
-        let is_read = is_read(&command);
+        let is_read = register::is_read(&command);
         let put_id = |resource| match &command {
             Command::Put(put) if put.resource == resource => Some(put.id.as_str()),
             _ => None,

@@ -2,6 +2,7 @@
 
 mod dashboard;
 mod exports;
+mod register;
 mod restate;
 
 use std::{
@@ -20,7 +21,6 @@ use super::{
     page_memory::{PageMemory, PagePermit},
     report::{self, DAMAGED_FACTS, Report, ReportError},
     report_budget::ReportBudget,
-    restored::RestoredLedger,
     segments::Segments,
     uploads::Uploads,
 };
@@ -164,14 +164,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// # Errors
     /// The command is refused, or the database failed.
     pub async fn command(&self, publisher: &PublisherId, command: Command) -> Result<Reply, Failure> {
-        let lasts = matches!(
-            command,
-            Command::CreateKey(_)
-                | Command::FindKey(_)
-                | Command::ListKeys(_)
-                | Command::RevokeKey(_)
-                | Command::SuspendKeys(_)
-        );
+        let lasts = register::lasts(&command);
         if lasts {
             self.started().await?;
         }
@@ -237,19 +230,6 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// Newer code has migrated the database, or the migration failed.
     pub async fn ready(&self) -> Result<&D, Failure> {
         self.shell.ready().await
-    }
-
-    /// The database, once it is known which keys were revoked and which days were loaded.
-    async fn started(&self) -> Result<&D, Failure> {
-        let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
-        let name = self.shell.name();
-        self.register.start(db, runtime, name, &RestoredLedger).await?;
-        Ok(db)
-    }
-
-    async fn keep(&self) -> Result<(), Failure> {
-        let (db, runtime) = (self.shell.storage(), self.shell.runtime());
-        self.register.keep(db, runtime, self.shell.name()).await
     }
 
     /// The columns that reports keep in memory.

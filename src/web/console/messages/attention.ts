@@ -22,25 +22,24 @@ export const KIND_NAMES: Record<AttentionKind, string> = {
 
 /** What a kind is, and what to do about it. */
 export const KIND_HINTS: Record<AttentionKind, string> = {
-  held: "Conversions that wait for a decision. Approve or reject each; nobody is paid until then. Those of a suspended publisher are decided by themselves when it is approved again.",
+  held: "Conversions that wait for a decision. Nobody is paid until then. Those of a suspended publisher are decided when it is approved again.",
   capped: "Users earned these, but the offer had reached its conversions of the day. Approve them to pay all the same.",
-  dead: "Callbacks that were tried for days without a 2xx answer. Send them again once the receiver works.",
-  disabled: "Receivers that told us to stop. Their rewards wait until the callback is switched on again.",
-  failing: "Receivers that did not answer 2xx five times in a row. Calls are tried again by themselves.",
+  dead: "Callbacks without a 2xx answer for days. Send them again once the receiver works.",
+  disabled: "Receivers that told us to stop. Rewards wait until the callback is switched on again.",
+  failing: "Receivers without a 2xx answer five times in a row. Calls are tried again.",
   near_limit:
-    "Stores that hold more than 8 of their 10 GB. An outbox keeps the rewards of the app whose App-Id is in its name: give new users a second app with more outboxes. Tell the developers of any other store.",
+    "Stores that hold more than 8 of their 10 GB. An outbox has the App-Id of its app in its name: give new users a second app with more outboxes. Tell the developers of any other store.",
   batch_refused:
-    "Sums of clicks or revenue that did not get into the reports, which are too low until then. Tell the developers; the sums are safe, and are sent again every 5 minutes.",
+    "Sums that did not get into the reports, which are too low until then. Tell the developers; the sums are safe, and are sent again every 5 minutes.",
   batch_late:
-    "Sums of clicks or revenue whose receiver has not answered five times. Reports are too low until it does; the sums are safe, and arrive by themselves then. Tell the developers if they stay.",
+    "Sums whose receiver has not answered five times. Reports are too low until it does; the sums are safe, and arrive by themselves then. Tell the developers if they stay.",
   differs:
-    "Days on which the reports and the log of rewards or clicks have different sums. Compare the day, and tell the developers. Unless the log has less, restate the day in the publisher's facts, which corrects the reports. Each leaves the list once its day is restated.",
+    "Days on which the reports and the log have different sums. Compare the day, and tell the developers. Unless the log has less, restate the day in the publisher's facts.",
   unconfirmed:
-    "Days that became final seven days after their end, although a source of their clicks or revenue has not confirmed them or reports other sums. Reports of these days may be wrong. “Restate” in the publisher's facts shows first what would change, and names a source that does not answer. Each leaves the list once all sources have confirmed it.",
+    "Days that became final after seven days without every source's confirmation. “Restate” in the publisher's facts shows what would change. Each leaves the list once all have confirmed it.",
   terms_lost:
-    "Postbacks that are kept, because the catalog was restored and has lost the terms that their clicks were promised. The row says which offer or app, and the number of the revision. Enter them with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}; the postbacks are decided within minutes then.",
-  restored:
-    "Stores that somebody restored from an earlier copy. What changed after the copy was put right as far as it is known, and each row says what is left to check. Close it once that is done.",
+    "Postbacks that wait for terms which a restored catalog has lost. Enter them with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}.",
+  restored: "Check what each row says, then close it.",
 };
 
 const REASONS: Record<string, string> = {
@@ -48,16 +47,13 @@ const REASONS: Record<string, string> = {
   no_answer: "The last try had no answer.",
   calls_fail: "Five calls in a row failed.",
   switched_itself_off: "The receiver answered 410, or told us to stop.",
-  terms_lost: "The catalog does not have this revision. Nobody is paid by it until it is entered.",
+  terms_lost: "Nobody is paid by it until it is entered.",
   ledger_behind: "The reports have less than the log.",
   log_behind: "The log has less than the reports.",
   silent: "A source has not confirmed its clicks or revenue of the day.",
-  account_restored:
-    "All sessions and invites have ended. Whoever was removed stays out; who joined or got another role since the copy may be missing. Compare the people with those that should be there.",
-  catalog_restored:
-    "The changes since the copy were made again, and everything was published again. Compare the newest ones with what you remember.",
-  load_again:
-    "The facts of this day that were loaded since the copy are lost. Load the day again; it is not final until then.",
+  account_restored: "Sessions and invites have ended. Members who joined since the copy may be missing.",
+  catalog_restored: "The changes since the copy were made again. Compare the newest.",
+  load_again: "Facts of this day are lost. Load it again; it is not final until then.",
   differs: "A source has other sums than the reports. “Restate” shows what would change.",
 };
 
@@ -95,10 +91,7 @@ export const attention = {
     restored: "Check it",
   } satisfies Record<AttentionKind, string>,
   close: "Close",
-  closeOf: (subject: string) => `Close: ${subject}`,
   closed: "Closed",
-  closeTitle: "Close the item?",
-  closeText: (reason: string) => `${reasonText(reason)} It leaves the list for good.`,
   repairOf: (repair: string, subject: string) => `${repair}: ${subject}`,
   onlyApp: (app: string) => `Only app ${app}.`,
   everyApp: "All apps",

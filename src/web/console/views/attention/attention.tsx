@@ -153,8 +153,8 @@ function List({ page, query, nameOf, reload }: ListProps) {
       )}
       {ending && (
         <Confirm
-          title={text.closeTitle}
-          text={text.closeText(ending.reason)}
+          title={KIND_NAMES[ending.kind]}
+          text={text.reasonText(ending.reason)}
           button={text.close}
           onConfirm={confirmed(() => endItem(ending.item_id!), text.closed, close, reload)}
           onClose={close}

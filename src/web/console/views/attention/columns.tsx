@@ -127,7 +127,7 @@ export const columns = (
             {repair}
           </a>
           {end && item.item_id !== undefined && may("manage") && (
-            <RowButton name={text.close} label={text.closeOf(item.subject)} onClick={() => end(item)} />
+            <RowButton name={text.close} label={text.repairOf(text.close, item.subject)} onClick={() => end(item)} />
           )}
         </>
       );

@@ -1,0 +1,36 @@
+//! The ledger's register: what it has lost is applied before a key is checked.
+
+use super::LedgerService;
+use crate::objects::ledger::restored::RestoredLedger;
+use contract::ledger::Command;
+use platform::{
+    failure::Failure,
+    traits::{Clock, ObjectCall, ObjectStorage, Random},
+};
+
+/// Whether a command is about keys, which last.
+pub fn lasts(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::CreateKey(_)
+            | Command::FindKey(_)
+            | Command::ListKeys(_)
+            | Command::RevokeKey(_)
+            | Command::SuspendKeys(_)
+    )
+}
+
+impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
+    /// The database, once it is known which keys were revoked and which days were loaded.
+    pub(super) async fn started(&self) -> Result<&D, Failure> {
+        let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
+        let name = self.shell.name();
+        self.register.start(db, runtime, name, &RestoredLedger).await?;
+        Ok(db)
+    }
+
+    pub(super) async fn keep(&self) -> Result<(), Failure> {
+        let (db, runtime) = (self.shell.storage(), self.shell.runtime());
+        self.register.keep(db, runtime, self.shell.name()).await
+    }
+}
