@@ -33,6 +33,7 @@ mod counters_statements;
 mod counters_world;
 mod ledger;
 mod migrations;
+mod mock_platform;
 mod object_shell;
 mod outbox;
 mod outbox_simulation;

@@ -27,21 +27,21 @@
 //! Not guaranteed: how often a receiver gets a callback (at least once), the order of callbacks, which of several
 //! conversions gets the last of a cap, and that each take is used where writes fail or copies of a conversion cross.
 
-mod accounts;
+pub mod accounts;
 mod activity;
 mod attention;
-mod catalog;
+pub mod catalog;
 mod checks;
 mod found;
-mod model;
-mod ops;
+pub mod model;
+pub mod ops;
 mod peers;
-mod receivers;
+pub mod receivers;
 mod restored;
-mod runtime;
+pub mod runtime;
 mod shards;
 mod txns;
-mod world;
+pub mod world;
 
 use std::fmt;
 

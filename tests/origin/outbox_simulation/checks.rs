@@ -30,7 +30,7 @@ use platform::{database::Database, failure::Failure, object_shell::FAILED_ALARM_
 impl World {
     /// The log with the entries that have left it: those 401 days old whose callback does not wait.
     pub fn entries(&mut self) -> Vec<Entry> {
-        let stored = self.stored();
+        let stored = Entry::all(&self.env.db);
         let oldest = self.now_ms() - 401 * DAY_MS;
         for entry in &stored {
             self.seen.insert(entry.entry, entry.clone());
@@ -60,31 +60,6 @@ impl World {
             assert!(entry.delivery != Some(WAITING) && reward != Some(Some(WAITING)));
         }
         self.seen.values().cloned().collect()
-    }
-
-    fn stored(&self) -> Vec<Entry> {
-        let sql =
-            "SELECT entry, transaction_id, nonce, goal, after, payout_micro_usd, delivery, attempts_made, erase,
-            user_id, txn, fields, notice, movement FROM entries ORDER BY entry";
-        let rows = self.env.db.query(sql, &[]).unwrap();
-        rows.iter()
-            .map(|row| Entry {
-                entry: row.integer(0).unwrap(),
-                movement: row.optional_integer(13).unwrap(),
-                transaction_id: row.text(1).unwrap().to_owned(),
-                nonce: row.blob(2).unwrap().to_vec(),
-                goal: row.text(3).unwrap().to_owned(),
-                after: row.optional_integer(4).unwrap(),
-                payout: row.integer(5).unwrap(),
-                delivery: row.optional_integer(6).unwrap(),
-                attempts_made: row.integer(7).unwrap(),
-                erase: row.boolean(8).unwrap(),
-                user: row.optional_text(9).unwrap().map(str::to_owned),
-                txn: row.optional_text(10).unwrap().map(str::to_owned),
-                fields: row.text(11).unwrap().to_owned(),
-                notice: row.optional_integer(12).unwrap(),
-            })
-            .collect()
     }
 
     fn number(&self, sql: &str) -> i64 {
@@ -159,7 +134,7 @@ impl World {
                     }
                     if written {
                         released |= matches!(operation, Operation::Enable(_));
-                        let stored = self.stored();
+                        let stored = Entry::all(&self.env.db);
                         self.model.operated(now_ms, &operation, &stored);
                     }
                 }

@@ -17,7 +17,7 @@ use domain::{
     },
 };
 use origin::objects::outbox::callbacks::deliveries::ClaimedCallback;
-use platform::failure::Failure;
+use platform::{database::Database, failure::Failure};
 
 /// The state of a callback as the table stores it.
 pub const WAITING: i64 = 0;
@@ -94,6 +94,32 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The whole log.
+    pub fn all(db: &impl Database) -> Vec<Self> {
+        let sql =
+            "SELECT entry, transaction_id, nonce, goal, after, payout_micro_usd, delivery, attempts_made, erase,
+            user_id, txn, fields, notice, movement FROM entries ORDER BY entry";
+        let rows = db.query(sql, &[]).unwrap();
+        rows.iter()
+            .map(|row| Self {
+                entry: row.integer(0).unwrap(),
+                movement: row.optional_integer(13).unwrap(),
+                transaction_id: row.text(1).unwrap().to_owned(),
+                nonce: row.blob(2).unwrap().to_vec(),
+                goal: row.text(3).unwrap().to_owned(),
+                after: row.optional_integer(4).unwrap(),
+                payout: row.integer(5).unwrap(),
+                delivery: row.optional_integer(6).unwrap(),
+                attempts_made: row.integer(7).unwrap(),
+                erase: row.boolean(8).unwrap(),
+                user: row.optional_text(9).unwrap().map(str::to_owned),
+                txn: row.optional_text(10).unwrap().map(str::to_owned),
+                fields: row.text(11).unwrap().to_owned(),
+                notice: row.optional_integer(12).unwrap(),
+            })
+            .collect()
+    }
+
     /// Whether money moved, and it has a callback for that.
     pub fn is_payment(&self) -> bool {
         self.delivery.is_some() && self.notice.is_none()

@@ -1,26 +1,17 @@
-//! Mock platform for the outbox service: storage and an alarm that outlive a process, a clock, tasks that are polled
-//! step by step, and calls that the world answers or leaves open.
+//! The outbox service over the mock platform: its processes, the requests to them, and the events of a step.
 
-use std::{
-    cell::{Cell, RefCell},
-    future::poll_fn,
-    pin::{Pin, pin},
-    rc::Rc,
-    task::{Poll, Waker},
-    time::Duration,
-};
+use std::{cell::Cell, pin::pin, rc::Rc};
 
 use futures_util::FutureExt;
 
 use contract::{
     catalog::CallbackSettings,
-    operation::{CallError, ObjectAddress, Operation as ObjectOperation, Unanswered},
     outbox::{
         Answer, Command, Conversion, Enable, Erase, OutboxShard, Replay, ReplayRewards, Replayed, Reply,
         SetOffer, Settle,
     },
 };
-use domain::callbacks::{delivery::Judgement, request::Request};
+use domain::callbacks::delivery::Judgement;
 use origin::objects::outbox::{
     callbacks::{
         deliveries::ClaimedCallback,
@@ -29,79 +20,24 @@ use origin::objects::outbox::{
     },
     service::OutboxService,
 };
-use platform::{
-    database::{Database, DatabaseError, Row, Value},
-    failure::Failure,
-    http_call::{HttpAnswer, HttpCall, NoAnswer},
-    keyed_flights::KeyedFlights,
-    object_shell::FAILED_ALARM_RETRY_MS,
-    traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Spawn},
-};
-use url::Url;
+use platform::{failure::Failure, keyed_flights::KeyedFlights, object_shell::FAILED_ALARM_RETRY_MS};
 
-use super::world::{NOON, STORE_KEYS, random, shard};
-use crate::{migrated, sqlite::Sqlite};
+pub use crate::mock_platform::{CallAnswer, CallRequest, Task};
+
+use super::world::{NOON, STORE_KEYS, shard};
+use crate::{
+    migrated,
+    mock_platform::{self, Storage},
+};
 
 /// How long a claim lasts: `CALLBACK_TIMEOUT_MS` plus twice the slack that the sender adds, in milliseconds.
 pub const CLAIM_MS: i64 = 20_000;
 /// How much of a claim is left at least when its attempt begins, in milliseconds.
 pub const ATTEMPT_MS: i64 = 15_000;
 
-pub type Task = Pin<Box<dyn Future<Output = ()>>>;
-pub type Service = OutboxService<Storage, Runtime, Runtime>;
-
-/// State that outlives a process: storage and the environment.
-pub struct Environment {
-    pub db: Sqlite,
-    pub now_ms: Cell<i64>,
-    pub alarm_ms: Cell<Option<i64>>,
-    /// The alarm that has fired and whose run has not ended: it fires again if the process ends before.
-    pub running_ms: Cell<Option<i64>>,
-    pub calls: RefCell<Vec<Rc<Call>>>,
-    pub spawned: RefCell<Vec<Task>>,
-    /// The events of the current step.
-    pub journal: RefCell<Vec<Event>>,
-    pub draws: Cell<u64>,
-    /// How often a commit was waited for.
-    pub syncs: Cell<usize>,
-    /// Whether some of these waits fail.
-    pub syncs_fail: Cell<bool>,
-}
-
-pub struct Call {
-    pub request: CallRequest,
-    /// The time at which the caller gives up.
-    pub until_ms: i64,
-    /// The peer's answer, which may still be lost.
-    pub arrived: RefCell<Option<CallAnswer>>,
-    answer: RefCell<Option<CallAnswer>>,
-    waker: RefCell<Option<Waker>>,
-}
-
-impl Call {
-    pub fn answer(&self, answer: CallAnswer) {
-        self.answer.replace(Some(answer));
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
-    }
-}
-
-#[derive(Clone, Debug)]
-pub enum CallRequest {
-    /// A command to an object, as JSON.
-    Object(ObjectAddress, String),
-    Http(Request),
-}
-
-#[derive(Clone, Debug)]
-pub enum CallAnswer {
-    /// An object's answer, as JSON.
-    Object(String),
-    Http(HttpAnswer),
-    /// No answer, for any reason.
-    Nothing,
-}
+pub type Environment = mock_platform::Environment<Event>;
+pub type Runtime = mock_platform::Runtime<Event>;
+pub type Service = OutboxService<Storage<Event>, Runtime, Runtime>;
 
 #[derive(Debug)]
 pub enum Event {
@@ -159,62 +95,33 @@ impl Operation {
 
 impl Environment {
     pub fn new(seed: u64) -> Self {
-        Self {
-            db: migrated(origin::objects::outbox::MIGRATIONS),
-            now_ms: Cell::new(NOON),
-            alarm_ms: Cell::new(None),
-            running_ms: Cell::new(None),
-            calls: RefCell::default(),
-            spawned: RefCell::default(),
-            journal: RefCell::default(),
-            draws: Cell::new(seed),
-            syncs: Cell::new(0),
-            syncs_fail: Cell::new(false),
-        }
-    }
-
-    async fn call(&self, request: CallRequest, timeout: Duration) -> CallAnswer {
-        let timeout_ms = i64::try_from(timeout.as_millis()).unwrap();
-        let call = Rc::new(Call {
-            request,
-            until_ms: self.now_ms.get() + timeout_ms,
-            arrived: RefCell::default(),
-            answer: RefCell::default(),
-            waker: RefCell::default(),
-        });
-        self.calls.borrow_mut().push(Rc::clone(&call));
-        poll_fn(|context| {
-            call.waker.replace(Some(context.waker().clone()));
-            call.answer.take().map_or(Poll::Pending, Poll::Ready)
-        })
-        .await
-    }
-
-    fn record(&self, event: Event) {
-        self.journal.borrow_mut().push(event);
+        let db = migrated(origin::objects::outbox::MIGRATIONS);
+        Self::of(db, Rc::new(Cell::new(NOON)), seed)
     }
 }
 
 /// Starts a process of the outbox. Without `locks`, conversions of one click run concurrently.
 pub fn start(env: &Rc<Environment>, locks: bool) -> Rc<Service> {
-    let sender = CallbackSender::new(|name| match name {
-        "STORE_KEYS" => Some(STORE_KEYS.to_owned()),
-        _ => None,
-    });
     let locks = if locks {
         KeyedFlights::default()
     } else {
         KeyedFlights::off()
     };
-    let runtime = Runtime(Rc::clone(env));
-    OutboxService::new(
-        None,
-        Storage(Rc::clone(env)),
-        runtime.clone(),
-        runtime,
-        sender,
-        locks,
-    )
+    start_observed(env, mock_platform::Runtime(Rc::clone(env)), locks)
+}
+
+/// The same for the events of another simulation.
+pub fn start_observed<E: 'static, O: Observer + 'static>(
+    env: &Rc<mock_platform::Environment<E>>,
+    observer: O,
+    locks: KeyedFlights<()>,
+) -> Rc<OutboxService<Storage<E>, mock_platform::Runtime<E>, O>> {
+    let sender = CallbackSender::new(|name| match name {
+        "STORE_KEYS" => Some(STORE_KEYS.to_owned()),
+        _ => None,
+    });
+    let runtime = mock_platform::Runtime(Rc::clone(env));
+    OutboxService::new(None, Storage(Rc::clone(env)), runtime, observer, sender, locks)
 }
 
 /// Asks another outbox, whose own calls are answered meanwhile. None if it waits for a command of its own.
@@ -275,116 +182,9 @@ pub async fn operate(env: Rc<Environment>, service: Rc<Service>, operation: Oper
 /// `alarm`.
 pub async fn wake(env: Rc<Environment>, service: Rc<Service>) {
     let retry_ms = env.now_ms.get() + FAILED_ALARM_RETRY_MS;
-    let is_due = env.alarm_ms.get().is_some_and(|at_ms| at_ms <= env.now_ms.get());
-    if is_due {
-        env.running_ms.set(env.alarm_ms.take());
-    }
-    service.alarm().await;
-    env.running_ms.set(None);
+    env.fire(service.alarm()).await;
     if env.alarm_ms.get() == Some(retry_ms) {
         env.record(Event::AlarmFailed);
-    }
-}
-
-pub struct Storage(Rc<Environment>);
-
-impl Database for Storage {
-    fn execute(&self, sql: &str, parameters: &[Value]) -> Result<(), DatabaseError> {
-        self.0.db.execute(sql, parameters)
-    }
-
-    fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
-        self.0.db.query(sql, parameters)
-    }
-
-    fn transaction<T, E: From<DatabaseError>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-        self.0.db.transaction(work)
-    }
-}
-
-impl ObjectStorage for Storage {
-    /// A commit lasts for one poll or several, so one operation's conversions may wait for the next one's. It may fail, and
-    /// with it all conversions that wait.
-    async fn sync(&self) -> Result<(), DatabaseError> {
-        self.0.syncs.set(self.0.syncs.get() + 1);
-        poll_fn(|_| match random(&self.0.draws) % 64 {
-            0 if self.0.syncs_fail.get() => Poll::Ready(Err(DatabaseError("the commit failed".into()))),
-            0..32 => Poll::Pending,
-            _ => Poll::Ready(Ok(())),
-        })
-        .await
-    }
-
-    async fn alarm(&self) -> Result<Option<i64>, DatabaseError> {
-        Ok(self.0.alarm_ms.get())
-    }
-
-    fn set_alarm(&self, at_ms: Option<i64>) -> Result<(), DatabaseError> {
-        self.0.alarm_ms.set(at_ms);
-        Ok(())
-    }
-
-    fn size(&self) -> Result<i64, DatabaseError> {
-        Ok(0)
-    }
-}
-
-#[derive(Clone)]
-pub struct Runtime(Rc<Environment>);
-
-impl Clock for Runtime {
-    fn now_ms(&self) -> i64 {
-        self.0.now_ms.get()
-    }
-}
-
-impl Random for Runtime {
-    fn random(&self) -> Result<[u8; 32], String> {
-        let mut bytes = [0; 32];
-        for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&random(&self.0.draws).to_le_bytes());
-        }
-        Ok(bytes)
-    }
-}
-
-impl Spawn for Runtime {
-    fn spawn(&self, _place: &'static str, task: impl Future<Output = ()> + 'static) {
-        self.0.spawned.borrow_mut().push(Box::pin(task));
-    }
-}
-
-impl ObjectCall for Runtime {
-    async fn call<O: ObjectOperation>(
-        &self,
-        to: &ObjectAddress,
-        operation: O,
-        timeout: Duration,
-    ) -> Result<O::Answer, CallError> {
-        let json = serde_json::to_string(&operation.into()).unwrap();
-        match self.0.call(CallRequest::Object(to.clone(), json), timeout).await {
-            CallAnswer::Object(json) => Ok(serde_json::from_str(&json).unwrap()),
-            _ => Err(Unanswered::default().into()),
-        }
-    }
-}
-
-impl Http for Runtime {
-    async fn send(&self, request: &Request, timeout: Duration) -> HttpCall {
-        let at_ms = self.now_ms();
-        let answered = self.0.call(CallRequest::Http(request.clone()), timeout).await;
-        HttpCall {
-            at_ms,
-            took_ms: self.now_ms() - at_ms,
-            outcome: match answered {
-                CallAnswer::Http(answer) => Ok(answer),
-                _ => Err(NoAnswer::new("connection", "no answer")),
-            },
-        }
-    }
-
-    async fn opens(&self, _url: &Url, _timeout: Duration) -> bool {
-        false
     }
 }
 

@@ -2,7 +2,6 @@
 //! deaths. It polls the service's tasks one step at a time and answers their calls as the operations say.
 
 use std::{
-    cell::Cell,
     collections::BTreeMap,
     rc::Rc,
     task::{Context, Waker},
@@ -17,6 +16,7 @@ use super::{
 };
 use crate::{
     migrated,
+    mock_platform::random,
     sqlite::{Faults, Sqlite},
     test_catalog::TestCatalog,
 };
@@ -47,15 +47,6 @@ pub fn shard() -> OutboxShard {
 pub const STORE_KEYS: &str = "1:6c6f63616c2073746f7265206b65792c206e6f7420666f722070726f64756374";
 /// Noon of a UTC day.
 pub const NOON: i64 = 20_000 * DAY_MS + DAY_MS / 2;
-
-/// splitmix64.
-pub fn random(state: &Cell<u64>) -> u64 {
-    state.set(state.get().wrapping_add(0x9e37_79b9_7f4a_7c15));
-    let mut z = state.get();
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
 
 pub struct World {
     pub env: Rc<Environment>,
