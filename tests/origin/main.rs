@@ -17,6 +17,7 @@ mod storage;
 
 mod accounts;
 mod activity;
+mod agreement;
 mod attention;
 mod backend;
 mod batches;

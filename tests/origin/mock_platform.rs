@@ -72,6 +72,8 @@ pub enum CallRequest {
 pub enum CallAnswer {
     /// An object's answer, as JSON.
     Object(String),
+    /// An object's refusal: its status and the JSON of the error.
+    Refused(u16, String),
     Http(HttpAnswer),
     /// No answer, for any reason.
     Nothing,
@@ -231,6 +233,7 @@ impl<E> ObjectCall for Runtime<E> {
         let json = serde_json::to_string(&operation.into()).unwrap();
         match self.0.call(CallRequest::Object(to.clone(), json), timeout).await {
             CallAnswer::Object(json) => Ok(serde_json::from_str(&json).unwrap()),
+            CallAnswer::Refused(status, body) => Err(CallError::from_answer(status, body, None)),
             _ => Err(Unanswered::default().into()),
         }
     }
