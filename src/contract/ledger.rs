@@ -193,6 +193,9 @@ pub struct ListDays {
 pub struct ReadMark {
     /// The source's name.
     pub source: String,
+    /// The mark that the source knows; 0 if it knows none.
+    #[serde(default)]
+    pub known: i64,
 }
 
 /// A part of `GET …/reconcile`: the revenue that Signpost counted for an app on a day, and the batches that it comes from.

@@ -192,14 +192,8 @@ async fn put_back<R: Restore>(
         .collect::<Result<_, _>>()
         .map_err(|error| Failure::Internal(format!("the register of {source}: {error}")))?;
     let (publisher, doubts) = restore.doubts(db, &entries)?;
-    let restored = Restored {
-        source: source.to_owned(),
-        publisher,
-        at_ms: runtime.now_ms(),
-        doubts,
-    };
     // Before they are applied: afterwards nobody would know what is in doubt.
-    call(runtime, &attention::address(), restored).await?;
+    tell(runtime, source, publisher, doubts).await?;
     db.transaction(|| {
         let known = last(db)?;
         restore.begin(db, runtime.now_ms())?;
@@ -221,6 +215,43 @@ async fn put_back<R: Restore>(
         }
         Ok(())
     })
+}
+
+/// Tells the operator what is in doubt because an object was put back.
+///
+/// # Errors
+/// `unavailable`: nobody was told.
+pub async fn tell(
+    runtime: &(impl Clock + ObjectCall),
+    source: &str,
+    publisher: Option<PublisherId>,
+    doubts: Vec<Doubt>,
+) -> Result<(), Failure> {
+    let restored = Restored {
+        source: source.to_owned(),
+        publisher,
+        at_ms: runtime.now_ms(),
+        doubts,
+    };
+    call(runtime, &attention::address(), restored).await.map(drop)
+}
+
+/// For receivers of batches: tells the operator that this object was put back if a batch begins after its mark.
+///
+/// # Errors
+/// `unavailable`: the sender sends the batch again, and the operator is told then.
+pub async fn tell_if_behind(
+    runtime: &(impl Clock + ObjectCall),
+    source: Option<&str>,
+    publisher: Option<&PublisherId>,
+    (after, mark): (i64, i64),
+    reason: &str,
+) -> Result<(), Failure> {
+    let Some(source) = source.filter(|_| mark < after) else {
+        return Ok(());
+    };
+    let doubts = vec![Doubt::new(source, reason)];
+    tell(runtime, source, publisher.cloned(), doubts).await
 }
 
 async fn ask<O: Operation>(

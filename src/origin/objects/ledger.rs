@@ -58,7 +58,7 @@ pub struct Context<'a> {
 pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
     match command {
         Command::AddOffers(batch) => Ok(Reply::Mark(offers::add(db, context.now_ms, &batch)?)),
-        Command::ReadMark(ReadMark { source }) => Ok(Reply::Mark(offers::mark(db, &source)?)),
+        Command::ReadMark(ReadMark { source, .. }) => Ok(Reply::Mark(offers::mark(db, &source)?)),
         Command::Vouch(vouch) => Ok(Reply::Vouched(offers::vouch(db, context.now_ms, &vouch)?)),
         Command::CreateKey(create) => keys::create(db, context, &create).map(Reply::Operator),
         Command::FindKey(FindKey { hash }) => keys::find(db, &hash.0).map(Reply::Operator),

@@ -3,10 +3,11 @@
 
 use serde_json::json;
 
-use super::{Copy, copy, put_back};
+use super::{Copy, SENT_MS, copy, put_back};
 use crate::{
+    conversions::revenue::revenue,
     dashboard::{Browser, signed_in},
-    harness::{Setup, Signpost, click_keys, expect_accepted, now_ms, seal},
+    harness::{Setup, Signpost, click_keys, eventually_within, expect_accepted, now_ms, seal},
 };
 
 /// The items for a person about objects that were put back: subject and reason, the oldest first. They are ended.
@@ -193,4 +194,45 @@ fn a_catalog_that_is_put_back_pays_what_was_promised_since() {
     );
     let expected = ("catalog".to_owned(), "catalog_restored".to_owned());
     assert_eq!(doubts(&signpost), [expected]);
+}
+
+#[test]
+fn a_receiver_of_sums_that_is_put_back_gets_them_again() {
+    let signpost = Setup::new().start();
+    let wall = signpost.sharded_offer_wall("restored-sums", "79000721", None, 1);
+    signpost.refresh();
+    let publisher = signpost.existing_publisher(&wall.id);
+    let expect = |paid: u32| {
+        let expected = f64::from(paid) * wall.offer()["goals"][0]["payout_usd"].as_f64().unwrap();
+        eventually_within(SENT_MS, &true, || (revenue(&publisher) - expected).abs() < 1e-9);
+    };
+    wall.pay("u-1");
+    expect(1);
+    let sent = format!("SELECT 1 FROM sources WHERE source = 'outbox-{}-0'", wall.app);
+    let marked = sent.replace("sources", "marks");
+    let mut before = Vec::new();
+    signpost.restart_after(|| {
+        before.push(copy(&signpost, "signpost-ledger", &marked));
+        before.push(copy(&signpost, "signpost-counters", &sent));
+    });
+    wall.pay("u-2");
+    expect(2);
+    signpost.restart_after(|| before.iter().for_each(put_back));
+    wall.pay("u-3");
+    expect(3);
+    let conversions = || {
+        let figures = json!({ "offer_ids": [wall.id] });
+        let figures = signpost
+            .operator("POST", "offer_figures", Some(&figures))
+            .expect(200)
+            .json();
+        figures["figures"][&wall.id]["conversions"].as_u64()
+    };
+    eventually_within(SENT_MS, &Some(3), || {
+        signpost.refresh();
+        conversions()
+    });
+    let mut reasons: Vec<_> = doubts(&signpost).into_iter().map(|(_, reason)| reason).collect();
+    reasons.sort_unstable();
+    assert_eq!(reasons, ["counters_restored", "ledger_restored"]);
 }

@@ -5,8 +5,8 @@ use std::{cell::Cell, time::Duration};
 use crate::{now, registers::Registers, storage::Storage};
 use contract::{
     attention,
-    ledger::{Command, CreateKey, Reply, RevokeKey, SuspendKeys, Target, Upload},
-    operation::{CallError, ObjectAddress, Operation, OperatorReply},
+    ledger::{AddOffers, Command, CreateKey, Reply, RevokeKey, SuspendKeys, Target, Upload},
+    operation::{CallError, Mark, ObjectAddress, Operation, OperatorReply},
 };
 use domain::{
     model::{PublisherId, time::DAY_MS},
@@ -155,6 +155,28 @@ fn keys_are_as_they_were() {
     world.send(suspend(false, 6)).unwrap();
     world.db = copy;
     assert_eq!(world.status(&kept), 200);
+}
+
+#[test]
+fn a_batch_after_its_mark_shows_that_it_was_put_back() {
+    let world = World::new();
+    let batch = |after, number| AddOffers {
+        source: "outbox-00000042-0".into(),
+        after,
+        number,
+        sums: vec![],
+    };
+    let send = |batch| now(world.service().command(&publisher(), Command::AddOffers(batch)));
+    for (after, number) in [(0, 5), (0, 5), (5, 7)] {
+        send(batch(after, number)).unwrap();
+    }
+    assert_eq!(world.registers.doubts(), []);
+    world.registers.are_down.set(true);
+    assert!(send(batch(8, 9)).is_err(), "the sender sends it again");
+    world.registers.are_down.set(false);
+    assert!(matches!(send(batch(8, 9)), Ok(Reply::Mark(Mark { mark: 7 }))));
+    let doubt = ("ledger-acme".to_owned(), "ledger_restored".to_owned());
+    assert_eq!(world.registers.doubts(), [doubt]);
 }
 
 #[test]

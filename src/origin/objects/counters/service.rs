@@ -12,7 +12,7 @@ use super::{
 use crate::delivery::{
     attention_feed::{AttentionFeed, Source},
     batches::{self, Batch, DeliveryError, positions::Positions},
-    feed, size,
+    feed, register, size,
 };
 use contract::{
     counters::{Command, Flush, Reply},
@@ -59,12 +59,17 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         if let Command::Flush(flush) = command {
             return self.flush(flush).await.map(Reply::Applied);
         }
-        self.shell
-            .command(
-                |db, now_ms| handle(db, &self.counts, now_ms, command),
-                alarm_after_command,
-            )
-            .await
+        let after = match &command {
+            Command::AddConversions(batch) => batch.after,
+            _ => 0,
+        };
+        let carry_out = |db: &D, now_ms| handle(db, &self.counts, now_ms, command);
+        let reply = self.shell.command(carry_out, alarm_after_command).await?;
+        if let Reply::Mark(Mark { mark }) = reply {
+            let (runtime, name) = (self.shell.runtime(), self.shell.name());
+            register::tell_if_behind(runtime, name, None, (after, mark), "counters_restored").await?;
+        }
+        Ok(reply)
     }
 
     /// Takes an isolate's batch into the log, together with those that arrive meanwhile.

@@ -2,6 +2,7 @@
 
 mod dashboard;
 mod exports;
+mod names;
 mod register;
 mod restate;
 
@@ -17,7 +18,7 @@ use super::{
     Context, MIGRATIONS, alarm,
     column_cache::ColumnCache,
     export_slots::ExportSlots,
-    final_days, freshness, handle, keys, names, next_alarm,
+    final_days, freshness, handle, keys, next_alarm,
     page_memory::{PageMemory, PagePermit},
     report::{self, DAMAGED_FACTS, Report, ReportError},
     report_budget::ReportBudget,
@@ -31,16 +32,15 @@ use crate::delivery::{
     size,
 };
 use contract::{
-    catalog,
     ledger::{Command, Reply, Upload, object_name},
-    operation::{self, CallError, Unanswered},
+    operation::{self, Mark},
 };
 use domain::{
     model::{
         PublisherId,
         api_error::{ApiError, common},
         mac::MacKeys,
-        time::{MINUTE_MS, SECOND_MS, rfc_3339},
+        time::{MINUTE_MS, rfc_3339},
     },
     reporting::{
         Dimension, engine::Budget, format::Format, keys as report_keys, query::Query, rate, render::Renderer,
@@ -59,9 +59,6 @@ use platform::{
 const WHOLE: usize = 256 << 10;
 /// The timeout of a call to the catalog for the operator.
 const CATALOG_TIMEOUT: Duration = Duration::from_secs(25);
-/// The timeout of a call for app names; a report is made without them if need be.
-const NAMES_TIMEOUT: Duration = Duration::from_millis(1_500);
-const NAMES_RETRY_MS: i64 = 10 * SECOND_MS;
 
 /// Reports that wait for their query, of up to 256 KiB each (8 MiB), or for app names. They are made one at a time.
 const REPORTS: Limit = Limit {
@@ -164,6 +161,11 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// # Errors
     /// The command is refused, or the database failed.
     pub async fn command(&self, publisher: &PublisherId, command: Command) -> Result<Reply, Failure> {
+        let after = match &command {
+            Command::AddOffers(batch) => batch.after,
+            Command::ReadMark(read) => read.known,
+            _ => 0,
+        };
         let lasts = register::lasts(&command);
         if lasts {
             self.started().await?;
@@ -181,6 +183,9 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             handle(db, &context, command)
         };
         let reply = self.shell.command(carry_out, next_alarm).await?;
+        if let Reply::Mark(Mark { mark }) = reply {
+            self.tell_if_behind(publisher, (after, mark)).await?;
+        }
         if lasts {
             self.keep().await?;
         }
@@ -236,77 +241,6 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     #[cfg(feature = "bench")]
     pub fn columns(&self) -> &ColumnCache {
         &self.columns
-    }
-
-    /// Checks with the catalog that the publisher exists, and caches its apps' names. Publishers are never deleted, so
-    /// one confirmation is enough while the catalog does not answer.
-    async fn require_publisher(&self, publisher: &PublisherId, timeout: Duration) -> Result<(), Failure> {
-        let now_ms = self.now_ms();
-        let confirmed_at_ms = self.confirmed_at_ms.get();
-        if confirmed_at_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < names::FRESH_MS) {
-            return Ok(());
-        }
-        match self.app_names(publisher, timeout).await {
-            Ok(names) => {
-                self.names.replace(Some(names));
-                self.confirmed_at_ms.set(Some(now_ms));
-                Ok(())
-            }
-            Err(CallError::Refused { status: 404, .. }) => Err(common::NOT_FOUND
-                .with_message(format!("there is no publisher {publisher}"))
-                .into()),
-            Err(_) if confirmed_at_ms.is_some() => Ok(()),
-            Err(error) => {
-                log::error("ledger", format_args!("the catalog: {error}"));
-                Err(common::UNAVAILABLE.into())
-            }
-        }
-    }
-
-    /// The names of the publisher's apps, from the catalog.
-    async fn app_names(
-        &self,
-        publisher: &PublisherId,
-        timeout: Duration,
-    ) -> Result<BTreeMap<String, String>, CallError> {
-        let catalog = catalog::address(catalog::COMMAND_PATH);
-        let mut names = BTreeMap::new();
-        loop {
-            let page = catalog::AppNames {
-                publisher_id: publisher.to_string(),
-                after: names.last_key_value().map(|(app, _): (&String, _)| app.clone()),
-            };
-            let reply = self.shell.runtime().call(&catalog, page, timeout).await?;
-            let page: BTreeMap<String, String> =
-                serde_json::from_str(&reply.body).map_err(|_| Unanswered::default())?;
-            let is_last = page.len() < catalog::APP_NAMES_PAGE;
-            names.extend(page);
-            if is_last {
-                return Ok(names);
-            }
-        }
-    }
-
-    /// Updates app names older than a minute if the catalog answers soon; otherwise the stored names are used.
-    async fn refresh_names(&self, db: &D, publisher: &PublisherId) {
-        let now_ms = self.now_ms();
-        if now_ms < self.names_wait_until_ms.get() {
-            return;
-        }
-        let confirmed = self.require_publisher(publisher, NAMES_TIMEOUT).await;
-        if let Err(failure) = confirmed.and_then(|()| self.store_names(db)) {
-            log::error("ledger", format_args!("app names: {failure}"));
-            self.names_wait_until_ms.set(now_ms + NAMES_RETRY_MS);
-        }
-    }
-
-    fn store_names(&self, db: &D) -> Result<(), Failure> {
-        let names = self.names.borrow().clone();
-        if let Some(names) = names {
-            names::store(db, &names)?;
-            self.names.replace(None);
-        }
-        Ok(())
     }
 
     /// `POST …/report/generate`, from the check of the key on. `body` is read once there is a permit. Once the key is

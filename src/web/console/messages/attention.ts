@@ -53,6 +53,9 @@ const REASONS: Record<string, string> = {
   silent: "A source has not confirmed its clicks or revenue of the day.",
   account_restored: "Sessions and invites have ended. Members who joined since the copy may be missing.",
   catalog_restored: "The changes since the copy were made again. Compare the newest.",
+  outbox_restored: "It has everything back that its journal had.",
+  counters_restored: "Caps that were used up today may have been exceeded.",
+  ledger_restored: "Clicks and revenue arrive again by themselves.",
   load_again: "Facts of this day are lost. Load it again; it is not final until then.",
   differs: "A source has other sums than the reports. “Restate” shows what would change.",
 };

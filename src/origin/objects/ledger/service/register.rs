@@ -1,8 +1,9 @@
 //! The ledger's register: what it has lost is applied before a key is checked.
 
 use super::LedgerService;
-use crate::objects::ledger::restored::RestoredLedger;
+use crate::{delivery::register::tell_if_behind, objects::ledger::restored::RestoredLedger};
 use contract::ledger::Command;
+use domain::model::PublisherId;
 use platform::{
     failure::Failure,
     traits::{Clock, ObjectCall, ObjectStorage, Random},
@@ -27,6 +28,16 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         let name = self.shell.name();
         self.register.start(db, runtime, name, &RestoredLedger).await?;
         Ok(db)
+    }
+
+    /// Batches come again by themselves; the operator is told that they do.
+    pub(super) async fn tell_if_behind(
+        &self,
+        publisher: &PublisherId,
+        marks: (i64, i64),
+    ) -> Result<(), Failure> {
+        let (runtime, name) = (self.shell.runtime(), self.shell.name());
+        tell_if_behind(runtime, name, Some(publisher), marks, "ledger_restored").await
     }
 
     pub(super) async fn keep(&self) -> Result<(), Failure> {

@@ -12,8 +12,12 @@ use std::{cell::Cell, time::Duration};
 use serde_json::{Map, Value as Json};
 
 use super::sql::{HAS_NUMBER, LAST_NUMBER, RESTART_NIGHT};
-use crate::delivery::batches::{self, Batch, DeliveryError};
+use crate::delivery::{
+    batches::{self, Batch, DeliveryError},
+    register,
+};
 use contract::{
+    attention::Doubt,
     operation::Mark,
     outbox::{AddJournal, Journal, JournalBatch, OutboxShard, ReadJournal},
 };
@@ -193,6 +197,9 @@ pub async fn refill(
         return Ok(());
     }
     log::error("journal", format_args!("{source}: {heard} to {mark} were lost"));
+    // Nothing waits for it: what the journal has is put back all the same.
+    let doubts = vec![Doubt::new(source.as_str(), "outbox_restored")];
+    drop(register::tell(runtime, &source, None, doubts).await);
     batches::learn_mark(db, now_ms, REFILL, Mark { mark })?;
     if heard < last {
         journal = ask(heard).await.map_err(|_| common::UNAVAILABLE)?;

@@ -179,7 +179,8 @@ pub fn ledger_of(state: &OutboxState) -> Option<ObjectAddress> {
 /// Reads the ledger's mark when a process starts, if batches were sent before: a mark beyond the log shows that the outbox was
 /// restored, and then its next numbers are above the mark.
 pub async fn read_mark(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
-    if batches::mark_of(db, TO_LEDGER)? == 0 {
+    let known = batches::mark_of(db, TO_LEDGER)?;
+    if known == 0 {
         return Ok(());
     }
     let state = endpoint::read(db)?;
@@ -187,7 +188,10 @@ pub async fn read_mark(db: &impl Database, runtime: &(impl Clock + ObjectCall)) 
         return Ok(());
     };
     let source = state.shard.object_name();
-    match runtime.call(&ledger, ReadMark { source }, MARK_TIMEOUT).await {
+    match runtime
+        .call(&ledger, ReadMark { source, known }, MARK_TIMEOUT)
+        .await
+    {
         Ok(mark) => batches::learn_mark(db, runtime.now_ms(), TO_LEDGER, mark),
         Err(error) => {
             log::warn("batches", format_args!("the ledger's mark is not known: {error}"));
