@@ -10,9 +10,7 @@ use futures_util::FutureExt;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value as Json, json};
 
-use crate::{
-    Catalog, EDGE_KEYS, Fault, Faults, STORE_KEYS, registers::Registers, sqlite::Sqlite, storage::Storage,
-};
+use crate::{Catalog, EDGE_KEYS, Fault, Faults, STORE_KEYS, sqlite::Sqlite, storage::Storage};
 use contract::{
     accounts::{self, Suspend},
     attention,
@@ -44,7 +42,6 @@ pub struct World {
     pub catalog: Catalog,
     account: Sqlite,
     pub outboxes: RefCell<BTreeMap<AppId, Sqlite>>,
-    pub registers: Registers,
     /// How the next calls to the account fail.
     faults: RefCell<Vec<Fault>>,
     calls: Cell<usize>,
@@ -92,7 +89,7 @@ impl ObjectCall for Runtime<'_> {
         _timeout: Duration,
     ) -> Result<O::Answer, CallError> {
         if to.binding == attention::BINDING {
-            return self.0.registers.answer(self.now_ms(), to, operation);
+            return self.0.catalog.registers.answer(self.now_ms(), to, operation);
         }
         if to.binding == outbox::BINDING && O::NAME == "ClaimApp" {
             return Ok(self.0.claim(to, operation));
@@ -153,7 +150,6 @@ impl World {
             catalog: Catalog::empty(),
             account,
             outboxes: RefCell::default(),
-            registers: Registers::default(),
             faults: RefCell::default(),
             calls: Cell::new(0),
         }

@@ -85,6 +85,7 @@ use platform::{
     failure::Failure,
     migrations::migrate,
 };
+use registers::Registers;
 
 /// 2026-01-15, 12:00 UTC, which is a boundary of the listing's rebuild interval.
 const NOON: i64 = 20_468 * 86_400_000 + 12 * 3_600_000;
@@ -108,6 +109,7 @@ struct Catalog {
     guard: Guard,
     /// The import in turn.
     import: Cell<Option<i64>>,
+    registers: Registers,
 }
 
 impl Catalog {
@@ -123,6 +125,7 @@ impl Catalog {
             token_mac: token_mac().unwrap(),
             guard: Guard::default(),
             import: Cell::new(None),
+            registers: Registers::default(),
         }
     }
 

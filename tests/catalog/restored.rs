@@ -232,7 +232,7 @@ proptest! {
         prop_assert_eq!(knowledge(&world.catalog), before);
         let dirty = serde_json::from_str::<Json>(&status.body).unwrap()["tracking_dirty_since_ms"].is_number();
         prop_assert!(dirty || !is_behind, "it publishes everything");
-        let doubts = world.registers.doubts();
+        let doubts = world.catalog.registers.doubts();
         prop_assert!(!is_behind || doubts == [("catalog".to_owned(), "catalog_restored".to_owned())], "{:?}", doubts);
     }
 }

@@ -145,6 +145,8 @@ impl Register {
             if part.entries.is_empty() {
                 self.mark.set(part.mark);
                 self.is_read.set(true);
+                // A register that was lost gets everything again. If it does not answer, the next change tries it, too.
+                drop(self.keep(db, runtime, Some(source)).await);
                 return Ok(());
             }
             log::error(

@@ -2,11 +2,14 @@
 
 use super::CatalogService;
 use crate::objects::catalog::{Context, restored::RestoredCatalog};
-use contract::catalog::Command;
+use contract::catalog::{Command, OBJECT_NAME};
 use platform::{
     failure::Failure,
     traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep},
 };
+
+/// Its alarm knows it, too.
+const NAME: Option<&str> = Some(OBJECT_NAME);
 
 /// Whether a command changes nothing that the register has. Those of outboxes may, since they tell the catalog who asks.
 pub fn is_read(command: &Command) -> bool {
@@ -35,9 +38,8 @@ where
         let repeat = |at_ms, work: &mut dyn FnMut(&Context<'_>) -> Result<(), Failure>| {
             self.with_context_at(at_ms, true, |context| work(context))
         };
-        let (runtime, name) = (self.shell.runtime(), self.shell.name());
         self.register
-            .start(db, runtime, name, &RestoredCatalog(repeat))
+            .start(db, self.shell.runtime(), NAME, &RestoredCatalog(repeat))
             .await?;
         Ok(db)
     }
@@ -45,6 +47,6 @@ where
     /// Sends the register the changes that it does not have.
     pub(super) async fn keep(&self) -> Result<(), Failure> {
         let (db, runtime) = (self.shell.storage(), self.shell.runtime());
-        self.register.keep(db, runtime, self.shell.name()).await
+        self.register.keep(db, runtime, NAME).await
     }
 }

@@ -1,10 +1,14 @@
 //! The ledger's register: what it has lost is applied before a key is checked.
 
 use super::LedgerService;
-use crate::{delivery::register::tell_if_behind, objects::ledger::restored::RestoredLedger};
-use contract::ledger::Command;
+use crate::{
+    delivery::register::tell_if_behind,
+    objects::ledger::{final_days, restored::RestoredLedger},
+};
+use contract::ledger::{Command, object_name};
 use domain::model::PublisherId;
 use platform::{
+    database::DatabaseError,
     failure::Failure,
     traits::{Clock, ObjectCall, ObjectStorage, Random},
 };
@@ -25,8 +29,10 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// The database, once it is known which keys were revoked and which days were loaded.
     pub(super) async fn started(&self) -> Result<&D, Failure> {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
-        let name = self.shell.name();
-        self.register.start(db, runtime, name, &RestoredLedger).await?;
+        let name = self.name(db)?;
+        self.register
+            .start(db, runtime, name.as_deref(), &RestoredLedger)
+            .await?;
         Ok(db)
     }
 
@@ -42,6 +48,14 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
 
     pub(super) async fn keep(&self) -> Result<(), Failure> {
         let (db, runtime) = (self.shell.storage(), self.shell.runtime());
-        self.register.keep(db, runtime, self.shell.name()).await
+        self.register.keep(db, runtime, self.name(db)?.as_deref()).await
+    }
+
+    /// The object's name. Its alarm knows the publisher, if there was a load.
+    fn name(&self, db: &D) -> Result<Option<String>, DatabaseError> {
+        Ok(match self.shell.name() {
+            Some(name) => Some(name.to_owned()),
+            None => final_days::publisher(db)?.map(|publisher| object_name(&publisher)),
+        })
     }
 }
