@@ -57,7 +57,7 @@ export const tokens = {
     `It is shown once. The two newest tokens are valid: the older one, serial ${serial}, is refused within two minutes.`,
   issuedTitle: "The new token",
   issuedText:
-    "Copy it now: it is not shown again. It goes into the token parameter of the advertiser's postbacks. The token before it stays valid until you issue another.",
+    "Copy it now: it is not shown again. Give it to the advertiser for the token parameter of its postbacks. The two newest tokens are valid, so the one before goes on working until you issue another.",
   token: "Token",
   revoke: "Revoke",
   revokeTitle: (serial: string) => `Revoke token ${serial}?`,

@@ -22,24 +22,24 @@ export const KIND_NAMES: Record<AttentionKind, string> = {
 
 /** What a kind is, and what to do about it. */
 export const KIND_HINTS: Record<AttentionKind, string> = {
-  held: "Conversions that wait for a decision. Nobody is paid until then. Those of a suspended publisher are decided when it is approved again.",
+  held: "Conversions that wait for a decision. Approve or reject each; nobody is paid until then. Those of a suspended publisher are decided by themselves when it is approved again.",
   capped: "Users earned these, but the offer had reached its conversions of the day. Approve them to pay all the same.",
-  dead: "Callbacks without a 2xx answer for days. Send them again once the receiver works.",
-  disabled: "Receivers that told us to stop. Rewards wait until the callback is switched on again.",
-  failing: "Receivers without a 2xx answer five times in a row. Calls are tried again.",
+  dead: "Callbacks that were tried for days without a 2xx answer. Send them again once the receiver works.",
+  disabled: "Receivers that told us to stop. Their rewards wait until the callback is switched on again.",
+  failing: "Receivers that did not answer 2xx five times in a row. Calls are tried again by themselves.",
   near_limit:
-    "Stores that hold more than 8 of their 10 GB. An outbox has the App-Id of its app in its name: give new users a second app with more outboxes. Tell the developers of any other store.",
+    "Stores that hold more than 8 of their 10 GB. An outbox keeps the rewards of the app whose App-Id is in its name: give new users a second app with more outboxes. Tell the developers of any other store.",
   batch_refused:
-    "Sums that did not get into the reports, which are too low until then. Tell the developers; the sums are safe, and are sent again every 5 minutes.",
+    "Sums of clicks or revenue that did not get into the reports, which are too low until then. Tell the developers; the sums are safe, and are sent again every 5 minutes.",
   batch_late:
-    "Sums whose receiver has not answered five times. Reports are too low until it does; the sums are safe, and arrive by themselves then. Tell the developers if they stay.",
+    "Sums of clicks or revenue whose receiver has not answered five times. Reports are too low until it does; the sums are safe, and arrive by themselves then. Tell the developers if they stay.",
   differs:
-    "Days on which the reports and the log have different sums. Compare the day, and tell the developers. Unless the log has less, restate the day in the publisher's facts.",
+    "Days on which the reports and the log of rewards or clicks have different sums. Compare the day, and tell the developers. Unless the log has less, restate the day in the publisher's facts, which corrects the reports. Each leaves the list once its day is restated.",
   unconfirmed:
-    "Days that became final after seven days without every source's confirmation. “Restate” in the publisher's facts shows what would change. Each leaves the list once all have confirmed it.",
+    "Days that became final seven days after their end, although a source of their clicks or revenue has not confirmed them or reports other sums. Reports of these days may be wrong. “Restate” in the publisher's facts shows first what would change, and names a source that does not answer. Each leaves the list once all sources have confirmed it.",
   terms_lost:
-    "Postbacks that wait for terms which a restored catalog has lost. Enter them with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}.",
-  restored: "Check what each row says, then close it.",
+    "Postbacks that are kept, because the catalog was restored and has lost the terms that their clicks were promised. The row says which offer or app, and the number of the revision. Enter them with PUT /v1/operator/offers/{offer_id}/terms/{revision}, or …/apps/{app_id}/terms/{revision}; the postbacks are decided within minutes then.",
+  restored: "Stores that were restored from an earlier copy. Check what each row says, then close it.",
 };
 
 const REASONS: Record<string, string> = {
@@ -47,7 +47,7 @@ const REASONS: Record<string, string> = {
   no_answer: "The last try had no answer.",
   calls_fail: "Five calls in a row failed.",
   switched_itself_off: "The receiver answered 410, or told us to stop.",
-  terms_lost: "Nobody is paid by it until it is entered.",
+  terms_lost: "The catalog does not have this revision. Nobody is paid by it until it is entered.",
   ledger_behind: "The reports have less than the log.",
   log_behind: "The log has less than the reports.",
   silent: "A source has not confirmed its clicks or revenue of the day.",

@@ -168,7 +168,7 @@ export const review = {
   newTermsText: "Clicks made before you save keep the terms they were made under; later clicks have the new ones.",
   raise: "Pay clicks made before by the new terms, too",
   raiseHint:
-    "For a correction. It cannot be taken back: users who clicked for a higher payout get the lower one. Clicks go by the old terms for two minutes more; then pay those by the button under “Terms”.",
+    "For a correction. It cannot be taken back: users who clicked for a higher payout get the lower one. Clicks go by the old terms for up to two minutes more; then pay those, too, by the button under “Terms”.",
   changed: "Nothing was saved. Load it again: what you typed is given up.",
   taken: "There is an offer with this ID by now. Load it: what you typed is given up.",
   goalRetired: (id: string) => `Goal ${id}`,
