@@ -198,6 +198,19 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
             .collect()
     };
 
+    // Items that a restore has left, as many as requests of a short run.
+    signpost.operator("GET", "attention", None).expect(200);
+    let items = 1..=60;
+    let rows = items
+        .clone()
+        .map(|n| format!("({n}, 'ledger-{n}', 12, 'a day', 1, 'load_again')"));
+    let rows = rows.collect::<Vec<_>>().join(", ");
+    signpost.restart_after(|| {
+        let insert = "INSERT INTO attention_items (item, source, kind, subject, since_ms, reason) VALUES";
+        signpost.damage("signpost-activity", &format!("{insert} {rows}"));
+    });
+    let items: Vec<_> = items.map(|n| format!("1.{n}")).collect();
+
     let write = |name: &str, texts: &[String]| {
         let lines: Vec<_> = texts.iter().map(|text| format!("{text:?}")).collect();
         fs::write(folder.join(name), lines.join("\n")).expect("a list");
@@ -209,6 +222,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
     write("invites.txt", &ids("invites", "invite_id"));
     write("members.txt", &ids("members", "member_id"));
     write("replays.txt", &[replay]);
+    write("items.txt", &items);
     vec![
         ("APP_ID", KEEPER.1.to_owned()),
         ("PUB_KEY", pub_key),
