@@ -8,12 +8,16 @@
 //! - Each click and goal was paid once, as answered, and each payment was delivered. No cap is exceeded.
 //! - Each loaded day is final, each of its sources has vouched for it, and no item says that sums differ or are late.
 //! - A restatement of any day would change nothing.
+//!
+//! Where objects are put back to earlier copies: what the ledger has agrees with what its sources have, or an item names the
+//! source, the day and the side that is behind.
 
 mod calls;
 mod checks;
 mod edge;
 mod objects;
 mod ops;
+mod restored;
 mod steps;
 mod world;
 
@@ -64,20 +68,24 @@ fn postbacks() -> impl Strategy<Value = Postback> {
     })
 }
 
-fn clicks() -> impl Strategy<Value = Vec<Clicks>> {
+fn clicks(yesterday: f64) -> impl Strategy<Value = Vec<Clicks>> {
     let placement = proptest::option::of(0..3_u8);
-    let clicks = (0..OFFERS.len(), prop::bool::weighted(0.3), placement, 1..9_u32).prop_map(
-        |(offer, is_yesterday, placement, clicks)| Clicks {
+    let clicks = (
+        0..OFFERS.len(),
+        prop::bool::weighted(yesterday),
+        placement,
+        1..9_u32,
+    )
+        .prop_map(|(offer, is_yesterday, placement, clicks)| Clicks {
             offer,
             is_yesterday,
             placement,
             clicks,
-        },
-    );
+        });
     vec(clicks, 1..4)
 }
 
-fn ops() -> impl Strategy<Value = Op> {
+fn ops(yesterday: f64) -> impl Strategy<Value = Op> {
     let fate = prop_oneof![
         8 => Just(Fate::Succeeds),
         4 => select([Fate::Arrives, Fate::Lost, Fate::Fails, Fate::ArrivesLate].as_slice()),
@@ -93,7 +101,7 @@ fn ops() -> impl Strategy<Value = Op> {
     };
     prop_oneof![
         80 => postbacks().prop_map(Op::Convert),
-        30 => (0..3_usize, 0..2_usize, clicks())
+        30 => (0..3_usize, 0..2_usize, clicks(yesterday))
             .prop_map(|(isolate, object, clicks)| Op::Flush(isolate, object, clicks)),
         4 => (0..3_i32).prop_map(Op::Load),
         80 => (0..12_usize, fate, prop::bool::weighted(0.1))
@@ -112,7 +120,20 @@ fn ops() -> impl Strategy<Value = Op> {
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
     let death = proptest::option::weighted(0.06, (0..OBJECTS, 1..6_usize, any::<bool>()));
-    vec((ops(), death).prop_map(|(op, death)| Act { op, death }), 1..120)
+    vec(
+        (ops(0.3), death).prop_map(|(op, death)| Act { op, death }),
+        1..120,
+    )
+}
+
+/// The same, and objects are copied and put back.
+fn restores() -> impl Strategy<Value = Vec<Act>> {
+    let restore = prop_oneof![
+        (0..OBJECTS).prop_map(Op::Copy),
+        (0..OBJECTS).prop_map(Op::Restore),
+    ];
+    let op = prop_oneof![20 => ops(0.3), 1 => restore];
+    vec(op.prop_map(|op| Act { op, death: None }), 1..120)
 }
 
 fn simulate(acts: &[Act], seed: u64) {
@@ -132,6 +153,17 @@ proptest! {
     #[test]
     fn money_and_clicks_agree_after_any_failure(acts in acts(), seed in any::<u64>()) {
         simulate(&acts, seed);
+    }
+
+    #[test]
+    fn money_agrees_or_is_an_open_item_after_objects_were_put_back(acts in restores(), seed in any::<u64>()) {
+        let mut world = World::new(seed);
+        for Act { op, .. } in &acts {
+            world.carry_out(op, None);
+        }
+        world.settle();
+        world.live(world.now_ms() + 9 * DAY_MS);
+        world.check_restored();
     }
 }
 

@@ -6,11 +6,15 @@ use std::{
     time::Duration,
 };
 
-use contract::operation::{CallError, Mark, ObjectAddress, Operation, Unanswered};
+use contract::{
+    ledger::Vouched,
+    operation::{CallError, Mark, ObjectAddress, Operation, Unanswered},
+};
 use domain::{
+    conversions::log_number::first_number,
     model::{
         AppId, PublisherId,
-        time::{DAY_MS, UtcDay},
+        time::{DAY_MS, HOUR_MS, UtcDay},
     },
     tracking::click_counts::ClickSum,
 };
@@ -37,6 +41,8 @@ pub struct Ledgers {
     now_ms: Cell<i64>,
     asked: RefCell<BTreeMap<String, Vec<i64>>>,
     down: Cell<Option<&'static str>>,
+    /// The next one that is asked sends the object back to this day.
+    go_back_to: Cell<Option<UtcDay>>,
 }
 
 impl Ledgers {
@@ -45,6 +51,7 @@ impl Ledgers {
             now_ms: Cell::new(now_ms),
             asked: RefCell::default(),
             down: Cell::new(None),
+            go_back_to: Cell::new(None),
         }
     }
 
@@ -82,8 +89,13 @@ impl ObjectCall for Ledgers {
         let mut asked = self.asked.borrow_mut();
         let days = asked.entry(to.name.clone()).or_default();
         days.push(vouch["day"].as_i64().unwrap());
-        let vouched = json!({ "mark": vouch["number"], "missing_clicks": 0, "missing_micro_usd": 0 });
-        Ok(serde_json::from_value(vouched).unwrap())
+        let vouched = Vouched {
+            mark: vouch["number"].as_i64().unwrap(),
+            missing_clicks: 0,
+            missing_micro_usd: 0,
+            go_back_to: self.go_back_to.take(),
+        };
+        Ok(serde_json::from_value(json!(vouched)).unwrap())
     }
 }
 
@@ -174,12 +186,30 @@ fn a_day_is_not_confirmed_while_some_of_its_clicks_have_not_arrived() {
     while now(batches::send(&db, &ledgers, "counters-1", &log, true, deliver)).unwrap() {}
     ledgers.vouch(&db, 3);
     assert_eq!(asked("ledger-pub-1"), [day.number()]);
-    // A ledger that is put back to before the day is asked for it again.
-    learn_mark(&db, ledgers.now_ms(), "pub-0", Mark { mark: 1 }).unwrap();
+    // A ledger that is put back to before the day is asked for it and the day before again.
+    let mark = first_number(NOON - HOUR_MS);
+    learn_mark(&db, ledgers.now_ms(), "pub-0", Mark { mark }).unwrap();
     while now(batches::send(&db, &ledgers, "counters-1", &log, true, deliver)).unwrap() {}
     clicked(&db, NOON + DAY_MS, 1, 1);
     ledgers.now_ms.set(NOON + 2 * DAY_MS);
     ledgers.vouch(&db, 9);
-    let days = [0, 0, 1].map(|more| day.number() + more);
+    let days = [0, -1, 0, 1].map(|more| day.number() + more);
     assert_eq!(asked("ledger-pub-0"), days);
+}
+
+/// The object vouches for all days from there on, but for none that it no longer has.
+#[test]
+fn a_ledger_sends_an_object_back_to_a_day() {
+    let db = migrated(MIGRATIONS);
+    let ledgers = Ledgers::new(NOON);
+    let today = UtcDay::of_ms(NOON);
+    clicked(&db, NOON, 1, 1);
+    for (back_to, expected) in [(3, vec![0, -3, -2, -1, 0]), (31, vec![1])] {
+        ledgers.asked.borrow_mut().clear();
+        ledgers.now_ms.set(ledgers.now_ms() + DAY_MS);
+        ledgers.go_back_to.set(Some(today.minus(back_to)));
+        ledgers.vouch(&db, 9);
+        let expected: Vec<_> = expected.into_iter().map(|more| today.number() + more).collect();
+        assert_eq!(ledgers.asked.borrow()["ledger-pub-0"], expected);
+    }
 }

@@ -106,6 +106,7 @@ impl Ledgers {
             mark,
             missing_clicks,
             missing_micro_usd: 0,
+            go_back_to: None,
         }
     }
 

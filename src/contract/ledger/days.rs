@@ -42,6 +42,9 @@ pub struct Vouched {
     pub missing_clicks: i64,
     /// The source's revenue less the ledger's, in micro-USD.
     pub missing_micro_usd: i64,
+    /// The first day with sums before it that the source has passed over. It vouches for that one next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub go_back_to: Option<UtcDay>,
 }
 
 impl Vouched {

@@ -22,6 +22,7 @@ fn missing(missing_micro_usd: i64) -> Vouched {
         mark: 1,
         missing_clicks: 0,
         missing_micro_usd,
+        go_back_to: None,
     }
 }
 

@@ -151,7 +151,11 @@ fn a_source_vouches_for_what_the_ledger_has_of_it() {
             clicks,
             revenue_micro_usd,
         };
-        let vouched = offers::vouch(&db, NOW_MS, &vouch).unwrap();
+        offers::vouch(&db, NOW_MS, &vouch).unwrap()
+    };
+    let go_back_to = |source, of, number, clicks| vouch(source, of, number, clicks, 0).go_back_to;
+    let vouch = |source: &str, of, number, clicks, revenue_micro_usd| {
+        let vouched = vouch(source, of, number, clicks, revenue_micro_usd);
         (vouched.mark, vouched.missing_clicks, vouched.missing_micro_usd)
     };
     assert_eq!(vouch("counters-1", 1, 1, 3, 0), (1, 0, 0));
@@ -166,5 +170,17 @@ fn a_source_vouches_for_what_the_ledger_has_of_it() {
     // A source that the ledger has nothing of.
     assert_eq!(vouch("outbox-1", 1, 0, 0, 0), (0, 0, 0));
     assert_eq!(vouch("outbox-2", 1, 0, 0, 7), (0, 0, 7));
+    assert_eq!(differing(), [("outbox-2".to_owned(), day(1).number())]);
+
+    // A source that passes over a day must go back to it, also if the answer was lost; so must one that has had more clicks.
+    for _ in 0..2 {
+        assert_eq!(go_back_to("counters-2", 2, 1, 4), Some(day(1)));
+    }
+    assert_eq!(differing()[0], ("counters-2".to_owned(), day(1).number()));
+    assert_eq!(go_back_to("counters-2", 1, 1, 3), None);
+    let late = [sum(day(1), None, 5), sum(day(3), None, 5)];
+    offers::add(&db, NOW_MS, &batch("counters-2", 1, &late)).unwrap();
+    assert_eq!(go_back_to("counters-2", 3, 2, 5), Some(day(1)));
+    assert_eq!(go_back_to("counters-2", 1, 2, 8), None);
     assert_eq!(differing(), [("outbox-2".to_owned(), day(1).number())]);
 }

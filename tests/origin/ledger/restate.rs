@@ -291,16 +291,17 @@ fn run_until(db: &Sqlite, now_ms: i64) -> Option<i64> {
 #[test]
 fn a_loaded_day_is_final_when_its_sources_have_vouched() {
     let end_ms = day(1).start_ms();
-    let vouch = |db: &Sqlite, now_ms, clicks| {
+    let vouch_to = |db: &Sqlite, now_ms, number, clicks| {
         let vouch = Vouch {
             source: "counters-1".into(),
             day: day(0),
-            number: 1,
+            number,
             clicks,
             revenue_micro_usd: 0,
         };
         offers::vouch(db, now_ms, &vouch).unwrap();
     };
+    let vouch = |db: &Sqlite, now_ms, clicks| vouch_to(db, now_ms, 1, clicks);
     let load = |db: &Sqlite, now_ms| upload(1, &[]).replace(db, now_ms, day(0)).unwrap();
     let count = |db: &Sqlite| {
         let sums = [batches::sum(day(0), None, 3)];
@@ -335,11 +336,13 @@ fn a_loaded_day_is_final_when_its_sources_have_vouched() {
     load(&db, end_ms + 7 * HOUR_MS);
     run_until(&db, end_ms + 8 * HOUR_MS);
     assert_eq!(state(&db), ("final", None));
-    // A late batch changes it, so it is judged again. The source vouches for earlier days no more.
+    // Late clicks change it, so it is judged again once the source has vouched for them.
     let late = [batches::sum(day(0), None, 1)];
     offers::add(&db, end_ms + 9 * HOUR_MS, &batch("counters-1", 1, &late)).unwrap();
-    assert_eq!(state(&db), ("open", None));
     run_until(&db, end_ms + 10 * HOUR_MS);
+    assert_eq!(state(&db), ("open", None));
+    vouch_to(&db, end_ms + 11 * HOUR_MS, 2, 4);
+    run_until(&db, end_ms + 12 * HOUR_MS);
     assert_eq!(state(&db), ("final", None));
 
     // Unconfirmed after seven days, with an item, until the source vouches.

@@ -114,6 +114,7 @@ impl ObjectCall for Ledger {
             mark: vouch.number,
             missing_clicks: 0,
             missing_micro_usd: vouch.revenue_micro_usd - self.revenue_micro_usd,
+            go_back_to: None,
         };
         self.asked.borrow_mut().push(vouch);
         if self.is_down {

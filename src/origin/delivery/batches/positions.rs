@@ -32,8 +32,8 @@ struct Position {
 
 impl Position {
     /// The first day for which the sender has not vouched to it.
-    fn next_day(&self, [first, since, last]: [UtcDay; 3]) -> Option<UtcDay> {
-        let day = self.vouched.map_or(since, |day| first.max(day.minus(-1)));
+    fn next_day(&self, [oldest, since, last]: [UtcDay; 3]) -> Option<UtcDay> {
+        let day = self.vouched.map_or(since, |day| oldest.max(day.minus(-1)));
         (day <= last).then_some(day)
     }
 }
@@ -116,7 +116,8 @@ impl Positions {
                 None if opens => (self.seen, 0),
                 None => return,
             };
-            if movement.first <= from.max(mark) || left.contains_key(destination) {
+            let known = from.max(mark);
+            if movement.number <= known || left.contains_key(destination) {
                 return;
             }
             if !drafts.contains_key(destination) {
@@ -140,7 +141,13 @@ impl Positions {
                 drafts.insert(destination.to_owned(), draft);
             }
             if let Some(draft) = drafts.get_mut(destination) {
-                draft.add(&movement);
+                if movement.first <= known {
+                    // A receiver that was put back has a part of it, nobody knows which. Its mark leaves it, so that the
+                    // day can be restated.
+                    draft.batch.number = movement.number;
+                } else {
+                    draft.add(&movement);
+                }
             }
         })?;
         // Behind the last page nothing is left, whatever was there before.
@@ -181,11 +188,11 @@ impl Positions {
         self.set_seen(destination, mark, 0, now_ms);
     }
 
-    /// A receiver that was put back is vouched to again, from the day of its mark on.
+    /// A receiver that was put back is vouched to again, from the day before its mark on: clicks of that day may follow.
     fn set_mark(&mut self, destination: &str, mark: i64) {
         let position = self.known.entry(destination.to_owned()).or_default();
         if mark < position.mark {
-            let before = UtcDay::of_ms(mark.div_euclid(NUMBERS_PER_MS)).minus(1);
+            let before = UtcDay::of_ms(mark.div_euclid(NUMBERS_PER_MS)).minus(2);
             position.vouched = position.vouched.map(|vouched| vouched.min(before));
         }
         position.mark = mark;
@@ -231,9 +238,9 @@ impl Positions {
             .any(|position| position.next_day(days).is_some())
     }
 
-    /// Receivers to which the sender has not vouched for all days from the first to the last of `days`, each with its next day, which
-    /// is the second of them for a new one; and whether they are all. At most `most` are returned, those that wait for the fewest
-    /// days first.
+    /// Receivers to which the sender has not vouched for all days up to the last of `days`, each with its next day, which is the
+    /// second of them for a new one and not before the first; and whether they are all. At most `most` are returned, those that
+    /// wait for the fewest days first.
     pub fn not_vouched(&self, days: [UtcDay; 3], most: usize) -> (Vec<NotVouched>, bool) {
         let open = self.known.iter().filter_map(|(name, position)| {
             Some(NotVouched {
@@ -250,6 +257,7 @@ impl Positions {
         (open, is_all)
     }
 
+    /// The sender has vouched to a receiver for a day, and for all before it.
     pub fn set_vouched(&mut self, destination: &str, day: UtcDay) {
         self.known.entry(destination.to_owned()).or_default().vouched = Some(day);
     }

@@ -8,7 +8,7 @@ use std::{
 use futures_util::{StreamExt, stream};
 
 use super::{
-    log::{self, CLOCKS_DIFFER_MS, publisher},
+    log::{self, CLOCKS_DIFFER_MS, KEPT_DAYS, publisher},
     sql,
 };
 use crate::delivery::{
@@ -71,7 +71,8 @@ impl Night {
         let first = UtcDay::of_ms(first.div_euclid(NUMBERS_PER_MS));
         let since = first.max(self.vouched.minus(-1));
         let last = UtcDay::of_ms(now_ms.saturating_sub(HOUR_MS)).minus(1);
-        let days = [first, since, last];
+        let oldest = UtcDay::of_ms(now_ms).minus(KEPT_DAYS - 1);
+        let days = [oldest, since, last];
         // A ledger that was put back waits for a day that was done.
         let is_open = since <= last || Positions::read(db)?.is_any_not_vouched(days);
         Ok(is_open.then_some(days))
@@ -132,8 +133,8 @@ pub async fn vouch(
     for (ledger, answer) in answers {
         match answer {
             Some(vouched) if vouched.mark == ledger.mark => {
-                is_done &= ledger.day == days[2];
-                settle(db, now_ms, ledger, &vouched)?;
+                is_done &= ledger.day == days[2] && go_back_to(&vouched, days[0]).is_none();
+                settle(db, now_ms, ledger, &vouched, days[0])?;
             }
             Some(Vouched { mark, .. }) => {
                 failed = true;
@@ -163,15 +164,22 @@ fn settle(
     now_ms: i64,
     ledger: &NotVouched,
     vouched: &Vouched,
+    oldest: UtcDay,
 ) -> Result<(), DatabaseError> {
     db.transaction(|| {
         if vouched.differs() {
             attention_feed::open_differing(db, now_ms, &subject(&ledger.name, ledger.day), vouched)?;
         }
         let mut positions = Positions::read(db)?;
-        positions.set_vouched(&ledger.name, ledger.day);
+        let next = go_back_to(vouched, oldest).unwrap_or_else(|| ledger.day.minus(-1));
+        positions.set_vouched(&ledger.name, next.minus(1));
         positions.write(db)
     })
+}
+
+/// The day to which a ledger sends the object back.
+fn go_back_to(vouched: &Vouched, oldest: UtcDay) -> Option<UtcDay> {
+    vouched.go_back_to.filter(|day| *day >= oldest)
 }
 
 /// The clicks of a day for each of the ledgers that wait for it; none if it does not have them all.

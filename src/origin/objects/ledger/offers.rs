@@ -66,6 +66,9 @@ pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> Result<Mark, D
                 sql::ADD_TOTAL,
                 params![batch.source.as_str(), day.number(), clicks, revenue, batch.number],
             )?;
+            if clicks > 0 {
+                db.execute(sql::VOUCH_AGAIN, params![batch.source.as_str(), day.number()])?;
+            }
             final_days::reopen(db, now_ms, day)?;
         }
         if let Some(last) = changed.last() {
@@ -123,14 +126,16 @@ pub fn vouch(db: &impl Database, now_ms: i64, vouch: &Vouch) -> Result<Vouched, 
     let (source, day) = (vouch.source.as_str(), vouch.day);
     let Mark { mark } = mark(db, source)?;
     let (clicks, revenue) = total(db, source, day)?;
-    let vouched = Vouched {
+    let mut vouched = Vouched {
         mark,
         missing_clicks: vouch.clicks.saturating_sub(clicks),
         missing_micro_usd: vouch.revenue_micro_usd.saturating_sub(revenue),
+        go_back_to: None,
     };
     if mark == vouch.number {
         let differs = vouched.differs();
         db.transaction(|| {
+            db.execute(sql::PASS_OVER, params![source, day.number()])?;
             if differs {
                 db.execute(sql::ADD_TOTAL, params![source, day.number(), 0_i64, 0_i64, 0_i64])?;
             }
@@ -138,6 +143,8 @@ pub fn vouch(db: &impl Database, now_ms: i64, vouch: &Vouch) -> Result<Vouched, 
             db.execute(sql::SET_VOUCHED, params![source, day.number()])?;
             final_days::vouched(db, now_ms, day)
         })?;
+        let first = db.query_integer(sql::FIRST_TO_VOUCH, params![source])?;
+        vouched.go_back_to = first.map(segments::day).transpose()?;
     }
     Ok(vouched)
 }

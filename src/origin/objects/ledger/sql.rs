@@ -37,14 +37,14 @@ const TABLES: &[&str] = &[
     "CREATE TABLE marks (
        source TEXT PRIMARY KEY, number INTEGER NOT NULL, vouched INTEGER NOT NULL DEFAULT 0
      ) STRICT, WITHOUT ROWID",
-    // The applied sums of each source and day, and the number of the last batch with sums of the day. `differs` is set if the
-    // source has vouched for other sums.
+    // The applied sums of each source and day, and the number of the last batch with sums of the day. `differs` is 1 if the
+    // source has vouched for other sums, and 2 if it must vouch for the day: it has passed it over, or had more clicks of it later.
     "CREATE TABLE totals (
        source TEXT NOT NULL, day INTEGER NOT NULL, clicks INTEGER NOT NULL, revenue_micro_usd INTEGER NOT NULL,
        number INTEGER NOT NULL DEFAULT 0, differs INTEGER NOT NULL DEFAULT 0,
        PRIMARY KEY (source, day)
      ) STRICT, WITHOUT ROWID",
-    "CREATE INDEX totals_that_differ ON totals (day) WHERE differs = 1",
+    "CREATE INDEX totals_that_differ ON totals (day) WHERE differs > 0",
     // The placements of an app's day that the `offers` layer reports separately.
     "CREATE TABLE placements (
        day INTEGER NOT NULL, app INTEGER NOT NULL, placement TEXT NOT NULL, PRIMARY KEY (day, app, placement)
@@ -174,9 +174,17 @@ platform::statements! {
     /// source, day → clicks, revenue
     pub const GET_TOTAL = "SELECT clicks, revenue_micro_usd FROM totals WHERE source = ? AND day = ?";
     /// source, day → whether the source has vouched for other sums
-    pub const HAS_DIFFERED = "SELECT EXISTS (SELECT 1 FROM totals WHERE source = ? AND day = ? AND differs = 1)";
+    pub const HAS_DIFFERED = "SELECT EXISTS (SELECT 1 FROM totals WHERE source = ? AND day = ? AND differs > 0)";
     /// whether it differs, source, day
     pub const SET_DIFFERS = "UPDATE totals SET differs = ?1 WHERE source = ?2 AND day = ?3 AND differs <> ?1";
+    /// source, day that it vouches for: it passes over the days before for which it has not vouched
+    pub const PASS_OVER = "UPDATE totals SET differs = 2 WHERE source = ?1 AND day < ?2
+          AND day > COALESCE((SELECT vouched FROM marks WHERE source = ?1), 0)";
+    /// source, day that has got more clicks: if it has vouched for the day, it must do so again
+    pub const VOUCH_AGAIN = "UPDATE totals SET differs = 2 WHERE source = ?1 AND day = ?2
+          AND day <= (SELECT vouched FROM marks WHERE source = ?1)";
+    /// source → the first day for which it must vouch
+    pub const FIRST_TO_VOUCH = "SELECT MIN(day) FROM totals WHERE source = ? AND differs = 2";
     /// source, day
     pub const SET_VOUCHED = "INSERT INTO marks (source, number, vouched) VALUES (?, 0, ?)
         ON CONFLICT (source) DO UPDATE SET vouched = MAX(vouched, excluded.vouched)";
@@ -197,7 +205,7 @@ platform::statements! {
     /// day, first day → a row if a source with sums since the first day has not confirmed the day; whether one differs
     pub const FIND_UNCONFIRMED = "SELECT t.day = ?1 AND t.differs FROM marks m
         JOIN totals t ON t.source = m.source AND t.day BETWEEN ?2 AND ?1
-        WHERE m.vouched < ?1 OR t.day = ?1 AND t.differs = 1 ORDER BY 1 DESC LIMIT 1";
+        WHERE m.vouched < ?1 OR t.day = ?1 AND t.differs > 0 ORDER BY 1 DESC LIMIT 1";
     /// UTC day → a row if the day was final
     pub const REOPEN_DAY = "UPDATE loads SET state = 0 WHERE day = ? AND state = 1 RETURNING day";
     /// state, day

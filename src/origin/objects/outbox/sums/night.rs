@@ -142,14 +142,10 @@ pub fn add_step(db: &impl Database, now_ms: i64, entries: i64) -> Result<Option<
     if night.waits() {
         return Ok(None);
     }
-    let Some(first) = db.query_integer(sql::FIRST_ENTRY, &[])? else {
+    let Some(first) = first_kept(db, now_ms)? else {
         return Ok(None);
     };
-    let first = UtcDay::of_ms(first.div_euclid(NUMBERS_PER_MS)).max(night.vouched.minus(-1));
-    // Of a day before, some entries may have left.
-    let day = UtcDay::of_ms(now_ms.saturating_sub(ROW_RETENTION_MS))
-        .minus(-1)
-        .max(first);
+    let day = first.max(night.vouched.minus(-1));
     if day >= UtcDay::of_ms(now_ms) {
         return Ok(None);
     }
@@ -172,6 +168,14 @@ pub fn add_step(db: &impl Database, now_ms: i64, entries: i64) -> Result<Option<
         Ok::<_, DatabaseError>(())
     })?;
     Ok(Some(part))
+}
+
+/// The first day of which the log has all entries; none for an empty log.
+fn first_kept(db: &impl Database, now_ms: i64) -> Result<Option<UtcDay>, DatabaseError> {
+    let first = db.query_integer(sql::FIRST_ENTRY, &[])?;
+    // Of a day before, some entries may have left.
+    let oldest = UtcDay::of_ms(now_ms.saturating_sub(ROW_RETENTION_MS)).minus(-1);
+    Ok(first.map(|first| UtcDay::of_ms(first.div_euclid(NUMBERS_PER_MS)).max(oldest)))
 }
 
 /// Vouches for the day that was added up, if that is due. Returns whether the day differs from the ledger; `None` if the ledger
@@ -228,11 +232,16 @@ fn settle(
     }
     match answer {
         Some(vouched) if vouched.mark == number => {
-            night.vouched = night.adding;
+            let day = night.adding;
+            let first = first_kept(db, now_ms)?;
+            match vouched.go_back_to.filter(|day| Some(*day) >= first) {
+                None => night.vouched = day,
+                Some(day) => night = Night::of(day, day.minus(1)),
+            }
             db.transaction(|| {
                 night.write(db)?;
                 if vouched.differs() {
-                    attention_feed::open_differing(db, now_ms, &night.adding.to_string(), &vouched)?;
+                    attention_feed::open_differing(db, now_ms, &day.to_string(), &vouched)?;
                 }
                 Ok::<_, DatabaseError>(())
             })?;

@@ -1,0 +1,109 @@
+//! What must be true after objects were put back: what the ledger has agrees with what its sources have, or an open item says
+//! what differs.
+
+use std::collections::BTreeMap;
+
+use super::{
+    checks::{Item, Sums, add},
+    world::{COUNTERS, LEDGER, World},
+};
+use contract::{attention::Kind, ledger::DayState};
+use domain::model::time::UtcDay;
+use origin::objects::counters::log;
+use platform::database::Database;
+
+/// Clicks and revenue of a source on a day.
+type OfSources = BTreeMap<(String, UtcDay), Sums>;
+
+impl World {
+    /// What the sources have now.
+    fn in_logs(&self) -> OfSources {
+        let mut sums = OfSources::new();
+        for paid in self.paid() {
+            let key = (paid.outbox.clone(), paid.entry.paid_on());
+            add(sums.entry(key).or_default(), (0, paid.entry.payout));
+        }
+        for nth in COUNTERS..LEDGER {
+            log::each(&self.actors[nth].env.db, 0, None, &mut |sum| {
+                let key = (self.name(nth), sum.key.day);
+                add(sums.entry(key).or_default(), (sum.clicks, 0));
+            })
+            .unwrap();
+        }
+        sums
+    }
+
+    /// What the counters were told.
+    fn told(&self) -> OfSources {
+        let mut sums = OfSources::new();
+        for ((source, day, _), clicks) in self.edge.told.flushed.borrow().iter() {
+            add(sums.entry((source.clone(), *day)).or_default(), (*clicks, 0));
+        }
+        sums
+    }
+
+    fn in_ledger(&self) -> OfSources {
+        let sql = "SELECT source, day, clicks, revenue_micro_usd FROM totals";
+        let rows = self.actors[LEDGER].env.db.query(sql, &[]).unwrap();
+        let sums = rows.iter().map(|row| {
+            let day = UtcDay::from_number(row.integer(1).unwrap()).unwrap();
+            let sums = (row.integer(2).unwrap(), row.integer(3).unwrap());
+            ((row.text(0).unwrap().to_owned(), day), sums)
+        });
+        sums.collect()
+    }
+
+    fn state_of(&self, day: UtcDay) -> Option<DayState> {
+        let sql = "SELECT state FROM loads WHERE day = ?";
+        let db = &self.actors[LEDGER].env.db;
+        let row = db.query_first(sql, platform::params![day.number()]).unwrap()?;
+        Some(row.decode(0, DayState::from_number).unwrap())
+    }
+
+    /// Checks the items, and that there is one for each difference.
+    pub fn check_restored(&self) {
+        let items = self.items();
+        let (told, logs, ledger) = (self.told(), self.in_logs(), self.in_ledger());
+        for item in items.iter().filter(|item| item.kind == Kind::Differs) {
+            self.check_differing(item);
+        }
+        let keys: std::collections::BTreeSet<_> = logs.keys().chain(ledger.keys()).collect();
+        for key in keys {
+            let [log, stored] = [&logs, &ledger].map(|sums| sums.get(key).copied().unwrap_or_default());
+            if log == stored {
+                continue;
+            }
+            let (source, day) = key;
+            let is_final = self.state_of(*day) == Some(DayState::Final);
+            if is_final && told.get(key) == Some(&stored) {
+                // The source has vouched for it, and lost it later.
+                continue;
+            }
+            let item = items.iter().find(|item| is_of(item, source, *day));
+            let is_unconfirmed = self.state_of(*day) == Some(DayState::Unconfirmed)
+                && items
+                    .iter()
+                    .any(|item| item.kind == Kind::Unconfirmed && item.subject == day.to_string());
+            assert!(
+                item.is_some() || is_unconfirmed,
+                "{source} has {log:?} of {day}, and the ledger {stored:?}: {:?} {items:?}",
+                self.state_of(*day)
+            );
+            if let Some(item) = item {
+                let missing = (log.0 - stored.0, log.1 - stored.1);
+                let side = if missing.1 > 0 || missing.1 == 0 && missing.0 > 0 {
+                    "ledger_behind"
+                } else {
+                    "log_behind"
+                };
+                assert_eq!(item.reason, side, "{item:?}: {missing:?}");
+            }
+        }
+    }
+}
+
+/// Whether an item says that a day of a source differs.
+fn is_of(item: &Item, source: &str, day: UtcDay) -> bool {
+    let is_day = item.subject.ends_with(&day.to_string());
+    item.kind == Kind::Differs && item.source == source && is_day
+}
