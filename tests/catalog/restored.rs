@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use crate::{Catalog, account_sync::World, app_with_url, goal, offer, with};
 use contract::{
     catalog::{
-        ChangeOwnApp, Command, EnterTerms, GetAppTerms, GetOfferTerms, IssuePubKey, IssueToken, OwnAppChange,
-        Put, Resource, RevokeToken, SecretChange,
+        ChangeOwnApp, Command, CreateOwnApp, EnterTerms, GetAppTerms, GetOfferTerms, IssuePubKey, IssueToken,
+        OwnAppChange, Put, Resource, RevokeToken, SecretChange,
     },
     operation::OperatorReply,
 };
@@ -235,4 +235,49 @@ proptest! {
         let doubts = world.catalog.registers.doubts();
         prop_assert!(!is_behind || doubts == [("catalog".to_owned(), "catalog_restored".to_owned())], "{:?}", doubts);
     }
+}
+
+/// A member may set up an app again because it had no answer.
+#[test]
+fn a_request_that_set_up_an_app_finds_it_after_a_restore() {
+    let mut world = World::new();
+    put(
+        &world,
+        Resource::Publisher,
+        "acme",
+        &json!({ "name": "Acme", "approved": true }),
+    );
+    let copy = world.catalog.db.copy();
+    let create = |world: &World| {
+        let currency = json!({ "name": "Coins", "per_usd": 1_000, "decimals": 0, "rounding": "down" });
+        let create = CreateOwnApp {
+            publisher_id: PublisherId::parse("acme").unwrap(),
+            key: "k".into(),
+            body: json!({ "name": "Game", "platform": "android", "currency": currency }).to_string(),
+        };
+        let reply = send(world, create).unwrap();
+        serde_json::from_str::<Json>(&reply.body).unwrap()["app_id"].clone()
+    };
+    let app = create(&world);
+    world.catalog.db = copy;
+    world.catalog.wait(1_000);
+    assert_eq!(create(&world), app);
+}
+
+/// A token that nobody has seen would end an older one.
+#[test]
+fn no_token_is_issued_whose_answer_might_be_lost() {
+    let world = World::new();
+    put(
+        &world,
+        Resource::Advertiser,
+        "northwind",
+        &json!({ "name": "Northwind" }),
+    );
+    world.catalog.registers.are_down.set(true);
+    let issue = IssueToken {
+        advertiser_id: "northwind".into(),
+    };
+    assert!(matches!(send(&world, issue), Err(Failure::Refused(error)) if error.status == 503));
+    assert_eq!(world.catalog.rows("SELECT * FROM advertiser_tokens"), []);
 }

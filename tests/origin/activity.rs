@@ -16,10 +16,13 @@ use domain::model::{
     AppId,
     time::{DAY_MS, UtcDay},
 };
-use origin::objects::activity::{
-    MIGRATIONS, handle,
-    publisher::{feed_batches::DAYS, sql},
-    sweep,
+use origin::{
+    delivery::register,
+    objects::activity::{
+        MIGRATIONS, handle,
+        publisher::{feed_batches::DAYS, sql},
+        sweep,
+    },
 };
 use platform::{database::Database, failure::Failure};
 
@@ -362,5 +365,6 @@ fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
     // The statements of the operator's list are tested in `attention`.
     let sizes = origin::objects::activity::attention::sql::OF_SWEEP;
     let fixture = ["UPDATE replays SET due_ms = 0"];
-    assert_only_listed_statements(&db, &[sql::ALL, sizes, &fixture].concat(), MIGRATIONS);
+    let register = &[register::BOUNDS, register::BLANK_LAST, register::FIRST_MS];
+    assert_only_listed_statements(&db, &[sql::ALL, sizes, &fixture, register].concat(), MIGRATIONS);
 }

@@ -40,6 +40,7 @@ mod outbox;
 mod outbox_simulation;
 mod postbacks;
 mod promised;
+mod register;
 mod test_catalog;
 
 use std::collections::BTreeSet;

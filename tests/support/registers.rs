@@ -13,7 +13,7 @@ use contract::{
     operation::{CallError, ObjectAddress, Operation, Unanswered},
     register::{AddEntries, RegisterEntry, address},
 };
-use origin::objects::activity::{MIGRATIONS, handle};
+use origin::objects::activity::{MIGRATIONS, handle, sweep};
 use platform::migrations::migrate;
 use serde_json::Value as Json;
 
@@ -24,6 +24,7 @@ pub struct Registers {
     objects: RefCell<BTreeMap<String, Sqlite>>,
     /// Whether none of them answers.
     pub are_down: Cell<bool>,
+    pub calls: Cell<usize>,
 }
 
 impl Registers {
@@ -38,6 +39,7 @@ impl Registers {
         if self.are_down.get() {
             return Err(Unanswered::default().into());
         }
+        self.calls.set(self.calls.get() + 1);
         let command = serde_json::to_string(&operation.into()).unwrap();
         let reply = self.send(&to.name, now_ms, serde_json::from_str(&command).unwrap());
         Ok(serde_json::from_str(&reply).unwrap())
@@ -60,6 +62,11 @@ impl Registers {
             entries: vec![entry],
         };
         self.send(&address(source).name, 0, add.into());
+    }
+
+    /// Runs an object's alarm. Returns when it is due next.
+    pub fn alarm(&self, name: &str, now_ms: i64) -> Option<i64> {
+        sweep::sweep(&self.objects.borrow()[name], now_ms).unwrap()
     }
 
     /// An object is lost, and is empty when it is used next.

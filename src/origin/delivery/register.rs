@@ -2,7 +2,8 @@
 //!
 //! An entry is written in the transaction of its change, and the change is answered once the register has the entry, too. The
 //! first command of a process reads the register. If it goes further than the object's own entries, the object was put back:
-//! the missing entries are applied, and the operator is told what is in doubt. Both sides keep entries for 31 days.
+//! the missing entries are applied, and the operator is told what is in doubt. Both sides keep entries for 31 days, and a
+//! million at most.
 
 use std::{cell::Cell, time::Duration};
 
@@ -15,15 +16,21 @@ use contract::{
 };
 use domain::model::{PublisherId, api_error::common, time::DAY_MS};
 use platform::{
-    database::{Database, DatabaseError, json},
+    database::{Database, DatabaseError, Row, json},
     failure::Failure,
     log, params,
+    single_flight::SingleFlight,
     traits::{Clock, ObjectCall},
 };
 
 /// How long a command waits for the register, for each part of it.
 const TIMEOUT: Duration = Duration::from_secs(3);
 const KEPT_MS: i64 = 31 * DAY_MS;
+/// The most entries that are kept: an operator that puts 100,000 offers a day makes 3 million in 31 days, of 1 KB and more.
+const KEPT: i64 = 1_000_000;
+/// Entries that are deleted when one is added, and in a sweep.
+const SWEPT_BY_ADDING: i64 = 64;
+const SWEPT: i64 = 2_000;
 /// The most entries of a part, and the bytes after which it takes no other: a call may carry more, and a turn should be short.
 const PART: u32 = 1_000;
 const PART_BYTES: u32 = 1 << 20;
@@ -31,7 +38,6 @@ const PART_BYTES: u32 = 1 << 20;
 /// The table of an object with a register, and of the register.
 pub const TABLES: &[&str] = &[
     "CREATE TABLE register (number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, entry TEXT NOT NULL) STRICT",
-    "CREATE INDEX register_by_time ON register (at_ms)",
 ];
 
 platform::statements! {
@@ -46,8 +52,14 @@ platform::statements! {
           SELECT *, SUM(LENGTH(entry)) OVER (ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
           FROM (SELECT * FROM register WHERE number > ? ORDER BY number LIMIT ?))
         WHERE COALESCE(before, 0) < ?";
-    /// before this time. The last entry stays: it tells how far the register goes.
-    pub const SWEEP = "DELETE FROM register WHERE at_ms < ? AND number < (SELECT MAX(number) FROM register)";
+    /// → the numbers of the first and the last entry
+    pub const BOUNDS = "SELECT (SELECT MIN(number) FROM register), (SELECT MAX(number) FROM register)";
+    /// below this number, before this time or this number
+    pub const SWEEP = "DELETE FROM register WHERE number < ? AND (at_ms < ? OR number < ?)";
+    /// before this time: what the last entry says is forgotten
+    pub const BLANK_LAST = "UPDATE register SET entry = '' WHERE number = (SELECT MAX(number) FROM register) AND at_ms < ? AND entry <> ''";
+    /// → the time of the first entry that is not blank
+    pub const FIRST_MS = "SELECT MIN(at_ms) FROM (SELECT at_ms, entry FROM register ORDER BY number LIMIT 1) WHERE entry <> ''";
 }
 
 /// How an object that was put back takes its entries.
@@ -66,13 +78,13 @@ pub trait Restore {
     fn doubts(
         &self,
         db: &impl Database,
-        lost: &[Self::Entry],
+        lost: &[&Self::Entry],
     ) -> Result<(Option<PublisherId>, Vec<Doubt>), DatabaseError>;
 }
 
 /// Adds an entry, within the transaction of its change.
 pub fn add(db: &impl Database, now_ms: i64, entry: &impl Serialize) -> Result<(), DatabaseError> {
-    sweep(db, now_ms)?;
+    delete_old(db, now_ms, SWEPT_BY_ADDING)?;
     db.execute(APPEND, params![now_ms, json(entry)?])
 }
 
@@ -80,7 +92,8 @@ fn put(db: &impl Database, entry: &RegisterEntry) -> Result<(), DatabaseError> {
     db.execute(PUT, params![entry.number, entry.at_ms, entry.entry.as_str()])
 }
 
-fn last(db: &impl Database) -> Result<i64, DatabaseError> {
+/// The number of the last entry.
+pub fn last(db: &impl Database) -> Result<i64, DatabaseError> {
     Ok(db.query_integer(LAST, &[])?.unwrap_or(0))
 }
 
@@ -97,7 +110,7 @@ fn list(db: &impl Database, after: i64) -> Result<Vec<RegisterEntry>, DatabaseEr
 /// For registers: adds entries of the object that this is the register of.
 pub fn receive(db: &impl Database, now_ms: i64, add: &AddEntries) -> Result<Mark, DatabaseError> {
     if add.after <= last(db)? {
-        sweep(db, now_ms)?;
+        delete_old(db, now_ms, SWEPT)?;
         db.transaction(|| add.entries.iter().try_for_each(|entry| put(db, entry)))?;
     }
     Ok(Mark { mark: last(db)? })
@@ -111,9 +124,27 @@ pub fn read(db: &impl Database, read: ReadRegister) -> Result<RegisterPart, Data
     })
 }
 
-/// Deletes old entries.
-fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
-    db.execute(SWEEP, params![now_ms.saturating_sub(KEPT_MS)])
+/// Deletes entries that are too old or too many.
+pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    delete_old(db, now_ms, SWEPT)?;
+    db.execute(BLANK_LAST, params![now_ms.saturating_sub(KEPT_MS)])
+}
+
+/// When the next sweep is due; none without entries.
+pub fn sweep_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+    let first_ms = db.query_integer(FIRST_MS, &[])?;
+    Ok(first_ms.map(|first_ms| first_ms.saturating_add(KEPT_MS + 1)))
+}
+
+fn delete_old(db: &impl Database, now_ms: i64, most: i64) -> Result<(), DatabaseError> {
+    let row = db.query_first(BOUNDS, &[])?.unwrap_or(Row(vec![]));
+    let (Some(first), Some(last)) = (row.optional_integer(0)?, row.optional_integer(1)?) else {
+        return Ok(());
+    };
+    // The last entry stays: it tells how far the register goes.
+    let below = last.min(first.saturating_add(most));
+    let (before_ms, kept_from) = (now_ms.saturating_sub(KEPT_MS), last.saturating_sub(KEPT - 1));
+    db.execute(SWEEP, params![below, before_ms, kept_from])
 }
 
 /// How far an object's register is, in one process.
@@ -122,6 +153,8 @@ pub struct Register {
     is_read: Cell<bool>,
     /// The number up to which the register has the entries.
     mark: Cell<i64>,
+    reading: SingleFlight<()>,
+    sending: SingleFlight<()>,
 }
 
 impl Register {
@@ -133,28 +166,32 @@ impl Register {
         &self,
         db: &impl Database,
         runtime: &(impl Clock + ObjectCall),
-        source: Option<&str>,
+        source: &str,
         restore: &impl Restore,
     ) -> Result<(), Failure> {
-        let Some(source) = source.filter(|_| !self.is_read.get()) else {
+        if self.is_read.get() {
             return Ok(());
-        };
-        loop {
+        }
+        let _leader = self.reading.lead().await;
+        let mut lost = 0;
+        while !self.is_read.get() {
             let after = last(db)?;
             let part = ask(runtime, source, ReadRegister { after }).await?;
             if part.entries.is_empty() {
                 self.mark.set(part.mark);
                 self.is_read.set(true);
                 // A register that was lost gets everything again. If it does not answer, the next change tries it, too.
-                drop(self.keep(db, runtime, Some(source)).await);
+                drop(self.keep(db, runtime, source).await);
                 return Ok(());
             }
             log::error(
                 "register",
                 format_args!("{source}: {after} to {} were lost", part.mark),
             );
-            put_back(db, runtime, source, restore, part.entries).await?;
+            put_back(db, runtime, source, restore, part.entries, lost == 0).await?;
+            lost += 1;
         }
+        Ok(())
     }
 
     /// Sends the register what it does not have, before a change is answered.
@@ -165,10 +202,14 @@ impl Register {
         &self,
         db: &impl Database,
         runtime: &impl ObjectCall,
-        source: Option<&str>,
+        source: &str,
     ) -> Result<(), Failure> {
-        let Some(source) = source else { return Ok(()) };
-        while self.mark.get() < last(db)? {
+        let last = last(db)?;
+        if last <= self.mark.get() {
+            return Ok(());
+        }
+        let _leader = self.sending.lead().await;
+        while self.mark.get() < last {
             let after = self.mark.get();
             let entries = list(db, after)?;
             let Mark { mark } = ask(runtime, source, AddEntries { after, entries }).await?;
@@ -179,6 +220,28 @@ impl Register {
         }
         Ok(())
     }
+
+    /// Sends a part amid many changes, once there is a whole one. If that fails, it is sent later.
+    pub async fn keep_up(&self, db: &impl Database, runtime: &impl ObjectCall, source: &str) {
+        if last(db).is_ok_and(|last| last - self.mark.get() >= i64::from(PART)) {
+            drop(self.keep(db, runtime, source).await);
+        }
+    }
+
+    /// Makes sure that the register answers, before a change whose answer must not be lost.
+    ///
+    /// # Errors
+    /// `unavailable`: the change should not be made.
+    pub async fn ready(
+        &self,
+        db: &impl Database,
+        runtime: &impl ObjectCall,
+        source: &str,
+    ) -> Result<(), Failure> {
+        self.keep(db, runtime, source).await?;
+        let after = self.mark.get();
+        ask(runtime, source, ReadRegister { after }).await.map(drop)
+    }
 }
 
 /// Applies a part of what was lost.
@@ -188,35 +251,52 @@ async fn put_back<R: Restore>(
     source: &str,
     restore: &R,
     lost: Vec<RegisterEntry>,
+    is_first: bool,
 ) -> Result<(), Failure> {
-    let read = lost.iter().map(|lost| serde_json::from_str(&lost.entry));
-    let entries: Vec<R::Entry> = read
-        .collect::<Result<_, _>>()
-        .map_err(|error| Failure::Internal(format!("the register of {source}: {error}")))?;
-    let (publisher, doubts) = restore.doubts(db, &entries)?;
+    let known = last(db)?;
+    let is_gap = lost.first().is_some_and(|first| first.number > known + 1);
+    let left_out = |number: i64, cause: &str| {
+        log::error(
+            "register",
+            format_args!("{source}: {number} is left out: {cause}"),
+        );
+        Doubt::new(format!("{source}: change {number}"), "not_made_again")
+    };
+    let (mut entries, mut unread) = (vec![], vec![]);
+    // A newer release may have entries that this one does not know. What is blank is too old.
+    for lost in lost.iter().filter(|lost| !lost.entry.is_empty()) {
+        match serde_json::from_str::<R::Entry>(&lost.entry) {
+            Ok(entry) => entries.push((lost, entry)),
+            Err(error) => unread.push(left_out(lost.number, &error.to_string())),
+        }
+    }
+    let read: Vec<&R::Entry> = entries.iter().map(|(_, entry)| entry).collect();
+    let (publisher, mut doubts) = restore.doubts(db, &read)?;
+    doubts.append(&mut unread);
+    if is_gap {
+        doubts.push(Doubt::new(format!("{source}: older changes"), "not_made_again"));
+    }
     // Before they are applied: afterwards nobody would know what is in doubt.
-    tell(runtime, source, publisher, doubts).await?;
-    db.transaction(|| {
-        let known = last(db)?;
-        restore.begin(db, runtime.now_ms())?;
-        for (entry, lost) in entries
-            .into_iter()
-            .zip(lost)
-            .filter(|(_, lost)| lost.number > known)
-        {
+    tell(runtime, source, publisher.clone(), doubts).await?;
+    let refused = db.transaction(|| {
+        if is_first {
+            restore.begin(db, runtime.now_ms())?;
+        }
+        let mut refused = vec![];
+        for (lost, entry) in entries {
             match restore.apply(db, lost.at_ms, entry) {
-                Err(Failure::Refused(error)) => {
-                    log::error(
-                        "register",
-                        format_args!("{source}: {} is left out: {}", lost.number, error.message),
-                    );
-                }
+                Err(Failure::Refused(error)) => refused.push(left_out(lost.number, &error.message)),
                 applied => applied?,
             }
-            put(db, &lost)?;
         }
-        Ok(())
-    })
+        lost.iter().try_for_each(|lost| put(db, lost))?;
+        Ok::<_, Failure>(refused)
+    })?;
+    if !refused.is_empty() {
+        // They are in the log if nobody is told.
+        drop(tell(runtime, source, publisher, refused).await);
+    }
+    Ok(())
 }
 
 /// Tells the operator what is in doubt because an object was put back.

@@ -33,7 +33,7 @@ mod uploads;
 
 pub use sql::MIGRATIONS;
 
-use crate::delivery::attention_feed;
+use crate::delivery::{attention_feed, register};
 use contract::ledger::{Command, FindKey, ListDays, ListKeys, ReadFreshness, ReadMark, Reply, RevokeKey};
 use domain::model::{PublisherId, api_error::common, mac::MacKeys, time::SECOND_MS};
 use platform::{
@@ -94,6 +94,7 @@ const MERGE_AFTER_MS: i64 = SECOND_MS;
 /// The database failed, or a segment is corrupt. The work may be repeated.
 pub fn alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
     offers::sweep(db, now_ms)?;
+    register::sweep(db, now_ms)?;
     final_days::judge(db, now_ms)?;
     for _ in 0..MERGES {
         if segments::merge_next(db)? == MergeResult::Nothing {
@@ -110,6 +111,7 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
     }
     let due_times = [
         offers::sweep_due_ms(db)?,
+        register::sweep_due_ms(db)?,
         final_days::due_ms(db)?,
         attention_feed::due_ms(db, now_ms)?,
     ];

@@ -183,6 +183,51 @@ fn nobody_gets_in_until_the_register_has_answered() {
 }
 
 #[test]
+fn a_repeat_that_is_refused_registers_what_was_changed() {
+    let (mut world, people) = people();
+    let copy = world.db.copy();
+    let remove = || ChangeMember {
+        by: Actor::Operator,
+        member: people.bob.id,
+        role: None,
+    };
+    let service = world.service(true);
+    crate::now(service.command(ReadMembers {}.into())).unwrap();
+    world.registers.are_down.set(true);
+    let answer = crate::now(service.command(remove().into()));
+    assert_eq!(refusal(answer), (503, "unavailable"));
+    world.registers.are_down.set(false);
+    let answer = crate::now(service.command(remove().into()));
+    assert_eq!(refusal(answer), (404, "not_found"));
+    drop(service);
+    world.put_back(copy);
+    assert_eq!(refusal(world.sign_in(&people.bob, 9)), (401, "passkey_refused"));
+}
+
+/// An old copy's alarm starts the process, and the runtime may not say which object it is.
+#[test]
+fn an_object_that_does_not_know_its_name_reads_its_register_too() {
+    let (mut world, people) = people();
+    let copy = world.db.copy();
+    world.change(Actor::Operator, people.bob.id, None).unwrap();
+    world.put_back(copy);
+    let service = world.service(false);
+    crate::now(service.alarm());
+    let sessions = ReadSessions {
+        member: people.bob.id,
+    };
+    let Reply::Sessions(sessions) = crate::now(service.command(sessions.into())).unwrap() else {
+        panic!("no sessions");
+    };
+    assert_eq!(sessions, []);
+    // One that belongs to nobody answers nobody.
+    drop(service);
+    let nobody = World::new();
+    let answer = crate::now(nobody.service(false).command(ReadMembers {}.into()));
+    assert_eq!(refusal(answer), (503, "unavailable"));
+}
+
+#[test]
 fn a_register_that_was_lost_gets_everything_again() {
     let (mut world, people) = people();
     let copy = world.db.copy();

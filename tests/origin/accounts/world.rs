@@ -58,7 +58,7 @@ pub fn keys() -> MacKeys {
     MacKeys::parse(rules::SETTING, KEYS).unwrap()
 }
 
-struct Runtime<'a>(&'a World);
+pub struct Runtime<'a>(&'a World);
 
 impl Clock for Runtime<'_> {
     fn now_ms(&self) -> i64 {
@@ -140,13 +140,13 @@ impl World {
 
     pub fn command(&self, command: Command) -> Result<Reply, Failure> {
         // Each command starts a process.
-        let service = AccountsService::new(
-            Some(object_name(self.account.id())),
-            Storage::new(&self.db),
-            Runtime(self),
-            KEYS.into(),
-        );
-        crate::now(service.command(command))
+        crate::now(self.service(true).command(command))
+    }
+
+    /// A process of the object. If its alarm starts it, it may not know its name.
+    pub fn service(&self, knows_its_name: bool) -> AccountsService<Storage<'_>, Runtime<'_>> {
+        let name = knows_its_name.then(|| object_name(self.account.id()));
+        AccountsService::new(name, Storage::new(&self.db), Runtime(self), KEYS.into())
     }
 
     /// Puts the object back to a copy.

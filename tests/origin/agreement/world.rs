@@ -241,6 +241,7 @@ impl World {
         };
         self.pass(SECOND_MS);
         self.die(nth);
+        self.receivers.is_any_restored = true;
         let draws = random(&self.draws);
         let actor = &mut self.actors[nth];
         actor.env = Rc::new(Environment::of(db, Rc::clone(&self.clock), draws));

@@ -5,7 +5,7 @@ use std::{cell::Cell, time::Duration};
 use crate::{now, registers::Registers, storage::Storage};
 use contract::{
     attention,
-    ledger::{AddOffers, Command, CreateKey, Reply, RevokeKey, SuspendKeys, Target, Upload},
+    ledger::{AddOffers, Command, CreateKey, ListKeys, Reply, RevokeKey, SuspendKeys, Target, Upload},
     operation::{CallError, Mark, ObjectAddress, Operation, OperatorReply},
 };
 use domain::{
@@ -206,10 +206,40 @@ fn a_change_is_answered_once_the_register_has_it() {
     let refused = now(service.command(&publisher(), revoke().into()));
     assert!(matches!(refused, Err(Failure::Refused(error)) if error.status == 503));
     world.registers.are_down.set(false);
-    // The key is revoked, and the next change registers it, too.
-    drop(now(service.command(&publisher(), revoke().into())));
+    // The key is revoked, so the repeat is refused, and registers it.
+    let repeated = now(service.command(&publisher(), revoke().into()));
+    assert!(matches!(repeated, Err(Failure::Refused(error)) if error.status == 404));
     drop(service);
+    world.db = copy;
+    assert_eq!(world.status(&key), 401);
+}
+
+#[test]
+fn no_key_is_made_that_its_owner_might_not_see() {
+    let world = World::new();
     world.create();
+    world.registers.are_down.set(true);
+    let body = r#"{"label":"lost"}"#.to_owned();
+    let create = CreateKey { body, by: None };
+    assert!(world.send(create).is_err());
+    let keys = world.db.query_integer("SELECT COUNT(*) FROM report_keys", &[]);
+    assert_eq!(keys, Ok(Some(1)));
+}
+
+/// The alarm registers what nobody repeats.
+#[test]
+fn the_alarm_goes_on_with_what_is_not_registered() {
+    let mut world = World::new();
+    world.load(Target::Day(day(3)));
+    let (key_id, key) = world.create();
+    let copy = world.db.copy();
+    let service = world.service();
+    now(service.command(&publisher(), ListKeys {}.into())).unwrap();
+    world.registers.are_down.set(true);
+    assert!(now(service.command(&publisher(), RevokeKey { key_id }.into())).is_err());
+    world.registers.are_down.set(false);
+    now(service.alarm());
+    drop(service);
     world.db = copy;
     assert_eq!(world.status(&key), 401);
 }

@@ -145,7 +145,14 @@ fn a_ledger_runs_exactly_its_listed_statements() {
     reported(&db);
     // The feed's other statements are tested in `attention`.
     let feed = &[feed::GET_FEED, feed::OPEN_UNCONFIRMED, feed::END_ITEM];
-    let register = &[register::APPEND, register::SWEEP];
+    // So are the register's in `register`.
+    let register = &[
+        register::APPEND,
+        register::BOUNDS,
+        register::SWEEP,
+        register::BLANK_LAST,
+        register::FIRST_MS,
+    ];
     platform::database::Database::execute(&db, ledger::sql::DELETE_LOAD, platform::params![1_i64]).unwrap();
     assert_only_listed_statements(
         &db,

@@ -45,6 +45,8 @@ pub struct Receivers {
     movement_ids: BTreeMap<(String, String, &'static str), String>,
     /// Revisions of callbacks whose receiver disabled them.
     pub disabled_revisions: BTreeSet<i64>,
+    /// An outbox was put back, so it may make a reward again that its journal lacks: under the same id, at another time.
+    pub is_any_restored: bool,
 }
 
 impl Receivers {
@@ -63,6 +65,9 @@ impl Receivers {
         let id = &fields.transaction_id;
         assert!(!fields.user_id.is_empty());
         let first = self.seen.entry(id.clone()).or_insert_with(|| fields.clone());
+        if self.is_any_restored {
+            first.conversion_ts = fields.conversion_ts;
+        }
         assert_eq!(*first, fields, "one transaction id has two contents");
         // `conversion` puts the click's identity into c1.
         let click = fields.c1.clone().unwrap();

@@ -44,7 +44,7 @@ impl Restore for RestoredAccount {
     fn doubts(
         &self,
         db: &impl Database,
-        _lost: &[Ended],
+        _lost: &[&Ended],
     ) -> Result<(Option<PublisherId>, Vec<Doubt>), DatabaseError> {
         Ok(match account::owner(db)? {
             Some(Account::Publisher(publisher)) => {

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use super::{Context, MIGRATIONS, alarm, handle, next_alarm, restored::RestoredAccount};
+use super::{Context, MIGRATIONS, account, alarm, handle, next_alarm, restored::RestoredAccount};
 use crate::delivery::{register::Register, size};
 use contract::{
-    accounts::{Command, Reply, Suspend},
+    accounts::{Command, Reply, Suspend, object_name},
     ledger::{self, SuspendKeys},
 };
 use domain::{
     accounts,
-    model::{api_error::common, mac::MacKeys},
+    model::{api_error::common, mac::MacKeys, time::SECOND_MS},
 };
 use platform::{
     failure::Failure,
@@ -33,6 +33,8 @@ fn is_read(command: &Command) -> bool {
     )
 }
 
+/// When the register is tried again.
+const RETRY_MS: i64 = 5 * SECOND_MS;
 /// The timeout of a call to a ledger. It is shorter than the catalog's patience with an account.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -57,9 +59,8 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     /// # Errors
     /// The command is refused, or the database failed.
     pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+        self.started().await?;
         let (name, runtime) = (self.shell.name(), self.shell.runtime());
-        let db = self.shell.ready().await?;
-        self.register.start(db, runtime, name, &RestoredAccount).await?;
         let is_read = is_read(&command);
         let suspend = match &command {
             Command::Suspend(suspend) => Some(suspend.clone()),
@@ -74,10 +75,12 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
             };
             handle(db, &context, command)
         };
-        let reply = self.shell.command(carry_out, next_alarm).await?;
+        let reply = self.shell.command(carry_out, next_alarm).await;
         if !is_read {
-            self.register.keep(db, runtime, name).await?;
+            // Also after a refusal: the change may have been made before, and its answer lost.
+            self.keep().await?;
         }
+        let reply = reply?;
         if let Some(suspend) = suspend {
             self.tell_ledger(&suspend).await?;
         }
@@ -98,10 +101,43 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
         })
     }
 
+    /// The database, once it is known what has ended.
+    async fn started(&self) -> Result<&D, Failure> {
+        let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
+        self.register
+            .start(db, runtime, &self.name(db)?, &RestoredAccount)
+            .await?;
+        Ok(db)
+    }
+
+    /// Sends the register what has ended. The alarm tries it again.
+    async fn keep(&self) -> Result<(), Failure> {
+        let (db, runtime) = (self.shell.storage(), self.shell.runtime());
+        let kept = self.register.keep(db, runtime, &self.name(db)?).await;
+        if kept.is_err() {
+            self.shell.wake_by(runtime.now_ms().saturating_add(RETRY_MS))?;
+        }
+        kept
+    }
+
+    /// The object's name. Its alarm knows the owner.
+    fn name(&self, db: &D) -> Result<String, Failure> {
+        match self.shell.name() {
+            Some(name) => Ok(name.to_owned()),
+            None => match account::owner(db)? {
+                Some(owner) => Ok(object_name(owner.id())),
+                None => Err(common::UNAVAILABLE.into()),
+            },
+        }
+    }
+
     pub async fn alarm(&self) {
-        let now_ms = self.shell.runtime().now_ms();
         self.shell
-            .wake(async |db| alarm(db, now_ms).map_err(Failure::from))
+            .wake(async |_| {
+                let db = self.started().await?;
+                self.keep().await?;
+                Ok(alarm(db, self.shell.runtime().now_ms())?)
+            })
             .await;
         size::tell(&self.shell, self.shell.name()).await;
     }

@@ -1,6 +1,7 @@
 //! Deletes expired rows, in the night after the first of them expired. Reads ignore expired rows in the meantime.
 
 use super::{audit::RETENTION_MS, rates, sql};
+use crate::delivery::register;
 use domain::model::time::next_night_ms;
 use platform::{
     database::{Database, DatabaseError},
@@ -22,6 +23,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
         sql::SWEEP_AUDIT,
         params![now_ms.saturating_sub(RETENTION_MS), SLICE],
     )?;
+    register::sweep(db, now_ms)?;
     let due_ms = first_expiry_ms(db)?;
     if due_ms.is_some_and(|due_ms| due_ms <= now_ms) {
         return Ok(Some(now_ms));
@@ -44,6 +46,7 @@ fn first_expiry_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
         row.optional_integer(1)?,
         row.optional_integer(2)?,
         entry_ms.map(|at_ms| at_ms.saturating_add(RETENTION_MS)),
+        register::sweep_due_ms(db)?,
     ];
     Ok(times.into_iter().flatten().min())
 }

@@ -10,7 +10,7 @@ use platform::{
 };
 
 use super::publisher::{feed_batches::first_day, sql};
-use crate::objects::activity::attention;
+use crate::{delivery::register, objects::activity::attention};
 use contract::activity::REPLAY_RETENTION_MS;
 use domain::conversions::log_number::first_number;
 
@@ -25,6 +25,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
         sql::SWEEP_REPLAYS,
         params![now_ms.saturating_sub(REPLAY_RETENTION_MS)],
     )?;
+    register::sweep(db, now_ms)?;
     attention::size::sweep(db, now_ms)?;
     attention::isolates::sweep(db, now_ms)?;
     next_alarm(db, now_ms)
@@ -36,5 +37,6 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
         db.query_boolean(sql::ANYTHING_KEPT, &[])? || db.query_boolean(attention::sql::HAS_TO_SWEEP, &[])?;
     let replay_ms = db.query_integer(sql::FIRST_REPLAY, &[])?;
     let night_ms = has_rows.then(|| next_night_ms(now_ms));
-    Ok([replay_ms, night_ms].into_iter().flatten().min())
+    let register_ms = register::sweep_due_ms(db)?;
+    Ok([replay_ms, night_ms, register_ms].into_iter().flatten().min())
 }

@@ -21,6 +21,7 @@ pub enum Lasting {
     /// A resource with its document, as an import stages it, and whether it was a PUT.
     Put(Resource, String, Bytes, bool),
     PubKey(PubKey),
+    OwnAppKey(OwnAppKey),
     Tokens(Tokens),
     EnteredTerms(EnterTerms),
     /// An outbox of an app knows its settings and is told when they change.
@@ -61,6 +62,15 @@ pub struct PubKey {
     pub publisher_id: String,
     pub hash: Bytes,
     pub sealed: Bytes,
+}
+
+/// The idempotency key of a member's request that set up an app.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OwnAppKey {
+    pub publisher_id: String,
+    pub key: String,
+    pub app_id: String,
+    pub request_hash: Bytes,
 }
 
 /// The tokens of an advertiser.

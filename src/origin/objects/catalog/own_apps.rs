@@ -6,6 +6,7 @@ use url::Url;
 
 use super::{
     Context, answer, apps, import_claims,
+    lasting::{self, Lasting, OwnAppKey},
     resource_tables::{WriteSource, require},
     sql,
 };
@@ -14,7 +15,7 @@ use contract::{
         ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, Resource,
         SecretChange, UNKNOWN_RESOURCE,
     },
-    operation::OperatorReply,
+    operation::{Bytes, OperatorReply},
 };
 use domain::{
     callbacks::{settings::Callback, signature::Secret},
@@ -27,7 +28,7 @@ use domain::{
     tracking::signature::ClickSecret,
 };
 use platform::{
-    database::{Database, Row},
+    database::{Database, DatabaseError, Row},
     failure::Failure,
     params,
 };
@@ -226,15 +227,31 @@ pub fn create(
         )?;
         let expired_ms = context.now_ms.saturating_sub(KEY_MS);
         db.execute(sql::DELETE_OWN_APP_KEYS, params![expired_ms])?;
-        db.execute(
-            sql::ADD_OWN_APP_KEY,
-            params![publisher, key, id, request, context.now_ms],
-        )?;
+        let key = OwnAppKey {
+            publisher_id: publisher.to_owned(),
+            key: key.to_owned(),
+            app_id: id,
+            request_hash: Bytes(request),
+        };
+        store_key(db, context, &key)?;
         Ok(OperatorReply::created(&shown(
             &stored(db, publisher_id, app_id)?,
             app_id,
         )?))
     })
+}
+
+/// Stores the key of a request that set up an app, so that a repeat finds the app.
+pub fn store_key(db: &impl Database, context: &Context<'_>, key: &OwnAppKey) -> Result<(), DatabaseError> {
+    let stored = params![
+        key.publisher_id.as_str(),
+        key.key.as_str(),
+        key.app_id.as_str(),
+        key.request_hash.0.clone(),
+        context.now_ms
+    ];
+    db.execute(sql::ADD_OWN_APP_KEY, stored)?;
+    lasting::add(db, context, &Lasting::OwnAppKey(key.clone()))
 }
 
 /// An id of no app, neither in the catalog nor in an import that is being applied.

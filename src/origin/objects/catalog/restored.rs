@@ -3,7 +3,7 @@
 
 use super::{
     Context, callback_sync, cap_sync, entered_terms, import::staged_document, import_claims,
-    lasting::Lasting, publication, resource_tables::WriteSource, resources, tokens,
+    lasting::Lasting, own_apps, publication, resource_tables::WriteSource, resources, tokens,
 };
 use crate::delivery::register::Restore;
 use contract::attention::Doubt;
@@ -39,6 +39,7 @@ where
                 resources::put(db, context, source, *resource, id, &document).map(drop)
             }
             Lasting::PubKey(key) => tokens::store_pub_key(db, context, key),
+            Lasting::OwnAppKey(key) => Ok(own_apps::store_key(db, context, key)?),
             Lasting::Tokens(tokens) => tokens::store_tokens(db, context, tokens),
             Lasting::EnteredTerms(command) => entered_terms::store(db, context, command).map(drop),
             Lasting::Outbox(app, shard) => Ok(callback_sync::record_outbox(db, context, *app, *shard)?),
@@ -51,7 +52,7 @@ where
     fn doubts(
         &self,
         _db: &impl Database,
-        _lost: &[Lasting],
+        _lost: &[&Lasting],
     ) -> Result<(Option<PublisherId>, Vec<Doubt>), DatabaseError> {
         Ok((None, vec![Doubt::new("catalog", "catalog_restored")]))
     }

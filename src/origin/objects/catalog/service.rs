@@ -23,7 +23,7 @@ use super::{
     steps::in_steps,
     tracking_slots,
 };
-use crate::delivery::{register::Register, size};
+use crate::delivery::{self, register::Register, size};
 use contract::{
     catalog::{CHUNK_PATH, Command, OBJECT_NAME, Refreshed, Resource, SHARD_PATH, snapshot_path},
     kv::SnapshotKind,
@@ -46,6 +46,7 @@ use platform::{
     single_flight::{Outcome, SingleFlight},
     traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep},
 };
+use register::{Change, change};
 
 /// The delay before a failed alarm is retried.
 const RETRY_MS: i64 = 5 * SECOND_MS;
@@ -157,11 +158,15 @@ where
     /// # Errors
     /// The command is refused, or the database failed.
     pub async fn command(&self, command: Command) -> Result<OperatorReply, Failure> {
-        self.started().await?;
+        let db = self.started().await?;
         if let Command::NearCaps(_) = command {
             return self.near_caps().await;
         }
-        let is_read = register::is_read(&command);
+        let change = change(&command);
+        if change == Change::ShowsSecret {
+            self.registers(db).await?;
+        }
+        let registered = delivery::register::last(db)?;
         let put_id = |resource| match &command {
             Command::Put(put) if put.resource == resource => Some(put.id.as_str()),
             _ => None,
@@ -188,11 +193,15 @@ where
                 },
                 |db, _| self.next_alarm(db).map(Some),
             )
-            .await?;
-        if !is_read {
-            self.keep().await?;
+            .await;
+        match change {
+            Change::Nothing => {}
+            Change::Asks if delivery::register::last(db)? == registered => {}
+            Change::ShowsSecret => drop(self.keep().await),
+            // Also after a refusal: the change may have been made before, and its answer lost.
+            Change::Asks | Change::Changes => self.keep().await?,
         }
-        let db = self.shell.storage();
+        let reply = reply?;
         if is_new_app {
             self.claim_created(&reply).await;
         }
@@ -349,6 +358,7 @@ where
                 )
                 .await;
                 let done = pushed.and(told).and(capped).and(published).and(self.keep().await);
+                delivery::register::sweep(db, self.now_ms())?;
                 let retry_at_ms = self.now_ms().saturating_add(RETRY_MS);
                 self.retry_at_ms.set(if done.is_err() { retry_at_ms } else { 0 });
                 done?;

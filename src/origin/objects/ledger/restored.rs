@@ -36,7 +36,7 @@ impl Restore for RestoredLedger {
     fn doubts(
         &self,
         db: &impl Database,
-        lost: &[Lasting],
+        lost: &[&Lasting],
     ) -> Result<(Option<PublisherId>, Vec<Doubt>), DatabaseError> {
         let loaded = lost.iter().filter_map(|entry| match entry {
             Lasting::Loaded(days) => Some(days),

@@ -168,8 +168,15 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         };
         let lasts = register::lasts(&command);
         if lasts {
-            self.started().await?;
+            let db = self.started(publisher).await?;
+            if let Command::CreateKey(_) = command {
+                // Its answer has the key, which nobody could read again.
+                self.register
+                    .ready(db, self.shell.runtime(), &object_name(publisher))
+                    .await?;
+            }
         }
+        let shows_key = matches!(command, Command::CreateKey(_));
         let carry_out = |db: &D, now_ms| {
             self.store_names(db)?;
             let context = Context {
@@ -182,12 +189,17 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             };
             handle(db, &context, command)
         };
-        let reply = self.shell.command(carry_out, next_alarm).await?;
+        let reply = self.shell.command(carry_out, next_alarm).await;
+        if lasts {
+            // Also after a refusal: the change may have been made before, and its answer lost.
+            let kept = self.keep(publisher).await;
+            if !shows_key {
+                kept?;
+            }
+        }
+        let reply = reply?;
         if let Reply::Mark(Mark { mark }) = reply {
             self.tell_if_behind(publisher, (after, mark)).await?;
-        }
-        if lasts {
-            self.keep().await?;
         }
         Ok(reply)
     }
@@ -208,7 +220,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {
-                let worked = self.started().await.and_then(|db| Ok(alarm(db, self.now_ms())?));
+                let worked = self.keep_later(db).await;
+                let worked = worked.and_then(|()| Ok(alarm(db, self.now_ms())?));
                 self.send_attention(db).await?;
                 worked?;
                 Ok(next_alarm(db, self.now_ms())?)
@@ -257,7 +270,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     ) -> Result<ReportAnswer, Failure> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let body = body().await?;
-        let db = self.started().await?;
+        let db = self.started(publisher).await?;
         let verdict = keys::admit(db, self.now_ms(), key)?;
         let result = match verdict.refusal() {
             None => self.make_report(db, publisher, &body, accept).await,
@@ -339,7 +352,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     ) -> Result<operation::OperatorReply, Failure> {
         let _permit = self.uploads.acquire_any(self.now_ms())?;
         self.require_publisher(publisher, CATALOG_TIMEOUT).await?;
-        let db = self.started().await?;
+        let db = self.started(publisher).await?;
         self.store_names(db)?;
         final_days::store_publisher(db, publisher)?;
         let received = match chunks() {
@@ -353,7 +366,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         // Also after a failure: rows that were written before it need their alarm.
         let armed = self.shell.wake_for(next_alarm(db, self.now_ms()));
         let reply = received?;
-        self.keep().await?;
+        self.keep(publisher).await?;
         armed.map(|()| reply)
     }
 }

@@ -56,6 +56,7 @@ const REASONS: Record<string, string> = {
   outbox_restored: "It has everything back that its journal had.",
   counters_restored: "Caps that were used up today may have been exceeded.",
   ledger_restored: "Clicks and revenue arrive again by themselves.",
+  not_made_again: "It was made after the copy, and could not be made again. Make it by hand.",
   load_again: "Facts of this day are lost. Load it again; it is not final until then.",
   differs: "A source has other sums than the reports. “Restate” shows what would change.",
 };

@@ -216,10 +216,11 @@ where
         let Some(import) = import_claims::decided(db)? else {
             return Ok(applied);
         };
-        in_steps(self.shell.runtime(), || {
-            self.with_context(|context| import_steps::apply(db, context, import, &mut applied))
-        })
-        .await?;
+        while self.with_context(|context| import_steps::apply(db, context, import, &mut applied))? {
+            // What waits for the register would hold up conversions later.
+            self.keep_up().await;
+            self.shell.runtime().sleep(Duration::ZERO).await;
+        }
         in_steps(self.shell.runtime(), || import_steps::discard(db, import, import)).await?;
         Ok(applied)
     }

@@ -8,23 +8,28 @@ use platform::{
     traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep},
 };
 
-/// Its alarm knows it, too.
-const NAME: Option<&str> = Some(OBJECT_NAME);
+/// What a command changes of that which the register has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    Nothing,
+    /// It may tell the catalog who asks for terms. Conversions wait for its answer.
+    Asks,
+    Changes,
+    /// The answer has a secret, which nobody could read again.
+    ShowsSecret,
+}
 
-/// Whether a command changes nothing that the register has. Those of outboxes may, since they tell the catalog who asks.
-pub fn is_read(command: &Command) -> bool {
-    !matches!(
-        command,
+pub fn change(command: &Command) -> Change {
+    match command {
+        Command::OfferTerms(_) | Command::AppTerms(_) => Change::Asks,
+        Command::IssuePubKey(_) | Command::IssueToken(_) => Change::ShowsSecret,
         Command::Put(_)
-            | Command::IssuePubKey(_)
-            | Command::IssueToken(_)
-            | Command::RevokeToken(_)
-            | Command::CreateOwnApp(_)
-            | Command::ChangeOwnApp(_)
-            | Command::EnterTerms(_)
-            | Command::OfferTerms(_)
-            | Command::AppTerms(_)
-    )
+        | Command::RevokeToken(_)
+        | Command::CreateOwnApp(_)
+        | Command::ChangeOwnApp(_)
+        | Command::EnterTerms(_) => Change::Changes,
+        _ => Change::Nothing,
+    }
 }
 
 impl<D, R> CatalogService<D, R>
@@ -39,7 +44,7 @@ where
             self.with_context_at(at_ms, true, |context| work(context))
         };
         self.register
-            .start(db, self.shell.runtime(), NAME, &RestoredCatalog(repeat))
+            .start(db, self.shell.runtime(), OBJECT_NAME, &RestoredCatalog(repeat))
             .await?;
         Ok(db)
     }
@@ -47,6 +52,17 @@ where
     /// Sends the register the changes that it does not have.
     pub(super) async fn keep(&self) -> Result<(), Failure> {
         let (db, runtime) = (self.shell.storage(), self.shell.runtime());
-        self.register.keep(db, runtime, NAME).await
+        self.register.keep(db, runtime, OBJECT_NAME).await
+    }
+
+    /// The same amid many changes, once there are enough for a call.
+    pub(super) async fn keep_up(&self) {
+        let (db, runtime) = (self.shell.storage(), self.shell.runtime());
+        self.register.keep_up(db, runtime, OBJECT_NAME).await;
+    }
+
+    /// Makes sure that the register answers.
+    pub(super) async fn registers(&self, db: &D) -> Result<(), Failure> {
+        self.register.ready(db, self.shell.runtime(), OBJECT_NAME).await
     }
 }

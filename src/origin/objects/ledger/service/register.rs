@@ -6,12 +6,14 @@ use crate::{
     objects::ledger::{final_days, restored::RestoredLedger},
 };
 use contract::ledger::{Command, object_name};
-use domain::model::PublisherId;
+use domain::model::{PublisherId, time::SECOND_MS};
 use platform::{
-    database::DatabaseError,
     failure::Failure,
     traits::{Clock, ObjectCall, ObjectStorage, Random},
 };
+
+/// When the register is tried again.
+const RETRY_MS: i64 = 5 * SECOND_MS;
 
 /// Whether a command is about keys, which last.
 pub fn lasts(command: &Command) -> bool {
@@ -27,11 +29,10 @@ pub fn lasts(command: &Command) -> bool {
 
 impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// The database, once it is known which keys were revoked and which days were loaded.
-    pub(super) async fn started(&self) -> Result<&D, Failure> {
+    pub(super) async fn started(&self, publisher: &PublisherId) -> Result<&D, Failure> {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
-        let name = self.name(db)?;
         self.register
-            .start(db, runtime, name.as_deref(), &RestoredLedger)
+            .start(db, runtime, &object_name(publisher), &RestoredLedger)
             .await?;
         Ok(db)
     }
@@ -42,20 +43,28 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         publisher: &PublisherId,
         marks: (i64, i64),
     ) -> Result<(), Failure> {
-        let (runtime, name) = (self.shell.runtime(), self.shell.name());
-        tell_if_behind(runtime, name, Some(publisher), marks, "ledger_restored").await
+        let (runtime, name) = (self.shell.runtime(), object_name(publisher));
+        tell_if_behind(runtime, Some(&name), Some(publisher), marks, "ledger_restored").await
     }
 
-    pub(super) async fn keep(&self) -> Result<(), Failure> {
+    /// Sends the register what lasts. The alarm tries it again.
+    pub(super) async fn keep(&self, publisher: &PublisherId) -> Result<(), Failure> {
         let (db, runtime) = (self.shell.storage(), self.shell.runtime());
-        self.register.keep(db, runtime, self.name(db)?.as_deref()).await
+        let kept = self.register.keep(db, runtime, &object_name(publisher)).await;
+        if kept.is_err() {
+            self.shell.wake_by(self.now_ms().saturating_add(RETRY_MS))?;
+        }
+        kept
     }
 
-    /// The object's name. Its alarm knows the publisher, if there was a load.
-    fn name(&self, db: &D) -> Result<Option<String>, DatabaseError> {
-        Ok(match self.shell.name() {
-            Some(name) => Some(name.to_owned()),
-            None => final_days::publisher(db)?.map(|publisher| object_name(&publisher)),
-        })
+    /// Goes on with what is not registered yet, if the object knows its publisher.
+    pub(super) async fn keep_later(&self, db: &D) -> Result<(), Failure> {
+        match final_days::publisher(db)? {
+            Some(publisher) => {
+                self.started(&publisher).await?;
+                self.keep(&publisher).await
+            }
+            None => Ok(()),
+        }
     }
 }

@@ -180,7 +180,6 @@ pub async fn refill(
         };
         runtime.call(&witness, question, READ_TIMEOUT).await
     };
-    let until_ms = runtime.now_ms().saturating_add(REFILL_MS);
     let last = db.query_integer(LAST_NUMBER, &[])?.unwrap_or(0);
     let mut journal = match ask(last).await {
         Ok(journal) => journal,
@@ -200,6 +199,7 @@ pub async fn refill(
     // Nothing waits for it: what the journal has is put back all the same.
     let doubts = vec![Doubt::new(source.as_str(), "outbox_restored")];
     drop(register::tell(runtime, &source, None, doubts).await);
+    let until_ms = runtime.now_ms().saturating_add(REFILL_MS);
     batches::learn_mark(db, now_ms, REFILL, Mark { mark })?;
     if heard < last {
         journal = ask(heard).await.map_err(|_| common::UNAVAILABLE)?;
