@@ -6,7 +6,8 @@ mod own_apps;
 mod paths;
 
 pub use lookups::{
-    CheckOffer, EnterTerms, FIGURES_PAGE, KnownPublishers, ListNearCaps, ListTerms, ReadOfferFigures, Search,
+    CheckOffer, EnterTerms, FIGURES_PAGE, KnownPublishers, ListNearCaps, ListOfferOutboxes, ListTerms,
+    ReadOfferFigures, Search,
 };
 pub use own_apps::{
     ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, SecretChange,
@@ -81,6 +82,7 @@ operations! {
         Search(Search) -> OperatorReply, Idempotent;
         KnownPublishers(KnownPublishers) -> OperatorReply, Idempotent;
         Terms(ListTerms) -> OperatorReply, Idempotent;
+        OfferOutboxes(ListOfferOutboxes) -> OperatorReply, Idempotent;
         EnterTerms(EnterTerms) -> OperatorReply, Idempotent;
         OfferFigures(ReadOfferFigures) -> OperatorReply, Idempotent;
         NearCaps(ListNearCaps) -> OperatorReply, Idempotent;

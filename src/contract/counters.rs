@@ -219,6 +219,18 @@ pub struct Take {
     /// Counts it even if the cap is spent, because the operator has approved the conversion.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_force: bool,
+    /// The outbox of a conversion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asker: Option<Asker>,
+}
+
+/// An outbox that takes from a cap. What it knows shows that the counters were put back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asker {
+    /// The outbox's object name.
+    pub source: String,
+    /// The number of its last batch that the counters have applied, as far as it knows.
+    pub known: i64,
 }
 
 /// Conversions and payout of one offer.

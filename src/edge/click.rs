@@ -281,6 +281,7 @@ async fn take_from_cap(
         limit,
         revision: offer.revision,
         by_force: false,
+        asker: None,
     };
     let taken = context.workers.call(&counters, take, ORIGIN_TIMEOUT).await;
     if taken.map_err(unavailable)?.taken {

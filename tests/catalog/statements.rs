@@ -2,8 +2,8 @@
 
 use contract::catalog::{
     AppNames, ChangeOwnApp, CreateOwnApp, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus,
-    IssuePubKey, IssueToken, KnownPublishers, List, ListOwnApps, ListPubKeyRequests, ListTerms, OwnAppChange,
-    ReadOfferFigures, RequestPubKey, RevokeToken, Search, SecretChange,
+    IssuePubKey, IssueToken, KnownPublishers, List, ListOfferOutboxes, ListOwnApps, ListPubKeyRequests,
+    ListTerms, OwnAppChange, ReadOfferFigures, RequestPubKey, RevokeToken, Search, SecretChange,
 };
 use std::collections::BTreeSet;
 
@@ -229,6 +229,9 @@ fn lookups(catalog: &Catalog) {
             text: "60240-1".into(),
         }),
         Command::Terms(ListTerms {
+            offer_id: offer_id.clone(),
+        }),
+        Command::OfferOutboxes(ListOfferOutboxes {
             offer_id: offer_id.clone(),
         }),
         Command::OfferFigures(ReadOfferFigures {

@@ -8,7 +8,7 @@ use crate::{
 };
 use contract::{
     counters::{
-        CapKind, Command, Flush, OfferStats, ReadTaken, Reply, STATS_PAGE, SetCap, Stats, Take, Taken,
+        Asker, CapKind, Command, Flush, OfferStats, ReadTaken, Reply, STATS_PAGE, SetCap, Stats, Take, Taken,
     },
     operation::{Applied, Mark},
 };
@@ -24,7 +24,7 @@ use origin::{
     objects::counters::{
         self, MIGRATIONS,
         log::{self, ClickLog},
-        night, sql,
+        night, restored, sql,
     },
 };
 use platform::{
@@ -150,6 +150,7 @@ pub fn click(key: &str, now_ms: i64) -> Take {
         limit: 3,
         revision: 1,
         by_force: false,
+        asker: None,
     }
 }
 
@@ -647,6 +648,17 @@ fn every_statement_is_listed_for_the_conformance_test() {
     log::fold(&db, NOON, &settled()).unwrap();
     flush(&db, NOON, "i", 2, vec![sum("o", UtcDay::of_ms(NOON), 1)]);
     ClickLog(&db, None).has(1).unwrap();
+    let asker = Asker {
+        source: "outbox-1".into(),
+        known: 2,
+    };
+    restored::notice(&db, NOON, &asker).unwrap();
+    let take = Take {
+        kind: CapKind::Conversion,
+        ..click("a", NOON)
+    };
+    assert_eq!(restored::is_unknown(&db, &take), Ok(true));
+    restored::learn(&db, &take.offer, take.day, 9, 1).unwrap();
     let is_told = async |_: &Batch| Ok(Mark { mark: MAX_INTEGER });
     let (clock, log) = (Ledgers::new(NOON), ClickLog(&db, None));
     now(batches::send(&db, &clock, "counters-1", &log, true, is_told)).unwrap();

@@ -160,7 +160,7 @@ proptest! {
             match op {
                 Op::Take { kind, offer: n, key, age, limit, revision } => {
                     let (key, day) = (format!("{n}-{key}"), today.minus(age));
-                    let command = Take { kind, key: key.clone(), offer: offer(OFFERS[n]), day, limit, revision, by_force: false };
+                    let command = Take { kind, key: key.clone(), offer: offer(OFFERS[n]), day, limit, revision, by_force: false, asker: None };
                     let Reply::Taken(answer) = ask(Command::Take(command)) else { panic!("unexpected reply") };
                     model.apply_limit(kind, n, Some(limit), revision);
                     prop_assert_eq!(answer, model.take(kind, n, key, day.number(), today.number()));

@@ -30,6 +30,7 @@ mod counters_days;
 mod counters_folds;
 mod counters_model;
 mod counters_nights;
+mod counters_restored;
 mod counters_statements;
 mod counters_world;
 mod ledger;

@@ -29,6 +29,14 @@ pub struct ListTerms {
     pub offer_id: OfferId,
 }
 
+/// Lists the outboxes that have asked for an offer's terms, so that they may pay for it. The reply's body is a list of app and
+/// number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListOfferOutboxes {
+    /// Known or not.
+    pub offer_id: OfferId,
+}
+
 /// Enters terms that the catalog has lost, as the operator's JSON. Terms that it has are never replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnterTerms {

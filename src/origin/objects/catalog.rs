@@ -43,8 +43,8 @@ use serde_json::json;
 use contract::{
     catalog::{
         Command, Get, GetAppOffering, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus, IssuePubKey,
-        IssueToken, KnownPublishers, ListNearCaps, ListPubKeyRequests, ListTerms, ReadOfferFigures,
-        RevokeToken, Search,
+        IssueToken, KnownPublishers, ListNearCaps, ListOfferOutboxes, ListPubKeyRequests, ListTerms,
+        ReadOfferFigures, RevokeToken, Search,
     },
     operation::OperatorReply,
 };
@@ -132,6 +132,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             reads::known_publishers(db, &publisher_ids)
         }
         Command::Terms(ListTerms { offer_id }) => terms::list(db, &offer_id),
+        Command::OfferOutboxes(ListOfferOutboxes { offer_id }) => cap_sync::list_outboxes(db, &offer_id),
         Command::EnterTerms(command) => entered_terms::enter(db, context, &command),
         Command::OfferFigures(ReadOfferFigures { offer_ids }) => {
             offer_figures::read(db, context.now_ms, &offer_ids)

@@ -7,6 +7,7 @@ mod counting;
 pub mod flushes;
 pub mod log;
 pub mod night;
+pub mod restored;
 pub mod service;
 pub mod sql;
 mod sweep;

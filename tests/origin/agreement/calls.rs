@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::{
+    edge::OUTBOXES,
     objects::answer,
     world::{Actor, EDGE, Work, World},
 };
@@ -156,6 +157,10 @@ impl World {
             catalog::Command::AppNames(_) => {
                 let names = serde_json::json!({ app().to_string(): "Game" });
                 serde_json::to_string(&OperatorReply::ok(&names)).unwrap()
+            }
+            catalog::Command::OfferOutboxes(_) => {
+                let outboxes = OUTBOXES.map(|number| (app().to_string(), number));
+                serde_json::to_string(&OperatorReply::ok(&serde_json::json!(outboxes))).unwrap()
             }
             _ => self.catalog.answer(json),
         }

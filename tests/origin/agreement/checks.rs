@@ -31,7 +31,7 @@ use origin::objects::ledger::segments::{self, Layer};
 use platform::database::Database;
 
 /// The conversion cap of the first offer.
-const CAP: usize = 3;
+pub const CAP: usize = 3;
 
 /// Clicks or conversions, and revenue.
 pub type Sums = (i64, i64);
@@ -47,12 +47,12 @@ pub struct Paid {
 }
 
 impl Paid {
-    fn offer(&self) -> String {
+    pub fn offer(&self) -> String {
         let fields: serde_json::Value = serde_json::from_str(&self.entry.fields).unwrap();
         fields["offer_id"].as_str().unwrap().to_owned()
     }
 
-    fn is_reward(&self) -> bool {
+    pub fn is_reward(&self) -> bool {
         self.entry.after.is_none()
     }
 }

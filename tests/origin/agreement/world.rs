@@ -59,6 +59,7 @@ pub struct Actor {
     /// Whether its alarm runs; the runtime runs one at a time.
     pub is_waking: Rc<Cell<bool>>,
     copy: Option<(Sqlite, Option<i64>)>,
+    pub was_restored: bool,
 }
 
 pub struct World {
@@ -112,6 +113,7 @@ impl World {
                 tasks: vec![],
                 is_waking: Rc::default(),
                 copy: None,
+                was_restored: false,
             }
         };
         let actors: Vec<_> = kinds.map(Some).chain([None]).enumerate().map(actor).collect();
@@ -246,6 +248,7 @@ impl World {
         let actor = &mut self.actors[nth];
         actor.env = Rc::new(Environment::of(db, Rc::clone(&self.clock), draws));
         actor.env.alarm_ms.set(alarm_ms);
+        actor.was_restored = true;
         let (kind, process) = actor.object.as_mut().unwrap();
         *process = kind.start(&actor.env);
         true

@@ -45,6 +45,7 @@ fn each_capped_conversion_takes_once_with_all_parameters() {
         limit: 10,
         revision: 2,
         by_force: false,
+        asker: None,
     };
     assert_eq!(*world.takes.borrow(), [take]);
     assert!(dump(&db, "reservations").is_empty());

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::delivery::push::{FIRST_PUSH_MS, Push, PushQueue};
 use contract::{
-    operation::ObjectAddress,
+    operation::{ObjectAddress, OperatorReply},
     outbox::{OutboxShard, SetOffer},
 };
 use domain::{
@@ -18,8 +18,10 @@ use domain::{
 };
 use platform::{
     database::{Database, DatabaseError, Row, Value},
+    failure::Failure,
     params,
 };
+use serde_json::json;
 
 /// The queue of what outboxes do not have yet.
 pub type CapQueue<'a, D, R> = PushQueue<'a, D, R, QueuedCap>;
@@ -102,6 +104,14 @@ pub fn record_outbox(
         context,
         &Lasting::OfferOutbox(offer_id.to_owned(), app, shard),
     )
+}
+
+/// Lists the outboxes that have an offer's terms.
+pub fn list_outboxes(db: &impl Database, offer: &OfferId) -> Result<OperatorReply, Failure> {
+    let outboxes = db.read_all(sql::LIST_OFFER_OUTBOXES, params![offer.as_str()], |row| {
+        Ok((row.text(0)?.to_owned(), row.integer(1)?))
+    })?;
+    Ok(OperatorReply::ok(&json!(outboxes)))
 }
 
 /// Queues an offer's changed cap for each of its outboxes, within the caller's transaction.

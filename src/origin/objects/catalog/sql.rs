@@ -176,6 +176,7 @@ platform::statements! {
     // Caps for the outboxes that have asked for an offer's terms.
     pub const RECORD_OFFER_OUTBOX = "INSERT INTO offer_outboxes (offer_id, app_id, shard) VALUES (?, ?, ?)
         ON CONFLICT DO NOTHING RETURNING shard";
+    pub const LIST_OFFER_OUTBOXES = "SELECT app_id, shard FROM offer_outboxes WHERE offer_id = ?";
     pub const QUEUE_CAP = "UPDATE offer_outboxes SET due_at_ms = ? WHERE offer_id = ?";
     pub const LIST_QUEUED_CAPS = concat!(queued_caps!(), "WHERE q.offer_id = ? AND q.due_at_ms IS NOT NULL");
     pub const LIST_DUE_CAPS = concat!(queued_caps!(), "WHERE q.due_at_ms <= ? ORDER BY q.due_at_ms LIMIT ?");

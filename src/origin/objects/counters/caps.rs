@@ -41,7 +41,7 @@ impl TakenCounts {
         counts.insert(cap, taken);
     }
 
-    fn forget(&self, cap: &Cap) {
+    pub fn forget(&self, cap: &Cap) {
         self.0.borrow_mut().remove(cap);
     }
 }

@@ -7,7 +7,7 @@ use super::{
     flushes::{GATHER, Tally},
     handle,
     log::{self, ClickLog, publisher},
-    next_alarm, night,
+    next_alarm, night, restored,
 };
 use crate::delivery::{
     attention_feed::{AttentionFeed, Source},
@@ -15,7 +15,7 @@ use crate::delivery::{
     feed, register, size,
 };
 use contract::{
-    counters::{Command, Flush, Reply},
+    counters::{Asker, Command, Flush, Reply, Take},
     ledger,
     operation::{Applied, Mark},
 };
@@ -37,6 +37,8 @@ pub struct CountersService<D, R> {
     /// Batches of clicks that the next row takes.
     gathered: RefCell<Vec<Flush>>,
     appends: SingleFlight<Result<(), Failure>>,
+    /// One offer's outboxes are asked at a time.
+    asking: SingleFlight<()>,
 }
 
 impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
@@ -48,6 +50,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             tally: RefCell::new(None),
             gathered: RefCell::default(),
             appends: SingleFlight::default(),
+            asking: SingleFlight::default(),
         }
     }
 
@@ -63,6 +66,21 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             Command::AddConversions(batch) => batch.after,
             _ => 0,
         };
+        let asker = match &command {
+            Command::AddConversions(batch) => Some(Asker {
+                source: batch.source.clone(),
+                known: batch.after,
+            }),
+            Command::Take(take) => take.asker.clone(),
+            _ => None,
+        };
+        if let Some(asker) = asker {
+            let db = self.shell.ready().await?;
+            restored::notice(db, self.shell.runtime().now_ms(), &asker)?;
+        }
+        if let Command::Take(take) = &command {
+            self.know_cap(take).await?;
+        }
         let carry_out = |db: &D, now_ms| handle(db, &self.counts, now_ms, command);
         let reply = self.shell.command(carry_out, alarm_after_command).await?;
         if let Reply::Mark(Mark { mark }) = reply {
@@ -70,6 +88,23 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             register::tell_if_behind(runtime, name, None, (after, mark), "counters_restored").await?;
         }
         Ok(reply)
+    }
+
+    /// Asks the outboxes for what takes of a cap were lost, if they may be.
+    async fn know_cap(&self, take: &Take) -> Result<(), Failure> {
+        let db = self.shell.ready().await?;
+        if !restored::is_unknown(db, take)? {
+            return Ok(());
+        }
+        let _leader = self.asking.lead().await;
+        if restored::is_unknown(db, take)? {
+            let rewards = restored::ask(self.shell.runtime(), &take.offer, take.day).await?;
+            let cap = (take.kind, take.day, take.offer.clone());
+            let taken = self.counts.get(db, cap.clone())?;
+            restored::learn(db, &take.offer, take.day, rewards, taken)?;
+            self.counts.forget(&cap);
+        }
+        Ok(())
     }
 
     /// Takes an isolate's batch into the log, together with those that arrive meanwhile.

@@ -4,7 +4,13 @@
 use crate::delivery::{attention_feed, batches};
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES, batches::sql::TABLES, attention_feed::sql::TABLES]];
+pub const MIGRATIONS: &[Migration] = &[
+    &[TABLES, batches::sql::TABLES, attention_feed::sql::TABLES],
+    &[RESTORED],
+];
+
+// When the object noticed that it was put back.
+const RESTORED: &[&str] = &["ALTER TABLE clicks ADD COLUMN restored_ms INTEGER NOT NULL DEFAULT 0"];
 
 const TABLES: &[&str] = &[
     // The newest cap of each offer that a take or an outbox has brought. A removed one stays without a limit.
@@ -27,7 +33,8 @@ const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
     // The figures of the offers are read page by page.
     "CREATE INDEX daily_by_offer ON daily (offer, day)",
-    // Conversions that each outbox paid on a day before the offer had a cap. They count as taken.
+    // Conversions that each outbox paid on a day before the offer had a cap, and under `lost` what all have paid beyond the takes
+    // that are left after a restore. They count as taken.
     "CREATE TABLE uncapped (
        day INTEGER NOT NULL, offer TEXT NOT NULL, source TEXT NOT NULL, conversions INTEGER NOT NULL,
        PRIMARY KEY (day, offer, source)
@@ -78,6 +85,17 @@ platform::statements! {
     pub const SET_UNCAPPED = "INSERT INTO uncapped (day, offer, source, conversions) VALUES (?, ?, ?, ?)
         ON CONFLICT (day, offer, source) DO UPDATE SET conversions = excluded.conversions
         WHERE excluded.conversions > uncapped.conversions";
+    /// → when the object noticed that it was put back
+    pub const GET_RESTORED = "SELECT restored_ms FROM clicks";
+    /// time
+    pub const SET_RESTORED = "UPDATE clicks SET restored_ms = ?";
+    /// day, offer → whether the outboxes were asked what they paid
+    pub const IS_KNOWN = "SELECT EXISTS (SELECT 1 FROM uncapped WHERE day = ? AND offer = ? AND source = 'lost')";
+    /// day, offer, conversions
+    pub const SET_LOST = "INSERT INTO uncapped (day, offer, source, conversions) VALUES (?, ?, 'lost', ?)
+        ON CONFLICT (day, offer, source) DO UPDATE SET conversions = excluded.conversions";
+    /// what outboxes have said is out of date
+    pub const FORGET_RESTORED = "DELETE FROM uncapped WHERE source = 'lost'";
     /// kind, offer, limit, revision
     pub const LEARN_LIMIT = "INSERT INTO limits (kind, offer, daily_limit, revision) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, offer) DO UPDATE SET daily_limit = excluded.daily_limit, revision = excluded.revision

@@ -51,8 +51,8 @@ pub async fn claim_app(
 }
 
 /// Takes one conversion from an offer's cap. Returns false if the cap is spent.
-pub async fn take(runtime: &impl ObjectCall, take: &Take) -> Result<bool, Failure> {
-    Ok(ask(runtime, &counters_of(&take.offer), take.clone()).await?.taken)
+pub async fn take(runtime: &impl ObjectCall, take: Take) -> Result<bool, Failure> {
+    Ok(ask(runtime, &counters_of(&take.offer), take).await?.taken)
 }
 
 /// Tells the counters an offer's cap, and what was paid before there was one.

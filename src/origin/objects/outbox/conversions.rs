@@ -135,6 +135,7 @@ pub fn admit(
             limit,
             revision,
             by_force: step == Transition::Force,
+            asker: None,
         };
         let reservation = reservations::create(db, now_ms, approval, take)?;
         return Ok(Admission::Reserved {

@@ -54,7 +54,7 @@ const REASONS: Record<string, string> = {
   account_restored: "Sessions and invites have ended. Members who joined since the copy may be missing.",
   catalog_restored: "The changes since the copy were made again. Compare the newest.",
   outbox_restored: "It has everything back that its journal had.",
-  counters_restored: "Caps that were used up today may have been exceeded.",
+  counters_restored: "Click caps of today may have been exceeded. Conversion caps count all that was paid.",
   ledger_restored: "Clicks and revenue arrive again by themselves.",
   not_made_again: "It was made after the copy, and could not be made again. Make it by hand.",
   load_again: "Facts of this day are lost. Load it again; it is not final until then.",

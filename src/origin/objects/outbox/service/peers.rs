@@ -2,7 +2,7 @@
 
 use super::{OutboxService, Runtime};
 use crate::{
-    delivery::feed::FEED_MS,
+    delivery::{batches, feed::FEED_MS},
     objects::outbox::{
         NET_MS,
         callbacks::delivery_log::Observer,
@@ -14,7 +14,7 @@ use crate::{
 };
 use contract::{
     catalog::{GetAppTerms, GetOfferTerms, KnownApp, KnownOffer},
-    counters::Take,
+    counters::{self, Asker, Take},
     outbox::{ClaimApp, ClaimedApp, OutboxShard, Txn},
 };
 use domain::callbacks::fields::Status;
@@ -68,7 +68,22 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
     }
 
     async fn take(&self, take: &Take) -> Result<bool, Failure> {
-        calls::take(self.runtime(), take).await
+        let db = self.shell.storage();
+        let asker = match endpoint::read(db)? {
+            Some(state) => Some(Asker {
+                source: state.shard.object_name(),
+                known: batches::mark_of(db, &counters::object_name(&take.offer))?,
+            }),
+            None => None,
+        };
+        calls::take(
+            self.runtime(),
+            Take {
+                asker,
+                ..take.clone()
+            },
+        )
+        .await
     }
 
     async fn claim_txn(&self, txn: &Txn) -> Result<bool, Failure> {

@@ -1,0 +1,119 @@
+//! Counters that were put back to an earlier copy have lost takes. Before such an object takes from a cap again, it asks the
+//! outboxes that pay for the offer: their rewards of the day are at least taken.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::sql;
+use contract::{
+    catalog::{self, COMMAND_PATH, ListOfferOutboxes},
+    counters::{Asker, CapKind, Take},
+    operation::CallError,
+    outbox::{OutboxShard, ReadDay},
+};
+use domain::model::{
+    AppId, OfferId,
+    api_error::common,
+    time::{MINUTE_MS, UtcDay},
+};
+use platform::{
+    CONNECTIONS,
+    database::{Database, DatabaseError},
+    failure::Failure,
+    log, params,
+    traits::ObjectCall,
+};
+
+/// The timeout of a call to the catalog, or to an outbox for a part of its day.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Outboxes may say for so long that they have sent more than the object has, until they have sent it again.
+const INCIDENT_MS: i64 = 10 * MINUTE_MS;
+
+/// Notes that the object was put back if an outbox knows a later mark of it than it has.
+pub fn notice(db: &impl Database, now_ms: i64, asker: &Asker) -> Result<(), DatabaseError> {
+    let mark = db.query_integer(sql::SOURCE, params![asker.source.as_str()])?;
+    if asker.known <= mark.unwrap_or(0) || now_ms < restored_ms(db)?.saturating_add(INCIDENT_MS) {
+        return Ok(());
+    }
+    log::error(
+        "counters",
+        format_args!("the object is behind {}: it was put back", asker.source),
+    );
+    db.transaction(|| {
+        db.execute(sql::FORGET_RESTORED, &[])?;
+        db.execute(sql::SET_RESTORED, params![now_ms])
+    })
+}
+
+fn restored_ms(db: &impl Database) -> Result<i64, DatabaseError> {
+    Ok(db.query_integer(sql::GET_RESTORED, &[])?.unwrap_or(0))
+}
+
+/// Whether takes of the cap may be lost, and no outbox was asked yet.
+pub fn is_unknown(db: &impl Database, take: &Take) -> Result<bool, DatabaseError> {
+    Ok(take.kind == CapKind::Conversion
+        && take.day <= UtcDay::of_ms(restored_ms(db)?)
+        && !db.query_boolean(sql::IS_KNOWN, params![take.day.number(), take.offer.as_str()])?)
+}
+
+/// Asks all outboxes that pay for an offer for their rewards of a day.
+///
+/// # Errors
+/// `unavailable`: one did not answer.
+pub async fn ask(runtime: &impl ObjectCall, offer: &OfferId, day: UtcDay) -> Result<i64, Failure> {
+    let list = ListOfferOutboxes {
+        offer_id: offer.clone(),
+    };
+    let reply = runtime.call(&catalog::address(COMMAND_PATH), list, TIMEOUT).await;
+    let reply = reply.map_err(|error| unavailable("the catalog", &error))?;
+    let outboxes: Vec<(AppId, u8)> = serde_json::from_str(&reply.body)
+        .map_err(|error| Failure::Internal(format!("the outboxes of {offer}: {error}")))?;
+    stream::iter(outboxes)
+        .map(|(app, number)| rewards(runtime, OutboxShard { app, number }, offer, day))
+        .buffer_unordered(CONNECTIONS)
+        .try_fold(0, async |sum: i64, more| Ok(sum.saturating_add(more)))
+        .await
+}
+
+/// An outbox's rewards of an offer on a day.
+async fn rewards(
+    runtime: &impl ObjectCall,
+    outbox: OutboxShard,
+    offer: &OfferId,
+    day: UtcDay,
+) -> Result<i64, Failure> {
+    let (mut rewards, mut after) = (0_i64, 0);
+    loop {
+        let read = ReadDay { day, after, mark: 0 };
+        let part = runtime.call(&outbox.address(), read, TIMEOUT).await;
+        let part = part.map_err(|error| unavailable(&outbox.object_name(), &error))?;
+        let of_offer = part.offers.iter().filter(|paid| paid.offer == *offer);
+        rewards = of_offer.fold(rewards, |sum, paid| sum.saturating_add(paid.rewards));
+        match part.next {
+            Some(next) => after = next,
+            None => return Ok(rewards),
+        }
+    }
+}
+
+fn unavailable(whom: &str, error: &CallError) -> Failure {
+    log::warn("counters", format_args!("{whom}: {error}"));
+    common::UNAVAILABLE.into()
+}
+
+/// Counts as taken what the outboxes have paid beyond the takes that are left.
+pub fn learn(
+    db: &impl Database,
+    offer: &OfferId,
+    day: UtcDay,
+    rewards: i64,
+    taken: u32,
+) -> Result<(), DatabaseError> {
+    let lost = rewards.saturating_sub(taken.into()).max(0);
+    db.transaction(|| {
+        let (day, offer) = (day.number(), offer.as_str());
+        db.execute(sql::SET_LOST, params![day, offer, lost])?;
+        db.execute(sql::ADD_OFFER, params![day, offer])
+    })
+}

@@ -1,0 +1,217 @@
+//! Counters that are put back to an earlier copy exceed no conversion cap that an outbox has paid from.
+
+use std::{cell::Cell, collections::BTreeMap, time::Duration};
+
+use contract::{
+    attention, catalog,
+    counters::{AddConversions, Asker, CapKind, ConversionSum, Reply, Take},
+    operation::{CallError, ObjectAddress, Operation, OperatorReply, Unanswered},
+    outbox::{self, OfferDay, OutboxDay},
+};
+use domain::model::time::{DAY_MS, UtcDay};
+use origin::objects::counters::{MIGRATIONS, service::CountersService};
+use platform::{
+    failure::Failure,
+    traits::{Clock, ObjectCall, Sleep},
+};
+use serde_json::json;
+
+use crate::{
+    counters::{NOON, click, offer},
+    dump, migrated, now,
+    registers::Registers,
+    sqlite::Sqlite,
+    storage::Storage,
+};
+
+const OUTBOX: &str = "outbox-00000042-0";
+const OTHER: &str = "outbox-00000042-7";
+
+struct World {
+    db: Sqlite,
+    now_ms: Cell<i64>,
+    registers: Registers,
+    /// What each outbox has paid for the offer by day.
+    paid: BTreeMap<(&'static str, UtcDay), i64>,
+    down: Cell<Option<&'static str>>,
+    asked: Cell<usize>,
+}
+
+struct Runtime<'w>(&'w World);
+
+impl Clock for Runtime<'_> {
+    fn now_ms(&self) -> i64 {
+        self.0.now_ms.get()
+    }
+}
+
+impl Sleep for Runtime<'_> {
+    async fn sleep(&self, _duration: Duration) {}
+}
+
+impl ObjectCall for Runtime<'_> {
+    async fn call<O: Operation>(
+        &self,
+        to: &ObjectAddress,
+        operation: O,
+        _timeout: Duration,
+    ) -> Result<O::Answer, CallError> {
+        let World {
+            paid, down, asked, ..
+        } = self.0;
+        if to.binding == attention::BINDING {
+            return self.0.registers.answer(self.now_ms(), to, operation);
+        }
+        if down.get() == Some(to.name.as_str()) {
+            return Err(Unanswered::default().into());
+        }
+        let command = serde_json::to_value(operation.into()).unwrap();
+        let answer = if to.name == catalog::OBJECT_NAME {
+            assert_eq!(command["offer_outboxes"]["offer_id"], "o");
+            json!(OperatorReply::ok(&json!([["00000042", 0], ["00000042", 7]])))
+        } else {
+            asked.set(asked.get() + 1);
+            let outbox::Command::ReadDay(read) = serde_json::from_value(command).unwrap() else {
+                panic!("another question");
+            };
+            // In two parts, each with another offer.
+            let rewards = paid
+                .iter()
+                .find(|((outbox, day), _)| *outbox == to.name && *day == read.day);
+            let (of, rewards) = match read.after {
+                0 => (offer("else"), 100),
+                _ => (offer("o"), rewards.map_or(0, |(_, rewards)| *rewards)),
+            };
+            let offers = vec![OfferDay {
+                rewards,
+                ..OfferDay::new(of)
+            }];
+            json!(OutboxDay {
+                offers,
+                next: (read.after == 0).then_some(9)
+            })
+        };
+        Ok(serde_json::from_value(answer).unwrap())
+    }
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            db: migrated(MIGRATIONS),
+            now_ms: Cell::new(NOON),
+            registers: Registers::default(),
+            paid: BTreeMap::new(),
+            down: Cell::new(None),
+            asked: Cell::new(0),
+        }
+    }
+
+    fn service(&self) -> CountersService<Storage<'_>, Runtime<'_>> {
+        CountersService::new(Some("counters-19".into()), Storage::new(&self.db), Runtime(self))
+    }
+
+    /// Takes one of a cap of 5 for an outbox that knows this mark.
+    fn take(&self, key: &str, source: &str, known: i64) -> Result<bool, Failure> {
+        let take = Take {
+            kind: CapKind::Conversion,
+            limit: 5,
+            asker: Some(Asker {
+                source: source.into(),
+                known,
+            }),
+            ..click(key, self.now_ms.get())
+        };
+        match now(self.service().command(take.into()))? {
+            Reply::Taken(taken) => Ok(taken.taken),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn add(&self, source: &str, after: i64, number: i64) -> Result<Reply, Failure> {
+        let sum = ConversionSum {
+            day: UtcDay::of_ms(NOON),
+            offer: offer("o"),
+            conversions: 1,
+            payout_micro_usd: 1,
+        };
+        let batch = AddConversions {
+            source: source.into(),
+            after,
+            number,
+            sums: vec![sum],
+        };
+        now(self.service().command(batch.into()))
+    }
+
+    /// An outbox has paid 4 of the cap of 5, which a copy does not know.
+    fn restored() -> Self {
+        let mut world = Self::new();
+        let copy = world.db.copy();
+        for key in ["a", "b", "c", "d"] {
+            assert!(world.take(key, OUTBOX, 0).unwrap());
+        }
+        world.add(OUTBOX, 0, 7).unwrap();
+        world.paid.insert((OUTBOX, UtcDay::of_ms(NOON)), 4);
+        world.db = copy;
+        world
+    }
+}
+
+#[test]
+fn what_the_outboxes_have_paid_counts_as_taken() {
+    let world = World::restored();
+    assert!(world.take("e", OUTBOX, 7).unwrap());
+    assert!(!world.take("f", OUTBOX, 7).unwrap());
+    assert!(!world.take("g", OTHER, 0).unwrap());
+    // Each part of each outbox was asked for once, and the next day asks nobody.
+    assert_eq!(world.asked.get(), 4);
+    world.now_ms.set(NOON + DAY_MS);
+    assert!(world.take("h", OTHER, 0).unwrap());
+    assert_eq!(world.asked.get(), 4);
+    // The takes of the day before are still known to be lost.
+    assert_eq!(dump(&world.db, "uncapped").len(), 1);
+}
+
+/// Another outbox's batch shows it, too.
+#[test]
+fn a_batch_after_the_mark_shows_that_takes_are_lost() {
+    let world = World::restored();
+    world.add(OUTBOX, 7, 8).unwrap();
+    assert!(world.take("e", OTHER, 0).unwrap());
+    assert!(!world.take("f", OTHER, 0).unwrap());
+}
+
+/// As when the counters are out of reach.
+#[test]
+fn a_cap_waits_until_all_have_answered() {
+    for down in [catalog::OBJECT_NAME, OTHER] {
+        let world = World::restored();
+        world.down.set(Some(down));
+        for _ in 0..2 {
+            assert!(
+                matches!(world.take("e", OUTBOX, 7), Err(Failure::Refused(error)) if error.status == 503)
+            );
+        }
+        world.down.set(None);
+        assert!(world.take("e", OUTBOX, 7).unwrap());
+        assert!(!world.take("f", OUTBOX, 7).unwrap());
+    }
+}
+
+#[test]
+fn a_second_restore_asks_again() {
+    let mut world = World::restored();
+    let copy = world.db.copy();
+    assert!(world.take("e", OUTBOX, 7).unwrap());
+    world.paid.insert((OUTBOX, UtcDay::of_ms(NOON)), 5);
+    world.db = copy;
+    assert!(!world.take("f", OUTBOX, 7).unwrap());
+    // An outbox that has nothing new to say is not asked for again within minutes.
+    let asked = world.asked.get();
+    assert!(!world.take("f", OUTBOX, 7).unwrap());
+    assert_eq!(world.asked.get(), asked);
+    world.now_ms.set(NOON + DAY_MS / 2 - 1);
+    assert!(!world.take("f", OUTBOX, 7).unwrap());
+    assert!(world.asked.get() > asked);
+}
