@@ -297,3 +297,23 @@ fn a_sweep_takes_many_rows_in_steps() {
     }
     assert_eq!(left, [7_001, 2_001, 0, 0]);
 }
+
+/// docs/PERFORMANCE.md, "Rows and what they cost": the first attempt, the conversion and the entry.
+#[test]
+fn the_nights_sweeps_write_three_rows_for_a_conversion() {
+    let (db, world) = (outbox(), World::new());
+    for n in 1..=100 {
+        convert(&db, &world, &conversion(n)).unwrap();
+    }
+    send_all(&db, NOW, 200);
+    confirm_sums(&db);
+    let changes = || db.query_integer("SELECT total_changes()", &[]).unwrap().unwrap();
+    let before = changes();
+    for days in [92, 402] {
+        let later = NOW + days * DAY_MS;
+        while sweep(&db, later).unwrap() == Some(later + SECOND_MS) {}
+    }
+    assert_eq!((rows(&db, "entries"), rows(&db, "conversions")), (0, 0));
+    let nights = changes() - before - 300;
+    assert!((0..20).contains(&nights), "{nights} rows more");
+}
