@@ -65,6 +65,9 @@ pub trait ObjectCall {
 
 /// The KV namespace of the published snapshots.
 pub trait Kv {
+    /// Reads a value; `None` if there is none. It may be a minute old. The error is a text for the log.
+    fn get(&self, key: &str) -> impl Future<Output = Result<Option<Vec<u8>>, String>>;
+
     /// Stores a value. The error is a text for the log.
     fn put(&self, key: &str, bytes: &[u8]) -> impl Future<Output = Result<(), String>>;
 

@@ -9,7 +9,7 @@ use crate::{
     http_call::{self, HttpCall},
     object_call,
     panics::log_panics,
-    runtime,
+    published, runtime,
     traits::{Clock, Http, Kv, ObjectCall, Random, Sleep, Spawn},
 };
 use contract::{
@@ -82,6 +82,10 @@ impl ObjectCall for Workers {
 }
 
 impl Kv for Workers {
+    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, String> {
+        published::read_value(self, key, published::POINTER_TTL_S).await
+    }
+
     async fn put(&self, key: &str, bytes: &[u8]) -> Result<(), String> {
         let put = self
             .kv()?

@@ -4,14 +4,16 @@ use serde_json::json;
 
 use crate::{
     Catalog, NOON, offer, prepare_listing,
-    service::{Kv, check_reachable, publish_listing, publish_tracking, run_for, sweep, write_tracking},
+    service::{
+        Kv, check_reachable, find_lost, publish_listing, publish_tracking, run_for, sweep, write_tracking,
+    },
     sqlite::{Fault, Faults},
     tracking::Tracking,
     with,
 };
 use contract::{
     catalog::Resource,
-    kv::{Pointer, SnapshotKind, listing_key},
+    kv::{self, Pointer, SnapshotKind, listing_key},
 };
 use domain::snapshot::{listing::Listing, tracking::Manifest};
 use origin::objects::catalog::publication::{self, expired_versions, forget_version, record_written};
@@ -85,6 +87,68 @@ fn versions_of_both_kinds_increase() {
         last = listing.version;
         let stored = publication::newest(&catalog.db, SnapshotKind::Listing).unwrap();
         assert_eq!(stored, Some(listing.bytes));
+    }
+}
+
+/// A value of KV before a publication.
+type Damage = fn(&Kv);
+
+#[test]
+fn kv_that_was_emptied_moved_or_damaged_gets_everything_again() {
+    fn set(kv: &Kv, value: &[u8]) {
+        kv.values.borrow_mut().insert(kv::KEY.into(), value.to_vec());
+    }
+    let damages: [(&str, Damage, bool); 6] = [
+        ("nothing", |_| {}, false),
+        ("emptied", |kv| kv.values.borrow_mut().clear(), true),
+        (
+            "pointer lost",
+            |kv| drop(kv.values.borrow_mut().remove(kv::KEY)),
+            true,
+        ),
+        ("pointer damaged", |kv| set(kv, b"<html>"), true),
+        ("pointer of a newer release", |kv| set(kv, b"{\"v\":2}\n"), true),
+        (
+            "moved",
+            |kv| set(kv, b"{\"confirmed_at_ms\":1,\"listing\":[1]}\n"),
+            true,
+        ),
+    ];
+    for (name, damage, is_found) in damages {
+        let (catalog, kv) = (Catalog::small(), Kv::default());
+        catalog.put(O, "o-1", &offer(&["g-1"]));
+        let publish = || {
+            find_lost(&catalog, &kv);
+            publish_tracking(&catalog, &kv).unwrap();
+            publish_listing(&catalog, &kv).unwrap();
+        };
+        publish();
+        let published = kv.values.borrow().len();
+        damage(&kv);
+        // A value may be a minute old, so what KV shows soon after a publication says nothing.
+        let writes = kv.writes.get();
+        find_lost(&catalog, &kv);
+        assert_eq!(publication::chunks_to_write(&catalog.db, 9), Ok(vec![]), "{name}");
+        catalog.wait(300_000);
+        publish();
+        assert_eq!(
+            kv.writes.get() - writes > 3,
+            is_found,
+            "{name}: {}",
+            kv.writes.get() - writes
+        );
+        assert!(
+            kv.values.borrow().len() > published - usize::from(is_found),
+            "{name}"
+        );
+        let (opens, listed) = edge_view(&catalog, &kv);
+        assert_eq!((opens, listed), (true, vec!["o-1".to_owned()]), "{name}");
+        let newest = Listing::open(kv.get(&listing_key(kv.pointer().unwrap().listing[0])).unwrap()).unwrap();
+        assert!(
+            kv.get(&kv::bodies_key(newest.chunk_keys().get(0).unwrap()))
+                .is_some(),
+            "{name}"
+        );
     }
 }
 

@@ -120,6 +120,10 @@ impl ObjectCall for Runtime<'_> {
 }
 
 impl platform::traits::Kv for Runtime<'_> {
+    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, String> {
+        Ok(self.kv.get(key))
+    }
+
     async fn put(&self, key: &str, bytes: &[u8]) -> Result<(), String> {
         self.catalog.put_after(&self.kv.put_meanwhile);
         self.kv.bytes.set(self.kv.bytes.get() + bytes.len());
@@ -188,6 +192,11 @@ pub fn publish_listing(catalog: &Catalog, kv: &Kv) -> Result<bool, Failure> {
         now(writer.point(&[&written], &Cell::new(0)))?;
         Ok(true)
     })
+}
+
+/// Looks whether KV was emptied, moved or damaged.
+pub fn find_lost(catalog: &Catalog, kv: &Kv) {
+    with_writer(catalog, kv, |writer| now(writer.find_lost())).unwrap();
 }
 
 pub fn sweep(catalog: &Catalog, kv: &Kv) -> Result<(), Failure> {

@@ -14,7 +14,7 @@ use super::{
 };
 use contract::{
     counters::{self, OfferStats, STATS_PAGE, Stats},
-    kv,
+    kv::{self, Pointer},
 };
 use domain::model::time::UtcDay;
 use platform::{
@@ -56,6 +56,36 @@ pub struct KvWriter<'a, D, R> {
 }
 
 impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
+    /// KV that does not have the last listing in its pointer was emptied, moved or damaged: everything is written again.
+    ///
+    /// # Errors
+    /// The database failed. KV that does not answer is written to all the same.
+    pub async fn find_lost(&self) -> Result<(), Failure> {
+        let Some(version) = publication::settled_listing(self.db, self.runtime.now_ms())? else {
+            return Ok(());
+        };
+        let problem = match self.runtime.get(kv::KEY).await {
+            Ok(Some(value)) => match Pointer::parse(&value) {
+                Ok(pointer) if pointer.listing.contains(&version) => return Ok(()),
+                Ok(_) => "is another".to_owned(),
+                Err(error) => error,
+            },
+            Ok(None) => "is gone".to_owned(),
+            Err(error) => {
+                log::warn("catalog", format_args!("KV, {}: {error}", kv::KEY));
+                return Ok(());
+            }
+        };
+        log::error(
+            "catalog",
+            format_args!("KV, {}: the pointer {problem}: all is written again", kv::KEY),
+        );
+        let now_ms = self.runtime.now_ms();
+        Ok(self
+            .db
+            .transaction(|| publication::publish_all(self.db, now_ms))?)
+    }
+
     /// Builds and writes the shards that changed, at most so many, and stores their manifest. It is published once the pointer
     /// has it.
     pub async fn tracking(&self, most: usize) -> Result<TrackingPublication, Failure> {

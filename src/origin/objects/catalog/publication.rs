@@ -40,7 +40,9 @@ fn built_at_mark(kind: SnapshotKind) -> &'static str {
 const PART_BYTES: usize = 1_500_000;
 /// How long a listing stays in KV after it left the pointer: an idle isolate may still read it.
 const RETENTION_MS: i64 = HOUR_MS;
-/// KV shows a new value everywhere within a minute. A shard or a chunk that an isolate misses after this time is written again.
+/// KV shows a new value everywhere within a minute, and by this time for certain.
+const SETTLED_MS: i64 = 2 * MINUTE_MS;
+/// A shard or a chunk that an isolate misses after this time is written again.
 pub(super) const MISSED_MS: i64 = 10 * MINUTE_MS;
 
 /// Stores a counters object's figures for some of its offers. Unchanged rows are not written, because rows written are
@@ -124,6 +126,20 @@ pub fn publish_all(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError>
     revisions::mark_changed(db, now_ms)
 }
 
+/// The newest listing in the pointer, if KV must show it everywhere by now.
+pub fn settled_listing(db: &impl Database, now_ms: i64) -> Result<Option<u64>, DatabaseError> {
+    let built_ms = revisions::get(db, built_at_mark(SnapshotKind::Listing))?;
+    if built_ms.is_none_or(|built_ms| now_ms < built_ms.saturating_add(SETTLED_MS)) {
+        return Ok(None);
+    }
+    Ok(pointed_versions(db)?.first().copied())
+}
+
+/// The listings that the pointer names, the newest first.
+fn pointed_versions(db: &impl Database) -> Result<Vec<u64>, DatabaseError> {
+    db.read_all(sql::LIST_POINTED_VERSIONS, params![], |row| row.number(0))
+}
+
 /// Marks a chunk as absent from KV, before it is deleted there. If the deletion is interrupted and the chunk is used
 /// again, it is then written again.
 pub fn record_chunk_absent(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
@@ -168,7 +184,7 @@ pub fn record_in_pointer(db: &impl Database, prepared: &Prepared) -> Result<(), 
 pub fn pointer(db: &impl Database) -> Result<Pointer, DatabaseError> {
     Ok(Pointer {
         confirmed_at_ms: revisions::get(db, revisions::CONFIRMED_AT)?.unwrap_or(0),
-        listing: db.read_all(sql::LIST_POINTED_VERSIONS, params![], |row| row.number(0))?,
+        listing: pointed_versions(db)?,
         manifest: newest(db, SnapshotKind::Tracking)?.unwrap_or_default(),
     })
 }

@@ -252,6 +252,7 @@ where
 
     async fn publish_both(&self, db: &D) -> Result<Refreshed, Failure> {
         let writer = self.kv_writer(db);
+        writer.find_lost().await?;
         revisions::mark_changed(db, self.now_ms())?;
         let written = self.write(&writer, true).await;
         self.point(&writer, &written).await?;
@@ -377,6 +378,7 @@ where
         }
         let _leader = self.publishing.lead().await;
         if listing_due {
+            writer.find_lost().await?;
             tracking_slots::mark_next(db)?;
         }
         let tracking_due = tracking_due_ms(db)?.is_some_and(|due_ms| due_ms <= self.now_ms());
