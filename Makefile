@@ -85,7 +85,7 @@ ESBUILD = node_modules/.bin/esbuild
 
 .PHONY: help run test tested lint-native lint-page compiled native-tests browser-short tests verify verified lint-wasm \
 	verify-native verify-workerd verify-documents audit browser browsed browser-setup chaos fuzz fuzz-api fuzz-parsers fuzz-memory \
-	fuzz-build mutants bench bench-setup soak deploy crawlers fmt clean build faults
+	fuzz-build mutants bench bench-setup soak deploy restore crawlers fmt clean build faults
 .DELETE_ON_ERROR:
 
 # A name and a command: `$(call step,Name,command)`. A `suite` may not compile anything.
@@ -105,6 +105,7 @@ help:
 	@echo 'make audit   known vulnerabilities of the crates'
 	@echo 'make soak    mixed traffic at the limit, then twice as much   MINUTES=10 OVERLOAD_SECONDS=60'
 	@echo 'make deploy  wrangler deploy, the origin first (see docs/OPERATING.md, "Deploying")'
+	@echo 'make restore put one object back to a copy, while Signpost is down   OBJECT=outbox-10000001-0 FROM=… STATE=.state'
 	@echo 'make fmt     format the sources'
 	@echo 'make clean   remove what was built; the tools stay'
 
@@ -293,6 +294,9 @@ deploy: | $(NPM_READY)
 	rm -rf build target/wasm/*.wasm && $(MAKE) build
 	npx wrangler deploy --env production --config src/origin/wrangler.toml
 	npx wrangler deploy --env production
+
+restore:
+	@python3 fixtures/local/restore.py '$(OBJECT)' '$(FROM)' '$(or $(STATE),.state)'
 
 # After an update of `crawler-user-agents` in package.json: the list of names that the edge reads.
 crawlers: $(NPM_READY) $(CRAWLERS_READY) $(STABLE_READY)

@@ -13,6 +13,9 @@ pub type Migration = &'static [&'static [&'static str]];
 crate::statements! {
     pub const CREATE = "CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, applied_at_ms INTEGER NOT NULL) STRICT";
     pub const VERSION = "SELECT COALESCE(MAX(version), 0) FROM migrations";
+    /// → whether `make restore` has put this database in the object's place
+    pub const IS_COPY = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'put_back')";
+    pub const FORGET_COPY = "DROP TABLE put_back";
     pub const RECORD = "INSERT INTO migrations (version, applied_at_ms) VALUES (?, ?)";
 }
 

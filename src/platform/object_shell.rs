@@ -9,7 +9,7 @@ use crate::{
     database::DatabaseError,
     failure::Failure,
     faults, log,
-    migrations::{Migration, migrate},
+    migrations::{FORGET_COPY, IS_COPY, Migration, migrate},
     panics::{panic_to_failure, panics_to_failure},
     traits::{Clock, ObjectStorage},
 };
@@ -45,6 +45,8 @@ pub struct ObjectShell<D, R> {
     runtime: R,
     migrations: &'static [Migration],
     migrated: Cell<bool>,
+    /// What an object does that is put back to a copy on purpose, in the transaction that takes note of it.
+    put_back: fn(&D, i64) -> Result<(), DatabaseError>,
     /// The delay before a failed alarm is retried, in milliseconds.
     alarm_retry_ms: i64,
     /// The current alarm, once it is known.
@@ -77,6 +79,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
             runtime,
             migrations,
             migrated: Cell::new(false),
+            put_back: |_, _| Ok(()),
             alarm_retry_ms: FAILED_ALARM_RETRY_MS,
             alarm: Cell::new(None),
             has_run: Cell::new(false),
@@ -91,6 +94,11 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
             alarm_retry_ms,
             ..self
         }
+    }
+
+    /// What the object does when it is put back to a copy on purpose.
+    pub fn when_put_back(self, put_back: fn(&D, i64) -> Result<(), DatabaseError>) -> Self {
+        Self { put_back, ..self }
     }
 
     /// The runtime's traits.
@@ -248,6 +256,13 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     fn migrate(&self, now_ms: i64) -> Result<(), DatabaseError> {
         if !self.migrated.get() {
             migrate(&self.storage, now_ms, self.migrations)?;
+            if self.storage.query_boolean(IS_COPY, &[])? {
+                log::error(self.place, "it was put back to a copy");
+                self.storage.transaction(|| {
+                    (self.put_back)(&self.storage, now_ms)?;
+                    self.storage.execute(FORGET_COPY, &[])
+                })?;
+            }
             self.migrated.set(true);
         }
         Ok(())

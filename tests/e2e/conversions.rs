@@ -23,7 +23,7 @@ use crate::harness::{Answer, expect_accepted};
 
 /// Fails the test unless a postback was refused with this status and code, as JSON with `no-store`.
 #[track_caller]
-fn expect_conversion_error(answer: Answer, status: u16, code: &str) -> Answer {
+pub fn expect_conversion_error(answer: Answer, status: u16, code: &str) -> Answer {
     let answer = answer.expect_error(status, code);
     assert_eq!(
         answer.header("Content-Type"),

@@ -1,5 +1,6 @@
 //! Objects that are put back to an earlier copy of their files, as somebody would on a server: stop, copy, start.
 
+mod announced;
 mod objects;
 
 use std::{fs, path::PathBuf, thread, time::Duration};

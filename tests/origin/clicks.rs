@@ -1,13 +1,16 @@
 //! `origin::objects::clicks`: the records of clicks with a short id.
 
 use crate::{
-    assert_only_listed_statements, dump, migrated, retry_until_answered, sqlite::Sqlite, under_every_fault,
+    assert_only_listed_statements, counters_nights::Ledgers, dump, migrated, now, retry_until_answered,
+    sqlite::Sqlite, storage::Storage, under_every_fault,
 };
 use contract::{
     clicks::{Command, Get, Put, Reply},
     operation::Bytes,
 };
-use origin::objects::clicks::{self, MIGRATIONS, sql};
+use domain::model::time::DAY_MS;
+use origin::objects::clicks::{self, MIGRATIONS, service::ClicksService, sql};
+use platform::{database::Database, failure::Failure};
 
 const NOW: i64 = 1_768_478_400_000;
 const WEEK_MS: i64 = 7 * 86_400_000;
@@ -128,5 +131,27 @@ fn every_statement_is_listed_for_the_conformance_test() {
     get(&db, NOW, 1);
     clicks::alarm(&db, NOW).unwrap();
     clicks::alarm(&db, NOW).unwrap();
+    clicks::put_back(&db, NOW).unwrap();
+    assert_eq!(clicks::was_put_back(&db, NOW), Ok(true));
     assert_only_listed_statements(&db, sql::ALL, MIGRATIONS);
+}
+
+/// The operator may put back a newer copy, so the sender is to come again.
+#[test]
+fn a_record_that_a_restore_may_have_lost_is_not_missing_for_good() {
+    let db = migrated(MIGRATIONS);
+    send(&db, NOW, put(1, b"kept", NOW + 99 * DAY_MS));
+    db.execute("CREATE TABLE put_back (at_ms INTEGER NOT NULL)", &[])
+        .unwrap();
+    let status = |now_ms: i64, n: u32| {
+        let service = ClicksService::new(None, Storage::new(&db), Ledgers::new(now_ms));
+        match now(service.command(Command::Get(Get { nonce: nonce(n) }))) {
+            Ok(Reply::Found(found)) => (200, found.record.is_some()),
+            Err(Failure::Refused(error)) => (error.status, false),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!((status(NOW, 1), status(NOW, 2)), ((200, true), (503, false)));
+    assert_eq!(status(NOW + 31 * DAY_MS - 1, 2), (503, false));
+    assert_eq!(status(NOW + 31 * DAY_MS, 2), (200, false));
 }

@@ -11,6 +11,7 @@ use contract::{
 use domain::model::time::{DAY_MS, UtcDay};
 use origin::objects::counters::{MIGRATIONS, service::CountersService};
 use platform::{
+    database::Database,
     failure::Failure,
     traits::{Clock, ObjectCall, Sleep},
 };
@@ -197,6 +198,18 @@ fn a_cap_waits_until_all_have_answered() {
         assert!(world.take("e", OUTBOX, 7).unwrap());
         assert!(!world.take("f", OUTBOX, 7).unwrap());
     }
+}
+
+/// By `make restore`, before any outbox has said that it is behind.
+#[test]
+fn counters_that_are_put_back_on_purpose_ask_first() {
+    let world = World::restored();
+    world
+        .db
+        .execute("CREATE TABLE put_back (at_ms INTEGER NOT NULL)", &[])
+        .unwrap();
+    assert!(world.take("e", OTHER, 0).unwrap());
+    assert!(!world.take("f", OTHER, 0).unwrap());
 }
 
 #[test]

@@ -2,12 +2,14 @@
 
 use futures_util::{FutureExt, future::pending};
 use platform::{
+    database::{Database, DatabaseError, Row, Value},
     failure::Failure,
     object_shell::{FAILED_ALARM_RETRY_MS, ObjectShell},
+    params,
     traits::Clock,
 };
 
-use crate::{sqlite::Sqlite, storage::Storage};
+use crate::{dump, sqlite::Sqlite, storage::Storage};
 
 const NOW: i64 = 1_768_478_400_000;
 
@@ -106,4 +108,26 @@ fn a_command_during_a_run_sets_no_later_alarm_than_that_of_its_retry() {
     run(&shell, Ok(None));
     command().unwrap();
     assert_eq!(storage.state.alarm_ms.get(), Some(NOW + 86_400_000));
+}
+
+/// A copy that `make restore` has put in place is marked until the object has taken note of it.
+#[test]
+fn an_object_takes_note_once_that_it_was_put_back() {
+    let db = Sqlite::in_memory();
+    let storage = Storage::new(&db);
+    db.execute("CREATE TABLE put_back (at_ms INTEGER NOT NULL)", &[])
+        .unwrap();
+    let start = |mark: fn(&Storage<'_>, i64) -> Result<(), DatabaseError>| {
+        let shell = shell(&storage).when_put_back(mark);
+        let ready = shell.ready().now_or_never().unwrap();
+        ready.map(drop)
+    };
+    let note =
+        |storage: &Storage<'_>, now_ms| storage.execute("INSERT INTO notes VALUES (?)", params![now_ms]);
+    assert!(start(note).is_err(), "there is no table for it");
+    db.execute("CREATE TABLE notes (at_ms INTEGER)", &[]).unwrap();
+    for _ in 0..2 {
+        start(note).unwrap();
+        assert_eq!(dump(&db, "notes"), [Row(vec![Value::Integer(NOW)])]);
+    }
 }

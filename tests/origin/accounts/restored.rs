@@ -149,6 +149,18 @@ fn an_account_that_has_lost_no_end_goes_on_as_it_was() {
     assert!(world.is_live(&session));
 }
 
+/// By `make restore`, also if nothing has ended since the copy.
+#[test]
+fn an_account_that_is_put_back_on_purpose_ends_all_sessions_and_invites() {
+    let (world, people) = people();
+    let mark = "CREATE TABLE put_back (at_ms INTEGER NOT NULL)";
+    platform::database::Database::execute(&world.db, mark, &[]).unwrap();
+    assert!(!world.is_live(&people.ada.session));
+    assert_eq!(world.members().invites, []);
+    let session = world.sign_in(&people.ada, 3).unwrap();
+    assert!(world.is_live(&session), "it is put back once");
+}
+
 #[test]
 fn a_challenge_from_before_the_restore_is_refused() {
     let (mut world, people) = people();

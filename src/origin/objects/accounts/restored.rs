@@ -13,18 +13,23 @@ use platform::{
 /// An account that was put back.
 pub struct RestoredAccount;
 
+/// Ends all sessions and invites, within the caller's transaction.
+pub fn end_all(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::DELETE_SESSIONS, &[])?;
+    db.execute(sql::DELETE_INVITES, &[])?;
+    db.execute(sql::SET_RESTORED, params![now_ms])?;
+    audit::append(
+        db,
+        now_ms,
+        &audit::Entry::of(audit::Party::operator(), "account_restored"),
+    )
+}
+
 impl Restore for RestoredAccount {
     type Entry = Ended;
 
     fn begin(&self, db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
-        db.execute(sql::DELETE_SESSIONS, &[])?;
-        db.execute(sql::DELETE_INVITES, &[])?;
-        db.execute(sql::SET_RESTORED, params![now_ms])?;
-        audit::append(
-            db,
-            now_ms,
-            &audit::Entry::of(audit::Party::operator(), "account_restored"),
-        )
+        end_all(db, now_ms)
     }
 
     fn apply(&self, db: &impl Database, _at_ms: i64, entry: Ended) -> Result<(), Failure> {

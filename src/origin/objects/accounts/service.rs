@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Context, MIGRATIONS, account, alarm, handle, next_alarm, restored::RestoredAccount};
+use super::{
+    Context, MIGRATIONS, account, alarm, handle, next_alarm,
+    restored::{self, RestoredAccount},
+};
 use crate::delivery::{register::Register, size};
 use contract::{
     accounts::{Command, Reply, Suspend, object_name},
@@ -48,7 +51,8 @@ pub struct AccountsService<D, R> {
 impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     pub fn new(name: Option<String>, storage: D, runtime: R, account_mac: String) -> Self {
         Self {
-            shell: ObjectShell::new("accounts", name, storage, runtime, MIGRATIONS),
+            shell: ObjectShell::new("accounts", name, storage, runtime, MIGRATIONS)
+                .when_put_back(restored::end_all),
             register: Register::default(),
             account_mac,
         }

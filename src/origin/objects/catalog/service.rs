@@ -84,7 +84,9 @@ where
 {
     pub fn new(name: Option<String>, storage: D, runtime: R, settings: Settings) -> Self {
         Self {
-            shell: ObjectShell::new("catalog", name, storage, runtime, MIGRATIONS).with_alarm_retry(RETRY_MS),
+            shell: ObjectShell::new("catalog", name, storage, runtime, MIGRATIONS)
+                .with_alarm_retry(RETRY_MS)
+                .when_put_back(publication::publish_all),
             register: Register::default(),
             settings,
             publishing: SingleFlight::default(),

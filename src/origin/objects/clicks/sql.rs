@@ -3,13 +3,19 @@
 
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[&[
+pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[RESTORED]];
+
+const TABLES: &[&str] = &[
     "CREATE TABLE records (
        nonce BLOB NOT NULL PRIMARY KEY, record BLOB NOT NULL, expires_at_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
     // One row during a sweep: the last nonce that it has passed.
     "CREATE TABLE sweep (only INTEGER PRIMARY KEY CHECK (only = 1), reached BLOB NOT NULL) STRICT",
-]]];
+];
+
+// One row: when the object was put back last.
+const RESTORED: &[&str] =
+    &["CREATE TABLE restored (only INTEGER PRIMARY KEY CHECK (only = 1), at_ms INTEGER NOT NULL) STRICT"];
 
 platform::statements! {
     /// nonce, record, expiry
@@ -25,6 +31,10 @@ platform::statements! {
     /// last nonce of the slice
     pub const REACHED = "INSERT INTO sweep (only, reached) VALUES (1, ?)
         ON CONFLICT (only) DO UPDATE SET reached = excluded.reached";
+    pub const GET_RESTORED = "SELECT at_ms FROM restored";
+    /// time
+    pub const SET_RESTORED = "INSERT INTO restored (only, at_ms) VALUES (1, ?)
+        ON CONFLICT (only) DO UPDATE SET at_ms = excluded.at_ms";
     pub const SWEPT = "DELETE FROM sweep";
     pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM records)";
 }

@@ -40,10 +40,13 @@ pub fn notice(db: &impl Database, now_ms: i64, asker: &Asker) -> Result<(), Data
         "counters",
         format_args!("the object is behind {}: it was put back", asker.source),
     );
-    db.transaction(|| {
-        db.execute(sql::FORGET_RESTORED, &[])?;
-        db.execute(sql::SET_RESTORED, params![now_ms])
-    })
+    db.transaction(|| put_back(db, now_ms))
+}
+
+/// Takes are lost. Within the caller's transaction.
+pub fn put_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::FORGET_RESTORED, &[])?;
+    db.execute(sql::SET_RESTORED, params![now_ms])
 }
 
 fn restored_ms(db: &impl Database) -> Result<i64, DatabaseError> {

@@ -45,7 +45,8 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
     /// Ledgers deduplicate batches by the object's `name` and the batch's numbers, so without a name no batch is sent.
     pub fn new(name: Option<String>, storage: D, runtime: R) -> Self {
         Self {
-            shell: ObjectShell::new("counters", name, storage, runtime, MIGRATIONS),
+            shell: ObjectShell::new("counters", name, storage, runtime, MIGRATIONS)
+                .when_put_back(restored::put_back),
             counts: TakenCounts::default(),
             tally: RefCell::new(None),
             gathered: RefCell::default(),
