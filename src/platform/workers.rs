@@ -9,7 +9,7 @@ use crate::{
     http_call::{self, HttpCall},
     object_call,
     panics::log_panics,
-    published, runtime,
+    runtime,
     traits::{Clock, Http, Kv, ObjectCall, Random, Sleep, Spawn},
 };
 use contract::{
@@ -19,6 +19,7 @@ use contract::{
 use domain::callbacks::request::Request;
 use url::Url;
 
+const KV_READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// The timeout of a write to KV, for a value of up to 25 MiB. Without one, a write that hangs would hold up every
 /// publication until the alarm's own limit of 15 minutes.
 const KV_WRITE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -83,7 +84,9 @@ impl ObjectCall for Workers {
 
 impl Kv for Workers {
     async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, String> {
-        published::read_value(self, key, published::POINTER_TTL_S).await
+        let kv = self.kv()?;
+        let value = runtime::with_timeout(KV_READ_TIMEOUT, kv.get(key).bytes()).await?;
+        value.map_err(|error| error.to_string())
     }
 
     async fn put(&self, key: &str, bytes: &[u8]) -> Result<(), String> {
