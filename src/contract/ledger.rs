@@ -24,6 +24,11 @@ pub fn object_name(publisher: &PublisherId) -> String {
     format!("ledger-{publisher}")
 }
 
+/// The publisher of the ledger with an object's name.
+pub fn publisher_of(name: &str) -> Option<PublisherId> {
+    PublisherId::parse(name.strip_prefix("ledger-")?)
+}
+
 /// The path of batches from other objects.
 pub const BATCH: &str = "batch";
 /// The path of the operator's commands. The publisher must be in the catalog.

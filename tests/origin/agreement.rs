@@ -130,7 +130,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 fn restores() -> impl Strategy<Value = Vec<Act>> {
     let restore = prop_oneof![
         (0..OBJECTS).prop_map(Op::Copy),
-        (0..OBJECTS).prop_map(Op::Restore),
+        (0..OBJECTS, any::<bool>()).prop_map(|(nth, is_told)| Op::Restore(nth, is_told)),
     ];
     let op = prop_oneof![20 => ops(0.3), 1 => restore];
     vec(op.prop_map(|op| Act { op, death: None }), 1..120)
@@ -196,7 +196,7 @@ fn an_object_that_is_put_back_as_it_was_changes_nothing() {
             Op::Flush(1, 1, clicks),
             postback(3, Status::Approved),
             Op::Copy(nth),
-            Op::Restore(nth),
+            Op::Restore(nth, false),
             Op::ResolveAll,
         ];
         let acts = ops.map(|op| Act { op, death: None });

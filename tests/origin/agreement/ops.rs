@@ -47,8 +47,8 @@ pub enum Op {
     Die(usize),
     /// Copies an object's storage.
     Copy(usize),
-    /// Puts the copy back, if there is one.
-    Restore(usize),
+    /// Puts the copy back, if there is one; whether the object is told.
+    Restore(usize, bool),
 }
 
 /// An object's process dies in the n-th step from now; whether that step was committed before.

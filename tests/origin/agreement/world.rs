@@ -29,6 +29,7 @@ use domain::model::{
     OfferId,
     time::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay},
 };
+use platform::database::Database;
 
 /// The places of the objects: after the outboxes with users come counters, ledger and the other outboxes, which are witnesses
 /// and keep claims.
@@ -59,7 +60,8 @@ pub struct Actor {
     /// Whether its alarm runs; the runtime runs one at a time.
     pub is_waking: Rc<Cell<bool>>,
     copy: Option<(Sqlite, Option<i64>)>,
-    pub was_restored: bool,
+    /// It was put back, and not told.
+    pub was_put_back_silently: bool,
 }
 
 pub struct World {
@@ -113,7 +115,7 @@ impl World {
                 tasks: vec![],
                 is_waking: Rc::default(),
                 copy: None,
-                was_restored: false,
+                was_put_back_silently: false,
             }
         };
         let actors: Vec<_> = kinds.map(Some).chain([None]).enumerate().map(actor).collect();
@@ -206,7 +208,7 @@ impl World {
             }
             Op::Die(nth) => self.die(*nth),
             Op::Copy(nth) => self.copy(*nth),
-            Op::Restore(nth) => drop(self.restore(*nth)),
+            Op::Restore(nth, is_told) => drop(self.restore(*nth, *is_told)),
         }
         self.run();
     }
@@ -237,7 +239,7 @@ impl World {
     }
 
     /// Puts an object back to its copy. The runtime does not know the alarm that it names. Returns false without a copy.
-    pub fn restore(&mut self, nth: usize) -> bool {
+    pub fn restore(&mut self, nth: usize, is_told: bool) -> bool {
         let Some((db, alarm_ms)) = self.actors[nth].copy.take() else {
             return false;
         };
@@ -248,7 +250,11 @@ impl World {
         let actor = &mut self.actors[nth];
         actor.env = Rc::new(Environment::of(db, Rc::clone(&self.clock), draws));
         actor.env.alarm_ms.set(alarm_ms);
-        actor.was_restored = true;
+        if is_told {
+            let mark = "CREATE TABLE put_back (at_ms INTEGER NOT NULL)";
+            actor.env.db.execute(mark, &[]).unwrap();
+        }
+        actor.was_put_back_silently |= !is_told;
         let (kind, process) = actor.object.as_mut().unwrap();
         *process = kind.start(&actor.env);
         true

@@ -230,7 +230,6 @@ fn no_key_is_made_that_its_owner_might_not_see() {
 #[test]
 fn the_alarm_goes_on_with_what_is_not_registered() {
     let mut world = World::new();
-    world.load(Target::Day(day(3)));
     let (key_id, key) = world.create();
     let copy = world.db.copy();
     let service = world.service();

@@ -5,7 +5,7 @@ use crate::{
     delivery::register::tell_if_behind,
     objects::ledger::{final_days, restored::RestoredLedger},
 };
-use contract::ledger::{Command, object_name};
+use contract::ledger::{Command, object_name, publisher_of};
 use domain::model::{PublisherId, time::SECOND_MS};
 use platform::{
     failure::Failure,
@@ -57,9 +57,10 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         kept
     }
 
-    /// Goes on with what is not registered yet, if the object knows its publisher.
+    /// Goes on with what is not registered yet, if the object knows its publisher: by a load, or by its name.
     pub(super) async fn keep_later(&self, db: &D) -> Result<(), Failure> {
-        match final_days::publisher(db)? {
+        let named = || self.shell.name().and_then(publisher_of);
+        match final_days::publisher(db)?.or_else(named) {
             Some(publisher) => {
                 self.started(&publisher).await?;
                 self.keep(&publisher).await
