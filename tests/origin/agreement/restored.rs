@@ -7,7 +7,7 @@ use super::{
     checks::{CAP, Item, Paid, Sums, add},
     world::{COUNTERS, LEDGER, World},
 };
-use crate::outbox_simulation::catalog::OFFERS;
+use crate::outbox_simulation::{catalog::OFFERS, world::NOON};
 use contract::{attention::Kind, ledger::DayState};
 use domain::model::time::UtcDay;
 use origin::objects::counters::log;
@@ -68,7 +68,13 @@ impl World {
         for paid in self.paid().iter().filter(|paid| capped(paid)) {
             *of_day.entry(paid.entry.paid_on()).or_default() += 1;
         }
-        let is_kept = of_day.values().all(|rewards| *rewards <= CAP);
+        // A reservation may wait past midnight. It is taken from the cap of its day.
+        let (mut rewards, mut is_kept) = (0, true);
+        for (day, more) in &of_day {
+            rewards += more;
+            let days = day.number() - UtcDay::of_ms(NOON).number() + 1;
+            is_kept &= rewards <= CAP * usize::try_from(days).unwrap();
+        }
         assert!(
             is_kept || self.actors[COUNTERS].was_put_back_silently,
             "{of_day:?}"
