@@ -94,22 +94,6 @@ fn dump(db: &Sqlite, table: &str) -> Vec<Row> {
     db.query(&format!("SELECT * FROM {table}"), &[]).unwrap()
 }
 
-/// A new database with all rows of another.
-fn copy_of(db: &Sqlite, migrations: &[Migration]) -> Sqlite {
-    let copy = migrated(migrations);
-    let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
-    for table in db.query(tables, &[]).unwrap() {
-        let table = table.text(0).unwrap();
-        copy.execute(&format!("DELETE FROM {table}"), &[]).unwrap();
-        for row in dump(db, table) {
-            let places = vec!["?"; row.0.len()].join(", ");
-            copy.execute(&format!("INSERT INTO {table} VALUES ({places})"), &row.0)
-                .unwrap();
-        }
-    }
-    copy
-}
-
 /// Repeats a command until it is answered, like a client with an idempotent command.
 fn retry_until_answered<T, E: std::fmt::Debug>(mut ask: impl FnMut() -> Result<T, E>) -> T {
     let mut errors = vec![];

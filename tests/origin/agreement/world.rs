@@ -14,7 +14,7 @@ use super::{
     ops::{Death, Op},
 };
 use crate::{
-    copy_of, migrated,
+    migrated,
     mock_platform::{Call, CallRequest, Task, random},
     outbox_simulation::{
         catalog::{OFFERS, first_catalog},
@@ -233,9 +233,7 @@ impl World {
 
     pub fn copy(&mut self, nth: usize) {
         let actor = &mut self.actors[nth];
-        let (kind, _) = actor.object.as_ref().unwrap();
-        let db = copy_of(&actor.env.db, kind.migrations());
-        actor.copy = Some((db, actor.env.alarm_ms.get()));
+        actor.copy = Some((actor.env.db.copy(), actor.env.alarm_ms.get()));
     }
 
     /// Puts an object back to its copy. The runtime does not know the alarm that it names. Returns false without a copy.

@@ -16,7 +16,7 @@ use super::{
     runtime::{self, CallAnswer, CallRequest, Environment, Event as RuntimeEvent, Service, Task},
     world::app,
 };
-use crate::{copy_of, migrated, simulations, sqlite::Sqlite, test_catalog::TestCatalog};
+use crate::{migrated, simulations, sqlite::Sqlite, test_catalog::TestCatalog};
 use contract::{
     activity, attention, catalog, counters, ledger,
     operation::Bytes,
@@ -133,7 +133,7 @@ impl World {
                 };
             }
             Op::Copy => {
-                self.copy = Some((copy_of(&self.own.env.db, MIGRATIONS), self.own.env.alarm_ms.get()));
+                self.copy = Some((self.own.env.db.copy(), self.own.env.alarm_ms.get()));
             }
         }
     }
