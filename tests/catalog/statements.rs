@@ -161,7 +161,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
         publication::chunk_for_isolate(db, &key, NOON).unwrap();
     }
     publication::record_written(db, listing.version, NOON).unwrap();
-    publication::record_in_pointer(db, &listing).unwrap();
+    publication::record_in_pointer(db, &listing, crate::NOON).unwrap();
     publication::newest(db, listing.kind).unwrap().unwrap();
     publication::forget_version(db, 0).unwrap();
     track_everything(&catalog);

@@ -220,6 +220,9 @@ fn a_second_restore_asks_again() {
     world.paid.insert((OUTBOX, UtcDay::of_ms(NOON)), 5);
     world.db = copy;
     assert!(!world.take("f", OUTBOX, 7).unwrap());
+    // An outbox that has been silent until now makes it ask again.
+    world.now_ms.set(NOON + 11 * 60_000);
+    assert!(!world.take("f", OUTBOX, 7).unwrap());
     // An outbox that has nothing new to say is not asked for again within minutes.
     let asked = world.asked.get();
     assert!(!world.take("f", OUTBOX, 7).unwrap());

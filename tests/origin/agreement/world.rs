@@ -249,7 +249,7 @@ impl World {
         actor.env = Rc::new(Environment::of(db, Rc::clone(&self.clock), draws));
         actor.env.alarm_ms.set(alarm_ms);
         if is_told {
-            let mark = "CREATE TABLE put_back (at_ms INTEGER NOT NULL)";
+            let mark = "CREATE TABLE IF NOT EXISTS put_back (at_ms INTEGER NOT NULL)";
             actor.env.db.execute(mark, &[]).unwrap();
         }
         actor.was_put_back_silently |= !is_told;

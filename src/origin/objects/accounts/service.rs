@@ -137,9 +137,12 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
 
     pub async fn alarm(&self) {
         self.shell
-            .wake(async |_| {
-                let db = self.started().await?;
-                self.keep().await?;
+            .wake(async |db| {
+                // Without an owner there is nobody whom the register could keep out.
+                if self.shell.name().is_some() || account::is_known(db)? {
+                    self.started().await?;
+                    self.keep().await?;
+                }
                 Ok(alarm(db, self.shell.runtime().now_ms())?)
             })
             .await;

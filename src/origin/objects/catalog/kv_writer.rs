@@ -197,9 +197,13 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         // KV counts from the arrival of the last write, which is between its start and its end.
         written_at_ms.set(self.runtime.now_ms());
         outcome?;
-        written
-            .iter()
-            .try_for_each(|prepared| Ok(publication::record_in_pointer(self.db, prepared)?))
+        written.iter().try_for_each(|prepared| {
+            Ok(publication::record_in_pointer(
+                self.db,
+                prepared,
+                written_at_ms.get(),
+            )?)
+        })
     }
 
     /// Requests the figures of all counters. If one does not answer, its last figures stay in use.

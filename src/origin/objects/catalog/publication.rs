@@ -123,16 +123,18 @@ pub fn publish_all(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError>
         db.execute(sql, &[])?;
     }
     revisions::clear(db, revisions::LISTING_BUILT_AT)?;
+    revisions::clear(db, revisions::POINTED_AT)?;
     revisions::mark_changed(db, now_ms)
 }
 
-/// The newest listing in the pointer, if KV must show it everywhere by now.
+/// The listing that the pointer names, if KV must show it everywhere by now.
 pub fn settled_listing(db: &impl Database, now_ms: i64) -> Result<Option<u64>, DatabaseError> {
-    let built_ms = revisions::get(db, built_at_mark(SnapshotKind::Listing))?;
-    if built_ms.is_none_or(|built_ms| now_ms < built_ms.saturating_add(SETTLED_MS)) {
+    let pointed_ms = revisions::get(db, revisions::POINTED_AT)?;
+    if pointed_ms.is_none_or(|pointed_ms| now_ms < pointed_ms.saturating_add(SETTLED_MS)) {
         return Ok(None);
     }
-    Ok(pointed_versions(db)?.first().copied())
+    let version = revisions::get(db, revisions::POINTED_LISTING)?;
+    Ok(version.and_then(|version| u64::try_from(version).ok()))
 }
 
 /// The listings that the pointer names, the newest first.
@@ -176,7 +178,12 @@ pub fn confirm(db: &impl Database, at_ms: i64) -> Result<(), DatabaseError> {
 }
 
 /// Records that the pointer in KV has a snapshot; until then its publication stays due.
-pub fn record_in_pointer(db: &impl Database, prepared: &Prepared) -> Result<(), DatabaseError> {
+pub fn record_in_pointer(db: &impl Database, prepared: &Prepared, now_ms: i64) -> Result<(), DatabaseError> {
+    if prepared.kind == SnapshotKind::Listing {
+        let version = i64::try_from(prepared.version).unwrap_or(i64::MAX);
+        revisions::set(db, revisions::POINTED_LISTING, version)?;
+        revisions::set(db, revisions::POINTED_AT, now_ms)?;
+    }
     revisions::set(db, built_at_mark(prepared.kind), prepared.built_at_ms)
 }
 

@@ -13,6 +13,9 @@ const CHANGE: &str = "change";
 pub const TRACKING_DIRTY_SINCE: &str = "tracking_dirty_since_ms";
 pub const TRACKING_BUILT_AT: &str = "tracking_built_at_ms";
 pub const LISTING_BUILT_AT: &str = "listing_built_at_ms";
+/// The listing that the pointer in KV has named last, and since when.
+pub const POINTED_LISTING: &str = "pointed_listing";
+pub const POINTED_AT: &str = "pointed_at_ms";
 pub const CONFIRMED_AT: &str = "confirmed_at_ms";
 /// The slots that were built again in turn, counted over all kinds.
 pub const CHECKED_SLOTS: &str = "checked_slots";

@@ -100,7 +100,8 @@ platform::statements! {
     pub const LIST_OWN_APPS = "SELECT id, document FROM apps WHERE publisher_id = ? AND id > ? ORDER BY id LIMIT ?";
     pub const COUNT_OWN_APPS = "SELECT COUNT(*) FROM apps WHERE publisher_id = ?";
     pub const GET_OWN_APP_KEY = "SELECT app_id, request_hash FROM own_app_keys WHERE publisher_id = ? AND key = ?";
-    pub const ADD_OWN_APP_KEY = "INSERT INTO own_app_keys (publisher_id, key, app_id, request_hash, at_ms) VALUES (?, ?, ?, ?, ?)";
+    pub const ADD_OWN_APP_KEY = "INSERT INTO own_app_keys (publisher_id, key, app_id, request_hash, at_ms) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (publisher_id, key) DO UPDATE SET app_id = excluded.app_id, request_hash = excluded.request_hash, at_ms = excluded.at_ms";
     pub const DELETE_OWN_APP_KEYS = "DELETE FROM own_app_keys WHERE at_ms < ?";
     pub const GET_ADVERTISER = "SELECT id, document FROM advertisers WHERE id = ?";
     pub const LIST_ADVERTISERS = "SELECT id, document FROM advertisers WHERE id > ? ORDER BY id LIMIT ?";

@@ -101,6 +101,8 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         if restored::is_unknown(db, take)? {
             let rewards = restored::ask(self.shell.runtime(), &take.offer, take.day).await?;
             let cap = (take.kind, take.day, take.offer.clone());
+            // What was counted may include takes that were lost before, and are forgotten.
+            self.counts.forget(&cap);
             let taken = self.counts.get(db, cap.clone())?;
             restored::learn(db, &take.offer, take.day, rewards, taken)?;
             self.counts.forget(&cap);

@@ -33,6 +33,8 @@ use platform::{
 const SDK_V: &str = "api";
 /// The placement of a click without one.
 const DEFAULT_PLACEMENT: &str = "offerwall";
+/// For how many days counters keep clicks: they cannot vouch for earlier ones.
+const KEPT_DAYS: i32 = 30;
 /// How long a day's placements are stored, in days. Batches that arrive later, after weeks of outage, start afresh.
 const PLACEMENTS_DAYS: i32 = 40;
 
@@ -143,7 +145,8 @@ pub fn vouch(db: &impl Database, now_ms: i64, vouch: &Vouch) -> Result<Vouched, 
             db.execute(sql::SET_VOUCHED, params![source, day.number()])?;
             final_days::vouched(db, now_ms, day)
         })?;
-        let first = db.query_integer(sql::FIRST_TO_VOUCH, params![source])?;
+        let oldest = UtcDay::of_ms(now_ms).minus(KEPT_DAYS);
+        let first = db.query_integer(sql::FIRST_TO_VOUCH, params![source, oldest.number()])?;
         vouched.go_back_to = first.map(segments::day).transpose()?;
     }
     Ok(vouched)

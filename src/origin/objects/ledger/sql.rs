@@ -183,8 +183,8 @@ platform::statements! {
     /// source, day that has got more clicks: if it has vouched for the day, it must do so again
     pub const VOUCH_AGAIN = "UPDATE totals SET differs = 2 WHERE source = ?1 AND day = ?2
           AND day <= (SELECT vouched FROM marks WHERE source = ?1)";
-    /// source → the first day for which it must vouch
-    pub const FIRST_TO_VOUCH = "SELECT MIN(day) FROM totals WHERE source = ? AND differs = 2";
+    /// source, first day that it may still have → the first day for which it must vouch
+    pub const FIRST_TO_VOUCH = "SELECT MIN(day) FROM totals WHERE source = ? AND day >= ? AND differs = 2";
     /// source, day
     pub const SET_VOUCHED = "INSERT INTO marks (source, number, vouched) VALUES (?, 0, ?)
         ON CONFLICT (source) DO UPDATE SET vouched = MAX(vouched, excluded.vouched)";

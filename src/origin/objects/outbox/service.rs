@@ -386,6 +386,7 @@ fn needs_all_that_was_written(command: &Command) -> bool {
         command,
         Command::Settle(_)
             | Command::SettleMany(_)
+            | Command::ReadDay(_)
             | Command::ClaimTxn(_)
             | Command::FindTxn(_)
             | Command::FreeTxn(_)
