@@ -45,7 +45,7 @@ pub struct ObjectShell<D, R> {
     runtime: R,
     migrations: &'static [Migration],
     migrated: Cell<bool>,
-    /// What an object does that is put back to a copy on purpose, in the transaction that takes note of it.
+    /// Runs when the object finds that it was put back on purpose, in the transaction that notes it.
     put_back: fn(&D, i64) -> Result<(), DatabaseError>,
     /// The delay before a failed alarm is retried, in milliseconds.
     alarm_retry_ms: i64,
@@ -96,7 +96,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         }
     }
 
-    /// What the object does when it is put back to a copy on purpose.
+    /// Sets what runs when the object finds that it was put back on purpose.
     pub fn when_put_back(self, put_back: fn(&D, i64) -> Result<(), DatabaseError>) -> Self {
         Self { put_back, ..self }
     }

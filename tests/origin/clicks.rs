@@ -10,7 +10,7 @@ use contract::{
 };
 use domain::model::time::DAY_MS;
 use origin::objects::clicks::{self, MIGRATIONS, service::ClicksService, sql};
-use platform::{database::Database, failure::Failure};
+use platform::failure::Failure;
 
 const NOW: i64 = 1_768_478_400_000;
 const WEEK_MS: i64 = 7 * 86_400_000;
@@ -141,8 +141,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
 fn a_record_that_a_restore_may_have_lost_is_not_missing_for_good() {
     let db = migrated(MIGRATIONS);
     send(&db, NOW, put(1, b"kept", NOW + 99 * DAY_MS));
-    db.execute("CREATE TABLE put_back (at_ms INTEGER NOT NULL)", &[])
-        .unwrap();
+    db.mark_put_back();
     let status = |now_ms: i64, n: u32| {
         let service = ClicksService::new(None, Storage::new(&db), Ledgers::new(now_ms));
         match now(service.command(Command::Get(Get { nonce: nonce(n) }))) {

@@ -11,7 +11,6 @@ use contract::{
 use domain::model::time::{DAY_MS, UtcDay};
 use origin::objects::counters::{MIGRATIONS, service::CountersService};
 use platform::{
-    database::Database,
     failure::Failure,
     traits::{Clock, ObjectCall, Sleep},
 };
@@ -32,7 +31,7 @@ struct World {
     db: Sqlite,
     now_ms: Cell<i64>,
     registers: Registers,
-    /// What each outbox has paid for the offer by day.
+    /// Each outbox's rewards of the offer by day.
     paid: BTreeMap<(&'static str, UtcDay), i64>,
     down: Cell<Option<&'static str>>,
     asked: Cell<usize>,
@@ -204,10 +203,7 @@ fn a_cap_waits_until_all_have_answered() {
 #[test]
 fn counters_that_are_put_back_on_purpose_ask_first() {
     let world = World::restored();
-    world
-        .db
-        .execute("CREATE TABLE put_back (at_ms INTEGER NOT NULL)", &[])
-        .unwrap();
+    world.db.mark_put_back();
     assert!(world.take("e", OTHER, 0).unwrap());
     assert!(!world.take("f", OTHER, 0).unwrap());
 }

@@ -115,8 +115,7 @@ fn a_command_during_a_run_sets_no_later_alarm_than_that_of_its_retry() {
 fn an_object_takes_note_once_that_it_was_put_back() {
     let db = Sqlite::in_memory();
     let storage = Storage::new(&db);
-    db.execute("CREATE TABLE put_back (at_ms INTEGER NOT NULL)", &[])
-        .unwrap();
+    db.mark_put_back();
     let start = |mark: fn(&Storage<'_>, i64) -> Result<(), DatabaseError>| {
         let shell = shell(&storage).when_put_back(mark);
         let ready = shell.ready().now_or_never().unwrap();

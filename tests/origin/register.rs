@@ -92,7 +92,7 @@ impl World {
         }
     }
 
-    /// The register has these entries, each of which was made a millisecond after the one before.
+    /// The register has these entries, made a millisecond apart.
     fn registered(entries: &[(i64, &str)]) -> Self {
         let world = Self::new();
         for (number, entry) in entries {

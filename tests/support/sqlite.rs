@@ -136,6 +136,16 @@ impl Sqlite {
         self.writes.set(0);
     }
 
+    /// Marks the database as `make restore` does.
+    #[allow(dead_code, reason = "not all test binaries put objects back")]
+    pub fn mark_put_back(&self) {
+        self.execute(
+            "CREATE TABLE IF NOT EXISTS put_back (at_ms INTEGER NOT NULL)",
+            &[],
+        )
+        .expect("a mark");
+    }
+
     /// Writes attempted since the last [`inject`](Self::inject). A test that breaks the 1st, 2nd, … write ends when the
     /// one to break was not reached.
     pub fn writes(&self) -> usize {

@@ -14,17 +14,25 @@ use contract::{
     operation::{Mark, ObjectAddress, Operation},
     register::{AddEntries, ReadRegister, RegisterEntry, RegisterPart, address},
 };
-use domain::model::{PublisherId, api_error::common, time::DAY_MS};
+use domain::model::{
+    PublisherId,
+    api_error::common,
+    time::{DAY_MS, SECOND_MS},
+};
 use platform::{
     database::{Database, DatabaseError, Row, json},
     failure::Failure,
-    log, params,
+    log,
+    object_shell::ObjectShell,
+    params,
     single_flight::SingleFlight,
-    traits::{Clock, ObjectCall},
+    traits::{Clock, ObjectCall, ObjectStorage},
 };
 
 /// How long a command waits for the register, for each part of it.
 const TIMEOUT: Duration = Duration::from_secs(3);
+/// When an object's alarm tries to reach the register again.
+const RETRY_MS: i64 = 5 * SECOND_MS;
 const KEPT_MS: i64 = 31 * DAY_MS;
 /// The most entries that are kept: an operator that puts 100,000 offers a day makes 3 million in 31 days, of 1 KB and more.
 const KEPT: i64 = 1_000_000;
@@ -219,6 +227,22 @@ impl Register {
             }
         }
         Ok(())
+    }
+
+    /// The same for an object whose alarm tries it again.
+    ///
+    /// # Errors
+    /// As [`keep`](Self::keep).
+    pub async fn keep_or_retry<D: ObjectStorage, R: Clock + ObjectCall>(
+        &self,
+        shell: &ObjectShell<D, R>,
+        source: &str,
+    ) -> Result<(), Failure> {
+        let kept = self.keep(shell.storage(), shell.runtime(), source).await;
+        if kept.is_err() {
+            shell.wake_by(shell.runtime().now_ms().saturating_add(RETRY_MS))?;
+        }
+        kept
     }
 
     /// Sends a part amid many changes, once there is a whole one. If that fails, it is sent later.

@@ -78,7 +78,7 @@ fn waiting_callbacks_go_out_although_nobody_calls() {
     });
     let before = receiver.count();
     put_back(&signpost, &format!("outbox-{}-0", wall.app), folder.path());
-    // What the copy has waiting is sent again, within a minute of the start.
+    // The copy's waiting callbacks go out within a minute of the start.
     assert!(receiver.wait_until(MINUTE_MS, |received| received.len() >= before + 3));
     assert_eq!(receiver.transactions().len(), 3);
 }

@@ -153,8 +153,7 @@ fn an_account_that_has_lost_no_end_goes_on_as_it_was() {
 #[test]
 fn an_account_that_is_put_back_on_purpose_ends_all_sessions_and_invites() {
     let (world, people) = people();
-    let mark = "CREATE TABLE put_back (at_ms INTEGER NOT NULL)";
-    platform::database::Database::execute(&world.db, mark, &[]).unwrap();
+    world.db.mark_put_back();
     assert!(!world.is_live(&people.ada.session));
     assert_eq!(world.members().invites, []);
     let session = world.sign_in(&people.ada, 3).unwrap();

@@ -1,5 +1,4 @@
-//! What must be true after objects were put back: what the ledger has agrees with what its sources have, or an open item says
-//! what differs.
+//! After objects were put back, the ledger agrees with its sources, or an open item says what differs.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ use platform::database::Database;
 type OfSources = BTreeMap<(String, UtcDay), Sums>;
 
 impl World {
-    /// What the sources have now.
+    /// The sums in the sources' logs now.
     fn in_logs(&self) -> OfSources {
         let mut sums = OfSources::new();
         for paid in self.paid() {
@@ -34,7 +33,7 @@ impl World {
         sums
     }
 
-    /// What the counters were told.
+    /// The clicks that the counters were told.
     fn told(&self) -> OfSources {
         let mut sums = OfSources::new();
         for ((source, day, _), clicks) in self.edge.told.flushed.borrow().iter() {

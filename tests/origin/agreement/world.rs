@@ -29,7 +29,6 @@ use domain::model::{
     OfferId,
     time::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay},
 };
-use platform::database::Database;
 
 /// The places of the objects: after the outboxes with users come counters, ledger and the other outboxes, which are witnesses
 /// and keep claims.
@@ -249,8 +248,7 @@ impl World {
         actor.env = Rc::new(Environment::of(db, Rc::clone(&self.clock), draws));
         actor.env.alarm_ms.set(alarm_ms);
         if is_told {
-            let mark = "CREATE TABLE IF NOT EXISTS put_back (at_ms INTEGER NOT NULL)";
-            actor.env.db.execute(mark, &[]).unwrap();
+            actor.env.db.mark_put_back();
         }
         actor.was_put_back_silently |= !is_told;
         let (kind, process) = actor.object.as_mut().unwrap();

@@ -13,7 +13,7 @@ use contract::{
 };
 use domain::{
     accounts,
-    model::{api_error::common, mac::MacKeys, time::SECOND_MS},
+    model::{api_error::common, mac::MacKeys},
 };
 use platform::{
     failure::Failure,
@@ -36,8 +36,6 @@ fn is_read(command: &Command) -> bool {
     )
 }
 
-/// When the register is tried again.
-const RETRY_MS: i64 = 5 * SECOND_MS;
 /// The timeout of a call to a ledger. It is shorter than the catalog's patience with an account.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -116,12 +114,8 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
 
     /// Sends the register what has ended. The alarm tries it again.
     async fn keep(&self) -> Result<(), Failure> {
-        let (db, runtime) = (self.shell.storage(), self.shell.runtime());
-        let kept = self.register.keep(db, runtime, &self.name(db)?).await;
-        if kept.is_err() {
-            self.shell.wake_by(runtime.now_ms().saturating_add(RETRY_MS))?;
-        }
-        kept
+        let name = self.name(self.shell.storage())?;
+        self.register.keep_or_retry(&self.shell, &name).await
     }
 
     /// The object's name. Its alarm knows the owner.

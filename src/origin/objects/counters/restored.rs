@@ -30,7 +30,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Outboxes may say for so long that they have sent more than the object has, until they have sent it again.
 const INCIDENT_MS: i64 = 10 * MINUTE_MS;
 
-/// Notes that the object was put back if an outbox knows a later mark of it than it has.
+/// Notes that the object was put back if it lacks a batch that an outbox knows it had.
 pub fn notice(db: &impl Database, now_ms: i64, asker: &Asker) -> Result<(), DatabaseError> {
     let mark = db.query_integer(sql::SOURCE, params![asker.source.as_str()])?;
     if asker.known <= mark.unwrap_or(0) || now_ms < restored_ms(db)?.saturating_add(INCIDENT_MS) {

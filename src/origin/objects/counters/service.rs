@@ -63,10 +63,6 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         if let Command::Flush(flush) = command {
             return self.flush(flush).await.map(Reply::Applied);
         }
-        let after = match &command {
-            Command::AddConversions(batch) => batch.after,
-            _ => 0,
-        };
         let asker = match &command {
             Command::AddConversions(batch) => Some(Asker {
                 source: batch.source.clone(),
@@ -75,6 +71,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             Command::Take(take) => take.asker.clone(),
             _ => None,
         };
+        let after = asker.as_ref().map_or(0, |asker| asker.known);
         if let Some(asker) = asker {
             let db = self.shell.ready().await?;
             restored::notice(db, self.shell.runtime().now_ms(), &asker)?;
@@ -101,7 +98,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         if restored::is_unknown(db, take)? {
             let rewards = restored::ask(self.shell.runtime(), &take.offer, take.day).await?;
             let cap = (take.kind, take.day, take.offer.clone());
-            // What was counted may include takes that were lost before, and are forgotten.
+            // The count in memory may include takes of an earlier restore, which are asked for again.
             self.counts.forget(&cap);
             let taken = self.counts.get(db, cap.clone())?;
             restored::learn(db, &take.offer, take.day, rewards, taken)?;

@@ -217,7 +217,7 @@ where
             return Ok(applied);
         };
         while self.with_context(|context| import_steps::apply(db, context, import, &mut applied))? {
-            // What waits for the register would hold up conversions later.
+            // A backlog would hold up conversions, which wait for the register, too.
             self.keep_up().await;
             self.shell.runtime().sleep(Duration::ZERO).await;
         }

@@ -8,7 +8,7 @@ use platform::{
     traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep},
 };
 
-/// What a command changes of that which the register has.
+/// How a command affects the register.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     Nothing,

@@ -6,14 +6,11 @@ use crate::{
     objects::ledger::{final_days, restored::RestoredLedger},
 };
 use contract::ledger::{Command, object_name, publisher_of};
-use domain::model::{PublisherId, time::SECOND_MS};
+use domain::model::PublisherId;
 use platform::{
     failure::Failure,
     traits::{Clock, ObjectCall, ObjectStorage, Random},
 };
-
-/// When the register is tried again.
-const RETRY_MS: i64 = 5 * SECOND_MS;
 
 /// Whether a command is about keys, which last.
 pub fn lasts(command: &Command) -> bool {
@@ -49,12 +46,9 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
 
     /// Sends the register what lasts. The alarm tries it again.
     pub(super) async fn keep(&self, publisher: &PublisherId) -> Result<(), Failure> {
-        let (db, runtime) = (self.shell.storage(), self.shell.runtime());
-        let kept = self.register.keep(db, runtime, &object_name(publisher)).await;
-        if kept.is_err() {
-            self.shell.wake_by(self.now_ms().saturating_add(RETRY_MS))?;
-        }
-        kept
+        self.register
+            .keep_or_retry(&self.shell, &object_name(publisher))
+            .await
     }
 
     /// Goes on with what is not registered yet, if the object knows its publisher: by a load, or by its name.

@@ -170,7 +170,7 @@ pub fn add_step(db: &impl Database, now_ms: i64, entries: i64) -> Result<Option<
     Ok(Some(part))
 }
 
-/// The first day of which the log has all entries; none for an empty log.
+/// The first day whose entries are all in the log; none for an empty log.
 fn first_kept(db: &impl Database, now_ms: i64) -> Result<Option<UtcDay>, DatabaseError> {
     let first = db.query_integer(sql::FIRST_ENTRY, &[])?;
     // Of a day before, some entries may have left.
