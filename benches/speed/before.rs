@@ -134,5 +134,22 @@ pub fn conversions(bench: &Bench) -> Vec<Row> {
             ],
         )
     };
-    vec![of(1), of(8)]
+    let mut rows = vec![of(1), of(8)];
+    let walls = servers
+        .each_ref()
+        .map(|server| server.sharded_offer_wall("speed-steady", "79000920", None, 8));
+    servers.iter().for_each(|server| drop(server.refresh()));
+    let [mut ours, mut theirs] = walls.each_ref().map(conversions::steadily);
+    let work = "p99 of a conversion's answer, 200 a second";
+    rows.push(row(work, both[0], ms, [&mut || ours()[1], &mut || theirs()[1]]));
+    let [mut ours, mut theirs] = walls
+        .each_ref()
+        .map(|wall| conversions::of_idle_outboxes(wall, 8));
+    rows.push(row(
+        "first conversion of an idle outbox",
+        both[0],
+        ms,
+        [&mut ours, &mut theirs],
+    ));
+    rows
 }

@@ -18,7 +18,7 @@ use crate::{
     table::{Row, Verdict, interval, ms, spread, times},
     time::Stopwatch,
 };
-use domain::tracking::keys::KeyRing;
+use domain::{callbacks::shards, tracking::keys::KeyRing};
 
 const SECONDS: f64 = 2.0;
 /// Clicks to convert: more than any run can use.
@@ -37,6 +37,9 @@ const STEADY: usize = 1_000;
 const STEADY_PER_SECOND: f64 = 200.0;
 const STEADY_CLIENTS: usize = 32;
 const STEADY_TARGET: f64 = 3.0;
+
+/// workerd evicts an object after 10 s. In the background of an outbox's conversion are its batches, for 10 s more.
+const EVICTED: Duration = Duration::from_secs(25);
 
 const PROMPT: usize = 200;
 const PROMPT_PAUSE: Duration = Duration::from_millis(100);
@@ -169,19 +172,7 @@ fn clicks(wall: &OfferWall<'_>, clicks: usize) -> Vec<String> {
 
 /// The delay of answers at a steady rate, against the object that writes the same rows.
 fn answers(bench: &Bench, when: &str, wall: &OfferWall<'_>, bare: &Signpost, target: Option<f64>) -> Row {
-    let run = now_ms();
-    let mut round = 0;
-    let mut postbacks = || {
-        round += 1;
-        let path = |n: usize| {
-            let click_id = wall.click_id(&format!("steady-{run}-{round}-{n}"));
-            format!("{CONVERSION}?click_id={click_id}&token={}", wall.token)
-        };
-        steady(
-            wall.signpost,
-            &(0..STEADY_WARM_UP + STEADY).map(path).collect::<Vec<_>>(),
-        )
-    };
+    let mut postbacks = steadily(wall);
     let mut inserts = || steady(bare, &vec!["/?q".to_owned(); STEADY_WARM_UP + STEADY]);
     let found = interleaved("answers", bench.rounds, &mut [&mut postbacks, &mut inserts]);
     let p99s = |side: usize| found[side].iter().map(|of| of[1]).collect::<Vec<_>>();
@@ -197,6 +188,54 @@ fn answers(bench: &Bench, when: &str, wall: &OfferWall<'_>, bare: &Signpost, tar
         notes: vec![format!(
             "{STEADY} requests a round after {STEADY_WARM_UP} that are not measured; each counts from its scheduled time"
         )],
+    }
+}
+
+/// Sends postbacks of new users at a steady rate, each time it is called. Returns the median and the 99th percentile of the delays,
+/// in milliseconds.
+pub fn steadily(wall: &OfferWall<'_>) -> impl FnMut() -> [f64; 2] {
+    let run = now_ms();
+    let mut round = 0;
+    move || {
+        round += 1;
+        let path = |n: usize| {
+            let click_id = wall.click_id(&format!("steady-{run}-{round}-{n}"));
+            format!("{CONVERSION}?click_id={click_id}&token={}", wall.token)
+        };
+        steady(
+            wall.signpost,
+            &(0..STEADY_WARM_UP + STEADY).map(path).collect::<Vec<_>>(),
+        )
+    }
+}
+
+/// The median delay of the first conversion of each of an app's outboxes, which workerd has evicted before, in milliseconds. Each
+/// time it is called the users are new.
+pub fn of_idle_outboxes(wall: &OfferWall<'_>, outboxes: u8) -> impl FnMut() -> f64 {
+    let run = now_ms();
+    let mut round = 0;
+    move || {
+        round += 1;
+        let user = |number| {
+            (0..)
+                .map(|n| format!("idle-{run}-{round}-{n}"))
+                .find(|user| shards::of_user(user, outboxes) == number)
+                .expect("a user")
+        };
+        let clicks: Vec<_> = (0..outboxes).map(|number| wall.click_id(&user(number))).collect();
+        thread::sleep(EVICTED);
+        // The edge and the catalog are there, as when somebody else converts.
+        wall.signpost.get("/healthz", &[]).expect(200);
+        let mut delays: Vec<_> = clicks
+            .iter()
+            .map(|click| {
+                let watch = Stopwatch::start();
+                expect_accepted(wall.convert(click, ""), "approved", false);
+                watch.seconds() * 1e3
+            })
+            .collect();
+        delays.sort_by(f64::total_cmp);
+        quantile(&delays, 0.5).expect("delays")
     }
 }
 
