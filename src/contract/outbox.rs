@@ -12,7 +12,7 @@ pub use check::{CheckPostback, CheckedPostback, FindTxn, NumberedTerms};
 pub use current::{ClaimApp, ClaimedApp, SetOffer};
 pub use day::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay, Restated, SumDay};
 pub use endpoint::{Disabled, Enable, EndpointState, GetStatus, Standing};
-pub use journal::{AddJournal, Journal, JournalBatch, ReadJournal};
+pub use journal::{AddJournal, Journal, JournalBatch, ReadJournal, SendAll};
 pub use reward::{ClickOutcome, ClickReward, ReadClick, ReadReward, ReplayReward, ReplayRewards};
 pub use settle::{Settle, SettleFilter, SettleMany, Settled};
 
@@ -122,6 +122,8 @@ operations! {
         FindTxn(FindTxn) -> Claimed, Idempotent;
         AddJournal(AddJournal) -> operation::Mark, Idempotent;
         ReadJournal(ReadJournal) -> Journal, Idempotent;
+        /// Sends what waits to be sent, because the outbox is about to be put back.
+        SendAll(SendAll) -> Done, Idempotent;
     }
     pub enum Reply {
         Answer(Answer),

@@ -45,3 +45,7 @@ pub struct Journal {
     /// The first batch that ends after the number asked for.
     pub next: Option<JournalBatch>,
 }
+
+/// Sends all batches. Refused with 503 while the journal lacks something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendAll {}

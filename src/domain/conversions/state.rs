@@ -69,6 +69,8 @@ pub enum Reason {
     DuplicateTxn,
     /// Another click paid the user for this goal, which the offer pays once for each user.
     AlreadyRewarded,
+    /// The outbox was put back, and nobody knows what it paid for clicks of that time. Holds for 72 hours.
+    AfterRestore,
     /// The publisher is suspended. Holds until it is admitted again.
     Suspended,
     /// The conversion came sooner after its click than the offer allows. Holds.
@@ -81,10 +83,11 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order in which they are judged.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::WindowClosed,
         Self::DuplicateTxn,
         Self::AlreadyRewarded,
+        Self::AfterRestore,
         Self::Suspended,
         Self::TooFast,
         Self::TooManyToday,
@@ -105,6 +108,11 @@ impl Reason {
                 409,
                 "already_rewarded",
                 "the user was already rewarded for this goal by another click",
+            ),
+            Self::AfterRestore => ApiError::new(
+                409,
+                "after_restore",
+                "the conversion may have been paid before the outbox was put back",
             ),
             Self::Suspended => SUSPENDED,
             Self::TooFast => ApiError::new(
@@ -137,7 +145,15 @@ impl Reason {
 
     /// Whether it holds a conversion, which the operator may then approve. Another reason refuses it.
     pub fn holds(self) -> bool {
-        matches!(self, Self::Suspended | Self::TooFast | Self::TooManyToday)
+        matches!(
+            self,
+            Self::AfterRestore | Self::Suspended | Self::TooFast | Self::TooManyToday
+        )
+    }
+
+    /// Whether it ends by itself. What it held is judged again then.
+    pub fn passes(self) -> bool {
+        matches!(self, Self::AfterRestore | Self::Suspended)
     }
 }
 
@@ -239,6 +255,7 @@ mod tests {
                 (410, "conversion_window_closed"),
                 (409, "duplicate_txn"),
                 (409, "already_rewarded"),
+                (409, "after_restore"),
                 (409, "suspended"),
                 (409, "too_fast"),
                 (409, "too_many_today"),
@@ -252,7 +269,12 @@ mod tests {
         let holding: Vec<_> = Reason::ALL.into_iter().filter(|reason| reason.holds()).collect();
         assert_eq!(
             holding,
-            [Reason::Suspended, Reason::TooFast, Reason::TooManyToday]
+            [
+                Reason::AfterRestore,
+                Reason::Suspended,
+                Reason::TooFast,
+                Reason::TooManyToday
+            ]
         );
         assert_eq!(State::Held(Reason::TooFast).reason(), Some(Reason::TooFast));
         assert_eq!(State::Refused(Reason::Capped).reason(), Some(Reason::Capped));

@@ -56,7 +56,7 @@ pub enum Transition {
     Await,
     /// Pays what is pending. A hold that stands against it holds it; another reason leaves it pending, with an error.
     Confirm,
-    /// Pays what was held because the publisher was suspended. A hold that stands against it holds it again; another reason
+    /// Pays what was held for a reason that has passed. A hold that stands against it holds it again; another reason
     /// refuses it.
     Release,
     /// Pays it on the operator's word, whatever its own reason is. Another reason must be overridden by name, and the cap
@@ -92,7 +92,7 @@ pub fn step(state: Option<State>, event: Event) -> Transition {
         Some(State::Tombstone) => [Repeat, Repeat, Repeat, Repeat, Conflict, Conflict, Conflict],
     };
     match event {
-        Event::Release if state == Some(State::Held(Reason::Suspended)) => Release,
+        Event::Release if matches!(state, Some(State::Held(reason)) if reason.passes()) => Release,
         Event::Release => Repeat,
         Event::Postback(Status::Approved) => approved,
         Event::Postback(Status::Pending) => pending,

@@ -110,6 +110,11 @@ const VERDICTS: &[(&str, &str, &str)] = &[
         "Nothing has to be mended, unless the offer means to pay each click: then set its once_per to click.",
     ),
     (
+        "after_restore",
+        "The app's outbox was put back to an earlier state, and what it paid for clicks of that time is lost, so the conversion is held. The sender is told that it is pending.",
+        "Look the click up in the publisher's records. If it was paid, reject it in the app's conversions; otherwise approve it. After 72 hours it is judged again.",
+    ),
+    (
         "suspended",
         "The publisher of the app is suspended, so the conversion is held. The sender is told that it is pending.",
         "Nothing has to be mended: it is judged again when the publisher is approved again. To pay it before, approve it in the app's conversions.",

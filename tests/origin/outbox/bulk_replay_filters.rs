@@ -12,7 +12,7 @@ use origin::{
     delivery::feed::Feed,
     objects::{
         activity,
-        outbox::{callbacks::bulk_replay, feed::ActivityFeed, retention},
+        outbox::{callbacks::bulk_replay, erasure, feed::ActivityFeed},
     },
 };
 use std::collections::BTreeSet;
@@ -51,7 +51,7 @@ fn every_state() -> (Sqlite, World) {
     world.hold(|offer, _| offer.min_seconds_to_convert = None);
     convert(&db, &world, &conversion(8).user("gone")).unwrap();
     send_all(&db, world.now_ms.get(), 200);
-    retention::erase(&db, "gone").unwrap();
+    erasure::erase(&db, NOW, "gone").unwrap();
     world.pass(2 * DAY_MS);
     for n in [5, 6] {
         let user = if n % 2 == 0 { "even" } else { "odd" };

@@ -5,10 +5,7 @@ use serde_json::json as j;
 
 use super::*;
 use domain::model::time::HOUR_MS;
-use origin::objects::outbox::{
-    callbacks::replay::replay,
-    retention::{erase, sweep},
-};
+use origin::objects::outbox::{callbacks::replay::replay, erasure::erase, retention::sweep};
 
 /// All rows as text.
 fn dump_all(db: &Sqlite) -> String {
@@ -26,7 +23,7 @@ fn erasure_removes_every_identifier_of_one_user_only() {
     let (db, _) = delivered();
     let of_bob = entry(&db, &reward_id(3));
     assert_eq!(
-        json(erase(&db, "ann").unwrap()),
+        json(erase(&db, NOW, "ann").unwrap()),
         j!({ "erased": 2, "waiting": 0 })
     );
     assert!(!dump_all(&db).contains("ann"));
@@ -44,11 +41,11 @@ fn erasure_removes_every_identifier_of_one_user_only() {
     }
     assert_eq!(entry(&db, &reward_id(3)), of_bob);
     assert_eq!(
-        json(erase(&db, "ann").unwrap()),
+        json(erase(&db, NOW, "ann").unwrap()),
         j!({ "erased": 0, "waiting": 0 })
     );
     assert_eq!(
-        json(erase(&db, "nobody").unwrap()),
+        json(erase(&db, NOW, "nobody").unwrap()),
         j!({ "erased": 0, "waiting": 0 })
     );
 }
@@ -56,7 +53,7 @@ fn erasure_removes_every_identifier_of_one_user_only() {
 #[test]
 fn an_erased_conversion_is_not_paid_or_sent_again() {
     let (db, world) = delivered();
-    erase(&db, "ann").unwrap();
+    erase(&db, NOW, "ann").unwrap();
     assert_eq!(
         send(&db, &world, &conversion(1).user("ann")),
         Ok(("approved", true))
@@ -78,7 +75,7 @@ fn a_waiting_callback_keeps_its_user_until_it_ends() {
         convert(&db, &world, &conversion(2).user("ann").status(Status::Pending)).unwrap();
         answer(&db, NOW, &claim(&db, NOW)[0], 500);
         assert_eq!(
-            json(erase(&db, "ann").unwrap()),
+            json(erase(&db, NOW, "ann").unwrap()),
             j!({ "erased": 1, "waiting": 1 })
         );
         assert!(entry(&db, &reward_id(2))["user_id"].is_null());
@@ -118,7 +115,7 @@ fn a_conversion_that_changes_after_erasure_is_erased_again() {
     convert(&db, &world, &postback(4, Status::Approved)).unwrap();
     send_all(&db, NOW, 200);
     assert_eq!(
-        json(erase(&db, "ann").unwrap()),
+        json(erase(&db, NOW, "ann").unwrap()),
         j!({ "erased": 4, "waiting": 0 })
     );
     // 1 is rejected, 2 stays pending, 3 is paid and 4 reversed. The callbacks of 3 and 4 need the user id.
@@ -139,7 +136,7 @@ fn a_conversion_that_changes_after_erasure_is_erased_again() {
 #[test]
 fn a_reversal_is_exact_although_its_reward_was_erased() {
     let (db, world) = delivered();
-    erase(&db, "ann").unwrap();
+    erase(&db, NOW, "ann").unwrap();
     world.change(|offer| offer.goals[0].payout_micro_usd = 1);
     convert(&db, &world, &conversion(1).user("ann").status(Status::Reversed)).unwrap();
     let shown = entry(&db, &reversal_id(1));
@@ -193,7 +190,7 @@ proptest! {
                     }
                 }
                 Event::Erased => {
-                    erase(&db, "user-1").unwrap();
+                    erase(&db, NOW, "user-1").unwrap();
                     for entry in entries(&db) {
                         erased.insert(entry["transaction_id"].as_str().unwrap().to_owned());
                     }

@@ -8,7 +8,8 @@ use contract::{
     outbox::{Command, ReadJournal},
 };
 use origin::objects::outbox::{
-    retention,
+    conversions::steps,
+    erasure, gap,
     sums::journal::{self as journals, add, read, refill, sweep, witness},
 };
 use platform::traits::ObjectCall;
@@ -138,7 +139,7 @@ fn the_journal_names_a_user_for_three_days_or_until_the_user_is_erased() {
     }
     journal(&db, &witness, 0);
     assert_eq!(users(&witness), ["user-1", "user-2", "user-3"]);
-    retention::erase(&witness.db, "user-2").unwrap();
+    erasure::erase(&witness.db, NOW, "user-2").unwrap();
     assert_eq!(users(&witness), ["user-1", "user-3"]);
     let texts = format!("{:?}", dump(&witness.db, "journal"));
     assert!(!texts.contains("user-2") && texts.contains("user-3"), "{texts}");
@@ -213,6 +214,45 @@ fn a_batch_has_room_for_the_longest_entries() {
     let sizes = "SELECT MAX(LENGTH(entries) + LENGTH(users)) FROM journal";
     let bytes = witness.db.query_integer(sizes, &[]).unwrap().unwrap();
     assert!(bytes < 1_000_000, "{bytes}");
+}
+
+/// The ledger has a payment that neither the log nor the journal has.
+#[test]
+fn clicks_of_a_gap_are_held_for_72_hours_and_judged_again() {
+    let (db, world, witness) = (outbox(), World::paying_each_click(), Witness::new());
+    convert(&db, &world, &conversion(1)).unwrap();
+    journal(&db, &witness, 0);
+    world.pass(SECOND_MS);
+    convert(&db, &world, &conversion(2)).unwrap();
+    let lost = "SELECT MAX(movement) FROM entries";
+    let mark = db.query_integer(lost, &[]).unwrap().unwrap();
+    for table in LOSE {
+        db.execute(table, &[]).unwrap();
+    }
+    world.state_cache.clear();
+    batches::learn_mark(&db, world.now_ms.get(), "ledger", Mark { mark }).unwrap();
+    now(refill(&db, &witness, shard(), Some(8))).unwrap();
+    for _ in 0..2 {
+        now(gap::note(&db, &witness, shard())).unwrap();
+    }
+    assert_eq!(send(&db, &world, &conversion(1)), Ok(("approved", true)));
+    assert_eq!(send(&db, &world, &conversion(2)), Ok(("pending", false)));
+    assert_eq!(entry(&db, &reward_id(2))["code"], "after_restore");
+    world.pass(SECOND_MS);
+    let mut later = conversion(3);
+    later.click.clicked_at_ms = world.now_ms();
+    assert_eq!(send(&db, &world, &later), Ok(("approved", false)));
+
+    let release = || {
+        let convert = async |conversion: &Conversion| send_postback(&db, &world, conversion).await;
+        now(steps::release_step(&db, &world, convert)).unwrap()
+    };
+    world.pass(3 * DAY_MS - 3 * SECOND_MS);
+    assert!(!release());
+    assert_eq!(send(&db, &world, &conversion(2)), Ok(("pending", true)));
+    world.pass(3 * SECOND_MS);
+    assert!(!release());
+    assert_eq!(send(&db, &world, &conversion(2)), Ok(("approved", true)));
 }
 
 /// A batch has an entry as it was when the batch was made, also if it was paid long after the batch's end.

@@ -182,7 +182,7 @@ fn what_the_publisher_does_not_want_ends_without_an_attempt() {
 }
 
 fn retention(db: &Sqlite, user: &str) {
-    outbox::retention::erase(db, user).unwrap();
+    outbox::erasure::erase(db, NOW, user).unwrap();
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use super::*;
 use Event::{Action as Act, Postback as Sent};
 use domain::conversions::{
+    log_number::first_number,
     state::{Reason, State},
     table::Action,
 };
@@ -44,6 +45,7 @@ fn stand(db: &Sqlite, world: &World, reason: Reason) {
             convert(db, world, &other).unwrap();
         }
         Reason::AlreadyRewarded => drop(convert(db, world, &of_click(3)).unwrap()),
+        Reason::AfterRestore => lose(db, world, Some(NOW + DAY_MS)),
         Reason::Suspended => suspend(db, world, true),
         Reason::TooFast => world.hold(|offer, _| offer.min_seconds_to_convert = Some(2 * 86_400)),
         Reason::TooManyToday => {
@@ -66,6 +68,14 @@ fn suspend(db: &Sqlite, world: &World, is_suspended: bool) {
     endpoint::store_settings(db, world, shard(), &settings).unwrap();
 }
 
+/// Lets payments of the clicks so far be lost, for which later ones are held until a time.
+fn lose(db: &Sqlite, world: &World, until_ms: Option<i64>) {
+    suspend(db, world, false);
+    let sql = "UPDATE outbox SET lost = ?, gap_until_ms = ?";
+    db.execute(sql, params![first_number(NOW), until_ms]).unwrap();
+    world.state_cache.clear();
+}
+
 /// Makes it stand no longer.
 fn relieve(db: &Sqlite, world: &World, reason: Reason) {
     let reverse = |conversion: Conversion| convert(db, world, &conversion.status(Status::Reversed)).unwrap();
@@ -74,6 +84,7 @@ fn relieve(db: &Sqlite, world: &World, reason: Reason) {
         // A claim is kept for good, so another id is sent (see `event_after`).
         Reason::DuplicateTxn => {}
         Reason::AlreadyRewarded => drop(reverse(of_click(3))),
+        Reason::AfterRestore => lose(db, world, None),
         Reason::Suspended => suspend(db, world, false),
         Reason::TooFast => world.hold(|offer, _| offer.min_seconds_to_convert = None),
         Reason::TooManyToday => drop(reverse(of_click(4).goal("g-2"))),
@@ -209,12 +220,17 @@ fn every_event_in_every_state_does_what_the_table_says() {
 
 #[test]
 fn every_reason_stands_where_it_is_judged() {
-    // The order of `Reason::ALL`: window, txn, once, suspended, too fast, too many, cap.
-    let refused = |code| ["refused", "refused", "refused", "held", "held", "held", code];
+    // The order of `Reason::ALL`: window, txn, once, lost, suspended, too fast, too many, cap.
+    let refused = |code| {
+        [
+            "refused", "refused", "refused", "held", "held", "held", "held", code,
+        ]
+    };
     let stays = [
         "paid",
         "duplicate_txn",
         "already_rewarded",
+        "held",
         "held",
         "held",
         "held",
@@ -224,6 +240,7 @@ fn every_reason_stands_where_it_is_judged() {
         "paid",
         "duplicate_txn",
         "already_rewarded",
+        "after_restore",
         "suspended",
         "too_fast",
         "too_many_today",
@@ -246,6 +263,7 @@ fn every_reason_stands_where_it_is_judged() {
                 "held",
                 "held",
                 "held",
+                "held",
                 "conversion_capped",
             ],
         ),
@@ -257,6 +275,7 @@ fn every_reason_stands_where_it_is_judged() {
                 "paid",
                 "duplicate_txn",
                 "already_rewarded",
+                "after_restore",
                 "suspended",
                 "paid",
                 "too_many_today",

@@ -6,7 +6,7 @@ use contract::{
     rewards::RewardState,
 };
 use domain::model::PublisherId;
-use origin::objects::outbox::{retention, story};
+use origin::objects::outbox::{erasure, story};
 
 /// Asks for a story as an owner.
 pub fn of(publisher: &str, transaction_id: &str) -> ReadReward {
@@ -192,7 +192,7 @@ fn a_held_or_refused_conversion_tells_its_reason_and_an_erased_one_nothing_of_it
     );
     assert_eq!(held["callbacks"], serde_json::json!([]));
     send_all(&db, NOW, 200);
-    retention::erase(&db, "ann").unwrap();
+    erasure::erase(&db, NOW, "ann").unwrap();
     let erased = told(&db, &of("acme", &reward_id(1)));
     assert_eq!(
         (&erased["is_erased"], &erased["user_id"]),

@@ -215,7 +215,7 @@ impl World {
 
     /// Due callbacks within the concurrency limit are in flight.
     fn check_started(&self, state: Option<&OutboxState>) {
-        // A process that has not opened its database yet starts nothing; the alarm starts the callbacks.
+        // A process that has not read its marks yet starts nothing; the alarm starts the callbacks.
         let Some(state) = state.filter(|state| state.has_endpoint() && self.service.is_ready()) else {
             return;
         };

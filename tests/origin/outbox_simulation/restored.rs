@@ -20,10 +20,13 @@ use crate::{migrated, simulations, sqlite::Sqlite, test_catalog::TestCatalog};
 use contract::{
     activity, attention, catalog, counters, ledger,
     operation::Bytes,
-    outbox::{self, Answer, ClaimTxn, Conversion, OutboxShard, Reply, Txn},
+    outbox::{self, Answer, ClaimTxn, Conversion, Erase, OutboxShard, Reply, Settle, Txn},
 };
 use domain::{
-    conversions::{state::Status, table::Event},
+    conversions::{
+        state::Status,
+        table::{Action, Event},
+    },
     model::{
         AdvertiserId, OfferId,
         time::{DAY_MS, MINUTE_MS, SECOND_MS},
@@ -31,7 +34,10 @@ use domain::{
     tracking::click::Click,
 };
 use origin::objects::{ledger as ledger_object, outbox::MIGRATIONS};
-use platform::{database::Database, failure::Failure};
+use platform::{
+    database::{Database, Row},
+    failure::Failure,
+};
 
 const OWN: u8 = 0;
 const WITNESS: u8 = 1;
@@ -42,6 +48,10 @@ const NEW_CLICK: u8 = 99;
 enum Op {
     /// A postback. Each click has a user and an offer.
     Convert(u8, Status),
+    /// The operator rejects the reward of a click.
+    Reject(u8),
+    /// A user is erased.
+    Erase(u8),
     /// The alarm, when it is due.
     Wake,
     Pass(i64),
@@ -121,6 +131,21 @@ impl World {
     fn carry_out(&mut self, op: &Op) {
         match op {
             Op::Convert(click, status) => drop(self.convert(*click, *status)),
+            Op::Reject(click) => {
+                if let Some(answer) = self.answers.get(click) {
+                    let settle = Settle {
+                        transaction_id: answer.transaction_id.clone(),
+                        action: Action::Reject,
+                        reason: "fraud".to_owned(),
+                        despite: vec![],
+                    };
+                    drop(self.command(settle.into()));
+                }
+            }
+            Op::Erase(user) => {
+                let user_id = format!("user {user}");
+                self.command(Erase { user_id }.into()).unwrap();
+            }
             Op::Wake => self.wake(),
             Op::Pass(ms) => self.pass(*ms),
             Op::Die => self.start(),
@@ -250,6 +275,33 @@ impl World {
         })
     }
 
+    /// Sends another command.
+    fn command(&mut self, command: outbox::Command) -> Result<Reply, Failure> {
+        let shard = OutboxShard {
+            app: app(),
+            number: OWN,
+        };
+        let (service, answer) = (Rc::clone(&self.own.service), Rc::new(RefCell::new(None)));
+        let answered = Rc::clone(&answer);
+        self.tasks.push(Box::pin(async move {
+            answered.replace(Some(service.command(shard, command).await));
+        }));
+        self.run();
+        answer.take().unwrap()
+    }
+
+    /// What the restore must not change: the state of each conversion that does not wait for its cap, and whose user is erased.
+    fn lasting(&self) -> BTreeMap<String, (i64, bool)> {
+        let sql = "SELECT hex(nonce) || goal, c.state, e.erase OR e.user_id IS NULL
+            FROM conversions c JOIN entries e USING (entry, nonce, goal)";
+        let rows = self.own.env.db.query(sql, &[]).unwrap();
+        let row = |row: &Row| {
+            let text = row.text(0).unwrap().to_owned();
+            (text, (row.integer(1).unwrap(), row.boolean(2).unwrap()))
+        };
+        rows.iter().map(row).collect()
+    }
+
     fn conversion(&self, click: u8, status: Status) -> Conversion {
         let offer = OFFERS[usize::from(click % 2)];
         Conversion {
@@ -322,7 +374,7 @@ impl World {
         let sql = "SELECT COALESCE(SUM(revenue), 0) FROM segments";
         let reported = self.ledger.query_integer(sql, &[]).unwrap().unwrap();
         assert_eq!(reported, self.paid().values().sum::<i64>());
-        let standing = "SELECT e.user_id FROM conversions c JOIN entries e USING (entry)
+        let standing = "SELECT hex(c.rewarded) FROM conversions c JOIN entries e USING (entry)
             WHERE c.state = 1 AND e.fields ->> '$.offer_id' = ?";
         let users = self
             .own
@@ -335,7 +387,8 @@ impl World {
     }
 }
 
-const LAST: &str = "SELECT MAX(MAX(entry, COALESCE(movement, 0))) FROM entries";
+const LAST: &str = "SELECT MAX(COALESCE((SELECT MAX(MAX(entry, COALESCE(movement, 0))) FROM entries), 0),
+    COALESCE((SELECT MAX(number) FROM changes), 0))";
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
     let status = prop_oneof![
@@ -345,6 +398,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     ];
     let op = prop_oneof![
         12 => (0..12_u8, status).prop_map(|(click, status)| Op::Convert(click, status)),
+        2 => (0..12_u8).prop_map(Op::Reject),
+        1 => (0..3_u8).prop_map(Op::Erase),
         8 => Just(Op::Wake),
         3 => (0..20 * SECOND_MS).prop_map(Op::Pass),
         1 => (0..2 * DAY_MS).prop_map(Op::Pass),
@@ -371,6 +426,7 @@ proptest! {
         world.settle();
         world.check();
         let (paid, answers, paid_before) = (world.paid(), world.answers.clone(), world.rewards());
+        let lasting = world.lasting();
         world.restore();
         if !is_reached {
             // It goes on without its journal, and finds it at the next batch.
@@ -378,6 +434,13 @@ proptest! {
             world.convert(NEW_CLICK, Status::Approved).unwrap();
             world.settle();
             world.check();
+        } else {
+            world.convert(NEW_CLICK, Status::Approved).unwrap();
+        }
+        let now = world.lasting();
+        for (conversion, (state, is_erased)) in lasting {
+            prop_assert!(now.get(&conversion).is_some_and(|now| now.0 == state && now.1 >= is_erased),
+                "{}: {:?} was {} {}", conversion, now.get(&conversion), state, is_erased);
         }
         for (click, before) in answers {
             let again = world.convert(click, Status::Approved);
@@ -419,10 +482,6 @@ fn a_txn_that_was_claimed_is_claimed_by_no_other_click_after_a_restore() {
 impl World {
     /// Whether a click of another outbox may claim a `txn` in this one.
     fn claims(&mut self, nonce: [u8; 12]) -> bool {
-        let shard = OutboxShard {
-            app: app(),
-            number: OWN,
-        };
         let txn = Txn {
             advertiser: AdvertiserId::parse("adv").unwrap(),
             goal: GOALS[0].to_owned(),
@@ -430,15 +489,9 @@ impl World {
             nonce: Bytes(nonce.to_vec()),
             number: self.now_ms(),
         };
-        let claimed = Rc::new(RefCell::new(None));
-        let (service, answer) = (Rc::clone(&self.own.service), Rc::clone(&claimed));
-        self.tasks.push(Box::pin(async move {
-            answer.replace(Some(service.command(shard, ClaimTxn(txn).into()).await));
-        }));
-        self.run();
-        let Some(Ok(Reply::Claimed(claimed))) = claimed.take() else {
-            panic!("no answer");
-        };
-        claimed.claimed
+        match self.command(ClaimTxn(txn).into()) {
+            Ok(Reply::Claimed(claimed)) => claimed.claimed,
+            other => panic!("{other:?}"),
+        }
     }
 }

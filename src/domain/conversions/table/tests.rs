@@ -84,7 +84,7 @@ impl Naive {
                 self.ended = self.paid;
                 return -i64::from(self.paid);
             }
-            Event::Release if self.held != Some(Suspended) || self.paid => return 0,
+            Event::Release if !matches!(self.held, Some(AfterRestore | Suspended)) || self.paid => return 0,
             Event::Release => {
                 self.held = None;
                 match first(&Reason::ALL[1..]) {
@@ -103,7 +103,14 @@ impl Naive {
             }
             Event::Action(Action::Approve) => {
                 // Only another reason than its own counts, and only if it is not named. The cap never counts.
-                let others = [DuplicateTxn, AlreadyRewarded, Suspended, TooFast, TooManyToday];
+                let others = [
+                    DuplicateTxn,
+                    AlreadyRewarded,
+                    AfterRestore,
+                    Suspended,
+                    TooFast,
+                    TooManyToday,
+                ];
                 self.paid = !others.into_iter().any(|reason| {
                     let own = self.held.or(self.refused) == Some(reason);
                     stands(reason) && !own && !happening.despite.contains(&reason)
@@ -117,7 +124,7 @@ impl Naive {
             },
             Event::Postback(Status::Approved) => match first(&Reason::ALL) {
                 None => self.paid = true,
-                Some(reason @ (Suspended | TooFast | TooManyToday)) => {
+                Some(reason @ (AfterRestore | Suspended | TooFast | TooManyToday)) => {
                     (self.held, self.refused) = (Some(reason), None);
                 }
                 refused => self.refused = refused,
@@ -214,7 +221,14 @@ fn each_step_judges_the_reasons_that_can_stand_against_it() {
     assert_eq!(judged(Transition::Confirm), Reason::ALL[1..]);
     assert_eq!(
         judged(Transition::Force),
-        [DuplicateTxn, AlreadyRewarded, Suspended, TooFast, TooManyToday]
+        [
+            DuplicateTxn,
+            AlreadyRewarded,
+            AfterRestore,
+            Suspended,
+            TooFast,
+            TooManyToday
+        ]
     );
     assert_eq!(judged(Transition::Release), Reason::ALL[1..]);
     for step in [

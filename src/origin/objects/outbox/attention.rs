@@ -82,7 +82,7 @@ macro_rules! conversions {
             ", e.transaction_id, (e.fields ->> '$.conversion_ts') * 1000,
                CASE ",
             $state,
-            " WHEN 15 THEN 'conversion_capped' WHEN 23 THEN 'too_fast' WHEN 24 THEN 'too_many_today' WHEN 26 THEN 'suspended' ELSE 'held' END,
+            " WHEN 15 THEN 'conversion_capped' WHEN 23 THEN 'too_fast' WHEN 24 THEN 'too_many_today' WHEN 26 THEN 'suspended' WHEN 27 THEN 'after_restore' ELSE 'held' END,
                e.fields ->> '$.payout' FROM ",
             $from,
             " AND (",

@@ -3,12 +3,12 @@
 use super::{
     callbacks::replay,
     conversions::txns,
-    endpoint, log,
+    endpoint, erasure, log,
     peers::Peers,
     story,
     sums::{day, journal, revenue_batches::OutboxLog},
 };
-use crate::{delivery::attention_feed, objects::outbox::retention};
+use crate::delivery::attention_feed;
 use contract::outbox::{
     ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, OutboxShard, Replay, Reply, Restated,
 };
@@ -55,7 +55,7 @@ pub fn carry_out(
         Command::ReplayRewards(step) => story::replay_some(db, now_ms, &step, claim_ms).map(Reply::Replayed),
         Command::Status(_) => Ok(Reply::Standing(replay::standing(db)?)),
         Command::Enable(Enable { at_ms }) => replay::enable(db, now_ms, claim_ms, at_ms).map(Reply::Standing),
-        Command::Erase(Erase { user_id }) => retention::erase(db, &user_id).map(Reply::Operator),
+        Command::Erase(Erase { user_id }) => erasure::erase(db, now_ms, &user_id).map(Reply::Operator),
         Command::ReadDay(read) => Ok(Reply::Day(day::read(db, read, day::STEP)?)),
         Command::ListDay(list) => Ok(Reply::DayEntries(day::list(db, &list, day::STEP)?)),
         Command::Restated(Restated { day }) => Ok(done(attention_feed::end_restated(db, &day.to_string())?)),
@@ -71,6 +71,7 @@ pub fn carry_out(
         | Command::SettleMany(_)
         | Command::SetOffer(_)
         | Command::CheckPostback(_)
+        | Command::SendAll(_)
         | Command::Test(_)
         | Command::Diagnose(_) => Err(common::NOT_FOUND.into()),
     }

@@ -24,7 +24,7 @@ use super::{
     peers::Peers,
     terms::{self, Terms},
 };
-use crate::objects::outbox::retention;
+use crate::objects::outbox::erasure;
 use contract::{
     counters::{CapKind, Take},
     outbox::{Answer, Conversion, Txn},
@@ -186,7 +186,7 @@ pub fn settle(
             Err(Reason::Capped.refusal())
         };
         if erase {
-            retention::mark(db, &approval.transaction_id(Movement::Reward)?)?;
+            erasure::mark(db, &approval.transaction_id(Movement::Reward)?)?;
         }
         Ok(settled)
     })

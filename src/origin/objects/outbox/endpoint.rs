@@ -1,7 +1,7 @@
 //! The state of an outbox: its app, the app's current values and callback settings, and the health of the endpoint.
 
 use super::{
-    peers::{AppNow, Peers},
+    peers::{AppNow, Gap, Peers},
     sql,
 };
 use crate::delivery::callback_settings;
@@ -11,7 +11,10 @@ use contract::{
 };
 use domain::{
     callbacks::health::Health,
-    conversions::terms::{CurrentApp, TermsInForce},
+    conversions::{
+        log_number::NUMBERS_PER_MS,
+        terms::{CurrentApp, TermsInForce},
+    },
     model::{AppId, PublisherId, api_error::common},
 };
 use platform::{
@@ -31,6 +34,7 @@ pub struct OutboxState {
     pub disabled_ms: Option<i64>,
     /// When somebody switched it on again last, in milliseconds. What was sent before says nothing of how it is now.
     pub enabled_ms: i64,
+    pub gap: Option<Gap>,
 }
 
 impl OutboxState {
@@ -67,6 +71,7 @@ impl OutboxState {
             outbox_shards: current.outbox_shards,
             max_rewards_per_user_day: current.max_rewards_per_user_day,
             is_suspended: self.callback.is_suspended,
+            gap: self.gap,
         })
     }
 
@@ -110,6 +115,16 @@ pub fn read(db: &impl Database) -> Result<Option<OutboxState>, DatabaseError> {
         },
         disabled_ms: row.optional_integer(11)?,
         enabled_ms: row.integer(14)?,
+        gap: row
+            .optional_integer(16)?
+            .map(|until_ms| {
+                let clicks_to_ms = row.integer(17)?.div_euclid(NUMBERS_PER_MS);
+                Ok::<_, DatabaseError>(Gap {
+                    clicks_to_ms,
+                    until_ms,
+                })
+            })
+            .transpose()?,
     }))
 }
 

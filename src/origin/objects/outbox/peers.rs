@@ -81,6 +81,14 @@ pub struct AppNow {
     pub max_rewards_per_user_day: Option<u32>,
     /// Whether its publisher is suspended.
     pub is_suspended: bool,
+    pub gap: Option<Gap>,
+}
+
+/// What an outbox that was put back has lost for good. Clicks up to a time may have been paid, so theirs are held for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    pub clicks_to_ms: i64,
+    pub until_ms: i64,
 }
 
 /// A process's cache of the outbox's row and of terms, so that they are not read for each conversion.

@@ -1,15 +1,11 @@
-//! Retention and erasure: a user's identifiers on the operator's request, attempts after 90 days, and everything after 401
-//! days. No postback is taken from 400 days after its click, so no row is needed then to prevent a second payment. A
-//! callback that waits keeps its rows and its user's identifiers until it has been delivered or has become a dead letter,
-//! because it cannot be sent without them. Only notices leave with their conversion, sent or not: they pay nothing.
-
-use serde_json::json;
+//! Retention: attempts leave after 90 days, and everything after 401 days. No postback is taken from 400 days after its
+//! click, so no row is needed then to prevent a second payment. A callback that waits keeps its rows until it has been
+//! delivered or has become a dead letter, because it cannot be sent without them. Only notices leave with their conversion, sent or not: they pay nothing.
 
 use crate::{
     delivery::batches,
     objects::outbox::{feed::sql::PROMISE_BATCH, sql, sums::journal},
 };
-use contract::operation::OperatorReply;
 use domain::{
     conversions::{
         log_number::first_number,
@@ -19,7 +15,6 @@ use domain::{
 };
 use platform::{
     database::{Database, DatabaseError, Row},
-    failure::Failure,
     params,
 };
 
@@ -27,47 +22,6 @@ const ATTEMPT_RETENTION_MS: i64 = 90 * DAY_MS;
 pub const ROW_RETENTION_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;
 /// Rows of each kind that one alarm examines: about 50 ms, during which the object answers no request.
 const ROWS: i64 = 5_000;
-
-/// `DELETE …/users/{user_id}`: erases the user's identifiers now, or once the callbacks that need them have ended.
-pub fn erase(db: &impl Database, user_id: &str) -> Result<OperatorReply, Failure> {
-    let counts = db.query_first(sql::COUNT_OF_USER, params![user_id])?;
-    let (ended, waiting) = match counts {
-        Some(row) => (row.integer(0)?, row.integer(1)?),
-        None => (0, 0),
-    };
-    let reserved = db.transaction(|| {
-        db.execute(sql::DROP_KEPT_OF_USER, params![user_id])?;
-        let reserved = db.query(sql::MARK_RESERVATIONS, params![user_id])?.len();
-        db.execute(sql::MARK_USER, params![user_id])?;
-        db.execute(journal::sql::ERASE, params![user_id])?;
-        erase_ended(db, user_id)?;
-        Ok::<_, DatabaseError>(reserved as i64)
-    })?;
-    Ok(OperatorReply::ok(
-        &json!({ "erased": ended, "waiting": waiting + reserved }),
-    ))
-}
-
-/// Erases the user of an entry, now or when its callback has ended, within the caller's transaction.
-pub fn mark(db: &impl Database, transaction_id: &str) -> Result<(), DatabaseError> {
-    match db.query_first(sql::MARK_ENTRY, params![transaction_id])? {
-        Some(row) => erase_if_marked(db, row.integer(0)?),
-        None => Ok(()),
-    }
-}
-
-/// Erases the user of an ended callback if that was requested meanwhile, within the caller's transaction.
-pub fn erase_if_marked(db: &impl Database, entry: i64) -> Result<(), DatabaseError> {
-    match db.query_first(sql::USER_TO_ERASE, params![entry])? {
-        Some(row) => erase_ended(db, row.text(0)?),
-        None => Ok(()),
-    }
-}
-
-fn erase_ended(db: &impl Database, user_id: &str) -> Result<(), DatabaseError> {
-    db.execute(sql::BLANK_ATTEMPTS, params![user_id])?;
-    db.execute(sql::ERASE_USER, params![user_id])
-}
 
 /// Does one alarm's part of the night's sweep. Returns when the next is due: in a second until the sweep is complete. After
 /// an error it may be repeated.

@@ -1,20 +1,27 @@
 //! The outbox's tables.
 
-use super::{attention, callbacks::bulk_replay, feed, sums::journal};
+use super::{attention, callbacks::bulk_replay, feed, gap, sums::journal};
 use crate::delivery::{attention_feed, batches};
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[
-    TABLES,
-    KEPT,
-    batches::sql::TABLES,
-    feed::schema::TABLES,
-    attention_feed::sql::TABLES,
-    attention::TABLES,
-    attention::LOST_TERMS,
-    bulk_replay::sql::TABLES,
-    journal::sql::TABLES,
-]];
+pub const MIGRATIONS: &[Migration] = &[
+    &[
+        TABLES,
+        KEPT,
+        batches::sql::TABLES,
+        feed::schema::TABLES,
+        attention_feed::sql::TABLES,
+        attention::TABLES,
+        attention::LOST_TERMS,
+        bulk_replay::sql::TABLES,
+        journal::sql::TABLES,
+    ],
+    &[CHANGES, gap::COLUMNS],
+];
+
+// Changes without a payment, such as a rejection or an erasure, by their numbers in the log.
+const CHANGES: &[&str] =
+    &["CREATE TABLE changes (number INTEGER PRIMARY KEY, entry INTEGER NOT NULL) STRICT"];
 
 /// Postbacks whose terms the catalog has lost. `goal` is the sender's name of it, `lacks` names the terms, and `postback` is the
 /// conversion as JSON.
@@ -34,7 +41,7 @@ const TABLES: &[&str] = &[
     // One row: the shard (an object that its alarm starts does not know its name), the app's newest values, its encrypted
     // callback settings from the catalog, and the endpoint's health. `publisher` is NULL until the values are known;
     // `callback_wanted` is the newest revision of settings known to exist; `enabled_ms` is when the endpoint was switched on
-    // again last; `released` is the last entry that was judged again since a suspension ended; `claims` counts those of txns; `salt`
+    // again last; `released` is the last entry that was judged again since a hold ended; `claims` counts those of txns; `salt`
     // is that of the keys of `rewarded`.
     "CREATE TABLE outbox (
        only INTEGER PRIMARY KEY CHECK (only = 1),

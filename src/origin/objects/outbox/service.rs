@@ -21,7 +21,7 @@ use super::{
     conversions::{check, commit, kept, settlement, steps},
     endpoint,
     feed::{self, ActivityFeed},
-    next_alarm,
+    gap, next_alarm,
     peers::{Peers, StateCache},
     sums::{comparisons, day, journal, night, revenue_batches},
     terms,
@@ -31,7 +31,10 @@ use crate::{
     objects::outbox::retention,
 };
 use contract::outbox::{Answer, Command, Conversion, OutboxShard, Reply};
-use domain::model::time::{MINUTE_MS, SECOND_MS};
+use domain::model::{
+    api_error::common,
+    time::{MINUTE_MS, SECOND_MS},
+};
 use platform::{
     concurrency_limit::{ConcurrencyLimit, Limit},
     database::DatabaseError,
@@ -136,9 +139,9 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.runtime().spawn("outbox", task);
     }
 
-    /// Whether this process has opened its database. Before that, only the alarm starts callbacks.
+    /// Whether this process has opened its database and knows if it was put back. Before that, it starts no callbacks.
     pub fn is_ready(&self) -> bool {
-        self.shell.is_ready()
+        self.shell.is_ready() && self.has_started.get()
     }
 
     /// The number of callback attempts in flight.
@@ -156,6 +159,9 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     /// # Errors
     /// The command is refused, or failed; a failed postback may be sent again.
     pub async fn command(self: &Rc<Self>, shard: OutboxShard, command: Command) -> Result<Reply, Failure> {
+        if let Command::SendAll(_) = command {
+            return panics_to_failure(Rc::clone(self).send_all(shard)).await;
+        }
         let answered = panics_to_failure(self.answer(shard, command)).await;
         // Also after a refusal: the command may have settled an earlier copy and made its callback due.
         self.start_due();
@@ -306,14 +312,15 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let outboxes = known.map(|app| app.outbox_shards).or(outboxes);
         let refill = journal::refill(db, runtime, shard, outboxes);
         let (mark, refilled) = join(revenue_batches::read_mark(db, runtime), refill).await;
-        // A refill may have replaced the outbox's row.
-        self.state_cache.clear();
         mark?;
-        if refilled.is_err() {
+        let known = match &refilled {
+            Ok(()) => gap::note(db, runtime, shard).await.map_err(Failure::from),
             // The next alarm goes on, and sends what was put back so far.
-            self.arm()?;
-        }
-        refilled?;
+            Err(_) => self.arm(),
+        };
+        // The outbox's row may be another now.
+        self.state_cache.clear();
+        refilled.and(known)?;
         self.has_started.set(true);
         Ok(())
     }
@@ -358,6 +365,19 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.is_sending_batches.set(false);
         if let Err(failure) = sent.and_then(|()| self.arm()) {
             platform::log::error("outbox", failure);
+        }
+    }
+
+    /// Sends all batches now, so that a journal has all that is lost when the outbox is put back.
+    async fn send_all(self: Rc<Self>, shard: OutboxShard) -> Result<Reply, Failure> {
+        let db = self.shell.ready().await?;
+        self.wait_for_start(shard, None).await?;
+        self.opened_ms.set(i64::MIN);
+        Rc::clone(&self).send_batches().await;
+        if journal::is_complete(db)? {
+            Ok(Reply::Done {})
+        } else {
+            Err(common::UNAVAILABLE.into())
         }
     }
 

@@ -45,7 +45,8 @@ macro_rules! next_number {
             ", ",
             $step,
             " + MAX(COALESCE((SELECT MAX(entry) FROM entries), 0),
-              COALESCE((SELECT MAX(movement) FROM entries WHERE movement <> entry), 0), (SELECT highest FROM positions)))"
+              COALESCE((SELECT MAX(movement) FROM entries WHERE movement <> entry), 0),
+              COALESCE((SELECT MAX(number) FROM changes), 0), (SELECT highest FROM positions)))"
         )
     };
 }
@@ -90,10 +91,10 @@ macro_rules! first_attempts {
 platform::statements! {
     /// → app, shard, publisher, app's revision, its terms, terms since, callback's newest revision, callback's revision,
     /// callback, failures, resumes, disabled, outboxes, rewards of a user on a day,
-    /// enabled, whether the publisher is suspended
+    /// enabled, whether the publisher is suspended, the end of the holds after a restore, the last lost number
     pub const GET_STATE = "SELECT app, shard, publisher, app_revision, terms_revision, terms_since, callback_wanted,
           callback_revision, callback_sealed, failures, resumes_ms, disabled_ms, outbox_shards,
-          max_rewards_per_user_day, enabled_ms, suspended
+          max_rewards_per_user_day, enabled_ms, suspended, gap_until_ms, lost
         FROM outbox";
     /// app, shard, publisher, app's revision, its terms, terms since, callback's newest revision, outboxes, rewards of a user on
     /// a day
@@ -116,7 +117,7 @@ platform::statements! {
         ON CONFLICT (only) DO UPDATE SET
           callback_revision = excluded.callback_revision, callback_sealed = excluded.callback_sealed,
           suspended = excluded.suspended, released = CASE WHEN excluded.suspended THEN NULL WHEN suspended THEN 0 ELSE released END";
-    /// → the last entry that was judged again since a suspension ended, while there may be more
+    /// → the last entry that was judged again since a hold ended, while there may be more
     pub const GET_RELEASED = "SELECT released FROM outbox";
     /// the same, callback's revision
     pub const SET_RELEASED = "UPDATE outbox SET released = ? WHERE callback_revision = ?";
@@ -213,7 +214,8 @@ platform::statements! {
     /// transaction id → entry
     pub const MARK_ENTRY = "UPDATE entries SET erase = 1 WHERE transaction_id = ? AND user_id IS NOT NULL RETURNING entry";
     pub const FIRST_WAITING = "SELECT MIN(due_ms) FROM (SELECT MIN(due_ms) AS due_ms FROM reservations
-        UNION ALL SELECT MIN(due_ms) FROM txns_to_free UNION ALL SELECT MIN(due_ms) FROM kept)";
+        UNION ALL SELECT MIN(due_ms) FROM txns_to_free UNION ALL SELECT MIN(due_ms) FROM kept
+        UNION ALL SELECT gap_until_ms FROM outbox)";
     /// lowest number, numbers between two entries, transaction id, nonce, goal, after, time, payout, delivery, due, erase,
     /// superseded, uncapped, notice, reason, the click's terms of the offer and of the app, its placement, user, txn, fields
     /// → entry
@@ -227,6 +229,12 @@ platform::statements! {
     /// entry, user, txn, fields, reason: a user that was erased is marked to be erased again
     pub const AMEND = "UPDATE entries SET erase = erase OR user_id IS NULL, user_id = ?2, txn = ?3, fields = ?4, reason = ?5
         WHERE entry = ?1";
+    /// lowest number, numbers between two of the log, entry
+    pub const CHANGE = concat!("INSERT INTO changes (number, entry) VALUES (", next_number!("?1", "?2"), ", ?3)");
+    /// lowest number, numbers between two of the log, user: each of its entries that is not erased yet
+    pub const CHANGE_USER = concat!("INSERT INTO changes (number, entry)
+        SELECT first + step * (ROW_NUMBER() OVER (ORDER BY entry) - 1), entry
+        FROM entries, (SELECT ", next_number!("?1", "?2"), " AS first, CAST(?2 AS INTEGER) AS step) WHERE user_id = ?3 AND erase = 0");
     /// entry → whether its user was erased
     pub const HAS_NO_USER = "SELECT user_id IS NULL FROM entries WHERE entry = ?";
     /// entry → whether its user was erased or must be
@@ -335,19 +343,6 @@ platform::statements! {
     /// → callbacks that wait, callbacks that are dead, reservations
     pub const COUNT_STANDING = "SELECT (SELECT COUNT(*) FROM entries WHERE delivery = 0),
         (SELECT COUNT(*) FROM entries WHERE delivery = 2), (SELECT COUNT(*) FROM reservations)";
-
-    /// user → entries that can be erased now, entries whose callback waits
-    pub const COUNT_OF_USER = "SELECT COUNT(*) FILTER (WHERE delivery IS NOT 0), COUNT(*) FILTER (WHERE delivery = 0)
-        FROM entries WHERE user_id = ?";
-    /// user
-    pub const MARK_USER = "UPDATE entries SET erase = 1 WHERE user_id = ?";
-    /// user: response bodies may name the user
-    pub const BLANK_ATTEMPTS = "UPDATE attempts SET body = '' WHERE entry IN
-        (SELECT entry FROM entries WHERE user_id = ? AND erase = 1 AND delivery IS NOT 0)";
-    /// user
-    pub const ERASE_USER = concat!("UPDATE entries SET ", forgotten!(), " WHERE user_id = ? AND erase = 1 AND delivery IS NOT 0");
-    /// entry → its user, if it must be erased
-    pub const USER_TO_ERASE = "SELECT user_id FROM entries WHERE entry = ? AND erase = 1 AND user_id IS NOT NULL";
 
     /// → day of the last complete sweep, last entry examined
     pub const GET_SWEEP = "SELECT day, entry FROM nights";

@@ -134,6 +134,7 @@ export const CODE_NAMES: Record<string, string> = {
   conversion_capped: "Cap reached",
   duplicate_txn: "txn used before",
   already_rewarded: "Rewarded before",
+  after_restore: "After a restore, held",
   suspended: "Publisher suspended, held",
   too_fast: "Too fast, held",
   too_many_today: "Too many today, held",

@@ -33,6 +33,7 @@ const CODES: Record<string, string> = {
   conversion_window_closed: "The conversion came too long after the click.",
   duplicate_txn: "The advertiser had sent this conversion before.",
   already_rewarded: "The user had the reward for this goal already.",
+  after_restore: "It may have been paid before data was restored. It is decided within 72 hours.",
   suspended: "The publisher is suspended. It is decided when that ends.",
   too_fast: "The conversion came sooner after the click than a person can be.",
   too_many_today: "The user has as many rewards today as the app allows.",

@@ -190,7 +190,7 @@ fn take(
 /// user.
 fn ended(db: &impl Database, now_ms: i64, entry: i64) -> Result<(), DatabaseError> {
     db.execute(sql::RELEASE_REVERSAL, params![now_ms, entry])?;
-    crate::objects::outbox::retention::erase_if_marked(db, entry)
+    crate::objects::outbox::erasure::erase_if_marked(db, entry)
 }
 
 /// Records an attempt and its consequences. After an error the callback is attempted again.

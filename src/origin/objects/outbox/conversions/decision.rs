@@ -169,6 +169,7 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
             }
             Reason::DuplicateTxn => *self.claim == Claim::Refused,
             Reason::AlreadyRewarded => self.is_rewarded()?,
+            Reason::AfterRestore => self.may_be_lost()?,
             Reason::Suspended => endpoint::app_now(self.db, self.peers)?.is_some_and(|app| app.is_suspended),
             Reason::TooFast => self.is_too_fast(),
             Reason::TooManyToday => self.has_many_today()?,
@@ -190,6 +191,13 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
             }
             _ => Ok(false),
         }
+    }
+
+    /// Whether it may have been paid before the outbox was put back.
+    fn may_be_lost(&self) -> Result<bool, DatabaseError> {
+        let gap = endpoint::app_now(self.db, self.peers)?.and_then(|app| app.gap);
+        let clicked_at_ms = self.conversion.click.clicked_at_ms;
+        Ok(gap.is_some_and(|gap| self.now_ms < gap.until_ms && clicked_at_ms <= gap.clicks_to_ms))
     }
 
     /// Whether the first postback came sooner after the click than the offer allows.

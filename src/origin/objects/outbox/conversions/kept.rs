@@ -20,7 +20,7 @@ use platform::{
 use super::goals;
 use crate::{
     delivery::backoff::{FIRST_WAIT_MS, wait_ms},
-    objects::outbox::{peers::Peers, retention, sql},
+    objects::outbox::{erasure, peers::Peers, sql},
 };
 
 /// How long a goal may be too new for this outbox, in milliseconds.
@@ -100,7 +100,7 @@ pub async fn decide_due(
         }
         if db.query_first(sql::DROP_KEPT, params![number])?.is_none() {
             // The user was erased meanwhile.
-            retention::erase(db, &conversion.click.user_id)?;
+            erasure::erase(db, now_ms, &conversion.click.user_id)?;
         }
     }
     Ok(due.len() == PAGE)

@@ -90,6 +90,7 @@ pub fn store(
         Some(row) if is_action && state == State::Rejected => {
             let reason = approval.conversion.reason.as_deref();
             db.execute(sql::SET_REASON, params![reason, row.entry])?;
+            entries::note_change(db, now_ms, approval, row.entry)?;
             row.entry
         }
         Some(row) => entries::amend(db, now_ms, approval, row.entry, state)?,

@@ -1,12 +1,13 @@
-//! Steps over many conversions: those that the operator settles, and those that a suspension held. `convert` carries out one.
+//! Steps over many conversions: those that the operator settles, and those that were held for a reason that has passed. `convert`
+//! carries out one.
 
 use super::{
     kept,
     settlement::{conversion, matching, of_entry},
 };
-use crate::objects::outbox::{endpoint, peers::Peers, sql};
+use crate::objects::outbox::{endpoint, gap, peers::Peers, sql};
 use contract::outbox::{Answer, Conversion, OutboxShard, Settle, SettleFilter, SettleMany, Settled};
-use domain::conversions::{state::Reason, table::Action};
+use domain::conversions::table::Action;
 use platform::{database::Database, failure::Failure, params};
 
 /// Settles the conversions of a step, one after the other.
@@ -52,14 +53,17 @@ pub async fn settle_step(
     Ok(settled)
 }
 
-/// Judges a step of the conversions that a suspension held again, if it has ended. Returns whether there may be more.
+/// Judges a step of the held conversions again, if a suspension or the time after a restore has ended. Returns whether there may
+/// be more.
 ///
 /// # Errors
 /// The first error that will pass. The step is then repeated, with what it left.
 pub async fn release_step(
     db: &impl Database,
+    peers: &impl Peers,
     convert: impl AsyncFn(&Conversion) -> Result<Answer, Failure>,
 ) -> Result<bool, Failure> {
+    gap::end(db, peers)?;
     let released = db.query_integer(sql::GET_RELEASED, &[])?;
     let state = endpoint::read(db)?.filter(|state| !state.callback.is_suspended);
     let (Some(after), Some(state)) = (released, state) else {
@@ -68,7 +72,6 @@ pub async fn release_step(
     let held = SettleMany {
         filter: SettleFilter {
             status: "held".into(),
-            reason: Some(Reason::Suspended.code().into()),
             ..SettleFilter::default()
         },
         action: Action::Approve,

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::states::state_number;
-use crate::objects::outbox::{approval::Approval, retention, sql};
+use crate::objects::outbox::{approval::Approval, erasure, sql};
 use domain::{
     callbacks::fields::{Decimal, Fields, Status},
     conversions::{
@@ -68,9 +68,16 @@ pub fn amend(
         ],
     )?;
     if state != State::Approved {
-        retention::erase_if_marked(db, entry)?;
+        erasure::erase_if_marked(db, entry)?;
+        note_change(db, now_ms, approval, entry)?;
     }
     Ok(entry)
+}
+
+/// Gives a change of an entry that pays nothing a number in the log, so that the journal has it.
+pub fn note_change(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64) -> Result<(), Failure> {
+    let change = params![lowest_number(now_ms, approval), SHARDS, entry];
+    Ok(db.execute(sql::CHANGE, change)?)
 }
 
 /// Pays a reward or reverses it, within the caller's transaction: the amount with its number in the log, which batches for

@@ -27,6 +27,7 @@ fn reason_number(reason: Reason) -> i64 {
         Reason::TooManyToday => 4,
         Reason::Capped => 5,
         Reason::Suspended => 6,
+        Reason::AfterRestore => 7,
     }
 }
 

@@ -109,6 +109,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     /// Starts due callbacks within the concurrency limit. An object stays alive while it waits for a response, so these
     /// tasks need no request to keep them alive.
     pub(super) fn start_due(self: &Rc<Self>) {
+        if self.shell.is_ready() && !self.has_started.get() {
+            self.spawn(Rc::clone(self).start_due_later());
+            return;
+        }
         let claimed = panic_to_failure(|| self.claim()).unwrap_or_else(|failure| {
             platform::log::error("outbox", failure);
             Vec::new()
@@ -117,6 +121,22 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             self.observer.claimed(&claimed.callback);
             self.in_flight.set(self.in_flight.get().saturating_add(1));
             self.spawn(Rc::clone(self).deliver(claimed));
+        }
+    }
+
+    /// The same once it is known whether the outbox was put back: what waits in a copy may have been sent.
+    async fn start_due_later(self: Rc<Self>) {
+        let started = panics_to_failure(async {
+            let state = endpoint::read(self.shell.storage())?;
+            match state {
+                Some(state) => self.wait_for_start(state.shard, None).await.map(|()| true),
+                None => Ok(false),
+            }
+        });
+        match started.await {
+            Ok(true) => self.start_due(),
+            Ok(false) => {}
+            Err(failure) => platform::log::warn("outbox", format_args!("callbacks wait: {failure}")),
         }
     }
 

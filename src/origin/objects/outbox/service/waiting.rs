@@ -34,7 +34,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                     self.convert(shard, conversion).await
                 };
                 let has_more = has_more | kept::decide_due(db, &*self, convert).await?;
-                Ok(has_more | steps::release_step(db, convert).await?)
+                Ok(has_more | steps::release_step(db, &*self, convert).await?)
             });
             let resumed = resumed.await;
             self.start_due();

@@ -13,9 +13,10 @@ use serde_json::{Map, Value as Json};
 
 use super::sql::{HAS_NUMBER, LAST_NUMBER, RESTART_NIGHT};
 use crate::delivery::{
-    batches::{self, Batch, DeliveryError},
+    batches::{self, Batch, DeliveryError, positions::Positions},
     register,
 };
+use crate::objects::outbox::erasure;
 use contract::{
     attention::Doubt,
     operation::Mark,
@@ -110,6 +111,12 @@ fn written(db: &impl Database, after: i64, through: i64) -> Result<JournalBatch,
     })
 }
 
+/// Whether the witness has all that was written.
+pub fn is_complete(db: &impl Database) -> Result<bool, DatabaseError> {
+    let last = db.query_integer(LAST_NUMBER, &[])?.unwrap_or(0);
+    Ok(last <= Positions::read(db)?.seen_by(TO_WITNESS))
+}
+
 /// Adds a batch to the journal that this outbox keeps for another.
 pub fn add(db: &impl Database, journal: &AddJournal) -> Result<Mark, DatabaseError> {
     let mark = mark(db, &journal.source)?;
@@ -153,12 +160,13 @@ fn mark(db: &impl Database, source: &str) -> Result<i64, DatabaseError> {
     Ok(db.query_integer(sql::GET_MARK, params![source])?.unwrap_or(0))
 }
 
-/// Forgets the users of batches after three days, and deletes batches after 31 days.
+/// Forgets the users of batches after three days, and deletes batches and changes after 31 days.
 pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     for (sql, kept_ms) in [(sql::FORGET_USERS, USERS_KEPT_MS), (sql::SWEEP, KEPT_MS)] {
         db.execute(sql, params![first_number(now_ms.saturating_sub(kept_ms))])?;
     }
-    Ok(())
+    let before = first_number(now_ms.saturating_sub(KEPT_MS)).min(batches::settled_through(db)?);
+    db.execute(sql::SWEEP_CHANGES, params![before])
 }
 
 /// Puts back what the outbox has lost, if its journal goes beyond its log.
@@ -201,6 +209,7 @@ pub async fn refill(
     drop(register::tell(runtime, &source, None, doubts).await);
     let until_ms = runtime.now_ms().saturating_add(REFILL_MS);
     batches::learn_mark(db, now_ms, REFILL, Mark { mark })?;
+    db.execute(sql::FORGET_SETTINGS, &[])?;
     if heard < last {
         journal = ask(heard).await.map_err(|_| common::UNAVAILABLE)?;
     }
@@ -248,11 +257,15 @@ fn put_back(
     ];
     db.transaction(|| {
         db.execute(sql::PUT_SALT, salt)?;
+        for row in db.query(sql::ERASED_USERS, params![entries.as_str()])? {
+            erasure::erase_here(db, row.text(0)?)?;
+        }
         db.execute(sql::PUT_ENTRIES, params![entries.as_str(), lost_after, now_ms])?;
         db.execute(sql::HOLD_BACK, params![now_ms])?;
         db.execute(sql::END_RESERVATIONS, params![entries.as_str()])?;
         db.execute(sql::PUT_CONVERSIONS, params![entries.as_str(), lost_after])?;
         db.execute(sql::PUT_CLAIMS, params![batch.txns])?;
+        db.execute(sql::PUT_CHANGES, params![entries.as_str(), lost_after])?;
         // The day that is added up may have more now.
         db.execute(RESTART_NIGHT, &[])?;
         Ok(())

@@ -13,10 +13,15 @@ macro_rules! paid_on_day {
 /// The movements of a part of the log: number, UTC day, offer, country, placement, amount, whether it is a reversal.
 macro_rules! movements {
     ($number:literal, $amount:literal, $where:literal) => {
+        movements!($number, $amount, $where, "entries")
+    };
+    ($number:literal, $amount:literal, $where:literal, $from:literal) => {
         concat!(
             "SELECT ", $number, ", fields ->> '$.conversion_ts' / 86400, fields ->> '$.offer_id', fields ->> '$.country', placement, ",
             $amount,
-            ", after IS NOT NULL FROM entries WHERE ",
+            ", after IS NOT NULL FROM ",
+            $from,
+            " WHERE ",
             $where
         )
     };
@@ -27,15 +32,17 @@ platform::statements! {
     pub const LOG_PAGE = "SELECT MAX(entry), COUNT(*) FROM (SELECT entry FROM entries WHERE entry > ? ORDER BY entry LIMIT ?)";
     /// → the last number
     pub const LAST_NUMBER = "SELECT MAX(COALESCE((SELECT MAX(entry) FROM entries), 0),
-        COALESCE((SELECT MAX(movement) FROM entries WHERE movement <> entry), 0))";
+        COALESCE((SELECT MAX(movement) FROM entries WHERE movement <> entry), 0), COALESCE((SELECT MAX(number) FROM changes), 0))";
     /// number → whether the log has it
     pub const HAS_NUMBER = "SELECT EXISTS (SELECT 1 FROM entries WHERE entry = ?1)
-        OR EXISTS (SELECT 1 FROM entries WHERE movement <> entry AND movement = ?1)";
-    /// after this number, up to this one → the movements in the order of numbers, and the entries that were not paid then, without
-    /// an amount
+        OR EXISTS (SELECT 1 FROM entries WHERE movement <> entry AND movement = ?1)
+        OR EXISTS (SELECT 1 FROM changes WHERE number = ?1)";
+    /// after this number, up to this one → the movements in the order of numbers, and the entries that were not paid then and the
+    /// changes, without an amount
     pub const MOVEMENTS = concat!(
         movements!("entry", "IIF(movement = entry, payout_micro_usd, NULL)", "entry > ?1 AND entry <= ?2"), " UNION ALL ",
-        movements!("movement", "payout_micro_usd", "movement <> entry AND movement > ?1 AND movement <= ?2"), " ORDER BY 1");
+        movements!("movement", "payout_micro_usd", "movement <> entry AND movement > ?1 AND movement <= ?2"), " UNION ALL ",
+        movements!("number", "NULL", "number > ?1 AND number <= ?2", "changes JOIN entries USING (entry)"), " ORDER BY 1");
     /// after this number, second after a UTC day's last → whether the log has movements of the day, or of one before, after it
     pub const HAS_MOVEMENTS = "SELECT EXISTS (SELECT 1 FROM entries WHERE entry > ?1 AND movement = entry
           AND fields ->> '$.conversion_ts' < ?2)

@@ -8,11 +8,11 @@ pub const TABLES: &[&str] = &[
      ) STRICT",
 ];
 
-/// The entries of a batch that come after what the outbox has: those that were made, or paid, after it.
+/// The entries of a batch that come after what the outbox has: those that were made, paid or changed after it.
 macro_rules! lost {
     () => {
         "FROM (SELECT value AS e FROM json_each(?1))
-        WHERE MAX(e ->> '$.entry', COALESCE(e ->> '$.movement', 0)) > ?2"
+        WHERE MAX(e ->> '$.entry', COALESCE(e ->> '$.movement', 0), COALESCE(e ->> '$.changed', 0)) > ?2"
     };
 }
 
@@ -22,11 +22,14 @@ platform::statements! {
         SELECT entry AS number FROM (SELECT entry FROM entries WHERE entry > ?1 AND entry <= ?2 ORDER BY entry LIMIT ?3)
         UNION SELECT movement FROM (SELECT movement FROM entries
           WHERE movement <> entry AND movement > ?1 AND movement <= ?2 ORDER BY movement LIMIT ?3)
+        UNION SELECT number FROM (SELECT number FROM changes WHERE number > ?1 AND number <= ?2 ORDER BY number LIMIT ?3)
         ORDER BY number LIMIT ?3)";
     /// after this number, up to this one → salt, entries, users
     pub const BATCH = concat!("SELECT (SELECT hex(salt) FROM outbox), json_group_array(json(entry)), json_group_array(json(user)) FROM (
         SELECT json_object('entry', e.entry, 'transaction_id', e.transaction_id, 'nonce', hex(e.nonce), 'goal', e.goal,
             'after', e.after, 'at_ms', e.at_ms, 'payout', e.payout_micro_usd, 'movement', e.movement, 'delivery', e.delivery,
+            'changed', (SELECT MAX(number) FROM changes WHERE number > ?1 AND number <= ?2 AND entry = e.entry),
+            'erased', e.erase OR e.user_id IS NULL,
             'superseded', e.superseded, 'uncapped', e.uncapped, 'notice', e.notice, 'offer_terms', e.offer_terms,
             'app_terms', e.app_terms, 'placement', e.placement, 'txn', e.txn,
             'fields', json_remove(e.fields, ", identifiers!(), "),
@@ -35,7 +38,8 @@ platform::statements! {
             'fields', json(e.fields)) END AS user
         FROM entries e JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal
         WHERE e.entry IN (SELECT entry FROM entries WHERE entry > ?1 AND entry <= ?2
-          UNION ALL SELECT entry FROM entries WHERE movement <> entry AND movement > ?1 AND movement <= ?2)
+          UNION ALL SELECT entry FROM entries WHERE movement <> entry AND movement > ?1 AND movement <= ?2
+          UNION ALL SELECT entry FROM changes WHERE number > ?1 AND number <= ?2)
         ORDER BY e.entry)");
     /// from this time to this one, claims at most → the newest claims of senders' ids
     pub const CLAIMS = "SELECT json_group_array(json_array(advertiser, goal, txn, hex(nonce), number, at_ms))
@@ -47,10 +51,8 @@ platform::statements! {
     /// source, after this number → number, salt, users, claims, entries
     pub const NEXT = "SELECT number, salt, users, txns, entries FROM journal WHERE source = ? AND number > ?
         ORDER BY number LIMIT 1";
-    /// user
-    pub const ERASE = "UPDATE journal SET users = (SELECT json_group_array(IIF(value ->> '$.user_id' = ?1, NULL, json(value)))
-          FROM json_each(users))
-        WHERE users IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(users) WHERE value ->> '$.user_id' = ?1)";
+    /// before this number
+    pub const SWEEP_CHANGES = "DELETE FROM changes WHERE number < ? AND number < (SELECT MAX(number) FROM changes)";
     /// before this number: forgets the users
     pub const FORGET_USERS = "UPDATE journal SET users = NULL WHERE number < ? AND users IS NOT NULL";
     /// before this number. The last batch stays: it tells how far the journal goes.
@@ -60,19 +62,30 @@ platform::statements! {
     /// app, shard, outboxes, salt
     pub const PUT_SALT = "INSERT INTO outbox (only, app, shard, outbox_shards, salt) VALUES (1, ?, ?, ?, unhex(?))
         ON CONFLICT (only) DO UPDATE SET salt = excluded.salt";
-    /// entries, after this number, time. A callback that had not arrived is due, and a dead letter without its user.
+    /// The callback settings of a copy may have been replaced.
+    pub const FORGET_SETTINGS = "UPDATE outbox SET callback_revision = -1";
+    /// entries → the users of the copy who were erased after it
+    pub const ERASED_USERS = "SELECT DISTINCT user_id FROM entries WHERE user_id IS NOT NULL
+        AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')";
+    /// entries, after this number, time. A callback that had not arrived is due, and a dead letter without its user. The copy may
+    /// have a user whom the journal has forgotten.
     pub const PUT_ENTRIES = concat!("INSERT OR IGNORE INTO entries (entry, transaction_id, nonce, goal, after, at_ms, payout_micro_usd,
-          movement, delivery, due_ms, superseded, uncapped, notice, reason, offer_terms, app_terms, placement, user_id, txn,
+          movement, delivery, due_ms, erase, superseded, uncapped, notice, reason, offer_terms, app_terms, placement, user_id, txn,
           fields)
         SELECT e ->> '$.entry', e ->> '$.transaction_id', unhex(e ->> '$.nonce'), e ->> '$.goal', e ->> '$.after', e ->> '$.at_ms',
           e ->> '$.payout', e ->> '$.movement', IIF(e ->> '$.user_id' IS NULL AND e ->> '$.delivery' = 0, 2, e ->> '$.delivery'),
-          IIF(e ->> '$.user_id' IS NOT NULL AND e ->> '$.delivery' = 0, ?3, NULL), e ->> '$.superseded', e ->> '$.uncapped',
+          IIF(e ->> '$.user_id' IS NOT NULL AND e ->> '$.delivery' = 0, ?3, NULL), COALESCE(e ->> '$.erased', 0), e ->> '$.superseded', e ->> '$.uncapped',
           e ->> '$.notice', e ->> '$.reason', e ->> '$.offer_terms', e ->> '$.app_terms', e ->> '$.placement', e ->> '$.user_id',
           e ->> '$.txn', e -> '$.fields' ", lost!(), "
         ON CONFLICT (entry) DO UPDATE SET payout_micro_usd = excluded.payout_micro_usd, movement = excluded.movement,
           delivery = excluded.delivery, due_ms = excluded.due_ms, superseded = excluded.superseded,
-          uncapped = excluded.uncapped, reason = excluded.reason, user_id = excluded.user_id, txn = excluded.txn,
-          fields = excluded.fields");
+          erase = excluded.erase, uncapped = excluded.uncapped, txn = excluded.txn,
+          reason = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.reason, reason),
+          user_id = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.user_id, user_id),
+          fields = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.fields, fields)");
+    /// entries, after this number
+    pub const PUT_CHANGES = concat!("INSERT OR IGNORE INTO changes (number, entry)
+        SELECT e ->> '$.changed', e ->> '$.entry' ", lost!(), " AND e ->> '$.changed' IS NOT NULL");
     /// the time at which callbacks are due: a reversal waits for its reward's
     pub const HOLD_BACK = "UPDATE entries SET due_ms = NULL WHERE delivery = 0 AND due_ms = ? AND +after IS NOT NULL
         AND notice IS NULL AND (SELECT r.delivery FROM entries r WHERE r.entry = entries.after) = 0";
