@@ -17,7 +17,7 @@ use crate::{
     isolates::{IsolateMetrics, ReadIsolateMetrics},
     operation::{self, Done, Mark, ObjectAddress, Operation, Repeat},
     operations,
-    register::{AddEntries, ReadRegister, RegisterPart},
+    register::{AddEntries, Announce, ReadRegister, RegisterPart},
     rewards::RewardState,
 };
 use domain::model::{
@@ -67,6 +67,7 @@ operations! {
         /// Entries of the object that this is the register of.
         AddEntries(AddEntries) -> Mark, Idempotent;
         ReadRegister(ReadRegister) -> RegisterPart, Idempotent;
+        Announce(Announce) -> Done, Idempotent;
     }
     pub enum Reply {
         FeedAnswer(FeedAnswer),

@@ -19,6 +19,7 @@ pub mod operation;
 pub mod origin;
 pub mod outbox;
 pub mod postbacks;
+pub mod recovery;
 pub mod register;
 pub mod rewards;
 mod stored_names;

@@ -47,4 +47,14 @@ pub struct RegisterPart {
     pub mark: i64,
     /// By their numbers.
     pub entries: Vec<RegisterEntry>,
+    /// When it was last announced that the object is put back, in milliseconds; 0 for never.
+    #[serde(default)]
+    pub announced_ms: i64,
+}
+
+/// Announces to the register that its object is put back on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Announce {
+    /// Now, in milliseconds.
+    pub at_ms: i64,
 }

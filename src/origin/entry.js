@@ -28,6 +28,25 @@ export const Postbacks = object(rust.Postbacks);
 // memory; this is such a call.
 const instanceId = () => rust.__worker_init_state().instanceId;
 
+// Point-in-time recovery, which Cloudflare has and plain workerd lacks (src/contract/recovery.rs). It is carried out here, so that
+// an object can go back although its own code or data fails.
+const RECOVERY = "https://object/recovery";
+
+async function recover(state, request) {
+  const { find_bookmark, schedule, restart, wake } = await request.json();
+  const { storage } = state;
+  const bookmark = (found) => found.then((bookmark) => ({ bookmark }));
+  try {
+    if (restart) state.abort("the object is put back");
+    if (wake) await storage.setAlarm(Date.now());
+    if (find_bookmark) return Response.json(await bookmark(storage.getBookmarkForTime(find_bookmark.at_ms)));
+    if (schedule) return Response.json(await bookmark(storage.onNextSessionRestoreBookmark(schedule.bookmark)));
+    return Response.json({});
+  } catch (error) {
+    return Response.json({ problem: String(error.message) });
+  }
+}
+
 // A Durable Object around its Rust struct, which is constructed again in a new instance. A struct of an earlier one points
 // into memory that is gone.
 function object(Struct) {
@@ -43,8 +62,10 @@ function object(Struct) {
         return struct;
       };
       this.struct();
+      this.recover = (request) => recover(state, request);
     }
     fetch(request) {
+      if (request.url === RECOVERY) return this.recover(request);
       return this.struct().fetch(request);
     }
     alarm(info) {

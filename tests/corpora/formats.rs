@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use contract::{
     accounts, activity, attention, catalog, clicks, counters, kv, ledger, operation, outbox, postbacks,
-    register,
+    recovery, register,
 };
 use domain::{
     callbacks::fields::Fields,
@@ -48,7 +48,7 @@ fn survives_sending<C: operation::Command>(example: &Value) -> Result<(), String
     survives::<C>(example)
 }
 
-const FORMATS: [(&str, Check); 67] = [
+const FORMATS: [(&str, Check); 69] = [
     ("activity", survives::<activity::Activity>),
     ("activity_command", survives_sending::<activity::Command>),
     ("activity_counted", survives::<activity::Counted>),
@@ -105,6 +105,8 @@ const FORMATS: [(&str, Check); 67] = [
     ("outbox_standing", survives::<outbox::Standing>),
     ("postbacks_command", survives_sending::<postbacks::Command>),
     ("postbacks_page", survives::<postbacks::PostbackPage>),
+    ("recovery_bookmark", survives::<recovery::Bookmark>),
+    ("recovery_command", survives_sending::<recovery::Command>),
     ("stored_advertiser", survives::<Advertiser>),
     ("registered_by_accounts", survives::<Ended>),
     (
@@ -153,6 +155,7 @@ fn each_command_has_an_example() {
         ("ledger_command", ledger::Command::NAMES),
         ("outbox_command", outbox::Command::NAMES),
         ("postbacks_command", postbacks::Command::NAMES),
+        ("recovery_command", recovery::Command::NAMES),
     ] {
         let shown = examples[object].as_array().unwrap().iter();
         let shown: BTreeSet<_> = shown

@@ -2,6 +2,7 @@
 
 mod announced;
 mod objects;
+mod recovery;
 
 use std::{fs, path::PathBuf, thread, time::Duration};
 
@@ -52,6 +53,27 @@ fn journaled(wall: &OfferWall<'_>, condition: &str) -> usize {
     );
     let counts = wall.signpost.stored(OUTBOXES, &sql, |row| row.get::<_, u32>(0));
     counts.into_iter().sum::<u32>() as usize
+}
+
+/// The items for a person about objects that were put back: subject and reason, the oldest first. They are ended.
+fn doubts(signpost: &Signpost) -> Vec<(String, String)> {
+    let list = signpost
+        .operator("GET", "attention?kind=restored", None)
+        .expect(200)
+        .json();
+    let items = list["items"].as_array().expect("items").clone();
+    let text = |item: &serde_json::Value, name: &str| item[name].as_str().expect("a text").to_owned();
+    for item in &items {
+        let path = format!("attention/{}", text(item, "item_id"));
+        signpost.operator("DELETE", &path, None).expect(204);
+        signpost
+            .operator("DELETE", &path, None)
+            .expect_error(404, "not_found");
+    }
+    items
+        .iter()
+        .map(|item| (text(item, "subject"), text(item, "reason")))
+        .collect()
 }
 
 /// Waits until all that the app's first outbox wrote is at its receivers.

@@ -10,6 +10,7 @@ use contract::{
         ListRewards, ReadActivity, Reply, RewardCount, RewardDetails, RewardKind, RewardPage,
     },
     outbox::EndpointState,
+    register::{Announce, ReadRegister},
     rewards::{RewardDelivery, RewardFilter, RewardState},
 };
 use domain::model::{
@@ -346,6 +347,8 @@ fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
         assert_eq!(reply, serde_json::json!({ "found": found }));
     }
     replays::run_replays(&db);
+    handle(&db, NOW, Announce { at_ms: NOW }.into()).unwrap();
+    handle(&db, NOW, ReadRegister { after: 0 }.into()).unwrap();
     for sequence in 2..60 {
         let entries = (0..200).map(|nth| entry(0, sequence * 200 + nth)).collect();
         apply(
@@ -365,6 +368,13 @@ fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
     // The statements of the operator's list are tested in `attention`.
     let sizes = origin::objects::activity::attention::sql::OF_SWEEP;
     let fixture = ["UPDATE replays SET due_ms = 0"];
-    let register = &[register::BOUNDS, register::BLANK_LAST, register::FIRST_MS];
-    assert_only_listed_statements(&db, &[sql::ALL, sizes, &fixture, register].concat(), MIGRATIONS);
+    let register = &[
+        register::BOUNDS,
+        register::BLANK_LAST,
+        register::FIRST_MS,
+        register::LAST,
+        register::LIST,
+    ];
+    let all = [sql::ALL, sizes, &fixture, register, register::announced::ALL];
+    assert_only_listed_statements(&db, &all.concat(), MIGRATIONS);
 }

@@ -34,6 +34,7 @@ struct World {
     registers: Registers,
     now_ms: Cell<i64>,
     begun: Cell<usize>,
+    begun_ms: Cell<i64>,
     applied: RefCell<Vec<(i64, u32)>>,
 }
 
@@ -59,9 +60,14 @@ impl ObjectCall for World {
 impl Restore for World {
     type Entry = u32;
 
-    fn begin(&self, _db: &impl Database, _now_ms: i64) -> Result<(), DatabaseError> {
+    fn begin(&self, _db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
         self.begun.set(self.begun.get() + 1);
+        self.begun_ms.set(now_ms);
         Ok(())
+    }
+
+    fn begun_ms(&self, _db: &impl Database) -> Result<i64, DatabaseError> {
+        Ok(self.begun_ms.get())
     }
 
     fn apply(&self, _db: &impl Database, at_ms: i64, entry: u32) -> Result<(), Failure> {
@@ -88,6 +94,7 @@ impl World {
             registers: Registers::default(),
             now_ms: Cell::new(START_MS),
             begun: Cell::new(0),
+            begun_ms: Cell::new(i64::MAX),
             applied: RefCell::default(),
         }
     }
@@ -174,6 +181,28 @@ fn a_restore_begins_once_whoever_asks_meanwhile_and_however_much_was_lost() {
     let started = run(futures_util::future::join_all(starts));
     assert!(started.iter().all(Result::is_ok));
     assert_eq!((world.begun.get(), world.applied.borrow().len()), (1, 2_500));
+}
+
+#[test]
+fn an_announced_restore_begins_once_although_nothing_was_lost() {
+    let world = World::registered(&[(1, "7")]);
+    run(world.start(&Register::default())).unwrap();
+    world.registers.announce(SOURCE, START_MS - SECOND_MS);
+    run(world.start(&Register::default())).unwrap();
+    // It went back to before the first restore, too.
+    world.begun_ms.set(0);
+    for _ in 0..2 {
+        run(world.start(&Register::default())).unwrap();
+    }
+    assert_eq!((world.begun.get(), world.applied.borrow().len()), (2, 1));
+    assert_eq!(world.registers.doubts()[0].1, "load_again");
+
+    for (announced_ms, noticed_ms, expected) in [(-1, 0, false), (0, 0, false), (1, 0, true), (1, 1, false)] {
+        world.registers.announce("counters-1", START_MS + announced_ms);
+        let noticed_ms = START_MS + noticed_ms;
+        let told = register::announced::since(&world, "counters-1", noticed_ms, "counters_restored");
+        assert_eq!(run(told), Ok(expected), "{announced_ms} {noticed_ms}");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use contract::{
     activity::Command,
     attention::{self, ListAttention},
     operation::{CallError, ObjectAddress, Operation, Unanswered},
-    register::{AddEntries, RegisterEntry, address},
+    register::{AddEntries, Announce, RegisterEntry, address},
 };
 use origin::objects::activity::{MIGRATIONS, handle, sweep};
 use platform::migrations::migrate;
@@ -62,6 +62,11 @@ impl Registers {
             entries: vec![entry],
         };
         self.send(&address(source).name, 0, add.into());
+    }
+
+    /// It is announced that the object is put back.
+    pub fn announce(&self, source: &str, at_ms: i64) {
+        self.send(&address(source).name, at_ms, Announce { at_ms }.into());
     }
 
     /// Runs an object's alarm. Returns when it is due next.

@@ -111,6 +111,12 @@ pub fn rfc_3339(now_ms: i64) -> String {
     instant.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
+/// Parses an instant by RFC 3339, to milliseconds since the Unix epoch.
+pub fn parse_rfc_3339(text: &str) -> Option<i64> {
+    let instant = DateTime::parse_from_rfc3339(text).ok()?;
+    Some(instant.timestamp_millis())
+}
+
 /// Formats an instant from 1970 to 9999 as an HTTP date (RFC 9110 section 5.6.7), for `Last-Modified`.
 pub fn http_date(now_ms: i64) -> String {
     let seconds = now_ms.div_euclid(SECOND_MS).clamp(0, LATEST_S);
@@ -171,6 +177,11 @@ mod tests {
     #[test]
     fn instants_are_formatted_as_in_the_rfcs_examples() {
         assert_eq!(rfc_3339(784_111_777_999), "1994-11-06T08:49:37Z");
+        assert_eq!(
+            parse_rfc_3339("1994-11-06T09:49:37.5+01:00"),
+            Some(784_111_777_500)
+        );
+        assert_eq!(parse_rfc_3339("1994-11-06"), None);
         assert_eq!(http_date(784_111_777_000), "Sun, 06 Nov 1994 08:49:37 GMT");
     }
 

@@ -5,6 +5,8 @@
 //! the missing entries are applied, and the operator is told what is in doubt. Both sides keep entries for 31 days, and a
 //! million at most.
 
+pub mod announced;
+
 use std::{cell::Cell, time::Duration};
 
 use serde::{Serialize, de::DeserializeOwned};
@@ -79,6 +81,11 @@ pub trait Restore {
         Ok(())
     }
 
+    /// When it last did so. Without a time, an object that has lost nothing that was registered has nothing to do.
+    fn begun_ms(&self, _db: &impl Database) -> Result<i64, DatabaseError> {
+        Ok(i64::MAX)
+    }
+
     /// Applies a missing entry that was made at a time, within the caller's transaction. One that is refused is left out.
     fn apply(&self, db: &impl Database, at_ms: i64, entry: Self::Entry) -> Result<(), Failure>;
 
@@ -129,6 +136,7 @@ pub fn read(db: &impl Database, read: ReadRegister) -> Result<RegisterPart, Data
     Ok(RegisterPart {
         mark: last(db)?,
         entries: list(db, read.after)?,
+        announced_ms: announced::last_ms(db)?,
     })
 }
 
@@ -181,11 +189,12 @@ impl Register {
             return Ok(());
         }
         let _leader = self.reading.lead().await;
-        let mut lost = 0;
+        let mut has_begun = false;
         while !self.is_read.get() {
             let after = last(db)?;
             let part = ask(runtime, source, ReadRegister { after }).await?;
-            if part.entries.is_empty() {
+            let is_announced = !has_begun && restore.begun_ms(db)? < part.announced_ms;
+            if part.entries.is_empty() && !is_announced {
                 self.mark.set(part.mark);
                 self.is_read.set(true);
                 // A register that was lost gets everything again. If it does not answer, the next change tries it, too.
@@ -196,8 +205,8 @@ impl Register {
                 "register",
                 format_args!("{source}: {after} to {} were lost", part.mark),
             );
-            put_back(db, runtime, source, restore, part.entries, lost == 0).await?;
-            lost += 1;
+            put_back(db, runtime, source, restore, part.entries, !has_begun).await?;
+            has_begun = true;
         }
         Ok(())
     }

@@ -63,6 +63,7 @@ pub const fn of(handler: Handler) -> Option<Access> {
         },
         Handler::Replay(ReplayCall::Cancel) => write("replay_cancelled"),
         Handler::EndAttentionItem => write("attention_ended"),
+        Handler::RestoreObject => write("object_restored"),
         Handler::Catalog(call) => of_catalog(call),
         Handler::Ledger(call) => of_ledger(call),
         Handler::Outbox(call) => of_outbox(call),

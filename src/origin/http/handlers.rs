@@ -21,6 +21,8 @@ pub enum Handler {
     CheckPostback,
     ListAttention,
     EndAttentionItem,
+    /// Puts an object back to an earlier time.
+    RestoreObject,
     /// Invites somebody to a publisher's account.
     Invite,
     /// Invites somebody to the operator's account.

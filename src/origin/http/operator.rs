@@ -16,6 +16,7 @@ mod postback_check;
 mod postbacks;
 mod reconcile;
 mod replays;
+mod restore;
 mod search;
 mod service;
 
@@ -65,6 +66,7 @@ pub async fn call(
         Handler::CheckPostback => postback_check::check(context, request).await,
         Handler::ListAttention => attention::list(context, query).await,
         Handler::EndAttentionItem => attention::end(context, segments).await,
+        Handler::RestoreObject => restore::restore(context, segments, request).await,
         Handler::Invite => accounts::invite(context, segments, request).await,
         Handler::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,
         Handler::ReadActivity => activity::read(context, segments).await,

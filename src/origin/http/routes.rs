@@ -214,6 +214,7 @@ const ROUTES: &[Row] = &[
     operator("/v1/operator/callbacks", &[on(Get, ListCallbacks).within(Operator)]),
     operator("/v1/operator/attention", &[on(Get, Handler::ListAttention).within(Operator)]),
     operator("/v1/operator/attention/{}", &[on(Delete, Handler::EndAttentionItem).within(Operator)]),
+    operator("/v1/operator/objects/{}/restore", &[on(Post, Handler::RestoreObject).within(Documents)]),
     operator("/v1/operator/reconcile", &[on(Get, Reconcile).within(Operator)]),
 
     operator("/v1/operator/postback_check", &[on(Post, CheckPostback).within(Operator)]),

@@ -49,6 +49,7 @@ pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply
         Command::Restored(restored) => Ok(Reply::Done(attention::restored::put(db, &restored)?)),
         Command::EndItem(end) => attention::restored::end(db, end).map(Reply::Operator),
         Command::AddEntries(add) => Ok(Reply::Mark(register::receive(db, now_ms, &add)?)),
+        Command::Announce(announce) => Ok(Reply::Done(register::announced::note(db, announce)?)),
         Command::ReadRegister(read) => Ok(Reply::Register(register::read(db, read)?)),
         // It calls the outboxes.
         Command::CountReplay(_) => Err(common::NOT_FOUND.into()),

@@ -19,17 +19,16 @@ use platform::{
 };
 
 /// How long a missing record may be one that was lost, after the object was put back: the operator may put back a newer copy.
-const DOUBTED_MS: i64 = 31 * DAY_MS;
+pub const DOUBTED_MS: i64 = 31 * DAY_MS;
 
 /// Takes note that the object was put back. Within the caller's transaction.
 pub fn put_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::SET_RESTORED, params![now_ms])
 }
 
-/// Whether the object was put back not long ago, so that records may be lost.
-pub fn was_put_back(db: &impl Database, now_ms: i64) -> Result<bool, DatabaseError> {
-    let restored_ms = db.query_integer(sql::GET_RESTORED, &[])?;
-    Ok(restored_ms.is_some_and(|restored_ms| now_ms < restored_ms.saturating_add(DOUBTED_MS)))
+/// When the object was put back last; 0 for never.
+pub fn restored_ms(db: &impl Database) -> Result<i64, DatabaseError> {
+    Ok(db.query_integer(sql::GET_RESTORED, &[])?.unwrap_or(0))
 }
 
 /// Carries out one command.

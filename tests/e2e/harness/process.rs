@@ -217,9 +217,14 @@ pub(super) fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
         .expect("workerd, which `make build` installs");
     // workerd reports its ports on the control descriptor, one line each.
     let mut ports = Ports::default();
-    let has_control_socket = ["faults.capnp", "ordinary_path.capnp", "rows.capnp"]
-        .iter()
-        .any(|name| setup.config.ends_with(name));
+    let has_control_socket = [
+        "faults.capnp",
+        "ordinary_path.capnp",
+        "recovery.capnp",
+        "rows.capnp",
+    ]
+    .iter()
+    .any(|name| setup.config.ends_with(name));
     let has_inspector = setup.arguments.iter().any(|argument| argument == INSPECTOR);
     let socket_count = 1 + usize::from(has_control_socket) + usize::from(has_inspector);
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe"))

@@ -3,33 +3,12 @@
 
 use serde_json::json;
 
-use super::{Copy, SENT_MS, copy, put_back};
+use super::{Copy, SENT_MS, copy, doubts, put_back};
 use crate::{
     conversions::revenue::revenue,
     dashboard::{Browser, signed_in},
     harness::{Setup, Signpost, click_keys, eventually_within, expect_accepted, now_ms, seal},
 };
-
-/// The items for a person about objects that were put back: subject and reason, the oldest first. They are ended.
-fn doubts(signpost: &Signpost) -> Vec<(String, String)> {
-    let list = signpost
-        .operator("GET", "attention?kind=restored", None)
-        .expect(200)
-        .json();
-    let items = list["items"].as_array().expect("items").clone();
-    let text = |item: &serde_json::Value, name: &str| item[name].as_str().expect("a text").to_owned();
-    for item in &items {
-        let path = format!("attention/{}", text(item, "item_id"));
-        signpost.operator("DELETE", &path, None).expect(204);
-        signpost
-            .operator("DELETE", &path, None)
-            .expect_error(404, "not_found");
-    }
-    items
-        .iter()
-        .map(|item| (text(item, "subject"), text(item, "reason")))
-        .collect()
-}
 
 /// Copies the object that has a row.
 fn copied(signpost: &Signpost, namespace: &str, sql: &str) -> Copy {

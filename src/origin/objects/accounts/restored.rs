@@ -32,6 +32,10 @@ impl Restore for RestoredAccount {
         end_all(db, now_ms)
     }
 
+    fn begun_ms(&self, db: &impl Database) -> Result<i64, DatabaseError> {
+        account::restored_ms(db)
+    }
+
     fn apply(&self, db: &impl Database, _at_ms: i64, entry: Ended) -> Result<(), Failure> {
         match entry {
             Ended::SignIn => {}

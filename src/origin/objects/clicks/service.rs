@@ -1,7 +1,9 @@
 //! A click records object: commands, and an alarm that deletes expired records.
 
-use super::{MIGRATIONS, alarm, handle, next_alarm, put_back, was_put_back};
-use crate::delivery::size;
+use std::cell::Cell;
+
+use super::{DOUBTED_MS, MIGRATIONS, alarm, handle, next_alarm, put_back, restored_ms};
+use crate::delivery::{register, size};
 use contract::clicks::{Command, Found, Reply};
 use domain::model::api_error::common;
 use platform::{
@@ -12,12 +14,15 @@ use platform::{
 
 pub struct ClicksService<D, R> {
     shell: ObjectShell<D, R>,
+    /// Whether this process knows if the object was put back.
+    has_started: Cell<bool>,
 }
 
 impl<D: ObjectStorage, R: Clock + ObjectCall> ClicksService<D, R> {
     pub fn new(name: Option<String>, storage: D, runtime: R) -> Self {
         Self {
             shell: ObjectShell::new("clicks", name, storage, runtime, MIGRATIONS).when_put_back(put_back),
+            has_started: Cell::new(false),
         }
     }
 
@@ -30,13 +35,24 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ClicksService<D, R> {
             .shell
             .command(|db, now_ms| handle(db, now_ms, command), next_alarm)
             .await?;
-        // Nobody knows whether the record has expired or was lost.
         if let Reply::Found(Found { record: None }) = reply
-            && was_put_back(self.shell.storage(), self.shell.runtime().now_ms())?
+            && self.may_be_lost().await?
         {
             return Err(common::UNAVAILABLE.into());
         }
         Ok(reply)
+    }
+
+    /// Whether a missing record may be lost and not expired, because the object was put back not long ago.
+    async fn may_be_lost(&self) -> Result<bool, Failure> {
+        let (db, runtime) = (self.shell.storage(), self.shell.runtime());
+        if let Some(name) = self.shell.name().filter(|_| !self.has_started.get()) {
+            if register::announced::since(runtime, name, restored_ms(db)?, "clicks_restored").await? {
+                put_back(db, runtime.now_ms())?;
+            }
+            self.has_started.set(true);
+        }
+        Ok(runtime.now_ms() < restored_ms(db)?.saturating_add(DOUBTED_MS))
     }
 
     pub async fn alarm(&self) {

@@ -49,7 +49,7 @@ pub fn put_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::SET_RESTORED, params![now_ms])
 }
 
-fn restored_ms(db: &impl Database) -> Result<i64, DatabaseError> {
+pub fn restored_ms(db: &impl Database) -> Result<i64, DatabaseError> {
     Ok(db.query_integer(sql::GET_RESTORED, &[])?.unwrap_or(0))
 }
 

@@ -1,6 +1,9 @@
 //! A counters object: commands, and an alarm that sweeps and sends batches to the ledgers.
 
-use std::{cell::RefCell, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
 
 use super::{
     MIGRATIONS, TakenCounts, alarm, alarm_after_command,
@@ -37,6 +40,8 @@ pub struct CountersService<D, R> {
     /// Batches of clicks that the next row takes.
     gathered: RefCell<Vec<Flush>>,
     appends: SingleFlight<Result<(), Failure>>,
+    /// Whether this process knows if the object was put back.
+    has_started: Cell<bool>,
     /// One offer's outboxes are asked at a time.
     asking: SingleFlight<()>,
 }
@@ -51,6 +56,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             tally: RefCell::new(None),
             gathered: RefCell::default(),
             appends: SingleFlight::default(),
+            has_started: Cell::new(false),
             asking: SingleFlight::default(),
         }
     }
@@ -90,13 +96,20 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
 
     /// Asks the outboxes for what takes of a cap were lost, if they may be.
     async fn know_cap(&self, take: &Take) -> Result<(), Failure> {
-        let db = self.shell.ready().await?;
-        if !restored::is_unknown(db, take)? {
+        let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
+        if self.has_started.get() && !restored::is_unknown(db, take)? {
             return Ok(());
         }
         let _leader = self.asking.lead().await;
+        if let Some(name) = self.shell.name().filter(|_| !self.has_started.get()) {
+            let noticed_ms = restored::restored_ms(db)?;
+            if register::announced::since(runtime, name, noticed_ms, "counters_restored").await? {
+                db.transaction(|| restored::put_back(db, runtime.now_ms()))?;
+            }
+            self.has_started.set(true);
+        }
         if restored::is_unknown(db, take)? {
-            let rewards = restored::ask(self.shell.runtime(), &take.offer, take.day).await?;
+            let rewards = restored::ask(runtime, &take.offer, take.day).await?;
             let cap = (take.kind, take.day, take.offer.clone());
             // The count in memory may include takes of an earlier restore, which are asked for again.
             self.counts.forget(&cap);

@@ -55,6 +55,11 @@ const REASONS: Record<string, string> = {
   catalog_restored: "The changes since the copy were made again. Compare the newest.",
   outbox_restored: "It has everything back that its journal had.",
   counters_restored: "Click caps of today may have been exceeded. Conversion caps count all that was paid.",
+  after_restore:
+    "Its journal lacks what it paid last. Conversions of clicks of that time are held for 72 hours: look them up at the publisher's.",
+  clicks_restored:
+    "Postbacks of clicks whose record may be lost are answered 503 for 31 days, so that partners repeat them.",
+  put_back: "Somebody put it back on purpose. The row shows the bookmark that undoes it.",
   ledger_restored: "Clicks and revenue arrive again by themselves.",
   not_made_again: "It was made after the copy, and could not be made again. Make it by hand.",
   load_again: "Facts of this day are lost. Load it again; it is not final until then.",

@@ -39,6 +39,7 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   facts_replaced: "Replaced a day of facts",
   day_restated: "Restated a day",
   attention_ended: "Closed an item of attention",
+  object_restored: "Put an object back to an earlier time",
   reward_approved: "Approved a reward",
   reward_rejected: "Rejected a conversion",
   reward_reversed: "Took a reward back",

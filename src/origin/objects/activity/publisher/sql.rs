@@ -9,6 +9,7 @@ pub const MIGRATIONS: &[Migration] = &[
     &[MAX],
     &[attention::sql::REPORTED],
     &[register::TABLES],
+    &[register::announced::TABLE],
 ];
 
 /// `is_incomplete` is set while what an outbox told before is not all here.
