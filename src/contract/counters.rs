@@ -143,7 +143,7 @@ pub struct Stats {
     pub after: Option<OfferId>,
 }
 
-/// Reads how much of an offer's conversion cap of a day is taken.
+/// Reads how much of an offer's caps of a day is taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadTaken {
     /// The offer whose cap is read.
@@ -179,6 +179,9 @@ pub struct Restated {
 pub struct TakenOfDay {
     /// Conversions that were taken from the day's cap.
     pub conversions: u32,
+    /// Clicks that this object has counted, if it is the one that adds up the offer's.
+    #[serde(default)]
+    pub clicks: i64,
 }
 
 /// One of an offer's two caps.

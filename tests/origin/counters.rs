@@ -658,7 +658,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
         ..click("a", NOON)
     };
     assert_eq!(restored::is_unknown(&db, &take), Ok(true));
-    restored::learn(&db, &take.offer, take.day, 9, 1).unwrap();
+    restored::learn(&db, &take, 9, 1).unwrap();
     let is_told = async |_: &Batch| Ok(Mark { mark: MAX_INTEGER });
     let (clock, log) = (Ledgers::new(NOON), ClickLog(&db, None));
     now(batches::send(&db, &clock, "counters-1", &log, true, is_told)).unwrap();

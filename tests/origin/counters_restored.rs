@@ -4,7 +4,7 @@ use std::{cell::Cell, collections::BTreeMap, time::Duration};
 
 use contract::{
     attention, catalog,
-    counters::{AddConversions, Asker, CapKind, ConversionSum, Reply, Take},
+    counters::{self, AddConversions, Asker, CapKind, ConversionSum, Reply, Take, TakenOfDay},
     operation::{CallError, ObjectAddress, Operation, OperatorReply, Unanswered},
     outbox::{self, OfferDay, OutboxDay},
 };
@@ -69,6 +69,12 @@ impl ObjectCall for Runtime<'_> {
         let answer = if to.name == catalog::OBJECT_NAME {
             assert_eq!(command["offer_outboxes"]["offer_id"], "o");
             json!(OperatorReply::ok(&json!([["00000042", 0], ["00000042", 7]])))
+        } else if to.binding == counters::BINDING {
+            assert_eq!(to.name, counters::name(counters::click_object("o")));
+            json!(TakenOfDay {
+                conversions: 0,
+                clicks: 4
+            })
         } else {
             asked.set(asked.get() + 1);
             let outbox::Command::ReadDay(read) = serde_json::from_value(command).unwrap() else {
@@ -206,6 +212,29 @@ fn counters_that_are_put_back_on_purpose_ask_first() {
     world.db.mark_put_back();
     assert!(world.take("e", OTHER, 0).unwrap());
     assert!(!world.take("f", OTHER, 0).unwrap());
+}
+
+/// Of a cap of 5 clicks, which are counted by another object.
+#[test]
+fn clicks_that_were_counted_count_as_taken() {
+    let world = World::new();
+    let take = |key: &str| {
+        let take = Take {
+            limit: 5,
+            ..click(key, NOON)
+        };
+        match now(world.service().command(take.into())) {
+            Ok(Reply::Taken(taken)) => taken.taken,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(take("a"));
+    world.db.mark_put_back();
+    assert!(take("a") && take("b"));
+    assert!(!take("c"));
+    // Conversions have a cap of their own, and what is lost of it is asked for apart.
+    assert!(world.take("d", OTHER, 0).unwrap());
+    assert_eq!(dump(&world.db, "uncapped").len(), 2);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use super::{sql, sweep};
+use super::{log, sql, sweep};
 use contract::counters::{CapKind, ReadTaken, SetCap, Take, Taken, TakenOfDay};
 use domain::model::{OfferId, seeded_hash::SeededMap, time::UtcDay};
 use platform::{
@@ -46,14 +46,18 @@ impl TakenCounts {
     }
 }
 
-/// How much of an offer's conversion cap of a day is taken.
+/// How much of an offer's caps of a day is taken.
 pub fn read_taken(
     db: &impl Database,
     counts: &TakenCounts,
     read: ReadTaken,
 ) -> Result<TakenOfDay, DatabaseError> {
-    let conversions = counts.get(db, (CapKind::Conversion, read.day, read.offer))?;
-    Ok(TakenOfDay { conversions })
+    log::count(db)?;
+    let clicks = db.query_integer(sql::GET_CLICKS, params![read.day.number(), read.offer.as_str()])?;
+    Ok(TakenOfDay {
+        conversions: counts.get(db, (CapKind::Conversion, read.day, read.offer))?,
+        clicks: clicks.unwrap_or(0),
+    })
 }
 
 pub fn take(

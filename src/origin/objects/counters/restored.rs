@@ -1,5 +1,5 @@
 //! Counters that were put back to an earlier copy have lost takes. Before such an object takes from a cap again, it asks the
-//! outboxes that pay for the offer: their rewards of the day are at least taken.
+//! outboxes that pay for the offer, or the object that counts its clicks: what these have of the day is at least taken.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use super::sql;
 use contract::{
     catalog::{self, COMMAND_PATH, ListOfferOutboxes},
-    counters::{Asker, CapKind, Take},
+    counters::{self, Asker, CapKind, ReadTaken, Take},
     operation::CallError,
     outbox::{OutboxShard, ReadDay},
 };
@@ -53,18 +53,36 @@ pub fn restored_ms(db: &impl Database) -> Result<i64, DatabaseError> {
     Ok(db.query_integer(sql::GET_RESTORED, &[])?.unwrap_or(0))
 }
 
-/// Whether takes of the cap may be lost, and no outbox was asked yet.
-pub fn is_unknown(db: &impl Database, take: &Take) -> Result<bool, DatabaseError> {
-    Ok(take.kind == CapKind::Conversion
-        && take.day <= UtcDay::of_ms(restored_ms(db)?)
-        && !db.query_boolean(sql::IS_KNOWN, params![take.day.number(), take.offer.as_str()])?)
+/// Where lost takes are stored.
+fn source(kind: CapKind) -> &'static str {
+    match kind {
+        CapKind::Click => "lost clicks",
+        CapKind::Conversion => "lost",
+    }
 }
 
-/// Asks all outboxes that pay for an offer for their rewards of a day.
+/// Whether takes of the cap may be lost, and nobody was asked yet.
+pub fn is_unknown(db: &impl Database, take: &Take) -> Result<bool, DatabaseError> {
+    let known = params![take.day.number(), take.offer.as_str(), source(take.kind)];
+    Ok(take.day <= UtcDay::of_ms(restored_ms(db)?) && !db.query_boolean(sql::IS_KNOWN, known)?)
+}
+
+/// Asks others how much of the cap was taken at least.
 ///
 /// # Errors
 /// `unavailable`: one did not answer.
-pub async fn ask(runtime: &impl ObjectCall, offer: &OfferId, day: UtcDay) -> Result<i64, Failure> {
+pub async fn ask(runtime: &impl ObjectCall, take: &Take) -> Result<i64, Failure> {
+    let (offer, day) = (&take.offer, take.day);
+    if take.kind == CapKind::Click {
+        let counts = counters::name(counters::click_object(offer.as_str()));
+        let read = ReadTaken {
+            offer: offer.clone(),
+            day,
+        };
+        let taken = runtime.call(&counters::address(counts), read, TIMEOUT).await;
+        let taken = taken.map_err(|error| unavailable("the counters of clicks", &error))?;
+        return Ok(taken.clicks);
+    }
     let list = ListOfferOutboxes {
         offer_id: offer.clone(),
     };
@@ -105,18 +123,12 @@ fn unavailable(whom: &str, error: &CallError) -> Failure {
     common::UNAVAILABLE.into()
 }
 
-/// Counts as taken what the outboxes have paid beyond the takes that are left.
-pub fn learn(
-    db: &impl Database,
-    offer: &OfferId,
-    day: UtcDay,
-    rewards: i64,
-    taken: u32,
-) -> Result<(), DatabaseError> {
-    let lost = rewards.saturating_sub(taken.into()).max(0);
+/// Counts as taken what others have beyond the takes that are left.
+pub fn learn(db: &impl Database, take: &Take, least: i64, taken: u32) -> Result<(), DatabaseError> {
+    let lost = least.saturating_sub(taken.into()).max(0);
     db.transaction(|| {
-        let (day, offer) = (day.number(), offer.as_str());
-        db.execute(sql::SET_LOST, params![day, offer, lost])?;
+        let (day, offer) = (take.day.number(), take.offer.as_str());
+        db.execute(sql::SET_LOST, params![day, offer, source(take.kind), lost])?;
         db.execute(sql::ADD_OFFER, params![day, offer])
     })
 }

@@ -42,7 +42,7 @@ pub struct CountersService<D, R> {
     appends: SingleFlight<Result<(), Failure>>,
     /// Whether this process knows if the object was put back.
     has_started: Cell<bool>,
-    /// One offer's outboxes are asked at a time.
+    /// Others are asked about one cap at a time.
     asking: SingleFlight<()>,
 }
 
@@ -94,7 +94,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         Ok(reply)
     }
 
-    /// Asks the outboxes for what takes of a cap were lost, if they may be.
+    /// Asks others for what takes of a cap were lost, if they may be.
     async fn know_cap(&self, take: &Take) -> Result<(), Failure> {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
         if self.has_started.get() && !restored::is_unknown(db, take)? {
@@ -109,12 +109,12 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             self.has_started.set(true);
         }
         if restored::is_unknown(db, take)? {
-            let rewards = restored::ask(runtime, &take.offer, take.day).await?;
+            let least = restored::ask(runtime, take).await?;
             let cap = (take.kind, take.day, take.offer.clone());
             // The count in memory may include takes of an earlier restore, which are asked for again.
             self.counts.forget(&cap);
             let taken = self.counts.get(db, cap.clone())?;
-            restored::learn(db, &take.offer, take.day, rewards, taken)?;
+            restored::learn(db, take, least, taken)?;
             self.counts.forget(&cap);
         }
         Ok(())

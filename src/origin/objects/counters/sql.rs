@@ -33,8 +33,8 @@ const TABLES: &[&str] = &[
      ) STRICT, WITHOUT ROWID",
     // The figures of the offers are read page by page.
     "CREATE INDEX daily_by_offer ON daily (offer, day)",
-    // Conversions that each outbox paid on a day before the offer had a cap, and under `lost` what all have paid beyond the takes
-    // that are left after a restore. They count as taken.
+    // Conversions that each outbox paid on a day before the offer had a cap; after a restore, under `lost` what all have paid beyond
+    // the takes that are left, and under `lost clicks` the clicks that were counted beyond theirs. They count as taken.
     "CREATE TABLE uncapped (
        day INTEGER NOT NULL, offer TEXT NOT NULL, source TEXT NOT NULL, conversions INTEGER NOT NULL,
        PRIMARY KEY (day, offer, source)
@@ -74,9 +74,11 @@ platform::statements! {
         (SELECT remaining FROM takes WHERE kind = ?1 AND day = ?2 AND offer = ?3 AND key = ?4),
         (SELECT revision FROM limits WHERE kind = ?1 AND offer = ?3),
         (SELECT daily_limit FROM limits WHERE kind = ?1 AND offer = ?3)";
-    /// kind, day, offer → takes, and for conversions what was paid before there was a cap
+    /// kind, day, offer → takes, those that were lost, and for conversions what was paid before there was a cap
     pub const COUNT_TAKEN = "SELECT (SELECT COUNT(*) FROM takes WHERE kind = ?1 AND day = ?2 AND offer = ?3)
-        + IIF(?1 = 1, (SELECT COALESCE(SUM(conversions), 0) FROM uncapped WHERE day = ?2 AND offer = ?3), 0)";
+        + (SELECT COALESCE(SUM(conversions), 0) FROM uncapped WHERE day = ?2 AND offer = ?3 AND (source = 'lost clicks') = (?1 = 0))";
+    /// day, offer → clicks
+    pub const GET_CLICKS = "SELECT clicks FROM daily WHERE day = ? AND offer = ?";
     /// kind, day, offer, key, remaining
     pub const RECORD_TAKE = "INSERT INTO takes (kind, day, offer, key, remaining) VALUES (?, ?, ?, ?, ?)";
     /// day, offer
@@ -89,13 +91,13 @@ platform::statements! {
     pub const GET_RESTORED = "SELECT restored_ms FROM clicks";
     /// time
     pub const SET_RESTORED = "UPDATE clicks SET restored_ms = ?";
-    /// day, offer → whether the outboxes were asked what they paid
-    pub const IS_KNOWN = "SELECT EXISTS (SELECT 1 FROM uncapped WHERE day = ? AND offer = ? AND source = 'lost')";
-    /// day, offer, conversions
-    pub const SET_LOST = "INSERT INTO uncapped (day, offer, source, conversions) VALUES (?, ?, 'lost', ?)
+    /// day, offer, `lost` or `lost clicks` → whether others were asked for what is lost
+    pub const IS_KNOWN = "SELECT EXISTS (SELECT 1 FROM uncapped WHERE day = ? AND offer = ? AND source = ?)";
+    /// day, offer, the same, takes
+    pub const SET_LOST = "INSERT INTO uncapped (day, offer, source, conversions) VALUES (?, ?, ?, ?)
         ON CONFLICT (day, offer, source) DO UPDATE SET conversions = excluded.conversions";
-    /// what outboxes have said is out of date
-    pub const FORGET_RESTORED = "DELETE FROM uncapped WHERE source = 'lost'";
+    /// what others have said is out of date
+    pub const FORGET_RESTORED = "DELETE FROM uncapped WHERE source IN ('lost', 'lost clicks')";
     /// kind, offer, limit, revision
     pub const LEARN_LIMIT = "INSERT INTO limits (kind, offer, daily_limit, revision) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, offer) DO UPDATE SET daily_limit = excluded.daily_limit, revision = excluded.revision

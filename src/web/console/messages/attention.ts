@@ -54,7 +54,7 @@ const REASONS: Record<string, string> = {
   account_restored: "Sessions and invites have ended. Members who joined since the copy may be missing.",
   catalog_restored: "The changes since the copy were made again. Compare the newest.",
   outbox_restored: "It has everything back that its journal had.",
-  counters_restored: "Click caps of today may have been exceeded. Conversion caps count all that was paid.",
+  counters_restored: "Caps count all that was paid, and the clicks that were counted.",
   after_restore:
     "Its journal lacks what it paid last. Conversions of clicks of that time are held for 72 hours: look them up at the publisher's.",
   clicks_restored:
