@@ -2,13 +2,10 @@
 
 use super::{ids::MemberId, role::Role};
 use crate::{
-    catalog::plain_text::plain_text,
-    model::{
-        api_error::ApiError,
-        document::{FieldError, check_text},
-        placeholders::is_invisible,
-    },
+    catalog::plain_text::{check_line, plain_text},
+    model::{api_error::ApiError, document::FieldError},
 };
+use unicode_security::skeleton;
 
 /// Also answers for the last admin of the operator's account.
 pub const LAST_OWNER: ApiError = ApiError::new(
@@ -29,8 +26,9 @@ const INPUT_PER_CHARACTER: usize = 32;
 pub fn parse_name(path: &str, input: &str) -> Result<String, FieldError> {
     let name = parse_line(path, input, MAX_NAME)?;
     if RESERVED
-        .iter()
-        .any(|reserved| name.eq_ignore_ascii_case(reserved))
+        .into_iter()
+        .map(look)
+        .any(|reserved| reserved == look(&name))
     {
         return Err(FieldError::new(
             path,
@@ -38,6 +36,17 @@ pub fn parse_name(path: &str, input: &str) -> Result<String, FieldError> {
         ));
     }
     Ok(name)
+}
+
+/// What a name looks like, without case and spaces: letters of other scripts become those that they resemble (Unicode TS #39).
+fn look(name: &str) -> String {
+    let latin = skeleton(name).collect::<String>().to_lowercase();
+    let latin = skeleton(&latin).collect::<String>();
+    latin
+        .to_lowercase()
+        .chars()
+        .filter(|char| char.is_alphanumeric())
+        .collect()
 }
 
 /// Parses one line of plain text with 1 to `most` characters. `path` is the field in the error.
@@ -50,23 +59,8 @@ pub fn parse_line(path: &str, input: &str, most: usize) -> Result<String, FieldE
     }
     let text = plain_text(input);
     let line = text.trim();
-    check_text(path, line, most)?;
-    if line.chars().all(is_joiner) {
-        return Err(FieldError::new(path, "must not be empty"));
-    }
-    match line.chars().find(|char| is_invisible(*char)) {
-        Some(unfit) => Err(FieldError::new(
-            path,
-            format!("must not contain the character {}", unfit.escape_unicode()),
-        )),
-        None => Ok(line.to_owned()),
-    }
-}
-
-/// Whether a character only shapes its neighbours. Names of several scripts, and emoji, need joiners and variation
-/// selectors.
-fn is_joiner(char: char) -> bool {
-    matches!(char, '\u{200c}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}')
+    check_line(path, line, most)?;
+    Ok(line.to_owned())
 }
 
 /// A change of an account's members.
@@ -96,6 +90,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::model::placeholders::is_invisible;
 
     #[test]
     fn a_name_is_plain_text_in_one_line() {
@@ -132,6 +127,11 @@ mod tests {
             "Ada\u{2028}Lovelace",
             "the operator",
             "A Former Member",
+            "the  operator",
+            "The\u{a0}Operator",
+            "the operat\u{43e}r",
+            "\u{13a2}he 0perator",
+            "the-operator",
             "Ada\u{200b}",
             "\u{feff}Ada",
             "Ada\u{e0041}",

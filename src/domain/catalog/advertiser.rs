@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::document::{Document, FieldError, check_text};
+use super::plain_text::check_line;
+use crate::model::document::{Document, FieldError};
 
 /// Number of valid tokens of an advertiser: the newest, and the one before it so that senders can be changed over.
 pub const VALID_TOKENS: usize = 2;
@@ -17,6 +18,6 @@ pub struct Advertiser {
 
 impl Document for Advertiser {
     fn check(&self) -> Result<(), FieldError> {
-        check_text("name", &self.name, 200)
+        check_line("name", &self.name, 200)
     }
 }

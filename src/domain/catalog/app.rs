@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::plain_text::check_line;
 use crate::{
     callbacks::{
         check::check,
@@ -221,13 +222,13 @@ impl Document for App {
 
 /// The checks of what every app has.
 pub(super) fn check_basics(name: &str, currency: &CurrencyRate) -> Result<(), FieldError> {
-    check_text("name", name, 200)?;
+    check_line("name", name, 200)?;
     check_currency(currency)
 }
 
 /// Checks a currency, as a member of an app or of its terms.
 pub fn check_currency(currency: &CurrencyRate) -> Result<(), FieldError> {
-    check_text("currency.name", &currency.name, 50)?;
+    check_line("currency.name", &currency.name, 50)?;
     if currency.decimals > 6 {
         return Err(FieldError::new("currency.decimals", "must be from 0 to 6"));
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::plain_text::check_line;
 use crate::{
     model::{
         AdvertiserId, Category, Country, CountrySet, GoalId, MicroUsd, OfferState, OfferType, Platform,
@@ -197,7 +198,7 @@ pub fn is_live(active: bool, starts_at: Option<i64>, ends_at: Option<i64>, now_m
 impl Document for Offer {
     fn check(&self) -> Result<(), FieldError> {
         check_text("s_id", &self.s_id, 200)?;
-        check_text("name", &self.name, 200)?;
+        check_line("name", &self.name, 200)?;
         check_text("lp_url", &self.lp_url, 2_048)?;
         if !target::is_openable(&self.lp_url) {
             return Err(FieldError::new(
@@ -260,7 +261,7 @@ impl Document for Offer {
 
 impl Goal {
     fn check(&self, index: usize) -> Result<(), FieldError> {
-        check_text(&format!("goals[{index}].ttl"), &self.ttl, 500)?;
+        check_line(&format!("goals[{index}].ttl"), &self.ttl, 500)?;
         check_length(&format!("goals[{index}].instr"), &self.instr, 10_000)?;
         check_event_code(index, self.gl_val.as_deref())
     }

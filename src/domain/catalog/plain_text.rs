@@ -7,6 +7,11 @@
 
 use std::borrow::Cow;
 
+use crate::model::{
+    document::{FieldError, check_text},
+    placeholders::is_invisible,
+};
+
 /// The effect of an element on the text around it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
@@ -61,6 +66,30 @@ const WINDOWS_1252: [char; 32] = [
 pub fn plain_text(input: &str) -> String {
     let text = input.replace("\r\n", "\n").replace('\r', "\n");
     tidy(&if is_html(&text) { convert(&text) } else { text })
+}
+
+/// Checks that a text shows as one line of 1 to `max` characters, none of which is invisible or changes how others are read.
+pub fn check_line(path: &str, text: &str, max: usize) -> Result<(), FieldError> {
+    check_text(path, text, max)?;
+    let shown = plain_text(text);
+    let shown = shown.trim();
+    if shown.chars().all(is_joiner) {
+        return Err(FieldError::new(path, "must not be empty"));
+    }
+    let unfit = text.chars().chain(shown.chars()).find(|char| is_invisible(*char));
+    match unfit.or_else(|| shown.chars().find(|char| char.is_control())) {
+        Some(unfit) => Err(FieldError::new(
+            path,
+            format!("must not contain the character {}", unfit.escape_unicode()),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Whether a character only shapes its neighbours. Names of several scripts, and emoji, need joiners and variation
+/// selectors.
+fn is_joiner(char: char) -> bool {
+    matches!(char, '\u{200c}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}')
 }
 
 /// Whether a text has markup. A text without markup is not converted, since its spaces may be intended.

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::plain_text::check_line;
 use crate::model::{
     api_error::ApiError,
-    document::{Document, FieldError, check_text},
+    document::{Document, FieldError},
 };
 
 /// Refuses offers and clicks of a publisher without approval.
@@ -37,7 +38,7 @@ impl Publisher {
 
 impl Document for Publisher {
     fn check(&self) -> Result<(), FieldError> {
-        check_text("name", &self.name, 200)?;
+        check_line("name", &self.name, 200)?;
         if self.max_apps.is_some_and(|apps| apps > MAX_APPS) {
             return Err(FieldError::new("max_apps", "must be at most 1000"));
         }

@@ -92,7 +92,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::ReadSessions(read) => Ok(Reply::Sessions(sessions::list(db, now_ms, read.member)?)),
         Command::EndSession(end) => sessions::end(db, now_ms, end.member, &end.session_id).map(done),
         Command::Announce(announce) => announced::announce(db, now_ms, &announce).map(Reply::PendingAudit),
-        Command::Settle(settle) => Ok(done(announced::settle(db, &settle)?)),
+        Command::Settle(settle) => Ok(done(announced::settle(db, now_ms, &settle)?)),
         Command::ReadAudit(read) => audit::page(db, read.limit, read.before).map(Reply::Audit),
         Command::Suspend(suspend) => account::suspend(db, now_ms, suspend).map(done),
     }

@@ -1,7 +1,12 @@
 //! Rates within an account: what is too much is refused with the time to wait, and nobody locks another out.
 
 use super::*;
-use contract::operation::Bytes;
+use contract::{
+    accounts::{Announce, AnnouncedChange, PendingAudit, Settle},
+    catalog::SecretChange,
+    operation::Bytes,
+};
+use domain::model::AppId;
 use platform::failure::Failure;
 
 const TOO_MANY: (u16, &str) = (429, "rate_limit_exceeded");
@@ -26,6 +31,17 @@ fn read_passkey(world: &World, credential_id: &Bytes) -> Result<Passkey, Failure
 fn count_failure(world: &World, credential_id: &Bytes) -> Result<(), Failure> {
     let credential_id = credential_id.clone();
     world.send(CountFailure { credential_id }).map(drop)
+}
+
+fn announce(world: &World, member: MemberId, change: AnnouncedChange) -> Result<PendingAudit, Failure> {
+    let by = Actor::Member(member);
+    world.send(Announce { by, change })
+}
+
+fn create_key() -> AnnouncedChange {
+    AnnouncedChange::CreateReportKey {
+        label: "BI".to_owned(),
+    }
 }
 
 #[test]
@@ -97,9 +113,10 @@ fn an_unknown_account_stores_nothing() {
 fn members_issue_30_invites_an_hour_and_the_operator_is_not_bound() {
     let world = World::new();
     let (ada, bob) = (world.join("Ada", Role::Owner), world.join("Bob", Role::Owner));
-    for n in 0..30 {
-        let by = Actor::Member(if n % 2 == 0 { ada.id } else { bob.id });
-        world.invite(by, "Cleo", Role::Analyst).unwrap();
+    for _ in 0..30 {
+        world
+            .invite(Actor::Member(bob.id), "Cleo", Role::Analyst)
+            .unwrap();
     }
     let before = world.dump();
     world.pass(HOUR_MS - MINUTE_MS);
@@ -109,11 +126,82 @@ fn members_issue_30_invites_an_hour_and_the_operator_is_not_bound() {
     );
     assert_eq!(refusal(world.recover(Actor::Member(bob.id), ada.id)), TOO_MANY);
     assert_eq!(world.dump(), before, "a refused recovery ends nothing");
-    world.recover(Actor::Operator, bob.id).unwrap();
-    world.pass(MINUTE_MS);
+    // Another owner has a share of its own.
     world
         .invite(Actor::Member(ada.id), "Cleo", Role::Analyst)
         .unwrap();
+    world.recover(Actor::Operator, bob.id).unwrap();
+    world.pass(MINUTE_MS);
+    world
+        .invite(Actor::Member(bob.id), "Cleo", Role::Analyst)
+        .unwrap();
+}
+
+/// Two members who do as much as they can leave a third its own; four are too many for the account.
+#[test]
+fn no_two_members_use_up_what_others_need() {
+    let world = World::new();
+    let names = ["Ada", "Bob", "Cleo", "Dan"];
+    let members = names.map(|name| world.join(name, Role::Owner).id);
+    let key = |member| announce(&world, member, create_key());
+    for member in &members[..3] {
+        for _ in 0..10 {
+            key(*member).unwrap();
+        }
+        assert_eq!(refusal(key(*member)), TOO_MANY);
+    }
+    assert_eq!(refusal(key(members[3])), TOO_MANY);
+    let revoke = AnnouncedChange::RevokeReportKey {
+        key_id: "0123456789abcdef".to_owned(),
+    };
+    announce(&world, members[3], revoke).unwrap();
+}
+
+#[test]
+fn what_was_refused_costs_nothing_and_what_ends_a_secret_has_no_rate() {
+    let world = World::new();
+    let dan = world.join("Dan", Role::Developer).id;
+    let app_id = AppId::parse("10000001").unwrap();
+    let change = |fields: &[&str]| AnnouncedChange::ChangeApp {
+        app_id,
+        fields: fields.iter().map(|field| (*field).to_owned()).collect(),
+    };
+    let settle = |entry, is_done| {
+        let settle = Settle {
+            entry,
+            is_done,
+            subject: None,
+            detail: None,
+        };
+        world.send(settle).unwrap();
+    };
+    for _ in 0..100 {
+        let PendingAudit { entry } = announce(&world, dan, change(&["name", "currency"])).unwrap();
+        settle(entry, false);
+        settle(entry, false);
+    }
+    for _ in 0..20 {
+        let PendingAudit { entry } = announce(&world, dan, change(&["currency"])).unwrap();
+        settle(entry, true);
+        settle(entry, false);
+    }
+    assert_eq!(refusal(announce(&world, dan, change(&["currency"]))), TOO_MANY);
+    for _ in 0..10 {
+        announce(&world, dan, change(&["name"])).unwrap();
+    }
+    assert_eq!(refusal(announce(&world, dan, change(&["name"]))), TOO_MANY);
+    let secret = |change| AnnouncedChange::ChangeSecret { app_id, change };
+    assert_eq!(
+        refusal(announce(&world, dan, secret(SecretChange::RenewClick))),
+        TOO_MANY
+    );
+    for end in [
+        SecretChange::EndPreviousCallback,
+        SecretChange::EndPreviousClick,
+        SecretChange::EndClick,
+    ] {
+        announce(&world, dan, secret(end)).unwrap();
+    }
 }
 
 #[test]

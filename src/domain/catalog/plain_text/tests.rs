@@ -118,3 +118,39 @@ proptest! {
         prop_assert!(!text.starts_with('\n') && !text.ends_with('\n'), "{text:?}");
     }
 }
+
+#[test]
+fn a_line_shows_nothing_that_cannot_be_seen_and_stays_one_line() {
+    for good in [
+        "Coins",
+        "x < y",
+        "Tom &amp; Jerry",
+        "Gr\u{fc}\u{df}e",
+        "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}",
+        "<b>Bold</b>",
+    ] {
+        assert_eq!(check_line("name", good, 50), Ok(()), "{good}");
+    }
+    for bad in [
+        "",
+        " ",
+        "<b> </b>",
+        "\u{200d}",
+        "Gold\u{202e}snioC",
+        "Gold&#x202e;snioC",
+        "\u{200b}",
+        "Coins\u{feff}",
+        "Gold\nCoins",
+        "Gold<br>Coins",
+        "Gold\tCoins",
+        "Gold\u{7}",
+        "Gold\u{2028}Coins",
+        &"x".repeat(51),
+    ] {
+        let error = check_line("currency.name", bad, 50).expect_err(bad);
+        assert!(
+            error.path == "currency.name" && error.problem.is_ascii(),
+            "{bad:?}"
+        );
+    }
+}

@@ -13,108 +13,119 @@ use contract::{
     accounts::{Announce, AnnouncedChange, PendingAudit, Settle},
     catalog::SecretChange,
 };
-use domain::catalog::own_app::CURRENCY;
+use domain::{accounts::ids::MemberId, catalog::own_app::CURRENCY};
 use platform::{
     database::{Database, DatabaseError},
     failure::Failure,
     params,
 };
 
-/// A change's row of the audit, and the rates that count the change.
+/// A change's row of the audit.
 struct AuditLine {
     action: Cow<'static, str>,
     subject: Option<String>,
     detail: Option<String>,
-    rates: &'static [Rate],
 }
 
+/// The rates that count a publisher's change. Nobody has to wait to revoke, to stop or to end something.
+fn rates_of(action: &str, detail: Option<&str>) -> &'static [Rate] {
+    match action {
+        "report_key_created" => &[Rate::ReportKeys],
+        "pub_key_requested" => &[Rate::Settings],
+        "app_created" => &[Rate::NewApps],
+        "app_changed" if detail.is_some_and(|fields| fields.split(", ").any(|field| field == CURRENCY)) => {
+            &[Rate::Apps, Rate::Currencies]
+        }
+        "app_changed"
+        | "callback_enabled"
+        | "rewards_replayed"
+        | CALLBACK_SECRET_RENEWED
+        | CLICK_SECRET_RENEWED => &[Rate::Apps],
+        "callback_tested" => &[Rate::CallbackTestPause, Rate::CallbackTests],
+        "tracking_url_signed" => &[Rate::SignedUrls],
+        "reward_replayed" => &[Rate::Replays],
+        _ => &[],
+    }
+}
+
+const CALLBACK_SECRET_RENEWED: &str = "callback_secret_renewed";
+const CLICK_SECRET_RENEWED: &str = "click_secret_renewed";
+
 fn told(change: &AnnouncedChange) -> AuditLine {
-    let of = |action: &'static str, rates| AuditLine {
+    let of = |action: &'static str| AuditLine {
         action: action.into(),
         subject: None,
         detail: None,
-        rates,
     };
     match change {
         AnnouncedChange::CreateReportKey { label } => AuditLine {
             detail: Some(label.clone()),
-            ..of("report_key_created", &[Rate::ReportKeys])
+            ..of("report_key_created")
         },
-        // Nobody has to wait to revoke.
         AnnouncedChange::RevokeReportKey { key_id } => AuditLine {
             subject: Some(key_id.clone()),
-            ..of("report_key_revoked", &[])
+            ..of("report_key_revoked")
         },
         AnnouncedChange::RequestPubKey { reason } => AuditLine {
             detail: Some(reason.clone()),
-            ..of("pub_key_requested", &[Rate::Settings])
+            ..of("pub_key_requested")
         },
         AnnouncedChange::CreateApp { name } => AuditLine {
             detail: Some(name.clone()),
-            ..of("app_created", &[Rate::NewApps])
+            ..of("app_created")
         },
-        AnnouncedChange::ChangeApp { app_id, fields } => {
-            let rates: &[_] = if fields.iter().any(|field| field == CURRENCY) {
-                &[Rate::Apps, Rate::Currencies]
-            } else {
-                &[Rate::Apps]
-            };
-            AuditLine {
-                subject: Some(app_id.to_string()),
-                detail: Some(fields.join(", ")),
-                ..of("app_changed", rates)
-            }
-        }
+        AnnouncedChange::ChangeApp { app_id, fields } => AuditLine {
+            subject: Some(app_id.to_string()),
+            detail: Some(fields.join(", ")),
+            ..of("app_changed")
+        },
         AnnouncedChange::TestCallback { app_id, sign_with } => AuditLine {
             subject: Some(app_id.to_string()),
             detail: Some(sign_with.as_str().to_owned()),
-            ..of("callback_tested", &[Rate::CallbackTestPause, Rate::CallbackTests])
+            ..of("callback_tested")
         },
         AnnouncedChange::EnableCallback { app_id } => AuditLine {
             subject: Some(app_id.to_string()),
-            ..of("callback_enabled", &[Rate::Apps])
+            ..of("callback_enabled")
         },
         AnnouncedChange::SignTrackingUrl { app_id, offer_id } => AuditLine {
             subject: Some(app_id.to_string()),
             detail: Some(offer_id.clone()),
-            ..of("tracking_url_signed", &[Rate::SignedUrls])
+            ..of("tracking_url_signed")
         },
         AnnouncedChange::ReplayReward {
             app_id,
             transaction_id,
         } => AuditLine {
             subject: Some(format!("{app_id} {transaction_id}")),
-            ..of("reward_replayed", &[Rate::Replays])
+            ..of("reward_replayed")
         },
         AnnouncedChange::ReplayRewards { app_id, filter } => AuditLine {
             subject: Some(app_id.to_string()),
             detail: Some(filter.clone()),
-            ..of("rewards_replayed", &[Rate::Apps])
+            ..of("rewards_replayed")
         },
-        // Nobody has to wait to stop.
         AnnouncedChange::CancelReplay { app_id, replay_id } => AuditLine {
             subject: Some(app_id.to_string()),
             detail: Some(replay_id.clone()),
-            ..of("replay_cancelled", &[])
+            ..of("replay_cancelled")
         },
-        // The operator's own changes have no rates.
         AnnouncedChange::Operate { action, subject } => AuditLine {
             action: action.clone().into(),
             subject: (!subject.is_empty()).then(|| subject.clone()),
             detail: None,
-            rates: &[],
         },
         AnnouncedChange::ChangeSecret { app_id, change } => {
             let action = match change {
-                SecretChange::RenewCallback => "callback_secret_renewed",
+                SecretChange::RenewCallback => CALLBACK_SECRET_RENEWED,
                 SecretChange::EndPreviousCallback => "callback_secret_ended",
-                SecretChange::RenewClick => "click_secret_renewed",
+                SecretChange::RenewClick => CLICK_SECRET_RENEWED,
                 SecretChange::EndPreviousClick => "click_secret_ended",
                 SecretChange::EndClick => "click_signing_ended",
             };
             AuditLine {
                 subject: Some(app_id.to_string()),
-                ..of(action, &[Rate::Apps])
+                ..of(action)
             }
         }
     }
@@ -131,7 +142,13 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
         detail: line.detail.as_deref(),
     };
     db.transaction(|| {
-        for rate in line.rates {
+        let rates: &[_] = match (&announce.change, &*line.action) {
+            // Of the operator's own changes, those that somebody's server has to bear.
+            (AnnouncedChange::Operate { .. }, "reward_replayed" | "rewards_replayed") => &[Rate::Replays],
+            (AnnouncedChange::Operate { .. }, _) => &[],
+            (_, action) => rates_of(action, line.detail.as_deref()),
+        };
+        for rate in rates {
             rates::take(db, now_ms, &announce.by, *rate)?;
         }
         audit::append(db, now_ms, &entry)?;
@@ -143,13 +160,24 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
     })
 }
 
-/// Settles an announced change. One that is settled stays as it is.
-pub fn settle(db: &impl Database, settle: &Settle) -> Result<(), DatabaseError> {
+/// Settles an announced change. One that is settled stays as it is. One that was refused costs nothing.
+pub fn settle(db: &impl Database, now_ms: i64, settle: &Settle) -> Result<(), DatabaseError> {
     if settle.is_done {
         let subject = settle.subject.as_deref().map(audit::cut);
         let detail = settle.detail.as_deref().map(audit::cut);
-        db.execute(sql::CONFIRM, params![settle.entry, subject, detail])
-    } else {
-        db.execute(sql::DELETE_UNCONFIRMED, params![settle.entry])
+        return db.execute(sql::CONFIRM, params![settle.entry, subject, detail]);
     }
+    db.transaction(|| {
+        let Some(row) = db.query_first(sql::DELETE_UNCONFIRMED, params![settle.entry])? else {
+            return Ok(());
+        };
+        let Some(member) = row.optional_text(3)?.and_then(MemberId::parse) else {
+            return Ok(());
+        };
+        let taken = (member, row.integer(2)?);
+        for rate in rates_of(row.text(0)?, row.optional_text(1)?) {
+            rates::give_back(db, now_ms, taken, *rate)?;
+        }
+        Ok(())
+    })
 }

@@ -1,13 +1,17 @@
-//! Rates within an account. Each is counted in windows that begin with the first event after the last one.
+//! Rates within an account. Each is counted in windows that begin with the first event after the last one, for each member and
+//! for the account, which has three times as much: one or two members cannot use up what the others need.
 //!
 //! Failed sign-ins are counted for each passkey, and those by passkeys and invites that the account does not have are
 //! counted together. So a stranger, who has none of a member's, locks no member out. The operator's token has no rate.
 
 use super::{account, sql};
 use contract::{accounts::Actor, operation::Bytes};
-use domain::model::{
-    api_error::ApiError,
-    time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS},
+use domain::{
+    accounts::ids::MemberId,
+    model::{
+        api_error::ApiError,
+        time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS},
+    },
 };
 use platform::{
     database::{Database, DatabaseError},
@@ -20,8 +24,10 @@ pub const TOO_MANY: ApiError = ApiError::new(429, "rate_limit_exceeded", "rate l
 /// The longest window. A row is of no use after it.
 pub const MAX_MS: i64 = DAY_MS;
 
-/// The subject of what the whole account has one count of.
+/// The subject of the whole account's count.
 const ALL: &[u8] = &[];
+/// How many members can do as much as they may.
+const SHARES: i64 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
@@ -42,7 +48,7 @@ pub enum Rate {
 }
 
 impl Rate {
-    /// The stored name, the events in a window, and its length.
+    /// The stored name, the events of a member in a window, and its length.
     const fn rule(self) -> (&'static str, i64, i64) {
         match self {
             Self::FailedSignIns => ("failed_sign_ins", 10, MINUTE_MS),
@@ -83,9 +89,9 @@ fn window(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8]) -> Result
     })
 }
 
-fn check_window(now_ms: i64, rate: Rate, window: &Window) -> Result<(), Failure> {
+fn check_window(now_ms: i64, rate: Rate, window: &Window, shares: i64) -> Result<(), Failure> {
     let (_, most, length_ms) = rate.rule();
-    if window.count < most {
+    if window.count < most.saturating_mul(shares) {
         return Ok(());
     }
     let left_ms = window.started_ms.saturating_add(length_ms).saturating_sub(now_ms);
@@ -95,13 +101,25 @@ fn check_window(now_ms: i64, rate: Rate, window: &Window) -> Result<(), Failure>
         .into())
 }
 
-fn count(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8]) -> Result<(), Failure> {
+fn count(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8], shares: i64) -> Result<(), Failure> {
     let window = window(db, now_ms, rate, subject)?;
-    check_window(now_ms, rate, &window)?;
+    check_window(now_ms, rate, &window, shares)?;
+    Ok(set(db, rate, subject, &window, 1)?)
+}
+
+fn set(
+    db: &impl Database,
+    rate: Rate,
+    subject: &[u8],
+    window: &Window,
+    more: i64,
+) -> Result<(), DatabaseError> {
     let (name, ..) = rate.rule();
-    let count = window.count.saturating_add(1);
-    let row = params![name, subject.to_vec(), window.started_ms, count];
-    Ok(db.execute(sql::SET_RATE, row)?)
+    let count = window.count.saturating_add(more);
+    db.execute(
+        sql::SET_RATE,
+        params![name, subject.to_vec(), window.started_ms, count],
+    )
 }
 
 /// Counts what a member does, within the caller's transaction.
@@ -111,21 +129,42 @@ fn count(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8]) -> Result<
 pub fn take(db: &impl Database, now_ms: i64, by: &Actor, rate: Rate) -> Result<(), Failure> {
     match by {
         Actor::Operator => Ok(()),
-        Actor::Member(_) => count(db, now_ms, rate, ALL),
+        Actor::Member(member) => {
+            count(db, now_ms, rate, &member.0, 1)?;
+            // Whoever sends them, tests come one after the other.
+            let shares = if rate == Rate::CallbackTestPause { 1 } else { SHARES };
+            count(db, now_ms, rate, ALL, shares)
+        }
     }
+}
+
+/// Gives back what a member took at a time for something that was refused, within the caller's transaction.
+pub fn give_back(
+    db: &impl Database,
+    now_ms: i64,
+    (member, taken_ms): (MemberId, i64),
+    rate: Rate,
+) -> Result<(), DatabaseError> {
+    for subject in [member.0.as_slice(), ALL] {
+        let window = window(db, now_ms, rate, subject)?;
+        if window.count > 0 && window.started_ms <= taken_ms {
+            set(db, rate, subject, &window, -1)?;
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a passkey that has failed too often.
 pub fn check_passkey(db: &impl Database, now_ms: i64, credential_id: &[u8]) -> Result<(), Failure> {
     let rate = Rate::FailedSignIns;
-    check_window(now_ms, rate, &window(db, now_ms, rate, credential_id)?)
+    check_window(now_ms, rate, &window(db, now_ms, rate, credential_id)?, 1)
 }
 
 /// Counts a failure of a passkey that the account has. Another passkey's was counted when it was looked for.
 pub fn count_failure(db: &impl Database, now_ms: i64, credential_id: &Bytes) -> Result<(), Failure> {
     let row = db.query_first(sql::GET_PASSKEY, params![credential_id.0.clone()])?;
     match row {
-        Some(_) => count(db, now_ms, Rate::FailedSignIns, &credential_id.0),
+        Some(_) => count(db, now_ms, Rate::FailedSignIns, &credential_id.0, 1),
         None => Ok(()),
     }
 }
@@ -134,7 +173,7 @@ pub fn count_failure(db: &impl Database, now_ms: i64, credential_id: &Bytes) -> 
 /// stores nothing.
 pub fn refuse_unknown(db: &impl Database, now_ms: i64, refusal: ApiError) -> Failure {
     let counted = match account::is_known(db) {
-        Ok(true) => count(db, now_ms, Rate::FailedSignIns, ALL),
+        Ok(true) => count(db, now_ms, Rate::FailedSignIns, ALL, 1),
         Ok(false) => Ok(()),
         Err(error) => Err(error.into()),
     };
