@@ -85,6 +85,10 @@ impl ObjectCall for Ledgers {
             return Err(Unanswered::default().into());
         }
         let command = serde_json::to_value(operation.into()).unwrap();
+        if command["read_register"].is_object() {
+            let never = json!({ "mark": 0, "entries": [], "announced_ms": 0 });
+            return Ok(serde_json::from_value(never).unwrap());
+        }
         let vouch = &command["vouch"];
         let mut asked = self.asked.borrow_mut();
         let days = asked.entry(to.name.clone()).or_default();

@@ -46,6 +46,6 @@ pub struct Journal {
     pub next: Option<JournalBatch>,
 }
 
-/// Sends all batches. Refused with 503 while the journal lacks something.
+/// Sends all batches, and writes nothing more for 30 s. The answer is 503 while the witness lacks an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendAll {}

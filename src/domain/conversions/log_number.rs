@@ -11,3 +11,8 @@ pub const SHARDS: i64 = 64;
 pub fn first_number(at_ms: i64) -> i64 {
     at_ms.saturating_mul(NUMBERS_PER_MS)
 }
+
+/// The lowest number of this time in the log of one of an app's outboxes.
+pub fn lowest_number(at_ms: i64, shard: u8) -> i64 {
+    first_number(at_ms).saturating_add(shard.into())
+}

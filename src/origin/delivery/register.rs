@@ -81,7 +81,7 @@ pub trait Restore {
         Ok(())
     }
 
-    /// When it last did so. Without a time, an object that has lost nothing that was registered has nothing to do.
+    /// The time of the last `begin`. By default announcements are ignored.
     fn begun_ms(&self, _db: &impl Database) -> Result<i64, DatabaseError> {
         Ok(i64::MAX)
     }

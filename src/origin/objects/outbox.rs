@@ -8,7 +8,7 @@
 //! - [`approval`]: what is needed to pay; [`terms`] and `terms_cache`: the terms that pay a click;
 //! - [`endpoint`]: the app's settings and the health of its endpoint; [`story`]: a reward as its publisher reads it;
 //! - [`feed`]: reports to the publisher's activity object; [`attention`]: what the operator is told of;
-//! - `calls`: calls to other objects; `commands`: those that need none; [`retention`] and [`erasure`]: what leaves;
+//! - `calls`: calls to other objects; `commands`: those that need none; [`retention`]: deletion by age; [`erasure`] of users;
 //! - [`gap`]: what a restore has lost for good.
 
 /// The members of a callback's fields that identify a user.

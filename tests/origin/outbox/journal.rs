@@ -7,6 +7,7 @@ use contract::{
     operation::{CallError, ObjectAddress, Operation, Unanswered},
     outbox::{Command, ReadJournal},
 };
+use domain::conversions::log_number::first_number;
 use origin::objects::outbox::{
     conversions::steps,
     erasure, gap,
@@ -97,6 +98,9 @@ pub fn run_every_statement(db: &Sqlite, now_ms: i64) {
         db.execute(table, &[]).unwrap();
     }
     now(refill(db, &witness, shard(), Some(8))).unwrap();
+    let mark = first_number(now_ms) + 1;
+    batches::learn_mark(db, now_ms, "ledger", Mark { mark }).unwrap();
+    now(gap::note(db, &witness, shard())).unwrap();
     let batch = contract::outbox::AddJournal {
         source: "another".into(),
         after: 0,

@@ -290,7 +290,7 @@ fn a_refusal_for_the_window_frees_a_txn_that_was_claimed_before() {
         nonce: late.nonce.clone(),
         number: txns::next_number(db_of(&db, &world)).unwrap(),
     };
-    assert!(txns::claim(&world.keeper, NOW, &claim).unwrap());
+    assert!(txns::claim(&world.keeper, NOW, shard(), &claim).unwrap());
     world.pass(31 * DAY_MS);
     assert_eq!(send(&db, &world, &late), CLOSED);
     let mut other = conversion(2).txn("t");

@@ -55,8 +55,7 @@ fn an_outbox_runs_exactly_its_listed_statements() {
         number: 1,
     };
     suspended::run_every_statement(&db, &world);
-    db.query(gap::NOTE, params![MAX_INTEGER, now_ms]).unwrap();
-    txns::claim(&db, now_ms, &txn).unwrap();
+    txns::claim(&db, now_ms, shard(), &txn).unwrap();
     txns::is_free(&db, &txn).unwrap();
     txns::free(&db, &txn).unwrap();
     for state in [None, Some("dead")] {
@@ -122,6 +121,8 @@ fn an_outbox_runs_exactly_its_listed_statements() {
 
     convert(&db, &world, &conversion(9)).unwrap();
     journal::run_every_statement(&db, world.now_ms.get());
+    gap::put_back(&db, now_ms).unwrap();
+    gap::is_behind(&db, now_ms).unwrap();
     erasure::erase(&db, NOW, "user-9").unwrap();
     retention::sweep(&db, now_ms + 502 * DAY_MS).unwrap();
 

@@ -190,7 +190,7 @@ impl Peers for World {
         if !self.keeper_answers.get() {
             return Err(common::UNAVAILABLE.into());
         }
-        Ok(txns::claim(&self.keeper, self.now_ms.get(), txn)?)
+        Ok(txns::claim(&self.keeper, self.now_ms.get(), shard(), txn)?)
     }
 
     async fn free_txn(&self, txn: &Txn) -> Result<(), Failure> {

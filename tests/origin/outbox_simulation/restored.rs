@@ -429,9 +429,11 @@ proptest! {
         let lasting = world.lasting();
         world.restore();
         if !is_reached {
-            // It goes on without its journal, and finds it at the next batch.
+            // It goes on without its journal, and finds it at the next batch. If the ledger knows more, it waits for the journal.
             world.is_witness_up = false;
-            world.convert(NEW_CLICK, Status::Approved).unwrap();
+            if let Err(failure) = world.convert(NEW_CLICK, Status::Approved) {
+                prop_assert!(matches!(failure, Failure::Refused(refusal) if refusal.status == 503));
+            }
             world.settle();
             world.check();
         } else {

@@ -285,10 +285,10 @@ impl Node<'_> {
         }
     }
 
-    fn keeper(&self, txn: &Txn) -> Result<Rc<Outbox>, Failure> {
+    fn keeper(&self, txn: &Txn) -> Result<(OutboxShard, Rc<Outbox>), Failure> {
         let shards = endpoint::app_now(&self.outbox.db, self)?.map_or(1, |app| app.outbox_shards);
         let keeper = txns::keeper(app(), shards, txn);
-        Ok(self.world.node(keeper.number).outbox)
+        Ok((keeper, self.world.node(keeper.number).outbox))
     }
 }
 
@@ -329,11 +329,12 @@ impl Peers for Node<'_> {
     }
 
     async fn claim_txn(&self, txn: &Txn) -> Result<bool, Failure> {
-        Ok(txns::claim(&self.keeper(txn)?.db, self.now_ms(), txn)?)
+        let (shard, keeper) = self.keeper(txn)?;
+        Ok(txns::claim(&keeper.db, self.now_ms(), shard, txn)?)
     }
 
     async fn free_txn(&self, txn: &Txn) -> Result<(), Failure> {
-        Ok(txns::free(&self.keeper(txn)?.db, txn)?)
+        Ok(txns::free(&self.keeper(txn)?.1.db, txn)?)
     }
 
     fn resume_soon(&self) {

@@ -20,7 +20,7 @@ pub const TABLE: &[&str] =
 platform::statements! {
     /// time
     pub const SET = "INSERT INTO announced (only, at_ms) VALUES (1, ?)
-        ON CONFLICT (only) DO UPDATE SET at_ms = MAX(at_ms, excluded.at_ms)";
+        ON CONFLICT (only) DO UPDATE SET at_ms = excluded.at_ms";
     pub const GET = "SELECT at_ms FROM announced";
 }
 

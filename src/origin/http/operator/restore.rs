@@ -1,5 +1,7 @@
 //! Puts one object back to an earlier time, by Cloudflare's point-in-time recovery (docs/OPERATING.md, "Put an object back").
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::json;
 use worker::Request;
@@ -21,8 +23,11 @@ use domain::model::{
     document::{Document, FieldError},
     time::{DAY_MS, parse_rfc_3339},
 };
-use platform::{http::answer::Answer, log};
+use platform::{http::answer::Answer, log, traits::Sleep};
 
+/// How often an outbox is asked to send everything, and the pause between.
+const TRIES: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(300);
 /// How far Cloudflare can go back, in days.
 const KEPT_DAYS: i64 = 30;
 
@@ -37,7 +42,7 @@ const NOT_RECOVERABLE: ApiError = ApiError::new(
 struct RestoreBody {
     to: Option<String>,
     bookmark: Option<String>,
-    /// Also if an outbox cannot send its journal what it would lose.
+    /// Restores an outbox although it cannot send its journal what it would lose.
     #[serde(default)]
     force: bool,
 }
@@ -59,67 +64,100 @@ pub async fn restore(context: &RequestContext, segments: &[&str], mut request: R
     let body: RestoreBody = read_document(&mut request, MAX_DOCUMENT).await?;
     let bookmark = bookmark(context, &object, &body).await?;
     if let Some(outbox) = OutboxShard::of_object(&name).filter(|_| !body.force) {
-        context.call(&outbox.address(), SendAll {}).await?;
+        send_all(context, outbox).await?;
     }
     if asks_register {
-        let at_ms = context.now_ms;
-        context
-            .call(&register::address(&name), Announce { at_ms })
-            .await?;
+        announce(context, &name, context.now_ms).await?;
     }
     let schedule = Schedule {
         bookmark: bookmark.clone(),
     };
-    let undo = known(context.call(&object, schedule).await?)?;
+    let scheduled = context.call(&object, schedule).await;
+    if let Ok(Bookmark::Problem(problem)) = &scheduled {
+        let refusal = cannot(problem);
+        if asks_register {
+            // Nothing is put back.
+            announce(context, &name, 0).await?;
+        }
+        return Err(refusal);
+    }
+    // It may be scheduled, although the answer is missing. From here on it is carried out, whatever else fails.
+    let undo = match scheduled {
+        Ok(Bookmark::Bookmark(undo)) => undo,
+        _ => String::new(),
+    };
     let restored = Restored {
         source: name.clone(),
         publisher: None,
         at_ms: context.now_ms,
-        doubts: vec![Doubt::new(undo.clone(), "put_back")],
+        doubts: vec![Doubt::new(format!("undo: {undo}"), "put_back")],
     };
-    // Before the restart, so that somebody can undo it whatever fails; attention itself would lose it.
-    let tell = async || context.call(&attention::address(), restored.clone()).await;
-    if name != attention::OBJECT_NAME {
-        tell().await?;
-    }
+    let tell = async || {
+        let told = context.call(&attention::address(), restored.clone()).await;
+        told.inspect_err(|error| log::error("operator", format_args!("{name}, {undo}: {error}")))
+            .is_ok()
+    };
+    // Before the restart, so that somebody can undo it if this call ends; attention itself would lose it.
+    let is_told = name != attention::OBJECT_NAME && tell().await;
     // It ends the object, and this call with it.
     drop(context.call(&object, Restart {}).await);
-    if let Err(error) = context.call(&object, Wake {}).await {
-        log::warn("operator", format_args!("{name} has not started: {error}"));
+    let has_started = context.call(&object, Wake {}).await.is_ok();
+    if !is_told {
+        tell().await;
     }
-    if name == attention::OBJECT_NAME {
-        tell().await?;
-    }
-    let answer = json!({ "object": name, "bookmark": bookmark, "undo_bookmark": undo });
+    let answer =
+        json!({ "object": name, "bookmark": bookmark, "undo_bookmark": undo, "has_started": has_started });
     Ok(Answer::from(OperatorReply::ok(&answer)).audited(body.to.unwrap_or(bookmark)))
 }
 
+/// Lets an outbox send what it would lose. What is under way in it ends meanwhile.
+async fn send_all(context: &RequestContext, outbox: OutboxShard) -> Result<(), Refusal> {
+    let mut tries = 1;
+    loop {
+        match context.call(&outbox.address(), SendAll {}).await {
+            Err(_) if tries < TRIES => tries += 1,
+            sent => return Ok(sent.map(drop)?),
+        }
+        context.workers.sleep(PAUSE).await;
+    }
+}
+
+/// Announces a restore to the register of an object; 0 takes it back.
+async fn announce(context: &RequestContext, name: &str, at_ms: i64) -> Result<(), Refusal> {
+    let register = register::address(name);
+    Ok(context.call(&register, Announce { at_ms }).await.map(drop)?)
+}
+
+/// The bookmark to which the object goes back. Where there is no recovery, nothing else is asked to prepare for it.
 async fn bookmark(
     context: &RequestContext,
     object: &ObjectAddress,
     body: &RestoreBody,
 ) -> Result<String, Refusal> {
-    let Some(to) = &body.to else {
-        return Ok(body.bookmark.clone().unwrap_or_default());
+    let first_ms = context.now_ms.saturating_sub(KEPT_DAYS.saturating_mul(DAY_MS));
+    let at_ms = match &body.to {
+        Some(to) => parse_rfc_3339(to).filter(|at_ms| (first_ms..=context.now_ms).contains(at_ms)),
+        None => Some(context.now_ms),
     };
-    let at_ms = parse_rfc_3339(to).filter(|at_ms| {
-        let first_ms = context.now_ms.saturating_sub(KEPT_DAYS.saturating_mul(DAY_MS));
-        (first_ms..=context.now_ms).contains(at_ms)
-    });
     let at_ms = at_ms.ok_or_else(|| {
         FieldError::new(
             "to",
             "must be a time of the last 30 days, such as 2026-11-27T10:00:00Z",
         )
     })?;
-    known(context.call(object, FindBookmark { at_ms }).await?)
+    let found = known(context.call(object, FindBookmark { at_ms }).await?)?;
+    Ok(body.bookmark.clone().unwrap_or(found))
 }
 
 fn known(bookmark: Bookmark) -> Result<String, Refusal> {
     match bookmark {
         Bookmark::Bookmark(bookmark) => Ok(bookmark),
-        Bookmark::Problem(problem) => Err(NOT_RECOVERABLE
-            .with_message(format!("the runtime cannot put it back: {problem}"))
-            .into()),
+        Bookmark::Problem(problem) => Err(cannot(&problem)),
     }
+}
+
+fn cannot(problem: &str) -> Refusal {
+    NOT_RECOVERABLE
+        .with_message(format!("the runtime cannot restore it: {problem}"))
+        .into()
 }

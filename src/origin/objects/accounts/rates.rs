@@ -132,7 +132,11 @@ pub fn take(db: &impl Database, now_ms: i64, by: &Actor, rate: Rate) -> Result<(
         Actor::Member(member) => {
             count(db, now_ms, rate, &member.0, 1)?;
             // Whoever sends them, tests come one after the other.
-            let shares = if rate == Rate::CallbackTestPause { 1 } else { SHARES };
+            let shares = if rate == Rate::CallbackTestPause {
+                1
+            } else {
+                SHARES
+            };
             count(db, now_ms, rate, ALL, shares)
         }
     }

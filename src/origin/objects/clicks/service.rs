@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::{DOUBTED_MS, MIGRATIONS, alarm, handle, next_alarm, put_back, restored_ms};
 use crate::delivery::{register, size};
-use contract::clicks::{Command, Found, Reply};
+use contract::clicks::{Command, Found, Reply, object_name};
 use domain::model::api_error::common;
 use platform::{
     failure::Failure,
@@ -31,12 +31,16 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ClicksService<D, R> {
     /// # Errors
     /// The database failed; the command may then be sent again.
     pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+        let name = match &command {
+            Command::Get(get) => object_name(&get.nonce.0),
+            Command::Put(put) => object_name(&put.nonce.0),
+        };
         let reply = self
             .shell
             .command(|db, now_ms| handle(db, now_ms, command), next_alarm)
             .await?;
         if let Reply::Found(Found { record: None }) = reply
-            && self.may_be_lost().await?
+            && self.may_be_lost(&name).await?
         {
             return Err(common::UNAVAILABLE.into());
         }
@@ -44,9 +48,9 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ClicksService<D, R> {
     }
 
     /// Whether a missing record may be lost and not expired, because the object was put back not long ago.
-    async fn may_be_lost(&self) -> Result<bool, Failure> {
+    async fn may_be_lost(&self, name: &str) -> Result<bool, Failure> {
         let (db, runtime) = (self.shell.storage(), self.shell.runtime());
-        if let Some(name) = self.shell.name().filter(|_| !self.has_started.get()) {
+        if !self.has_started.get() {
             if register::announced::since(runtime, name, restored_ms(db)?, "clicks_restored").await? {
                 put_back(db, runtime.now_ms())?;
             }

@@ -18,7 +18,7 @@ use crate::delivery::{
     feed, register, size,
 };
 use contract::{
-    counters::{Asker, Command, Flush, Reply, Take},
+    counters::{Asker, Command, Flush, Reply, Take, object_name},
     ledger,
     operation::{Applied, Mark},
 };
@@ -101,7 +101,8 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             return Ok(());
         }
         let _leader = self.asking.lead().await;
-        if let Some(name) = self.shell.name().filter(|_| !self.has_started.get()) {
+        if !self.has_started.get() {
+            let name = &object_name(&take.offer);
             let noticed_ms = restored::restored_ms(db)?;
             if register::announced::since(runtime, name, noticed_ms, "counters_restored").await? {
                 db.transaction(|| restored::put_back(db, runtime.now_ms()))?;

@@ -38,7 +38,7 @@ pub fn carry_out(
     match command {
         Command::Settings(settings) => endpoint::store_settings(db, peers, shard, &settings).map(done),
         Command::ClaimApp(claim) => endpoint::claim_app(db, shard, claim).map(Reply::ClaimedApp),
-        Command::ClaimTxn(ClaimTxn(txn)) => Ok(claimed(txns::claim(db, now_ms, &txn)?)),
+        Command::ClaimTxn(ClaimTxn(txn)) => Ok(claimed(txns::claim(db, now_ms, shard, &txn)?)),
         Command::FindTxn(FindTxn(txn)) => Ok(claimed(txns::is_free(db, &txn)?)),
         Command::FreeTxn(FreeTxn(txn)) => Ok(done(txns::free(db, &txn)?)),
         Command::Disabled(disabled) => Ok(done(endpoint::disable(db, now_ms, disabled)?)),

@@ -71,6 +71,7 @@ impl OutboxState {
             outbox_shards: current.outbox_shards,
             max_rewards_per_user_day: current.max_rewards_per_user_day,
             is_suspended: self.callback.is_suspended,
+            has_settings: self.callback.revision >= 0,
             gap: self.gap,
         })
     }

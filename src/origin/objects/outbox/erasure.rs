@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{endpoint, sql};
 use contract::operation::OperatorReply;
-use domain::conversions::log_number::{SHARDS, first_number};
+use domain::conversions::log_number::{SHARDS, lowest_number};
 use platform::{
     database::{Database, DatabaseError},
     failure::Failure,
@@ -38,7 +38,8 @@ pub fn erase(db: &impl Database, now_ms: i64, user_id: &str) -> Result<OperatorR
         None => (0, 0),
     };
     let reserved = db.transaction(|| {
-        let change = params![own_number(db, now_ms)?, SHARDS, user_id];
+        let shard = endpoint::read(db)?.map_or(0, |state| state.shard.number);
+        let change = params![lowest_number(now_ms, shard), SHARDS, user_id];
         db.execute(sql::CHANGE_USER, change)?;
         erase_here(db, user_id)
     })?;
@@ -55,12 +56,6 @@ pub fn erase_here(db: &impl Database, user_id: &str) -> Result<i64, DatabaseErro
     db.execute(ERASE_JOURNAL, params![user_id])?;
     erase_ended(db, user_id)?;
     Ok(reserved as i64)
-}
-
-/// The lowest number in the log of something that happens now. Its end is the outbox's own.
-fn own_number(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
-    let shard = endpoint::read(db)?.map_or(0, |state| state.shard.number);
-    Ok(first_number(now_ms).saturating_add(shard.into()))
 }
 
 /// Erases the user of an entry, now or when its callback has ended, within the caller's transaction.

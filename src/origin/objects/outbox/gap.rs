@@ -3,13 +3,16 @@
 
 use super::{
     peers::Peers,
-    sums::{revenue_batches::TO_LEDGER, sql::LAST_NUMBER},
+    sums::{
+        revenue_batches::TO_LEDGER,
+        sql::{HAS_NUMBER, LAST_NUMBER},
+    },
 };
 use crate::delivery::{batches, register};
 use contract::{attention::Doubt, outbox::OutboxShard};
 use domain::{
     conversions::{log_number::first_number, reward::CLICK_LIFE_DAYS},
-    model::time::DAY_MS,
+    model::time::{DAY_MS, HOUR_MS},
 };
 use platform::{
     database::{Database, DatabaseError},
@@ -18,18 +21,51 @@ use platform::{
 };
 
 const HELD_MS: i64 = 3 * DAY_MS;
+/// How long an outbox that was put back on purpose does not go on without its journal.
+const WAITS_MS: i64 = HOUR_MS;
 
-/// The last number that a receiver has and the log lacks, and until when conversions are held for it.
+/// The last number that a receiver has and the log lacks, until when conversions are held for it, and when the outbox found that
+/// it was put back on purpose.
 pub const COLUMNS: &[&str] = &[
     "ALTER TABLE outbox ADD COLUMN lost INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE outbox ADD COLUMN gap_until_ms INTEGER",
+    "ALTER TABLE outbox ADD COLUMN put_back_ms INTEGER NOT NULL DEFAULT 0",
 ];
 
 platform::statements! {
     /// last lost number, end of the holds → one row if that number is new
     pub const NOTE = "UPDATE outbox SET lost = ?1, gap_until_ms = ?2 WHERE lost < ?1 RETURNING lost";
-    /// now: what was held is judged again → one row if that is due
-    pub const END = "UPDATE outbox SET gap_until_ms = NULL, released = 0 WHERE gap_until_ms <= ? RETURNING released";
+    /// lost number, which is noted again at the next start
+    pub const NOTE_AGAIN = "UPDATE outbox SET lost = lost - 1 WHERE lost = ?";
+    /// now: the journal had what seemed lost
+    pub const LIFT = "UPDATE outbox SET gap_until_ms = ?1 WHERE gap_until_ms > ?1
+        AND (EXISTS (SELECT 1 FROM entries WHERE entry = lost)
+          OR EXISTS (SELECT 1 FROM entries WHERE movement <> entry AND movement = lost))";
+    /// now: what was held is judged again, but for a suspended publisher → one row if that is due
+    pub const END = "UPDATE outbox SET gap_until_ms = NULL, released = IIF(suspended, NULL, 0) WHERE gap_until_ms <= ?
+        RETURNING released";
+    /// time. The callback settings of a copy may have been replaced.
+    pub const PUT_BACK = "UPDATE outbox SET put_back_ms = ?, callback_revision = -1";
+    pub const GET_PUT_BACK = "SELECT put_back_ms FROM outbox";
+}
+
+/// Takes note that the outbox was put back on purpose. Within the caller's transaction.
+pub fn put_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(PUT_BACK, params![now_ms])
+}
+
+/// Whether something may be lost: the outbox was put back on purpose not long ago, or the ledger has what the log lacks.
+pub fn is_behind(db: &impl Database, now_ms: i64) -> Result<bool, DatabaseError> {
+    let put_back_ms = db.query_integer(GET_PUT_BACK, &[])?.unwrap_or(0);
+    Ok(now_ms < put_back_ms.saturating_add(WAITS_MS) || lost(db, now_ms)?.is_some())
+}
+
+/// The last number that the ledger has, if the log lacks it. An older log may have left, and no click is so old.
+pub fn lost(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    let mark = batches::mark_of(db, TO_LEDGER)?;
+    let oldest = first_number(now_ms.saturating_sub(CLICK_LIFE_DAYS * DAY_MS));
+    let is_lost = mark > oldest && !db.query_boolean(HAS_NUMBER, params![mark])?;
+    Ok(is_lost.then_some(mark))
 }
 
 /// Notes what is lost for good, once the journal has put back what it has, and tells the operator.
@@ -39,16 +75,21 @@ pub async fn note(
     own: OutboxShard,
 ) -> Result<(), DatabaseError> {
     let (source, now_ms) = (own.object_name(), runtime.now_ms());
-    let lost = batches::mark_of(db, TO_LEDGER)?;
-    let last = db.query_integer(LAST_NUMBER, &[])?.unwrap_or(0);
-    // An older log may have left, and no click is so old.
-    let oldest = first_number(now_ms.saturating_sub(CLICK_LIFE_DAYS * DAY_MS));
+    db.execute(LIFT, params![now_ms])?;
+    let Some(lost) = lost(db, now_ms)? else {
+        return Ok(());
+    };
     let until_ms = now_ms.saturating_add(HELD_MS);
-    if lost > last.max(oldest) && db.query_first(NOTE, params![lost, until_ms])?.is_some() {
-        log::error("journal", format_args!("{source}: up to {lost} is lost for good"));
-        // What is held is listed, too.
+    if db.query_first(NOTE, params![lost, until_ms])?.is_some() {
+        let last = db.query_integer(LAST_NUMBER, &[])?.unwrap_or(0);
+        log::error(
+            "journal",
+            format_args!("{source}: {lost} is lost for good; the last is {last}"),
+        );
         let doubts = vec![Doubt::new(format!("{source}: payments"), "after_restore")];
-        drop(register::tell(runtime, &source, None, doubts).await);
+        if register::tell(runtime, &source, None, doubts).await.is_err() {
+            db.execute(NOTE_AGAIN, params![lost])?;
+        }
     }
     Ok(())
 }

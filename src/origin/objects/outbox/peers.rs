@@ -81,6 +81,8 @@ pub struct AppNow {
     pub max_rewards_per_user_day: Option<u32>,
     /// Whether its publisher is suspended.
     pub is_suspended: bool,
+    /// Whether the callback settings are known, and with them the former.
+    pub has_settings: bool,
     pub gap: Option<Gap>,
 }
 

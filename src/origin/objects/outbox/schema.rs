@@ -19,9 +19,10 @@ pub const MIGRATIONS: &[Migration] = &[
     &[CHANGES, gap::COLUMNS],
 ];
 
-// Changes without a payment, such as a rejection or an erasure, by their numbers in the log.
+// What pays nothing, by its number in the log: a change of an entry, such as a rejection or an erasure; a claim of a `txn`, as JSON;
+// or neither, when the outbox is about to be put back.
 const CHANGES: &[&str] =
-    &["CREATE TABLE changes (number INTEGER PRIMARY KEY, entry INTEGER NOT NULL) STRICT"];
+    &["CREATE TABLE changes (number INTEGER PRIMARY KEY, entry INTEGER, claim TEXT) STRICT"];
 
 /// Postbacks whose terms the catalog has lost. `goal` is the sender's name of it, `lacks` names the terms, and `postback` is the
 /// conversion as JSON.

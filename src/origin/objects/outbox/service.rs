@@ -3,6 +3,7 @@
 //! dies, the alarm resumes them.
 
 mod callbacks;
+mod leaving;
 mod peers;
 mod waiting;
 
@@ -90,6 +91,8 @@ pub struct OutboxService<D, R, O> {
     armed_ms: Cell<i64>,
     /// See [`revenue_batches::send`].
     opened_ms: Cell<i64>,
+    /// Until then nothing is written, because the outbox is about to be put back.
+    leaves_until_ms: Cell<i64>,
     sender: CallbackSender,
 }
 
@@ -103,7 +106,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         clicks: KeyedFlights<()>,
     ) -> Rc<Self> {
         Rc::new(Self {
-            shell: ObjectShell::new("outbox", name, storage, runtime, MIGRATIONS),
+            shell: ObjectShell::new("outbox", name, storage, runtime, MIGRATIONS)
+                .when_put_back(gap::put_back),
             observer,
             conversions: ConcurrencyLimit::new(CONVERSIONS),
             commits: SingleFlight::default(),
@@ -123,6 +127,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             is_feeding: Cell::new(false),
             armed_ms: Cell::new(i64::MIN),
             opened_ms: Cell::new(i64::MIN),
+            leaves_until_ms: Cell::new(i64::MIN),
             sender,
         })
     }
@@ -159,6 +164,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     /// # Errors
     /// The command is refused, or failed; a failed postback may be sent again.
     pub async fn command(self: &Rc<Self>, shard: OutboxShard, command: Command) -> Result<Reply, Failure> {
+        self.refuse_if_leaving(&command)?;
         if let Command::SendAll(_) = command {
             return panics_to_failure(Rc::clone(self).send_all(shard)).await;
         }
@@ -313,14 +319,17 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let refill = journal::refill(db, runtime, shard, outboxes);
         let (mark, refilled) = join(revenue_batches::read_mark(db, runtime), refill).await;
         mark?;
-        let known = match &refilled {
-            Ok(()) => gap::note(db, runtime, shard).await.map_err(Failure::from),
+        let known = match refilled {
+            Ok(true) => gap::note(db, runtime, shard).await.map_err(Failure::from),
+            // Only the journal can say what else it paid.
+            Ok(false) if gap::is_behind(db, self.now_ms())? => Err(common::UNAVAILABLE.into()),
+            Ok(false) => Ok(()),
             // The next alarm goes on, and sends what was put back so far.
-            Err(_) => self.arm(),
+            Err(failure) => self.arm().and(Err(failure)),
         };
         // The outbox's row may be another now.
         self.state_cache.clear();
-        refilled.and(known)?;
+        known?;
         self.has_started.set(true);
         Ok(())
     }
@@ -358,6 +367,14 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                     self.has_started.set(false);
                     self.wait_for_start(shard, None).await
                 }
+                // A batch's answer may be the first word of the ledger.
+                None if gap::lost(db, self.now_ms())?.is_some() => {
+                    self.state_cache.clear();
+                    match endpoint::read(db)? {
+                        Some(state) => Ok(gap::note(db, self.runtime(), state.shard).await?),
+                        None => Ok(()),
+                    }
+                }
                 None => Ok(()),
             }
         })
@@ -365,19 +382,6 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.is_sending_batches.set(false);
         if let Err(failure) = sent.and_then(|()| self.arm()) {
             platform::log::error("outbox", failure);
-        }
-    }
-
-    /// Sends all batches now, so that a journal has all that is lost when the outbox is put back.
-    async fn send_all(self: Rc<Self>, shard: OutboxShard) -> Result<Reply, Failure> {
-        let db = self.shell.ready().await?;
-        self.wait_for_start(shard, None).await?;
-        self.opened_ms.set(i64::MIN);
-        Rc::clone(&self).send_batches().await;
-        if journal::is_complete(db)? {
-            Ok(Reply::Done {})
-        } else {
-            Err(common::UNAVAILABLE.into())
         }
     }
 
@@ -407,6 +411,9 @@ fn needs_all_that_was_written(command: &Command) -> bool {
         Command::Settle(_)
             | Command::SettleMany(_)
             | Command::ReadDay(_)
+            | Command::SumDay(_)
+            | Command::ListDay(_)
+            | Command::Erase(_)
             | Command::ClaimTxn(_)
             | Command::FindTxn(_)
             | Command::FreeTxn(_)

@@ -229,8 +229,8 @@ platform::statements! {
     /// entry, user, txn, fields, reason: a user that was erased is marked to be erased again
     pub const AMEND = "UPDATE entries SET erase = erase OR user_id IS NULL, user_id = ?2, txn = ?3, fields = ?4, reason = ?5
         WHERE entry = ?1";
-    /// lowest number, numbers between two of the log, entry
-    pub const CHANGE = concat!("INSERT INTO changes (number, entry) VALUES (", next_number!("?1", "?2"), ", ?3)");
+    /// lowest number, numbers between two of the log, entry or NULL, claim or NULL
+    pub const CHANGE = concat!("INSERT INTO changes (number, entry, claim) VALUES (", next_number!("?1", "?2"), ", ?3, ?4)");
     /// lowest number, numbers between two of the log, user: each of its entries that is not erased yet
     pub const CHANGE_USER = concat!("INSERT INTO changes (number, entry)
         SELECT first + step * (ROW_NUMBER() OVER (ORDER BY entry) - 1), entry

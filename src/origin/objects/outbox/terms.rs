@@ -87,15 +87,19 @@ pub async fn of(
         }
         endpoint::store_current(db, peers, shard, app)?;
     }
+    let mut has_asked = false;
     let (currency, app_superseded, max_rewards_per_user_day) = loop {
         let app = endpoint::app_now(db, peers)?;
         let in_force = app.map_or(TermsInForce::default(), |app| app.terms);
         let number = in_force.paying(click.app_terms, click.clicked_at_ms);
-        if let Some(AppTerms { currency }) = known_app(db, peers, number)? {
+        // Without settings nobody knows whether the publisher is suspended.
+        let has_settings = has_asked || app.is_none_or(|app| app.has_settings);
+        if let Some(AppTerms { currency }) = known_app(db, peers, number)?.filter(|_| has_settings) {
             let most = app.and_then(|app| app.max_rewards_per_user_day);
             break (currency, number < in_force.revision, most);
         }
         learn_app(db, peers, shard, number).await?;
+        has_asked = true;
     };
     let mut current = newest(db, peers, &offer, conversion.current.offer.as_ref())?;
     let (paying, mut in_force, mut min_seconds_to_convert) = loop {

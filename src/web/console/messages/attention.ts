@@ -56,9 +56,10 @@ const REASONS: Record<string, string> = {
   outbox_restored: "It has everything back that its journal had.",
   counters_restored: "Caps count all that was paid, and the clicks that were counted.",
   after_restore:
-    "Its journal lacks what it paid last. Conversions of clicks of that time are held for 72 hours: look them up at the publisher's.",
+    "Its journal lacks what it paid last. Conversions of clicks of that time are held for 72 hours: ask the publisher whether it has them.",
   clicks_restored:
     "Postbacks of clicks whose record may be lost are answered 503 for 31 days, so that partners repeat them.",
+  paid_unknowing: "It paid rewards before its journal answered. Look for users with two rewards.",
   put_back: "Somebody put it back on purpose. The row shows the bookmark that undoes it.",
   ledger_restored: "Clicks and revenue arrive again by themselves.",
   not_made_again: "It was made after the copy, and could not be made again. Make it by hand.",

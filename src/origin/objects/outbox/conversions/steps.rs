@@ -7,7 +7,7 @@ use super::{
 };
 use crate::objects::outbox::{endpoint, gap, peers::Peers, sql};
 use contract::outbox::{Answer, Conversion, OutboxShard, Settle, SettleFilter, SettleMany, Settled};
-use domain::conversions::table::Action;
+use domain::conversions::{state::State, table::Action};
 use platform::{database::Database, failure::Failure, params};
 
 /// Settles the conversions of a step, one after the other.
@@ -83,7 +83,10 @@ pub async fn release_step(
     let (ids, next) = matching(db, &held)?;
     let mut outcome = Ok(());
     for transaction_id in ids {
-        let (_, _, conversion) = of_entry(db, state.shard, &transaction_id)?;
+        let (held, _, conversion) = of_entry(db, state.shard, &transaction_id)?;
+        if !matches!(held, State::Held(reason) if reason.passes()) {
+            continue;
+        }
         let judged = convert(&conversion).await;
         if kept::is_temporary(&judged) {
             outcome = outcome.and(judged.map(drop));

@@ -10,11 +10,12 @@ use crate::{
 use contract::outbox::{Conversion, OutboxShard, Txn};
 use domain::{
     callbacks::shards,
+    conversions::log_number::{SHARDS, lowest_number},
     model::{AdvertiserId, AppId},
 };
 use platform::{
     CONNECTIONS,
-    database::{Database, DatabaseError, Row, json},
+    database::{Database, DatabaseError, Row, Value, json},
     failure::Failure,
     log, params,
 };
@@ -55,14 +56,25 @@ pub fn keeper(app: AppId, outboxes: u8, txn: &Txn) -> OutboxShard {
     }
 }
 
-/// Claims a `txn` in this outbox. Returns false if another click has it.
-pub fn claim(db: &impl Database, now_ms: i64, txn: &Txn) -> Result<bool, DatabaseError> {
+/// Claims a `txn` in this outbox, which is the shard. Returns false if another click has it.
+pub fn claim(db: &impl Database, now_ms: i64, shard: OutboxShard, txn: &Txn) -> Result<bool, DatabaseError> {
     let [advertiser, goal, id, nonce, number] = parameters(txn);
-    let claimed = db.query_first(
-        sql::CLAIM_TXN,
-        &[advertiser, goal, id, nonce, number, now_ms.into()],
-    )?;
-    Ok(claimed.is_some())
+    db.transaction(|| {
+        let claimed = db.query_first(
+            sql::CLAIM_TXN,
+            &[advertiser, goal, id, nonce, number, now_ms.into()],
+        )?;
+        if claimed.is_none() {
+            return Ok(false);
+        }
+        let nonce = hex::encode_upper(&txn.nonce.0);
+        let claim = json(&(&txn.advertiser, &txn.goal, &txn.txn, nonce, txn.number, now_ms))?;
+        db.execute(
+            sql::CHANGE,
+            params![lowest_number(now_ms, shard.number), SHARDS, Value::Null, claim],
+        )?;
+        Ok(true)
+    })
 }
 
 /// Whether a click could claim a `txn` in this outbox.

@@ -9,14 +9,14 @@ use domain::{
     callbacks::fields::{Decimal, Fields, Status},
     conversions::{
         ids::Kind,
-        log_number::{SHARDS, first_number},
+        log_number::{SHARDS, lowest_number},
         reward::Amounts,
         state::{Movement, State},
     },
     model::{MicroUsd, time::SECOND_MS},
 };
 use platform::{
-    database::{Database, json},
+    database::{Database, Value, json},
     failure::Failure,
     params,
 };
@@ -76,7 +76,12 @@ pub fn amend(
 
 /// Gives a change of an entry that pays nothing a number in the log, so that the journal has it.
 pub fn note_change(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64) -> Result<(), Failure> {
-    let change = params![lowest_number(now_ms, approval), SHARDS, entry];
+    let change = params![
+        lowest_number(now_ms, approval.conversion.click.shard),
+        SHARDS,
+        entry,
+        Value::Null
+    ];
     Ok(db.execute(sql::CHANGE, change)?)
 }
 
@@ -98,18 +103,13 @@ pub fn move_money(
                 approval.transaction_id(Movement::Reward)?,
                 approval.superseded,
                 approval.uncapped,
-                lowest_number(now_ms, approval),
+                lowest_number(now_ms, approval.conversion.click.shard),
                 SHARDS
             ];
             Ok(db.execute(sql::PAY, paid)?)
         }
         Movement::Reversal => reverse(db, now_ms, approval),
     }
-}
-
-/// The lowest number in the log of something that happens now.
-fn lowest_number(now_ms: i64, approval: &Approval) -> i64 {
-    first_number(now_ms).saturating_add(approval.conversion.click.shard.into())
 }
 
 /// Creates the entry of a reversal. Its callback waits until the reward's has ended, because a receiver cannot reverse
@@ -196,7 +196,7 @@ fn insert(
     let row = db.query_first(
         sql::ENTER,
         params![
-            lowest_number(now_ms, approval),
+            lowest_number(now_ms, approval.conversion.click.shard),
             SHARDS,
             fields.transaction_id.as_str(),
             conversion.nonce.0.clone(),

@@ -11,7 +11,7 @@ use crate::objects::outbox::{
     calls,
     endpoint::{self, OutboxState},
     peers::Peers,
-    terms,
+    sql, terms,
 };
 use contract::outbox::Disabled;
 use domain::callbacks::{
@@ -110,7 +110,10 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     /// tasks need no request to keep them alive.
     pub(super) fn start_due(self: &Rc<Self>) {
         if self.shell.is_ready() && !self.has_started.get() {
-            self.spawn(Rc::clone(self).start_due_later());
+            let first = self.shell.storage().query_integer(sql::FIRST_DUE, &[]);
+            if first.is_ok_and(|first| first.is_some_and(|first| first <= self.now_ms())) {
+                self.spawn(Rc::clone(self).start_due_later());
+            }
             return;
         }
         let claimed = panic_to_failure(|| self.claim()).unwrap_or_else(|failure| {

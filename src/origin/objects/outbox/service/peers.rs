@@ -88,7 +88,12 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
 
     async fn claim_txn(&self, txn: &Txn) -> Result<bool, Failure> {
         match self.other_keeper(txn)? {
-            None => Ok(txns::claim(self.shell.storage(), self.now_ms(), txn)?),
+            None => {
+                let db = self.shell.storage();
+                let unknown = || Failure::Internal("a claim before the app is known".into());
+                let own = endpoint::read(db)?.ok_or_else(unknown)?.shard;
+                Ok(txns::claim(db, self.now_ms(), own, txn)?)
+            }
             Some(keeper) => calls::claim_txn(self.runtime(), keeper, txn).await,
         }
     }

@@ -13,17 +13,17 @@ use serde_json::{Map, Value as Json};
 
 use super::sql::{HAS_NUMBER, LAST_NUMBER, RESTART_NIGHT};
 use crate::delivery::{
-    batches::{self, Batch, DeliveryError, positions::Positions},
+    batches::{self, Batch, DeliveryError},
     register,
 };
-use crate::objects::outbox::erasure;
+use crate::objects::outbox::{endpoint, erasure};
 use contract::{
     attention::Doubt,
     operation::Mark,
     outbox::{AddJournal, Journal, JournalBatch, OutboxShard, ReadJournal},
 };
 use domain::{
-    conversions::log_number::{NUMBERS_PER_MS, first_number},
+    conversions::log_number::first_number,
     model::{
         api_error::common,
         time::{DAY_MS, SECOND_MS},
@@ -44,8 +44,6 @@ const REFILL: &str = "refill";
 
 /// Numbers of the log in a batch: at most 8 KB each make 1.6 MB, and a row may have 2 MB.
 const NUMBERS: i64 = 200;
-/// Claims in a batch: at most 700 bytes each.
-const CLAIMS: i64 = 300;
 const KEPT_MS: i64 = 31 * DAY_MS;
 const USERS_KEPT_MS: i64 = 3 * DAY_MS;
 
@@ -98,9 +96,8 @@ fn written(db: &impl Database, after: i64, through: i64) -> Result<JournalBatch,
     let row = db
         .query_first(sql::BATCH, params![after, number])?
         .unwrap_or(Row(vec![]));
-    let [from_ms, to_ms] = [after, number].map(|number| number.div_euclid(NUMBERS_PER_MS));
     let txns = db
-        .query_first(sql::CLAIMS, params![from_ms, to_ms, CLAIMS])?
+        .query_first(sql::CLAIMS, params![after, number])?
         .unwrap_or(Row(vec![]));
     Ok(JournalBatch {
         number,
@@ -111,10 +108,25 @@ fn written(db: &impl Database, after: i64, through: i64) -> Result<JournalBatch,
     })
 }
 
-/// Whether the witness has all that was written.
-pub fn is_complete(db: &impl Database) -> Result<bool, DatabaseError> {
+/// Whether the witness says that it has all that was written.
+///
+/// # Errors
+/// The database failed, or the witness does not answer.
+pub async fn is_complete(
+    db: &impl Database,
+    runtime: &impl ObjectCall,
+    own: OutboxShard,
+) -> Result<bool, Failure> {
+    let outboxes = endpoint::read(db)?.and_then(|state| state.current);
+    let outboxes = outboxes.map_or(likely_count(own), |app| app.outbox_shards);
     let last = db.query_integer(LAST_NUMBER, &[])?.unwrap_or(0);
-    Ok(last <= Positions::read(db)?.seen_by(TO_WITNESS))
+    let question = ReadJournal {
+        source: own.object_name(),
+        after: last,
+    };
+    let witness = witness(own, outboxes).address();
+    let answer = runtime.call(&witness, question, SEND_TIMEOUT).await;
+    Ok(last <= answer.map_err(|_| common::UNAVAILABLE)?.mark)
 }
 
 /// Adds a batch to the journal that this outbox keeps for another.
@@ -169,7 +181,8 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
     db.execute(sql::SWEEP_CHANGES, params![before])
 }
 
-/// Puts back what the outbox has lost, if its journal goes beyond its log.
+/// Puts back what the outbox has lost, if its journal goes beyond its log. Returns whether the journal is known: if the witness
+/// does not answer, an outbox that was not put back goes on.
 ///
 /// # Errors
 /// `unavailable` if more is lost than can be read in a second, or the witness no longer answers: the next call goes on.
@@ -178,7 +191,7 @@ pub async fn refill(
     runtime: &(impl Clock + ObjectCall),
     own: OutboxShard,
     outboxes: Option<u8>,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let source = own.object_name();
     let witness = witness(own, outboxes.unwrap_or(likely_count(own))).address();
     let ask = async |after| {
@@ -193,7 +206,7 @@ pub async fn refill(
         Ok(journal) => journal,
         Err(error) => {
             log::warn("journal", format_args!("{source}: it is not known: {error}"));
-            return Ok(());
+            return Ok(false);
         }
     };
     let (mark, now_ms) = (journal.mark, runtime.now_ms());
@@ -201,11 +214,14 @@ pub async fn refill(
     let heard = batches::mark_of(db, TO_WITNESS)?;
     let is_open = batches::mark_of(db, REFILL)? > heard;
     if !is_open && !goes_beyond(db, heard, mark)? {
-        return Ok(());
+        return Ok(true);
     }
     log::error("journal", format_args!("{source}: {heard} to {mark} were lost"));
     // Nothing waits for it: what the journal has is put back all the same.
-    let doubts = vec![Doubt::new(source.as_str(), "outbox_restored")];
+    let mut doubts = vec![Doubt::new(source.as_str(), "outbox_restored")];
+    if last > mark {
+        doubts.push(Doubt::new(format!("{source}: new rewards"), "paid_unknowing"));
+    }
     drop(register::tell(runtime, &source, None, doubts).await);
     let until_ms = runtime.now_ms().saturating_add(REFILL_MS);
     batches::learn_mark(db, now_ms, REFILL, Mark { mark })?;
@@ -225,7 +241,7 @@ pub async fn refill(
         }
         journal = ask(number).await.map_err(|_| common::UNAVAILABLE)?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Whether a journal that ends with `mark` goes further than the log, which knows of it as far as `heard`.
@@ -261,6 +277,9 @@ fn put_back(
             erasure::erase_here(db, row.text(0)?)?;
         }
         db.execute(sql::PUT_ENTRIES, params![entries.as_str(), lost_after, now_ms])?;
+        for sql in [sql::BLANK_ATTEMPTS, sql::BLANK_FIRSTS] {
+            db.execute(sql, params![entries.as_str()])?;
+        }
         db.execute(sql::HOLD_BACK, params![now_ms])?;
         db.execute(sql::END_RESERVATIONS, params![entries.as_str()])?;
         db.execute(sql::PUT_CONVERSIONS, params![entries.as_str(), lost_after])?;

@@ -41,7 +41,7 @@ const PAGE: i64 = 5_000;
 /// The log of an outbox. Each payment goes to the ledger and to the counters of its offer.
 pub struct OutboxLog<'a, D> {
     db: &'a D,
-    /// None before the first conversion, when the log is empty.
+    /// None before the first conversion.
     app: Option<AppId>,
 }
 
@@ -112,7 +112,12 @@ impl<D: Database> Log for OutboxLog<'_, D> {
     }
 
     fn last(&self) -> Result<i64, DatabaseError> {
-        Ok(self.db.query_integer(sql::LAST_NUMBER, &[])?.unwrap_or(0))
+        // Before its app is known, an outbox only keeps claims, which wait.
+        let last = match self.app {
+            Some(_) => self.db.query_integer(sql::LAST_NUMBER, &[])?,
+            None => None,
+        };
+        Ok(last.unwrap_or(0))
     }
 
     fn has(&self, number: i64) -> Result<bool, DatabaseError> {

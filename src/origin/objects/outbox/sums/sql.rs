@@ -13,15 +13,10 @@ macro_rules! paid_on_day {
 /// The movements of a part of the log: number, UTC day, offer, country, placement, amount, whether it is a reversal.
 macro_rules! movements {
     ($number:literal, $amount:literal, $where:literal) => {
-        movements!($number, $amount, $where, "entries")
-    };
-    ($number:literal, $amount:literal, $where:literal, $from:literal) => {
         concat!(
             "SELECT ", $number, ", fields ->> '$.conversion_ts' / 86400, fields ->> '$.offer_id', fields ->> '$.country', placement, ",
             $amount,
-            ", after IS NOT NULL FROM ",
-            $from,
-            " WHERE ",
+            ", after IS NOT NULL FROM entries WHERE ",
             $where
         )
     };
@@ -42,7 +37,7 @@ platform::statements! {
     pub const MOVEMENTS = concat!(
         movements!("entry", "IIF(movement = entry, payout_micro_usd, NULL)", "entry > ?1 AND entry <= ?2"), " UNION ALL ",
         movements!("movement", "payout_micro_usd", "movement <> entry AND movement > ?1 AND movement <= ?2"), " UNION ALL ",
-        movements!("number", "NULL", "number > ?1 AND number <= ?2", "changes JOIN entries USING (entry)"), " ORDER BY 1");
+        "SELECT number, 0, 'none', NULL, NULL, NULL, FALSE FROM changes WHERE number > ?1 AND number <= ?2 ORDER BY 1");
     /// after this number, second after a UTC day's last → whether the log has movements of the day, or of one before, after it
     pub const HAS_MOVEMENTS = "SELECT EXISTS (SELECT 1 FROM entries WHERE entry > ?1 AND movement = entry
           AND fields ->> '$.conversion_ts' < ?2)

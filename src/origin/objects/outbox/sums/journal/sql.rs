@@ -41,9 +41,8 @@ platform::statements! {
           UNION ALL SELECT entry FROM entries WHERE movement <> entry AND movement > ?1 AND movement <= ?2
           UNION ALL SELECT entry FROM changes WHERE number > ?1 AND number <= ?2)
         ORDER BY e.entry)");
-    /// from this time to this one, claims at most → the newest claims of senders' ids
-    pub const CLAIMS = "SELECT json_group_array(json_array(advertiser, goal, txn, hex(nonce), number, at_ms))
-        FROM (SELECT * FROM txns WHERE at_ms BETWEEN ? AND ? ORDER BY at_ms DESC LIMIT ?)";
+    /// after this number, up to this one → claims of senders' ids
+    pub const CLAIMS = "SELECT json_group_array(json(claim)) FROM changes WHERE number > ? AND number <= ? AND claim IS NOT NULL";
     /// source → the last number
     pub const GET_MARK = "SELECT MAX(number) FROM journal WHERE source = ?";
     /// number, source, salt, users, claims, entries
@@ -83,6 +82,11 @@ platform::statements! {
           reason = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.reason, reason),
           user_id = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.user_id, user_id),
           fields = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.fields, fields)");
+    /// JSON list of entries: the answers to their callbacks may name a user who was erased
+    pub const BLANK_ATTEMPTS = "UPDATE attempts SET body = '' WHERE body <> ''
+        AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')";
+    pub const BLANK_FIRSTS = "UPDATE entries SET first_body = '' WHERE first_body <> ''
+        AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')";
     /// entries, after this number
     pub const PUT_CHANGES = concat!("INSERT OR IGNORE INTO changes (number, entry)
         SELECT e ->> '$.changed', e ->> '$.entry' ", lost!(), " AND e ->> '$.changed' IS NOT NULL");
@@ -102,5 +106,5 @@ platform::statements! {
     /// claims
     pub const PUT_CLAIMS = "INSERT INTO txns (advertiser, goal, txn, nonce, number, at_ms)
         SELECT value ->> 0, value ->> 1, value ->> 2, unhex(value ->> 3), value ->> 4, value ->> 5 FROM json_each(?) WHERE TRUE
-        ON CONFLICT DO NOTHING";
+        ON CONFLICT (advertiser, goal, txn) DO UPDATE SET nonce = excluded.nonce, number = excluded.number, at_ms = excluded.at_ms";
 }

@@ -1,0 +1,68 @@
+//! An outbox that is about to be put back sends its journal everything, and writes nothing more until it restarts.
+
+use std::rc::Rc;
+
+use super::{OutboxService, Runtime};
+use crate::objects::outbox::{callbacks::delivery_log::Observer, endpoint, sql, sums::journal};
+use contract::outbox::{Command, OutboxShard, Reply};
+use domain::{
+    conversions::log_number::{SHARDS, lowest_number},
+    model::{api_error::common, time::SECOND_MS},
+};
+use platform::{database::Value, failure::Failure, params, traits::ObjectStorage};
+
+/// How long an outbox that has sent everything writes nothing more. It restarts meanwhile.
+const LEAVES_MS: i64 = 30 * SECOND_MS;
+
+impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
+    /// Refuses what would be lost.
+    pub(super) fn refuse_if_leaving(&self, command: &Command) -> Result<(), Failure> {
+        if self.now_ms() < self.leaves_until_ms.get() && would_be_lost(command) {
+            return Err(common::UNAVAILABLE.into());
+        }
+        Ok(())
+    }
+
+    /// Sends all batches now, so that a journal has all that is lost when the outbox is put back.
+    pub(super) async fn send_all(self: Rc<Self>, shard: OutboxShard) -> Result<Reply, Failure> {
+        let db = self.shell.ready().await?;
+        self.wait_for_start(shard, None).await?;
+        if endpoint::read(db)?.is_none() {
+            // It has had no conversion.
+            return Ok(Reply::Done {});
+        }
+        let now_ms = self.now_ms();
+        self.leaves_until_ms.set(now_ms.saturating_add(LEAVES_MS));
+        // With a number after all others, the journal always goes beyond the log of a copy.
+        let lowest = lowest_number(now_ms, shard.number);
+        db.execute(sql::CHANGE, params![lowest, SHARDS, Value::Null, Value::Null])?;
+        self.opened_ms.set(i64::MIN);
+        Rc::clone(&self).send_batches().await;
+        let is_idle = self.conversions.in_use() == 0;
+        if is_idle && journal::is_complete(db, self.runtime(), shard).await? {
+            Ok(Reply::Done {})
+        } else {
+            Err(common::UNAVAILABLE.into())
+        }
+    }
+}
+
+/// Whether a command writes what a copy would lack.
+fn would_be_lost(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Convert(_)
+            | Command::Settle(_)
+            | Command::SettleMany(_)
+            | Command::Settings(_)
+            | Command::SetOffer(_)
+            | Command::ClaimApp(_)
+            | Command::ClaimTxn(_)
+            | Command::FreeTxn(_)
+            | Command::Erase(_)
+            | Command::Enable(_)
+            | Command::Replay(_)
+            | Command::ReplayReward(_)
+            | Command::ReplayRewards(_)
+    )
+}
