@@ -112,8 +112,8 @@ fn changed_texts_goals_and_currencies_are_listed() {
         "offers",
         "25963",
         &json!({
-            "name": "Now with a \"name\" \\ of\u{2028}its own",
-            "desc": "Line one\nLine two & more",
+            "name": "Now with a \"name\" \\ of its own",
+            "desc": "Line one\nLine two & more,\u{2028}and three",
             "lp_url": "https://apps.apple.com/gb/app/id1?a=1&b=2",
             "ctg": ["NEW", "DEPOSIT"],
             "geo_tgt": { "include": [], "exclude": ["FR"] },

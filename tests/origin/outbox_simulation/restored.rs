@@ -433,6 +433,8 @@ proptest! {
             world.is_witness_up = false;
             if let Err(failure) = world.convert(NEW_CLICK, Status::Approved) {
                 prop_assert!(matches!(failure, Failure::Refused(refusal) if refusal.status == 503));
+                world.is_witness_up = true;
+                world.convert(NEW_CLICK, Status::Approved).unwrap();
             }
             world.settle();
             world.check();

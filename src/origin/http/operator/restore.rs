@@ -58,10 +58,10 @@ impl Document for RestoreBody {
 
 /// `POST …/objects/{object}/restore`.
 pub async fn restore(context: &RequestContext, segments: &[&str], mut request: Request) -> HandlerResult {
+    let body: RestoreBody = read_document(&mut request, MAX_DOCUMENT).await?;
     let name = segment(segments, 0);
     let unknown = || common::NOT_FOUND.with_message("no object has such a name");
     let (object, asks_register) = recovery::address(&name).ok_or_else(unknown)?;
-    let body: RestoreBody = read_document(&mut request, MAX_DOCUMENT).await?;
     let bookmark = bookmark(context, &object, &body).await?;
     if let Some(outbox) = OutboxShard::of_object(&name).filter(|_| !body.force) {
         send_all(context, outbox).await?;
