@@ -131,7 +131,10 @@ fn changed_texts_goals_and_currencies_are_listed() {
     let after = served.offer(IOS_APP, "25963");
     assert!(after["upd_ts"].as_i64() >= before["upd_ts"].as_i64());
     assert_eq!(after["name"], json!("Now with a \"name\" \\ of its own"));
-    assert_eq!(after["desc"]["raw"], "Line one\nLine two & more,\u{2028}and three");
+    assert_eq!(
+        after["desc"]["raw"],
+        "Line one\nLine two & more,\u{2028}and three"
+    );
     assert_eq!(after["gls"].as_array().unwrap().len(), 3);
     assert!(
         after["trk_url"]
