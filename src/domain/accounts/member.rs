@@ -38,7 +38,7 @@ pub fn parse_name(path: &str, input: &str) -> Result<String, FieldError> {
     Ok(name)
 }
 
-/// What a name looks like, without case and spaces: letters of other scripts become those that they resemble (Unicode TS #39).
+/// Reduces a name to its looks: without case and spaces, and with Latin letters for those that resemble them (Unicode TS #39).
 fn look(name: &str) -> String {
     let latin = skeleton(name).collect::<String>().to_lowercase();
     let latin = skeleton(&latin).collect::<String>();

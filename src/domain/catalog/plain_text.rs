@@ -68,7 +68,7 @@ pub fn plain_text(input: &str) -> String {
     tidy(&if is_html(&text) { convert(&text) } else { text })
 }
 
-/// Checks that a text shows as one line of 1 to `max` characters, none of which is invisible or changes how others are read.
+/// Checks that a text is shown as one line of 1 to `max` characters. It may have no invisible characters, and none that turn text around.
 pub fn check_line(path: &str, text: &str, max: usize) -> Result<(), FieldError> {
     check_text(path, text, max)?;
     let shown = plain_text(text);

@@ -244,7 +244,7 @@ fn what_has_ended_stays_so_and_what_was_promised_is_paid() {
     signed_in(&signpost, &publisher, "owner")
         .get("overview")
         .expect(200);
-    // What the postbacks' object and the activity are told comes again or later.
+    // Outboxes tell the activity again.
     eventually_within(SENT_MS, &true, || {
         let path = format!("publishers/{}/activity", wall.id);
         let activity = signpost.operator("GET", &path, None).expect(200).json();

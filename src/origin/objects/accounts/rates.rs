@@ -131,7 +131,7 @@ pub fn take(db: &impl Database, now_ms: i64, by: &Actor, rate: Rate) -> Result<(
         Actor::Operator => Ok(()),
         Actor::Member(member) => {
             count(db, now_ms, rate, &member.0, 1)?;
-            // Whoever sends them, tests come one after the other.
+            // Tests come one after the other, from all members together.
             let shares = if rate == Rate::CallbackTestPause {
                 1
             } else {

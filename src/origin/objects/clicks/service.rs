@@ -31,16 +31,16 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ClicksService<D, R> {
     /// # Errors
     /// The database failed; the command may then be sent again.
     pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
-        let name = match &command {
-            Command::Get(get) => object_name(&get.nonce.0),
-            Command::Put(put) => object_name(&put.nonce.0),
+        let sought = match &command {
+            Command::Get(get) => Some(get.nonce.clone()),
+            Command::Put(_) => None,
         };
         let reply = self
             .shell
             .command(|db, now_ms| handle(db, now_ms, command), next_alarm)
             .await?;
-        if let Reply::Found(Found { record: None }) = reply
-            && self.may_be_lost(&name).await?
+        if let (Reply::Found(Found { record: None }), Some(nonce)) = (&reply, sought)
+            && self.may_be_lost(&object_name(&nonce.0)).await?
         {
             return Err(common::UNAVAILABLE.into());
         }

@@ -1,5 +1,5 @@
-//! What an outbox that was put back has lost for good: payments that its ledger has, and no journal. Conversions of clicks of that
-//! time may have been paid, so they are held for 72 hours, and then judged again.
+//! A restored outbox may have lost payments for good: its ledger has them, and no journal. Conversions of clicks of that time may
+//! have been paid, so they are held for 72 hours, and then judged again.
 
 use super::{
     peers::Peers,

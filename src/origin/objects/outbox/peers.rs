@@ -86,7 +86,7 @@ pub struct AppNow {
     pub gap: Option<Gap>,
 }
 
-/// What an outbox that was put back has lost for good. Clicks up to a time may have been paid, so theirs are held for a while.
+/// Payments that a restore has lost for good. Clicks up to a time may have been paid, so their conversions are held for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     pub clicks_to_ms: i64,

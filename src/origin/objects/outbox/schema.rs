@@ -19,8 +19,8 @@ pub const MIGRATIONS: &[Migration] = &[
     &[CHANGES, gap::COLUMNS],
 ];
 
-// What pays nothing, by its number in the log: a change of an entry, such as a rejection or an erasure; a claim of a `txn`, as JSON;
-// or neither, when the outbox is about to be put back.
+// Numbers of the log that pay nothing: of a change of an entry, such as a rejection or an erasure; of a claim of a `txn`, as JSON; or
+// of neither, when the outbox is about to be put back.
 const CHANGES: &[&str] =
     &["CREATE TABLE changes (number INTEGER PRIMARY KEY, entry INTEGER, claim TEXT) STRICT"];
 

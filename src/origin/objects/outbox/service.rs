@@ -319,7 +319,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let refill = journal::refill(db, runtime, shard, outboxes);
         let (mark, refilled) = join(revenue_batches::read_mark(db, runtime), refill).await;
         mark?;
-        let known = match refilled {
+        let started = match refilled {
             Ok(true) => gap::note(db, runtime, shard).await.map_err(Failure::from),
             // Only the journal can say what else it paid.
             Ok(false) if gap::is_behind(db, self.now_ms())? => Err(common::UNAVAILABLE.into()),
@@ -329,7 +329,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         };
         // The outbox's row may be another now.
         self.state_cache.clear();
-        known?;
+        started?;
         self.has_started.set(true);
         Ok(())
     }
