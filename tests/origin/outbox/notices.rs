@@ -5,6 +5,7 @@ use domain::{
     callbacks::fields::Status as Told,
     conversions::{ids::Kind, state::Reason, table::Action},
 };
+use retention::night;
 use settlement::settle;
 
 const ALL: Events = Events {
@@ -245,4 +246,22 @@ fn many_unwanted_callbacks_end_in_several_turns() {
     let ended: Vec<_> = (0..4).map(|_| claims().skipped.len()).collect();
     assert!(ended[0] < 600 && ended[1] < 600, "{ended:?}");
     assert_eq!((ended.iter().sum::<usize>(), ended[3]), (1_200, 0));
+}
+
+/// A notice leaves with its conversion, but its receivers must have its number first: an outbox whose witness has a number that
+/// the log lacks takes itself for one that was put back.
+#[test]
+fn a_conversion_stays_while_the_number_of_its_notice_waits() {
+    let (db, world) = told_of_all();
+    let rows = |db: &Sqlite| dump(db, "entries").len();
+    convert(&db, &world, &conversion(1).status(Status::Pending)).unwrap();
+    send_batches(&db, NOW);
+    world.pass(SECOND_MS);
+    convert(&db, &world, &conversion(1).status(Status::Rejected)).unwrap();
+    assert_eq!(rows(&db), 3);
+    night(&db, NOW + 402 * DAY_MS);
+    assert_eq!(rows(&db), 3);
+    send_batches(&db, NOW);
+    night(&db, NOW + 403 * DAY_MS);
+    assert_eq!(rows(&db), 0);
 }

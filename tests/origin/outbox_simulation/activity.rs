@@ -1,6 +1,6 @@
 //! The publisher's activity object, with its production code: it has what the outbox has, as far as that was reported.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::{collection::vec, prelude::*};
 
@@ -28,6 +28,8 @@ use platform::database::{Database, Row};
 
 /// Day and state, with the rewards and their payout.
 type Counts = BTreeMap<(i64, i64), (i64, i64)>;
+
+const REFUSED: i64 = 5;
 
 impl World {
     pub fn ask_activity(&mut self, to: &ObjectAddress, json: &str) -> String {
@@ -59,7 +61,17 @@ impl World {
             return;
         }
         let first_day = UtcDay::of_ms(self.now_ms() - (DAYS - 1) * DAY_MS).number();
-        assert_eq!(self.counts_of_activity(first_day), self.counts_of_log(first_day));
+        let (mut counts, in_log) = (self.counts_of_activity(first_day), self.counts_of_log(first_day));
+        // A conversion that was refused long after its postback leaves the log earlier than its day leaves the activity.
+        let left = self.refused_and_left();
+        for (key, count) in &mut counts {
+            let in_log = in_log.get(key).copied().unwrap_or_default();
+            if key.1 == REFUSED && (1..=left).contains(&(count.0 - in_log.0)) {
+                *count = in_log;
+            }
+        }
+        counts.retain(|_, count| *count != (0, 0));
+        assert_eq!(counts, in_log);
         let told: BTreeMap<i64, Vec<String>> = self.entries_of_activity();
         for (entry, shown) in self.entries_of_log() {
             let mut told = told.get(&entry).cloned().unwrap_or_default();
@@ -75,6 +87,16 @@ impl World {
         if self.seen.len() == told.len() && self.entries_of_log().len() == told.len() {
             assert_eq!(self.activity.query_integer(named, &[]).unwrap(), in_log);
         }
+    }
+
+    /// Conversions that were not paid and are not in the log any more.
+    fn refused_and_left(&self) -> i64 {
+        let kept: BTreeSet<_> = self.entries_of_log().into_keys().collect();
+        let seen = self.seen.values();
+        let left = seen.filter(|entry| {
+            !kept.contains(&entry.entry) && entry.after.is_none() && entry.delivery.is_none()
+        });
+        i64::try_from(left.count()).unwrap()
     }
 
     fn counts_of_activity(&self, first_day: i64) -> Counts {
@@ -100,7 +122,7 @@ impl World {
                 (true, false, _) => 1,
                 (true, true, 0) => 0,
                 (true, true, 2 | 4) => 2,
-                (true, true, 10..20) => 5,
+                (true, true, 10..20) => REFUSED,
                 (true, true, 20..) => 4,
                 other => panic!("an unpaid entry is {other:?}"),
             };

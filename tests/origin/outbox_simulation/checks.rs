@@ -404,12 +404,20 @@ impl World {
 
     /// Whether any work is left except retention.
     pub fn waits(&self) -> bool {
-        self.number(
-            "SELECT EXISTS (SELECT 1 FROM entries WHERE delivery = 0) OR EXISTS (SELECT 1 FROM reservations)
-                OR EXISTS (SELECT 1 FROM txns_to_free)
-                OR EXISTS (SELECT 1 FROM positions WHERE known LIKE '%behind%'
-                  OR seen < (SELECT MAX(MAX(entry), MAX(COALESCE(movement, 0))) FROM entries))",
-        ) == 1
-            || self.has_to_report()
+        self.what_waits().iter().any(|waits| *waits)
+    }
+
+    /// Whether callbacks, reservations, txns to free, a batch, the log and the feed wait.
+    pub fn what_waits(&self) -> [bool; 6] {
+        let has = |sql| self.number(sql) == 1;
+        [
+            has("SELECT EXISTS (SELECT 1 FROM entries WHERE delivery = 0)"),
+            has("SELECT EXISTS (SELECT 1 FROM reservations)"),
+            has("SELECT EXISTS (SELECT 1 FROM txns_to_free)"),
+            has("SELECT EXISTS (SELECT 1 FROM positions WHERE known LIKE '%behind%')"),
+            has("SELECT EXISTS (SELECT 1 FROM positions
+                WHERE seen < (SELECT MAX(MAX(entry), MAX(COALESCE(movement, 0))) FROM entries))"),
+            self.has_to_report(),
+        ]
     }
 }

@@ -220,7 +220,7 @@ impl World {
             }
             well(self, Op::Alarm(0));
         }
-        panic!("the alarms never end");
+        panic!("the alarms never end: {:?}", self.what_waits());
     }
 
     pub fn operate(&mut self, operation: Operation) {

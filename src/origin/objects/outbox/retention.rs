@@ -48,7 +48,8 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     let last = db.query_integer(sql::LAST_TO_SWEEP, params![after, expired_to, ROWS])?;
     if let Some(last) = last {
         // Entries stay until their batch is applied.
-        let swept_to = first_number(rows_from).min(batches::settled_through(db)?.saturating_add(1));
+        let settled = batches::settled_through(db)?;
+        let swept_to = first_number(rows_from).min(settled.saturating_add(1));
         db.transaction(|| {
             for sql in [sql::GIVE_EXPIRED, sql::EXPIRE] {
                 db.execute(sql, params![after, last])?;
@@ -62,7 +63,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
             ] {
                 db.execute(
                     sql,
-                    params![after, swept_to.min(last.saturating_add(1)), swept_to],
+                    params![after, swept_to.min(last.saturating_add(1)), swept_to, settled],
                 )?;
             }
             db.execute(sql::SET_SWEEP, params![day, last])

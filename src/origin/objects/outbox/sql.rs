@@ -52,11 +52,12 @@ macro_rules! next_number {
 }
 
 /// The entries of a range that may leave: whose conversion waits for no cap, that were not paid after it, and whose callback
-/// does not wait, nor that of their reward. A reward leaves with its reversal, and a notice with its conversion.
+/// does not wait, nor that of their reward. A reward leaves with its reversal, and a notice with its conversion, once all receivers
+/// have its number.
 macro_rules! to_sweep {
     () => {
         "WHERE e.entry > ?1 AND e.entry < ?2 AND e.delivery IS NOT 0 AND e.notice IS NULL
-          AND NOT EXISTS (SELECT 1 FROM entries x WHERE x.after = e.entry AND x.notice IS NULL)
+          AND NOT EXISTS (SELECT 1 FROM entries x WHERE x.after = e.entry AND (x.notice IS NULL OR x.entry > ?4))
           AND NOT EXISTS (SELECT 1 FROM entries r WHERE r.entry = e.after AND r.delivery = 0)
           AND NOT EXISTS (SELECT 1 FROM reservations v WHERE v.nonce = e.nonce AND v.goal = e.goal)
           AND (e.movement IS NULL OR e.movement < ?3)"
@@ -386,7 +387,7 @@ platform::statements! {
         (SELECT entry FROM conversions WHERE ", to_expire!(), ")");
     /// after this entry, last entry
     pub const EXPIRE = concat!("UPDATE conversions SET state = 2 WHERE ", to_expire!());
-    /// after this entry, before this one, number before which everything may leave
+    /// after this entry, before this one, number before which everything may leave, last number that all receivers have
     pub const SWEEP_CONVERSIONS = concat!("DELETE FROM conversions WHERE (nonce, goal) IN
         (SELECT nonce, goal FROM entries e ", to_sweep!(), ")");
     /// the same
