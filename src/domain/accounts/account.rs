@@ -84,6 +84,15 @@ impl Account {
             Sha256::digest(parts::join(&[DOMAIN, self.kind().as_str(), self.owner()])).into();
         AccountId(hash.first_chunk().copied().unwrap_or_default())
     }
+
+    /// The kind of the account with this id.
+    pub fn kind_of(id: AccountId) -> AccountKind {
+        if id == Self::Operator.id() {
+            AccountKind::Operator
+        } else {
+            AccountKind::Publisher
+        }
+    }
 }
 
 #[cfg(test)]

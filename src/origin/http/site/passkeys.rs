@@ -25,6 +25,7 @@ use contract::{
 };
 use domain::{
     accounts::{
+        account::Account,
         challenge::{self, CeremonyPurpose, Challenge},
         cookie::Cookie,
         ids::{AccountId, MemberId},
@@ -241,9 +242,11 @@ pub async fn sign_in(context: &RequestContext, config: &SiteConfig, mut request:
     let CredentialBody { credential, .. } = CredentialBody::read(&mut request).await?;
     let assertion = Assertion::parse(credential.get()).map_err(refuse)?;
     let keys = &context.isolate.config.account_keys;
-    // A handle that was never issued wakes no object.
+    // A handle that was never issued wakes no object, nor does one of the other site.
     let handle = assertion.user_handle().ok_or(PASSKEY_REFUSED)?;
-    let (account, member) = user_handle::open(keys, handle).ok_or(PASSKEY_REFUSED)?;
+    let (account, member) = user_handle::open(keys, handle)
+        .filter(|(account, _)| Account::kind_of(*account) == config.kind)
+        .ok_or(PASSKEY_REFUSED)?;
     let purpose = CeremonyPurpose::SignIn;
     let (owner, passkey) = check_assertion(context, config, account, &assertion, purpose, &binding).await?;
     if owner != member {
