@@ -12,7 +12,7 @@ use std::{
 };
 
 use crate::{
-    harness::{OPERATOR_TOKEN, Signpost},
+    harness::{METRICS_TOKEN, Signpost},
     inspector,
     stats::quantile,
     time::Stopwatch,
@@ -167,7 +167,7 @@ fn module(signpost: &Signpost) -> Option<f64> {
 
 /// A metric of an isolate, by name and labels: the larger of the two Workers' values.
 pub fn metric(signpost: &Signpost, name: &str) -> Option<f64> {
-    let authorization = format!("Bearer {OPERATOR_TOKEN}");
+    let authorization = format!("Bearer {METRICS_TOKEN}");
     let headers = [("Authorization", authorization.as_str())];
     let name = format!("signpost_isolate_{name} ");
     let found = ["/metrics", "/v1/operator/metrics"]

@@ -11,7 +11,7 @@ use domain::{
     reporting::keys,
     tracking::keys::KeyRing,
 };
-use platform::http::hosts::{Hosts, OperatorToken};
+use platform::http::hosts::{BearerToken, Hosts};
 
 /// With this interval, a change of the catalog applies everywhere within two minutes: it is published within seconds, KV
 /// may answer from its cache for 60 s, and an isolate asks every 20 s.
@@ -27,7 +27,7 @@ pub struct Config {
     pub trust_country_header: bool,
     /// `REVALIDATE_SECONDS`: the interval at which an isolate asks for newer snapshots, here in milliseconds.
     pub revalidate_ms: i64,
-    pub operator_token: OperatorToken,
+    pub metrics_token: BearerToken,
     /// `CLICK_KEYS`.
     pub click_keys: KeyRing,
     /// `EDGE_KEYS`: opens what the origin sealed into the tracking snapshot.
@@ -61,7 +61,7 @@ impl Config {
                     .map_err(|_| "REVALIDATE_SECONDS: must be a number of seconds")?,
                 None => DEFAULT_REVALIDATE_MS,
             },
-            operator_token: OperatorToken::read(read),
+            metrics_token: BearerToken::read(read, "METRICS_TOKEN"),
             click_keys: KeyRing::parse(&required("CLICK_KEYS")?).map_err(|error| error.to_string())?,
             vault: Vault::parse(EDGE_KEYS, &required(EDGE_KEYS)?)?,
             report_keys: MacKeys::parse(keys::SETTING, &required(keys::SETTING)?)?,

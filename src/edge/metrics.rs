@@ -16,7 +16,7 @@ use platform::{
 
 pub fn metrics(context: &RequestContext, request: &Request) -> Answer {
     let authorization = header(request, "Authorization");
-    let token = &context.isolate.config.operator_token;
+    let token = &context.isolate.config.metrics_token;
     if !token.authorizes(authorization.as_deref()) {
         return entry::unauthorized();
     }

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use crate::{
     dashboard::signed_in,
     harness::{
-        OPERATOR_TOKEN, Publisher, Setup, Signpost, callback, eventually, expect_accepted, methods, now_ms,
-        root,
+        METRICS_TOKEN, OPERATOR_TOKEN, Publisher, Setup, Signpost, callback, eventually, expect_accepted,
+        methods, now_ms, root,
     },
 };
 
@@ -230,6 +230,7 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         ("REPORT_KEYS", report_keys.join(",")),
         ("ADVERTISER_TOKEN", keeper.token.clone()),
         ("OPERATOR_TOKEN", OPERATOR_TOKEN.to_owned()),
+        ("METRICS_TOKEN", METRICS_TOKEN.to_owned()),
     ]
 }
 

@@ -45,6 +45,7 @@ pub use reports::{Publisher, REPORT, ReportKey, gunzip, gzip};
 pub use time::{away_from_midnight, away_from_publication, eventually, eventually_within, now_ms, timed};
 
 pub const OPERATOR_TOKEN: &str = "local-operator-token";
+pub const METRICS_TOKEN: &str = "local-metrics-token";
 /// The demo publisher of `fixtures/` and its apps.
 pub const PUBLISHER: &str = "lumen-arcade";
 pub const ANDROID_APP: &str = "10000001";
@@ -236,7 +237,7 @@ impl Signpost {
     /// Scrapes the metrics of both Workers: the edge's isolate, then the catalog and the origin's isolate.
     #[track_caller]
     pub fn metrics_at(&self, base: &str) -> [String; 2] {
-        let authorization = format!("Bearer {OPERATOR_TOKEN}");
+        let authorization = format!("Bearer {METRICS_TOKEN}");
         let headers = [("Authorization", authorization.as_str())];
         ["/metrics", "/v1/operator/metrics"]
             .map(|path| self.get(&format!("{base}{path}"), &headers).expect(200).body)

@@ -21,7 +21,7 @@ const SECRETS: [(&str, &[&str]); 2] = [
     (
         EDGE,
         &[
-            "OPERATOR_TOKEN",
+            "METRICS_TOKEN",
             "CLICK_KEYS",
             "EDGE_KEYS",
             "REPORT_KEY_MAC",
@@ -32,6 +32,7 @@ const SECRETS: [(&str, &[&str]); 2] = [
         ORIGIN,
         &[
             "OPERATOR_TOKEN",
+            "METRICS_TOKEN",
             "STORE_KEYS",
             "EDGE_KEYS",
             "REPORT_KEY_MAC",
@@ -198,6 +199,7 @@ fn each_wrangler_names_the_secrets_of_its_worker_and_stores_none() {
         let text = read(path);
         for secret in [
             "OPERATOR_TOKEN",
+            "METRICS_TOKEN",
             "CLICK_KEYS",
             "STORE_KEYS",
             "EDGE_KEYS",

@@ -12,11 +12,12 @@ use domain::{
     reporting::keys,
     tracking::keys::KeyRing,
 };
-use platform::http::hosts::{Hosts, OperatorToken};
+use platform::http::hosts::{BearerToken, Hosts};
 
 pub struct Config {
     pub hosts: Hosts,
-    pub operator_token: OperatorToken,
+    pub operator_token: BearerToken,
+    pub metrics_token: BearerToken,
     /// `TOKEN_MAC`: verifies that an advertiser's token was issued.
     pub token_keys: MacKeys,
     /// `CLICK_KEYS`: opens click ids for the operator. None if it is not set.
@@ -56,7 +57,8 @@ impl Config {
             dashboard: SiteConfig::read(AccountKind::Publisher, &hosts, read)?,
             console: SiteConfig::read(AccountKind::Operator, &hosts, read)?,
             hosts,
-            operator_token: OperatorToken::read(read),
+            operator_token: BearerToken::read(read, "OPERATOR_TOKEN"),
+            metrics_token: BearerToken::read(read, "METRICS_TOKEN"),
         })
     }
 

@@ -22,6 +22,7 @@ use platform::{
         answer::Answer,
         body::header,
         entry,
+        hosts::BearerToken,
         request_log::{self, RequestInfo},
         router::{Interface, Method, RouteMatch, RouteName, Routed, find},
     },
@@ -85,11 +86,12 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
         None
     };
     let info = RequestInfo::new(&method, &routed, unrouted).with_id(id.clone());
-    let is_barred = is_operators
-        && !is_visited
-        && !config
-            .operator_token
-            .authorizes(header(&request, "Authorization").as_deref());
+    let is_scrape = matches!(&routed, Routed::Found(found) if found.method.handler == Handler::Metrics);
+    let is_barred = is_operators && !is_visited && {
+        let authorization = header(&request, "Authorization");
+        let is_authorized = |token: &BearerToken| token.authorizes(authorization.as_deref());
+        !is_authorized(&config.operator_token) && !(is_scrape && is_authorized(&config.metrics_token))
+    };
     let handler = async {
         if is_operators {
             config.hosts.check_operators(address.host)?;

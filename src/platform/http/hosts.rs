@@ -63,12 +63,12 @@ impl Hosts {
     }
 }
 
-/// `OPERATOR_TOKEN` as a hash, for comparison in constant time.
-pub struct OperatorToken(Option<CredentialHash>);
+/// A token of the settings as a hash, for comparison in constant time.
+pub struct BearerToken(Option<CredentialHash>);
 
-impl OperatorToken {
-    pub fn read(read: impl Fn(&str) -> Option<String>) -> Self {
-        let token = read("OPERATOR_TOKEN").filter(|token| !token.trim().is_empty());
+impl BearerToken {
+    pub fn read(read: impl Fn(&str) -> Option<String>, name: &str) -> Self {
+        let token = read(name).filter(|token| !token.trim().is_empty());
         Self(token.map(|token| credentials::hash(token.trim())))
     }
 
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn only_the_operators_token_is_authorized() {
         // A secret that is set from a file ends in a line break.
-        let with = OperatorToken::read(one("OPERATOR_TOKEN", "t0ken\n"));
+        let with = BearerToken::read(one("OPERATOR_TOKEN", "t0ken\n"), "OPERATOR_TOKEN");
         for right in [
             "Bearer t0ken",
             "bearer t0ken",
@@ -121,8 +121,9 @@ mod tests {
             assert!(!with.authorizes(wrong), "{wrong:?}");
         }
         for without in [
-            OperatorToken::read(|_| None),
-            OperatorToken::read(one("OPERATOR_TOKEN", " \n")),
+            BearerToken::read(|_| None, "OPERATOR_TOKEN"),
+            BearerToken::read(one("OPERATOR_TOKEN", " \n"), "OPERATOR_TOKEN"),
+            BearerToken::read(one("OPERATOR_TOKEN", "t0ken"), "METRICS_TOKEN"),
         ] {
             assert!(!without.authorizes(Some("Bearer ")) && !without.authorizes(None) && !without.is_set());
         }

@@ -220,6 +220,7 @@ pub(super) fn spawn(setup: &Setup, state: &Path) -> (Child, Ports) {
     let has_control_socket = [
         "faults.capnp",
         "ordinary_path.capnp",
+        "both_workers.capnp",
         "recovery.capnp",
         "rows.capnp",
     ]

@@ -29,16 +29,15 @@ const OPERATOR: &str = "127.0.0.1";
 
 /// A Signpost with a host for each interface, as in production, whose isolate revalidates its snapshots on every
 /// request.
-fn signpost_with_hosts() -> Signpost {
-    let setup = Setup::new()
+fn setup() -> Setup {
+    Setup::new()
         .config("faults.capnp")
         .var("REVALIDATE_SECONDS", "0")
         .var("TRACKING_HOST", TRACKING)
         .var("OFFERS_HOST", OFFERS)
         .var("REPORTING_HOST", REPORTING)
         .var("CONSOLE_URL", "")
-        .var("OPERATOR_HOST", OPERATOR);
-    setup.start_with_fixtures().0
+        .var("OPERATOR_HOST", OPERATOR)
 }
 
 fn ask(signpost: &Signpost, host: &str) -> Answer {
@@ -94,7 +93,7 @@ fn part(answer: &Answer, name: &str, expected: &Value) {
 
 #[test]
 fn each_host_reports_the_interfaces_it_serves_during_and_after_outages() {
-    let (signpost, hosts) = (signpost_with_hosts(), Hosts::default());
+    let (signpost, hosts) = (setup().start_with_fixtures().0, Hosts::default());
     hosts.wait_for(&signpost, [200; 4]);
     let tracking = ask(&signpost, TRACKING).expect(200);
     let body = tracking.json();
@@ -163,7 +162,7 @@ fn each_host_reports_the_interfaces_it_serves_during_and_after_outages() {
 
 #[test]
 fn conversions_are_reported_down_when_the_outboxes_of_several_apps_do_not_answer() {
-    let (signpost, hosts) = (signpost_with_hosts(), Hosts::default());
+    let (signpost, hosts) = (setup().start_with_fixtures().0, Hosts::default());
     hosts.wait_for(&signpost, [200; 4]);
     // The app need not exist, since only its outbox knows that.
     let postback = |app: &str| {
@@ -210,7 +209,7 @@ fn issued_key(publisher: &str) -> String {
 
 #[test]
 fn a_cold_start_without_kv_and_catalog_is_reported_at_once_and_recovers() {
-    let (signpost, hosts) = (signpost_with_hosts(), Hosts::default());
+    let (signpost, hosts) = (setup().start_with_fixtures().0, Hosts::default());
     signpost.restart();
     inject_faults(&signpost, "kv,catalog");
     hosts.check(&signpost, [503, 503, 200, 503]);
@@ -246,7 +245,7 @@ fn a_cold_start_without_kv_and_catalog_is_reported_at_once_and_recovers() {
 
 #[test]
 fn credentials_need_a_snapshot_confirmed_within_a_day_and_clicks_do_not() {
-    let (signpost, hosts) = (signpost_with_hosts(), Hosts::default());
+    let (signpost, hosts) = (setup().start_with_fixtures().0, Hosts::default());
     away_from_publication();
     hosts.wait_for(&signpost, [200; 4]);
     let path = signpost.state.path().join("kv").join(kv::KEY);
@@ -313,9 +312,13 @@ fn with_a_broken_configuration_no_host_is_served() {
             .iter()
             .any(|line| line["where"] == "configuration" && line["level"] == "error")
     });
-    let without = Setup::new().var("OPERATOR_TOKEN", "").start();
+    // The edge does not know the token, so it is the origin that says so.
+    let without = Setup::new()
+        .config("both_workers.capnp")
+        .var("OPERATOR_TOKEN", "")
+        .start();
     part(
-        &without.get("/healthz", &[]),
+        &without.get(&format!("{}/healthz", without.control()), &[]),
         "operator",
         &json!({"served": false, "why": "no_operator_token"}),
     );

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::{request, status};
-use crate::harness::{OPERATOR_TOKEN, Setup, Signpost, answer_to, demo};
+use crate::harness::{METRICS_TOKEN, OPERATOR_TOKEN, Setup, Signpost, answer_to, demo};
 use origin::http::routes::routes;
-use platform::http::{hosts::OperatorToken, router::RouteName};
+use platform::http::{hosts::BearerToken, router::RouteName};
 
 /// The methods that workerd parses, and three that it refuses. Cloudflare passes on any.
 const METHODS: [&str; 30] = [
@@ -223,16 +223,45 @@ const SPELLINGS: [&str; 38] = [
     "/?url=/v1/operator/publishers",
 ];
 
+/// Who scrapes the metrics has a token that opens nothing else, and the edge does not know the operator's.
+#[test]
+fn metrics_have_a_token_of_their_own() {
+    let signpost = demo();
+    let [metrics, operators] = [METRICS_TOKEN, OPERATOR_TOKEN].map(|token| format!("Bearer {token}"));
+    for (path, with_metrics, with_operators) in [
+        ("/metrics", 200, 401),
+        ("/v1/operator/metrics", 200, 200),
+        ("/v1/operator/service", 401, 200),
+        ("/v1/operator/publishers", 401, 200),
+        ("/v1/operator/nothing", 401, 404),
+    ] {
+        for (authorization, status) in [(&metrics, with_metrics), (&operators, with_operators)] {
+            let answer = signpost.get(path, &[("Authorization", authorization)]);
+            assert_eq!(answer.status, status, "{path} {authorization}");
+        }
+    }
+    let other = [("Authorization", metrics.as_str())];
+    signpost
+        .send("POST", "/v1/operator/metrics", &other, b"")
+        .expect(401);
+    let without = Setup::new().var("METRICS_TOKEN", "").start();
+    for authorization in ["Bearer ", "Bearer", &metrics, &operators] {
+        without
+            .get("/metrics", &[("Authorization", authorization)])
+            .expect_error(401, "invalid_operator_token");
+    }
+}
+
 #[test]
 fn a_local_run_answers_the_operator_only_by_the_names_of_its_machine() {
     let signpost = demo();
-    let authorization = format!("Bearer {OPERATOR_TOKEN}");
-    for path in [
-        "/v1/operator/publishers",
-        "/v1/operator/metrics",
-        "/v1/operator/nothing",
-        "/metrics",
+    for (path, token) in [
+        ("/v1/operator/publishers", OPERATOR_TOKEN),
+        ("/v1/operator/metrics", OPERATOR_TOKEN),
+        ("/v1/operator/nothing", OPERATOR_TOKEN),
+        ("/metrics", METRICS_TOKEN),
     ] {
+        let authorization = format!("Bearer {token}");
         let ask = |host: &str| signpost.get(path, &[("Host", host), ("Authorization", &authorization)]);
         for host in [
             "rebound.example",
@@ -397,7 +426,10 @@ fn an_empty_or_missing_token_setting_locks_the_interface() {
         }
     }
     for unset in [None, Some(String::new())] {
-        let token = OperatorToken::read(|_| unset.clone().filter(|text| !text.is_empty()));
+        let token = BearerToken::read(
+            |_| unset.clone().filter(|text| !text.is_empty()),
+            "OPERATOR_TOKEN",
+        );
         for value in EMPTY_TOKENS {
             assert!(!token.authorizes(Some(value)), "{value:?}");
         }
