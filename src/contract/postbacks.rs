@@ -19,6 +19,8 @@ pub const BINDING: &str = "POSTBACKS";
 
 /// Postbacks in one batch at most.
 pub const MAX_IN_BATCH: usize = 32;
+/// Those of them without an issued token. Anybody who clicks can send such.
+pub const MAX_UNSIGNED_IN_BATCH: usize = 4;
 
 /// The name of an advertiser's object. With another name, its postbacks would be lost.
 pub fn object_name(advertiser: &AdvertiserId) -> String {
@@ -88,6 +90,9 @@ pub struct ReceivedPostback {
     /// The goal of the click, if its id is authentic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
+    /// No token came that was issued.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unsigned: bool,
 }
 
 /// A page of the newest postbacks.

@@ -19,6 +19,7 @@ pub struct PostbackBatches<T> {
     batches: HashMap<AdvertiserId, Batch<T>>,
     rows: usize,
     max_rows_of_batch: usize,
+    max_unsigned_of_batch: usize,
     /// The time in milliseconds after which a batch that was not sent has no sender any more.
     lease_ms: i64,
 }
@@ -26,6 +27,8 @@ pub struct PostbackBatches<T> {
 #[derive(Debug)]
 pub struct Batch<T> {
     pub rows: Vec<T>,
+    /// Rows of postbacks without an issued token.
+    unsigned: usize,
     /// Further postbacks that came.
     pub not_shown: u64,
     /// The serials of the tokens that came, and when each last did. An advertiser has few.
@@ -43,23 +46,34 @@ impl<T> Batch<T> {
 }
 
 impl<T> PostbackBatches<T> {
-    pub fn new(max_rows_of_batch: usize, lease_ms: i64) -> Self {
+    pub fn new(max_rows_of_batch: usize, max_unsigned_of_batch: usize, lease_ms: i64) -> Self {
         Self {
             batches: HashMap::new(),
             rows: 0,
             max_rows_of_batch,
+            max_unsigned_of_batch,
             lease_ms,
         }
     }
 
-    /// Adds a postback, whose row is made only if there is room for it. Returns whether the caller must send the batch.
-    pub fn add(&mut self, advertiser: &AdvertiserId, now_ms: i64, row: impl FnOnce() -> T) -> bool {
+    /// Adds a postback, whose row is made only if there is room for it. Those without an issued token have little. Returns
+    /// whether the caller must send the batch.
+    pub fn add(
+        &mut self,
+        advertiser: &AdvertiserId,
+        now_ms: i64,
+        is_unsigned: bool,
+        row: impl FnOnce() -> T,
+    ) -> bool {
         let (rows, most, lease_ms) = (self.rows, self.max_rows_of_batch, self.lease_ms);
+        let most_unsigned = self.max_unsigned_of_batch;
         let Some(batch) = self.batch(advertiser) else {
             return false;
         };
-        let has_room = rows < MAX_ROWS && batch.rows.len() < most;
+        let has_room =
+            rows < MAX_ROWS && batch.rows.len() < most && (!is_unsigned || batch.unsigned < most_unsigned);
         if has_room {
+            batch.unsigned = batch.unsigned.saturating_add(usize::from(is_unsigned));
             batch.rows.push(row());
         } else {
             batch.not_shown = batch.not_shown.saturating_add(1);
@@ -106,6 +120,7 @@ impl<T> PostbackBatches<T> {
             }
             let begun = Batch {
                 rows: Vec::new(),
+                unsigned: 0,
                 not_shown: 0,
                 tokens: Vec::new(),
                 sender_until_ms: i64::MIN,
@@ -126,34 +141,34 @@ mod tests {
 
     #[test]
     fn the_first_postback_of_a_batch_has_it_sent_and_others_join() {
-        let mut batches = PostbackBatches::new(2, 10);
+        let mut batches = PostbackBatches::new(2, 1, 10);
         let one = advertiser(1);
-        assert!(batches.add(&one, 0, || "a"));
-        assert!(!batches.add(&one, 9, || "b"));
-        assert!(!batches.add(&one, 9, || panic!("no room, so no row")));
-        assert!(batches.add(&advertiser(2), 9, || "c"));
+        assert!(batches.add(&one, 0, false, || "a"));
+        assert!(!batches.add(&one, 9, false, || "b"));
+        assert!(!batches.add(&one, 9, false, || panic!("no room, so no row")));
+        assert!(batches.add(&advertiser(2), 9, false, || "c"));
         let batch = batches.take(&one).unwrap();
         assert_eq!(
             (batch.rows.as_slice(), batch.not_shown, batch.came()),
             (&["a", "b"][..], 1, 3)
         );
         assert!(batches.take(&one).is_none());
-        assert!(batches.add(&one, 9, || "d"));
+        assert!(batches.add(&one, 9, false, || "d"));
     }
 
     #[test]
     fn a_batch_whose_sender_has_ended_is_sent_by_another() {
-        let mut batches = PostbackBatches::new(2, 10);
+        let mut batches = PostbackBatches::new(2, 1, 10);
         let one = advertiser(1);
-        assert!(batches.add(&one, 0, || "a"));
-        assert!(!batches.add(&one, 9, || "b"));
-        assert!(batches.add(&one, 10, || "c"));
+        assert!(batches.add(&one, 0, false, || "a"));
+        assert!(!batches.add(&one, 9, false, || "b"));
+        assert!(batches.add(&one, 10, false, || "c"));
         assert_eq!(batches.take(&one).unwrap().came(), 3);
     }
 
     #[test]
     fn what_an_object_did_not_take_is_counted_in_the_next_batch() {
-        let mut batches = PostbackBatches::new(2, 10);
+        let mut batches = PostbackBatches::new(2, 1, 10);
         let one = advertiser(1);
         batches.use_token(&one, 7, 20);
         batches.count_lost(&one, 5);
@@ -161,22 +176,36 @@ mod tests {
         for (serial, at_ms) in [(7, 10), (8, 11)] {
             batches.use_token(&one, serial, at_ms);
         }
-        assert!(batches.add(&one, 0, || "a"));
+        assert!(batches.add(&one, 0, false, || "a"));
         let batch = batches.take(&one).unwrap();
         assert_eq!((batch.rows.len(), batch.not_shown), (1, 5));
         assert_eq!(batch.tokens, [(7, 20), (8, 11)]);
     }
 
     #[test]
+    fn postbacks_without_a_token_leave_room_for_others() {
+        let mut batches = PostbackBatches::new(3, 1, 10);
+        let one = advertiser(1);
+        for is_unsigned in [true, true, true, false, false, false] {
+            batches.add(&one, 0, is_unsigned, || is_unsigned);
+        }
+        let batch = batches.take(&one).unwrap();
+        assert_eq!(
+            (batch.rows.as_slice(), batch.not_shown),
+            (&[true, false, false][..], 3)
+        );
+    }
+
+    #[test]
     fn advertisers_and_rows_are_bounded() {
-        let mut batches = PostbackBatches::new(32, 10);
+        let mut batches = PostbackBatches::new(32, 1, 10);
         for number in 0..2 * MAX_ADVERTISERS {
             for _ in 0..3 {
-                batches.add(&advertiser(number), 0, || number);
+                batches.add(&advertiser(number), 0, false, || number);
             }
         }
         assert_eq!((batches.batches.len(), batches.rows), (MAX_ADVERTISERS, MAX_ROWS));
-        assert!(!batches.add(&advertiser(2 * MAX_ADVERTISERS), 0, || 0));
+        assert!(!batches.add(&advertiser(2 * MAX_ADVERTISERS), 0, false, || 0));
         for number in 0..MAX_ADVERTISERS {
             assert_eq!(batches.take(&advertiser(number)).unwrap().came(), 3);
         }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::postback_batches::PostbackBatches;
-use contract::postbacks::{MAX_IN_BATCH, PostbackBatch, ReceivedPostback};
+use contract::postbacks::{MAX_IN_BATCH, MAX_UNSIGNED_IN_BATCH, PostbackBatch, ReceivedPostback};
 use domain::{
     conversions::token::Token,
     model::{AdvertiserId, OfferId, time::SECOND_MS},
@@ -33,7 +33,11 @@ pub struct PostbackQueue {
 impl Default for PostbackQueue {
     fn default() -> Self {
         Self {
-            batches: RefCell::new(PostbackBatches::new(MAX_IN_BATCH, LEASE_MS)),
+            batches: RefCell::new(PostbackBatches::new(
+                MAX_IN_BATCH,
+                MAX_UNSIGNED_IN_BATCH,
+                LEASE_MS,
+            )),
             advertisers: RefCell::default(),
             looked_up_ms: Cell::new(i64::MIN),
         }
@@ -46,9 +50,12 @@ impl PostbackQueue {
         &self,
         advertiser: &AdvertiserId,
         now_ms: i64,
+        is_unsigned: bool,
         row: impl FnOnce() -> ReceivedPostback,
     ) -> bool {
-        self.batches.borrow_mut().add(advertiser, now_ms, row)
+        self.batches
+            .borrow_mut()
+            .add(advertiser, now_ms, is_unsigned, row)
     }
 
     /// Notes that a token came, which was issued.

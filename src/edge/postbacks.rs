@@ -120,7 +120,11 @@ fn try_note(context: &RequestContext, sent: RawPostback<'_>, mut proof: Proof, a
     let known = terms
         .as_ref()
         .and_then(|terms| isolate.postbacks.advertiser(terms));
-    let row = |click: Option<&ProvenClick>| received(context.now_ms, sent, click, answer);
+    let is_unsigned = proof.token.is_none();
+    let row = |click: Option<&ProvenClick>| ReceivedPostback {
+        is_unsigned,
+        ..received(context.now_ms, sent, click, answer)
+    };
     if let Some(token) = &proof.token {
         isolate.postbacks.use_token(token, context.now_ms);
     }
@@ -134,7 +138,10 @@ fn try_note(context: &RequestContext, sent: RawPostback<'_>, mut proof: Proof, a
     }
     if let Some(advertiser) = by_token.or(known) {
         let row = || row(proof.click.as_ref());
-        if isolate.postbacks.add(&advertiser, context.now_ms, row) {
+        if isolate
+            .postbacks
+            .add(&advertiser, context.now_ms, is_unsigned, row)
+        {
             let (workers, isolate) = (context.workers.clone(), Rc::clone(isolate));
             context.go_on(log_panics("postbacks", async move {
                 send(&workers, &isolate, &advertiser).await;
@@ -157,7 +164,7 @@ fn try_note(context: &RequestContext, sent: RawPostback<'_>, mut proof: Proof, a
                 }
                 return;
             };
-            if isolate.postbacks.add(&advertiser, now_ms(), || row) {
+            if isolate.postbacks.add(&advertiser, now_ms(), is_unsigned, || row) {
                 send(&workers, &isolate, &advertiser).await;
             }
         }));
@@ -197,6 +204,7 @@ fn received(
         app: click.map(|click| click.app),
         offer: offer.map(|(offer, ..)| offer.clone()),
         goal: offer.map(|(_, goal, _)| goal.clone()),
+        is_unsigned: false,
     }
 }
 

@@ -6,10 +6,10 @@ use contract::postbacks::{
 };
 use domain::{conversions::received::ShownParameter, model::AppId, model::time::DAY_MS};
 use origin::objects::postbacks::{
-    MAX, MAX_PAGE, MIGRATIONS, Unwritten, handle, sql,
+    MAX, MAX_PAGE, MAX_UNSIGNED, MIGRATIONS, Unwritten, handle, sql,
     sweep::{RETENTION_MS, next_alarm, sweep},
 };
-use platform::database::DatabaseError;
+use platform::database::{Database, DatabaseError};
 
 /// Noon of 2026-01-15, UTC.
 const NOW: i64 = 1_768_478_400_000;
@@ -72,6 +72,7 @@ fn postback(n: i64, at_ms: i64) -> ReceivedPostback {
         app: AppId::from_number(42),
         offer: Some("o-1".into()),
         goal: None,
+        is_unsigned: false,
     }
 }
 
@@ -185,6 +186,46 @@ fn at_most_a_thousand_are_kept_and_of_a_report_no_more_than_it_may_have() {
     .unwrap();
     let page = object.first_page(1);
     assert_eq!((ids(&page), page.not_shown), (vec![2], 4));
+}
+
+/// Anybody who clicks has a click id, and may send it without a token as often as it likes.
+#[test]
+fn postbacks_without_a_token_push_out_none_of_the_others() {
+    let object = Object::new();
+    let strangers = |now_ms: i64, step: i64| {
+        let of_step = (step * 32..(step + 1) * 32).map(|n| ReceivedPostback {
+            is_unsigned: true,
+            code: "invalid_token".into(),
+            ..postback(n, now_ms)
+        });
+        let batch = PostbackBatch {
+            postbacks: of_step.collect(),
+            not_shown: 0,
+            tokens: Vec::new(),
+        };
+        handle(&object.db, &object.unwritten, now_ms, Command::Add(batch)).unwrap();
+    };
+    object.report(NOW, 0..32, 0);
+    for step in 0..100 {
+        let now_ms = NOW + step * 1_000;
+        strangers(now_ms, step);
+        // They do not take the second of the others.
+        if step > 0 {
+            object.report(now_ms + 1, [100 + step], 0);
+        }
+    }
+    let count = |sql: &str| object.db.query_integer(sql, &[]).unwrap().unwrap();
+    assert_eq!(
+        count("SELECT COUNT(*) FROM postbacks WHERE is_unsigned"),
+        MAX_UNSIGNED
+    );
+    assert_eq!(
+        count("SELECT COUNT(*) FROM postbacks WHERE NOT is_unsigned"),
+        32 + 99
+    );
+    let newest = object.page(list(200, None, Some("invalid_token")));
+    assert_eq!((ids(&newest)[0], newest.postbacks.len()), (100 * 32 - 1, 100));
+    assert_eq!(newest.not_shown, 0);
 }
 
 #[test]

@@ -21,8 +21,10 @@ use platform::{
     params,
 };
 
-/// Postbacks that are kept. Of 8 KiB at most they take 8 MB, and of 600 bytes, as is usual, 0.6 MB.
+/// Postbacks that are kept, beside [`MAX_UNSIGNED`]. Of 8 KiB at most they take 8 MB, and of 600 bytes, as is usual, 0.6 MB.
 pub const MAX: i64 = 1_000;
+/// Postbacks without an issued token that are kept. Anybody who clicks can send such, so they push out none of the others.
+pub const MAX_UNSIGNED: i64 = 100;
 /// The largest postback that is kept, in bytes of JSON.
 pub const MAX_ROW: usize = 8 << 10;
 /// Postbacks on a page at most, 1.6 MB of them.
@@ -74,7 +76,8 @@ pub fn handle(
     }
 }
 
-/// Keeps the postbacks of a batch, unless it comes within a second of the last one that was kept: then it is counted.
+/// Keeps the postbacks of a batch. Those that come within a second of the last that were kept are counted; postbacks without a
+/// token have a second of their own.
 fn apply(
     db: &impl Database,
     unwritten: &Unwritten,
@@ -83,32 +86,48 @@ fn apply(
 ) -> Result<(), DatabaseError> {
     let came = batch.came();
     unwritten.use_tokens(batch.tokens);
-    let last_ms = db.query_integer(sql::LAST_WRITE, &[])?;
+    let last = db.query_first(sql::LAST_WRITES, &[])?;
+    let last = last.ok_or_else(|| DatabaseError("the row of counts is gone".into()))?;
     // A clock that was set back does not end the batches.
-    if last_ms.is_some_and(|last_ms| (0..INTERVAL_MS).contains(&now_ms.saturating_sub(last_ms))) {
-        unwritten.add(came);
-        return Ok(());
-    }
+    let is_due = |last_ms: Option<i64>| {
+        !last_ms.is_some_and(|last_ms| (0..INTERVAL_MS).contains(&now_ms.saturating_sub(last_ms)))
+    };
+    let is_due = [
+        is_due(last.optional_integer(0)?),
+        is_due(last.optional_integer(1)?),
+    ];
     let rows: Vec<_> = batch
         .postbacks
         .into_iter()
         .take(MAX_IN_BATCH)
+        .filter(|postback| is_due[usize::from(postback.is_unsigned)])
         .filter_map(|postback| {
             let details = json(&postback).ok()?;
-            (details.len() <= MAX_ROW).then_some((postback.at_ms, postback.code, details))
+            let row = (postback.at_ms, postback.code, details, postback.is_unsigned);
+            (row.2.len() <= MAX_ROW).then_some(row)
         })
         .collect();
+    if rows.is_empty() {
+        unwritten.add(came);
+        return Ok(());
+    }
+    let has = |is_unsigned| rows.iter().any(|row| row.3 == is_unsigned);
     let kept = count(rows.len());
     let not_shown = came
         .saturating_sub(kept)
         .saturating_add(unwritten.not_shown.get());
     let not_shown = i64::try_from(not_shown).unwrap_or(MAX_INTEGER).min(MAX_INTEGER);
     db.transaction(|| {
-        let written = db.query_integer(sql::WRITE, params![kept, not_shown, now_ms])?;
+        let counted = params![kept, not_shown, now_ms, has(false), has(true)];
+        let written = db.query_integer(sql::WRITE, counted)?;
         let written = written.unwrap_or(0);
         let first = written.saturating_sub(i64::try_from(kept).unwrap_or(0));
         db.execute(sql::INSERT, params![first, json(&rows)?])?;
-        db.execute(sql::DELETE_UP_TO, params![written.saturating_sub(MAX)])?;
+        for (is_unsigned, most) in [(false, MAX), (true, MAX_UNSIGNED)] {
+            if has(is_unsigned) {
+                db.execute(sql::TRIM, params![is_unsigned, most])?;
+            }
+        }
         db.execute(sql::USE_TOKENS, params![json(&*unwritten.tokens.borrow())?])
     })?;
     unwritten.not_shown.set(0);

@@ -2,7 +2,7 @@
 
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[TOKENS]];
+pub const MIGRATIONS: &[Migration] = &[&[TABLES], &[TOKENS], &[UNSIGNED]];
 
 const TABLES: &[&str] = &[
     // One row: how many postbacks were kept, how many were only counted and since when, and the time of the last write.
@@ -21,18 +21,26 @@ const TABLES: &[&str] = &[
 const TOKENS: &[&str] =
     &["CREATE TABLE tokens (serial INTEGER PRIMARY KEY, used_ms INTEGER NOT NULL) STRICT"];
 
+/// Postbacks without an issued token, and the time of their last write.
+const UNSIGNED: &[&str] = &[
+    "ALTER TABLE postbacks ADD COLUMN is_unsigned INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE counts ADD COLUMN unsigned_written_ms INTEGER",
+];
+
 platform::statements! {
-    /// → time of the last write
-    pub const LAST_WRITE = "SELECT written_ms FROM counts";
-    /// postbacks to keep, others, time → number of the last postback
+    /// → times of the last writes: of postbacks with a token, of others
+    pub const LAST_WRITES = "SELECT written_ms, unsigned_written_ms FROM counts";
+    /// postbacks to keep, others, time, whether there are some with a token, some without → number of the last postback
     pub const WRITE = "UPDATE counts SET kept = kept + ?1, not_shown = MIN(not_shown + ?2, 9007199254740991),
-          since_ms = COALESCE(since_ms, ?3), written_ms = ?3
+          since_ms = COALESCE(since_ms, ?3), written_ms = IIF(?4, ?3, written_ms),
+          unsigned_written_ms = IIF(?5, ?3, unsigned_written_ms)
         RETURNING kept";
-    /// number before the first, list of (time, code, details)
-    pub const INSERT = "INSERT INTO postbacks (number, at_ms, code, details)
-        SELECT CAST(?1 AS INTEGER) + key + 1, value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2)";
-    /// number
-    pub const DELETE_UP_TO = "DELETE FROM postbacks WHERE number <= ?";
+    /// number before the first, list of (time, code, details, whether it came without a token)
+    pub const INSERT = "INSERT INTO postbacks (number, at_ms, code, details, is_unsigned)
+        SELECT CAST(?1 AS INTEGER) + key + 1, value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?2)";
+    /// whether without a token, how many stay: deletes the older ones
+    pub const TRIM = "DELETE FROM postbacks WHERE is_unsigned = ?1 AND number <= (SELECT number FROM postbacks
+        WHERE is_unsigned = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)";
     /// number, code or NULL, postbacks at most → number, details
     pub const LIST = "SELECT number, details FROM postbacks WHERE number < ?1 AND (?2 IS NULL OR code = ?2)
         ORDER BY number DESC LIMIT ?3";
