@@ -1,6 +1,6 @@
-//! Every way to configure a callback applies the network guard. The guard's rules have tests of their own.
+//! Every way to configure a callback or a fallback URL applies the network guard. The guard's rules have tests of their own.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{Catalog, app_with_url, body, refused, with};
 use contract::catalog::Resource;
@@ -124,4 +124,65 @@ fn a_post_with_macros_in_its_url_is_refused() {
     assert_eq!(code, "invalid_field");
     let problem = "must not have macros with POST, whose body carries every field";
     assert_eq!(message, format!("callback.url: {problem}"));
+}
+
+/// Fallback URLs that production refuses, each with the message.
+const REFUSED_FALLBACKS: [(&str, &str); 3] = [
+    ("http://acme.example.com/more", "must begin with https://"),
+    (
+        "https://acme.example.com:8443/more",
+        "must be on port 443, not 8443",
+    ),
+    ("http://127.0.0.1:9000/more", "must begin with https://"),
+];
+
+fn app_with_fallback(url: &str) -> Value {
+    with(crate::app("acme"), &json!({ "fallback_url": url }))
+}
+
+#[test]
+fn a_fallback_url_is_https_on_port_443_unless_the_run_is_local() {
+    for (url, problem) in REFUSED_FALLBACKS {
+        let catalog = catalog(false);
+        let before = catalog.dump();
+        let expected = ("invalid_field", format!("fallback_url: {problem}"));
+        assert_eq!(
+            refused(catalog.try_put(APP, "10000001", &app_with_fallback(url))),
+            expected
+        );
+        let line = with(
+            app_with_fallback(url),
+            &json!({ "kind": "app", "id": "10000001" }),
+        );
+        let reply = body(&catalog.import(&line.to_string()).unwrap(), 400);
+        assert_eq!(reply["lines"][0]["message"], format!("fallback_url: {problem}"));
+        assert_eq!(catalog.dump(), before, "{url}");
+        let local = self::catalog(true);
+        local.put(APP, "10000001", &app_with_fallback(url));
+    }
+    let allowed = "https://acme.example.com:443/more";
+    catalog(false).put(APP, "10000001", &app_with_fallback(allowed));
+}
+
+#[test]
+fn a_fallback_url_from_before_the_rule_stays_until_it_changes() {
+    let mut catalog = catalog(true);
+    let stored = "http://acme.example.com/more";
+    catalog.put(APP, "10000001", &app_with_fallback(stored));
+    catalog.guard.allow_private = false;
+    assert_eq!(catalog.get(APP, "10000001")["fallback_url"], stored);
+    let renamed = with(app_with_fallback(stored), &json!({ "name": "Another name" }));
+    catalog.put(APP, "10000001", &renamed);
+    let other = app_with_fallback("http://acme.example.com/else");
+    let (code, message) = refused(catalog.try_put(APP, "10000001", &other));
+    assert_eq!(
+        (code, message.as_str()),
+        ("invalid_field", "fallback_url: must begin with https://")
+    );
+    catalog.put(
+        APP,
+        "10000001",
+        &app_with_fallback("https://acme.example.com/more"),
+    );
+    refused(catalog.try_put(APP, "10000001", &app_with_fallback(stored)));
 }

@@ -104,6 +104,27 @@ fn an_app_of_another_publisher_is_as_one_that_does_not_exist() {
 }
 
 #[test]
+fn a_member_points_the_fallback_url_to_https_on_port_443() {
+    let catalog = catalog();
+    let allowed = with(app("acme"), &json!({ "fallback_hosts": ["more.example"] }));
+    catalog.put(Resource::App, APP, &allowed);
+    for (url, problem) in [
+        ("http://more.example/", "must begin with https://"),
+        ("https://more.example:8443/", "must be on port 443, not 8443"),
+    ] {
+        let expected = ("invalid_field", format!("fallback_url: {problem}"));
+        assert_eq!(
+            refused(patch(&catalog, &json!({ "fallback_url": url }))),
+            expected
+        );
+    }
+    body(
+        &patch(&catalog, &json!({ "fallback_url": "https://more.example:443/" })).unwrap(),
+        201,
+    );
+}
+
+#[test]
 fn a_change_keeps_what_it_does_not_name_and_publishes_the_app() {
     let catalog = catalog();
     let document = with(

@@ -51,6 +51,7 @@ fn all_checks() -> (u64, Vec<Check>) {
     let now = now();
     let (seed, mut checks) = signed_and_changed(now);
     checks.extend(cases::edge_cases(&cases::plain_get(&mut Random(seed), now), now));
+    checks.extend(cases::times(&mut Random(seed), now));
     (seed, checks)
 }
 
@@ -162,6 +163,23 @@ fn the_node_verifier_accepts_only_signed_requests() {
     assert_answers("verify.mjs", seed, &checks, &answers);
 }
 
+/// No comparison with `undefined` is true, so a receiver that passes no time must not skip the check of it.
+#[test]
+fn the_node_verifier_refuses_every_request_without_a_time() {
+    let (_, checks) = all_checks();
+    let untimed = checks.iter().filter(|check| check.good).map(|check| {
+        let mut case = serde_json::to_value(&check.case).unwrap();
+        case.as_object_mut().unwrap().remove("now").unwrap();
+        case
+    });
+    let untimed: Vec<_> = untimed.collect();
+    let answers = run_on_lines(
+        Command::new("node").arg("fixtures/verifiers/verify.mjs"),
+        &untimed,
+    );
+    assert_eq!(answers, vec!["bad"; untimed.len()]);
+}
+
 #[test]
 fn the_rust_verifier_accepts_only_signed_requests() {
     let (seed, checks) = all_checks();
@@ -187,7 +205,12 @@ fn rust_accepts(case: &Case) -> bool {
             };
             verify::verify(secret, header, payload.as_bytes(), *now)
         }
-        Case::Query { secret, query, name } => verify::verify_query(secret, query, name),
+        Case::Query {
+            secret,
+            query,
+            name,
+            now,
+        } => verify::verify_query(secret, query, name, *now),
     }
 }
 

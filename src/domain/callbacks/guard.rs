@@ -1,5 +1,6 @@
 //! The network guard: decides which callback URLs may be called (docs/DECISIONS.md, "Completion callbacks"). It runs
-//! when a URL is configured and again before each call, since rules and hosts may change in between.
+//! when a URL is configured and again before each call, since rules and hosts may change in between. A fallback URL, to
+//! which users are redirected, has the same rules and a stricter port.
 //!
 //! It checks the URL and not the answer of DNS, because a Worker cannot resolve a name before it calls it, and a public
 //! name may resolve to a private address. The network covers that case. On Cloudflare, a Worker cannot reach a private
@@ -31,6 +32,7 @@ const PRIVATE_NAMES: [(&str, &str); 11] = [
 ];
 
 const LOCALHOST: &str = "localhost";
+const HTTPS_PORT: u16 = 443;
 
 /// The "bad ports" of the Fetch standard from 1024 on. Other protocols use them, and some of their servers read an HTTP
 /// request as commands. Below 1024, only ports 443 and (if private) 80 are allowed.
@@ -52,7 +54,7 @@ const OWN_HOSTS: [&str; 9] = [
     "CONSOLE_URL",
 ];
 
-/// The rules for callback URLs. The default is the strictest.
+/// The rules for callback URLs and fallback URLs. The default is the strictest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
     /// `ALLOW_PRIVATE_CALLBACKS`: http, port 80, `localhost`, and loopback and private addresses are allowed as well.
@@ -74,8 +76,25 @@ impl Guard {
         }
     }
 
-    /// Checks a configured URL. The error is a phrase to put after the field's name (`must begin with https://`).
+    /// Checks a configured callback URL. The error is a phrase to put after the field's name (`must begin with https://`).
     pub fn check(&self, text: &str) -> Result<Url, String> {
+        let url = self.parse(text)?;
+        self.check_parsed(&url)?;
+        Ok(url)
+    }
+
+    /// Checks a configured fallback URL. Browsers open it, so in production it is on port 443 alone. Local runs allow the
+    /// ports of callbacks.
+    pub fn check_fallback(&self, text: &str) -> Result<(), String> {
+        let url = self.parse(text)?;
+        let port = url.port_or_known_default().unwrap_or_default();
+        if port != HTTPS_PORT && !self.allow_private {
+            return Err(format!("must be on port {HTTPS_PORT}, not {port}"));
+        }
+        self.check_parsed(&url)
+    }
+
+    fn parse(&self, text: &str) -> Result<Url, String> {
         if text.chars().count() > MAX_LENGTH {
             return Err(format!("must be at most {MAX_LENGTH} characters"));
         }
@@ -93,9 +112,7 @@ impl Guard {
         if authority.contains('@') {
             return Err(NO_CREDENTIALS.to_owned());
         }
-        let url = Url::parse(text).map_err(|error| format!("is not a URL: {error}"))?;
-        self.check_parsed(&url)?;
-        Ok(url)
+        Url::parse(text).map_err(|error| format!("is not a URL: {error}"))
     }
 
     /// Checks a URL just before it is called. With its macros filled in, it may be longer than a configured one.
@@ -140,7 +157,7 @@ impl Guard {
 
     fn allows_port(&self, port: u16) -> bool {
         let unblocked = port >= 1_024 && !BLOCKED_PORTS.contains(&port);
-        unblocked || port == 443 || (port == 80 && self.allow_private)
+        unblocked || port == HTTPS_PORT || (port == 80 && self.allow_private)
     }
 
     fn check_name(&self, name: &str) -> Result<(), String> {

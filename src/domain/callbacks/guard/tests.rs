@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 mod addresses;
+mod fallback;
 
 fn guard(allow_private: bool) -> Guard {
     let own = [

@@ -16,7 +16,7 @@ use contract::{
     operation::{Bytes, OperatorReply},
 };
 use domain::{
-    callbacks::shards,
+    callbacks::{guard::Guard, shards},
     catalog::app::App,
     conversions::terms::AppTerms,
     model::{
@@ -88,11 +88,10 @@ pub fn put(
         "publisher_id",
         app.publisher_id.as_str(),
     )?;
-    if let Some(callback) = app.callback.as_ref().filter(|_| !context.is_repeat) {
-        let checked = context.guard.check(&callback.url);
-        checked.map_err(|problem| ApiError::from(FieldError::new("callback.url", problem)))?;
-    }
     let stored = db.query_first(sql::GET_STORED_APP, params![id])?;
+    if !context.is_repeat {
+        check_urls(context.guard, app, stored.as_ref())?;
+    }
     let last = stored
         .as_ref()
         .map(|row| in_force(row, 4))
@@ -173,6 +172,25 @@ pub fn put(
         ],
     )?;
     lasting::add_put(db, context, source, Resource::App, id, json(app)?)
+}
+
+/// Checks the URL that is called, and the one to which users are redirected. A fallback URL that was stored before a rule
+/// stays until it changes.
+fn check_urls(guard: &Guard, app: &App, stored: Option<&Row>) -> Result<(), Failure> {
+    let refuse = |path: &str, problem: String| ApiError::from(FieldError::new(path, problem));
+    if let Some(callback) = &app.callback {
+        let checked = guard.check(&callback.url);
+        checked.map_err(|problem| refuse("callback.url", problem))?;
+    }
+    let checked = app.fallback_url.as_ref().map(|url| guard.check_fallback(url));
+    let Some(Err(problem)) = checked else {
+        return Ok(());
+    };
+    let stored = stored.map(|row| row.json::<App>(1)).transpose()?;
+    if stored.is_some_and(|stored| stored.fallback_url == app.fallback_url) {
+        return Ok(());
+    }
+    Err(refuse("fallback_url", problem).into())
 }
 
 /// The callback or the click secrets of an app that is put, and whether the sealed ones that are stored stay.

@@ -159,7 +159,7 @@ export const appForm = {
     title: "Fallback URL",
     intro: "A user who cannot have an offer any more is sent here instead of to an error page.",
     url: "Fallback URL",
-    hint: "Leave it empty to show our own page. A host that is new for this app has to be allowed by your account manager.",
+    hint: "It begins with https://. Leave it empty to show our own page. A host that is new for this app has to be allowed by your account manager.",
   },
   blocked: {
     title: "Blocked offers",
