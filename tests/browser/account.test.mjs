@@ -4,8 +4,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { closePage, SIGNED_OUT, WIDTHS } from "./support/browser.mjs";
-import { HANDS } from "./support/hands.mjs";
-import { addAuthenticator } from "./support/passkeys.mjs";
+import { HANDS, Mouse } from "./support/hands.mjs";
+import { addAuthenticator, call } from "./support/passkeys.mjs";
 import { suite } from "./support/suite.mjs";
 import { acceptInvite, signInAgain, signOut } from "./tasks/ceremony.mjs";
 import * as settings from "./tasks/settings.mjs";
@@ -68,6 +68,93 @@ for (const Hand of HANDS) {
       await closePage(page);
     });
   }
+}
+
+for (const Hand of HANDS) {
+  for (const width of WIDTHS) {
+    test(`an owner removes a developer with a report key by ${Hand.handName} at ${width} px`, async () => {
+      const { owner, developer, keys } = await withDeveloper(Hand, width);
+      const { page, hand } = owner;
+      const dialog = await settings.askToRemove(page, hand, "Tom Weber", ["Looker", "Nightly export"]);
+      await dialog.getByText("As a developer, they could read these.").waitFor();
+      const places = { "Pub-Key": "/dashboard/settings/pub_key", Apps: "/dashboard/apps" };
+      for (const [name, path] of Object.entries({ ...places, "Audit log": "/dashboard/settings/audit" })) {
+        assert.equal(await dialog.getByRole("link", { name, exact: true }).getAttribute("href"), path);
+      }
+      await hand.tick(dialog.getByRole("checkbox", { name: /^Nightly export/ }), false);
+      await hand.press(dialog.getByRole("button", { name: "Remove and revoke 1 key", exact: true }));
+      await page.getByText("Tom Weber was removed. 1 report key was revoked.").waitFor({ state: "attached" });
+      await page.getByLabel("Role of Tom Weber").waitFor({ state: "detached" });
+      assert.equal(await reportStatus(shared.signpost, keys.Looker), 401);
+      assert.equal(await reportStatus(shared.signpost, keys["Nightly export"]), 204, "a key without a tick works on");
+      assert.equal(await reportStatus(shared.signpost, keys.BigQuery), 204, "a key of someone else works on");
+
+      await developer.goto("/dashboard/reports");
+      await developer.getByRole("heading", { name: "Sign in" }).waitFor();
+      await developer.getByRole("button", { name: "Sign in with a passkey" }).click();
+      await developer.getByText(/^This passkey is not known here/).waitFor();
+      await closePage(developer);
+      await closePage(page);
+    });
+  }
+}
+
+test("a member stays while a key cannot be revoked, and without the list of keys can be removed", async () => {
+  const { owner, developer, keys } = await withDeveloper(Mouse, 1440);
+  const { page, hand } = owner;
+  let left = 1;
+  await page.route(/\/report_keys\/[0-9a-f]+$/, (route) => {
+    left -= 1;
+    // The first key is revoked.
+    return left >= 0 ? route.fallback() : route.fulfill({ status: 503, json: { error: "busy", code: "unavailable" } });
+  });
+  const dialog = await settings.askToRemove(page, hand, "Tom Weber", ["Looker", "Nightly export"]);
+  await dialog.getByRole("button", { name: "Remove and revoke 2 keys", exact: true }).click();
+  await dialog.getByText(/^“.*” was not revoked, so Tom Weber was not removed/).waitFor();
+  await dialog.getByRole("button", { name: "Remove and revoke 1 key", exact: true }).waitFor();
+  const statuses = [await reportStatus(shared.signpost, keys.Looker)];
+  statuses.push(await reportStatus(shared.signpost, keys["Nightly export"]));
+  assert.deepEqual(statuses.sort(), [204, 401]);
+  assert.equal((await call(developer, "GET", "/overview")).status, 200, "the member is not removed");
+
+  // A ledger that does not answer keeps nobody in.
+  await page.route(/\/report_keys$/, (route) =>
+    route.fulfill({ status: 503, json: { error: "busy", code: "unavailable" } }),
+  );
+  await page.reload();
+  await page.getByRole("button", { name: "Remove Tom Weber" }).click();
+  await dialog.getByText(/^You can remove the member without the list/).waitFor();
+  await dialog.getByRole("button", { name: "Remove", exact: true }).click();
+  await page.getByText("Tom Weber was removed.").waitFor({ state: "attached" });
+  assert.equal((await call(developer, "GET", "/overview")).status, 401);
+  await closePage(developer);
+  await closePage(page);
+});
+
+/** An owner and a developer with pages of their own, and the texts of report keys by their labels. One is the owner's. */
+async function withDeveloper(Hand, width) {
+  const { signpost } = shared;
+  const publisher = await signpost.addPublisher("Kite Games");
+  const refusals = [SIGNED_OUT, [401, /passkey/], [503, /report_keys/]];
+  const join = async (role, member) => {
+    const page = await shared.open({ width, refusals });
+    await addAuthenticator(page);
+    const hand = new Hand(page);
+    await acceptInvite(page, hand, await signpost.invite(publisher, role, member), { publisher: "Kite Games", member });
+    return { page, hand };
+  };
+  const owner = await join("owner", "Ana Ruiz");
+  const { page: developer } = await join("developer", "Tom Weber");
+  const keys = {};
+  for (const [page, label] of [
+    [developer, "Looker"],
+    [developer, "Nightly export"],
+    [owner.page, "BigQuery"],
+  ]) {
+    keys[label] = (await call(page, "POST", "/report_keys", { label })).body.api_key;
+  }
+  await owner.page.goto("/dashboard/settings/members");
+  return { owner, developer, keys };
 }
 
 /** The status of the smallest report that the public API makes. */

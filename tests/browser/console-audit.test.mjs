@@ -123,9 +123,47 @@ for (const Hand of HANDS) {
   });
 }
 
+/** The question that removes a member of the operator, opened. */
+const removal = (name) => ({
+  path: "/console/settings/members",
+  cookie: admin,
+  isOverlay: true,
+  act: (page) => page.getByRole("button", { name: `Remove ${name}` }).click(),
+  shows: (page) => page.getByText("What they may know").waitFor(),
+});
+
 for (const width of WIDTHS) {
   test(`console-audit at ${width} px`, () => {
     const shows = (page) => page.getByText("Erased a user").first().waitFor();
     return look(shared, "console-audit", { path: AUDIT, cookie: admin, shows }, width);
   });
 }
+
+for (const width of WIDTHS) {
+  test(`console-members-remove at ${width} px`, async () => {
+    await signInToConsole(shared.signpost, "admin", `Pia Holm ${width}`);
+    await look(shared, "console-members-remove", removal(`Pia Holm ${width}`), width);
+  });
+}
+
+test("who removes an admin is told what stays valid", async () => {
+  const pia = await signInToConsole(shared.signpost, "admin", "Pia Adeyemi");
+  await signInToConsole(shared.signpost, "support", "Sam Idowu");
+  const page = await shared.open({ cookie: admin });
+  const { path, act } = removal("Sam Idowu");
+  await page.goto(path);
+  await act(page);
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText(/^Support sees the callback URLs, and no keys or tokens/).waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await removal("Pia Adeyemi").act(page);
+  await dialog.getByText(/^All of this stays valid\./).waitFor();
+  const places = { Publishers: "/console/publishers", Advertisers: "/console/advertisers", "Audit log": AUDIT };
+  for (const [name, href] of Object.entries(places)) {
+    assert.equal(await dialog.getByRole("link", { name, exact: true }).getAttribute("href"), href);
+  }
+  await dialog.getByRole("button", { name: "Remove", exact: true }).click();
+  await page.getByText("Pia Adeyemi was removed.").waitFor({ state: "attached" });
+  await assert.rejects(operate(shared.signpost, pia, "GET", "/publishers"));
+  await closePage(page);
+});

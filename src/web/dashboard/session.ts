@@ -7,7 +7,7 @@ import { say } from "../shared/components/status";
 import { navigate } from "../shared/navigation";
 import { generation, hasExpired, isSignedOut, leaveAccount } from "../shared/session";
 import { api } from "./api";
-import { account } from "./messages";
+import { accounts } from "./messages";
 import { OVERVIEW_PATH } from "./router";
 import type { Invite, Overview, Role } from "./types";
 
@@ -50,7 +50,7 @@ export function followSwitches() {
   listeners.switched = () => {
     // Of several calls that were refused, the first has the page follow.
     if (session.peek() === undefined) return;
-    showAccount(account.switchedElsewhere);
+    showAccount(accounts.switchedElsewhere);
   };
 }
 
@@ -70,7 +70,7 @@ export async function switchAccount(publisherId: string, name: string) {
     if (error instanceof ApiError && error.status === 404) void refresh(OVERVIEW_KEY);
     throw error;
   }
-  showAccount(account.switched(name));
+  showAccount(accounts.switched(name));
 }
 
 export type Right =

@@ -2,7 +2,7 @@
 
 import { Button } from "./components/button";
 import { signal } from "@preact/signals";
-import type { FunctionComponent } from "preact";
+import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
 import { Heading } from "./components/heading";
 import { Empty, Skeleton } from "./components/states";
@@ -11,6 +11,8 @@ import { common } from "./messages";
 interface Props<Views> {
   title: string;
   view: (views: Views) => ReturnType<FunctionComponent>;
+  /** What stands around the state of the load, in place of the page's heading. */
+  frame?: (state: ComponentChildren) => ComponentChildren;
 }
 
 /** A place for views of a module, and what loads it ahead of a click. */
@@ -20,20 +22,23 @@ export function lazy<Views extends object>(load: () => Promise<Views>) {
     if (views.peek()) return;
     views.value = await load().catch(() => "failed" as const);
   };
-  const Lazy = ({ title, view }: Props<Views>) => {
+  const Lazy = ({ title, view, frame }: Props<Views>) => {
     useEffect(() => void loadViews(), []);
     const loaded = views.value;
     if (loaded && loaded !== "failed") return <>{view(loaded)}</>;
+    const state =
+      loaded === "failed" ? (
+        <Empty title={common.viewFailed} action={<Button onClick={() => location.reload()}>{common.reload}</Button>}>
+          {common.viewFailedHint}
+        </Empty>
+      ) : (
+        <Skeleton lines={5} />
+      );
+    if (frame) return <>{frame(state)}</>;
     return (
       <>
         <Heading title={title} />
-        {loaded === "failed" ? (
-          <Empty title={common.viewFailed} action={<Button onClick={() => location.reload()}>{common.reload}</Button>}>
-            {common.viewFailedHint}
-          </Empty>
-        ) : (
-          <Skeleton lines={5} />
-        )}
+        {state}
       </>
     );
   };

@@ -12,10 +12,13 @@ export async function makeManager(signpost) {
   const publisher = await signpost.addPublisher("Kite Games");
   await signpost.operator("POST", `/publishers/${publisher}/pub_key`);
   const owner = await signpost.signIn(publisher, "owner", "Ana Ruiz");
-  for (const label of ["Looker", "Nightly export to BigQuery"]) {
-    await signpost.dashboard(owner, "POST", "/report_keys", { label });
+  const developer = await signpost.signIn(publisher, "developer", "Tom Weber");
+  for (const [by, label] of [
+    [owner, "Looker"],
+    [developer, "Nightly export to BigQuery"],
+  ]) {
+    await signpost.dashboard(by, "POST", "/report_keys", { label });
   }
-  await signpost.signIn(publisher, "developer", "Tom Weber");
   await signpost.signIn(publisher, "analyst", "Priya Raghunathan");
   await signpost.dashboard(owner, "POST", "/invites", { name: "Kenji Sato", role: "analyst" });
   return owner;

@@ -311,8 +311,8 @@ export const pages = ({ owner, manager, asked, several, reward }) => ({
   "members-remove": {
     path: "/dashboard/settings/members",
     cookie: manager,
-    act: open("Remove Priya Raghunathan"),
-    shows: dialog,
+    act: open("Remove Tom Weber"),
+    shows: shows("Nightly export to BigQuery"),
     isOverlay: true,
   },
   "members-withdraw": {

@@ -14,7 +14,7 @@ export class Mouse {
 
   press = (target) => target.click();
 
-  tick = (target) => target.check();
+  tick = (target, isOn = true) => target.setChecked(isOn);
 
   async write(target, text) {
     await target.click();

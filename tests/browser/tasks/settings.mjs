@@ -100,9 +100,23 @@ export async function changeMembers(page, hand, { name, self }) {
   assert.equal(await page.getByLabel(`Role of ${self}`).inputValue(), "owner");
 
   await hand.press(page.getByRole("button", { name: `Remove ${name}` }));
+  await page.getByText("No report key that they made still works.").waitFor();
+  await page.getByText("Analysts see no keys or secrets.").waitFor();
   await hand.press(inDialog(page, "Remove"));
   await page.getByText(`${name} was removed.`).waitFor({ state: "attached" });
   await role.waitFor({ state: "detached" });
+}
+
+/** Opens the dialog that removes a member; returns it once it lists the report keys that the member made. */
+export async function askToRemove(page, hand, name, labels) {
+  await hand.press(page.getByRole("button", { name: `Remove ${name}` }));
+  const dialog = page.getByRole("dialog", { name: `Remove ${name}?` });
+  const boxes = dialog.getByRole("group", { name: "Revoke the report keys that they made" }).getByRole("checkbox");
+  await boxes.first().waitFor();
+  const listed = await boxes.evaluateAll((all) => all.map((box) => box.labels[0].children[1].textContent));
+  assert.deepEqual(listed.sort(), labels);
+  for (const box of await boxes.all()) assert.ok(await box.isChecked());
+  return dialog;
 }
 
 const passkeyRows = (page, count) =>

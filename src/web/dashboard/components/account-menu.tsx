@@ -5,7 +5,7 @@ import { useAction } from "../../shared/action";
 import { Check, Plus } from "../../shared/components/icons";
 import { focusNextHeading } from "../../shared/navigation";
 import { isAdding } from "../../shared/session";
-import { account as text } from "../messages";
+import { account as text, accounts as others } from "../messages";
 import { session, switchAccount } from "../session";
 
 // The most accounts that a browser is signed in to.
@@ -19,11 +19,11 @@ export function AccountMenu() {
     <Menu
       name={publisher.name}
       member={text.signedInAs(member.name, member.role)}
-      signOut={accounts.length > 1 ? text.signOutOfAll : text.signOut}
+      signOut={accounts.length > 1 ? others.signOutOfAll : text.signOut}
       error={change.error}
       accounts={(close) =>
         accounts.length > 1 && (
-          <ul class="presets" aria-label={text.accounts}>
+          <ul class="presets" aria-label={others.list}>
             {accounts.map(({ publisher_id: id, name, is_current: isCurrent }) => (
               <li key={id}>
                 <button
@@ -49,7 +49,7 @@ export function AccountMenu() {
             isAdding.value = true;
           }}
         >
-          {text.add} <Plus />
+          {others.add} <Plus />
         </button>
       )}
     </Menu>

@@ -5,3 +5,4 @@ export { Apps } from "./apps/apps";
 export { Rewards } from "./rewards/rewards";
 export { Offers } from "./apps/offers";
 export { Reward } from "./rewards/reward";
+export { RemoveMember } from "./settings/remove-member";

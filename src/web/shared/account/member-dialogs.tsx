@@ -1,5 +1,6 @@
 // Dialogs of the members section. Each change needs a fresh passkey; a link is shown only once.
 
+import type { FunctionComponent } from "preact";
 import { useState } from "preact/hooks";
 import { confirmed } from "../change";
 import { Choices } from "../components/choices";
@@ -30,8 +31,15 @@ export interface MemberCalls {
   /** Calls that only the account's own members have. */
   ofOwn?: {
     changeRole: (memberId: string, role: Role) => Promise<void>;
-    remove: (memberId: string) => Promise<void>;
+    /** The dialog that removes a member. */
+    Removal: FunctionComponent<RemovalProps>;
   };
+}
+
+export interface RemovalProps {
+  member: Member;
+  onClose: () => void;
+  onChanged: () => Promise<void>;
 }
 
 /** Texts that differ between the kinds of accounts. */
@@ -104,13 +112,8 @@ export function MemberDialogs({ dialog, calls, words, onClose, onChanged }: Prop
       });
     }
     case "remove": {
-      const { member } = dialog;
-      return ask({
-        title: text.removeTitle(member.name),
-        text: text.removeText,
-        button: text.remove,
-        onConfirm: change(() => calls.ofOwn!.remove(member.member_id), text.removed(member.name)),
-      });
+      const { Removal } = calls.ofOwn!;
+      return <Removal member={dialog.member} {...{ onClose, onChanged }} />;
     }
     case "withdraw": {
       const { pending } = dialog;

@@ -1,6 +1,6 @@
 // Members of an account and its open invites: invite, change a role, recover, remove.
 
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, FunctionComponent } from "preact";
 import { useState } from "preact/hooks";
 import { accountApi } from "../account-api";
 import { ROLES } from "#site";
@@ -13,27 +13,38 @@ import { CardSkeleton, CardTable, type Column, column, numberColumn } from "../c
 import { timeText } from "../format";
 import { common, ROLE_NAMES, settings } from "../messages";
 import type { Member, Members as Data, PendingInvite, Role } from "../types";
-import { type MemberCalls, type MemberDialog, MemberDialogs, type MemberWords } from "./member-dialogs";
+import {
+  type MemberCalls,
+  type MemberDialog,
+  MemberDialogs,
+  type MemberWords,
+  type RemovalProps,
+} from "./member-dialogs";
 import { Page } from "./page";
 import { Person, sharedNames } from "./person";
 
 const text = settings.members;
 
-const CALLS: MemberCalls = {
+const CALLS = {
   roles: ROLES,
   usualRole: ROLES.at(-1)!,
   invite: accountApi.createInvite,
   recover: accountApi.recoverMember,
   withdraw: accountApi.withdrawInvite,
-  ofOwn: { changeRole: accountApi.changeRole, remove: accountApi.removeMember },
 };
 
-/** The members of the site's own account. `isReadOnly`: the role sees them and changes none. */
-export function Members({ isReadOnly = false }: { isReadOnly?: boolean }) {
+interface OwnProps {
+  Removal: FunctionComponent<RemovalProps>;
+  /** The role sees the members and changes none. */
+  isReadOnly?: boolean;
+}
+
+/** The members of the site's own account. */
+export function Members({ Removal, isReadOnly = false }: OwnProps) {
   return (
     <MembersOf
       of={useCached("members", accountApi.members)}
-      calls={CALLS}
+      calls={{ ...CALLS, ofOwn: { changeRole: accountApi.changeRole, Removal } }}
       words={text}
       name={text.intro}
       isReadOnly={isReadOnly}

@@ -82,6 +82,10 @@ export interface ConfirmProps {
   button: string;
   cancel?: string;
   dangerous?: boolean;
+  /** What it asks about is still being loaded. */
+  isLoading?: boolean;
+  /** Stands below the text. */
+  children?: ComponentChildren;
   onConfirm: () => Promise<void>;
   onClose: () => void;
   /** Loads what is changed, which somebody else may have changed meanwhile. */
@@ -90,13 +94,14 @@ export interface ConfirmProps {
 
 /** Asks before a change; stays open with the reason when the change fails. */
 export function Confirm(props: ConfirmProps) {
-  const { title, text, button, cancel, dangerous, onConfirm, onClose, reload } = props;
+  const { title, text, button, cancel, dangerous, isLoading = false, children, onConfirm, onClose, reload } = props;
   const action = useAction(onConfirm);
   return (
     <Dialog title={title} onClose={onClose}>
       {[text].flat().map((paragraph) => (
         <p key={paragraph}>{paragraph}</p>
       ))}
+      {children}
       {reload ? (
         <SaveError
           error={action.error}
@@ -112,8 +117,8 @@ export function Confirm(props: ConfirmProps) {
           type="button"
           class={dangerous ? "button danger" : "button primary"}
           data-confirms
-          aria-disabled={action.isRunning}
-          onClick={() => void action.run()}
+          aria-disabled={action.isRunning || isLoading}
+          onClick={() => !isLoading && void action.run()}
         >
           {button}
         </button>

@@ -31,8 +31,6 @@ export const common = {
   notFound: "There is no page at this address.",
   toOverview: "Go to the first page",
   requestId: (id: string) => `Request ID ${id}`,
-  dataThrough: (at: string) => `Data through ${timeText(at)}`,
-  noDataYet: "No data yet",
   stale: (at: string) => `You see this as of ${at}. It could not be refreshed.`,
   contact: "Contact support",
   viewFailed: "This page could not be loaded",
@@ -43,6 +41,8 @@ export const common = {
   leave: "Leave",
   stay: "Stay here",
 };
+
+export const dataThrough = (at: string | null | undefined) => (at ? `Data through ${timeText(at)}` : "No data yet");
 
 export const errors = {
   title: "This could not be loaded",
@@ -72,10 +72,13 @@ export const errors = {
 
 export const account = {
   menu: "Account",
-  accounts: "Accounts",
   signedInAs: (name: string, role: Role) => `${name}, ${ROLE_NAMES[role].toLowerCase()}`,
-  add: "Add another account",
   signOut: "Sign out",
+};
+
+export const accounts = {
+  list: "Accounts",
+  add: "Add another account",
   signOutOfAll: "Sign out of all accounts",
   switchedElsewhere: "You changed to another account in another tab. This tab follows.",
   switched: (publisher: string) => `You now see ${publisher}.`,

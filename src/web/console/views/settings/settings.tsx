@@ -7,8 +7,9 @@ import { Settings as Sections } from "../../../shared/account/settings";
 import type { Section } from "../../../shared/messages";
 import { may } from "../../session";
 import { AuditOfOperator } from "./audit";
+import { RemoveMember } from "./remove-member";
 
-const MembersOfOperator = () => <Members isReadOnly={!may("manage")} />;
+const MembersOfOperator = () => <Members Removal={RemoveMember} isReadOnly={!may("manage")} />;
 
 const VIEWS = { members: MembersOfOperator, passkeys: Passkeys, sessions: Sessions, audit: AuditOfOperator };
 

@@ -5,7 +5,7 @@ import { refresh, useCached } from "../../../shared/cache";
 import { Heading } from "../../../shared/components/heading";
 import { Empty, Failed, Stale } from "../../../shared/components/states";
 import { addDays, dateRangeText } from "../../../shared/format";
-import { common, overview as text } from "../../messages";
+import { common, dataThrough, overview as text } from "../../messages";
 import { loadOverview, OVERVIEW_KEY } from "../../session";
 import { isRefusal, type Overview as Data } from "../../types";
 import { ACTIVITY_KEY, useActivity } from "../use-activity";
@@ -32,7 +32,7 @@ export function Overview() {
     <>
       {text.period(dateRangeText(addDays(data.last_day, -29), data.last_day))}
       <br />
-      {data.data_through ? common.dataThrough(data.data_through) : common.noDataYet}
+      {dataThrough(data.data_through)}
     </>
   ) : (
     !error && (

@@ -8,7 +8,7 @@ import { CardSkeleton } from "../../../shared/components/table";
 import { Empty, Failed, PartFailed, Skeleton, Stale } from "../../../shared/components/states";
 import { addDays, dateRangeText } from "../../../shared/format";
 import { labelOf } from "../../labels";
-import { common, DIMENSION_NAMES, reports as text } from "../../messages";
+import { common, dataThrough, DIMENSION_NAMES, reports as text } from "../../messages";
 import { search, setSearch } from "../../../shared/navigation";
 import { loadOverview, OVERVIEW_KEY } from "../../session";
 import { isRefusal, type Overview } from "../../types";
@@ -50,7 +50,7 @@ export function Reports() {
       <Heading
         title={text.title}
         within={overview.data ? [overview.data.publisher.name] : []}
-        note={through ? common.dataThrough(through) : overview.data ? common.noDataYet : !error && common.loading}
+        note={through || overview.data ? dataThrough(through) : !error && common.loading}
       >
         <ReportActions
           state={state}

@@ -3,9 +3,8 @@
 import { Page } from "../../../shared/account/page";
 import { ReportKeys } from "../../../shared/report-keys";
 import { api } from "../../api";
-import { settings } from "../../messages";
+import { keys as text } from "../../messages/settings";
 
-const text = settings.keys;
 const MAX_LABEL = 64;
 const CALLS = { list: api.reportKeys, create: api.createReportKey, revoke: api.revokeReportKey };
 

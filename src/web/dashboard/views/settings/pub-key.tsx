@@ -11,11 +11,10 @@ import { focusHeading } from "../../../shared/components/heading";
 import { Empty, Failed, FormError, Stale } from "../../../shared/components/states";
 import { say } from "../../../shared/components/status";
 import { settings } from "../../messages";
+import { pubKey as text } from "../../messages/settings";
 import { withVerification } from "../../../shared/passkeys";
 import type { PubKey as Answer } from "../../types";
 import { Page } from "../../../shared/account/page";
-
-const text = settings.pubKey;
 
 export function PubKey() {
   // Not in the cache: the key is gone from the page's memory when the view closes.

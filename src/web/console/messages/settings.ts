@@ -1,0 +1,15 @@
+// Text of the settings that only the console has.
+
+import type { Role } from "../types";
+
+/** What a member of the operator who is removed has made and seen. */
+export const removal = {
+  known: (role: Role) =>
+    (role === "support"
+      ? "Support sees the callback URLs, and no keys or tokens. If they were an admin before, all of this stays valid. "
+      : "All of this stays valid. ") + "Replace what they must not use any more.",
+  publishers:
+    "every Pub-Key; report keys that they made; invites and recovery links that they made for publishers; callback URLs, with any key in them; secrets of apps that they imported.",
+  advertisers: "the tokens that they issued.",
+  audit: "it says what they made. The operator’s token, if they had it, is replaced where Signpost is deployed.",
+};

@@ -1,0 +1,28 @@
+// What a member who is removed can still know, with links to where it is replaced.
+
+import { settings } from "../messages";
+
+const text = settings.members;
+
+interface Props {
+  intro: string;
+  /** A place, its address and what they know of it. */
+  places: [name: string, path: string, known: string][];
+}
+
+export const Known = ({ intro, places }: Props) => (
+  <section class="known">
+    <h3>{text.known}</h3>
+    <p>{intro}</p>
+    <ul>
+      {places.map(([name, path, known]) => (
+        <li key={path}>
+          <a href={path} target="_blank" rel="noreferrer noopener">
+            {name}
+          </a>
+          : {known}
+        </li>
+      ))}
+    </ul>
+  </section>
+);
