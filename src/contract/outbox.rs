@@ -13,7 +13,7 @@ pub use current::{ClaimApp, ClaimedApp, SetOffer};
 pub use day::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay, Restated, SumDay};
 pub use endpoint::{Disabled, Enable, EndpointState, GetStatus, Standing};
 pub use journal::{AddJournal, Journal, JournalBatch, ReadJournal, SendAll};
-pub use reward::{ClickOutcome, ClickReward, ReadClick, ReadReward, ReplayReward, ReplayRewards};
+pub use reward::{ClickOutcome, ClickReward, Erase, ReadClick, ReadReward, ReplayReward, ReplayRewards};
 pub use settle::{Settle, SettleFilter, SettleMany, Settled};
 
 use serde::{Deserialize, Serialize};
@@ -246,13 +246,6 @@ pub struct Diagnose {
     pub callback: CallbackSettings,
     /// The secret that signs the test.
     pub sign_with: SignWith,
-}
-
-/// `POST …/erase_user`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Erase {
-    /// The user's id in the publisher's app.
-    pub user_id: String,
 }
 
 /// A postback with its click id opened and its token checked by the edge, or the same of an operator's action.

@@ -10,6 +10,7 @@ mod check;
 mod conversions;
 mod days;
 mod deliveries;
+mod erased;
 mod erasure;
 mod faults;
 mod feed;
@@ -48,7 +49,7 @@ use contract::{
     catalog::{CallbackSettings, GetAppTerms, GetOfferTerms, KnownApp, KnownOffer, LOST_TERMS},
     counters::{Take, Taken},
     operation::{Bytes, Mark, OperatorReply},
-    outbox::{Answer, Conversion, Current, List, ListPage, OutboxShard, Settle, Txn},
+    outbox::{Answer, Conversion, Current, List, ListPage, OutboxShard, ReadClick, Settle, Txn},
     rewards::{RewardDelivery, RewardFilter},
 };
 use domain::{
@@ -415,6 +416,14 @@ const DEFAULT_EVENTS: Events = Events {
 
 fn claim(db: &Sqlite, now_ms: i64) -> Vec<ClaimedCallback> {
     claim_of(db, now_ms, DEFAULT_EVENTS)
+}
+
+/// Reads what became of click `n`, of a user and a time.
+fn read_click(n: u8, of: Option<(&str, i64)>) -> ReadClick {
+    ReadClick {
+        nonce: Bytes(vec![n; 12]),
+        of: of.map(|(user, at_ms)| (user.to_owned(), at_ms)),
+    }
 }
 
 /// Claims for a publisher that is told of these events.

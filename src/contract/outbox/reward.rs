@@ -1,4 +1,4 @@
-//! A publisher's calls about one of its rewards. The outbox checks that its app is the publisher's.
+//! Calls about a reward, a click or a user of an app. Where a publisher calls, the outbox checks that the app is the publisher's.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,11 +19,24 @@ pub struct ReadReward {
     pub is_analyst: bool,
 }
 
+/// `POST …/erase_user`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Erase {
+    /// The user's id in the publisher's app.
+    pub user_id: String,
+    /// Only from the journals that the outbox keeps for others.
+    #[serde(default)]
+    pub is_witness: bool,
+}
+
 /// Reads what became of a click.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadClick {
     /// The nonce of the click id.
     pub nonce: Bytes,
+    /// The user of the click and its time in milliseconds; none if its record has left.
+    #[serde(default)]
+    pub of: Option<(String, i64)>,
 }
 
 /// What became of a click.
@@ -31,6 +44,9 @@ pub struct ReadClick {
 pub struct ClickOutcome {
     /// Empty if no conversion came.
     pub rewards: Vec<ClickReward>,
+    /// Whether the user was erased after the click, so that nothing of it may be shown.
+    #[serde(default)]
+    pub is_erased: bool,
 }
 
 /// A conversion of a click, one for each goal.

@@ -98,10 +98,20 @@ pub fn app_of(transaction_id: &str) -> Option<AppId> {
 /// byte, which no user id has, and the goal's id. Without the salt, a list of user ids would tell who was rewarded for
 /// what. Among the users of an outbox no two keys are equal by chance.
 pub fn reward_key(salt: &[u8], user_id: &str, goal: &str) -> [u8; 16] {
+    salted(salt, user_id, &[0], goal)
+}
+
+/// The key by which an outbox remembers that a user was erased: the same with two zero bytes in place of one and no goal. No goal
+/// begins with a zero byte.
+pub fn erased_key(salt: &[u8], user_id: &str) -> [u8; 16] {
+    salted(salt, user_id, &[0, 0], "")
+}
+
+fn salted(salt: &[u8], user_id: &str, separator: &[u8], goal: &str) -> [u8; 16] {
     let hash: [u8; 32] = Sha256::new()
         .chain_update(salt)
         .chain_update(user_id)
-        .chain_update([0])
+        .chain_update(separator)
         .chain_update(goal)
         .finalize()
         .into();

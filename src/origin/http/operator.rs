@@ -7,6 +7,7 @@ mod attention;
 mod audit_words;
 mod callbacks;
 mod catalog;
+mod click_outcome;
 mod conversion_query;
 mod ledger;
 mod lists;

@@ -18,11 +18,29 @@ macro_rules! identifiers {
     };
 }
 
+/// An error up to its first colon: what follows is in the words of the runtime or of a parser, which may repeat a URL.
+macro_rules! first_words {
+    ($error:literal) => {
+        concat!("substr(", $error, ", 1, instr(", $error, " || ':', ':') - 1)")
+    };
+}
+
+/// The fields of an entry without what identifies a user who must be erased.
+macro_rules! shown_fields {
+    () => {
+        concat!(
+            "IIF(e.erase, json_remove(e.fields, ",
+            identifiers!(),
+            "), e.fields)"
+        )
+    };
+}
+
 /// Removes the user's identifiers from an entry, and the words of a reason, which may name the user.
 macro_rules! forgotten {
     () => {
         concat!(
-            "user_id = NULL, erase = 0, reason = NULL, first_body = IIF(first_body IS NULL, NULL, ''),
+            "user_id = NULL, erase = 0, reason = NULL,
             fields = json_remove(fields, ",
             identifiers!(),
             ")"

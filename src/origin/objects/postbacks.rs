@@ -92,15 +92,13 @@ fn apply(
     let is_due = |last_ms: Option<i64>| {
         !last_ms.is_some_and(|last_ms| (0..INTERVAL_MS).contains(&now_ms.saturating_sub(last_ms)))
     };
-    let is_due = [
-        is_due(last.optional_integer(0)?),
-        is_due(last.optional_integer(1)?),
-    ];
+    let with_token = is_due(last.optional_integer(0)?);
+    let without = is_due(last.optional_integer(1)?);
     let rows: Vec<_> = batch
         .postbacks
         .into_iter()
         .take(MAX_IN_BATCH)
-        .filter(|postback| is_due[usize::from(postback.is_unsigned)])
+        .filter(|postback| if postback.is_unsigned { without } else { with_token })
         .filter_map(|postback| {
             let details = json(&postback).ok()?;
             let row = (postback.at_ms, postback.code, details, postback.is_unsigned);

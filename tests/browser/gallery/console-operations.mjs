@@ -130,7 +130,7 @@ export const operations = ({ admin, support, rewards = {}, click = "", user = ""
       prepare: found({
         needs_app: false,
         is_incomplete: false,
-        matches: [{ kind: "click", app_id: WEB_APP, shard: 3, is_expired: true, rewards: [] }],
+        matches: [{ kind: "click", app_id: WEB_APP, shard: 3, not_shown: "expired", rewards: [] }],
       }),
       shows: shows("not kept any more"),
     },

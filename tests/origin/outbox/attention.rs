@@ -143,7 +143,7 @@ fn a_dead_callback_is_open_until_it_is_replayed_or_its_user_erased() {
     abort(&db, NOW, &callback);
     assert_eq!(open(&db).len(), 1);
     // Without a user it cannot be sent.
-    outbox::erasure::erase(&db, NOW, "user-1").unwrap();
+    outbox::erasure::erase(&db, NOW, shard(), "user-1").unwrap();
     assert!(open(&db).is_empty());
 }
 

@@ -51,7 +51,7 @@ fn every_state() -> (Sqlite, World) {
     world.hold(|offer, _| offer.min_seconds_to_convert = None);
     convert(&db, &world, &conversion(8).user("gone")).unwrap();
     send_all(&db, world.now_ms.get(), 200);
-    erasure::erase(&db, NOW, "gone").unwrap();
+    erasure::erase(&db, NOW, shard(), "gone").unwrap();
     world.pass(2 * DAY_MS);
     for n in [5, 6] {
         let user = if n % 2 == 0 { "even" } else { "odd" };

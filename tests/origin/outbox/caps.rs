@@ -378,7 +378,8 @@ fn erasure_also_covers_a_reserved_conversion() {
     world.counters_answer.set(false);
     let waiting = conversion(1);
     convert(&db, &world, &waiting).unwrap_err();
-    let erased = json(origin::objects::outbox::erasure::erase(&db, NOW, &waiting.click.user_id).unwrap());
+    let erased =
+        json(origin::objects::outbox::erasure::erase(&db, NOW, shard(), &waiting.click.user_id).unwrap());
     assert_eq!((&erased["erased"], &erased["waiting"]), (&0.into(), &1.into()));
     world.counters_answer.set(true);
     assert_eq!(send(&db, &world, &conversion(1)), Ok(("approved", true)));

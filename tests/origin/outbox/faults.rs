@@ -199,7 +199,7 @@ fn a_user_is_erased_after_any_failed_write() {
     let outcomes = under_every_fault(outbox::MIGRATIONS, |db| {
         let world = World::new();
         send_ignoring_rows(db, &world, &[conversion(1)]);
-        retry_until_answered(|| outbox::erasure::erase(db, NOW, "user-1"));
+        retry_until_answered(|| outbox::erasure::erase(db, NOW, shard(), "user-1"));
         for round in 0..4 {
             let now_ms = NOW + round * CLAIM_MS;
             for callback in attempts::claim(db, now_ms, MAX_IN_FLIGHT, CLAIM_MS, DEFAULT_EVENTS)

@@ -340,7 +340,7 @@ fn a_report_that_cannot_be_made_is_put_off() {
 fn an_erased_user_leaves_with_the_next_report() {
     let (db, _) = delivered();
     report_all(&db, NOW);
-    outbox::erasure::erase(&db, NOW, "ann").unwrap();
+    outbox::erasure::erase(&db, NOW, shard(), "ann").unwrap();
     let report = report(&db, NOW + 1_000);
     assert_eq!(report.entries.len(), 2);
     assert!(report.entries.iter().all(|entry| entry.user_id.is_none()));

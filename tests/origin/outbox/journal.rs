@@ -65,7 +65,7 @@ impl ObjectCall for Witness {
 }
 
 /// Sends what the log has after a number.
-fn journal(db: &Sqlite, witness: &Witness, after: i64) -> i64 {
+pub fn journal(db: &Sqlite, witness: &Witness, after: i64) -> i64 {
     journal_to(db, witness, after, MAX_INTEGER)
 }
 
@@ -143,7 +143,7 @@ fn the_journal_names_a_user_for_three_days_or_until_the_user_is_erased() {
     }
     journal(&db, &witness, 0);
     assert_eq!(users(&witness), ["user-1", "user-2", "user-3"]);
-    erasure::erase(&witness.db, NOW, "user-2").unwrap();
+    erasure::erase_journal(&witness.db, "user-2").unwrap();
     assert_eq!(users(&witness), ["user-1", "user-3"]);
     let texts = format!("{:?}", dump(&witness.db, "journal"));
     assert!(!texts.contains("user-2") && texts.contains("user-3"), "{texts}");

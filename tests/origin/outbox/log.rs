@@ -106,7 +106,7 @@ fn a_reward_shows_the_state_of_its_callback() {
         shown(),
         paid(j!({ "state": "dead", "attempts": [first, second, third] }))
     );
-    outbox::erasure::erase(&db, NOW, "user-1").unwrap();
+    outbox::erasure::erase(&db, NOW, shard(), "user-1").unwrap();
     assert!(shown()["user_id"].is_null() && shown().as_object().unwrap().contains_key("user_id"));
 }
 

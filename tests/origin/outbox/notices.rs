@@ -183,7 +183,7 @@ fn what_the_publisher_does_not_want_ends_without_an_attempt() {
 }
 
 fn retention(db: &Sqlite, user: &str) {
-    outbox::erasure::erase(db, NOW, user).unwrap();
+    outbox::erasure::erase(db, NOW, shard(), user).unwrap();
 }
 
 #[test]

@@ -248,7 +248,7 @@ fn a_user_who_is_erased_while_an_action_waits_is_not_sent() {
         despite: Vec::new(),
     };
     let action = outbox::conversions::settlement::conversion(&db, NOW, shard(), &settle).unwrap();
-    outbox::erasure::erase(&db, NOW, "user-1").unwrap();
+    outbox::erasure::erase(&db, NOW, shard(), "user-1").unwrap();
     assert_eq!(send(&db, &world, &action), Err("user_erased"));
 }
 
@@ -272,7 +272,7 @@ fn a_user_who_is_erased_while_a_rejection_waits_is_not_named_in_its_notice() {
         despite: Vec::new(),
     };
     let action = outbox::conversions::settlement::conversion(&db, NOW, shard(), &settle).unwrap();
-    outbox::erasure::erase(&db, NOW, "user-1").unwrap();
+    outbox::erasure::erase(&db, NOW, shard(), "user-1").unwrap();
     assert_eq!(send(&db, &world, &action), Ok(("rejected", false)));
     let named = "SELECT COUNT(*) FROM entries WHERE fields LIKE '%user-1%' OR user_id IS NOT NULL";
     assert_eq!(db.query_integer(named, &[]), Ok(Some(0)));

@@ -42,7 +42,7 @@ fn a_reversal_frees_the_reward_and_an_erasure_does_not() {
     let (db, world) = (outbox(), World::new());
     assert_eq!(send(&db, &world, &of_ann(1)), APPROVED);
     send_all(&db, NOW, 200);
-    outbox::erasure::erase(&db, NOW, "ann").unwrap();
+    outbox::erasure::erase(&db, NOW, shard(), "ann").unwrap();
     assert_eq!(send(&db, &world, &of_ann(2)), TAKEN);
     assert_eq!(
         send(&db, &world, &of_ann(1).status(Status::Reversed)),

@@ -151,7 +151,7 @@ fn an_erased_user_is_neither_paid_nor_charged() {
     let (db, world) = (outbox(), World::new());
     send(&db, &world, &conversion(1).status(Status::Pending)).unwrap();
     send(&db, &world, &conversion(2)).unwrap();
-    outbox::erasure::erase(&db, NOW, "user-1").unwrap();
+    outbox::erasure::erase(&db, NOW, shard(), "user-1").unwrap();
     assert_eq!(
         settle(&db, &world, &reward_id(1), Action::Approve, &[]),
         Err("user_erased")
@@ -162,7 +162,7 @@ fn an_erased_user_is_neither_paid_nor_charged() {
     );
     assert!(entry(&db, &reward_id(1))["user_id"].is_null());
     // A reward whose callback still waits has its user, and is taken back after it.
-    outbox::erasure::erase(&db, NOW, "user-2").unwrap();
+    outbox::erasure::erase(&db, NOW, shard(), "user-2").unwrap();
     let reward = |n, action| settle(&db, &world, &reward_id(n), action, &[]);
     assert_eq!(reward(2, Action::Approve), Ok(("approved", true)));
     assert_eq!(reward(2, Action::Reverse), Ok(("reversed", false)));
@@ -171,7 +171,7 @@ fn an_erased_user_is_neither_paid_nor_charged() {
     for callback in claim(&db, NOW) {
         answer(&db, NOW, &callback, 200);
     }
-    outbox::erasure::erase(&db, NOW, "user-3").unwrap();
+    outbox::erasure::erase(&db, NOW, shard(), "user-3").unwrap();
     assert_eq!(reward(3, Action::Reverse), Err("user_erased"));
     // A postback names the user.
     let reversed = conversion(3).status(Status::Reversed);

@@ -50,7 +50,10 @@ fn reversed() -> (Sqlite, World) {
 fn a_click_leads_to_its_conversions_and_to_no_others() {
     let (db, _) = reversed();
     let of_click = |n: u8| {
-        let rewards = story::of_click(&db, &[n; 12]).unwrap().rewards.into_iter();
+        let rewards = story::of_click(&db, &read_click(n, None))
+            .unwrap()
+            .rewards
+            .into_iter();
         rewards
             .map(|reward| (reward.transaction_id, reward.goal_id, reward.state))
             .collect::<Vec<_>>()
@@ -192,7 +195,7 @@ fn a_held_or_refused_conversion_tells_its_reason_and_an_erased_one_nothing_of_it
     );
     assert_eq!(held["callbacks"], serde_json::json!([]));
     send_all(&db, NOW, 200);
-    erasure::erase(&db, NOW, "ann").unwrap();
+    erasure::erase(&db, NOW, shard(), "ann").unwrap();
     let erased = told(&db, &of("acme", &reward_id(1)));
     assert_eq!(
         (&erased["is_erased"], &erased["user_id"]),

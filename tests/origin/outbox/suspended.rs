@@ -105,7 +105,7 @@ fn an_erased_user_is_not_paid_when_the_suspension_ends() {
     assert_eq!(send(&db, &world, &conversion(9)), APPROVED);
     suspend(&db, &world, 2, true);
     assert_eq!(send(&db, &world, &conversion(1)), PENDING);
-    outbox::erasure::erase(&db, NOW, "user-1").unwrap();
+    outbox::erasure::erase(&db, NOW, shard(), "user-1").unwrap();
     suspend(&db, &world, 3, false);
     assert_eq!(release(&db, &world), [Err("user_erased")]);
 }
@@ -301,7 +301,7 @@ fn an_erasure_that_comes_while_a_kept_postback_is_decided_erases_it() {
     kept::keep(&db, NOW, &conversion(1), LOST_TERMS.with_message("app 5").into()).unwrap();
     world.pass(DAY_MS);
     let convert = async |conversion: &Conversion| {
-        outbox::erasure::erase(&db, NOW, "user-1").unwrap();
+        outbox::erasure::erase(&db, NOW, shard(), "user-1").unwrap();
         send_postback(&db, &world, conversion).await
     };
     now(kept::decide_due(&db, &world, convert)).unwrap();
@@ -317,7 +317,7 @@ fn what_is_kept_of_an_erased_user_goes_and_other_failures_keep_nothing() {
     let late = conversion(1).under_current(&world);
     world.catalog.borrow_mut().lose(OFFER);
     assert_eq!(send_or_keep(&db, &world, &late), Err("unavailable"));
-    outbox::erasure::erase(&db, NOW, "user-1").unwrap();
+    outbox::erasure::erase(&db, NOW, shard(), "user-1").unwrap();
     assert_eq!((missing(&db), dump(&db, "kept").len()), (vec![], 0));
     world.catalog_answers.set(false);
     assert_eq!(send_or_keep(&db, &world, &late), Err("unavailable"));

@@ -82,7 +82,11 @@ impl World {
             assert_eq!(told, shown, "entry {entry}");
         }
         let named = "SELECT COUNT(*) FROM entries WHERE user_id IS NOT NULL";
-        let in_log = self.env.db.query_integer(named, &[]).unwrap();
+        let in_log = self
+            .env
+            .db
+            .query_integer(&format!("{named} AND NOT erase"), &[])
+            .unwrap();
         // Entries that have left the log leave the activity by their age.
         if self.seen.len() == told.len() && self.entries_of_log().len() == told.len() {
             assert_eq!(self.activity.query_integer(named, &[]).unwrap(), in_log);
@@ -150,7 +154,7 @@ impl World {
             e.delivery,
             CASE WHEN EXISTS (SELECT 1 FROM attempts WHERE entry = e.entry)
               THEN (SELECT http_status FROM attempts WHERE entry = e.entry ORDER BY attempt DESC LIMIT 1) END,
-            e.user_id, e.fields ->> '$.offer_id', e.fields ->> '$.conversion_ts'
+            IIF(e.erase, NULL, e.user_id), e.fields ->> '$.offer_id', e.fields ->> '$.conversion_ts'
             FROM entries e JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal";
         let rows = self.env.db.query(sql, &[]).unwrap();
         rows.iter().map(shown).collect()

@@ -169,6 +169,7 @@ impl World {
                 Event::AlarmFailed => self.model.alarm_failed = true,
             }
         }
+        self.model.end_unsendable(&entries, state.as_ref());
         if self.model.faults {
             self.adopt_table(&entries, state.as_ref());
         } else if may_start {

@@ -16,7 +16,7 @@ use domain::{
         time::{SECOND_MS, UtcDay},
     },
 };
-use origin::objects::outbox::callbacks::deliveries::ClaimedCallback;
+use origin::objects::outbox::{callbacks::deliveries::ClaimedCallback, endpoint::OutboxState};
 use platform::{database::Database, failure::Failure};
 
 /// The state of a callback as the table stores it.
@@ -194,6 +194,22 @@ impl Model {
             if !claims.contains(&callback.not_before_ms) && callback.delivery == WAITING {
                 callback.attempts_made = 0;
                 callback.not_before_ms = callback.not_before_ms.min(now_ms);
+            }
+        }
+    }
+
+    /// The callbacks of an erased user end without an attempt where the app has none any more.
+    pub fn end_unsendable(&mut self, entries: &[Entry], state: Option<&OutboxState>) {
+        let sends_nothing = state
+            .is_some_and(|state| state.callback.revision >= 0 && !state.has_callback() && !state.is_behind());
+        for entry in entries.iter().filter(|entry| entry.user.is_none()) {
+            let callback = self.callbacks.get_mut(&entry.entry);
+            if let Some(callback) = callback.filter(|callback| callback.delivery == WAITING)
+                && entry.delivery == Some(NOT_WANTED)
+            {
+                let ends = callback.is_notice || sends_nothing;
+                assert!(ends, "{} ends", entry.transaction_id);
+                (callback.delivery, callback.ended) = (NOT_WANTED, true);
             }
         }
     }

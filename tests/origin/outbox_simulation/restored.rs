@@ -144,7 +144,14 @@ impl World {
             }
             Op::Erase(user) => {
                 let user_id = format!("user {user}");
-                self.command(Erase { user_id }.into()).unwrap();
+                self.command(
+                    Erase {
+                        user_id,
+                        is_witness: false,
+                    }
+                    .into(),
+                )
+                .unwrap();
             }
             Op::Wake => self.wake(),
             Op::Pass(ms) => self.pass(*ms),
@@ -343,8 +350,13 @@ impl World {
                 .db
                 .query_first("SELECT seen, known FROM positions", &[]);
             let seen = seen.unwrap().unwrap();
-            let has_all =
-                seen.integer(0).unwrap() >= last.unwrap_or(0) && !seen.text(1).unwrap().contains("behind");
+            // Before the first conversion nothing is sent: who gets it is not known.
+            let sends = self.own.env.db.query_boolean(
+                "SELECT EXISTS (SELECT 1 FROM outbox WHERE publisher IS NOT NULL)",
+                &[],
+            );
+            let has_all = sends == Ok(false)
+                || seen.integer(0).unwrap() >= last.unwrap_or(0) && !seen.text(1).unwrap().contains("behind");
             let waiting = "SELECT COUNT(*) FROM entries WHERE delivery = 0";
             if has_all && self.own.env.db.query_integer(waiting, &[]) == Ok(Some(0)) {
                 return;

@@ -87,7 +87,11 @@ impl Operation {
             Self::Replay(transaction_id) => Replay { transaction_id }.into(),
             Self::ReplayMany(step) => step.into(),
             Self::Enable(at_ms) => Enable { at_ms }.into(),
-            Self::Erase(user_id) => Erase { user_id }.into(),
+            Self::Erase(user_id) => Erase {
+                user_id,
+                is_witness: false,
+            }
+            .into(),
             Self::SetOffer(offer) => offer.into(),
         }
     }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{ask_catalog, none_if_unknown, read_document, read_resource};
+use super::{ask_catalog, click_outcome::click_outcome, none_if_unknown, read_document, read_resource};
 use crate::http::{
     isolate::RequestContext,
     refusal::{HandlerResult, Refusal},
@@ -34,7 +34,7 @@ use domain::{
     },
     tracking::{
         click::Click,
-        click_id::{self, OpenError, Opened},
+        click_id::{self, Nonce, OpenError, Opened},
         keys::KeyRing,
     },
 };
@@ -178,8 +178,8 @@ async fn judge(
     let postback = Postback::parse(pasted.query, None)?;
     let opened = click_id::open(keys, &postback.click_id).map_err(OpenError::refusal)?;
     *shown = Some(json!({ "app_id": opened.app() }));
-    if let Opened::Whole { click, .. } = &opened {
-        *shown = Some(shown_click(click));
+    if let Opened::Whole { click, nonce } = &opened {
+        *shown = Some(shown_click(context, click, *nonce).await?);
     }
     let token = Token::verify(&config.token_keys, &postback.token).ok_or(INVALID_TOKEN)?;
     check_serial(context, &token).await?;
@@ -193,7 +193,7 @@ async fn judge(
             let record = found.record.ok_or(CONVERSION_WINDOW_CLOSED)?;
             let click =
                 click_id::open_record(keys, &record.0, app, shard, nonce).map_err(OpenError::refusal)?;
-            *shown = Some(shown_click(&click));
+            *shown = Some(shown_click(context, &click, nonce).await?);
             (click, nonce)
         }
     };
@@ -300,8 +300,23 @@ fn known<T>(asked: Result<T, Refusal>) -> Result<T, CheckError> {
     }
 }
 
-fn shown_click(click: &Click<'_>) -> Value {
-    json!({
+/// A click. One whose user was erased after it, or whose outbox may have forgotten that, shows nothing of it.
+async fn shown_click(context: &RequestContext, click: &Click<'_>, nonce: Nonce) -> Result<Value, CheckError> {
+    let shard = OutboxShard {
+        app: click.app,
+        number: click.shard,
+    };
+    if check_life(click.clicked_at_ms, context.now_ms).is_err() {
+        return Ok(json!({ "app_id": click.app }));
+    }
+    let outcome = click_outcome(context, shard, nonce, Some(click)).await;
+    if outcome
+        .map_err(|error| CheckError::Failed(error.into()))?
+        .is_erased
+    {
+        return Ok(json!({ "app_id": click.app, "is_erased": true }));
+    }
+    Ok(json!({
         "app_id": click.app,
         "offer_id": click.offer,
         "goal_id": click.goal,
@@ -309,5 +324,5 @@ fn shown_click(click: &Click<'_>) -> Value {
         "clicked_at": click.clicked_at_ms.div_euclid(SECOND_MS),
         "country": click.country,
         "placement": click.placement,
-    })
+    }))
 }

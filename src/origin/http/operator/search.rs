@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::{ask_catalog, none_if_unknown, read_document, read_reply, require};
+use super::{ask_catalog, click_outcome::click_outcome, none_if_unknown, read_document, read_reply, require};
 use crate::http::{
     isolate::RequestContext,
     refusal::{HandlerResult, Refusal},
@@ -16,10 +16,10 @@ use contract::{
     clicks,
     ledger::{self, FindKey, OPERATOR},
     operation::{Bytes, OperatorReply},
-    outbox::{ClickOutcome, List, OutboxShard, ReadClick},
+    outbox::{List, OutboxShard},
 };
 use domain::{
-    conversions::ids,
+    conversions::{ids, reward::check_life},
     model::{
         AppId, PublisherId, credentials,
         document::{Document, FieldError},
@@ -184,14 +184,16 @@ async fn click(context: &RequestContext, text: &str) -> Result<Option<Value>, Re
         }
     };
     let shard = OutboxShard { app, number };
-    let read = ReadClick {
-        nonce: Bytes(nonce.to_vec()),
-    };
-    let outcome: ClickOutcome = context.call(&shard.address(), read).await?;
-    let Some(click) = click else {
-        // Its record has left, as it does some time after no postback is taken any more.
+    let outcome = click_outcome(context, shard, nonce, click.as_ref()).await?;
+    if outcome.is_erased {
         return Ok(Some(json!({
-            "kind": "click", "app_id": app, "shard": number, "is_expired": true, "rewards": outcome.rewards,
+            "kind": "click", "app_id": app, "shard": number, "not_shown": "erased", "rewards": outcome.rewards,
+        })));
+    }
+    let Some(click) = click.filter(|click| check_life(click.clicked_at_ms, context.now_ms).is_ok()) else {
+        // Its record has left, as it does some time after no postback is taken any more, or would have.
+        return Ok(Some(json!({
+            "kind": "click", "app_id": app, "shard": number, "not_shown": "expired", "rewards": outcome.rewards,
         })));
     };
     let [c1, c2, c3, c4, c5] = &click.custom;

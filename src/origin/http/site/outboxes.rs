@@ -201,10 +201,13 @@ impl<'c> Outboxes<'c> {
             app: self.app,
             number: shards::of_user(&user_id, outboxes),
         };
-        let erase = Erase { user_id };
-        let erased = self.call(own.number, erase.clone(), TIMEOUT).await?;
-        self.call(journal::witness(own, outboxes).number, erase, TIMEOUT)
-            .await?;
+        let erase = |is_witness| Erase {
+            user_id: user_id.clone(),
+            is_witness,
+        };
+        let erased = self.call(own.number, erase(false), TIMEOUT).await?;
+        let witness = journal::witness(own, outboxes).number;
+        self.call(witness, erase(true), TIMEOUT).await?;
         Ok(erased.into())
     }
 }

@@ -48,14 +48,20 @@ pub fn carry_out(
             replay::replay(db, now_ms, &transaction_id, claim_ms).map(Reply::Operator)
         }
         Command::ReadReward(read) => story::read(db, &read).map(Reply::Operator),
-        Command::ReadClick(read) => story::of_click(db, &read.nonce.0).map(Reply::Click),
+        Command::ReadClick(read) => story::of_click(db, &read).map(Reply::Click),
         Command::ReplayReward(replay) => {
             story::replay_one(db, now_ms, &replay, claim_ms).map(Reply::Operator)
         }
         Command::ReplayRewards(step) => story::replay_some(db, now_ms, &step, claim_ms).map(Reply::Replayed),
         Command::Status(_) => Ok(Reply::Standing(replay::standing(db)?)),
         Command::Enable(Enable { at_ms }) => replay::enable(db, now_ms, claim_ms, at_ms).map(Reply::Standing),
-        Command::Erase(Erase { user_id }) => erasure::erase(db, now_ms, &user_id).map(Reply::Operator),
+        Command::Erase(Erase { user_id, is_witness }) => {
+            let erased = match is_witness {
+                true => erasure::erase_journal(db, &user_id),
+                false => erasure::erase(db, now_ms, shard, &user_id),
+            };
+            erased.map(Reply::Operator)
+        }
         Command::ReadDay(read) => Ok(Reply::Day(day::read(db, read, day::STEP)?)),
         Command::ListDay(list) => Ok(Reply::DayEntries(day::list(db, &list, day::STEP)?)),
         Command::Restated(Restated { day }) => Ok(done(attention_feed::end_restated(db, &day.to_string())?)),

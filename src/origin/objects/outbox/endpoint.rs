@@ -1,6 +1,7 @@
 //! The state of an outbox: its app, the app's current values and callback settings, and the health of the endpoint.
 
 use super::{
+    erasure,
     peers::{AppNow, Gap, Peers},
     sql,
 };
@@ -264,7 +265,8 @@ pub fn store_settings(
                 callback.is_suspended
             ],
         )?;
-        release(db, peers.now_ms(), peers.claim_ms())
+        release(db, peers.now_ms(), peers.claim_ms())?;
+        erasure::erase_waiting(db)
     })?;
     peers.committed()
 }

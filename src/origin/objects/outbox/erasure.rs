@@ -1,25 +1,61 @@
-//! Erasure of a user's identifiers, on request. A callback that waits needs them, so they leave once it has ended.
+//! Erasure of a user's identifiers, on request. A callback that waits needs them, so they leave once it has ended; until then no
+//! answer shows them.
+//!
+//! A postback may come for a click that is older than the erasure, and names the user again. So an outbox remembers by a salted
+//! hash whom it has erased and when, for as long as postbacks are taken.
 
 use serde_json::json;
 
-use super::{endpoint, sql};
-use contract::operation::OperatorReply;
-use domain::conversions::log_number::{SHARDS, lowest_number};
+use super::sql;
+use contract::{operation::OperatorReply, outbox::OutboxShard};
+use domain::{
+    conversions::{
+        ids::erased_key,
+        log_number::{SHARDS, lowest_number},
+    },
+    tracking::click::Click,
+};
 use platform::{
     database::{Database, DatabaseError},
     failure::Failure,
     params,
 };
 
+/// Erased users, by [`erased_key`].
+pub const TABLES: &[&str] = &[
+    "CREATE TABLE erased (user BLOB PRIMARY KEY, at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE INDEX erased_by_time ON erased (at_ms)",
+];
+
 platform::statements! {
-    /// user → entries that can be erased now, entries whose callback waits
-    pub const COUNT_OF_USER = "SELECT COUNT(*) FILTER (WHERE delivery IS NOT 0), COUNT(*) FILTER (WHERE delivery = 0)
-        FROM entries WHERE user_id = ?";
+    /// app, shard: an outbox without a conversion gets a salt
+    pub const MAKE_SALT = "INSERT INTO outbox (only, app, shard) VALUES (1, ?, ?) ON CONFLICT (only) DO NOTHING";
+    /// user's key, time
+    pub const REMEMBER = "INSERT INTO erased (user, at_ms) VALUES (?, ?) ON CONFLICT (user) DO UPDATE SET at_ms = MAX(at_ms, excluded.at_ms)";
+    /// JSON list of claims of txns, and of keys in hexadecimal digits with times, which this adds
+    pub const REMEMBER_AGAIN = "INSERT INTO erased (user, at_ms) SELECT unhex(value ->> 0), value ->> 1 FROM json_each(?)
+        WHERE json_array_length(value) = 2 ON CONFLICT (user) DO UPDATE SET at_ms = MAX(at_ms, excluded.at_ms)";
+    /// user's key → when it was erased last
+    pub const ERASED_AT = "SELECT at_ms FROM erased WHERE user = ?";
+    /// first time kept
+    pub const SWEEP_ERASED = "DELETE FROM erased WHERE at_ms < ?";
+    /// → users of what is not in the log
+    pub const USERS_BESIDE_LOG = "SELECT user_id FROM kept UNION SELECT user_id FROM reservations WHERE erase = 0";
+    /// user → entries, those of them whose callback waits
+    pub const COUNT_OF_USER = "SELECT COUNT(*), COUNT(*) FILTER (WHERE delivery = 0) FROM entries WHERE user_id = ?";
     /// user
     pub const MARK_USER = "UPDATE entries SET erase = 1 WHERE user_id = ?";
-    /// user: response bodies may name the user
-    pub const BLANK_ATTEMPTS = "UPDATE attempts SET body = '' WHERE entry IN
-        (SELECT entry FROM entries WHERE user_id = ? AND erase = 1 AND delivery IS NOT 0)";
+    /// user: of an app that is known to have no callback, so that what waits will not be sent
+    pub const END_UNSENDABLE = "UPDATE entries SET delivery = 3, due_ms = NULL WHERE user_id = ? AND erase = 1 AND delivery = 0
+        AND EXISTS (SELECT 1 FROM outbox WHERE callback_revision >= MAX(callback_wanted, 0) AND callback_sealed IS NULL)";
+    /// → users to erase whose callback waits
+    pub const WAITING_USERS = "SELECT DISTINCT user_id FROM entries WHERE delivery = 0 AND erase = 1";
+    /// user: the receiver's answers, and an error after its first words, may name the user
+    pub const BLANK_ATTEMPTS = concat!("UPDATE attempts SET body = '', error = ", first_words!("error"), " WHERE entry IN
+        (SELECT entry FROM entries WHERE user_id = ? AND erase = 1)");
+    /// the same of first attempts
+    pub const BLANK_FIRST_ATTEMPTS = concat!("UPDATE entries SET first_body = IIF(first_body IS NULL, NULL, ''),
+        first_error = ", first_words!("first_error"), " WHERE user_id = ? AND erase = 1 AND first_at_ms IS NOT NULL");
     /// user
     pub const ERASE_USER = concat!("UPDATE entries SET ", forgotten!(), " WHERE user_id = ? AND erase = 1 AND delivery IS NOT 0");
     /// user: in the journals that this outbox keeps for others
@@ -30,22 +66,40 @@ platform::statements! {
     pub const USER_TO_ERASE = "SELECT user_id FROM entries WHERE entry = ? AND erase = 1 AND user_id IS NOT NULL";
 }
 
-/// `DELETE …/users/{user_id}`: erases the user's identifiers now, or once the callbacks that need them have ended.
-pub fn erase(db: &impl Database, now_ms: i64, user_id: &str) -> Result<OperatorReply, Failure> {
-    let counts = db.query_first(COUNT_OF_USER, params![user_id])?;
-    let (ended, waiting) = match counts {
-        Some(row) => (row.integer(0)?, row.integer(1)?),
-        None => (0, 0),
+/// `POST …/erase_user`: erases the user's identifiers now, or once the callbacks that need them have ended.
+pub fn erase(
+    db: &impl Database,
+    now_ms: i64,
+    shard: OutboxShard,
+    user_id: &str,
+) -> Result<OperatorReply, Failure> {
+    let count = || match db.query_first(COUNT_OF_USER, params![user_id])? {
+        Some(row) => Ok((row.integer(0)?, row.integer(1)?)),
+        None => Ok::<_, DatabaseError>((0, 0)),
     };
-    let reserved = db.transaction(|| {
-        let shard = endpoint::read(db)?.map_or(0, |state| state.shard.number);
-        let change = params![lowest_number(now_ms, shard), SHARDS, user_id];
-        db.execute(sql::CHANGE_USER, change)?;
-        erase_here(db, user_id)
+    let (erased, waiting) = db.transaction(|| {
+        let (all, _) = count()?;
+        let lowest = lowest_number(now_ms, shard.number);
+        db.execute(MAKE_SALT, params![shard.app.number(), u32::from(shard.number)])?;
+        if let Some(key) = key(db, user_id)? {
+            db.execute(REMEMBER, params![key.clone(), now_ms])?;
+            let claim = json!([hex::encode(&key), now_ms]).to_string();
+            db.execute(sql::CHANGE, params![lowest, SHARDS, None::<i64>, claim])?;
+        }
+        db.execute(sql::CHANGE_USER, params![lowest, SHARDS, user_id])?;
+        let reserved = erase_here(db, user_id)?;
+        let (left, waiting) = count()?;
+        Ok::<_, Failure>((all.saturating_sub(left), waiting.saturating_add(reserved)))
     })?;
     Ok(OperatorReply::ok(
-        &json!({ "erased": ended, "waiting": waiting + reserved }),
+        &json!({ "erased": erased, "waiting": waiting }),
     ))
+}
+
+/// Erases a user from the journals that this outbox keeps for others.
+pub fn erase_journal(db: &impl Database, user_id: &str) -> Result<OperatorReply, Failure> {
+    db.execute(ERASE_JOURNAL, params![user_id])?;
+    Ok(OperatorReply::ok(&json!({})))
 }
 
 /// Erases a user in this outbox, within the caller's transaction. Returns how many reservations need the user.
@@ -56,6 +110,41 @@ pub fn erase_here(db: &impl Database, user_id: &str) -> Result<i64, DatabaseErro
     db.execute(ERASE_JOURNAL, params![user_id])?;
     erase_ended(db, user_id)?;
     Ok(reserved as i64)
+}
+
+/// Remembers the erasures of a journal's batch, and erases those users beside the log, within the caller's transaction. The
+/// batch's entries say themselves whose user is erased.
+pub fn erase_again(db: &impl Database, claims: &str) -> Result<(), DatabaseError> {
+    db.execute(REMEMBER_AGAIN, params![claims])?;
+    for row in db.query(USERS_BESIDE_LOG, &[])? {
+        if erased_at(db, row.text(0)?)?.is_some() {
+            erase_here(db, row.text(0)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the user of a click was erased after it.
+pub fn is_erased(db: &impl Database, user_id: &str, clicked_at_ms: i64) -> Result<bool, DatabaseError> {
+    Ok(erased_at(db, user_id)?.is_some_and(|at_ms| clicked_at_ms <= at_ms))
+}
+
+/// The same of a click.
+pub fn is_of_erased(db: &impl Database, click: &Click<'_>) -> Result<bool, DatabaseError> {
+    is_erased(db, &click.user_id, click.clicked_at_ms)
+}
+
+fn erased_at(db: &impl Database, user_id: &str) -> Result<Option<i64>, DatabaseError> {
+    match key(db, user_id)? {
+        Some(key) => db.query_integer(ERASED_AT, params![key]),
+        None => Ok(None),
+    }
+}
+
+fn key(db: &impl Database, user_id: &str) -> Result<Option<Vec<u8>>, DatabaseError> {
+    let row = db.query_first(sql::GET_SALT, &[])?;
+    row.map(|row| Ok(erased_key(row.blob(0)?, user_id).to_vec()))
+        .transpose()
 }
 
 /// Erases the user of an entry, now or when its callback has ended, within the caller's transaction.
@@ -74,7 +163,17 @@ pub fn erase_if_marked(db: &impl Database, entry: i64) -> Result<(), DatabaseErr
     }
 }
 
+/// Erases the users whose callbacks waited for an endpoint that is not there any more, within the caller's transaction.
+pub fn erase_waiting(db: &impl Database) -> Result<(), DatabaseError> {
+    for row in db.query(WAITING_USERS, &[])? {
+        erase_ended(db, row.text(0)?)?;
+    }
+    Ok(())
+}
+
 fn erase_ended(db: &impl Database, user_id: &str) -> Result<(), DatabaseError> {
-    db.execute(BLANK_ATTEMPTS, params![user_id])?;
-    db.execute(ERASE_USER, params![user_id])
+    for sql in [END_UNSENDABLE, BLANK_ATTEMPTS, BLANK_FIRST_ATTEMPTS, ERASE_USER] {
+        db.execute(sql, params![user_id])?;
+    }
+    Ok(())
 }

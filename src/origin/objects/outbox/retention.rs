@@ -4,7 +4,7 @@
 
 use crate::{
     delivery::batches,
-    objects::outbox::{feed::sql::PROMISE_BATCH, sql, sums::journal},
+    objects::outbox::{erasure, feed::sql::PROMISE_BATCH, sql, sums::journal},
 };
 use domain::{
     conversions::{
@@ -41,6 +41,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     let has_more_firsts = sweep_firsts(db, attempts_from)?;
     db.execute(sql::SWEEP_TXNS, params![rows_from, ROWS])?;
     db.execute(sql::SWEEP_KEPT, params![ROWS, rows_from])?;
+    db.execute(erasure::SWEEP_ERASED, params![rows_from])?;
     let terms_from = now_ms.saturating_sub(TERMS_KEPT_DAYS * DAY_MS);
     db.execute(sql::SWEEP_TERMS, params![terms_from, ROWS])?;
 

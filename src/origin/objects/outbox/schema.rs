@@ -1,6 +1,6 @@
 //! The outbox's tables.
 
-use super::{attention, callbacks::bulk_replay, feed, gap, sums::journal};
+use super::{attention, callbacks::bulk_replay, erasure, feed, gap, sums::journal};
 use crate::delivery::{attention_feed, batches};
 use platform::migrations::Migration;
 
@@ -17,10 +17,11 @@ pub const MIGRATIONS: &[Migration] = &[
         journal::sql::TABLES,
     ],
     &[CHANGES, gap::COLUMNS],
+    &[erasure::TABLES, feed::schema::ERASED],
 ];
 
-// Numbers of the log that pay nothing: of a change of an entry, such as a rejection or an erasure; of a claim of a `txn`, as JSON; or
-// of neither, when the outbox is about to be put back.
+// Numbers of the log that pay nothing: of a change of an entry, such as a rejection or an erasure; of a claim of a `txn`, or of an
+// erased user and when, as JSON; or of neither, when the outbox is about to be put back.
 const CHANGES: &[&str] =
     &["CREATE TABLE changes (number INTEGER PRIMARY KEY, entry INTEGER, claim TEXT) STRICT"];
 

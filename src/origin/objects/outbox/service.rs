@@ -317,7 +317,11 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         let known = endpoint::read(db)?.and_then(|state| state.current);
         let outboxes = known.map(|app| app.outbox_shards).or(outboxes);
         let refill = journal::refill(db, runtime, shard, outboxes);
-        let (mark, refilled) = join(revenue_batches::read_mark(db, runtime), refill).await;
+        let mark = async {
+            revenue_batches::read_mark(db, runtime).await?;
+            self.arm()
+        };
+        let (mark, refilled) = join(mark, refill).await;
         mark?;
         let started = match refilled {
             Ok(true) => gap::note(db, runtime, shard).await.map_err(Failure::from),

@@ -4,8 +4,8 @@
 /// An entry with its conversion and, for a reversal, the reward's transaction id.
 macro_rules! entry_columns {
     () => {
-        "SELECT e.entry, e.transaction_id, e.delivery, e.due_ms, e.user_id, e.txn, e.fields, c.state,
-          r.transaction_id, e.erase, e.reason, e.notice
+        "SELECT e.entry, e.transaction_id, e.delivery, e.due_ms, IIF(e.erase, NULL, e.user_id), e.txn, e.fields, c.state,
+          r.transaction_id, e.erase, IIF(e.erase, NULL, e.reason), e.notice
         FROM entries e JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal
         LEFT JOIN entries r ON r.entry = e.after "
     };
@@ -230,7 +230,7 @@ platform::statements! {
     /// entry, user, txn, fields, reason: a user that was erased is marked to be erased again
     pub const AMEND = "UPDATE entries SET erase = erase OR user_id IS NULL, user_id = ?2, txn = ?3, fields = ?4, reason = ?5
         WHERE entry = ?1";
-    /// lowest number, numbers between two of the log, entry or NULL, claim or NULL
+    /// lowest number, numbers between two of the log, entry or NULL, claim, erased user or NULL
     pub const CHANGE = concat!("INSERT INTO changes (number, entry, claim) VALUES (", next_number!("?1", "?2"), ", ?3, ?4)");
     /// lowest number, numbers between two of the log, user: each of its entries that is not erased yet
     pub const CHANGE_USER = concat!("INSERT INTO changes (number, entry)
@@ -257,8 +257,9 @@ platform::statements! {
         FROM entries e JOIN conversions c ON c.entry = e.entry AND c.nonce = e.nonce AND c.goal = e.goal
         WHERE e.transaction_id = ?";
     /// payout, time, transaction id, superseded, uncapped, lowest number, numbers between two of the log
+    /// → entry
     pub const PAY = concat!("UPDATE entries SET payout_micro_usd = ?1, delivery = 0, due_ms = ?2, superseded = ?4, uncapped = ?5,
-          movement = ", next_number!("?6", "?7"), " WHERE transaction_id = ?3");
+          movement = ", next_number!("?6", "?7"), " WHERE transaction_id = ?3 RETURNING entry");
     /// transaction id → entry, payout, delivery, fields, whether its user was erased or must be
     pub const GET_PAID = "SELECT entry, payout_micro_usd, delivery, fields, erase OR user_id IS NULL
         FROM entries WHERE transaction_id = ?";
@@ -283,13 +284,13 @@ platform::statements! {
     /// the same, time of the attempt, milliseconds, status, body, error, the earliest entry that keeps its first attempt itself →
     /// one row if it was that. The body may name the user, so it is left out once the user is erased.
     pub const CONCLUDE_FIRST = "UPDATE entries SET delivery = ?1, due_ms = ?2, attempts_made = ?3, first_at_ms = ?6, first_ms = ?7,
-          first_status = ?8, first_body = IIF(user_id IS NULL, '', ?9), first_error = ?10
+          first_status = ?8, first_body = IIF(erase OR user_id IS NULL, '', ?9), first_error = IIF(erase, substr(?10, 1, instr(?10 || ':', ':') - 1), ?10)
         WHERE entry = ?4 AND delivery = 0 AND attempts_made = ?5 AND ?5 = 0 AND first_at_ms IS NULL AND entry >= ?11
           AND NOT EXISTS (SELECT 1 FROM attempts WHERE entry = ?4) RETURNING entry";
     /// entry, time of the attempt, milliseconds, status, body, error. The body may name the user, so it is left out
     /// once the user is erased.
     pub const ADD_ATTEMPT = "INSERT INTO attempts (entry, at_ms, ms, http_status, body, error)
-        SELECT ?1, ?2, ?3, ?4, IIF(user_id IS NULL, '', ?5), ?6 FROM entries WHERE entry = ?1";
+        SELECT ?1, ?2, ?3, ?4, IIF(erase OR user_id IS NULL, '', ?5), IIF(erase, substr(?6, 1, instr(?6 || ':', ':') - 1), ?6) FROM entries WHERE entry = ?1";
     /// time, entry of the reward whose callback has ended: makes its reversal due
     pub const RELEASE_REVERSAL = "UPDATE entries SET due_ms = ? WHERE after = ? AND delivery = 0 AND due_ms IS NULL";
     /// time, latest end of a claim
@@ -313,7 +314,7 @@ platform::statements! {
         AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND ", with_reason!(), "
         ORDER BY e.entry DESC LIMIT ?4");
     /// The same of a user, whose id is the last parameter.
-    pub const LIST_OF_USER = concat!(entry_columns!(), "WHERE e.user_id = ?8 AND e.entry < ?1
+    pub const LIST_OF_USER = concat!(entry_columns!(), "WHERE e.user_id = ?8 AND NOT e.erase AND e.entry < ?1
         AND (?2 IS NULL OR ?2 = ", entry_status!(), ") AND (?3 IS NULL OR e.delivery = ?3) AND ", with_reason!(), "
         ORDER BY e.entry DESC LIMIT ?4");
     /// transaction id → see `log`
@@ -321,12 +322,13 @@ platform::statements! {
     /// transaction id of a reward, its reversal or a notice → all of them, the reward first: entry, transaction id, state,
     /// delivery, due, fields, user, txn, reason, time, terms of the click's offer and app, paying terms, placement, superseded,
     /// attempts
-    pub const GET_STORY = "SELECT e.entry, e.transaction_id, c.state, e.delivery, e.due_ms, e.fields, e.user_id, e.txn, e.reason,
+    pub const GET_STORY = concat!("SELECT e.entry, e.transaction_id, c.state, e.delivery, e.due_ms, ", shown_fields!(), ",
+          IIF(e.erase, NULL, e.user_id), e.txn, IIF(e.erase, NULL, e.reason),
           e.at_ms, e.offer_terms, e.app_terms, c.offer_terms, e.placement, e.superseded,
           (e.first_at_ms IS NOT NULL) + (SELECT COUNT(*) FROM attempts a WHERE a.entry = e.entry)
         FROM (SELECT COALESCE(after, entry) AS reward FROM entries WHERE transaction_id = ?) f
         JOIN entries e ON e.entry = f.reward OR e.after = f.reward
-        JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal ORDER BY e.after IS NOT NULL, e.entry";
+        JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal ORDER BY e.after IS NOT NULL, e.entry");
     /// nonce → transaction id, goal and state of each conversion
     pub const LIST_OF_CLICK = "SELECT e.transaction_id, c.goal, c.state FROM conversions c JOIN entries e ON e.entry = c.entry
         WHERE c.nonce = ? ORDER BY e.entry";
@@ -409,5 +411,6 @@ platform::statements! {
         + (SELECT COUNT(*) FROM entries e WHERE e.movement <> e.entry AND e.movement >= ?1 AND e.entry < ?1 AND ", uncapped!(), ")");
     /// first UTC day kept: of the feed's counts
     pub const SWEEP_REWARD_COUNTS = "DELETE FROM reward_counts WHERE day < ?";
-    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries) OR EXISTS (SELECT 1 FROM txns) OR EXISTS (SELECT 1 FROM kept) OR EXISTS (SELECT 1 FROM journal)";
+    pub const ANYTHING_KEPT = "SELECT EXISTS (SELECT 1 FROM entries) OR EXISTS (SELECT 1 FROM txns) OR EXISTS (SELECT 1 FROM kept) OR EXISTS (SELECT 1 FROM journal)
+        OR EXISTS (SELECT 1 FROM erased)";
 }

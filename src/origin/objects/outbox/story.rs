@@ -7,13 +7,14 @@ use serde_json::value::RawValue;
 use super::{
     callbacks::{bulk_replay, replay},
     endpoint::{self, OutboxState},
+    erasure,
     feed::reward_state,
     log::{delivery_name, newest_attempts, states::state_of},
     sql,
 };
 use contract::{
     operation::OperatorReply,
-    outbox::{ClickOutcome, ClickReward, ReadReward, ReplayReward, ReplayRewards, Replayed},
+    outbox::{ClickOutcome, ClickReward, ReadClick, ReadReward, ReplayReward, ReplayRewards, Replayed},
     rewards::RewardState,
 };
 use domain::{
@@ -285,15 +286,19 @@ fn shown_attempt(mut attempt: serde_json::Value) -> serde_json::Value {
 ///
 /// # Errors
 /// The database failed.
-pub fn of_click(db: &impl Database, nonce: &[u8]) -> Result<ClickOutcome, Failure> {
-    let rewards = db.read_all(sql::LIST_OF_CLICK, params![nonce.to_vec()], |row| {
+pub fn of_click(db: &impl Database, read: &ReadClick) -> Result<ClickOutcome, Failure> {
+    let rewards = db.read_all(sql::LIST_OF_CLICK, params![read.nonce.0.clone()], |row| {
         Ok(ClickReward {
             transaction_id: row.text(0)?.to_owned(),
             goal_id: row.text(1)?.to_owned(),
             state: reward_state(state_of(row.integer(2)?)?),
         })
     })?;
-    Ok(ClickOutcome { rewards })
+    let is_erased = match &read.of {
+        Some((user_id, clicked_at_ms)) => erasure::is_erased(db, user_id, *clicked_at_ms)?,
+        None => false,
+    };
+    Ok(ClickOutcome { rewards, is_erased })
 }
 
 /// The digits exactly as they were sent.

@@ -115,6 +115,7 @@ export const check = {
   placement: "Placement",
   error: (words: string) => `The sender reads: ${words}`,
   noClick: "It names no click of ours.",
+  erased: "The user was erased after the click, so nothing else of it is shown.",
   parameters: "What Signpost reads in it",
   empty: "Paste a URL first.",
 };

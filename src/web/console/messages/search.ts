@@ -84,10 +84,17 @@ export const search = {
       "No conversion of this click has come. If the advertiser says it sent one, look at what its postbacks were answered:",
     postbacks: (advertiser: string) => `Postbacks of ${advertiser}`,
     itsOffer: "its offer",
-    expiredTitle: "Click that is not kept any more",
-    expired:
-      "Signpost issued this click id. What it stands for was deleted after the time in which conversions are taken, so a conversion that comes today is refused.",
-    nothingKept: "No conversion of this click came in time.",
+    hiddenTitle: { expired: "Click that is not kept any more", erased: "Click of a user who was erased" },
+    hidden: {
+      expired:
+        "Signpost issued this click id. What it stands for was deleted after the time in which conversions are taken, so a conversion that comes today is refused.",
+      erased:
+        "Signpost issued this click id. The user was erased after the click, so what identifies the user is not shown. A conversion that comes is still paid.",
+    },
+    nothingCame: {
+      expired: "No conversion of this click came in time.",
+      erased: "No conversion of this click has come.",
+    },
     reward: "Reward",
     state: "State",
   },

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use contract::{
     catalog::LOST_TERMS,
-    outbox::{Answer, Conversion},
+    outbox::{Answer, Conversion, OutboxShard},
 };
 use domain::{
     conversions::table::Event,
@@ -45,6 +45,9 @@ pub fn keep(
     let Event::Postback(status) = conversion.event else {
         return Ok(refusal.into());
     };
+    if erasure::is_of_erased(db, &conversion.click)? {
+        return Ok(common::UNAVAILABLE.into());
+    }
     let kept = Conversion {
         received_ms: conversion.received_ms.or(Some(now_ms)),
         ..conversion.clone()
@@ -100,7 +103,12 @@ pub async fn decide_due(
         }
         if db.query_first(sql::DROP_KEPT, params![number])?.is_none() {
             // The user was erased meanwhile.
-            erasure::erase(db, now_ms, &conversion.click.user_id)?;
+            let click = &conversion.click;
+            let shard = OutboxShard {
+                app: click.app,
+                number: click.shard,
+            };
+            erasure::erase(db, now_ms, shard, &click.user_id)?;
         }
     }
     Ok(due.len() == PAGE)

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::objects::outbox::{NET_MS, approval::Approval, sql};
+use crate::objects::outbox::{NET_MS, approval::Approval, erasure, sql};
 use contract::counters::Take;
 use domain::model::api_error::common;
 use platform::{
@@ -60,6 +60,10 @@ pub fn create(
             approval.rewarded.as_ref().map(|key| key.0.clone())
         ],
     )?;
+    if erasure::is_of_erased(db, &reservation.approval.conversion.click)? {
+        let user_id = &*reservation.approval.conversion.click.user_id;
+        db.query(sql::MARK_RESERVATIONS, params![user_id])?;
+    }
     Ok(reservation)
 }
 

@@ -3,6 +3,7 @@
 use super::reservations::Reservation;
 use crate::objects::outbox::{
     approval::Approval,
+    erasure,
     log::{
         entries,
         states::{state_number, state_of},
@@ -12,7 +13,10 @@ use crate::objects::outbox::{
 };
 use domain::{
     callbacks::fields::Status,
-    conversions::{state::State, table::Event},
+    conversions::{
+        state::{Movement, State},
+        table::Event,
+    },
     model::AdvertiserId,
 };
 use platform::{
@@ -97,6 +101,9 @@ pub fn store(
         None => {
             let due_ms = (state == State::Approved).then(|| peers.reward_due_ms(now_ms));
             let entry = entries::create(db, now_ms, approval, due_ms)?;
+            if erasure::is_of_erased(db, &approval.conversion.click)? {
+                erasure::mark(db, &approval.transaction_id(Movement::Reward)?)?;
+            }
             if due_ms > Some(now_ms) {
                 peers.claimed_ahead(entry);
             }

@@ -133,3 +133,14 @@ pub const TABLES: &[&str] = &[
     // An attempt whose claim was taken over changes nothing of its entry, but it is the last one that a list shows.
     concat!("CREATE TRIGGER attempt_added AFTER INSERT ON attempts BEGIN ", mark!("NEW.entry"), " END"),
 ];
+
+/// A user who must be erased is not shown any more.
+pub const ERASED: &[&str] = &[
+    "DROP TRIGGER entry_changed",
+    concat!(
+        "CREATE TRIGGER entry_changed AFTER UPDATE OF delivery, attempts_made, user_id, fields, erase ON entries
+           WHEN OLD.delivery IS NOT NEW.delivery OR OLD.attempts_made <> NEW.attempts_made
+             OR OLD.user_id IS NOT NEW.user_id OR OLD.fields <> NEW.fields OR OLD.erase <> NEW.erase
+         BEGIN ", mark!("NEW.entry"), " END"
+    ),
+];

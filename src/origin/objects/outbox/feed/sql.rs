@@ -14,7 +14,7 @@ platform::statements! {
     /// entries at most → entry, changes, transaction id, the reward's, notice, state, delivery, user, fields, attempts made, last
     /// attempt's time, milliseconds and status; all but the first two are NULL for an entry that has left
     pub const CHANGED_ENTRIES = "SELECT x.entry, x.changes, e.transaction_id, r.transaction_id, e.notice, c.state, e.delivery,
-          e.user_id, e.fields, e.attempts_made, COALESCE(a.at_ms, e.first_at_ms), COALESCE(a.ms, e.first_ms),
+          IIF(e.erase, NULL, e.user_id), e.fields, e.attempts_made, COALESCE(a.at_ms, e.first_at_ms), COALESCE(a.ms, e.first_ms),
           IIF(a.attempt IS NULL, e.first_status, a.http_status)
         FROM (
           SELECT * FROM (SELECT entry, changes FROM changed_entries ORDER BY entry LIMIT ?1)

@@ -106,7 +106,8 @@ pub fn move_money(
                 lowest_number(now_ms, approval.conversion.click.shard),
                 SHARDS
             ];
-            Ok(db.execute(sql::PAY, paid)?)
+            let entry = db.query_integer(sql::PAY, paid)?;
+            Ok(entry.map_or(Ok(()), |entry| erasure::erase_if_marked(db, entry))?)
         }
         Movement::Reversal => reverse(db, now_ms, approval),
     }
@@ -133,7 +134,8 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<(), F
         due_ms,
         erase: paid.erase,
     };
-    insert(db, now_ms, approval, &fields, Some(reversal)).map(drop)
+    let entry = insert(db, now_ms, approval, &fields, Some(reversal))?;
+    Ok(erasure::erase_if_marked(db, entry)?)
 }
 
 /// Creates a notice, which tells the publisher that a conversion is pending or rejected, and what it would have paid. It has

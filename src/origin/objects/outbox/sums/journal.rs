@@ -273,6 +273,7 @@ fn put_back(
     ];
     db.transaction(|| {
         db.execute(sql::PUT_SALT, salt)?;
+        erasure::erase_again(db, &batch.txns)?;
         for row in db.query(sql::ERASED_USERS, params![entries.as_str()])? {
             erasure::erase_here(db, row.text(0)?)?;
         }

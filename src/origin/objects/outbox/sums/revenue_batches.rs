@@ -41,7 +41,7 @@ const PAGE: i64 = 5_000;
 /// The log of an outbox. Each payment goes to the ledger and to the counters of its offer.
 pub struct OutboxLog<'a, D> {
     db: &'a D,
-    /// None before the first conversion.
+    /// None before the first conversion: whoever gets the batches is not known yet.
     app: Option<AppId>,
 }
 
@@ -49,7 +49,9 @@ impl<'a, D> OutboxLog<'a, D> {
     pub fn of(db: &'a D, state: Option<&OutboxState>) -> Self {
         Self {
             db,
-            app: state.map(|state| state.shard.app),
+            app: state
+                .filter(|state| state.current.is_some())
+                .map(|state| state.shard.app),
         }
     }
 }

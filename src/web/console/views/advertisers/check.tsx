@@ -77,6 +77,7 @@ function Found({ check }: { check: PostbackCheck }) {
       {click ? (
         <>
           <h3>{text.click}</h3>
+          {click.is_erased && <p class="note">{text.erased}</p>}
           <FactList
             facts={[
               [text.app, <a href={appPath(click.app_id)}>{click.app_id}</a>],

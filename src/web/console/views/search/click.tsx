@@ -14,7 +14,7 @@ import { useAppNames } from "../../app-names";
 import { AppLink } from "../../components/links";
 import { search } from "../../messages/search";
 import { advertiserPath, offerPath, rewardPath } from "../../router";
-import type { ClickMatch, ExpiredClick } from "../../types/search";
+import type { ClickMatch, HiddenClick } from "../../types/search";
 import { offerKey } from "../cache-keys";
 import { rewardsHref } from "../rewards/filter";
 
@@ -58,21 +58,21 @@ export function ClickFound({ match }: { match: ClickMatch }) {
   );
 }
 
-export function ExpiredClickFound({ match }: { match: ExpiredClick }) {
+export function HiddenClickFound({ match }: { match: HiddenClick }) {
   const { nameOf } = useAppNames();
   const { app_id: app } = match;
   return (
     <>
-      <p class="note list-note">{text.expired}</p>
+      <p class="note list-note">{text.hidden[match.not_shown]}</p>
       <div class="columns story">
         <Facts
-          title={text.expiredTitle}
+          title={text.hiddenTitle[match.not_shown]}
           facts={[
             [text.app, <AppLink id={app} name={nameOf(app)} />],
             [text.shard, String(match.shard)],
           ]}
         />
-        <Became match={match}>{text.nothingKept}</Became>
+        <Became match={match}>{text.nothingCame[match.not_shown]}</Became>
       </div>
     </>
   );

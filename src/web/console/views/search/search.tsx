@@ -13,7 +13,7 @@ import { rewards as rewardsText } from "../../messages/rewards";
 import { search as text } from "../../messages/search";
 import { currentSearch, openSearch, parseSearch, searchKey, type SearchState } from "../../search-state";
 import type { Found, Match } from "../../types/search";
-import { ClickFound, ExpiredClickFound } from "./click";
+import { ClickFound, HiddenClickFound } from "./click";
 import { hasPage, hrefOf, opensAtOnce, PageMatches } from "./matches";
 import { UserFound } from "./user";
 
@@ -72,7 +72,7 @@ function Answer({ found, state }: { found: Found; state: SearchState }) {
 function Details({ match }: { match: Match }) {
   if (match.kind === "user") return <UserFound match={match} />;
   if (match.kind !== "click") return null;
-  return "is_expired" in match ? <ExpiredClickFound match={match} /> : <ClickFound match={match} />;
+  return "not_shown" in match ? <HiddenClickFound match={match} /> : <ClickFound match={match} />;
 }
 
 /** The id of a user is known within an app only. */

@@ -83,10 +83,10 @@ platform::statements! {
           user_id = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.user_id, user_id),
           fields = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.fields, fields)");
     /// JSON list of entries: the answers to their callbacks may name a user who was erased
-    pub const BLANK_ATTEMPTS = "UPDATE attempts SET body = '' WHERE body <> ''
-        AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')";
-    pub const BLANK_FIRSTS = "UPDATE entries SET first_body = '' WHERE first_body <> ''
-        AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')";
+    pub const BLANK_ATTEMPTS = concat!("UPDATE attempts SET body = '', error = ", first_words!("error"), " WHERE (body <> '' OR error IS NOT NULL)
+        AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')");
+    pub const BLANK_FIRSTS = concat!("UPDATE entries SET first_body = '', first_error = ", first_words!("first_error"), " WHERE first_at_ms IS NOT NULL
+        AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')");
     /// entries, after this number
     pub const PUT_CHANGES = concat!("INSERT OR IGNORE INTO changes (number, entry)
         SELECT e ->> '$.changed', e ->> '$.entry' ", lost!(), " AND e ->> '$.changed' IS NOT NULL");
@@ -103,8 +103,9 @@ platform::statements! {
         ON CONFLICT (nonce, goal) DO UPDATE SET names = excluded.names, state = excluded.state, entry = excluded.entry,
           offer_terms = excluded.offer_terms, advertiser = excluded.advertiser, rewarded = excluded.rewarded
         WHERE excluded.entry >= conversions.entry");
-    /// claims
+    /// claims, among the keys of erased users
     pub const PUT_CLAIMS = "INSERT INTO txns (advertiser, goal, txn, nonce, number, at_ms)
-        SELECT value ->> 0, value ->> 1, value ->> 2, unhex(value ->> 3), value ->> 4, value ->> 5 FROM json_each(?) WHERE TRUE
+        SELECT value ->> 0, value ->> 1, value ->> 2, unhex(value ->> 3), value ->> 4, value ->> 5 FROM json_each(?)
+        WHERE json_array_length(value) > 2
         ON CONFLICT (advertiser, goal, txn) DO UPDATE SET nonce = excluded.nonce, number = excluded.number, at_ms = excluded.at_ms";
 }
