@@ -391,7 +391,14 @@ mod tests {
     fn commands_that_send_a_callback_are_not_retried() {
         let id = || "t".to_owned();
         assert_ne!(Command::Convert(Box::new(conversion())).repeat(), Repeat::Once);
-        assert_ne!(Command::Erase(Erase { user_id: id() }).repeat(), Repeat::Once);
+        assert_ne!(
+            Command::Erase(Erase {
+                user_id: id(),
+                is_witness: false
+            })
+            .repeat(),
+            Repeat::Once
+        );
         assert_eq!(
             Command::Replay(Replay { transaction_id: id() }).repeat(),
             Repeat::Once
