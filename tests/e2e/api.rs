@@ -113,7 +113,12 @@ fn schemathesis_finds_no_undocumented_answer() {
             .keys()
             .any(|status| matches!(status.as_bytes(), [b'2' | b'3', ..]))
     };
-    let failed: Vec<_> = counts.iter().filter(|(_, counts)| !succeeded(counts)).collect();
+    // Plain workerd cannot put an object back; `restored::recovery` does it by a stand-in.
+    let can_succeed = |label: &str| !label.ends_with("/objects/{object}/restore");
+    let failed: Vec<_> = counts
+        .iter()
+        .filter(|(label, counts)| can_succeed(label) && !succeeded(counts))
+        .collect();
     assert!(failed.is_empty(), "never successful: {failed:?}");
     assert_eq!(counts.len(), operations(&served.json()), "{:?}", counts.keys());
 }
