@@ -70,7 +70,9 @@ impl Template {
         // The stores' own schemes have no path: `market://details?id=…`.
         let root = if scheme.starts_with("http") { "/" } else { "" };
         canonical.push_str(if path.is_empty() { root } else { path });
-        if has_click_id {
+        // Google Play passes on the referrer alone, so the click id goes in there.
+        let on_google_play = scheme == "market" || host == "play.google.com";
+        if has_click_id || on_google_play {
             let mut parameters = query.into_iter().flat_map(|query| query.split('&'));
             let is_empty = |parameter: &&str| is_click_id(parameter.strip_suffix('=').unwrap_or(parameter));
             if let Some(empty) = parameters.find(is_empty) {
@@ -78,9 +80,10 @@ impl Template {
                     "has {empty} beside {{click_id}}: fill it or leave it out"
                 ));
             }
+        }
+        if has_click_id {
             canonical.extend(query.into_iter().flat_map(|query| ["?", query]));
         } else {
-            let on_google_play = scheme == "market" || host == "play.google.com";
             canonical.push('?');
             canonical.push_str(&with_click_id(query.unwrap_or_default(), on_google_play)?);
         }

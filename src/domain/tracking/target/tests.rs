@@ -248,6 +248,10 @@ fn a_faulty_template_is_refused_with_the_fault() {
             "has clickId beside {click_id}",
         ),
         (
+            "market://details?id=a.b&click_id",
+            "has click_id beside {click_id}",
+        ),
+        (
             "https://play.google.com/?referrer=click_id%3D5",
             "has click_id%3D5: write click_id%3D{click_id}",
         ),
