@@ -25,7 +25,7 @@ pub struct Erase {
     /// The user's id in the publisher's app.
     pub user_id: String,
     /// Only from the journals that the outbox keeps for others.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_witness: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct ReadClick {
     /// The nonce of the click id.
     pub nonce: Bytes,
     /// The user of the click and its time in milliseconds; none if its record has left.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<(String, i64)>,
 }
 
@@ -45,7 +45,7 @@ pub struct ClickOutcome {
     /// Empty if no conversion came.
     pub rewards: Vec<ClickReward>,
     /// Whether the user was erased after the click, so that nothing of it may be shown.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_erased: bool,
 }
 
