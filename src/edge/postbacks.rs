@@ -121,10 +121,7 @@ fn try_note(context: &RequestContext, sent: RawPostback<'_>, mut proof: Proof, a
         .as_ref()
         .and_then(|terms| isolate.postbacks.advertiser(terms));
     let is_unsigned = proof.token.is_none();
-    let row = |click: Option<&ProvenClick>| ReceivedPostback {
-        is_unsigned,
-        ..received(context.now_ms, sent, click, answer)
-    };
+    let row = |click: Option<&ProvenClick>| received(context.now_ms, sent, click, is_unsigned, answer);
     if let Some(token) = &proof.token {
         isolate.postbacks.use_token(token, context.now_ms);
     }
@@ -188,6 +185,7 @@ fn received(
     at_ms: i64,
     sent: RawPostback<'_>,
     click: Option<&ProvenClick>,
+    is_unsigned: bool,
     answer: &Answer,
 ) -> ReceivedPostback {
     let fields = answer.log_fields();
@@ -204,7 +202,7 @@ fn received(
         app: click.map(|click| click.app),
         offer: offer.map(|(offer, ..)| offer.clone()),
         goal: offer.map(|(_, goal, _)| goal.clone()),
-        is_unsigned: false,
+        is_unsigned,
     }
 }
 

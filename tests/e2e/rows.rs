@@ -181,7 +181,7 @@ fn each_command_keeps_its_budget() {
     expect(34.0, "a reversal", &mut |n| {
         drop(postback(n, "&status=reversed").expect(200))
     });
-    // Of which 7 hide what waits, and remember the user by a hash. Erasures are rare.
+    // Seven rows hide waiting callbacks and store the user's hash.
     expect(35.0, "an erasure", &mut |n| drop(wall.erase(&users[n as usize])));
     for (most, status, verb) in [
         (37.0, "pending", "approve"),

@@ -25,14 +25,17 @@ macro_rules! first_words {
     };
 }
 
-/// The fields of an entry without what identifies a user who must be erased.
-macro_rules! shown_fields {
+/// Blanks an attempt: the receiver's answer may name the user.
+macro_rules! blank_attempt {
     () => {
-        concat!(
-            "IIF(e.erase, json_remove(e.fields, ",
-            identifiers!(),
-            "), e.fields)"
-        )
+        concat!("body = '', error = ", first_words!("error"))
+    };
+}
+
+/// The same of a first attempt, which its entry keeps.
+macro_rules! blank_first_attempt {
+    () => {
+        concat!("first_body = '', first_error = ", first_words!("first_error"))
     };
 }
 

@@ -25,13 +25,8 @@ fn answers(wall: &OfferWall<'_>, clicks: &[String], rewards: &[String]) -> Vec<(
     let signpost = wall.signpost;
     let mut all = Vec::new();
     let mut get = |method: &str, path: &str, body: Option<Value>| {
-        let text = body.as_ref().map(Value::to_string).unwrap_or_default();
-        let headers = [("Content-Type", "application/json")];
-        let headers = if body.is_some() { &headers[..] } else { &[] };
-        let answer = signpost
-            .operate(method, path, headers, text.as_bytes())
-            .expect(200);
-        all.push((format!("{method} {path} {text}"), answer.body));
+        let answer = signpost.operator(method, path, body.as_ref()).expect(200);
+        all.push((format!("{method} {path} {body:?}"), answer.body));
     };
     let app = format!("apps/{}", wall.app);
     get("GET", &format!("{app}/conversions"), None);
@@ -58,7 +53,6 @@ fn answers(wall: &OfferWall<'_>, clicks: &[String], rewards: &[String]) -> Vec<(
     all
 }
 
-/// Asked of what was asked for itself, since a search repeats its text.
 fn expect_no_user(wall: &OfferWall<'_>, clicks: &[String], rewards: &[String]) {
     for (request, body) in answers(wall, clicks, rewards) {
         for name in [USER, DEVICE, CUSTOM] {
@@ -93,7 +87,7 @@ fn an_erased_user_is_in_no_answer_row_or_value() {
     wall.signpost.convert(&format!("click_id={unpaid}")).expect(400);
     receiver.wait(1);
     eventually(&json!("delivered"), || json!(wall.state(&rewards[0])));
-    // What finds the user before does not afterwards.
+    // Before the erasure these answers name the user.
     let before = answers(&wall, &clicks, &rewards);
     let naming = before.iter().filter(|(_, body)| body.contains(USER)).count();
     assert!(naming >= 8, "{naming} answers name the user");
@@ -111,14 +105,7 @@ fn an_erased_user_is_in_no_answer_row_or_value() {
     eventually(&json!([]), || json!(stored(&signpost)));
     // A click after the erasure is one of a new user.
     let again = click(&wall, "");
-    let found = signpost
-        .operate(
-            "POST",
-            "search",
-            &[("Content-Type", "application/json")],
-            json!({ "text": again }).to_string().as_bytes(),
-        )
-        .expect(200);
+    let found = signpost.operator("POST", "search", Some(&json!({ "text": again })));
     assert!(found.body.contains(USER), "{}", found.body);
     for line in signpost.log_lines() {
         assert!(!line.to_string().contains(USER), "{line}");

@@ -223,7 +223,7 @@ const SPELLINGS: [&str; 38] = [
     "/?url=/v1/operator/publishers",
 ];
 
-/// Who scrapes the metrics has a token that opens nothing else, and the edge does not know the operator's.
+/// `METRICS_TOKEN` opens the metrics alone, and the edge does not know the operator's token.
 #[test]
 fn metrics_have_a_token_of_their_own() {
     let signpost = demo();

@@ -1,4 +1,4 @@
-//! What an outbox does with an erased user later: postbacks for earlier clicks, apps without a callback, and restores.
+//! After an erasure: postbacks for earlier clicks, apps without a callback, and restores.
 
 use serde_json::json as j;
 
@@ -101,7 +101,7 @@ fn an_app_without_a_callback_erases_at_once() {
     let erased = json(erase(&db, NOW, shard(), "ann").unwrap());
     assert_eq!(erased, j!({ "erased": 2, "waiting": 0 }));
     assert!(!dump_all(&db).contains("ann"));
-    // What comes later is erased at once, too.
+    // Later conversions are erased at once, too.
     convert(&db, &world, &of_ann(1).status(Status::Reversed)).unwrap();
     convert(&db, &world, &of_ann(2)).unwrap();
     convert(&db, &world, &of_ann(3)).unwrap();

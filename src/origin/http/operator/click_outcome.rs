@@ -1,4 +1,4 @@
-//! What became of a click that somebody has pasted.
+//! Asks an outbox about a click whose id was pasted.
 
 use crate::http::isolate::RequestContext;
 use contract::{
@@ -7,7 +7,7 @@ use contract::{
 };
 use domain::tracking::{click::Click, click_id::Nonce};
 
-/// What became of a click, and whether its user was erased after it.
+/// Reads the rewards of a click, and whether its user was erased after it.
 pub async fn click_outcome(
     context: &RequestContext,
     shard: OutboxShard,

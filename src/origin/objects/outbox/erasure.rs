@@ -51,11 +51,11 @@ platform::statements! {
     /// → users to erase whose callback waits
     pub const WAITING_USERS = "SELECT DISTINCT user_id FROM entries WHERE delivery = 0 AND erase = 1";
     /// user: the receiver's answers, and an error after its first words, may name the user
-    pub const BLANK_ATTEMPTS = concat!("UPDATE attempts SET body = '', error = ", first_words!("error"), " WHERE entry IN
+    pub const BLANK_ATTEMPTS = concat!("UPDATE attempts SET ", blank_attempt!(), " WHERE entry IN
         (SELECT entry FROM entries WHERE user_id = ? AND erase = 1)");
     /// the same of first attempts
-    pub const BLANK_FIRST_ATTEMPTS = concat!("UPDATE entries SET first_body = IIF(first_body IS NULL, NULL, ''),
-        first_error = ", first_words!("first_error"), " WHERE user_id = ? AND erase = 1 AND first_at_ms IS NOT NULL");
+    pub const BLANK_FIRST_ATTEMPTS = concat!("UPDATE entries SET ", blank_first_attempt!(), "
+        WHERE user_id = ? AND erase = 1 AND first_at_ms IS NOT NULL");
     /// user
     pub const ERASE_USER = concat!("UPDATE entries SET ", forgotten!(), " WHERE user_id = ? AND erase = 1 AND delivery IS NOT 0");
     /// user: in the journals that this outbox keeps for others

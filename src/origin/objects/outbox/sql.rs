@@ -283,14 +283,14 @@ platform::statements! {
         WHERE entry = ?4 AND delivery = 0 AND (attempts_made = ?5 OR ?1 = 1) RETURNING entry";
     /// the same, time of the attempt, milliseconds, status, body, error, the earliest entry that keeps its first attempt itself →
     /// one row if it was that. The body may name the user, so it is left out once the user is erased.
-    pub const CONCLUDE_FIRST = "UPDATE entries SET delivery = ?1, due_ms = ?2, attempts_made = ?3, first_at_ms = ?6, first_ms = ?7,
-          first_status = ?8, first_body = IIF(erase OR user_id IS NULL, '', ?9), first_error = IIF(erase, substr(?10, 1, instr(?10 || ':', ':') - 1), ?10)
+    pub const CONCLUDE_FIRST = concat!("UPDATE entries SET delivery = ?1, due_ms = ?2, attempts_made = ?3, first_at_ms = ?6, first_ms = ?7,
+          first_status = ?8, first_body = IIF(erase OR user_id IS NULL, '', ?9), first_error = IIF(erase, ", first_words!("?10"), ", ?10)
         WHERE entry = ?4 AND delivery = 0 AND attempts_made = ?5 AND ?5 = 0 AND first_at_ms IS NULL AND entry >= ?11
-          AND NOT EXISTS (SELECT 1 FROM attempts WHERE entry = ?4) RETURNING entry";
+          AND NOT EXISTS (SELECT 1 FROM attempts WHERE entry = ?4) RETURNING entry");
     /// entry, time of the attempt, milliseconds, status, body, error. The body may name the user, so it is left out
     /// once the user is erased.
-    pub const ADD_ATTEMPT = "INSERT INTO attempts (entry, at_ms, ms, http_status, body, error)
-        SELECT ?1, ?2, ?3, ?4, IIF(erase OR user_id IS NULL, '', ?5), IIF(erase, substr(?6, 1, instr(?6 || ':', ':') - 1), ?6) FROM entries WHERE entry = ?1";
+    pub const ADD_ATTEMPT = concat!("INSERT INTO attempts (entry, at_ms, ms, http_status, body, error)
+        SELECT ?1, ?2, ?3, ?4, IIF(erase OR user_id IS NULL, '', ?5), IIF(erase, ", first_words!("?6"), ", ?6) FROM entries WHERE entry = ?1");
     /// time, entry of the reward whose callback has ended: makes its reversal due
     pub const RELEASE_REVERSAL = "UPDATE entries SET due_ms = ? WHERE after = ? AND delivery = 0 AND due_ms IS NULL";
     /// time, latest end of a claim
@@ -322,7 +322,8 @@ platform::statements! {
     /// transaction id of a reward, its reversal or a notice → all of them, the reward first: entry, transaction id, state,
     /// delivery, due, fields, user, txn, reason, time, terms of the click's offer and app, paying terms, placement, superseded,
     /// attempts
-    pub const GET_STORY = concat!("SELECT e.entry, e.transaction_id, c.state, e.delivery, e.due_ms, ", shown_fields!(), ",
+    pub const GET_STORY = concat!("SELECT e.entry, e.transaction_id, c.state, e.delivery, e.due_ms,
+          IIF(e.erase, json_remove(e.fields, ", identifiers!(), "), e.fields),
           IIF(e.erase, NULL, e.user_id), e.txn, IIF(e.erase, NULL, e.reason),
           e.at_ms, e.offer_terms, e.app_terms, c.offer_terms, e.placement, e.superseded,
           (e.first_at_ms IS NOT NULL) + (SELECT COUNT(*) FROM attempts a WHERE a.entry = e.entry)

@@ -5,7 +5,7 @@ import type { OperatorSchemas } from "../../shared/api-types";
 export type Found = OperatorSchemas["Found"];
 export type Match = Found["matches"][number];
 export type UserMatch = Extract<Match, { kind: "user" }>;
-/** A click of which nothing is known any more: it is too old, or its user was erased. */
+/** A click that is not shown: it is too old, or its user was erased. */
 export type HiddenClick = Extract<Match, { not_shown: string }>;
 export type ClickMatch = Exclude<Extract<Match, { kind: "click" }>, HiddenClick>;
 /** What has a page of its own. */

@@ -1,4 +1,4 @@
-// What a member who is removed can still know, with links to where it is replaced.
+// Lists what a removed member may know, with links to where each thing is replaced.
 
 import { settings } from "../messages";
 

@@ -3,7 +3,6 @@
 use super::reservations::Reservation;
 use crate::objects::outbox::{
     approval::Approval,
-    erasure,
     log::{
         entries,
         states::{state_number, state_of},
@@ -13,10 +12,7 @@ use crate::objects::outbox::{
 };
 use domain::{
     callbacks::fields::Status,
-    conversions::{
-        state::{Movement, State},
-        table::Event,
-    },
+    conversions::{state::State, table::Event},
     model::AdvertiserId,
 };
 use platform::{
@@ -101,9 +97,6 @@ pub fn store(
         None => {
             let due_ms = (state == State::Approved).then(|| peers.reward_due_ms(now_ms));
             let entry = entries::create(db, now_ms, approval, due_ms)?;
-            if erasure::is_of_erased(db, &approval.conversion.click)? {
-                erasure::mark(db, &approval.transaction_id(Movement::Reward)?)?;
-            }
             if due_ms > Some(now_ms) {
                 peers.claimed_ahead(entry);
             }

@@ -41,9 +41,9 @@ pub fn create(
         notice: None,
         payout: approval.payout_micro_usd,
         due_ms: Some(due_ms),
-        erase: false,
     });
-    insert(db, now_ms, approval, &fields, callback)
+    let erase = erasure::is_of_erased(db, &approval.conversion.click)?;
+    insert(db, now_ms, approval, &fields, callback, erase)
 }
 
 /// Updates the entry of a conversion that enters `state`. If its user was erased, the user is erased again: at once,
@@ -132,10 +132,8 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<(), F
         notice: None,
         payout: paid.payout_micro_usd.saturating_neg(),
         due_ms,
-        erase: paid.erase,
     };
-    let entry = insert(db, now_ms, approval, &fields, Some(reversal))?;
-    Ok(erasure::erase_if_marked(db, entry)?)
+    insert(db, now_ms, approval, &fields, Some(reversal), paid.erase).map(drop)
 }
 
 /// Creates a notice, which tells the publisher that a conversion is pending or rejected, and what it would have paid. It has
@@ -167,9 +165,9 @@ pub fn notify(
         notice: Some(state_number(state)),
         payout: 0,
         due_ms: Some(now_ms),
-        erase: db.query_boolean(sql::IS_ERASED, params![entry])?,
     };
-    insert(db, now_ms, approval, &fields, Some(notice)).map(drop)
+    let erase = db.query_boolean(sql::IS_ERASED, params![entry])?;
+    insert(db, now_ms, approval, &fields, Some(notice), erase).map(drop)
 }
 
 /// The callback of a new entry.
@@ -182,16 +180,16 @@ struct NewCallback {
     payout: i64,
     /// None for a reversal that waits for its reward.
     due_ms: Option<i64>,
-    /// Whether the reward's user was erased, or must be.
-    erase: bool,
 }
 
+/// Writes an entry. A user who was `erase`d leaves it at once, or once its callback has ended.
 fn insert(
     db: &impl Database,
     now_ms: i64,
     approval: &Approval,
     fields: &Fields,
     callback: Option<NewCallback>,
+    erase: bool,
 ) -> Result<i64, Failure> {
     let conversion = &approval.conversion;
     let is_reward = callback.as_ref().is_some_and(|callback| callback.after.is_none());
@@ -208,7 +206,7 @@ fn insert(
             callback.as_ref().map_or(0, |callback| callback.payout),
             callback.as_ref().map(|_| WAITING),
             callback.as_ref().and_then(|callback| callback.due_ms),
-            callback.as_ref().is_some_and(|callback| callback.erase),
+            erase,
             is_reward && approval.superseded,
             is_reward && approval.uncapped,
             callback.and_then(|callback| callback.notice),
@@ -222,7 +220,11 @@ fn insert(
         ],
     )?;
     let row = row.ok_or_else(|| Failure::Internal("RETURNING returned no row".into()))?;
-    Ok(row.integer(0)?)
+    let entry = row.integer(0)?;
+    if erase {
+        erasure::erase_if_marked(db, entry)?;
+    }
+    Ok(entry)
 }
 
 /// A paid reward.

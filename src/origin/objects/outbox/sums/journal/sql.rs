@@ -83,9 +83,9 @@ platform::statements! {
           user_id = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.user_id, user_id),
           fields = IIF(excluded.erase OR excluded.user_id IS NOT NULL, excluded.fields, fields)");
     /// JSON list of entries: the answers to their callbacks may name a user who was erased
-    pub const BLANK_ATTEMPTS = concat!("UPDATE attempts SET body = '', error = ", first_words!("error"), " WHERE (body <> '' OR error IS NOT NULL)
+    pub const BLANK_ATTEMPTS = concat!("UPDATE attempts SET ", blank_attempt!(), " WHERE (body <> '' OR error IS NOT NULL)
         AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')");
-    pub const BLANK_FIRSTS = concat!("UPDATE entries SET first_body = '', first_error = ", first_words!("first_error"), " WHERE first_at_ms IS NOT NULL
+    pub const BLANK_FIRSTS = concat!("UPDATE entries SET ", blank_first_attempt!(), " WHERE first_at_ms IS NOT NULL
         AND entry IN (SELECT value ->> '$.entry' FROM json_each(?) WHERE value ->> '$.erased')");
     /// entries, after this number
     pub const PUT_CHANGES = concat!("INSERT OR IGNORE INTO changes (number, entry)
