@@ -31,7 +31,7 @@ pub fn publisher_of(name: &str) -> Option<PublisherId> {
 
 /// The path of batches from other objects.
 pub const BATCH: &str = "batch";
-/// The path of the operator's commands. The publisher must be in the catalog.
+/// The path of the operator's and members' commands.
 pub const OPERATOR: &str = "operator";
 /// The path of a report query that a report key authorizes.
 pub const REPORT: &str = "report";

@@ -69,6 +69,14 @@ impl Signpost {
         found
     }
 
+    /// The files of all objects.
+    pub fn object_files(&self) -> BTreeSet<PathBuf> {
+        let namespaces = std::fs::read_dir(self.state.path().join("objects")).expect("folders of objects");
+        namespaces
+            .flat_map(|folder| self.databases(&folder.expect("a folder").file_name().to_string_lossy()))
+            .collect()
+    }
+
     /// Runs a statement on the databases of all objects of a namespace. workerd must be down.
     pub fn damage(&self, namespace: &str, sql: &str) {
         for file in self.databases(namespace) {

@@ -105,7 +105,7 @@ impl Process {
                     }
                     _ => match read(&json) {
                         Command::Restate(restate) => answer(service.restate(&publisher, restate).await),
-                        command => answer(service.operator_command(&publisher, command).await),
+                        command => answer(service.command(&publisher, command).await),
                     },
                 }
             }

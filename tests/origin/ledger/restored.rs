@@ -74,7 +74,7 @@ impl World {
     }
 
     fn send(&self, command: impl Into<Command>) -> Result<Reply, Failure> {
-        now(self.service().operator_command(&publisher(), command.into()))
+        now(self.service().command(&publisher(), command.into()))
     }
 
     /// The id and the secret of a new key.

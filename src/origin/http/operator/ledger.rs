@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use worker::{Headers, Method, Request, RequestInit, Response};
 
-use super::{MAX_DOCUMENT, ask, is_dry_run, read_json, read_page, read_reply, segment, unknown_publisher};
+use super::{MAX_DOCUMENT, ask, is_dry_run, publisher_in, read_json, read_page, read_reply, segment};
 use crate::http::{isolate::RequestContext, refusal::HandlerResult, routes::LedgerCall, site::gate::Member};
 use contract::{
     catalog::MAX_PAGE,
@@ -63,7 +63,8 @@ pub async fn call(
     query: &str,
 ) -> HandlerResult {
     let segment = |at| segment(segments, at);
-    let publisher = PublisherId::parse(&segment(0)).ok_or_else(unknown_publisher)?;
+    // It must exist, so that no ledger is made by asking it.
+    let publisher = publisher_in(context, segments).await?;
     let ledger = address(&publisher, OPERATOR);
     Ok(match call {
         LedgerCall::CreateReportKey => {

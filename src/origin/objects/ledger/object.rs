@@ -71,7 +71,7 @@ impl DurableObject for Ledger {
                         }
                         Command::CreateExport(create) => service.create_export(&publisher, create).await,
                         Command::OpenExport(open) => service.open_export(&publisher, open).await,
-                        command => service.operator_command(&publisher, command).await,
+                        command => service.command(&publisher, command).await,
                     }
                 };
                 return respond("ledger", panics_to_failure(reply).await);

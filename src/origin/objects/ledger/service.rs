@@ -204,19 +204,6 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         Ok(reply)
     }
 
-    /// Carries out an operator's command after the catalog has confirmed the publisher.
-    ///
-    /// # Errors
-    /// 404 for an unknown publisher; otherwise as [`command`](Self::command).
-    pub async fn operator_command(
-        &self,
-        publisher: &PublisherId,
-        command: Command,
-    ) -> Result<Reply, Failure> {
-        self.require_publisher(publisher, CATALOG_TIMEOUT).await?;
-        self.command(publisher, command).await
-    }
-
     pub async fn alarm(&self) {
         self.shell
             .wake(async |db| {
