@@ -87,6 +87,8 @@ pub enum Actor {
     Operator,
     /// A signed-in member of the account.
     Member(MemberId),
+    /// A key of the publisher, by its label and id.
+    Key(String),
 }
 
 /// An account's owner, as text that keeps its kind: `p` or `o`, and the publisher's id or `operator`.

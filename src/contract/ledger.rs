@@ -13,7 +13,7 @@ use crate::{
 use domain::{
     accounts::ids::MemberId,
     model::{AppId, Country, OfferId, PublisherId, time::UtcDay},
-    reporting::{export::ExportFormat, facts::Format},
+    reporting::{export::ExportFormat, facts::Format, keys::Scope},
 };
 
 /// The namespace's binding.
@@ -103,6 +103,7 @@ operations! {
         ListKeys(ListKeys) -> operation::OperatorReply, Idempotent;
         RevokeKey(RevokeKey) -> operation::OperatorReply, Once;
         FindKey(FindKey) -> operation::OperatorReply, Idempotent;
+        UseKey(UseKey) -> UsedKey, Once;
         ListDays(ListDays) -> operation::OperatorReply, Idempotent;
         ReadOffers(ReadOffers) -> CountedDay, Idempotent;
         Suggest(Suggest) -> operation::OperatorReply, Idempotent;
@@ -117,6 +118,7 @@ operations! {
         Offers(CountedDay),
         Freshness(Freshness),
         Export(Export),
+        UsedKey(UsedKey),
         Done {},
         Operator(operation::OperatorReply),
     }
@@ -182,6 +184,25 @@ pub struct SuspendKeys {
 pub struct FindKey {
     /// The key's hash, made by the caller.
     pub hash: Bytes,
+}
+
+/// A request with a key, which counts towards the key's rate. 401 if there is none with this hash, 403 if it has another
+/// scope, 429 if it comes too soon.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UseKey {
+    /// The key's hash, made by the caller.
+    pub hash: Bytes,
+    /// The scope that the request needs.
+    pub scope: Scope,
+}
+
+/// The answer to [`UseKey`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsedKey {
+    /// The public id of the key.
+    pub key_id: String,
+    /// The label from its creation.
+    pub label: String,
 }
 
 /// `GET …/facts`: the days and their sizes, newest first. `before` is a page's cursor.

@@ -15,6 +15,8 @@ pub const DASHBOARD_PREFIX: &str = "/v1/dashboard/";
 pub const CONSOLE: &str = "/console";
 /// The prefix of the console's calls about its account. All others are the operator's.
 pub const CONSOLE_PREFIX: &str = "/v1/console/";
+/// The prefix of calls about users with a publisher's key, on the host of the reports.
+pub const USERS_PREFIX: &str = "/v1/core/users/";
 /// The OpenAPI description.
 pub const DESCRIPTION: &str = "/openapi.json";
 /// The health route, which each Worker has.

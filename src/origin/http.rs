@@ -26,3 +26,5 @@ mod operator;
 mod refusal;
 pub mod routes;
 pub mod site;
+#[cfg(target_arch = "wasm32")]
+mod users;

@@ -94,6 +94,10 @@ pub enum AnnouncedChange {
         /// The replay to end.
         replay_id: String,
     },
+    /// Erases a user of all apps.
+    EraseUser {},
+    /// Takes along what is stored of a user of all apps.
+    ExportUser {},
     /// A call of the operator that a member makes in the console.
     Operate {
         /// The action's code, as the audit shows it.

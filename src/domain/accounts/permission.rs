@@ -68,6 +68,8 @@ permissions! {
     ViewOffers: Any, [Owner, Developer];
     /// Counts, the list and the stories of rewards. An analyst sees a part of their fields.
     ViewActivity: Any, [Owner, Developer, Analyst];
+    /// Erase users, take along what is stored of them, and issue keys that do.
+    ManageUsers: Fresh, [Owner];
     /// Send callbacks of rewards again.
     ReplayRewards: Any, [Owner, Developer];
     /// Send callbacks of many rewards again.

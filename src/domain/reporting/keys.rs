@@ -1,14 +1,47 @@
 //! Report keys: `sk_<publisher>_<random>_<mac>`. The publisher part selects the ledger, and the MAC lets the edge
 //! refuse junk without waking a ledger. Only the ledger knows whether a key is active.
 
+use serde::{Deserialize, Serialize};
+
+use super::rate;
 use crate::model::{
     PublisherId,
     api_error::ApiError,
     mac::{self, MacKeys, lower_hex},
+    time::SECOND_MS,
 };
+
+crate::named_values! {
+    /// What a key may do; fixed at its creation.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Scope {
+        /// Reads reports.
+        #[default]
+        #[serde(rename = "ia-reporting.READ")]
+        Reporting = "ia-reporting.READ",
+        /// Erases users, and reads what is stored of one.
+        #[serde(rename = "ia-privacy.WRITE")]
+        Privacy = "ia-privacy.WRITE",
+    }
+}
+
+impl Scope {
+    /// The least time between two accepted requests of a key, in milliseconds.
+    pub fn interval_ms(self) -> i64 {
+        match self {
+            Self::Reporting => rate::INTERVAL_MS,
+            // An erasure writes some 30 rows for each app.
+            Self::Privacy => SECOND_MS,
+        }
+    }
+}
 
 /// The answer to a missing, wrong or revoked key. docs/SPEC.md, "Errors".
 pub const INVALID_API_KEY: ApiError = ApiError::new(401, "invalid_api_key", "invalid or inactive api key");
+
+/// The answer to a key of another scope. A report answers it like a wrong key, as docs/SPEC.md has no other error.
+pub const INSUFFICIENT_SCOPE: ApiError =
+    ApiError::new(403, "insufficient_scope", "this api key has another scope");
 
 /// The setting that holds the MAC keys.
 pub const SETTING: &str = "REPORT_KEY_MAC";

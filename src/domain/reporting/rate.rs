@@ -22,11 +22,11 @@ pub enum Admission {
     Wait(i64),
 }
 
-/// Decides by the time of the key's last accepted request. A time in the future means that the clock went back; it is
+/// Decides by the time of the key's last accepted request and the least time between two. A time in the future means that the clock went back; it is
 /// ignored, because the wait would have no bound.
-pub fn decide(last_accepted_ms: Option<i64>, now_ms: i64) -> Admission {
+pub fn decide(last_accepted_ms: Option<i64>, now_ms: i64, interval_ms: i64) -> Admission {
     match last_accepted_ms.and_then(|last| now_ms.checked_sub(last)) {
-        Some(elapsed @ 0..INTERVAL_MS) => Admission::Wait(INTERVAL_MS - elapsed),
+        Some(elapsed) if (0..interval_ms).contains(&elapsed) => Admission::Wait(interval_ms - elapsed),
         _ => Admission::Accepted,
     }
 }
@@ -73,7 +73,7 @@ mod tests {
             (Some(i64::MAX), i64::MIN, Admission::Accepted),
             (Some(i64::MIN), i64::MAX, Admission::Accepted),
         ] {
-            assert_eq!(decide(last, now), verdict, "{last:?} {now}");
+            assert_eq!(decide(last, now, INTERVAL_MS), verdict, "{last:?} {now}");
         }
     }
 

@@ -29,7 +29,13 @@ const fn write(action: &'static str) -> Access {
 /// `None` for a handler that is not the operator's.
 pub const fn of(handler: Handler) -> Option<Access> {
     Some(match handler {
-        Handler::Health | Handler::Describe | Handler::Dashboard(_) | Handler::Console(_) => return None,
+        Handler::Health
+        | Handler::Describe
+        | Handler::Dashboard(_)
+        | Handler::Console(_)
+        | Handler::Keyed(_) => {
+            return None;
+        }
         Handler::Metrics
         | Handler::ListCallbacks
         | Handler::Reconcile

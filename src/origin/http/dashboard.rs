@@ -12,6 +12,7 @@ mod rewards;
 mod settings;
 mod switch;
 mod tester;
+mod users;
 mod visitor;
 
 use crate::http::{
@@ -72,6 +73,7 @@ async fn member(call: MemberCall, request: Call<'_>) -> HandlerResult {
         MemberCall::TestCallback => tester::test(context, &visitor, segments, request).await,
         MemberCall::PreviewCallback => tester::preview(context, &visitor, segments, request).await,
         MemberCall::ListOffers => offers::list(context, &visitor, segments, request).await,
+        MemberCall::User(call) => users::call(context, &visitor, call, request).await,
         MemberCall::MakeTrackingUrl => offers::tracking_url(context, &visitor, segments, request).await,
     }
 }

@@ -10,6 +10,7 @@ use crate::http::{
     refusal::Refusal,
     routes::{self, Handler, routes},
     site::{self, Call},
+    users,
 };
 use contract::origin::{is_console, is_dashboard};
 use domain::{
@@ -152,6 +153,7 @@ async fn handle(
             Ok(dashboard::call(call, site_call(AccountKind::Publisher, request)).await)
         }
         Handler::Console(call) => Ok(site::call(call, site_call(AccountKind::Operator, request)).await),
+        Handler::Keyed(call) => Ok(users::call(context, call, request).await),
         handler if is_visited => {
             let call = site_call(AccountKind::Operator, request);
             Ok(console::operate(handler, call).await)

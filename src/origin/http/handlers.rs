@@ -41,6 +41,8 @@ pub enum Handler {
     Offer(OfferCall),
     Dashboard(DashboardCall),
     Console(SiteCall),
+    /// A call with a publisher's key.
+    Keyed(UserCall),
     Catalog(CatalogCall),
     Ledger(LedgerCall),
     Outbox(OutboxCall),
@@ -156,6 +158,14 @@ pub enum MemberCall {
     PreviewCallback,
     ListOffers,
     MakeTrackingUrl,
+    User(UserCall),
+}
+
+/// What a publisher does with one user's data over all its apps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UserCall {
+    Erase,
+    Export,
 }
 
 impl MemberCall {
@@ -190,6 +200,7 @@ impl MemberCall {
             Self::PreviewCallback => Some(Permission::PreviewCallbacks),
             // The builder of a signed link checks for a fresh passkey by itself.
             Self::ListOffers | Self::MakeTrackingUrl => Some(Permission::ViewOffers),
+            Self::User(_) => Some(Permission::ManageUsers),
         }
     }
 }

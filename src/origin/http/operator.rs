@@ -81,7 +81,7 @@ pub async fn call(
         Handler::Ledger(call) => ledger::call(context, call, by, segments, request, query).await,
         Handler::Outbox(call) => outbox::call(context, call, segments, request, query).await,
         // The entry passes them on.
-        Handler::Dashboard(_) | Handler::Console(_) => Err(common::NOT_FOUND.into()),
+        Handler::Dashboard(_) | Handler::Console(_) | Handler::Keyed(_) => Err(common::NOT_FOUND.into()),
     }?;
     Ok(answer.header("Cache-Control", "no-store"))
 }

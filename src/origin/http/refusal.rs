@@ -1,5 +1,6 @@
 //! The answer to a call that is refused, on its way out of a handler by `?`.
 
+use crate::http::site::audited::Refused;
 use contract::operation::CallError;
 use domain::model::{api_error::ApiError, document::FieldError};
 use platform::http::answer::Answer;
@@ -21,6 +22,12 @@ impl Refusal {
 
     pub fn into_answer(self) -> Answer {
         *self.0
+    }
+}
+
+impl Refused for Refusal {
+    fn is_refused(&self) -> bool {
+        (400..500).contains(&self.status())
     }
 }
 

@@ -7,7 +7,7 @@ use crate::http::{
         MemberCall::{
             CancelReplay, ChangeApp, ChangeSecret, CreateApp, CreateExport, ListApps, ListRewards, Overview,
             ReadApp, ReadExport, ReadPubKeyRequest, ReadReplay, ReadReward, ReplayReward, ReplayRewards,
-            Reports, RequestPubKey, Suggestions, Switch,
+            Reports, RequestPubKey, Suggestions, Switch, User,
         },
     },
     limits::Pool::{self, *},
@@ -45,6 +45,11 @@ const fn operator(pattern: &'static str, methods: Methods) -> Row {
 
 const fn dashboard(pattern: &'static str, methods: Methods) -> Row {
     Route::new(Interface::Dashboard, pattern, RouteName::Dashboard, methods)
+}
+
+/// A call with a publisher's key.
+const fn keyed(pattern: &'static str, methods: Methods) -> Row {
+    Route::new(Interface::Reporting, pattern, RouteName::Users, methods)
 }
 
 const fn console(pattern: &'static str, methods: Methods) -> Row {
@@ -281,6 +286,13 @@ const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/apps/{}/callback/preview", &[on(Post, Dashboard(Member(MemberCall::PreviewCallback))).within(Members)]),
     dashboard("/v1/dashboard/apps/{}/offers", &[on(Post, Dashboard(Member(MemberCall::ListOffers))).within(Members)]),
     dashboard("/v1/dashboard/apps/{}/tracking_url", &[on(Post, Dashboard(Member(MemberCall::MakeTrackingUrl))).within(Members)]),
+
+    dashboard("/v1/dashboard/users/erase", &[on(Post, Dashboard(Member(User(UserCall::Erase)))).within(Members)]),
+    dashboard("/v1/dashboard/users/export", &[on(Post, Dashboard(Member(User(UserCall::Export)))).within(Members)]),
+
+    // Bodies are read before a permit is taken: by publisher, once the key's MAC names one.
+    keyed("/v1/core/users/erase", &[on(Post, Keyed(UserCall::Erase))]),
+    keyed("/v1/core/users/export", &[on(Post, Keyed(UserCall::Export))]),
 
     console("/console", &[on(Get, Console(Page)), on(Head, Console(Page))]),
     console("/console/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),

@@ -62,6 +62,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::Vouch(vouch) => Ok(Reply::Vouched(offers::vouch(db, context.now_ms, &vouch)?)),
         Command::CreateKey(create) => keys::create(db, context, &create).map(Reply::Operator),
         Command::FindKey(FindKey { hash }) => keys::find(db, &hash.0).map(Reply::Operator),
+        Command::UseKey(used) => keys::use_key(db, context.now_ms, used).map(Reply::UsedKey),
         Command::ListKeys(ListKeys {}) => keys::list(db).map(Reply::Operator),
         Command::RevokeKey(RevokeKey { key_id }) => {
             keys::revoke(db, context.now_ms, &key_id).map(Reply::Operator)

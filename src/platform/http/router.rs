@@ -44,6 +44,8 @@ domain::named_values! {
         Operator = "operator",
         Dashboard = "dashboard",
         Console = "console",
+        /// One user's data, by a publisher's key.
+        Users = "users",
         Health = "health",
         /// A request without a route.
         None = "none",

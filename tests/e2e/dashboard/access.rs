@@ -90,6 +90,7 @@ fn access_to_publisher(call: MemberCall) -> (&'static [Role], Passkey) {
         ReadActivity | ListRewards | ReadReward => (EVERYBODY, Any),
         ReplayReward | ReadReplay | CancelReplay => (DEVELOPERS, Any),
         ReplayRewards => (DEVELOPERS, Fresh),
+        User(_) => (OWNERS, Fresh),
         // A link that is signed needs a fresh passkey besides.
         ListOffers | MakeTrackingUrl => (DEVELOPERS, Any),
     }

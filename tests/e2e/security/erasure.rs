@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{OfferWall, Receiver, Signpost, demo, eventually, expect_accepted};
+use crate::dashboard::signed_in;
+use crate::harness::{OfferWall, Receiver, Setup, Signpost, demo, eventually, expect_accepted};
 
 const USER: &str = "erased-user-7f3a";
 const DEVICE: &str = "5f4dcc3b-5aa7-45d6-b3d1-c2b9a1e0f4a7";
@@ -124,4 +125,123 @@ fn an_app_without_a_callback_erases_at_once() {
     assert_eq!(wall.entry(&reward)["user_id"], Value::Null);
     let found = wall.operator("POST", "conversions", Some(&json!({ "user_id": USER })));
     assert!(!found.expect(200).body.contains(&reward));
+}
+
+/// A key of the scope for it, over all apps of the publisher and none of another's; and the owner in the dashboard.
+#[test]
+fn a_publisher_erases_a_user_of_all_its_apps_by_key_and_in_the_dashboard() {
+    let signpost = Setup::new().start();
+    let wall = signpost.offer_wall("erased-by-key", "79000813", None);
+    let other = signpost.offer_wall("erased-elsewhere", "79000815", None);
+    let second = signpost.offer_wall("erased-by-key", "79000814", None);
+    let publisher = signpost.existing_publisher(&wall.id);
+    let pay = |wall: &OfferWall<'_>| expect_accepted(wall.convert(&click(wall, ""), ""), "approved", false);
+    let [first, another, elsewhere] = [&wall, &second, &other].map(pay);
+
+    let [key, reports] = ["ia-privacy.WRITE", "ia-reporting.READ"].map(|scope| {
+        let body = json!({ "label": "backend", "scope": scope });
+        let made = publisher
+            .operator("POST", "report_keys", Some(&body))
+            .expect(201)
+            .json();
+        assert_eq!(made["scope"], scope);
+        made["api_key"].as_str().expect("a key").to_owned()
+    });
+    let ask = |call: &str, key: &str, body: &Value| {
+        let headers = [("X-Api-Key", key), ("Content-Type", "application/json")];
+        signpost.send(
+            "POST",
+            &format!("/v1/core/users/{call}"),
+            &headers,
+            body.to_string().as_bytes(),
+        )
+    };
+    let user = json!({ "user_id": USER });
+    for (key, status, code) in [
+        ("", 401, "invalid_api_key"),
+        ("sk_lumen-arcade_0", 401, "invalid_api_key"),
+        (reports.as_str(), 403, "insufficient_scope"),
+    ] {
+        ask("erase", key, &user).expect_error(status, code);
+    }
+    signpost
+        .report_with(&key, b"{}")
+        .expect_error(401, "invalid_api_key");
+
+    let stored = ask("export", &key, &user).expect(200).json();
+    let ids: Vec<_> = stored["conversions"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|story| &story["transaction_id"])
+        .collect();
+    assert_eq!(ids, [&json!(first), &json!(another)]);
+    assert_eq!(stored["cursor"], Value::Null);
+    for name in [USER, DEVICE, CUSTOM] {
+        assert!(stored.to_string().contains(name), "{name}: {stored}");
+    }
+    ask("erase", &key, &user).expect_error(429, "rate_limit_exceeded");
+    std::thread::sleep(std::time::Duration::from_millis(1_050));
+    for (wrong, code) in [
+        (json!({}), "missing_field"),
+        (json!({ "user_id": " " }), "invalid_field"),
+        (json!({ "user_id": "u", "cursor": "1" }), "invalid_field"),
+    ] {
+        ask("erase", &key, &wrong).expect_error(400, code);
+        std::thread::sleep(std::time::Duration::from_millis(1_050));
+    }
+    let erased = ask("erase", &key, &user).expect(200).json();
+    assert_eq!(
+        erased,
+        json!({ "apps": 2, "erased": 2, "waiting": 0, "cursor": null })
+    );
+    for (wall, reward) in [(&wall, &first), (&second, &another)] {
+        assert_eq!(wall.entry(reward)["user_id"], Value::Null);
+    }
+    assert_eq!(other.entry(&elsewhere)["user_id"], USER);
+
+    let reward = pay(&second);
+    let owner = signed_in(&signpost, &publisher, "owner");
+    let stored = owner.post("users/export", &user).expect(200).json();
+    assert_eq!(stored["conversions"][0]["transaction_id"], reward);
+    let erased = owner.post("users/erase", &user).expect(200).json();
+    assert_eq!(erased["erased"], 1);
+    let developer = signed_in(&signpost, &publisher, "developer");
+    developer
+        .post("users/erase", &user)
+        .expect_error(403, "role_forbids");
+    let privacy = json!({ "label": "mine", "scope": "ia-privacy.WRITE" });
+    developer
+        .post("report_keys", &privacy)
+        .expect_error(403, "role_forbids");
+    owner.post("report_keys", &privacy).expect(201);
+
+    let audit = publisher.operator("GET", "audit", None).expect(200);
+    let entries = audit.json()["entries"].clone();
+    let by = |action: &str| {
+        let mut by: Vec<_> = entries
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter(|entry| entry["action"] == action)
+            .collect();
+        by.reverse();
+        by.iter()
+            .map(|entry| {
+                entry["by"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .split(" (")
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned()
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(by("user_exported"), ["key backend", "The owner"]);
+    assert_eq!(by("user_erased"), ["key backend", "The owner"]);
+    assert!(!audit.body.contains(USER));
+    for line in signpost.log_lines() {
+        assert!(!line.to_string().contains(USER), "{line}");
+    }
 }

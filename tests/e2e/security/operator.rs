@@ -8,7 +8,10 @@ use serde_json::json;
 use super::{request, status};
 use crate::harness::{METRICS_TOKEN, OPERATOR_TOKEN, Setup, Signpost, answer_to, demo};
 use origin::http::routes::routes;
-use platform::http::{hosts::BearerToken, router::{Method, RouteName}};
+use platform::http::{
+    hosts::BearerToken,
+    router::{Method, RouteName},
+};
 
 /// The methods that workerd parses, and three that it refuses. Cloudflare passes on any.
 const METHODS: [&str; 30] = [
@@ -272,7 +275,9 @@ fn a_call_about_what_there_is_not_makes_no_object() {
         let is_document = route.pattern.ends_with("s/{}");
         for second in ["2026-01-05", &click_id, "1"] {
             let path = route.pattern.replacen("{}", id, 1).replace("{}", second);
-            let path = path.strip_prefix("/v1/operator/").expect("a path of the operator");
+            let path = path
+                .strip_prefix("/v1/operator/")
+                .expect("a path of the operator");
             for method in route.methods.iter().map(|allowed| allowed.method) {
                 if is_document && method == Method::Put {
                     continue;
@@ -290,7 +295,10 @@ fn a_call_about_what_there_is_not_makes_no_object() {
                 };
                 let headers = [("Content-Type", media_type), ("Idempotency-Key", "a")];
                 let answer = signpost.operate(method.as_str(), path, &headers, body);
-                assert!((400..500).contains(&answer.status), "{method:?} {path}: {answer:?}");
+                assert!(
+                    (400..500).contains(&answer.status),
+                    "{method:?} {path}: {answer:?}"
+                );
                 asked += 1;
             }
         }
@@ -308,7 +316,10 @@ fn a_call_about_what_there_is_not_makes_no_object() {
     ] {
         signpost.operator("POST", path, Some(&body));
     }
-    for query in ["reconcile?app_id=78999999&date=2026-01-05", "callbacks?app_id=78999999"] {
+    for query in [
+        "reconcile?app_id=78999999&date=2026-01-05",
+        "callbacks?app_id=78999999",
+    ] {
         signpost.operator("GET", query, None);
     }
     let after = signpost.object_files();

@@ -11,7 +11,7 @@ use crate::http::{
     refusal::HandlerResult,
     site::audited,
 };
-use contract::{accounts::AnnouncedChange, catalog::AppOffering};
+use contract::{accounts::AnnouncedChange, catalog::AppOffering, operation::CallError};
 use domain::{
     accounts::permission::VERIFY_FIRST,
     model::{
@@ -176,7 +176,10 @@ pub async fn tracking_url(
             offer_id: body.offer_id.to_string(),
         });
         let account = visitor.account.id();
-        audited::act_all(&context.workers, account, announce, async { Ok(()) }).await?;
+        audited::act_all(&context.workers, account, announce, async {
+            Ok::<_, CallError>(())
+        })
+        .await?;
     }
     let url = link::tracking_url(&base, parameters, signing)?;
     let body = json!({ "url": url, "expires_at": signing.map(|(_, expires_at)| expires_at) });

@@ -18,8 +18,12 @@ use contract::{
     operation::{CallError, ObjectAddress, OperatorReply},
 };
 use domain::{
-    accounts::member::{parse_line, parse_name},
+    accounts::{
+        member::{parse_line, parse_name},
+        permission::Permission,
+    },
     model::{api_error::ApiError, document::Document},
+    reporting::keys::Scope,
 };
 use platform::http::answer::Answer;
 
@@ -31,6 +35,8 @@ const MAX_REASON: usize = 256;
 #[serde(deny_unknown_fields)]
 struct KeyBody {
     label: String,
+    #[serde(default)]
+    scope: Scope,
 }
 
 impl Document for KeyBody {}
@@ -56,9 +62,13 @@ pub async fn create_report_key(
     visitor: &Visitor,
     mut request: Request,
 ) -> HandlerResult {
-    let KeyBody { label } = read_document(&mut request, MAX_BODY).await?;
+    let KeyBody { label, scope } = read_document(&mut request, MAX_BODY).await?;
+    if scope == Scope::Privacy {
+        let session = &visitor.session;
+        Permission::ManageUsers.check(session.role, session.is_verified(context.now_ms))?;
+    }
     let label = parse_name("label", &label).map_err(ApiError::from)?;
-    let body = json!({ "label": label }).to_string();
+    let body = json!({ "label": label, "scope": scope }).to_string();
     let announce = visitor.announce(AnnouncedChange::CreateReportKey { label });
     let key_id = |created: &OperatorReply| {
         let body: serde_json::Value = serde_json::from_str(&created.body).ok()?;

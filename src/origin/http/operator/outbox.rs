@@ -128,7 +128,7 @@ pub async fn call(
         }
         OutboxCall::EraseUser => {
             let EraseBody { user_id } = read_document(&mut request, MAX_DOCUMENT).await?;
-            outboxes.erase(user_id).await
+            Ok(outboxes.erase(user_id).await?.into())
         }
     }
 }

@@ -46,23 +46,41 @@ pub async fn act<O: Operation<Answer = OperatorReply>>(
 ///
 /// # Errors
 /// As [`change`].
-pub async fn act_all<T>(
+pub async fn act_all<T, E: Refused + From<CallError>>(
     caller: &impl ObjectCall,
     account: AccountId,
     announce: Announce,
-    act: impl Future<Output = Result<T, CallError>>,
-) -> Result<T, CallError> {
+    act: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
     carry_out(caller, account, announce, act, |_| (true, None)).await
 }
 
+/// An error that tells whether anything can have been done.
+pub trait Refused {
+    /// True if the operation was refused, and nothing was done.
+    fn is_refused(&self) -> bool;
+}
+
+impl Refused for CallError {
+    fn is_refused(&self) -> bool {
+        matches!(
+            self,
+            Self::Refused {
+                status: 400..=499,
+                ..
+            }
+        )
+    }
+}
+
 /// `ended` says of an answer whether anything was done, and to what.
-async fn carry_out<T>(
+async fn carry_out<T, E: Refused + From<CallError>>(
     caller: &impl ObjectCall,
     account: AccountId,
     announce: Announce,
-    operation: impl Future<Output = Result<T, CallError>>,
+    operation: impl Future<Output = Result<T, E>>,
     ended: impl FnOnce(&T) -> (bool, Option<String>),
-) -> Result<T, CallError> {
+) -> Result<T, E> {
     let account = accounts::address(account);
     let PendingAudit { entry } = caller.call(&account, announce, TIMEOUT).await?;
     let outcome = operation.await;
@@ -76,9 +94,7 @@ async fn carry_out<T>(
                 detail: None,
             }
         }
-        Err(CallError::Refused {
-            status: 400..=499, ..
-        }) => Settle {
+        Err(error) if error.is_refused() => Settle {
             entry,
             is_done: false,
             subject: None,

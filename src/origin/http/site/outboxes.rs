@@ -195,7 +195,7 @@ impl<'c> Outboxes<'c> {
     }
 
     /// Erases a user, all of whose conversions are in one outbox, and from the journal of that outbox.
-    pub async fn erase(&self, user_id: String) -> HandlerResult {
+    pub async fn erase(&self, user_id: String) -> Result<OperatorReply, CallError> {
         let outboxes = self.settings.outbox_shards;
         let own = OutboxShard {
             app: self.app,
@@ -208,6 +208,6 @@ impl<'c> Outboxes<'c> {
         let erased = self.call(own.number, erase(false), TIMEOUT).await?;
         let witness = journal::witness(own, outboxes).number;
         self.call(witness, erase(true), TIMEOUT).await?;
-        Ok(erased.into())
+        Ok(erased)
     }
 }

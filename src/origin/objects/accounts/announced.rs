@@ -110,6 +110,8 @@ fn told(change: &AnnouncedChange) -> AuditLine {
             detail: Some(replay_id.clone()),
             ..of("replay_cancelled")
         },
+        AnnouncedChange::EraseUser {} => of("user_erased"),
+        AnnouncedChange::ExportUser {} => of("user_exported"),
         AnnouncedChange::Operate { action, subject } => AuditLine {
             action: action.clone().into(),
             subject: (!subject.is_empty()).then(|| subject.clone()),

@@ -63,14 +63,17 @@ pub fn party_of(db: &impl Database, actor: &Actor) -> Result<Party, DatabaseErro
             let name = member.map_or_else(|| FORMER_MEMBER.to_owned(), |member| member.name);
             Ok(Party::member(*id, name))
         }
+        Actor::Key(name) => Ok(Party::thing(name)),
     }
 }
 
 /// An actor who may manage members. The caller has checked it by the session; the role is checked again,
 /// because another owner may have changed it since.
 pub fn manager(db: &impl Database, actor: &Actor) -> Result<Party, Failure> {
-    let Actor::Member(id) = actor else {
-        return Ok(Party::operator());
+    let id = match actor {
+        Actor::Operator => return Ok(Party::operator()),
+        Actor::Member(id) => id,
+        Actor::Key(_) => return Err(ROLE_FORBIDS.into()),
     };
     let member = find(db, *id)?.ok_or(NOT_SIGNED_IN)?;
     if Permission::ManageMembers.is_granted_to(member.role) {

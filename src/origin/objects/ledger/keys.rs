@@ -12,7 +12,7 @@ use super::{
 use crate::delivery::register;
 use contract::{
     accounts::OPERATOR_NAME,
-    ledger::{CreateKey, SuspendKeys},
+    ledger::{CreateKey, SuspendKeys, UseKey, UsedKey},
     operation::{Bytes, OperatorReply},
 };
 use domain::{
@@ -22,7 +22,7 @@ use domain::{
         document::{Document, FieldError, check_text},
     },
     reporting::{
-        keys::{self, INVALID_API_KEY},
+        keys::{self, INSUFFICIENT_SCOPE, INVALID_API_KEY, Scope},
         rate::{self, Admission},
     },
 };
@@ -32,8 +32,6 @@ use platform::{
     params,
 };
 
-/// The scope of every key (docs/SPEC.md, "Authentication").
-const SCOPE: &str = "ia-reporting.READ";
 /// Enough for a key for each of a publisher's systems, and one more during rotation.
 const MAX_KEYS: i64 = 100;
 
@@ -48,6 +46,8 @@ const TOO_MANY_KEYS: ApiError = ApiError::new(
 #[serde(deny_unknown_fields)]
 struct NewKey {
     label: String,
+    #[serde(default)]
+    scope: Scope,
 }
 
 impl Document for NewKey {
@@ -79,13 +79,14 @@ pub fn create(
         label: new.label,
         created_ms: context.now_ms,
         by: create.by.clone(),
+        scope: new.scope,
     };
     db.transaction(|| {
         store(db, &key)?;
         register::add(db, context.now_ms, &Lasting::Key(key))
     })?;
     Ok(OperatorReply::created(
-        &json!({ "key_id": id, "api_key": api_key, "scope": SCOPE }),
+        &json!({ "key_id": id, "api_key": api_key, "scope": new.scope }),
     ))
 }
 
@@ -100,7 +101,8 @@ pub fn store(db: &impl Database, key: &Key) -> Result<(), DatabaseError> {
             key.label.as_str(),
             key.created_ms,
             by.map(|by| by.member.to_string()),
-            by.map(|by| by.name.as_str())
+            by.map(|by| by.name.as_str()),
+            key.scope.as_str()
         ],
     )
 }
@@ -110,7 +112,7 @@ pub fn list(db: &impl Database) -> Result<OperatorReply, Failure> {
     let keys = db.read_all(sql::LIST_KEYS, &[], |row| {
         let last_used = row.optional_integer(3)?.map(|ms| ms.div_euclid(1_000));
         Ok(json!({
-            "key_id": row.text(0)?, "label": row.text(1)?, "scope": SCOPE,
+            "key_id": row.text(0)?, "label": row.text(1)?, "scope": row.text(6)?,
             "created_at": row.integer(2)?.div_euclid(1_000), "last_used_at": last_used,
             "created_by": {
                 "member_id": row.optional_text(4)?, "name": row.optional_text(5)?.unwrap_or(OPERATOR_NAME),
@@ -160,18 +162,45 @@ pub fn revoke(db: &impl Database, now_ms: i64, key_id: &str) -> Result<OperatorR
     })
 }
 
-/// Checks a key and its rate limit. A request over the limit is not counted, so it does not extend the wait.
+/// Checks the key of a report and its rate limit. A request over the limit is not counted, so it does not extend the wait.
 ///
 /// # Errors
-/// [`INVALID_API_KEY`] if the key is unknown or revoked.
+/// [`INVALID_API_KEY`] if the key is unknown, revoked or of another scope.
 pub fn admit(db: &impl Database, now_ms: i64, key: &str) -> Result<Admission, Failure> {
     let hash = credentials::hash(key).to_vec();
+    let (_, verdict) = decide(db, now_ms, hash, Scope::Reporting, INVALID_API_KEY)?;
+    Ok(verdict)
+}
+
+/// The same for a request of another kind.
+///
+/// # Errors
+/// As [`UseKey`] says.
+pub fn use_key(db: &impl Database, now_ms: i64, UseKey { hash, scope }: UseKey) -> Result<UsedKey, Failure> {
+    let (key, verdict) = decide(db, now_ms, hash.0, scope, INSUFFICIENT_SCOPE)?;
+    verdict.refusal().map_or(Ok(key), |refusal| Err(refusal.into()))
+}
+
+fn decide(
+    db: &impl Database,
+    now_ms: i64,
+    hash: Vec<u8>,
+    scope: Scope,
+    of_another_scope: ApiError,
+) -> Result<(UsedKey, Admission), Failure> {
     let row = db
         .query_first(sql::GET_KEY, params![hash.clone()])?
         .ok_or(INVALID_API_KEY)?;
-    let verdict = rate::decide(row.optional_integer(0)?, now_ms);
+    if row.text(1)? != scope.as_str() {
+        return Err(of_another_scope.into());
+    }
+    let verdict = rate::decide(row.optional_integer(0)?, now_ms, scope.interval_ms());
     if verdict == Admission::Accepted {
         db.execute(sql::ACCEPT, params![now_ms, hash])?;
     }
-    Ok(verdict)
+    let key = UsedKey {
+        key_id: row.text(2)?.to_owned(),
+        label: row.text(3)?.to_owned(),
+    };
+    Ok((key, verdict))
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use contract::{ledger::KeyCreator, operation::Bytes};
-use domain::model::time::UtcDay;
+use domain::{model::time::UtcDay, reporting::keys::Scope};
 
 /// An entry of the register.
 #[derive(Debug, Serialize, Deserialize)]
@@ -25,4 +25,10 @@ pub struct Key {
     pub label: String,
     pub created_ms: i64,
     pub by: Option<KeyCreator>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub scope: Scope,
+}
+
+fn is_default(scope: &Scope) -> bool {
+    *scope == Scope::default()
 }

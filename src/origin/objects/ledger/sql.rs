@@ -3,7 +3,15 @@
 use crate::delivery::{attention_feed, register};
 use platform::migrations::Migration;
 
-pub const MIGRATIONS: &[Migration] = &[&[TABLES, attention_feed::sql::TABLES], &[register::TABLES]];
+pub const MIGRATIONS: &[Migration] = &[
+    &[TABLES, attention_feed::sql::TABLES],
+    &[register::TABLES],
+    &[SCOPES],
+];
+
+// Every older key reads reports.
+const SCOPES: &[&str] =
+    &["ALTER TABLE report_keys ADD COLUMN scope TEXT NOT NULL DEFAULT 'ia-reporting.READ'"];
 
 const TABLES: &[&str] = &[
     // The key is the hash, because requests look keys up by it; the operator's list of them is short.
@@ -69,19 +77,19 @@ const TABLES: &[&str] = &[
 
 platform::statements! {
     // Keys.
-    /// hash, id, label, time, member, name; member and name are null for the operator
-    pub const INSERT_KEY = "INSERT OR IGNORE INTO report_keys (hash, key_id, label, created_ms, creator, creator_name)
-        VALUES (?, ?, ?, ?, ?, ?)";
+    /// hash, id, label, time, member, name, scope; member and name are null for the operator
+    pub const INSERT_KEY = "INSERT OR IGNORE INTO report_keys (hash, key_id, label, created_ms, creator, creator_name, scope)
+        VALUES (?, ?, ?, ?, ?, ?, ?)";
     pub const COUNT_KEYS = "SELECT COUNT(*) FROM report_keys";
-    /// → id, label, created, last accepted, member, name
-    pub const LIST_KEYS = "SELECT key_id, label, created_ms, accepted_ms, creator, creator_name FROM report_keys
+    /// → id, label, created, last accepted, member, name, scope
+    pub const LIST_KEYS = "SELECT key_id, label, created_ms, accepted_ms, creator, creator_name, scope FROM report_keys
         ORDER BY created_ms, key_id";
     /// hash → id, label
     pub const FIND_KEY = "SELECT key_id, label FROM report_keys WHERE hash = ?";
     /// id → a row if there was one
     pub const REVOKE_KEY = "DELETE FROM report_keys WHERE key_id = ? RETURNING key_id";
-    /// hash → when a request with it was last accepted; no row while the publisher is suspended
-    pub const GET_KEY = "SELECT accepted_ms FROM report_keys WHERE hash = ?
+    /// hash → when a request with it was last accepted, scope, id, label; no row while the publisher is suspended
+    pub const GET_KEY = "SELECT accepted_ms, scope, key_id, label FROM report_keys WHERE hash = ?
         AND NOT EXISTS (SELECT 1 FROM state WHERE name = 'suspended' AND value > 0)";
     /// → the revision of the last suspension, negative if it has ended
     pub const GET_SUSPENSION = "SELECT value FROM state WHERE name = 'suspended'";

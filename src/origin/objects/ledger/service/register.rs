@@ -21,6 +21,7 @@ pub fn lasts(command: &Command) -> bool {
             | Command::ListKeys(_)
             | Command::RevokeKey(_)
             | Command::SuspendKeys(_)
+            | Command::UseKey(_)
     )
 }
 

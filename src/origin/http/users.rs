@@ -1,0 +1,271 @@
+//! One user's data over all apps of a publisher: erased, or taken along. By a key of the publisher, or by its owner in the
+//! dashboard.
+
+use std::collections::BTreeMap;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::{Value, json, value::RawValue};
+use worker::Request;
+
+use crate::http::{
+    calls::{ask_catalog, internal, read_document, read_reply},
+    handlers::UserCall,
+    isolate::RequestContext,
+    limits::Pool,
+    refusal::{HandlerResult, Refusal},
+    site::{audited, merge, outboxes::Outboxes},
+};
+use contract::{
+    accounts::{Actor, Announce, AnnouncedChange},
+    catalog::AppNames,
+    ledger::{self, UseKey, UsedKey},
+    operation::{Bytes, OperatorReply},
+    outbox::List,
+};
+use domain::{
+    accounts::account::Account,
+    model::{
+        AppId, PublisherId,
+        api_error::ApiError,
+        credentials,
+        document::{Document, FieldError},
+        trimmed,
+    },
+    reporting::keys::{self, INVALID_API_KEY, Scope},
+};
+use platform::{
+    CONNECTIONS,
+    http::{
+        answer::{Answer, LogFields},
+        body::header,
+    },
+};
+
+const MAX_BODY: usize = 4 << 10;
+/// Apps in one call, which asks at most 3 times for each: an invocation has 1,000 calls.
+const APPS: usize = 250;
+/// Conversions on a page of what is stored.
+const PAGE: u32 = 100;
+
+/// Names a user, which no address may.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UserBody {
+    #[serde(deserialize_with = "trimmed")]
+    pub user_id: String,
+    /// Where the answer before this one ended.
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+impl Document for UserBody {
+    fn check(&self) -> Result<(), FieldError> {
+        if self.user_id.is_empty() {
+            return Err(FieldError::new("user_id", "must not be empty"));
+        }
+        if self.cursor.is_some() && self.place().is_none() {
+            return Err(FieldError::new(
+                "cursor",
+                "must be one that an answer before this one gave",
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl UserBody {
+    pub async fn read(request: &mut Request) -> Result<Self, ApiError> {
+        read_document(request, MAX_BODY).await
+    }
+
+    fn place(&self) -> Option<Place> {
+        Place::parse(self.cursor.as_deref()?)
+    }
+}
+
+/// Where a call goes on: at an app, and there before a place of its log.
+#[derive(Clone, Copy)]
+struct Place {
+    app: AppId,
+    before: Option<i64>,
+}
+
+impl Place {
+    fn parse(text: &str) -> Option<Self> {
+        let (app, before) = text.split_once('.').unwrap_or((text, ""));
+        let before = (!before.is_empty()).then(|| before.parse());
+        Some(Self {
+            app: AppId::parse(app)?,
+            before: before.transpose().ok()?.filter(|before: &i64| *before > 0),
+        })
+    }
+
+    fn to_text(self) -> String {
+        let before = self.before.map(|before| format!(".{before}"));
+        format!("{}{}", self.app, before.unwrap_or_default())
+    }
+}
+
+/// `POST /v1/core/users/…` with a key. The body is read before a permit is taken, so that a slow sender holds none.
+pub async fn call(context: &RequestContext, call: UserCall, request: Request) -> Answer {
+    let mut log_fields = LogFields::default();
+    let answered = with_key(context, call, request, &mut log_fields).await;
+    match answered {
+        Ok(answer) => answer.with_log_fields(log_fields),
+        Err(refusal) => refusal.into_answer(),
+    }
+    .header("Cache-Control", "no-store")
+}
+
+async fn with_key(
+    context: &RequestContext,
+    call: UserCall,
+    mut request: Request,
+    log_fields: &mut LogFields,
+) -> HandlerResult {
+    let api_key = header(&request, "X-Api-Key").unwrap_or_default();
+    let publisher = keys::publisher(&context.isolate.config.report_keys, &api_key).ok_or(INVALID_API_KEY)?;
+    let body = UserBody::read(&mut request).await;
+    let permits = context.isolate.pools.get(Pool::Publishers);
+    let _permit = permits.acquire(publisher.as_str(), context.now_ms)?;
+    let key = UseKey {
+        hash: Bytes(credentials::hash(&api_key).to_vec()),
+        scope: Scope::Privacy,
+    };
+    let ledger = ledger::address(&publisher, ledger::OPERATOR);
+    let UsedKey { key_id, label } = context.call(&ledger, key).await?;
+    log_fields.publisher = Some(publisher.to_string());
+    log_fields.key = Some(credentials::fingerprint(&api_key));
+    // The key and its rate are checked before the body, as for reports.
+    let by = Actor::Key(format!("key {label} ({key_id})"));
+    carry_out(context, &publisher, by, call, body?).await
+}
+
+/// Makes a call that stands in the publisher's audit, without the user.
+pub async fn carry_out(
+    context: &RequestContext,
+    publisher: &PublisherId,
+    by: Actor,
+    call: UserCall,
+    body: UserBody,
+) -> HandlerResult {
+    let change = match call {
+        UserCall::Erase => AnnouncedChange::EraseUser {},
+        UserCall::Export => AnnouncedChange::ExportUser {},
+    };
+    let account = Account::Publisher(publisher.clone()).id();
+    let announce = Announce { by, change };
+    let made = async {
+        match call {
+            UserCall::Erase => erase(context, publisher, &body).await,
+            UserCall::Export => export(context, publisher, &body).await,
+        }
+    };
+    let body = audited::act_all(&context.workers, account, announce, made).await?;
+    Ok(OperatorReply::ok(&body).into())
+}
+
+/// Erases a user of the publisher's apps, up to [`APPS`] of them.
+async fn erase(context: &RequestContext, publisher: &PublisherId, body: &UserBody) -> Result<Value, Refusal> {
+    let (apps, next) = apps(context, publisher, body.place()).await?;
+    let erased: Vec<OperatorReply> = stream::iter(&apps)
+        .map(async |app| {
+            let outboxes = Outboxes::of(context, *app).await?;
+            Ok::<_, Refusal>(outboxes.erase(body.user_id.clone()).await?)
+        })
+        .buffer_unordered(CONNECTIONS)
+        .try_collect()
+        .await?;
+    let (mut all, mut waiting) = (0_i64, 0_i64);
+    for reply in &erased {
+        let Erased {
+            erased,
+            waiting: still,
+        } = read_reply(reply)?;
+        (all, waiting) = (all.saturating_add(erased), waiting.saturating_add(still));
+    }
+    Ok(json!({ "apps": apps.len(), "erased": all, "waiting": waiting, "cursor": next.map(Place::to_text) }))
+}
+
+#[derive(Deserialize)]
+struct Erased {
+    erased: i64,
+    waiting: i64,
+}
+
+/// A page of the stories of a user's conversions, with everything that is stored of them.
+async fn export(
+    context: &RequestContext,
+    publisher: &PublisherId,
+    body: &UserBody,
+) -> Result<Value, Refusal> {
+    let mut before = body.place().and_then(|place| place.before);
+    let (apps, mut next) = apps(context, publisher, body.place()).await?;
+    let mut conversions: Vec<Box<RawValue>> = Vec::new();
+    for app in apps {
+        let limit = PAGE.saturating_sub(u32::try_from(conversions.len()).unwrap_or(PAGE));
+        if limit == 0 {
+            next = Some(Place { app, before: None });
+            break;
+        }
+        let list = List {
+            status: None,
+            state: None,
+            reason: None,
+            user_id: Some(body.user_id.clone()),
+            limit,
+            max_text: merge::MAX_TEXT,
+            before: before.take(),
+        };
+        let outboxes = Outboxes::of(context, app).await?;
+        let page = outboxes.list(&list).await?;
+        for entry in page.conversions {
+            let entry: ListedEntry =
+                serde_json::from_str(entry.get()).map_err(|error| internal("users", error))?;
+            // Reversals and notices are in the story of their reward.
+            if entry.original_transaction_id.is_none() {
+                conversions.push(read_reply(&outboxes.read_story(&entry.transaction_id).await?)?);
+            }
+        }
+        if page.before.is_some() {
+            next = Some(Place {
+                app,
+                before: page.before,
+            });
+            break;
+        }
+    }
+    Ok(json!({ "conversions": conversions, "cursor": next.map(Place::to_text) }))
+}
+
+#[derive(Deserialize)]
+struct ListedEntry {
+    transaction_id: String,
+    #[serde(default)]
+    original_transaction_id: Option<IgnoredAny>,
+}
+
+/// The publisher's apps from a place on, up to [`APPS`], and where the rest begins.
+async fn apps(
+    context: &RequestContext,
+    publisher: &PublisherId,
+    from: Option<Place>,
+) -> Result<(Vec<AppId>, Option<Place>), Refusal> {
+    // The page begins behind an id, so that of the place itself must be in front of it.
+    let after = from
+        .and_then(|place| place.app.number().checked_sub(1))
+        .map(|id| format!("{id:08}"));
+    let page = AppNames {
+        publisher_id: publisher.to_string(),
+        after,
+    };
+    let page: BTreeMap<String, IgnoredAny> = ask_catalog(context, page).await?;
+    let mut found: Vec<_> = page.keys().filter_map(|id| AppId::parse(id)).collect();
+    let next = found.get(APPS).map(|app| Place {
+        app: *app,
+        before: None,
+    });
+    found.truncate(APPS);
+    Ok((found, next))
+}
