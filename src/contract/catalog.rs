@@ -398,6 +398,16 @@ pub struct CallbackSettings {
     /// Whether the publisher is not approved: then rewards are held, and callbacks wait.
     #[serde(default)]
     pub is_suspended: bool,
+    /// Whether the publisher is closed: then it is suspended, but what waits is sent, and everybody is erased.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_closed: bool,
+}
+
+impl CallbackSettings {
+    /// The publisher's state as tables have it: 0 approved, 1 suspended, 2 closed.
+    pub fn suspension(&self) -> i64 {
+        i64::from(self.is_suspended) + i64::from(self.is_closed)
+    }
 }
 
 /// The purpose for which an app's callback is sealed.

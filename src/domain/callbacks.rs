@@ -26,6 +26,7 @@ pub mod fields;
 pub mod guard;
 pub mod health;
 mod mask;
+pub mod masked_url;
 pub mod request;
 pub mod schedule;
 pub mod settings;

@@ -67,6 +67,7 @@ fn an_outbox_gets_the_terms_that_the_snapshot_names() {
             revision: 0,
             sealed: None,
             is_suspended: publisher["approved"] == false,
+            is_closed: false,
         };
         assert_eq!(known.callback, none);
     }

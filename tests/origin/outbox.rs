@@ -175,6 +175,7 @@ fn settings(revision: i64, has_callback: bool) -> CallbackSettings {
         revision,
         sealed: has_callback.then(|| Bytes(vec![7; 40])),
         is_suspended: false,
+        is_closed: false,
     }
 }
 

@@ -2,9 +2,22 @@
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::{masked_url, settings::Callback};
+
+/// All secrets of a callback in all of their forms, those in its URL too.
+pub fn of_callback(callback: &Callback, longest: usize) -> Vec<String> {
+    let md5_secret = callback.legacy_md5.as_ref().map(|legacy| &legacy.secret);
+    let secrets = [&callback.secret]
+        .into_iter()
+        .chain(&callback.previous_secret)
+        .chain(md5_secret);
+    let secrets = secrets.cloned().chain(masked_url::secrets(&callback.url));
+    secrets.flat_map(|secret| forms(&secret, longest)).collect()
+}
+
 /// The secret as it was written, with and without its prefix; and each as URLs and as JSON of some languages write it. Forms
 /// longer than `longest` bytes are left out.
-pub fn forms(secret: &str, longest: usize) -> impl Iterator<Item = String> {
+fn forms(secret: &str, longest: usize) -> impl Iterator<Item = String> + use<> {
     let texts = [secret, secret.trim_start_matches("whsec_")];
     let forms = texts.map(|text| {
         [

@@ -255,8 +255,6 @@ impl Endpoint {
         }
         let previous = callback.previous_secret.as_ref();
         let md5_secret = callback.legacy_md5.as_ref().map(|legacy| &legacy.secret);
-        let secrets = [&callback.secret].into_iter().chain(previous).chain(md5_secret);
-        let secret_texts = secrets.flat_map(|secret| mask::forms(secret, MAX_READ - MAX_LOGGED));
         Ok(Self {
             url: callback.url.clone(),
             template,
@@ -266,7 +264,7 @@ impl Endpoint {
                 .map(|text| secret("callback.previous_secret", text))
                 .transpose()?,
             md5_secret: md5_secret.cloned().map(Hidden),
-            secret_texts: Hidden(secret_texts.collect()),
+            secret_texts: Hidden(mask::of_callback(callback, MAX_READ - MAX_LOGGED)),
             events: callback.events(),
         })
     }

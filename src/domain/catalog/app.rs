@@ -6,6 +6,7 @@ use super::plain_text::check_line;
 use crate::{
     callbacks::{
         check::check,
+        masked_url,
         request::Endpoint,
         settings::{Callback, MASKED_SECRET},
         shards,
@@ -120,22 +121,32 @@ impl App {
         Ok(())
     }
 
-    /// A copy for the operator, with all secrets masked.
+    /// A copy for the operator, with all secrets masked, those in the callback's URL too.
     pub fn masked(&self) -> Self {
         let mut masked = self.clone();
         for (_, secret) in masked.secrets() {
             MASKED_SECRET.clone_into(secret);
+        }
+        if let Some(callback) = &mut masked.callback {
+            callback.url = masked_url::masked(&callback.url);
         }
         masked
     }
 
     /// True if a secret is [`MASKED_SECRET`], as in a document that was read and sent back.
     pub fn has_masks(&mut self) -> bool {
-        self.secrets().iter().any(|(_, secret)| *secret == MASKED_SECRET)
+        let in_url = self
+            .callback
+            .as_ref()
+            .is_some_and(|callback| masked_url::has_mask(&callback.url));
+        in_url || self.secrets().iter().any(|(_, secret)| *secret == MASKED_SECRET)
     }
 
     /// Puts the stored secrets in the places of their masks. A mask without one stays, and is refused as no secret.
     pub fn keep_masked(&mut self, mut stored: Self) {
+        if let (Some(callback), Some(stored)) = (&mut self.callback, &stored.callback) {
+            callback.url = masked_url::unmasked(&callback.url, &stored.url);
+        }
         let stored = stored.secrets();
         for (kind, secret) in self.secrets() {
             let kept = stored.iter().find(|(stored, _)| *stored == kind);
@@ -247,6 +258,12 @@ pub fn check_callback(callback: &Callback) -> Result<(), FieldError> {
             let path = format!("callback.events[{index}]");
             return Err(FieldError::new(path, "is in the list twice"));
         }
+    }
+    if masked_url::has_mask(&callback.url) {
+        return Err(FieldError::new(
+            "callback.url",
+            "has a mask in the place of a value; write the value",
+        ));
     }
     Endpoint::parse(callback)?;
     if let Some(legacy) = &callback.legacy_md5 {

@@ -12,6 +12,13 @@ use crate::model::{
 pub const PUBLISHER_NOT_APPROVED: ApiError =
     ApiError::new(403, "publisher_not_approved", "the publisher is not approved");
 
+/// Refuses to open a closed publisher again: its users' rewards could not be recognized any more.
+pub const PUBLISHER_CLOSED: ApiError = ApiError::new(
+    409,
+    "publisher_closed",
+    "the publisher is closed for good; make another one",
+);
+
 const DEFAULT_MAX_APPS: u32 = 20;
 /// The most that the operator may allow.
 const MAX_APPS: u32 = 1_000;
@@ -24,6 +31,10 @@ pub struct Publisher {
     pub name: String,
     /// False refuses its offers and clicks with [`PUBLISHER_NOT_APPROVED`].
     pub approved: bool,
+    /// Ends it for good: its keys and sessions end, its apps take no clicks, and their users are erased once what was promised to
+    /// them is sent. Only without approval.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
     /// Apps that it may have before it can set up no more by itself, at most 1,000; 20 if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_apps: Option<u32>,
@@ -39,6 +50,9 @@ impl Publisher {
 impl Document for Publisher {
     fn check(&self) -> Result<(), FieldError> {
         check_line("name", &self.name, 200)?;
+        if self.closed && self.approved {
+            return Err(FieldError::new("closed", "must not be true while approved is"));
+        }
         if self.max_apps.is_some_and(|apps| apps > MAX_APPS) {
             return Err(FieldError::new("max_apps", "must be at most 1000"));
         }

@@ -115,7 +115,7 @@ mod tests {
                     }
                 }
                 let free = accepted.iter().all(|at| now - at >= 2_000);
-                match decide(last, now) {
+                match decide(last, now, INTERVAL_MS) {
                     Admission::Accepted => {
                         prop_assert!(free);
                         accepted.push(now);
@@ -123,8 +123,8 @@ mod tests {
                     }
                     Admission::Wait(wait) => {
                         prop_assert!(!free && (1..=2_000).contains(&wait));
-                        prop_assert_eq!(decide(last, now + wait), Admission::Accepted);
-                        prop_assert_ne!(decide(last, now + wait - 1), Admission::Accepted);
+                        prop_assert_eq!(decide(last, now + wait, INTERVAL_MS), Admission::Accepted);
+                        prop_assert_ne!(decide(last, now + wait - 1, INTERVAL_MS), Admission::Accepted);
                     }
                 }
             }

@@ -3,12 +3,14 @@
 use contract::{catalog::CallbackSettings, operation::Bytes};
 use platform::database::{DatabaseError, Row};
 
-/// Reads callback settings from a revision, the column after it, which is a sealed callback, and another column, which says
-/// whether the publisher is suspended.
+/// Reads callback settings from a revision, the column after it, which is a sealed callback, and another column, which has
+/// the publisher's [`suspension`](CallbackSettings::suspension).
 pub fn read(row: &Row, revision: usize, suspended: usize) -> Result<CallbackSettings, DatabaseError> {
     let sealed = revision + 1;
+    let suspension = row.integer(suspended)?;
     Ok(CallbackSettings {
-        is_suspended: row.boolean(suspended)?,
+        is_suspended: suspension > 0,
+        is_closed: suspension > 1,
         revision: row.integer(revision)?,
         sealed: row.optional_blob(sealed)?.map(|sealed| Bytes(sealed.to_vec())),
     })

@@ -117,7 +117,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
             token_id,
         }) => tokens::revoke_token(db, context, &advertiser_id, &token_id),
         Command::ListOwnApps(command) => own_apps::list(db, &command),
-        Command::GetOwnApp(command) => own_apps::get(db, &command),
+        Command::GetOwnApp(command) => own_apps::get(db, context, &command),
         Command::CreateOwnApp(command) => own_apps::create(db, context, &command),
         Command::ChangeOwnApp(command) => own_apps::change(db, context, &command),
         Command::AppNames(command) => reads::app_names(db, &command),

@@ -184,7 +184,7 @@ impl Model {
     /// What a member does within a rate; the operator has none.
     fn take(by: &Actor, rate: &mut ModelRate, now_ms: i64) -> Expected {
         match by {
-            Actor::Operator => Ok(()),
+            Actor::Operator | Actor::Key(_) => Ok(()),
             Actor::Member(_) => rate.take(now_ms, 30, HOUR_MS),
         }
     }

@@ -193,3 +193,85 @@ fn a_restored_outbox_remembers_whom_it_has_erased() {
     assert!(!dump_all(&copy).contains("ann"));
     assert!(erasure::is_erased(&copy, "ann", DAY_OF_CLICK_MS).unwrap());
 }
+
+fn close(db: &Sqlite, world: &World) {
+    let closed = CallbackSettings {
+        is_suspended: true,
+        is_closed: true,
+        ..settings(2, true)
+    };
+    endpoint::store_settings(db, world, shard(), &closed).unwrap();
+    while sweep(db, NOW).unwrap() == Some(NOW + SECOND_MS) {}
+}
+
+/// What was promised is sent, and then nobody is left. Later postbacks are held and name nobody.
+#[test]
+fn a_closed_publisher_gets_what_waits_and_keeps_no_user() {
+    let (db, world) = (outbox(), World::paying_each_click());
+    apply_settings(&db, NOW, &settings(1, true));
+    for n in 1..=250_u8 {
+        convert(&db, &world, &conversion(n).user(&format!("user-of-{n}"))).unwrap();
+    }
+    for n in 251..=255_u8 {
+        convert(
+            &db,
+            &world,
+            &conversion(n).user("user-of-none").status(Status::Pending),
+        )
+        .unwrap();
+    }
+    send_all(&db, NOW, 200);
+    convert(&db, &world, &conversion(0).user("user-of-the-last")).unwrap();
+    close(&db, &world);
+    let left = dump_all(&db);
+    assert!(left.contains("user-of-the-last"));
+    assert_eq!(
+        left.matches("user-of-").count(),
+        left.matches("user-of-the-last").count()
+    );
+    assert!(entry(&db, &reward_id(0))["user_id"].is_null());
+    let waiting = claim(&db, NOW);
+    assert_eq!(ids(&waiting), [reward_id(0)]);
+    answer(&db, NOW, &waiting[0], 200);
+    assert!(!dump_all(&db).contains("user-of-"));
+
+    let late = conversion(9).user("user-of-late");
+    let nonce = Bytes([vec![0], vec![9; 11]].concat());
+    convert(&db, &world, &Conversion { nonce, ..late }).unwrap();
+    assert!(!dump_all(&db).contains("user-of-"));
+    // A repeat of the settings changes nothing.
+    close(&db, &world);
+}
+
+#[test]
+fn an_endpoint_that_is_disabled_keeps_no_user_of_a_closed_publisher() {
+    let (db, world) = (outbox(), World::paying_each_click());
+    apply_settings(&db, NOW, &settings(1, true));
+    convert(&db, &world, &of_ann(1)).unwrap();
+    answer(&db, NOW, &claim(&db, NOW)[0], 410);
+    convert(&db, &world, &of_ann(2)).unwrap();
+    close(&db, &world);
+    // It is asked once more.
+    let callbacks = claim(&db, NOW);
+    assert_eq!(callbacks.len(), 2);
+    answer(&db, NOW, &callbacks[0], 410);
+    answer(&db, NOW, &callbacks[1], 500);
+    assert!(!dump_all(&db).contains("ann"));
+}
+
+#[test]
+fn a_restored_outbox_remembers_that_its_publisher_was_closed() {
+    let (db, world, witness) = (outbox(), World::paying_each_click(), journal::Witness::new());
+    apply_settings(&db, NOW, &settings(1, false));
+    convert(&db, &world, &of_ann(1)).unwrap();
+    let mark = journal::journal(&db, &witness, 0);
+    let copy = db.copy();
+    close(&db, &world);
+    journal::journal(&db, &witness, mark);
+    now(refill(&copy, &witness, shard(), Some(8))).unwrap();
+    while sweep(&copy, NOW).unwrap() == Some(NOW + SECOND_MS) {}
+    assert!(entry(&copy, &reward_id(1))["user_id"].is_null());
+    // Until it knows its settings again, a callback may have to be sent.
+    apply_settings(&copy, NOW, &settings(3, false));
+    assert!(!dump_all(&copy).contains("ann"));
+}

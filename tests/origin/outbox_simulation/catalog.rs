@@ -81,6 +81,7 @@ impl World {
                     revision,
                     sealed: set.then(|| sealed(revision)),
                     is_suspended: false,
+                    is_closed: false,
                 });
                 if *push {
                     self.operate(Operation::Settings(self.catalog.callback.clone()));
@@ -191,6 +192,7 @@ pub fn first_catalog() -> TestCatalog {
         revision: 1,
         sealed: Some(sealed(1)),
         is_suspended: false,
+        is_closed: false,
     };
     let [capped, free] = OFFERS;
     let once = OfferTerms {

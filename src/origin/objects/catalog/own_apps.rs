@@ -88,9 +88,9 @@ fn row_of_list(row: &Row) -> Result<Json, Failure> {
     }))
 }
 
-pub fn get(db: &impl Database, command: &GetOwnApp) -> Result<OperatorReply, Failure> {
+pub fn get(db: &impl Database, context: &Context<'_>, command: &GetOwnApp) -> Result<OperatorReply, Failure> {
     let stored = stored(db, &command.publisher_id, command.app_id)?;
-    answer(&shown(&stored, command.app_id)?)
+    answer(&shown(context, &stored, command.app_id)?)
 }
 
 /// An app's row: the document with its secrets masked, the revision, and the sealed secrets.
@@ -99,8 +99,9 @@ fn stored(db: &impl Database, publisher: &PublisherId, app: AppId) -> Result<Row
     row.ok_or_else(|| UNKNOWN_RESOURCE.into())
 }
 
-fn shown(row: &Row, app_id: AppId) -> Result<Json, Failure> {
-    let app: App = row.json(0)?;
+/// The app with the whole URL of its callback, which its members have to see to change it.
+fn shown(context: &Context<'_>, row: &Row, app_id: AppId) -> Result<Json, Failure> {
+    let app = apps::open(context, row, &app_id.to_string())?;
     let shown = OwnApp::of(app_id, &app, row.integer(1)?);
     serde_json::to_value(shown).map_err(|error| Failure::Internal(error.to_string()))
 }
@@ -130,13 +131,13 @@ pub fn change(
             OwnAppChange::Secret(change) => change_secret(context, &mut app, *change)?,
         };
         if app == before {
-            return Ok(OperatorReply::ok(&shown(&row, *app_id)?));
+            return Ok(OperatorReply::ok(&shown(context, &row, *app_id)?));
         }
         apps::put(db, context, WriteSource::Member, &id, &app)?;
         let body = match (change, new_secret) {
             (OwnAppChange::Secret(_), Some(secret)) => json!({ "secret": secret }),
             (_, new_secret) => {
-                let mut body = shown(&stored(db, publisher_id, *app_id)?, *app_id)?;
+                let mut body = shown(context, &stored(db, publisher_id, *app_id)?, *app_id)?;
                 if let (Some(members), Some(secret)) = (body.as_object_mut(), new_secret) {
                     members.insert("callback_secret".into(), secret.into());
                 }
@@ -201,6 +202,7 @@ pub fn create(
             let app_id = made.parse(0, AppId::parse)?;
             return get(
                 db,
+                context,
                 &GetOwnApp {
                     publisher_id: publisher_id.clone(),
                     app_id,
@@ -235,6 +237,7 @@ pub fn create(
         };
         store_key(db, context, &key)?;
         Ok(OperatorReply::created(&shown(
+            context,
             &stored(db, publisher_id, app_id)?,
             app_id,
         )?))

@@ -11,7 +11,11 @@ use contract::{
     operation::OperatorReply,
 };
 use domain::{
-    catalog::{Offer, advertiser::Advertiser, publisher::Publisher},
+    catalog::{
+        Offer,
+        advertiser::Advertiser,
+        publisher::{PUBLISHER_CLOSED, Publisher},
+    },
     conversions::terms::{OfferTerms, TermsInForce},
     model::{
         GoalId, OfferId,
@@ -88,8 +92,8 @@ pub fn put(
         import_claims::refuse_claimed(db, context, resource, id)?;
     }
     match resource {
-        // Whether one of these two is right depends on nothing else.
-        Resource::Publisher | Resource::Advertiser if source.checked_import().is_some() => Ok(0),
+        // Whether it is right depends on nothing else.
+        Resource::Advertiser if source.checked_import().is_some() => Ok(0),
         Resource::Publisher => {
             put_publisher(db, context, source, id, &Publisher::from_json(body)?).map(|()| 0)
         }
@@ -115,9 +119,19 @@ fn put_publisher(
     if is_stored(db, sql::GET_PUBLISHER_DOCUMENT, id, &document)? {
         return Ok(());
     }
+    let stored = db.query_first(sql::GET_PUBLISHER_DOCUMENT, params![id])?;
+    let stored: Option<Publisher> = stored.map(|row| row.json(0)).transpose()?;
+    let was_closed = stored.is_some_and(|stored| stored.closed);
+    if was_closed && !publisher.closed && !context.is_repeat {
+        return Err(PUBLISHER_CLOSED.into());
+    }
+    if source.checked_import().is_some() {
+        return Ok(());
+    }
     let revision = revisions::record(db, context.now_ms)?;
     tracking_slots::mark_apps_of(db, id, revision)?;
-    if account_sync::enqueue(db, context.now_ms, id, publisher.approved, revision)? {
+    let is_told = account_sync::enqueue(db, context.now_ms, id, publisher.approved, revision)?;
+    if is_told || publisher.closed != was_closed {
         callback_sync::enqueue_publisher(db, id, revision, context.now_ms)?;
     }
     db.execute(

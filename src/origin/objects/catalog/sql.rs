@@ -1,11 +1,22 @@
 //! The catalog's statements. A bound integer arrives as a double, and only a STRICT INTEGER column or a LIMIT converts
 //! it back, so each is bound to one of the two.
 
+/// The state of a publisher `p`: 0 approved, 1 suspended, 2 closed.
+macro_rules! suspension {
+    () => {
+        "(NOT p.approved) * (1 + COALESCE(p.document ->> '$.closed', 0))"
+    };
+}
+
 /// Apps' callback settings, and the outboxes that do not have them yet.
 macro_rules! queued_settings {
     () => {
-        "SELECT a.id, o.shard, a.callback_revision, a.callback_sealed, NOT p.approved
+        concat!(
+            "SELECT a.id, o.shard, a.callback_revision, a.callback_sealed, ",
+            suspension!(),
+            "
           FROM outboxes o JOIN apps a ON a.id = o.app_id JOIN publishers p ON p.id = a.publisher_id "
+        )
     };
 }
 
@@ -48,9 +59,9 @@ platform::statements! {
     pub const GET_PUBLISHER_DOCUMENT = "SELECT document FROM publishers WHERE id = ?";
     pub const GET_APPROVAL = "SELECT approved FROM publishers WHERE id = ?";
     pub const GET_ADVERTISER_DOCUMENT = "SELECT document FROM advertisers WHERE id = ?";
-    pub const GET_STORED_APP = "SELECT publisher_id, document, callback_revision, callback_sealed, terms_revision, terms_since,
-        outbox_shards, click_secrets_sealed, NOT (SELECT approved FROM publishers p WHERE p.id = publisher_id)
-        FROM apps WHERE id = ?";
+    pub const GET_STORED_APP = concat!("SELECT publisher_id, document, callback_revision, callback_sealed, terms_revision, terms_since,
+        outbox_shards, click_secrets_sealed, (SELECT ", suspension!(), " FROM publishers p WHERE p.id = publisher_id)
+        FROM apps WHERE id = ?");
     pub const PUT_APP = "INSERT INTO apps (id, publisher_id, document, callback_sealed, callback_revision, revision,
         terms_revision, terms_since, outbox_shards, click_secrets_sealed, hash)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -138,9 +149,9 @@ platform::statements! {
         (SELECT kind, id, revision FROM terms WHERE superseded_at_ms < ? LIMIT ?)";
     pub const GET_CURRENT_OFFER = "SELECT revision, terms_revision, terms_since, conversion_cap, min_seconds_to_convert
         FROM offers WHERE id = ?";
-    pub const GET_CURRENT_APP = "SELECT a.revision, a.terms_revision, a.terms_since, a.publisher_id, a.callback_revision,
-        a.callback_sealed, o.app_id IS NOT NULL, a.outbox_shards, a.document ->> '$.max_rewards_per_user_day', NOT p.approved
-        FROM apps a JOIN publishers p ON p.id = a.publisher_id LEFT JOIN outboxes o ON o.app_id = a.id AND o.shard = ?2 WHERE a.id = ?1";
+    pub const GET_CURRENT_APP = concat!("SELECT a.revision, a.terms_revision, a.terms_since, a.publisher_id, a.callback_revision,
+        a.callback_sealed, o.app_id IS NOT NULL, a.outbox_shards, a.document ->> '$.max_rewards_per_user_day', ", suspension!(), "
+        FROM apps a JOIN publishers p ON p.id = a.publisher_id LEFT JOIN outboxes o ON o.app_id = a.id AND o.shard = ?2 WHERE a.id = ?1");
 
     // Callback settings for the outboxes.
     pub const RECORD_OUTBOX = "INSERT INTO outboxes (app_id, shard) VALUES (?, ?) ON CONFLICT DO NOTHING";

@@ -44,9 +44,10 @@ impl OutboxState {
     }
 
     /// Whether callbacks may be sent: there is a callback, its endpoint is not disabled, its publisher not suspended, and no
-    /// newer settings are known to exist.
+    /// newer settings are known to exist. A publisher that is closed gets what waits.
     pub fn has_endpoint(&self) -> bool {
-        let is_off = self.disabled_ms.is_some() || self.callback.is_suspended;
+        let waits = self.callback.is_suspended && !self.callback.is_closed;
+        let is_off = self.disabled_ms.is_some() || waits;
         self.has_callback() && !is_off && !self.is_behind()
     }
 
@@ -262,9 +263,12 @@ pub fn store_settings(
                 u32::from(shard.number),
                 callback.revision,
                 callback.sealed.as_ref().map(|sealed| sealed.0.clone()),
-                callback.is_suspended
+                callback.suspension()
             ],
         )?;
+        if callback.is_closed {
+            erasure::erase_everybody(db, peers.now_ms(), shard)?;
+        }
         release(db, peers.now_ms(), peers.claim_ms())?;
         erasure::erase_waiting(db)
     })?;
@@ -310,10 +314,13 @@ pub fn disable(db: &impl Database, now_ms: i64, disabled: Disabled) -> Result<()
     }
 }
 
-/// Stores the endpoint's health.
+/// Stores the endpoint's health, within the caller's transaction.
 pub fn set_health(db: &impl Database, health: Health, disabled_ms: Option<i64>) -> Result<(), DatabaseError> {
-    db.execute(
-        sql::SET_HEALTH,
-        params![health.failures, health.resumes_ms, disabled_ms],
-    )
+    let health = params![health.failures, health.resumes_ms, disabled_ms];
+    db.execute(sql::SET_HEALTH, health)?;
+    match disabled_ms {
+        // Nothing more is sent to a publisher that is closed.
+        Some(_) => erasure::erase_waiting(db),
+        None => Ok(()),
+    }
 }

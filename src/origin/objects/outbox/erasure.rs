@@ -1,6 +1,8 @@
 //! Erasure of a user's identifiers, on request. A callback that waits needs them, so they leave once it has ended; until then no
 //! answer shows them.
 //!
+//! The users of a publisher that is closed are all erased, in steps.
+//!
 //! A postback may come for a click that is older than the erasure, and names the user again. So an outbox remembers by a salted
 //! hash whom it has erased and when, for as long as postbacks are taken.
 
@@ -27,6 +29,14 @@ pub const TABLES: &[&str] = &[
     "CREATE INDEX erased_by_time ON erased (at_ms)",
 ];
 
+/// The last entry whose user was erased with everybody, while that goes on.
+pub const EVERYBODY: &[&str] = &["ALTER TABLE outbox ADD COLUMN erasing INTEGER"];
+
+/// Entries whose users one step erases with everybody: about 10 ms.
+const ENTRIES: u32 = 200;
+/// Steps of an alarm.
+const STEPS: usize = 5;
+
 platform::statements! {
     /// app, shard: an outbox without a conversion gets a salt
     pub const MAKE_SALT = "INSERT INTO outbox (only, app, shard) VALUES (1, ?, ?) ON CONFLICT (only) DO NOTHING";
@@ -35,8 +45,22 @@ platform::statements! {
     /// JSON list of claims of txns, and of keys in hexadecimal digits with times, which this adds
     pub const REMEMBER_AGAIN = "INSERT INTO erased (user, at_ms) SELECT unhex(value ->> 0), value ->> 1 FROM json_each(?)
         WHERE json_array_length(value) = 2 ON CONFLICT (user) DO UPDATE SET at_ms = MAX(at_ms, excluded.at_ms)";
-    /// user's key → when it was erased last
-    pub const ERASED_AT = "SELECT at_ms FROM erased WHERE user = ?";
+    /// user's key → when it, or everybody, was erased last
+    pub const ERASED_AT = "SELECT MAX(at_ms) FROM erased WHERE user IN (?, x'')";
+    /// JSON list of claims, as before: if everybody was erased, the log is gone through again
+    pub const ERASE_EVERYBODY_AGAIN = "UPDATE outbox SET erasing = 0 WHERE EXISTS
+        (SELECT 1 FROM json_each(?) WHERE json_array_length(value) = 2 AND value ->> 0 = '')";
+    /// → a row if everybody was not erased before
+    pub const BEGIN_EVERYBODY = "UPDATE outbox SET erasing = 0 WHERE NOT EXISTS (SELECT 1 FROM erased WHERE user = x'') RETURNING app";
+    pub const DROP_KEPT = "DELETE FROM kept";
+    pub const MARK_ALL_RESERVATIONS = "UPDATE reservations SET erase = 1";
+    /// entries at most → entry, user, of the next to erase
+    pub const NEXT_OF_EVERYBODY = "SELECT entry, user_id FROM entries WHERE entry > (SELECT erasing FROM outbox) ORDER BY entry LIMIT ?";
+    /// last entry
+    pub const MARK_NEXT = "UPDATE entries SET erase = 1 WHERE entry > (SELECT erasing FROM outbox) AND entry <= ? AND user_id IS NOT NULL";
+    /// last entry
+    pub const SET_ERASING = "UPDATE outbox SET erasing = ?";
+    pub const END_EVERYBODY = "UPDATE outbox SET erasing = NULL WHERE erasing IS NOT NULL";
     /// first time kept
     pub const SWEEP_ERASED = "DELETE FROM erased WHERE at_ms < ?";
     /// → users of what is not in the log
@@ -45,9 +69,11 @@ platform::statements! {
     pub const COUNT_OF_USER = "SELECT COUNT(*), COUNT(*) FILTER (WHERE delivery = 0) FROM entries WHERE user_id = ?";
     /// user
     pub const MARK_USER = "UPDATE entries SET erase = 1 WHERE user_id = ?";
-    /// user: of an app that is known to have no callback, so that what waits will not be sent
+    /// user: of an app that is known to have no callback, or of a closed publisher whose endpoint is disabled, so that what waits
+    /// will not be sent
     pub const END_UNSENDABLE = "UPDATE entries SET delivery = 3, due_ms = NULL WHERE user_id = ? AND erase = 1 AND delivery = 0
-        AND EXISTS (SELECT 1 FROM outbox WHERE callback_revision >= MAX(callback_wanted, 0) AND callback_sealed IS NULL)";
+        AND EXISTS (SELECT 1 FROM outbox WHERE callback_revision >= MAX(callback_wanted, 0)
+          AND (callback_sealed IS NULL OR suspended = 2 AND disabled_ms IS NOT NULL))";
     /// → users to erase whose callback waits
     pub const WAITING_USERS = "SELECT DISTINCT user_id FROM entries WHERE delivery = 0 AND erase = 1";
     /// user: the receiver's answers, and an error after its first words, may name the user
@@ -82,9 +108,7 @@ pub fn erase(
         let lowest = lowest_number(now_ms, shard.number);
         db.execute(MAKE_SALT, params![shard.app.number(), u32::from(shard.number)])?;
         if let Some(key) = key(db, user_id)? {
-            db.execute(REMEMBER, params![key.clone(), now_ms])?;
-            let claim = json!([hex::encode(&key), now_ms]).to_string();
-            db.execute(sql::CHANGE, params![lowest, SHARDS, None::<i64>, claim])?;
+            remember(db, now_ms, shard, key)?;
         }
         db.execute(sql::CHANGE_USER, params![lowest, SHARDS, user_id])?;
         let reserved = erase_here(db, user_id)?;
@@ -94,6 +118,46 @@ pub fn erase(
     Ok(OperatorReply::ok(
         &json!({ "erased": erased, "waiting": waiting }),
     ))
+}
+
+fn remember(db: &impl Database, now_ms: i64, shard: OutboxShard, key: Vec<u8>) -> Result<(), DatabaseError> {
+    let claim = json!([hex::encode(&key), now_ms]).to_string();
+    db.execute(REMEMBER, params![key, now_ms])?;
+    let lowest = lowest_number(now_ms, shard.number);
+    db.execute(sql::CHANGE, params![lowest, SHARDS, None::<i64>, claim])
+}
+
+/// Erases everybody, within the caller's transaction: what is beside the log at once, and the log by [`erase_next`]. The journals
+/// that other outboxes keep lose their users within days.
+pub fn erase_everybody(db: &impl Database, now_ms: i64, shard: OutboxShard) -> Result<(), DatabaseError> {
+    if db.query(BEGIN_EVERYBODY, &[])?.is_empty() {
+        return Ok(());
+    }
+    remember(db, now_ms, shard, Vec::new())?;
+    db.execute(DROP_KEPT, &[])?;
+    db.execute(MARK_ALL_RESERVATIONS, &[])
+}
+
+/// Does one alarm's part of erasing everybody. Returns whether there is more.
+pub fn erase_next(db: &impl Database) -> Result<bool, DatabaseError> {
+    for _ in 0..STEPS {
+        let rows = db.query(NEXT_OF_EVERYBODY, params![ENTRIES])?;
+        let Some(last) = rows.last() else {
+            db.execute(END_EVERYBODY, &[])?;
+            return Ok(false);
+        };
+        let last = last.integer(0)?;
+        db.transaction(|| {
+            db.execute(MARK_NEXT, params![last])?;
+            for row in &rows {
+                if let Some(user_id) = row.optional_text(1)? {
+                    erase_ended(db, user_id)?;
+                }
+            }
+            db.execute(SET_ERASING, params![last])
+        })?;
+    }
+    Ok(true)
 }
 
 /// Erases a user from the journals that this outbox keeps for others.
@@ -116,6 +180,7 @@ pub fn erase_here(db: &impl Database, user_id: &str) -> Result<i64, DatabaseErro
 /// batch's entries say themselves whose user is erased.
 pub fn erase_again(db: &impl Database, claims: &str) -> Result<(), DatabaseError> {
     db.execute(REMEMBER_AGAIN, params![claims])?;
+    db.execute(ERASE_EVERYBODY_AGAIN, params![claims])?;
     for row in db.query(USERS_BESIDE_LOG, &[])? {
         if erased_at(db, row.text(0)?)?.is_some() {
             erase_here(db, row.text(0)?)?;

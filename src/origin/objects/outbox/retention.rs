@@ -26,6 +26,9 @@ const ROWS: i64 = 5_000;
 /// Does one alarm's part of the night's sweep. Returns when the next is due: in a second until the sweep is complete. After
 /// an error it may be repeated.
 pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+    if erasure::erase_next(db)? {
+        return Ok(Some(now_ms.saturating_add(SECOND_MS)));
+    }
     let night = UtcDay::of_ms(now_ms.saturating_sub(HOUR_MS)).number();
     let row = db.query_first(sql::GET_SWEEP, &[])?;
     let (day, after) = match row {

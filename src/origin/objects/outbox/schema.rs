@@ -18,6 +18,7 @@ pub const MIGRATIONS: &[Migration] = &[
     ],
     &[CHANGES, gap::COLUMNS],
     &[erasure::TABLES, feed::schema::ERASED],
+    &[erasure::EVERYBODY],
 ];
 
 // Numbers of the log that pay nothing: of a change of an entry, such as a rejection or an erasure; of a claim of a `txn`, or of an

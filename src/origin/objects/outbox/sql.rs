@@ -112,7 +112,7 @@ platform::statements! {
     pub const GET_CLAIM = "SELECT outbox_shards FROM outbox";
     /// callback's newest revision
     pub const WANT_SETTINGS = "UPDATE outbox SET callback_wanted = ?";
-    /// app, shard, callback's revision, callback, whether the publisher is suspended
+    /// app, shard, callback's revision, callback, 1 if the publisher is suspended and 2 if it is closed
     pub const SET_SETTINGS = "INSERT INTO outbox (only, app, shard, callback_revision, callback_sealed, suspended)
         VALUES (1, ?, ?, ?, ?, ?)
         ON CONFLICT (only) DO UPDATE SET
@@ -216,7 +216,7 @@ platform::statements! {
     pub const MARK_ENTRY = "UPDATE entries SET erase = 1 WHERE transaction_id = ? AND user_id IS NOT NULL RETURNING entry";
     pub const FIRST_WAITING = "SELECT MIN(due_ms) FROM (SELECT MIN(due_ms) AS due_ms FROM reservations
         UNION ALL SELECT MIN(due_ms) FROM txns_to_free UNION ALL SELECT MIN(due_ms) FROM kept
-        UNION ALL SELECT gap_until_ms FROM outbox)";
+        UNION ALL SELECT gap_until_ms FROM outbox UNION ALL SELECT 0 FROM outbox WHERE erasing IS NOT NULL)";
     /// lowest number, numbers between two entries, transaction id, nonce, goal, after, time, payout, delivery, due, erase,
     /// superseded, uncapped, notice, reason, the click's terms of the offer and of the app, its placement, user, txn, fields
     /// → entry
