@@ -1,6 +1,8 @@
 //! Offers: `POST /v1/offer/api` (docs/DECISIONS.md, "Offers"). [`request`] parses a request, [`selection`] finds the
-//! matching offers in the listing, and [`page`] renders them for the app.
+//! matching offers in the listing, and [`page`] renders them for the app. [`counted_clicks`] says which
+//! clicks count in their metrics.
 
+pub mod counted_clicks;
 pub mod page;
 pub mod preview;
 pub mod request;

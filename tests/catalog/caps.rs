@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::{Catalog, NOON, offer, sqlite::Sqlite, with};
-use contract::{catalog::Resource, counters::OfferStats};
+use contract::{
+    catalog::Resource,
+    counters::{AppStats, OfferStats},
+};
 use domain::{
     model::{
         AppId, OfferId, PublisherId,
@@ -13,7 +16,10 @@ use domain::{
     tracking::click_counts::ClickSum,
 };
 use origin::objects::{
-    catalog::publication::{delete_stale_stats, store_stats},
+    catalog::{
+        offer_figures,
+        publication::{delete_stale_stats, store_stats},
+    },
     counters::{self, TakenCounts},
 };
 use platform::migrations::migrate;
@@ -32,6 +38,7 @@ fn stats(offer: &str, clicks_taken: u32, conversions_taken: u32) -> OfferStats {
         payout_micro_usd: 45_500_000,
         clicks_taken,
         conversions_taken,
+        apps: vec![],
     }
 }
 
@@ -71,6 +78,49 @@ fn an_offers_figures_are_those_of_all_objects_together() {
     assert_eq!(shown(), Some((2_000, 30, Some(10))));
     delete_stale_stats(&catalog.db, "counters-9", today).unwrap();
     assert_eq!(shown(), Some((1_000, 0, Some(10))));
+}
+
+/// One object has the clicks of each app, another its conversions.
+#[test]
+fn clicks_count_as_far_as_all_objects_together_have_conversions_of_their_app() {
+    let catalog = Catalog::small();
+    catalog.put(O, "o-1", &offer(&["g-1"]));
+    let today = UtcDay::of_ms(NOON);
+    let store = |object, apps: &[AppStats]| {
+        let sum = |of: fn(&AppStats) -> u64| apps.iter().map(of).sum();
+        let sums = OfferStats {
+            clicks: sum(|app| app.1),
+            conversions: sum(|app| app.2),
+            apps: apps.to_vec(),
+            ..stats("o-1", 0, 0)
+        };
+        store_stats(&catalog.db, object, today, &[sums]).unwrap();
+    };
+    let apps = |clicks, conversions| (1..=10).map(move |app| (app, clicks, conversions));
+    let shown = || figures(&catalog, "o-1").map(|found| (found.clicks, found.conversions, found.payout.0));
+    // Nobody can tell without conversions.
+    store(
+        "counters-1",
+        &apps(10, 0).chain([(11, 400, 0)]).collect::<Vec<_>>(),
+    );
+    assert_eq!(shown(), Some((500, 0, 45_500_000)));
+    store("counters-9", &apps(0, 1).collect::<Vec<_>>());
+    assert_eq!(shown(), Some((105, 10, 91_000_000)));
+    // An older object, or one that does not know the app.
+    let unknown = OfferStats {
+        clicks: 300,
+        conversions: 0,
+        ..stats("o-1", 0, 0)
+    };
+    store_stats(&catalog.db, "counters-3", today, &[unknown]).unwrap();
+    assert_eq!(shown().map(|(clicks, ..)| clicks), Some(111));
+    // The console shows all clicks.
+    let read = offer_figures::read(&catalog.db, NOON, &[id("o-1")]).unwrap();
+    let read: Value = serde_json::from_str(&read.body).unwrap();
+    assert_eq!(read["figures"]["o-1"]["clicks"], 800);
+    // An app's share is written when it changes, even if the sums do not.
+    store("counters-1", &apps(50, 0).collect::<Vec<_>>());
+    assert_eq!(shown().map(|(clicks, ..)| clicks), Some(526));
 }
 
 #[test]

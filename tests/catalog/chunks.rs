@@ -126,6 +126,7 @@ fn an_offer_whose_cap_is_spent_or_raised_changes_no_chunk() {
             payout_micro_usd: 0,
             clicks_taken,
             conversions_taken: 0,
+            apps: vec![],
         };
         store_stats(&catalog.db, "counters-0", UtcDay::of_ms(catalog.now()), &[stats]).unwrap();
         assert_eq!(catalog.listing().len(), listed);

@@ -37,6 +37,7 @@ fn taken(catalog: &Catalog, offer: &str, clicks_taken: u32, conversions_taken: u
         payout_micro_usd: 45_500_000,
         clicks_taken,
         conversions_taken,
+        apps: vec![],
     };
     store_stats(&catalog.db, "counters-1", UtcDay::of_ms(catalog.now()), &[stats]).unwrap();
 }

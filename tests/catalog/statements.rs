@@ -148,6 +148,7 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
         payout_micro_usd: 1,
         clicks_taken: 1,
         conversions_taken: 1,
+        apps: vec![(10_000_001, 1, 1)],
     };
     publication::store_stats(db, "counters-0", UtcDay::of_ms(NOON), &[stats]).unwrap();
     publication::delete_stale_stats(db, "counters-0", UtcDay::of_ms(NOON)).unwrap();

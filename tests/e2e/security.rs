@@ -1,8 +1,8 @@
 //! Tests of failures and attacks. Failures: workerd killed at random (`chaos`), full disks (`disk`), panics (`panics`).
 //! Attacks: guessed and revoked credentials (`credentials`, `revocation`), leaked secrets (`secrets`), the operator's
 //! interface without its token (`operator`), bodies with false lengths (`bodies`), access to other tenants (`tenants`),
-//! erased users (`erasure`), forged click ids (`click_ids`), injection (`injection`), server-side request forgery
-//! (`network`), and exhaustion of resources (`resources`).
+//! erased users (`erasure`), forged click ids (`click_ids`), made-up clicks (`figures`), injection (`injection`),
+//! server-side request forgery (`network`), and exhaustion of resources (`resources`).
 
 mod bodies;
 mod chaos;
@@ -10,6 +10,7 @@ mod click_ids;
 mod credentials;
 mod disk;
 mod erasure;
+mod figures;
 mod injection;
 mod network;
 mod operator;

@@ -430,6 +430,7 @@ fn statistics_cover_thirty_days_and_caps_only_today() {
         payout_micro_usd: 1_500_000,
         clicks_taken: 1,
         conversions_taken: 1,
+        apps: vec![(10_000_001, 111, 0)],
     };
     assert_eq!(stats(&db, NOON), [expected]);
 }

@@ -23,6 +23,7 @@ mod backend;
 mod batches;
 mod clicks;
 mod counters;
+mod counters_apps;
 mod counters_batches_model;
 mod counters_caps;
 mod counters_conversions;

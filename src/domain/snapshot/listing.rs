@@ -42,7 +42,7 @@ pub struct ListedOffer {
     pub conversion_left: Option<u32>,
     /// The remainder of today's click cap, if set.
     pub click_left: Option<u32>,
-    /// Clicks of the last 30 days.
+    /// Clicks of the last 30 days that count.
     pub clicks: u64,
     /// Conversions of the last 30 days.
     pub conversions: u64,
@@ -200,7 +200,7 @@ pub struct Listing {
 /// A listed offer's metrics and caps, which change without its body, and the position of that body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
-    /// Clicks of the last 30 days.
+    /// Clicks of the last 30 days that count.
     pub clicks: u64,
     /// Conversions of the last 30 days.
     pub conversions: u64,

@@ -4,6 +4,7 @@
 
 mod caps;
 mod counting;
+mod daily;
 pub mod flushes;
 pub mod log;
 pub mod night;

@@ -12,7 +12,7 @@ use contract::{
 };
 use domain::model::time::{HOUR_MS, MINUTE_MS, UtcDay};
 use platform::{
-    database::{Database, DatabaseError, MAX_INTEGER, Row},
+    database::{Database, DatabaseError, MAX_INTEGER, Row, json},
     failure::Failure,
     params,
 };
@@ -66,6 +66,7 @@ pub fn store_stats(
                     offer.payout_micro_usd,
                     offer.clicks_taken,
                     offer.conversions_taken,
+                    json(&offer.apps)?,
                 ],
             )?;
         }

@@ -15,7 +15,11 @@ pub const MIGRATIONS: &[Migration] = &[
     &[OFFERS_OF_ADVERTISER],
     &[OFFER_OUTBOXES],
     &[register::TABLES],
+    &[APPS_OF_STATS],
 ];
+
+// `OfferStats::apps` as JSON.
+const APPS_OF_STATS: &[&str] = &["ALTER TABLE offer_stats ADD COLUMN apps TEXT NOT NULL DEFAULT '[]'"];
 
 const OFFER_OUTBOXES: &[&str] = &[
     "ALTER TABLE offers DROP COLUMN cap_revision",

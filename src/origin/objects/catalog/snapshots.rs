@@ -2,19 +2,20 @@
 //! stored in the tables: writing it to KV may be retried, and a cold isolate reads it when KV has none.
 //! [`tracking_slots`](super::tracking_slots) has the tracking snapshot.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     publication::{self, Prepared},
     revisions, sql,
 };
-use contract::kv::SnapshotKind;
+use contract::{counters::AppStats, kv::SnapshotKind};
 use domain::{
     catalog::{Offer, offer::is_live},
     model::{
         CountrySet, MicroUsd, OfferId, OfferType, Platform,
         time::{DAY_MS, UtcDay},
     },
+    offers::counted_clicks::{AppFigures, counted_clicks},
     snapshot::{
         bodies,
         listing::{self, Index, ListedOffer},
@@ -186,6 +187,10 @@ fn listed_offer(row: &Row, now_ms: i64) -> Result<Option<ListedOffer>, Failure> 
         let taken: Option<u32> = row.optional_number(taken)?;
         Ok::<_, DatabaseError>(cap.map(|cap| cap.saturating_sub(taken.unwrap_or(0))))
     };
+    let all = AppFigures {
+        clicks: row.optional_number(11)?.unwrap_or(0),
+        conversions: row.optional_number(12)?.unwrap_or(0),
+    };
     Ok(Some(ListedOffer {
         id: row.parse(0, OfferId::parse)?,
         off_type: row.decode(1, OfferType::from_code)?,
@@ -193,12 +198,25 @@ fn listed_offer(row: &Row, now_ms: i64) -> Result<Option<ListedOffer>, Failure> 
         countries: CountrySet::from_bits(row.bytes(3)?),
         conversion_left: left(7, 15)?,
         click_left: left(8, 14)?,
-        clicks: row.optional_number(11)?.unwrap_or(0),
-        conversions: row.optional_number(12)?.unwrap_or(0),
+        clicks: counted_clicks(all, &apps(row)?),
+        conversions: all.conversions,
         payout: MicroUsd(row.optional_integer(13)?.unwrap_or(0)),
         body_hash: row.bytes(9)?,
         body_len: row.optional_number(10)?.unwrap_or_default(),
     }))
+}
+
+/// The figures by app, of all counters objects together: one adds up an offer's clicks, another its conversions.
+fn apps(row: &Row) -> Result<Vec<AppFigures>, DatabaseError> {
+    let mut apps: BTreeMap<u32, AppFigures> = BTreeMap::new();
+    if !row.is_null(16) {
+        for (app, clicks, conversions) in row.json::<Vec<Vec<AppStats>>>(16)?.into_iter().flatten() {
+            let sums = apps.entry(app).or_default();
+            sums.clicks = sums.clicks.saturating_add(clicks);
+            sums.conversions = sums.conversions.saturating_add(conversions);
+        }
+    }
+    Ok(apps.into_values().collect())
 }
 
 /// Stores a chunk if it is new, and returns the bytes of its bodies then.

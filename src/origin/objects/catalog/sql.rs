@@ -200,14 +200,14 @@ platform::statements! {
 
     // Publication.
     pub const STORE_STATS = "INSERT INTO offer_stats (offer_id, object, day, clicks, conversions, payout_micro_usd, clicks_taken,
-        conversions_taken)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        conversions_taken, apps)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (offer_id, object) DO UPDATE SET day = excluded.day, clicks = excluded.clicks,
         conversions = excluded.conversions, payout_micro_usd = excluded.payout_micro_usd,
-        clicks_taken = excluded.clicks_taken, conversions_taken = excluded.conversions_taken
-        WHERE (day, clicks, conversions, payout_micro_usd, clicks_taken, conversions_taken) IS NOT
+        clicks_taken = excluded.clicks_taken, conversions_taken = excluded.conversions_taken, apps = excluded.apps
+        WHERE (day, clicks, conversions, payout_micro_usd, clicks_taken, conversions_taken, apps) IS NOT
         (excluded.day, excluded.clicks, excluded.conversions, excluded.payout_micro_usd,
-        excluded.clicks_taken, excluded.conversions_taken)";
+        excluded.clicks_taken, excluded.conversions_taken, excluded.apps)";
     pub const DELETE_STALE_STATS = "DELETE FROM offer_stats WHERE object = ? AND day < ?";
     pub const LIST_CHUNKS = "SELECT key, unlisted_version FROM chunks";
     pub const MARK_CHUNK_LISTED = "UPDATE chunks SET unlisted_version = ? WHERE key = ?";
@@ -303,7 +303,7 @@ platform::statements! {
     /// A JSON list of ids, today. Without figures, or with an earlier day's, nothing is taken from today's caps.
     pub const LIST_LISTED_OFFERS = "SELECT o.id, o.off_type, o.os, o.countries, o.active, o.starts_at, o.ends_at, o.conversion_cap,
         o.click_cap, o.body_hash, o.body_length, SUM(s.clicks), SUM(s.conversions), SUM(s.payout_micro_usd),
-        SUM(IIF(s.day = ?2, s.clicks_taken, 0)), SUM(IIF(s.day = ?2, s.conversions_taken, 0))
+        SUM(IIF(s.day = ?2, s.clicks_taken, 0)), SUM(IIF(s.day = ?2, s.conversions_taken, 0)), '[' || GROUP_CONCAT(s.apps) || ']'
         FROM offers o LEFT JOIN offer_stats s ON s.offer_id = o.id
         WHERE o.id IN (SELECT value FROM json_each(?1)) GROUP BY o.id ORDER BY o.id";
 }

@@ -2,39 +2,36 @@
 
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{STATS_DAYS, caps::TakenCounts, log, sql};
+use super::{
+    STATS_DAYS,
+    caps::TakenCounts,
+    daily::{self, NewSums},
+    log, sql,
+};
 use crate::delivery::batches::receive;
 use contract::{
-    counters::{AddConversions, CapKind, ConversionSum, STATS_PAGE, Stats},
+    counters::{AddConversions, CapKind, STATS_PAGE, Stats},
     operation::Mark,
+    outbox::OutboxShard,
 };
 use domain::model::OfferId;
 use platform::{
-    database::{Database, DatabaseError, json},
+    database::{Database, DatabaseError},
     params,
 };
-
-/// Sums passed to the database as one JSON text: at most 300 bytes each make 600 KB, and a value may have 2 MB.
-const SUMS_PER_STATEMENT: usize = 2_000;
 
 /// Adds the sums of an outbox's batch, once. A reversal counts on its own day, so the sums of a day, or of all stored
 /// days, may be negative.
 pub fn add_conversions(db: &impl Database, batch: &AddConversions) -> Result<Mark, DatabaseError> {
     let marks = [sql::SOURCE, sql::SET_SOURCE];
     receive(db, marks, &batch.source, (batch.after, batch.number), || {
-        for sums in batch.sums.chunks(SUMS_PER_STATEMENT) {
-            let row = |sum: &ConversionSum| {
-                (
-                    sum.day.number(),
-                    sum.offer.as_str().to_owned(),
-                    sum.conversions,
-                    sum.payout_micro_usd,
-                )
-            };
-            let rows: Vec<_> = sums.iter().map(row).collect();
-            db.execute(sql::ADD_CONVERSIONS, params![json(&rows)?])?;
+        let app = OutboxShard::of_object(&batch.source).map(|outbox| outbox.app.number());
+        let mut sums = NewSums::default();
+        for sum in &batch.sums {
+            let row = (sum.day.number(), sum.offer.as_str().to_owned());
+            sums.add(row, app, [0, sum.conversions, sum.payout_micro_usd]);
         }
-        Ok(())
+        sums.write(db)
     })
 }
 
@@ -65,6 +62,7 @@ pub fn stats(
             row.integer(3)?,
             clicks,
             conversions,
+            daily::add_up(row.json(4)?),
         ))
     })?;
     to_raw_value(&figures).map_err(|error| DatabaseError(error.to_string()))

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{STATS_DAYS, sql};
+use super::{STATS_DAYS, daily::NewSums, sql};
 use crate::delivery::batches::{self, Amounts, Log, LogPage, Movement, SumKey, positions::Positions};
 use contract::{counters::SumDay, ledger::DaySums};
 use domain::{
@@ -226,18 +226,14 @@ pub fn count(db: &impl Database) -> Result<(), DatabaseError> {
         let Some(last) = rows.last() else {
             return Ok(());
         };
-        let mut clicks: BTreeMap<(i64, String), i64> = BTreeMap::new();
+        let mut sums = NewSums::default();
         for row in &rows {
-            for ((_, day, _, offer, _, _), more) in row.json::<Vec<StoredSum>>(1)? {
-                *clicks.entry((day, offer)).or_default() += more;
+            for ((_, day, app, offer, _, _), clicks) in row.json::<Vec<StoredSum>>(1)? {
+                sums.add((day, offer), Some(app), [clicks, 0, 0]);
             }
         }
-        let clicks: Vec<_> = clicks
-            .into_iter()
-            .map(|((day, offer), clicks)| (day, offer, clicks))
-            .collect();
         db.transaction(|| {
-            db.execute(sql::ADD_CLICKS, params![json(&clicks)?])?;
+            sums.write(db)?;
             db.execute(sql::SET_COUNTED, params![last.integer(0)?])
         })?;
     }

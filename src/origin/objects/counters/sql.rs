@@ -7,7 +7,12 @@ use platform::migrations::Migration;
 pub const MIGRATIONS: &[Migration] = &[
     &[TABLES, batches::sql::TABLES, attention_feed::sql::TABLES],
     &[RESTORED],
+    &[APPS],
 ];
+
+// The apps of which a day's clicks and conversions are, as JSON: number, clicks, conversions. Apps beyond the largest 100 are in
+// the sums alone, and so is what was counted before there was this column.
+const APPS: &[&str] = &["ALTER TABLE daily ADD COLUMN apps TEXT NOT NULL DEFAULT '[]'"];
 
 // When the object noticed that it was put back.
 const RESTORED: &[&str] = &["ALTER TABLE clicks ADD COLUMN restored_ms INTEGER NOT NULL DEFAULT 0"];
@@ -137,10 +142,14 @@ platform::statements! {
     pub const GET_COUNTED = "SELECT counted FROM clicks";
     /// number
     pub const SET_COUNTED = "UPDATE clicks SET counted = ?";
-    /// JSON list of [day, offer, clicks]
-    pub const ADD_CLICKS = "INSERT INTO daily (day, offer, clicks)
-        SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?) WHERE TRUE
-        ON CONFLICT (day, offer) DO UPDATE SET clicks = clicks + excluded.clicks";
+    /// JSON list of [day, offer] → day, offer, apps of those that have sums
+    pub const APPS_OF = "SELECT d.day, d.offer, d.apps FROM json_each(?) p CROSS JOIN daily d
+        ON d.day = p.value ->> 0 AND d.offer = p.value ->> 1";
+    /// JSON list of [day, offer, clicks, conversions, payout, apps with these]
+    pub const ADD_SUMS = "INSERT INTO daily (day, offer, clicks, conversions, payout_micro_usd, apps)
+        SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 FROM json_each(?) WHERE TRUE
+        ON CONFLICT (day, offer) DO UPDATE SET clicks = clicks + excluded.clicks, conversions = conversions + excluded.conversions,
+          payout_micro_usd = payout_micro_usd + excluded.payout_micro_usd, apps = excluded.apps";
     /// → the last day for which the object vouched, failed attempts, when the next is due
     pub const GET_NIGHT = "SELECT vouched, attempts, due_ms FROM clicks";
     /// the same
@@ -152,14 +161,10 @@ platform::statements! {
     /// source, number
     pub const SET_SOURCE = "INSERT INTO sources (source, number) VALUES (?, ?)
         ON CONFLICT (source) DO UPDATE SET number = excluded.number";
-    /// JSON list of [day, offer, conversions, payout]
-    pub const ADD_CONVERSIONS = "INSERT INTO daily (day, offer, conversions, payout_micro_usd)
-        SELECT value ->> 0, value ->> 1, SUM(value ->> 2), SUM(value ->> 3) FROM json_each(?) WHERE TRUE GROUP BY 1, 2
-        ON CONFLICT (day, offer) DO UPDATE SET conversions = conversions + excluded.conversions,
-          payout_micro_usd = payout_micro_usd + excluded.payout_micro_usd";
-    /// first day, last day, the offer before, offers at most → offer, clicks, conversions, payout. Negative figures become 0: more was
-    /// reversed than paid within these days, and the rewards lie before them.
-    pub const STATS = "SELECT offer, SUM(clicks), MAX(SUM(conversions), 0), MAX(SUM(payout_micro_usd), 0)
+    /// first day, last day, the offer before, offers at most → offer, clicks, conversions, payout, each day's apps. Negative figures
+    /// become 0: more was reversed than paid within these days, and the rewards lie before them.
+    pub const STATS = "SELECT offer, SUM(clicks), MAX(SUM(conversions), 0), MAX(SUM(payout_micro_usd), 0),
+        '[' || GROUP_CONCAT(apps) || ']'
         FROM daily WHERE offer > ?3 AND day BETWEEN ?1 AND ?2 GROUP BY offer ORDER BY offer LIMIT ?4";
     /// kind, first day kept, rows at most: of the oldest day, since the key is ordered only within a day
     pub const SWEEP_TAKES = "WITH oldest (day) AS (SELECT MIN(day) FROM takes WHERE kind = ?1 AND day < ?2)
