@@ -35,7 +35,7 @@ impl Browser<'_> {
             .send(method, path, &headers, body.unwrap_or_default().as_bytes())
     }
 
-    fn get(&self, path: &str) -> Answer {
+    pub fn get(&self, path: &str) -> Answer {
         self.send("GET", path, None)
     }
 

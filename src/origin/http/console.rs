@@ -4,6 +4,7 @@
 use crate::http::{
     access,
     isolate::RequestContext,
+    limits::Pool,
     operator,
     refusal::{HandlerResult, Refusal},
     routes::Handler,
@@ -21,6 +22,7 @@ use domain::{
     model::api_error::common,
 };
 use platform::{
+    concurrency_limit::ConcurrencyLimit,
     http::{
         answer::{Answer, JSON},
         body::header,
@@ -40,15 +42,15 @@ pub fn is_visited(context: &RequestContext, request: &Request) -> bool {
 }
 
 /// Runs a call of the operator for a member.
-pub async fn operate(handler: Handler, request: Call<'_>) -> Answer {
+pub async fn operate(handler: Handler, pool: Option<Pool>, request: Call<'_>) -> Answer {
     let context = request.context;
-    match operate_as_member(handler, request).await {
+    match operate_as_member(handler, pool, request).await {
         Ok(answer) => gate::add_guard_headers(answer),
         Err(refusal) => site::refusal_answer(context, AccountKind::Operator, refusal),
     }
 }
 
-async fn operate_as_member(handler: Handler, request: Call<'_>) -> HandlerResult {
+async fn operate_as_member(handler: Handler, pool: Option<Pool>, request: Call<'_>) -> HandlerResult {
     let config = request.config()?;
     let access::Access { permission, action } = access::of(handler).ok_or(common::NOT_FOUND)?;
     let is_poll = action.is_none() && header(&request.request, "X-Poll").is_some();
@@ -62,6 +64,12 @@ async fn operate_as_member(handler: Handler, request: Call<'_>) -> HandlerResult
     };
     let member = gate::enter(&request, config, access, MEDIA_TYPES).await?;
     let (context, segments, query) = (request.context, request.segments, request.address.query);
+    // A session has a quarter of the pool that programs with the token share.
+    let pool = pool.map(|pool| context.isolate.pools.get(pool));
+    let share = |pool: &ConcurrencyLimit| (member.token.as_str(), pool.limit().permits / 4);
+    let _permit = pool
+        .map(|pool| pool.acquire_part("console", share(pool), context.now_ms))
+        .transpose()?;
     let request = request.request;
     let Some(action) = action else {
         return operator::call(context, handler, Some(&member), segments, request, query).await;

@@ -138,7 +138,9 @@ async fn handle(
         Ok(found) => found,
         Err(refusal) => return Ok(*refusal),
     };
-    let pool = method.pool.map(|pool| context.isolate.pools.get(pool));
+    // A call of the console takes its permit once its session is known.
+    let pool = method.pool.filter(|_| !is_visited);
+    let pool = pool.map(|pool| context.isolate.pools.get(pool));
     let _permit = pool.map(|pool| pool.acquire_any(context.now_ms)).transpose()?;
     let site_call = |kind, request| Call {
         context,
@@ -156,7 +158,7 @@ async fn handle(
         Handler::Keyed(call) => Ok(users::call(context, call, request).await),
         handler if is_visited => {
             let call = site_call(AccountKind::Operator, request);
-            Ok(console::operate(handler, call).await)
+            Ok(console::operate(handler, method.pool, call).await)
         }
         handler => {
             let answered = operator::call(context, handler, None, &segments, request, address.query).await;

@@ -18,10 +18,11 @@ const LEASE_MS: i64 = 5 * MINUTE_MS;
 pools! {
     /// Pages of lists and small commands: about 10 KB each.
     Operator "operator" = Limit { permits: 128, per_owner: 128, lease_ms: LEASE_MS };
-    /// Calls of the dashboard's pages, with bodies of up to 256 KiB: at most 16 MiB together.
-    Members "dashboard" = Limit { permits: 64, per_owner: 64, lease_ms: LEASE_MS };
-    /// The same calls by publisher, so that one publisher leaves permits of [`Members`](Pool::Members) to the others.
-    Publishers "publisher" = Limit { permits: 64, per_owner: 32, lease_ms: LEASE_MS };
+    /// Calls of the dashboard's pages and of publishers' keys, with bodies of up to 256 KiB: at most 16 MiB together. A
+    /// publisher has a quarter, so that its members leave permits to the others however slowly they send.
+    Publishers "dashboard" = Limit { permits: 64, per_owner: 16, lease_ms: LEASE_MS };
+    /// Calls of the console's pages about its own account. A session has a quarter. So publishers never shut out the operator.
+    Operators "console" = Limit { permits: 64, per_owner: 16, lease_ms: LEASE_MS };
     /// Sign-ins and other calls without a session, with bodies of up to 17 KiB. They are apart from members' calls, which
     /// strangers must not shut out.
     SignIns "sign_in" = Limit { permits: 32, per_owner: 32, lease_ms: LEASE_MS };

@@ -16,7 +16,7 @@ const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 /// The timeout after an internal error, which must be answered within a second.
 const DISCARD_TIMEOUT_BROKEN: Duration = Duration::from_millis(500);
 /// The time for a whole body, during which its request holds a permit: enough for 1 MiB at 0.6 Mbit/s. Bodies with a
-/// limit of at most [`SHORT`] bytes have less.
+/// limit, or an announced length, of at most [`SHORT`] bytes have less.
 const READ_TIMEOUT: Duration = Duration::from_secs(15);
 const READ_TIMEOUT_SHORT: Duration = Duration::from_secs(3);
 const SHORT: usize = 16 << 10;
@@ -53,7 +53,8 @@ async fn pass_through(request: &mut Request, most: usize, take: impl FnMut(&[u8]
     if request.inner().body_used() {
         return Err(common::INVALID_JSON.with_message("the body ended early"));
     }
-    let timeout = if most <= SHORT {
+    let announced = header(request, "Content-Length").and_then(|length| length.parse().ok());
+    let timeout = if most.min(announced.unwrap_or(most)) <= SHORT {
         READ_TIMEOUT_SHORT
     } else {
         READ_TIMEOUT

@@ -1,11 +1,11 @@
-//! The dashboard's permits by publisher: one whose calls hang leaves permits to the others.
+//! The dashboard's permits by publisher: one whose calls hang, or that sends slowly, leaves permits to the others.
 
 use serde_json::json;
 
 use super::{fill_limit, permits_taken, send_without_reading};
 use crate::{
     dashboard::{Browser, HOST, ORIGIN, signed_in},
-    harness::{Setup, eventually},
+    harness::{Raw, Setup, eventually},
 };
 use origin::http::limits::Pool;
 use platform::concurrency_limit::Limit;
@@ -39,14 +39,14 @@ fn a_publisher_whose_calls_hang_leaves_the_dashboard_to_the_others() {
     );
     let statuses = fill_limit(
         &signpost,
-        ("publisher", "ledger-hangs"),
+        ("dashboard", "ledger-hangs"),
         &vec![report(&hanging); PUBLISHERS.per_owner],
         || hanging.get("members"),
         || {
             other.get("members").expect(200);
             let mut waiting = send_without_reading(&signpost, &[report(&other)]);
             eventually(&(PUBLISHERS.per_owner + 1), || {
-                permits_taken(&signpost, "publisher")
+                permits_taken(&signpost, "dashboard")
             });
             crate::faults::inject_faults(&signpost, "");
             for raw in &mut waiting {
@@ -59,4 +59,55 @@ fn a_publisher_whose_calls_hang_leaves_the_dashboard_to_the_others() {
     assert!(statuses.contains(&200), "{statuses:?}");
     eventually(&0, || permits_taken(&signpost, "dashboard"));
     hanging.get("members").expect(200);
+}
+
+/// The beginning of a call whose body does not come.
+fn slow_export(browser: &Browser<'_>, length: usize) -> String {
+    let whole = report(browser).replace("/reports ", "/exports ");
+    let (head, body) = whole.split_once("\r\n\r\n").expect("a head");
+    let announced = format!("Content-Length: {}", body.len());
+    format!(
+        "{}\r\n\r\n",
+        head.replace(&announced, &format!("Content-Length: {length}"))
+    )
+}
+
+#[test]
+fn slow_bodies_of_one_publisher_leave_dashboard_and_console_to_the_others() {
+    let signpost = Setup::new().start();
+    let [slow, other] = ["slow-bodies", "fast-bodies"].map(|id| signpost.publisher(id));
+    let analysts = [
+        signed_in(&signpost, &slow, "analyst"),
+        signed_in(&signpost, &slow, "analyst"),
+    ];
+    let other = signed_in(&signpost, &other, "owner");
+    let admin = crate::console::signed_in(&signpost, "Ada", "admin");
+    for length in [200, 200_000] {
+        let heads: Vec<_> = (0..34)
+            .flat_map(|_| analysts.each_ref().map(|analyst| slow_export(analyst, length)))
+            .collect();
+        let mut waiting = send_without_reading(&signpost, &heads);
+        eventually(&PUBLISHERS.per_owner, || permits_taken(&signpost, "dashboard"));
+        analysts[0].get("members").expect(503);
+        other.get("overview").expect(200);
+        admin.get("session").expect(200);
+        if length == 200 {
+            // A small body has 3 seconds.
+            eventually(&0, || permits_taken(&signpost, "dashboard"));
+            let answer = |raw: &mut Raw| {
+                raw.receive().expect("that of the health check");
+                raw.receive().expect("an answer").status
+            };
+            let refused: Vec<_> = waiting.iter_mut().map(answer).collect();
+            assert_eq!(
+                refused.iter().filter(|status| **status == 400).count(),
+                PUBLISHERS.per_owner,
+                "{refused:?}"
+            );
+            assert_eq!(
+                refused.iter().filter(|status| **status == 503).count(),
+                68 - PUBLISHERS.per_owner
+            );
+        }
+    }
 }

@@ -56,8 +56,8 @@ pub struct Member {
     pub session: Session,
     /// The browser's sessions, of which this is the current one.
     pub sessions: BrowserSessions,
-    /// One of a publisher's share, held until the call is answered.
-    _permit: Option<Permit>,
+    /// One of the share of the publisher or of the console's session, held until the call is answered.
+    _permit: Permit,
 }
 
 impl Member {
@@ -204,10 +204,11 @@ async fn admit(
             Account::Operator => None,
         };
         // Before the account is asked: the session's MAC names the publisher, whose account may hang.
-        let permits = context.isolate.pools.get(Pool::Publishers);
-        let permit = publisher
-            .map(|publisher| permits.acquire(publisher.as_str(), context.now_ms))
-            .transpose()?;
+        let (pool, owner) = match publisher {
+            Some(publisher) => (Pool::Publishers, publisher.as_str()),
+            None => (Pool::Operators, current.token.as_str()),
+        };
+        let permit = context.isolate.pools.get(pool).acquire(owner, context.now_ms)?;
         let session = match read_session(context, config, current, access.session_use).await {
             Ok(session) => session,
             Err(refused) if has_ended(&refused) => {
