@@ -99,6 +99,33 @@ for (const Hand of HANDS) {
   }
 }
 
+for (const Hand of HANDS) {
+  test(`an owner makes a key that erases users, and a developer does not, by ${Hand.handName}`, async () => {
+    const { owner, developer } = await withDeveloper(Hand, 1440);
+    const { signpost } = shared;
+    const key = await settings.makePrivacyKey(owner.page, owner.hand, "Support desk");
+    assert.equal(await reportStatus(signpost, key), 401, "it reads no reports");
+    const erased = await fetch(`${signpost.base}/v1/core/users/erase`, {
+      method: "POST",
+      headers: { "X-Api-Key": key, "Content-Type": "application/json" },
+      body: JSON.stringify({ user_id: "player-1" }),
+    });
+    assert.deepEqual([erased.status, await erased.json()], [200, { apps: 0, erased: 0, waiting: 0, cursor: null }]);
+    await settings.readAudit(owner.page, owner.hand, ["Erased a user", /^key Support desk \([0-9a-f]{16}\)$/]);
+    await closePage(owner.page);
+
+    await settings.makeReportKey(developer, new Hand(developer), "Tableau");
+    assert.equal(
+      (await call(developer, "POST", "/report_keys", { label: "a", scope: "ia-privacy.WRITE" })).status,
+      403,
+    );
+    await developer.goto("/dashboard/rewards");
+    await developer.getByRole("heading", { name: "No rewards yet" }).waitFor();
+    assert.equal(await developer.getByRole("button", { name: "A user's data" }).count(), 0);
+    await closePage(developer);
+  });
+}
+
 test("a member stays while a key cannot be revoked, and without the list of keys can be removed", async () => {
   const { owner, developer, keys } = await withDeveloper(Mouse, 1440);
   const { page, hand } = owner;
@@ -135,7 +162,7 @@ test("a member stays while a key cannot be revoked, and without the list of keys
 async function withDeveloper(Hand, width) {
   const { signpost } = shared;
   const publisher = await signpost.addPublisher("Kite Games");
-  const refusals = [SIGNED_OUT, [401, /passkey/], [503, /report_keys/]];
+  const refusals = [SIGNED_OUT, [401, /passkey/], [403, /report_keys/], [503, /report_keys/]];
   const join = async (role, member) => {
     const page = await shared.open({ width, refusals });
     await addAuthenticator(page);

@@ -66,6 +66,9 @@ for (const Hand of HANDS) {
       assert.equal(await reportStatus(signpost, key), 204);
       await tasks.revokeReportKey(page, hand, "data warehouse");
       assert.equal(await reportStatus(signpost, key), 401);
+      const eraser = await tasks.createReportKey(page, hand, "support desk", /^Erases users/);
+      assert.equal(await reportStatus(signpost, eraser), 401);
+      await page.getByRole("cell", { name: "Erases users" }).waitFor();
 
       await tasks.openSection(page, hand, "Facts");
       const date = "2026-11-03";
@@ -134,6 +137,25 @@ for (const Hand of HANDS) {
   }
 }
 
+for (const Hand of HANDS) {
+  test(`an admin closes a publisher for good by ${Hand.handName}`, async () => {
+    const { signpost } = shared;
+    const name = `Otter Works ${Hand.handName}`;
+    const id = await signpost.addPublisher(name);
+    const page = await shared.open({ cookie: members.admin });
+    const hand = new Hand(page);
+    await page.goto(`/console/publishers/${id}`);
+    await tasks.close(page, hand, name, id);
+    const { approved, closed } = await signpost.operator("GET", `/publishers/${id}`);
+    assert.deepEqual({ approved, closed }, { approved: false, closed: true });
+    await page.goto("/console/publishers");
+    await page.getByRole("row").filter({ hasText: id }).getByText("Closed", { exact: true }).waitFor();
+    const reopened = { name, approved: true };
+    await assert.rejects(signpost.operator("PUT", `/publishers/${id}`, reopened), /409/, "nobody opens it again");
+    await closePage(page);
+  });
+}
+
 test("a request for a new Pub-Key stands above the publishers and is closed by the new key", async () => {
   const { signpost } = shared;
   const [Hand] = HANDS;
@@ -194,7 +216,7 @@ test("support reads everything of a publisher and changes nothing", async () => 
   const page = await shared.open({ cookie });
   const main = page.getByRole("main");
   const changes =
-    /Create|Approve|Suspend|Edit|Invite|Recovery|Withdraw|Issue|Show the|Revoke|Replace|Restate|Nothing to|Load a day|Save|Pay|Send|Switch/;
+    /Create|Approve|Suspend|Close|Edit|Invite|Recovery|Withdraw|Issue|Show the|Revoke|Replace|Restate|Nothing to|Load a day|Save|Pay|Send|Switch/;
   for (const [path, shown] of [
     ["/console/publishers", "Lumen Arcade"],
     [`/console/publishers/${DEMO}`, "Lumen Arcade for iOS"],

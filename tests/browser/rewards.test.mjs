@@ -46,6 +46,101 @@ for (const Hand of HANDS) {
   }
 }
 
+for (const Hand of HANDS) {
+  for (const width of WIDTHS) {
+    test(`an owner downloads what is stored of a user and erases it by ${Hand.handName} at ${width} px`, async (context) => {
+      const { signpost } = shared;
+      const receiver = await startReceiver();
+      context.after(receiver.stop);
+      receiver.secrets = [SECRET];
+      await sendCallbacksTo(signpost, receiver.url, SECRET);
+      await signpost.operator("POST", "/refresh");
+      const user = `player-to-erase-${Hand.handName}-${width}`;
+      const transactionId = await earn(signpost, token, user);
+      const page = await shared.open({ width, cookie: await signpost.signIn() });
+      const hand = new Hand(page);
+      await page.goto("/dashboard/rewards");
+      const row = page.getByRole("row").filter({ hasText: user });
+      await row.getByText("Delivered").waitFor();
+
+      const file = await rewards.downloadUser(page, hand, user);
+      assert.equal(file.user_id, user);
+      assert.deepEqual(
+        file.conversions.map((story) => story.transaction_id),
+        [transactionId],
+      );
+      const cleared = { title: `${user} was erased`, text: "1 reward was cleared. 3 apps were looked through." };
+      await rewards.eraseUser(page, hand, user, cleared);
+      await row.waitFor({ state: "detached" });
+      await page.goto("/dashboard/settings/audit");
+      const audit = page.getByRole("table", { name: "Audit log" });
+      for (const action of ["Downloaded a user's data", "Erased a user"])
+        await audit.getByText(action).first().waitFor();
+      assert.equal(await page.getByText(user).count(), 0, "the audit does not name the user");
+      await closePage(page);
+    });
+  }
+}
+
+test("all pages of what is stored of a user are asked for, and an erasure goes on where it failed", async () => {
+  const page = await shared.open({
+    cookie: await shared.signpost.signIn(),
+    refusals: [[503, "/v1/dashboard/users/erase"]],
+  });
+  const asked = [];
+  const answers = [
+    { json: { conversions: [{ transaction_id: "a" }], cursor: "10000001.7" } },
+    { json: { conversions: [{ transaction_id: "b" }], cursor: null } },
+    { json: { apps: 250, erased: 2, waiting: 1, cursor: "10000250" } },
+    { status: 503, json: { code: "unavailable", error: "busy" } },
+    { json: { apps: 4, erased: 1, waiting: 1, cursor: null } },
+    { json: { conversions: [], cursor: null } },
+  ];
+  await page.route("**/v1/dashboard/users/*", (route) => {
+    const { pathname } = new URL(route.request().url());
+    asked.push([pathname.split("/").pop(), route.request().postDataJSON()]);
+    return route.fulfill(answers[asked.length - 1]);
+  });
+  await page.goto("/dashboard/rewards");
+  const dialog = page.getByRole("dialog");
+  const press = (name) => dialog.getByRole("button", { name, exact: true }).click();
+  await page.getByRole("button", { name: "A user's data" }).click();
+  await press("Erase");
+  assert.ok(
+    await dialog.getByLabel("User id").evaluate((field) => field === document.activeElement),
+    "an id is needed",
+  );
+  await dialog.getByLabel("User id").fill(" player-1 ");
+  const download = page.waitForEvent("download");
+  await press("Download");
+  await download;
+  await dialog.getByText("The file has 2 rewards.").waitFor();
+  await press("Erase");
+  await press("Erase the user");
+  await dialog.getByText(/^Signpost is busy/).waitFor();
+  await press("Erase the user");
+  await page.getByRole("dialog", { name: "player-1 is being erased" }).waitFor();
+  await dialog
+    .getByText(
+      "3 rewards were cleared. 2 rewards are cleared once their callbacks have ended. 254 apps were looked through.",
+    )
+    .waitFor();
+  await press("Done");
+  await page.getByRole("button", { name: "A user's data" }).click();
+  await dialog.getByLabel("User id").fill("player-2");
+  await press("Download");
+  await dialog.getByText("Nothing is stored of player-2.").waitFor();
+  assert.deepEqual(asked, [
+    ["export", { user_id: "player-1", cursor: null }],
+    ["export", { user_id: "player-1", cursor: "10000001.7" }],
+    ["erase", { user_id: "player-1", cursor: null }],
+    ["erase", { user_id: "player-1", cursor: "10000250" }],
+    ["erase", { user_id: "player-1", cursor: "10000250" }],
+    ["export", { user_id: "player-2", cursor: null }],
+  ]);
+  await closePage(page);
+});
+
 test("a replay that cannot be watched any more says so, and is asked for again only by its reader", async () => {
   const path = `/v1/dashboard/apps/${APP}/replays`;
   const page = await shared.open({ cookie: await shared.signpost.signIn(), refusals: [[404, `${path}/42`]] });

@@ -14,6 +14,7 @@ const OF_DASHBOARD: &[Right] = &[
     ("app_settings", &[Permission::ManageApps]),
     ("rewards", &[Permission::ViewActivity]),
     ("replay", &[Permission::ReplayRewards]),
+    ("users", &[Permission::ManageUsers]),
     ("keys", &[Permission::ViewReportKeys]),
     ("pub_key", &[Permission::ViewPubKey]),
     ("members", &[Permission::ViewMembers]),

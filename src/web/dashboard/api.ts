@@ -53,8 +53,13 @@ export const api = {
   pollMilliseconds: 2000,
   cancelReplay: (app_id: string, replay_id: string) => remove(`${BASE}/apps/${app_id}/replays/${id(replay_id)}`),
 
+  /** A page of what is stored of a user in all apps. */
+  exportUser: (user_id: string, cursor: string | null) => post<T.UserData>(`${BASE}/users/export`, { user_id, cursor }),
+  /** Goes on at the cursor of the answer before. */
+  eraseUser: (user_id: string, cursor: string | null) => post<T.ErasedUser>(`${BASE}/users/erase`, { user_id, cursor }),
+
   reportKeys: () => get<T.ReportKeyList>(`${BASE}/report_keys`),
-  createReportKey: (label: string) => post<T.NewReportKey>(`${BASE}/report_keys`, { label }),
+  createReportKey: (label: string, scope: T.KeyScope) => post<T.NewReportKey>(`${BASE}/report_keys`, { label, scope }),
   revokeReportKey: (key_id: string) => remove(`${BASE}/report_keys/${id(key_id)}`),
   pubKey: () => get<T.PubKey>(`${BASE}/pub_key`),
   pubKeyRequest: () => get<T.PubKeyRequested>(`${BASE}/pub_key/request`),

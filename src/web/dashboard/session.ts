@@ -79,6 +79,7 @@ export type Right =
   | "app_settings"
   | "rewards"
   | "replay"
+  | "users"
   | "keys"
   | "pub_key"
   | "members"
@@ -93,6 +94,7 @@ const RIGHTS: Partial<Record<Role, Right[]>> = {
     "app_settings",
     "rewards",
     "replay",
+    "users",
     "keys",
     "pub_key",
     "members",

@@ -8,7 +8,8 @@ export const NAME = "dashboard";
 /** The first call, which the shell preloads. */
 export const FIRST = "/overview";
 /** Calls that only read, although they have a body. */
-export const READS = /^\/v1\/dashboard\/(reports|suggestions|rewards|apps\/\d+\/(offers|callback\/preview))$/;
+export const READS =
+  /^\/v1\/dashboard\/(reports|suggestions|rewards|users\/export|apps\/\d+\/(offers|callback\/preview))$/;
 
 /** The roles of members, the highest first. */
 export const ROLES: Role[] = ["owner", "developer", "analyst"];

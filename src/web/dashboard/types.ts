@@ -43,6 +43,8 @@ export type CallbackTest = Schemas["CallbackTested"];
 export type RewardRow = Schemas["AnalystRow"] & Partial<Schemas["RewardRow"]>;
 export type RewardPage = Omit<Schemas["RewardPage"], "rows"> & { rows: RewardRow[] };
 export type RewardQuery = Schemas["RewardList"];
+export type UserData = Schemas["UserData"];
+export type ErasedUser = Schemas["ErasedUser"];
 export type Firsts = Activity["first"];
 
 export type OfferQuery = Schemas["AppOffersQuery"];

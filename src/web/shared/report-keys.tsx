@@ -6,6 +6,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useCached } from "./cache";
 import { confirmed } from "./change";
+import { Choices } from "./components/choices";
 import { Confirm } from "./components/dialog";
 import { FormDialog, SecretDialog, TextField } from "./components/form-dialog";
 import { LoadedTable } from "./components/loaded";
@@ -14,25 +15,27 @@ import { Empty } from "./components/states";
 import { type Column, column } from "./components/table";
 import { timeText } from "./format";
 import { common, SECTION_NAMES, settings } from "./messages";
-import { reportKeys as text } from "./messages/report-keys";
+import { SCOPE_HINTS, SCOPE_NAMES, reportKeys as text } from "./messages/report-keys";
 import { withVerification } from "./passkeys";
-import type { NewReportKey, ReportKey, ReportKeyList } from "./types";
+import type { KeyScope, NewReportKey, ReportKey, ReportKeyList } from "./types";
 
 interface Props {
   cacheKey: string;
   calls: {
     list: () => Promise<ReportKeyList>;
-    create: (label: string) => Promise<NewReportKey>;
+    create: (label: string, scope: KeyScope) => Promise<NewReportKey>;
     revoke: (keyId: string) => Promise<void>;
   };
   words: { empty: string; labelHint: string; made: string; revokeText: string };
   longestLabel: number;
   mayChange: boolean;
+  /** Whether the member may make keys that erase users. */
+  mayErase?: boolean;
   /** What stands around the list, with the button for a new key. */
   frame: (create: ComponentChildren, list: ComponentChildren) => ComponentChildren;
 }
 
-export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, frame }: Props) {
+export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, mayErase = true, frame }: Props) {
   const keys = useCached(cacheKey, calls.list);
   const [isCreating, setCreating] = useState(false);
   const [revoked, setRevoked] = useState<ReportKey | null>(null);
@@ -60,6 +63,7 @@ export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, fr
           calls={calls}
           words={words}
           longestLabel={longestLabel}
+          mayErase={mayErase}
           onClose={() => {
             setCreating(false);
             void keys.reload();
@@ -86,6 +90,7 @@ const COLUMNS: Column<ReportKey>[] = [
       {label} <code class="cell-second">{id}</code>
     </>
   )),
+  column("scope", text.scope, ({ scope }) => SCOPE_NAMES[scope]),
   column("created", settings.createdAt, ({ created_at: at, created_by: by }) => (
     <>
       {timeText(at)}
@@ -95,10 +100,13 @@ const COLUMNS: Column<ReportKey>[] = [
   column("used", settings.lastUsed, ({ last_used_at: at }) => (at === null ? common.never : timeText(at))),
 ];
 
-type CreateProps = Pick<Props, "calls" | "words" | "longestLabel"> & { onClose: () => void };
+const SCOPES: KeyScope[] = ["ia-reporting.READ", "ia-privacy.WRITE"];
 
-function Create({ calls, words, longestLabel, onClose }: CreateProps) {
+type CreateProps = Pick<Props, "calls" | "words" | "longestLabel" | "mayErase"> & { onClose: () => void };
+
+function Create({ calls, words, longestLabel, mayErase, onClose }: CreateProps) {
   const [label, setLabel] = useState("");
+  const [scope, setScope] = useState(SCOPES[0]!);
   const [made, setMade] = useState<NewReportKey | null>(null);
   if (made) {
     return (
@@ -117,10 +125,19 @@ function Create({ calls, words, longestLabel, onClose }: CreateProps) {
       key="form"
       title={text.create}
       button={text.create}
-      onSubmit={async () => setMade(await withVerification(() => calls.create(label.trim())))}
+      onSubmit={async () => setMade(await withVerification(() => calls.create(label.trim(), scope)))}
       onClose={onClose}
     >
       <TextField label={text.label} hint={words.labelHint} longest={longestLabel} value={label} onChange={setLabel} />
+      {mayErase && (
+        <Choices
+          kind="radio"
+          name={text.scope}
+          choices={SCOPES.map((value) => ({ value, label: SCOPE_NAMES[value], hint: SCOPE_HINTS[value] }))}
+          chosen={[scope]}
+          onChange={([chosen]) => setScope(chosen!)}
+        />
+      )}
     </FormDialog>
   );
 }

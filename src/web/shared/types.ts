@@ -21,6 +21,7 @@ export type AuditEntry = AuditPage["entries"][number];
 export type Invite = Schemas["InviteShown"];
 export type ReportKeyList = Schemas["ReportKeyList"];
 export type ReportKey = ReportKeyList["report_keys"][number];
+export type KeyScope = ReportKey["scope"];
 export type NewReportKey = Schemas["NewReportKey"];
 export type Platform = Schemas["Platform"];
 export type Activity = Schemas["Activity"];

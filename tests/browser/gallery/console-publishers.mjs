@@ -3,7 +3,7 @@
 import { answerFor, holdCall, signInToConsole } from "../support/console.mjs";
 import { ago, CHANGED, daysInEachState, factsOf, restated } from "../support/days.mjs";
 import { addDays, today } from "../support/facts.mjs";
-import { REQUEST_ID } from "../support/faults.mjs";
+import { changed, REQUEST_ID } from "../support/faults.mjs";
 import { startReceiver } from "../support/receiver.mjs";
 import { earn, sendCallbacksTo } from "../support/rewards.mjs";
 import { DEMO } from "../support/signpost.mjs";
@@ -25,6 +25,7 @@ export async function makeConsole(signpost, token) {
   await signpost.signIn(DEMO, "developer", "Tom Weber");
   await signpost.dashboard(owner, "POST", "/invites", { name: "Kenji Sato", role: "analyst" });
   await signpost.dashboard(owner, "POST", "/report_keys", { label: "Looker" });
+  await signpost.dashboard(owner, "POST", "/report_keys", { label: "Support desk", scope: "ia-privacy.WRITE" });
   const reason = "The old one was in a repository that anybody can read.";
   await signpost.dashboard(owner, "POST", "/pub_key/request", { reason });
   await signpost.addPublisher(LONG_NAME, false);
@@ -107,6 +108,8 @@ const restating = (cookie, more) => ({
   isOverlay: true,
 });
 
+const close = (publisher) => Object.assign(publisher, { approved: false, closed: true });
+
 const CSV = "app_id,impressions\n10000001,many\n";
 
 export const views = ({ admin, support }) => ({
@@ -140,6 +143,29 @@ export const views = ({ admin, support }) => ({
     shows: dialog,
     isOverlay: true,
   },
+  "console-publisher-close": {
+    path: PUBLISHER,
+    cookie: admin,
+    act: press("Close publisher"),
+    shows: dialog,
+    isOverlay: true,
+  },
+  "console-publisher-closed": {
+    path: PUBLISHER,
+    cookie: admin,
+    prepare: (page) => page.route(`**/v1/operator/publishers/${DEMO}`, changed(close)),
+    shows: shows("Closed for good."),
+  },
+  "console-publishers-closed": {
+    path: LIST,
+    cookie: admin,
+    prepare: (page) =>
+      page.route(
+        (url) => url.pathname === "/v1/operator/publishers",
+        changed(({ publishers }) => close(publishers[0])),
+      ),
+    shows: shows("Closed"),
+  },
   "console-publisher-edit": { path: PUBLISHER, cookie: admin, act: press("Edit"), shows: dialog, isOverlay: true },
   "console-publisher-missing": {
     path: `${LIST}/nobody`,
@@ -158,6 +184,13 @@ export const views = ({ admin, support }) => ({
   },
   "console-publisher-people-failed": broken(`${PUBLISHER}?section=people`, `publishers/${DEMO}/members`, admin),
   "console-publisher-keys": { path: `${PUBLISHER}?section=keys`, cookie: admin, shows: shows("Looker") },
+  "console-publisher-keys-create": {
+    path: `${PUBLISHER}?section=keys`,
+    cookie: admin,
+    act: press("Create a key"),
+    shows: dialog,
+    isOverlay: true,
+  },
   "console-publisher-facts": { path: `${PUBLISHER}?section=facts`, cookie: admin, shows: shows("Loaded revenue") },
   "console-publisher-facts-states": {
     path: `${PUBLISHER}?section=facts`,

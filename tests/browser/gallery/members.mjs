@@ -19,6 +19,7 @@ export async function makeManager(signpost) {
   ]) {
     await signpost.dashboard(by, "POST", "/report_keys", { label });
   }
+  await signpost.dashboard(owner, "POST", "/report_keys", { label: "Support desk", scope: "ia-privacy.WRITE" });
   await signpost.signIn(publisher, "analyst", "Priya Raghunathan");
   await signpost.dashboard(owner, "POST", "/invites", { name: "Kenji Sato", role: "analyst" });
   return owner;

@@ -3,6 +3,7 @@
 import { change } from "../support/faults.mjs";
 import { APP } from "../support/rewards.mjs";
 
+const LONG_USER = "4f1c2a9d8e7b6053".repeat(8);
 const app = (id) => `/dashboard/apps/${id}`;
 const button = (page, name) => page.getByRole("button", { name }).first();
 const open = (name) => (page) => button(page, name).click();
@@ -211,6 +212,39 @@ export const pages = ({ owner, manager, asked, several, reward }) => ({
     cookie: owner,
     act: open("Send callbacks again"),
     shows: shows("Only those that the log shows: State Held for review."),
+    isOverlay: true,
+  },
+  "rewards-user": {
+    path: "/dashboard/rewards",
+    cookie: owner,
+    act: open("A user's data"),
+    shows: dialog,
+    isOverlay: true,
+  },
+  "rewards-user-erase": {
+    path: `/dashboard/rewards?app=${APP}#user=player-1`,
+    cookie: owner,
+    act: async (page) => {
+      await button(page, "A user's data").click();
+      await page.getByRole("dialog").getByRole("button", { name: "Erase" }).click();
+    },
+    shows: shows("Erase player-1?"),
+    isOverlay: true,
+  },
+  "rewards-user-erased": {
+    path: "/dashboard/rewards",
+    cookie: owner,
+    prepare: (page) =>
+      page.route("**/v1/dashboard/users/erase", (route) =>
+        route.fulfill({ json: { apps: 3, erased: 1240, waiting: 2, cursor: null } }),
+      ),
+    act: async (page) => {
+      await button(page, "A user's data").click();
+      await page.getByRole("dialog").getByLabel("User id").fill(LONG_USER);
+      await page.getByRole("dialog").getByRole("button", { name: "Erase" }).click();
+      await page.getByRole("button", { name: "Erase the user" }).click();
+    },
+    shows: shows("1,240 rewards were cleared."),
     isOverlay: true,
   },
   reward: { path: `${app(APP)}/rewards/${reward}`, cookie: owner, shows: shows("What happened") },

@@ -273,6 +273,19 @@ export const states = ({ owner, analyst, manager, withoutFacts, withOldFacts, un
       await page.getByRole("dialog").getByRole("button", { name: "Try again" }).waitFor();
     },
   },
+  "rewards-user-failed": {
+    path: REWARDS,
+    cookie: owner,
+    isOverlay: true,
+    refusals: [refusal(BROKEN, "users/export")],
+    prepare: (page) => answer(page, "POST", "users/export", BROKEN),
+    act: async (page) => {
+      await page.getByRole("button", { name: "A user's data" }).click();
+      await page.getByRole("dialog").getByLabel("User id").fill("player-1");
+      await page.keyboard.press("Enter");
+    },
+    shows: failed,
+  },
   "reward-missing": {
     path: `${APP}/rewards/nothing`,
     cookie: owner,

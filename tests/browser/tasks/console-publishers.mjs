@@ -49,6 +49,22 @@ export async function suspend(page, hand, name) {
   await badge(page, "Not approved").waitFor();
 }
 
+/** Closes a publisher for good, once its id is typed. Nothing is left then that would open it again. */
+export async function close(page, hand, name, id) {
+  await hand.press(page.getByRole("button", { name: "Close publisher" }));
+  const field = dialog(page).getByLabel("Type the publisher's id to confirm");
+  await hand.write(field, name);
+  await hand.press(inDialog(page, "Close publisher"));
+  await dialog(page).getByText("This is not the publisher's id.").waitFor();
+  await field.fill("");
+  await hand.write(field, id);
+  await hand.press(inDialog(page, "Close publisher"));
+  await said(page, `${name} was closed.`);
+  await badge(page, "Closed").waitFor();
+  await page.getByText(/^Closed for good\./).waitFor();
+  assert.equal(await page.getByRole("button", { name: /^(Approve|Suspend|Edit|Close publisher)$/ }).count(), 0);
+}
+
 export const openSection = async (page, hand, name) => {
   await hand.press(page.getByRole("navigation", { name: "Publisher" }).getByRole("link", { name, exact: true }));
   await page.getByRole("navigation", { name: "Publisher" }).locator(`[aria-current]`, { hasText: name }).waitFor();
@@ -104,9 +120,11 @@ export async function takeKey(page, hand) {
   return key;
 }
 
-export async function createReportKey(page, hand, label) {
+/** Creates a key that reads reports, unless it `does` something else. */
+export async function createReportKey(page, hand, label, does) {
   await hand.press(page.getByRole("button", { name: "Create a key" }));
   await hand.write(dialog(page).getByLabel("Label"), label);
+  if (does) await hand.tick(dialog(page).getByRole("radio", { name: does }));
   await hand.press(inDialog(page, "Create a key"));
   await dialog(page).getByRole("heading", { name: "Copy the new key now" }).waitFor();
   const key = await dialog(page).locator("code").innerText();

@@ -1,6 +1,7 @@
 // Rewards: the log as it changes, one reward's story, and callbacks that are sent again.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 
 const FAILING_ENDPOINT_MILLISECONDS = 75_000;
 
@@ -133,4 +134,34 @@ export async function readInertAnswer(page, { app, transactionId, answer }) {
   const row = page.getByRole("row").filter({ has: shown });
   assert.match(await row.innerText(), /^\d{1,2} \w{3} \d{4}, \d{2}:\d{2}:\d{2} UTC/);
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing overflows");
+}
+
+/** Downloads what is stored of a user; returns it. No address names the user. */
+export async function downloadUser(page, hand, user) {
+  await hand.press(page.getByRole("button", { name: "A user's data" }));
+  await hand.write(page.getByRole("dialog").getByLabel("User id"), user);
+  const download = page.waitForEvent("download");
+  await hand.press(inDialog(page, "Download"));
+  const file = await download;
+  assert.equal(file.suggestedFilename(), `user-${user}.json`);
+  await page.getByRole("dialog").getByText("The file has 1 reward.").waitFor();
+  return JSON.parse(await readFile(await file.path(), "utf8"));
+}
+
+/** Erases the user whose data the dialog shows. Escape leads back from the question. */
+export async function eraseUser(page, hand, user, result) {
+  const question = page.getByRole("dialog", { name: `Erase ${user}?` });
+  await hand.press(inDialog(page, "Erase"));
+  await question.getByText(/cannot be undone/).waitFor();
+  await page.keyboard.press("Escape");
+  await question.waitFor({ state: "detached" });
+  assert.equal(await page.getByRole("dialog").getByLabel("User id").inputValue(), user);
+  await hand.press(inDialog(page, "Erase"));
+  await hand.press(inDialog(page, "Erase the user"));
+  await page.getByRole("dialog", { name: result.title }).getByText(result.text).waitFor();
+  await hand.press(inDialog(page, "Done"));
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  assert.ok(!page.requests.join().includes(user), "no address names a user");
+  const opener = page.getByRole("button", { name: "A user's data" });
+  assert.ok(await opener.evaluate((button) => button === document.activeElement), "the focus is where it was");
 }

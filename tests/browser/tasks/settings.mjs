@@ -32,6 +32,36 @@ export async function manageKeys(page, hand, label) {
   return key;
 }
 
+/** Makes a key that erases users; returns it, which is shown once. */
+export async function makePrivacyKey(page, hand, label) {
+  await page.goto("/dashboard/settings/keys");
+  await hand.press(page.getByRole("button", { name: "Create a key" }));
+  const does = page.getByRole("dialog").getByRole("group", { name: "What it does" });
+  assert.ok(await does.getByRole("radio", { name: /^Reads reports/ }).isChecked(), "a key reads reports by itself");
+  await hand.write(page.getByLabel("Label"), label);
+  await hand.tick(does.getByRole("radio", { name: /^Erases users/ }));
+  await hand.press(inDialog(page, "Create a key"));
+  const key = await page.getByRole("dialog").getByText(/^sk_/).innerText();
+  await hand.press(page.getByRole("button", { name: "Done" }));
+  await keyRow(page, label).getByText("Erases users").waitFor();
+  return key;
+}
+
+const keyRow = (page, label) =>
+  page.getByRole("table", { name: "Report keys" }).getByRole("row").filter({ hasText: label });
+
+/** Makes a key where there is no choice of what it does. */
+export async function makeReportKey(page, hand, label) {
+  await page.goto("/dashboard/settings/keys");
+  await hand.press(page.getByRole("button", { name: "Create a key" }));
+  await page.getByLabel("Label").waitFor();
+  assert.equal(await page.getByRole("dialog").getByRole("radio").count(), 0, "other keys are for owners");
+  await hand.write(page.getByLabel("Label"), label);
+  await hand.press(inDialog(page, "Create a key"));
+  await hand.press(page.getByRole("button", { name: "Done" }));
+  await keyRow(page, label).getByText("Reads reports").waitFor();
+}
+
 export async function revokeKey(page, hand, label) {
   await hand.press(page.getByRole("button", { name: `Revoke ${label}` }));
   await hand.press(inDialog(page, "Revoke"));

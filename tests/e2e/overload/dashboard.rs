@@ -90,7 +90,7 @@ fn slow_bodies_of_one_publisher_leave_dashboard_and_console_to_the_others() {
         eventually(&PUBLISHERS.per_owner, || permits_taken(&signpost, "dashboard"));
         analysts[0].get("members").expect(503);
         other.get("overview").expect(200);
-        admin.get("session").expect(200);
+        admin.get("/v1/console/session").expect(200);
         if length == 200 {
             // A small body has 3 seconds.
             eventually(&0, || permits_taken(&signpost, "dashboard"));

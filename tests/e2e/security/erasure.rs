@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::dashboard::signed_in;
-use crate::harness::{OfferWall, Receiver, Setup, Signpost, demo, eventually, expect_accepted};
+use crate::harness::{Behaviour, OfferWall, Receiver, Setup, Signpost, demo, eventually, expect_accepted};
 
 const USER: &str = "erased-user-7f3a";
 const DEVICE: &str = "5f4dcc3b-5aa7-45d6-b3d1-c2b9a1e0f4a7";
@@ -244,4 +244,57 @@ fn a_publisher_erases_a_user_of_all_its_apps_by_key_and_in_the_dashboard() {
     for line in signpost.log_lines() {
         assert!(!line.to_string().contains(USER), "{line}");
     }
+}
+
+/// What waits is still sent. Then no user is left, nothing works any more, and nobody can open it again.
+#[test]
+fn a_closed_publisher_ends_for_good_and_keeps_no_user() {
+    let signpost = Setup::new().start();
+    let receiver = Receiver::start();
+    let wall = signpost.offer_wall("closed-for-good", "79000816", Some(&receiver));
+    signpost.refresh();
+    let publisher = signpost.existing_publisher(&wall.id);
+    let key = publisher.create_key("backend").api_key;
+    let owner = signed_in(&signpost, &publisher, "owner");
+    let [paid, pending, waits, late] = [(); 4].map(|()| click(&wall, ""));
+    expect_accepted(wall.convert(&paid, ""), "approved", false);
+    expect_accepted(wall.convert(&pending, "&status=pending"), "pending", false);
+    receiver.wait(1);
+    receiver.set(Behaviour::status(503));
+    let waiting = expect_accepted(wall.convert(&waits, ""), "approved", false);
+    receiver.wait(2);
+    receiver.set(Behaviour::status(200));
+
+    let path = format!("publishers/{}", wall.id);
+    let put = |approved: bool, closed: bool| {
+        let document = json!({ "name": "Closed", "approved": approved, "closed": closed });
+        signpost.operator("PUT", &path, Some(&document))
+    };
+    put(true, true).expect_error(400, "invalid_field");
+    assert_eq!(put(false, true).expect(200).json()["closed"], true);
+    put(true, false).expect_error(409, "publisher_closed");
+    put(false, false).expect_error(409, "publisher_closed");
+    let line = json!({ "kind": "publisher", "id": wall.id, "name": "Open", "approved": true });
+    let import = [("Content-Type", "application/x-ndjson")];
+    let import = signpost.operate("POST", "import", &import, line.to_string().as_bytes());
+    assert!(
+        (400..500).contains(&import.status) && import.body.contains("closed for good"),
+        "{import:?}"
+    );
+    signpost
+        .report_with(&key, b"{}")
+        .expect_error(401, "invalid_api_key");
+    owner.get("overview").expect_error(403, "account_suspended");
+    signpost.refresh();
+    let again = format!(
+        "/v2/tracking/click?rid={}-1&app={}&user_id={USER}",
+        wall.id, wall.app
+    );
+    signpost.get(&again, &[]).expect(403);
+
+    eventually(&json!("delivered"), || json!(wall.state(&waiting)));
+    eventually(&json!([]), || json!(stored(&signpost)));
+    expect_accepted(wall.convert(&late, ""), "pending", false);
+    eventually(&json!([]), || json!(stored(&signpost)));
+    expect_no_user(&wall, &[paid, pending, waits, late], &[waiting]);
 }

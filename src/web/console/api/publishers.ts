@@ -2,7 +2,16 @@
 
 import { call, get, getTagged, id, post, putTagged, remove, type Tagged } from "../../shared/client";
 import { queryText } from "../../shared/query-text";
-import type { Activity, AuditPage, Members, NewInvite, NewReportKey, ReportKeyList, Role } from "../../shared/types";
+import type {
+  Activity,
+  AuditPage,
+  KeyScope,
+  Members,
+  NewInvite,
+  NewReportKey,
+  ReportKeyList,
+  Role,
+} from "../../shared/types";
 import type * as T from "../types/publishers";
 import { OPERATOR } from "./operator";
 
@@ -38,8 +47,8 @@ export const publishersApi = {
   pubKey: (publisherId: string) => get<T.PubKey & { request: T.PubKeyRequest | null }>(`${of(publisherId)}/pub_key`),
   issuePubKey: (publisherId: string) => post<T.PubKey>(`${of(publisherId)}/pub_key`),
   reportKeys: (publisherId: string) => get<ReportKeyList>(`${of(publisherId)}/report_keys`),
-  createReportKey: (publisherId: string, label: string) =>
-    post<NewReportKey>(`${of(publisherId)}/report_keys`, { label }),
+  createReportKey: (publisherId: string, label: string, scope: KeyScope) =>
+    post<NewReportKey>(`${of(publisherId)}/report_keys`, { label, scope }),
   revokeReportKey: (publisherId: string, keyId: string) => remove(`${of(publisherId)}/report_keys/${id(keyId)}`),
 
   facts: (publisherId: string, limit: number, cursor: string | null) =>

@@ -7,7 +7,7 @@ import { codeText, STATE_NAMES } from "../../shared/messages/rewards";
 import type { AuditEntry, RewardState } from "../../shared/types";
 import { decisions, document, terms } from "./apps";
 import { editor } from "./offer-editor";
-import { publisher } from "./publishers";
+import { publisher, publishers } from "./publishers";
 import { rewards, settle } from "./rewards";
 
 export const audit = {
@@ -46,7 +46,6 @@ export const OPERATOR_ACTIONS: Record<string, string> = {
   rewards_approved: "Approved rewards",
   rewards_rejected: "Rejected conversions",
   rewards_reversed: "Took rewards back",
-  user_erased: "Erased a user",
 };
 
 const CREATED: Record<string, string> = {
@@ -61,7 +60,7 @@ export const operatorAction = ({ action, detail }: AuditEntry) =>
 
 /** The members of documents, as the pages call them. */
 const FIELDS: Record<string, Record<string, string>> = {
-  publisher_put: { name: "Name", approved: "Approval", max_apps: publisher.mostApps },
+  publisher_put: { name: "Name", approved: "Approval", closed: publishers.closed, max_apps: publisher.mostApps },
   app_put: {
     publisher_id: document.publisher,
     name: "Name",

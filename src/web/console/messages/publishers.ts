@@ -27,6 +27,7 @@ export const publishers = {
   noFigures: "The figures of this publisher did not come.",
   approved: "Approved",
   notApproved: "Not approved",
+  closed: "Closed",
   show: "Show",
   shows: { all: "All", waiting: "Not approved" },
   emptyTitle: "No publishers yet",
@@ -77,11 +78,14 @@ export const publisher = {
   sections: { overview: "Overview", people: "People", keys: "Keys", facts: "Facts", audit: "Audit log" },
   approve: "Approve",
   suspend: "Suspend",
+  close: "Close publisher",
   edit: "Edit",
   stateText: {
     approved: "Its apps get offers, its clicks are redirected, and its people can sign in to the dashboard.",
     notApproved:
       "Its apps get no offers and its clicks are refused. If it was approved before, its rewards are held, its callbacks wait, and its people cannot sign in.",
+    closed:
+      "Closed for good. Its apps list no offers and take no clicks, and nobody can sign in. Its users are erased from the logs once their callbacks have ended.",
   },
   maxApps: (most: number) => `It may set up ${plural(most, "app", "apps")} by itself.`,
   approveTitle: (name: string) => `Approve ${name}?`,
@@ -100,6 +104,14 @@ export const publisher = {
     "Its report keys are refused meanwhile.",
   ],
   suspended: (name: string) => `${name} was suspended.`,
+  closeTitle: (name: string) => `Close ${name} for good?`,
+  closeText: [
+    "Its apps list no offers and take no clicks. Its keys and sessions end.",
+    "Its users are erased from the logs once their callbacks have ended.",
+    "Nobody can undo this, not even you. To stop it for a while, suspend it.",
+  ],
+  typedId: "publisher's id",
+  closed: (name: string) => `${name} was closed.`,
   editTitle: (name: string) => `Edit ${name}`,
   mostApps: "Apps it may set up by itself",
   mostAppsHint: "From 0 to 1,000. Leave it empty for 20. You can add more yourself.",
@@ -174,7 +186,7 @@ export const keys = {
 
 export const reportKeys = {
   title: "Report keys",
-  intro: "With one of them a script or a BI tool reads this publisher's reports.",
+  intro: "With one of them a script reads this publisher's reports, or erases its users.",
   labelHint: "Where the key is used, for example “data warehouse”.",
   empty: "Owners and developers of the publisher make their own in the dashboard.",
   made: "It is shown only this once. Send it to the publisher by a safe channel.",

@@ -100,9 +100,7 @@ export const erase = {
   button: "Erase this user",
   title: "Erase this user?",
   text: "The user's id, device ids and custom values are cleared from every reward of this app. Amounts stay. It cannot be undone, and rewards of this user cannot be settled or sent again afterwards.",
-  label: "Type the user id to confirm",
-  hint: (user: string) => `It is ${user}`,
-  mismatch: "This is not the user id.",
+  what: "user id",
   done: (erased: number, waiting: number) =>
     `${plural(erased, "reward was", "rewards were")} cleared.${waiting > 0 ? ` ${plural(waiting, "follows", "follow")} once the callback is done.` : ""}`,
 };

@@ -1,5 +1,19 @@
 // The views that are no part of the first script.
 
+// The texts come first: beside one another they compress better than among the code, by 2 KB.
+import "../messages/advertisers";
+import "../messages/apps";
+import "../messages/audit";
+import "../messages/import";
+import "../messages/offer-editor";
+import "../messages/offers";
+import "../messages/publishers";
+import "../messages/reconcile";
+import "../messages/rewards";
+import "../messages/search";
+import "../messages/service";
+import "../messages/typed";
+
 export { App } from "./publishers/app";
 export { Publisher } from "./publishers/publisher";
 export { Publishers } from "./publishers/publishers";

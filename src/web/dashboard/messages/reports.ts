@@ -76,7 +76,8 @@ export const reports = {
   exportStarted: (rows: number) => `Your download has started: ${plural(rows, "row", "rows")}.`,
   curl: "Copy as curl",
   curlCopied: (at: string) => `Copied as curl. Data through ${at}.`,
-  curlComment: (at: string) => `# Signpost report, data through ${at}. SIGNPOST_KEY is one of your report keys.`,
+  curlComment: (at: string) =>
+    `# Signpost report, data through ${at}. SIGNPOST_KEY is a report key that reads reports.`,
   summary: (range: string, dimensions: string[]) => `${range}, by ${dimensions.join(", ").toLowerCase()}`,
   sortedBy: (column: string, ascending: boolean) => `Sorted by ${column}, ${ascending ? "ascending" : "descending"}.`,
 };

@@ -2,6 +2,8 @@
 
 import { durationText } from "../../shared/format";
 
+import { plural } from "../../shared/messages/plural";
+
 export const rewards = {
   title: "Rewards",
   tableName: "Delivery log",
@@ -31,4 +33,31 @@ export const rewards = {
   noneOld: "None of the newest 10,000 rewards has this transaction id. With an app chosen you can open an older one.",
   findOld: "Open the older reward",
   end: "These are all of the newest 10,000 rewards that match.",
+};
+
+/** One user over all apps. */
+export const userData = {
+  title: "A user's data",
+  text: "What is stored of one user in all your apps: take a copy, or erase it.",
+  user: "User id",
+  hint: "As your apps send it with clicks.",
+  download: "Download",
+  downloading: "Collecting…",
+  downloaded: (rewards: number) => `The file has ${plural(rewards, "reward", "rewards")}.`,
+  none: (user: string) => `Nothing is stored of ${user}.`,
+  fileName: (user: string) => `user-${user}.json`,
+  erase: "Erase",
+  eraseTitle: (user: string) => `Erase ${user}?`,
+  eraseText: [
+    "The user's id, device ids and custom values are cleared from the rewards of all your apps. Amounts stay.",
+    "What a waiting callback needs is cleared once the callback has ended.",
+    "This cannot be undone. Download the data first if you need a copy.",
+  ],
+  eraseIt: "Erase the user",
+  erasedTitle: (user: string, waiting: number) => `${user} ${waiting > 0 ? "is being" : "was"} erased`,
+  nothingTitle: (user: string) => `Nothing was stored of ${user}`,
+  erased: (rewards: number) => `${plural(rewards, "reward was", "rewards were")} cleared.`,
+  waiting: (rewards: number) =>
+    `${plural(rewards, "reward is cleared once its callback has", "rewards are cleared once their callbacks have")} ended.`,
+  apps: (apps: number) => `${plural(apps, "app was", "apps were")} looked through.`,
 };

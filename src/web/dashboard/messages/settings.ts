@@ -3,10 +3,11 @@
 import { timeText } from "../../shared/format";
 import { common, ROLE_NAMES, settings } from "../../shared/messages";
 import { plural } from "../../shared/messages/plural";
-import type { Role } from "../types";
+import { SCOPE_NAMES } from "../../shared/messages/report-keys";
+import type { KeyScope, Role } from "../types";
 
 export const keys = {
-  intro: "A report key lets your scripts and BI tools read the reporting API. One key for each use is best.",
+  intro: "A report key lets your scripts and BI tools read reports, or erase users. One key for each use is best.",
   labelHint: "Where the key is used, for example “Looker”.",
   empty: "Create one to read reports from a script or a BI tool.",
   made: "It is shown only this once. Keep it where you keep passwords.",
@@ -32,7 +33,8 @@ export const pubKey = {
 /** What a member who is removed has made and seen. */
 export const removal = {
   keys: "Revoke the report keys that they made",
-  used: (at: number | null) => `${settings.lastUsed}: ${at === null ? common.never : timeText(at)}`,
+  used: (scope: KeyScope, at: number | null) =>
+    `${SCOPE_NAMES[scope]}. ${settings.lastUsed}: ${at === null ? common.never : timeText(at)}`,
   keysText: "A key without a tick keeps working. A revoked key is refused at once, for good.",
   noKeys: "No report key that they made still works.",
   keysFailed: "You can remove the member without the list. Their report keys then keep working until you revoke them.",

@@ -15,6 +15,7 @@ interface FormProps {
   title: string;
   /** The label of the submit button. */
   button: string;
+  dangerous?: boolean;
   onSubmit: () => Promise<void>;
   onClose: () => void;
   /** Loads the document again after somebody else changed it. The typed text stays. */
@@ -32,7 +33,8 @@ const NO_FIELDS = (error: unknown): FieldErrors => ({ of: () => null, rest: erro
 
 /** Asks for what a change needs; stays open with the reason when the change fails. */
 export function FormDialog(props: FormProps) {
-  const { title, button, onSubmit, onClose, reload, errorsOf = NO_FIELDS, words, isWrong = false, children } = props;
+  const { title, button, dangerous, onSubmit, onClose, reload, errorsOf = NO_FIELDS, words, isWrong = false } = props;
+  const { children } = props;
   const action = useAction(onSubmit);
   const errors = errorsOf(action.error);
   return (
@@ -45,7 +47,9 @@ export function FormDialog(props: FormProps) {
           <FormError error={inWords(errors.rest, words ?? {}, null)} />
         )}
         <DialogButtons onClose={onClose}>
-          <SubmitButton isDisabled={action.isRunning || isWrong}>{button}</SubmitButton>
+          <SubmitButton class={dangerous ? "button danger" : undefined} isDisabled={action.isRunning || isWrong}>
+            {button}
+          </SubmitButton>
         </DialogButtons>
       </Form>
     </Dialog>

@@ -37,6 +37,8 @@ export const AUDIT_ACTIONS: Record<string, string> = {
   reward_replayed: "Sent a callback again",
   rewards_replayed: "Sent callbacks again",
   replay_cancelled: "Stopped sending callbacks again",
+  user_erased: "Erased a user",
+  user_exported: "Downloaded a user's data",
 };
 
 /** Text for the details of the actions above that are words of ours. */

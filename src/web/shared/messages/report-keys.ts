@@ -1,8 +1,21 @@
 // Text of report keys that both sites have.
 
+import type { KeyScope } from "../types";
+
+export const SCOPE_NAMES: Record<KeyScope, string> = {
+  "ia-reporting.READ": "Reads reports",
+  "ia-privacy.WRITE": "Erases users",
+};
+
+export const SCOPE_HINTS: Record<KeyScope, string> = {
+  "ia-reporting.READ": "Lets scripts and BI tools read reports.",
+  "ia-privacy.WRITE": "Lets a server erase a user from all apps, or read what is stored of one.",
+};
+
 export const reportKeys = {
   create: "Create a key",
   label: "Label",
+  scope: "What it does",
   by: (name: string) => `by ${name}`,
   emptyTitle: "No report keys",
   madeTitle: "Copy the new key now",

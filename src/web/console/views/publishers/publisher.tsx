@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { useCached } from "../../../shared/cache";
 import type { Tagged } from "../../../shared/client";
-import { Button } from "../../../shared/components/button";
+import { Button, DangerButton } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
 import { Loaded } from "../../../shared/components/loaded";
 import { NotFound } from "../../../shared/components/not-found";
@@ -74,7 +74,7 @@ interface HeadProps {
 
 function Head({ publisher, section, reload }: HeadProps) {
   const [open, setOpen] = useState<StateDialog | null>(null);
-  const { publisher_id: id, name, approved, max_apps: maxApps } = publisher;
+  const { publisher_id: id, name, approved, closed, max_apps: maxApps } = publisher;
   const within = section === "overview" ? [publishers.title] : [text.sections[section], publishers.title];
   return (
     <>
@@ -87,7 +87,7 @@ function Head({ publisher, section, reload }: HeadProps) {
           </>
         }
       >
-        {may("manage") && (
+        {may("manage") && !closed && (
           <>
             <Button onClick={() => setOpen("edit")}>{text.edit}</Button>
             {/* One component for both, so that the focus stays when one takes the place of the other. */}
@@ -100,13 +100,14 @@ function Head({ publisher, section, reload }: HeadProps) {
                 {text.approve}
               </Button>
             )}
+            <DangerButton onClick={() => setOpen("close")}>{text.close}</DangerButton>
           </>
         )}
       </Heading>
       {section === "overview" && (
         <p class="note state-note">
-          {approved ? text.stateText.approved : text.stateText.notApproved}{" "}
-          {typeof maxApps === "number" && text.maxApps(maxApps)}
+          {closed ? text.stateText.closed : approved ? text.stateText.approved : text.stateText.notApproved}{" "}
+          {!closed && typeof maxApps === "number" && text.maxApps(maxApps)}
         </p>
       )}
       {open && <StateDialogs dialog={open} publisher={publisher} reload={reload} onClose={() => setOpen(null)} />}

@@ -13,7 +13,7 @@ export const ReportKeys = ({ publisherId }: { publisherId: string }) => (
     cacheKey={`report_keys ${publisherId}`}
     calls={{
       list: () => api.reportKeys(publisherId),
-      create: (label) => api.createReportKey(publisherId, label),
+      create: (label, scope) => api.createReportKey(publisherId, label, scope),
       revoke: (keyId) => api.revokeReportKey(publisherId, keyId),
     }}
     words={text}

@@ -1,4 +1,4 @@
-// Approves, suspends and edits a publisher.
+// Approves, suspends, closes and edits a publisher.
 
 import { useState } from "preact/hooks";
 import { put } from "../../../shared/cache";
@@ -9,11 +9,12 @@ import { Input } from "../../../shared/components/field";
 import { FormDialog, TextField } from "../../../shared/components/form-dialog";
 import { MAX_NAME } from "../../../shared/limits";
 import { publishersApi as api } from "../../api/publishers";
+import { TypedConfirm } from "../../components/typed-confirm";
 import { publisher as text, publishers } from "../../messages/publishers";
 import type { Publisher, PublisherDocument } from "../../types/publishers";
 import { publisherKey } from "../cache-keys";
 
-export type StateDialog = "approve" | "suspend" | "edit";
+export type StateDialog = "approve" | "suspend" | "close" | "edit";
 
 interface Props {
   dialog: StateDialog;
@@ -49,6 +50,19 @@ export function StateDialogs({ dialog, publisher, reload, onClose }: Props) {
           button={text.suspend}
           dangerous
           onConfirm={change({ approved: false }, text.suspended(name))}
+          onClose={onClose}
+          reload={reload}
+        />
+      );
+    case "close":
+      return (
+        <TypedConfirm
+          title={text.closeTitle(name)}
+          text={text.closeText}
+          button={text.close}
+          what={text.typedId}
+          id={id}
+          onConfirm={change({ approved: false, closed: true }, text.closed(name))}
           onClose={onClose}
           reload={reload}
         />

@@ -1,8 +1,10 @@
-// Whether a publisher is approved.
+// Whether a publisher is approved, or closed.
 
 import { publishers as text } from "../../messages/publishers";
 import type { Publisher } from "../../types/publishers";
 
-export const StateBadge = ({ publisher: { approved } }: { publisher: Publisher }) => (
-  <span class={`badge ${approved ? "approved" : "held"}`}>{approved ? text.approved : text.notApproved}</span>
+export const StateBadge = ({ publisher: { approved, closed } }: { publisher: Publisher }) => (
+  <span class={`badge ${closed ? "" : approved ? "approved" : "held"}`}>
+    {closed ? text.closed : approved ? text.approved : text.notApproved}
+  </span>
 );

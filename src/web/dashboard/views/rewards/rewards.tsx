@@ -20,6 +20,7 @@ import { Filters } from "./filters";
 import { fixedConditions, hashOf, type LogFilter, NO_FILTER, parseFilter, queryOf, replayOf, searchOf } from "./filter";
 import { Live } from "./live";
 import { type Log, useLog } from "./use-log";
+import { UserData } from "./user-data";
 
 export function Rewards() {
   const role = session.value?.member.role;
@@ -38,6 +39,7 @@ export function Rewards() {
     <>
       <Heading title={text.title} note={text.intro}>
         <Live log={log} />
+        {role && may(role, "users") && <UserData user={filter.user} onErased={log.reload} />}
       </Heading>
       <Filters filter={filter} apps={names.apps} isAnalyst={isAnalyst} onChange={change} />
       {role && may(role, "replay") && (

@@ -75,10 +75,10 @@ export function RemoveMember({ member, onClose, onChanged }: RemovalProps) {
               <Choices
                 kind="checkbox"
                 name={text.keys}
-                choices={made.map(({ key_id, label, last_used_at: at }) => ({
+                choices={made.map(({ key_id, label, scope, last_used_at: at }) => ({
                   value: key_id,
                   label,
-                  hint: text.used(at),
+                  hint: text.used(scope, at),
                 }))}
                 chosen={revoked.map(({ key_id }) => key_id)}
                 onChange={(chosen) =>

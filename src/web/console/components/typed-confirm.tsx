@@ -1,0 +1,43 @@
+// Asks before a change that nobody can undo: it is made once an id was typed.
+
+import { useState } from "preact/hooks";
+import type { ConfirmProps } from "../../shared/components/dialog";
+import { Input } from "../../shared/components/field";
+import { FormDialog } from "../../shared/components/form-dialog";
+import { typed as words } from "../messages/typed";
+
+type Props = Pick<ConfirmProps, "title" | "text" | "button" | "onConfirm" | "onClose" | "reload"> & {
+  /** Names the id. */
+  what: string;
+  id: string;
+};
+
+export function TypedConfirm({ text, what, id, onConfirm, ...own }: Props) {
+  const [typed, setTyped] = useState("");
+  const [isWrong, setWrong] = useState(false);
+  const isOther = typed !== id;
+  return (
+    <FormDialog
+      {...own}
+      dangerous
+      onSubmit={async () => {
+        setWrong(isOther);
+        if (!isOther) await onConfirm();
+      }}
+    >
+      {[text].flat().map((paragraph) => (
+        <p key={paragraph}>{paragraph}</p>
+      ))}
+      <Input
+        label={words.label(what)}
+        // As it is, because it has to be copied whole.
+        hint={<bdi>{words.hint(id)}</bdi>}
+        error={isWrong && isOther ? words.mismatch(what) : null}
+        required
+        spellcheck={false}
+        value={typed}
+        onChange={setTyped}
+      />
+    </FormDialog>
+  );
+}
