@@ -17,7 +17,7 @@ const LEASE_MS: i64 = MINUTE_MS;
 
 /// The share of one key in its publisher's queries. A key may ask every two seconds, so the share lets a key that asks
 /// too often receive its 429; it is not meant for many slow queries.
-pub const QUERIES_OF_KEY: usize = 8;
+pub const QUERIES_OF_KEY: usize = 16;
 
 pools! {
     /// Postbacks that wait for the record of a short click id and for an app's outbox: 10 KB each, with the click, the
@@ -26,9 +26,9 @@ pools! {
     /// Report queries that are being read, with an issued key that may be revoked: up to 256 KiB each are 16 MiB. A
     /// publisher has a quarter.
     Queries "query" = Limit { permits: 64, per_owner: 16, lease_ms: LEASE_MS };
-    /// Reports that wait for a ledger: up to 256 KiB of query each are 8 MiB. A publisher has a quarter: its ledger makes
+    /// Reports that wait for a ledger: up to 256 KiB of query each are 8 MiB. A publisher has half: its ledger makes
     /// one report at a time, in about 10 ms for each million facts.
-    Reports "report" = Limit { permits: 32, per_owner: 8, lease_ms: LEASE_MS };
+    Reports "report" = Limit { permits: 32, per_owner: 16, lease_ms: LEASE_MS };
     /// Clicks that wait for a take from their offer's cap, or for the record of a short click id: 8 KB each are 4 MB.
     /// An offer has a quarter: its counters object does about 500 takes a second.
     Clicks "click" = Limit { permits: 512, per_owner: 128, lease_ms: LEASE_MS };

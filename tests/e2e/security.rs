@@ -8,6 +8,7 @@ mod bodies;
 mod chaos;
 mod click_ids;
 mod credentials;
+mod crowd;
 mod disk;
 mod erasure;
 mod figures;

@@ -313,3 +313,24 @@ fn the_readmes_figures_are_rows_of_the_last_results() {
     );
     assert!(readme.contains(&summary), "{summary}");
 }
+
+/// A promise without a test is a hope.
+#[test]
+fn each_promise_names_a_test_that_is_there() {
+    let security = read("SECURITY.md");
+    assert!(security.lines().count() <= 160);
+    let sources: String = texts()
+        .into_iter()
+        .filter(|(path, _)| path.ends_with(".rs"))
+        .map(|(_, text)| text)
+        .collect();
+    let promises = table(&security, "Promises");
+    assert!(promises.len() >= 40, "{}", promises.len());
+    for promise in promises {
+        let [_, test] = promise[..] else {
+            panic!("{promise:?}");
+        };
+        let name = test.trim_matches('`').rsplit("::").next().unwrap_or_default();
+        assert!(sources.contains(&format!("fn {name}(")), "{promise:?}");
+    }
+}

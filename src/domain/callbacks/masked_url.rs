@@ -1,7 +1,10 @@
 //! Literal values in the query of a callback URL, such as an API key, are secrets of the receiver. They are masked in
 //! documents, which support reads and which are stored as they are, and put back where a masked document is sent.
 
+use std::borrow::Cow;
+
 use super::settings::MASKED_SECRET;
+use crate::model::placeholders::has_any_macro;
 
 /// The shortest literal value that is masked wherever it appears, in bytes. A shorter one may be a common word.
 const SHORTEST: usize = 12;
@@ -31,15 +34,16 @@ pub fn unmasked(url: &str, stored: &str) -> String {
 pub fn secrets(url: &str) -> impl Iterator<Item = String> {
     pairs(url)
         .filter(|(_, value)| is_literal(value) && value.len() >= SHORTEST)
-        .flat_map(|(_, value)| {
-            let decoded = percent_encoding::percent_decode_str(value).decode_utf8_lossy();
-            [value.to_owned(), decoded.into_owned()]
-        })
+        .flat_map(|(_, value)| [value.to_owned(), decoded(value).into_owned()])
 }
 
+/// A placeholder of other systems that was left in is shown, too, so that it is found.
 fn is_literal(value: &str) -> bool {
-    let is_macro = value.contains('{') || value.contains("%7B") || value.contains("%7b");
-    !value.is_empty() && !is_macro
+    !value.is_empty() && !has_any_macro(value) && !has_any_macro(&decoded(value))
+}
+
+fn decoded(value: &str) -> Cow<'_, str> {
+    percent_encoding::percent_decode_str(value).decode_utf8_lossy()
 }
 
 fn query(url: &str) -> Option<(&str, &str, &str)> {
@@ -83,6 +87,10 @@ mod tests {
         assert_eq!(masked(MASKED), MASKED);
         assert_eq!(unmasked(MASKED, URL), URL);
         assert!(has_mask(MASKED) && !has_mask(URL));
+        assert_eq!(
+            masked("https://r.example/?u=%UID%&t=[click_id]"),
+            "https://r.example/?u=%UID%&t=[click_id]"
+        );
         for plain in [
             "https://r.example/cb",
             "https://r.example/?",

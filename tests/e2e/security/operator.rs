@@ -260,7 +260,7 @@ fn metrics_have_a_token_of_their_own() {
 /// Also one that refuses: whoever guesses ids would fill the disk, and a restore would meet objects of nobody.
 #[test]
 fn a_call_about_what_there_is_not_makes_no_object() {
-    let signpost = demo();
+    let (signpost, _) = Setup::new().start_with_fixtures();
     let before = signpost.object_files();
     let facts = b"date,app_id,ad_type,country,impressions,clicks,revenue_micro_usd\n";
     let click_id = "A".repeat(40);
