@@ -24,8 +24,8 @@ pools! {
     /// command and the runtime's own objects, are 2.5 MB. An app has half, so that its outboxes hold up no other app.
     Conversions "conversion" = Limit { permits: 256, per_owner: 128, lease_ms: LEASE_MS };
     /// Report queries that are being read, with an issued key that may be revoked: up to 256 KiB each are 16 MiB. A
-    /// publisher has a quarter.
-    Queries "query" = Limit { permits: 64, per_owner: 16, lease_ms: LEASE_MS };
+    /// publisher has half, since it may have 100 keys.
+    Queries "query" = Limit { permits: 64, per_owner: 32, lease_ms: LEASE_MS };
     /// Reports that wait for a ledger: up to 256 KiB of query each are 8 MiB. A publisher has half: its ledger makes
     /// one report at a time, in about 10 ms for each million facts.
     Reports "report" = Limit { permits: 32, per_owner: 16, lease_ms: LEASE_MS };
