@@ -29,6 +29,8 @@ const SPARE: (&str, &str) = ("spare", "20000091");
 const DAY: &str = "2026-11-03";
 /// Each key may send one query in 2 seconds.
 const REPORT_KEYS: usize = 100;
+/// Each may send one request in a second.
+const PRIVACY_KEYS: usize = 50;
 
 /// Requests for each operation in the fuzzing phase, unless `make fuzz-api` sets a duration.
 const EXAMPLES: &str = "10";
@@ -179,6 +181,15 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         .map(|(_, key)| key)
         .collect();
     let spare_publisher = signpost.existing_publisher(SPARE.0);
+    let users = json!({ "label": "users", "scope": "ia-privacy.WRITE" });
+    let privacy_key = |_| {
+        let issued = spare_publisher.operator("POST", "report_keys", Some(&users));
+        issued.expect(201).json()["api_key"]
+            .as_str()
+            .expect("a key")
+            .to_owned()
+    };
+    let privacy_keys: Vec<_> = (0..PRIVACY_KEYS).map(privacy_key).collect();
     let revocable: Vec<_> = issue(&spare_publisher, 20)
         .into_iter()
         .map(|(id, _)| id)
@@ -233,6 +244,8 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         ("PUB_KEY", pub_key),
         ("REPORT_KEY", report_keys[0].clone()),
         ("REPORT_KEYS", report_keys.join(",")),
+        ("PRIVACY_KEY", privacy_keys[0].clone()),
+        ("PRIVACY_KEYS", privacy_keys.join(",")),
         ("ADVERTISER_TOKEN", keeper.token.clone()),
         ("OPERATOR_TOKEN", OPERATOR_TOKEN.to_owned()),
         ("METRICS_TOKEN", METRICS_TOKEN.to_owned()),

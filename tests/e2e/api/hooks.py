@@ -20,6 +20,7 @@ def text(ctx, value):
 schemathesis.serializer("text/csv", "application/x-ndjson")(text)
 
 KEYS = itertools.cycle(os.environ["REPORT_KEYS"].split(","))
+PRIVACY_KEYS = itertools.cycle(os.environ["PRIVACY_KEYS"].split(","))
 
 
 def integers(value):
@@ -59,6 +60,8 @@ def before_call(context, case, kwargs):
             case.path_parameters["app_id"] = KEPT["20000090"]
     if case.headers and case.headers.get("X-Api-Key") == os.environ["REPORT_KEY"]:
         case.headers["X-Api-Key"] = next(KEYS)
+    if case.headers and case.headers.get("X-Api-Key") == os.environ["PRIVACY_KEY"]:
+        case.headers["X-Api-Key"] = next(PRIVACY_KEYS)
 
 
 # The number of answers for each operation and status.
