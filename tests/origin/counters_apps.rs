@@ -1,4 +1,4 @@
-//! `origin::objects::counters`: of which apps the offers' clicks and conversions are.
+//! `origin::objects::counters`: the clicks and conversions of offers by app.
 
 use crate::{
     counters::{NOON, flush, offer, send, stats, sum},

@@ -12,7 +12,7 @@ use crate::model::{
 };
 
 crate::named_values! {
-    /// What a key may do; fixed at its creation.
+    /// The permission of a key, which never changes.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Scope {
         /// Reads reports.

@@ -161,7 +161,7 @@ pub enum MemberCall {
     User(UserCall),
 }
 
-/// What a publisher does with one user's data over all its apps.
+/// A call about one user's data over all apps of a publisher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserCall {
     Erase,

@@ -111,7 +111,7 @@ struct Hostile<'s> {
     members: [Browser<'s>; 2],
     publishers: [(Publisher<'s>, String); 2],
     advertiser: &'s OfferWall<'s>,
-    /// Whose offer and app are attacked.
+    /// The offer and the app that are attacked.
     victim: &'s OfferWall<'s>,
 }
 

@@ -246,7 +246,7 @@ fn a_publisher_erases_a_user_of_all_its_apps_by_key_and_in_the_dashboard() {
     }
 }
 
-/// What waits is still sent. Then no user is left, nothing works any more, and nobody can open it again.
+/// Callbacks that wait are still sent, and then no user is left. Its keys and sessions end, and nobody can reopen it.
 #[test]
 fn a_closed_publisher_ends_for_good_and_keeps_no_user() {
     let signpost = Setup::new().start();

@@ -204,7 +204,7 @@ fn close(db: &Sqlite, world: &World) {
     while sweep(db, NOW).unwrap() == Some(NOW + SECOND_MS) {}
 }
 
-/// What was promised is sent, and then nobody is left. Later postbacks are held and name nobody.
+/// Callbacks that wait are sent, and then no user is left. Later postbacks are held and name nobody.
 #[test]
 fn a_closed_publisher_gets_what_waits_and_keeps_no_user() {
     let (db, world) = (outbox(), World::paying_each_click());

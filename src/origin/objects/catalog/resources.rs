@@ -116,12 +116,11 @@ fn put_publisher(
     publisher: &Publisher,
 ) -> Result<(), Failure> {
     let document = json(publisher)?;
-    if is_stored(db, sql::GET_PUBLISHER_DOCUMENT, id, &document)? {
-        return Ok(());
-    }
-    let stored = db.query_first(sql::GET_PUBLISHER_DOCUMENT, params![id])?;
-    let stored: Option<Publisher> = stored.map(|row| row.json(0)).transpose()?;
-    let was_closed = stored.is_some_and(|stored| stored.closed);
+    let was_closed = match db.query_first(sql::GET_PUBLISHER_DOCUMENT, params![id])? {
+        Some(row) if row.text(0)? == document => return Ok(()),
+        Some(row) => row.json::<Publisher>(0)?.closed,
+        None => false,
+    };
     if was_closed && !publisher.closed && !context.is_repeat {
         return Err(PUBLISHER_CLOSED.into());
     }

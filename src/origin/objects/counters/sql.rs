@@ -10,7 +10,7 @@ pub const MIGRATIONS: &[Migration] = &[
     &[APPS],
 ];
 
-// The apps of which a day's clicks and conversions are, as JSON: number, clicks, conversions. Apps beyond the largest 100 are in
+// A day's clicks and conversions by app, as JSON: number, clicks, conversions. Apps beyond the largest 100 are in
 // the sums alone, and so is what was counted before there was this column.
 const APPS: &[&str] = &["ALTER TABLE daily ADD COLUMN apps TEXT NOT NULL DEFAULT '[]'"];
 

@@ -54,13 +54,14 @@ platform::statements! {
     pub const BEGIN_EVERYBODY = "UPDATE outbox SET erasing = 0 WHERE NOT EXISTS (SELECT 1 FROM erased WHERE user = x'') RETURNING app";
     pub const DROP_KEPT = "DELETE FROM kept";
     pub const MARK_ALL_RESERVATIONS = "UPDATE reservations SET erase = 1";
-    /// entries at most → entry, user, of the next to erase
-    pub const NEXT_OF_EVERYBODY = "SELECT entry, user_id FROM entries WHERE entry > (SELECT erasing FROM outbox) ORDER BY entry LIMIT ?";
-    /// last entry
-    pub const MARK_NEXT = "UPDATE entries SET erase = 1 WHERE entry > (SELECT erasing FROM outbox) AND entry <= ? AND user_id IS NOT NULL";
-    /// last entry
+    /// → the last entry that was erased with everybody, while that goes on
+    pub const GET_ERASING = "SELECT erasing FROM outbox";
+    /// last entry, entries at most → entry, user, of those after it
+    pub const NEXT_OF_EVERYBODY = "SELECT entry, user_id FROM entries WHERE entry > ? ORDER BY entry LIMIT ?";
+    /// last entry before, last entry
+    pub const MARK_NEXT = "UPDATE entries SET erase = 1 WHERE entry > ? AND entry <= ? AND user_id IS NOT NULL";
+    /// last entry, or null at the end
     pub const SET_ERASING = "UPDATE outbox SET erasing = ?";
-    pub const END_EVERYBODY = "UPDATE outbox SET erasing = NULL WHERE erasing IS NOT NULL";
     /// first time kept
     pub const SWEEP_ERASED = "DELETE FROM erased WHERE at_ms < ?";
     /// → users of what is not in the log
@@ -140,15 +141,18 @@ pub fn erase_everybody(db: &impl Database, now_ms: i64, shard: OutboxShard) -> R
 
 /// Does one alarm's part of erasing everybody. Returns whether there is more.
 pub fn erase_next(db: &impl Database) -> Result<bool, DatabaseError> {
+    let Some(mut after) = db.query_integer(GET_ERASING, &[])? else {
+        return Ok(false);
+    };
     for _ in 0..STEPS {
-        let rows = db.query(NEXT_OF_EVERYBODY, params![ENTRIES])?;
+        let rows = db.query(NEXT_OF_EVERYBODY, params![after, ENTRIES])?;
         let Some(last) = rows.last() else {
-            db.execute(END_EVERYBODY, &[])?;
+            db.execute(SET_ERASING, params![None::<i64>])?;
             return Ok(false);
         };
         let last = last.integer(0)?;
         db.transaction(|| {
-            db.execute(MARK_NEXT, params![last])?;
+            db.execute(MARK_NEXT, params![after, last])?;
             for row in &rows {
                 if let Some(user_id) = row.optional_text(1)? {
                     erase_ended(db, user_id)?;
@@ -156,6 +160,7 @@ pub fn erase_next(db: &impl Database) -> Result<bool, DatabaseError> {
             }
             db.execute(SET_ERASING, params![last])
         })?;
+        after = last;
     }
     Ok(true)
 }
