@@ -61,6 +61,16 @@ impl<'s> Browser<'s> {
         self.signpost.send(method, path, &headers, body.as_bytes())
     }
 
+    /// The head of a POST with a body of this length, for a connection of a test's own.
+    pub fn post_head(&self, path: &str, length: usize) -> String {
+        format!(
+            "POST /v1/dashboard/{path} HTTP/1.1\r\nHost: {HOST}\r\nSec-Fetch-Site: same-origin\r\nOrigin: {ORIGIN}\r\n\
+             Cookie: {}\r\nX-Publisher: {}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n",
+            self.cookie.as_deref().unwrap_or_default(),
+            self.publisher.as_deref().unwrap_or_default(),
+        )
+    }
+
     pub fn get(&self, path: &str) -> Answer {
         self.send("GET", &format!("/v1/dashboard/{path}"), None)
     }

@@ -14,6 +14,7 @@ mod erasure;
 mod figures;
 mod injection;
 mod network;
+mod objects;
 mod operator;
 mod panics;
 mod resources;

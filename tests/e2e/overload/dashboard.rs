@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{fill_limit, permits_taken, send_without_reading};
 use crate::{
-    dashboard::{Browser, HOST, ORIGIN, signed_in},
+    dashboard::{Browser, signed_in},
     harness::{Raw, Setup, eventually},
 };
 use origin::http::limits::Pool;
@@ -19,14 +19,7 @@ fn report(browser: &Browser<'_>) -> String {
         "dimensions": ["date"], "metrics": ["revenue"],
     });
     let body = json!({ "queries": [query] }).to_string();
-    let (cookie, publisher) = (browser.cookie.as_deref(), browser.publisher.as_deref());
-    format!(
-        "POST /v1/dashboard/reports HTTP/1.1\r\nHost: {HOST}\r\nSec-Fetch-Site: same-origin\r\nOrigin: {ORIGIN}\r\n\
-         Cookie: {}\r\nX-Publisher: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        cookie.unwrap_or_default(),
-        publisher.unwrap_or_default(),
-        body.len()
-    )
+    browser.post_head("reports", body.len()) + &body
 }
 
 #[test]
@@ -61,17 +54,6 @@ fn a_publisher_whose_calls_hang_leaves_the_dashboard_to_the_others() {
     hanging.get("members").expect(200);
 }
 
-/// The beginning of a call whose body does not come.
-fn slow_export(browser: &Browser<'_>, length: usize) -> String {
-    let whole = report(browser).replace("/reports ", "/exports ");
-    let (head, body) = whole.split_once("\r\n\r\n").expect("a head");
-    let announced = format!("Content-Length: {}", body.len());
-    format!(
-        "{}\r\n\r\n",
-        head.replace(&announced, &format!("Content-Length: {length}"))
-    )
-}
-
 #[test]
 fn slow_bodies_of_one_publisher_leave_dashboard_and_console_to_the_others() {
     let signpost = Setup::new().start();
@@ -84,7 +66,11 @@ fn slow_bodies_of_one_publisher_leave_dashboard_and_console_to_the_others() {
     let admin = crate::console::signed_in(&signpost, "Ada", "admin");
     for length in [200, 200_000] {
         let heads: Vec<_> = (0..34)
-            .flat_map(|_| analysts.each_ref().map(|analyst| slow_export(analyst, length)))
+            .flat_map(|_| {
+                analysts
+                    .each_ref()
+                    .map(|analyst| analyst.post_head("exports", length))
+            })
             .collect();
         let mut waiting = send_without_reading(&signpost, &heads);
         eventually(&PUBLISHERS.per_owner, || permits_taken(&signpost, "dashboard"));

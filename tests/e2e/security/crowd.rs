@@ -10,6 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
+use super::figures::rates;
 use crate::{
     clicks::{click_id_at, expect_redirect},
     dashboard::{Browser, HOST, ORIGIN, signed_in},
@@ -94,17 +95,6 @@ fn again(is_over: &AtomicBool, pause_ms: u64, call: impl Fn(u64)) {
     }
 }
 
-/// A body of a member that is announced and does not come.
-fn slow_body(browser: &Browser<'_>, length: usize) -> String {
-    let (cookie, publisher) = (browser.cookie.as_deref(), browser.publisher.as_deref());
-    format!(
-        "POST /v1/dashboard/exports HTTP/1.1\r\nHost: {HOST}\r\nSec-Fetch-Site: same-origin\r\nOrigin: {ORIGIN}\r\n\
-         Cookie: {}\r\nX-Publisher: {}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{{",
-        cookie.unwrap_or_default(),
-        publisher.unwrap_or_default(),
-    )
-}
-
 /// Everybody who means harm.
 struct Hostile<'s> {
     signpost: &'s Signpost,
@@ -131,7 +121,8 @@ impl Hostile<'_> {
                     let length = if n % 2 == 0 { 200 } else { 200_000 };
                     let send = |_| {
                         let mut raw = signpost.raw();
-                        raw.send(slow_body(member, length).as_bytes()).map(|()| raw)
+                        let begun = member.post_head("exports", length) + "{";
+                        raw.send(begun.as_bytes()).map(|()| raw)
                     };
                     let _slow: Vec<_> = (0..34).map(send).collect();
                     thread::sleep(Duration::from_secs(1));
@@ -213,14 +204,6 @@ impl Hostile<'_> {
     }
 }
 
-/// The `cr` and `epc` that the list shows of an offer.
-fn metrics(signpost: &Signpost, pub_key: &str, offer: &str) -> [Option<f64>; 2] {
-    signpost.refresh();
-    let filter = json!([{"dim": "offer_id", "match": {"type": "exact", "value": [offer]}}]);
-    let listed = signpost.list(ANDROID_APP, pub_key, &filter);
-    ["cr", "epc"].map(|name| listed[0]["metrics"][0][name].as_f64())
-}
-
 #[test]
 fn a_hostile_crowd_keeps_nobody_from_anything() {
     away_from_midnight();
@@ -238,9 +221,7 @@ fn a_hostile_crowd_keeps_nobody_from_anything() {
         let id = click_id_at(&expect_redirect(signpost.click(&click, "DE")));
         victim.convert(&id, "").expect(200);
     }
-    eventually(&[Some(1.0), Some(1.25)], || {
-        metrics(signpost, &pub_key, &victim.id)
-    });
+    eventually(&[Some(1.0), Some(1.25)], || rates(signpost, &pub_key, &victim.id));
 
     let publisher = |id: &str| signpost.existing_publisher(id);
     let own = publisher(&honest.id);
@@ -278,7 +259,7 @@ fn a_hostile_crowd_keeps_nobody_from_anything() {
         );
     }
     // Made-up clicks move no figure by a tenth.
-    let after = metrics(signpost, &pub_key, &victim.id);
+    let after = rates(signpost, &pub_key, &victim.id);
     for (after, before) in after.into_iter().zip([1.0, 1.25]) {
         assert!((after.expect("a figure") / before - 1.0).abs() < 0.1, "{after:?}");
     }

@@ -13,19 +13,23 @@ use crate::{
 const MADE_UP: usize = 400;
 const THREADS: usize = 8;
 
-/// The clicks of an offer in the console, and its `cr` and `epc` in the list, after a refresh.
-fn figures(signpost: &Signpost, pub_key: &str, offer: &str) -> (Value, [Option<f64>; 2]) {
+/// The `cr` and `epc` that the list shows of an offer, after a refresh.
+pub fn rates(signpost: &Signpost, pub_key: &str, offer: &str) -> [Option<f64>; 2] {
     signpost.refresh();
+    let filter = json!([{"dim": "offer_id", "match": {"type": "exact", "value": [offer]}}]);
+    let listed = signpost.list(ANDROID_APP, pub_key, &filter);
+    ["cr", "epc"].map(|name| listed[0]["metrics"][0][name].as_f64())
+}
+
+/// The clicks of an offer in the console, and its rates.
+fn figures(signpost: &Signpost, pub_key: &str, offer: &str) -> (Value, [Option<f64>; 2]) {
+    let rates = rates(signpost, pub_key, offer);
     let asked = json!({ "offer_ids": [offer] });
     let shown = signpost
         .operator("POST", "offer_figures", Some(&asked))
         .expect(200)
         .json();
-    let filter = json!([{"dim": "offer_id", "match": {"type": "exact", "value": [offer]}}]);
-    let listed = signpost.list(ANDROID_APP, pub_key, &filter);
-    let metrics = &listed[0]["metrics"][0];
-    let clicks = shown["figures"][offer]["clicks"].clone();
-    (clicks, [metrics["cr"].as_f64(), metrics["epc"].as_f64()])
+    (shown["figures"][offer]["clicks"].clone(), rates)
 }
 
 #[test]
