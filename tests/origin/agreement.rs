@@ -1,7 +1,7 @@
 //! Simulation of all services that count money and clicks, against each other: two outboxes of an app, two counters objects
 //! and the publisher's ledger, each over SQLite with its alarm. It mixes postbacks, flushes of clicks and loads of days; calls
 //! that are lost, late, doubled or unanswered, in any order; alarms that are late or doubled; receivers that fail; processes that
-//! die within or after a step; and time that passes, over midnight and by days. `SIMULATIONS` sets the number of cases.
+//! die within or after a step; and time that passes, over midnight and by days. `PROPTEST_CASES` sets the number of cases.
 //!
 //! Once all calls are answered and ten days have passed:
 //! - Ledger and counters have exactly the clicks of the flushes and the payments of the outboxes' logs, by day and offer.

@@ -57,13 +57,10 @@ use platform::{
     migrations::{self as schema, Migration},
 };
 
-/// The length of a simulation: `SIMULATIONS` cases, or so many. Shrinking ends after so many steps, since a case takes long.
+/// The length of a simulation, which `PROPTEST_CASES` overrides. Shrinking ends after so many steps, since a case takes long.
 fn simulations(cases: u32) -> ProptestConfig {
-    let set = std::env::var("SIMULATIONS")
-        .ok()
-        .and_then(|cases| cases.parse().ok());
     ProptestConfig {
-        cases: set.unwrap_or(cases),
+        cases,
         max_shrink_iters: 4_000,
         ..ProptestConfig::default()
     }

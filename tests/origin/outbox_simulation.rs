@@ -2,7 +2,7 @@
 //! run concurrently, follow their reversals, cross midnight or miss their window; alarms that are late, doubled or
 //! missing; processes that die within or after a step; failing writes; peers that do not answer, lose the answer or
 //! apply a request long after; receivers of every behaviour; and an operator who changes caps, payouts, limits
-//! and callbacks, approves, rejects, reverses, replays, enables and erases. `SIMULATIONS` sets the number of cases.
+//! and callbacks, approves, rejects, reverses, replays, enables and erases. `PROPTEST_CASES` sets the number of cases.
 //!
 //! These invariants are checked after each committed step or each operation:
 //! - A conversion answered 2xx `approved` is waiting, delivered or dead. Its repeats get the same id, and only one
