@@ -208,7 +208,7 @@ browse = if [ "$(BROWSER)" = none ]; then echo "not done: the dashboard in a bro
 
 # After pip, since Debian's packages are not installed twice at once.
 browser-setup: | $(NPM_READY) $(PIP_READY)
-	$(if $(filter none,$(BROWSER))$(shell command -v chromium),,$(call step,Install Chromium,$(call APT,chromium)))
+	$(if $(filter none,$(BROWSER))$(shell command -v chromium-headless-shell),,$(call step,Install Chromium,$(call APT,chromium-headless-shell)))
 
 # Prints the outcomes by kind of request; a failing run prints its SEED. Then it panics at every injection point.
 chaos: build faults $(STABLE_READY)
