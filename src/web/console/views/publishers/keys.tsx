@@ -22,7 +22,7 @@ export function Keys({ publisher }: { publisher: Publisher }) {
   return (
     <>
       <PubKey publisher={publisher} />
-      <ReportKeys publisherId={publisher.publisher_id} />
+      <ReportKeys publisher={publisher} />
     </>
   );
 }
@@ -40,7 +40,7 @@ async function load(publisherId: string): Promise<Shown> {
   }
 }
 
-function PubKey({ publisher: { publisher_id: id, name } }: { publisher: Publisher }) {
+function PubKey({ publisher: { publisher_id: id, name, closed } }: { publisher: Publisher }) {
   // Not in the cache: the key is gone from the page's memory when the view closes.
   const [shown, setShown] = useState<Shown>(null);
   const [isIssuing, setIssuing] = useState(false);
@@ -67,7 +67,7 @@ function PubKey({ publisher: { publisher_id: id, name } }: { publisher: Publishe
             ) : (
               shown !== "none" && <Button onClick={() => setShown(null)}>{settings.pubKey.hide}</Button>
             )}
-            <DangerButton onClick={() => setIssuing(true)}>{requests.issue}</DangerButton>
+            {!closed && <DangerButton onClick={() => setIssuing(true)}>{requests.issue}</DangerButton>}
             {shown === null && <p class="note">{settings.confirm}</p>}
           </div>
         </>

@@ -9,7 +9,7 @@ import { may } from "../../session";
 import type { Publisher } from "../../types/publishers";
 import { Part } from "./part";
 
-export function People({ publisher: { publisher_id: id } }: { publisher: Publisher }) {
+export function People({ publisher: { publisher_id: id, closed } }: { publisher: Publisher }) {
   return (
     <MembersOf
       of={useCached(`people ${id}`, () => api.people(id))}
@@ -23,7 +23,7 @@ export function People({ publisher: { publisher_id: id } }: { publisher: Publish
       words={text}
       name={text.title}
       empty={<Empty title={text.emptyTitle}>{text.empty}</Empty>}
-      isReadOnly={!may("manage")}
+      isReadOnly={closed || !may("manage")}
       frame={(invite, lists) => (
         <Part title={text.title} intro={text.intro} action={invite}>
           {lists}
