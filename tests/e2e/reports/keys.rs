@@ -130,13 +130,14 @@ fn a_second_request_within_two_seconds_is_refused_and_does_not_extend_the_wait()
     let first = ask(&signpost, &key).expect(200);
     assert_eq!(first.header("RateLimit-Policy"), Some("\"report\";q=1;w=2"));
     assert_eq!(first.header("RateLimit"), Some("\"report\";r=0;t=2"));
-    let accepted_by_ms = now_ms();
+    let mut accepted_by_ms = now_ms();
     // Repeat until just before the 2 s are over.
     let mut refused = 0;
     while now_ms() < sent_ms + 1_800 {
         let answer = ask(&signpost, &key);
         if now_ms() >= sent_ms + 2_000 {
-            // The machine is too busy for a reliable result.
+            // The machine is too busy for a reliable result. The key may have been used again.
+            accepted_by_ms = now_ms();
             break;
         }
         let answer = answer.expect_error(429, "rate_limit_exceeded");
