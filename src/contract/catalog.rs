@@ -6,8 +6,8 @@ mod own_apps;
 mod paths;
 
 pub use lookups::{
-    CheckOffer, EnterTerms, FIGURES_PAGE, KnownPublishers, ListNearCaps, ListOfferOutboxes, ListTerms,
-    ReadOfferFigures, Search,
+    CheckOffer, EnterTerms, FIGURES_PAGE, KnownPublishers, ListNearCaps, ListOfferOutboxes,
+    ListPublisherOutboxes, ListTerms, OUTBOXES_PAGE, ReadOfferFigures, Search,
 };
 pub use own_apps::{
     ChangeOwnApp, CreateOwnApp, GetOwnApp, ListOwnApps, OWN_APPS_PAGE, OwnAppChange, SecretChange,
@@ -83,6 +83,7 @@ operations! {
         KnownPublishers(KnownPublishers) -> OperatorReply, Idempotent;
         Terms(ListTerms) -> OperatorReply, Idempotent;
         OfferOutboxes(ListOfferOutboxes) -> OperatorReply, Idempotent;
+        PublisherOutboxes(ListPublisherOutboxes) -> OperatorReply, Idempotent;
         EnterTerms(EnterTerms) -> OperatorReply, Idempotent;
         OfferFigures(ReadOfferFigures) -> OperatorReply, Idempotent;
         NearCaps(ListNearCaps) -> OperatorReply, Idempotent;

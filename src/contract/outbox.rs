@@ -1,5 +1,7 @@
 //! The outboxes: one or several objects for each app, its shards.
 
+mod address;
+mod changes;
 mod check;
 mod current;
 mod day;
@@ -8,6 +10,8 @@ mod journal;
 mod reward;
 mod settle;
 
+pub use address::OutboxShard;
+pub use changes::{ChangedReward, ChangedRewards, ReadChanges};
 pub use check::{CheckPostback, CheckedPostback, FindTxn, NumberedTerms};
 pub use current::{ClaimApp, ClaimedApp, SetOffer};
 pub use day::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay, Restated, SumDay};
@@ -22,7 +26,7 @@ use serde_json::value::RawValue;
 use crate::{
     catalog::CallbackSettings,
     ledger::DaySums,
-    operation::{self, Bytes, Done, ObjectAddress, Operation, Repeat},
+    operation::{self, Bytes, Done, Operation, Repeat},
     operations,
 };
 use domain::{
@@ -32,55 +36,12 @@ use domain::{
         table::Event,
         terms::{CurrentApp, CurrentOffer},
     },
-    model::{AdvertiserId, AppId, CurrencyRate},
+    model::{AdvertiserId, CurrencyRate},
     tracking::click::Click,
 };
 
 /// The namespace's binding.
 pub const BINDING: &str = "OUTBOXES";
-
-/// One of an app's outboxes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct OutboxShard {
-    /// The app that owns the outbox.
-    pub app: AppId,
-    /// Counts from 0, below the app's `outbox_shards`.
-    pub number: u8,
-}
-
-impl OutboxShard {
-    /// The name of its object. With another name, its conversions would be lost.
-    pub fn object_name(self) -> String {
-        format!("outbox-{}-{}", self.app, self.number)
-    }
-
-    /// The outbox with an object's name; `None` for the name of another object.
-    pub fn of_object(name: &str) -> Option<Self> {
-        Self::parse(name.strip_prefix("outbox-")?, '-')
-    }
-
-    /// Its address. The path names the shard, since an object started by its alarm has no name.
-    pub fn address(self) -> ObjectAddress {
-        ObjectAddress {
-            binding: BINDING,
-            name: self.object_name(),
-            path: format!("/{}/{}", self.app, self.number),
-        }
-    }
-
-    /// The shard in an address's path.
-    pub fn parse_path(path: &str) -> Option<Self> {
-        Self::parse(path.strip_prefix('/')?, '/')
-    }
-
-    fn parse(text: &str, separator: char) -> Option<Self> {
-        let (app, number) = text.split_once(separator)?;
-        Some(Self {
-            app: AppId::parse(app)?,
-            number: number.parse().ok()?,
-        })
-    }
-}
 
 operations! {
     pub enum Command {
@@ -115,6 +76,7 @@ operations! {
         SumDay(SumDay) -> DaySums, Idempotent;
         Restated(Restated) -> Done, Idempotent;
         ReadReward(ReadReward) -> operation::OperatorReply, Idempotent;
+        ReadChanges(ReadChanges) -> ChangedRewards, Idempotent;
         ReadClick(ReadClick) -> ClickOutcome, Idempotent;
         ReplayReward(ReplayReward) -> operation::OperatorReply, Once;
         ReplayRewards(ReplayRewards) -> Replayed, Once;
@@ -132,6 +94,7 @@ operations! {
         Claimed(Claimed),
         ClaimedApp(ClaimedApp),
         Page(ListPage),
+        Changes(ChangedRewards),
         Replayed(Replayed),
         Settled(Settled),
         Standing(Standing),
@@ -315,7 +278,7 @@ mod tests {
     use super::*;
     use crate::operation::Command as _;
     use domain::model::{
-        Country,
+        AppId, Country,
         money::{PerUsd, Rounding},
     };
 

@@ -2,6 +2,8 @@
 
 pub mod access;
 #[cfg(target_arch = "wasm32")]
+mod api_key;
+#[cfg(target_arch = "wasm32")]
 mod calls;
 pub mod comparison;
 pub mod config;
@@ -24,6 +26,9 @@ mod metrics;
 mod operator;
 #[cfg(target_arch = "wasm32")]
 mod refusal;
+pub mod reward_changes;
+#[cfg(target_arch = "wasm32")]
+mod rewards;
 pub mod routes;
 pub mod site;
 #[cfg(target_arch = "wasm32")]

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use contract::catalog::{APP_NAMES_PAGE, AppNames, Command, List, ListFilter, Resource};
-use domain::model::{OfferState, OfferType};
+use contract::catalog::{
+    APP_NAMES_PAGE, AppNames, Command, List, ListFilter, ListPublisherOutboxes, Resource,
+};
+use domain::model::{AppId, OfferState, OfferType, PublisherId};
 use serde_json::{Value, json};
 
 use crate::{Catalog, app, body, demo::Demo, offer, with};
@@ -248,4 +250,34 @@ fn the_longest_names_of_many_apps_come_in_pages() {
     }
     let expected: BTreeMap<_, _> = ids.map(|id| (id.to_string(), name(id))).collect();
     assert_eq!(names, expected);
+}
+
+#[test]
+fn outboxes_of_a_publisher_come_in_groups_of_its_apps() {
+    let catalog = Catalog::small();
+    // Seven apps with 64 outboxes, and one with a single one.
+    let ids: Vec<u32> = (10_000_001..10_000_009).collect();
+    for id in &ids {
+        let outboxes = if *id == 10_000_003 { 1 } else { 64 };
+        let document = with(app("acme"), &json!({ "outbox_shards": outboxes }));
+        catalog.put(Resource::App, &id.to_string(), &document);
+    }
+    let listed = |from: Option<u32>, to: Option<u32>| -> Vec<u32> {
+        let app = |id: u32| AppId::from_number(id).unwrap();
+        let list = Command::PublisherOutboxes(ListPublisherOutboxes {
+            publisher_id: PublisherId::parse("acme").unwrap(),
+            from: from.map(app),
+            to: to.map(app),
+        });
+        let listed: Vec<(AppId, u8)> =
+            serde_json::from_value(body(&catalog.send(list).unwrap(), 200)).unwrap();
+        listed.into_iter().map(|(app, _)| app.number()).collect()
+    };
+    // A group ends with the app that makes it 256 outboxes or more.
+    assert_eq!(listed(None, None), ids[..5]);
+    assert_eq!(listed(Some(ids[4] + 1), None), ids[5..]);
+    // What was begun up to an app goes on up to it.
+    assert_eq!(listed(Some(ids[0]), Some(ids[6])), ids[..7]);
+    assert_eq!(listed(Some(ids[2]), Some(ids[2])), [ids[2]]);
+    assert_eq!(listed(Some(ids[7] + 1), None), [0_u32; 0]);
 }

@@ -3,7 +3,8 @@
 use contract::catalog::{
     AppNames, ChangeOwnApp, CreateOwnApp, GetAppSettings, GetPubKey, GetPubKeyRequest, GetStatus,
     IssuePubKey, IssueToken, KnownPublishers, List, ListOfferOutboxes, ListOwnApps, ListPubKeyRequests,
-    ListTerms, OwnAppChange, ReadOfferFigures, RequestPubKey, RevokeToken, Search, SecretChange,
+    ListPublisherOutboxes, ListTerms, OwnAppChange, ReadOfferFigures, RequestPubKey, RevokeToken, Search,
+    SecretChange,
 };
 use std::collections::BTreeSet;
 
@@ -225,6 +226,11 @@ fn lookups(catalog: &Catalog) {
         Command::Search(Search { text }),
         Command::KnownPublishers(KnownPublishers {
             publisher_ids: vec![PublisherId::parse("lumen-arcade").unwrap()],
+        }),
+        Command::PublisherOutboxes(ListPublisherOutboxes {
+            publisher_id: PublisherId::parse("lumen-arcade").unwrap(),
+            from: None,
+            to: None,
         }),
         Command::Search(Search {
             text: "60240-1".into(),

@@ -31,6 +31,7 @@ const DAY: &str = "2026-11-03";
 const REPORT_KEYS: usize = 100;
 /// Each may send one request in a second.
 const PRIVACY_KEYS: usize = 50;
+const REWARDS_KEYS: usize = 30;
 
 /// Requests for each operation in the fuzzing phase, unless `make fuzz-api` sets a duration.
 const EXAMPLES: &str = "10";
@@ -181,15 +182,12 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         .map(|(_, key)| key)
         .collect();
     let spare_publisher = signpost.existing_publisher(SPARE.0);
-    let users = json!({ "label": "users", "scope": "ia-privacy.WRITE" });
-    let privacy_key = |_| {
-        let issued = spare_publisher.operator("POST", "report_keys", Some(&users));
-        issued.expect(201).json()["api_key"]
-            .as_str()
-            .expect("a key")
-            .to_owned()
+    let keys_for = |scope: &str, count: usize| -> Vec<String> {
+        let keys = (0..count).map(|_| spare_publisher.create_key_for(scope, "a test's"));
+        keys.map(|key| key.api_key).collect()
     };
-    let privacy_keys: Vec<_> = (0..PRIVACY_KEYS).map(privacy_key).collect();
+    let privacy_keys = keys_for("ia-privacy.WRITE", PRIVACY_KEYS);
+    let rewards_keys = keys_for("ia-rewards.READ", REWARDS_KEYS);
     let revocable: Vec<_> = issue(&spare_publisher, 20)
         .into_iter()
         .map(|(id, _)| id)
@@ -246,6 +244,8 @@ fn prepare(signpost: &Signpost, folder: &Path) -> Vec<(&'static str, String)> {
         ("REPORT_KEYS", report_keys.join(",")),
         ("PRIVACY_KEY", privacy_keys[0].clone()),
         ("PRIVACY_KEYS", privacy_keys.join(",")),
+        ("REWARDS_KEY", rewards_keys[0].clone()),
+        ("REWARDS_KEYS", rewards_keys.join(",")),
         ("ADVERTISER_TOKEN", keeper.token.clone()),
         ("OPERATOR_TOKEN", OPERATOR_TOKEN.to_owned()),
         ("METRICS_TOKEN", METRICS_TOKEN.to_owned()),

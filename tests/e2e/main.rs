@@ -37,6 +37,7 @@ mod readme;
 mod recipes;
 mod reports;
 mod restored;
+mod rewards;
 mod rows;
 mod security;
 mod senders;

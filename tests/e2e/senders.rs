@@ -102,6 +102,7 @@ struct Senders<'s> {
     pub_key: String,
     report_key: String,
     privacy_key: String,
+    rewards_key: String,
     owner: dashboard::Browser<'s>,
     /// The cookies of the dashboard and of the console: a session, and the use of a passkey that has begun.
     cookies: [String; 2],
@@ -127,17 +128,12 @@ impl<'s> Senders<'s> {
             let (cookie, _) = begun.header("Set-Cookie").unwrap().split_once(';').unwrap();
             format!("{}; {cookie}", session.as_deref().unwrap())
         };
-        let privacy = json!({ "label": "users", "scope": "ia-privacy.WRITE" });
-        let privacy = publisher
-            .operator("POST", "report_keys", Some(&privacy))
-            .expect(201)
-            .json();
-        let privacy_key = privacy["api_key"].as_str();
         let senders = Self {
             cookies: [begin("dashboard", &owner.cookie), begin("console", &admin.cookie)],
             pub_key,
             report_key: publisher.create_key("senders").api_key,
-            privacy_key: privacy_key.expect("a key").to_owned(),
+            privacy_key: publisher.create_key_for("ia-privacy.WRITE", "senders").api_key,
+            rewards_key: publisher.create_key_for("ia-rewards.READ", "senders").api_key,
             owner,
         };
         (senders, wall)
@@ -163,6 +159,7 @@ impl<'s> Senders<'s> {
             RouteName::Offers => vec![("App-Id", APP.to_owned()), ("Pub-Key", self.pub_key.clone())],
             RouteName::Report => vec![("X-Api-Key", self.report_key.clone())],
             RouteName::Users => vec![("X-Api-Key", self.privacy_key.clone())],
+            RouteName::Rewards => vec![("X-Api-Key", self.rewards_key.clone())],
             RouteName::Dashboard => {
                 let shown = ("X-Publisher", PUBLISHER.to_owned());
                 [of_page(of_dashboard), vec![shown]].concat()
@@ -179,7 +176,11 @@ fn send(signpost: &Signpost, row: Row, path: &str, headers: &[(&str, String)], b
     let mut sent = vec![("Host", dashboard::HOST)];
     sent.extend(headers.iter().map(|(name, value)| (*name, value.as_str())));
     let answer = signpost.send(row.method, path, &sent, body);
-    if matches!(row.name, RouteName::Report | RouteName::Users) && answer.status == 429 {
+    if matches!(
+        row.name,
+        RouteName::Report | RouteName::Users | RouteName::Rewards
+    ) && answer.status == 429
+    {
         // A key may ask once in 2 seconds.
         thread::sleep(Duration::from_secs(2));
         return signpost.send(row.method, path, &sent, body);

@@ -6,6 +6,7 @@ mod attention;
 mod bulk_replay_filters;
 mod bulk_replays;
 mod caps;
+mod changes;
 mod check;
 mod conversions;
 mod days;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Resource;
-use domain::model::{OfferId, PublisherId};
+use domain::model::{AppId, OfferId, PublisherId};
 
 /// Offers in one question for figures.
 pub const FIGURES_PAGE: usize = 100;
@@ -36,6 +36,21 @@ pub struct ListOfferOutboxes {
     /// Known or not.
     pub offer_id: OfferId,
 }
+
+/// Lists the apps of a publisher in the order of their ids, each with the number of its outboxes. The reply's body is a list of
+/// pairs, which ends once the apps have [`OUTBOXES_PAGE`] outboxes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListPublisherOutboxes {
+    /// 404 `not_found` if it is unknown.
+    pub publisher_id: PublisherId,
+    /// The first app that may be on the page; any if `None`.
+    pub from: Option<AppId>,
+    /// The last one; any if `None`.
+    pub to: Option<AppId>,
+}
+
+/// Outboxes of a page, beyond which the last app may go.
+pub const OUTBOXES_PAGE: u32 = 256;
 
 /// Enters terms that the catalog has lost, as the operator's JSON. Terms that it has are never replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -19,6 +19,9 @@ crate::named_values! {
         #[default]
         #[serde(rename = "ia-reporting.READ")]
         Reporting = "ia-reporting.READ",
+        /// Reads rewards, with their users.
+        #[serde(rename = "ia-rewards.READ")]
+        Rewards = "ia-rewards.READ",
         /// Erases users, and reads what is stored of one.
         #[serde(rename = "ia-privacy.WRITE")]
         Privacy = "ia-privacy.WRITE",
@@ -30,8 +33,8 @@ impl Scope {
     pub fn interval_ms(self) -> i64 {
         match self {
             Self::Reporting => rate::INTERVAL_MS,
-            // An erasure writes some 30 rows for each app.
-            Self::Privacy => SECOND_MS,
+            // A page of rewards asks every outbox, and an erasure writes some 30 rows for each app.
+            Self::Rewards | Self::Privacy => SECOND_MS,
         }
     }
 }

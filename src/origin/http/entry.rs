@@ -8,7 +8,8 @@ use crate::http::{
     limits::Pool,
     operator,
     refusal::Refusal,
-    routes::{self, Handler, routes},
+    rewards,
+    routes::{self, Handler, KeyedCall, routes},
     site::{self, Call},
     users,
 };
@@ -155,7 +156,8 @@ async fn handle(
             Ok(dashboard::call(call, site_call(AccountKind::Publisher, request)).await)
         }
         Handler::Console(call) => Ok(site::call(call, site_call(AccountKind::Operator, request)).await),
-        Handler::Keyed(call) => Ok(users::call(context, call, request).await),
+        Handler::Keyed(KeyedCall::User(call)) => Ok(users::call(context, call, request).await),
+        Handler::Keyed(KeyedCall::ReadRewards) => Ok(rewards::read(context, &request, address.query).await),
         handler if is_visited => {
             let call = site_call(AccountKind::Operator, request);
             Ok(console::operate(handler, method.pool, call).await)

@@ -42,7 +42,7 @@ pub enum Handler {
     Dashboard(DashboardCall),
     Console(SiteCall),
     /// A call with a publisher's key.
-    Keyed(UserCall),
+    Keyed(KeyedCall),
     Catalog(CatalogCall),
     Ledger(LedgerCall),
     Outbox(OutboxCall),
@@ -159,6 +159,13 @@ pub enum MemberCall {
     ListOffers,
     MakeTrackingUrl,
     User(UserCall),
+}
+
+/// A call with a publisher's key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyedCall {
+    User(UserCall),
+    ReadRewards,
 }
 
 /// A call about one user's data over all apps of a publisher.

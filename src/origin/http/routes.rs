@@ -48,8 +48,8 @@ const fn dashboard(pattern: &'static str, methods: Methods) -> Row {
 }
 
 /// A call with a publisher's key.
-const fn keyed(pattern: &'static str, methods: Methods) -> Row {
-    Route::new(Interface::Reporting, pattern, RouteName::Users, methods)
+const fn keyed(pattern: &'static str, name: RouteName, methods: Methods) -> Row {
+    Route::new(Interface::Reporting, pattern, name, methods)
 }
 
 const fn console(pattern: &'static str, methods: Methods) -> Row {
@@ -291,8 +291,9 @@ const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/users/export", &[on(Post, Dashboard(Member(User(UserCall::Export))))]),
 
     // Bodies are read before a permit is taken: by publisher, once the key's MAC names one.
-    keyed("/v1/core/users/erase", &[on(Post, Keyed(UserCall::Erase))]),
-    keyed("/v1/core/users/export", &[on(Post, Keyed(UserCall::Export))]),
+    keyed("/v1/core/users/erase", RouteName::Users, &[on(Post, Keyed(KeyedCall::User(UserCall::Erase)))]),
+    keyed("/v1/core/users/export", RouteName::Users, &[on(Post, Keyed(KeyedCall::User(UserCall::Export)))]),
+    keyed("/v1/core/rewards", RouteName::Rewards, &[on(Get, Keyed(KeyedCall::ReadRewards))]),
 
     console("/console", &[on(Get, Console(Page)), on(Head, Console(Page))]),
     console("/console/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),

@@ -9,6 +9,7 @@ use serde_json::{Value, json, value::RawValue};
 use worker::Request;
 
 use crate::http::{
+    api_key::{self, ApiKey},
     calls::{ask_catalog, internal, read_document, read_reply},
     handlers::UserCall,
     isolate::RequestContext,
@@ -19,8 +20,8 @@ use crate::http::{
 use contract::{
     accounts::{Actor, Announce, AnnouncedChange},
     catalog::AppNames,
-    ledger::{self, UseKey, UsedKey},
-    operation::{Bytes, OperatorReply},
+    ledger::UsedKey,
+    operation::OperatorReply,
     outbox::List,
 };
 use domain::{
@@ -28,18 +29,14 @@ use domain::{
     model::{
         AppId, PublisherId,
         api_error::ApiError,
-        credentials,
         document::{Document, FieldError},
         trimmed,
     },
-    reporting::keys::{self, INVALID_API_KEY, Scope},
+    reporting::keys::Scope,
 };
 use platform::{
     CONNECTIONS,
-    http::{
-        answer::{Answer, LogFields},
-        body::header,
-    },
+    http::answer::{Answer, LogFields},
 };
 
 const MAX_BODY: usize = 4 << 10;
@@ -109,13 +106,7 @@ impl Place {
 
 /// `POST /v1/core/users/…` with a key. The body is read before a permit is taken, so that a slow sender holds none.
 pub async fn call(context: &RequestContext, call: UserCall, request: Request) -> Answer {
-    let mut log_fields = LogFields::default();
-    let answered = with_key(context, call, request, &mut log_fields).await;
-    match answered {
-        Ok(answer) => answer.with_log_fields(log_fields),
-        Err(refusal) => refusal.into_answer(),
-    }
-    .header("Cache-Control", "no-store")
+    api_key::answer(async |log_fields| with_key(context, call, request, log_fields).await).await
 }
 
 async fn with_key(
@@ -124,22 +115,14 @@ async fn with_key(
     mut request: Request,
     log_fields: &mut LogFields,
 ) -> HandlerResult {
-    let api_key = header(&request, "X-Api-Key").unwrap_or_default();
-    let publisher = keys::publisher(&context.isolate.config.report_keys, &api_key).ok_or(INVALID_API_KEY)?;
+    let key = ApiKey::of(context, &request)?;
     let body = UserBody::read(&mut request).await;
     let permits = context.isolate.pools.get(Pool::Publishers);
-    let _permit = permits.acquire(publisher.as_str(), context.now_ms)?;
-    let key = UseKey {
-        hash: Bytes(credentials::hash(&api_key).to_vec()),
-        scope: Scope::Privacy,
-    };
-    let ledger = ledger::address(&publisher, ledger::OPERATOR);
-    let UsedKey { key_id, label } = context.call(&ledger, key).await?;
-    log_fields.publisher = Some(publisher.to_string());
-    log_fields.key = Some(credentials::fingerprint(&api_key));
+    let _permit = permits.acquire(key.publisher.as_str(), context.now_ms)?;
+    let UsedKey { key_id, label } = key.use_for(context, Scope::Privacy, log_fields).await?;
     // The key and its rate are checked before the body, as for reports.
     let by = Actor::Key(format!("key {label} ({key_id})"));
-    carry_out(context, &publisher, by, call, body?).await
+    carry_out(context, &key.publisher, by, call, body?).await
 }
 
 /// Makes a call that stands in the publisher's audit, without the user.

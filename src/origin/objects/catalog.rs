@@ -121,6 +121,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::CreateOwnApp(command) => own_apps::create(db, context, &command),
         Command::ChangeOwnApp(command) => own_apps::change(db, context, &command),
         Command::AppNames(command) => reads::app_names(db, &command),
+        Command::PublisherOutboxes(command) => reads::publisher_outboxes(db, &command),
         Command::OfferTerms(question) => terms::of_offer(db, context, &question),
         Command::AppTerms(question) => terms::of_app(db, context, &question),
         Command::AppSettings(GetAppSettings { app_id }) => apps::settings(db, app_id),

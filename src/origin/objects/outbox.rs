@@ -6,7 +6,8 @@
 //! - [`callbacks`]: attempts, replays and tests;
 //! - [`sums`]: batches of the log for ledgers, counters and the journal, and the nights' totals;
 //! - [`approval`]: what is needed to pay; [`terms`] and `terms_cache`: the terms that pay a click;
-//! - [`endpoint`]: the app's settings and the health of its endpoint; [`story`]: a reward as its publisher reads it;
+//! - [`endpoint`]: the app's settings and the health of its endpoint; [`story`]: a reward as its publisher reads it, [`changes`]:
+//!   all of them in the order of their changes;
 //! - [`feed`]: reports to the publisher's activity object; [`attention`]: what the operator is told of;
 //! - `calls`: calls to other objects; `commands`: those that need none; [`retention`]: deletion by age; [`erasure`] of users;
 //! - [`gap`]: what a restore has lost for good.
@@ -15,6 +16,20 @@
 macro_rules! identifiers {
     () => {
         "'$.user_id', '$.gaid', '$.idfa', '$.c1', '$.c2', '$.c3', '$.c4', '$.c5', '$.reason'"
+    };
+}
+
+/// The columns of a reward's story: entry, transaction id, state, delivery, due, fields, user, txn, reason, time, terms of the
+/// click's offer and app, paying terms, placement, superseded.
+macro_rules! story_columns {
+    () => {
+        concat!(
+            "e.entry, e.transaction_id, c.state, e.delivery, e.due_ms,
+            IIF(e.erase, json_remove(e.fields, ",
+            identifiers!(),
+            "), e.fields), IIF(e.erase, NULL, e.user_id), e.txn, IIF(e.erase, NULL, e.reason),
+            e.at_ms, e.offer_terms, e.app_terms, c.offer_terms, e.placement, e.superseded"
+        )
     };
 }
 
@@ -55,6 +70,7 @@ pub mod approval;
 pub mod attention;
 pub mod callbacks;
 mod calls;
+pub mod changes;
 mod commands;
 pub mod conversions;
 pub mod endpoint;

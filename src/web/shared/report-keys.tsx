@@ -29,13 +29,13 @@ interface Props {
   words: { empty: string; labelHint: string; made: string; revokeText: string };
   longestLabel: number;
   mayChange: boolean;
-  /** Whether the member may make keys that erase users. */
-  mayErase?: boolean;
+  /** Whether the member may make keys that read or erase users. */
+  mayReachUsers?: boolean;
   /** What stands around the list, with the button for a new key. */
   frame: (create: ComponentChildren, list: ComponentChildren) => ComponentChildren;
 }
 
-export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, mayErase = true, frame }: Props) {
+export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, mayReachUsers = true, frame }: Props) {
   const keys = useCached(cacheKey, calls.list);
   const [isCreating, setCreating] = useState(false);
   const [revoked, setRevoked] = useState<ReportKey | null>(null);
@@ -63,7 +63,7 @@ export function ReportKeys({ cacheKey, calls, words, longestLabel, mayChange, ma
           calls={calls}
           words={words}
           longestLabel={longestLabel}
-          mayErase={mayErase}
+          mayReachUsers={mayReachUsers}
           onClose={() => {
             setCreating(false);
             void keys.reload();
@@ -100,11 +100,11 @@ const COLUMNS: Column<ReportKey>[] = [
   column("used", settings.lastUsed, ({ last_used_at: at }) => (at === null ? common.never : timeText(at))),
 ];
 
-const SCOPES: KeyScope[] = ["ia-reporting.READ", "ia-privacy.WRITE"];
+const SCOPES: KeyScope[] = ["ia-reporting.READ", "ia-rewards.READ", "ia-privacy.WRITE"];
 
-type CreateProps = Pick<Props, "calls" | "words" | "longestLabel" | "mayErase"> & { onClose: () => void };
+type CreateProps = Pick<Props, "calls" | "words" | "longestLabel" | "mayReachUsers"> & { onClose: () => void };
 
-function Create({ calls, words, longestLabel, mayErase, onClose }: CreateProps) {
+function Create({ calls, words, longestLabel, mayReachUsers, onClose }: CreateProps) {
   const [label, setLabel] = useState("");
   const [scope, setScope] = useState(SCOPES[0]!);
   const [made, setMade] = useState<NewReportKey | null>(null);
@@ -129,7 +129,7 @@ function Create({ calls, words, longestLabel, mayErase, onClose }: CreateProps) 
       onClose={onClose}
     >
       <TextField label={text.label} hint={words.labelHint} longest={longestLabel} value={label} onChange={setLabel} />
-      {mayErase && (
+      {mayReachUsers && (
         <Choices
           kind="radio"
           name={text.scope}

@@ -19,8 +19,10 @@ def text(ctx, value):
 
 schemathesis.serializer("text/csv", "application/x-ndjson")(text)
 
-KEYS = itertools.cycle(os.environ["REPORT_KEYS"].split(","))
-PRIVACY_KEYS = itertools.cycle(os.environ["PRIVACY_KEYS"].split(","))
+# The keys of each scope, by the one that is configured.
+KEYS = {
+    os.environ[name]: itertools.cycle(os.environ[name + "S"].split(",")) for name in ("REPORT_KEY", "REWARDS_KEY", "PRIVACY_KEY")
+}
 
 
 def integers(value):
@@ -58,10 +60,8 @@ def before_call(context, case, kwargs):
         if len(case.path_parameters.get("transaction_id", "")) == 36:
             case.path_parameters["transaction_id"] = UNSETTLED.pop()
             case.path_parameters["app_id"] = KEPT["20000090"]
-    if case.headers and case.headers.get("X-Api-Key") == os.environ["REPORT_KEY"]:
-        case.headers["X-Api-Key"] = next(KEYS)
-    if case.headers and case.headers.get("X-Api-Key") == os.environ["PRIVACY_KEY"]:
-        case.headers["X-Api-Key"] = next(PRIVACY_KEYS)
+    if case.headers and case.headers.get("X-Api-Key") in KEYS:
+        case.headers["X-Api-Key"] = next(KEYS[case.headers["X-Api-Key"]])
 
 
 # The number of answers for each operation and status.

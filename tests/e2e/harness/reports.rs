@@ -92,8 +92,18 @@ impl Publisher<'_> {
 
     #[track_caller]
     pub fn create_key(&self, label: &str) -> ReportKey {
-        let answer = self.operator("POST", "report_keys", Some(&json!({ "label": label })));
+        self.create_key_for("ia-reporting.READ", label)
+    }
+
+    #[track_caller]
+    pub fn create_key_for(&self, scope: &str, label: &str) -> ReportKey {
+        let answer = self.operator(
+            "POST",
+            "report_keys",
+            Some(&json!({ "label": label, "scope": scope })),
+        );
         let answer = answer.expect(201).json();
+        assert_eq!(answer["scope"], scope);
         let text = |member: &str| answer[member].as_str().expect("a text").to_owned();
         ReportKey {
             id: text("key_id"),

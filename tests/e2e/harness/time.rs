@@ -46,13 +46,17 @@ fn away_from(interval_ms: i64, over_ms: i64) {
 
 /// Calls `ask` until it returns the expected value, for up to 10 s. Fails with the last value.
 #[track_caller]
-pub fn eventually<T: fmt::Debug + PartialEq>(expected: &T, ask: impl Fn() -> T) {
+pub fn eventually<T: fmt::Debug + PartialEq>(expected: &T, ask: impl FnMut() -> T) {
     eventually_within(PATIENCE_MS, expected, ask);
 }
 
 /// Calls `ask` until it returns the expected value, for up to `patience_ms` milliseconds. Fails with the last value.
 #[track_caller]
-pub fn eventually_within<T: fmt::Debug + PartialEq>(patience_ms: i64, expected: &T, ask: impl Fn() -> T) {
+pub fn eventually_within<T: fmt::Debug + PartialEq>(
+    patience_ms: i64,
+    expected: &T,
+    mut ask: impl FnMut() -> T,
+) {
     let until_ms = now_ms() + patience_ms;
     loop {
         let answer = ask();

@@ -147,9 +147,9 @@ fn the_journal_names_a_user_for_three_days_or_until_the_user_is_erased() {
     assert_eq!(users(&witness), ["user-1", "user-3"]);
     let texts = format!("{:?}", dump(&witness.db, "journal"));
     assert!(!texts.contains("user-2") && texts.contains("user-3"), "{texts}");
-    sweep(&witness.db, NOW + 3 * DAY_MS - SECOND_MS).unwrap();
+    sweep(&witness.db, NOW + 3 * DAY_MS - SECOND_MS, 0).unwrap();
     assert_eq!(users(&witness).len(), 2);
-    sweep(&witness.db, NOW + 3 * DAY_MS + SECOND_MS).unwrap();
+    sweep(&witness.db, NOW + 3 * DAY_MS + SECOND_MS, 0).unwrap();
     let texts = format!("{:?}", dump(&witness.db, "journal"));
     assert!(!texts.contains("user-") && !texts.contains("gaid"), "{texts}");
 
@@ -176,9 +176,9 @@ fn a_batch_begins_at_the_end_of_the_last_and_the_last_stays() {
         }
     }
     assert_eq!(dump(&witness.db, "journal").len(), 3);
-    sweep(&witness.db, NOW + 31 * DAY_MS - SECOND_MS).unwrap();
+    sweep(&witness.db, NOW + 31 * DAY_MS - SECOND_MS, 0).unwrap();
     assert_eq!(dump(&witness.db, "journal").len(), 3);
-    sweep(&witness.db, NOW + 32 * DAY_MS).unwrap();
+    sweep(&witness.db, NOW + 32 * DAY_MS, 0).unwrap();
     assert_eq!(dump(&witness.db, "journal").len(), 1);
     assert_eq!(journal(&db, &witness, 0), marks[3]);
 }

@@ -63,7 +63,7 @@ pub async fn create_report_key(
     mut request: Request,
 ) -> HandlerResult {
     let KeyBody { label, scope } = read_document(&mut request, MAX_BODY).await?;
-    if scope == Scope::Privacy {
+    if scope != Scope::Reporting {
         let session = &visitor.session;
         Permission::ManageUsers.check(session.role, session.is_verified(context.now_ms))?;
     }

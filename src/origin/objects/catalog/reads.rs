@@ -9,7 +9,7 @@ use super::{
     sql,
 };
 use contract::{
-    catalog::{APP_NAMES_PAGE, AppNames, List, MAX_PAGE, Resource},
+    catalog::{APP_NAMES_PAGE, AppNames, List, ListPublisherOutboxes, MAX_PAGE, OUTBOXES_PAGE, Resource},
     operation::OperatorReply,
 };
 use domain::model::PublisherId;
@@ -37,6 +37,29 @@ pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply
     let row = db.query_first(sql::LIST_APP_NAMES, params![publisher, after, APP_NAMES_PAGE])?;
     let names = row.as_ref().map_or(Ok("{}"), |row| row.text(0))?;
     Ok(OperatorReply::new(200, names))
+}
+
+/// The last app's id that there may be.
+const LAST_ID: &str = "99999999";
+
+/// The apps of a publisher with their outboxes.
+pub fn publisher_outboxes(
+    db: &impl Database,
+    list: &ListPublisherOutboxes,
+) -> Result<OperatorReply, Failure> {
+    let publisher = list.publisher_id.as_str();
+    require(db, Resource::Publisher, publisher)?;
+    let from = list.from.map_or(String::new(), |app| app.to_string());
+    let to = list.to.map_or(LAST_ID.to_owned(), |app| app.to_string());
+    // A page that was asked for up to an app has that one, also if others came before it meanwhile.
+    let most = if list.to.is_some() {
+        u32::MAX
+    } else {
+        OUTBOXES_PAGE
+    };
+    let row = db.query_first(sql::LIST_PUBLISHER_OUTBOXES, params![publisher, from, to, most])?;
+    let outboxes = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
+    Ok(OperatorReply::new(200, outboxes))
 }
 
 /// Those of the publishers that there are, as a JSON list of ids.

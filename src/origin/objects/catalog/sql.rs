@@ -105,6 +105,10 @@ platform::statements! {
     pub const LIST_APPS = "SELECT id, document, terms_revision FROM apps WHERE id > ? ORDER BY id LIMIT ?";
     pub const LIST_APP_NAMES = "SELECT json_group_object(id, document ->> '$.name') FROM
         (SELECT id, document FROM apps WHERE publisher_id = ? AND id > ? ORDER BY id LIMIT ?)";
+    /// publisher, first app, last app, outboxes → list of apps with their outboxes; the last one may go beyond
+    pub const LIST_PUBLISHER_OUTBOXES = "SELECT json_group_array(json_array(id, outbox_shards)) FROM (
+        SELECT id, outbox_shards, SUM(outbox_shards) OVER (ORDER BY id) - outbox_shards AS before FROM apps
+        WHERE publisher_id = ?1 AND id >= ?2 AND id <= ?3 ORDER BY id LIMIT ?4) WHERE before < ?4";
     pub const GET_OWN_APP = "SELECT document, revision, callback_sealed, click_secrets_sealed FROM apps
         WHERE id = ? AND publisher_id = ?";
     pub const GET_SEALED_APP = "SELECT document, revision, callback_sealed, click_secrets_sealed FROM apps WHERE id = ?";

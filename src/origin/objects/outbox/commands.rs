@@ -2,6 +2,7 @@
 
 use super::{
     callbacks::replay,
+    changes,
     conversions::txns,
     endpoint, erasure, log,
     peers::Peers,
@@ -48,6 +49,7 @@ pub fn carry_out(
             replay::replay(db, now_ms, &transaction_id, claim_ms).map(Reply::Operator)
         }
         Command::ReadReward(read) => story::read(db, &read).map(Reply::Operator),
+        Command::ReadChanges(read) => changes::read(db, now_ms, shard, &read).map(Reply::Changes),
         Command::ReadClick(read) => story::of_click(db, &read).map(Reply::Click),
         Command::ReplayReward(replay) => {
             story::replay_one(db, now_ms, &replay, claim_ms).map(Reply::Operator)

@@ -81,7 +81,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     {
         return Ok(Some(now_ms.saturating_add(SECOND_MS)));
     }
-    journal::sweep(db, now_ms)?;
+    journal::sweep(db, now_ms, rows_from)?;
     db.execute(PROMISE_BATCH, &[])?;
     db.execute(sql::SET_SWEEP, params![night, 0_i64])?;
     due_ms(db, now_ms)

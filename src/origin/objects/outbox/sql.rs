@@ -319,14 +319,8 @@ platform::statements! {
         ORDER BY e.entry DESC LIMIT ?4");
     /// transaction id → see `log`
     pub const GET_ENTRY = concat!(entry_columns!(), "WHERE e.transaction_id = ?");
-    /// transaction id of a reward, its reversal or a notice → all of them, the reward first: entry, transaction id, state,
-    /// delivery, due, fields, user, txn, reason, time, terms of the click's offer and app, paying terms, placement, superseded,
-    /// attempts
-    pub const GET_STORY = concat!("SELECT e.entry, e.transaction_id, c.state, e.delivery, e.due_ms,
-          IIF(e.erase, json_remove(e.fields, ", identifiers!(), "), e.fields),
-          IIF(e.erase, NULL, e.user_id), e.txn, IIF(e.erase, NULL, e.reason),
-          e.at_ms, e.offer_terms, e.app_terms, c.offer_terms, e.placement, e.superseded,
-          (e.first_at_ms IS NOT NULL) + (SELECT COUNT(*) FROM attempts a WHERE a.entry = e.entry)
+    /// transaction id of a reward, its reversal or a notice → all of them, the reward first: its story's columns, attempts
+    pub const GET_STORY = concat!("SELECT ", story_columns!(), ", (e.first_at_ms IS NOT NULL) + (SELECT COUNT(*) FROM attempts a WHERE a.entry = e.entry)
         FROM (SELECT COALESCE(after, entry) AS reward FROM entries WHERE transaction_id = ?) f
         JOIN entries e ON e.entry = f.reward OR e.after = f.reward
         JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal ORDER BY e.after IS NOT NULL, e.entry");

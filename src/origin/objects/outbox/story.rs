@@ -1,6 +1,8 @@
 //! The story of a reward as its publisher reads it: the click, the terms, the amounts, the reasons, and each callback with
 //! its attempts. An analyst's answer is a type of its own.
 
+pub mod reward;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -15,14 +17,9 @@ use super::{
 use contract::{
     operation::OperatorReply,
     outbox::{ClickOutcome, ClickReward, ReadClick, ReadReward, ReplayReward, ReplayRewards, Replayed},
-    rewards::RewardState,
 };
 use domain::{
-    callbacks::{
-        diagnosis::shown_error,
-        fields::{Decimal, Status},
-    },
-    conversions::state::Reason,
+    callbacks::{diagnosis::shown_error, fields::Status},
     model::{
         PublisherId,
         api_error::{ApiError, common},
@@ -34,6 +31,7 @@ use platform::{
     failure::Failure,
     params,
 };
+use reward::{Fields, Reward, RewardSummary, number};
 
 /// Also of a reward of another publisher.
 pub fn unknown_reward() -> ApiError {
@@ -42,24 +40,6 @@ pub fn unknown_reward() -> ApiError {
 
 /// The attempts of a callback that a story has at most. Replays may add any number.
 const ATTEMPTS: u32 = 50;
-
-/// The fields of a reward that every member sees.
-#[derive(Serialize)]
-struct RewardSummary<'r> {
-    app_id: String,
-    /// The reward's, of whatever id was asked for.
-    transaction_id: &'r str,
-    state: RewardState,
-    offer_id: String,
-    goal_id: String,
-    value: Option<Box<RawValue>>,
-    payout: Option<Box<RawValue>>,
-    currency: String,
-    click_ts: i64,
-    /// When its first postback came, and when it reached its state or was paid.
-    received_ts: i64,
-    conversion_ts: i64,
-}
 
 /// The answer to an analyst: `AnalystReward` of openapi-dashboard.yaml, to whose keys a test holds it.
 #[derive(Serialize)]
@@ -73,41 +53,8 @@ struct AnalystReward<'r> {
 #[derive(Serialize)]
 struct RewardStory<'r> {
     #[serde(flatten)]
-    summary: RewardSummary<'r>,
+    reward: Reward<'r>,
     callbacks: Vec<CallbackStory<'r>>,
-    /// The code of the reason for which it is held or was refused, and the words of the advertiser or of the operator.
-    code: Option<&'static str>,
-    reason: Option<&'r str>,
-    /// None of an erased user, of whom nothing else is left either.
-    user_id: Option<&'r str>,
-    is_erased: bool,
-    goal_value: Option<String>,
-    txn: Option<&'r str>,
-    click: Click<'r>,
-    terms: Terms,
-}
-
-#[derive(Serialize)]
-struct Click<'r> {
-    country: Option<String>,
-    placement: Option<&'r str>,
-    gaid: Option<String>,
-    idfa: Option<String>,
-    c1: Option<String>,
-    c2: Option<String>,
-    c3: Option<String>,
-    c4: Option<String>,
-    c5: Option<String>,
-}
-
-/// Revisions of terms: those that were in force at the click, and the offer's that pay.
-#[derive(Serialize)]
-struct Terms {
-    offer_at_click: i64,
-    app_at_click: i64,
-    offer_paying: i64,
-    /// Whether newer ones had superseded those that pay.
-    is_superseded: bool,
 }
 
 /// The fields of a callback that every member sees.
@@ -147,28 +94,6 @@ struct CallbackStory<'r> {
     fields: Option<Box<RawValue>>,
 }
 
-/// The frozen fields of a callback. A user's are gone once the user is erased.
-#[derive(Deserialize)]
-struct Fields {
-    offer_id: String,
-    goal_id: String,
-    goal_value: Option<String>,
-    value: Decimal,
-    payout: Decimal,
-    currency: String,
-    country: Option<String>,
-    gaid: Option<String>,
-    idfa: Option<String>,
-    c1: Option<String>,
-    c2: Option<String>,
-    c3: Option<String>,
-    c4: Option<String>,
-    c5: Option<String>,
-    click_ts: i64,
-    conversion_ts: i64,
-    status: Status,
-}
-
 /// `GET …/rewards/{transaction_id}`.
 ///
 /// # Errors
@@ -181,22 +106,8 @@ pub fn read(db: &impl Database, read: &ReadReward) -> Result<OperatorReply, Fail
     };
     let entries: Vec<i64> = rows.iter().map(|row| row.integer(0)).collect::<Result<_, _>>()?;
     let mut attempts = newest_attempts(db, &entries, ATTEMPTS)?;
-    let fields: Fields = reward.json(5)?;
-    let conversion = state_of(reward.integer(2)?)?;
     let with_callback = rows.iter().filter(|row| !row.is_null(3));
-    let summary = RewardSummary {
-        app_id: outbox.shard.app.to_string(),
-        transaction_id: reward.text(1)?,
-        state: reward_state(conversion),
-        offer_id: fields.offer_id,
-        goal_id: fields.goal_id,
-        value: number(&fields.value),
-        payout: number(&fields.payout),
-        currency: fields.currency,
-        click_ts: fields.click_ts,
-        received_ts: reward.integer(9)?.div_euclid(SECOND_MS),
-        conversion_ts: fields.conversion_ts,
-    };
+    let reward = Reward::read(reward, outbox.shard.app)?;
     if read.is_analyst {
         let callbacks = with_callback.map(|row| {
             let attempts = attempts.remove(&row.integer(0)?).unwrap_or_default();
@@ -209,7 +120,10 @@ pub fn read(db: &impl Database, read: &ReadReward) -> Result<OperatorReply, Fail
             })
         });
         let callbacks = callbacks.collect::<Result<_, DatabaseError>>()?;
-        return Ok(answer(&AnalystReward { summary, callbacks })?);
+        return Ok(answer(&AnalystReward {
+            summary: reward.summary,
+            callbacks,
+        })?);
     }
     let callbacks = with_callback.map(|row| {
         let attempts = attempts.remove(&row.integer(0)?).unwrap_or_default();
@@ -220,34 +134,7 @@ pub fn read(db: &impl Database, read: &ReadReward) -> Result<OperatorReply, Fail
         })
     });
     let callbacks = callbacks.collect::<Result<_, DatabaseError>>()?;
-    let user_id = reward.optional_text(6)?;
-    Ok(answer(&RewardStory {
-        summary,
-        callbacks,
-        code: conversion.reason().map(Reason::code),
-        reason: reward.optional_text(8)?,
-        user_id,
-        is_erased: user_id.is_none(),
-        goal_value: fields.goal_value,
-        txn: reward.optional_text(7)?,
-        click: Click {
-            country: fields.country,
-            placement: reward.optional_text(13)?,
-            gaid: fields.gaid,
-            idfa: fields.idfa,
-            c1: fields.c1,
-            c2: fields.c2,
-            c3: fields.c3,
-            c4: fields.c4,
-            c5: fields.c5,
-        },
-        terms: Terms {
-            offer_at_click: reward.integer(10)?,
-            app_at_click: reward.integer(11)?,
-            offer_paying: reward.integer(12)?,
-            is_superseded: reward.boolean(14)?,
-        },
-    })?)
+    Ok(answer(&RewardStory { reward, callbacks })?)
 }
 
 fn answer(story: &impl Serialize) -> Result<OperatorReply, DatabaseError> {
@@ -301,11 +188,6 @@ pub fn of_click(db: &impl Database, read: &ReadClick) -> Result<ClickOutcome, Fa
     Ok(ClickOutcome { rewards, is_erased })
 }
 
-/// The digits exactly as they were sent.
-fn number(amount: &Decimal) -> Option<Box<RawValue>> {
-    RawValue::from_string(amount.as_str().to_owned()).ok()
-}
-
 /// `POST …/rewards/{transaction_id}/replay`.
 ///
 /// # Errors
@@ -345,7 +227,7 @@ pub fn replay_some(
 }
 
 /// The state of this outbox, if its app is the publisher's.
-fn own_outbox(db: &impl Database, publisher: &PublisherId) -> Result<OutboxState, Failure> {
+pub fn own_outbox(db: &impl Database, publisher: &PublisherId) -> Result<OutboxState, Failure> {
     let own = endpoint::read(db)?.filter(|outbox| {
         let current = outbox.current.as_ref();
         current.is_some_and(|current| current.publisher_id == *publisher)

@@ -4,11 +4,13 @@ import type { KeyScope } from "../types";
 
 export const SCOPE_NAMES: Record<KeyScope, string> = {
   "ia-reporting.READ": "Reads reports",
+  "ia-rewards.READ": "Reads rewards",
   "ia-privacy.WRITE": "Erases users",
 };
 
 export const SCOPE_HINTS: Record<KeyScope, string> = {
   "ia-reporting.READ": "Lets scripts and BI tools read reports.",
+  "ia-rewards.READ": "Lets a server read every reward, with its user.",
   "ia-privacy.WRITE": "Lets a server erase a user from all apps, or read what is stored of one.",
 };
 

@@ -173,12 +173,13 @@ fn mark(db: &impl Database, source: &str) -> Result<i64, DatabaseError> {
 }
 
 /// Forgets the users of batches after three days, and deletes batches and changes after 31 days.
-pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn sweep(db: &impl Database, now_ms: i64, rows_from_ms: i64) -> Result<(), DatabaseError> {
     for (sql, kept_ms) in [(sql::FORGET_USERS, USERS_KEPT_MS), (sql::SWEEP, KEPT_MS)] {
         db.execute(sql, params![first_number(now_ms.saturating_sub(kept_ms))])?;
     }
     let before = first_number(now_ms.saturating_sub(KEPT_MS)).min(batches::settled_through(db)?);
-    db.execute(sql::SWEEP_CHANGES, params![before])
+    // Rewards are read in the order of their changes for as long as the log has them.
+    db.execute(sql::SWEEP_CHANGES, params![before, first_number(rows_from_ms)])
 }
 
 /// Puts back what the outbox has lost, if its journal goes beyond its log. Returns whether the journal is known: if the witness

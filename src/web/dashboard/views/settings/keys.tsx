@@ -18,7 +18,7 @@ export const Keys = () => {
       words={text}
       longestLabel={MAX_LABEL}
       mayChange
-      mayErase={role !== undefined && may(role, "users")}
+      mayReachUsers={role !== undefined && may(role, "users")}
       frame={(create, list) => (
         <Page section="keys" note={text.intro} actions={create}>
           {list}

@@ -50,8 +50,9 @@ platform::statements! {
     /// source, after this number → number, salt, users, claims, entries
     pub const NEXT = "SELECT number, salt, users, txns, entries FROM journal WHERE source = ? AND number > ?
         ORDER BY number LIMIT 1";
-    /// before this number
-    pub const SWEEP_CHANGES = "DELETE FROM changes WHERE number < ? AND number < (SELECT MAX(number) FROM changes)";
+    /// before this number: claims; before this one: all
+    pub const SWEEP_CHANGES = "DELETE FROM changes WHERE number < ? AND (entry IS NULL OR number < ?)
+        AND number < (SELECT MAX(number) FROM changes)";
     /// before this number: forgets the users
     pub const FORGET_USERS = "UPDATE journal SET users = NULL WHERE number < ? AND users IS NOT NULL";
     /// before this number. The last batch stays: it tells how far the journal goes.

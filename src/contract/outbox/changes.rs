@@ -1,0 +1,38 @@
+//! `GET /v1/core/rewards`: the rewards of an outbox in the order of their newest changes.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use domain::model::PublisherId;
+
+/// Reads the rewards whose newest change is in a part of the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadChanges {
+    /// The publisher that asks.
+    pub publisher: PublisherId,
+    /// Only later numbers of the log.
+    pub after: i64,
+    /// No later number than this.
+    pub through: i64,
+    /// Rewards at most.
+    pub limit: u32,
+}
+
+/// The answer to [`ReadChanges`].
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ChangedRewards {
+    /// In the order of their numbers.
+    pub rewards: Vec<ChangedReward>,
+    /// The number up to which the answer is complete: `through`, or less if there is more to read, or if the outbox could still
+    /// write a number before `through`.
+    pub through: i64,
+}
+
+/// A reward that changed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ChangedReward {
+    /// The number of its newest change.
+    pub number: i64,
+    /// The reward as its publisher reads it.
+    pub reward: Box<RawValue>,
+}

@@ -1,0 +1,62 @@
+//! Calls with a publisher's key that the origin answers.
+
+use worker::Request;
+
+use crate::http::{
+    isolate::RequestContext,
+    refusal::{HandlerResult, Refusal},
+};
+use contract::{
+    ledger::{self, UseKey, UsedKey},
+    operation::Bytes,
+};
+use domain::{
+    model::{PublisherId, api_error::ApiError, credentials},
+    reporting::keys::{self, INVALID_API_KEY, Scope},
+};
+use platform::http::{
+    answer::{Answer, LogFields},
+    body::header,
+};
+
+/// A key that a request has, before it is known to be active.
+pub struct ApiKey {
+    text: String,
+    /// The publisher that its MAC names.
+    pub publisher: PublisherId,
+}
+
+impl ApiKey {
+    /// # Errors
+    /// `invalid_api_key` for a text that was never issued.
+    pub fn of(context: &RequestContext, request: &Request) -> Result<Self, ApiError> {
+        let text = header(request, "X-Api-Key").unwrap_or_default();
+        let publisher = keys::publisher(&context.isolate.config.report_keys, &text).ok_or(INVALID_API_KEY)?;
+        Ok(Self { text, publisher })
+    }
+
+    /// Uses the key, if it is active and its scope and its rate allow.
+    pub async fn use_for(
+        &self,
+        context: &RequestContext,
+        scope: Scope,
+        log_fields: &mut LogFields,
+    ) -> Result<UsedKey, Refusal> {
+        let hash = Bytes(credentials::hash(&self.text).to_vec());
+        let ledger = ledger::address(&self.publisher, ledger::OPERATOR);
+        let used = context.call(&ledger, UseKey { hash, scope }).await?;
+        log_fields.publisher = Some(self.publisher.to_string());
+        log_fields.key = Some(credentials::fingerprint(&self.text));
+        Ok(used)
+    }
+}
+
+/// The answer of a handler, which no cache may keep.
+pub async fn answer(handler: impl AsyncFnOnce(&mut LogFields) -> HandlerResult) -> Answer {
+    let mut log_fields = LogFields::default();
+    let answer = match handler(&mut log_fields).await {
+        Ok(answer) => answer.with_log_fields(log_fields),
+        Err(refusal) => refusal.into_answer(),
+    };
+    answer.header("Cache-Control", "no-store")
+}

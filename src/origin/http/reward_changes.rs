@@ -1,0 +1,224 @@
+//! The rewards of a publisher in the order of their newest changes, over all outboxes of its apps.
+//!
+//! A log's numbers have their time, so one number tells how far a reader is in all outboxes (docs/DECISIONS.md, "Conversions").
+//! A round reads up to a number that is a moment old: none below it is written any more. Publishers with many outboxes are read
+//! in groups of apps, each up to that number.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde_json::value::RawValue;
+
+use contract::outbox::{ChangedRewards, OutboxShard, ReadChanges};
+use domain::{
+    conversions::log_number::first_number,
+    model::{AppId, PublisherId, time::SECOND_MS},
+};
+use platform::CONNECTIONS;
+
+/// How old a change must be, in milliseconds: more than the clocks of two machines differ.
+const SETTLED_MS: i64 = 2 * SECOND_MS;
+/// Rewards that an outbox is asked for beyond its share, which evens out that users are not spread exactly.
+const SPARE: u32 = 16;
+/// Groups of apps, or parts of a group, in one answer. Each takes a call to the catalog and one to each outbox, and an invocation
+/// has 1,000 calls.
+const PARTS: u32 = 3;
+
+/// Where a reader is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cursor {
+    /// The number up to which all outboxes were read.
+    after: i64,
+    /// The round that goes on; none if one begins.
+    round: Option<Round>,
+}
+
+/// A round, which reads all outboxes up to a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Round {
+    through: i64,
+    /// The first app that was not read to the end.
+    from: AppId,
+    /// The group of apps that was begun: up to which app, and to which number.
+    group: Option<(AppId, i64)>,
+}
+
+impl Cursor {
+    /// `None` for a text that no answer has given.
+    pub fn parse(text: &str) -> Option<Self> {
+        let parts: Vec<&str> = text.split('.').collect();
+        let number = |text: &str| text.parse().ok().filter(|number: &i64| *number >= 0);
+        let group = |to, within| Some((AppId::parse(to)?, number(within)?));
+        let (after, round) = match *parts.as_slice() {
+            [after] => (after, None),
+            [after, through, from] => (after, Some((through, from, None))),
+            [after, through, from, to, within] => (after, Some((through, from, Some(group(to, within)?)))),
+            _ => return None,
+        };
+        let round = round.map(|(through, from, group)| {
+            Some(Round {
+                through: number(through)?,
+                from: AppId::parse(from)?,
+                group,
+            })
+        });
+        Some(Self {
+            after: number(after)?,
+            round: match round {
+                Some(round) => Some(round?),
+                None => None,
+            },
+        })
+    }
+
+    pub fn to_text(self) -> String {
+        let Self { after, round } = self;
+        match round {
+            None => after.to_string(),
+            Some(Round {
+                through,
+                from,
+                group: None,
+            }) => format!("{after}.{through}.{from}"),
+            Some(Round {
+                through,
+                from,
+                group: Some((to, within)),
+            }) => {
+                format!("{after}.{through}.{from}.{to}.{within}")
+            }
+        }
+    }
+}
+
+/// What a reader gets.
+#[derive(Debug)]
+pub struct Page {
+    pub rewards: Vec<Box<RawValue>>,
+    pub cursor: Cursor,
+    /// Whether there is more to read at once.
+    pub has_more: bool,
+}
+
+/// A reader's question.
+#[derive(Clone, Debug)]
+pub struct Question {
+    pub publisher: PublisherId,
+    /// Only of this app.
+    pub app: Option<AppId>,
+    pub cursor: Cursor,
+    pub limit: u32,
+}
+
+/// The next rewards. `apps` reads the publisher's apps, from one up to another, with the number of their outboxes, and whether
+/// further ones follow; `ask` sends a question to an outbox.
+///
+/// # Errors
+/// The first error of `apps` or `ask`.
+pub async fn read<E>(
+    question: &Question,
+    now_ms: i64,
+    apps: impl AsyncFn(Option<AppId>, Option<AppId>) -> Result<(Vec<(AppId, u8)>, bool), E>,
+    ask: impl AsyncFn(OutboxShard, ReadChanges) -> Result<ChangedRewards, E>,
+) -> Result<Page, E> {
+    let mut page = Page {
+        rewards: vec![],
+        cursor: question.cursor,
+        has_more: false,
+    };
+    for _ in 0..PARTS {
+        let Cursor { after, round } = page.cursor;
+        let settled = first_number(now_ms.saturating_sub(SETTLED_MS)).saturating_sub(1);
+        let through = round.map_or(settled, |round| round.through);
+        let (from, group) = (round.map(|round| round.from), round.and_then(|round| round.group));
+        let within = group.map_or(after, |(_, within)| within);
+        if through <= after {
+            page.has_more = false;
+            break;
+        }
+        let (first, last) = match question.app {
+            Some(app) => (Some(app), Some(app)),
+            None => (from, group.map(|(to, _)| to)),
+        };
+        let (apps, follow) = apps(first, last).await?;
+        let (Some((first, _)), Some((last, _))) = (apps.first().copied(), apps.last().copied()) else {
+            page.cursor = Cursor {
+                after: through,
+                round: None,
+            };
+            page.has_more = through < settled;
+            break;
+        };
+        let outboxes = apps
+            .iter()
+            .flat_map(|(app, count)| (0..*count).map(|number| OutboxShard { app: *app, number }));
+        let outboxes: Vec<OutboxShard> = outboxes.collect();
+        let count = u32::try_from(outboxes.len()).unwrap_or(u32::MAX).max(1);
+        let share = question
+            .limit
+            .div_ceil(count)
+            .saturating_mul(2)
+            .saturating_add(SPARE);
+        let changes = ReadChanges {
+            publisher: question.publisher.clone(),
+            after: within,
+            through,
+            limit: share.min(question.limit),
+        };
+        let parts: Vec<ChangedRewards> = stream::iter(outboxes)
+            .map(|outbox| ask(outbox, changes.clone()))
+            .buffer_unordered(CONNECTIONS)
+            .try_collect()
+            .await?;
+        // Nothing is on the page that is newer than where an outbox stopped, so that the next page misses nothing.
+        let mut end = parts
+            .iter()
+            .map(|part| part.through)
+            .min()
+            .unwrap_or(through)
+            .max(within);
+        let mut changed: Vec<_> = parts
+            .into_iter()
+            .flat_map(|part| part.rewards)
+            .filter(|changed| changed.number <= end)
+            .collect();
+        changed.sort_unstable_by_key(|changed| changed.number);
+        let limit = usize::try_from(question.limit).unwrap_or(usize::MAX);
+        if changed.len() > limit {
+            changed.truncate(limit);
+            end = changed.last().map_or(end, |last| last.number);
+        }
+        page.rewards = changed.into_iter().map(|changed| changed.reward).collect();
+        let next_app = AppId::from_number(last.number().saturating_add(1)).filter(|_| follow);
+        page.cursor = if end < through {
+            let round = Round {
+                through,
+                from: first,
+                group: Some((last, end)),
+            };
+            Cursor {
+                after,
+                round: Some(round),
+            }
+        } else if let Some(from) = next_app {
+            let round = Round {
+                through,
+                from,
+                group: None,
+            };
+            Cursor {
+                after,
+                round: Some(round),
+            }
+        } else {
+            Cursor {
+                after: through,
+                round: None,
+            }
+        };
+        // A round that an earlier question began has an earlier end.
+        page.has_more = page.cursor.round.is_some() || through < settled;
+        if !page.rewards.is_empty() || !page.has_more || end == within && end < through {
+            break;
+        }
+    }
+    Ok(page)
+}

@@ -1,0 +1,117 @@
+//! `GET /v1/core/rewards`: what became of each reward, for a publisher's own copy.
+
+use serde::Serialize;
+use serde_json::{to_vec, value::RawValue};
+use worker::Request;
+
+use crate::http::{
+    api_key::{self, ApiKey},
+    calls::{TIMEOUT, ask_catalog, internal, parameter, parse},
+    isolate::RequestContext,
+    limits::Pool,
+    refusal::{HandlerResult, Refusal},
+    reward_changes::{self, Cursor, Page, Question},
+};
+use contract::catalog::{ListPublisherOutboxes, OUTBOXES_PAGE};
+use domain::{
+    model::{AppId, PublisherId, api_error::common},
+    reporting::{format::Format, keys::Scope},
+};
+use platform::{
+    http::{answer::Answer, answer::LogFields, body::header},
+    traits::ObjectCall,
+};
+
+/// Rewards on a page, of about 1 KB each.
+const MAX_LIMIT: u32 = 1_000;
+const DEFAULT_LIMIT: u32 = 100;
+
+pub async fn read(context: &RequestContext, request: &Request, query: &str) -> Answer {
+    api_key::answer(async |log_fields| with_key(context, request, query, log_fields).await).await
+}
+
+async fn with_key(
+    context: &RequestContext,
+    request: &Request,
+    query: &str,
+    log_fields: &mut LogFields,
+) -> HandlerResult {
+    let key = ApiKey::of(context, request)?;
+    let permits = context.isolate.pools.get(Pool::Publishers);
+    let _permit = permits.acquire(key.publisher.as_str(), context.now_ms)?;
+    key.use_for(context, Scope::Rewards, log_fields).await?;
+    let question = question(key.publisher, query)?;
+    let page = reward_changes::read(
+        &question,
+        context.now_ms,
+        async |from, to| apps(context, &question, from, to).await,
+        async |outbox, changes| Ok(context.workers.call(&outbox.address(), changes, TIMEOUT).await?),
+    )
+    .await?;
+    answer(&page, Format::from_accept(header(request, "Accept").as_deref()))
+}
+
+fn question(publisher: PublisherId, query: &str) -> Result<Question, Refusal> {
+    let limit = |text: &str| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
+    let limit_problem = format!("limit: must be an integer from 1 to {MAX_LIMIT}");
+    Ok(Question {
+        publisher,
+        app: parse(
+            parameter(query, "app"),
+            AppId::parse,
+            "app: must be exactly 8 digits",
+        )?,
+        cursor: parse(
+            parameter(query, "after"),
+            Cursor::parse,
+            "after: must be the cursor of an answer before this one",
+        )?
+        .unwrap_or_default(),
+        limit: parse(parameter(query, "limit"), limit, limit_problem)?.unwrap_or(DEFAULT_LIMIT),
+    })
+}
+
+/// Apps of the publisher with their outboxes, and whether further ones follow.
+async fn apps(
+    context: &RequestContext,
+    question: &Question,
+    from: Option<AppId>,
+    to: Option<AppId>,
+) -> Result<(Vec<(AppId, u8)>, bool), Refusal> {
+    let list = ListPublisherOutboxes {
+        publisher_id: question.publisher.clone(),
+        from,
+        to,
+    };
+    let apps: Vec<(AppId, u8)> = ask_catalog(context, list).await?;
+    if question.app.is_some() && apps.is_empty() {
+        return Err(common::NOT_FOUND.with_message("there is no such app").into());
+    }
+    let outboxes: u32 = apps.iter().map(|(_, count)| u32::from(*count)).sum();
+    Ok((apps, outboxes >= OUTBOXES_PAGE))
+}
+
+#[derive(Serialize)]
+struct Body<'p> {
+    rewards: &'p [Box<RawValue>],
+    cursor: &'p str,
+    has_more: bool,
+}
+
+/// The cursor is a header, too, since lines of rewards have no other place for it.
+fn answer(page: &Page, format: Format) -> HandlerResult {
+    let cursor = page.cursor.to_text();
+    let answer = if format == Format::Ndjson {
+        let lines = page.rewards.iter().map(|reward| format!("{}\n", reward.get()));
+        Answer::new(200).body(format.media_type(), lines.collect::<String>())
+    } else {
+        let body = Body {
+            rewards: &page.rewards,
+            cursor: &cursor,
+            has_more: page.has_more,
+        };
+        Answer::json(200, to_vec(&body).map_err(|error| internal("rewards", error))?)
+    };
+    let answer = answer.header("X-Has-More", page.has_more.to_string());
+    Ok(answer.header("X-Cursor", cursor))
+}

@@ -1,0 +1,94 @@
+//! The rewards of an outbox in the order of their newest changes, as a publisher's key reads them. Each change has a number of
+//! the log: an entry's own, that of a later payment, or one of `changes`. Delivery of callbacks is no change.
+
+pub mod sql;
+
+use serde::Serialize;
+use serde_json::value::to_raw_value;
+
+use super::{
+    endpoint,
+    story::{own_outbox, reward::Reward},
+    sums::journal,
+};
+use contract::outbox::{ChangedReward, ChangedRewards, OutboxShard, ReadChanges};
+use domain::{
+    conversions::log_number::{NUMBERS_PER_MS, first_number},
+    model::time::SECOND_MS,
+};
+use platform::{
+    database::{Database, DatabaseError, Row},
+    failure::Failure,
+    params,
+};
+
+/// Numbers of the log that one part looks at: about 20 ms, during which the object answers no other request.
+const NUMBERS: i64 = 2_000;
+
+/// A reward, and when it changed last.
+#[derive(Serialize)]
+struct Changed<'r> {
+    changed_ts: i64,
+    #[serde(flatten)]
+    reward: Reward<'r>,
+}
+
+/// The rewards whose newest change is in a part of the log. It may end before the part, and be empty then.
+///
+/// # Errors
+/// `not_found` if the app is another publisher's.
+pub fn read(
+    db: &impl Database,
+    now_ms: i64,
+    shard: OutboxShard,
+    read: &ReadChanges,
+) -> Result<ChangedRewards, Failure> {
+    // Without a publisher, nothing was ever converted here.
+    if endpoint::read(db)?.is_none_or(|outbox| outbox.current.is_none()) {
+        return Ok(ChangedRewards {
+            rewards: vec![],
+            through: read.through,
+        });
+    }
+    own_outbox(db, &read.publisher)?;
+    // What is written from now on has higher numbers.
+    let through = read.through.min(first_number(now_ms).saturating_sub(1));
+    let end = db.query_integer(journal::sql::END_OF_BATCH, params![read.after, through, NUMBERS])?;
+    let Some(end) = end else {
+        return Ok(ChangedRewards {
+            rewards: vec![],
+            through,
+        });
+    };
+    let most = read.limit.saturating_add(1);
+    let mut rows = db.query(sql::CHANGED, params![read.after, end, most])?;
+    let limit = usize::try_from(read.limit).unwrap_or(usize::MAX);
+    let is_cut = rows.len() > limit;
+    rows.truncate(limit);
+    let rewards = rows.iter().map(|row| changed(row, shard));
+    let rewards: Vec<ChangedReward> = rewards.collect::<Result<_, _>>()?;
+    let through = match rewards.last() {
+        Some(last) if is_cut => last.number,
+        // The numbers that this part looked at were all that it may.
+        _ if has_more(db, end, through)? => end,
+        _ => through,
+    };
+    Ok(ChangedRewards { rewards, through })
+}
+
+fn has_more(db: &impl Database, after: i64, through: i64) -> Result<bool, DatabaseError> {
+    let next = db.query_integer(journal::sql::END_OF_BATCH, params![after, through, 1_i64])?;
+    Ok(next.is_some())
+}
+
+fn changed(row: &Row, shard: OutboxShard) -> Result<ChangedReward, Failure> {
+    let number = row.integer(15)?;
+    let changed = Changed {
+        changed_ts: number.div_euclid(NUMBERS_PER_MS).div_euclid(SECOND_MS),
+        reward: Reward::read(row, shard.app)?,
+    };
+    Ok(ChangedReward {
+        number,
+        reward: to_raw_value(&changed).map_err(|error| Failure::Internal(error.to_string()))?,
+    })
+}

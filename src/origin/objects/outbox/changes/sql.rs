@@ -1,0 +1,14 @@
+//! The statement of the rewards that changed.
+
+platform::statements! {
+    /// after this number, up to this one, rewards at most → the columns of each reward's story, the number of its newest change
+    pub const CHANGED = concat!("SELECT ", story_columns!(), ", n.number FROM (
+          SELECT reward, MAX(number) AS number FROM (
+            SELECT entry AS number, COALESCE(after, entry) AS reward FROM entries WHERE entry > ?1 AND entry <= ?2
+            UNION ALL SELECT movement, entry FROM entries WHERE movement <> entry AND movement > ?1 AND movement <= ?2
+            UNION ALL SELECT number, entry FROM changes WHERE number > ?1 AND number <= ?2 AND entry IS NOT NULL)
+          GROUP BY reward) n
+        JOIN entries e ON e.entry = n.reward
+        JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal
+        ORDER BY n.number LIMIT ?3");
+}
