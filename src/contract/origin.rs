@@ -17,7 +17,7 @@ pub const CONSOLE: &str = "/console";
 pub const CONSOLE_PREFIX: &str = "/v1/console/";
 /// The prefix of calls about users with a publisher's key, on the host of the reports.
 pub const USERS_PREFIX: &str = "/v1/core/users/";
-/// What became of each reward, by a publisher's key, on the same host.
+/// The rewards feed of a publisher's key, on the same host.
 pub const REWARDS: &str = "/v1/core/rewards";
 /// The OpenAPI description.
 pub const DESCRIPTION: &str = "/openapi.json";

@@ -188,7 +188,7 @@ fn a_copy_has_every_reward_in_its_newest_state_whatever_callbacks_did() {
     poller.ask("").expect(200);
     poller.ask("").expect_error(429, "rate_limit_exceeded");
 
-    // What is in the log of requests names no user.
+    // The log of requests names no user.
     for line in signpost.log_lines() {
         assert!(!line.to_string().contains("user-2"), "{line}");
     }

@@ -7,6 +7,7 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::value::RawValue;
 
+use super::site::merge;
 use contract::outbox::{ChangedRewards, OutboxShard, ReadChanges};
 use domain::{
     conversions::log_number::first_number,
@@ -16,8 +17,6 @@ use platform::CONNECTIONS;
 
 /// How old a change must be, in milliseconds: more than the clocks of two machines differ.
 const SETTLED_MS: i64 = 2 * SECOND_MS;
-/// Rewards that an outbox is asked for beyond its share, which evens out that users are not spread exactly.
-const SPARE: u32 = 16;
 /// Groups of apps, or parts of a group, in one answer. Each takes a call to the catalog and one to each outbox, and an invocation
 /// has 1,000 calls.
 const PARTS: u32 = 3;
@@ -47,25 +46,24 @@ impl Cursor {
         let parts: Vec<&str> = text.split('.').collect();
         let number = |text: &str| text.parse().ok().filter(|number: &i64| *number >= 0);
         let group = |to, within| Some((AppId::parse(to)?, number(within)?));
-        let (after, round) = match *parts.as_slice() {
-            [after] => (after, None),
-            [after, through, from] => (after, Some((through, from, None))),
-            [after, through, from, to, within] => (after, Some((through, from, Some(group(to, within)?)))),
-            _ => return None,
-        };
-        let round = round.map(|(through, from, group)| {
+        let round = |through, from, group| {
             Some(Round {
                 through: number(through)?,
                 from: AppId::parse(from)?,
                 group,
             })
-        });
+        };
+        let (after, round) = match *parts.as_slice() {
+            [after] => (after, None),
+            [after, through, from] => (after, Some(round(through, from, None)?)),
+            [after, through, from, to, within] => {
+                (after, Some(round(through, from, Some(group(to, within)?))?))
+            }
+            _ => return None,
+        };
         Some(Self {
             after: number(after)?,
-            round: match round {
-                Some(round) => Some(round?),
-                None => None,
-            },
+            round,
         })
     }
 
@@ -89,7 +87,7 @@ impl Cursor {
     }
 }
 
-/// What a reader gets.
+/// The answer to a reader.
 #[derive(Debug)]
 pub struct Page {
     pub rewards: Vec<Box<RawValue>>,
@@ -124,9 +122,9 @@ pub async fn read<E>(
         cursor: question.cursor,
         has_more: false,
     };
+    let settled = first_number(now_ms.saturating_sub(SETTLED_MS)).saturating_sub(1);
     for _ in 0..PARTS {
         let Cursor { after, round } = page.cursor;
-        let settled = first_number(now_ms.saturating_sub(SETTLED_MS)).saturating_sub(1);
         let through = round.map_or(settled, |round| round.through);
         let (from, group) = (round.map(|round| round.from), round.and_then(|round| round.group));
         let within = group.map_or(after, |(_, within)| within);
@@ -151,17 +149,11 @@ pub async fn read<E>(
             .iter()
             .flat_map(|(app, count)| (0..*count).map(|number| OutboxShard { app: *app, number }));
         let outboxes: Vec<OutboxShard> = outboxes.collect();
-        let count = u32::try_from(outboxes.len()).unwrap_or(u32::MAX).max(1);
-        let share = question
-            .limit
-            .div_ceil(count)
-            .saturating_mul(2)
-            .saturating_add(SPARE);
         let changes = ReadChanges {
             publisher: question.publisher.clone(),
             after: within,
             through,
-            limit: share.min(question.limit),
+            limit: merge::share(question.limit, outboxes.len()),
         };
         let parts: Vec<ChangedRewards> = stream::iter(outboxes)
             .map(|outbox| ask(outbox, changes.clone()))
@@ -188,31 +180,15 @@ pub async fn read<E>(
         }
         page.rewards = changed.into_iter().map(|changed| changed.reward).collect();
         let next_app = AppId::from_number(last.number().saturating_add(1)).filter(|_| follow);
-        page.cursor = if end < through {
-            let round = Round {
-                through,
-                from: first,
-                group: Some((last, end)),
-            };
-            Cursor {
-                after,
-                round: Some(round),
-            }
-        } else if let Some(from) = next_app {
-            let round = Round {
-                through,
-                from,
-                group: None,
-            };
-            Cursor {
-                after,
-                round: Some(round),
-            }
+        let round = if end < through {
+            Some((first, Some((last, end))))
         } else {
-            Cursor {
-                after: through,
-                round: None,
-            }
+            next_app.map(|from| (from, None))
+        };
+        let round = round.map(|(from, group)| Round { through, from, group });
+        page.cursor = Cursor {
+            after: if round.is_some() { after } else { through },
+            round,
         };
         // A round that an earlier question began has an earlier end.
         page.has_more = page.cursor.round.is_some() || through < settled;

@@ -46,7 +46,7 @@ domain::named_values! {
         Console = "console",
         /// One user's data, by a publisher's key.
         Users = "users",
-        /// What became of each reward, by a publisher's key.
+        /// The rewards feed of a publisher's key.
         Rewards = "rewards",
         Health = "health",
         /// A request without a route.

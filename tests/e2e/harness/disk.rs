@@ -90,7 +90,7 @@ impl Signpost {
         bytes.map(places).sum()
     }
 
-    /// Makes the files of all objects anew, without the bytes of deleted rows. workerd must be down.
+    /// Runs `VACUUM` on the databases of all objects. workerd must be down.
     pub fn vacuum(&self) {
         for file in self.object_files() {
             let database = Connection::open(&file).expect("a database");

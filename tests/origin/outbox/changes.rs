@@ -23,6 +23,17 @@ fn publisher() -> PublisherId {
     PublisherId::parse("acme").unwrap()
 }
 
+/// The transaction id of a user's reward.
+fn reward_of(user: u8) -> String {
+    let row = RowKey {
+        app: app(),
+        shard: user % OUTBOXES,
+        nonce: [user; 12],
+        goal: "g-1",
+    };
+    transaction_id(&row, Movement::Reward)
+}
+
 /// The outboxes of an app, between which users are divided.
 struct Outboxes {
     world: World,
@@ -48,7 +59,7 @@ impl Outboxes {
         )
     }
 
-    /// What is refused changes nothing.
+    /// A refused operation changes nothing.
     fn carry_out(&self, op: Op) {
         let of = |user: u8| {
             let mut conversion = conversion(user);
@@ -59,14 +70,8 @@ impl Outboxes {
             Op::Says(user, status) => self.convert(user, &of(user).status(status)),
             Op::Settles(user, action) => {
                 let (shard, db) = self.of(user);
-                let row = RowKey {
-                    app: app(),
-                    shard: shard.number,
-                    nonce: [user; 12],
-                    goal: "g-1",
-                };
                 let settle = Settle {
-                    transaction_id: transaction_id(&row, Movement::Reward),
+                    transaction_id: reward_of(user),
                     action,
                     reason: "checked by hand".into(),
                     despite: vec![Reason::TooFast],
@@ -200,9 +205,8 @@ proptest! {
         prop_assert_eq!(&kept.rewards, &new.rewards);
         // Both have each reward as its story has it.
         for user in 0..USERS {
-            let (shard, db) = outboxes.of(user);
-            let row = RowKey { app: app(), shard: shard.number, nonce: [user; 12], goal: "g-1" };
-            let id = transaction_id(&row, Movement::Reward);
+            let (_, db) = outboxes.of(user);
+            let id = reward_of(user);
             let story = story::read(db, &super::story::of("acme", &id)).ok().map(|story| {
                 let mut story = json(story);
                 story.as_object_mut().unwrap().remove("callbacks");

@@ -37,11 +37,9 @@ pub async fn list<E>(
     list: &List,
     ask: impl AsyncFn(u8, List) -> Result<ListPage, E>,
 ) -> Result<Page, E> {
-    let count = u32::try_from(outboxes.len()).unwrap_or(1).max(1);
-    let share = list.limit.div_ceil(count).saturating_mul(2).saturating_add(SPARE);
     let limit = usize::try_from(list.limit).unwrap_or(usize::MAX);
     let question = List {
-        limit: share.min(list.limit),
+        limit: share(list.limit, outboxes.len()),
         max_text: MAX_TEXT / outboxes.len().max(1),
         ..list.clone()
     };
@@ -80,6 +78,13 @@ pub async fn list<E>(
         conversions: merged.into_iter().map(|listed| listed.entry).collect(),
         before,
     })
+}
+
+/// How many entries to ask each outbox for.
+pub fn share(limit: u32, outboxes: usize) -> u32 {
+    let count = u32::try_from(outboxes).unwrap_or(1).max(1);
+    let share = limit.div_ceil(count).saturating_mul(2).saturating_add(SPARE);
+    share.min(limit)
 }
 
 /// The standing of an app's endpoint from that with each outbox. `has_callback` says whether the app has a callback: its

@@ -51,7 +51,7 @@ pub fn publisher_outboxes(
     require(db, Resource::Publisher, publisher)?;
     let from = list.from.map_or(String::new(), |app| app.to_string());
     let to = list.to.map_or(LAST_ID.to_owned(), |app| app.to_string());
-    // A page that was asked for up to an app has that one, also if others came before it meanwhile.
+    // A page up to an app has that app, also if others came before it meanwhile.
     let most = if list.to.is_some() {
         u32::MAX
     } else {

@@ -8,7 +8,7 @@ use serde_json::value::to_raw_value;
 
 use super::{
     endpoint,
-    story::{own_outbox, reward::Reward},
+    story::{reward::Reward, unknown_reward},
     sums::journal,
 };
 use contract::outbox::{ChangedReward, ChangedRewards, OutboxShard, ReadChanges};
@@ -44,14 +44,16 @@ pub fn read(
     read: &ReadChanges,
 ) -> Result<ChangedRewards, Failure> {
     // Without a publisher, nothing was ever converted here.
-    if endpoint::read(db)?.is_none_or(|outbox| outbox.current.is_none()) {
+    let Some(current) = endpoint::read(db)?.and_then(|outbox| outbox.current) else {
         return Ok(ChangedRewards {
             rewards: vec![],
             through: read.through,
         });
+    };
+    if current.publisher_id != read.publisher {
+        return Err(unknown_reward().into());
     }
-    own_outbox(db, &read.publisher)?;
-    // What is written from now on has higher numbers.
+    // Later writes have higher numbers.
     let through = read.through.min(first_number(now_ms).saturating_sub(1));
     let end = db.query_integer(journal::sql::END_OF_BATCH, params![read.after, through, NUMBERS])?;
     let Some(end) = end else {

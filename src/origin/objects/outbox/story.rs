@@ -227,7 +227,7 @@ pub fn replay_some(
 }
 
 /// The state of this outbox, if its app is the publisher's.
-pub fn own_outbox(db: &impl Database, publisher: &PublisherId) -> Result<OutboxState, Failure> {
+fn own_outbox(db: &impl Database, publisher: &PublisherId) -> Result<OutboxState, Failure> {
     let own = endpoint::read(db)?.filter(|outbox| {
         let current = outbox.current.as_ref();
         current.is_some_and(|current| current.publisher_id == *publisher)

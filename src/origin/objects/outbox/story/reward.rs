@@ -43,14 +43,16 @@ pub struct Reward<'r> {
     is_erased: bool,
     goal_value: Option<String>,
     txn: Option<&'r str>,
-    click: Click<'r>,
+    click: Click,
     terms: Terms,
 }
 
-#[derive(Serialize)]
-struct Click<'r> {
+/// What the click had, of the frozen fields, and its placement, which has a column of its own.
+#[derive(Serialize, Deserialize)]
+struct Click {
     country: Option<String>,
-    placement: Option<&'r str>,
+    #[serde(skip_deserializing)]
+    placement: Option<String>,
     gaid: Option<String>,
     idfa: Option<String>,
     c1: Option<String>,
@@ -79,14 +81,8 @@ pub struct Fields {
     pub value: Decimal,
     pub payout: Decimal,
     currency: String,
-    country: Option<String>,
-    gaid: Option<String>,
-    idfa: Option<String>,
-    c1: Option<String>,
-    c2: Option<String>,
-    c3: Option<String>,
-    c4: Option<String>,
-    c5: Option<String>,
+    #[serde(flatten)]
+    click: Click,
     click_ts: i64,
     pub conversion_ts: i64,
     pub status: Status,
@@ -119,15 +115,8 @@ impl<'r> Reward<'r> {
             goal_value: fields.goal_value,
             txn: row.optional_text(7)?,
             click: Click {
-                country: fields.country,
-                placement: row.optional_text(13)?,
-                gaid: fields.gaid,
-                idfa: fields.idfa,
-                c1: fields.c1,
-                c2: fields.c2,
-                c3: fields.c3,
-                c4: fields.c4,
-                c5: fields.c5,
+                placement: row.optional_text(13)?.map(str::to_owned),
+                ..fields.click
             },
             terms: Terms {
                 offer_at_click: row.integer(10)?,
