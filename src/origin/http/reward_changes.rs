@@ -20,6 +20,8 @@ const SETTLED_MS: i64 = 2 * SECOND_MS;
 /// Groups of apps, or parts of a group, in one answer. Each takes a call to the catalog and one to each outbox, and an invocation
 /// has 1,000 calls.
 const PARTS: u32 = 3;
+/// The digits of a log's number, until the year 2279.
+const DIGITS: usize = 16;
 
 /// Where a reader is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +46,10 @@ impl Cursor {
     /// `None` for a text that no answer has given.
     pub fn parse(text: &str) -> Option<Self> {
         let parts: Vec<&str> = text.split('.').collect();
-        let number = |text: &str| text.parse().ok().filter(|number: &i64| *number >= 0);
+        let number = |text: &str| {
+            let digits = (1..=DIGITS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+            digits.then(|| text.parse::<i64>().ok()).flatten()
+        };
         let group = |to, within| Some((AppId::parse(to)?, number(within)?));
         let round = |through, from, group| {
             Some(Round {
