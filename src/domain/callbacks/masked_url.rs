@@ -9,37 +9,107 @@ use crate::model::placeholders::has_any_macro;
 /// The shortest literal value that is masked wherever it appears, in bytes. A shorter one may be a common word.
 const SHORTEST: usize = 12;
 
-/// The URL with each literal value of its query masked. Macros are shown.
+/// The URL with each literal value of its query masked, and each long literal part of a value that has macros.
 pub fn masked(url: &str) -> String {
-    with_values(url, |_, value| {
-        is_literal(value).then(|| MASKED_SECRET.to_owned())
-    })
+    with_pairs(url, |pair, _| masked_value(pair))
 }
 
-/// True if a value of the query is a mask.
+/// True if a value of the query is a mask, or has one.
 pub fn has_mask(url: &str) -> bool {
-    pairs(url).any(|(_, value)| value == MASKED_SECRET)
+    pairs(url).any(|pair| pair.value.contains(MASKED_SECRET))
 }
 
-/// Puts the values of a stored URL in the places of masks, by the name of the parameter. A mask without one stays.
+/// Puts the values of a stored URL in the places of masks: that of the parameter with the same name, and of several with one
+/// name the same one in order. A mask without one stays.
 pub fn unmasked(url: &str, stored: &str) -> String {
-    with_values(url, |name, value| {
-        let mut stored = pairs(stored);
-        let kept = stored.find(|(kept, _)| *kept == name && value == MASKED_SECRET);
-        kept.map(|(_, value)| value.to_owned())
+    let with_name = |url, name| -> Vec<Pair<'_>> { pairs(url).filter(|pair| pair.name == name).collect() };
+    with_pairs(url, |pair, before| {
+        let kept = with_name(stored, pair.name);
+        let is_alike = kept.len() == with_name(url, pair.name).len();
+        let kept = kept.get(before).filter(|_| is_alike)?;
+        let is_its_mask = masked_value(*kept).is_some_and(|mask| mask == pair.value);
+        is_its_mask.then(|| kept.value.to_owned())
     })
 }
 
 /// The literal values that nobody else may see, as they are in the URL and decoded.
 pub fn secrets(url: &str) -> impl Iterator<Item = String> {
-    pairs(url)
-        .filter(|(_, value)| is_literal(value) && value.len() >= SHORTEST)
-        .flat_map(|(_, value)| [value.to_owned(), decoded(value).into_owned()])
+    let literals = pairs(url)
+        .flat_map(|pair| parts(pair.value))
+        .filter(|part| part.is_secret());
+    literals.flat_map(|part| [part.text.to_owned(), decoded(part.text).into_owned()])
 }
 
-/// A placeholder of other systems that was left in is shown, too, so that it is found.
-fn is_literal(value: &str) -> bool {
-    !value.is_empty() && !has_any_macro(value) && !has_any_macro(&decoded(value))
+/// A parameter of the query.
+#[derive(Clone, Copy)]
+struct Pair<'u> {
+    /// `None` where there is no `=`.
+    name: Option<&'u str>,
+    value: &'u str,
+}
+
+impl<'u> Pair<'u> {
+    fn parse(text: &'u str) -> Self {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (Some(name), value),
+            None => (None, text),
+        };
+        Self { name, value }
+    }
+}
+
+/// A part of a value: a macro, or the text between macros.
+struct Part<'u> {
+    text: &'u str,
+    is_literal: bool,
+}
+
+impl Part<'_> {
+    fn is_secret(&self) -> bool {
+        self.is_literal && self.text.len() >= SHORTEST
+    }
+}
+
+/// Splits a value at its macros. A placeholder of other systems that was left in is shown, too, so that it is found.
+fn parts(value: &str) -> Vec<Part<'_>> {
+    let part = |text, is_literal| Part { text, is_literal };
+    let (mut parts, mut rest) = (Vec::new(), value);
+    while let Some((literal, text, after)) = first_macro(rest) {
+        parts.extend([part(literal, true), part(text, false)]);
+        rest = after;
+    }
+    let is_literal = !parts.is_empty() || !(has_any_macro(value) || has_any_macro(&decoded(value)));
+    parts.push(part(rest, is_literal));
+    parts
+}
+
+/// What is before the first `{…}` of a text, percent-encoded or not, that itself, and what is after it.
+fn first_macro(text: &str) -> Option<(&str, &str, &str)> {
+    let first = |text: &str, marks: [&str; 3]| {
+        let found = marks
+            .iter()
+            .filter_map(|mark| Some((text.find(mark)?, mark.len())));
+        found.min()
+    };
+    let (start, _) = first(text, ["{", "%7B", "%7b"])?;
+    let (literal, rest) = text.split_at(start);
+    let (end, length) = first(rest, ["}", "%7D", "%7d"])?;
+    let (text, after) = rest.split_at(end + length);
+    Some((literal, text, after))
+}
+
+/// The value with what is secret masked; `None` if nothing is.
+fn masked_value(pair: Pair<'_>) -> Option<String> {
+    let parts = parts(pair.value);
+    // A short text without a name or beside a macro says what it is for.
+    let is_all = pair.name.is_some() && parts.len() == 1 && !pair.value.is_empty();
+    let is_masked = |part: &Part<'_>| part.is_secret() || (is_all && part.is_literal);
+    parts.iter().any(is_masked).then(|| {
+        let shown = parts
+            .iter()
+            .map(|part| if is_masked(part) { MASKED_SECRET } else { part.text });
+        shown.collect()
+    })
 }
 
 fn decoded(value: &str) -> Cow<'_, str> {
@@ -52,24 +122,30 @@ fn query(url: &str) -> Option<(&str, &str, &str)> {
     Some((base, query, fragment))
 }
 
-fn pairs(url: &str) -> impl Iterator<Item = (&str, &str)> {
+fn pairs(url: &str) -> impl Iterator<Item = Pair<'_>> {
     let query = query(url).map(|(_, query, _)| query).unwrap_or_default();
-    query.split('&').filter_map(|pair| pair.split_once('='))
+    query.split('&').map(Pair::parse)
 }
 
-/// The URL with other values, where there is one.
-fn with_values(url: &str, other: impl Fn(&str, &str) -> Option<String>) -> String {
+/// The URL with other values, where there is one. `other` is told how many parameters before it have the same name.
+fn with_pairs<'u>(url: &'u str, other: impl Fn(Pair<'u>, usize) -> Option<String>) -> String {
     let Some((base, query, fragment)) = query(url) else {
         return url.to_owned();
     };
-    let pair = |pair: &str| match pair.split_once('=') {
-        Some((name, value)) => format!(
-            "{name}={}",
-            other(name, value).unwrap_or_else(|| value.to_owned())
-        ),
-        None => pair.to_owned(),
+    let pair = |(at, text): (usize, &'u str)| {
+        let pair = Pair::parse(text);
+        let before = query
+            .split('&')
+            .take(at)
+            .filter(|text| Pair::parse(text).name == pair.name)
+            .count();
+        match (other(pair, before), pair.name) {
+            (Some(value), Some(name)) => format!("{name}={value}"),
+            (Some(value), None) => value,
+            (None, _) => text.to_owned(),
+        }
     };
-    let query: Vec<_> = query.split('&').map(pair).collect();
+    let query: Vec<_> = query.split('&').enumerate().map(pair).collect();
     format!("{base}?{}{fragment}", query.join("&"))
 }
 
@@ -112,6 +188,48 @@ mod tests {
         assert_eq!(
             unmasked("https://x.example/?new=********&key=********", URL),
             "https://x.example/?new=********&key=s3cr%2Bt"
+        );
+    }
+
+    /// Of several parameters with one name, each keeps its own value, and a list of another length keeps its masks.
+    #[test]
+    fn masks_of_one_name_are_put_back_in_their_order() {
+        let stored = "https://r.example/?k=first&u={user_id}&k=second";
+        let shown = "https://r.example/?k=********&u={user_id}&k=********";
+        assert_eq!(masked(stored), shown);
+        assert_eq!(unmasked(shown, stored), stored);
+        let new = "https://r.example/?k=new&u={user_id}&k=********";
+        assert_eq!(unmasked(new, stored), new.replace("********", "second"));
+        let fewer = "https://r.example/?u={user_id}&k=********";
+        assert_eq!(unmasked(fewer, stored), fewer);
+    }
+
+    #[test]
+    fn a_secret_beside_a_macro_and_one_without_a_name_are_masked() {
+        for (stored, shown) in [
+            ("?0123456789abcdef&u={user_id}", "?********&u={user_id}"),
+            ("?flag&u={user_id}", "?flag&u={user_id}"),
+            ("?k=0123456789ab-{user_id}", "?k=********{user_id}"),
+            (
+                "?k=u-{user_id}-0123456789abc&t={c1}",
+                "?k=u-{user_id}********&t={c1}",
+            ),
+            ("?k=%7Bc1%7D0123456789abc", "?k=%7Bc1%7D********"),
+            ("?k={c1", "?k=********"),
+        ] {
+            let [stored, shown] = [stored, shown].map(|query| format!("https://r.example/cb{query}"));
+            assert_eq!(masked(&stored), shown);
+            assert_eq!(masked(&shown), shown);
+            assert_eq!(unmasked(&shown, &stored), stored);
+            assert_eq!(has_mask(&shown), stored != shown);
+        }
+        let found: Vec<_> = secrets("https://r.example/?0123456789abcdef&k=0123456789ab-{user_id}").collect();
+        assert_eq!(
+            found,
+            ["0123456789abcdef"; 2]
+                .into_iter()
+                .chain(["0123456789ab-"; 2])
+                .collect::<Vec<_>>()
         );
     }
 
