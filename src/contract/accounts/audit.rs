@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Actor;
 use crate::catalog::SecretChange;
-use domain::{accounts::ids::MemberId, callbacks::signature::SignWith, model::AppId};
+use domain::{accounts::ids::MemberId, callbacks::signature::SignWith, model::AppId, reporting::keys::Scope};
 
 /// Writes a row of the audit for a change that another object is about to make. Nothing is changed unless it is answered,
 /// so no change is without a row. 429 `rate_limit_exceeded`.
@@ -24,6 +24,9 @@ pub enum AnnouncedChange {
     CreateReportKey {
         /// The label of the new key.
         label: String,
+        /// What the new key may do.
+        #[serde(default)]
+        scope: Scope,
     },
     /// The publisher's ledger revokes a report key.
     RevokeReportKey {

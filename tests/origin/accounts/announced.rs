@@ -15,6 +15,7 @@ use contract::{
     ledger::{self, CreateKey, RevokeKey},
     operation::{CallError, ObjectAddress, Operation, OperatorReply, Unanswered},
 };
+use domain::reporting::keys::Scope;
 use domain::{
     callbacks::signature::SignWith,
     model::{AppId, PublisherId},
@@ -92,6 +93,7 @@ fn create(objects: &Objects<'_>, by: MemberId) -> Result<OperatorReply, CallErro
         by: Actor::Member(by),
         change: AnnouncedChange::CreateReportKey {
             label: "warehouse".into(),
+            scope: Scope::Reporting,
         },
     };
     let create = CreateKey {
@@ -248,7 +250,10 @@ fn a_member_creates_10_report_keys_an_hour_and_revokes_as_many_as_it_must() {
         let by = Actor::Member(ada.id);
         world.send(Announce { by, change })
     };
-    let label = || AnnouncedChange::CreateReportKey { label: "x".into() };
+    let label = || AnnouncedChange::CreateReportKey {
+        label: "x".into(),
+        scope: Scope::Reporting,
+    };
     for _ in 0..10 {
         announce(label()).unwrap();
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::sqlite::Sqlite;
+use domain::reporting::keys::Scope;
 use origin::objects::accounts::{MIGRATIONS, audit};
 use platform::{database::Database, migrations::migrate, params};
 
@@ -148,7 +149,10 @@ fn what_another_object_changes_is_announced_whoever_does_it_and_then_confirmed()
     let world = World::new();
     let ada = world.join("Ada", Role::Owner);
     let label = "x".repeat(audit::MAX_TEXT + 1);
-    let create = || AnnouncedChange::CreateReportKey { label: label.clone() };
+    let create = || AnnouncedChange::CreateReportKey {
+        label: label.clone(),
+        scope: Scope::Reporting,
+    };
     let created = announce(&world, Actor::Member(ada.id), create());
     let key_id = "k-1".to_owned();
     announce(

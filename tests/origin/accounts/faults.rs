@@ -3,6 +3,7 @@
 use super::*;
 use crate::sqlite::{Fault, Faults};
 use domain::accounts::session::SessionUse;
+use domain::reporting::keys::Scope;
 use platform::failure::Failure;
 
 /// An account with two members and an open invite.
@@ -83,7 +84,10 @@ const ACTS: [(&str, Act); 15] = [
     ("announce", |s| {
         let announce = Announce {
             by: Actor::Member(s.ada.id),
-            change: AnnouncedChange::CreateReportKey { label: "x".into() },
+            change: AnnouncedChange::CreateReportKey {
+                label: "x".into(),
+                scope: Scope::Reporting,
+            },
         };
         s.world.send(announce).map(drop)
     }),

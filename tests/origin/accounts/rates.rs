@@ -6,7 +6,7 @@ use contract::{
     catalog::SecretChange,
     operation::Bytes,
 };
-use domain::model::AppId;
+use domain::{accounts::account::Account, model::AppId, reporting::keys::Scope};
 use platform::failure::Failure;
 
 const TOO_MANY: (u16, &str) = (429, "rate_limit_exceeded");
@@ -41,6 +41,7 @@ fn announce(world: &World, member: MemberId, change: AnnouncedChange) -> Result<
 fn create_key() -> AnnouncedChange {
     AnnouncedChange::CreateReportKey {
         label: "BI".to_owned(),
+        scope: Scope::Reporting,
     }
 }
 
@@ -240,4 +241,29 @@ fn a_clock_that_steps_back_prolongs_no_wait() {
     }
     world.pass(-HOUR_MS);
     read_passkey(&world, &ada.credential).unwrap();
+}
+
+#[test]
+fn the_operators_members_replay_600_times_an_hour_and_what_is_refused_costs_nothing() {
+    let world = World::of(Account::Operator);
+    let sam = world.join("Sam", Role::Support);
+    let operate = |action: &str| {
+        let (action, subject) = (action.to_owned(), "10000001".to_owned());
+        announce(&world, sam.id, AnnouncedChange::Operate { action, subject })
+    };
+    for n in 0..600 {
+        let action = ["reward_replayed", "rewards_replayed"][n % 2];
+        let refused = Settle {
+            entry: operate(action).unwrap().entry,
+            is_done: false,
+            subject: None,
+            detail: None,
+        };
+        world.send(refused).unwrap();
+        operate(action).unwrap();
+    }
+    for action in ["reward_replayed", "rewards_replayed"] {
+        assert_eq!(refusal(operate(action)), TOO_MANY);
+    }
+    operate("app_put").unwrap();
 }

@@ -69,7 +69,7 @@ pub async fn create_report_key(
     }
     let label = parse_name("label", &label).map_err(ApiError::from)?;
     let body = json!({ "label": label, "scope": scope }).to_string();
-    let announce = visitor.announce(AnnouncedChange::CreateReportKey { label });
+    let announce = visitor.announce(AnnouncedChange::CreateReportKey { label, scope });
     let key_id = |created: &OperatorReply| {
         let body: serde_json::Value = serde_json::from_str(&created.body).ok()?;
         Some(body.get("key_id")?.as_str()?.to_owned())

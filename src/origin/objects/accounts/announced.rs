@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::{
+    account,
     audit::{self, Entry, Party},
     members,
     rates::{self, Rate},
@@ -13,7 +14,11 @@ use contract::{
     accounts::{Announce, AnnouncedChange, PendingAudit, Settle},
     catalog::SecretChange,
 };
-use domain::{accounts::ids::MemberId, catalog::own_app::CURRENCY};
+use domain::{
+    accounts::{account::Account, ids::MemberId},
+    catalog::own_app::CURRENCY,
+    reporting::keys::Scope,
+};
 use platform::{
     database::{Database, DatabaseError},
     failure::Failure,
@@ -27,9 +32,17 @@ struct AuditLine {
     detail: Option<String>,
 }
 
-/// The rates that count a publisher's change. Nobody has to wait to revoke, to stop or to end something.
-fn rates_of(action: &str, detail: Option<&str>) -> &'static [Rate] {
-    match action {
+/// The rates that count a change. Nobody has to wait to revoke, to stop or to end something. Of the operator's members, only what
+/// somebody's server has to bear is counted.
+fn rates_of(
+    db: &impl Database,
+    action: &str,
+    detail: Option<&str>,
+) -> Result<&'static [Rate], DatabaseError> {
+    let is_operators = account::owner(db)? == Some(Account::Operator);
+    Ok(match action {
+        "reward_replayed" | "rewards_replayed" if is_operators => &[Rate::Replays],
+        _ if is_operators => &[],
         "report_key_created" => &[Rate::ReportKeys],
         "pub_key_requested" => &[Rate::Settings],
         "app_created" => &[Rate::NewApps],
@@ -45,7 +58,7 @@ fn rates_of(action: &str, detail: Option<&str>) -> &'static [Rate] {
         "tracking_url_signed" => &[Rate::SignedUrls],
         "reward_replayed" => &[Rate::Replays],
         _ => &[],
-    }
+    })
 }
 
 const CALLBACK_SECRET_RENEWED: &str = "callback_secret_renewed";
@@ -58,8 +71,11 @@ fn told(change: &AnnouncedChange) -> AuditLine {
         detail: None,
     };
     match change {
-        AnnouncedChange::CreateReportKey { label } => AuditLine {
-            detail: Some(label.clone()),
+        AnnouncedChange::CreateReportKey { label, scope } => AuditLine {
+            detail: Some(match scope {
+                Scope::Reporting => label.clone(),
+                scope => format!("{label} ({})", scope.as_str()),
+            }),
             ..of("report_key_created")
         },
         AnnouncedChange::RevokeReportKey { key_id } => AuditLine {
@@ -144,13 +160,7 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
         detail: line.detail.as_deref(),
     };
     db.transaction(|| {
-        let rates: &[_] = match (&announce.change, &*line.action) {
-            // Of the operator's own changes, those that somebody's server has to bear.
-            (AnnouncedChange::Operate { .. }, "reward_replayed" | "rewards_replayed") => &[Rate::Replays],
-            (AnnouncedChange::Operate { .. }, _) => &[],
-            (_, action) => rates_of(action, line.detail.as_deref()),
-        };
-        for rate in rates {
+        for rate in rates_of(db, &line.action, line.detail.as_deref())? {
             rates::take(db, now_ms, &announce.by, *rate)?;
         }
         audit::append(db, now_ms, &entry)?;
@@ -177,7 +187,7 @@ pub fn settle(db: &impl Database, now_ms: i64, settle: &Settle) -> Result<(), Da
             return Ok(());
         };
         let taken = (member, row.integer(2)?);
-        for rate in rates_of(row.text(0)?, row.optional_text(1)?) {
+        for rate in rates_of(db, row.text(0)?, row.optional_text(1)?)? {
             rates::give_back(db, now_ms, taken, *rate)?;
         }
         Ok(())
