@@ -7,7 +7,7 @@ mod replays;
 mod rewards;
 
 pub use feed::{EndpointStanding, FeedBatch, FeedEntry, RewardCount, RewardDetails, RewardKind};
-pub use replays::{CancelReplay, CountReplay, Counted, ReadReplay, StartReplay};
+pub use replays::{CancelReplay, CountReplay, Counted, EndReplaysOf, ReadReplay, StartReplay};
 pub use rewards::{ListRewards, ListedReward, Place, RewardPage};
 
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,7 @@ operations! {
         StartReplay(StartReplay) -> operation::OperatorReply, Idempotent;
         ReadReplay(ReadReplay) -> operation::OperatorReply, Idempotent;
         CancelReplay(CancelReplay) -> operation::OperatorReply, Idempotent;
+        EndReplaysOf(EndReplaysOf) -> Done, Idempotent;
         /// Items of an object, for the operator. Idempotent by source and sequence.
         Attention(Box<AttentionBatch>) -> DeclinedItems, Idempotent;
         /// The size of an object. A size that is older than the last one is ignored.

@@ -176,10 +176,14 @@ impl World {
     }
 
     fn put(&self, approved: bool) -> Result<OperatorReply, Failure> {
+        self.put_document(&document(approved))
+    }
+
+    fn put_document(&self, document: &Json) -> Result<OperatorReply, Failure> {
         let put = Put {
             resource: Resource::Publisher,
             id: "acme".into(),
-            body: document(approved).to_string(),
+            body: document.to_string(),
             condition: None,
         };
         self.service().command(Command::Put(put)).now_or_never().unwrap()
@@ -252,6 +256,20 @@ fn a_publisher_that_waits_for_its_approval_is_not_suspended() {
             write(&world, approved).unwrap();
             assert_eq!((world.is_suspended(), world.calls.get()), (false, 0));
         }
+    }
+}
+
+/// Its sessions and keys end, whether it was ever approved or not.
+#[test]
+fn a_publisher_that_is_closed_is_suspended() {
+    for known in [None, Some(false), Some(true)] {
+        let world = World::new();
+        if let Some(approved) = known {
+            world.put(approved).unwrap();
+        }
+        let closed = json!({ "name": "Acme", "approved": false, "closed": true });
+        world.put_document(&closed).unwrap();
+        assert!(world.is_suspended(), "{known:?}");
     }
 }
 

@@ -57,3 +57,13 @@ pub struct CancelReplay {
     /// The id in the answer to [`StartReplay`].
     pub replay_id: String,
 }
+
+/// Cancels the replays of a user's callbacks, since the user is erased.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndReplaysOf {
+    /// The erased user.
+    pub user_id: String,
+    /// Of this app alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app: Option<AppId>,
+}

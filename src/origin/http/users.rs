@@ -19,9 +19,10 @@ use crate::http::{
 };
 use contract::{
     accounts::{Actor, Announce, AnnouncedChange},
+    activity::{self, EndReplaysOf},
     catalog::AppNames,
     ledger::UsedKey,
-    operation::OperatorReply,
+    operation::{CallError, Done, OperatorReply},
     outbox::List,
 };
 use domain::{
@@ -160,6 +161,7 @@ async fn erase(context: &RequestContext, publisher: &PublisherId, body: &UserBod
         .buffer_unordered(CONNECTIONS)
         .try_collect()
         .await?;
+    end_replays_of(context, publisher, body.user_id.clone(), None).await?;
     let (mut all, mut waiting) = (0_i64, 0_i64);
     for reply in &erased {
         let Erased {
@@ -169,6 +171,20 @@ async fn erase(context: &RequestContext, publisher: &PublisherId, body: &UserBod
         (all, waiting) = (all.saturating_add(erased), waiting.saturating_add(still));
     }
     Ok(json!({ "apps": apps.len(), "erased": all, "waiting": waiting, "cursor": next.map(Place::to_text) }))
+}
+
+/// Ends the replays of a user who is erased, since their filters name the user.
+pub async fn end_replays_of(
+    context: &RequestContext,
+    publisher: &PublisherId,
+    user_id: String,
+    app: Option<AppId>,
+) -> Result<(), CallError> {
+    let end = EndReplaysOf { user_id, app };
+    context
+        .call(&activity::address(publisher), end)
+        .await
+        .map(|Done {}| ())
 }
 
 #[derive(Deserialize)]

@@ -35,6 +35,7 @@ pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply
         Command::StartReplay(start) => replays::start(db, now_ms, &start).map(Reply::Operator),
         Command::ReadReplay(read) => replays::read(db, &read).map(Reply::Operator),
         Command::CancelReplay(cancel) => replays::cancel(db, now_ms, &cancel).map(Reply::Operator),
+        Command::EndReplaysOf(end) => replays::end_of_user(db, now_ms, &end).map(Reply::Done),
         Command::Attention(batch) => {
             let declined = attention::feed_batches::apply(db, &batch, attention::feed_batches::MAX_ITEMS)?;
             Ok(Reply::Declined(declined))

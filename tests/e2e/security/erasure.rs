@@ -265,6 +265,8 @@ fn a_closed_publisher_ends_for_good_and_keeps_no_user() {
     };
     put(true, true).expect_error(400, "invalid_field");
     assert_eq!(put(false, true).expect(200).json()["closed"], true);
+    // The edge knows it within two minutes.
+    let after = click(&wall, "");
     put(true, false).expect_error(409, "publisher_closed");
     put(false, false).expect_error(409, "publisher_closed");
     let line = json!({ "kind": "publisher", "id": wall.id, "name": "Open", "approved": true });
@@ -287,9 +289,11 @@ fn a_closed_publisher_ends_for_good_and_keeps_no_user() {
 
     eventually(&json!("delivered"), || json!(wall.state(&waiting)));
     eventually(&json!([]), || json!(stored(&signpost)));
-    expect_accepted(wall.convert(&late, ""), "pending", false);
-    eventually(&json!([]), || json!(stored(&signpost)));
-    expect_no_user(&wall, &[paid, pending, waits, late], &[waiting]);
+    for id in [&late, &after] {
+        expect_accepted(wall.convert(id, ""), "pending", false);
+        eventually(&json!([]), || json!(stored(&signpost)));
+    }
+    expect_no_user(&wall, &[paid, pending, waits, late, after], &[waiting]);
 }
 
 /// SQLite leaves the bytes of a deleted row until it uses their page again, which nothing bounds; a new file has none of them.

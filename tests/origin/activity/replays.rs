@@ -29,7 +29,7 @@ impl platform::traits::ObjectCall for Flaky {
 /// Runs the statements of replays: one that ends, and one that is cancelled.
 pub fn run_replays(db: &Sqlite) {
     use contract::{
-        activity::{CancelReplay, CountReplay, ReadReplay, StartReplay},
+        activity::{CancelReplay, CountReplay, EndReplaysOf, ReadReplay, StartReplay},
         rewards::RewardFilter,
     };
     use domain::model::PublisherId;
@@ -73,5 +73,7 @@ pub fn run_replays(db: &Sqlite) {
         replay_id: replay_id.clone(),
     };
     handle(db, NOW, cancel.into()).unwrap();
+    let user_id = "u".to_owned();
+    handle(db, NOW, EndReplaysOf { user_id, app: None }.into()).unwrap();
     handle(db, NOW, ReadReplay { app, replay_id }.into()).unwrap();
 }

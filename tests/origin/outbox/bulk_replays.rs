@@ -4,8 +4,8 @@
 use super::*;
 use contract::{
     activity::{
-        CancelReplay, Command as ActivityCommand, CountReplay, ReadReplay, Reply as ActivityReply,
-        StartReplay,
+        CancelReplay, Command as ActivityCommand, CountReplay, EndReplaysOf, ReadReplay,
+        Reply as ActivityReply, StartReplay,
     },
     operation::{CallError, ObjectAddress, Operation, Unanswered},
     outbox::Command as OutboxCommand,
@@ -246,6 +246,37 @@ fn a_step_without_an_answer_is_made_again_later_and_a_cancelled_replay_stops() {
         replay_id: "x".into(),
     };
     assert_eq!(refusal(world.replay(unknown)).code, "not_found");
+}
+
+/// Its filter names the user, and behind an endpoint that does not answer it would do so for ever.
+#[test]
+fn a_replay_of_an_erased_users_callbacks_ends() {
+    let world = World::new(10);
+    let of = |user: &str| RewardFilter {
+        user_id: Some(user.into()),
+        ..dead()
+    };
+    world.start_with("key", of("ann")).unwrap();
+    let rows = || format!("{:?}", dump(&world.activity, "replays"));
+    let end = |user: &str, of_app| {
+        let (user_id, app) = (user.to_owned(), of_app);
+        let end = EndReplaysOf { user_id, app };
+        activity::handle(&world.activity, NOW, end.into()).unwrap();
+    };
+    end("bob", None);
+    end("ann", AppId::parse("99999999"));
+    assert!(rows().contains("ann"));
+    for app in [None, Some(app())] {
+        end("ann", app);
+        assert!(!rows().contains("ann"));
+        assert_eq!(world.progress(), ("cancelled".to_owned(), 0));
+    }
+    world.start_with("key", of("ann")).unwrap();
+    assert_eq!(
+        world.progress().0,
+        "cancelled",
+        "the same key leads to the same replay"
+    );
 }
 
 #[test]

@@ -239,6 +239,8 @@ fn a_closed_publisher_gets_what_waits_and_keeps_no_user() {
     let nonce = Bytes([vec![0], vec![9; 11]].concat());
     convert(&db, &world, &Conversion { nonce, ..late }).unwrap();
     assert!(!dump_all(&db).contains("user-of-"));
+    // Also one who clicked before the edge knew.
+    assert!(erasure::is_erased(&db, "user-of-later", NOW + 60_000).unwrap());
     // A repeat of the settings changes nothing.
     close(&db, &world);
 }

@@ -19,6 +19,7 @@ use crate::{
         refusal::HandlerResult,
         routes::OutboxCall,
         site::outboxes::{Outboxes, SETTLE_TIMEOUT},
+        users,
     },
     objects::outbox::conversions::settlement::{Place, SettleBody, SettleManyBody},
 };
@@ -128,7 +129,9 @@ pub async fn call(
         }
         OutboxCall::EraseUser => {
             let EraseBody { user_id } = read_document(&mut request, MAX_DOCUMENT).await?;
-            Ok(outboxes.erase(user_id).await?.into())
+            let erased = outboxes.erase(user_id.clone()).await?;
+            users::end_replays_of(context, &outboxes.settings.publisher_id, user_id, Some(app)).await?;
+            Ok(erased.into())
         }
     }
 }

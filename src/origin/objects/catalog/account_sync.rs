@@ -2,8 +2,8 @@
 //! more. The PUT or the import that changed it tells them first, since it is answered when they know; the alarm tells
 //! those that were not reached ([`push`](crate::delivery::push)).
 //!
-//! A publisher has a row in `suspensions` from the first time that its approval was taken back. One that was never
-//! approved is not suspended: its owner signs in and sees what is missing.
+//! A publisher has a row in `suspensions` from the first time that its approval was taken back, or since it was closed. One that
+//! was never approved is not suspended: its owner signs in and sees what is missing.
 
 use super::sql;
 use crate::delivery::push::{FIRST_PUSH_MS, Push, PushQueue};
@@ -11,7 +11,7 @@ use contract::{
     accounts::{self, Suspend},
     operation::ObjectAddress,
 };
-use domain::{accounts::account::Account, model::PublisherId};
+use domain::{accounts::account::Account, catalog::publisher::Publisher, model::PublisherId};
 use platform::{
     database::{Database, DatabaseError, Row, Value},
     failure::Failure,
@@ -62,17 +62,20 @@ pub fn enqueue(
     db: &impl Database,
     now_ms: i64,
     id: &str,
-    is_approved: bool,
+    publisher: &Publisher,
     revision: i64,
 ) -> Result<bool, DatabaseError> {
     let was_approved = match db.query_first(sql::GET_APPROVAL, params![id])? {
         Some(row) => row.boolean(0)?,
-        None => return Ok(false),
+        None if !publisher.closed => return Ok(false),
+        // Its account may have been made before a restore.
+        None => false,
     };
     let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);
-    let statement = match (was_approved, is_approved) {
+    let statement = match (was_approved, publisher.approved) {
         (true, false) => sql::QUEUE_SUSPENSION,
         (false, true) => sql::QUEUE_ADMISSION,
+        (false, false) if publisher.closed => sql::QUEUE_SUSPENSION,
         _ => return Ok(false),
     };
     db.execute(statement, params![id, revision, due_at_ms])?;

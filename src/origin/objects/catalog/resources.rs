@@ -129,7 +129,7 @@ fn put_publisher(
     }
     let revision = revisions::record(db, context.now_ms)?;
     tracking_slots::mark_apps_of(db, id, revision)?;
-    let is_told = account_sync::enqueue(db, context.now_ms, id, publisher.approved, revision)?;
+    let is_told = account_sync::enqueue(db, context.now_ms, id, publisher, revision)?;
     if is_told || publisher.closed != was_closed {
         callback_sync::enqueue_publisher(db, id, revision, context.now_ms)?;
     }

@@ -84,3 +84,24 @@ pub fn carry_out(
         | Command::Diagnose(_) => Err(common::NOT_FOUND.into()),
     }
 }
+
+/// Whether a command is answered wrongly by an outbox that was put back and is not refilled yet.
+pub fn needs_all_that_was_written(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Settle(_)
+            | Command::SettleMany(_)
+            | Command::ReadDay(_)
+            | Command::SumDay(_)
+            | Command::ListDay(_)
+            | Command::Erase(_)
+            | Command::List(_)
+            | Command::Get(_)
+            | Command::ReadReward(_)
+            | Command::ReadClick(_)
+            | Command::ReadChanges(_)
+            | Command::ClaimTxn(_)
+            | Command::FindTxn(_)
+            | Command::FreeTxn(_)
+    )
+}

@@ -45,8 +45,9 @@ platform::statements! {
     /// JSON list of claims of txns, and of keys in hexadecimal digits with times, which this adds
     pub const REMEMBER_AGAIN = "INSERT INTO erased (user, at_ms) SELECT unhex(value ->> 0), value ->> 1 FROM json_each(?)
         WHERE json_array_length(value) = 2 ON CONFLICT (user) DO UPDATE SET at_ms = MAX(at_ms, excluded.at_ms)";
-    /// user's key → when it, or everybody, was erased last
-    pub const ERASED_AT = "SELECT MAX(at_ms) FROM erased WHERE user IN (?, x'')";
+    /// user's key, time of a click → whether the user was erased after it, or everybody at any time: a closed publisher's users
+    /// may still click for minutes
+    pub const IS_ERASED = "SELECT EXISTS (SELECT 1 FROM erased WHERE user = x'' OR user = ? AND at_ms >= ?)";
     /// JSON list of claims, as before: if everybody was erased, the log is gone through again
     pub const ERASE_EVERYBODY_AGAIN = "UPDATE outbox SET erasing = 0 WHERE EXISTS
         (SELECT 1 FROM json_each(?) WHERE json_array_length(value) = 2 AND value ->> 0 = '')";
@@ -187,7 +188,7 @@ pub fn erase_again(db: &impl Database, claims: &str) -> Result<(), DatabaseError
     db.execute(REMEMBER_AGAIN, params![claims])?;
     db.execute(ERASE_EVERYBODY_AGAIN, params![claims])?;
     for row in db.query(USERS_BESIDE_LOG, &[])? {
-        if erased_at(db, row.text(0)?)?.is_some() {
+        if is_erased(db, row.text(0)?, 0)? {
             erase_here(db, row.text(0)?)?;
         }
     }
@@ -196,19 +197,15 @@ pub fn erase_again(db: &impl Database, claims: &str) -> Result<(), DatabaseError
 
 /// Whether the user of a click was erased after it.
 pub fn is_erased(db: &impl Database, user_id: &str, clicked_at_ms: i64) -> Result<bool, DatabaseError> {
-    Ok(erased_at(db, user_id)?.is_some_and(|at_ms| clicked_at_ms <= at_ms))
+    match key(db, user_id)? {
+        Some(key) => db.query_boolean(IS_ERASED, params![key, clicked_at_ms]),
+        None => Ok(false),
+    }
 }
 
 /// The same of a click.
 pub fn is_of_erased(db: &impl Database, click: &Click<'_>) -> Result<bool, DatabaseError> {
     is_erased(db, &click.user_id, click.clicked_at_ms)
-}
-
-fn erased_at(db: &impl Database, user_id: &str) -> Result<Option<i64>, DatabaseError> {
-    match key(db, user_id)? {
-        Some(key) => db.query_integer(ERASED_AT, params![key]),
-        None => Ok(None),
-    }
 }
 
 fn key(db: &impl Database, user_id: &str) -> Result<Option<Vec<u8>>, DatabaseError> {

@@ -252,7 +252,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             return self.convert(shard, conversion).await.map(Reply::Answer);
         }
         let db = self.shell.ready().await?;
-        if needs_all_that_was_written(&command) {
+        if commands::needs_all_that_was_written(&command) {
             self.wait_for_start(shard, None).await?;
         }
         if let Command::Settle(settle) = &command {
@@ -406,20 +406,4 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
             }
         }
     }
-}
-
-/// Whether a command is answered wrongly by an outbox that was put back and is not refilled yet.
-fn needs_all_that_was_written(command: &Command) -> bool {
-    matches!(
-        command,
-        Command::Settle(_)
-            | Command::SettleMany(_)
-            | Command::ReadDay(_)
-            | Command::SumDay(_)
-            | Command::ListDay(_)
-            | Command::Erase(_)
-            | Command::ClaimTxn(_)
-            | Command::FindTxn(_)
-            | Command::FreeTxn(_)
-    )
 }

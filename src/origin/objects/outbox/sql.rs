@@ -284,13 +284,13 @@ platform::statements! {
     /// the same, time of the attempt, milliseconds, status, body, error, the earliest entry that keeps its first attempt itself →
     /// one row if it was that. The body may name the user, so it is left out once the user is erased.
     pub const CONCLUDE_FIRST = concat!("UPDATE entries SET delivery = ?1, due_ms = ?2, attempts_made = ?3, first_at_ms = ?6, first_ms = ?7,
-          first_status = ?8, first_body = IIF(erase OR user_id IS NULL, '', ?9), first_error = IIF(erase, ", first_words!("?10"), ", ?10)
+          first_status = ?8, first_body = IIF(erase OR user_id IS NULL, '', ?9), first_error = IIF(erase OR user_id IS NULL, ", first_words!("?10"), ", ?10)
         WHERE entry = ?4 AND delivery = 0 AND attempts_made = ?5 AND ?5 = 0 AND first_at_ms IS NULL AND entry >= ?11
           AND NOT EXISTS (SELECT 1 FROM attempts WHERE entry = ?4) RETURNING entry");
     /// entry, time of the attempt, milliseconds, status, body, error. The body may name the user, so it is left out
     /// once the user is erased.
     pub const ADD_ATTEMPT = concat!("INSERT INTO attempts (entry, at_ms, ms, http_status, body, error)
-        SELECT ?1, ?2, ?3, ?4, IIF(erase OR user_id IS NULL, '', ?5), IIF(erase, ", first_words!("?6"), ", ?6) FROM entries WHERE entry = ?1");
+        SELECT ?1, ?2, ?3, ?4, IIF(erase OR user_id IS NULL, '', ?5), IIF(erase OR user_id IS NULL, ", first_words!("?6"), ", ?6) FROM entries WHERE entry = ?1");
     /// time, entry of the reward whose callback has ended: makes its reversal due
     pub const RELEASE_REVERSAL = "UPDATE entries SET due_ms = ? WHERE after = ? AND delivery = 0 AND due_ms IS NULL";
     /// time, latest end of a claim

@@ -206,7 +206,7 @@ pub fn replay_one(
     Ok(OperatorReply::new(202, body.to_string()))
 }
 
-/// A step of a replay of many. Without a callback there is nothing to send.
+/// A step of a replay of many. Without a callback, or for a closed publisher, there is nothing to send.
 ///
 /// # Errors
 /// `not_found` if the app is another publisher's.
@@ -216,7 +216,8 @@ pub fn replay_some(
     step: &ReplayRewards,
     claim_ms: i64,
 ) -> Result<Replayed, Failure> {
-    if own_outbox(db, &step.publisher)?.has_callback() {
+    let outbox = own_outbox(db, &step.publisher)?;
+    if outbox.has_callback() && !outbox.callback.is_closed {
         return Ok(bulk_replay::step(db, now_ms, step, claim_ms, bulk_replay::STEP)?);
     }
     Ok(Replayed {

@@ -11,13 +11,13 @@ use serde_json::json;
 use super::sql;
 use crate::delivery::backoff::wait_ms;
 use contract::{
-    activity::{CancelReplay, CountReplay, Counted, ReadReplay, StartReplay},
-    operation::OperatorReply,
+    activity::{CancelReplay, CountReplay, Counted, EndReplaysOf, ReadReplay, StartReplay},
+    operation::{Done, OperatorReply},
     outbox::{OutboxShard, ReplayRewards},
     rewards::RewardFilter,
 };
 use domain::model::{
-    PublisherId,
+    AppId, PublisherId,
     api_error::{ApiError, common},
     credentials,
     time::SECOND_MS,
@@ -160,6 +160,17 @@ pub fn cancel(db: &impl Database, now_ms: i64, cancel: &CancelReplay) -> Result<
         Some(_) => Ok(OperatorReply::no_content()),
         None => Ok(OperatorReply::ok(&json!({}))),
     }
+}
+
+/// Ends the replays of an erased user, whom their filters name.
+pub fn end_of_user(db: &impl Database, now_ms: i64, end: &EndReplaysOf) -> Result<Done, Failure> {
+    let app = end.app.map(AppId::number);
+    for row in db.query(sql::RUNNING_OF_USER, params![end.user_id.as_str(), app])? {
+        let replay_id = row.integer(0)?.to_string();
+        let app = app_id(&row, 1)?;
+        cancel(db, now_ms, &CancelReplay { app, replay_id })?;
+    }
+    Ok(Done {})
 }
 
 /// Counts what a replay would send, in all outboxes of the app, for a caller that asked at `asked_ms`.

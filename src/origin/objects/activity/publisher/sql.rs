@@ -195,6 +195,9 @@ platform::statements! {
     /// time, filter without its user, replay's id, app → one row unless it was over
     pub const CANCEL_REPLAY = "UPDATE replays SET state = 2, ended_ms = ?, filter = ? WHERE replay_id = ? AND app = ? AND state = 0
         RETURNING replay_id";
+    /// user, app or NULL → id, app of running replays of the user
+    pub const RUNNING_OF_USER = "SELECT replay_id, app FROM replays
+        WHERE state = 0 AND filter ->> '$.user_id' = ?1 AND app = COALESCE(?2, app)";
     /// time → replay's id, app, publisher, filter, shard, after, attempts, key, callbacks left or NULL, started, replayed
     pub const DUE_REPLAYS = "SELECT replay_id, app, publisher, filter, shard, after, attempts, key, most - replayed, started_ms,
           replayed FROM replays
