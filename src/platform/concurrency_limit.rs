@@ -95,7 +95,22 @@ impl ConcurrencyLimit {
         now_ms: i64,
     ) -> Result<Permit, ApiError> {
         let owners = [owner, part].map(|owner| xxh64(owner.as_bytes(), 0));
-        let claims = [(owners[0], self.limit.per_owner), (owners[1], per_part)];
+        self.take(
+            owners,
+            &[(owners[0], self.limit.per_owner), (owners[1], per_part)],
+            now_ms,
+        )
+    }
+
+    /// Takes a permit without an owner's share.
+    ///
+    /// # Errors
+    /// [`BUSY`](common::BUSY) if the pool is used up.
+    pub fn acquire_any(&self, now_ms: i64) -> Result<Permit, ApiError> {
+        self.take([0; 2], &[], now_ms)
+    }
+
+    fn take(&self, owners: [u64; 2], claims: &[(u64, usize)], now_ms: i64) -> Result<Permit, ApiError> {
         let mut state = self.state.borrow_mut();
         if self.is_full(&state, claims) {
             state.in_use.retain(|permit| permit.until_ms > now_ms);
@@ -118,17 +133,9 @@ impl ConcurrencyLimit {
         })
     }
 
-    /// Takes a permit from a pool without owners.
-    ///
-    /// # Errors
-    /// [`BUSY`](common::BUSY) if the pool is used up.
-    pub fn acquire_any(&self, now_ms: i64) -> Result<Permit, ApiError> {
-        self.acquire("", now_ms)
-    }
-
     /// Scans the permits in use: a few hundred numbers cost less than one call to an object.
-    fn is_full(&self, State { in_use, .. }: &State, claims: [(u64, usize); 2]) -> bool {
-        let is_spent = |(owner, share)| {
+    fn is_full(&self, State { in_use, .. }: &State, claims: &[(u64, usize)]) -> bool {
+        let is_spent = |&(owner, share): &(u64, usize)| {
             in_use.len() >= share
                 && in_use
                     .iter()
@@ -136,7 +143,7 @@ impl ConcurrencyLimit {
                     .count()
                     >= share
         };
-        in_use.len() >= self.limit.permits || claims.into_iter().any(is_spent)
+        in_use.len() >= self.limit.permits || claims.iter().any(is_spent)
     }
 
     pub fn limit(&self) -> Limit {

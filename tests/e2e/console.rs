@@ -35,11 +35,20 @@ impl Browser<'_> {
             .send(method, path, &headers, body.unwrap_or_default().as_bytes())
     }
 
+    /// The beginning of a POST, whose body the caller sends.
+    pub fn post_head(&self, path: &str, length: usize) -> String {
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: {HOST}\r\nSec-Fetch-Site: same-origin\r\nOrigin: {ORIGIN}\r\n\
+             Cookie: {}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n",
+            self.cookie.as_deref().unwrap_or_default(),
+        )
+    }
+
     pub fn get(&self, path: &str) -> Answer {
         self.send("GET", path, None)
     }
 
-    fn post(&self, path: &str, body: &Value) -> Answer {
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
         self.send("POST", path, Some(body))
     }
 }

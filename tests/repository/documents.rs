@@ -2,7 +2,7 @@
 //! is on somebody's machine or in a document that is not in this repository.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -333,4 +333,31 @@ fn each_promise_names_a_test_that_is_there() {
         let name = test.trim_matches('`').rsplit("::").next().unwrap_or_default();
         assert!(sources.contains(&format!("fn {name}(")), "{promise:?}");
     }
+}
+
+#[test]
+fn operating_lists_every_concurrency_limit() {
+    let operating = read("docs/OPERATING.md");
+    let (_, table) = operating
+        .split_once("| `kind` | limits |")
+        .expect("the table of limits");
+    let table = table.split("\n\n").next().expect("its rows");
+    let listed: BTreeMap<&str, usize> = table
+        .lines()
+        .skip(2)
+        .map(|row| {
+            let cells: Vec<_> = row.split('|').map(str::trim).collect();
+            (
+                cells[1].trim_matches('`'),
+                cells[3].replace(',', "").parse().expect("permits"),
+            )
+        })
+        .collect();
+    let (edge, origin) = (
+        edge::limits::Pools::default(),
+        origin::http::limits::Pools::default(),
+    );
+    let pools = edge.each().chain(origin.each());
+    let pools: BTreeMap<_, _> = pools.map(|(name, pool)| (name, pool.limit().permits)).collect();
+    assert_eq!(listed, pools);
 }

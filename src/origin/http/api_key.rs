@@ -4,6 +4,7 @@ use worker::Request;
 
 use crate::http::{
     isolate::RequestContext,
+    limits::{PER_MEMBER, Pool},
     refusal::{HandlerResult, Refusal},
 };
 use contract::{
@@ -14,9 +15,12 @@ use domain::{
     model::{PublisherId, api_error::ApiError, credentials},
     reporting::keys::{self, INVALID_API_KEY, Scope},
 };
-use platform::http::{
-    answer::{Answer, LogFields},
-    body::header,
+use platform::{
+    concurrency_limit::Permit,
+    http::{
+        answer::{Answer, LogFields},
+        body::header,
+    },
 };
 
 /// A key that a request has, before it is known to be active.
@@ -33,6 +37,12 @@ impl ApiKey {
         let text = header(request, "X-Api-Key").unwrap_or_default();
         let publisher = keys::publisher(&context.isolate.config.report_keys, &text).ok_or(INVALID_API_KEY)?;
         Ok(Self { text, publisher })
+    }
+
+    /// Takes one of the key's permits.
+    pub fn enter(&self, context: &RequestContext) -> Result<Permit, ApiError> {
+        let pool = context.isolate.pools.get(Pool::Publishers);
+        pool.acquire_part(self.publisher.as_str(), (&self.text, PER_MEMBER), context.now_ms)
     }
 
     /// Uses the key, if it is active and its scope and its rate allow.

@@ -50,7 +50,7 @@ pub async fn operate(handler: Handler, pool: Option<Pool>, request: Call<'_>) ->
     }
 }
 
-async fn operate_as_member(handler: Handler, pool: Option<Pool>, request: Call<'_>) -> HandlerResult {
+async fn operate_as_member(handler: Handler, pool: Option<Pool>, mut request: Call<'_>) -> HandlerResult {
     let config = request.config()?;
     let access::Access { permission, action } = access::of(handler).ok_or(common::NOT_FOUND)?;
     let is_poll = action.is_none() && header(&request.request, "X-Poll").is_some();
@@ -61,12 +61,14 @@ async fn operate_as_member(handler: Handler, pool: Option<Pool>, request: Call<'
             SessionUse::Action
         },
         permission: Some(permission),
+        max_body: (pool != Some(Pool::Uploads)).then_some(operator::MAX_DOCUMENT),
     };
-    let member = gate::enter(&request, config, access, MEDIA_TYPES).await?;
+    let member = gate::enter(&mut request, config, access, MEDIA_TYPES).await?;
     let (context, segments, query) = (request.context, request.segments, request.address.query);
-    // A session has a quarter of the pool that programs with the token share.
+    // A member has a quarter of the pool that programs with the token share.
+    let by = member.session.member.to_string();
     let pool = pool.map(|pool| context.isolate.pools.get(pool));
-    let share = |pool: &ConcurrencyLimit| (member.token.as_str(), pool.limit().permits / 4);
+    let share = |pool: &ConcurrencyLimit| (by.as_str(), pool.limit().permits / 4);
     let _permit = pool
         .map(|pool| pool.acquire_part("console", share(pool), context.now_ms))
         .transpose()?;

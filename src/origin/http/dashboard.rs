@@ -35,13 +35,14 @@ pub async fn call(call: DashboardCall, request: Call<'_>) -> Answer {
     }
 }
 
-async fn member(call: MemberCall, request: Call<'_>) -> HandlerResult {
+async fn member(call: MemberCall, mut request: Call<'_>) -> HandlerResult {
     let config = request.config()?;
     let access = gate::Access {
         session_use: call.session_use(),
         permission: call.permission(),
+        max_body: Some(exports::MAX_REQUEST),
     };
-    let visitor = visitor::admit(&request, config, access).await?;
+    let visitor = visitor::admit(&mut request, config, access).await?;
     let (context, segments, query) = (request.context, request.segments, request.address.query);
     let request = request.request;
     match call {

@@ -12,17 +12,23 @@ use platform::{
 /// The timeout of a call to an object. Some call further objects, each with a timeout of 5 s.
 pub const TIMEOUT: Duration = Duration::from_secs(25);
 
+/// The permits of one member or key among the 16 of its publisher, and of those for bodies. Browsers open 6 connections to a host.
+pub const PER_MEMBER: usize = 6;
+
 /// Longer than the longest calls, which run in steps: a refresh, a replay, a page of outboxes' health.
 const LEASE_MS: i64 = 5 * MINUTE_MS;
 
 pools! {
-    /// Pages of lists and small commands: about 10 KB each.
-    Operator "operator" = Limit { permits: 128, per_owner: 128, lease_ms: LEASE_MS };
-    /// Calls of the dashboard's pages and of publishers' keys, with bodies of up to 256 KiB: at most 16 MiB together. A
-    /// publisher has a quarter, so that its members leave permits to the others however slowly they send.
+    /// Pages of lists and small commands: about 10 KB each. Of this and of the pools below, the console has at most three quarters
+    /// and each of its members one, so that programs with the token are never shut out.
+    Operator "operator" = Limit { permits: 128, per_owner: 96, lease_ms: LEASE_MS };
+    /// Calls of the dashboard's pages and of publishers' keys. A publisher has a quarter, and a member or a key a part of that.
     Publishers "dashboard" = Limit { permits: 64, per_owner: 16, lease_ms: LEASE_MS };
-    /// Calls of the console's pages about its own account. A session has a quarter. So publishers never shut out the operator.
+    /// Calls of the console's pages about its own account. A member has a quarter. So publishers never shut out the operator.
     Operators "console" = Limit { permits: 64, per_owner: 16, lease_ms: LEASE_MS };
+    /// Bodies of members that are arriving, before their calls take a permit: up to 257 KiB from the dashboard, and 1 MiB from
+    /// the console, which has a quarter. So at most 28 MiB together. Who sends slowly shuts out only its own bodies.
+    MemberBodies "member_body" = Limit { permits: 64, per_owner: 16, lease_ms: MINUTE_MS };
     /// Sign-ins and other calls without a session, with bodies of up to 17 KiB. They are apart from members' calls, which
     /// strangers must not shut out.
     SignIns "sign_in" = Limit { permits: 32, per_owner: 32, lease_ms: LEASE_MS };
@@ -30,8 +36,8 @@ pools! {
     /// read, so at most 48 MB together, and 5 MB for 20,000.
     Listings "listing" = Limit { permits: 2, per_owner: 1, lease_ms: MINUTE_MS };
     /// Documents of a few KB and up to 1 MiB. Each is held twice while it is passed on, so at most 64 MiB together.
-    Documents "document" = Limit { permits: 32, per_owner: 32, lease_ms: LEASE_MS };
+    Documents "document" = Limit { permits: 32, per_owner: 24, lease_ms: LEASE_MS };
     /// Facts and imports, which are streamed and take as long as their sender does, up to 15 minutes. A ledger shares
     /// 12 MiB among the uploads that it stages.
-    Uploads "upload" = Limit { permits: 32, per_owner: 32, lease_ms: 16 * MINUTE_MS };
+    Uploads "upload" = Limit { permits: 32, per_owner: 24, lease_ms: 16 * MINUTE_MS };
 }

@@ -41,7 +41,7 @@ use domain::model::api_error::common;
 use platform::http::answer::Answer;
 
 /// The longest document, in bytes.
-const MAX_DOCUMENT: usize = 1 << 20;
+pub const MAX_DOCUMENT: usize = 1 << 20;
 
 /// `GET /openapi.json`. It changes only with a deployment.
 pub fn describe() -> Answer {

@@ -8,7 +8,6 @@ use crate::http::{
     api_key::{self, ApiKey},
     calls::{TIMEOUT, ask_catalog, internal, parameter, parse},
     isolate::RequestContext,
-    limits::Pool,
     refusal::{HandlerResult, Refusal},
     reward_changes::{self, Cursor, Page, Question},
 };
@@ -37,8 +36,7 @@ async fn with_key(
     log_fields: &mut LogFields,
 ) -> HandlerResult {
     let key = ApiKey::of(context, request)?;
-    let permits = context.isolate.pools.get(Pool::Publishers);
-    let _permit = permits.acquire(key.publisher.as_str(), context.now_ms)?;
+    let _permit = key.enter(context)?;
     key.use_for(context, Scope::Rewards, log_fields).await?;
     let question = question(key.publisher, query)?;
     let page = reward_changes::read(

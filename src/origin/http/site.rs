@@ -185,13 +185,14 @@ mod handlers {
         }
     }
 
-    async fn account(call: AccountCall, request: Call<'_>) -> HandlerResult {
+    async fn account(call: AccountCall, mut request: Call<'_>) -> HandlerResult {
         let config = request.config()?;
         let access = Access {
             session_use: SessionUse::Action,
             permission: call.permission(),
+            max_body: Some(passkeys::MAX_BODY),
         };
-        let member = gate::enter(&request, config, access, gate::JSON_ONLY).await?;
+        let member = gate::enter(&mut request, config, access, gate::JSON_ONLY).await?;
         let (context, segments, query) = (request.context, request.segments, request.address.query);
         let request = request.request;
         match call {

@@ -13,7 +13,6 @@ use crate::http::{
     calls::{ask_catalog, internal, read_document, read_reply},
     handlers::UserCall,
     isolate::RequestContext,
-    limits::Pool,
     refusal::{HandlerResult, Refusal},
     site::{audited, merge, outboxes::Outboxes},
 };
@@ -118,8 +117,7 @@ async fn with_key(
 ) -> HandlerResult {
     let key = ApiKey::of(context, &request)?;
     let body = UserBody::read(&mut request).await;
-    let permits = context.isolate.pools.get(Pool::Publishers);
-    let _permit = permits.acquire(key.publisher.as_str(), context.now_ms)?;
+    let _permit = key.enter(context)?;
     let UsedKey { key_id, label } = key.use_for(context, Scope::Privacy, log_fields).await?;
     // The key and its rate are checked before the body, as for reports.
     let by = Actor::Key(format!("key {label} ({key_id})"));

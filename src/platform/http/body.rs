@@ -4,9 +4,13 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use worker::{Request, web_sys};
+use js_sys::Uint8Array;
+use worker::{Request, RequestInit, web_sys};
 
-use crate::runtime::{with_timeout, yielding};
+use crate::{
+    log,
+    runtime::{with_timeout, yielding},
+};
 use domain::model::api_error::{ApiError, common};
 
 /// The most bytes of a refused body that are read and discarded. The runtime resets a connection whose body is not
@@ -39,6 +43,25 @@ pub async fn read(request: &mut Request, most: usize) -> Result<Vec<u8>, ApiErro
     Ok(bytes)
 }
 
+/// Waits until the whole body has arrived, so that whoever reads it from the request does not wait. Of a body of more than
+/// `most` bytes, which nobody takes, as many spaces stay as are refused.
+pub async fn receive(request: &mut Request, most: usize) -> Result<(), ApiError> {
+    let mut bytes = Vec::new();
+    match arrive(request, most, |chunk| bytes.extend_from_slice(chunk)).await {
+        Err(error) if error == common::PAYLOAD_TOO_LARGE => bytes.resize(most.saturating_add(1), b' '),
+        arrived => arrived?,
+    }
+    let mut init = RequestInit::new();
+    init.with_method(request.method())
+        .with_headers(request.headers().clone())
+        .with_body(Some(Uint8Array::from(bytes.as_slice()).into()));
+    *request = Request::new_with_init(&request.inner().url(), &init).map_err(|error| {
+        log::error("body", error);
+        common::INTERNAL_ERROR
+    })?;
+    Ok(())
+}
+
 /// Checks a body's size without storing it, for a sender without valid credentials.
 pub async fn measure(request: &mut Request, most: usize) -> Result<(), ApiError> {
     pass_through(request, most, |_| ()).await
@@ -49,6 +72,10 @@ async fn pass_through(request: &mut Request, most: usize, take: impl FnMut(&[u8]
         return Ok(());
     }
     check_encoding(request, "identity")?;
+    arrive(request, most, take).await
+}
+
+async fn arrive(request: &mut Request, most: usize, take: impl FnMut(&[u8])) -> Result<(), ApiError> {
     // The fast path read the body, and it ended early.
     if request.inner().body_used() {
         return Err(common::INVALID_JSON.with_message("the body ended early"));

@@ -1,4 +1,4 @@
-//! The dashboard's permits by publisher: one whose calls hang, or that sends slowly, leaves permits to the others.
+//! The permits of members: a publisher whose calls hang leaves permits to the others, and who sends slowly shuts out nobody else.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::{
     dashboard::{Browser, signed_in},
     harness::{Raw, Setup, eventually},
 };
-use origin::http::limits::Pool;
+use origin::http::limits::{PER_MEMBER, Pool};
 use platform::concurrency_limit::Limit;
 
 const PUBLISHERS: Limit = Pool::Publishers.limit();
@@ -26,15 +26,20 @@ fn report(browser: &Browser<'_>) -> String {
 fn a_publisher_whose_calls_hang_leaves_the_dashboard_to_the_others() {
     let (signpost, _) = Setup::new().config("faults.capnp").start_with_fixtures();
     let [hanging, other] = ["limits-1", "limits-2"].map(|id| signpost.publisher(id));
-    let (hanging, other) = (
-        signed_in(&signpost, &hanging, "owner"),
-        signed_in(&signpost, &other, "owner"),
-    );
+    let members = [(); 3].map(|()| signed_in(&signpost, &hanging, "owner"));
+    let other = signed_in(&signpost, &other, "owner");
+    let reports = members.each_ref().map(report);
+    let requests: Vec<_> = reports
+        .iter()
+        .cycle()
+        .take(PUBLISHERS.per_owner)
+        .cloned()
+        .collect();
     let statuses = fill_limit(
         &signpost,
         ("dashboard", "ledger-hangs"),
-        &vec![report(&hanging); PUBLISHERS.per_owner],
-        || hanging.get("members"),
+        &requests,
+        || members[2].get("members"),
         || {
             other.get("members").expect(200);
             let mut waiting = send_without_reading(&signpost, &[report(&other)]);
@@ -51,49 +56,71 @@ fn a_publisher_whose_calls_hang_leaves_the_dashboard_to_the_others() {
     // A ledger answers 429 beyond its share of reports at a time.
     assert!(statuses.contains(&200), "{statuses:?}");
     eventually(&0, || permits_taken(&signpost, "dashboard"));
-    hanging.get("members").expect(200);
+    members[2].get("members").expect(200);
 }
 
+/// Bodies are read before a call takes a permit, and a member has few of those for bodies.
 #[test]
-fn slow_bodies_of_one_publisher_leave_dashboard_and_console_to_the_others() {
+fn members_who_send_slowly_shut_out_only_themselves() {
     let signpost = Setup::new().start();
     let [slow, other] = ["slow-bodies", "fast-bodies"].map(|id| signpost.publisher(id));
-    let analysts = [
-        signed_in(&signpost, &slow, "analyst"),
-        signed_in(&signpost, &slow, "analyst"),
-    ];
+    let analysts = [(); 2].map(|()| signed_in(&signpost, &slow, "analyst"));
+    let owner = signed_in(&signpost, &slow, "owner");
     let other = signed_in(&signpost, &other, "owner");
-    let admin = crate::console::signed_in(&signpost, "Ada", "admin");
+    let [support, admin] = [("Sam", "support"), ("Ada", "admin")]
+        .map(|(name, role)| crate::console::signed_in(&signpost, name, role));
+    let key = slow.create_key_for("ia-privacy.WRITE", "backend").api_key;
+    let arriving = || permits_taken(&signpost, "member_body");
     for length in [200, 200_000] {
-        let heads: Vec<_> = (0..34)
-            .flat_map(|_| {
-                analysts
-                    .each_ref()
-                    .map(|analyst| analyst.post_head("exports", length))
-            })
-            .collect();
+        let exports = analysts
+            .each_ref()
+            .map(|analyst| analyst.post_head("exports", length));
+        let search = support.post_head("/v1/operator/search", length.min(8_000));
+        let all = [&exports[0], &exports[1], &search];
+        let heads: Vec<_> = all.into_iter().cycle().take(102).cloned().collect();
         let mut waiting = send_without_reading(&signpost, &heads);
-        eventually(&PUBLISHERS.per_owner, || permits_taken(&signpost, "dashboard"));
-        analysts[0].get("members").expect(503);
+        eventually(&(3 * PER_MEMBER), arriving);
+        // The calls themselves take no permit before their bodies are there.
+        for kind in ["dashboard", "console", "document"] {
+            assert_eq!(permits_taken(&signpost, kind), 0, "{kind}");
+        }
+        analysts[0].get("overview").expect(200);
+        analysts[0]
+            .post("exports", &json!({}))
+            .expect_error(503, "unavailable");
+        support.get("/v1/console/session").expect(200);
+        owner.post("users/erase", &json!({ "user_id": "u" })).expect(200);
         other.get("overview").expect(200);
-        admin.get("/v1/console/session").expect(200);
+        admin
+            .post("/v1/operator/search", &json!({ "text": "slow" }))
+            .expect(200);
         if length == 200 {
+            let headers = [("X-Api-Key", key.as_str()), ("Content-Type", "application/json")];
+            let erased = signpost.send("POST", "/v1/core/users/erase", &headers, br#"{"user_id":"u"}"#);
+            erased.expect(200);
             // A small body has 3 seconds.
-            eventually(&0, || permits_taken(&signpost, "dashboard"));
+            eventually(&0, arriving);
             let answer = |raw: &mut Raw| {
                 raw.receive().expect("that of the health check");
                 raw.receive().expect("an answer").status
             };
             let refused: Vec<_> = waiting.iter_mut().map(answer).collect();
+            let of = |status| refused.iter().filter(|refused| **refused == status).count();
             assert_eq!(
-                refused.iter().filter(|status| **status == 400).count(),
-                PUBLISHERS.per_owner,
+                (of(400), of(503)),
+                (3 * PER_MEMBER, 102 - 3 * PER_MEMBER),
                 "{refused:?}"
             );
-            assert_eq!(
-                refused.iter().filter(|status| **status == 503).count(),
-                68 - PUBLISHERS.per_owner
-            );
+        } else {
+            let members = owner.get("members").expect(200).json();
+            let members = members["members"].as_array().expect("a list").clone();
+            for analyst in members.iter().filter(|member| member["role"] == "analyst") {
+                let id = analyst["member_id"].as_str().expect("an id");
+                owner
+                    .send("DELETE", &format!("/v1/dashboard/members/{id}"), None)
+                    .expect(204);
+            }
+            analysts[0].get("overview").expect_error(401, "not_signed_in");
         }
     }
 }

@@ -37,12 +37,12 @@ use platform::{
 /// Attempts for a piece while the budget or the ledger has no room for it. Each waits for as long as it is told, mostly 2
 /// to 4 seconds, so an export breaks off when there was no room for half a minute.
 const ATTEMPTS: u32 = 12;
-/// The room for JSON around a query of `MAX_BODY` bytes.
-const AROUND_QUERY: usize = 1 << 10;
+/// The longest body: a query with JSON around it. It is the longest of the dashboard.
+pub const MAX_REQUEST: usize = MAX_BODY + (1 << 10);
 
 /// `POST exports`.
 pub async fn create(context: &RequestContext, visitor: &Visitor, mut request: Request) -> HandlerResult {
-    let body = body::read_text(&mut request, MAX_BODY + AROUND_QUERY).await?;
+    let body = body::read_text(&mut request, MAX_REQUEST).await?;
     let create = CreateExport {
         body,
         session: session_of(visitor),

@@ -30,7 +30,7 @@ impl Deref for Visitor {
 }
 
 /// Finds the visitor who sends a call.
-pub async fn admit(call: &Call<'_>, config: &SiteConfig, access: Access) -> Result<Visitor, Refusal> {
+pub async fn admit(call: &mut Call<'_>, config: &SiteConfig, access: Access) -> Result<Visitor, Refusal> {
     let member = gate::enter(call, config, access, gate::JSON_ONLY).await?;
     match &member.account {
         Account::Publisher(publisher) => Ok(Visitor {

@@ -6,7 +6,7 @@ use super::Call;
 use crate::http::{
     config::site::{LocalSignIn, SiteConfig},
     isolate::RequestContext,
-    limits::Pool,
+    limits::{PER_MEMBER, Pool},
     refusal::Refusal,
 };
 use contract::accounts::{self, Actor, Announce, AnnouncedChange, ReadSession, Session};
@@ -56,7 +56,7 @@ pub struct Member {
     pub session: Session,
     /// The browser's sessions, of which this is the current one.
     pub sessions: BrowserSessions,
-    /// One of the share of the publisher or of the console's session, held until the call is answered.
+    /// One of the member's share, held until the call is answered.
     _permit: Permit,
 }
 
@@ -89,6 +89,8 @@ impl Member {
 pub struct Access {
     pub session_use: SessionUse,
     pub permission: Option<Permission>,
+    /// The most bytes of the body, which is read before a permit is taken. `None` for one that is streamed.
+    pub max_body: Option<usize>,
 }
 
 /// Refuses a request that names another host than the site's. A name that someone else made to resolve to this
@@ -175,30 +177,57 @@ fn check_publisher(request: &Request, publisher: &PublisherId, is_write: bool) -
     is_meant.then_some(()).ok_or(ACCOUNT_SWITCHED)
 }
 
-/// Checks a request of a page, and finds the member who sends it.
+/// Checks a request of a page, finds the member who sends it, and reads its body.
 pub async fn enter(
-    call: &Call<'_>,
+    call: &mut Call<'_>,
     config: &SiteConfig,
     access: Access,
     media_types: &[&str],
 ) -> Result<Member, Refusal> {
     check_host(config, call.address.authority)?;
     check_sender(config, &call.request, call.is_write, media_types)?;
-    admit(call.context, config, &call.request, access, call.is_write).await
+    let context = call.context;
+    let (current, session, sessions) = admit(context, config, &call.request, access, call.is_write).await?;
+    let member = session.member.to_string();
+    let BrowserSession { token, account } = current;
+    let pools = &context.isolate.pools;
+    if let Some(most) = access.max_body
+        && call.is_write
+        && body::exists(&call.request)
+    {
+        let owner = account.id().to_string();
+        let bodies = pools.get(Pool::MemberBodies);
+        let _arriving = bodies.acquire_part(&owner, (&member, PER_MEMBER), context.now_ms)?;
+        body::receive(&mut call.request, most).await?;
+    }
+    let permit = match &account {
+        Account::Publisher(publisher) => {
+            let calls = pools.get(Pool::Publishers);
+            calls.acquire_part(publisher.as_str(), (&member, PER_MEMBER), context.now_ms)?
+        }
+        Account::Operator => pools.get(Pool::Operators).acquire(&member, context.now_ms)?,
+    };
+    Ok(Member {
+        account,
+        token,
+        session,
+        sessions,
+        _permit: permit,
+    })
 }
 
-/// The member who sends a request, if a session is live and the role allows it. Where the current session has ended, the one
-/// before it takes its place, so that a browser that looks signed out is.
+/// The session that a request is sent in, if it is live and the role allows it, with all sessions of the browser. Where the
+/// current session has ended, the one before it takes its place, so that a browser that looks signed out is.
 async fn admit(
     context: &RequestContext,
     config: &SiteConfig,
     request: &Request,
     access: Access,
     is_write: bool,
-) -> Result<Member, Refusal> {
+) -> Result<(BrowserSession, Session, BrowserSessions), Refusal> {
     let mut sessions = sessions_of(context, config, request);
     let mut ended = None;
-    while let Some(current) = sessions.current() {
+    while let Some(current) = sessions.current().cloned() {
         let publisher = match &current.account {
             Account::Publisher(publisher) => Some(publisher),
             Account::Operator => None,
@@ -208,8 +237,8 @@ async fn admit(
             Some(publisher) => (Pool::Publishers, publisher.as_str()),
             None => (Pool::Operators, current.token.as_str()),
         };
-        let permit = context.isolate.pools.get(pool).acquire(owner, context.now_ms)?;
-        let session = match read_session(context, config, current, access.session_use).await {
+        let _asking = context.isolate.pools.get(pool).acquire(owner, context.now_ms)?;
+        let session = match read_session(context, config, &current, access.session_use).await {
             Ok(session) => session,
             Err(refused) if has_ended(&refused) => {
                 ended.get_or_insert(refused);
@@ -224,13 +253,7 @@ async fn admit(
         if let Some(permission) = access.permission {
             permission.check(session.role, session.is_verified(context.now_ms))?;
         }
-        return Ok(Member {
-            account: current.account.clone(),
-            token: current.token.clone(),
-            session,
-            sessions,
-            _permit: permit,
-        });
+        return Ok((current, session, sessions));
     }
     Err(ended.unwrap_or_else(|| NOT_SIGNED_IN.into()))
 }

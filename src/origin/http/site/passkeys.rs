@@ -50,7 +50,7 @@ use platform::{
 };
 
 /// The longest body, in bytes: a credential, and an invite beside it.
-const MAX_BODY: usize = MAX_JSON + 1_024;
+pub const MAX_BODY: usize = MAX_JSON + 1_024;
 
 /// A ceremony's answer. `invite` only comes with a first passkey.
 #[derive(Deserialize)]

@@ -73,6 +73,7 @@ export const service = {
       operator: "Operator's calls",
       dashboard: "Dashboard",
       console: "Console",
+      member_body: "Bodies of members’ requests",
       sign_in: "Sign-ins",
       listing: "Offer lists",
       document: "Documents",
