@@ -2,7 +2,9 @@
 
 mod days;
 
-pub use days::{DayState, DaySums, Restate, Vouch, Vouched};
+pub use days::{
+    ChangeCause, DayChange, DayChanges, DayState, DaySums, ListDayChanges, Restate, Vouch, Vouched,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -105,6 +107,7 @@ operations! {
         FindKey(FindKey) -> operation::OperatorReply, Idempotent;
         UseKey(UseKey) -> UsedKey, Once;
         ListDays(ListDays) -> operation::OperatorReply, Idempotent;
+        ListDayChanges(ListDayChanges) -> DayChanges, Idempotent;
         ReadOffers(ReadOffers) -> CountedDay, Idempotent;
         Suggest(Suggest) -> operation::OperatorReply, Idempotent;
         ReadFreshness(ReadFreshness) -> Freshness, Idempotent;
@@ -117,6 +120,7 @@ operations! {
         Vouched(Vouched),
         Offers(CountedDay),
         Freshness(Freshness),
+        DayChanges(DayChanges),
         Export(Export),
         UsedKey(UsedKey),
         Done {},

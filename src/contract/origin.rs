@@ -19,6 +19,8 @@ pub const CONSOLE_PREFIX: &str = "/v1/console/";
 pub const USERS_PREFIX: &str = "/v1/core/users/";
 /// The rewards feed of a publisher's key, on the same host.
 pub const REWARDS: &str = "/v1/core/rewards";
+/// The changes of final days, for a publisher's key, on the same host.
+pub const DAY_CHANGES: &str = "/v1/core/reporting/public/signal/report/changes";
 /// The OpenAPI description.
 pub const DESCRIPTION: &str = "/openapi.json";
 /// The health route, which each Worker has.

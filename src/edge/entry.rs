@@ -13,7 +13,9 @@ use crate::{
     metrics, offers, origin, reports,
     routes::{Handler, ROUTES},
 };
-use contract::origin::{DESCRIPTION, OPERATOR_PREFIX, REWARDS, USERS_PREFIX, is_console, is_dashboard};
+use contract::origin::{
+    DAY_CHANGES, DESCRIPTION, OPERATOR_PREFIX, REWARDS, USERS_PREFIX, is_console, is_dashboard,
+};
 use domain::model::api_error::{ApiError, common};
 use platform::{
     http::{
@@ -61,8 +63,8 @@ async fn answer(context: &RequestContext, request: Request, sent: &web_sys::Requ
     let is_operators = (address.path.starts_with(OPERATOR_PREFIX) || is_console(address.path))
         && serves(Interface::Operator);
     let is_dashboards = is_dashboard(address.path) && serves(Interface::Dashboard);
-    let is_keyed =
-        (address.path.starts_with(USERS_PREFIX) || address.path == REWARDS) && serves(Interface::Reporting);
+    let is_keyed = (address.path.starts_with(USERS_PREFIX) || [REWARDS, DAY_CHANGES].contains(&address.path))
+        && serves(Interface::Reporting);
     if is_operators || is_dashboards || is_keyed || address.path == DESCRIPTION {
         // The origin counts and logs this request.
         return entry::handle(Box::pin(origin::pass_on(context, request, address.path))).await;

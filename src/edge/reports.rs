@@ -61,8 +61,7 @@ async fn generate(
     let body = String::from_utf8(body).unwrap_or_else(|_| char::REPLACEMENT_CHARACTER.into());
     let reports = isolate.pools.get(Pool::Reports);
     let _permit = reports.acquire(publisher.as_str(), *now_ms)?;
-    let accept = header(&request, "Accept");
-    let answered = send(context, &publisher, &api_key, accept.as_deref(), &body).await;
+    let answered = send(context, &publisher, &request, &api_key, &body).await;
     isolate
         .reach
         .record_ledger(&publisher, CallError::was_answered(&answered), runtime::now_ms());
@@ -83,15 +82,17 @@ async fn generate(
 async fn send(
     context: &RequestContext,
     publisher: &PublisherId,
+    request: &Request,
     api_key: &str,
-    accept: Option<&str>,
     body: &str,
 ) -> Result<Response, CallError> {
     let headers = Headers::new();
-    headers.set("X-Api-Key", api_key).map_err(broken)?;
-    if let Some(accept) = accept {
-        headers.set("Accept", accept).map_err(broken)?;
+    for name in ["Accept", "If-Match"] {
+        if let Some(value) = header(request, name) {
+            headers.set(name, &value).map_err(broken)?;
+        }
     }
+    headers.set("X-Api-Key", api_key).map_err(broken)?;
     let mut init = RequestInit::new();
     init.with_method(Method::Post)
         .with_headers(headers)

@@ -11,6 +11,8 @@ pub mod config;
 mod console;
 #[cfg(target_arch = "wasm32")]
 mod dashboard;
+#[cfg(target_arch = "wasm32")]
+mod day_changes;
 pub mod description;
 #[cfg(target_arch = "wasm32")]
 mod entry;

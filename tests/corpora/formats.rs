@@ -48,7 +48,7 @@ fn survives_sending<C: operation::Command>(example: &Value) -> Result<(), String
     survives::<C>(example)
 }
 
-const FORMATS: [(&str, Check); 69] = [
+const FORMATS: [(&str, Check); 70] = [
     ("activity", survives::<activity::Activity>),
     ("activity_command", survives_sending::<activity::Command>),
     ("activity_counted", survives::<activity::Counted>),
@@ -88,6 +88,7 @@ const FORMATS: [(&str, Check); 69] = [
     ("ledger_export_piece", survives::<ledger::ExportPiece>),
     ("ledger_export_progress", survives::<ledger::ExportProgress>),
     ("ledger_freshness", survives::<ledger::Freshness>),
+    ("ledger_day_changes", survives::<ledger::DayChanges>),
     ("ledger_counted_day", survives::<ledger::CountedDay>),
     ("ledger_upload", survives::<ledger::Upload>),
     ("ledger_vouched", survives::<ledger::Vouched>),

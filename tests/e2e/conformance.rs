@@ -24,19 +24,21 @@ fn workerd_compiles_every_sql_statement() {
     let outbox_sql = [
         outbox::sql::ALL,
         outbox::feed::sql::ALL,
+        outbox::changes::sql::ALL,
         outbox::sums::sql::ALL,
         outbox::callbacks::bulk_replay::sql::ALL,
         batches::sql::ALL,
         feed_sql,
     ]
     .concat();
+    let ledger_sql = [ledger::sql::ALL, ledger::day_changes::sql::ALL].concat();
     let activity_sql = [activity::publisher::sql::ALL, list_sql].concat();
     let objects: [(&str, &[Migration], &[&str]); 9] = [
         ("catalog", catalog::schema::MIGRATIONS, catalog::sql::ALL),
         ("counters", counters::MIGRATIONS, &counters_sql),
         ("clicks", clicks::MIGRATIONS, clicks::sql::ALL),
         ("batches", &[&[batches::sql::TABLES]], batches::sql::ALL),
-        ("ledger", ledger::MIGRATIONS, ledger::sql::ALL),
+        ("ledger", ledger::MIGRATIONS, &ledger_sql),
         ("outbox", outbox::MIGRATIONS, &outbox_sql),
         ("accounts", accounts::MIGRATIONS, accounts::sql::ALL),
         ("activity", activity::MIGRATIONS, &activity_sql),

@@ -3,6 +3,7 @@
 //! (`operating`, `uploads`, `wrong_facts`), exact sums (`at_once`, `traffic`, `scale`), and memory limits (`bounds`).
 
 mod answers;
+mod changes;
 mod concurrency;
 mod errors;
 mod keys;

@@ -264,7 +264,7 @@ fn a_key_of_another_scope_is_refused_on_every_route() {
     });
     for (interface, name, path, method) in edges.chain(origins) {
         let own = match name {
-            RouteName::Report => SCOPES[0],
+            RouteName::Report | RouteName::Changes => SCOPES[0],
             RouteName::Rewards => SCOPES[1],
             RouteName::Users => SCOPES[2],
             _ => {
@@ -291,7 +291,7 @@ fn a_key_of_another_scope_is_refused_on_every_route() {
             tried += 1;
         }
     }
-    assert_eq!(tried, 12);
+    assert_eq!(tried, 15);
 
     // Owners alone make keys that read or erase users.
     let [owner, developer] = ["owner", "developer"].map(|role| signed_in(&signpost, &publisher, role));

@@ -157,7 +157,7 @@ impl<'s> Senders<'s> {
         match row.name {
             _ if row.is_public() => Vec::new(),
             RouteName::Offers => vec![("App-Id", APP.to_owned()), ("Pub-Key", self.pub_key.clone())],
-            RouteName::Report => vec![("X-Api-Key", self.report_key.clone())],
+            RouteName::Report | RouteName::Changes => vec![("X-Api-Key", self.report_key.clone())],
             RouteName::Users => vec![("X-Api-Key", self.privacy_key.clone())],
             RouteName::Rewards => vec![("X-Api-Key", self.rewards_key.clone())],
             RouteName::Dashboard => {
@@ -178,7 +178,7 @@ fn send(signpost: &Signpost, row: Row, path: &str, headers: &[(&str, String)], b
     let answer = signpost.send(row.method, path, &sent, body);
     if matches!(
         row.name,
-        RouteName::Report | RouteName::Users | RouteName::Rewards
+        RouteName::Report | RouteName::Changes | RouteName::Users | RouteName::Rewards
     ) && answer.status == 429
     {
         // A key may ask once in 2 seconds.

@@ -1,6 +1,7 @@
 //! `origin::objects::ledger` on a real SQLite: reports equal the loaded, added and counted facts after any fault.
 
 mod batches;
+mod copies;
 mod exports;
 mod keys;
 mod metadata;
@@ -75,9 +76,18 @@ fn reported(db: &Sqlite) -> Rows {
 
 /// The same of these segments.
 fn reported_of(db: &Sqlite, segments: &Segments<'_, Sqlite>) -> Rows {
+    reported_of_days(db, segments, [day(0), day(90)])
+}
+
+/// The same between two days.
+fn reported_between(db: &Sqlite, first: UtcDay, last: UtcDay) -> Rows {
+    reported_of_days(db, &Segments::new(db, None), [first, last])
+}
+
+fn reported_of_days(db: &Sqlite, segments: &Segments<'_, Sqlite>, [start, end]: [UtcDay; 2]) -> Rows {
     let query = Query {
-        start: day(0),
-        end: day(90),
+        start,
+        end,
         dimensions: Dimension::ALL.to_vec(),
         metrics: Measure::ALL.map(Metric::Sum).to_vec(),
         filters: vec![],

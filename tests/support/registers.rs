@@ -92,7 +92,7 @@ impl Registers {
         let items = page["items"].as_array().unwrap().iter();
         let text = |item: &Json, name: &str| item[name].as_str().unwrap().to_owned();
         items
-            .inspect(|item| assert_eq!(item["kind"], "restored"))
+            .filter(|item| item["kind"] == "restored")
             .map(|item| (text(item, "subject"), text(item, "reason")))
             .collect()
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::OfferSum;
 use crate::stored_names::stored_names;
-use domain::model::time::UtcDay;
+use domain::{model::time::UtcDay, reporting::metric::Sums};
 
 stored_names! {
     /// The state of a loaded day.
@@ -15,6 +15,19 @@ stored_names! {
         Final = 1 "final",
         /// It is final although a source has not vouched for it.
         Unconfirmed = 2 "final_unconfirmed",
+    }
+    /// Why a final day has changed.
+    ChangeCause {
+        /// The operator replaced its facts.
+        FactsReplaced = 0 "facts_replaced",
+        /// The operator added facts.
+        FactsAdded = 1 "facts_added",
+        /// Clicks or rewards of Signpost's own came late.
+        LateBatch = 2 "late_batch",
+        /// The operator restated it from its sources.
+        Restated = 3 "restated",
+        /// The ledger was put back to an earlier copy.
+        Restored = 4 "restored",
     }
 }
 
@@ -75,4 +88,43 @@ pub struct DaySums {
     /// True if rows on both sides of the step's bounds were folded into one meanwhile. The source must be asked again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
+}
+
+/// What an app had on a final day, before and after a change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayChange {
+    /// Its number, which rises.
+    pub number: i64,
+    /// A UTC day that was final.
+    pub day: UtcDay,
+    /// An app in the day's facts.
+    pub app: String,
+    /// Why it has changed.
+    pub cause: ChangeCause,
+    /// When, in milliseconds.
+    pub at_ms: i64,
+    /// The sums before it, in the order of `Measure`.
+    pub before: Sums,
+    /// The sums after it. They are equal if rows changed and sums did not.
+    pub after: Sums,
+}
+
+/// Lists changes of final days, in the order of their numbers. Those that are listed stay as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListDayChanges {
+    /// Those after this number; 0 for all.
+    pub after: i64,
+    /// Entries at most.
+    pub limit: u32,
+}
+
+/// The answer to [`ListDayChanges`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayChanges {
+    /// Those after the number that was named.
+    pub changes: Vec<DayChange>,
+    /// Whether there are more.
+    pub has_more: bool,
+    /// The last day up to which all days are final; none before the first.
+    pub final_through: Option<UtcDay>,
 }

@@ -3,7 +3,7 @@
 use worker::{Context, Env, Request, Response, event, web_sys};
 
 use crate::http::{
-    console, dashboard,
+    console, dashboard, day_changes,
     isolate::RequestContext,
     limits::Pool,
     operator,
@@ -158,6 +158,9 @@ async fn handle(
         Handler::Console(call) => Ok(site::call(call, site_call(AccountKind::Operator, request)).await),
         Handler::Keyed(KeyedCall::User(call)) => Ok(users::call(context, call, request).await),
         Handler::Keyed(KeyedCall::ReadRewards) => Ok(rewards::read(context, &request, address.query).await),
+        Handler::Keyed(KeyedCall::ListDayChanges) => {
+            Ok(day_changes::read(context, &request, address.query).await)
+        }
         handler if is_visited => {
             let call = site_call(AccountKind::Operator, request);
             Ok(console::operate(handler, method.pool, call).await)

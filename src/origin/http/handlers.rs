@@ -166,6 +166,7 @@ pub enum MemberCall {
 pub enum KeyedCall {
     User(UserCall),
     ReadRewards,
+    ListDayChanges,
 }
 
 /// A call about one user's data over all apps of a publisher.

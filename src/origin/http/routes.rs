@@ -294,6 +294,7 @@ const ROUTES: &[Row] = &[
     keyed("/v1/core/users/erase", RouteName::Users, &[on(Post, Keyed(KeyedCall::User(UserCall::Erase)))]),
     keyed("/v1/core/users/export", RouteName::Users, &[on(Post, Keyed(KeyedCall::User(UserCall::Export)))]),
     keyed("/v1/core/rewards", RouteName::Rewards, &[on(Get, Keyed(KeyedCall::ReadRewards))]),
+    keyed("/v1/core/reporting/public/signal/report/changes", RouteName::Changes, &[on(Get, Keyed(KeyedCall::ListDayChanges))]),
 
     console("/console", &[on(Get, Console(Page)), on(Head, Console(Page))]),
     console("/console/{}", &[on(Get, Console(Page)), on(Head, Console(Page))]),

@@ -6,6 +6,7 @@
 #[cfg(all(target_arch = "wasm32", feature = "bench"))]
 mod bench;
 pub mod column_cache;
+pub mod day_changes;
 mod days;
 mod export_slots;
 pub mod exports;
@@ -70,6 +71,7 @@ pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Re
         Command::ListDays(ListDays { limit, before }) => {
             days::list(db, limit, before.as_deref()).map(Reply::Operator)
         }
+        Command::ListDayChanges(list) => Ok(Reply::DayChanges(day_changes::list(db, list)?)),
         Command::ReadFreshness(ReadFreshness {}) => Ok(Reply::Freshness(freshness::read(db)?)),
         Command::Suggest(suggest) => {
             let query = suggestions::query(&suggest)?;

@@ -48,6 +48,8 @@ domain::named_values! {
         Users = "users",
         /// The rewards feed of a publisher's key.
         Rewards = "rewards",
+        /// The changes of final days, for a publisher's key.
+        Changes = "changes",
         Health = "health",
         /// A request without a route.
         None = "none",

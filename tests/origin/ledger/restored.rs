@@ -12,7 +12,7 @@ use domain::{
     model::{PublisherId, time::DAY_MS},
     reporting::facts::Format,
 };
-use origin::objects::ledger::service::LedgerService;
+use origin::objects::ledger::service::{Asked, LedgerService};
 use platform::{
     database::Database,
     failure::Failure,
@@ -22,13 +22,13 @@ use serde_json::Value;
 
 use super::*;
 
-struct World {
-    db: Sqlite,
-    registers: Registers,
-    now_ms: Cell<i64>,
+pub struct World {
+    pub db: Sqlite,
+    pub registers: Registers,
+    pub now_ms: Cell<i64>,
 }
 
-struct Runtime<'w>(&'w World);
+pub struct Runtime<'w>(&'w World);
 
 impl Clock for Runtime<'_> {
     fn now_ms(&self) -> i64 {
@@ -60,7 +60,7 @@ impl ObjectCall for Runtime<'_> {
 }
 
 impl World {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             db: ledger(),
             registers: Registers::default(),
@@ -68,12 +68,12 @@ impl World {
         }
     }
 
-    fn service(&self) -> LedgerService<Storage<'_>, Runtime<'_>> {
+    pub fn service(&self) -> LedgerService<Storage<'_>, Runtime<'_>> {
         let (storage, runtime) = (Storage::new(&self.db), Runtime(self));
         LedgerService::new(Some("ledger-acme".into()), storage, runtime, "ab".repeat(32))
     }
 
-    fn send(&self, command: impl Into<Command>) -> Result<Reply, Failure> {
+    pub fn send(&self, command: impl Into<Command>) -> Result<Reply, Failure> {
         now(self.service().command(&publisher(), command.into()))
     }
 
@@ -92,7 +92,7 @@ impl World {
     fn status(&self, key: &str) -> u16 {
         let report = now(self
             .service()
-            .report(&publisher(), key, None, async || Ok("{".into())));
+            .report(&publisher(), key, Asked::default(), async || Ok("{".into())));
         match report {
             // The query is invalid, and the key is not.
             Ok(_) => 200,
@@ -102,18 +102,22 @@ impl World {
     }
 
     fn load(&self, target: Target) {
-        let day = day(3);
-        let line = format!(
-            "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue\n\
-             {day},10000001,DE,p,banner,house,7.0.0,1,1,1,1,0.5\n"
+        self.load_rows(
+            target,
+            &format!("{},10000001,DE,p,banner,house,7.0.0,1,1,1,1,0.5\n", day(3)),
         );
+    }
+
+    /// Loads facts, whose rows have no header.
+    pub fn load_rows(&self, target: Target, rows: &str) {
+        const HEADER: &str = "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue";
         let upload = Upload {
             format: Format::Csv,
             gzip: false,
             target,
             by: None,
         };
-        let chunk: Result<_, ()> = Ok(line.into_bytes());
+        let chunk: Result<_, ()> = Ok(format!("{HEADER}\n{rows}").into_bytes());
         let chunks = || Ok(Some(futures_util::stream::iter([chunk])));
         let reply = now(self.service().facts(&publisher(), upload, chunks)).unwrap();
         assert_eq!(reply.status, 200, "{reply:?}");
@@ -124,7 +128,7 @@ impl World {
     }
 }
 
-fn publisher() -> PublisherId {
+pub fn publisher() -> PublisherId {
     PublisherId::parse("acme").unwrap()
 }
 
@@ -198,7 +202,7 @@ fn a_change_is_answered_once_the_register_has_it() {
     let (key_id, key) = world.create();
     let copy = world.db.copy();
     let service = world.service();
-    assert!(now(service.report(&publisher(), &key, None, async || Ok("{".into()))).is_ok());
+    assert!(now(service.report(&publisher(), &key, Asked::default(), async || Ok("{".into()))).is_ok());
     world.registers.are_down.set(true);
     let revoke = || RevokeKey {
         key_id: key_id.clone(),

@@ -7,14 +7,14 @@ use contract::{
 use std::collections::BTreeMap as Names;
 
 use super::*;
-use contract::ledger::{Command, DaySums, Restate};
+use contract::ledger::{Command, DayChanges, DaySums, ListDayChanges, Reply, Restate};
 use domain::{
     model::{PublisherId, mac::MacKeys},
     reporting::keys::{self as report_keys, SETTING},
 };
 use origin::delivery::{attention_feed::sql as feed, register};
 use origin::objects::ledger::{
-    Context, final_days, handle,
+    Context, day_changes, final_days, handle,
     keys::admit,
     names, offers,
     restate::{self, ReportedDay, SourceReport},
@@ -142,6 +142,24 @@ fn a_ledger_runs_exactly_its_listed_statements() {
     )
     .unwrap();
     ledger::alarm(&db, day(91).start_ms()).unwrap();
+    // Both days are final, and the first changes twice.
+    let of_first = [1, 2].map(|n| (day(1), key_of(n), [n; 5]));
+    for n in [1, 2] {
+        upload(12, &of_first[..n])
+            .replace(&db, day(91).start_ms(), day(1))
+            .unwrap();
+    }
+    let list = ListDayChanges { after: 0, limit: 10 };
+    let Ok(Reply::DayChanges(DayChanges { changes, .. })) = handle(&db, &context, list.into()) else {
+        panic!("no changes");
+    };
+    assert_eq!(changes.len(), 1, "what nobody has read goes on");
+    day_changes::take_again(&db, &changes[0]).unwrap();
+    day_changes::went_back(&db, day(91).start_ms()).unwrap();
+    assert!(
+        day_changes::version(&db, day(0), day(1)).unwrap()
+            > day_changes::version(&db, day(2), day(2)).unwrap()
+    );
     reported(&db);
     // The feed's other statements are tested in `attention`.
     let feed = &[feed::GET_FEED, feed::OPEN_UNCONFIRMED, feed::END_ITEM];
@@ -156,7 +174,7 @@ fn a_ledger_runs_exactly_its_listed_statements() {
     platform::database::Database::execute(&db, ledger::sql::DELETE_LOAD, platform::params![1_i64]).unwrap();
     assert_only_listed_statements(
         &db,
-        &[ledger::sql::ALL, feed, register].concat(),
+        &[ledger::sql::ALL, day_changes::sql::ALL, feed, register].concat(),
         ledger::MIGRATIONS,
     );
 }

@@ -3,7 +3,7 @@
 use std::{rc::Rc, time::Duration};
 
 use super::*;
-use crate::storage::Storage;
+use crate::{registers::Registers, storage::Storage};
 use contract::{
     counters::{Command as ToCounters, Flush},
     ledger::{OfferSum, Restate},
@@ -32,6 +32,7 @@ struct Objects {
     counters: Sqlite,
     now_ms: i64,
     is_down: Cell<bool>,
+    registers: Registers,
 }
 
 #[derive(Clone)]
@@ -57,6 +58,9 @@ impl ObjectCall for Runtime {
         _timeout: Duration,
     ) -> Result<O::Answer, CallError> {
         let objects = &self.0;
+        if to.binding == contract::attention::BINDING {
+            return objects.registers.answer(objects.now_ms, to, operation);
+        }
         let json = serde_json::to_value(operation.into()).unwrap();
         let answer = match to.binding {
             contract::catalog::BINDING => serde_json::json!({ "status": 200, "body": "{}" }),
@@ -164,6 +168,7 @@ fn a_ledger_has_the_sums_of_its_sources_after_a_restatement() {
         counters: counters_db,
         now_ms: NOW + DAY_MS,
         is_down: Cell::new(false),
+        registers: Registers::default(),
     });
     send_and_lose(&objects);
     // Clicks that are there twice.

@@ -2,7 +2,7 @@
 //! Seven days after its end a loaded day is final without them, `unconfirmed`, and an item for the operator's attention says so
 //! until they vouch.
 
-use super::{segments, sql};
+use super::{day_changes, segments, sql};
 use crate::delivery::attention_feed;
 use contract::ledger::DayState;
 use domain::model::{
@@ -114,6 +114,7 @@ pub fn judge(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
                 )?;
             }
         }
+        day_changes::judged(db, now_ms)?;
         db.execute(sql::DELETE_STATE, params![DUE])?;
         match due_times.into_iter().min() {
             Some(next_ms) => db.execute(sql::LOWER_STATE, params![DUE, next_ms]),

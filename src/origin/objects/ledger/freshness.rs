@@ -2,7 +2,7 @@
 //! loading while it is not over. The latest loaded day counts, also when an earlier one is loaded again. Signpost's own
 //! counts arrive all the time and would hide a missing upload, so they count only if nothing was ever loaded.
 
-use super::sql;
+use super::{day_changes, sql};
 use contract::ledger::Freshness;
 use domain::model::time::{DAY_MS, UtcDay};
 use platform::{
@@ -14,12 +14,12 @@ const LOADED: &str = "loaded_through_ms";
 const COUNTED: &str = "counted_through_ms";
 const FIRST_CLICK: &str = "first_click_ms";
 const FIRST_REPORT: &str = "first_report_ms";
-/// The number of changes of the facts.
+/// The version of the facts: the time of the last change, or one more than the version before.
 const FACTS: &str = "facts";
 
 /// Records that days were loaded, within the transaction that activates their facts.
 pub fn loaded(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), DatabaseError> {
-    changed(db)?;
+    changed(db, now_ms, days)?;
     // A day in the future says nothing about the days before it.
     let today = UtcDay::of_ms(now_ms);
     match days.iter().filter(|day| **day <= today).max() {
@@ -28,15 +28,19 @@ pub fn loaded(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), Da
     }
 }
 
-/// Records that facts have changed.
-pub fn changed(db: &impl Database) -> Result<(), DatabaseError> {
-    db.execute(sql::COUNT_CHANGE, &[])
+/// Records that facts of these days have changed.
+pub fn changed(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), DatabaseError> {
+    let version = db.query_integer(sql::COUNT_CHANGE, params![now_ms])?;
+    day_changes::set_versions(db, days, version.unwrap_or(now_ms))
 }
 
-/// Records that Signpost's own counts of a day were added.
-pub fn counted(db: &impl Database, now_ms: i64, last: UtcDay) -> Result<(), DatabaseError> {
-    changed(db)?;
-    raise(db, COUNTED, now_ms, last)
+/// Records that Signpost's own counts of these days were added.
+pub fn counted(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), DatabaseError> {
+    let Some(last) = days.last() else {
+        return Ok(());
+    };
+    changed(db, now_ms, days)?;
+    raise(db, COUNTED, now_ms, *last)
 }
 
 fn raise(db: &impl Database, name: &str, now_ms: i64, day: UtcDay) -> Result<(), DatabaseError> {
@@ -44,7 +48,7 @@ fn raise(db: &impl Database, name: &str, now_ms: i64, day: UtcDay) -> Result<(),
     db.execute(sql::RAISE_STATE, params![name, through_ms])
 }
 
-/// The number of changes of the facts so far.
+/// The version of all facts; 0 before the first.
 pub fn version(db: &impl Database) -> Result<i64, DatabaseError> {
     Ok(db.query_integer(sql::GET_STATE, params![FACTS])?.unwrap_or(0))
 }

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use contract::{ledger::KeyCreator, operation::Bytes};
+use contract::{
+    ledger::{DayChange, KeyCreator},
+    operation::Bytes,
+};
 use domain::{model::time::UtcDay, reporting::keys::Scope};
 
 /// An entry of the register.
@@ -15,6 +18,8 @@ pub enum Lasting {
     Suspension(i64),
     /// The operator has loaded facts of these days.
     Loaded(Vec<UtcDay>),
+    /// A final day has changed.
+    Changed(DayChange),
 }
 
 /// A key as it is stored.

@@ -11,7 +11,7 @@ use worker::{
 
 use super::{
     response_stream,
-    service::{LedgerService, ReportAnswer, ReportBody},
+    service::{Asked, LedgerService, ReportAnswer, ReportBody},
 };
 use contract::ledger::{self, Command, ExportProgress, Reply, Upload};
 use domain::{
@@ -96,11 +96,13 @@ impl Ledger {
     async fn report(&self, publisher: &PublisherId, mut request: Request) -> Result<Response, Failure> {
         let header = |name| request.headers().get(name).ok().flatten();
         let (key, accept) = (header("X-Api-Key").unwrap_or_default(), header("Accept"));
+        let if_match = header("If-Match");
+        let asked = Asked {
+            accept: accept.as_deref(),
+            if_match: if_match.as_deref(),
+        };
         let body = async || Ok(request.text().await?);
-        let report = self
-            .service
-            .report(publisher, &key, accept.as_deref(), body)
-            .await?;
+        let report = self.service.report(publisher, &key, asked, body).await?;
         self.send(report)
     }
 

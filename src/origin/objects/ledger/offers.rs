@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::{
+    day_changes::Watch,
     final_days, freshness,
     segments::{self, Layer},
     sql,
 };
 use crate::delivery::batches;
 use contract::{
-    ledger::{AddOffers, CountedDay, OfferRevenue, OfferSum, ReadOffers, SourceDay, Vouch, Vouched},
+    ledger::{
+        AddOffers, ChangeCause, CountedDay, OfferRevenue, OfferSum, ReadOffers, SourceDay, Vouch, Vouched,
+    },
     operation::Mark,
 };
 use domain::{
@@ -59,6 +62,7 @@ pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> Result<Mark, D
             }
         }
         let changed: Vec<UtcDay> = days.keys().copied().collect();
+        let watch = Watch::begin(db, &changed, ChangeCause::LateBatch)?;
         for (day, (segmenter, total)) in days {
             for segment in segmenter.finish() {
                 segments::insert(db, segments::ACTIVE, day, Layer::Offers, &segment)?;
@@ -73,9 +77,8 @@ pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> Result<Mark, D
             }
             final_days::reopen(db, now_ms, day)?;
         }
-        if let Some(last) = changed.last() {
-            freshness::counted(db, now_ms, *last)?;
-        }
+        freshness::counted(db, now_ms, &changed)?;
+        watch.end(db, now_ms)?;
         if batch.sums.iter().any(|sum| sum.clicks > 0) {
             freshness::clicked(db, now_ms)?;
         }

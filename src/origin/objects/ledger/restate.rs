@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
+    day_changes::Watch,
     final_days, freshness,
     offers::{self, country_of, is_always_reported, placement_of, row_key},
     segments::{self, Layer},
     sql,
 };
 use contract::{
-    ledger::{DaySums, Restate},
+    ledger::{ChangeCause, DaySums, Restate},
     operation::OperatorReply,
     outbox::OutboxShard,
 };
@@ -265,6 +266,7 @@ pub fn apply(
     }
     if !is_dry_run {
         db.transaction(|| {
+            let watch = Watch::begin(db, &[day], ChangeCause::Restated)?;
             for id in &damaged {
                 segments::delete(db, segments::ACTIVE, day, Layer::Offers, *id)?;
             }
@@ -278,8 +280,9 @@ pub fn apply(
                 )?;
             }
             if !changes.is_empty() || !damaged.is_empty() {
-                freshness::changed(db)?;
+                freshness::changed(db, now_ms, &[day])?;
                 final_days::reopen(db, now_ms, day)?;
+                watch.end(db, now_ms)?;
             }
             segments::mark_crowded(db, &[day], Layer::Offers)?;
             final_days::changed(db, now_ms)

@@ -1,9 +1,10 @@
 //! A ledger that was put back to an earlier copy: its keys are as they were, and the operator is told which days to load again.
-//! Signpost's own facts come again from their sources.
+//! Signpost's own facts come again from their sources. Readers are told which
+//! final days went back.
 
 use std::collections::BTreeSet;
 
-use super::{final_days, keys, lasting::Lasting, sql};
+use super::{day_changes, final_days, keys, lasting::Lasting, sql};
 use crate::delivery::register::Restore;
 use contract::attention::Doubt;
 use domain::model::PublisherId;
@@ -24,6 +25,7 @@ impl Restore for RestoredLedger {
             Lasting::Key(key) => keys::store(db, &key)?,
             Lasting::RevokedKey(key_id) => drop(db.query(sql::REVOKE_KEY, params![key_id])?),
             Lasting::Suspension(signed) => db.execute(sql::SET_SUSPENSION, params![signed])?,
+            Lasting::Changed(entry) => day_changes::take_again(db, &entry)?,
             Lasting::Loaded(days) => {
                 for day in days {
                     db.execute(sql::DELETE_LOAD, params![day.number()])?;

@@ -17,6 +17,7 @@ use futures_util::Stream;
 use super::{
     Context, MIGRATIONS, alarm,
     column_cache::ColumnCache,
+    day_changes,
     export_slots::ExportSlots,
     final_days, freshness, handle, keys, next_alarm,
     page_memory::{PageMemory, PagePermit},
@@ -105,6 +106,28 @@ pub struct LedgerService<D, R> {
     names: RefCell<Option<BTreeMap<String, String>>>,
 }
 
+/// The headers of a request for a report.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked<'r> {
+    pub accept: Option<&'r str>,
+    /// The versions of the facts that a page may be of.
+    pub if_match: Option<&'r str>,
+}
+
+/// The answer to a page that was asked for of another version.
+const DATA_CHANGED: ApiError = ApiError::new(
+    412,
+    "data_changed",
+    "the facts of these days have changed since the page before: begin again with the first",
+);
+
+/// Whether an `If-Match` lists this ETag (RFC 9110, section 13.1.1).
+fn lists(tags: &str, etag: &str) -> bool {
+    tags.split(',')
+        .map(str::trim)
+        .any(|tag| tag == "*" || tag == etag)
+}
+
 /// A report's answer, or the error in its place; both carry the headers of the rate limit.
 pub struct ReportAnswer {
     pub headers: Vec<(&'static str, String)>,
@@ -166,7 +189,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
             Command::ReadMark(read) => read.known,
             _ => 0,
         };
-        let lasts = register::lasts(&command);
+        let lasts = register::lasts(&command) || self.changes_final_day(&command).await?;
         if lasts {
             let db = self.started(publisher).await?;
             if let Command::CreateKey(_) = command {
@@ -252,7 +275,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         &self,
         publisher: &PublisherId,
         key: &str,
-        accept: Option<&str>,
+        asked: Asked<'_>,
         body: impl AsyncFnOnce() -> Result<String, Failure>,
     ) -> Result<ReportAnswer, Failure> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
@@ -260,7 +283,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         let db = self.started(publisher).await?;
         let verdict = keys::admit(db, self.now_ms(), key)?;
         let result = match verdict.refusal() {
-            None => self.make_report(db, publisher, &body, accept).await,
+            None => self.make_report(db, publisher, &body, asked).await,
             Some(refusal) => Err(refusal),
         };
         let mut answer = result.unwrap_or_else(|error| ReportAnswer {
@@ -280,11 +303,17 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         db: &D,
         publisher: &PublisherId,
         body: &str,
-        accept: Option<&str>,
+        asked: Asked<'_>,
     ) -> Result<ReportAnswer, ApiError> {
         let query = Query::parse(body)?;
         if query.dimensions.contains(&Dimension::App) {
             self.refresh_names(db, publisher).await;
+        }
+        let stored = |error: DatabaseError| answer_to(error.into());
+        let version = day_changes::version(db, query.start, query.end).map_err(stored)?;
+        let etag = format!("\"{version}\"");
+        if asked.if_match.is_some_and(|tags| !lists(tags, &etag)) {
+            return Err(DATA_CHANGED);
         }
         let segments = Segments::new(db, None).with_cache(&self.columns);
         let report = report::build_of(&segments, db, &query, &Budget::default()).map_err(answer_to)?;
@@ -293,7 +322,12 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         {
             log::error("ledger", error);
         }
-        self.render(report, &query, Format::from_accept(accept))
+        let final_through = day_changes::final_through(db).map_err(stored)?;
+        let final_through = final_through.map(|day| ("X-Final-Through", day.to_string()));
+        let mut answer = self.render(report, &query, Format::from_accept(asked.accept))?;
+        answer.headers.push(("ETag", etag));
+        answer.headers.extend(final_through);
+        Ok(answer)
     }
 
     fn render(&self, mut report: Report, query: &Query, format: Format) -> Result<ReportAnswer, ApiError> {

@@ -1,5 +1,6 @@
 //! The ledger's schema and statements.
 
+use super::day_changes::sql::TABLES as DAY_CHANGES;
 use crate::delivery::{attention_feed, register};
 use platform::migrations::Migration;
 
@@ -7,6 +8,7 @@ pub const MIGRATIONS: &[Migration] = &[
     &[TABLES, attention_feed::sql::TABLES],
     &[register::TABLES],
     &[SCOPES],
+    &[DAY_CHANGES],
 ];
 
 // Every older key reads reports.
@@ -68,8 +70,8 @@ const TABLES: &[&str] = &[
        export_id TEXT PRIMARY KEY, session BLOB NOT NULL, expires_ms INTEGER NOT NULL, query TEXT NOT NULL,
        format TEXT NOT NULL, rows INTEGER NOT NULL
      ) STRICT",
-    // `segments` is the last segment id, `suspended` belongs to `keys`; `final_days_due_ms` to `final_days`; the other rows belong to
-    // `freshness`.
+    // `segments` is the last segment id, `suspended` belongs to `keys`; `final_days_due_ms` to `final_days`; `final_through` and
+    // `day_changes_…` to `day_changes`; the other rows belong to `freshness`.
     "CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     // One row since the first load: whose ledger this is. An object that its alarm started may not know its name.
     "CREATE TABLE publisher (only INTEGER PRIMARY KEY CHECK (only = 1), id TEXT NOT NULL) STRICT",
@@ -255,9 +257,9 @@ platform::statements! {
     pub const SET_PUBLISHER = "INSERT INTO publisher (only, id) VALUES (1, ?) ON CONFLICT DO NOTHING";
     pub const GET_PUBLISHER = "SELECT id FROM publisher";
     pub const GET_STATE = "SELECT value FROM state WHERE name = ?";
-    /// Counts a change of the facts that reports read.
-    pub const COUNT_CHANGE = "INSERT INTO state (name, value) VALUES ('facts', 1)
-        ON CONFLICT (name) DO UPDATE SET value = value + 1";
+    /// time → the version of the facts that reports read, which goes on after a restore
+    pub const COUNT_CHANGE = "INSERT INTO state (name, value) VALUES ('facts', ?)
+        ON CONFLICT (name) DO UPDATE SET value = MAX(value + 1, excluded.value) RETURNING value";
     /// name, value: the first one stays
     pub const FIRST_STATE = "INSERT INTO state (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING";
     /// name, value: the lesser one stays

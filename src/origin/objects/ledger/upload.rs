@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{
+    day_changes::Watch,
     final_days, freshness,
     lasting::Lasting,
     segments::{self, Layer},
     sql,
 };
 use crate::delivery::register;
+use contract::ledger::ChangeCause;
 use domain::{
     model::{api_error::ApiError, time::UtcDay},
     reporting::{
@@ -131,8 +133,10 @@ impl Upload {
     pub fn replace(mut self, db: &impl Database, now_ms: i64, day: UtcDay) -> Result<(), DatabaseError> {
         self.stage(db)?;
         db.transaction(|| {
+            let watch = Watch::begin(db, &[day], ChangeCause::FactsReplaced)?;
             segments::delete_day(db, day, Layer::Loaded)?;
-            self.activate(db, now_ms, &[day])
+            self.activate(db, now_ms, &[day])?;
+            watch.end(db, now_ms).map(drop)
         })
     }
 
@@ -167,7 +171,9 @@ impl Upload {
             let days = db.read_all(sql::LIST_STAGED_DAYS, params![self.number], |row| {
                 segments::day(row.integer(0)?)
             })?;
+            let watch = Watch::begin(db, &days, ChangeCause::FactsAdded)?;
             self.activate(db, now_ms, &days)?;
+            watch.end(db, now_ms)?;
             Ok(IncrementResult {
                 rows,
                 duplicate: false,

@@ -1,18 +1,20 @@
 //! The ledger's register: what it has lost is applied before a key is checked.
 
+use std::collections::BTreeSet;
+
 use super::LedgerService;
 use crate::{
     delivery::register::tell_if_behind,
-    objects::ledger::{final_days, restored::RestoredLedger},
+    objects::ledger::{day_changes, final_days, restored::RestoredLedger},
 };
 use contract::ledger::{Command, object_name, publisher_of};
-use domain::model::PublisherId;
+use domain::model::{PublisherId, time::UtcDay};
 use platform::{
     failure::Failure,
     traits::{Clock, ObjectCall, ObjectStorage, Random},
 };
 
-/// Whether a command is about keys, which last.
+/// Whether a command is about keys or changes of final days, which last.
 pub fn lasts(command: &Command) -> bool {
     matches!(
         command,
@@ -22,16 +24,29 @@ pub fn lasts(command: &Command) -> bool {
             | Command::RevokeKey(_)
             | Command::SuspendKeys(_)
             | Command::UseKey(_)
+            | Command::ListDayChanges(_)
     )
 }
 
 impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
+    /// Whether a command may change a final day, which is registered.
+    pub(super) async fn changes_final_day(&self, command: &Command) -> Result<bool, Failure> {
+        let Command::AddOffers(batch) = command else {
+            return Ok(false);
+        };
+        let days: BTreeSet<UtcDay> = batch.sums.iter().map(|sum| sum.day).collect();
+        let days: Vec<UtcDay> = days.into_iter().collect();
+        let db = self.shell.ready().await?;
+        Ok(!day_changes::final_of(db, &days)?.is_empty())
+    }
+
     /// The database, once it is known which keys were revoked and which days were loaded.
     pub(super) async fn started(&self, publisher: &PublisherId) -> Result<&D, Failure> {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
         self.register
             .start(db, runtime, &object_name(publisher), &RestoredLedger)
             .await?;
+        day_changes::went_back(db, self.now_ms())?;
         Ok(db)
     }
 

@@ -35,7 +35,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// The day is not over, a source does not answer, or the database failed; nothing has changed.
     pub async fn restate(&self, publisher: &PublisherId, restate: Restate) -> Result<OperatorReply, Failure> {
         self.require_publisher(publisher, super::CATALOG_TIMEOUT).await?;
-        let db = self.shell.ready().await?;
+        let db = self.started(publisher).await?;
         restate::check(self.now_ms(), restate.day)?;
         let _permit = self.restatements.acquire_any(self.now_ms())?;
         let until_ms = self.now_ms().saturating_add(TIME_MS);
@@ -46,6 +46,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
                 let Restatement { reply, sources } = restate::apply(db, self.now_ms(), restate, &reported)?;
                 self.shell.wake_for(super::next_alarm(db, self.now_ms()))?;
                 if !restate.is_dry_run {
+                    self.keep(publisher).await?;
                     self.tell_restated(publisher, restate.day, sources).await;
                 }
                 return Ok(reply);

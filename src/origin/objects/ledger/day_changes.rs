@@ -1,0 +1,267 @@
+//! Changes of final days, told to those who keep a copy of the reports (docs/DECISIONS.md, "Reports").
+//!
+//! For readers, all days up to one are final; it never goes back, unless the ledger does. Whatever changes one of these days
+//! afterwards adds an entry for each app, in its own transaction: what the app had on the day before, and what after. So a copy
+//! that reads these days again, and those that are not final, equals a full pull.
+
+pub mod sql;
+
+use std::collections::{BTreeMap, btree_map::Entry};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{
+    lasting::Lasting,
+    segments::{self, Layer},
+    sql as state,
+};
+use crate::delivery::register;
+use contract::ledger::{ChangeCause, DayChange, DayChanges, ListDayChanges};
+use domain::{
+    conversions::log_number::first_number,
+    model::time::{DAY_MS, HOUR_MS, UtcDay},
+    reporting::metric::Sums,
+};
+use platform::{
+    database::{Database, DatabaseError, Row, json},
+    params,
+};
+
+/// The last of the days that are final for readers.
+const FINAL_THROUGH: &str = "final_through";
+/// The last entry that somebody has read.
+const READ_THROUGH: &str = "day_changes_read";
+/// The first and the last entry that a ledger which was put back has lost, until it is told what went back.
+const LOST_FROM: &str = "day_changes_lost_from";
+const LOST_THROUGH: &str = "day_changes_lost_through";
+/// How long entries are kept, in milliseconds.
+const KEPT_MS: i64 = 400 * DAY_MS;
+/// The most entries on a page.
+const MAX_LIMIT: u32 = 1_000;
+
+/// What each app has on a day: its sums, and a hash of its rows.
+type Figures = BTreeMap<String, (Sums, u128)>;
+
+/// Days that change, from before it on.
+pub struct Watch {
+    cause: ChangeCause,
+    days: Vec<(UtcDay, Figures)>,
+}
+
+impl Watch {
+    /// Reads what the final ones of these days have, within the transaction of the change.
+    pub fn begin(db: &impl Database, days: &[UtcDay], cause: ChangeCause) -> Result<Self, DatabaseError> {
+        let days = final_of(db, days)?
+            .into_iter()
+            .map(|day| Ok((day, figures(db, day)?)));
+        Ok(Self {
+            cause,
+            days: days.collect::<Result<_, DatabaseError>>()?,
+        })
+    }
+
+    /// Adds entries of what has changed. Returns whether there are any.
+    pub fn end(self, db: &impl Database, now_ms: i64) -> Result<bool, DatabaseError> {
+        let mut entries = Vec::new();
+        for (day, before) in self.days {
+            let after = figures(db, day)?;
+            let of = |figures: &Figures, app: &str| figures.get(app).copied().unwrap_or_default();
+            let mut apps: Vec<_> = before.keys().chain(after.keys()).collect();
+            apps.sort_unstable();
+            apps.dedup();
+            for app in apps {
+                let (before, after) = (of(&before, app), of(&after, app));
+                if before != after {
+                    entries.push(add(db, now_ms, (day, app, self.cause), [before.0, after.0])?);
+                }
+            }
+        }
+        let has_changed = !entries.is_empty();
+        register_all(db, now_ms, entries)?;
+        Ok(has_changed)
+    }
+}
+
+/// Those of these days that are final for readers.
+pub fn final_of(db: &impl Database, days: &[UtcDay]) -> Result<Vec<UtcDay>, DatabaseError> {
+    db.read_all(sql::LIST_FINAL, params![json(&days)?], |row| {
+        segments::day(row.integer(0)?)
+    })
+}
+
+fn figures(db: &impl Database, day: UtcDay) -> Result<Figures, DatabaseError> {
+    let mut figures = Figures::new();
+    for layer in [Layer::Loaded, Layer::Offers] {
+        // What a damaged segment has is unknown, and no report is made of it.
+        segments::each_intact_row(db, day, layer, |key, sums| {
+            let [app, ..] = *key;
+            if !figures.contains_key(app) {
+                figures.insert(app.to_owned(), Default::default());
+            }
+            let Some((total, hash)) = figures.get_mut(app) else {
+                return;
+            };
+            let mut row = Xxh3::new();
+            for value in key {
+                row.update(value.as_bytes());
+                row.update(&[0]);
+            }
+            for (total, sum) in total.iter_mut().zip(sums) {
+                row.update(&sum.to_le_bytes());
+                *total = total.saturating_add(*sum);
+            }
+            *hash = hash.wrapping_add(row.digest128());
+        })?;
+    }
+    Ok(figures)
+}
+
+/// Adds an entry. Further changes of an hour go into the same one, unless somebody has read it.
+fn add(
+    db: &impl Database,
+    now_ms: i64,
+    (day, app, cause): (UtcDay, &str, ChangeCause),
+    [before, after]: [Sums; 2],
+) -> Result<DayChange, DatabaseError> {
+    let (before, after) = (json(&before)?, json(&after)?);
+    let read = db
+        .query_integer(state::GET_STATE, params![READ_THROUGH])?
+        .unwrap_or(0);
+    let hour_ms = now_ms.saturating_sub(now_ms.rem_euclid(HOUR_MS));
+    let (cause, number) = (u32::from(cause.number()), first_number(now_ms));
+    let entry = params![number, day.number(), app, cause, now_ms, before, after].to_vec();
+    let going_on = [entry.as_slice(), params![hour_ms, read]].concat();
+    let added = match db.query_first(sql::GO_ON, &going_on)? {
+        Some(row) => Some(row),
+        None => db.query_first(sql::ADD, &entry)?,
+    };
+    let added = added.ok_or_else(|| DatabaseError("RETURNING returned no row".into()))?;
+    change(&added)
+}
+
+/// So that a ledger that was put back has them again.
+fn register_all(db: &impl Database, now_ms: i64, entries: Vec<DayChange>) -> Result<(), DatabaseError> {
+    entries
+        .into_iter()
+        .try_for_each(|entry| register::add(db, now_ms, &Lasting::Changed(entry)))
+}
+
+fn change(row: &Row) -> Result<DayChange, DatabaseError> {
+    Ok(DayChange {
+        number: row.integer(0)?,
+        day: segments::day(row.integer(1)?)?,
+        app: row.text(2)?.to_owned(),
+        cause: row.decode(3, ChangeCause::from_number)?,
+        at_ms: row.integer(4)?,
+        before: row.json(5)?,
+        after: row.json(6)?,
+    })
+}
+
+/// The last of the days that are final for readers; none before the first.
+pub fn final_through(db: &impl Database) -> Result<Option<UtcDay>, DatabaseError> {
+    let number = db.query_integer(state::GET_STATE, params![FINAL_THROUGH])?;
+    number.map(segments::day).transpose()
+}
+
+/// Days were judged: moves on over those that are final, and deletes old entries. Within the caller's transaction.
+pub fn judged(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::SWEEP, params![first_number(now_ms.saturating_sub(KEPT_MS))])?;
+    let through = db.query_integer(state::GET_STATE, params![FINAL_THROUGH])?;
+    let first = match through {
+        Some(through) => Some(through.saturating_add(1)),
+        None => db.query_integer(sql::FIRST_LOADED, &[])?,
+    };
+    let Some(first) = first else {
+        return Ok(());
+    };
+    let days: Vec<i64> = db.read_all(sql::LIST_JUDGED_FINAL, params![first], |row| row.integer(0))?;
+    let in_a_row = days
+        .into_iter()
+        .zip(first..)
+        .take_while(|(day, expected)| day == expected);
+    match in_a_row.last() {
+        Some((last, _)) => db.execute(state::RAISE_STATE, params![FINAL_THROUGH, last]),
+        None => Ok(()),
+    }
+}
+
+/// A page of entries. Those on it stay as they are from then on.
+pub fn list(db: &impl Database, list: ListDayChanges) -> Result<DayChanges, DatabaseError> {
+    let limit = list.limit.clamp(1, MAX_LIMIT);
+    let mut changes = db.read_all(sql::LIST, params![list.after, limit + 1], change)?;
+    let has_more = changes.len() > limit as usize;
+    changes.truncate(limit as usize);
+    if let Some(last) = changes.last() {
+        db.execute(state::RAISE_STATE, params![READ_THROUGH, last.number])?;
+    }
+    Ok(DayChanges {
+        changes,
+        has_more,
+        final_through: final_through(db)?,
+    })
+}
+
+/// Takes an entry that a ledger which was put back has lost. Within the caller's transaction.
+pub fn take_again(db: &impl Database, entry: &DayChange) -> Result<(), DatabaseError> {
+    let (before, after) = (json(&entry.before)?, json(&entry.after)?);
+    let cause = u32::from(entry.cause.number());
+    let number = entry.number;
+    db.execute(
+        sql::PUT,
+        params![
+            number,
+            entry.day.number(),
+            entry.app.as_str(),
+            cause,
+            entry.at_ms,
+            before,
+            after
+        ],
+    )?;
+    db.execute(state::LOWER_STATE, params![LOST_FROM, number])?;
+    db.execute(state::RAISE_STATE, params![LOST_THROUGH, number])?;
+    db.execute(state::RAISE_STATE, params![READ_THROUGH, number])
+}
+
+/// Adds entries of what a ledger that was put back no longer has, from what the lost entries had to what came after them.
+pub fn went_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    let Some(from) = db.query_integer(state::GET_STATE, params![LOST_FROM])? else {
+        return Ok(());
+    };
+    let through = db.query_integer(state::GET_STATE, params![LOST_THROUGH])?;
+    db.transaction(|| {
+        let mut days: BTreeMap<UtcDay, Figures> = BTreeMap::new();
+        let mut entries = Vec::new();
+        for row in db.query(sql::LIST_LOST, params![from, through])? {
+            let (day, app) = (segments::day(row.integer(0)?)?, row.text(1)?);
+            let next = match row.optional_text(3)? {
+                Some(_) => row.json(3)?,
+                None => {
+                    let figures = match days.entry(day) {
+                        Entry::Occupied(read) => read.into_mut(),
+                        Entry::Vacant(unread) => unread.insert(figures(db, day)?),
+                    };
+                    let now = figures.get(app);
+                    now.map(|(sums, _)| *sums).unwrap_or_default()
+                }
+            };
+            let of = (day, app, ChangeCause::Restored);
+            entries.push(add(db, now_ms, of, [row.json(2)?, next])?);
+        }
+        register_all(db, now_ms, entries)?;
+        db.execute(state::DELETE_STATE, params![LOST_FROM])?;
+        db.execute(state::DELETE_STATE, params![LOST_THROUGH])
+    })
+}
+
+/// The version of the facts of these days: any change of one of them gives another.
+pub fn version(db: &impl Database, first: UtcDay, last: UtcDay) -> Result<i64, DatabaseError> {
+    let version = db.query_integer(sql::GET_VERSION, params![first.number(), last.number()])?;
+    Ok(version.unwrap_or(0))
+}
+
+/// The facts of these days have changed, within the transaction that changes them.
+pub fn set_versions(db: &impl Database, days: &[UtcDay], version: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::SET_VERSIONS, params![json(&days)?, version])
+}
