@@ -98,7 +98,7 @@ fn again(is_over: &AtomicBool, pause_ms: u64, call: impl Fn(u64)) {
 /// Everybody who means harm.
 struct Hostile<'s> {
     signpost: &'s Signpost,
-    members: [Browser<'s>; 2],
+    members: [Browser<'s>; 3],
     publishers: [(Publisher<'s>, String); 2],
     advertiser: &'s OfferWall<'s>,
     /// The offer and the app that are attacked.
@@ -235,7 +235,9 @@ fn a_hostile_crowd_keeps_nobody_from_anything() {
     let [first, second] = ["crowd-7", "crowd-8"].map(publisher);
     let hostile = Hostile {
         signpost,
-        members: [&first, &second].map(|publisher| signed_in(signpost, publisher, "owner")),
+        // One of them in the account of the honest owner.
+        members: [(&first, "owner"), (&second, "owner"), (&own, "analyst")]
+            .map(|(publisher, role)| signed_in(signpost, publisher, role)),
         publishers: [first, second].map(|publisher| {
             let key = publisher.create_key("hostile").api_key;
             (publisher, key)
