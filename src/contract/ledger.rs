@@ -78,6 +78,9 @@ pub struct Upload {
     /// The name of the operator's member who loads; none with the operator's token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Tells what would change, and changes nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_dry_run: bool,
 }
 
 impl Upload {

@@ -1,12 +1,12 @@
 //! The rewards feed by key, read as a publisher's data job reads it; and what keys of each scope may do, for every route.
 
-use std::{collections::BTreeMap, thread, time::Duration};
+use std::{collections::BTreeMap, process::Command, thread, time::Duration};
 
 use serde_json::{Value, json};
 
 use crate::{
     dashboard::signed_in,
-    harness::{Answer, Behaviour, OfferWall, Publisher, Receiver, Setup, Signpost, eventually, now_ms},
+    harness::{Answer, Behaviour, OfferWall, Publisher, Receiver, Setup, Signpost, eventually, now_ms, root},
 };
 use origin::http::routes::routes;
 use platform::http::router::{Interface, RouteName};
@@ -187,6 +187,30 @@ fn a_copy_has_every_reward_in_its_newest_state_whatever_callbacks_did() {
     }
     poller.ask("").expect(200);
     poller.ask("").expect_error(429, "rate_limit_exceeded");
+
+    // The script that INTEGRATING names has the same, once and again.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rewards.sqlite");
+    for _ in 0..2 {
+        thread::sleep(Duration::from_millis(1_010));
+        let ran = Command::new("python3")
+            .arg(root().join("fixtures/recipes/keep_rewards.py"))
+            .arg(signpost.base())
+            .arg(&path)
+            .env("API_KEY", &poller.key)
+            .output()
+            .unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+        let db = rusqlite::Connection::open(&path).unwrap();
+        let mut kept = db.prepare("SELECT transaction_id, reward FROM rewards").unwrap();
+        let kept = kept.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+        let kept: BTreeMap<String, Value> = kept
+            .unwrap()
+            .map(|kept| kept.unwrap())
+            .map(|(id, reward)| (id, serde_json::from_str(&reward).unwrap()))
+            .collect();
+        assert_eq!(kept, poller.rewards);
+    }
 
     // The log of requests names no user.
     for line in signpost.log_lines() {

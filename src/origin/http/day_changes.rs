@@ -1,22 +1,21 @@
 //! `GET …/report/changes`: which final days have changed, for a publisher's own copy of its reports.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use worker::Request;
 
-use crate::http::{
-    api_key::{self, ApiKey},
-    calls::{parameter, parse},
-    isolate::RequestContext,
-    refusal::HandlerResult,
+use crate::{
+    http::{
+        api_key::{self, ApiKey},
+        calls::{parameter, parse},
+        isolate::RequestContext,
+        refusal::HandlerResult,
+    },
+    objects::ledger::day_changes::shown,
 };
 use contract::ledger::{self, ChangeCause, DayChange, DayChanges, ListDayChanges};
 use domain::{
-    model::{MicroUsd, api_error::ApiError, time::SECOND_MS},
-    reporting::{
-        Measure,
-        keys::Scope,
-        metric::{Sums, get},
-    },
+    model::{api_error::ApiError, time::SECOND_MS},
+    reporting::keys::Scope,
 };
 use platform::{
     database::MAX_INTEGER,
@@ -82,18 +81,7 @@ fn listed(change: &DayChange) -> Value {
         "cause": change.cause,
         "changed_ts": change.at_ms.div_euclid(SECOND_MS),
         "author": author,
-        "before": sums(&change.before),
-        "after": sums(&change.after),
+        "before": shown(&change.before),
+        "after": shown(&change.after),
     })
-}
-
-fn sums(sums: &Sums) -> Map<String, Value> {
-    let value = |measure| match measure {
-        Measure::Revenue => json!(MicroUsd(get(sums, measure))),
-        _ => json!(get(sums, measure)),
-    };
-    Measure::ALL
-        .into_iter()
-        .map(|measure| (measure.as_str().to_owned(), value(measure)))
-        .collect()
 }

@@ -220,11 +220,11 @@ fn the_operators_documents_and_uploads_have_their_own_limits() {
     let statuses = fill_limit(
         &signpost,
         ("document", "ledger-hangs"),
-        &vec![operator_request(create, "application/json", &label.to_string()); DOCUMENTS.per_owner],
+        &vec![operator_request(create, "application/json", &label.to_string()); DOCUMENTS.permits],
         || publisher.operator("POST", "report_keys", Some(&label)),
         || is_served(&signpost),
     );
-    assert_eq!(statuses, [201; DOCUMENTS.per_owner]);
+    assert_eq!(statuses, [201; DOCUMENTS.permits]);
     // The operator is told, by the isolate itself.
     eventually(&true, || signpost.reported("shed", Some("document")) > 0);
 
@@ -233,14 +233,14 @@ fn the_operators_documents_and_uploads_have_their_own_limits() {
     let statuses = fill_limit(
         &signpost,
         ("upload", "ledger-hangs"),
-        &vec![operator_request(&replace, "text/csv", &facts); UPLOADS.per_owner],
+        &vec![operator_request(&replace, "text/csv", &facts); UPLOADS.permits],
         || publisher.put_facts(DAY, &facts),
         || {
             is_served(&signpost);
             signpost.put("advertisers/limits-2", &json!({"name": "Limits"}));
         },
     );
-    assert_eq!(statuses, [200; UPLOADS.per_owner]);
+    assert_eq!(statuses, [200; UPLOADS.permits]);
 }
 
 #[test]
@@ -253,9 +253,9 @@ fn hanging_calls_of_the_operator_block_no_documents_and_no_other_clients() {
         "application/json",
         "",
     );
-    let mut waiting = send_without_reading(&signpost, &vec![list; OPERATOR.per_owner]);
+    let mut waiting = send_without_reading(&signpost, &vec![list; OPERATOR.permits]);
     // The metrics need no permit of this limit.
-    eventually(&OPERATOR.per_owner, || permits_taken(&signpost, "operator"));
+    eventually(&OPERATOR.permits, || permits_taken(&signpost, "operator"));
     expect_immediate_refusal(|| signpost.operator("GET", "publishers", None));
     signpost.put("advertisers/limits-2", &json!({"name": "Limits"}));
     wall.pay("u-1");

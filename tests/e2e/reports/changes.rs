@@ -1,11 +1,11 @@
 //! Final days and what changes them, as readers see it; and pages of one version.
 
-use std::{thread, time::Duration};
+use std::{process::Command, thread, time::Duration};
 
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Answer, Publisher, Setup, Signpost, eventually_within},
+    harness::{Answer, Publisher, Setup, Signpost, eventually_within, root},
     reports::{csv, query},
 };
 
@@ -126,6 +126,34 @@ fn what_changes_a_final_day_is_listed_with_its_difference_and_cause() {
             },
         ])
     );
+    // A dry run says what would change, on which days whatsoever, and changes nothing.
+    let would = csv(&[&row("2026-01-05", "74000001", 3, "0.5")]);
+    let csv_type = ("Content-Type", "text/csv");
+    let dry = publisher.send_facts(
+        "PUT",
+        "facts/2026-01-05?dry_run=true",
+        &[csv_type],
+        would.as_bytes(),
+    );
+    let gone = json!({ "date": "2026-01-05", "app_id": "74000002", "before": sums(1, 1, json!(0.75)), "after": sums(0, 0, json!(0)) });
+    assert_eq!(
+        dry.expect(200).json(),
+        json!({ "rows": 1, "dry_run": true, "changed": 1, "changes": [gone] })
+    );
+    for (key, duplicate, changed) in [("more", true, 0), ("new", false, 1)] {
+        let headers = [csv_type, ("Idempotency-Key", key)];
+        let dry = publisher.send_facts("POST", "facts?dry_run=true", &headers, more.as_bytes());
+        let dry = dry.expect(200).json();
+        assert_eq!(
+            (&dry["duplicate"], &dry["changed"]),
+            (&json!(duplicate), &json!(changed)),
+            "{dry}"
+        );
+    }
+    assert_eq!(
+        changes(&signpost, &publisher, "limit=1").expect(200).json(),
+        first
+    );
     // An entry that was read stays as it is.
     publisher.put_facts("2026-01-05", &facts("0.5")).expect(200);
     assert_eq!(
@@ -146,4 +174,68 @@ fn what_changes_a_final_day_is_listed_with_its_difference_and_cause() {
     ] {
         changes(&signpost, &publisher, wrong).expect_error(400, "invalid_field");
     }
+}
+
+/// The script that INTEGRATING names, against a report of all days.
+#[test]
+fn a_copy_by_the_recipe_has_what_a_report_has() {
+    let signpost = Setup::new().start();
+    let publisher = signpost.publisher("copied-reports");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("reports.sqlite");
+    let key = publisher.create_key("copy").api_key;
+    let copy = || {
+        let ran = Command::new("python3")
+            .arg(root().join("fixtures/recipes/keep_reports.py"))
+            .args([signpost.base().as_str(), "2026-01-01"])
+            .arg(&path)
+            .env("API_KEY", &key)
+            .output()
+            .unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+        let said = String::from_utf8(ran.stdout).unwrap();
+        let days: usize = said
+            .split(' ')
+            .next()
+            .and_then(|days| days.parse().ok())
+            .expect("days");
+        let db = rusqlite::Connection::open(&path).unwrap();
+        let mut rows = db.prepare("SELECT row FROM rows").unwrap();
+        let rows = rows.query_map([], |row| row.get::<_, String>(0)).unwrap();
+        let rows = rows.map(|row| serde_json::from_str(&row.unwrap()).unwrap());
+        (days, sorted(rows.collect()))
+    };
+    let metrics = ["ad_requests", "impressions", "clicks", "revenue"];
+    let all = || sorted(publisher.rows(&query(&["date", "app", "country", "demand_source"], &metrics)));
+    let put = |date: &str, clicks: u32| {
+        let facts = csv(&[
+            &row(date, "74000001", clicks, "0.5"),
+            &row(date, "74000002", 1, "0.25"),
+        ]);
+        publisher.put_facts(date, &facts).expect(200);
+    };
+    for date in ["2026-01-01", "2026-01-02", "2026-01-03"] {
+        put(date, 2);
+    }
+    let (days_of_all, rows) = copy();
+    assert_eq!(rows, all());
+    eventually_within(30_000, &json!("2026-01-03"), || {
+        thread::sleep(Duration::from_secs(1));
+        changes(&signpost, &publisher, "").expect(200).json()["final_through"].clone()
+    });
+    copy();
+    put("2026-01-02", 7);
+    put("2026-01-04", 1);
+    let (days, rows) = copy();
+    assert_eq!(rows, all());
+    assert_eq!(
+        days,
+        days_of_all - 2,
+        "the first and the third were final and are as they were"
+    );
+}
+
+fn sorted(mut rows: Vec<Value>) -> Vec<String> {
+    rows.sort_by_key(Value::to_string);
+    rows.iter().map(Value::to_string).collect()
 }

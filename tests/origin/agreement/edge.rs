@@ -221,6 +221,7 @@ impl Edge {
             format: Format::Ndjson,
             gzip: false,
             by: None,
+            is_dry_run: false,
         };
         let address = ledger::address(&self.publisher, ledger::FACTS);
         let request = CallRequest::Object(address, serde_json::to_string(&upload).unwrap());

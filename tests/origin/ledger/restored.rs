@@ -116,6 +116,7 @@ impl World {
             gzip: false,
             target,
             by: None,
+            is_dry_run: false,
         };
         let chunk: Result<_, ()> = Ok(format!("{HEADER}\n{rows}").into_bytes());
         let chunks = || Ok(Some(futures_util::stream::iter([chunk])));

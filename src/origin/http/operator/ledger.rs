@@ -89,7 +89,15 @@ pub async fn call(
         }
         LedgerCall::ReplaceFacts => {
             let day = facts::day(&segment(1)).map_err(|problem| FieldError::new("date", problem))?;
-            upload(context, by, &publisher, &request, Target::Day(day)).await?
+            upload(
+                context,
+                by,
+                &publisher,
+                &request,
+                Target::Day(day),
+                is_dry_run(query)?,
+            )
+            .await?
         }
         LedgerCall::Restate => {
             let day = facts::day(&segment(1)).map_err(|problem| FieldError::new("date", problem))?;
@@ -103,7 +111,15 @@ pub async fn call(
                     (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
                 })
                 .ok_or(MISSING_IDEMPOTENCY_KEY)?;
-            upload(context, by, &publisher, &request, Target::Batch(key)).await?
+            upload(
+                context,
+                by,
+                &publisher,
+                &request,
+                Target::Batch(key),
+                is_dry_run(query)?,
+            )
+            .await?
         }
     })
 }
@@ -115,6 +131,7 @@ async fn upload(
     publisher: &PublisherId,
     request: &Request,
     target: Target,
+    is_dry_run: bool,
 ) -> HandlerResult {
     body::check_media_type(request, &[CSV, NDJSON], true)?;
     let format = if body::check_media_type(request, &[CSV], true).is_ok() {
@@ -133,6 +150,7 @@ async fn upload(
         format,
         gzip,
         by,
+        is_dry_run,
     };
     let mut response = send(context, publisher, request, &upload).await?;
     let status = response.status_code();
@@ -142,7 +160,9 @@ async fn upload(
     let body = response.text().await.map_err(broken)?;
     let reply = OperatorReply { status, body };
     let LoadedRows { rows } = read_reply(&reply)?;
-    Ok(Answer::from(reply).audited(format!("{rows} rows")))
+    Ok(Answer::from(reply)
+        .audited(format!("{rows} rows"))
+        .dry_run(is_dry_run))
 }
 
 async fn send(

@@ -8,6 +8,7 @@ pub mod sql;
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
+use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{
@@ -19,11 +20,17 @@ use crate::delivery::register;
 use contract::ledger::{ChangeCause, DayChange, DayChanges, ListDayChanges};
 use domain::{
     conversions::log_number::first_number,
-    model::time::{DAY_MS, HOUR_MS, UtcDay},
-    reporting::metric::Sums,
+    model::{
+        MicroUsd,
+        time::{DAY_MS, HOUR_MS, UtcDay},
+    },
+    reporting::{
+        Measure,
+        metric::{Sums, get},
+    },
 };
 use platform::{
-    database::{Database, DatabaseError, Row, json},
+    database::{Database, DatabaseError, Row, json as as_json},
     params,
 };
 
@@ -51,9 +58,12 @@ pub struct Watch {
 impl Watch {
     /// Reads what the final ones of these days have, within the transaction of the change.
     pub fn begin(db: &impl Database, days: &[UtcDay], cause: ChangeCause) -> Result<Self, DatabaseError> {
-        let days = final_of(db, days)?
-            .into_iter()
-            .map(|day| Ok((day, figures(db, day)?)));
+        Self::of_all(db, &final_of(db, days)?, cause)
+    }
+
+    /// The same of all of these days.
+    pub fn of_all(db: &impl Database, days: &[UtcDay], cause: ChangeCause) -> Result<Self, DatabaseError> {
+        let days = days.iter().map(|day| Ok((*day, figures(db, *day)?)));
         Ok(Self {
             cause,
             days: days.collect::<Result<_, DatabaseError>>()?,
@@ -62,7 +72,20 @@ impl Watch {
 
     /// Adds entries of what has changed. Returns whether there are any.
     pub fn end(self, db: &impl Database, now_ms: i64) -> Result<bool, DatabaseError> {
-        let mut entries = Vec::new();
+        let cause = self.cause;
+        let entries = self
+            .differences(db)?
+            .into_iter()
+            .map(|Difference { day, app, sums }| add(db, now_ms, (day, &app, cause), sums));
+        let entries: Vec<_> = entries.collect::<Result<_, _>>()?;
+        let has_changed = !entries.is_empty();
+        register_all(db, now_ms, entries)?;
+        Ok(has_changed)
+    }
+
+    /// What has changed, by day and app.
+    pub fn differences(self, db: &impl Database) -> Result<Vec<Difference>, DatabaseError> {
+        let mut differences = Vec::new();
         for (day, before) in self.days {
             let after = figures(db, day)?;
             let of = |figures: &Figures, app: &str| figures.get(app).copied().unwrap_or_default();
@@ -72,19 +95,38 @@ impl Watch {
             for app in apps {
                 let (before, after) = (of(&before, app), of(&after, app));
                 if before != after {
-                    entries.push(add(db, now_ms, (day, app, self.cause), [before.0, after.0])?);
+                    differences.push(Difference {
+                        day,
+                        app: app.clone(),
+                        sums: [before.0, after.0],
+                    });
                 }
             }
         }
-        let has_changed = !entries.is_empty();
-        register_all(db, now_ms, entries)?;
-        Ok(has_changed)
+        Ok(differences)
     }
+}
+
+/// What an app has on a day before and after a change.
+pub struct Difference {
+    pub day: UtcDay,
+    pub app: String,
+    pub sums: [Sums; 2],
+}
+
+/// The sums of an app on a day, as the interfaces show them.
+pub fn shown(sums: &Sums) -> Map<String, Value> {
+    let value = |measure| match measure {
+        Measure::Revenue => json!(MicroUsd(get(sums, measure))),
+        _ => json!(get(sums, measure)),
+    };
+    let shown = Measure::ALL.map(|measure| (measure.as_str().to_owned(), value(measure)));
+    shown.into_iter().collect()
 }
 
 /// Those of these days that are final for readers.
 pub fn final_of(db: &impl Database, days: &[UtcDay]) -> Result<Vec<UtcDay>, DatabaseError> {
-    db.read_all(sql::LIST_FINAL, params![json(&days)?], |row| {
+    db.read_all(sql::LIST_FINAL, params![as_json(&days)?], |row| {
         segments::day(row.integer(0)?)
     })
 }
@@ -123,7 +165,7 @@ fn add(
     (day, app, cause): (UtcDay, &str, ChangeCause),
     [before, after]: [Sums; 2],
 ) -> Result<DayChange, DatabaseError> {
-    let (before, after) = (json(&before)?, json(&after)?);
+    let (before, after) = (as_json(&before)?, as_json(&after)?);
     let read = db
         .query_integer(state::GET_STATE, params![READ_THROUGH])?
         .unwrap_or(0);
@@ -204,7 +246,7 @@ pub fn list(db: &impl Database, list: ListDayChanges) -> Result<DayChanges, Data
 
 /// Takes an entry that a ledger which was put back has lost. Within the caller's transaction.
 pub fn take_again(db: &impl Database, entry: &DayChange) -> Result<(), DatabaseError> {
-    let (before, after) = (json(&entry.before)?, json(&entry.after)?);
+    let (before, after) = (as_json(&entry.before)?, as_json(&entry.after)?);
     let cause = u32::from(entry.cause.number());
     let number = entry.number;
     db.execute(
@@ -263,5 +305,5 @@ pub fn version(db: &impl Database, first: UtcDay, last: UtcDay) -> Result<i64, D
 
 /// The facts of these days have changed, within the transaction that changes them.
 pub fn set_versions(db: &impl Database, days: &[UtcDay], version: i64) -> Result<(), DatabaseError> {
-    db.execute(sql::SET_VERSIONS, params![json(&days)?, version])
+    db.execute(sql::SET_VERSIONS, params![as_json(&days)?, version])
 }

@@ -123,9 +123,8 @@ const DATA_CHANGED: ApiError = ApiError::new(
 
 /// Whether an `If-Match` lists this ETag (RFC 9110, section 13.1.1).
 fn lists(tags: &str, etag: &str) -> bool {
-    tags.split(',')
-        .map(str::trim)
-        .any(|tag| tag == "*" || tag == etag)
+    let mut listed = tags.split(',').map(str::trim);
+    listed.any(|version| ["*", etag].contains(&version))
 }
 
 /// A report's answer, or the error in its place; both carry the headers of the rate limit.

@@ -4,17 +4,18 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::{Value, json};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{
-    day_changes::Watch,
+    day_changes::{Difference, Watch, shown},
     final_days, freshness,
     lasting::Lasting,
     segments::{self, Layer},
     sql,
 };
 use crate::delivery::register;
-use contract::ledger::ChangeCause;
+use contract::ledger::{ChangeCause, Target};
 use domain::{
     model::{api_error::ApiError, time::UtcDay},
     reporting::{
@@ -25,7 +26,7 @@ use domain::{
     },
 };
 use platform::{
-    database::{Database, DatabaseError, json},
+    database::{Database, DatabaseError, json as as_json},
     failure::Failure,
     params,
 };
@@ -37,6 +38,9 @@ const FACT_BYTES: usize = 96;
 const DAY_BYTES: usize = 2 << 10;
 /// Days in an entry of the register, so that it has less than 2 KB.
 const REGISTERED_DAYS: usize = 100;
+
+/// Apps and days that a preview lists.
+const PREVIEWED: usize = 1_000;
 
 pub const IDEMPOTENCY_KEY_REUSED: ApiError = ApiError::new(
     409,
@@ -55,6 +59,18 @@ pub struct Upload {
     digest: Xxh3,
     /// The operator's member who loads.
     by: Option<String>,
+}
+
+/// What ends the transaction of a preview.
+enum Previewed {
+    Differences(Vec<Difference>),
+    Failed(DatabaseError),
+}
+
+impl From<DatabaseError> for Previewed {
+    fn from(error: DatabaseError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 /// The result of an upload of increments.
@@ -124,7 +140,7 @@ impl Upload {
         let names: Vec<_> = std::mem::take(&mut self.names).into_iter().collect();
         // 3,000 names of at most 128 bytes each stay below the 2 MB of a SQLite value.
         for names in names.chunks(3_000) {
-            db.execute(sql::STAGE_NAMES, params![self.number, json(&names)?])?;
+            db.execute(sql::STAGE_NAMES, params![self.number, as_json(&names)?])?;
         }
         Ok(())
     }
@@ -154,23 +170,15 @@ impl Upload {
         self.stage(db)?;
         let digest = self.digest.digest128().to_le_bytes();
         db.transaction(|| {
-            if let Some(applied) = db.query_first(sql::GET_BATCH, params![key])? {
-                if applied.blob(0)? != digest {
-                    return Err(IDEMPOTENCY_KEY_REUSED.into());
-                }
-                let rows = u64::try_from(applied.integer(1)?).unwrap_or(0);
+            if let Some(rows) = self.spent(db, key)? {
                 return Ok(IncrementResult {
                     rows,
                     duplicate: true,
                 });
             }
-            if let Some(problem) = overflow(db, self.number)? {
-                return Err(INVALID_FACTS.with_message(problem).into());
-            }
+            self.check_overflow(db)?;
             db.execute(sql::SPEND_KEY, params![key, digest.to_vec(), rows, now_ms])?;
-            let days = db.read_all(sql::LIST_STAGED_DAYS, params![self.number], |row| {
-                segments::day(row.integer(0)?)
-            })?;
+            let days = self.staged_days(db)?;
             let watch = Watch::begin(db, &days, ChangeCause::FactsAdded)?;
             self.activate(db, now_ms, &days)?;
             watch.end(db, now_ms)?;
@@ -178,6 +186,80 @@ impl Upload {
                 rows,
                 duplicate: false,
             })
+        })
+    }
+
+    /// What these facts would change, of the first 1,000 apps and days. Nothing is changed.
+    ///
+    /// # Errors
+    /// Those of [`Self::apply`].
+    pub fn preview(mut self, db: &impl Database, target: &Target, rows: u64) -> Result<Value, Failure> {
+        self.stage(db)?;
+        let is_duplicate = match target {
+            Target::Batch(key) => self.spent(db, key)?.is_some(),
+            Target::Day(_) => false,
+        };
+        let mut differences = Vec::new();
+        if !is_duplicate {
+            if let Target::Batch(_) = target {
+                self.check_overflow(db)?;
+            }
+            // What activates them is taken back by the error.
+            let previewed = db.transaction(|| {
+                let days = match target {
+                    Target::Day(day) => vec![*day],
+                    Target::Batch(_) => self.staged_days(db)?,
+                };
+                let watch = Watch::of_all(db, &days, ChangeCause::FactsReplaced)?;
+                if let Target::Day(day) = target {
+                    segments::delete_day(db, *day, Layer::Loaded)?;
+                }
+                db.execute(sql::ACTIVATE, params![self.number])?;
+                Err::<(), _>(Previewed::Differences(watch.differences(db)?))
+            });
+            differences = match previewed {
+                Err(Previewed::Differences(differences)) => differences,
+                Err(Previewed::Failed(error)) => return Err(error.into()),
+                Ok(()) => differences,
+            };
+        }
+        let listed = differences.iter().take(PREVIEWED).map(|difference| {
+            let [before, after] = difference.sums.each_ref().map(shown);
+            json!({ "date": difference.day.to_string(), "app_id": difference.app, "before": before, "after": after })
+        });
+        let mut body = json!({
+            "rows": rows,
+            "dry_run": true,
+            "changed": differences.len(),
+            "changes": listed.collect::<Value>(),
+        });
+        if let (Target::Batch(_), Some(body)) = (target, body.as_object_mut()) {
+            body.insert("duplicate".into(), is_duplicate.into());
+        }
+        Ok(body)
+    }
+
+    /// The rows of the upload that spent a key; none if none did.
+    fn spent(&self, db: &impl Database, key: &str) -> Result<Option<u64>, Failure> {
+        let Some(applied) = db.query_first(sql::GET_BATCH, params![key])? else {
+            return Ok(None);
+        };
+        if applied.blob(0)? != self.digest.digest128().to_le_bytes() {
+            return Err(IDEMPOTENCY_KEY_REUSED.into());
+        }
+        Ok(Some(u64::try_from(applied.integer(1)?).unwrap_or(0)))
+    }
+
+    fn check_overflow(&self, db: &impl Database) -> Result<(), Failure> {
+        match overflow(db, self.number)? {
+            Some(problem) => Err(INVALID_FACTS.with_message(problem).into()),
+            None => Ok(()),
+        }
+    }
+
+    fn staged_days(&self, db: &impl Database) -> Result<Vec<UtcDay>, DatabaseError> {
+        db.read_all(sql::LIST_STAGED_DAYS, params![self.number], |row| {
+            segments::day(row.integer(0)?)
         })
     }
 

@@ -120,6 +120,9 @@ impl Uploads {
             return Ok(OperatorReply::new(INVALID_FACTS.status, body));
         }
         let (rows, now_ms) = (outcome.rows, clock.now_ms());
+        if info.is_dry_run {
+            return Ok(OperatorReply::ok(&upload.preview(db, &info.target, rows)?));
+        }
         let body = match info.target {
             Target::Day(day) => {
                 upload.replace(db, now_ms, day)?;
