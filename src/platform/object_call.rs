@@ -125,6 +125,16 @@ async fn attempt(env: &Env, to: &ObjectAddress, init: &RequestInit) -> Result<Re
     ))
 }
 
+/// What an object has refused in an answer that was not read, with its `Retry-After`.
+pub async fn refused(mut response: worker::Response) -> CallError {
+    let retry_after = response.headers().get("Retry-After").ok().flatten();
+    let retry_after = retry_after.and_then(|seconds| seconds.parse().ok());
+    match response.text().await {
+        Ok(text) => CallError::from_answer(response.status_code(), text, retry_after),
+        Err(error) => broken(error),
+    }
+}
+
 /// The headers of a request with its command in a header.
 fn headers(command: &str) -> Result<JsValue, CallError> {
     let headers = Object::new();

@@ -158,18 +158,13 @@ impl Reading {
         let to = address(&self.publisher, EXPORT);
         let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
         let mut response = object_call::send(&self.workers.env, &to, request, TIMEOUT).await?;
-        let header = |name: &str| response.headers().get(name).ok().flatten();
-        let progress = header(ExportProgress::HEADER);
+        let progress = response.headers().get(ExportProgress::HEADER).ok().flatten();
         match (response.status_code(), progress) {
             (200, Some(progress)) => {
                 let progress = serde_json::from_str(&progress).map_err(broken)?;
                 Ok((response.bytes().await.map_err(broken)?, progress))
             }
-            (status, _) => {
-                let retry_after = header("Retry-After").and_then(|seconds| seconds.parse().ok());
-                let text = response.text().await.map_err(broken)?;
-                Err(CallError::from_answer(status, text, retry_after))
-            }
+            _ => Err(object_call::refused(response).await),
         }
     }
 }

@@ -17,7 +17,6 @@ use crate::http::{
 use contract::{
     catalog::Resource,
     ledger::{self, DASHBOARD, OPERATOR, ReadFreshness, Suggest},
-    operation::CallError,
 };
 use domain::{
     model::{document::Document, time::UtcDay},
@@ -157,14 +156,9 @@ async fn batch(context: &RequestContext, visitor: &Visitor, body: String) -> Res
     let to = ledger::address(&visitor.publisher, DASHBOARD);
     let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
     let mut response = object_call::send(&context.workers.env, &to, request, TIMEOUT).await?;
-    let text = response.text().await.map_err(broken)?;
     match response.status_code() {
-        200 => Ok(text),
-        status => {
-            let retry_after = response.headers().get("Retry-After").ok().flatten();
-            let retry_after = retry_after.and_then(|seconds| seconds.parse().ok());
-            Err(CallError::from_answer(status, text, retry_after).into())
-        }
+        200 => Ok(response.text().await.map_err(broken)?),
+        _ => Err(object_call::refused(response).await.into()),
     }
 }
 

@@ -210,11 +210,10 @@ async fn send(
 ) -> Result<OperatorReply, CallError> {
     let request = Request::new_with_init(&object_call::url(to), init).map_err(broken)?;
     let mut response: Response = object_call::send(&context.workers.env, to, request, timeout).await?;
-    let body = response.text().await.map_err(broken)?;
     let status = response.status_code();
-    if status < 400 {
-        Ok(OperatorReply { status, body })
-    } else {
-        Err(CallError::from_answer(status, body, None))
+    if status >= 400 {
+        return Err(object_call::refused(response).await);
     }
+    let body = response.text().await.map_err(broken)?;
+    Ok(OperatorReply { status, body })
 }
