@@ -1,7 +1,7 @@
 //! Changes of final days, told to those who keep a copy of the reports (docs/DECISIONS.md, "Reports").
 //!
 //! For readers, all days up to one are final; it never goes back, unless the ledger does. Whatever changes one of these days
-//! afterwards adds an entry for each app, in its own transaction: what the app had on the day before, and what after. So a copy
+//! afterwards adds an entry for each app, in its own transaction: the app's sums on the day before and after. So a copy
 //! that reads these days again, and those that are not final, equals a full pull.
 
 pub mod sql;
@@ -44,70 +44,61 @@ const LOST_THROUGH: &str = "day_changes_lost_through";
 /// How long entries are kept, in milliseconds.
 const KEPT_MS: i64 = 400 * DAY_MS;
 /// The most entries on a page.
-const MAX_LIMIT: u32 = 1_000;
+pub const MAX_LIMIT: u32 = 1_000;
 
-/// What each app has on a day: its sums, and a hash of its rows.
-type Figures = BTreeMap<String, (Sums, u128)>;
+/// An app's sums on a day, and a hash of its rows.
+type AppFigures = (Sums, u128);
+type Figures = BTreeMap<String, AppFigures>;
 
-/// Days that change, from before it on.
-pub struct Watch {
-    cause: ChangeCause,
-    days: Vec<(UtcDay, Figures)>,
-}
+/// Days that are about to change, with what each has.
+pub struct Watch(Vec<(UtcDay, Figures)>);
 
 impl Watch {
-    /// Reads what the final ones of these days have, within the transaction of the change.
-    pub fn begin(db: &impl Database, days: &[UtcDay], cause: ChangeCause) -> Result<Self, DatabaseError> {
-        Self::of_all(db, &final_of(db, days)?, cause)
+    /// Reads the final ones of these days, within the transaction of the change.
+    pub fn begin(db: &impl Database, days: &[UtcDay]) -> Result<Self, DatabaseError> {
+        Self::of_all(db, &final_of(db, days)?)
     }
 
     /// The same of all of these days.
-    pub fn of_all(db: &impl Database, days: &[UtcDay], cause: ChangeCause) -> Result<Self, DatabaseError> {
+    pub fn of_all(db: &impl Database, days: &[UtcDay]) -> Result<Self, DatabaseError> {
         let days = days.iter().map(|day| Ok((*day, figures(db, *day)?)));
-        Ok(Self {
-            cause,
-            days: days.collect::<Result<_, DatabaseError>>()?,
-        })
+        days.collect::<Result<_, DatabaseError>>().map(Self)
     }
 
     /// Adds entries of what has changed. Returns whether there are any.
-    pub fn end(self, db: &impl Database, now_ms: i64) -> Result<bool, DatabaseError> {
-        let cause = self.cause;
-        let entries = self
-            .differences(db)?
-            .into_iter()
-            .map(|Difference { day, app, sums }| add(db, now_ms, (day, &app, cause), sums));
+    pub fn end(self, db: &impl Database, now_ms: i64, cause: ChangeCause) -> Result<bool, DatabaseError> {
+        let differences = self.differences(db)?.into_iter();
+        let entries =
+            differences.map(|Difference { day, app, sums }| add(db, now_ms, (day, &app, cause), sums));
         let entries: Vec<_> = entries.collect::<Result<_, _>>()?;
         let has_changed = !entries.is_empty();
         register_all(db, now_ms, entries)?;
         Ok(has_changed)
     }
 
-    /// What has changed, by day and app.
+    /// The apps that have changed, by day.
     pub fn differences(self, db: &impl Database) -> Result<Vec<Difference>, DatabaseError> {
         let mut differences = Vec::new();
-        for (day, before) in self.days {
-            let after = figures(db, day)?;
-            let of = |figures: &Figures, app: &str| figures.get(app).copied().unwrap_or_default();
-            let mut apps: Vec<_> = before.keys().chain(after.keys()).collect();
-            apps.sort_unstable();
-            apps.dedup();
-            for app in apps {
-                let (before, after) = (of(&before, app), of(&after, app));
-                if before != after {
-                    differences.push(Difference {
-                        day,
-                        app: app.clone(),
-                        sums: [before.0, after.0],
-                    });
-                }
+        for (day, before) in self.0 {
+            let before = before
+                .into_iter()
+                .map(|(app, before)| (app, (before, Default::default())));
+            let mut both: BTreeMap<String, (AppFigures, AppFigures)> = before.collect();
+            for (app, after) in figures(db, day)? {
+                both.entry(app).or_default().1 = after;
             }
+            let changed = both.into_iter().filter(|(_, (before, after))| before != after);
+            differences.extend(changed.map(|(app, (before, after))| Difference {
+                day,
+                app,
+                sums: [before.0, after.0],
+            }));
         }
         Ok(differences)
     }
 }
 
-/// What an app has on a day before and after a change.
+/// An app's sums on a day before and after a change.
 pub struct Difference {
     pub day: UtcDay,
     pub app: String,
@@ -134,14 +125,12 @@ pub fn final_of(db: &impl Database, days: &[UtcDay]) -> Result<Vec<UtcDay>, Data
 fn figures(db: &impl Database, day: UtcDay) -> Result<Figures, DatabaseError> {
     let mut figures = Figures::new();
     for layer in [Layer::Loaded, Layer::Offers] {
-        // What a damaged segment has is unknown, and no report is made of it.
+        // Nobody knows what a damaged segment had, and no report is made of it.
         segments::each_intact_row(db, day, layer, |key, sums| {
             let [app, ..] = *key;
-            if !figures.contains_key(app) {
-                figures.insert(app.to_owned(), Default::default());
-            }
-            let Some((total, hash)) = figures.get_mut(app) else {
-                return;
+            let (total, hash) = match figures.get_mut(app) {
+                Some(known) => known,
+                None => figures.entry(app.to_owned()).or_default(),
             };
             let mut row = Xxh3::new();
             for value in key {

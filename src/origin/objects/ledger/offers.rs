@@ -62,7 +62,7 @@ pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> Result<Mark, D
             }
         }
         let changed: Vec<UtcDay> = days.keys().copied().collect();
-        let watch = Watch::begin(db, &changed, ChangeCause::LateBatch)?;
+        let watch = Watch::begin(db, &changed)?;
         for (day, (segmenter, total)) in days {
             for segment in segmenter.finish() {
                 segments::insert(db, segments::ACTIVE, day, Layer::Offers, &segment)?;
@@ -78,7 +78,7 @@ pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> Result<Mark, D
             final_days::reopen(db, now_ms, day)?;
         }
         freshness::counted(db, now_ms, &changed)?;
-        watch.end(db, now_ms)?;
+        watch.end(db, now_ms, ChangeCause::LateBatch)?;
         if batch.sums.iter().any(|sum| sum.clicks > 0) {
             freshness::clicked(db, now_ms)?;
         }

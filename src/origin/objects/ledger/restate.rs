@@ -266,7 +266,7 @@ pub fn apply(
     }
     if !is_dry_run {
         db.transaction(|| {
-            let watch = Watch::begin(db, &[day], ChangeCause::Restated)?;
+            let watch = Watch::begin(db, &[day])?;
             for id in &damaged {
                 segments::delete(db, segments::ACTIVE, day, Layer::Offers, *id)?;
             }
@@ -282,7 +282,7 @@ pub fn apply(
             if !changes.is_empty() || !damaged.is_empty() {
                 freshness::changed(db, now_ms, &[day])?;
                 final_days::reopen(db, now_ms, day)?;
-                watch.end(db, now_ms)?;
+                watch.end(db, now_ms, ChangeCause::Restated)?;
             }
             segments::mark_crowded(db, &[day], Layer::Offers)?;
             final_days::changed(db, now_ms)

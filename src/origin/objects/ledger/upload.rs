@@ -2,9 +2,9 @@
 //! Facts are therefore built into segments as they arrive, staged under the upload's number, and activated in one
 //! transaction at the end. Reports do not read staged segments, and these do not outlive the object's process.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, convert::Infallible};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{
@@ -61,7 +61,7 @@ pub struct Upload {
     by: Option<String>,
 }
 
-/// What ends the transaction of a preview.
+/// The end of a preview's transaction.
 enum Previewed {
     Differences(Vec<Difference>),
     Failed(DatabaseError),
@@ -149,10 +149,10 @@ impl Upload {
     pub fn replace(mut self, db: &impl Database, now_ms: i64, day: UtcDay) -> Result<(), DatabaseError> {
         self.stage(db)?;
         db.transaction(|| {
-            let watch = Watch::begin(db, &[day], ChangeCause::FactsReplaced)?;
+            let watch = Watch::begin(db, &[day])?;
             segments::delete_day(db, day, Layer::Loaded)?;
             self.activate(db, now_ms, &[day])?;
-            watch.end(db, now_ms).map(drop)
+            watch.end(db, now_ms, ChangeCause::FactsReplaced).map(drop)
         })
     }
 
@@ -179,9 +179,9 @@ impl Upload {
             self.check_overflow(db)?;
             db.execute(sql::SPEND_KEY, params![key, digest.to_vec(), rows, now_ms])?;
             let days = self.staged_days(db)?;
-            let watch = Watch::begin(db, &days, ChangeCause::FactsAdded)?;
+            let watch = Watch::begin(db, &days)?;
             self.activate(db, now_ms, &days)?;
-            watch.end(db, now_ms)?;
+            watch.end(db, now_ms, ChangeCause::FactsAdded)?;
             Ok(IncrementResult {
                 rows,
                 duplicate: false,
@@ -189,54 +189,57 @@ impl Upload {
         })
     }
 
-    /// What these facts would change, of the first 1,000 apps and days. Nothing is changed.
+    /// The changes that these facts would make, on the first 1,000 days of apps. Nothing is changed.
     ///
     /// # Errors
     /// Those of [`Self::apply`].
     pub fn preview(mut self, db: &impl Database, target: &Target, rows: u64) -> Result<Value, Failure> {
         self.stage(db)?;
-        let is_duplicate = match target {
-            Target::Batch(key) => self.spent(db, key)?.is_some(),
-            Target::Day(_) => false,
-        };
-        let mut differences = Vec::new();
-        if !is_duplicate {
-            if let Target::Batch(_) = target {
-                self.check_overflow(db)?;
-            }
-            // What activates them is taken back by the error.
-            let previewed = db.transaction(|| {
-                let days = match target {
-                    Target::Day(day) => vec![*day],
-                    Target::Batch(_) => self.staged_days(db)?,
-                };
-                let watch = Watch::of_all(db, &days, ChangeCause::FactsReplaced)?;
-                if let Target::Day(day) = target {
-                    segments::delete_day(db, *day, Layer::Loaded)?;
+        let mut body = Map::from_iter([("rows".to_owned(), rows.into()), ("dry_run".into(), true.into())]);
+        let differences = match target {
+            Target::Day(day) => self.differences(db, &[*day], true)?,
+            Target::Batch(key) => {
+                let is_duplicate = self.spent(db, key)?.is_some();
+                body.insert("duplicate".into(), is_duplicate.into());
+                if is_duplicate {
+                    Vec::new()
+                } else {
+                    self.check_overflow(db)?;
+                    self.differences(db, &self.staged_days(db)?, false)?
                 }
-                db.execute(sql::ACTIVATE, params![self.number])?;
-                Err::<(), _>(Previewed::Differences(watch.differences(db)?))
-            });
-            differences = match previewed {
-                Err(Previewed::Differences(differences)) => differences,
-                Err(Previewed::Failed(error)) => return Err(error.into()),
-                Ok(()) => differences,
-            };
-        }
+            }
+        };
+        body.insert("changed".into(), differences.len().into());
         let listed = differences.iter().take(PREVIEWED).map(|difference| {
             let [before, after] = difference.sums.each_ref().map(shown);
             json!({ "date": difference.day.to_string(), "app_id": difference.app, "before": before, "after": after })
         });
-        let mut body = json!({
-            "rows": rows,
-            "dry_run": true,
-            "changed": differences.len(),
-            "changes": listed.collect::<Value>(),
+        body.insert("changes".into(), listed.collect());
+        Ok(body.into())
+    }
+
+    /// How these days would differ with the staged facts, in place of those that are loaded or beside them.
+    fn differences(
+        &self,
+        db: &impl Database,
+        days: &[UtcDay],
+        replaces: bool,
+    ) -> Result<Vec<Difference>, DatabaseError> {
+        let previewed: Result<Infallible, _> = db.transaction(|| {
+            let watch = Watch::of_all(db, days)?;
+            if replaces {
+                days.iter()
+                    .try_for_each(|day| segments::delete_day(db, *day, Layer::Loaded))?;
+            }
+            db.execute(sql::ACTIVATE, params![self.number])?;
+            // An error takes all of it back.
+            Err(Previewed::Differences(watch.differences(db)?))
         });
-        if let (Target::Batch(_), Some(body)) = (target, body.as_object_mut()) {
-            body.insert("duplicate".into(), is_duplicate.into());
+        match previewed {
+            Ok(never) => match never {},
+            Err(Previewed::Differences(differences)) => Ok(differences),
+            Err(Previewed::Failed(error)) => Err(error),
         }
-        Ok(body)
     }
 
     /// The rows of the upload that spent a key; none if none did.
