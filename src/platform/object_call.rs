@@ -125,7 +125,7 @@ async fn attempt(env: &Env, to: &ObjectAddress, init: &RequestInit) -> Result<Re
     ))
 }
 
-/// What an object has refused in an answer that was not read, with its `Retry-After`.
+/// Reads an object's refusal, with its `Retry-After`.
 pub async fn refused(mut response: worker::Response) -> CallError {
     let retry_after = response.headers().get("Retry-After").ok().flatten();
     let retry_after = retry_after.and_then(|seconds| seconds.parse().ok());

@@ -90,7 +90,7 @@ pub struct DaySums {
     pub is_cut: bool,
 }
 
-/// What an app had on a final day, before and after a change.
+/// An app's sums on a final day, before and after a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayChange {
     /// Its number, which rises.

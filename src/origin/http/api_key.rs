@@ -61,6 +61,22 @@ impl ApiKey {
     }
 }
 
+/// The answer of a handler to a key of this scope.
+pub async fn answer_for(
+    context: &RequestContext,
+    request: &Request,
+    scope: Scope,
+    handler: impl AsyncFnOnce(PublisherId) -> HandlerResult,
+) -> Answer {
+    answer(async |log_fields| {
+        let key = ApiKey::of(context, request)?;
+        let _permit = key.enter(context)?;
+        key.use_for(context, scope, log_fields).await?;
+        handler(key.publisher).await
+    })
+    .await
+}
+
 /// The answer of a handler, which no cache may keep.
 pub async fn answer(handler: impl AsyncFnOnce(&mut LogFields) -> HandlerResult) -> Answer {
     let mut log_fields = LogFields::default();

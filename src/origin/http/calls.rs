@@ -134,20 +134,22 @@ pub fn is_dry_run(query: &str) -> Result<bool, ApiError> {
     }
 }
 
+/// The `limit` of a list, of at most `most`.
+pub fn read_limit(query: &str, most: u32) -> Result<u32, ApiError> {
+    parameter(query, "limit").map_or(Ok(DEFAULT_PAGE), |text| parse_limit(&text, most))
+}
+
+fn parse_limit(text: &str, most: u32) -> Result<u32, ApiError> {
+    let limit = text.parse().ok().filter(|limit| (1..=most).contains(limit));
+    limit.ok_or_else(|| INVALID_FIELD.with_message(format!("limit: must be an integer from 1 to {most}")))
+}
+
 /// The `limit`, of at most `most`, and the `cursor` of a list.
 pub fn read_page(query: &str, most: u32) -> Result<(u32, Option<String>), ApiError> {
     let (mut limit, mut cursor) = (DEFAULT_PAGE, None);
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         match name.as_ref() {
-            "limit" => {
-                limit = value
-                    .parse()
-                    .ok()
-                    .filter(|limit| (1..=most).contains(limit))
-                    .ok_or_else(|| {
-                        INVALID_FIELD.with_message(format!("limit: must be an integer from 1 to {most}"))
-                    })?;
-            }
+            "limit" => limit = parse_limit(&value, most)?,
             "cursor" => cursor = Some(value.into_owned()),
             _ => {}
         }

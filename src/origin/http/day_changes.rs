@@ -5,41 +5,30 @@ use worker::Request;
 
 use crate::{
     http::{
-        api_key::{self, ApiKey},
-        calls::{parameter, parse},
+        api_key,
+        calls::{parameter, parse, read_limit},
         isolate::RequestContext,
         refusal::HandlerResult,
     },
-    objects::ledger::day_changes::shown,
+    objects::ledger::day_changes::{MAX_LIMIT, shown},
 };
 use contract::ledger::{self, ChangeCause, DayChange, DayChanges, ListDayChanges};
 use domain::{
-    model::{api_error::ApiError, time::SECOND_MS},
+    conversions::log_number,
+    model::{PublisherId, api_error::ApiError, time::SECOND_MS},
     reporting::keys::Scope,
 };
-use platform::{
-    database::MAX_INTEGER,
-    http::answer::{Answer, LogFields},
-};
-
-const MAX_LIMIT: u32 = 1_000;
-const DEFAULT_LIMIT: u32 = 100;
+use platform::{database::MAX_INTEGER, http::answer::Answer};
 
 pub async fn read(context: &RequestContext, request: &Request, query: &str) -> Answer {
-    api_key::answer(async |log_fields| with_key(context, request, query, log_fields).await).await
+    api_key::answer_for(context, request, Scope::Reporting, async |publisher| {
+        page(context, &publisher, list(query)?).await
+    })
+    .await
 }
 
-async fn with_key(
-    context: &RequestContext,
-    request: &Request,
-    query: &str,
-    log_fields: &mut LogFields,
-) -> HandlerResult {
-    let key = ApiKey::of(context, request)?;
-    let _permit = key.enter(context)?;
-    key.use_for(context, Scope::Reporting, log_fields).await?;
-    let list = list(query)?;
-    let ledger = ledger::address(&key.publisher, ledger::OPERATOR);
+async fn page(context: &RequestContext, publisher: &PublisherId, list: ListDayChanges) -> HandlerResult {
+    let ledger = ledger::address(publisher, ledger::OPERATOR);
     let DayChanges {
         changes,
         has_more,
@@ -56,17 +45,11 @@ async fn with_key(
 }
 
 fn list(query: &str) -> Result<ListDayChanges, ApiError> {
-    let limit = |text: &str| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
-    let limit_problem = format!("limit: must be an integer from 1 to {MAX_LIMIT}");
-    let number = |text: &str| {
-        let is_number = (1..=16).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-        let number: Option<i64> = is_number.then(|| text.parse().ok()).flatten();
-        number.map(|number| number.min(MAX_INTEGER))
-    };
-    let after_problem = "after: must be the cursor of an answer before this one";
+    let problem = "after: must be the cursor of an answer before this one";
+    let after = parse(parameter(query, "after"), log_number::parse, problem)?;
     Ok(ListDayChanges {
-        after: parse(parameter(query, "after"), number, after_problem)?.unwrap_or(0),
-        limit: parse(parameter(query, "limit"), limit, limit_problem)?.unwrap_or(DEFAULT_LIMIT),
+        after: after.unwrap_or(0).min(MAX_INTEGER),
+        limit: read_limit(query, MAX_LIMIT)?,
     })
 }
 

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::site::merge;
 use contract::outbox::{ChangedRewards, OutboxShard, ReadChanges};
 use domain::{
-    conversions::log_number::first_number,
+    conversions::log_number::{self, first_number},
     model::{AppId, PublisherId, time::SECOND_MS},
 };
 use platform::CONNECTIONS;
@@ -20,8 +20,6 @@ const SETTLED_MS: i64 = 2 * SECOND_MS;
 /// Groups of apps, or parts of a group, in one answer. Each takes a call to the catalog and one to each outbox, and an invocation
 /// has 1,000 calls.
 const PARTS: u32 = 3;
-/// The digits of a log's number, until the year 2279.
-const DIGITS: usize = 16;
 
 /// Where a reader is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,14 +44,10 @@ impl Cursor {
     /// `None` for a text that no answer has given.
     pub fn parse(text: &str) -> Option<Self> {
         let parts: Vec<&str> = text.split('.').collect();
-        let number = |text: &str| {
-            let digits = (1..=DIGITS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-            digits.then(|| text.parse::<i64>().ok()).flatten()
-        };
-        let group = |to, within| Some((AppId::parse(to)?, number(within)?));
+        let group = |to, within| Some((AppId::parse(to)?, log_number::parse(within)?));
         let round = |through, from, group| {
             Some(Round {
-                through: number(through)?,
+                through: log_number::parse(through)?,
                 from: AppId::parse(from)?,
                 group,
             })
@@ -67,7 +61,7 @@ impl Cursor {
             _ => return None,
         };
         Some(Self {
-            after: number(after)?,
+            after: log_number::parse(after)?,
             round,
         })
     }

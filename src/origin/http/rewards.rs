@@ -5,8 +5,8 @@ use serde_json::{to_vec, value::RawValue};
 use worker::Request;
 
 use crate::http::{
-    api_key::{self, ApiKey},
-    calls::{TIMEOUT, ask_catalog, internal, parameter, parse},
+    api_key,
+    calls::{TIMEOUT, ask_catalog, internal, parameter, parse, read_limit},
     isolate::RequestContext,
     refusal::{HandlerResult, Refusal},
     reward_changes::{self, Cursor, Page, Question},
@@ -17,41 +17,33 @@ use domain::{
     reporting::{format::Format, keys::Scope},
 };
 use platform::{
-    http::{answer::Answer, answer::LogFields, body::header},
+    http::{answer::Answer, body::header},
     traits::ObjectCall,
 };
 
 /// Rewards on a page, of about 1 KB each.
 const MAX_LIMIT: u32 = 1_000;
-const DEFAULT_LIMIT: u32 = 100;
 
 pub async fn read(context: &RequestContext, request: &Request, query: &str) -> Answer {
-    api_key::answer(async |log_fields| with_key(context, request, query, log_fields).await).await
+    api_key::answer_for(context, request, Scope::Rewards, async |publisher| {
+        let format = Format::from_accept(header(request, "Accept").as_deref());
+        page(context, &question(publisher, query)?, format).await
+    })
+    .await
 }
 
-async fn with_key(
-    context: &RequestContext,
-    request: &Request,
-    query: &str,
-    log_fields: &mut LogFields,
-) -> HandlerResult {
-    let key = ApiKey::of(context, request)?;
-    let _permit = key.enter(context)?;
-    key.use_for(context, Scope::Rewards, log_fields).await?;
-    let question = question(key.publisher, query)?;
+async fn page(context: &RequestContext, question: &Question, format: Format) -> HandlerResult {
     let page = reward_changes::read(
-        &question,
+        question,
         context.now_ms,
-        async |from, to| apps(context, &question, from, to).await,
+        async |from, to| apps(context, question, from, to).await,
         async |outbox, changes| Ok(context.workers.call(&outbox.address(), changes, TIMEOUT).await?),
     )
     .await?;
-    answer(&page, Format::from_accept(header(request, "Accept").as_deref()))
+    answer(&page, format)
 }
 
 fn question(publisher: PublisherId, query: &str) -> Result<Question, Refusal> {
-    let limit = |text: &str| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
-    let limit_problem = format!("limit: must be an integer from 1 to {MAX_LIMIT}");
     Ok(Question {
         publisher,
         app: parse(
@@ -65,7 +57,7 @@ fn question(publisher: PublisherId, query: &str) -> Result<Question, Refusal> {
             "after: must be the cursor of an answer before this one",
         )?
         .unwrap_or_default(),
-        limit: parse(parameter(query, "limit"), limit, limit_problem)?.unwrap_or(DEFAULT_LIMIT),
+        limit: read_limit(query, MAX_LIMIT)?,
     })
 }
 

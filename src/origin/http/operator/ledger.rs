@@ -63,6 +63,7 @@ pub async fn call(
     query: &str,
 ) -> HandlerResult {
     let segment = |at| segment(segments, at);
+    let day = || facts::day(&segment(1)).map_err(|problem| FieldError::new("date", problem));
     // It must exist, so that no ledger is made by asking it.
     let publisher = publisher_in(context, segments).await?;
     let ledger = address(&publisher, OPERATOR);
@@ -88,19 +89,11 @@ pub async fn call(
             ask(context, &ledger, ListDays { limit, before }).await
         }
         LedgerCall::ReplaceFacts => {
-            let day = facts::day(&segment(1)).map_err(|problem| FieldError::new("date", problem))?;
-            upload(
-                context,
-                by,
-                &publisher,
-                &request,
-                Target::Day(day),
-                is_dry_run(query)?,
-            )
-            .await?
+            let target = Target::Day(day()?);
+            upload(context, by, &publisher, &request, target, is_dry_run(query)?).await?
         }
         LedgerCall::Restate => {
-            let day = facts::day(&segment(1)).map_err(|problem| FieldError::new("date", problem))?;
+            let day = day()?;
             let is_dry_run = is_dry_run(query)?;
             let answer = ask(context, &ledger, Restate { day, is_dry_run }).await;
             answer.dry_run(is_dry_run)
