@@ -40,6 +40,13 @@ macro_rules! first_words {
     };
 }
 
+/// Whether the user of an entry is erased, or will be once its callback has ended.
+macro_rules! is_erased {
+    () => {
+        "erase OR user_id IS NULL"
+    };
+}
+
 /// Blanks an attempt: the receiver's answer may name the user.
 macro_rules! blank_attempt {
     () => {

@@ -228,8 +228,8 @@ platform::statements! {
         FROM (SELECT ", next_number!("?1", "?2"), " AS number)
         RETURNING entry");
     /// entry, user, txn, fields, reason: a user that was erased is marked to be erased again
-    pub const AMEND = "UPDATE entries SET erase = erase OR user_id IS NULL, user_id = ?2, txn = ?3, fields = ?4, reason = ?5
-        WHERE entry = ?1";
+    pub const AMEND = concat!("UPDATE entries SET erase = ", is_erased!(), ", user_id = ?2, txn = ?3, fields = ?4, reason = ?5
+        WHERE entry = ?1");
     /// lowest number, numbers between two of the log, entry or NULL, claim, erased user or NULL
     pub const CHANGE = concat!("INSERT INTO changes (number, entry, claim) VALUES (", next_number!("?1", "?2"), ", ?3, ?4)");
     /// lowest number, numbers between two of the log, user: each of its entries that is not erased yet
@@ -239,7 +239,7 @@ platform::statements! {
     /// entry → whether its user was erased
     pub const HAS_NO_USER = "SELECT user_id IS NULL FROM entries WHERE entry = ?";
     /// entry → whether its user was erased or must be
-    pub const IS_ERASED = "SELECT erase OR user_id IS NULL FROM entries WHERE entry = ?";
+    pub const IS_ERASED = concat!("SELECT ", is_erased!(), " FROM entries WHERE entry = ?");
     /// reason, entry
     pub const SET_REASON = "UPDATE entries SET reason = ? WHERE entry = ?";
     /// after this entry, last entry, status, conversions at most, reason or NULL, its numbers as refused and as held, user or
@@ -261,8 +261,8 @@ platform::statements! {
     pub const PAY = concat!("UPDATE entries SET payout_micro_usd = ?1, delivery = 0, due_ms = ?2, superseded = ?4, uncapped = ?5,
           movement = ", next_number!("?6", "?7"), " WHERE transaction_id = ?3 RETURNING entry");
     /// transaction id → entry, payout, delivery, fields, whether its user was erased or must be
-    pub const GET_PAID = "SELECT entry, payout_micro_usd, delivery, fields, erase OR user_id IS NULL
-        FROM entries WHERE transaction_id = ?";
+    pub const GET_PAID = concat!("SELECT entry, payout_micro_usd, delivery, fields, ", is_erased!(), "
+        FROM entries WHERE transaction_id = ?");
 
     /// time, callbacks at most → entry, attempts made, fields, callback's revision, when its endpoint was switched on again,
     /// whether it is the notice of a conversion that is not pending any more, due
@@ -284,13 +284,13 @@ platform::statements! {
     /// the same, time of the attempt, milliseconds, status, body, error, the earliest entry that keeps its first attempt itself →
     /// one row if it was that. The body may name the user, so it is left out once the user is erased.
     pub const CONCLUDE_FIRST = concat!("UPDATE entries SET delivery = ?1, due_ms = ?2, attempts_made = ?3, first_at_ms = ?6, first_ms = ?7,
-          first_status = ?8, first_body = IIF(erase OR user_id IS NULL, '', ?9), first_error = IIF(erase OR user_id IS NULL, ", first_words!("?10"), ", ?10)
+          first_status = ?8, first_body = IIF(", is_erased!(), ", '', ?9), first_error = IIF(", is_erased!(), ", ", first_words!("?10"), ", ?10)
         WHERE entry = ?4 AND delivery = 0 AND attempts_made = ?5 AND ?5 = 0 AND first_at_ms IS NULL AND entry >= ?11
           AND NOT EXISTS (SELECT 1 FROM attempts WHERE entry = ?4) RETURNING entry");
     /// entry, time of the attempt, milliseconds, status, body, error. The body may name the user, so it is left out
     /// once the user is erased.
     pub const ADD_ATTEMPT = concat!("INSERT INTO attempts (entry, at_ms, ms, http_status, body, error)
-        SELECT ?1, ?2, ?3, ?4, IIF(erase OR user_id IS NULL, '', ?5), IIF(erase OR user_id IS NULL, ", first_words!("?6"), ", ?6) FROM entries WHERE entry = ?1");
+        SELECT ?1, ?2, ?3, ?4, IIF(", is_erased!(), ", '', ?5), IIF(", is_erased!(), ", ", first_words!("?6"), ", ?6) FROM entries WHERE entry = ?1");
     /// time, entry of the reward whose callback has ended: makes its reversal due
     pub const RELEASE_REVERSAL = "UPDATE entries SET due_ms = ? WHERE after = ? AND delivery = 0 AND due_ms IS NULL";
     /// time, latest end of a claim
