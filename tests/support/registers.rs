@@ -79,8 +79,17 @@ impl Registers {
         self.objects.borrow_mut().remove(name).unwrap();
     }
 
-    /// What is listed for the operator: subject and reason.
+    /// The doubts that are listed for the operator: subject and reason. Nothing else may be listed.
     pub fn doubts(&self) -> Vec<(String, String)> {
+        let items = self.items().into_iter();
+        items
+            .inspect(|[kind, ..]| assert_eq!(kind, "restored"))
+            .map(|[_, subject, reason]| (subject, reason))
+            .collect()
+    }
+
+    /// All that is listed for the operator: kind, subject and reason.
+    pub fn items(&self) -> Vec<[String; 3]> {
         let list = ListAttention {
             kind: None,
             app: None,
@@ -92,8 +101,7 @@ impl Registers {
         let items = page["items"].as_array().unwrap().iter();
         let text = |item: &Json, name: &str| item[name].as_str().unwrap().to_owned();
         items
-            .filter(|item| item["kind"] == "restored")
-            .map(|item| (text(item, "subject"), text(item, "reason")))
+            .map(|item| ["kind", "subject", "reason"].map(|name| text(item, name)))
             .collect()
     }
 }

@@ -68,7 +68,7 @@ fn what_changes_a_final_day_is_listed_with_its_difference_and_cause() {
             (Some(etag.as_str()), &before.body)
         );
     }
-    // What is not final changes without an entry, and is another version.
+    // A day that is not final changes without an entry, and its version is another.
     publisher
         .put_facts("2026-01-08", &csv(&[&row("2026-01-08", "74000001", 3, "0.5")]))
         .expect(200);

@@ -103,7 +103,7 @@ impl Copy {
                 add_sums(&mut self.told, change.day, &change.app, &change.after, 1);
             }
         }
-        // A day that is not final any more begins anew.
+        // A day that is no longer final starts over.
         self.told_days.retain(|day| *day < first_open);
         self.told.retain(|(day, _), _| *day < first_open);
         for ((day, [app, ..]), sums) in &self.rows {
@@ -279,12 +279,9 @@ fn simulate(days: i64, choices: &[u64], restores: &[(i64, i64)]) -> (usize, usiz
             }
             copy.update(&world, today);
             copy.check(&world);
-            let load_again = world.registers.doubts().into_iter();
-            to_load.extend(
-                load_again.filter_map(|(subject, reason)| {
-                    UtcDay::parse(&subject).filter(|_| reason == "load_again")
-                }),
-            );
+            let items = world.registers.items().into_iter();
+            let load_again = items.filter(|[_, _, reason]| reason == "load_again");
+            to_load.extend(load_again.filter_map(|[_, subject, _]| UtcDay::parse(&subject)));
         }
     }
     (copy.days_read, told)
