@@ -24,7 +24,7 @@ pub enum AnnouncedChange {
     CreateReportKey {
         /// The label of the new key.
         label: String,
-        /// What the new key may do.
+        /// The scope of the new key.
         #[serde(default)]
         scope: Scope,
     },

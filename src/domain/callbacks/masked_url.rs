@@ -83,7 +83,7 @@ fn parts(value: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// What is before the first `{…}` of a text, percent-encoded or not, that itself, and what is after it.
+/// Splits a text around its first `{…}`, percent-encoded or not: the text before it, itself, and the text after it.
 fn first_macro(text: &str) -> Option<(&str, &str, &str)> {
     let first = |text: &str, marks: [&str; 3]| {
         let found = marks
