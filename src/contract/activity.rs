@@ -6,7 +6,7 @@ mod feed;
 mod replays;
 mod rewards;
 
-pub use feed::{EndpointStanding, FeedBatch, FeedEntry, RewardCount, RewardDetails, RewardKind};
+pub use feed::{EndpointStanding, FeedBatch, FeedEntry, RewardCount, RewardDetails};
 pub use replays::{CancelReplay, CountReplay, Counted, EndReplaysOf, ReadReplay, StartReplay};
 pub use rewards::{ListRewards, ListedReward, Place, RewardPage};
 

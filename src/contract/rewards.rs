@@ -43,6 +43,18 @@ impl RewardFilter {
     }
 }
 
+/// The kind of an entry of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RewardKind {
+    /// A conversion, paid or not.
+    Reward,
+    /// Takes a reward back.
+    Reversal,
+    /// Tells the publisher that a conversion is pending or was rejected.
+    Notice,
+}
+
 stored_names! {
     /// The state of a reward as the publisher sees it. The numbers are those of the outbox's statements.
     RewardState {

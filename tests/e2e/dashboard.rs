@@ -5,6 +5,7 @@ mod accounts;
 pub mod activity;
 mod apps;
 mod authenticator;
+mod days;
 mod exports;
 mod figures;
 mod hammer;

@@ -7,11 +7,11 @@ use crate::{assert_only_listed_statements, dump, migrated, sqlite::Sqlite, under
 use contract::{
     activity::{
         Activity, Command, Counts, EndpointStanding, FeedBatch, FeedEntry, FindOutbox, KEPT_ENTRIES,
-        ListRewards, ReadActivity, Reply, RewardCount, RewardDetails, RewardKind, RewardPage,
+        ListRewards, ReadActivity, Reply, RewardCount, RewardDetails, RewardPage,
     },
     outbox::EndpointState,
     register::{Announce, ReadRegister},
-    rewards::{RewardDelivery, RewardFilter, RewardState},
+    rewards::{RewardDelivery, RewardFilter, RewardKind, RewardState},
 };
 use domain::model::{
     AppId,

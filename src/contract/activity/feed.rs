@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     outbox::{EndpointState, OutboxShard},
-    rewards::{RewardDelivery, RewardState},
+    rewards::{RewardDelivery, RewardKind, RewardState},
 };
 use domain::model::{AppId, time::UtcDay};
 
@@ -128,16 +128,4 @@ pub struct RewardDetails {
     pub click_ts: i64,
     /// Attempts in the current schedule.
     pub attempts: u32,
-}
-
-/// The kind of an entry of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RewardKind {
-    /// A conversion, paid or not.
-    Reward,
-    /// Takes a reward back.
-    Reversal,
-    /// Tells the publisher that a conversion is pending or was rejected.
-    Notice,
 }

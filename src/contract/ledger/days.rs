@@ -109,19 +109,22 @@ pub struct DayChange {
     pub after: Sums,
 }
 
-/// Lists changes of final days, in the order of their numbers. Those that are listed stay as they are.
+/// Lists changes of final days, in the order of their numbers or the newest first. Those that are listed stay as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListDayChanges {
     /// Those after this number; 0 for all.
     pub after: i64,
     /// Entries at most.
     pub limit: u32,
+    /// Those before this number, the newest first, instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<i64>,
 }
 
 /// The answer to [`ListDayChanges`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayChanges {
-    /// Those after the number that was named.
+    /// Those that were asked for.
     pub changes: Vec<DayChange>,
     /// Whether there are more.
     pub has_more: bool,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rewards::RewardKind;
 use domain::model::{OfferId, time::UtcDay};
 
 /// A part of `GET …/reconcile`: one step through what this outbox paid on a UTC day.
@@ -63,6 +64,16 @@ impl OfferDay {
             waiting_micro_usd: 0,
         }
     }
+
+    /// Adds the sums of other payments of the offer.
+    pub fn add(&mut self, other: &Self) {
+        self.rewards += other.rewards;
+        self.rewards_after_24_h += other.rewards_after_24_h;
+        self.rewards_by_superseded_terms += other.rewards_by_superseded_terms;
+        self.reversals += other.reversals;
+        self.paid_micro_usd += other.paid_micro_usd;
+        self.waiting_micro_usd += other.waiting_micro_usd;
+    }
 }
 
 /// One step through the revenue of a UTC day.
@@ -110,8 +121,14 @@ pub struct DayEntries {
 pub struct DayEntry {
     /// The id of the reward or of the reversal.
     pub transaction_id: String,
+    /// A reward or a reversal.
+    pub kind: RewardKind,
     /// The offer of the step.
     pub offer_id: OfferId,
+    /// The goal that was reached.
+    pub goal_id: String,
+    /// When it was paid or taken back, in UNIX seconds.
+    pub conversion_ts: i64,
     /// Negative for a reversal.
     pub paid_micro_usd: i64,
 }

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use contract::{
-    ledger::CountedDay,
+    ledger::{CountedDay, OfferRevenue},
     outbox::{DayEntry, OfferDay, OutboxDay, ReadDay},
 };
-use domain::model::{AppId, OfferId, time::UtcDay};
+use domain::model::{AppId, MicroUsd, OfferId, time::UtcDay};
 
 /// Transactions that a comparison shows at most.
 pub const MAX_TRANSACTIONS: usize = 100;
@@ -67,12 +67,7 @@ pub async fn read_day<E>(
             let offer = offers
                 .entry(sums.offer.clone())
                 .or_insert_with(|| OfferDay::new(sums.offer.clone()));
-            offer.rewards += sums.rewards;
-            offer.rewards_after_24_h += sums.rewards_after_24_h;
-            offer.rewards_by_superseded_terms += sums.rewards_by_superseded_terms;
-            offer.reversals += sums.reversals;
-            offer.paid_micro_usd += sums.paid_micro_usd;
-            offer.waiting_micro_usd += sums.waiting_micro_usd;
+            offer.add(&sums);
         }
         let Some(next) = part.next else {
             return Ok(OutboxDay {
@@ -87,19 +82,8 @@ pub async fn read_day<E>(
 impl Comparison {
     /// Compares the days of the outboxes, each with its number, with the ledger's.
     pub fn new(app: AppId, day: UtcDay, days: &[(u8, OutboxDay)], ledger: CountedDay) -> Self {
-        let paid = || days.iter().flat_map(|(_, day)| &day.offers);
-        // By offer: paid, waiting, in the ledger.
-        let mut offers: BTreeMap<OfferId, (i64, i64, i64)> = BTreeMap::new();
-        for offer in paid() {
-            let sums = offers.entry(offer.offer.clone()).or_default();
-            sums.0 += offer.paid_micro_usd;
-            sums.1 += offer.waiting_micro_usd;
-        }
-        for fact in ledger.offers {
-            offers.entry(fact.offer).or_default().2 += fact.revenue_micro_usd;
-        }
-        let differs = |(paid, waiting, ledger): (i64, i64, i64)| paid - waiting - ledger;
-        let total = |of: fn(&(i64, i64, i64)) -> i64| offers.values().map(of).sum();
+        let offers = by_offer(days, ledger.offers);
+        let total = |of: fn(&OfferSums) -> i64| offers.iter().map(of).sum();
         let count = |of| days.iter().map(|(_, day)| day.sum(of)).sum();
         Self {
             app_id: app,
@@ -112,15 +96,15 @@ impl Comparison {
             rewards: count(|offer| offer.rewards),
             rewards_after_24_h: count(|offer| offer.rewards_after_24_h),
             rewards_by_superseded_terms: count(|offer| offer.rewards_by_superseded_terms),
-            paid_micro_usd: total(|sums| sums.0),
-            waiting_micro_usd: total(|sums| sums.1),
-            ledger_micro_usd: total(|sums| sums.2),
-            difference_micro_usd: offers.values().map(|sums| differs(*sums).abs()).sum(),
+            paid_micro_usd: total(|sums| sums.log.paid_micro_usd),
+            waiting_micro_usd: total(|sums| sums.log.waiting_micro_usd),
+            ledger_micro_usd: total(|sums| sums.ledger_micro_usd),
+            difference_micro_usd: total(|sums| sums.missing_micro_usd().abs()),
             transactions: Vec::new(),
             differing: offers
                 .into_iter()
-                .filter(|(_, sums)| differs(*sums) != 0)
-                .map(|(offer, _)| offer)
+                .filter(|sums| sums.missing_micro_usd() != 0)
+                .map(|sums| sums.log.offer)
                 .collect(),
         }
     }
@@ -134,6 +118,85 @@ impl Comparison {
         });
         pairs.collect()
     }
+}
+
+/// One offer on a day: its payments in all outboxes, and its revenue in the ledger.
+struct OfferSums {
+    log: OfferDay,
+    ledger_micro_usd: i64,
+}
+
+impl OfferSums {
+    /// The revenue that the ledger lacks, beside what is on its way.
+    fn missing_micro_usd(&self) -> i64 {
+        self.log.paid_micro_usd - self.log.waiting_micro_usd - self.ledger_micro_usd
+    }
+}
+
+/// The offers of a day, in the order of their ids.
+fn by_offer(days: &[(u8, OutboxDay)], ledger: Vec<OfferRevenue>) -> Vec<OfferSums> {
+    let mut offers: BTreeMap<OfferId, OfferSums> = BTreeMap::new();
+    let mut of = |offer: &OfferId, change: &dyn Fn(&mut OfferSums)| {
+        let sums = offers.entry(offer.clone()).or_insert_with(|| OfferSums {
+            log: OfferDay::new(offer.clone()),
+            ledger_micro_usd: 0,
+        });
+        change(sums);
+    };
+    for paid in days.iter().flat_map(|(_, day)| &day.offers) {
+        of(&paid.offer, &|sums| sums.log.add(paid));
+    }
+    for fact in ledger {
+        of(&fact.offer, &|sums| {
+            sums.ledger_micro_usd += fact.revenue_micro_usd
+        });
+    }
+    offers.into_values().collect()
+}
+
+/// An offer's revenue on a day beside the rewards that it comes from, as a publisher reads it.
+#[derive(Debug, Serialize)]
+pub struct OfferFigures {
+    offer_id: OfferId,
+    /// As reports have it.
+    revenue: MicroUsd,
+    rewards: i64,
+    reversals: i64,
+    /// The rewards less the reversals.
+    paid: MicroUsd,
+    /// Why the two amounts differ.
+    reason: Option<Reason>,
+}
+
+/// Why an offer's revenue differs from its rewards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Reason {
+    /// Some rewards are on their way to the reports.
+    OnTheirWay,
+    /// The log no longer has the day.
+    LogDeleted,
+    /// It is a fault, which the operator is told.
+    Differs,
+}
+
+/// The offers of an app's day. `is_kept` says whether the logs have the whole day.
+pub fn figures(days: &[(u8, OutboxDay)], ledger: CountedDay, is_kept: bool) -> Vec<OfferFigures> {
+    let offers = by_offer(days, ledger.offers).into_iter();
+    let figures = offers.map(|sums| OfferFigures {
+        reason: match (sums.missing_micro_usd(), sums.log.waiting_micro_usd) {
+            (0, 0) => None,
+            _ if !is_kept => Some(Reason::LogDeleted),
+            (0, _) => Some(Reason::OnTheirWay),
+            _ => Some(Reason::Differs),
+        },
+        revenue: MicroUsd(sums.ledger_micro_usd),
+        rewards: sums.log.rewards,
+        reversals: sums.log.reversals,
+        paid: MicroUsd(sums.log.paid_micro_usd),
+        offer_id: sums.log.offer,
+    });
+    figures.collect()
 }
 
 fn outbox_sums(outbox: u8, day: &OutboxDay, ledger_micro_usd: i64) -> OutboxSums {

@@ -2,6 +2,7 @@
 //! ledger's own, by the code that serves report keys.
 
 mod apps;
+mod days;
 mod exports;
 mod figures;
 mod listing;
@@ -57,6 +58,9 @@ async fn member(call: MemberCall, mut request: Call<'_>) -> HandlerResult {
         MemberCall::ReplayRewards => replays::start(context, &visitor, segments, request).await,
         MemberCall::ReadReplay => replays::read(context, &visitor, segments).await,
         MemberCall::CancelReplay => replays::cancel(context, &visitor, segments).await,
+        MemberCall::ListDayChanges => days::changes(context, &visitor, query).await,
+        MemberCall::ReadAppDay => days::offers(context, &visitor, segments).await,
+        MemberCall::ListPayments => days::payments(context, &visitor, segments, query).await,
         MemberCall::CreateExport => exports::create(context, &visitor, request).await,
         MemberCall::ReadExport => exports::read(context, &visitor, segments).await,
         MemberCall::ListReportKeys => settings::list_report_keys(context, &visitor).await,

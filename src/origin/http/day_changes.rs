@@ -27,7 +27,8 @@ pub async fn read(context: &RequestContext, request: &Request, query: &str) -> A
     .await
 }
 
-async fn page(context: &RequestContext, publisher: &PublisherId, list: ListDayChanges) -> HandlerResult {
+/// A page of changes, with the cursor of the next.
+pub async fn page(context: &RequestContext, publisher: &PublisherId, list: ListDayChanges) -> HandlerResult {
     let ledger = ledger::address(publisher, ledger::OPERATOR);
     let DayChanges {
         changes,
@@ -50,6 +51,7 @@ fn list(query: &str) -> Result<ListDayChanges, ApiError> {
     Ok(ListDayChanges {
         after: after.unwrap_or(0).min(MAX_INTEGER),
         limit: read_limit(query, MAX_LIMIT)?,
+        before: None,
     })
 }
 

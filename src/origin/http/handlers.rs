@@ -133,6 +133,12 @@ pub enum MemberCall {
     Overview,
     Reports,
     Suggestions,
+    /// Changes of final days.
+    ListDayChanges,
+    /// An app's day by offer.
+    ReadAppDay,
+    /// The payments of an offer on a day.
+    ListPayments,
     ReadActivity,
     ListRewards,
     ReadReward,
@@ -189,10 +195,17 @@ impl MemberCall {
     pub fn permission(self) -> Option<Permission> {
         match self {
             Self::Switch => None,
-            Self::Overview | Self::Reports | Self::Suggestions | Self::CreateExport | Self::ReadExport => {
-                Some(Permission::ViewFigures)
-            }
-            Self::ReadActivity | Self::ListRewards | Self::ReadReward => Some(Permission::ViewActivity),
+            Self::Overview
+            | Self::Reports
+            | Self::Suggestions
+            | Self::ListDayChanges
+            | Self::CreateExport
+            | Self::ReadExport => Some(Permission::ViewFigures),
+            Self::ReadActivity
+            | Self::ListRewards
+            | Self::ReadReward
+            | Self::ReadAppDay
+            | Self::ListPayments => Some(Permission::ViewActivity),
             Self::ReplayReward | Self::ReadReplay | Self::CancelReplay => Some(Permission::ReplayRewards),
             Self::ReplayRewards => Some(Permission::ReplayManyRewards),
             Self::ListReportKeys => Some(Permission::ViewReportKeys),

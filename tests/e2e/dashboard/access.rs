@@ -76,6 +76,7 @@ fn access_to_publisher(call: MemberCall) -> (&'static [Role], Passkey) {
         Overview => (EVERYBODY, Any),
         Reports => (EVERYBODY, Any),
         Suggestions => (EVERYBODY, Any),
+        ListDayChanges | ReadAppDay | ListPayments => (EVERYBODY, Any),
         CreateExport => (EVERYBODY, Any),
         ReadExport => (EVERYBODY, Any),
         ListReportKeys => (DEVELOPERS, Any),

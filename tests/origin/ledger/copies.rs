@@ -62,6 +62,7 @@ impl Copy {
             let list = ListDayChanges {
                 after: self.cursor,
                 limit,
+                before: None,
             };
             let Ok(Reply::DayChanges(page)) = world.send(list) else {
                 panic!("no changes");

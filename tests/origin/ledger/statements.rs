@@ -149,11 +149,23 @@ fn a_ledger_runs_exactly_its_listed_statements() {
             .replace(&db, day(91).start_ms(), day(1))
             .unwrap();
     }
-    let list = ListDayChanges { after: 0, limit: 10 };
+    let list = ListDayChanges {
+        after: 0,
+        limit: 10,
+        before: None,
+    };
     let Ok(Reply::DayChanges(DayChanges { changes, .. })) = handle(&db, &context, list.into()) else {
         panic!("no changes");
     };
     assert_eq!(changes.len(), 1, "what nobody has read goes on");
+    let newest = ListDayChanges {
+        before: Some(i64::MAX),
+        ..list
+    };
+    let Ok(Reply::DayChanges(page)) = handle(&db, &context, newest.into()) else {
+        panic!("no changes");
+    };
+    assert_eq!(page.changes, changes);
     day_changes::take_again(&db, &changes[0]).unwrap();
     day_changes::went_back(&db, day(91).start_ms()).unwrap();
     assert!(

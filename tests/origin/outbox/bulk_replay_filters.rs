@@ -3,9 +3,9 @@
 
 use super::{super::plan, *};
 use contract::{
-    activity::{Command as ActivityCommand, ListRewards, ListedReward, Reply as ActivityReply, RewardKind},
+    activity::{Command as ActivityCommand, ListRewards, ListedReward, Reply as ActivityReply},
     outbox::{ReplayRewards, Replayed},
-    rewards::{RewardDelivery, RewardFilter, RewardState},
+    rewards::{RewardDelivery, RewardFilter, RewardKind, RewardState},
 };
 use domain::{conversions::table::Action, model::PublisherId};
 use origin::{

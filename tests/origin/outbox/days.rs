@@ -8,6 +8,7 @@ use contract::{
     ledger::{CountedDay, OfferRevenue, SourceDay, Vouch, Vouched},
     operation::{CallError, ObjectAddress, Operation},
     outbox::{DayEntry, ListDay, OfferDay, OutboxDay, ReadDay, SumDay},
+    rewards::RewardKind,
 };
 use domain::model::time::UtcDay;
 use origin::{
@@ -171,15 +172,23 @@ fn a_day_has_what_was_paid_on_it_whenever_it_was_first_heard_of() {
         ..sums(2, 1, 2_000_000, 2_000_000)
     };
     assert_eq!(tomorrow.offers, [expected]);
-    let entry = |transaction_id: String, paid_micro_usd| DayEntry {
+    let entry = |transaction_id: String, kind, goal_id: &str, paid_micro_usd| DayEntry {
         transaction_id,
+        kind,
         offer_id: offer(),
+        goal_id: goal_id.to_owned(),
+        conversion_ts: world.now_ms() / SECOND_MS,
         paid_micro_usd,
     };
     let expected = [
-        entry(reward_id(4), 750_000),
-        entry(reversal_id(1), -750_000),
-        entry(id_of(5, "g-2", Movement::Reward), 2_000_000),
+        entry(reward_id(4), RewardKind::Reward, "g-1", 750_000),
+        entry(reversal_id(1), RewardKind::Reversal, "g-1", -750_000),
+        entry(
+            id_of(5, "g-2", Movement::Reward),
+            RewardKind::Reward,
+            "g-2",
+            2_000_000,
+        ),
     ];
     assert_eq!(list(&db, today().minus(-1), 10, 10), expected);
     for entries in 1..=4 {

@@ -3,8 +3,8 @@
 
 use super::*;
 use contract::{
-    activity::{Command as ActivityCommand, FeedAnswer, RewardKind},
-    rewards::{RewardDelivery, RewardState},
+    activity::{Command as ActivityCommand, FeedAnswer},
+    rewards::{RewardDelivery, RewardKind, RewardState},
 };
 use domain::model::time::UtcDay;
 use origin::{

@@ -62,6 +62,7 @@ pub async fn overview(context: &RequestContext, config: &SiteConfig, visitor: &V
         "last_day": last_day.to_string(),
         "data_through": figures.get("data_through"),
         "data_version": figures.get("data_version"),
+        "final_through": figures.get("final_through"),
         "reports": reports_by_name(&figures),
     });
     Ok(Answer::json(200, body.to_string()))
@@ -122,7 +123,7 @@ fn overview_batch(today: UtcDay, last: UtcDay) -> Value {
 fn figures_of(answered: Result<String, Refusal>) -> Value {
     let failed = |error: Value| {
         let results: Vec<Value> = REPORTS.iter().map(|_| error.clone()).collect();
-        json!({ "data_through": null, "data_version": null, "results": results })
+        json!({ "data_through": null, "data_version": null, "final_through": null, "results": results })
     };
     match answered {
         Ok(text) => serde_json::from_str(&text)

@@ -8,6 +8,7 @@ use super::merge;
 use crate::{
     http::{
         calls::{TIMEOUT, ask_catalog, until_found},
+        comparison::read_day,
         isolate::RequestContext,
         refusal::{HandlerResult, Refusal},
     },
@@ -18,13 +19,17 @@ use crate::{
 };
 use contract::{
     catalog::{AppSettings, GetAppSettings},
+    ledger::{self, CountedDay, OPERATOR, ReadOffers},
     operation::{CallError, Operation, OperatorReply},
-    outbox::{Enable, Erase, GetStatus, List, OutboxShard, ReadReward, SettleMany, Settled, Standing},
+    outbox::{
+        Enable, Erase, GetStatus, List, OutboxDay, OutboxShard, ReadDay, ReadReward, SettleMany, Settled,
+        Standing,
+    },
 };
 use domain::{
     callbacks::shards,
     conversions::{ids, table::UNKNOWN_CONVERSION},
-    model::{AppId, api_error::ApiError},
+    model::{AppId, api_error::ApiError, time::UtcDay},
 };
 use platform::{CONNECTIONS, runtime::now_ms, traits::ObjectCall};
 
@@ -85,11 +90,7 @@ impl<'c> Outboxes<'c> {
         &self,
         ask: impl AsyncFn(u8) -> Result<T, CallError>,
     ) -> Result<Vec<T>, CallError> {
-        stream::iter(self.numbers())
-            .map(|number| ask(number))
-            .buffered(CONNECTIONS)
-            .try_collect()
-            .await
+        ask_all(self.numbers(), ask).await
     }
 
     /// Sends an operation to each outbox.
@@ -194,6 +195,42 @@ impl<'c> Outboxes<'c> {
         Ok((all, None))
     }
 
+    /// The app's revenue of a UTC day in the ledger, and the ledger's mark of each outbox.
+    pub async fn read_counted(&self, day: UtcDay) -> Result<CountedDay, CallError> {
+        let name = |number| OutboxShard {
+            app: self.app,
+            number,
+        };
+        let read = ReadOffers {
+            app: self.app,
+            day,
+            sources: self
+                .numbers()
+                .into_iter()
+                .map(|number| name(number).object_name())
+                .collect(),
+        };
+        let ledger = ledger::address(&self.settings.publisher_id, OPERATOR);
+        self.context.call(&ledger, read).await
+    }
+
+    /// The payments of these outboxes on a UTC day, and what of them the ledger has by its marks. The marks are read before,
+    /// because logs do not change up to them.
+    pub async fn read_days(
+        &self,
+        day: UtcDay,
+        counted: &CountedDay,
+        numbers: Vec<u8>,
+    ) -> Result<Vec<(u8, OutboxDay)>, CallError> {
+        let read = async |number: u8| {
+            let source = counted.sources.get(usize::from(number));
+            let mark = source.map_or(0, |source| source.mark);
+            let step = async |step: ReadDay| self.call(number, step, TIMEOUT).await;
+            Ok((number, read_day(day, mark, step).await?))
+        };
+        ask_all(numbers, read).await
+    }
+
     /// Erases a user, all of whose conversions are in one outbox, and from the journal of that outbox.
     pub async fn erase(&self, user_id: String) -> Result<OperatorReply, CallError> {
         let outboxes = self.settings.outbox_shards;
@@ -210,4 +247,15 @@ impl<'c> Outboxes<'c> {
         self.call(witness, erase(true), TIMEOUT).await?;
         Ok(erased)
     }
+}
+
+async fn ask_all<T>(
+    numbers: Vec<u8>,
+    ask: impl AsyncFn(u8) -> Result<T, CallError>,
+) -> Result<Vec<T>, CallError> {
+    stream::iter(numbers)
+        .map(|number| ask(number))
+        .buffered(CONNECTIONS)
+        .try_collect()
+        .await
 }

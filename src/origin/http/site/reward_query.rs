@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::reward_filter::{Conditions, parse as parse_member};
 use contract::{
-    activity::{Activity, Counts, ListRewards, ListedReward, Place, RewardKind, RewardPage},
-    rewards::{RewardDelivery, RewardState},
+    activity::{Activity, Counts, ListRewards, ListedReward, Place, RewardPage},
+    rewards::{RewardDelivery, RewardKind, RewardState},
 };
 use domain::model::{
     AppId,

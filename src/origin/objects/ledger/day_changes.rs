@@ -220,11 +220,14 @@ pub fn judged(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
 /// A page of entries. Those on it stay as they are from then on.
 pub fn list(db: &impl Database, list: ListDayChanges) -> Result<DayChanges, DatabaseError> {
     let limit = list.limit.clamp(1, MAX_LIMIT);
-    let mut changes = db.read_all(sql::LIST, params![list.after, limit + 1], change)?;
+    let mut changes = match list.before {
+        Some(before) => db.read_all(sql::LIST_NEWEST, params![before, limit + 1], change)?,
+        None => db.read_all(sql::LIST, params![list.after, limit + 1], change)?,
+    };
     let has_more = changes.len() > limit as usize;
     changes.truncate(limit as usize);
-    if let Some(last) = changes.last() {
-        db.execute(state::RAISE_STATE, params![READ_THROUGH, last.number])?;
+    if let Some(last) = changes.iter().map(|change| change.number).max() {
+        db.execute(state::RAISE_STATE, params![READ_THROUGH, last])?;
     }
     Ok(DayChanges {
         changes,

@@ -22,9 +22,8 @@ use crate::delivery::feed::{self, Feed, Prepared, SPACING_MS};
 use contract::{
     activity::{
         self, EndpointStanding, FeedAnswer, FeedBatch, FeedEntry, KEPT_ENTRIES, RewardCount, RewardDetails,
-        RewardKind,
     },
-    rewards::{RewardDelivery, RewardState},
+    rewards::{RewardDelivery, RewardKind, RewardState},
 };
 use domain::{
     callbacks::fields::Decimal,

@@ -1,7 +1,10 @@
 //! Applies the batches of outboxes. A batch says how things are and not how they changed, so one that comes twice, or comes
 //! after a later one, changes nothing.
 
-use contract::activity::{FeedAnswer, FeedBatch, FeedEntry, KEPT_ENTRIES, RewardCount, RewardKind};
+use contract::{
+    activity::{FeedAnswer, FeedBatch, FeedEntry, KEPT_ENTRIES, RewardCount},
+    rewards::RewardKind,
+};
 use domain::{
     conversions::log_number::NUMBERS_PER_MS,
     model::time::{DAY_MS, UtcDay},

@@ -34,6 +34,8 @@ platform::statements! {
         ON CONFLICT (number) DO UPDATE SET at_ms = excluded.at_ms, after = excluded.after";
     /// after this number, entries at most → number, day, app, cause, time, before, after
     pub const LIST = "SELECT number, day, app, cause, at_ms, before, after FROM day_changes WHERE number > ? ORDER BY number LIMIT ?";
+    /// before this number, entries at most → the same, the newest first
+    pub const LIST_NEWEST = "SELECT number, day, app, cause, at_ms, before, after FROM day_changes WHERE number < ? ORDER BY number DESC LIMIT ?";
     /// numbers of the first and the last lost entry → day and app of each, what the last one has after it, and what the first
     /// one after that has before it
     pub const LIST_LOST = "SELECT l.day, l.app, l.after,

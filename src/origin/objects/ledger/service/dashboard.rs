@@ -8,7 +8,7 @@ use serde_json::{json, value::RawValue};
 
 use super::{LedgerService, answer_to};
 use crate::objects::ledger::{
-    freshness,
+    day_changes, freshness,
     report::{self, Report},
     segments::{Layer, Segments},
     suggestions,
@@ -115,7 +115,7 @@ impl BatchQuery {
 }
 
 impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, R> {
-    /// Makes a batch of reports of one version of the facts: `{data_through, data_version, results}`. Between two of
+    /// Makes a batch of reports of one version of the facts: `{data_through, data_version, final_through, results}`. Between two of
     /// them others are served, so that batches of clicks and rewards do not wait for a page of figures.
     ///
     /// # Errors
@@ -197,6 +197,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
         let head = json!({
             "data_through": freshness::through_ms(db)?.map(rfc_3339),
             "data_version": version,
+            "final_through": day_changes::final_through(db)?.map(|day| day.to_string()),
         });
         let head = head.to_string();
         let head = head.trim_end_matches('}');

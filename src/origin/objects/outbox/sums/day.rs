@@ -9,6 +9,7 @@ use crate::{delivery::batches, objects::outbox::retention::ROW_RETENTION_MS};
 use contract::{
     ledger::DaySums,
     outbox::{DayEntries, DayEntry, ListDay, OfferDay, OutboxDay, ReadDay, SumDay},
+    rewards::RewardKind,
 };
 use domain::{
     conversions::log_number::first_number,
@@ -61,8 +62,15 @@ pub fn list(db: &impl Database, list: &ListDay, entries: i64) -> Result<DayEntri
     let entry = |row: &Row| {
         Ok(DayEntry {
             transaction_id: row.text(1)?.to_owned(),
+            kind: if row.boolean(2)? {
+                RewardKind::Reversal
+            } else {
+                RewardKind::Reward
+            },
             offer_id: list.offer.clone(),
-            paid_micro_usd: row.integer(2)?,
+            goal_id: row.text(3)?.to_owned(),
+            conversion_ts: row.integer(4)?,
+            paid_micro_usd: row.integer(5)?,
         })
     };
     Ok(DayEntries {

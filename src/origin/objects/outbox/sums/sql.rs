@@ -55,8 +55,10 @@ platform::statements! {
           COUNT(*) FILTER (WHERE superseded), COUNT(*) FILTER (WHERE after IS NOT NULL), SUM(payout_micro_usd),
           COALESCE(SUM(payout_micro_usd) FILTER (WHERE movement > ?5), 0) ",
         paid_on_day!(), " GROUP BY 1");
-    /// the same without the mark, offer, transactions at most → number, transaction id, paid
-    pub const LIST_DAY = concat!("SELECT movement, transaction_id, payout_micro_usd ", paid_on_day!(),
+    /// the same without the mark, offer, transactions at most → number, transaction id, whether it is a reversal, goal, UNIX
+    /// seconds, paid
+    pub const LIST_DAY = concat!("SELECT movement, transaction_id, after IS NOT NULL, fields ->> '$.goal_id',
+          fields ->> '$.conversion_ts', payout_micro_usd ", paid_on_day!(),
         " AND fields ->> '$.offer_id' = ?5 ORDER BY movement LIMIT ?6");
     /// → the last UTC day for which the outbox vouched; the day that is added up, the last number examined, whether it is
     /// complete, failed attempts to vouch, when the next is due; revenue, rewards, those after 24 hours, those by superseded terms

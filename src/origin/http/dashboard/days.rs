@@ -1,0 +1,162 @@
+//! From a figure to its rows: an app's day by offer, the payments of an offer on that day, and changes of final days.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::{own_app, visitor::Visitor};
+use crate::{
+    http::{
+        calls::{read_page, read_place, segment},
+        comparison, day_changes,
+        isolate::RequestContext,
+        refusal::{HandlerResult, Refusal},
+        site::outboxes::Outboxes,
+    },
+    objects::outbox::retention::ROW_RETENTION_MS,
+};
+use contract::{
+    catalog::AppSettings,
+    ledger::{CountedDay, ListDayChanges},
+    outbox::{DayEntry, ListDay},
+    rewards::RewardKind,
+};
+use domain::{
+    model::{MicroUsd, OfferId, api_error::ApiError, document::FieldError, time::UtcDay},
+    reporting::facts,
+};
+use platform::{database::MAX_INTEGER, http::answer::Answer, runtime::now_ms};
+
+/// Payments and changes on a page, at most.
+const MAX_LIMIT: u32 = 100;
+/// How long a page of payments is looked for, in milliseconds. After it, the page has what was found.
+const SEARCH_MS: i64 = 10_000;
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The visitor's app and the day of a path.
+struct AppDay<'c> {
+    outboxes: Outboxes<'c>,
+    day: UtcDay,
+    counted: CountedDay,
+}
+
+impl<'c> AppDay<'c> {
+    async fn of(context: &'c RequestContext, visitor: &Visitor, segments: &[&str]) -> Result<Self, Refusal> {
+        let (app, settings) = own_app::read::<AppSettings>(context, visitor, segments).await?;
+        let day = facts::day(&segment(segments, 1)).map_err(|problem| FieldError::new("date", problem))?;
+        let outboxes = Outboxes::new(context, app, settings);
+        let counted = outboxes.read_counted(day).await?;
+        Ok(Self {
+            outboxes,
+            day,
+            counted,
+        })
+    }
+
+    /// The outboxes that have reported to the ledger. Others may not exist, and to ask one would create it.
+    fn numbers(&self) -> Vec<u8> {
+        let has_reported = |number: &u8| {
+            let source = self.counted.sources.get(usize::from(*number));
+            source.is_some_and(|source| source.mark > 0)
+        };
+        self.outboxes.numbers().into_iter().filter(has_reported).collect()
+    }
+}
+
+/// `GET apps/{app_id}/days/{date}`: the revenue of each offer, beside the rewards that it comes from.
+pub async fn offers(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> HandlerResult {
+    let of = AppDay::of(context, visitor, segments).await?;
+    let days = of.outboxes.read_days(of.day, &of.counted, of.numbers()).await?;
+    let is_kept = of.day > UtcDay::of_ms(context.now_ms.saturating_sub(ROW_RETENTION_MS));
+    let body = json!({ "offers": comparison::figures(&days, of.counted, is_kept) });
+    Ok(Answer::json(200, body.to_string()))
+}
+
+/// A payment as a publisher reads it.
+#[derive(Serialize)]
+struct Payment<'e> {
+    transaction_id: &'e str,
+    kind: RewardKind,
+    goal_id: &'e str,
+    conversion_ts: i64,
+    /// Below 0 for a reversal.
+    payout: MicroUsd,
+}
+
+impl<'e> Payment<'e> {
+    fn of(entry: &'e DayEntry) -> Self {
+        Self {
+            transaction_id: &entry.transaction_id,
+            kind: entry.kind,
+            goal_id: &entry.goal_id,
+            conversion_ts: entry.conversion_ts,
+            payout: MicroUsd(entry.paid_micro_usd),
+        }
+    }
+}
+
+/// `GET apps/{app_id}/days/{date}/offers/{offer_id}`: the rewards and reversals of the day, outbox by outbox.
+pub async fn payments(
+    context: &RequestContext,
+    visitor: &Visitor,
+    segments: &[&str],
+    query: &str,
+) -> HandlerResult {
+    let (limit, cursor) = read_page(query, MAX_LIMIT)?;
+    let from = parse_cursor(cursor.as_deref())?;
+    let of = AppDay::of(context, visitor, segments).await?;
+    let Some(offer) = OfferId::parse(&segment(segments, 2)) else {
+        return Err(FieldError::new("offer_id", "is not one").into());
+    };
+    let (mut found, mut next): (Vec<DayEntry>, _) = (Vec::new(), None);
+    let until_ms = now_ms().saturating_add(SEARCH_MS);
+    'outboxes: for number in of.numbers().into_iter().filter(|number| *number >= from.0) {
+        let mut after = Some(if number == from.0 { from.1 } else { 0 });
+        while let Some(place) = after {
+            let left = limit.saturating_sub(u32::try_from(found.len()).unwrap_or(limit));
+            if left == 0 || now_ms() >= until_ms {
+                next = Some(format!("{number}.{place}"));
+                break 'outboxes;
+            }
+            let list = ListDay {
+                day: of.day,
+                offer: offer.clone(),
+                after: place,
+                limit: left,
+            };
+            let listed = of.outboxes.call(number, list, TIMEOUT).await?;
+            found.extend(listed.entries);
+            after = listed.next;
+        }
+    }
+    let rows: Vec<_> = found.iter().map(Payment::of).collect();
+    Ok(Answer::json(
+        200,
+        json!({ "rows": rows, "cursor": next }).to_string(),
+    ))
+}
+
+/// An outbox, and a number of its log after which to go on.
+fn parse_cursor(cursor: Option<&str>) -> Result<(u8, i64), ApiError> {
+    let Some(cursor) = cursor else {
+        return Ok((0, 0));
+    };
+    let place = cursor
+        .split_once('.')
+        .and_then(|(number, after)| Some((number.parse().ok()?, after.parse().ok()?)));
+    let place = place.filter(|(_, after)| (0..=MAX_INTEGER).contains(after));
+    let problem = "must be one that a page before this one gave";
+    place.ok_or_else(|| FieldError::new("cursor", problem).into())
+}
+
+/// `GET changes`: changes of final days, the newest first.
+pub async fn changes(context: &RequestContext, visitor: &Visitor, query: &str) -> HandlerResult {
+    let (limit, cursor) = read_page(query, MAX_LIMIT)?;
+    let list = ListDayChanges {
+        after: 0,
+        limit,
+        before: Some(read_place(cursor)?.unwrap_or(MAX_INTEGER)),
+    };
+    day_changes::page(context, &visitor.publisher, list).await
+}
