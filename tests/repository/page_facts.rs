@@ -9,7 +9,7 @@
 use std::{fmt::Write, fs};
 
 use crate::{read, root};
-use domain::reporting::{Dimension, Measure, Metric, query::MAX_SPAN_DAYS};
+use domain::reporting::{Dimension, Measure, Metric, dimension::OWN_DEMAND_SOURCE, query::MAX_SPAN_DAYS};
 
 const FILE: &str = "src/web/dashboard/report-facts.ts";
 
@@ -60,7 +60,9 @@ fn facts() -> String {
         "}};\n\n// Requests and responses are counted before an ad tag is known, so no number exists for the pair.\n\
          export const WITHOUT_AD_TAG: readonly Metric[] = [{}];\n\n\
          // The most days of a report.\n\
-         export const MAX_DAYS = {};\n",
+         export const MAX_DAYS = {};\n\n\
+         // The demand source of the facts that Signpost counts itself.\n\
+         export const OWN_DEMAND_SOURCE = \"{OWN_DEMAND_SOURCE}\";\n",
         list(without),
         MAX_SPAN_DAYS + 1
     );

@@ -2,6 +2,7 @@
 
 import { accountApi } from "../shared/account-api";
 import { BASE, get, id, ifMatch, patch, post, remove } from "../shared/client";
+import type { ListPage } from "../shared/page-of";
 import { FIRST } from "./site";
 import type * as T from "./types";
 
@@ -15,6 +16,14 @@ export const api = {
     post<{ values: T.Suggestion[] }>(`${BASE}/suggestions`, { dimension, text, date_range }),
   createExport: (query: T.Query, format: T.ExportFormat) => post<T.ExportMade>(`${BASE}/exports`, { query, format }),
   exportUrl: (export_id: string) => `${BASE}/exports/${id(export_id)}`,
+
+  /** Changes of final days, the newest first. */
+  changes: (cursor: string | null) => get<T.DayChanges>(`${BASE}/changes${cursor ? `?cursor=${id(cursor)}` : ""}`),
+  appDay: (app_id: string, date: string) => get<{ offers: T.AppDayOffer[] }>(`${BASE}/apps/${id(app_id)}/days/${date}`),
+  payments: (app_id: string, date: string, offer: string, cursor: string | null) =>
+    get<ListPage<T.Payment>>(
+      `${BASE}/apps/${id(app_id)}/days/${date}/offers/${id(offer)}${cursor ? `?cursor=${id(cursor)}` : ""}`,
+    ),
 
   apps: (cursor: string | null) => get<T.AppPage>(`${BASE}/apps${cursor ? `?cursor=${id(cursor)}` : ""}`),
   createApp: (app: T.NewApp, key: string) => post<T.App>(`${BASE}/apps`, app, { "Idempotency-Key": key }),

@@ -7,7 +7,6 @@ import { common } from "./messages";
 import { APPS_PATH, OVERVIEW_PATH, REPORTS_PATH, REWARDS_PATH, type Route, route, SETTINGS_PATH } from "./router";
 import { Overview } from "./views/overview/overview";
 import { Reports } from "./views/reports/reports";
-import { Settings } from "./views/settings/settings";
 
 const { Lazy, loadViews } = lazy(() => import("./views/lazy-views"));
 
@@ -16,7 +15,7 @@ export function App() {
   const link = linksTo(current.view);
   const links = [
     link(OVERVIEW_PATH, common.overview, "overview"),
-    link(REPORTS_PATH, common.reports, "reports"),
+    link(REPORTS_PATH, common.reports, "reports", "day", "changes"),
     link(APPS_PATH, common.apps, "apps", "app", "offers"),
     link(REWARDS_PATH, common.rewards, "rewards", "reward"),
     link(SETTINGS_PATH, common.settings, "settings"),
@@ -34,6 +33,10 @@ function View({ route }: { route: Route }) {
       return <Overview />;
     case "reports":
       return <Reports />;
+    case "day":
+      return <Lazy title={common.reports} view={({ Day }) => <Day key={route.date} date={route.date} />} />;
+    case "changes":
+      return <Lazy title={common.reports} view={({ Changes }) => <Changes />} />;
     case "apps":
       return <Lazy title={common.apps} view={({ Apps }) => <Apps />} />;
     case "app":
@@ -48,7 +51,7 @@ function View({ route }: { route: Route }) {
       return <Lazy title={common.rewards} view={({ Reward }) => <Reward key={key} {...{ appId, transactionId }} />} />;
     }
     case "settings":
-      return <Settings section={route.section} />;
+      return <Lazy title={common.settings} view={({ Settings }) => <Settings section={route.section} />} />;
     case "missing":
       return <Missing />;
   }

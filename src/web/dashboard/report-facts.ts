@@ -38,3 +38,6 @@ export const WITHOUT_AD_TAG: readonly Metric[] = ["ad_requests", "ad_responses",
 
 // The most days of a report.
 export const MAX_DAYS = 91;
+
+// The demand source of the facts that Signpost counts itself.
+export const OWN_DEMAND_SOURCE = "offerwall";

@@ -2,12 +2,15 @@
 
 import { computed } from "@preact/signals";
 import type { Section } from "../shared/messages";
+import { isDate } from "../shared/format";
 import { pathParts, ROOT } from "../shared/navigation";
+import { queryText } from "../shared/query-text";
 
 export const SECTIONS: Section[] = ["keys", "pub_key", "members", "passkeys", "sessions", "audit"];
 
 export type Route =
-  | { view: "overview" | "reports" | "apps" | "rewards" | "missing" }
+  | { view: "overview" | "reports" | "changes" | "apps" | "rewards" | "missing" }
+  | { view: "day"; date: string }
   | { view: "app" | "offers"; appId: string }
   | { view: "reward"; appId: string; transactionId: string }
   | { view: "settings"; section: Section | null };
@@ -19,11 +22,13 @@ export const route = computed<Route>(() => {
   if (rest.length > 0) return { view: "missing" };
   if (view === undefined) return { view: "overview" };
   if (first === undefined) {
-    if (view === "reports" || view === "apps" || view === "rewards") return { view };
+    if (view === "reports" || view === "changes" || view === "apps" || view === "rewards") return { view };
     if (view === "settings") return { view, section: null };
   } else if (view === "settings" && second === undefined) {
     const section = SECTIONS.find((name) => name === first);
     if (section) return { view, section };
+  } else if (view === "days" && second === undefined && isDate(first)) {
+    return { view: "day", date: first };
   } else if (view === "apps" && APP_ID.test(first)) {
     if (second === undefined) return { view: "app", appId: first };
     if (second === "offers" && third === undefined) return { view: "offers", appId: first };
@@ -34,6 +39,9 @@ export const route = computed<Route>(() => {
 
 export const OVERVIEW_PATH = ROOT;
 export const REPORTS_PATH = `${ROOT}/reports`;
+export const CHANGES_PATH = `${ROOT}/changes`;
+/** The figures of a day: of all apps, of one, or of an offer in it. */
+export const dayPath = (date: string, app = "", offer = "") => `${ROOT}/days/${date}${queryText({ app, offer })}`;
 export const APPS_PATH = `${ROOT}/apps`;
 export const REWARDS_PATH = `${ROOT}/rewards`;
 /** Of the log's address: opens the question what to send again. */

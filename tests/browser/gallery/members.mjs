@@ -3,6 +3,7 @@
 import { DEMO } from "../support/signpost.mjs";
 import { advertiserToken, earn, sendCallbacksTo } from "../support/rewards.mjs";
 import { addDays, today } from "../support/facts.mjs";
+import { changeFinalDay, makeDaysFinal } from "../support/final-days.mjs";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const LONG_NAME = "Brightwater Interactive Entertainment Holdings GmbH";
@@ -32,6 +33,7 @@ export const makePageMembers = async (signpost) => ({
   asked: await makeAsked(signpost),
   several: await makeSeveral(signpost),
   reward: await makeReward(signpost),
+  finalDay: await makeChanges(signpost),
 });
 
 /** A callback of the demo's first app. Nothing answers on this port. */
@@ -42,6 +44,13 @@ const makeCallback = (signpost) =>
 async function makeReward(signpost) {
   await makeCallback(signpost);
   return earn(signpost, await advertiserToken(signpost), "player-1");
+}
+
+/** Changes of a final day of the demo; returns the day. */
+async function makeChanges(signpost) {
+  const day = await makeDaysFinal(signpost);
+  await changeFinalDay(signpost, day);
+  return day;
 }
 
 /** An account whose owner has asked for a new Pub-Key. */

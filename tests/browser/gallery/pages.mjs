@@ -1,7 +1,8 @@
 // Every page as it is when all is well, and its panels and dialogs.
 
 import { change } from "../support/faults.mjs";
-import { APP } from "../support/rewards.mjs";
+import { today } from "../support/facts.mjs";
+import { APP, OFFER } from "../support/rewards.mjs";
 
 const LONG_USER = "4f1c2a9d8e7b6053".repeat(8);
 const app = (id) => `/dashboard/apps/${id}`;
@@ -13,9 +14,10 @@ const dialog = (page) => page.getByRole("dialog").waitFor();
 
 /**
  * The pages by name. `members` are cookies: of the demo's owner, of an owner whose account has a bit of everything, of one
- * who has asked for a new Pub-Key, and of a browser with several accounts. `reward` is a transaction id of the demo's.
+ * who has asked for a new Pub-Key, and of a browser with several accounts. `reward` is a transaction id of the demo's, and
+ * `finalDay` a day of the demo that has changed.
  */
-export const pages = ({ owner, manager, asked, several, reward }) => ({
+export const pages = ({ owner, manager, asked, several, reward, finalDay }) => ({
   overview: { path: "/dashboard", cookie: owner, shows: shows("Japan") },
   "overview-account": {
     path: "/dashboard",
@@ -129,6 +131,19 @@ export const pages = ({ owner, manager, asked, several, reward }) => ({
     shows: dialog,
     isOverlay: true,
   },
+
+  day: { path: `/dashboard/days/${finalDay}`, cookie: owner, shows: shows("Revenue by app") },
+  "day-app": {
+    path: `/dashboard/days/${today()}?app=${APP}`,
+    cookie: owner,
+    shows: (page) => page.getByRole("table", { name: "Offerwall by offer" }).waitFor(),
+  },
+  "day-offer": {
+    path: `/dashboard/days/${today()}?app=${APP}&offer=${OFFER}`,
+    cookie: owner,
+    shows: (page) => page.getByRole("table", { name: "Rewards and reversals" }).waitFor(),
+  },
+  changes: { path: "/dashboard/changes", cookie: owner, shows: shows("Ad figures were added") },
 
   apps: { path: "/dashboard/apps", cookie: owner, shows: shows("Lumen Arcade for iOS") },
   "apps-create": {

@@ -4,6 +4,8 @@ import { plural } from "../../shared/messages/plural";
 
 export const reports = {
   title: "Reports",
+  changes: "Changed days",
+  notFinal: "not final",
   dateRange: "Dates",
   presets: {
     today: "Today",

@@ -2,7 +2,9 @@
 
 export { App } from "./apps/app";
 export { Apps } from "./apps/apps";
+export { Changes } from "./changes/changes";
+export { Day } from "./days/day";
 export { Rewards } from "./rewards/rewards";
 export { Offers } from "./apps/offers";
 export { Reward } from "./rewards/reward";
-export { RemoveMember } from "./settings/remove-member";
+export { Settings } from "./settings/settings";

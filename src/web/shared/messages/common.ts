@@ -42,7 +42,8 @@ export const common = {
   stay: "Stay here",
 };
 
-export const dataThrough = (at: string | null | undefined) => (at ? `Data through ${timeText(at)}` : "No data yet");
+export const dataThrough = (at: string | null | undefined, final?: string | null) =>
+  at ? `Data through ${timeText(at)}${final ? `, final through ${dateText(final)}` : ""}` : "No data yet";
 
 export const errors = {
   title: "This could not be loaded",

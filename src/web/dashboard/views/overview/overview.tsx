@@ -32,7 +32,7 @@ export function Overview() {
     <>
       {text.period(dateRangeText(addDays(data.last_day, -29), data.last_day))}
       <br />
-      {dataThrough(data.data_through)}
+      {dataThrough(data.data_through, data.final_through)}
     </>
   ) : (
     !error && (

@@ -11,6 +11,8 @@ export interface Days {
   today: string;
   /** The last day of which there is all data; those after it would be compared as if nothing had been earned. */
   last: string;
+  /** Days after it can still change, where one is final. */
+  finalThrough?: string | null;
 }
 
 /** Dates of a preset. The last days are those of which there is all data. */

@@ -2,7 +2,7 @@
 
 import { useRef } from "preact/hooks";
 import { useCached } from "../../../shared/cache";
-import { Button } from "../../../shared/components/button";
+import { Button, LinkButton } from "../../../shared/components/button";
 import { Heading } from "../../../shared/components/heading";
 import { CardSkeleton } from "../../../shared/components/table";
 import { Empty, Failed, PartFailed, Skeleton, Stale } from "../../../shared/components/states";
@@ -10,6 +10,7 @@ import { addDays, dateRangeText } from "../../../shared/format";
 import { labelOf } from "../../labels";
 import { common, dataThrough, DIMENSION_NAMES, reports as text } from "../../messages";
 import { search, setSearch } from "../../../shared/navigation";
+import { CHANGES_PATH } from "../../router";
 import { loadOverview, OVERVIEW_KEY } from "../../session";
 import { isRefusal, type Overview } from "../../types";
 import { ChartCard } from "./chart-card";
@@ -22,7 +23,7 @@ import { type Report, useReport } from "./use-report";
 
 /** Until the server has said them, the day in UTC and the one before. */
 function daysOf(overview: Overview | undefined): Days {
-  if (overview) return { today: overview.today, last: overview.last_day };
+  if (overview) return { today: overview.today, last: overview.last_day, finalThrough: overview.final_through };
   const today = new Date().toISOString().slice(0, 10);
   return { today, last: addDays(today, -1) };
 }
@@ -50,8 +51,9 @@ export function Reports() {
       <Heading
         title={text.title}
         within={overview.data ? [overview.data.publisher.name] : []}
-        note={through || overview.data ? dataThrough(through) : !error && common.loading}
+        note={through || overview.data ? dataThrough(through, days.finalThrough) : !error && common.loading}
       >
+        <LinkButton href={CHANGES_PATH}>{text.changes}</LinkButton>
         <ReportActions
           state={state}
           days={days}

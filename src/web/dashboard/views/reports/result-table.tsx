@@ -17,6 +17,7 @@ import {
 } from "../../messages";
 import { type Dimension, isRefusal, type Metric, type ReportResult, type ReportRow, type Totals } from "../../types";
 import { isMetric } from "./columns";
+import { dayPath } from "../../router";
 import type { Days } from "./periods";
 import { rowKey } from "./queries";
 import { PAGE_SIZES, type ReportState } from "./state";
@@ -97,6 +98,12 @@ function cellText(metric: Metric, row: Totals, metrics: Metric[]): string {
 
 const columnName = (column: Dimension | Metric) => (isMetric(column) ? METRIC_NAMES[column] : DIMENSION_NAMES[column]);
 
+/** Marks a day that lacks data, or that can still change. */
+function DayState({ date, days: { last, finalThrough } }: { date: string; days: Days }) {
+  const state = date > last ? chartText.incomplete : finalThrough && date > finalThrough && text.notFinal;
+  return state && <span class="cell-note">{state}</span>;
+}
+
 function dimensionColumn(dimension: Dimension, isFirst: boolean, days: Days): Column<ReportRow> {
   return {
     key: dimension,
@@ -107,8 +114,8 @@ function dimensionColumn(dimension: Dimension, isFirst: boolean, days: Days): Co
       if (dimension === "date") {
         return (
           <span class="no-wrap">
-            {dateWithWeekday(row.date!)}
-            {row.date! > days.last && <span class="cell-note">{chartText.incomplete}</span>}
+            <a href={dayPath(row.date!)}>{dateWithWeekday(row.date!)}</a>
+            <DayState date={row.date!} days={days} />
           </span>
         );
       }
