@@ -3,6 +3,7 @@
 import { answerFor, holdCall, signInToConsole } from "../support/console.mjs";
 import { ago, CHANGED, daysInEachState, factsOf, restated } from "../support/days.mjs";
 import { addDays, today } from "../support/facts.mjs";
+import { FACTS_HEADER } from "../support/final-days.mjs";
 import { changed, REQUEST_ID } from "../support/faults.mjs";
 import { startReceiver } from "../support/receiver.mjs";
 import { earn, sendCallbacksTo } from "../support/rewards.mjs";
@@ -223,9 +224,26 @@ export const views = ({ admin, support }) => ({
         .click();
       const file = { name: "facts.csv", mimeType: "text/csv", buffer: Buffer.from(CSV) };
       await page.locator("input[type=file]").setInputFiles(file);
-      await page.getByRole("button", { name: "Replace the day" }).click();
     },
     shows: shows("is missing from the header"),
+    isOverlay: true,
+  },
+  "console-publisher-facts-check": {
+    path: `${PUBLISHER}?section=facts`,
+    cookie: admin,
+    // The demo has facts of an app that it does not have.
+    refusals: [[404, /apps/]],
+    act: async (page) => {
+      await page
+        .getByRole("button", { name: /^Replace / })
+        .first()
+        .click();
+      const text = `${FACTS_HEADER}today,10000001,DE,home,rewarded,northlight,7.1,400,380,350,12,3.25\n`;
+      const date = await page.getByLabel("Day, in UTC").inputValue();
+      const file = { name: "facts.csv", mimeType: "text/csv", buffer: Buffer.from(text.replace("today", date)) };
+      await page.locator("input[type=file]").setInputFiles(file);
+    },
+    shows: shows("would change."),
     isOverlay: true,
   },
   "console-publisher-facts-loading": loading(`${PUBLISHER}?section=facts`, `publishers/${DEMO}/facts`, admin),

@@ -3,7 +3,7 @@
 import { addDays } from "./facts.mjs";
 import { DEMO } from "./signpost.mjs";
 
-const HEADER =
+export const FACTS_HEADER =
   "date,app_id,country,placement_id,ad_tag,demand_source,sdk_v,ad_requests,ad_responses,impressions,clicks,revenue\n";
 const CSV = { "Content-Type": "text/csv" };
 /** What is added to the day. */
@@ -28,7 +28,7 @@ export async function makeDaysFinal(signpost) {
   // Two days of the demo have no facts, which is to be said before the days after them are final.
   const gap = await finalDay(signpost);
   for (const after of [1, 2]) {
-    await signpost.operator("PUT", `/publishers/${DEMO}/facts/${addDays(gap, after)}`, HEADER, CSV);
+    await signpost.operator("PUT", `/publishers/${DEMO}/facts/${addDays(gap, after)}`, FACTS_HEADER, CSV);
   }
   return finalDay(signpost, addDays(gap, 3));
 }
@@ -37,6 +37,6 @@ export async function makeDaysFinal(signpost) {
 export async function changeFinalDay(signpost, day) {
   for (const [app, facts] of ADDED) {
     const headers = { ...CSV, "Idempotency-Key": `change-${app}` };
-    await signpost.operator("POST", `/publishers/${DEMO}/facts`, `${HEADER}${day},${app},${facts}\n`, headers);
+    await signpost.operator("POST", `/publishers/${DEMO}/facts`, `${FACTS_HEADER}${day},${app},${facts}\n`, headers);
   }
 }

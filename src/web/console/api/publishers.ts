@@ -55,6 +55,11 @@ export const publishersApi = {
     get<T.FactsPage>(`${of(publisherId)}/facts${queryText({ limit, cursor })}`),
   replaceFacts: (publisherId: string, date: string, text: string, mediaType: string) =>
     call<{ rows: number }>("PUT", `${of(publisherId)}/facts/${id(date)}`, text, { "Content-Type": mediaType }),
+  /** Tells what the file would change. */
+  checkFacts: (publisherId: string, date: string, text: string, mediaType: string) =>
+    call<Required<T.FactsReplaced>>("PUT", `${of(publisherId)}/facts/${id(date)}?dry_run=true`, text, {
+      "Content-Type": mediaType,
+    }),
   restateDay: (publisherId: string, date: string, isDryRun: boolean) =>
     post<T.RestatedDay>(`${of(publisherId)}/days/${id(date)}/restate?dry_run=${isDryRun}`),
 };

@@ -250,6 +250,10 @@ export const facts = {
   noFile: "Choose a file first.",
   tooLarge: "The file is larger than 67 MB.",
   notText: "The file is not text in UTF-8. Save it as CSV in UTF-8.",
+  checking: "Checking what would change…",
+  nothingChanges: "Nothing would change: the day has these facts already.",
+  changes: (apps: number, shown: number) =>
+    `Figures of ${plural(apps, "app", "apps")} would change.${shown < apps ? ` The first ${count(shown)} are shown.` : ""}`,
   replaceIt: "Replace the day",
   replacing: "Loading…",
   done: (date: string, rows: number) => `${plural(rows, "row", "rows")} kept for ${dateText(date)}.`,
@@ -257,6 +261,16 @@ export const facts = {
   wrongText: (lines: number) =>
     lines >= 20 ? "These are the first 20 problems." : `${plural(lines, "problem was", "problems were")} found.`,
   line: (line: number) => `Line ${count(line)}:`,
+};
+
+export const changedSums = {
+  table: "Sums before and after",
+  app: "App",
+  all: "All apps",
+  clicksBefore: "Clicks before",
+  clicksAfter: "Clicks after",
+  revenueBefore: "Revenue before",
+  revenueAfter: "Revenue after",
 };
 
 export const restate = {
@@ -274,13 +288,6 @@ export const restate = {
     `${plural(parts, "stored part", "stored parts")} of the day cannot be read: missing from “before”, and to be replaced.`,
   notKept: (sources: string[]) =>
     `${plural(sources.length, "source", "sources")} no longer ${sources.length === 1 ? "has" : "have"} this day. Their clicks or revenue stay as they are: ${sources.join(", ")}.`,
-  table: "Sums before and after",
-  app: "App",
-  all: "All apps",
-  clicksBefore: "Clicks before",
-  clicksAfter: "Clicks after",
-  revenueBefore: "Revenue before",
-  revenueAfter: "Revenue after",
   start: "Restate the day",
   running: "Restating…",
   done: (date: string) => `${dateText(date)} was restated.`,

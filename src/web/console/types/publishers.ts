@@ -13,4 +13,5 @@ export type PubKey = OperatorSchemas["PubKey"];
 export type DaySums = OperatorSchemas["DaySums"];
 export type FactsPage = OperatorSchemas["DayList"];
 export type FactsDay = FactsPage["days"][number];
+export type FactsReplaced = OperatorSchemas["FactsReplaced"];
 export type RestatedDay = OperatorSchemas["RestatedDay"];

@@ -1,6 +1,7 @@
-// Replaces a day's facts by a file that is dropped or chosen. A file with a wrong line changes nothing.
+// Replaces a day's facts by a file that is dropped or chosen, and tells before what would change. A file with a wrong line
+// changes nothing.
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useAction } from "../../../shared/action";
 import { ApiError } from "../../../shared/client";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
@@ -16,6 +17,8 @@ import { publishersApi as api } from "../../api/publishers";
 import { DropFile } from "../../components/drop-file";
 import { facts as text } from "../../messages/publishers";
 import { readTextFile, type TextFile } from "../../text-file";
+import type { FactsReplaced } from "../../types/publishers";
+import { ChangedSums } from "./changed-sums";
 import { linesOf, mediaTypeOf } from "./facts-file";
 
 interface Props {
@@ -51,7 +54,9 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
     setFile(typeof read === "string" ? null : read);
     setProblem(typeof read === "string" ? text[read] : null);
   };
-  const lines = load.error instanceof ApiError ? load.error.lines : [];
+  const check = useCheck(publisherId, date, file);
+  const error = load.error ?? check?.error;
+  const lines = error instanceof ApiError ? error.lines : [];
   return (
     <Dialog title={text.dialogTitle} onClose={onClose} isWide keepOpen={load.isRunning}>
       <Form onSubmit={() => void load.run()}>
@@ -66,7 +71,8 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
           onFile={(given) => void take(given)}
         />
         <p>{isDate(date) ? text.dialogText(date, loadedRows(date)) : text.dialogText(null, 0)}</p>
-        {lines.length > 0 ? <WrongLines lines={lines} /> : <FormError error={load.error} />}
+        {check && !error && <Preview found={check.found} />}
+        {lines.length > 0 ? <WrongLines lines={lines} /> : <FormError error={error} />}
         <DialogButtons onClose={onClose}>
           <SubmitButton class="button danger" isDisabled={load.isRunning}>
             {load.isRunning ? text.replacing : text.replaceIt}
@@ -76,6 +82,57 @@ export function LoadDay({ publisherId, date: chosen, loadedRows, onLoaded, onClo
     </Dialog>
   );
 }
+
+interface Check {
+  /** Null while it is asked for. */
+  found: Required<FactsReplaced> | null;
+  error: unknown;
+}
+
+// A date that is being typed is several dates.
+const TYPING_MILLISECONDS = 400;
+
+/** What a file would change; null without a file or a day. */
+function useCheck(publisherId: string, date: string, file: TextFile | null): Check | null {
+  const [check, setCheck] = useState<Check | null>(null);
+  useEffect(() => {
+    if (!file || !isDate(date)) return setCheck(null);
+    setCheck({ found: null, error: null });
+    let isCurrent = true;
+    const ask = async () => {
+      const check = () => api.checkFacts(publisherId, date, file.text, mediaTypeOf(file));
+      try {
+        const found = await withVerification(check);
+        if (isCurrent) setCheck({ found, error: null });
+      } catch (error) {
+        if (isCurrent) setCheck({ found: null, error });
+      }
+    };
+    const timer = setTimeout(() => void ask(), TYPING_MILLISECONDS);
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [publisherId, date, file]);
+  return check;
+}
+
+const Preview = ({ found }: Pick<Check, "found">) => (
+  <>
+    <div class="comparison" role="status">
+      {!found ? (
+        <p>{text.checking}</p>
+      ) : found.changed === 0 ? (
+        <p>
+          <b>{text.nothingChanges}</b>
+        </p>
+      ) : (
+        <p class="verdict">{text.changes(found.changed, found.changes.length)}</p>
+      )}
+    </div>
+    {found && found.changes.length > 0 && <ChangedSums rows={found.changes} />}
+  </>
+);
 
 function WrongLines({ lines }: { lines: WrongLine[] }) {
   return (

@@ -7,13 +7,11 @@ import { ApiError } from "../../../shared/client";
 import { PrimaryRun } from "../../../shared/components/button";
 import { Dialog, DialogButtons } from "../../../shared/components/dialog";
 import { FormError } from "../../../shared/components/states";
-import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
-import { count, exactMoney } from "../../../shared/format";
 import { withVerification } from "../../../shared/passkeys";
 import { publishersApi as api } from "../../api/publishers";
-import { useAppNames } from "../../app-names";
 import { restate as text } from "../../messages/publishers";
 import type { RestatedDay } from "../../types/publishers";
+import { type ChangedSum, ChangedSums } from "./changed-sums";
 
 interface Props {
   publisherId: string;
@@ -35,7 +33,7 @@ export function RestateDay({ publisherId, date, onRestated, onClose }: Props) {
       <div class="comparison" role="status">
         {preview ? <Findings {...preview} /> : !ask.error && <p>{text.asking}</p>}
       </div>
-      {preview && <Sums {...preview} />}
+      {preview && <ChangedSums rows={[{ before: preview.before, after: preview.after }, ...preview.apps]} />}
       <FormError error={inItsWords(ask.error ?? restate.error)} />
       <DialogButtons onClose={onClose} retry={ask.error !== null && (() => void ask.run())}>
         {preview && <PrimaryRun of={restate}>{restate.isRunning ? text.running : text.start}</PrimaryRun>}
@@ -50,7 +48,7 @@ const inItsWords = (error: unknown) =>
     ? new ApiError(409, error.code, error.message, error.requestId, null)
     : error;
 
-const isLess = ({ before, after }: Change) => after.clicks < before.clicks || after.revenue < before.revenue;
+const isLess = ({ before, after }: ChangedSum) => after.clicks < before.clicks || after.revenue < before.revenue;
 
 function Findings({ before, after, apps, damaged_segments: damaged, not_kept: notKept }: RestatedDay) {
   return (
@@ -67,30 +65,3 @@ function Findings({ before, after, apps, damaged_segments: damaged, not_kept: no
     </>
   );
 }
-
-type Change = Pick<RestatedDay, "before" | "after"> & { app_id?: string };
-
-function Sums({ before, after, apps }: RestatedDay) {
-  const { nameOf } = useAppNames(apps.map(({ app_id: id }) => id));
-  const rows: Change[] = [{ before, after }, ...apps];
-  return (
-    <div class="dialog-table">
-      <Table stacks name={text.table} columns={columns(nameOf)} rows={rows} rowKey={({ app_id: id }) => id ?? ""} />
-    </div>
-  );
-}
-
-const dollars = (usd: number) => exactMoney(Math.round(usd * 1_000_000));
-
-const columns = (nameOf: (appId: string) => string): Column<Change>[] => [
-  column("app", text.app, ({ app_id: id }) => (
-    <div class="wrap">
-      {id ? nameOf(id) : text.all}
-      {id && <span class="cell-second">{id}</span>}
-    </div>
-  )),
-  numberColumn("clicks-before", text.clicksBefore, ({ before }) => count(before.clicks)),
-  numberColumn("clicks-after", text.clicksAfter, ({ after }) => count(after.clicks)),
-  numberColumn("revenue-before", text.revenueBefore, ({ before }) => dollars(before.revenue)),
-  numberColumn("revenue-after", text.revenueAfter, ({ after }) => dollars(after.revenue)),
-];

@@ -1,0 +1,42 @@
+// Clicks and revenue before and after a change, by app.
+
+import { type Column, column, numberColumn, Table } from "../../../shared/components/table";
+import { count, exactMoney } from "../../../shared/format";
+import { useAppNames } from "../../app-names";
+import { changedSums as text } from "../../messages/publishers";
+
+interface Sums {
+  clicks: number;
+  revenue: number;
+}
+
+export interface ChangedSum {
+  /** Of all apps, if there is none. */
+  app_id?: string;
+  before: Sums;
+  after: Sums;
+}
+
+export function ChangedSums({ rows }: { rows: ChangedSum[] }) {
+  const { nameOf } = useAppNames(rows.flatMap(({ app_id: id }) => id ?? []));
+  return (
+    <div class="dialog-table">
+      <Table stacks name={text.table} columns={columns(nameOf)} rows={rows} rowKey={({ app_id: id }) => id ?? ""} />
+    </div>
+  );
+}
+
+const dollars = (usd: number) => exactMoney(Math.round(usd * 1_000_000));
+
+const columns = (nameOf: (appId: string) => string): Column<ChangedSum>[] => [
+  column("app", text.app, ({ app_id: id }) => (
+    <div class="wrap">
+      {id ? nameOf(id) : text.all}
+      {id && <span class="cell-second">{id}</span>}
+    </div>
+  )),
+  numberColumn("clicks-before", text.clicksBefore, ({ before }) => count(before.clicks)),
+  numberColumn("clicks-after", text.clicksAfter, ({ after }) => count(after.clicks)),
+  numberColumn("revenue-before", text.revenueBefore, ({ before }) => dollars(before.revenue)),
+  numberColumn("revenue-after", text.revenueAfter, ({ after }) => dollars(after.revenue)),
+];
