@@ -13,6 +13,7 @@ pub use rewards::{ListRewards, ListedReward, Place, RewardPage};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    alarms::{RaiseAlarms, ReadAlarmAddress, SetAlarmAddress, TestAlarms},
     attention::{self, AttentionBatch, DeclinedItems, EndItem, ListAttention, ObjectSize, Restored},
     isolates::{IsolateMetrics, ReadIsolateMetrics},
     operation::{self, Done, Mark, ObjectAddress, Operation, Repeat},
@@ -69,6 +70,10 @@ operations! {
         AddEntries(AddEntries) -> Mark, Idempotent;
         ReadRegister(ReadRegister) -> RegisterPart, Idempotent;
         Announce(Announce) -> Done, Idempotent;
+        RaiseAlarms(RaiseAlarms) -> Done, Idempotent;
+        SetAlarmAddress(SetAlarmAddress) -> operation::OperatorReply, Once;
+        ReadAlarmAddress(ReadAlarmAddress) -> operation::OperatorReply, Idempotent;
+        TestAlarms(TestAlarms) -> operation::OperatorReply, Once;
     }
     pub enum Reply {
         FeedAnswer(FeedAnswer),

@@ -8,6 +8,7 @@
 
 pub mod accounts;
 pub mod activity;
+pub mod alarms;
 pub mod attention;
 pub mod catalog;
 pub mod clicks;

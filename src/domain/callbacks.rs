@@ -25,6 +25,7 @@ pub mod diagnosis;
 pub mod fields;
 pub mod guard;
 pub mod health;
+mod hidden;
 mod mask;
 pub mod masked_url;
 pub mod request;

@@ -3,6 +3,7 @@
 pub mod attention_feed;
 pub mod backoff;
 pub mod batches;
+pub mod callback_sender;
 pub mod callback_settings;
 pub mod feed;
 pub mod push;

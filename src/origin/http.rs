@@ -2,6 +2,8 @@
 
 pub mod access;
 #[cfg(target_arch = "wasm32")]
+mod alarms;
+#[cfg(target_arch = "wasm32")]
 mod api_key;
 #[cfg(target_arch = "wasm32")]
 mod calls;

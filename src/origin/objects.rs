@@ -79,7 +79,12 @@ mod command_objects {
     command_object!(
         /// The object of a publisher's activity, of the operator's attention, or of a register.
         Activity("activity", ActivityService),
-        |state, env| ActivityService::new(state.id().name(), DurableDatabase::new(&state), Workers::new(env))
+        |state, env| {
+            let workers = Workers::new(env);
+            let settings = workers.clone();
+            let (name, storage) = (state.id().name(), DurableDatabase::new(&state));
+            ActivityService::new(name, storage, workers, |name| settings.setting(name))
+        }
     );
 
     command_object!(

@@ -38,6 +38,8 @@ pub enum Event {
     Report,
     /// A failed attempt of a callback.
     Callback,
+    /// A failed attempt of an alarm.
+    Alarm,
     /// A missing or wrong credential.
     Refused,
     /// Any other request that was answered 5xx.

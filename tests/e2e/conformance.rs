@@ -32,7 +32,12 @@ fn workerd_compiles_every_sql_statement() {
     ]
     .concat();
     let ledger_sql = [ledger::sql::ALL, ledger::day_changes::sql::ALL].concat();
-    let activity_sql = [activity::publisher::sql::ALL, list_sql].concat();
+    let activity_sql = [
+        activity::publisher::sql::ALL,
+        list_sql,
+        activity::alarms::sql::ALL,
+    ]
+    .concat();
     let objects: [(&str, &[Migration], &[&str]); 9] = [
         ("catalog", catalog::schema::MIGRATIONS, catalog::sql::ALL),
         ("counters", counters::MIGRATIONS, &counters_sql),

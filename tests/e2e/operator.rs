@@ -1,5 +1,6 @@
 //! The operator's API over HTTP: resources, lists, credentials, health, metrics, hosts and methods.
 
+mod alarms;
 mod documents;
 mod imports;
 mod lists;

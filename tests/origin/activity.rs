@@ -375,6 +375,14 @@ fn it_runs_exactly_its_listed_statements_and_forgets_what_has_expired() {
         register::LAST,
         register::LIST,
     ];
-    let all = [sql::ALL, sizes, &fixture, register, register::announced::ALL];
+    let alarms = origin::objects::activity::alarms::sql::OF_SWEEP;
+    let all = [
+        sql::ALL,
+        sizes,
+        alarms,
+        &fixture,
+        register,
+        register::announced::ALL,
+    ];
     assert_only_listed_statements(&db, &all.concat(), MIGRATIONS);
 }

@@ -1,5 +1,6 @@
 //! `origin::objects::ledger` on a real SQLite: reports equal the loaded, added and counted facts after any fault.
 
+mod alarms;
 mod batches;
 mod copies;
 mod exports;

@@ -18,6 +18,7 @@ mod storage;
 mod accounts;
 mod activity;
 mod agreement;
+mod alarms;
 mod attention;
 mod backend;
 mod batches;

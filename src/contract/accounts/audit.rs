@@ -101,6 +101,12 @@ pub enum AnnouncedChange {
     EraseUser {},
     /// Takes along what is stored of a user of all apps.
     ExportUser {},
+    /// Sets the address of alarms.
+    SetAlarmAddress {},
+    /// Ends it.
+    EndAlarmAddress {},
+    /// Sends a test to it.
+    TestAlarms {},
     /// A call of the operator that a member makes in the console.
     Operate {
         /// The action's code, as the audit shows it.

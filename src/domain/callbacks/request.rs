@@ -1,13 +1,12 @@
 //! Builds the HTTP request of one attempt. An app's callback URL is checked once, when the operator writes it. Each
 //! attempt fills it with the frozen fields, the time of the attempt and signatures by the current secrets.
 
-use std::fmt;
-
 use percent_encoding::{AsciiSet, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
 use super::{
     fields::{Fields, Get, TABLE, Value},
+    hidden::Hidden,
     mask,
     settings::{Callback, CallbackMethod, Events, MASKED_SECRET, MAX_URL},
     signature::{Secret, SignWith, legacy_md5, query_signature, webhook_signature},
@@ -220,16 +219,6 @@ pub struct Endpoint {
     pub events: Events,
 }
 
-/// A value that debug output does not show, because settings may be logged.
-#[derive(Clone)]
-struct Hidden<T>(T);
-
-impl<T> fmt::Debug for Hidden<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Hidden")
-    }
-}
-
 /// The HTTP request of one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -331,9 +320,7 @@ impl Endpoint {
     /// The same, however long its URL is.
     pub(super) fn request_with(&self, fields: &Fields, timestamp: i64) -> Request {
         let id = fields.transaction_id.as_str();
-        let secrets = [&self.secret].into_iter().chain(&self.previous);
-        let sign = |payload: &str| webhook_signature(secrets, id, timestamp, payload);
-        let (url, signature, body) = match self.method {
+        match self.method {
             CallbackMethod::Get => {
                 let query = self.query(fields, timestamp);
                 let mut url = self.template.origin.clone();
@@ -341,27 +328,35 @@ impl Endpoint {
                 url.push('?');
                 url.push_str(&query);
                 // Signs the whole query as sent, including the signature in it.
-                (url, sign(&query), None)
+                self.signed(id, timestamp, url, &query)
             }
-            CallbackMethod::Post => {
-                let body = self.body(fields);
-                (self.url.clone(), sign(&body), Some(body))
-            }
-        };
-        let mut headers = vec![
-            ("webhook-id", id.to_owned()),
-            ("webhook-timestamp", timestamp.to_string()),
-            ("webhook-signature", signature),
-            ("user-agent", "Signpost/1".to_owned()),
-        ];
-        if body.is_some() {
-            headers.push(("content-type", "application/json".to_owned()));
+            CallbackMethod::Post => self.message(id, self.body(fields), timestamp),
         }
+    }
+
+    /// A POST of a JSON body.
+    pub fn message(&self, id: &str, body: String, timestamp: i64) -> Request {
+        let mut request = self.signed(id, timestamp, self.url.clone(), &body);
+        let json = ("content-type", "application/json".to_owned());
+        request.headers.push(json);
+        request.body = Some(body);
+        request
+    }
+
+    /// A request without a body, whose headers sign `payload`.
+    fn signed(&self, id: &str, timestamp: i64, url: String, payload: &str) -> Request {
+        let secrets = [&self.secret].into_iter().chain(&self.previous);
+        let signature = webhook_signature(secrets, id, timestamp, payload);
         Request {
             method: self.method,
             url,
-            headers,
-            body,
+            headers: vec![
+                ("webhook-id", id.to_owned()),
+                ("webhook-timestamp", timestamp.to_string()),
+                ("webhook-signature", signature),
+                ("user-agent", "Signpost/1".to_owned()),
+            ],
+            body: None,
         }
     }
 

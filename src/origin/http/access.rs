@@ -2,7 +2,7 @@
 //! operator's token needs none and has none: it is in the log.
 
 use crate::http::handlers::{
-    CatalogCall, Handler, LedgerCall, OfferCall, OutboxCall, PublisherAccountCall, ReplayCall,
+    AlarmCall, CatalogCall, Handler, LedgerCall, OfferCall, OutboxCall, PublisherAccountCall, ReplayCall,
 };
 use contract::catalog::Resource;
 use domain::{accounts::permission::Permission, conversions::table::Action};
@@ -40,6 +40,7 @@ pub const fn of(handler: Handler) -> Option<Access> {
         | Handler::ListCallbacks
         | Handler::Reconcile
         | Handler::ListAttention
+        | Handler::Alarms(AlarmCall::Read)
         | Handler::ReadActivity
         | Handler::ReadPublisherFigures
         | Handler::ReadService
@@ -69,6 +70,9 @@ pub const fn of(handler: Handler) -> Option<Access> {
         },
         Handler::Replay(ReplayCall::Cancel) => write("replay_cancelled"),
         Handler::EndAttentionItem => write("attention_ended"),
+        Handler::Alarms(AlarmCall::Set) => write("alarm_address_set"),
+        Handler::Alarms(AlarmCall::End) => write("alarm_address_ended"),
+        Handler::Alarms(AlarmCall::Test) => write("alarms_tested"),
         Handler::RestoreObject => write("object_restored"),
         Handler::Catalog(call) => of_catalog(call),
         Handler::Ledger(call) => of_ledger(call),

@@ -17,6 +17,7 @@ mod users;
 mod visitor;
 
 use crate::http::{
+    alarms,
     handlers::{DashboardCall, MemberCall},
     refusal::HandlerResult,
     site::{self, Call, gate},
@@ -79,6 +80,10 @@ async fn member(call: MemberCall, mut request: Call<'_>) -> HandlerResult {
         MemberCall::PreviewCallback => tester::preview(context, &visitor, segments, request).await,
         MemberCall::ListOffers => offers::list(context, &visitor, segments, request).await,
         MemberCall::User(call) => users::call(context, &visitor, call, request).await,
+        MemberCall::Alarms(call) => {
+            let announce = |change| visitor.announce(change);
+            alarms::of_publisher(context, &visitor.publisher, call, request, announce).await
+        }
         MemberCall::MakeTrackingUrl => offers::tracking_url(context, &visitor, segments, request).await,
     }
 }

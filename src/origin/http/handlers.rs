@@ -21,6 +21,8 @@ pub enum Handler {
     CheckPostback,
     ListAttention,
     EndAttentionItem,
+    /// The operator's address of alarms.
+    Alarms(AlarmCall),
     /// Puts an object back to an earlier time.
     RestoreObject,
     /// Invites somebody to a publisher's account.
@@ -165,6 +167,16 @@ pub enum MemberCall {
     ListOffers,
     MakeTrackingUrl,
     User(UserCall),
+    Alarms(AlarmCall),
+}
+
+/// A call about the address of alarms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlarmCall {
+    Read,
+    Set,
+    End,
+    Test,
 }
 
 /// A call with a publisher's key.
@@ -213,11 +225,13 @@ impl MemberCall {
             Self::ReadPubKey => Some(Permission::ViewPubKey),
             Self::ReadPubKeyRequest | Self::RequestPubKey => Some(Permission::RequestPubKey),
             Self::ListApps => Some(Permission::ListApps),
-            Self::ReadApp => Some(Permission::ViewApps),
-            Self::CreateApp | Self::ChangeApp | Self::ChangeSecret(_) | Self::EnableCallback => {
-                Some(Permission::ManageApps)
-            }
-            Self::TestCallback => Some(Permission::TestCallbacks),
+            Self::ReadApp | Self::Alarms(AlarmCall::Read) => Some(Permission::ViewApps),
+            Self::CreateApp
+            | Self::ChangeApp
+            | Self::ChangeSecret(_)
+            | Self::EnableCallback
+            | Self::Alarms(AlarmCall::Set | AlarmCall::End) => Some(Permission::ManageApps),
+            Self::TestCallback | Self::Alarms(AlarmCall::Test) => Some(Permission::TestCallbacks),
             Self::PreviewCallback => Some(Permission::PreviewCallbacks),
             // The builder of a signed link checks for a fresh passkey by itself.
             Self::ListOffers | Self::MakeTrackingUrl => Some(Permission::ViewOffers),

@@ -24,6 +24,7 @@ mod service;
 use worker::Request;
 
 use crate::http::{
+    alarms,
     calls::{
         TIMEOUT, ask, ask_catalog, internal, is_dry_run, none_if_unknown, parameter, parse, publisher_in,
         read_document, read_json, read_page, read_place, read_reply, read_resource, require, segment,
@@ -67,6 +68,7 @@ pub async fn call(
         Handler::CheckPostback => postback_check::check(context, request).await,
         Handler::ListAttention => attention::list(context, query).await,
         Handler::EndAttentionItem => attention::end(context, segments).await,
+        Handler::Alarms(call) => alarms::of_operator(context, call, request).await,
         Handler::RestoreObject => restore::restore(context, segments, request).await,
         Handler::Invite => accounts::invite(context, segments, request).await,
         Handler::PublisherAccount(call) => accounts::of_publisher(context, call, segments, query).await,

@@ -218,6 +218,12 @@ const ROUTES: &[Row] = &[
     operator("/v1/operator/metrics", &[on(Get, Metrics)]),
     operator("/v1/operator/callbacks", &[on(Get, ListCallbacks).within(Operator)]),
     operator("/v1/operator/attention", &[on(Get, Handler::ListAttention).within(Operator)]),
+    operator("/v1/operator/alarms", &[
+        on(Get, Handler::Alarms(AlarmCall::Read)).within(Operator),
+        on(Put, Handler::Alarms(AlarmCall::Set)).within(Documents),
+        on(Delete, Handler::Alarms(AlarmCall::End)).within(Operator),
+    ]),
+    operator("/v1/operator/alarms/test", &[on(Post, Handler::Alarms(AlarmCall::Test)).within(Operator)]),
     operator("/v1/operator/attention/{}", &[on(Delete, Handler::EndAttentionItem).within(Operator)]),
     operator("/v1/operator/objects/{}/restore", &[on(Post, Handler::RestoreObject).within(Documents)]),
     operator("/v1/operator/reconcile", &[on(Get, Reconcile).within(Operator)]),
@@ -291,6 +297,12 @@ const ROUTES: &[Row] = &[
     dashboard("/v1/dashboard/apps/{}/offers", &[on(Post, Dashboard(Member(MemberCall::ListOffers)))]),
     dashboard("/v1/dashboard/apps/{}/tracking_url", &[on(Post, Dashboard(Member(MemberCall::MakeTrackingUrl)))]),
 
+    dashboard("/v1/dashboard/alarms", &[
+        on(Get, Dashboard(Member(MemberCall::Alarms(AlarmCall::Read)))),
+        on(Put, Dashboard(Member(MemberCall::Alarms(AlarmCall::Set)))),
+        on(Delete, Dashboard(Member(MemberCall::Alarms(AlarmCall::End)))),
+    ]),
+    dashboard("/v1/dashboard/alarms/test", &[on(Post, Dashboard(Member(MemberCall::Alarms(AlarmCall::Test))))]),
     dashboard("/v1/dashboard/users/erase", &[on(Post, Dashboard(Member(User(UserCall::Erase))))]),
     dashboard("/v1/dashboard/users/export", &[on(Post, Dashboard(Member(User(UserCall::Export))))]),
 

@@ -3,9 +3,11 @@
 //!
 //! - [`publisher`]: what a publisher's outboxes report ([`crate::objects::outbox::feed`]);
 //! - [`attention`]: what wants the operator's attention;
+//! - [`alarms`]: what a publisher or the operator is told by a webhook;
 //! - the registers of objects ([`register`]), which each have an object of their own;
 //! - retention is in [`sweep`].
 
+pub mod alarms;
 pub mod attention;
 pub mod publisher;
 pub mod service;
@@ -37,23 +39,28 @@ pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply
         Command::CancelReplay(cancel) => replays::cancel(db, now_ms, &cancel).map(Reply::Operator),
         Command::EndReplaysOf(end) => replays::end_of_user(db, now_ms, &end).map(Reply::Done),
         Command::Attention(batch) => {
-            let declined = attention::feed_batches::apply(db, &batch, attention::feed_batches::MAX_ITEMS)?;
+            let declined =
+                attention::feed_batches::apply(db, now_ms, &batch, attention::feed_batches::MAX_ITEMS)?;
             Ok(Reply::Declined(declined))
         }
-        Command::Size(size) => Ok(Reply::Done(attention::size::put(db, &size)?)),
+        Command::Size(size) => Ok(Reply::Done(attention::size::put(db, now_ms, &size)?)),
         Command::ListAttention(list) => attention::list::list(db, now_ms, &list).map(Reply::Operator),
         Command::Isolate(metrics) => {
             let done = attention::isolates::put_isolate(db, &metrics, attention::isolates::MAX_FIGURES)?;
             Ok(Reply::Done(done))
         }
         Command::ReadIsolateMetrics(_) => attention::isolates::read(db, now_ms).map(Reply::Operator),
-        Command::Restored(restored) => Ok(Reply::Done(attention::restored::put(db, &restored)?)),
+        Command::Restored(restored) => Ok(Reply::Done(attention::restored::put(db, now_ms, &restored)?)),
         Command::EndItem(end) => attention::restored::end(db, end).map(Reply::Operator),
         Command::AddEntries(add) => Ok(Reply::Mark(register::receive(db, now_ms, &add)?)),
         Command::Announce(announce) => Ok(Reply::Done(register::announced::note(db, announce)?)),
         Command::ReadRegister(read) => Ok(Reply::Register(register::read(db, read)?)),
-        // It calls the outboxes.
-        Command::CountReplay(_) => Err(common::NOT_FOUND.into()),
+        Command::RaiseAlarms(raise) => Ok(Reply::Done(alarms::raise_all(db, now_ms, &raise)?)),
+        // The service carries these out, with what they need besides the database.
+        Command::CountReplay(_)
+        | Command::SetAlarmAddress(_)
+        | Command::ReadAlarmAddress(_)
+        | Command::TestAlarms(_) => Err(common::NOT_FOUND.into()),
         Command::Find(find) => Ok(Reply::Found(Found {
             found: has_outbox(db, find)?,
         })),

@@ -3,6 +3,7 @@
 //!
 //! A day has two layers: the operator uploads `loaded`, and `offers` holds Signpost's own counts. A report adds both.
 
+pub mod alarms;
 #[cfg(all(target_arch = "wasm32", feature = "bench"))]
 mod bench;
 pub mod column_cache;
@@ -117,6 +118,7 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
         register::sweep_due_ms(db)?,
         final_days::due_ms(db)?,
         attention_feed::due_ms(db, now_ms)?,
+        alarms::due_ms(db, now_ms)?,
     ];
     Ok(due_times.into_iter().flatten().min())
 }

@@ -2,7 +2,7 @@
 //! names of the host, and with other publishers' ids.
 
 use origin::http::{
-    handlers::{DashboardCall, Handler, MemberCall},
+    handlers::{AlarmCall, DashboardCall, Handler, MemberCall},
     routes::routes,
     site::{AccountCall, SiteCall},
 };
@@ -92,6 +92,8 @@ fn access_to_publisher(call: MemberCall) -> (&'static [Role], Passkey) {
         ReplayReward | ReadReplay | CancelReplay => (DEVELOPERS, Any),
         ReplayRewards => (DEVELOPERS, Fresh),
         User(_) => (OWNERS, Fresh),
+        Alarms(AlarmCall::Read) => (DEVELOPERS, Any),
+        Alarms(_) => (DEVELOPERS, Fresh),
         // A link that is signed needs a fresh passkey besides.
         ListOffers | MakeTrackingUrl => (DEVELOPERS, Any),
     }

@@ -49,7 +49,7 @@ proptest! {
                 Step::Exchange { arrives, answered } => {
                     let made = feed_of(&db).prepare(now_ms).unwrap().unwrap();
                     if arrives {
-                        let heard = feed_batches::apply(&to, &made.batch, most).unwrap();
+                        let heard = feed_batches::apply(&to, now_ms, &made.batch, most).unwrap();
                         if answered {
                             feed_of(&db).confirm(now_ms, &made, &heard).unwrap();
                         }
@@ -58,7 +58,7 @@ proptest! {
                 }
                 Step::Repeat(back) => {
                     if let Some(report) = sent.iter().rev().nth(back) {
-                        feed_batches::apply(&to, report, most).unwrap();
+                        feed_batches::apply(&to, now_ms, report, most).unwrap();
                     }
                 }
                 // A report under way to it is lost with it.

@@ -2,6 +2,12 @@
 
 use super::*;
 use crate::storage::Storage;
+use domain::callbacks::request::Request;
+use platform::{
+    http_call::HttpCall,
+    traits::{Http, Random},
+};
+use url::Url;
 
 #[test]
 fn a_large_object_is_listed_until_it_has_shrunk_or_says_no_more() {
@@ -62,6 +68,23 @@ impl ObjectCall for Shared {
     }
 }
 
+/// It has no address for alarms, so it sends nothing.
+impl Http for Shared {
+    async fn send(&self, request: &Request, _timeout: Duration) -> HttpCall {
+        panic!("{request:?}")
+    }
+
+    async fn opens(&self, url: &Url, _timeout: Duration) -> bool {
+        panic!("{url}")
+    }
+}
+
+impl Random for Shared {
+    fn random(&self) -> Result<[u8; 32], String> {
+        Ok([7; 32])
+    }
+}
+
 #[test]
 fn a_large_object_tells_its_size_at_an_alarm_once_an_hour() {
     let db = Sqlite::in_memory();
@@ -70,7 +93,12 @@ fn a_large_object_tells_its_size_at_an_alarm_once_an_hour() {
         now_ms: Cell::new(NOW),
         told: RefCell::default(),
     }));
-    let service = ActivityService::new(Some("activity-acme".into()), storage.clone(), large.clone());
+    let service = ActivityService::new(
+        Some("activity-acme".into()),
+        storage.clone(),
+        large.clone(),
+        |_| None,
+    );
     let wake = |minutes: i64, bytes| {
         large.0.now_ms.set(NOW + minutes * MINUTE_MS);
         storage.state.bytes.set(bytes);

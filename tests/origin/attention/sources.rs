@@ -29,7 +29,7 @@ fn missing(missing_micro_usd: i64) -> Vouched {
 /// Makes a report and delivers it.
 pub fn exchange(from: &Sqlite, to: &Sqlite, now_ms: i64, most: i64) -> AttentionBatch {
     let made = feed_of(from).prepare(now_ms).unwrap().unwrap();
-    let heard = feed_batches::apply(to, &made.batch, most).unwrap();
+    let heard = feed_batches::apply(to, NOW, &made.batch, most).unwrap();
     feed_of(from).confirm(now_ms, &made, &heard).unwrap();
     *made.batch
 }
@@ -107,7 +107,7 @@ fn a_change_during_a_report_is_in_the_next_one() {
     let made = feed_of(&db).prepare(NOW).unwrap().unwrap();
     end_batch(&db, 1);
     open_batch(&db, 2);
-    let heard = feed_batches::apply(&to, &made.batch, MAX_ITEMS).unwrap();
+    let heard = feed_batches::apply(&to, NOW, &made.batch, MAX_ITEMS).unwrap();
     feed_of(&db).confirm(NOW, &made, &heard).unwrap();
     assert_eq!(listed(&to).len(), 1);
     exchange(&db, &to, NOW + 1_000, MAX_ITEMS);
@@ -116,7 +116,7 @@ fn a_change_during_a_report_is_in_the_next_one() {
     end_batch(&db, 2);
     let made = feed_of(&db).prepare(NOW + 2_000).unwrap().unwrap();
     open_batch(&db, 2);
-    let heard = feed_batches::apply(&to, &made.batch, MAX_ITEMS).unwrap();
+    let heard = feed_batches::apply(&to, NOW, &made.batch, MAX_ITEMS).unwrap();
     feed_of(&db).confirm(NOW + 2_000, &made, &heard).unwrap();
     assert!(listed(&to).is_empty());
     exchange(&db, &to, NOW + 3_000, MAX_ITEMS);
@@ -128,7 +128,7 @@ fn a_report_under_way_leaves_the_one_that_the_night_wants() {
     let (db, to) = (sender(), attention());
     let made = feed_of(&db).prepare(NOW).unwrap().unwrap();
     attention_feed::send_soon(&db, NOW).unwrap();
-    let heard = feed_batches::apply(&to, &made.batch, MAX_ITEMS).unwrap();
+    let heard = feed_batches::apply(&to, NOW, &made.batch, MAX_ITEMS).unwrap();
     feed_of(&db).confirm(NOW, &made, &heard).unwrap();
     assert_eq!(attention_feed::due_ms(&db, NOW), Ok(Some(NOW + 1_000)));
 }
@@ -165,7 +165,7 @@ fn a_source_that_was_restored_takes_back_what_it_does_not_have() {
     for db in [&now, &old] {
         open_batch(db, 1);
         let made = feed_of(db).prepare(NOW).unwrap().unwrap();
-        let heard = feed_batches::apply(&to, &made.batch, MAX_ITEMS).unwrap();
+        let heard = feed_batches::apply(&to, NOW, &made.batch, MAX_ITEMS).unwrap();
         feed_of(db).confirm(NOW, &made, &heard).unwrap();
     }
     open_batch(&now, 2);

@@ -12,13 +12,15 @@ use contract::{
     },
 };
 use domain::callbacks::delivery::Judgement;
-use origin::objects::outbox::{
-    callbacks::{
-        deliveries::ClaimedCallback,
-        delivery_log::{AttemptResult, Observer},
-        sender::CallbackSender,
+use origin::{
+    delivery::callback_sender::CallbackSender,
+    objects::outbox::{
+        callbacks::{
+            deliveries::ClaimedCallback,
+            delivery_log::{AttemptResult, Observer},
+        },
+        service::OutboxService,
     },
-    service::OutboxService,
 };
 use platform::{failure::Failure, keyed_flights::KeyedFlights, object_shell::FAILED_ALARM_RETRY_MS};
 

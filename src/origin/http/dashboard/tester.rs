@@ -7,13 +7,14 @@ use worker::Request;
 
 use super::{own_app, visitor::Visitor};
 use crate::{
+    delivery::callback_sender::CallbackSender,
     http::{
         calls::{internal, read_document},
         isolate::RequestContext,
         refusal::HandlerResult,
         site::{audited, outboxes::Outboxes},
     },
-    objects::outbox::callbacks::{sender::CallbackSender, tester::NO_CALLBACK},
+    objects::outbox::callbacks::tester::NO_CALLBACK,
 };
 use contract::{
     accounts::AnnouncedChange,

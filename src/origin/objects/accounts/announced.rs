@@ -54,7 +54,8 @@ fn rates_of(
         | "rewards_replayed"
         | CALLBACK_SECRET_RENEWED
         | CLICK_SECRET_RENEWED => &[Rate::Apps],
-        "callback_tested" => &[Rate::CallbackTestPause, Rate::CallbackTests],
+        "callback_tested" | "alarms_tested" => &[Rate::CallbackTestPause, Rate::CallbackTests],
+        "alarm_address_set" => &[Rate::Apps],
         "tracking_url_signed" => &[Rate::SignedUrls],
         "reward_replayed" => &[Rate::Replays],
         _ => &[],
@@ -128,6 +129,9 @@ fn told(change: &AnnouncedChange) -> AuditLine {
         },
         AnnouncedChange::EraseUser {} => of("user_erased"),
         AnnouncedChange::ExportUser {} => of("user_exported"),
+        AnnouncedChange::SetAlarmAddress {} => of("alarm_address_set"),
+        AnnouncedChange::EndAlarmAddress {} => of("alarm_address_ended"),
+        AnnouncedChange::TestAlarms {} => of("alarms_tested"),
         AnnouncedChange::Operate { action, subject } => AuditLine {
             action: action.clone().into(),
             subject: (!subject.is_empty()).then(|| subject.clone()),

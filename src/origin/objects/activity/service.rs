@@ -1,26 +1,43 @@
-//! An activity object: reports, questions, and an alarm that goes on with replays and deletes what has expired.
+//! An activity object: reports, questions, and an alarm that goes on with replays, sends alarms and deletes what has expired.
 
-use super::{MIGRATIONS, handle, publisher::replays, sweep};
-use crate::delivery::size;
+use futures_util::future::join;
+
+use super::{
+    MIGRATIONS,
+    alarms::{address, sending, words::Sites},
+    handle,
+    publisher::replays,
+    sweep,
+};
+use crate::delivery::{callback_sender::CallbackSender, size};
 use contract::activity::{Command, Reply};
 use platform::{
     failure::Failure,
     object_shell::ObjectShell,
     single_flight::SingleFlight,
-    traits::{Clock, ObjectCall, ObjectStorage},
+    traits::{Clock, Http, ObjectCall, ObjectStorage, Random},
 };
 
 pub struct ActivityService<D, R> {
     shell: ObjectShell<D, R>,
     /// One count of callbacks at a time: each reads whole logs, and outboxes have conversions to answer.
     counting: SingleFlight<()>,
+    sender: CallbackSender,
+    sites: Sites,
 }
 
-impl<D: ObjectStorage, R: Clock + ObjectCall> ActivityService<D, R> {
-    pub fn new(name: Option<String>, storage: D, runtime: R) -> Self {
+impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D, R> {
+    pub fn new(
+        name: Option<String>,
+        storage: D,
+        runtime: R,
+        settings: impl Fn(&str) -> Option<String>,
+    ) -> Self {
         Self {
             shell: ObjectShell::new("activity", name, storage, runtime, MIGRATIONS),
             counting: SingleFlight::default(),
+            sites: Sites::of_settings(&settings),
+            sender: CallbackSender::new(settings),
         }
     }
 
@@ -29,12 +46,24 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ActivityService<D, R> {
     /// # Errors
     /// It is refused, or the database failed; the command may then be sent again.
     pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
-        if let Command::CountReplay(count) = &command {
-            let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
-            let asked_ms = runtime.now_ms();
-            let _leader = self.counting.lead().await;
-            let counted = replays::count(db, runtime, count, asked_ms).await;
-            return counted.map(Reply::Counted);
+        let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
+        match &command {
+            Command::CountReplay(count) => {
+                let asked_ms = runtime.now_ms();
+                let _leader = self.counting.lead().await;
+                let counted = replays::count(db, runtime, count, asked_ms).await;
+                return counted.map(Reply::Counted);
+            }
+            Command::SetAlarmAddress(set) => {
+                return address::set(db, runtime.now_ms(), &self.sender, runtime, set).map(Reply::Operator);
+            }
+            Command::ReadAlarmAddress(_) => return address::read(db, &self.sender).map(Reply::Operator),
+            Command::TestAlarms(_) => {
+                return sending::test(db, runtime, &self.sender)
+                    .await
+                    .map(Reply::Operator);
+            }
+            _ => {}
         }
         self.shell
             .command(|db, now_ms| handle(db, now_ms, command), sweep::next_alarm)
@@ -43,12 +72,14 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ActivityService<D, R> {
 
     /// Makes the next steps of replays, and deletes what has expired.
     pub async fn alarm(&self) {
-        let clock = self.shell.runtime();
+        let runtime = self.shell.runtime();
         self.shell
             .wake(async |db| {
-                let stepped = replays::step(db, clock).await;
-                let next = sweep::sweep(db, clock.now_ms())?;
-                stepped.map(|()| next)
+                // A receiver of alarms that hangs holds up no replay.
+                let sent = sending::send_due(db, runtime, &self.sender, &self.sites);
+                let (stepped, sent) = join(replays::step(db, runtime), sent).await;
+                let next = sweep::sweep(db, runtime.now_ms())?;
+                stepped.and(sent).map(|()| next)
             })
             .await;
         size::tell(&self.shell, self.shell.name()).await;

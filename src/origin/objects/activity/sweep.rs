@@ -10,7 +10,10 @@ use platform::{
 };
 
 use super::publisher::{feed_batches::first_day, sql};
-use crate::{delivery::register, objects::activity::attention};
+use crate::{
+    delivery::register,
+    objects::activity::{alarms, attention},
+};
 use contract::activity::REPLAY_RETENTION_MS;
 use domain::conversions::log_number::first_number;
 
@@ -28,6 +31,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
     register::sweep(db, now_ms)?;
     attention::size::sweep(db, now_ms)?;
     attention::isolates::sweep(db, now_ms)?;
+    alarms::sweep(db, now_ms)?;
     next_alarm(db, now_ms)
 }
 
@@ -38,5 +42,9 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
     let replay_ms = db.query_integer(sql::FIRST_REPLAY, &[])?;
     let night_ms = has_rows.then(|| next_night_ms(now_ms));
     let register_ms = register::sweep_due_ms(db)?;
-    Ok([replay_ms, night_ms, register_ms].into_iter().flatten().min())
+    let alarms_ms = alarms::due_ms(db)?;
+    Ok([replay_ms, night_ms, register_ms, alarms_ms]
+        .into_iter()
+        .flatten()
+        .min())
 }

@@ -15,7 +15,7 @@ use std::{
 use futures_util::Stream;
 
 use super::{
-    Context, MIGRATIONS, alarm,
+    Context, MIGRATIONS, alarm, alarms,
     column_cache::ColumnCache,
     day_changes,
     export_slots::ExportSlots,
@@ -232,6 +232,9 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
                 let worked = self.keep_later(db).await;
                 let worked = worked.and_then(|()| Ok(alarm(db, self.now_ms())?));
                 self.send_attention(db).await?;
+                if let Some(publisher) = final_days::publisher(db)? {
+                    alarms::tell(db, self.shell.runtime(), &publisher).await?;
+                }
                 worked?;
                 Ok(next_alarm(db, self.now_ms())?)
             })

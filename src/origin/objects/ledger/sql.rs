@@ -257,6 +257,8 @@ platform::statements! {
     pub const SET_PUBLISHER = "INSERT INTO publisher (only, id) VALUES (1, ?) ON CONFLICT DO NOTHING";
     pub const GET_PUBLISHER = "SELECT id FROM publisher";
     pub const GET_STATE = "SELECT value FROM state WHERE name = ?";
+    /// → the last loaded day
+    pub const LAST_LOADED = "SELECT MAX(day) FROM loads";
     /// time → the version of the facts that reports read, which goes on after a restore
     pub const COUNT_CHANGE = "INSERT INTO state (name, value) VALUES ('facts', ?)
         ON CONFLICT (name) DO UPDATE SET value = MAX(value + 1, excluded.value) RETURNING value";

@@ -1,6 +1,6 @@
 //! Completion callbacks.
 //!
-//! - [`deliveries`]: which are due, and what becomes of an attempt; [`sender`] makes it, [`delivery_log`] counts it;
+//! - [`deliveries`]: which are due, and what becomes of an attempt, which [`delivery_log`] counts;
 //! - [`replay`]: the operator's replays; [`bulk_replay`]: a publisher's of many;
 //! - [`tester`]: test callbacks.
 
@@ -8,5 +8,4 @@ pub mod bulk_replay;
 pub mod deliveries;
 pub mod delivery_log;
 pub mod replay;
-pub mod sender;
 pub mod tester;

@@ -5,10 +5,8 @@ use std::{panic::RefUnwindSafe, rc::Rc};
 
 use worker::{DurableObject, Env, Request, Response, State, durable_object};
 
-use super::{
-    callbacks::{delivery_log::DeliveryLog, sender::CallbackSender},
-    service::OutboxService,
-};
+use super::{callbacks::delivery_log::DeliveryLog, service::OutboxService};
+use crate::delivery::callback_sender::CallbackSender;
 use contract::outbox::OutboxShard;
 use domain::model::api_error::common;
 use platform::{

@@ -17,7 +17,7 @@ use futures_util::future::join;
 
 use super::{
     MIGRATIONS, attention,
-    callbacks::{delivery_log::Observer, sender::CallbackSender, tester},
+    callbacks::{delivery_log::Observer, tester},
     calls, commands,
     conversions::{check, commit, kept, settlement, steps},
     endpoint,
@@ -28,7 +28,7 @@ use super::{
     terms,
 };
 use crate::{
-    delivery::{feed::send, size},
+    delivery::{callback_sender::CallbackSender, feed::send, size},
     objects::outbox::retention,
 };
 use contract::outbox::{Answer, Command, Conversion, OutboxShard, Reply};

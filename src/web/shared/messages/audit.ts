@@ -39,6 +39,9 @@ export const AUDIT_ACTIONS: Record<string, string> = {
   replay_cancelled: "Stopped sending callbacks again",
   user_erased: "Erased a user",
   user_exported: "Downloaded a user's data",
+  alarm_address_set: "Set the address of alarms",
+  alarm_address_ended: "Ended alarms",
+  alarms_tested: "Tested the address of alarms",
 };
 
 /** Text for the details of the actions above that are words of ours. */

@@ -1,7 +1,10 @@
 //! Applies the batches of sources. A batch says how things are and not how they changed, so one that comes twice, or comes
 //! after a later one, changes nothing.
 
-use contract::attention::{AttentionBatch, AttentionItem, DeclinedItems, Kind};
+use contract::{
+    attention::{AttentionBatch, AttentionItem, DeclinedItems, Kind},
+    outbox::EndpointState,
+};
 use domain::model::AppId;
 use platform::{
     database::{Database, DatabaseError, json},
@@ -9,13 +12,19 @@ use platform::{
 };
 
 use super::{isolates, sql};
+use crate::objects::activity::alarms::causes::Noted;
 
 /// Items of the limited kinds that are listed at most. A list that matches none of them reads all in 20 ms.
 pub const MAX_ITEMS: i64 = 10_000;
 
 /// Applies a batch, unless this one or a later one of the same source was applied before. At most `most` items of the limited
 /// kinds are listed.
-pub fn apply(db: &impl Database, batch: &AttentionBatch, most: i64) -> Result<DeclinedItems, DatabaseError> {
+pub fn apply(
+    db: &impl Database,
+    now_ms: i64,
+    batch: &AttentionBatch,
+    most: i64,
+) -> Result<DeclinedItems, DatabaseError> {
     let source = batch.source.as_str();
     let (last, mut is_incomplete) = match db.query_first(sql::GET_SOURCE, params![source])? {
         Some(row) => (row.integer(0)?, row.boolean(1)?),
@@ -27,9 +36,11 @@ pub fn apply(db: &impl Database, batch: &AttentionBatch, most: i64) -> Result<De
         is_incomplete |= last < batch.confirmed || last > batch.before;
         is_incomplete &= !batch.resets;
         db.transaction(|| {
+            let before = SourceState::of(db, batch)?;
             put_source(db, batch, is_incomplete)?;
             isolates::put_rewards(db, batch)?;
-            put_items(db, batch, &rows, most)
+            put_items(db, batch, &rows, most)?;
+            alarm(db, now_ms, batch, before)
         })?;
     }
     // Of a repeat, too: the answer to the first may have been lost.
@@ -59,6 +70,50 @@ fn open_rows(batch: &AttentionBatch) -> Vec<OpenRow<'_>> {
             )
         })
         .collect()
+}
+
+/// What alarms compare before and after a batch.
+struct SourceState {
+    /// Of the app, over all outboxes.
+    endpoint: EndpointState,
+    /// Rewards of the source that were given up.
+    dead: i64,
+}
+
+impl SourceState {
+    fn of(db: &impl Database, batch: &AttentionBatch) -> Result<Self, DatabaseError> {
+        let app = batch.app.map(AppId::number);
+        let kind = db.query_integer(sql::WORST_ENDPOINT, params![app])?;
+        let is = |of: Kind| kind == Some(of.number().into());
+        Ok(Self {
+            endpoint: match () {
+                () if is(Kind::Disabled) => EndpointState::Disabled,
+                () if is(Kind::Failing) => EndpointState::Failing,
+                () => EndpointState::Healthy,
+            },
+            dead: db
+                .query_integer(sql::COUNT_DEAD, params![batch.source.as_str()])?
+                .unwrap_or(0),
+        })
+    }
+}
+
+/// Notes what the operator is told.
+fn alarm(
+    db: &impl Database,
+    now_ms: i64,
+    batch: &AttentionBatch,
+    before: SourceState,
+) -> Result<(), DatabaseError> {
+    let after = SourceState::of(db, batch)?;
+    let noted = Noted {
+        now_ms,
+        publisher: batch.publisher.as_ref(),
+    };
+    if let Some(app) = batch.app {
+        noted.endpoint(db, app, (before.endpoint, after.endpoint), batch.at_ms)?;
+    }
+    noted.given_up(db, before.dead, after.dead)
 }
 
 fn put_source(db: &impl Database, batch: &AttentionBatch, is_incomplete: bool) -> Result<(), DatabaseError> {

@@ -1,7 +1,9 @@
 //! Items of objects that were put back to an earlier copy. Each says what is in doubt, and stays until a person ends it.
 
 use super::sql;
+use crate::objects::activity::alarms::{causes::Noted, raise};
 use contract::{
+    alarms::AlarmKind,
     attention::{EndItem, Restored},
     operation::{Done, OperatorReply},
 };
@@ -13,13 +15,19 @@ use platform::{
 };
 
 /// Lists what is in doubt. What is listed already stays as it is.
-pub fn put(db: &impl Database, restored: &Restored) -> Result<Done, DatabaseError> {
+pub fn put(db: &impl Database, now_ms: i64, restored: &Restored) -> Result<Done, DatabaseError> {
     let publisher = restored.publisher.as_ref().map(|publisher| publisher.as_str());
     let doubts = json(&restored.doubts)?;
-    db.execute(
-        sql::PUT_RESTORED,
-        params![restored.source.as_str(), publisher, restored.at_ms, doubts],
-    )?;
+    let row = params![restored.source.as_str(), publisher, restored.at_ms, doubts];
+    let noted = Noted {
+        now_ms,
+        publisher: restored.publisher.as_ref(),
+    };
+    let alarm = noted.alarm(AlarmKind::ObjectRestored, &restored.source, restored.at_ms);
+    db.transaction(|| match db.query_first(sql::PUT_RESTORED, row)? {
+        Some(_) => raise(db, now_ms, &alarm),
+        None => Ok(()),
+    })?;
     Ok(Done {})
 }
 

@@ -2,7 +2,8 @@
 //! of one that was lost leaves by itself.
 
 use super::sql;
-use contract::{attention::ObjectSize, operation::Done};
+use crate::objects::activity::alarms::{causes::Noted, raise};
+use contract::{alarms::AlarmKind, attention::ObjectSize, operation::Done};
 use domain::model::time::DAY_MS;
 use platform::{
     database::{Database, DatabaseError},
@@ -14,7 +15,7 @@ use platform::{
 const RETENTION_MS: i64 = 2 * DAY_MS;
 
 /// Stores a size, and lists the object while it is nearly full. A size that is older than the last one is ignored.
-pub fn put(db: &impl Database, size: &ObjectSize) -> Result<Done, DatabaseError> {
+pub fn put(db: &impl Database, now_ms: i64, size: &ObjectSize) -> Result<Done, DatabaseError> {
     let source = size.source.as_str();
     let row = params![source, size.at_ms, size.bytes];
     db.transaction(|| {
@@ -22,7 +23,14 @@ pub fn put(db: &impl Database, size: &ObjectSize) -> Result<Done, DatabaseError>
             return Ok(());
         }
         if size.bytes > NEARLY_FULL {
-            db.execute(sql::PUT_LARGE, row)
+            let noted = Noted {
+                now_ms,
+                publisher: None,
+            };
+            let is_new = !db.query_boolean(sql::IS_LARGE, params![source])?;
+            db.execute(sql::PUT_LARGE, row)?;
+            let alarm = noted.alarm(AlarmKind::ObjectNearlyFull, source, size.at_ms);
+            if is_new { raise(db, now_ms, &alarm) } else { Ok(()) }
         } else {
             db.execute(sql::END_LARGE, params![source])
         }

@@ -74,6 +74,10 @@ platform::statements! {
           owes_since_ms = excluded.owes_since_ms, next_by_ms = excluded.next_by_ms, is_incomplete = excluded.is_incomplete";
     /// source
     pub const VOID_ITEMS = "DELETE FROM attention_items WHERE source = ? AND kind NOT IN (6, 12)";
+    /// app or NULL → the kind of its worst endpoint
+    pub const WORST_ENDPOINT = "SELECT MIN(kind) FROM attention_endpoints WHERE app = ?";
+    /// source → its callbacks whose schedule has ended
+    pub const COUNT_DEAD = "SELECT items FROM attention_counts WHERE source = ? AND kind = 3";
     /// app, source
     pub const VOID_ENDPOINTS = "DELETE FROM attention_endpoints WHERE app = ? AND source = ?";
     /// source, JSON list of [kind, items]
@@ -125,12 +129,14 @@ platform::statements! {
     pub const PUT_LARGE = "INSERT INTO attention_items (source, kind, subject, since_ms, reason, bytes)
         VALUES (?1, 6, ?1, ?2, 'nearly_full', ?3)
         ON CONFLICT (source, kind, subject) DO UPDATE SET bytes = excluded.bytes";
+    /// source → whether it is listed
+    pub const IS_LARGE = "SELECT EXISTS (SELECT 1 FROM attention_items WHERE source = ? AND kind = 6)";
     /// source
     pub const END_LARGE = "DELETE FROM attention_items WHERE source = ? AND kind = 6";
-    /// source, publisher, time, JSON list of doubts
+    /// source, publisher, time, JSON list of doubts → the new items
     pub const PUT_RESTORED = "INSERT INTO attention_items (source, kind, subject, publisher, since_ms, reason)
         SELECT ?1, 12, value ->> 'subject', ?2, ?3, value ->> 'reason' FROM json_each(?4) WHERE TRUE
-        ON CONFLICT (source, kind, subject) DO NOTHING";
+        ON CONFLICT (source, kind, subject) DO NOTHING RETURNING item";
     /// since, item → the item, if a person may end it
     pub const END_RESTORED = "DELETE FROM attention_items WHERE since_ms = ? AND item = ? AND kind = 12 RETURNING item";
     /// first time kept

@@ -3,11 +3,15 @@
 
 use contract::{
     activity::{FeedAnswer, FeedBatch, FeedEntry, KEPT_ENTRIES, RewardCount},
+    outbox::EndpointState,
     rewards::RewardKind,
 };
 use domain::{
     conversions::log_number::NUMBERS_PER_MS,
-    model::time::{DAY_MS, UtcDay},
+    model::{
+        AppId,
+        time::{DAY_MS, UtcDay},
+    },
 };
 use platform::{
     database::{Database, DatabaseError, json},
@@ -15,6 +19,7 @@ use platform::{
 };
 
 use super::sql;
+use crate::objects::activity::alarms::causes::Noted;
 
 /// Reported entries after which those that are too many leave.
 const LEAVE_AFTER: i64 = 500;
@@ -25,9 +30,9 @@ pub const DAYS: i64 = 92;
 pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> Result<FeedAnswer, DatabaseError> {
     let (app, shard) = (batch.app.number(), u32::from(batch.shard));
     let outbox = db.query_first(sql::GET_OUTBOX, params![app, shard])?;
-    let (last, was_incomplete) = match &outbox {
-        Some(row) => (row.integer(0)?, row.boolean(1)?),
-        None => (0, false),
+    let (last, was_incomplete, dead) = match &outbox {
+        Some(row) => (row.integer(0)?, row.boolean(1)?, row.integer(2)?),
+        None => (0, false, 0),
     };
     if batch.sequence <= last {
         return Ok(FeedAnswer {
@@ -38,7 +43,15 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> Result<FeedA
     // This object was lost or restored if it lacks a confirmed batch.
     let is_incomplete = !batch.restarts && (was_incomplete || last < batch.confirmed);
     db.transaction(|| {
+        let before = endpoint_of(db, batch.app)?;
         put_outbox(db, batch, is_incomplete)?;
+        let after = endpoint_of(db, batch.app)?;
+        let noted = Noted {
+            now_ms,
+            publisher: None,
+        };
+        noted.endpoint(db, batch.app, (before, after), batch.at_ms)?;
+        noted.given_up(db, dead, batch.endpoint.dead)?;
         if !batch.counts.is_empty() {
             put_counts(db, now_ms, batch)?;
         }
@@ -51,6 +64,14 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> Result<FeedA
     Ok(FeedAnswer {
         applied: true,
         is_incomplete,
+    })
+}
+
+/// The state of an app's endpoint over all outboxes that have reported.
+fn endpoint_of(db: &impl Database, app: AppId) -> Result<EndpointState, DatabaseError> {
+    let row = db.query_first(sql::ENDPOINT_OF, params![app.number()])?;
+    row.map_or(Ok(EndpointState::None), |row| {
+        row.decode(0, EndpointState::from_number)
     })
 }
 

@@ -1,6 +1,9 @@
 //! The schema and statements of `origin/activity`.
 
-use crate::{delivery::register, objects::activity::attention};
+use crate::{
+    delivery::register,
+    objects::activity::{alarms, attention},
+};
 use platform::migrations::Migration;
 
 pub const MIGRATIONS: &[Migration] = &[
@@ -10,6 +13,7 @@ pub const MIGRATIONS: &[Migration] = &[
     &[attention::sql::REPORTED],
     &[register::TABLES],
     &[register::announced::TABLE],
+    &[alarms::sql::TABLES],
 ];
 
 /// `is_incomplete` is set while what an outbox told before is not all here.
@@ -104,8 +108,10 @@ macro_rules! matches_filter {
 }
 
 platform::statements! {
-    /// app, shard → the last batch's number, whether it is incomplete
-    pub const GET_OUTBOX = "SELECT sequence, is_incomplete FROM outboxes WHERE app = ? AND shard = ?";
+    /// app → the state of its endpoint
+    pub const ENDPOINT_OF = "SELECT COALESCE(MAX(endpoint), 0) FROM outboxes WHERE app = ?";
+    /// app, shard → the last batch's number, whether it is incomplete, rewards that were given up
+    pub const GET_OUTBOX = "SELECT sequence, is_incomplete, dead FROM outboxes WHERE app = ? AND shard = ?";
     /// app, shard, number, time, oldest change that is owed, time of the next batch, endpoint, disabled, waiting, dead, whether
     /// it is incomplete
     pub const PUT_OUTBOX = "INSERT INTO outboxes

@@ -6,7 +6,7 @@ use std::{rc::Rc, time::Duration};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::sender::CallbackSender;
+use crate::delivery::callback_sender::CallbackSender;
 use contract::{
     catalog::CallbackSettings,
     operation::OperatorReply,
@@ -28,9 +28,6 @@ use platform::{
 };
 
 pub const NO_CALLBACK: ApiError = ApiError::new(409, "no_callback", "the app has no callback to test");
-
-/// The longest test. It is shorter than the timeout of the call to the outbox, within which a person waits.
-const MAX_LENGTH: Duration = Duration::from_secs(20);
 
 /// The longest wait for a connection, after a call that failed at once.
 const OPENING: Duration = Duration::from_secs(3);
@@ -57,9 +54,7 @@ async fn send(
     let now_s = runtime.now_ms().div_euclid(SECOND_MS);
     let fields = tester::fields(app, currency, &random, now_s);
     let request = tester::request(&endpoint, &fields, sign_with, &random, now_s);
-    let call = sender
-        .call(runtime, &request, sender.timeout().min(MAX_LENGTH))
-        .await;
+    let call = sender.call(runtime, &request, sender.test_timeout()).await;
     Ok(SentTest {
         request: ShownRequest::new(&endpoint, &request, &fields, now_s),
         endpoint,

@@ -1,7 +1,8 @@
-//! Sends callbacks to the app's current endpoint.
+//! Sends callbacks to the app's current endpoint, and alarms to their address.
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
+use serde::de::DeserializeOwned;
 use url::Url;
 
 use contract::catalog::{CallbackSettings, callback_purpose};
@@ -22,12 +23,14 @@ use domain::{
 use platform::{
     failure::Failure,
     http_call::{HttpCall, NoAnswer},
-    traits::{Clock, Http},
+    traits::{Clock, Http, Random},
 };
 
 /// Added to the longest duration of an attempt, so that none outlasts its claim, in milliseconds. Claims last so much longer
 /// again, because an attempt may begin so long after the commit that claimed it.
 const SLACK_MS: i64 = 5 * SECOND_MS;
+/// The longest test.
+const MAX_TEST: Duration = Duration::from_secs(20);
 
 /// The configuration of callbacks, and the endpoint in use.
 pub struct CallbackSender {
@@ -76,20 +79,42 @@ impl CallbackSender {
         {
             return Ok(Some(Rc::clone(endpoint)));
         }
-        let broken = |problem: &str| Failure::Internal(format!("the callback of app {app}: {problem}"));
-        let vault = self.vault.as_ref().map_err(|error| broken(error))?;
-        let plain = vault
-            .open(&callback_purpose(&app.to_string()), &sealed.0)
-            .ok_or_else(|| broken("none of STORE_KEYS decrypts it"))?;
-        let settings: Callback = str::from_utf8(&plain)
-            .ok()
-            .and_then(|json| serde_json::from_str(json).ok())
-            .ok_or_else(|| broken("it does not parse"))?;
-        let endpoint = Endpoint::parse(&settings).map_err(|error| broken(&error.problem))?;
+        let purpose = callback_purpose(&app.to_string());
+        let settings: Callback = self.open(&purpose, &sealed.0)?;
+        let endpoint = Endpoint::parse(&settings)
+            .map_err(|error| Failure::Internal(format!("{purpose}: {}", error.problem)))?;
         let endpoint = Rc::new(endpoint);
         self.endpoint
             .replace(Some((callback.revision, Rc::clone(&endpoint))));
         Ok(Some(endpoint))
+    }
+
+    /// Seals an object's own settings for a purpose.
+    ///
+    /// # Errors
+    /// There is no key, or no randomness.
+    pub fn seal(&self, purpose: &str, plain: &[u8], runtime: &impl Random) -> Result<Vec<u8>, Failure> {
+        let vault = self
+            .vault
+            .as_ref()
+            .map_err(|error| Failure::Internal(error.clone()))?;
+        let random = runtime.random().map_err(Failure::Internal)?;
+        let nonce = random.first_chunk().copied().unwrap_or_default();
+        let sealed = vault.seal(purpose, plain, nonce);
+        sealed.ok_or_else(|| Failure::Internal(format!("{STORE_KEYS} has no key")))
+    }
+
+    /// Opens what was sealed for a purpose, which is JSON.
+    ///
+    /// # Errors
+    /// None of the keys opens it, or it does not parse.
+    pub fn open<T: DeserializeOwned>(&self, purpose: &str, sealed: &[u8]) -> Result<T, Failure> {
+        let broken = |problem: &str| Failure::Internal(format!("{purpose}: {problem}"));
+        let vault = self.vault.as_ref().map_err(|error| broken(error))?;
+        let plain = vault
+            .open(purpose, sealed)
+            .ok_or_else(|| broken("none of STORE_KEYS decrypts it"))?;
+        serde_json::from_slice(&plain).map_err(|_| broken("it does not parse"))
     }
 
     /// Checks a URL that is to be saved. The error is a phrase to put after the field's name.
@@ -115,6 +140,11 @@ impl CallbackSender {
     /// `CALLBACK_TIMEOUT_MS`.
     pub fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms.into())
+    }
+
+    /// The timeout of a test, which is shorter than that of the call within which a person waits.
+    pub fn test_timeout(&self) -> Duration {
+        self.timeout().min(MAX_TEST)
     }
 
     /// Sends the request, unless the guard refuses its URL.

@@ -1,0 +1,77 @@
+//! Alarms: what a publisher or the operator is told by a signed webhook. The [`activity`](crate::activity) object of a publisher
+//! sends the publisher's, and [`attention`](crate::attention) the operator's.
+
+use serde::{Deserialize, Serialize};
+
+use crate::stored_names::stored_names;
+use domain::model::PublisherId;
+
+stored_names! {
+    /// What happened.
+    AlarmKind {
+        /// Five callbacks of an app have failed one after the other.
+        EndpointFailing = 1 "endpoint.failing",
+        /// The receiver of an app has told Signpost to stop.
+        EndpointDisabled = 2 "endpoint.disabled",
+        /// The receiver answers again, or was switched on again.
+        EndpointRecovered = 3 "endpoint.recovered",
+        /// The last attempt of a reward's callback has failed.
+        RewardGivenUp = 4 "reward.given_up",
+        /// 80 % of an offer's cap are used.
+        CapNear = 5 "cap.near",
+        /// An offer's cap is used up.
+        CapSpent = 6 "cap.spent",
+        /// The facts of a day have not been loaded in time.
+        FactsLate = 7 "facts.late",
+        /// A day that was final has changed.
+        DayChanged = 8 "day.changed",
+        /// An object was put back to an earlier copy.
+        ObjectRestored = 9 "object.restored",
+        /// An object has used 80 % of its room.
+        ObjectNearlyFull = 10 "object.nearly_full",
+        /// A publisher waits for its approval.
+        PublisherWaiting = 11 "publisher.waiting",
+    }
+}
+
+/// One cause of an alarm.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alarm {
+    /// Selects the words.
+    pub kind: AlarmKind,
+    /// The app, offer, object, publisher or day. Rewards and changed days are counted under one subject.
+    pub subject: String,
+    /// Rises with each cause of the kind and subject. One that does not is a repeat.
+    pub cause: i64,
+    /// Since when, in milliseconds.
+    pub since_ms: i64,
+    /// Causes that came together.
+    pub count: i64,
+    /// Whose it is, where the operator is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub publisher: Option<PublisherId>,
+}
+
+/// Tells a publisher. Repeats are known by their causes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RaiseAlarms {
+    /// In the order of their causes.
+    pub alarms: Vec<Alarm>,
+}
+
+/// Sets the address of alarms, with a new secret, or ends them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetAlarmAddress {
+    /// `None` for the operator.
+    pub publisher: Option<PublisherId>,
+    /// Where alarms are sent; `None` ends them.
+    pub url: Option<String>,
+}
+
+/// Reads the address, masked, and what became of the last attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadAlarmAddress {}
+
+/// Sends a test to the address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestAlarms {}

@@ -1,0 +1,141 @@
+//! Alarms of a publisher or of the operator: what happened becomes a message, and the message a signed webhook
+//! (docs/DECISIONS.md, "Alarms").
+//!
+//! - [`causes`]: what other objects report; [`words`]: what a message says; [`address`]: where it goes; [`sending`]: the attempts.
+//!
+//! The first cause of a kind and subject is told at once, with whatever comes within two seconds of it. A group of kinds and
+//! subjects, such as an app's endpoint, then has one message for each hour; its further causes wait for one of the digests at
+//! the full hours. A message and its id are stored in the transaction that makes it, so attempts repeat one id.
+
+pub mod address;
+pub mod causes;
+pub mod sending;
+pub mod sql;
+pub mod words;
+
+use std::collections::BTreeSet;
+
+use contract::alarms::{Alarm, AlarmKind, RaiseAlarms};
+use contract::operation::Done;
+use domain::model::{
+    credentials,
+    time::{DAY_MS, HOUR_MS, SECOND_MS},
+};
+use platform::{
+    database::{Database, DatabaseError},
+    params,
+};
+use words::{Entry, Sites};
+
+/// How long an alarm that is told at once waits for others, in milliseconds.
+const GATHER_MS: i64 = 2 * SECOND_MS;
+/// After so long without a message, the next cause is a first one again, in milliseconds.
+const FORGET_MS: i64 = DAY_MS;
+/// Causes in a message, at most. The others follow in the next one.
+const MAX_ENTRIES: u32 = 200;
+
+/// The kinds and subjects that have one message for each hour together.
+fn group(kind: AlarmKind, subject: &str) -> String {
+    let of = match kind {
+        AlarmKind::EndpointFailing | AlarmKind::EndpointDisabled | AlarmKind::EndpointRecovered => "endpoint",
+        AlarmKind::CapNear | AlarmKind::CapSpent => "cap",
+        kind => kind.as_str(),
+    };
+    format!("{of} {subject}")
+}
+
+/// Carries out [`RaiseAlarms`].
+pub fn raise_all(db: &impl Database, now_ms: i64, raise: &RaiseAlarms) -> Result<Done, DatabaseError> {
+    db.transaction(|| {
+        raise
+            .alarms
+            .iter()
+            .try_for_each(|alarm| self::raise(db, now_ms, alarm))
+    })?;
+    Ok(Done {})
+}
+
+/// Notes a cause, within the transaction of what caused it. Without an address, nothing is noted.
+pub fn raise(db: &impl Database, now_ms: i64, alarm: &Alarm) -> Result<(), DatabaseError> {
+    if !address::is_set(db)? {
+        return Ok(());
+    }
+    let (kind, subject) = (u32::from(alarm.kind.number()), alarm.subject.as_str());
+    let group = group(alarm.kind, subject);
+    let row = db.query_first(sql::GET_CAUSE, params![kind, subject, group])?;
+    let row = row.ok_or_else(|| DatabaseError("a row is gone".into()))?;
+    let (last, free_ms) = (row.optional_integer(0)?, row.optional_integer(4)?.unwrap_or(0));
+    if last.is_some_and(|last| alarm.cause <= last) {
+        return Ok(());
+    }
+    let told_ms = row.optional_integer(3)?;
+    let is_first = told_ms.is_none_or(|told_ms| told_ms < now_ms.saturating_sub(FORGET_MS));
+    let due_ms = match row.optional_integer(1)? {
+        Some(1..) => row.integer(2)?,
+        _ if is_first || now_ms >= free_ms => now_ms.saturating_add(GATHER_MS),
+        _ => full_hour(free_ms),
+    };
+    let publisher = alarm.publisher.as_ref().map(|publisher| publisher.as_str());
+    db.execute(
+        sql::PUT_CAUSE,
+        params![
+            kind,
+            subject,
+            publisher,
+            alarm.cause,
+            alarm.count,
+            alarm.since_ms,
+            now_ms,
+            due_ms
+        ],
+    )
+}
+
+/// The full hour at a time or after it.
+fn full_hour(ms: i64) -> i64 {
+    ms.saturating_add(HOUR_MS - 1)
+        .div_euclid(HOUR_MS)
+        .saturating_mul(HOUR_MS)
+}
+
+/// Makes messages of the causes that are due.
+pub fn compose(db: &impl Database, now_ms: i64, sites: &Sites) -> Result<(), DatabaseError> {
+    loop {
+        let due = db.query(sql::LIST_DUE, params![now_ms, MAX_ENTRIES])?;
+        let entries: Vec<_> = due.iter().map(Entry::read).collect::<Result<_, _>>()?;
+        if entries.is_empty() {
+            return Ok(());
+        }
+        db.transaction(|| {
+            let causes: Vec<_> = entries.iter().map(|entry| entry.cause()).collect();
+            // The same causes have the same id, also where this object was put back meanwhile.
+            let hash = hex::encode(credentials::hash(&causes.join("\n")));
+            let id = format!("alarm-{}", hash.get(..32).unwrap_or(&hash));
+            let of_publisher = address::publisher(db)?;
+            let body = words::body(&entries, of_publisher.as_deref(), now_ms, sites);
+            db.execute(sql::ADD_MESSAGE, params![id, body, now_ms])?;
+            for entry in &entries {
+                let kind = u32::from(entry.kind.number());
+                db.execute(sql::SET_TOLD, params![now_ms, kind, entry.subject.as_str()])?;
+            }
+            let groups: BTreeSet<_> = entries
+                .iter()
+                .map(|entry| group(entry.kind, &entry.subject))
+                .collect();
+            groups
+                .iter()
+                .try_for_each(|group| db.execute(sql::CHARGE, params![group.as_str(), now_ms, HOUR_MS]))
+        })?;
+    }
+}
+
+/// When a message is to be made or sent; none if nothing waits.
+pub fn due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+    db.query_integer(sql::NEXT_DUE, &[])
+}
+
+/// Forgets what was told long ago.
+pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    db.execute(sql::SWEEP_CAUSES, params![now_ms.saturating_sub(FORGET_MS)])?;
+    db.execute(sql::SWEEP_GROUPS, params![now_ms])
+}

@@ -1,0 +1,129 @@
+//! The address of alarms: it is checked as a callback's, stored sealed, and shown masked.
+
+use std::rc::Rc;
+
+use serde_json::json;
+
+use super::sql;
+use crate::delivery::callback_sender::CallbackSender;
+use contract::{alarms::SetAlarmAddress, operation::OperatorReply};
+use domain::{
+    callbacks::{
+        masked_url::masked,
+        request::Endpoint,
+        settings::{Callback, CallbackMethod},
+        signature::Secret,
+    },
+    model::{api_error::ApiError, document::FieldError, time::SECOND_MS},
+};
+use platform::{
+    database::{Database, DatabaseError, json as as_json},
+    failure::Failure,
+    params,
+    traits::Random,
+};
+
+const NO_ADDRESS: ApiError = ApiError::new(409, "no_address", "there is no address for alarms");
+/// What the settings are sealed for.
+const PURPOSE: &str = "alarms of ";
+
+fn purpose(publisher: Option<&str>) -> String {
+    format!("{PURPOSE}{}", publisher.unwrap_or("the operator"))
+}
+
+pub fn is_set(db: &impl Database) -> Result<bool, DatabaseError> {
+    Ok(db.query_first(sql::GET_ADDRESS, &[])?.is_some())
+}
+
+/// Whose alarms they are; none for the operator's.
+pub fn publisher(db: &impl Database) -> Result<Option<String>, DatabaseError> {
+    let row = db.query_first(sql::GET_ADDRESS, &[])?;
+    row.map_or(Ok(None), |row| Ok(row.optional_text(0)?.map(str::to_owned)))
+}
+
+/// Carries out [`SetAlarmAddress`]. The answer to a new address has its secret, which is not shown again.
+///
+/// # Errors
+/// `invalid_field`: the URL may not be called.
+pub fn set(
+    db: &impl Database,
+    now_ms: i64,
+    sender: &CallbackSender,
+    runtime: &impl Random,
+    set: &SetAlarmAddress,
+) -> Result<OperatorReply, Failure> {
+    let Some(url) = &set.url else {
+        db.transaction(|| {
+            [
+                sql::END_ADDRESS,
+                sql::END_CAUSES,
+                sql::END_GROUPS,
+                sql::END_MESSAGES,
+            ]
+            .into_iter()
+            .try_for_each(|sql| db.execute(sql, &[]))
+        })?;
+        return Ok(OperatorReply::no_content());
+    };
+    let wrong = |problem: String| Failure::from(ApiError::from(FieldError::new("url", problem)));
+    sender.check_url(url).map_err(wrong)?;
+    let settings = Callback {
+        url: url.clone(),
+        method: CallbackMethod::Post,
+        secret: Secret::text(runtime.random().map_err(Failure::Internal)?),
+        previous_secret: None,
+        legacy_md5: None,
+        events: None,
+    };
+    Endpoint::parse(&settings).map_err(|error| wrong(error.problem))?;
+    let publisher = set.publisher.as_ref().map(|publisher| publisher.as_str());
+    let plain = as_json(&settings)?;
+    let sealed = sender.seal(&purpose(publisher), plain.as_bytes(), runtime)?;
+    db.execute(sql::SET_ADDRESS, params![publisher, sealed, now_ms])?;
+    Ok(OperatorReply::ok(&json!({ "secret": settings.secret })))
+}
+
+/// The endpoint of the address; none without one.
+///
+/// # Errors
+/// None of `STORE_KEYS` opens the settings.
+pub fn endpoint(db: &impl Database, sender: &CallbackSender) -> Result<Option<Rc<Endpoint>>, Failure> {
+    match db.query_first(sql::GET_ADDRESS, &[])? {
+        None => Ok(None),
+        Some(row) => {
+            let settings: Callback = sender.open(&purpose(row.optional_text(0)?), row.blob(1)?)?;
+            let endpoint = Endpoint::parse(&settings).map_err(|error| Failure::Internal(error.problem))?;
+            Ok(Some(Rc::new(endpoint)))
+        }
+    }
+}
+
+/// The same, where there must be one.
+///
+/// # Errors
+/// `no_address`
+pub fn required(db: &impl Database, sender: &CallbackSender) -> Result<Rc<Endpoint>, Failure> {
+    endpoint(db, sender)?.ok_or_else(|| NO_ADDRESS.into())
+}
+
+/// Carries out [`ReadAlarmAddress`](contract::alarms::ReadAlarmAddress).
+pub fn read(db: &impl Database, sender: &CallbackSender) -> Result<OperatorReply, Failure> {
+    let Some(row) = db.query_first(sql::GET_ADDRESS, &[])? else {
+        return Ok(OperatorReply::ok(&json!({ "address": null })));
+    };
+    let endpoint = required(db, sender)?;
+    let seconds = |ms: i64| ms.div_euclid(SECOND_MS);
+    let last_try = row.optional_integer(3)?.map(|tried_ms| {
+        Ok::<_, DatabaseError>(json!({
+            "at": seconds(tried_ms),
+            "http_status": row.optional_integer(4)?,
+            "error": row.optional_text(5)?,
+        }))
+    });
+    Ok(OperatorReply::ok(&json!({ "address": {
+        "url": masked(endpoint.url()),
+        "set_ts": seconds(row.integer(2)?),
+        "last_try": last_try.transpose()?,
+        "waiting": db.query_integer(sql::COUNT_MESSAGES, &[])?,
+    } })))
+}

@@ -1,0 +1,62 @@
+//! What other objects report becomes causes of alarms, in the transaction that applies the report.
+
+use super::raise;
+use contract::{
+    alarms::{Alarm, AlarmKind},
+    outbox::EndpointState,
+};
+use domain::model::{AppId, PublisherId};
+use platform::database::{Database, DatabaseError};
+
+/// The rewards of all apps have one subject: many that are given up at once are one alarm.
+const REWARDS: &str = "rewards";
+
+/// When something was noted, and whose it is where the operator is told.
+#[derive(Clone, Copy)]
+pub struct Noted<'p> {
+    pub now_ms: i64,
+    pub publisher: Option<&'p PublisherId>,
+}
+
+impl Noted<'_> {
+    /// One cause, now.
+    pub fn alarm(self, kind: AlarmKind, subject: impl ToString, since_ms: i64) -> Alarm {
+        Alarm {
+            kind,
+            subject: subject.to_string(),
+            cause: self.now_ms,
+            since_ms,
+            count: 1,
+            publisher: self.publisher.cloned(),
+        }
+    }
+
+    /// The endpoint of an app was in one state, over all outboxes, and is in another one.
+    pub fn endpoint(
+        self,
+        db: &impl Database,
+        app: AppId,
+        (before, after): (EndpointState, EndpointState),
+        since_ms: i64,
+    ) -> Result<(), DatabaseError> {
+        let is_well = |state| matches!(state, EndpointState::None | EndpointState::Healthy);
+        let kind = match after {
+            _ if before == after => return Ok(()),
+            EndpointState::Disabled => AlarmKind::EndpointDisabled,
+            EndpointState::Failing if is_well(before) => AlarmKind::EndpointFailing,
+            EndpointState::None | EndpointState::Healthy if !is_well(before) => AlarmKind::EndpointRecovered,
+            _ => return Ok(()),
+        };
+        raise(db, self.now_ms, &self.alarm(kind, app, since_ms))
+    }
+
+    /// An outbox had so many rewards that were given up, and has more.
+    pub fn given_up(self, db: &impl Database, before: i64, after: i64) -> Result<(), DatabaseError> {
+        let count = after.saturating_sub(before);
+        if count <= 0 {
+            return Ok(());
+        }
+        let alarm = self.alarm(AlarmKind::RewardGivenUp, REWARDS, self.now_ms);
+        raise(db, self.now_ms, &Alarm { count, ..alarm })
+    }
+}

@@ -1,0 +1,123 @@
+//! Sends the messages of alarms, by the sender, the guard and the schedule of callbacks. One object sends one message at a time.
+
+use serde_json::json;
+
+use super::{
+    address, compose, sql,
+    words::{Sites, test_body},
+};
+use crate::delivery::callback_sender::CallbackSender;
+use contract::operation::OperatorReply;
+use domain::{
+    callbacks::delivery::{Next, judge},
+    model::time::SECOND_MS,
+};
+use platform::{
+    database::{Database, DatabaseError},
+    failure::Failure,
+    http_call::HttpCall,
+    log::{self, Event, Level, Line},
+    params,
+    traits::{Clock, Http, Random},
+};
+
+/// Messages that one alarm sends, so that what it does besides is not put off for long.
+const MAX_MESSAGES: usize = 3;
+
+/// Makes messages of what is due, and sends those that are due.
+///
+/// # Errors
+/// The address cannot be read, or the database failed.
+pub async fn send_due(
+    db: &impl Database,
+    runtime: &(impl Clock + Http + Random),
+    sender: &CallbackSender,
+    sites: &Sites,
+) -> Result<(), Failure> {
+    compose(db, runtime.now_ms(), sites)?;
+    for _ in 0..MAX_MESSAGES {
+        let now_ms = runtime.now_ms();
+        let Some(row) = db.query_first(sql::NEXT_MESSAGE, params![now_ms])? else {
+            return Ok(());
+        };
+        let (message, attempts): (i64, u32) = (row.integer(0)?, row.number::<u32>(3)?.saturating_add(1));
+        let Some(endpoint) = address::endpoint(db, sender)? else {
+            return Ok(());
+        };
+        // If this process ends, the message is due again with the same id.
+        let again_ms = now_ms.saturating_add(sender.claim_ms());
+        db.execute(sql::SET_MESSAGE, params![attempts, again_ms, message])?;
+        let request = endpoint.message(
+            row.text(1)?,
+            row.text(2)?.to_owned(),
+            now_ms.div_euclid(SECOND_MS),
+        );
+        let call = sender.call(runtime, &request, sender.timeout()).await;
+        let random = runtime.random().map_err(Failure::Internal)?;
+        let random = u32::from_le_bytes([random[0], random[1], random[2], random[3]]);
+        let ended_ms = runtime.now_ms();
+        let judgement = judge(
+            &sender.schedule,
+            attempts,
+            &call.delivery_outcome(),
+            ended_ms,
+            random,
+        );
+        log_attempt(ended_ms, attempts, &call, judgement.next);
+        db.transaction(|| {
+            note(db, &call)?;
+            match judgement.next {
+                Next::At(at_ms) => db.execute(sql::SET_MESSAGE, params![attempts, at_ms, message]),
+                Next::Delivered | Next::Dead | Next::Kept => db.execute(sql::END_MESSAGE, params![message]),
+            }
+        })?;
+    }
+    Ok(())
+}
+
+fn log_attempt(now_ms: i64, attempts: u32, call: &HttpCall, next: Next) {
+    if next == Next::Delivered {
+        return;
+    }
+    let is_over = !matches!(next, Next::At(_));
+    let level = if is_over { Level::Error } else { Level::Warn };
+    log::write(&Line {
+        attempts: Some(attempts),
+        status: call.outcome.as_ref().ok().map(|answer| answer.status),
+        cause: call.outcome.as_ref().err().map(|no_answer| no_answer.cause),
+        dead: Some(is_over),
+        ms: Some(call.took_ms),
+        ..Line::new(now_ms, level, Event::Alarm)
+    });
+}
+
+/// Notes the last attempt. The reason for a missing answer is one word, because others would tell a closed port from a host that
+/// does not exist.
+fn note(db: &impl Database, call: &HttpCall) -> Result<(), DatabaseError> {
+    let status = call.outcome.as_ref().ok().map(|answer| u32::from(answer.status));
+    let error = call.outcome.as_ref().err().map(|no_answer| no_answer.cause);
+    db.execute(sql::SET_TRIED, params![call.at_ms, status, error])
+}
+
+/// Carries out [`TestAlarms`](contract::alarms::TestAlarms).
+///
+/// # Errors
+/// `no_address`
+pub async fn test(
+    db: &impl Database,
+    runtime: &(impl Clock + Http + Random),
+    sender: &CallbackSender,
+) -> Result<OperatorReply, Failure> {
+    let endpoint = address::required(db, sender)?;
+    let random = runtime.random().map_err(Failure::Internal)?;
+    let now_ms = runtime.now_ms();
+    let id = format!("test-{}", hex::encode(random.get(..16).unwrap_or_default()));
+    let request = endpoint.message(&id, test_body(now_ms), now_ms.div_euclid(SECOND_MS));
+    let call = sender.call(runtime, &request, sender.test_timeout()).await;
+    note(db, &call)?;
+    Ok(OperatorReply::ok(&json!({
+        "http_status": call.outcome.as_ref().ok().map(|answer| answer.status),
+        "ms": call.took_ms,
+        "error": call.outcome.as_ref().err().map(|no_answer| no_answer.cause),
+    })))
+}

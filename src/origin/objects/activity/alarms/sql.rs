@@ -1,0 +1,78 @@
+//! The tables of alarms and their statements. They are part of the schema of activity objects.
+
+pub const TABLES: &[&str] = &[
+    // One row while there is an address. `sealed` is its settings, encrypted with STORE_KEYS; the others are the last attempt.
+    "CREATE TABLE alarm_address (
+       only INTEGER PRIMARY KEY CHECK (only = 1), publisher TEXT, sealed BLOB NOT NULL, set_ms INTEGER NOT NULL,
+       tried_ms INTEGER, http_status INTEGER, error TEXT
+     ) STRICT",
+    // The last cause of each kind and subject. `waiting` counts the causes that nobody was told of, from `first` on; they are told
+    // at `due_ms`. `told_ms` is when the last message was made.
+    "CREATE TABLE alarm_causes (
+       kind INTEGER NOT NULL, subject TEXT NOT NULL, publisher TEXT, cause INTEGER NOT NULL, waiting INTEGER NOT NULL,
+       first INTEGER NOT NULL, since_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL, due_ms INTEGER NOT NULL, told_ms INTEGER,
+       PRIMARY KEY (kind, subject)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX alarm_causes_by_due ON alarm_causes (due_ms) WHERE waiting > 0",
+    // Until when a group has had its messages: one for each hour.
+    "CREATE TABLE alarm_groups (name TEXT PRIMARY KEY, free_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    // The messages that were not delivered yet.
+    "CREATE TABLE alarm_messages (
+       message INTEGER PRIMARY KEY, id TEXT NOT NULL, body TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
+       due_ms INTEGER NOT NULL
+     ) STRICT",
+    "CREATE INDEX alarm_messages_by_due ON alarm_messages (due_ms)",
+];
+
+/// The statements that each activity object runs.
+pub const OF_SWEEP: &[&str] = &[NEXT_DUE, SWEEP_CAUSES, SWEEP_GROUPS];
+
+platform::statements! {
+    /// publisher, sealed, time
+    pub const SET_ADDRESS = "INSERT OR REPLACE INTO alarm_address (only, publisher, sealed, set_ms) VALUES (1, ?, ?, ?)";
+    /// → publisher, sealed, time, last attempt, its status, its error
+    pub const GET_ADDRESS = "SELECT publisher, sealed, set_ms, tried_ms, http_status, error FROM alarm_address";
+    /// time, status, error
+    pub const SET_TRIED = "UPDATE alarm_address SET tried_ms = ?, http_status = ?, error = ?";
+    pub const END_ADDRESS = "DELETE FROM alarm_address";
+    pub const END_CAUSES = "DELETE FROM alarm_causes";
+    pub const END_GROUPS = "DELETE FROM alarm_groups";
+    pub const END_MESSAGES = "DELETE FROM alarm_messages";
+    /// kind, subject, group → the last cause, causes that wait, when they are told, when somebody was told last; until when the
+    /// group has had its messages
+    pub const GET_CAUSE = "SELECT c.cause, c.waiting, c.due_ms, c.told_ms, (SELECT free_ms FROM alarm_groups WHERE name = ?3)
+        FROM (SELECT 1) LEFT JOIN alarm_causes c ON c.kind = ?1 AND c.subject = ?2";
+    /// kind, subject, publisher, cause, count, since, now, when it is told
+    pub const PUT_CAUSE = "INSERT INTO alarm_causes (kind, subject, publisher, cause, waiting, first, since_ms, last_ms, due_ms)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?4, ?6, ?7, ?8)
+        ON CONFLICT (kind, subject) DO UPDATE SET publisher = excluded.publisher, cause = excluded.cause,
+          first = IIF(waiting = 0, excluded.first, first), since_ms = IIF(waiting = 0, excluded.since_ms, since_ms),
+          waiting = waiting + excluded.waiting, last_ms = excluded.last_ms, due_ms = excluded.due_ms";
+    /// time, rows at most → those that are told now: kind, subject, publisher, causes, the first cause, since when, the last time
+    pub const LIST_DUE = "SELECT kind, subject, publisher, waiting, first, since_ms, last_ms FROM alarm_causes
+        WHERE waiting > 0 AND due_ms <= ? ORDER BY due_ms, kind, subject LIMIT ?";
+    /// time, kind, subject
+    pub const SET_TOLD = "UPDATE alarm_causes SET told_ms = ?, waiting = 0 WHERE kind = ? AND subject = ?";
+    /// group, time, milliseconds: one more message of the group
+    pub const CHARGE = "INSERT INTO alarm_groups (name, free_ms) VALUES (?1, ?2 + ?3)
+        ON CONFLICT (name) DO UPDATE SET free_ms = MAX(free_ms, ?2) + ?3";
+    /// id, body, time
+    pub const ADD_MESSAGE = "INSERT INTO alarm_messages (id, body, due_ms) VALUES (?, ?, ?)";
+    /// time → the first due message, new ones before repeats: number, id, body, attempts
+    pub const NEXT_MESSAGE = "SELECT message, id, body, attempts FROM alarm_messages WHERE due_ms <= ?
+        ORDER BY attempts > 0, due_ms LIMIT 1";
+    /// attempts, time, number
+    pub const SET_MESSAGE = "UPDATE alarm_messages SET attempts = ?, due_ms = ? WHERE message = ?";
+    /// number
+    pub const END_MESSAGE = "DELETE FROM alarm_messages WHERE message = ?";
+    /// → when something is due
+    pub const NEXT_DUE = "SELECT MIN(due_ms) FROM (SELECT MIN(due_ms) AS due_ms FROM alarm_causes WHERE waiting > 0
+        UNION ALL SELECT MIN(due_ms) FROM alarm_messages)";
+    /// → messages that were not delivered yet
+    pub const COUNT_MESSAGES = "SELECT COUNT(*) FROM alarm_messages";
+    /// time: they are first ones again. Of days, whose reports may be repeated, the last cause stays
+    pub const SWEEP_CAUSES = "DELETE FROM alarm_causes WHERE waiting = 0 AND told_ms < ?1
+        AND kind NOT IN (7, 8)";
+    /// time
+    pub const SWEEP_GROUPS = "DELETE FROM alarm_groups WHERE free_ms < ?";
+}

@@ -1,0 +1,181 @@
+//! What a message says: what happened, since when, what it costs, and the page that repairs it.
+
+use serde_json::{Value, json};
+
+use contract::alarms::AlarmKind;
+use domain::model::time::rfc_3339;
+use platform::database::{DatabaseError, Row};
+
+/// The addresses of the pages that messages name.
+#[derive(Clone, Debug, Default)]
+pub struct Sites {
+    pub dashboard: Option<String>,
+    pub console: Option<String>,
+}
+
+impl Sites {
+    /// `DASHBOARD_URL` and `CONSOLE_URL`.
+    pub fn of_settings(read: impl Fn(&str) -> Option<String>) -> Self {
+        let url = |name| read(name).map(|url| url.trim_end_matches('/').to_owned());
+        Self {
+            dashboard: url("DASHBOARD_URL"),
+            console: url("CONSOLE_URL"),
+        }
+    }
+}
+
+/// The causes of one kind and subject that are told together.
+pub struct Entry {
+    pub kind: AlarmKind,
+    pub subject: String,
+    publisher: Option<String>,
+    count: i64,
+    first: i64,
+    since_ms: i64,
+    last_ms: i64,
+}
+
+impl Entry {
+    pub fn read(row: &Row) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            kind: row.decode(0, AlarmKind::from_number)?,
+            subject: row.text(1)?.to_owned(),
+            publisher: row.optional_text(2)?.map(str::to_owned),
+            count: row.integer(3)?,
+            first: row.integer(4)?,
+            since_ms: row.integer(5)?,
+            last_ms: row.integer(6)?,
+        })
+    }
+
+    /// Its first cause, which tells it from any other entry.
+    pub fn cause(&self) -> String {
+        format!("{} {} {}", self.kind.as_str(), self.subject, self.first)
+    }
+
+    fn to_json(&self, of_publisher: bool, sites: &Sites) -> Value {
+        let Words { summary, cost, page } = words(self, of_publisher);
+        let site = if of_publisher {
+            &sites.dashboard
+        } else {
+            &sites.console
+        };
+        let root = if of_publisher { "/dashboard" } else { "/console" };
+        json!({
+            "type": self.kind.as_str(),
+            "subject": self.subject,
+            "publisher_id": self.publisher,
+            "count": self.count,
+            "since": rfc_3339(self.since_ms),
+            "last": rfc_3339(self.last_ms),
+            "summary": summary,
+            "cost": cost,
+            "page": site.as_ref().map(|site| format!("{site}{root}{page}")),
+        })
+    }
+}
+
+/// The body of a message: of one alarm, or a digest of several. Standard Webhooks recommends its three members.
+pub fn body(entries: &[Entry], of_publisher: Option<&str>, now_ms: i64, sites: &Sites) -> String {
+    let mut alarms: Vec<_> = entries
+        .iter()
+        .map(|entry| entry.to_json(of_publisher.is_some(), sites))
+        .collect();
+    let (kind, data) = match (entries, alarms.as_mut_slice()) {
+        ([entry], [alarm]) => (entry.kind.as_str(), alarm.take()),
+        _ => ("digest", json!({ "alarms": alarms })),
+    };
+    json!({ "type": kind, "timestamp": rfc_3339(now_ms), "data": data }).to_string()
+}
+
+/// The body of a test.
+pub fn test_body(now_ms: i64) -> String {
+    let data = json!({ "summary": "This is a test. Alarms will come to this address." });
+    json!({ "type": "test", "timestamp": rfc_3339(now_ms), "data": data }).to_string()
+}
+
+struct Words {
+    summary: String,
+    cost: &'static str,
+    /// The path of the page, below the root of the dashboard or of the console.
+    page: String,
+}
+
+fn words(entry: &Entry, of_publisher: bool) -> Words {
+    let Entry { subject, count, .. } = entry;
+    let of = |for_publisher: &str, for_operator: &str| {
+        (if of_publisher { for_publisher } else { for_operator }).to_owned()
+    };
+    let counted = |one: &str, many: &str| {
+        if *count == 1 {
+            format!("1 {one}")
+        } else {
+            format!("{count} {many}")
+        }
+    };
+    let publisher = entry.publisher.as_deref().unwrap_or_default();
+    let (summary, cost, page) = match entry.kind {
+        AlarmKind::EndpointFailing => (
+            format!("The receiver of app {subject} does not answer callbacks with 2xx."),
+            "Rewards wait. Each is tried again for days and then given up.",
+            format!("/apps/{subject}"),
+        ),
+        AlarmKind::EndpointDisabled => (
+            format!("The receiver of app {subject} told Signpost to stop."),
+            "No reward is sent until callbacks are switched on again.",
+            format!("/apps/{subject}"),
+        ),
+        AlarmKind::EndpointRecovered => (
+            format!("The receiver of app {subject} works again, or was switched on again."),
+            "Nothing. Rewards that waited are being sent.",
+            format!("/apps/{subject}"),
+        ),
+        AlarmKind::RewardGivenUp => (
+            format!(
+                "{} given up after the last try.",
+                counted("reward was", "rewards were")
+            ),
+            "Their users are not paid until the callbacks are sent again.",
+            of("/rewards?delivery=dead", "?kind=dead"),
+        ),
+        AlarmKind::CapNear => (
+            format!("Offer {subject} has used 80 % of a daily cap."),
+            "At 100 % the offer leaves the lists and earns nothing until midnight UTC.",
+            format!("/offers/{subject}"),
+        ),
+        AlarmKind::CapSpent => (
+            format!("Offer {subject} has used up a daily cap."),
+            "The offer earns nothing until midnight UTC.",
+            format!("/offers/{subject}"),
+        ),
+        AlarmKind::FactsLate => (
+            format!("The ad figures of {subject} have not arrived."),
+            "Reports lack the ad revenue of this day, and it is not final.",
+            of("", &format!("/publishers/{publisher}?section=facts")),
+        ),
+        AlarmKind::DayChanged => (
+            format!(
+                "{} since their days were final.",
+                counted("app's figures have changed", "figures of apps have changed")
+            ),
+            "Copies of reports that were made before are out of date.",
+            of("/changes", &format!("/publishers/{publisher}?section=facts")),
+        ),
+        AlarmKind::ObjectRestored => (
+            format!("{subject} was put back to an earlier copy."),
+            "Attention lists what is in doubt.",
+            "?kind=restored".to_owned(),
+        ),
+        AlarmKind::ObjectNearlyFull => (
+            format!("{subject} has used 80 % of its 10 GB."),
+            "A full object takes no more writes.",
+            "?kind=near_limit".to_owned(),
+        ),
+        AlarmKind::PublisherWaiting => (
+            format!("Publisher {subject} waits for approval."),
+            "Its apps get no offers until then.",
+            format!("/publishers/{subject}"),
+        ),
+    };
+    Words { summary, cost, page }
+}

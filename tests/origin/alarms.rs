@@ -1,0 +1,515 @@
+//! Alarms: the first is told at once, further ones in digests, and each message has one id whatever fails.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+    time::Duration,
+};
+
+use futures_util::FutureExt;
+use proptest::prelude::*;
+use serde_json::Value as Json;
+use url::Url;
+
+use crate::{simulations, sqlite::Sqlite, storage::Storage};
+use contract::{
+    activity::{Command, EndpointStanding, FeedBatch, Reply},
+    alarms::{Alarm, AlarmKind, RaiseAlarms, ReadAlarmAddress, SetAlarmAddress, TestAlarms},
+    operation::{CallError, ObjectAddress, Operation, OperatorReply, Unanswered},
+    outbox::EndpointState,
+};
+use domain::{
+    callbacks::request::Request,
+    model::{
+        AppId, PublisherId,
+        time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS},
+    },
+};
+use origin::objects::activity::{alarms::sql, service::ActivityService};
+use platform::{
+    failure::Failure,
+    http_call::{HttpAnswer, HttpCall, NoAnswer},
+    traits::{Clock, Http, ObjectCall, Random},
+};
+
+/// 12:25 of 2026-01-15, UTC.
+const NOW: i64 = 1_768_479_900_000;
+const URL: &str = "https://hooks.acme.example/alarms?key=k-0123456789abcdef";
+const STORE_KEYS: &str = "1:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+/// What the address does with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Receiver {
+    Answers(u16),
+    Hangs,
+}
+
+/// A request that was sent: when, its id and its body.
+#[derive(Clone, Debug)]
+struct Sent {
+    at_ms: i64,
+    id: String,
+    body: Json,
+}
+
+impl Sent {
+    /// The entries of the message: its only one, or those of a digest.
+    fn entries(&self) -> Vec<Json> {
+        match self.body["data"]["alarms"].as_array() {
+            Some(entries) => entries.clone(),
+            None => vec![self.body["data"].clone()],
+        }
+    }
+}
+
+struct State {
+    now_ms: Cell<i64>,
+    receiver: Cell<Receiver>,
+    sent: RefCell<Vec<Sent>>,
+    draws: Cell<u8>,
+}
+
+#[derive(Clone)]
+struct Runtime(Rc<State>);
+
+impl Clock for Runtime {
+    fn now_ms(&self) -> i64 {
+        self.0.now_ms.get()
+    }
+}
+
+impl Random for Runtime {
+    fn random(&self) -> Result<[u8; 32], String> {
+        self.0.draws.set(self.0.draws.get().wrapping_add(1));
+        Ok([self.0.draws.get(); 32])
+    }
+}
+
+impl ObjectCall for Runtime {
+    async fn call<O: Operation>(
+        &self,
+        _to: &ObjectAddress,
+        _operation: O,
+        _timeout: Duration,
+    ) -> Result<O::Answer, CallError> {
+        Err(CallError::Unanswered(Unanswered::default()))
+    }
+}
+
+impl Http for Runtime {
+    async fn send(&self, request: &Request, _timeout: Duration) -> HttpCall {
+        let header = |name| request.headers.iter().find(|(known, _)| *known == name);
+        self.0.sent.borrow_mut().push(Sent {
+            at_ms: self.now_ms(),
+            id: header("webhook-id").unwrap().1.clone(),
+            body: serde_json::from_str(request.body.as_deref().unwrap()).unwrap(),
+        });
+        assert!(header("webhook-signature").unwrap().1.starts_with("v1,"));
+        let Receiver::Answers(status) = self.0.receiver.get() else {
+            return std::future::pending().await;
+        };
+        HttpCall {
+            at_ms: self.now_ms(),
+            took_ms: 7,
+            outcome: match status {
+                0 => Err(NoAnswer::new("connection", "no answer")),
+                status => Ok(HttpAnswer {
+                    status,
+                    retry_after: None,
+                    webhook_delivery: None,
+                    body: String::new(),
+                }),
+            },
+        }
+    }
+
+    async fn opens(&self, _url: &Url, _timeout: Duration) -> bool {
+        false
+    }
+}
+
+/// A publisher's activity object with an address for alarms.
+struct World<'a> {
+    storage: Storage<'a>,
+    runtime: Runtime,
+    service: ActivityService<Storage<'a>, Runtime>,
+    sequence: i64,
+}
+
+fn start<'a>(storage: &Storage<'a>, runtime: &Runtime) -> ActivityService<Storage<'a>, Runtime> {
+    ActivityService::new(
+        Some("activity-acme".into()),
+        storage.clone(),
+        runtime.clone(),
+        |name| match name {
+            "STORE_KEYS" => Some(STORE_KEYS.to_owned()),
+            "DASHBOARD_URL" => Some("https://dash.example".to_owned()),
+            _ => None,
+        },
+    )
+}
+
+impl<'a> World<'a> {
+    fn new(db: &'a Sqlite) -> Self {
+        let storage = Storage::new(db);
+        let runtime = Runtime(Rc::new(State {
+            now_ms: Cell::new(NOW),
+            receiver: Cell::new(Receiver::Answers(204)),
+            sent: RefCell::default(),
+            draws: Cell::new(0),
+        }));
+        let service = start(&storage, &runtime);
+        let world = Self {
+            storage,
+            runtime,
+            service,
+            sequence: 0,
+        };
+        let set = world.set(Some(URL)).unwrap();
+        assert!(set.body.contains("whsec_"), "{}", set.body);
+        world
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.runtime.now_ms()
+    }
+
+    fn send(&self, command: impl Into<Command>) -> Result<Reply, Failure> {
+        self.service.command(command.into()).now_or_never().unwrap()
+    }
+
+    fn operator(&self, command: impl Into<Command>) -> Result<OperatorReply, Failure> {
+        match self.send(command)? {
+            Reply::Operator(reply) => Ok(reply),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn set(&self, url: Option<&str>) -> Result<OperatorReply, Failure> {
+        self.operator(SetAlarmAddress {
+            publisher: PublisherId::parse("acme"),
+            url: url.map(str::to_owned),
+        })
+    }
+
+    fn raise(&self, kind: AlarmKind, subject: &str, cause: i64) {
+        let alarm = Alarm {
+            kind,
+            subject: subject.to_owned(),
+            cause,
+            since_ms: self.now_ms(),
+            count: 1,
+            publisher: None,
+        };
+        self.send(RaiseAlarms { alarms: vec![alarm] }).unwrap();
+    }
+
+    /// An outbox reports the state of its app's endpoint, and how many rewards were given up.
+    fn report(&mut self, state: EndpointState, dead: i64) {
+        self.sequence += 1;
+        let batch = FeedBatch {
+            app: AppId::from_number(42).unwrap(),
+            shard: 0,
+            sequence: self.sequence,
+            confirmed: self.sequence - 1,
+            restarts: false,
+            at_ms: self.now_ms(),
+            owes_since_ms: None,
+            next_by_ms: None,
+            endpoint: EndpointStanding {
+                state,
+                dead,
+                ..EndpointStanding::default()
+            },
+            counts: vec![],
+            entries: vec![],
+        };
+        self.send(Box::new(batch)).unwrap();
+    }
+
+    /// The process ends, with whatever it was doing.
+    fn kill(&mut self) {
+        self.service = start(&self.storage, &self.runtime);
+    }
+
+    /// Fires the alarms until a time. One that hangs ends with its process.
+    fn pass_until(&mut self, until_ms: i64) {
+        while let Some(at_ms) = self
+            .storage
+            .state
+            .alarm_ms
+            .get()
+            .filter(|at_ms| *at_ms <= until_ms)
+        {
+            self.runtime.0.now_ms.set(at_ms.max(self.now_ms()));
+            self.storage.state.alarm_ms.set(None);
+            if self.service.alarm().now_or_never().is_none() {
+                self.kill();
+                // The runtime runs an alarm again whose run did not end.
+                let again_ms = self.now_ms() + 20 * SECOND_MS;
+                let set_ms = self.storage.state.alarm_ms.get();
+                self.storage
+                    .state
+                    .alarm_ms
+                    .set(Some(set_ms.map_or(again_ms, |set_ms| set_ms.min(again_ms))));
+            }
+        }
+        self.runtime.0.now_ms.set(until_ms.max(self.now_ms()));
+    }
+
+    fn pass(&mut self, ms: i64) {
+        self.pass_until(self.now_ms() + ms);
+    }
+
+    fn sent(&self) -> Vec<Sent> {
+        self.runtime.0.sent.borrow().clone()
+    }
+
+    /// The ids that were sent in a time, each once.
+    fn ids(&self, from_ms: i64, until_ms: i64) -> BTreeSet<String> {
+        let sent = self.sent().into_iter();
+        sent.filter(|sent| (from_ms..until_ms).contains(&sent.at_ms))
+            .map(|sent| sent.id)
+            .collect()
+    }
+}
+
+#[test]
+fn the_first_alarm_says_what_happened_since_when_what_it_costs_and_where_to_repair_it() {
+    let db = Sqlite::in_memory();
+    let mut world = World::new(&db);
+    world.report(EndpointState::Healthy, 0);
+    world.pass(MINUTE_MS);
+    assert!(world.sent().is_empty());
+    world.report(EndpointState::Failing, 0);
+    world.pass(MINUTE_MS);
+    let [sent] = &world.sent()[..] else {
+        panic!("{:?}", world.sent())
+    };
+    assert!(sent.at_ms - (NOW + MINUTE_MS) < MINUTE_MS);
+    assert_eq!(sent.body["type"], "endpoint.failing");
+    assert_eq!(sent.body["data"]["subject"], "00000042");
+    assert_eq!(sent.body["data"]["since"], "2026-01-15T12:26:00Z");
+    assert_eq!(
+        sent.body["data"]["page"],
+        "https://dash.example/dashboard/apps/00000042"
+    );
+    for words in ["summary", "cost"] {
+        assert!(
+            sent.body["data"][words].as_str().unwrap().len() > 20,
+            "{}",
+            sent.body
+        );
+    }
+    // What another outbox of the app says as well is not another cause.
+    world.report(EndpointState::Failing, 0);
+    world.pass(3 * HOUR_MS);
+    assert_eq!(world.sent().len(), 1);
+}
+
+#[test]
+fn a_flapping_endpoint_has_at_most_24_ids_a_day_and_its_last_state_is_told() {
+    let states = [
+        EndpointState::Failing,
+        EndpointState::Healthy,
+        EndpointState::Disabled,
+        EndpointState::Healthy,
+    ];
+    for minutes in [1, 7, 59, 61, 90] {
+        let db = Sqlite::in_memory();
+        let mut world = World::new(&db);
+        let began_ms = world.now_ms();
+        for state in states.into_iter().cycle() {
+            if world.now_ms() >= began_ms + DAY_MS {
+                break;
+            }
+            world.report(state, 0);
+            world.pass(minutes * MINUTE_MS);
+        }
+        let ids = world.ids(began_ms, began_ms + DAY_MS).len();
+        assert!((10..=24).contains(&ids), "{ids} ids, every {minutes} minutes");
+        // Each kind was told within a minute of its first cause.
+        for kind in ["endpoint.failing", "endpoint.recovered", "endpoint.disabled"] {
+            let first = world
+                .sent()
+                .into_iter()
+                .find(|sent| sent.body["type"] == kind)
+                .unwrap();
+            assert!(
+                first.at_ms <= began_ms + 2 * minutes * MINUTE_MS + MINUTE_MS,
+                "{kind}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_thousand_rewards_given_up_within_an_hour_are_one_alarm_and_one_digest() {
+    let db = Sqlite::in_memory();
+    let mut world = World::new(&db);
+    for dead in 1..=1_000 {
+        world.report(EndpointState::Healthy, dead);
+        world.pass(3 * SECOND_MS);
+    }
+    world.pass(3 * HOUR_MS);
+    let [first, digest] = &world.sent()[..] else {
+        panic!("{:?}", world.sent())
+    };
+    assert_eq!(first.body["data"]["count"], 1);
+    assert_eq!(digest.body["data"]["count"], 999);
+    assert_eq!(
+        digest.body["data"]["page"],
+        "https://dash.example/dashboard/rewards?delivery=dead"
+    );
+}
+
+#[test]
+fn many_that_come_at_once_are_one_message() {
+    let db = Sqlite::in_memory();
+    let mut world = World::new(&db);
+    for app in 0..450 {
+        world.raise(AlarmKind::EndpointFailing, &format!("{app:08}"), 1);
+    }
+    world.pass(MINUTE_MS);
+    let sizes: Vec<_> = world.sent().iter().map(|sent| sent.entries().len()).collect();
+    assert_eq!(sizes, [200, 200, 50]);
+    assert!(world.sent().iter().all(|sent| sent.body["type"] == "digest"));
+}
+
+#[test]
+fn an_address_that_fails_is_tried_by_the_schedule_and_its_last_answer_is_shown() {
+    let db = Sqlite::in_memory();
+    let mut world = World::new(&db);
+    let read = |world: &World<'_>| -> Json {
+        serde_json::from_str(&world.operator(ReadAlarmAddress {}).unwrap().body).unwrap()
+    };
+    assert_eq!(
+        read(&world)["address"]["url"],
+        "https://hooks.acme.example/alarms?key=********"
+    );
+    for (receiver, status) in [(302, Some(302)), (503, Some(503)), (0, None)] {
+        world.runtime.0.receiver.set(Receiver::Answers(receiver));
+        world.raise(AlarmKind::DayChanged, &format!("to {receiver}"), 1);
+        world.pass(MINUTE_MS);
+        let shown = read(&world);
+        assert_eq!(
+            shown["address"]["last_try"]["http_status"],
+            Json::from(status),
+            "{shown}"
+        );
+        assert!(shown["address"]["waiting"].as_i64() >= Some(1), "{shown}");
+    }
+    world.runtime.0.receiver.set(Receiver::Answers(200));
+    world.pass(DAY_MS);
+    assert_eq!(read(&world)["address"]["waiting"], 0);
+    let ids: BTreeSet<_> = world.sent().into_iter().map(|sent| sent.id).collect();
+    assert_eq!(ids.len(), 3, "a repeat has the id of the first try");
+    // Without an address nothing is noted and nothing is sent.
+    world.set(None).unwrap();
+    assert_eq!(read(&world)["address"], Json::Null);
+    world.raise(AlarmKind::DayChanged, "none", 1);
+    world.pass(DAY_MS);
+    assert_eq!(world.ids(0, i64::MAX).len(), 3);
+    assert!(world.operator(TestAlarms {}).is_err());
+    for refused in [
+        "http://10.0.0.1/x",
+        "ftp://x.example",
+        "https://x.example/{user_id}",
+        "nonsense",
+    ] {
+        let Err(Failure::Refused(error)) = world.set(Some(refused)) else {
+            panic!("{refused}")
+        };
+        assert!(error.message.starts_with("url: "), "{}", error.message);
+    }
+    let ran = db.statements();
+    let idle: Vec<_> = sql::ALL.iter().filter(|sql| !ran.contains(**sql)).collect();
+    assert!(idle.is_empty(), "listed but never ran: {idle:#?}");
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Raise { kind: usize, subject: u8 },
+    Pass(i64),
+    Receiver(Receiver),
+    Kill,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let receiver = prop_oneof![
+        4 => Just(Receiver::Answers(200)),
+        2 => Just(Receiver::Answers(500)),
+        1 => Just(Receiver::Answers(0)),
+        2 => Just(Receiver::Hangs),
+    ];
+    let step = prop_oneof![
+        6 => (0..AlarmKind::ALL.len(), 0..4_u8).prop_map(|(kind, subject)| Step::Raise { kind, subject }),
+        4 => (0..90 * MINUTE_MS).prop_map(Step::Pass),
+        2 => receiver.prop_map(Step::Receiver),
+        1 => Just(Step::Kill),
+    ];
+    proptest::collection::vec(step, 1..80)
+}
+
+proptest! {
+    #![proptest_config(simulations(64))]
+
+    /// Whatever the receiver and the processes do, each cause is told once, in a message with one id.
+    #[test]
+    fn each_cause_is_told_once_and_a_message_has_one_id(steps in steps()) {
+        let db = Sqlite::in_memory();
+        let mut world = World::new(&db);
+        let (mut cause, mut raised) = (0, BTreeMap::<(String, String), i64>::new());
+        let hangs = steps.iter().any(|step| matches!(step, Step::Receiver(Receiver::Hangs)));
+        let mut firsts = BTreeMap::<(String, String), i64>::new();
+        for step in steps {
+            match step {
+                Step::Raise { kind, subject } => {
+                    cause += 1;
+                    let kind = AlarmKind::ALL[kind];
+                    let subject = format!("s-{subject}");
+                    world.raise(kind, &subject, cause);
+                    // A repeat of a report raises the same cause.
+                    world.raise(kind, &subject, cause);
+                    let key = (kind.as_str().to_owned(), subject);
+                    firsts.entry(key.clone()).or_insert(world.now_ms());
+                    *raised.entry(key).or_default() += 1;
+                }
+                Step::Pass(ms) => world.pass(ms),
+                Step::Receiver(receiver) => world.runtime.0.receiver.set(receiver),
+                Step::Kill => world.kill(),
+            }
+        }
+        world.runtime.0.receiver.set(Receiver::Answers(200));
+        world.pass(10 * DAY_MS);
+        let mut bodies = BTreeMap::new();
+        for sent in world.sent() {
+            // A repeat has the same id and the same body.
+            let known = bodies.entry(sent.id.clone()).or_insert_with(|| sent.body.clone());
+            prop_assert_eq!(&*known, &sent.body);
+        }
+        let mut told = BTreeMap::<(String, String), i64>::new();
+        let mut times = BTreeMap::<(String, String), i64>::new();
+        for sent in world.sent() {
+            for entry in sent.entries() {
+                let text = |name: &str| entry[name].as_str().unwrap().to_owned();
+                let time = times.entry((text("type"), text("subject"))).or_insert(sent.at_ms);
+                *time = (*time).min(sent.at_ms);
+            }
+        }
+        for body in bodies.into_values() {
+            let entries = Sent { at_ms: 0, id: String::new(), body }.entries();
+            for entry in entries {
+                let text = |name: &str| entry[name].as_str().unwrap().to_owned();
+                *told.entry((text("type"), text("subject"))).or_default() += entry["count"].as_i64().unwrap();
+            }
+        }
+        prop_assert_eq!(told, raised);
+        for (key, first_ms) in firsts {
+            let sent_ms = times[&key];
+            // An address that hangs delays its own alarms.
+            prop_assert!(hangs || sent_ms - first_ms <= MINUTE_MS, "{key:?} came after {} ms", sent_ms - first_ms);
+        }
+    }
+}

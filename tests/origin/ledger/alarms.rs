@@ -1,0 +1,147 @@
+//! What a ledger tells the publisher and the operator: final days that have changed, and facts that are late.
+
+use std::{cell::RefCell, time::Duration};
+
+use futures_util::FutureExt;
+
+use super::*;
+use contract::{
+    activity,
+    alarms::{AlarmKind, RaiseAlarms},
+    attention,
+    ledger::{AddOffers, OfferSum},
+    operation::{CallError, ObjectAddress, Operation, Unanswered},
+};
+use domain::model::{
+    AppId, OfferId, PublisherId,
+    time::{DAY_MS, HOUR_MS, MINUTE_MS},
+};
+use origin::objects::ledger::{alarms, final_days, offers};
+use platform::traits::{Clock, ObjectCall};
+
+struct Told {
+    now_ms: i64,
+    is_down: bool,
+    raised: RefCell<Vec<(String, RaiseAlarms)>>,
+}
+
+impl Clock for Told {
+    fn now_ms(&self) -> i64 {
+        self.now_ms
+    }
+}
+
+impl ObjectCall for Told {
+    async fn call<O: Operation>(
+        &self,
+        to: &ObjectAddress,
+        operation: O,
+        _timeout: Duration,
+    ) -> Result<O::Answer, CallError> {
+        if self.is_down {
+            return Err(CallError::Unanswered(Unanswered::default()));
+        }
+        let raise = serde_json::from_value(serde_json::to_value(&operation).unwrap()).unwrap();
+        self.raised.borrow_mut().push((to.name.clone(), raise));
+        Ok(serde_json::from_str("{}").unwrap())
+    }
+}
+
+fn publisher() -> PublisherId {
+    PublisherId::parse("acme").unwrap()
+}
+
+/// Has the ledger tell what is due: the receivers, and for each the kind, the subject and the count of what it is told.
+pub fn tell(db: &Sqlite, now_ms: i64, is_down: bool) -> Vec<(String, AlarmKind, String, i64)> {
+    let told = Told {
+        now_ms,
+        is_down,
+        raised: RefCell::default(),
+    };
+    alarms::tell(db, &told, &publisher())
+        .now_or_never()
+        .unwrap()
+        .unwrap();
+    let raised = told.raised.into_inner().into_iter();
+    raised
+        .flat_map(|(to, raise)| {
+            let alarms = raise.alarms.into_iter();
+            alarms.map(move |alarm| (to.clone(), alarm.kind, alarm.subject, alarm.count))
+        })
+        .collect()
+}
+
+fn load(db: &Sqlite, of: UtcDay, revenue: i64) {
+    let key = ["00000042", "DE", "p", "t", "d", "s"].map(str::to_owned);
+    let at_ms = of.start_ms() + DAY_MS + 6 * HOUR_MS;
+    final_days::store_publisher(db, &publisher()).unwrap();
+    upload(1, &[(of, key, [revenue; 5])])
+        .replace(db, at_ms, of)
+        .unwrap();
+    ledger::alarm(db, at_ms + MINUTE_MS).unwrap();
+}
+
+#[test]
+fn a_changed_final_day_is_told_once_and_the_operators_own_changes_to_the_publisher_alone() {
+    let db = migrated(ledger::MIGRATIONS);
+    let to_publisher = activity::address(&publisher()).name.to_string();
+    let to_operator = attention::address().name.to_string();
+    load(&db, day(0), 5);
+    let now_ms = day(1).start_ms() + 8 * HOUR_MS;
+    assert_eq!(tell(&db, now_ms, false), []);
+    load(&db, day(0), 7);
+    assert_eq!(alarms::due_ms(&db, now_ms), Ok(Some(now_ms)));
+    // Until both have answered, it is told again.
+    assert_eq!(tell(&db, now_ms, true), []);
+    assert_eq!(alarms::due_ms(&db, now_ms), Ok(Some(now_ms + MINUTE_MS)));
+    let later_ms = now_ms + MINUTE_MS;
+    let changed = |to: &String, subject: &str| (to.clone(), AlarmKind::DayChanged, subject.to_owned(), 1);
+    assert_eq!(tell(&db, later_ms, false), [changed(&to_publisher, "reports")]);
+    assert_eq!(tell(&db, later_ms, false), []);
+    // Rewards that come late are news for the operator, too.
+    let batch = AddOffers {
+        source: "outbox-00000042-0".to_owned(),
+        after: 0,
+        number: 9,
+        sums: vec![OfferSum {
+            day: day(0),
+            app: AppId::from_number(42).unwrap(),
+            offer: OfferId::parse("o-1").unwrap(),
+            country: None,
+            placement: None,
+            clicks: 0,
+            revenue_micro_usd: 350_000,
+        }],
+    };
+    offers::add(&db, later_ms, &batch).unwrap();
+    assert_eq!(
+        tell(&db, later_ms, false),
+        [changed(&to_publisher, "reports"), changed(&to_operator, "acme")]
+    );
+}
+
+#[test]
+fn facts_are_late_at_noon_of_the_day_after_for_thirty_days() {
+    let db = migrated(ledger::MIGRATIONS);
+    assert_eq!(
+        alarms::due_ms(&db, day(0).start_ms()),
+        Ok(None),
+        "nobody loads facts here"
+    );
+    load(&db, day(0), 5);
+    let mut late = Vec::new();
+    // The last load was in the morning of day 1, and none follows.
+    for hour in 7..60 * 24 {
+        let now_ms = day(1).start_ms() + hour * HOUR_MS;
+        for (to, kind, subject, count) in tell(&db, now_ms, false) {
+            assert_eq!((kind, count), (AlarmKind::FactsLate, 1));
+            late.push((hour, to, subject));
+        }
+    }
+    assert_eq!(late.len(), 2 * 30);
+    // Those of day 1 at noon of day 2.
+    assert_eq!((late[0].0, &late[0].2), (36, &day(1).to_string()));
+    assert_eq!((late[1].0, &late[1].2), (36, &format!("acme {}", day(1))));
+    assert_eq!((late[2].0, &late[2].2), (60, &day(2).to_string()));
+    assert_eq!(alarms::due_ms(&db, day(70).start_ms()), Ok(None));
+}
