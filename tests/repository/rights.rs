@@ -18,6 +18,7 @@ const OF_DASHBOARD: &[Right] = &[
     ("keys", &[Permission::ViewReportKeys]),
     ("pub_key", &[Permission::ViewPubKey]),
     ("members", &[Permission::ViewMembers]),
+    ("alarms", &[Permission::ManageApps, Permission::TestCallbacks]),
     ("passkeys", &[Permission::ViewOwnPasskeys]),
     ("sessions", &[Permission::ViewOwnSessions]),
     ("audit", &[Permission::ViewAudit]),

@@ -1,7 +1,7 @@
 // Client of the dashboard's API: one function per call.
 
 import { accountApi } from "../shared/account-api";
-import { BASE, get, id, ifMatch, patch, post, remove } from "../shared/client";
+import { BASE, call, get, id, ifMatch, patch, post, remove } from "../shared/client";
 import type { ListPage } from "../shared/page-of";
 import { FIRST } from "./site";
 import type * as T from "./types";
@@ -66,6 +66,11 @@ export const api = {
   exportUser: (user_id: string, cursor: string | null) => post<T.UserData>(`${BASE}/users/export`, { user_id, cursor }),
   /** Goes on at the cursor of the answer before. */
   eraseUser: (user_id: string, cursor: string | null) => post<T.ErasedUser>(`${BASE}/users/erase`, { user_id, cursor }),
+
+  alarms: () => get<{ address: T.AlarmAddress | null }>(`${BASE}/alarms`),
+  setAlarms: (url: string) => call<{ secret: string }>("PUT", `${BASE}/alarms`, { url }),
+  endAlarms: () => remove(`${BASE}/alarms`),
+  testAlarms: () => post<T.AlarmsTested>(`${BASE}/alarms/test`),
 
   reportKeys: () => get<T.ReportKeyList>(`${BASE}/report_keys`),
   createReportKey: (label: string, scope: T.KeyScope) => post<T.NewReportKey>(`${BASE}/report_keys`, { label, scope }),

@@ -6,7 +6,7 @@ import { isDate } from "../shared/format";
 import { pathParts, ROOT } from "../shared/navigation";
 import { queryText } from "../shared/query-text";
 
-export const SECTIONS: Section[] = ["keys", "pub_key", "members", "passkeys", "sessions", "audit"];
+export const SECTIONS: Section[] = ["keys", "pub_key", "members", "alarms", "passkeys", "sessions", "audit"];
 
 export type Route =
   | { view: "overview" | "reports" | "changes" | "apps" | "rewards" | "missing" }

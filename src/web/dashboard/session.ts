@@ -83,6 +83,7 @@ export type Right =
   | "keys"
   | "pub_key"
   | "members"
+  | "alarms"
   | "passkeys"
   | "sessions"
   | "audit";
@@ -98,6 +99,7 @@ const RIGHTS: Partial<Record<Role, Right[]>> = {
     "keys",
     "pub_key",
     "members",
+    "alarms",
     "passkeys",
     "sessions",
     "audit",
@@ -110,6 +112,7 @@ const RIGHTS: Partial<Record<Role, Right[]>> = {
     "replay",
     "keys",
     "pub_key",
+    "alarms",
     "passkeys",
     "sessions",
     "audit",

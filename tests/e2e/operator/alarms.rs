@@ -18,17 +18,22 @@ fn body(received: &Received) -> Value {
     serde_json::from_str(&received.body).expect("JSON")
 }
 
-/// The alarms of a type that an address has received, a digest's entries among them.
-fn alarms(address: &Receiver, kind: &str) -> Vec<Value> {
+/// The alarms of a type among the messages, a digest's entries too.
+fn alarms(messages: &[Received], kind: &str) -> Vec<Value> {
     let of = |received: &Received| match body(received)["data"]["alarms"].as_array() {
         Some(alarms) => alarms.clone(),
         None => vec![body(received)["data"].clone()],
     };
-    let all = address.received();
-    all.iter()
-        .flat_map(of)
-        .filter(|alarm| alarm["type"] == kind)
-        .collect()
+    let all = messages.iter().flat_map(of);
+    all.filter(|alarm| alarm["type"] == kind).collect()
+}
+
+/// The first alarm of a type, as soon as the address has it.
+#[track_caller]
+fn first(address: &Receiver, kind: &str) -> Value {
+    let came = address.wait_until(WITHIN_MS, |messages| !alarms(messages, kind).is_empty());
+    assert!(came, "no {kind} in {:?}", address.received());
+    alarms(&address.received(), kind).remove(0)
 }
 
 fn verifies(received: &Received, secret: &str) -> bool {
@@ -83,13 +88,13 @@ fn a_failing_receiver_is_told_to_the_publisher_and_the_operator_also_after_a_kil
     receiver.set(Behaviour::status(500));
     operators.set(Behaviour::Hang);
     let paid = wall.pay("user-1");
-    assert!(own.wait_until(WITHIN_MS, |_| !alarms(&own, "endpoint.failing").is_empty()));
+    first(&own, "endpoint.failing");
     assert!(operators.wait_until(WITHIN_MS, |requests| !requests.is_empty()));
     signpost.restart_after(|| {});
     operators.set(Behaviour::status(204));
     for (address, publisher_id) in [(&own, Value::Null), (&operators, json!("alarm-wall"))] {
-        assert!(address.wait_until(WITHIN_MS, |_| !alarms(address, "reward.given_up").is_empty()));
-        let failing = &alarms(address, "endpoint.failing")[0];
+        let given_up = first(address, "reward.given_up");
+        let failing = first(address, "endpoint.failing");
         assert_eq!(
             (&failing["subject"], &failing["publisher_id"]),
             (&json!("79000881"), &publisher_id)
@@ -100,7 +105,6 @@ fn a_failing_receiver_is_told_to_the_publisher_and_the_operator_also_after_a_kil
                 .is_some_and(|page| page.ends_with("/apps/79000881")),
             "{failing}"
         );
-        let given_up = &alarms(address, "reward.given_up")[0];
         assert_eq!(given_up["count"], 1, "{given_up}");
         // A repeat has the id of the first attempt.
         let mut by_body = BTreeMap::new();
@@ -116,8 +120,8 @@ fn a_failing_receiver_is_told_to_the_publisher_and_the_operator_also_after_a_kil
 
     // It recovers, and the reward is paid after all.
     receiver.set(Behaviour::status(200));
-    wall.replay(&paid).expect(202);
-    assert!(own.wait_until(WITHIN_MS, |_| !alarms(&own, "endpoint.recovered").is_empty()));
+    wall.replay(&paid).expect(200);
+    first(&own, "endpoint.recovered");
     assert!(receiver.transactions()[&paid] > 0);
 
     owner.send("DELETE", "/v1/dashboard/alarms", None).expect(204);

@@ -2,6 +2,10 @@
 
 import type { Role } from "../types";
 
+/** What the alarms of the operator tell. */
+export const alarmsIntro =
+  "A signed webhook tells you when a publisher's receiver fails, rewards are given up, facts are late, a final day changes, or an object is restored or nearly full.";
+
 /** What a member of the operator who is removed has made and seen. */
 export const removal = {
   known: (role: Role) =>

@@ -6,6 +6,10 @@ import { plural } from "../../shared/messages/plural";
 import { SCOPE_NAMES } from "../../shared/messages/report-keys";
 import type { KeyScope, Role } from "../types";
 
+/** What the alarms of a publisher tell. */
+export const alarmsIntro =
+  "A signed webhook tells you when a receiver fails or works again, when rewards are given up, when ad figures are late, and when a final day changes.";
+
 export const keys = {
   intro: "A report key lets your scripts and BI tools read reports, or erase users. One key for each use is best.",
   labelHint: "Where the key is used, for example “Looker”.",

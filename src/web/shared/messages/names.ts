@@ -18,12 +18,13 @@ export const ROLE_HINTS: Record<Role, string> = {
   support: "sees everything but keys, and sends up to 100 callbacks again",
 };
 
-export type Section = "keys" | "pub_key" | "members" | "passkeys" | "sessions" | "audit";
+export type Section = "keys" | "pub_key" | "members" | "alarms" | "passkeys" | "sessions" | "audit";
 
 export const SECTION_NAMES: Record<Section, string> = {
   keys: "Report keys",
   pub_key: "Pub-Key",
   members: "Members",
+  alarms: "Alarms",
   passkeys: "Your passkeys",
   sessions: "Your sessions",
   audit: "Audit log",

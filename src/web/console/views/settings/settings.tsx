@@ -1,17 +1,28 @@
 // The console's settings: members of the operator, one's own passkeys and sessions, and the audit.
 
+import { Alarms } from "../../../shared/account/alarms";
 import { Members } from "../../../shared/account/members";
 import { Passkeys } from "../../../shared/account/passkeys";
 import { Sessions } from "../../../shared/account/sessions";
 import { Settings as Sections } from "../../../shared/account/settings";
 import type { Section } from "../../../shared/messages";
+import { alarmsApi } from "../../api/service";
+import { alarmsIntro } from "../../messages/settings";
 import { may } from "../../session";
 import { AuditOfOperator } from "./audit";
 import { RemoveMember } from "./remove-member";
 
 const MembersOfOperator = () => <Members Removal={RemoveMember} isReadOnly={!may("manage")} />;
 
-const VIEWS = { members: MembersOfOperator, passkeys: Passkeys, sessions: Sessions, audit: AuditOfOperator };
+const AlarmsOfOperator = () => <Alarms intro={alarmsIntro} mayChange={may("manage")} calls={alarmsApi} />;
+
+const VIEWS = {
+  members: MembersOfOperator,
+  alarms: AlarmsOfOperator,
+  passkeys: Passkeys,
+  sessions: Sessions,
+  audit: AuditOfOperator,
+};
 
 /** Both roles see all sections. */
 export const Settings = ({ section }: { section: Section | null }) => (

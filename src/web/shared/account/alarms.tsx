@@ -1,0 +1,127 @@
+// Where alarms are sent: the address, a test, and what became of the last message. The sites have calls of their own.
+
+import { useState } from "preact/hooks";
+import { useAction } from "../action";
+import { useCached } from "../cache";
+import { confirmed } from "../change";
+import { AddButton, Button, DangerButton, RunButton } from "../components/button";
+import { Confirm } from "../components/dialog";
+import { Facts } from "../components/facts";
+import { FormDialog, SecretDialog, TextField } from "../components/form-dialog";
+import { Loaded } from "../components/loaded";
+import { Empty, FormError } from "../components/states";
+import { say } from "../components/status";
+import { count, timeText } from "../format";
+import { SECTION_NAMES } from "../messages";
+import { alarms as text } from "../messages/alarms";
+import { withVerification } from "../passkeys";
+import type { AlarmAddress, AlarmsTested } from "../types";
+import { Page } from "./page";
+
+const LONGEST_URL = 4096;
+
+interface Props {
+  /** What the site's alarms tell. */
+  intro: string;
+  mayChange: boolean;
+  calls: {
+    read: () => Promise<{ address: AlarmAddress | null }>;
+    set: (url: string) => Promise<{ secret: string }>;
+    end: () => Promise<void>;
+    test: () => Promise<AlarmsTested>;
+  };
+}
+
+export function Alarms({ intro, mayChange, calls }: Props) {
+  const alarms = useCached("alarms", calls.read);
+  const [open, setOpen] = useState<"set" | "end" | null>(null);
+  const close = () => setOpen(null);
+  const test = useAction(async () => {
+    const { http_status, error } = await withVerification(calls.test);
+    say(text.tested(http_status, error));
+    await alarms.reload();
+  });
+  const set = <AddButton onClick={() => setOpen("set")}>{text.set}</AddButton>;
+  return (
+    <Page section="alarms" note={intro}>
+      <FormError error={test.error} />
+      <Loaded of={alarms}>
+        {({ address }) =>
+          address === null ? (
+            <Empty title={text.emptyTitle} action={mayChange && set}>
+              {text.empty}
+            </Empty>
+          ) : (
+            <>
+              <Facts
+                title={SECTION_NAMES.alarms}
+                facts={[
+                  [text.address, address.url],
+                  [text.setAt, timeText(address.set_ts)],
+                  [text.lastTry, address.last_try ? text.answered(address.last_try) : text.never],
+                  [text.waiting, count(address.waiting)],
+                ]}
+              />
+              {mayChange && (
+                <div class="row">
+                  <RunButton of={test}>{test.isRunning ? text.testing : text.test}</RunButton>
+                  <Button onClick={() => setOpen("set")}>{text.change}</Button>
+                  <DangerButton onClick={() => setOpen("end")}>{text.end}</DangerButton>
+                </div>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+      {open === "set" && <SetAddress set={calls.set} onClose={close} onSet={alarms.reload} />}
+      {open === "end" && (
+        <Confirm
+          title={text.endTitle}
+          text={text.endText}
+          button={text.end}
+          dangerous
+          onConfirm={confirmed(calls.end, text.ended, close, alarms.reload)}
+          onClose={close}
+        />
+      )}
+    </Page>
+  );
+}
+
+interface SetProps {
+  set: Props["calls"]["set"];
+  onSet: () => Promise<void>;
+  onClose: () => void;
+}
+
+function SetAddress({ set, onSet, onClose }: SetProps) {
+  const [url, setUrl] = useState("");
+  const [secret, setSecret] = useState<string | null>(null);
+  if (secret !== null) {
+    return (
+      <SecretDialog
+        key="secret"
+        title={text.secretTitle}
+        text={text.secretText}
+        label={text.secret}
+        value={secret}
+        onClose={() => {
+          onClose();
+          void onSet();
+        }}
+      />
+    );
+  }
+  return (
+    <FormDialog
+      key="form"
+      title={text.setIt}
+      button={text.setIt}
+      onSubmit={async () => setSecret((await withVerification(() => set(url.trim()))).secret)}
+      onClose={onClose}
+    >
+      <p>{text.setText}</p>
+      <TextField label={text.address} hint={text.addressHint} longest={LONGEST_URL} value={url} onChange={setUrl} />
+    </FormDialog>
+  );
+}

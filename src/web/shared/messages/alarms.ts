@@ -1,0 +1,33 @@
+// Text of the address of alarms.
+
+import { timeText } from "../format";
+import type { AlarmTry } from "../types";
+
+export const alarms = {
+  emptyTitle: "No alarms yet",
+  empty: "Without an address, nobody is told. You see problems here only when you look.",
+  set: "Set an address",
+  change: "Change the address",
+  setIt: "Set the address",
+  address: "Address",
+  addressHint: "An https URL of yours that takes a POST with JSON.",
+  setText: "A new address has a new secret. Messages that wait go to the new address.",
+  secretTitle: "Copy the secret now",
+  secretText: "Verify each message with it, as you verify callbacks. It is shown only this once.",
+  secret: "Secret",
+  setAt: "Set on",
+  lastTry: "Last message",
+  never: "None was sent yet.",
+  answered: ({ at, http_status: status, error }: AlarmTry) =>
+    `${timeText(at)}: ${status === null ? `no answer (${error})` : `answered ${status}`}`,
+  waiting: "Waiting to be sent",
+  test: "Send a test",
+  testing: "Sending…",
+  tested: (status: number | null, error: string | null) =>
+    status === null ? `There was no answer (${error}).` : `The address answered ${status}.`,
+  end: "End alarms",
+  endTitle: "End alarms?",
+  endText: "Nobody is told of problems from now on. What was not told yet is forgotten.",
+  ended: "Alarms were ended.",
+  noAddress: "There is no address any more.",
+};
