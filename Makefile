@@ -39,12 +39,13 @@ CRAWLERS_READY := $(TOOLS)/crawlers/.signpost-$(firstword $(shell sha256sum $(CR
 CARGO_AUDIT_VERSION := 0.22.2
 CARGO_AUDIT := $(TOOLS)/cargo-audit-$(CARGO_AUDIT_VERSION)/bin/cargo-audit
 ADVISORIES := https://github.com/RustSec/advisory-db
+# The yardstick for reports, and a recipe's database.
+DUCKDB_REQUIREMENTS := benches/requirements.txt
+DUCKDB := $(TOOLS)/duckdb
+DUCKDB_READY := $(DUCKDB)/.signpost-$(firstword $(shell sha256sum $(DUCKDB_REQUIREMENTS)))
 # Only `make bench` needs these. wrk is Debian's, Hono comes with the npm packages.
 OHA_VERSION := 1.16.0
 OHA := $(TOOLS)/oha-$(OHA_VERSION)/bin/oha
-BENCH_REQUIREMENTS := benches/requirements.txt
-BENCH_PYTHON := $(TOOLS)/bench-python
-BENCH_PYTHON_READY := $(BENCH_PYTHON)/.signpost-$(firstword $(shell sha256sum $(BENCH_REQUIREMENTS)))
 # Only `make fuzz` needs these.
 CARGO_FUZZ_VERSION := 0.13.2
 CARGO_FUZZ := $(TOOLS)/cargo-fuzz-$(CARGO_FUZZ_VERSION)/bin/cargo-fuzz
@@ -136,7 +137,7 @@ NATIVE := --lib --test catalog --test corpora --test origin --test verifiers
 ON_WORKERD := --test repository --test e2e
 # These are left to `make verify`.
 AT_LENGTH := at_scale:: reports::scale:: security::panics:: security::chaos:: security::crowd:: overload:: \
-	ten_thousand_conversions schemathesis wake_an_idle_isolate spreadsheets::
+	rewards::duckdb:: ten_thousand_conversions schemathesis wake_an_idle_isolate spreadsheets::
 
 # The test of licences reads every crate, also those that only a build of the tests for WebAssembly would take.
 FETCH = cargo fetch --quiet --locked --target wasm32-unknown-unknown
@@ -178,7 +179,7 @@ verify-native: compiled | $(PYTHON_READY) $(CRAWLERS_READY) $(SHEETS_READY)
 		$(CARGO_TEST) $(NATIVE)$(if $(CASES),, -- $(AT_LENGTH)))
 
 # Alone, because others would disturb its timers.
-verify-workerd: compiled verify-native lint-wasm verify-documents browsed audit | build faults $(API_PYTHON_READY)
+verify-workerd: compiled verify-native lint-wasm verify-documents browsed audit | build faults $(API_PYTHON_READY) $(DUCKDB_READY)
 	$(call suite,Run the tests on workerd at length,KILLS=$(KILLS) PANICS=$(PANICS) API_SECONDS=$(API_SECONDS) \
 		$(CARGO_TEST) $(ON_WORKERD) -- --test-threads=4 $(AT_LENGTH))
 
@@ -222,7 +223,7 @@ fuzz-api: build $(STABLE_READY) $(API_PYTHON_READY)
 # Compiled before it runs: what cargo does would be in the way of the first figures.
 bench: build bench-setup $(HONO) $(BENCH_BUNDLES)
 	$(call step,Compile the benchmarks,cargo bench --quiet --locked -p signpost-benches --bench speed --no-run)
-	@ONLY='$(ONLY)' ROUNDS='$(ROUNDS)' BEFORE='$(BEFORE)' BROWSER='$(BROWSER)' OHA='$(OHA)' PYTHONPATH='$(BENCH_PYTHON)' \
+	@ONLY='$(ONLY)' ROUNDS='$(ROUNDS)' BEFORE='$(BEFORE)' BROWSER='$(BROWSER)' OHA='$(OHA)' PYTHONPATH='$(DUCKDB)' \
 		cargo bench --quiet --locked -p signpost-benches --bench speed
 
 # Compiled before it runs, like the benches, whose profile it shares.
@@ -231,7 +232,7 @@ soak: build $(STABLE_READY)
 	@MINUTES='$(MINUTES)' OVERLOAD_SECONDS='$(OVERLOAD_SECONDS)' CLIENTS='$(CLIENTS)' \
 		cargo bench --quiet --locked -p signpost-benches --bench soak
 
-bench-setup: browser-setup $(STABLE_READY) $(OHA) $(BENCH_PYTHON_READY)
+bench-setup: browser-setup $(STABLE_READY) $(OHA) $(DUCKDB_READY)
 	@command -v wrk >/dev/null || { $(call APT,wrk); }
 
 $(HONO): benches/yardsticks/hono.js package-lock.json | $(NPM_READY)
@@ -419,8 +420,8 @@ $(SHEETS_READY): | browser-setup
 $(OPENAPI_PYTHON_READY): | $(PIP_READY)
 	$(call step,Install generators of clients,$(call pip_install,$(TOOLS)/openapi-python,$(OPENAPI_REQUIREMENTS)) && touch $@)
 
-$(BENCH_PYTHON_READY): | $(PIP_READY)
-	$(call step,Install the yardsticks in Python,$(call pip_install,$(BENCH_PYTHON),$(BENCH_REQUIREMENTS)) && touch $@)
+$(DUCKDB_READY): | $(PIP_READY)
+	$(call step,Install DuckDB,$(call pip_install,$(DUCKDB),$(DUCKDB_REQUIREMENTS)) && touch $@)
 
 # A folder, and the requirements that are to be in it. --target: nothing of the machine's own Python changes, and Debian's
 # pip allows no less.

@@ -14,6 +14,7 @@ mod precedence;
 pub mod random;
 mod requests;
 mod scale;
+mod spreadsheet;
 mod tenants;
 mod traffic;
 mod uploads;
