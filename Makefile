@@ -137,7 +137,7 @@ NATIVE := --lib --test catalog --test corpora --test origin --test verifiers
 ON_WORKERD := --test repository --test e2e
 # These are left to `make verify`.
 AT_LENGTH := at_scale:: reports::scale:: security::panics:: security::chaos:: security::crowd:: overload:: \
-	rewards::duckdb:: ten_thousand_conversions schemathesis wake_an_idle_isolate spreadsheets::
+	rewards::kills:: rewards::duckdb:: ten_thousand_conversions schemathesis wake_an_idle_isolate spreadsheets::
 
 # The test of licences reads every crate, also those that only a build of the tests for WebAssembly would take.
 FETCH = cargo fetch --quiet --locked --target wasm32-unknown-unknown

@@ -12,7 +12,7 @@ use crate::{
 };
 use domain::model::time::SECOND_MS;
 
-const OUTBOXES: &str = "signpost-outbox";
+pub const OUTBOXES: &str = "signpost-outbox";
 /// Batches leave within 10 s; and half a minute of a busy machine.
 const SENT_MS: i64 = 40 * SECOND_MS;
 
@@ -26,17 +26,17 @@ fn files(database: &std::path::Path) -> [PathBuf; 3] {
 }
 
 /// The content of an object's files. None are there of a file that did not exist.
-type Copy = Vec<(PathBuf, Option<Vec<u8>>)>;
+pub type Copy = Vec<(PathBuf, Option<Vec<u8>>)>;
 
 /// Copies the object of a namespace that has a row. workerd must be down.
-fn copy(signpost: &Signpost, namespace: &str, sql: &str) -> Copy {
+pub fn copy(signpost: &Signpost, namespace: &str, sql: &str) -> Copy {
     let database = signpost.database(namespace, sql);
     files(&database)
         .map(|file| (file.clone(), fs::read(file).ok()))
         .to_vec()
 }
 
-fn put_back(copy: &Copy) {
+pub fn put_back(copy: &Copy) {
     for (file, content) in copy {
         match content {
             Some(content) => fs::write(file, content).expect("a file written"),
@@ -56,7 +56,7 @@ fn journaled(wall: &OfferWall<'_>, condition: &str) -> usize {
 }
 
 /// The items for a person about objects that were put back: subject and reason, the oldest first. They are ended.
-fn doubts(signpost: &Signpost) -> Vec<(String, String)> {
+pub fn doubts(signpost: &Signpost) -> Vec<(String, String)> {
     let list = signpost
         .operator("GET", "attention?kind=restored", None)
         .expect(200)

@@ -1,6 +1,7 @@
 //! The rewards feed by key, read as a publisher's data job reads it; and what keys of each scope may do, for every route.
 
 mod duckdb;
+mod kills;
 
 use std::{collections::BTreeMap, process::Command, thread, time::Duration};
 

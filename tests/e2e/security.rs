@@ -5,7 +5,7 @@
 //! server-side request forgery (`network`), and exhaustion of resources (`resources`).
 
 mod bodies;
-mod chaos;
+pub mod chaos;
 mod click_ids;
 mod credentials;
 mod crowd;

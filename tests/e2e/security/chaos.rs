@@ -7,7 +7,7 @@ mod facts;
 mod operator;
 mod report_keys;
 mod tokens;
-mod world;
+pub mod world;
 
 use std::{env, thread, time::Duration};
 
