@@ -1,6 +1,8 @@
 //! Conversions: accepted and on disk, against an object that writes the same rows; through one and eight outboxes; the
 //! delay of the answer, also after these loads, which enlarge V8's young generation; and that of the first callback.
 
+mod pollers;
+
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
     thread,
@@ -91,6 +93,7 @@ pub fn rows(bench: &Bench) -> Vec<Row> {
     let after = format!("{per_second} after these loads");
     rows.push(answers(bench, &after, &walls[1], &bare, None).printed());
     drop(signpost);
+    rows.push(pollers::row(bench));
 
     let receiver = bench.yardstick("receiver").start();
     let signpost = Setup::new().start();
@@ -144,7 +147,17 @@ pub const OURS: Stored = ("signpost-outbox", "SELECT count(*) FROM conversions")
 const BARE: Stored = ("rows", "SELECT count(*) FROM conversions");
 
 /// Runs a load of requests, each of which must leave a row.
-pub fn load(bench: &Bench, server: &Signpost, (namespace, sql): Stored, requests: &mut Requests) -> Load {
+pub fn load(bench: &Bench, server: &Signpost, stored: Stored, requests: &mut Requests) -> Load {
+    load_for(bench, server, stored, requests, SECONDS)
+}
+
+fn load_for(
+    bench: &Bench,
+    server: &Signpost,
+    (namespace, sql): Stored,
+    requests: &mut Requests,
+    seconds: f64,
+) -> Load {
     let count = || -> i64 {
         server
             .stored(namespace, sql, |row| row.get::<_, i64>(0))
@@ -152,7 +165,7 @@ pub fn load(bench: &Bench, server: &Signpost, (namespace, sql): Stored, requests
             .sum()
     };
     let before = count();
-    let load = requests.run(bench.scratch(), server, SECONDS);
+    let load = requests.run(bench.scratch(), server, seconds);
     let stored = count() - before;
     let sent = i64::try_from(load.requests).expect("a count");
     assert!(stored >= sent, "{stored} of {sent} were stored");
