@@ -5,10 +5,11 @@ import { createServer } from "node:http";
 
 /**
  * An answer of a script. `body` is a text, or JSON if it is no text. `delay` are seconds before the answer, `drip` seconds
- * between its bytes; `cut` is the number of bytes after which the connection ends, and `reset` ends it at once.
+ * between its bytes; `cut` is the number of bytes after which the connection ends, and `reset` ends it at once. `chunked`
+ * leaves out the length.
  *
  * @typedef {{status?: number, headers?: Record<string, string>, body?: unknown, delay?: number, drip?: number, cut?: number,
- *   reset?: boolean}} Scripted
+ *   reset?: boolean, chunked?: boolean}} Scripted
  */
 
 const sleep = (seconds) => new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
@@ -50,12 +51,12 @@ export async function startFaulty() {
 }
 
 /** @param {Scripted} scripted */
-async function answer(response, { status = 200, headers = {}, body = "", delay = 0, drip, cut, reset }) {
+async function answer(response, { status = 200, headers = {}, body = "", delay = 0, drip, cut, reset, chunked }) {
   if (delay) await sleep(delay);
   if (reset) return response.destroy();
   const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
-  const isEmpty = status === 204 || status === 304;
-  response.writeHead(status, { ...(isEmpty ? {} : { "Content-Length": bytes.length }), ...headers });
+  const isUnsized = chunked || status === 204 || status === 304;
+  response.writeHead(status, { ...(isUnsized ? {} : { "Content-Length": bytes.length }), ...headers });
   if (cut !== undefined) {
     response.write(bytes.subarray(0, cut));
     await sleep(0.05);

@@ -3,9 +3,16 @@
 import { startSignpost } from "../browser/support/signpost.mjs";
 
 const PUBLISHER = "lumen-arcade";
-export const APP = "10000001";
-export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-export const OPERATOR_TOKEN = "local-operator-token";
+const APP = "10000001";
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const OPERATOR_TOKEN = "local-operator-token";
+/** The app's, without its callback. */
+const APP_DOCUMENT = {
+  publisher_id: PUBLISHER,
+  name: "Lumen Arcade for Android",
+  platform: "android",
+  currency: { name: "Coins", per_usd: 1000, decimals: 0, rounding: "down" },
+};
 
 /** Starts Signpost. `settings` are what a client is given, and what a test needs to act as the operator. */
 export async function startLoop() {
@@ -23,6 +30,7 @@ export async function startLoop() {
       rewardsKey: await key("ia-rewards.READ"),
       token: (await signpost.operator("POST", "/advertisers/brindlefox-games/token")).token,
       operatorToken: OPERATOR_TOKEN,
+      app: APP_DOCUMENT,
     };
     return { signpost, settings };
   } catch (error) {
@@ -31,18 +39,10 @@ export async function startLoop() {
   }
 }
 
-/** The app's document, with its callbacks to an address. */
-const appDocument = (callback) => ({
-  publisher_id: PUBLISHER,
-  name: "Lumen Arcade for Android",
-  platform: "android",
-  currency: { name: "Coins", per_usd: 1000, decimals: 0, rounding: "down" },
-  callback: { ...callback, secret: SECRET },
-});
-
 /** Sends the app's callbacks to this address from now on. `more` are further fields of the app's document. */
 export async function sendCallbacks(signpost, url, method, more = {}) {
-  await signpost.operator("PUT", `/apps/${APP}`, { ...appDocument({ url, method }), ...more });
+  const app = { ...APP_DOCUMENT, ...more, callback: { url, method, secret: SECRET } };
+  await signpost.operator("PUT", `/apps/${APP}`, app);
 }
 
 /** Opens a link as a user's browser in Germany; returns the status, and the click id of the landing URL. */

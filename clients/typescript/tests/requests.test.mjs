@@ -34,7 +34,7 @@ before(async () => {
 });
 after(() => faulty.stop());
 
-const options = (more) => ({ url: faulty.url, timeout: 0.4, retries: 2, backoff: 0.01, ...more });
+const options = (more) => ({ url: faulty.url, timeout: 1, retries: 2, backoff: 0.01, ...more });
 const reports = (more) => new Reports({ apiKey: "sk", ...options(more) });
 const rewards = (more) => new Rewards({ apiKey: "sk", ...options(more) });
 const offers = (more) => new Offers({ appId: "10000001", pubKey: "PUB", ...options(more) });
@@ -129,7 +129,7 @@ test("503 is repeated with a growing wait, also of a conversion", async () => {
 });
 
 test("a slow server is a Timeout, before its answer and within it", async () => {
-  faulty.play({ delay: 2 });
+  faulty.play({ delay: 4 });
   assert.equal((await fails(rewards().page(), Timeout)).code, "timeout");
   assert.equal(faulty.calls.length, 3);
   faulty.play({ body: { rewards: [], cursor: "1", has_more: false }, drip: 0.1 });
@@ -137,7 +137,7 @@ test("a slow server is a Timeout, before its answer and within it", async () => 
 });
 
 test("a slow answer is followed by a fast one", async () => {
-  faulty.play({ delay: 2 }, { body: { rewards: [], cursor: "1", has_more: false } });
+  faulty.play({ delay: 4 }, { body: { rewards: [], cursor: "1", has_more: false } });
   assert.equal((await rewards().page()).cursor, "1");
 });
 
@@ -145,9 +145,11 @@ test("a cut body and a broken connection are repeated, and then ConnectionFailed
   const whole = { body: { rewards: [], cursor: "2", has_more: false } };
   faulty.play({ ...whole, cut: 12 }, { reset: true }, whole);
   assert.equal((await rewards().page()).cursor, "2");
-  faulty.play({ ...whole, cut: 12 });
-  assert.equal((await fails(rewards().page(), ConnectionFailed)).status, undefined);
-  assert.equal(faulty.calls.length, 3);
+  for (const chunked of [false, true]) {
+    faulty.play({ ...whole, cut: 12, chunked });
+    assert.equal((await fails(rewards().page(), ConnectionFailed)).status, undefined);
+    assert.equal(faulty.calls.length, 3);
+  }
   await fails(rewards({ url: "http://127.0.0.1:9" }).page(), ConnectionFailed);
 });
 
