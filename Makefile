@@ -32,6 +32,9 @@ API_PYTHON_READY := $(TOOLS)/api-python/.signpost-$(firstword $(shell sha256sum 
 OPENAPI_NPM_READY := tests/openapi/node_modules/.signpost-$(firstword $(shell sha256sum tests/openapi/package-lock.json))
 OPENAPI_REQUIREMENTS := tests/openapi/requirements.txt
 OPENAPI_PYTHON_READY := $(TOOLS)/openapi-python/.signpost-$(firstword $(shell sha256sum $(OPENAPI_REQUIREMENTS)))
+# Builds and checks the package of the client in Python; the client in TypeScript needs nothing besides.
+CLIENTS_REQUIREMENTS := clients/python/tests/requirements.txt
+CLIENTS_PYTHON_READY := $(TOOLS)/clients-python/.signpost-$(firstword $(shell sha256sum $(CLIENTS_REQUIREMENTS)))
 # User-Agents of crawlers and people, which tests tell apart.
 CRAWLERS_REQUIREMENTS := tests/corpora/requirements.txt
 CRAWLERS_READY := $(TOOLS)/crawlers/.signpost-$(firstword $(shell sha256sum $(CRAWLERS_REQUIREMENTS)))
@@ -85,7 +88,7 @@ WASM_CARGO = --quiet --locked --lib --target wasm32-unknown-unknown -Zbuild-std=
 ESBUILD = node_modules/.bin/esbuild
 
 .PHONY: help run test tested lint-native lint-page compiled native-tests browser-short tests verify verified lint-wasm \
-	verify-native verify-workerd verify-documents audit browser browsed browser-setup chaos fuzz fuzz-api fuzz-parsers fuzz-memory \
+	verify-native verify-workerd verify-documents clients verify-clients client-types audit browser browsed browser-setup chaos fuzz fuzz-api fuzz-parsers fuzz-memory \
 	fuzz-build mutants bench bench-setup soak deploy restore crawlers fmt clean build faults
 .DELETE_ON_ERROR:
 
@@ -97,6 +100,7 @@ help:
 	@echo 'make run     start Signpost on http://localhost:8787   PORT= STATE= VARS="NAME:value …"'
 	@echo 'make test    format, lints, unit tests, tests on SQLite and on workerd, the pages in short   BROWSER=none'
 	@echo 'make verify  what takes longer: panics, kills, overload, scale, properties, all pages, stock tools   KILLS=200 …'
+	@echo 'make clients the clients in TypeScript and Python, against Signpost and a faulty server, and their packages'
 	@echo 'make browser the pages in Chromium: tasks, states, accessibility, screenshots   BROWSER=none'
 	@echo 'make chaos   the test that kills workerd at random, at length   KILLS=200 SEED=…'
 	@echo 'make bench   speed, as ratios to yardsticks          ONLY="click …" ROUNDS=9'
@@ -167,7 +171,7 @@ CASES ?= 512
 verify:
 	@.ci/steps verified
 
-verified: lint-wasm audit verify-documents verify-native verify-workerd browsed
+verified: lint-wasm audit verify-documents verify-clients verify-native verify-workerd browsed
 
 lint-wasm: | build
 	$(call step,Check lints of the Workers,RUSTUP_HOME=$(WASM_RUSTUP) rustup component add clippy --toolchain $(NIGHTLY) && \
@@ -179,7 +183,7 @@ verify-native: compiled | $(PYTHON_READY) $(CRAWLERS_READY) $(SHEETS_READY)
 		$(CARGO_TEST) $(NATIVE)$(if $(CASES),, -- $(AT_LENGTH)))
 
 # Alone, because others would disturb its timers.
-verify-workerd: compiled verify-native lint-wasm verify-documents browsed audit | build faults $(API_PYTHON_READY) $(DUCKDB_READY)
+verify-workerd: compiled verify-native lint-wasm verify-documents verify-clients browsed audit | build faults $(API_PYTHON_READY) $(DUCKDB_READY)
 	$(call suite,Run the tests on workerd at length,KILLS=$(KILLS) PANICS=$(PANICS) API_SECONDS=$(API_SECONDS) \
 		$(CARGO_TEST) $(ON_WORKERD) -- --test-threads=4 $(AT_LENGTH))
 
@@ -187,6 +191,20 @@ verify-workerd: compiled verify-native lint-wasm verify-documents browsed audit 
 verify-documents: compiled | build $(OPENAPI_NPM_READY) $(OPENAPI_PYTHON_READY)
 	$(call step,Document the crates,RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps)
 	$(call step,Run stock tools on the API documents,node --test --test-reporter=spec tests/openapi/tools.test.mjs)
+
+clients:
+	@.ci/steps verify-clients
+
+# The published clients: their types, their tests, and their packages in empty projects.
+verify-clients: | build $(NPM_READY) $(CLIENTS_PYTHON_READY)
+	$(call step,Test the client in TypeScript,node clients/types.mjs --check && npm run --silent --prefix clients/typescript build && \
+		node --test --test-reporter=spec clients/typescript/tests/*.test.mjs)
+	$(call step,Test the client in Python,PYTHONPATH=$(CURDIR)/clients/python/src:$(TOOLS)/clients-python \
+		python3 -B -m unittest discover -s clients/python/tests)
+
+# After a change of what the clients read in openapi.yaml.
+client-types: | $(NPM_READY)
+	@node clients/types.mjs
 
 # The lock files against the known vulnerabilities, where their database can be reached; a test checks the licences.
 audit: | $(NIGHTLY_READY)
@@ -200,7 +218,7 @@ browser:
 	@.ci/steps browsed
 
 # In `make verify` it runs alone, like the tests on workerd. Screenshots of every page and state are in target/browser/screenshots/ afterwards.
-browsed: | build browser-setup $(if $(filter verified,$(MAKECMDGOALS)),lint-wasm verify-documents verify-native)
+browsed: | build browser-setup $(if $(filter verified,$(MAKECMDGOALS)),lint-wasm verify-documents verify-clients verify-native)
 	$(call step,Walk the dashboard,$(call browse,$(filter-out %/short.test.mjs,$(wildcard tests/browser/*.test.mjs))))
 
 # Runs test files in Chromium, two at once. BROWSER=none leaves them out and says so.
@@ -419,6 +437,9 @@ $(SHEETS_READY): | browser-setup
 
 $(OPENAPI_PYTHON_READY): | $(PIP_READY)
 	$(call step,Install generators of clients,$(call pip_install,$(TOOLS)/openapi-python,$(OPENAPI_REQUIREMENTS)) && touch $@)
+
+$(CLIENTS_PYTHON_READY): | $(PIP_READY)
+	$(call step,Install what packs and checks the client in Python,$(call pip_install,$(TOOLS)/clients-python,$(CLIENTS_REQUIREMENTS)) && touch $@)
 
 $(DUCKDB_READY): | $(PIP_READY)
 	$(call step,Install DuckDB,$(call pip_install,$(DUCKDB),$(DUCKDB_REQUIREMENTS)) && touch $@)

@@ -54,7 +54,7 @@ const WRITTEN: [&str; 12] = [
 /// Every file of ours that people read or write, with its text.
 fn texts() -> Vec<(String, String)> {
     let mut paths = documents();
-    for folder in ["src", "tests", "benches", "fixtures"] {
+    for folder in ["src", "tests", "benches", "fixtures", "clients"] {
         let files = files(folder).into_iter();
         let extension = |path: &PathBuf| path.extension()?.to_str().map(str::to_owned);
         let files = files.filter(|path| extension(path).is_some_and(|kind| WRITTEN.contains(&&*kind)));
@@ -170,7 +170,7 @@ fn each_path_that_a_document_names_is_there() {
     for path in documents() {
         let text = prose(&read(&path));
         for name in text.split('`').skip(1).step_by(2) {
-            let is_ours = ["src/", "tests/", "benches/", "fixtures/", ".ci/"]
+            let is_ours = ["src/", "tests/", "benches/", "fixtures/", "clients/", ".ci/"]
                 .iter()
                 .any(|top| name.starts_with(top));
             if is_ours && !name.contains([' ', '*', '{', '…', '<', '$']) {

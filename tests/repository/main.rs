@@ -47,14 +47,14 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Every file below a folder, without what cargo and npm made and the corpora.
+/// Every file below a folder, without what cargo, npm and tsc made and the corpora.
 fn files(folder: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(root().join(folder)).unwrap().map(Result::unwrap) {
         let path = entry.path();
         if !path.is_dir() {
             found.push(path);
-        } else if !["target", "corpus", "node_modules", "generated"]
+        } else if !["target", "corpus", "node_modules", "generated", "dist"]
             .contains(&entry.file_name().to_str().unwrap())
         {
             found.extend(files(path.strip_prefix(root()).unwrap().to_str().unwrap()));
