@@ -372,6 +372,26 @@ export const pages = ({ owner, manager, asked, several, reward, finalDay }) => (
     isOverlay: true,
   },
   sessions: { path: "/dashboard/settings/sessions", cookie: manager, shows: shows("this browser") },
+  alarms: { path: "/dashboard/settings/alarms", cookie: owner, shows: shows("No alarms yet") },
+  "alarms-set": {
+    path: "/dashboard/settings/alarms",
+    cookie: owner,
+    act: open("Set an address"),
+    shows: dialog,
+    isOverlay: true,
+  },
+  "alarms-shown": {
+    path: "/dashboard/settings/alarms",
+    cookie: manager,
+    act: async (page) => {
+      await button(page, /^(Set an|Change the) address/).click();
+      await page.getByRole("textbox", { name: "Address" }).fill("http://127.0.0.1:59999/alarms?key=0123456789abcdef");
+      await page.getByRole("dialog").getByRole("button", { name: "Set the address" }).click();
+      await page.getByText("Copy the secret now").waitFor();
+      await page.getByRole("button", { name: "Done" }).click();
+    },
+    shows: shows("None was sent yet."),
+  },
   audit: { path: "/dashboard/settings/audit", cookie: manager, shows: shows("Created a report key") },
   missing: { path: "/dashboard/nothing", cookie: owner, shows: shows("There is no page at this address.") },
 });
