@@ -453,7 +453,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    #![proptest_config(simulations(64))]
+    #![proptest_config(simulations(24))]
 
     /// Whatever the receiver and the processes do, each cause is told once, in a message with one id.
     #[test]

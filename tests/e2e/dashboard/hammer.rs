@@ -103,7 +103,8 @@ fn reads(app: &str) -> Vec<(&'static str, String, Option<Value>)> {
     let gets = gets.map(|(method, path, _)| {
         (
             method,
-            path.replace(&format!("apps/{UNKNOWN}"), &format!("apps/{app}")),
+            path.replace(&format!("apps/{UNKNOWN}"), &format!("apps/{app}"))
+                .replace(&format!("days/{UNKNOWN}"), &format!("days/{today}")),
             None,
         )
     });
