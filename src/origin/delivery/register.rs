@@ -55,7 +55,6 @@ platform::statements! {
     pub const LAST = "SELECT MAX(number) FROM register";
     /// time, entry
     pub const APPEND = "INSERT INTO register (number, at_ms, entry) SELECT COALESCE(MAX(number), 0) + 1, ?, ? FROM register";
-    /// number, time, entry
     pub const PUT = "INSERT OR IGNORE INTO register (number, at_ms, entry) VALUES (?, ?, ?)";
     /// after this number, entries at most, bytes before the last one at most → number, time, entry
     pub const LIST = "SELECT number, at_ms, entry FROM (

@@ -75,7 +75,6 @@ platform::statements! {
     pub const OPEN_UNCONFIRMED = "INSERT INTO attention (kind, subject, since_ms, reason) VALUES (11, ?, ?, ?)
         ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, reason = excluded.reason
           WHERE NOT is_open OR reason <> excluded.reason";
-    /// kind, subject
     pub const END_ITEM = "UPDATE attention SET is_open = 0, changes = changes + 1 WHERE kind = ? AND subject = ? AND is_open";
     /// time of the next batch
     pub const PING = "UPDATE attention_feed SET ping_ms = ?";

@@ -18,7 +18,6 @@ pub const TABLE: &[&str] =
     &["CREATE TABLE announced (only INTEGER PRIMARY KEY CHECK (only = 1), at_ms INTEGER NOT NULL) STRICT"];
 
 platform::statements! {
-    /// time
     pub const SET = "INSERT INTO announced (only, at_ms) VALUES (1, ?)
         ON CONFLICT (only) DO UPDATE SET at_ms = excluded.at_ms";
     pub const GET = "SELECT at_ms FROM announced";

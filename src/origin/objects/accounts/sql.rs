@@ -87,20 +87,15 @@ platform::statements! {
     /// letter and id of the owner
     pub const SET_OWNER = "INSERT INTO account (only, letter, owner) VALUES (1, ?, ?)
         ON CONFLICT (only) DO UPDATE SET letter = excluded.letter, owner = excluded.owner";
-    /// whether suspended, revision
     pub const SET_SUSPENDED = "INSERT INTO account (only, is_suspended, suspension_revision) VALUES (1, ?, ?)
         ON CONFLICT (only) DO UPDATE SET is_suspended = excluded.is_suspended,
           suspension_revision = excluded.suspension_revision";
-    /// time
     pub const SET_RESTORED = "INSERT INTO account (only, restored_ms) VALUES (1, ?)
         ON CONFLICT (only) DO UPDATE SET restored_ms = excluded.restored_ms";
 
     // Members.
-    /// member → name, role
     pub const GET_MEMBER = "SELECT name, role FROM members WHERE member = ?";
-    /// → member, role
     pub const GET_ROLES = "SELECT member, role FROM members";
-    /// → member, name, role, created, last seen, passkeys
     pub const LIST_MEMBERS = "SELECT member, name, role, created_ms, last_seen_ms,
           (SELECT COUNT(*) FROM passkeys WHERE passkeys.member = members.member)
         FROM members ORDER BY created_ms, member";
@@ -108,17 +103,13 @@ platform::statements! {
     /// member, name, role, time
     pub const INSERT_MEMBER = "INSERT INTO members (member, name, role, created_ms, last_seen_ms)
         VALUES (?1, ?2, ?3, ?4, ?4)";
-    /// member, role
     pub const SET_ROLE = "UPDATE members SET role = ?2 WHERE member = ?1";
-    /// member, time
     pub const SEE_MEMBER = "UPDATE members SET last_seen_ms = ?2 WHERE member = ?1";
-    /// member
     pub const DELETE_MEMBER = "DELETE FROM members WHERE member = ?";
 
     // Invites.
     /// time → open invites of new members
     pub const COUNT_INVITES = "SELECT COUNT(*) FROM invites WHERE expires_ms > ? AND role IS NOT NULL";
-    /// hash, id, member, name, role, expiry, issuer's name and id
     pub const INSERT_INVITE = "INSERT INTO invites (hash, invite_id, member, name, role, expires_ms, issuer,
           issuer_member)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
@@ -126,7 +117,6 @@ platform::statements! {
     pub const GET_INVITE = "SELECT invites.member, COALESCE(invites.name, members.name),
           COALESCE(invites.role, members.role), invites.role IS NULL, expires_ms
         FROM invites LEFT JOIN members ON members.member = invites.member WHERE hash = ? AND expires_ms > ?";
-    /// id, time → hash, name, role, member
     pub const FIND_INVITE = "SELECT hash, COALESCE(invites.name, members.name), COALESCE(invites.role, members.role),
           invites.member
         FROM invites LEFT JOIN members ON members.member = invites.member WHERE invite_id = ? AND expires_ms > ?";
@@ -135,12 +125,9 @@ platform::statements! {
           COALESCE(invites.role, members.role), invites.role IS NULL, expires_ms, issuer
         FROM invites LEFT JOIN members ON members.member = invites.member WHERE expires_ms > ?
         ORDER BY expires_ms, invite_id";
-    /// hash
     pub const DELETE_INVITE = "DELETE FROM invites WHERE hash = ?";
     pub const DELETE_INVITES = "DELETE FROM invites";
-    /// issuer
     pub const DELETE_INVITES_BY = "DELETE FROM invites WHERE issuer_member = ?";
-    /// member
     pub const DELETE_RECOVERY = "DELETE FROM invites WHERE member = ? AND role IS NULL";
 
     // Sessions.
@@ -151,28 +138,21 @@ platform::statements! {
     /// member, time, sessions to keep: the live ones that began last
     pub const TRIM_SESSIONS = "DELETE FROM sessions WHERE hash IN (SELECT hash FROM sessions WHERE member = ?
         ORDER BY ends_ms > ? DESC, created_ms DESC, hash LIMIT -1 OFFSET ?)";
-    /// hash, time → id, member, name, role, created, last seen, verified, whether local
     pub const GET_SESSION = "SELECT session_id, sessions.member, name, role, sessions.created_ms,
           sessions.last_seen_ms, verified_ms, is_local
         FROM sessions JOIN members ON members.member = sessions.member WHERE hash = ? AND ends_ms > ?";
-    /// member, id, time → hash, name
     pub const FIND_SESSION = "SELECT hash, name FROM sessions JOIN members ON members.member = sessions.member
         WHERE sessions.member = ? AND session_id = ? AND ends_ms > ?";
-    /// member, time → id, created, last seen, verified, user agent
     pub const LIST_SESSIONS = "SELECT session_id, created_ms, last_seen_ms, verified_ms, user_agent FROM sessions
         WHERE member = ? AND ends_ms > ? ORDER BY created_ms DESC, hash";
-    /// hash, last seen, verified, end
     pub const SET_TIMES = "UPDATE sessions SET last_seen_ms = ?2, verified_ms = ?3, ends_ms = ?4 WHERE hash = ?1";
-    /// hash
     pub const DELETE_SESSION = "DELETE FROM sessions WHERE hash = ?";
-    /// member
     pub const DELETE_SESSIONS_OF = "DELETE FROM sessions WHERE member = ?";
     /// member, hash of the session that stays
     pub const DELETE_OTHER_SESSIONS = "DELETE FROM sessions WHERE member = ? AND hash <> ?";
     pub const DELETE_SESSIONS = "DELETE FROM sessions";
 
     // Passkeys.
-    /// credential → member, name, algorithm, key, sign counter, whether eligible for backup
     pub const GET_PASSKEY = "SELECT passkeys.member, name, algorithm, spki, sign_count, is_backup_eligible
         FROM passkeys JOIN members ON members.member = passkeys.member WHERE credential_id = ?";
     /// credential, member → whether the credential is stored, passkeys of the member
@@ -186,18 +166,13 @@ platform::statements! {
     pub const INSERT_PASSKEY = "INSERT INTO passkeys (credential_id, member, algorithm, spki, sign_count, transports,
           is_backup_eligible, is_backed_up, created_ms, user_agent)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    /// credential, sign counter, whether backed up, time
     pub const USE_PASSKEY = "UPDATE passkeys SET sign_count = ?2, is_backed_up = ?3, last_used_ms = ?4
         WHERE credential_id = ?1";
-    /// credential
     pub const DELETE_PASSKEY = "DELETE FROM passkeys WHERE credential_id = ?";
-    /// member
     pub const DELETE_PASSKEYS_OF = "DELETE FROM passkeys WHERE member = ?";
 
     // Challenges.
-    /// id
     pub const IS_SPENT = "SELECT EXISTS (SELECT 1 FROM challenges WHERE id = ?)";
-    /// id, expiry
     pub const SPEND = "INSERT INTO challenges (id, expires_ms) VALUES (?, ?)";
 
     // Audit.
@@ -208,7 +183,6 @@ platform::statements! {
     /// subject, whether unconfirmed
     pub const PAGE = "SELECT number, at_ms, actor, action, subject, detail, actor_member, subject_member, is_unconfirmed
         FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?";
-    /// → number of the newest row
     pub const MARK_UNCONFIRMED = "UPDATE audit SET is_unconfirmed = 1 WHERE number = (SELECT MAX(number) FROM audit)
         RETURNING number";
     /// number, subject or NULL, detail or NULL
@@ -223,12 +197,10 @@ platform::statements! {
     // Rates.
     /// kind, subject → start and count of the window
     pub const GET_RATE = "SELECT started_ms, count FROM rates WHERE kind = ? AND subject = ?";
-    /// kind, subject, start, count
     pub const SET_RATE = "INSERT INTO rates (kind, subject, started_ms, count) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, subject) DO UPDATE SET started_ms = excluded.started_ms, count = excluded.count";
 
     // The sweep.
-    /// start
     pub const SWEEP_RATES = "DELETE FROM rates WHERE started_ms <= ?";
     /// time, rows at most
     pub const SWEEP_SESSIONS = "DELETE FROM sessions
@@ -242,7 +214,6 @@ platform::statements! {
     /// time, rows at most
     pub const SWEEP_AUDIT = "DELETE FROM audit
         WHERE at_ms <= ? AND number IN (SELECT number FROM audit ORDER BY number LIMIT ?)";
-    /// → when the first session, challenge and invite ends, and the time of the oldest row of the audit
     pub const FIRST_DUE = "SELECT (SELECT MIN(ends_ms) FROM sessions), (SELECT MIN(expires_ms) FROM challenges),
         (SELECT MIN(expires_ms) FROM invites), (SELECT at_ms FROM audit ORDER BY number LIMIT 1)";
 }

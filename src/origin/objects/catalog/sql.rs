@@ -226,7 +226,6 @@ platform::statements! {
     pub const GET_SNAPSHOT = "SELECT bytes FROM snapshot_parts WHERE kind = ? ORDER BY part";
     pub const GET_CHUNK = "SELECT bytes FROM chunk_bytes WHERE key = ?";
     pub const LIST_CHUNKS_TO_WRITE = "SELECT key FROM chunks WHERE written_ms IS NULL AND unlisted_version IS NULL LIMIT ?";
-    /// time, key
     pub const MARK_CHUNK_WRITTEN = "UPDATE chunks SET written_ms = ? WHERE key = ?";
     /// key, latest time of its write
     pub const MARK_CHUNK_UNWRITTEN = "UPDATE chunks SET written_ms = NULL WHERE key = ? AND written_ms <= ?";

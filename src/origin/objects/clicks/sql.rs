@@ -18,9 +18,7 @@ const RESTORED: &[&str] =
     &["CREATE TABLE restored (only INTEGER PRIMARY KEY CHECK (only = 1), at_ms INTEGER NOT NULL) STRICT"];
 
 platform::statements! {
-    /// nonce, record, expiry
     pub const PUT = "INSERT INTO records (nonce, record, expires_at_ms) VALUES (?, ?, ?) ON CONFLICT (nonce) DO NOTHING";
-    /// nonce, time → record
     pub const GET = "SELECT record FROM records WHERE nonce = ? AND expires_at_ms > ?";
     /// rows at most → last nonce of the slice, rows in it
     pub const SLICE = "SELECT MAX(nonce), COUNT(*) FROM (
@@ -32,7 +30,6 @@ platform::statements! {
     pub const REACHED = "INSERT INTO sweep (only, reached) VALUES (1, ?)
         ON CONFLICT (only) DO UPDATE SET reached = excluded.reached";
     pub const GET_RESTORED = "SELECT at_ms FROM restored";
-    /// time
     pub const SET_RESTORED = "INSERT INTO restored (only, at_ms) VALUES (1, ?)
         ON CONFLICT (only) DO UPDATE SET at_ms = excluded.at_ms";
     pub const SWEPT = "DELETE FROM sweep";

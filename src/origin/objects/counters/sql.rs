@@ -82,11 +82,8 @@ platform::statements! {
     /// kind, day, offer → takes, those that were lost, and for conversions what was paid before there was a cap
     pub const COUNT_TAKEN = "SELECT (SELECT COUNT(*) FROM takes WHERE kind = ?1 AND day = ?2 AND offer = ?3)
         + (SELECT COALESCE(SUM(conversions), 0) FROM uncapped WHERE day = ?2 AND offer = ?3 AND (source = 'lost clicks') = (?1 = 0))";
-    /// day, offer → clicks
     pub const GET_CLICKS = "SELECT clicks FROM daily WHERE day = ? AND offer = ?";
-    /// kind, day, offer, key, remaining
     pub const RECORD_TAKE = "INSERT INTO takes (kind, day, offer, key, remaining) VALUES (?, ?, ?, ?, ?)";
-    /// day, offer
     pub const ADD_OFFER = "INSERT INTO daily (day, offer) VALUES (?, ?) ON CONFLICT DO NOTHING";
     /// day, offer, source, conversions, which never become fewer
     pub const SET_UNCAPPED = "INSERT INTO uncapped (day, offer, source, conversions) VALUES (?, ?, ?, ?)
@@ -94,7 +91,6 @@ platform::statements! {
         WHERE excluded.conversions > uncapped.conversions";
     /// → when the object noticed that it was put back
     pub const GET_RESTORED = "SELECT restored_ms FROM clicks";
-    /// time
     pub const SET_RESTORED = "UPDATE clicks SET restored_ms = ?";
     /// day, offer, `lost` or `lost clicks` → whether others were asked for what is lost
     pub const IS_KNOWN = "SELECT EXISTS (SELECT 1 FROM uncapped WHERE day = ? AND offer = ? AND source = ?)";
@@ -103,20 +99,15 @@ platform::statements! {
         ON CONFLICT (day, offer, source) DO UPDATE SET conversions = excluded.conversions";
     /// what others have said is out of date
     pub const FORGET_RESTORED = "DELETE FROM uncapped WHERE source IN ('lost', 'lost clicks')";
-    /// kind, offer, limit, revision
     pub const LEARN_LIMIT = "INSERT INTO limits (kind, offer, daily_limit, revision) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, offer) DO UPDATE SET daily_limit = excluded.daily_limit, revision = excluded.revision
         WHERE excluded.revision > limits.revision";
-    /// isolate, sequence, day
     pub const SET_MARK = "INSERT INTO marks (isolate, sequence, seen_day) VALUES (?, ?, ?)
         ON CONFLICT (isolate) DO UPDATE SET sequence = excluded.sequence";
     /// isolate, day
     pub const SET_MARKS_DAY = "UPDATE marks SET seen_day = ?2 WHERE isolate = ?1 AND seen_day <> ?2";
-    /// → isolate, sequence
     pub const LIST_MARKS = "SELECT isolate, sequence FROM marks";
-    /// number, isolates, sums
     pub const APPEND = "INSERT INTO flushes (number, isolates, sums) VALUES (?, ?, ?)";
-    /// → isolates of each row, in the order of numbers
     pub const LIST_ISOLATES = "SELECT isolates FROM flushes ORDER BY number";
     /// → the last number of the log
     pub const LAST_NUMBER = "SELECT MAX(COALESCE((SELECT MAX(number) FROM flushes), 0), COALESCE((SELECT MAX(last) FROM folds), 0))";
@@ -129,7 +120,6 @@ platform::statements! {
     /// up to this number, rows at most → number, sums, isolates
     pub const ROWS_UP_TO = "SELECT number, sums, isolates FROM flushes WHERE number <= ? ORDER BY number LIMIT ?";
     pub const FIRST_ROW = "SELECT MIN(number) FROM flushes";
-    /// number
     pub const DELETE_ROWS = "DELETE FROM flushes WHERE number <= ?";
     /// last number, day, rows, spans, image
     pub const ADD_FOLD = "INSERT INTO folds (last, day, rows, spans, image) VALUES (?, ?, ?, ?, ?)";
@@ -158,7 +148,6 @@ platform::statements! {
     pub const FIRST_NUMBER = "SELECT MIN(number) FROM (SELECT MIN(number) AS number FROM flushes UNION ALL SELECT MIN(last) FROM folds)";
     /// source → the number of its last applied batch
     pub const SOURCE = "SELECT number FROM sources WHERE source = ?";
-    /// source, number
     pub const SET_SOURCE = "INSERT INTO sources (source, number) VALUES (?, ?)
         ON CONFLICT (source) DO UPDATE SET number = excluded.number";
     /// first day, last day, the offer before, offers at most → offer, clicks, conversions, payout, each day's apps. Negative figures
@@ -181,7 +170,6 @@ platform::statements! {
     pub const SWEEP_MARKS = "DELETE FROM marks WHERE isolate IN (SELECT isolate FROM marks WHERE seen_day < ? LIMIT ?)";
     /// → the day whose sweep is done
     pub const SWEPT = "SELECT day FROM sweeps";
-    /// day
     pub const SET_SWEPT = "INSERT INTO sweeps (id, day) VALUES (0, ?)
         ON CONFLICT (id) DO UPDATE SET day = excluded.day";
     /// first day kept of click takes, of conversion takes, of daily, of uncapped and of marks, first number kept of folds

@@ -86,7 +86,6 @@ platform::statements! {
     /// → id, label, created, last accepted, member, name, scope
     pub const LIST_KEYS = "SELECT key_id, label, created_ms, accepted_ms, creator, creator_name, scope FROM report_keys
         ORDER BY created_ms, key_id";
-    /// hash → id, label
     pub const FIND_KEY = "SELECT key_id, label FROM report_keys WHERE hash = ?";
     /// id → a row if there was one
     pub const REVOKE_KEY = "DELETE FROM report_keys WHERE key_id = ? RETURNING key_id";
@@ -98,7 +97,6 @@ platform::statements! {
     /// the same
     pub const SET_SUSPENSION = "INSERT INTO state (name, value) VALUES ('suspended', ?)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-    /// time, hash
     pub const ACCEPT = "UPDATE report_keys SET accepted_ms = ? WHERE hash = ?";
 
     // Segments.
@@ -108,20 +106,16 @@ platform::statements! {
     /// upload, day, layer, id, rows, the five sums, magnitude of revenue
     pub const INSERT_SEGMENT = "INSERT INTO segments (upload, day, layer, id, rows, ad_requests, ad_responses, impressions,
         clicks, revenue, revenue_magnitude) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    /// id, bytes
     pub const INSERT_COLUMN = "INSERT INTO columns (id, bytes) VALUES (?, ?)";
     /// first day, last day, layer or null for both → id, day, rows
     pub const LIST_SEGMENTS = "SELECT id, day, rows FROM segments
         WHERE upload = 0 AND day BETWEEN ?1 AND ?2 AND layer = COALESCE(?3, layer) ORDER BY day, layer, id";
     /// up to twelve column ids → id, bytes
     pub const GET_COLUMNS = "SELECT id, bytes FROM columns WHERE id IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    /// day, layer → id, rows
     pub const LIST_SEGMENTS_OF_DAY = "SELECT id, rows FROM segments WHERE upload = 0 AND day = ? AND layer = ? ORDER BY id";
-    /// upload, day, layer, id
     pub const DELETE_SEGMENT = "DELETE FROM segments WHERE upload = ? AND day = ? AND layer = ? AND id = ?";
     /// first column id, last column id
     pub const DELETE_COLUMNS = "DELETE FROM columns WHERE id BETWEEN ? AND ?";
-    /// upload → day, layer, id
     pub const LIST_STAGED = "SELECT day, layer, id FROM segments WHERE upload = ?";
     pub const LIST_ALL_STAGED = "SELECT DISTINCT upload FROM segments WHERE upload > 0";
     /// upload: its segments become active
@@ -142,12 +136,10 @@ platform::statements! {
           GROUP BY day, layer HAVING COUNT(*) >= CAST(?3 AS INTEGER)
         ON CONFLICT DO NOTHING";
     pub const NEXT_CROWDED = "SELECT day, layer FROM crowded LIMIT 1";
-    /// day, layer
     pub const UNCROWD = "DELETE FROM crowded WHERE day = ? AND layer = ?";
     /// day, time, member's name or null
     pub const NOTE_LOAD = "INSERT INTO loads (day, at_ms, member) VALUES (?, ?, ?)
         ON CONFLICT (day) DO UPDATE SET at_ms = excluded.at_ms, member = excluded.member";
-    /// day
     pub const DELETE_LOAD = "DELETE FROM loads WHERE day = ?";
     /// day before which, days at most → those with facts or that were loaded, newest first: day, time of the load, member's
     /// name, state
@@ -160,13 +152,10 @@ platform::statements! {
         SUM(revenue) FROM segments WHERE upload = 0 AND day BETWEEN ? AND ? GROUP BY day, layer";
 
     // Batches.
-    /// key → digest, rows
     pub const GET_BATCH = "SELECT digest, rows FROM batches WHERE key = ?";
-    /// key, digest, rows, time
     pub const SPEND_KEY = "INSERT INTO batches (key, digest, rows, applied_ms) VALUES (?, ?, ?, ?)";
     /// source → sequence
     pub const GET_MARK = "SELECT number FROM marks WHERE source = ?";
-    /// source, number
     pub const SET_MARK = "INSERT INTO marks (source, number) VALUES (?, ?)
         ON CONFLICT (source) DO UPDATE SET number = excluded.number";
     /// source, day, clicks, revenue, the batch's number
@@ -181,7 +170,6 @@ platform::statements! {
     /// a batch with sums of the day
     pub const LIST_SOURCES = "SELECT m.source, m.number, COALESCE(t.number, 0) FROM marks m
         LEFT JOIN totals t ON t.source = m.source AND t.day = ?1 WHERE m.number >= ?2 OR t.source IS NOT NULL";
-    /// source, day → clicks, revenue
     pub const GET_TOTAL = "SELECT clicks, revenue_micro_usd FROM totals WHERE source = ? AND day = ?";
     /// source, day → whether the source has vouched for other sums
     pub const HAS_DIFFERED = "SELECT EXISTS (SELECT 1 FROM totals WHERE source = ? AND day = ? AND differs > 0)";
@@ -201,7 +189,6 @@ platform::statements! {
     /// day, app, placement, limit → whether the day reports the placement separately, and whether it may add one
     pub const FIND_PLACEMENT = "SELECT EXISTS (SELECT 1 FROM placements WHERE day = ?1 AND app = ?2 AND placement = ?3),
         (SELECT COUNT(*) FROM placements WHERE day = ?1 AND app = ?2) < ?4";
-    /// day, app, placement
     pub const ADD_PLACEMENT = "INSERT INTO placements (day, app, placement) VALUES (?, ?, ?)";
     /// first day kept
     pub const SWEEP_PLACEMENTS = "DELETE FROM placements WHERE day < ?";
@@ -218,7 +205,6 @@ platform::statements! {
         WHERE m.vouched < ?1 OR t.day = ?1 AND t.differs > 0 ORDER BY 1 DESC LIMIT 1";
     /// UTC day → a row if the day was final
     pub const REOPEN_DAY = "UPDATE loads SET state = 0 WHERE day = ? AND state = 1 RETURNING day";
-    /// state, day
     pub const SET_DAY_STATE = "UPDATE loads SET state = ? WHERE day = ?";
 
     // Names.
@@ -226,10 +212,8 @@ platform::statements! {
     pub const STAGE_NAMES = "INSERT INTO staged_names (upload, app, name)
         SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2) WHERE TRUE
         ON CONFLICT (upload, app) DO UPDATE SET name = excluded.name";
-    /// upload
     pub const KEEP_STAGED_NAMES = "INSERT INTO apps (app, from_facts) SELECT app, name FROM staged_names WHERE upload = ?
         ON CONFLICT (app) DO UPDATE SET from_facts = excluded.from_facts WHERE from_facts IS NOT excluded.from_facts";
-    /// upload
     pub const DISCARD_NAMES = "DELETE FROM staged_names WHERE upload = ?";
     pub const DISCARD_ALL_NAMES = "DELETE FROM staged_names";
     /// JSON object of names by app
@@ -246,14 +230,11 @@ platform::statements! {
     pub const SWEEP_EXPORTS = "DELETE FROM exports WHERE expires_ms <= ?";
     /// number: the newest ones stay
     pub const KEEP_EXPORTS = "DELETE FROM exports WHERE rowid NOT IN (SELECT rowid FROM exports ORDER BY rowid DESC LIMIT ?)";
-    /// id, session, expiry, query, format, rows
     pub const INSERT_EXPORT = "INSERT INTO exports (export_id, session, expires_ms, query, format, rows) VALUES (?, ?, ?, ?, ?, ?)";
-    /// id, session, time → query, format, rows
     pub const SPEND_EXPORT = "DELETE FROM exports WHERE export_id = ? AND session = ? AND expires_ms > ?
         RETURNING query, format, rows";
 
     // State.
-    /// publisher
     pub const SET_PUBLISHER = "INSERT INTO publisher (only, id) VALUES (1, ?) ON CONFLICT DO NOTHING";
     pub const GET_PUBLISHER = "SELECT id FROM publisher";
     pub const GET_STATE = "SELECT value FROM state WHERE name = ?";
@@ -267,7 +248,6 @@ platform::statements! {
     /// name, value: the lesser one stays
     pub const LOWER_STATE = "INSERT INTO state (name, value) VALUES (?, ?)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE excluded.value < state.value";
-    /// name
     pub const DELETE_STATE = "DELETE FROM state WHERE name = ?";
     /// name, value: the greater one stays
     pub const RAISE_STATE = "INSERT INTO state (name, value) VALUES (?, ?)

@@ -69,7 +69,6 @@ platform::statements! {
     pub const USERS_BESIDE_LOG = "SELECT user_id FROM kept UNION SELECT user_id FROM reservations WHERE erase = 0";
     /// user → entries, those of them whose callback waits
     pub const COUNT_OF_USER = "SELECT COUNT(*), COUNT(*) FILTER (WHERE delivery = 0) FROM entries WHERE user_id = ?";
-    /// user
     pub const MARK_USER = "UPDATE entries SET erase = 1 WHERE user_id = ?";
     /// user: of an app that is known to have no callback, or of a closed publisher whose endpoint is disabled, so that what waits
     /// will not be sent

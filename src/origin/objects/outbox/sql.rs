@@ -97,8 +97,6 @@ platform::statements! {
           callback_revision, callback_sealed, failures, resumes_ms, disabled_ms, outbox_shards,
           max_rewards_per_user_day, enabled_ms, suspended, gap_until_ms, lost
         FROM outbox";
-    /// app, shard, publisher, app's revision, its terms, terms since, callback's newest revision, outboxes, rewards of a user on
-    /// a day
     pub const SET_CURRENT = "INSERT INTO outbox (only, app, shard, publisher, app_revision, terms_revision, terms_since,
           callback_wanted, outbox_shards, max_rewards_per_user_day)
         VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -106,7 +104,6 @@ platform::statements! {
           terms_revision = excluded.terms_revision, terms_since = excluded.terms_since,
           callback_wanted = excluded.callback_wanted, outbox_shards = excluded.outbox_shards,
           max_rewards_per_user_day = excluded.max_rewards_per_user_day";
-    /// app, shard, outboxes → outboxes
     pub const CLAIM_APP = "INSERT INTO outbox (only, app, shard, outbox_shards) VALUES (1, ?, ?, ?)
         ON CONFLICT (only) DO UPDATE SET outbox_shards = COALESCE(outbox.outbox_shards, excluded.outbox_shards) RETURNING outbox_shards";
     pub const GET_CLAIM = "SELECT outbox_shards FROM outbox";
@@ -132,14 +129,11 @@ platform::statements! {
         ON CONFLICT (offer) DO UPDATE SET revision = excluded.revision, terms_revision = excluded.terms_revision,
           terms_since = excluded.terms_since, conversion_cap = excluded.conversion_cap,
           min_seconds_to_convert = excluded.min_seconds_to_convert";
-    /// kind, id, revision → terms
     pub const GET_TERMS = "SELECT terms FROM terms WHERE kind = ? AND id = ? AND revision = ?";
-    /// kind, id, revision, terms, time
     pub const PUT_TERMS = "INSERT INTO terms (kind, id, revision, terms, learned_ms) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT DO NOTHING";
     /// time
     pub const SET_ENABLED = "UPDATE outbox SET enabled_ms = MAX(enabled_ms, ?)";
-    /// failures, resumes, disabled
     pub const SET_HEALTH = "UPDATE outbox SET failures = ?, resumes_ms = ?, disabled_ms = ?";
     /// nonce → for each conversion NULL, goal, names, state, entry, offer's terms, time of its first postback, advertiser; for
     /// each reservation its JSON and NULLs
@@ -177,9 +171,7 @@ platform::statements! {
     pub const QUEUE_FREE = "INSERT INTO txns_to_free (number, due_ms, txn) VALUES (?, ?, ?)";
     /// time, claims at most → number, attempts, claim
     pub const DUE_FREES = "SELECT number, attempts, txn FROM txns_to_free WHERE due_ms <= ? ORDER BY number LIMIT ?";
-    /// due, attempts, number
     pub const PUT_FREE_OFF = "UPDATE txns_to_free SET due_ms = ?, attempts = ? WHERE number = ?";
-    /// number
     pub const FREED = "DELETE FROM txns_to_free WHERE number = ?";
     /// → a number that no other claim of this outbox has
     pub const NEXT_CLAIM = "UPDATE outbox SET claims = claims + 1 RETURNING claims";
@@ -202,17 +194,12 @@ platform::statements! {
         ON CONFLICT (nonce, goal, status, advertiser) DO UPDATE SET lacks = excluded.lacks WHERE lacks <> excluded.lacks";
     /// time, postbacks at most → number, attempts, lost terms
     pub const DUE_KEPT = "SELECT number, attempts, lacks FROM kept WHERE due_ms <= ? ORDER BY due_ms LIMIT ?";
-    /// number → postback
     pub const GET_KEPT = "SELECT postback FROM kept WHERE number = ?";
-    /// due, number
     pub const PUT_KEPT_OFF = "UPDATE kept SET due_ms = ?, attempts = attempts + 1 WHERE number = ?";
     /// number → one row if there is such a postback
     pub const DROP_KEPT = "DELETE FROM kept WHERE number = ? RETURNING number";
-    /// user
     pub const DROP_KEPT_OF_USER = "DELETE FROM kept WHERE user_id = ?";
-    /// user
     pub const MARK_RESERVATIONS = "UPDATE reservations SET erase = 1 WHERE user_id = ? RETURNING erase";
-    /// transaction id → entry
     pub const MARK_ENTRY = "UPDATE entries SET erase = 1 WHERE transaction_id = ? AND user_id IS NOT NULL RETURNING entry";
     pub const FIRST_WAITING = "SELECT MIN(due_ms) FROM (SELECT MIN(due_ms) AS due_ms FROM reservations
         UNION ALL SELECT MIN(due_ms) FROM txns_to_free UNION ALL SELECT MIN(due_ms) FROM kept
@@ -240,7 +227,6 @@ platform::statements! {
     pub const HAS_NO_USER = "SELECT user_id IS NULL FROM entries WHERE entry = ?";
     /// entry → whether its user was erased or must be
     pub const IS_ERASED = concat!("SELECT ", is_erased!(), " FROM entries WHERE entry = ?");
-    /// reason, entry
     pub const SET_REASON = "UPDATE entries SET reason = ? WHERE entry = ?";
     /// after this entry, last entry, status, conversions at most, reason or NULL, its numbers as refused and as held, user or
     /// NULL, offer or NULL, first second, second after the last → entry, transaction id
@@ -270,7 +256,6 @@ platform::statements! {
     /// JSON list of entries → the same, for those that had no attempt yet
     pub const CLAIMED_AHEAD = concat!(callbacks!(), "WHERE entry IN (SELECT value FROM json_each(?)) AND delivery = 0
         AND attempts_made = 0 AND due_ms IS NOT NULL");
-    /// entry
     pub const SKIP = "UPDATE entries SET delivery = 3 WHERE entry = ? AND delivery = 0";
     /// time, JSON list of entries
     pub const CLAIM = "UPDATE entries SET due_ms = ? WHERE entry IN (SELECT value FROM json_each(?))";
@@ -324,7 +309,6 @@ platform::statements! {
         FROM (SELECT COALESCE(after, entry) AS reward FROM entries WHERE transaction_id = ?) f
         JOIN entries e ON e.entry = f.reward OR e.after = f.reward
         JOIN conversions c ON c.nonce = e.nonce AND c.goal = e.goal ORDER BY e.after IS NOT NULL, e.entry");
-    /// nonce → transaction id, goal and state of each conversion
     pub const LIST_OF_CLICK = "SELECT e.transaction_id, c.goal, c.state FROM conversions c JOIN entries e ON e.entry = c.entry
         WHERE c.nonce = ? ORDER BY e.entry";
     /// JSON list of entries → entry, time of the attempt, milliseconds, status, body, error

@@ -49,7 +49,6 @@ platform::statements! {
     /// JSON of times by serial
     pub const USE_TOKENS = "INSERT INTO tokens (serial, used_ms) SELECT CAST(key AS INTEGER), value FROM json_each(?)
         WHERE true ON CONFLICT (serial) DO UPDATE SET used_ms = MAX(used_ms, excluded.used_ms)";
-    /// → serial, time
     pub const LIST_TOKENS = "SELECT serial, used_ms FROM tokens ORDER BY serial";
     /// first time kept
     pub const SWEEP = "DELETE FROM postbacks WHERE at_ms < ?";

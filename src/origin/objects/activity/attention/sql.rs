@@ -72,13 +72,11 @@ platform::statements! {
         VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (source) DO UPDATE SET sequence = excluded.sequence, at_ms = excluded.at_ms,
           owes_since_ms = excluded.owes_since_ms, next_by_ms = excluded.next_by_ms, is_incomplete = excluded.is_incomplete";
-    /// source
     pub const VOID_ITEMS = "DELETE FROM attention_items WHERE source = ? AND kind NOT IN (6, 12)";
     /// app or NULL → the kind of its worst endpoint
     pub const WORST_ENDPOINT = "SELECT MIN(kind) FROM attention_endpoints WHERE app = ?";
     /// source → its callbacks whose schedule has ended
     pub const COUNT_DEAD = "SELECT items FROM attention_counts WHERE source = ? AND kind = 3";
-    /// app, source
     pub const VOID_ENDPOINTS = "DELETE FROM attention_endpoints WHERE app = ? AND source = ?";
     /// source, JSON list of [kind, items]
     pub const END_COUNTS = "DELETE FROM attention_counts
@@ -104,12 +102,10 @@ platform::statements! {
     /// → listed items of limited kinds
     pub const COUNT_LIMITED = "SELECT COUNT(*) FROM attention_items WHERE kind NOT IN (4, 5, 6, 12)";
 
-    /// app, source, kind, publisher, since, reason
     pub const PUT_ENDPOINT = "INSERT INTO attention_endpoints (app, source, kind, publisher, since_ms, reason)
         VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (app, source, kind) DO UPDATE SET publisher = excluded.publisher, since_ms = excluded.since_ms,
           reason = excluded.reason";
-    /// app, source, kind
     pub const END_ENDPOINT = "DELETE FROM attention_endpoints WHERE app = ? AND source = ? AND kind = ?";
     /// the app's item's source, app: ends the item unless the app's worst endpoint is of its kind
     pub const END_APP = "DELETE FROM attention_items WHERE source = ?1
@@ -131,7 +127,6 @@ platform::statements! {
         ON CONFLICT (source, kind, subject) DO UPDATE SET bytes = excluded.bytes";
     /// source → whether it is listed
     pub const IS_LARGE = "SELECT EXISTS (SELECT 1 FROM attention_items WHERE source = ? AND kind = 6)";
-    /// source
     pub const END_LARGE = "DELETE FROM attention_items WHERE source = ? AND kind = 6";
     /// source, publisher, time, JSON list of doubts → the new items
     pub const PUT_RESTORED = "INSERT INTO attention_items (source, kind, subject, publisher, since_ms, reason)

@@ -163,10 +163,8 @@ platform::statements! {
         UNION ALL SELECT NULL, app, state, SUM(rewards), SUM(payout_micro_usd) FROM counts WHERE day >= ?1
           GROUP BY app, state HAVING SUM(rewards) <> 0 OR SUM(payout_micro_usd) <> 0
         ORDER BY 1, 2";
-    /// → app, endpoint, disabled, waiting, dead
     pub const SUM_OUTBOXES = "SELECT app, MAX(endpoint), MIN(disabled_ms), SUM(waiting), SUM(dead) FROM outboxes GROUP BY app
         ORDER BY app";
-    /// → first conversion, first callback
     pub const GET_FIRSTS = "SELECT first_conversion_ms, first_callback_ms FROM activity";
     /// time → the time since which something may be missing
     pub const MISSING_SINCE = "SELECT MIN(COALESCE(owes_since_ms, IIF(next_by_ms < ?, at_ms, NULL))) FROM outboxes";
@@ -188,14 +186,12 @@ platform::statements! {
     pub const NEXT_OUTBOX = "SELECT MIN(shard) FROM outboxes WHERE app = ? AND shard >= ?";
     /// app → the numbers of its outboxes
     pub const LIST_OUTBOXES = "SELECT shard FROM outboxes WHERE app = ? ORDER BY shard";
-    /// app, key → replay's id, filter
     pub const FIND_REPLAY = "SELECT replay_id, filter FROM replays WHERE app = ? AND key = ?";
     /// app → whether a replay is running
     pub const HAS_RUNNING = "SELECT EXISTS (SELECT 1 FROM replays WHERE app = ? AND state = 0)";
     /// app, key, publisher, filter, time, the most callbacks or NULL → replay's id
     pub const START_REPLAY = "INSERT INTO replays (app, key, publisher, filter, started_ms, due_ms, most)
         VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6) RETURNING replay_id";
-    /// replay's id, app → state, replayed, started, ended, filter, key
     pub const GET_REPLAY = "SELECT state, replayed, started_ms, ended_ms, filter, key FROM replays
         WHERE replay_id = ? AND app = ?";
     /// time, filter without its user, replay's id, app → one row unless it was over
@@ -214,7 +210,6 @@ platform::statements! {
         WHERE replay_id = ?5";
     /// time, filter without its user, replay's id
     pub const END_REPLAY = "UPDATE replays SET state = 1, ended_ms = ?, filter = ? WHERE replay_id = ? AND state = 0";
-    /// due, replay's id
     pub const PUT_REPLAY_OFF = "UPDATE replays SET due_ms = ?, attempts = attempts + 1 WHERE replay_id = ?";
     /// first time kept
     pub const SWEEP_REPLAYS = "DELETE FROM replays WHERE ended_ms < ?";

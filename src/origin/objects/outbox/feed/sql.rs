@@ -53,6 +53,5 @@ platform::statements! {
     pub const CHANGE_COUNTS = "UPDATE reward_counts SET changes = changes + 1 WHERE changes = told";
     /// Promises a batch, if there was one before.
     pub const PROMISE_BATCH = "UPDATE feed SET promised = 1 WHERE confirmed > 0";
-    /// time
     pub const PUT_OFF = "UPDATE feed SET attempts = attempts + 1, due_ms = ?";
 }

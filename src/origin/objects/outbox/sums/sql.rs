@@ -68,6 +68,5 @@ platform::statements! {
     pub const SET_NIGHT = "UPDATE nights SET vouched = ?, adding = ?, added_to = ?, is_added = ?, attempts = ?, due_ms = ?,
           revenue_micro_usd = ?, rewards = ?, rewards_after_24_h = ?, rewards_by_superseded_terms = ?";
     pub const RESTART_NIGHT = "UPDATE nights SET adding = 0, is_added = 0";
-    /// → the first entry
     pub const FIRST_ENTRY = "SELECT MIN(entry) FROM entries";
 }

@@ -84,7 +84,6 @@ platform::statements! {
     /// after this entry, before this one, entries to skip → the entry after them, of rewards that were paid later than that
     pub const PAID_LATER_AFTER = "SELECT entry FROM entries INDEXED BY entries_paid_later
         WHERE movement <> entry AND movement >= ?2 AND entry > ?1 AND entry < ?2 ORDER BY entry LIMIT 1 OFFSET ?3";
-    /// transaction id → entry
     pub const FIND = "SELECT entry FROM entries WHERE transaction_id = ?";
     /// time, latest end of a claim, JSON list of entries
     pub const REPLAY = "UPDATE entries SET delivery = 0, attempts_made = 0,

@@ -43,7 +43,6 @@ platform::statements! {
         ORDER BY e.entry)");
     /// after this number, up to this one → claims of senders' ids
     pub const CLAIMS = "SELECT json_group_array(json(claim)) FROM changes WHERE number > ? AND number <= ? AND claim IS NOT NULL";
-    /// source → the last number
     pub const GET_MARK = "SELECT MAX(number) FROM journal WHERE source = ?";
     /// number, source, salt, users, claims, entries
     pub const ADD = "INSERT INTO journal (number, source, salt, users, txns, entries) VALUES (?, ?, ?, ?, ?, ?)";
