@@ -51,7 +51,6 @@ pub async fn operate(handler: Handler, pool: Option<Pool>, request: Call<'_>) ->
 }
 
 async fn operate_as_member(handler: Handler, pool: Option<Pool>, mut request: Call<'_>) -> HandlerResult {
-    let config = request.config()?;
     let access::Access { permission, action } = access::of(handler).ok_or(common::NOT_FOUND)?;
     let is_poll = action.is_none() && header(&request.request, "X-Poll").is_some();
     let access = Access {
@@ -63,8 +62,14 @@ async fn operate_as_member(handler: Handler, pool: Option<Pool>, mut request: Ca
         permission: Some(permission),
         max_body: (pool != Some(Pool::Uploads)).then_some(operator::MAX_DOCUMENT),
     };
-    let member = gate::enter(&mut request, config, access, MEDIA_TYPES).await?;
-    let (context, segments, query) = (request.context, request.segments, request.address.query);
+    let visit = gate::enter(&mut request, access, MEDIA_TYPES).await?;
+    let gate::Visit {
+        context,
+        segments,
+        query,
+        member,
+        ..
+    } = visit;
     // A member has a quarter of the pool that programs with the token share.
     let by = member.session.member.to_string();
     let pool = pool.map(|pool| context.isolate.pools.get(pool));

@@ -38,52 +38,51 @@ pub async fn call(call: DashboardCall, request: Call<'_>) -> Answer {
 }
 
 async fn member(call: MemberCall, mut request: Call<'_>) -> HandlerResult {
-    let config = request.config()?;
     let access = gate::Access {
         session_use: call.session_use(),
         permission: call.permission(),
         max_body: Some(exports::MAX_REQUEST),
     };
-    let visitor = visitor::admit(&mut request, config, access).await?;
+    let visit = visitor::admit(&mut request, access).await?;
     let (context, segments, query) = (request.context, request.segments, request.address.query);
     let request = request.request;
     match call {
-        MemberCall::Switch => switch::switch(context, config, &visitor, request).await,
-        MemberCall::Overview => figures::overview(context, config, &visitor).await,
-        MemberCall::Reports => figures::reports(context, &visitor, request).await,
-        MemberCall::Suggestions => figures::suggestions(context, &visitor, request).await,
-        MemberCall::ReadActivity => rewards::activity(context, &visitor).await,
-        MemberCall::ListRewards => rewards::list(context, &visitor, request).await,
-        MemberCall::ReadReward => rewards::story(context, &visitor, segments).await,
-        MemberCall::ReplayReward => rewards::replay(context, &visitor, segments).await,
-        MemberCall::ReplayRewards => replays::start(context, &visitor, segments, request).await,
-        MemberCall::ReadReplay => replays::read(context, &visitor, segments).await,
-        MemberCall::CancelReplay => replays::cancel(context, &visitor, segments).await,
-        MemberCall::ListDayChanges => days::changes(context, &visitor, query).await,
-        MemberCall::ReadAppDay => days::offers(context, &visitor, segments).await,
-        MemberCall::ListPayments => days::payments(context, &visitor, segments, query).await,
-        MemberCall::CreateExport => exports::create(context, &visitor, request).await,
-        MemberCall::ReadExport => exports::read(context, &visitor, segments).await,
-        MemberCall::ListReportKeys => settings::list_report_keys(context, &visitor).await,
-        MemberCall::CreateReportKey => settings::create_report_key(context, &visitor, request).await,
-        MemberCall::RevokeReportKey => settings::revoke_report_key(context, &visitor, segments).await,
-        MemberCall::ReadPubKey => settings::read_pub_key(context, &visitor).await,
-        MemberCall::ReadPubKeyRequest => settings::read_pub_key_request(context, &visitor).await,
-        MemberCall::RequestPubKey => settings::request_pub_key(context, &visitor, request).await,
-        MemberCall::ListApps => apps::list(context, &visitor, query).await,
-        MemberCall::CreateApp => apps::create(context, &visitor, request).await,
-        MemberCall::ReadApp => apps::read(context, &visitor, segments).await,
-        MemberCall::ChangeApp => apps::change(context, &visitor, segments, request).await,
-        MemberCall::ChangeSecret(change) => apps::change_secret(context, &visitor, segments, change).await,
-        MemberCall::EnableCallback => tester::enable(context, &visitor, segments).await,
-        MemberCall::TestCallback => tester::test(context, &visitor, segments, request).await,
-        MemberCall::PreviewCallback => tester::preview(context, &visitor, segments, request).await,
-        MemberCall::ListOffers => offers::list(context, &visitor, segments, request).await,
-        MemberCall::User(call) => users::call(context, &visitor, call, request).await,
+        MemberCall::Switch => switch::switch(&visit, request).await,
+        MemberCall::Overview => figures::overview(&visit).await,
+        MemberCall::Reports => figures::reports(&visit, request).await,
+        MemberCall::Suggestions => figures::suggestions(&visit, request).await,
+        MemberCall::ReadActivity => rewards::activity(&visit).await,
+        MemberCall::ListRewards => rewards::list(&visit, request).await,
+        MemberCall::ReadReward => rewards::story(&visit).await,
+        MemberCall::ReplayReward => rewards::replay(&visit).await,
+        MemberCall::ReplayRewards => replays::start(&visit, request).await,
+        MemberCall::ReadReplay => replays::read(&visit).await,
+        MemberCall::CancelReplay => replays::cancel(&visit).await,
+        MemberCall::ListDayChanges => days::changes(context, &visit, query).await,
+        MemberCall::ReadAppDay => days::offers(context, &visit, segments).await,
+        MemberCall::ListPayments => days::payments(context, &visit, segments, query).await,
+        MemberCall::CreateExport => exports::create(&visit, request).await,
+        MemberCall::ReadExport => exports::read(&visit).await,
+        MemberCall::ListReportKeys => settings::list_report_keys(&visit).await,
+        MemberCall::CreateReportKey => settings::create_report_key(&visit, request).await,
+        MemberCall::RevokeReportKey => settings::revoke_report_key(&visit).await,
+        MemberCall::ReadPubKey => settings::read_pub_key(&visit).await,
+        MemberCall::ReadPubKeyRequest => settings::read_pub_key_request(&visit).await,
+        MemberCall::RequestPubKey => settings::request_pub_key(&visit, request).await,
+        MemberCall::ListApps => apps::list(&visit).await,
+        MemberCall::CreateApp => apps::create(&visit, request).await,
+        MemberCall::ReadApp => apps::read(&visit).await,
+        MemberCall::ChangeApp => apps::change(&visit, request).await,
+        MemberCall::ChangeSecret(change) => apps::change_secret(&visit, change).await,
+        MemberCall::EnableCallback => tester::enable(&visit).await,
+        MemberCall::TestCallback => tester::test(&visit, request).await,
+        MemberCall::PreviewCallback => tester::preview(&visit, request).await,
+        MemberCall::ListOffers => offers::list(&visit, request).await,
+        MemberCall::User(call) => users::call(&visit, call, request).await,
         MemberCall::Alarms(call) => {
-            let announce = |change| visitor.announce(change);
-            alarms::of_publisher(context, &visitor.publisher, call, request, announce).await
+            let announce = |change| visit.announce(change);
+            alarms::of_publisher(context, &visit.publisher, call, request, announce).await
         }
-        MemberCall::MakeTrackingUrl => offers::tracking_url(context, &visitor, segments, request).await,
+        MemberCall::MakeTrackingUrl => offers::tracking_url(&visit, request).await,
     }
 }

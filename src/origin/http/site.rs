@@ -186,32 +186,30 @@ mod handlers {
     }
 
     async fn account(call: AccountCall, mut request: Call<'_>) -> HandlerResult {
-        let config = request.config()?;
         let access = Access {
             session_use: SessionUse::Action,
             permission: call.permission(),
             max_body: Some(passkeys::MAX_BODY),
         };
-        let member = gate::enter(&mut request, config, access, gate::JSON_ONLY).await?;
-        let (context, segments, query) = (request.context, request.segments, request.address.query);
+        let visit = gate::enter(&mut request, access, gate::JSON_ONLY).await?;
         let request = request.request;
         match call {
-            AccountCall::ReadSession => Ok(members::session(context, &member)),
-            AccountCall::VerifyRequest => passkeys::verify_request(context, config, &member),
-            AccountCall::Verify => passkeys::verify(context, config, &member, request).await,
-            AccountCall::ListMembers => members::list(context, &member).await,
-            AccountCall::Invite => members::invite(context, config, &member, request).await,
-            AccountCall::WithdrawInvite => members::withdraw_invite(context, &member, segments).await,
-            AccountCall::ChangeRole => members::change_role(context, &member, segments, request).await,
-            AccountCall::RemoveMember => members::remove(context, &member, segments).await,
-            AccountCall::Recover => members::recover(context, config, &member, segments).await,
-            AccountCall::ListSessions => members::sessions(context, &member).await,
-            AccountCall::EndSession => members::end_session(context, &member, segments).await,
-            AccountCall::ListPasskeys => own_passkeys::list(context, &member).await,
-            AccountCall::PasskeyAddition => own_passkeys::creation(context, config, &member).await,
-            AccountCall::AddPasskey => own_passkeys::add(context, config, &member, request).await,
-            AccountCall::RemovePasskey => own_passkeys::remove(context, &member, segments).await,
-            AccountCall::ReadAudit => members::audit(context, &member, query).await,
+            AccountCall::ReadSession => Ok(members::session(&visit)),
+            AccountCall::VerifyRequest => passkeys::verify_request(&visit),
+            AccountCall::Verify => passkeys::verify(&visit, request).await,
+            AccountCall::ListMembers => members::list(&visit).await,
+            AccountCall::Invite => members::invite(&visit, request).await,
+            AccountCall::WithdrawInvite => members::withdraw_invite(&visit).await,
+            AccountCall::ChangeRole => members::change_role(&visit, request).await,
+            AccountCall::RemoveMember => members::remove(&visit).await,
+            AccountCall::Recover => members::recover(&visit).await,
+            AccountCall::ListSessions => members::sessions(&visit).await,
+            AccountCall::EndSession => members::end_session(&visit).await,
+            AccountCall::ListPasskeys => own_passkeys::list(&visit).await,
+            AccountCall::PasskeyAddition => own_passkeys::creation(&visit).await,
+            AccountCall::AddPasskey => own_passkeys::add(&visit, request).await,
+            AccountCall::RemovePasskey => own_passkeys::remove(&visit).await,
+            AccountCall::ReadAudit => members::audit(&visit).await,
         }
     }
 }

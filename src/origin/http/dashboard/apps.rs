@@ -3,12 +3,11 @@
 use serde::Deserialize;
 use worker::Request;
 
-use super::visitor::Visitor;
+use super::visitor::Visit;
 use crate::http::{
-    calls::{ask, read_json, read_page, read_reply, segment},
-    isolate::RequestContext,
+    calls::{ask, read_json, read_page, read_reply},
     refusal::{HandlerResult, Refusal},
-    site::{audited, idempotency_key},
+    site::idempotency_key,
 };
 use contract::{
     accounts::AnnouncedChange,
@@ -38,26 +37,26 @@ fn to_catalog() -> ObjectAddress {
 }
 
 /// An id that is none is answered as that of an app that does not exist.
-fn app_id(segments: &[&str]) -> Result<AppId, ApiError> {
-    AppId::parse(&segment(segments, 0)).ok_or(UNKNOWN_RESOURCE)
+fn app_id(visit: &Visit<'_>) -> Result<AppId, ApiError> {
+    AppId::parse(&visit.segment(0)).ok_or(UNKNOWN_RESOURCE)
 }
 
-pub async fn list(context: &RequestContext, visitor: &Visitor, query: &str) -> HandlerResult {
+pub async fn list(visit: &Visit<'_>) -> HandlerResult {
     let most = u32::try_from(OWN_APPS_PAGE).unwrap_or(u32::MAX);
-    let (_, cursor) = read_page(query, most)?;
+    let (_, cursor) = read_page(visit.query, most)?;
     let list = ListOwnApps {
-        publisher_id: visitor.publisher.clone(),
+        publisher_id: visit.publisher.clone(),
         cursor,
     };
-    Ok(ask(context, &to_catalog(), list).await)
+    Ok(ask(visit.context, &to_catalog(), list).await)
 }
 
-pub async fn read(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> HandlerResult {
+pub async fn read(visit: &Visit<'_>) -> HandlerResult {
     let get = GetOwnApp {
-        publisher_id: visitor.publisher.clone(),
-        app_id: app_id(segments)?,
+        publisher_id: visit.publisher.clone(),
+        app_id: app_id(visit)?,
     };
-    let reply = context.call(&to_catalog(), get).await?;
+    let reply = visit.context.call(&to_catalog(), get).await?;
     app_answer(200, reply)
 }
 
@@ -72,16 +71,15 @@ fn app_answer(status: u16, reply: OperatorReply) -> HandlerResult {
 }
 
 /// Sets up an app. `Idempotency-Key` is wanted, since a second one could not be taken back.
-pub async fn create(context: &RequestContext, visitor: &Visitor, mut request: Request) -> HandlerResult {
+pub async fn create(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let key = idempotency_key::read(&request)?;
     let body = read_json(&mut request, MAX_BODY).await?;
     let name = NewApp::from_json(&body)?.name().to_owned();
     let create = CreateOwnApp {
-        publisher_id: visitor.publisher.clone(),
+        publisher_id: visit.publisher.clone(),
         key,
         body,
     };
-    let announce = visitor.announce(AnnouncedChange::CreateApp { name });
     let subject = |reply: &OperatorReply| {
         #[derive(Deserialize)]
         struct Created {
@@ -90,27 +88,14 @@ pub async fn create(context: &RequestContext, visitor: &Visitor, mut request: Re
         let created: Created = serde_json::from_str(&reply.body).ok()?;
         Some(created.app_id)
     };
-    let account = visitor.account.id();
-    let reply = audited::change(
-        &context.workers,
-        account,
-        announce,
-        &to_catalog(),
-        create,
-        subject,
-    )
-    .await?;
+    let announced = AnnouncedChange::CreateApp { name };
+    let reply = visit.create(announced, to_catalog(), create, subject).await?;
     app_answer(201, reply)
 }
 
 /// Changes what the body names of an app.
-pub async fn change(
-    context: &RequestContext,
-    visitor: &Visitor,
-    segments: &[&str],
-    mut request: Request,
-) -> HandlerResult {
-    let app_id = app_id(segments)?;
+pub async fn change(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
+    let app_id = app_id(visit)?;
     let revision = header(&request, "If-Match").ok_or(NO_REVISION)?;
     // Any other tag is not that of the app.
     let revision = revision.trim_matches('"').parse().unwrap_or_default();
@@ -118,20 +103,15 @@ pub async fn change(
     let fields = AppChange::from_json(&body)?.fields();
     let announced = AnnouncedChange::ChangeApp { app_id, fields };
     let change = OwnAppChange::Document { revision, body };
-    let reply = changed(context, visitor, app_id, announced, change).await?;
+    let reply = changed(visit, app_id, announced, change).await?;
     app_answer(200, reply)
 }
 
 /// Draws a secret, which is shown this once, or ends one.
-pub async fn change_secret(
-    context: &RequestContext,
-    visitor: &Visitor,
-    segments: &[&str],
-    change: SecretChange,
-) -> HandlerResult {
-    let app_id = app_id(segments)?;
+pub async fn change_secret(visit: &Visit<'_>, change: SecretChange) -> HandlerResult {
+    let app_id = app_id(visit)?;
     let announced = AnnouncedChange::ChangeSecret { app_id, change };
-    let reply = changed(context, visitor, app_id, announced, OwnAppChange::Secret(change)).await?;
+    let reply = changed(visit, app_id, announced, OwnAppChange::Secret(change)).await?;
     Ok(match change {
         SecretChange::RenewCallback | SecretChange::RenewClick => reply.into(),
         SecretChange::EndPreviousCallback | SecretChange::EndPreviousClick | SecretChange::EndClick => {
@@ -141,19 +121,15 @@ pub async fn change_secret(
 }
 
 async fn changed(
-    context: &RequestContext,
-    visitor: &Visitor,
+    visit: &Visit<'_>,
     app_id: AppId,
     change: AnnouncedChange,
     own: OwnAppChange,
 ) -> Result<OperatorReply, Refusal> {
     let command = ChangeOwnApp {
-        publisher_id: visitor.publisher.clone(),
+        publisher_id: visit.publisher.clone(),
         app_id,
         change: own,
     };
-    let (account, announce) = (visitor.account.id(), visitor.announce(change));
-    let catalog = to_catalog();
-    let changed = audited::change(&context.workers, account, announce, &catalog, command, |_| None);
-    Ok(changed.await?)
+    Ok(visit.change(change, to_catalog(), command).await?)
 }

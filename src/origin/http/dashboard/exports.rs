@@ -6,11 +6,10 @@ use std::time::Duration;
 use futures_util::stream;
 use worker::{Delay, Headers, Method, Request, RequestInit, Response};
 
-use super::visitor::Visitor;
+use super::visitor::Visit;
 use crate::{
     http::{
-        calls::{TIMEOUT, ask, segment},
-        isolate::RequestContext,
+        calls::{TIMEOUT, ask},
         refusal::HandlerResult,
         site::gate,
     },
@@ -41,29 +40,29 @@ const ATTEMPTS: u32 = 12;
 pub const MAX_REQUEST: usize = MAX_BODY + (1 << 10);
 
 /// `POST exports`.
-pub async fn create(context: &RequestContext, visitor: &Visitor, mut request: Request) -> HandlerResult {
+pub async fn create(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let body = body::read_text(&mut request, MAX_REQUEST).await?;
     let create = CreateExport {
         body,
-        session: session_of(visitor),
+        session: session_of(visit),
     };
-    Ok(ask(context, &address(&visitor.publisher, OPERATOR), create).await)
+    Ok(ask(visit.context, &address(&visit.publisher, OPERATOR), create).await)
 }
 
 /// `GET exports/{export_id}`. Whatever goes wrong before the first row is an answer of its own. After it the connection
 /// breaks, so that no part of a file is taken for the whole.
-pub async fn read(context: &RequestContext, visitor: &Visitor, path: &[&str]) -> HandlerResult {
-    let export_id = segment(path, 0);
+pub async fn read(visit: &Visit<'_>) -> HandlerResult {
+    let export_id = visit.segment(0);
     let open = OpenExport {
         export_id: export_id.clone(),
-        session: session_of(visitor),
+        session: session_of(visit),
     };
-    let ledger = address(&visitor.publisher, OPERATOR);
-    let Export { query, format, rows } = context.call(&ledger, open).await?;
+    let ledger = address(&visit.publisher, OPERATOR);
+    let Export { query, format, rows } = visit.context.call(&ledger, open).await?;
     let parsed = Query::parse(&query)?;
     let mut reading = Reading {
-        workers: context.workers.clone(),
-        publisher: visitor.publisher.clone(),
+        workers: visit.context.workers.clone(),
+        publisher: visit.publisher.clone(),
         piece: ExportPiece {
             export_id,
             query,
@@ -77,7 +76,7 @@ pub async fn read(context: &RequestContext, visitor: &Visitor, path: &[&str]) ->
     if progress.rows != rows {
         return Err(FACTS_CHANGED.into());
     }
-    let file = file_name(&visitor.publisher, &parsed, format);
+    let file = file_name(&visit.publisher, &parsed, format);
     let head = Answer::new(200)
         .header("Content-Type", format.format().media_type())
         .header("Content-Disposition", format!("attachment; filename=\"{file}\""));
@@ -89,8 +88,8 @@ pub async fn read(context: &RequestContext, visitor: &Visitor, path: &[&str]) ->
 }
 
 /// The session that may read an export. Its token stays out of the ledger.
-fn session_of(visitor: &Visitor) -> Bytes {
-    Bytes(credentials::hash(&visitor.token).to_vec())
+fn session_of(visit: &Visit<'_>) -> Bytes {
+    Bytes(credentials::hash(&visit.token).to_vec())
 }
 
 /// The answer whose body is the first piece and then the rest, each piece once the reader wants it.

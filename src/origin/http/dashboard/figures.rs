@@ -6,11 +6,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::{Method, Request, RequestInit};
 
-use super::{switch, visitor::Visitor};
+use super::{switch, visitor::Visit};
 use crate::http::{
     calls::{TIMEOUT, ask, read_document, read_json, read_resource},
-    config::site::SiteConfig,
-    isolate::RequestContext,
     refusal::{HandlerResult, Refusal},
     site::members::{member_json, notices},
 };
@@ -31,15 +29,15 @@ use platform::{
 const PERIOD: i32 = 30;
 
 /// `GET overview`: the member, the publisher, and the figures, in one call that the page preloads.
-pub async fn overview(context: &RequestContext, config: &SiteConfig, visitor: &Visitor) -> HandlerResult {
-    let today = UtcDay::of_ms(context.now_ms);
+pub async fn overview(visit: &Visit<'_>) -> HandlerResult {
+    let today = UtcDay::of_ms(visit.context.now_ms);
     let figures = async {
-        let last = last_day(context, visitor, today).await?;
-        let figures = batch(context, visitor, overview_batch(today, last).to_string()).await?;
+        let last = last_day(visit, today).await?;
+        let figures = batch(visit, overview_batch(today, last).to_string()).await?;
         Ok((last, figures))
     };
-    let others = switch::others(context, config, visitor);
-    let publisher = read_resource::<Value>(context, Resource::Publisher, visitor.publisher.as_str());
+    let others = switch::others(visit);
+    let publisher = read_resource::<Value>(visit.context, Resource::Publisher, visit.publisher.as_str());
     let (publisher, figures, others) = join3(publisher, figures, others).await;
     let (last_day, figures) = match figures {
         Ok((last, figures)) => (last, Ok(figures)),
@@ -48,16 +46,16 @@ pub async fn overview(context: &RequestContext, config: &SiteConfig, visitor: &V
     let publisher = publisher?;
     let figures = figures_of(figures);
     let body = json!({
-        "member": member_json(visitor),
+        "member": member_json(visit),
         "publisher": {
-            "publisher_id": visitor.publisher,
+            "publisher_id": visit.publisher,
             "name": publisher.get("name"),
             "approved": publisher.get("approved"),
         },
-        "accounts": switch::accounts(visitor, &publisher, others),
-        "notices": notices(visitor),
-        "support_contact": config.support_contact,
-        "reporting_url": config.reporting_url,
+        "accounts": switch::accounts(visit, &publisher, others),
+        "notices": notices(visit),
+        "support_contact": visit.config.support_contact,
+        "reporting_url": visit.config.reporting_url,
         "today": today.to_string(),
         "last_day": last_day.to_string(),
         "data_through": figures.get("data_through"),
@@ -82,9 +80,13 @@ const REPORTS: [&str; 6] = [
 
 /// The last day of which there is all data: yesterday, or an earlier one if facts are loaded and end before. Days that are not
 /// loaded yet would be compared as if nothing had been earned.
-async fn last_day(context: &RequestContext, visitor: &Visitor, today: UtcDay) -> Result<UtcDay, Refusal> {
-    let ledger = ledger::address(&visitor.publisher, OPERATOR);
-    let loaded_through_ms = context.call(&ledger, ReadFreshness {}).await?.loaded_through_ms;
+async fn last_day(visit: &Visit<'_>, today: UtcDay) -> Result<UtcDay, Refusal> {
+    let ledger = ledger::address(&visit.publisher, OPERATOR);
+    let loaded_through_ms = visit
+        .context
+        .call(&ledger, ReadFreshness {})
+        .await?
+        .loaded_through_ms;
     let through = loaded_through_ms.map_or(today, UtcDay::of_ms).min(today);
     Ok(through.minus(1))
 }
@@ -145,18 +147,18 @@ fn reports_by_name(figures: &Value) -> Value {
 }
 
 /// `POST reports`: a batch of queries as the page sends it.
-pub async fn reports(context: &RequestContext, visitor: &Visitor, mut request: Request) -> HandlerResult {
+pub async fn reports(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let body = read_json(&mut request, MAX_BODY).await?;
-    Ok(Answer::json(200, batch(context, visitor, body).await?))
+    Ok(Answer::json(200, batch(visit, body).await?))
 }
 
 /// Sends a batch to the visitor's ledger.
-async fn batch(context: &RequestContext, visitor: &Visitor, body: String) -> Result<String, Refusal> {
+async fn batch(visit: &Visit<'_>, body: String) -> Result<String, Refusal> {
     let mut init = RequestInit::new();
     init.with_method(Method::Post).with_body(Some(body.into()));
-    let to = ledger::address(&visitor.publisher, DASHBOARD);
+    let to = ledger::address(&visit.publisher, DASHBOARD);
     let request = Request::new_with_init(&object_call::url(&to), &init).map_err(broken)?;
-    let mut response = object_call::send(&context.workers.env, &to, request, TIMEOUT).await?;
+    let mut response = object_call::send(&visit.context.workers.env, &to, request, TIMEOUT).await?;
     match response.status_code() {
         200 => Ok(response.text().await.map_err(broken)?),
         _ => Err(object_call::refused(response).await.into()),
@@ -174,12 +176,17 @@ struct SuggestBody {
 impl Document for SuggestBody {}
 
 /// `POST suggestions`: values of a dimension in the data.
-pub async fn suggestions(context: &RequestContext, visitor: &Visitor, mut request: Request) -> HandlerResult {
+pub async fn suggestions(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let body: SuggestBody = read_document(&mut request, MAX_BODY).await?;
     let suggest = Suggest {
         dimension: body.dimension,
         text: body.text,
         date_range: body.date_range.to_string(),
     };
-    Ok(ask(context, &ledger::address(&visitor.publisher, OPERATOR), suggest).await)
+    Ok(ask(
+        visit.context,
+        &ledger::address(&visit.publisher, OPERATOR),
+        suggest,
+    )
+    .await)
 }

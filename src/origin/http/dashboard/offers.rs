@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use worker::Request;
 
-use super::{listing, own_app, visitor::Visitor};
+use super::{listing, own_app, visitor::Visit};
 use crate::http::{
     calls::{internal, read_document},
     isolate::RequestContext,
@@ -108,17 +108,12 @@ fn listing_of(app: AppId, offering: &AppOffering) -> AppListing {
 }
 
 /// `POST …/offers`: a page of offers as the API gives it, and the next page's cursor.
-pub async fn list(
-    context: &RequestContext,
-    visitor: &Visitor,
-    segments: &[&str],
-    mut request: Request,
-) -> HandlerResult {
-    let (app, offering): (_, AppOffering) = own_app::read(context, visitor, segments).await?;
+pub async fn list(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
+    let (app, offering): (_, AppOffering) = own_app::read(visit.context, visit, visit.segments).await?;
     let body: OffersBody = read_document(&mut request, MAX_BODY).await?;
     let request = body.request().map_err(ApiError::from)?;
-    let owner = visitor.publisher.as_str();
-    let page = listing::page(context, owner, &listing_of(app, &offering), &request).await?;
+    let owner = visit.publisher.as_str();
+    let page = listing::page(visit.context, owner, &listing_of(app, &offering), &request).await?;
     let seen = u64::from(request.page).saturating_mul(u64::from(request.size));
     let cursor = (seen < u64::from(page.total)).then(|| request.page.saturating_add(1).to_string());
     let more = json!({ "cursor": cursor, "built_at": page.built_at_ms.div_euclid(SECOND_MS) }).to_string();
@@ -132,22 +127,21 @@ pub async fn list(
 
 /// `POST …/tracking_url`: a link that makes a counted click, for an offer that the app's users see. A signed one needs a fresh
 /// passkey, because it clicks in a user's name.
-pub async fn tracking_url(
-    context: &RequestContext,
-    visitor: &Visitor,
-    segments: &[&str],
-    mut request: Request,
-) -> HandlerResult {
-    let (app, offering): (_, AppOffering) = own_app::read(context, visitor, segments).await?;
-    if offering.click_secrets.is_some() && !visitor.session.is_verified(context.now_ms) {
+pub async fn tracking_url(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
+    let (app, offering): (_, AppOffering) = own_app::read(visit.context, visit, visit.segments).await?;
+    if offering.click_secrets.is_some() && !visit.session.is_verified(visit.context.now_ms) {
         return Err(VERIFY_FIRST.into());
     }
     let body: LinkBody = read_document(&mut request, MAX_BODY).await?;
     let keys = match &offering.click_secrets {
-        Some(sealed) => Some(signing_keys(context, app, &sealed.0)?),
+        Some(sealed) => Some(signing_keys(visit.context, app, &sealed.0)?),
         None => None,
     };
-    let expires_at = context.now_ms.saturating_add(LINK_LIFE_MS).div_euclid(SECOND_MS);
+    let expires_at = visit
+        .context
+        .now_ms
+        .saturating_add(LINK_LIFE_MS)
+        .div_euclid(SECOND_MS);
     let signing = keys.as_ref().map(|keys| (keys, expires_at));
     let optional = [
         ("gaid", &body.gaid),
@@ -163,20 +157,14 @@ pub async fn tracking_url(
         .iter()
         .filter_map(|(name, value)| Some((*name, value.as_deref()?)));
     let parameters = [("user_id", body.user_id.as_str())].into_iter().chain(optional);
-    let base = tracking_base(
-        context,
-        visitor,
-        &listing_of(app, &offering),
-        body.offer_id.clone(),
-    )
-    .await?;
+    let base = tracking_base(visit, &listing_of(app, &offering), body.offer_id.clone()).await?;
     if signing.is_some() {
-        let announce = visitor.announce(AnnouncedChange::SignTrackingUrl {
+        let announce = visit.announce(AnnouncedChange::SignTrackingUrl {
             app_id: app,
             offer_id: body.offer_id.to_string(),
         });
-        let account = visitor.account.id();
-        audited::act_all(&context.workers, account, announce, async {
+        let account = visit.account.id();
+        audited::act_all(&visit.context.workers, account, announce, async {
             Ok::<_, CallError>(())
         })
         .await?;
@@ -199,18 +187,13 @@ fn signing_keys(context: &RequestContext, app: AppId, sealed: &[u8]) -> Result<S
 }
 
 /// The `trk_url_base` of an offer as the app gets it.
-async fn tracking_base(
-    context: &RequestContext,
-    visitor: &Visitor,
-    app: &AppListing,
-    offer: OfferId,
-) -> Result<String, ApiError> {
+async fn tracking_base(visit: &Visit<'_>, app: &AppListing, offer: OfferId) -> Result<String, ApiError> {
     let request = OffersRequest {
         page: 1,
         size: 1,
         filters: vec![Filter::OfferId(vec![offer])],
     };
-    let page = listing::page(context, visitor.publisher.as_str(), app, &request).await?;
+    let page = listing::page(visit.context, visit.publisher.as_str(), app, &request).await?;
     let offers: Map<String, Value> =
         serde_json::from_slice(&page.body).map_err(|error| internal("dashboard", error))?;
     let base = offers

@@ -3,13 +3,12 @@
 use serde_json::json;
 use worker::Request;
 
-use super::visitor::Visitor;
+use super::visitor::Visit;
 use crate::http::{
-    calls::{ask, segment},
-    isolate::RequestContext,
+    calls::ask,
     refusal::HandlerResult,
     site::{
-        audited, replay_query,
+        replay_query,
         replays::{ReplayOrder, unknown_app},
     },
 };
@@ -25,52 +24,45 @@ use domain::model::{
 use platform::http::answer::Answer;
 
 /// `POST apps/{app_id}/replays`: counts what would be sent again, or starts to send it.
-pub async fn start(
-    context: &RequestContext,
-    visitor: &Visitor,
-    segments: &[&str],
-    request: Request,
-) -> HandlerResult {
-    let app = AppId::parse(&segment(segments, 0)).ok_or_else(unknown_app)?;
-    let order = ReplayOrder::read(context, visitor.publisher.clone(), app, request).await?;
+pub async fn start(visit: &Visit<'_>, request: Request) -> HandlerResult {
+    let app = AppId::parse(&visit.segment(0)).ok_or_else(unknown_app)?;
+    let order = ReplayOrder::read(visit.context, visit.publisher.clone(), app, request).await?;
     if order.is_dry_run {
-        let body = json!({ "count": order.count(context).await?, "until": order.filter.until });
+        let body = json!({ "count": order.count(visit.context).await?, "until": order.filter.until });
         return Ok(Answer::json(200, body.to_string()));
     }
-    let announce = visitor.announce(AnnouncedChange::ReplayRewards {
+    let announced = AnnouncedChange::ReplayRewards {
         app_id: app,
         filter: replay_query::words(&order.filter),
-    });
-    let (account, to) = (visitor.account.id(), activity::address(&visitor.publisher));
+    };
+    let to = activity::address(&visit.publisher);
     let start = order.into_start(None)?;
-    let started = audited::change(&context.workers, account, announce, &to, start, |_| None).await?;
-    Ok(started.into())
+    Ok(visit.change(announced, to, start).await?.into())
 }
 
 /// The app and the replay of a path. An app of another publisher has none here.
-fn replay_of(segments: &[&str]) -> Result<(AppId, String), ApiError> {
-    let app = AppId::parse(&segment(segments, 0));
+fn replay_of(visit: &Visit<'_>) -> Result<(AppId, String), ApiError> {
+    let app = AppId::parse(&visit.segment(0));
     let app = app.ok_or_else(|| common::NOT_FOUND.with_message("there is no such replay"))?;
-    Ok((app, segment(segments, 1)))
+    Ok((app, visit.segment(1)))
 }
 
 /// `GET apps/{app_id}/replays/{replay_id}`.
-pub async fn read(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> HandlerResult {
-    let (app, replay_id) = replay_of(segments)?;
-    let to = activity::address(&visitor.publisher);
-    Ok(ask(context, &to, ReadReplay { app, replay_id }).await)
+pub async fn read(visit: &Visit<'_>) -> HandlerResult {
+    let (app, replay_id) = replay_of(visit)?;
+    let to = activity::address(&visit.publisher);
+    Ok(ask(visit.context, &to, ReadReplay { app, replay_id }).await)
 }
 
 /// `DELETE apps/{app_id}/replays/{replay_id}`.
-pub async fn cancel(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> HandlerResult {
-    let (app, replay_id) = replay_of(segments)?;
-    let to = activity::address(&visitor.publisher);
-    let announce = visitor.announce(AnnouncedChange::CancelReplay {
+pub async fn cancel(visit: &Visit<'_>) -> HandlerResult {
+    let (app, replay_id) = replay_of(visit)?;
+    let to = activity::address(&visit.publisher);
+    let announced = AnnouncedChange::CancelReplay {
         app_id: app,
         replay_id: replay_id.clone(),
-    });
-    let account = visitor.account.id();
+    };
     let cancel = CancelReplay { app, replay_id };
-    audited::change(&context.workers, account, announce, &to, cancel, |_| None).await?;
+    visit.change(announced, to, cancel).await?;
     Ok(OperatorReply::no_content().into())
 }

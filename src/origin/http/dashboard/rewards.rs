@@ -6,16 +6,12 @@ use std::time::Duration;
 use futures_util::future::join;
 use worker::Request;
 
-use super::visitor::Visitor;
+use super::visitor::Visit;
 use crate::{
     http::{
-        calls::{read_json, segment},
-        isolate::RequestContext,
+        calls::read_json,
         refusal::{HandlerResult, Refusal},
-        site::{
-            audited,
-            reward_query::{self, Firsts},
-        },
+        site::reward_query::{self, Firsts},
     },
     objects::outbox::story::unknown_reward,
 };
@@ -38,13 +34,14 @@ const MAX_BODY: usize = 16 << 10;
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// `GET activity`.
-pub async fn activity(context: &RequestContext, visitor: &Visitor) -> HandlerResult {
-    let from = UtcDay::of_ms(context.now_ms).minus(reward_query::DAYS - 1);
-    let to = activity::address(&visitor.publisher);
-    let ledger = ledger::address(&visitor.publisher, OPERATOR);
+pub async fn activity(visit: &Visit<'_>) -> HandlerResult {
+    let from = UtcDay::of_ms(visit.context.now_ms).minus(reward_query::DAYS - 1);
+    let to = activity::address(&visit.publisher);
+    let ledger = ledger::address(&visit.publisher, OPERATOR);
+    let workers = &visit.context.workers;
     let (read, freshness) = join(
-        context.workers.call(&to, ReadActivity { from }, READ_TIMEOUT),
-        context.workers.call(&ledger, ReadFreshness {}, READ_TIMEOUT),
+        workers.call(&to, ReadActivity { from }, READ_TIMEOUT),
+        workers.call(&ledger, ReadFreshness {}, READ_TIMEOUT),
     )
     .await;
     // Without the ledger, two steps of the checklist are not ticked, and the rest is there.
@@ -57,63 +54,61 @@ pub async fn activity(context: &RequestContext, visitor: &Visitor) -> HandlerRes
 }
 
 /// `POST rewards`: a page of the newest rewards, or what has changed since one.
-pub async fn list(context: &RequestContext, visitor: &Visitor, mut request: Request) -> HandlerResult {
+pub async fn list(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let body = read_json(&mut request, MAX_BODY).await?;
-    let list = reward_query::parse(&body, is_analyst(visitor))?;
-    let to = activity::address(&visitor.publisher);
-    let page = context.workers.call(&to, Box::new(list), READ_TIMEOUT).await?;
-    let body = reward_query::page(&page, is_analyst(visitor));
+    let list = reward_query::parse(&body, is_analyst(visit))?;
+    let to = activity::address(&visit.publisher);
+    let page = visit
+        .context
+        .workers
+        .call(&to, Box::new(list), READ_TIMEOUT)
+        .await?;
+    let body = reward_query::page(&page, is_analyst(visit));
     Ok(Answer::json(200, body.to_string()))
 }
 
-fn is_analyst(visitor: &Visitor) -> bool {
-    visitor.session.role == Role::Analyst
+fn is_analyst(visit: &Visit<'_>) -> bool {
+    visit.session.role == Role::Analyst
 }
 
 /// `GET apps/{app_id}/rewards/{transaction_id}`.
-pub async fn story(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> HandlerResult {
-    let (outbox, transaction_id) = own_outbox(context, visitor, segments).await?;
+pub async fn story(visit: &Visit<'_>) -> HandlerResult {
+    let (outbox, transaction_id) = own_outbox(visit).await?;
     let read = ReadReward {
-        publisher: visitor.publisher.clone(),
+        publisher: visit.publisher.clone(),
         transaction_id,
-        is_analyst: is_analyst(visitor),
+        is_analyst: is_analyst(visit),
     };
-    let reply = context.call(&outbox.address(), read).await?;
+    let reply = visit.context.call(&outbox.address(), read).await?;
     Ok(reply.into())
 }
 
 /// `POST apps/{app_id}/rewards/{transaction_id}/replay`.
-pub async fn replay(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> HandlerResult {
-    let (outbox, transaction_id) = own_outbox(context, visitor, segments).await?;
-    let announce = visitor.announce(AnnouncedChange::ReplayReward {
+pub async fn replay(visit: &Visit<'_>) -> HandlerResult {
+    let (outbox, transaction_id) = own_outbox(visit).await?;
+    let announced = AnnouncedChange::ReplayReward {
         app_id: outbox.app,
         transaction_id: transaction_id.clone(),
-    });
+    };
     let replay = ReplayReward {
-        publisher: visitor.publisher.clone(),
+        publisher: visit.publisher.clone(),
         transaction_id,
     };
-    let (account, to) = (visitor.account.id(), outbox.address());
-    let replayed = audited::change(&context.workers, account, announce, &to, replay, |_| None).await?;
-    Ok(replayed.into())
+    Ok(visit.change(announced, outbox.address(), replay).await?.into())
 }
 
 /// The outbox that keeps a transaction of an app, and the transaction. The activity knows the publisher's outboxes: an app of
 /// another publisher and one that does not exist are told apart by nothing, and no outbox is made by asking it.
-async fn own_outbox(
-    context: &RequestContext,
-    visitor: &Visitor,
-    segments: &[&str],
-) -> Result<(OutboxShard, String), Refusal> {
-    let transaction_id = segment(segments, 1);
-    let app = AppId::parse(&segment(segments, 0)).ok_or_else(unknown_reward)?;
+async fn own_outbox(visit: &Visit<'_>) -> Result<(OutboxShard, String), Refusal> {
+    let transaction_id = visit.segment(1);
+    let app = AppId::parse(&visit.segment(0)).ok_or_else(unknown_reward)?;
     let number = ids::shard_of(&transaction_id).ok_or_else(unknown_reward)?;
-    let to = activity::address(&visitor.publisher);
+    let to = activity::address(&visit.publisher);
     let find = FindOutbox {
         app,
         shard: Some(number),
     };
-    let found: Result<Found, CallError> = context.workers.call(&to, find, READ_TIMEOUT).await;
+    let found: Result<Found, CallError> = visit.context.workers.call(&to, find, READ_TIMEOUT).await;
     if found?.found {
         Ok((OutboxShard { app, number }, transaction_id))
     } else {

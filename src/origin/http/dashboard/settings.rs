@@ -4,12 +4,10 @@ use serde::Deserialize;
 use serde_json::json;
 use worker::Request;
 
-use super::visitor::Visitor;
+use super::visitor::Visit;
 use crate::http::{
-    calls::{ask, read_document, segment},
-    isolate::RequestContext,
+    calls::{ask, read_document},
     refusal::HandlerResult,
-    site::audited,
 };
 use contract::{
     accounts::AnnouncedChange,
@@ -49,64 +47,53 @@ struct RequestBody {
 
 impl Document for RequestBody {}
 
-fn ledger_of(visitor: &Visitor) -> ObjectAddress {
-    ledger::address(&visitor.publisher, OPERATOR)
+fn ledger_of(visit: &Visit<'_>) -> ObjectAddress {
+    ledger::address(&visit.publisher, OPERATOR)
 }
 
-pub async fn list_report_keys(context: &RequestContext, visitor: &Visitor) -> HandlerResult {
-    Ok(ask(context, &ledger_of(visitor), ListKeys {}).await)
+pub async fn list_report_keys(visit: &Visit<'_>) -> HandlerResult {
+    Ok(ask(visit.context, &ledger_of(visit), ListKeys {}).await)
 }
 
-pub async fn create_report_key(
-    context: &RequestContext,
-    visitor: &Visitor,
-    mut request: Request,
-) -> HandlerResult {
+pub async fn create_report_key(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let KeyBody { label, scope } = read_document(&mut request, MAX_BODY).await?;
     if scope != Scope::Reporting {
-        let session = &visitor.session;
-        Permission::ManageUsers.check(session.role, session.is_verified(context.now_ms))?;
+        let session = &visit.session;
+        Permission::ManageUsers.check(session.role, session.is_verified(visit.context.now_ms))?;
     }
     let label = parse_name("label", &label).map_err(ApiError::from)?;
     let body = json!({ "label": label, "scope": scope }).to_string();
-    let announce = visitor.announce(AnnouncedChange::CreateReportKey { label, scope });
+    let announced = AnnouncedChange::CreateReportKey { label, scope };
     let key_id = |created: &OperatorReply| {
         let body: serde_json::Value = serde_json::from_str(&created.body).ok()?;
         Some(body.get("key_id")?.as_str()?.to_owned())
     };
-    let (account, ledger) = (visitor.account.id(), ledger_of(visitor));
     let create = CreateKey {
         body,
         by: Some(KeyCreator {
-            member: visitor.session.member,
-            name: visitor.session.name.clone(),
+            member: visit.session.member,
+            name: visit.session.name.clone(),
         }),
     };
-    let created = audited::change(&context.workers, account, announce, &ledger, create, key_id).await?;
+    let created = visit.create(announced, ledger_of(visit), create, key_id).await?;
     Ok(created.into())
 }
 
-pub async fn revoke_report_key(
-    context: &RequestContext,
-    visitor: &Visitor,
-    segments: &[&str],
-) -> HandlerResult {
-    let key_id = segment(segments, 0);
-    let announce = visitor.announce(AnnouncedChange::RevokeReportKey {
+pub async fn revoke_report_key(visit: &Visit<'_>) -> HandlerResult {
+    let key_id = visit.segment(0);
+    let announced = AnnouncedChange::RevokeReportKey {
         key_id: key_id.clone(),
-    });
-    let (account, ledger) = (visitor.account.id(), ledger_of(visitor));
+    };
     let revoke = RevokeKey { key_id };
-    let revoked = audited::change(&context.workers, account, announce, &ledger, revoke, |_| None).await?;
-    Ok(revoked.into())
+    Ok(visit.change(announced, ledger_of(visit), revoke).await?.into())
 }
 
 /// The Pub-Key, or null before the operator has issued one.
-pub async fn read_pub_key(context: &RequestContext, visitor: &Visitor) -> HandlerResult {
+pub async fn read_pub_key(visit: &Visit<'_>) -> HandlerResult {
     let get = GetPubKey {
-        publisher_id: visitor.publisher.to_string(),
+        publisher_id: visit.publisher.to_string(),
     };
-    match context.call(&catalog::address(COMMAND_PATH), get).await {
+    match visit.context.call(&catalog::address(COMMAND_PATH), get).await {
         Ok(reply) => Ok(reply.into()),
         Err(CallError::Refused { status: 404, .. }) => {
             Ok(Answer::json(200, json!({ "pub_key": null }).to_string()))
@@ -116,30 +103,25 @@ pub async fn read_pub_key(context: &RequestContext, visitor: &Visitor) -> Handle
 }
 
 /// The open request for a new Pub-Key, or null.
-pub async fn read_pub_key_request(context: &RequestContext, visitor: &Visitor) -> HandlerResult {
+pub async fn read_pub_key_request(visit: &Visit<'_>) -> HandlerResult {
     let get = GetPubKeyRequest {
-        publisher_id: visitor.publisher.to_string(),
+        publisher_id: visit.publisher.to_string(),
     };
-    Ok(ask(context, &catalog::address(COMMAND_PATH), get).await)
+    Ok(ask(visit.context, &catalog::address(COMMAND_PATH), get).await)
 }
 
 /// Asks the operator for a new Pub-Key. Who finds an open request is shown that one, and changes nothing.
-pub async fn request_pub_key(
-    context: &RequestContext,
-    visitor: &Visitor,
-    mut request: Request,
-) -> HandlerResult {
+pub async fn request_pub_key(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let RequestBody { reason } = read_document(&mut request, MAX_BODY).await?;
     let reason = parse_line("reason", &reason, MAX_REASON).map_err(ApiError::from)?;
-    let announce = visitor.announce(AnnouncedChange::RequestPubKey {
+    let announced = AnnouncedChange::RequestPubKey {
         reason: reason.clone(),
-    });
+    };
     let request = RequestPubKey {
-        publisher_id: visitor.publisher.to_string(),
-        by: visitor.session.name.clone(),
+        publisher_id: visit.publisher.to_string(),
+        by: visit.session.name.clone(),
         reason,
     };
-    let (account, to) = (visitor.account.id(), catalog::address(COMMAND_PATH));
-    let asked = audited::change(&context.workers, account, announce, &to, request, |_| None).await?;
-    Ok(asked.into())
+    let catalog = catalog::address(COMMAND_PATH);
+    Ok(visit.change(announced, catalog, request).await?.into())
 }

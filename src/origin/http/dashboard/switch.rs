@@ -5,11 +5,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::visitor::Visitor;
+use super::visitor::Visit;
 use crate::http::{
     calls::{read_document, read_resource},
-    config::site::SiteConfig,
-    isolate::RequestContext,
     refusal::HandlerResult,
     site::{gate, sign_in::with_sessions},
 };
@@ -35,16 +33,16 @@ impl Document for SwitchBody {}
 
 /// The accounts besides the current one, by their last use. Sessions that have ended are left out; no answer to a read sets
 /// the cookie, since it could undo a sign-in of another tab.
-pub async fn others(context: &RequestContext, config: &SiteConfig, visitor: &Visitor) -> Vec<Value> {
-    let others = visitor.sessions.all().iter().skip(1);
-    let others = join_all(others.map(|session| other(context, config, session))).await;
+pub async fn others(visit: &Visit<'_>) -> Vec<Value> {
+    let others = visit.sessions.all().iter().skip(1);
+    let others = join_all(others.map(|session| other(visit, session))).await;
     others.into_iter().flatten().collect()
 }
 
 /// The accounts for the overview, the current one first.
-pub fn accounts(visitor: &Visitor, publisher: &Value, others: Vec<Value>) -> Vec<Value> {
+pub fn accounts(visit: &Visit<'_>, publisher: &Value, others: Vec<Value>) -> Vec<Value> {
     let current = json!({
-        "publisher_id": visitor.publisher,
+        "publisher_id": visit.publisher,
         "name": publisher.get("name"),
         "is_current": true,
     });
@@ -52,8 +50,9 @@ pub fn accounts(visitor: &Visitor, publisher: &Value, others: Vec<Value>) -> Vec
 }
 
 /// Another account. One whose object does not answer now is shown all the same, and without the catalog under its id.
-async fn other(context: &RequestContext, config: &SiteConfig, session: &BrowserSession) -> Option<Value> {
+async fn other(visit: &Visit<'_>, session: &BrowserSession) -> Option<Value> {
     let id = session.account.owner();
+    let (context, config) = (visit.context, visit.config);
     let (read, publisher) = join(
         gate::read_session(context, config, session, SessionUse::Poll),
         read_resource::<Value>(context, Resource::Publisher, id),
@@ -72,22 +71,17 @@ fn not_held() -> ApiError {
 }
 
 /// `POST switch`: makes another live session of the browser the current one.
-pub async fn switch(
-    context: &RequestContext,
-    config: &SiteConfig,
-    visitor: &Visitor,
-    mut request: Request,
-) -> HandlerResult {
+pub async fn switch(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let SwitchBody { publisher_id } = read_document(&mut request, MAX_BODY).await?;
     let account = PublisherId::parse(&publisher_id).map(Account::Publisher);
     let account = account.ok_or_else(not_held)?;
-    let session = visitor.sessions.find(&account).ok_or_else(not_held)?;
-    match gate::read_session(context, config, session, SessionUse::Action).await {
+    let session = visit.sessions.find(&account).ok_or_else(not_held)?;
+    match gate::read_session(visit.context, visit.config, session, SessionUse::Action).await {
         Ok(_) => {}
         Err(ended) if gate::has_ended(&ended) => return Err(not_held().into()),
         Err(unknown) => return Err(unknown),
     }
-    let mut sessions = visitor.sessions.clone();
+    let mut sessions = visit.sessions.clone();
     sessions.switch(&account);
-    with_sessions(config, &sessions)
+    with_sessions(visit.config, &sessions)
 }

@@ -5,12 +5,11 @@ use serde::Deserialize;
 use serde_json::json;
 use worker::Request;
 
-use super::{own_app, visitor::Visitor};
+use super::{own_app, visitor::Visit};
 use crate::{
     delivery::callback_sender::CallbackSender,
     http::{
         calls::{internal, read_document},
-        isolate::RequestContext,
         refusal::HandlerResult,
         site::{audited, outboxes::Outboxes},
     },
@@ -70,18 +69,13 @@ struct Draft {
 impl Document for PreviewBody {}
 
 /// `POST …/callback/test`: sends a test to the saved URL.
-pub async fn test(
-    context: &RequestContext,
-    visitor: &Visitor,
-    segments: &[&str],
-    mut request: Request,
-) -> HandlerResult {
-    let (app, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
+pub async fn test(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
+    let (app, settings): (_, AppSettings) = own_app::read(visit.context, visit, visit.segments).await?;
     let TestBody { sign_with } = read_document(&mut request, MAX_BODY).await?;
     if settings.callback.sealed.is_none() {
         return Err(NO_CALLBACK.into());
     }
-    let announce = visitor.announce(AnnouncedChange::TestCallback {
+    let announce = visit.announce(AnnouncedChange::TestCallback {
         app_id: app,
         sign_with,
     });
@@ -91,33 +85,36 @@ pub async fn test(
         callback: settings.callback,
         sign_with,
     };
-    let account = visitor.account.id();
-    let tested = audited::act(&context.workers, account, announce, &outbox.address(), diagnose).await?;
+    let account = visit.account.id();
+    let tested = audited::act(
+        &visit.context.workers,
+        account,
+        announce,
+        &outbox.address(),
+        diagnose,
+    )
+    .await?;
     Ok(tested.into())
 }
 
 /// `POST …/callback/enable`: sends what waits to an endpoint that is switched off, and goes on with it.
-pub async fn enable(context: &RequestContext, visitor: &Visitor, segments: &[&str]) -> HandlerResult {
-    let (app_id, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
+pub async fn enable(visit: &Visit<'_>) -> HandlerResult {
+    let (app_id, settings): (_, AppSettings) = own_app::read(visit.context, visit, visit.segments).await?;
     if settings.callback.sealed.is_none() {
         return Err(NO_CALLBACK.into());
     }
-    let announce = visitor.announce(AnnouncedChange::EnableCallback { app_id });
-    let outboxes = Outboxes::new(context, app_id, settings);
-    let account = visitor.account.id();
-    audited::act_all(&context.workers, account, announce, outboxes.enable()).await?;
+    let announce = visit.announce(AnnouncedChange::EnableCallback { app_id });
+    let outboxes = Outboxes::new(visit.context, app_id, settings);
+    let account = visit.account.id();
+    audited::act_all(&visit.context.workers, account, announce, outboxes.enable()).await?;
     Ok(Answer::new(204))
 }
 
 /// `POST …/callback/preview`: the request that a draft would make, signed with a placeholder.
-pub async fn preview(
-    context: &RequestContext,
-    visitor: &Visitor,
-    segments: &[&str],
-    mut request: Request,
-) -> HandlerResult {
-    let (app, settings): (_, AppSettings) = own_app::read(context, visitor, segments).await?;
+pub async fn preview(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
+    let (app, settings): (_, AppSettings) = own_app::read(visit.context, visit, visit.segments).await?;
     let PreviewBody { callback: draft } = read_document(&mut request, MAX_BODY).await?;
+    let context = visit.context;
     let sender = CallbackSender::new(|name| context.workers.setting(name));
     let saved = sender.endpoint(app, &settings.callback);
     let saved = saved.map_err(|failure| internal("dashboard", failure))?;

@@ -2,20 +2,14 @@
 
 use worker::Request;
 
-use super::visitor::Visitor;
+use super::visitor::Visit;
 use crate::http::{
     handlers::UserCall,
-    isolate::RequestContext,
     refusal::HandlerResult,
     users::{self, UserBody},
 };
 
-pub async fn call(
-    context: &RequestContext,
-    visitor: &Visitor,
-    call: UserCall,
-    mut request: Request,
-) -> HandlerResult {
+pub async fn call(visit: &Visit<'_>, call: UserCall, mut request: Request) -> HandlerResult {
     let body = UserBody::read(&mut request).await?;
-    users::carry_out(context, &visitor.publisher, visitor.actor(), call, body).await
+    users::carry_out(visit.context, &visit.publisher, visit.actor(), call, body).await
 }

@@ -3,12 +3,15 @@
 use std::ops::Deref;
 
 use crate::http::{
-    config::site::SiteConfig,
     refusal::Refusal,
     site::{
-        Call,
+        Call, audited,
         gate::{self, Access, Member},
     },
+};
+use contract::{
+    accounts::AnnouncedChange,
+    operation::{CallError, ObjectAddress, Operation, OperatorReply},
 };
 use domain::{
     accounts::{account::Account, session::NOT_SIGNED_IN},
@@ -29,14 +32,47 @@ impl Deref for Visitor {
     }
 }
 
-/// Finds the visitor who sends a call.
-pub async fn admit(call: &mut Call<'_>, config: &SiteConfig, access: Access) -> Result<Visitor, Refusal> {
-    let member = gate::enter(call, config, access, gate::JSON_ONLY).await?;
-    match &member.account {
-        Account::Publisher(publisher) => Ok(Visitor {
-            publisher: publisher.clone(),
-            member,
-        }),
-        Account::Operator => Err(NOT_SIGNED_IN.into()),
+/// A call of a visitor.
+pub type Visit<'c> = gate::Visit<'c, Visitor>;
+
+impl Visit<'_> {
+    /// Makes a [change](audited::change) of another object.
+    pub async fn change<O: Operation<Answer = OperatorReply>>(
+        &self,
+        announced: AnnouncedChange,
+        to: ObjectAddress,
+        change: O,
+    ) -> Result<OperatorReply, CallError> {
+        self.create(announced, to, change, |_| None).await
     }
+
+    /// The same where `subject_of` finds what was made in the answer.
+    pub async fn create<O: Operation<Answer = OperatorReply>>(
+        &self,
+        announced: AnnouncedChange,
+        to: ObjectAddress,
+        create: O,
+        subject_of: impl FnOnce(&OperatorReply) -> Option<String>,
+    ) -> Result<OperatorReply, CallError> {
+        let (account, announce) = (self.account.id(), self.announce(announced));
+        audited::change(&self.context.workers, account, announce, &to, create, subject_of).await
+    }
+}
+
+/// Finds the visitor who sends a call.
+pub async fn admit<'c>(call: &mut Call<'c>, access: Access) -> Result<Visit<'c>, Refusal> {
+    let visit = gate::enter(call, access, gate::JSON_ONLY).await?;
+    let Account::Publisher(publisher) = &visit.account else {
+        return Err(NOT_SIGNED_IN.into());
+    };
+    Ok(gate::Visit {
+        context: visit.context,
+        config: visit.config,
+        segments: visit.segments,
+        query: visit.query,
+        member: Visitor {
+            publisher: publisher.clone(),
+            member: visit.member,
+        },
+    })
 }

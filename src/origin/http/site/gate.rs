@@ -1,9 +1,12 @@
 //! The checks of every call of a page: host, sender, session, role. docs/DECISIONS.md, "Accounts and the dashboard".
 
+use std::ops::Deref;
+
 use worker::Request;
 
 use super::Call;
 use crate::http::{
+    calls::segment,
     config::site::{LocalSignIn, SiteConfig},
     isolate::RequestContext,
     limits::{PER_MEMBER, Pool},
@@ -81,6 +84,30 @@ impl Member {
             false => times.verified_until_ms(),
         };
         until_ms.map(|ms| ms.div_euclid(1_000))
+    }
+}
+
+/// A call of a member, which has been checked.
+pub struct Visit<'c, M = Member> {
+    pub context: &'c RequestContext,
+    pub config: &'c SiteConfig,
+    pub segments: &'c [&'c str],
+    pub query: &'c str,
+    pub member: M,
+}
+
+impl<M> Visit<'_, M> {
+    /// A segment of the path, by the number of its `{}` in the route's pattern.
+    pub fn segment(&self, at: usize) -> String {
+        segment(self.segments, at)
+    }
+}
+
+impl<M> Deref for Visit<'_, M> {
+    type Target = M;
+
+    fn deref(&self) -> &M {
+        &self.member
     }
 }
 
@@ -178,12 +205,12 @@ fn check_publisher(request: &Request, publisher: &PublisherId, is_write: bool) -
 }
 
 /// Checks a request of a page, finds the member who sends it, and reads its body.
-pub async fn enter(
-    call: &mut Call<'_>,
-    config: &SiteConfig,
+pub async fn enter<'c>(
+    call: &mut Call<'c>,
     access: Access,
     media_types: &[&str],
-) -> Result<Member, Refusal> {
+) -> Result<Visit<'c>, Refusal> {
+    let config = call.config()?;
     check_host(config, call.address.authority)?;
     check_sender(config, &call.request, call.is_write, media_types)?;
     let context = call.context;
@@ -207,12 +234,19 @@ pub async fn enter(
         }
         Account::Operator => pools.get(Pool::Operators).acquire(&member, context.now_ms)?,
     };
-    Ok(Member {
+    let member = Member {
         account,
         token,
         session,
         sessions,
         _permit: permit,
+    };
+    Ok(Visit {
+        context,
+        config,
+        segments: call.segments,
+        query: call.address.query,
+        member,
     })
 }
 

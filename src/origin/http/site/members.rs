@@ -4,9 +4,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use worker::Request;
 
-use super::gate::Member;
+use super::gate::{Member, Visit};
 use crate::http::{
-    calls::{read_document, read_page, read_place, segment},
+    calls::{read_document, read_page, read_place},
     config::site::SiteConfig,
     isolate::RequestContext,
     refusal::{HandlerResult, Refusal},
@@ -60,17 +60,14 @@ pub fn seconds(ms: i64) -> i64 {
 }
 
 /// Sends an operation to the account of a member.
-pub async fn ask<O: Operation>(
-    context: &RequestContext,
-    by: &Member,
-    operation: O,
-) -> Result<O::Answer, Refusal> {
-    let to = accounts::address(by.account.id());
-    Ok(context.call(&to, operation).await?)
+pub async fn ask<O: Operation>(visit: &Visit<'_>, operation: O) -> Result<O::Answer, Refusal> {
+    let to = accounts::address(visit.account.id());
+    Ok(visit.context.call(&to, operation).await?)
 }
 
-fn member_in(segments: &[&str]) -> Result<MemberId, ApiError> {
-    MemberId::parse(&segment(segments, 0)).ok_or(common::NOT_FOUND)
+/// The member that a path names.
+fn member_in(visit: &Visit<'_>) -> Result<MemberId, ApiError> {
+    MemberId::parse(&visit.segment(0)).ok_or(common::NOT_FOUND)
 }
 
 /// The member who is signed in, for the first answer that a page reads.
@@ -102,11 +99,12 @@ pub fn notices(member: &Member) -> Vec<Value> {
 }
 
 /// `GET session`: the first answer that a page of the console reads.
-pub fn session(context: &RequestContext, member: &Member) -> Answer {
+pub fn session(visit: &Visit<'_>) -> Answer {
+    let context = visit.context;
     let dashboard = context.isolate.config.site(AccountKind::Publisher);
     let body = json!({
-        "member": member_json(member),
-        "notices": notices(member),
+        "member": member_json(visit),
+        "notices": notices(visit),
         "now": seconds(context.now_ms),
         "today": UtcDay::of_ms(context.now_ms).to_string(),
         "has_dashboard": dashboard.is_some(),
@@ -114,9 +112,9 @@ pub fn session(context: &RequestContext, member: &Member) -> Answer {
     Answer::json(200, body.to_string())
 }
 
-pub async fn list(context: &RequestContext, by: &Member) -> HandlerResult {
-    let members = ask(context, by, ReadMembers {}).await?;
-    let body = members_json(members, Some(by.session.member));
+pub async fn list(visit: &Visit<'_>) -> HandlerResult {
+    let members = ask(visit, ReadMembers {}).await?;
+    let body = members_json(members, Some(visit.session.member));
     Ok(Answer::json(200, body.to_string()))
 }
 
@@ -169,81 +167,61 @@ pub fn invite_answer(config: &SiteConfig, invited: &NewInvite) -> Answer {
     OperatorReply::created(&body).into()
 }
 
-pub async fn invite(
-    context: &RequestContext,
-    config: &SiteConfig,
-    by: &Member,
-    mut request: Request,
-) -> HandlerResult {
+pub async fn invite(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let InviteBody { name, role } = InviteBody::read(&mut request).await?;
     let invite = Invite {
-        owner: Owner::of(&by.account),
-        by: by.actor(),
+        owner: Owner::of(&visit.account),
+        by: visit.actor(),
         to: Invitee::New { name, role },
     };
-    Ok(invite_answer(config, &ask(context, by, invite).await?))
+    Ok(invite_answer(visit.config, &ask(visit, invite).await?))
 }
 
-pub async fn withdraw_invite(context: &RequestContext, by: &Member, segments: &[&str]) -> HandlerResult {
+pub async fn withdraw_invite(visit: &Visit<'_>) -> HandlerResult {
     let withdraw = WithdrawInvite {
-        by: by.actor(),
-        invite_id: segment(segments, 0),
+        by: visit.actor(),
+        invite_id: visit.segment(0),
     };
-    let Done {} = ask(context, by, withdraw).await?;
+    let Done {} = ask(visit, withdraw).await?;
     Ok(Answer::new(204))
 }
 
-pub async fn change_role(
-    context: &RequestContext,
-    by: &Member,
-    segments: &[&str],
-    mut request: Request,
-) -> HandlerResult {
-    let member = member_in(segments)?;
+pub async fn change_role(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
+    let member = member_in(visit)?;
     let RoleBody { role } = read_document(&mut request, MAX_BODY).await?;
-    change(context, by, member, Some(role)).await
+    change(visit, member, Some(role)).await
 }
 
-pub async fn remove(context: &RequestContext, by: &Member, segments: &[&str]) -> HandlerResult {
-    change(context, by, member_in(segments)?, None).await
+pub async fn remove(visit: &Visit<'_>) -> HandlerResult {
+    change(visit, member_in(visit)?, None).await
 }
 
-async fn change(
-    context: &RequestContext,
-    by: &Member,
-    member: MemberId,
-    role: Option<Role>,
-) -> HandlerResult {
+async fn change(visit: &Visit<'_>, member: MemberId, role: Option<Role>) -> HandlerResult {
     let change = ChangeMember {
-        by: by.actor(),
+        by: visit.actor(),
         member,
         role,
     };
-    let Done {} = ask(context, by, change).await?;
+    let Done {} = ask(visit, change).await?;
     Ok(Answer::new(204))
 }
 
 /// Invites a member anew who has lost every passkey. The object refuses to recover oneself.
-pub async fn recover(
-    context: &RequestContext,
-    config: &SiteConfig,
-    by: &Member,
-    segments: &[&str],
-) -> HandlerResult {
-    let member = member_in(segments)?;
+pub async fn recover(visit: &Visit<'_>) -> HandlerResult {
+    let member = member_in(visit)?;
     let invite = Invite {
-        owner: Owner::of(&by.account),
-        by: by.actor(),
+        owner: Owner::of(&visit.account),
+        by: visit.actor(),
         to: Invitee::Recovery(member),
     };
-    Ok(invite_answer(config, &ask(context, by, invite).await?))
+    Ok(invite_answer(visit.config, &ask(visit, invite).await?))
 }
 
-pub async fn sessions(context: &RequestContext, by: &Member) -> HandlerResult {
+pub async fn sessions(visit: &Visit<'_>) -> HandlerResult {
     let read = ReadSessions {
-        member: by.session.member,
+        member: visit.session.member,
     };
-    let sessions: Vec<SessionRow> = ask(context, by, read).await?;
+    let sessions: Vec<SessionRow> = ask(visit, read).await?;
     let sessions: Vec<Value> = sessions
         .into_iter()
         .map(|row| {
@@ -252,24 +230,25 @@ pub async fn sessions(context: &RequestContext, by: &Member) -> HandlerResult {
                 "created_at": seconds(row.times.created_at_ms),
                 "last_seen_at": seconds(row.times.last_seen_at_ms),
                 "user_agent": row.user_agent,
-                "is_current": row.session_id == by.session.session_id,
+                "is_current": row.session_id == visit.session.session_id,
             })
         })
         .collect();
     Ok(Answer::json(200, json!({ "sessions": sessions }).to_string()))
 }
 
-pub async fn end_session(context: &RequestContext, by: &Member, segments: &[&str]) -> HandlerResult {
+pub async fn end_session(visit: &Visit<'_>) -> HandlerResult {
     let end = EndSession {
-        member: by.session.member,
-        session_id: segment(segments, 0),
+        member: visit.session.member,
+        session_id: visit.segment(0),
     };
-    let Done {} = ask(context, by, end).await?;
+    let Done {} = ask(visit, end).await?;
     Ok(Answer::new(204))
 }
 
-pub async fn audit(context: &RequestContext, by: &Member, query: &str) -> HandlerResult {
-    audit_page(context, &accounts::address(by.account.id()), query).await
+pub async fn audit(visit: &Visit<'_>) -> HandlerResult {
+    let account = accounts::address(visit.account.id());
+    audit_page(visit.context, &account, visit.query).await
 }
 
 /// A page of an account's audit.

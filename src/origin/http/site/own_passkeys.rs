@@ -4,19 +4,14 @@ use serde_json::{Value, json};
 use worker::Request;
 
 use super::{
-    gate::Member,
+    gate::Visit,
     members::{ask, seconds},
     passkeys::{
         CredentialBody, Person, begin_in_session, challenge_of, creation_options, new_passkey, refuse,
     },
     sign_in::user_agent,
 };
-use crate::http::{
-    calls::segment,
-    config::site::SiteConfig,
-    isolate::RequestContext,
-    refusal::{HandlerResult, Refusal},
-};
+use crate::http::refusal::{HandlerResult, Refusal};
 use contract::{
     accounts::{AddPasskey, PasskeyRow, ReadPasskeys, RemovePasskey},
     operation::Done,
@@ -30,15 +25,15 @@ use domain::{
 };
 use platform::http::answer::Answer;
 
-async fn read(context: &RequestContext, member: &Member) -> Result<Vec<PasskeyRow>, Refusal> {
+async fn read(visit: &Visit<'_>) -> Result<Vec<PasskeyRow>, Refusal> {
     let read = ReadPasskeys {
-        member: member.session.member,
+        member: visit.session.member,
     };
-    ask(context, member, read).await
+    ask(visit, read).await
 }
 
-pub async fn list(context: &RequestContext, member: &Member) -> HandlerResult {
-    let passkeys = read(context, member).await?.into_iter();
+pub async fn list(visit: &Visit<'_>) -> HandlerResult {
+    let passkeys = read(visit).await?.into_iter();
     let passkeys: Vec<Value> = passkeys
         .map(|passkey| {
             json!({
@@ -53,8 +48,8 @@ pub async fn list(context: &RequestContext, member: &Member) -> HandlerResult {
 }
 
 /// `POST passkeys/another/creation`: an authenticator that has one of the member's passkeys makes no second.
-pub async fn creation(context: &RequestContext, config: &SiteConfig, member: &Member) -> HandlerResult {
-    let passkeys = read(context, member).await?;
+pub async fn creation(visit: &Visit<'_>) -> HandlerResult {
+    let passkeys = read(visit).await?;
     let existing: Vec<_> = passkeys
         .iter()
         .map(|passkey| CredentialDescriptor {
@@ -63,43 +58,44 @@ pub async fn creation(context: &RequestContext, config: &SiteConfig, member: &Me
         })
         .collect();
     let person = Person {
-        account: member.account.id(),
-        owner: member.account.owner(),
-        member: member.session.member,
-        name: &member.session.name,
+        account: visit.account.id(),
+        owner: visit.account.owner(),
+        member: visit.session.member,
+        name: &visit.session.name,
     };
-    let challenge = begin_in_session(context, member, CeremonyPurpose::Addition)?;
-    Ok(creation_options(context, config, &person, &challenge, &existing))
+    let challenge = begin_in_session(visit, CeremonyPurpose::Addition)?;
+    Ok(creation_options(
+        visit.context,
+        visit.config,
+        &person,
+        &challenge,
+        &existing,
+    ))
 }
 
-pub async fn add(
-    context: &RequestContext,
-    config: &SiteConfig,
-    member: &Member,
-    mut request: Request,
-) -> HandlerResult {
+pub async fn add(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
     let user_agent = user_agent(&request);
     let CredentialBody { credential, .. } = CredentialBody::read(&mut request).await?;
     let registration = Registration::parse(credential.get()).map_err(refuse)?;
-    let (purpose, binding) = (CeremonyPurpose::Addition, credentials::hash(&member.token));
-    let (issued, challenge) = challenge_of(context, registration.challenge(), purpose, &binding)?;
-    if issued.account != Some(member.account.id()) {
+    let (purpose, binding) = (CeremonyPurpose::Addition, credentials::hash(&visit.token));
+    let (issued, challenge) = challenge_of(visit.context, registration.challenge(), purpose, &binding)?;
+    if issued.account != Some(visit.account.id()) {
         return Err(PASSKEY_REFUSED.into());
     }
     let add = AddPasskey {
-        session: member.token.clone(),
-        passkey: new_passkey(config, registration, (&issued, challenge))?,
+        session: visit.token.clone(),
+        passkey: new_passkey(visit.config, registration, (&issued, challenge))?,
         user_agent,
     };
-    let Done {} = ask(context, member, add).await?;
+    let Done {} = ask(visit, add).await?;
     Ok(Answer::new(204))
 }
 
-pub async fn remove(context: &RequestContext, member: &Member, segments: &[&str]) -> HandlerResult {
+pub async fn remove(visit: &Visit<'_>) -> HandlerResult {
     let remove = RemovePasskey {
-        session: member.token.clone(),
-        passkey_id: segment(segments, 0),
+        session: visit.token.clone(),
+        passkey_id: visit.segment(0),
     };
-    let Done {} = ask(context, member, remove).await?;
+    let Done {} = ask(visit, remove).await?;
     Ok(Answer::new(204))
 }

@@ -6,7 +6,7 @@ use serde_json::{json, value::RawValue};
 use worker::Request;
 
 use super::{
-    gate::{self, Member},
+    gate::{self, Visit},
     sign_in::{account_of, open_invite, open_session, sessions_left, user_agent},
     web_crypto,
 };
@@ -105,18 +105,15 @@ fn begin(
 }
 
 /// Begins a ceremony within a session: a challenge for this session alone.
-pub fn begin_in_session(
-    context: &RequestContext,
-    member: &Member,
-    purpose: CeremonyPurpose,
-) -> Result<String, ApiError> {
+pub fn begin_in_session(visit: &Visit<'_>, purpose: CeremonyPurpose) -> Result<String, ApiError> {
+    let context = visit.context;
     let random = random(context)?;
     let secret = random.first_chunk::<16>().ok_or(common::INTERNAL_ERROR)?;
     Ok(challenge::issue(
         &context.isolate.config.account_keys,
         purpose,
-        Some(member.account.id()),
-        &credentials::hash(&member.token),
+        Some(visit.account.id()),
+        &credentials::hash(&visit.token),
         context.now_ms,
         *secret,
     ))
@@ -259,28 +256,24 @@ pub async fn sign_in(context: &RequestContext, config: &SiteConfig, mut request:
     open_session(context, config, sessions, &signed_in).await
 }
 
-pub fn verify_request(context: &RequestContext, config: &SiteConfig, member: &Member) -> HandlerResult {
-    let challenge = begin_in_session(context, member, CeremonyPurpose::StepUp)?;
-    let options = webauthn::request_options(&config.party, challenge.as_bytes(), &[]);
+pub fn verify_request(visit: &Visit<'_>) -> HandlerResult {
+    let challenge = begin_in_session(visit, CeremonyPurpose::StepUp)?;
+    let options = webauthn::request_options(&visit.config.party, challenge.as_bytes(), &[]);
     Ok(Answer::json(200, json!({ "options": options }).to_string()))
 }
 
-pub async fn verify(
-    context: &RequestContext,
-    config: &SiteConfig,
-    member: &Member,
-    mut request: Request,
-) -> HandlerResult {
+pub async fn verify(visit: &Visit<'_>, mut request: Request) -> HandlerResult {
+    let (context, config) = (visit.context, visit.config);
     let CredentialBody { credential, .. } = CredentialBody::read(&mut request).await?;
     let assertion = Assertion::parse(credential.get()).map_err(refuse)?;
-    let (account, binding) = (member.account.id(), credentials::hash(&member.token));
+    let (account, binding) = (visit.account.id(), credentials::hash(&visit.token));
     let purpose = CeremonyPurpose::StepUp;
     let (owner, passkey) = check_assertion(context, config, account, &assertion, purpose, &binding).await?;
-    if owner != member.session.member {
+    if owner != visit.session.member {
         return Err(PASSKEY_REFUSED.into());
     }
     let verify = Verify {
-        session: member.token.clone(),
+        session: visit.token.clone(),
         passkey,
     };
     let to = accounts::address(account);
