@@ -12,7 +12,6 @@ use platform::{
     CONNECTIONS, faults, log, panics::catch_panics, runtime, traits::ObjectCall, workers::Workers,
 };
 
-/// The timeout of one batch.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The calls of one round are spread over this time, so that no click waits for all of them. It is shorter than the
 /// interval of the rounds, so that an object has answered before its next batch.

@@ -10,7 +10,6 @@ use domain::{
 };
 use platform::{log, traits::ObjectCall, workers::Workers};
 
-/// The timeout for the record of a short click id.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The record of a short click id. It was stored before the redirect and outlives every conversion window, so a missing

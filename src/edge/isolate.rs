@@ -161,7 +161,6 @@ impl Isolate {
         }
     }
 
-    /// Whether it holds a shard of any kind.
     pub fn holds_shards(&self) -> bool {
         ShardKind::ALL
             .into_iter()

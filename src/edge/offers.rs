@@ -167,7 +167,6 @@ pub fn authorize<'t>(
     }
 }
 
-/// A request for a page.
 pub struct PageRequest<'a> {
     key: PageKey,
     listing: &'a Selector,

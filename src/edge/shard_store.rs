@@ -61,7 +61,6 @@ impl ShardStore {
         }
     }
 
-    /// The shard of a hash, if it is held.
     pub fn get(&self, manifest: &Manifest, hash: u16) -> Option<Rc<CachedShard>> {
         self.held.get(&manifest.slot(self.kind, hash))
     }

@@ -86,7 +86,6 @@ pub trait Database {
     /// Runs `work` as one transaction. An `Err` or a panic rolls back its writes. Transactions do not nest.
     fn transaction<T, E: From<DatabaseError>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E>;
 
-    /// The first row, if there is one.
     fn query_first(&self, sql: &str, parameters: &[Value]) -> Result<Option<Row>, DatabaseError> {
         Ok(self.query(sql, parameters)?.into_iter().next())
     }
@@ -197,7 +196,6 @@ impl Row {
         decode(self.number(column)?).ok_or_else(|| damaged(column, "is not a known code"))
     }
 
-    /// A JSON text.
     pub fn json<'r, T: Deserialize<'r>>(&'r self, column: usize) -> Result<T, DatabaseError> {
         serde_json::from_str(self.text(column)?)
             .map_err(|error| damaged(column, &format!("does not parse: {error}")))

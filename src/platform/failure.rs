@@ -8,7 +8,6 @@ use domain::model::api_error::{ApiError, common};
 /// The error of a command that an object did not carry out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The error that the caller receives.
     Refused(ApiError),
     /// The cause for the log. The caller receives [`common::INTERNAL_ERROR`].
     Internal(String),

@@ -34,7 +34,6 @@ pub enum Event {
     Conversion,
     /// A change by the operator.
     Operator,
-    /// A report.
     Report,
     /// A failed attempt of a callback.
     Callback,

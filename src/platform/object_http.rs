@@ -36,7 +36,6 @@ pub fn respond<R: Serialize>(place: &'static str, reply: Result<R, Failure>) -> 
     }
 }
 
-/// A JSON answer.
 pub fn answer(status: u16, json: Vec<u8>) -> worker::Result<Response> {
     Ok(Response::builder()
         .with_status(status)

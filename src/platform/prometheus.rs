@@ -2,7 +2,6 @@
 
 use std::fmt::{Display, Write};
 
-/// The text of the metrics.
 #[derive(Default)]
 pub struct MetricsText {
     text: String,

@@ -18,7 +18,6 @@ pub const POINTER_TTL_S: u64 = 30;
 pub const VALUE_TTL_S: u64 = 60;
 /// The timeout of a KV read. It is short, so that a cold isolate falls back to the catalog when KV hangs.
 const KV_TIMEOUT: Duration = Duration::from_secs(3);
-/// The timeout of the catalog.
 const CATALOG_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often a request looks whether another one has loaded what it waits for.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(5);

@@ -35,7 +35,6 @@ const MAX_REASON: usize = 200;
 /// The object that reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Its name.
     pub name: String,
     /// Those of an outbox, and its rewards of the last compared day.
     pub app: Option<AppId>,
@@ -127,7 +126,6 @@ pub fn open_differing(
     db.execute(sql::OPEN_DIFFERING, params![subject, now_ms, reason, amount])
 }
 
-/// Ends the item of a kind and subject, if there is one.
 fn end_item(db: &impl Database, kind: Kind, subject: &str) -> Result<(), DatabaseError> {
     db.execute(sql::END_ITEM, params![u32::from(kind.number()), subject])
 }

@@ -50,7 +50,6 @@ pub enum Handler {
     Outbox(OutboxCall),
 }
 
-/// A call to the account of a publisher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PublisherAccountCall {
     ListMembers,
@@ -76,7 +75,6 @@ pub enum OfferCall {
     Preview,
 }
 
-/// A call to the catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CatalogCall {
     List(Resource),
@@ -121,7 +119,6 @@ pub enum OutboxCall {
     EraseUser,
 }
 
-/// A call to the dashboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DashboardCall {
     Site(SiteCall),

@@ -99,7 +99,6 @@ pub struct Page {
 #[derive(Clone, Debug)]
 pub struct Question {
     pub publisher: PublisherId,
-    /// Only of this app.
     pub app: Option<AppId>,
     pub cursor: Cursor,
     pub limit: u32,

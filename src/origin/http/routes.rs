@@ -56,7 +56,6 @@ const fn console(pattern: &'static str, methods: Methods) -> Row {
     Route::new(Interface::Operator, pattern, RouteName::Console, methods)
 }
 
-/// A handler of the dashboard.
 const fn of_dashboard(call: SiteCall) -> Handler {
     Dashboard(DashboardCall::Site(call))
 }

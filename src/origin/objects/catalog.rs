@@ -90,7 +90,6 @@ impl Context<'_> {
     }
 }
 
-/// The answer 200 with a body.
 fn answer(body: &impl Serialize) -> Result<OperatorReply, Failure> {
     Ok(OperatorReply::new(200, as_json(body)?))
 }

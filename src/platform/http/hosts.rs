@@ -37,7 +37,6 @@ impl Hosts {
         self.0.iter().any(|(_, host)| host.is_some())
     }
 
-    /// Whether a host serves an interface.
     pub fn serves(&self, host: &str, interface: Interface) -> bool {
         let mut known = self.0.iter();
         let own = known

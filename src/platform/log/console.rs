@@ -19,11 +19,9 @@ fn now_ms() -> i64 {
     0
 }
 
-/// Writes a line.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn write(_line: &Line<'_>) {}
 
-/// Writes a line.
 #[cfg(target_arch = "wasm32")]
 pub fn write(line: &Line<'_>) {
     let text = line.json();

@@ -136,7 +136,6 @@ pub async fn call(
     }
 }
 
-/// The answer with a body.
 pub(super) fn answer(body: &impl Serialize) -> HandlerResult {
     let body = serde_json::to_string(body).map_err(|error| internal("operator", error))?;
     Ok(OperatorReply::new(200, body).into())

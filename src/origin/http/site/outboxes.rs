@@ -38,7 +38,6 @@ const MANY_MS: i64 = 15_000;
 /// The timeout of an action, which may wait for the catalog, a `txn` and the counters, 5 s each.
 pub const SETTLE_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// The outboxes of an app.
 pub struct Outboxes<'c> {
     context: &'c RequestContext,
     app: AppId,
@@ -139,7 +138,6 @@ impl<'c> Outboxes<'c> {
         merge::list(&numbers, list, ask).await
     }
 
-    /// The story of a reward.
     pub async fn read_story(&self, transaction_id: &str) -> Result<OperatorReply, Refusal> {
         let keeper = self.keeper(transaction_id)?;
         let read = ReadReward {

@@ -193,7 +193,6 @@ pub fn unknown_member() -> ApiError {
     common::NOT_FOUND.with_message("there is no such member")
 }
 
-/// Checks that a kind of account has a role.
 pub fn check_role(role: Role, kind: AccountKind) -> Result<(), ApiError> {
     if role.kind() == kind {
         return Ok(());

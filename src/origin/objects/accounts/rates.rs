@@ -66,7 +66,6 @@ impl Rate {
     }
 }
 
-/// The window of a count.
 struct Window {
     started_ms: i64,
     count: i64,

@@ -73,7 +73,6 @@ pub struct OwnAppKey {
     pub request_hash: Bytes,
 }
 
-/// The tokens of an advertiser.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Tokens {
     pub advertiser_id: String,

@@ -90,7 +90,6 @@ pub fn create(
     ))
 }
 
-/// Stores a key.
 pub fn store(db: &impl Database, key: &Key) -> Result<(), DatabaseError> {
     let by = key.by.as_ref();
     db.execute(

@@ -208,7 +208,6 @@ fn slot(id: i64, column: Column) -> i64 {
     id * SLOTS + i64::from(column.number())
 }
 
-/// The result of a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeResult {
     /// There may be more to merge.

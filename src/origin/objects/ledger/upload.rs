@@ -73,7 +73,6 @@ impl From<DatabaseError> for Previewed {
     }
 }
 
-/// The result of an upload of increments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IncrementResult {
     /// Rows of the first upload with this key.

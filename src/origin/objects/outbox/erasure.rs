@@ -202,7 +202,6 @@ pub fn is_erased(db: &impl Database, user_id: &str, clicked_at_ms: i64) -> Resul
     }
 }
 
-/// The same of a click.
 pub fn is_of_erased(db: &impl Database, click: &Click<'_>) -> Result<bool, DatabaseError> {
     is_erased(db, &click.user_id, click.clicked_at_ms)
 }

@@ -40,7 +40,6 @@ use platform::{
 
 /// Entries of a batch, each of at most 1 KB: about 10 ms, in which the outbox answers no other request.
 const ENTRIES: usize = 200;
-/// Counts of a batch.
 const COUNTS: usize = 300;
 
 /// The time of the alarm for a batch; none if there is nothing to report.

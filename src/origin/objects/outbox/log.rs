@@ -348,7 +348,6 @@ fn has_callback(outbox: Option<&OutboxState>) -> bool {
     outbox.is_some_and(OutboxState::has_callback)
 }
 
-/// Attempts by their entries.
 pub type Attempts = HashMap<i64, Vec<Json>>;
 
 /// The newest attempts of each of these entries.

@@ -37,7 +37,6 @@ pub trait Peers {
     /// The questions to the catalog that wait for an answer.
     fn questions(&self) -> &KeyedFlights<Result<(), Failure>>;
 
-    /// Asks the catalog for a revision of an offer's terms.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
     async fn ask_offer(&self, question: GetOfferTerms) -> Result<KnownOffer, Failure>;
 

@@ -35,7 +35,6 @@ use super::{endpoint, peers::Peers, sql, terms_cache::cached};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
     pub offer: OfferId,
-    /// The terms that pay the click.
     pub paying: Revision,
     /// The current terms, if the postback names a goal that is not in `paying`: it may be newer than the click.
     pub current: Option<Revision>,
@@ -256,7 +255,6 @@ async fn learn_offer(
     .await
 }
 
-/// Names the terms that are lost.
 fn lost<T>(asked: Result<T, Failure>, name: impl FnOnce() -> String) -> Result<T, Failure> {
     asked.map_err(|failure| match failure {
         Failure::Refused(refusal) if refusal.code == LOST_TERMS.code => {

@@ -42,7 +42,6 @@ interface ListProps<Row> extends Omit<TableProps<Row>, "rows"> {
   children?: ComponentChildren;
 }
 
-/** A list as a table in a card. */
 export const LoadedTable = <Row,>({ of, lines, empty, missing, isCompact, children, ...table }: ListProps<Row>) => (
   <Loaded of={of} loading={<CardSkeleton rows={lines} />} {...{ missing, isCompact }}>
     {(rows) =>

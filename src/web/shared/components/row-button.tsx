@@ -32,7 +32,6 @@ interface ButtonColumn<Row> {
   onClick: (row: Row) => void;
 }
 
-/** The column of a button in each row. */
 export const buttonColumn = <Row,>(column: ButtonColumn<Row>): Column<Row> => ({
   key: "button",
   header: column.header ?? column.name,

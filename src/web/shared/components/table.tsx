@@ -134,7 +134,6 @@ export function Table<Row>(props: TableProps<Row>) {
 export const TableOr = <Row,>({ none, ...table }: TableProps<Row> & { none: ComponentChildren }) =>
   table.rows.length > 0 ? <Table stacks {...table} /> : <p class="card-foot">{none}</p>;
 
-/** A table in a card of its own. */
 export const CardTable = <Row,>(table: TableProps<Row>) => (
   <div class="card table-card">
     <Table stacks {...table} />

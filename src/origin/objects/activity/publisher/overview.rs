@@ -74,7 +74,6 @@ pub fn read(db: &impl Database, now_ms: i64, read: ReadActivity) -> Result<Activ
     })
 }
 
-/// The app in a column.
 pub fn app_id(row: &Row, column: usize) -> Result<AppId, DatabaseError> {
     let app = AppId::from_number(row.number(column)?);
     app.ok_or_else(|| DatabaseError("the stored app id is invalid".into()))

@@ -170,7 +170,6 @@ pub fn notify(
     insert(db, now_ms, approval, &fields, Some(notice), erase).map(drop)
 }
 
-/// The callback of a new entry.
 struct NewCallback {
     /// For a reversal or a notice, the reward's entry.
     after: Option<i64>,
@@ -227,7 +226,6 @@ fn insert(
     Ok(entry)
 }
 
-/// A paid reward.
 struct PaidReward {
     entry: i64,
     payout_micro_usd: i64,

@@ -25,7 +25,6 @@ use platform::{
     traits::ObjectStorage,
 };
 
-/// A claimed callback and its endpoint.
 struct DueAttempt {
     callback: ClaimedCallback,
     endpoint: Rc<Endpoint>,
