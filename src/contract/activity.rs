@@ -21,10 +21,7 @@ use crate::{
     register::{AddEntries, Announce, ReadRegister, RegisterPart},
     rewards::RewardState,
 };
-use domain::model::{
-    AppId, PublisherId,
-    time::{DAY_MS, UtcDay},
-};
+use domain::model::{AppId, DAY_MS, PublisherId, UtcDay};
 
 /// The namespace's binding.
 pub const BINDING: &str = attention::BINDING;

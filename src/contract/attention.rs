@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{operation::ObjectAddress, stored_names::stored_names};
-use domain::model::{AppId, PublisherId, time::UtcDay};
+use domain::model::{AppId, PublisherId, UtcDay};
 
 /// The binding of the namespace, which it shares with the publishers' activities.
 pub const BINDING: &str = "ACTIVITY";

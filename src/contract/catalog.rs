@@ -25,9 +25,7 @@ use crate::{
 };
 use domain::{
     conversions::terms::{AppTerms, CurrentApp, CurrentOffer, OfferTerms},
-    model::{
-        AppId, CurrencyRate, OfferId, OfferState, OfferType, Platform, PublisherId, api_error::ApiError,
-    },
+    model::{ApiError, AppId, CurrencyRate, OfferId, OfferState, OfferType, Platform, PublisherId},
 };
 
 /// The answer for a resource that does not exist.

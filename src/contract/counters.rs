@@ -12,7 +12,7 @@ use crate::{
     operations,
 };
 use domain::{
-    model::{OfferId, PublisherId, time::UtcDay},
+    model::{OfferId, PublisherId, UtcDay},
     tracking::click_counts::ClickSum,
 };
 

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use domain::model::time::MINUTE_MS;
+use domain::model::MINUTE_MS;
 
 /// An isolate tells its figures at most this often, in milliseconds.
 const EVERY_MS: i64 = MINUTE_MS;

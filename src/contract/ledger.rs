@@ -14,7 +14,7 @@ use crate::{
 };
 use domain::{
     accounts::ids::MemberId,
-    model::{AppId, Country, OfferId, PublisherId, time::UtcDay},
+    model::{AppId, Country, OfferId, PublisherId, UtcDay},
     reporting::{export::ExportFormat, facts::Format, keys::Scope},
 };
 

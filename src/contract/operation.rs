@@ -10,7 +10,7 @@ use serde::{
 };
 use xxhash_rust::xxh64::xxh64;
 
-use domain::model::api_error::common;
+use domain::model::common;
 
 /// An object's command enum, as it receives it.
 pub trait Command: Serialize + DeserializeOwned {

@@ -9,7 +9,7 @@ use worker::{Headers, Method, Request, RequestInit, Response};
 use crate::isolate::RequestContext;
 use contract::{ledger, operation::CallError};
 use domain::{
-    model::{PublisherId, api_error::common},
+    model::{PublisherId, common},
     reporting::query::MAX_BODY,
 };
 use platform::{

@@ -25,11 +25,7 @@ use domain::{
         redirect::{self, Redirect},
     },
     conversions::reward::CLICK_LIFE_DAYS,
-    model::{
-        AppId, Country, OfferId,
-        api_error::{ApiError, common},
-        time::{DAY_MS, UtcDay},
-    },
+    model::{ApiError, AppId, Country, DAY_MS, OfferId, UtcDay, common},
     snapshot::tracking::{Manifest, ShardKind, slots},
     tracking::{
         click_counts::ClickKind,

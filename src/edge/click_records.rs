@@ -5,7 +5,7 @@ use std::time::Duration;
 use contract::{clicks, operation::Bytes};
 use domain::{
     conversions::state::CONVERSION_WINDOW_CLOSED,
-    model::api_error::{ApiError, common},
+    model::{ApiError, common},
     tracking::click_id::Nonce,
 };
 use platform::{log, traits::ObjectCall, workers::Workers};

@@ -4,9 +4,9 @@ use crate::rate_limit::Rate;
 use domain::{
     conversions::token,
     model::{
+        SECOND_MS,
         credentials::{EDGE_KEYS, Vault},
         mac::MacKeys,
-        time::SECOND_MS,
     },
     reporting::keys,
     tracking::keys::KeyRing,

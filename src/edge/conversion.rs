@@ -24,10 +24,7 @@ use domain::{
         table::Event,
         token::{INVALID_TOKEN, Token},
     },
-    model::{
-        api_error::{ApiError, common},
-        time::MINUTE_MS,
-    },
+    model::{ApiError, MINUTE_MS, common},
     snapshot::tracking::Manifest,
     tracking::{
         click::Click,

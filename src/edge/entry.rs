@@ -16,7 +16,7 @@ use crate::{
 use contract::origin::{
     DAY_CHANGES, DESCRIPTION, OPERATOR_PREFIX, REWARDS, USERS_PREFIX, is_console, is_dashboard,
 };
-use domain::model::api_error::{ApiError, common};
+use domain::model::{ApiError, common};
 use platform::{
     http::{
         address::Address,

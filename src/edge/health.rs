@@ -17,7 +17,7 @@ use contract::{
     catalog::{COMMAND_PATH, Get, address},
     operation::CallError,
 };
-use domain::{model::time::SECOND_MS, offers::selection::Selector, snapshot::tracking::Manifest};
+use domain::{model::SECOND_MS, offers::selection::Selector, snapshot::tracking::Manifest};
 use platform::{
     http::{answer::Answer, entry, router::Interface},
     isolate_metrics,

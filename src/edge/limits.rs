@@ -6,7 +6,7 @@
 //! are well above the normal load: an isolate has one thread, which serves about 1,000 conversions a second, each
 //! taking 0.1 s when objects are far.
 
-use domain::model::time::{MINUTE_MS, SECOND_MS};
+use domain::model::{MINUTE_MS, SECOND_MS};
 use platform::{
     concurrency_limit::{ConcurrencyLimit, Limit},
     pools,

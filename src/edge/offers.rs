@@ -16,12 +16,7 @@ use crate::{
 };
 use domain::{
     catalog::publisher::PUBLISHER_NOT_APPROVED,
-    model::{
-        AppId, OfferId,
-        api_error::{ApiError, common},
-        credentials,
-        time::http_date,
-    },
+    model::{ApiError, AppId, OfferId, common, credentials, time::http_date},
     offers::{
         page::{self, AppListing, Page},
         request::{MAX_BODY, OffersRequest},

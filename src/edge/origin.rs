@@ -8,7 +8,7 @@ use worker::{Request, Response, web_sys};
 use crate::{isolate::RequestContext, snapshots};
 use contract::origin::{BINDING, REFRESH};
 use domain::{
-    model::api_error::{ApiError, common},
+    model::{ApiError, common},
     offers::selection::Selector,
     snapshot::tracking::Manifest,
 };

@@ -9,7 +9,7 @@ use crate::postback_batches::PostbackBatches;
 use contract::postbacks::{MAX_IN_BATCH, MAX_UNSIGNED_IN_BATCH, PostbackBatch, ReceivedPostback};
 use domain::{
     conversions::token::Token,
-    model::{AdvertiserId, OfferId, time::SECOND_MS},
+    model::{AdvertiserId, OfferId, SECOND_MS},
 };
 
 /// After this time a batch has lost its sender: the runtime ends a request's background work 30 seconds after its answer.

@@ -5,7 +5,7 @@ use std::{
     collections::BTreeSet,
 };
 
-use domain::model::{AppId, PublisherId, time::MINUTE_MS};
+use domain::model::{AppId, MINUTE_MS, PublisherId};
 
 /// Number of different owners whose objects must fail in a row.
 const OWNERS: usize = 3;

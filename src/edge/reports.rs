@@ -10,7 +10,7 @@ use crate::{
 };
 use contract::{ledger, operation::CallError};
 use domain::{
-    model::{PublisherId, api_error::ApiError, credentials},
+    model::{ApiError, PublisherId, credentials},
     reporting::{
         keys::{self, INVALID_API_KEY},
         query::MAX_BODY,

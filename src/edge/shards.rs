@@ -16,11 +16,7 @@ use crate::{
     snapshots,
 };
 use domain::{
-    model::{
-        AdvertiserId, AppId,
-        api_error::{ApiError, common},
-        time::SECOND_MS,
-    },
+    model::{AdvertiserId, ApiError, AppId, SECOND_MS, common},
     snapshot::tracking::{AnyShard, Manifest, ShardKind, Slot, slots},
 };
 use platform::{log, panics::catch_panics, published::POLL_INTERVAL, runtime, workers::Workers};

@@ -16,10 +16,7 @@ use contract::{
     kv::{self, Pointer, SnapshotKind},
 };
 use domain::{
-    model::{
-        api_error::{ApiError, common},
-        time::{DAY_MS, MINUTE_MS, SECOND_MS},
-    },
+    model::{ApiError, DAY_MS, MINUTE_MS, SECOND_MS, common},
     offers::selection::Selector,
     snapshot::{bodies::Chunk, envelope::Damage, listing::Listing, tracking::Manifest},
 };

@@ -8,7 +8,7 @@ use std::{cell::RefCell, rc::Rc};
 
 use xxhash_rust::xxh64::xxh64;
 
-use domain::model::api_error::{ApiError, common};
+use domain::model::{ApiError, common};
 
 /// The limit of one pool.
 #[derive(Clone, Copy, Debug)]

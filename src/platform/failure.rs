@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::database::DatabaseError;
-use domain::model::api_error::{ApiError, common};
+use domain::model::{ApiError, common};
 
 /// The error of a command that an object did not carry out.
 #[derive(Clone, Debug, PartialEq, Eq)]

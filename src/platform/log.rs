@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use domain::model::time::MINUTE_MS;
+use domain::model::MINUTE_MS;
 
 mod console;
 

@@ -7,7 +7,7 @@ use worker::{Request, Response};
 
 use crate::{failure::Failure, log};
 use contract::operation::{COMMAND_HEADER, from_header};
-use domain::model::api_error::{ApiError, common};
+use domain::model::{ApiError, common};
 
 /// Reads the command of a request from its header, or else from its body.
 ///

@@ -13,7 +13,7 @@ use crate::{
     panics::{panic_to_failure, panics_to_failure},
     traits::{Clock, ObjectStorage},
 };
-use domain::model::time::{MINUTE_MS, SECOND_MS};
+use domain::model::{MINUTE_MS, SECOND_MS};
 
 /// The delay before a failed alarm is retried. Cloudflare's own retries end after six.
 pub const FAILED_ALARM_RETRY_MS: i64 = if cfg!(feature = "faults") {

@@ -7,7 +7,7 @@ use crate::{
     outbox::{EndpointState, OutboxShard},
     rewards::{RewardDelivery, RewardKind, RewardState},
 };
-use domain::model::{AppId, time::UtcDay};
+use domain::model::{AppId, UtcDay};
 
 /// A batch of one outbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::OfferSum;
 use crate::stored_names::stored_names;
-use domain::{model::time::UtcDay, reporting::metric::Sums};
+use domain::{model::UtcDay, reporting::metric::Sums};
 
 stored_names! {
     /// The state of a loaded day.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::rewards::RewardKind;
-use domain::model::{OfferId, time::UtcDay};
+use domain::model::{OfferId, UtcDay};
 
 /// A part of `GET …/reconcile`: one step through what this outbox paid on a UTC day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::ids::AccountId;
-use crate::model::{PublisherId, api_error::ApiError, parts};
+use crate::model::{ApiError, PublisherId, parts};
 
 /// Refuses whoever has shown to belong to a suspended account. To anybody else it is like any other.
 pub const ACCOUNT_SUSPENDED: ApiError = ApiError::new(

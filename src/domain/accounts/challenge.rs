@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 
 use super::ids::AccountId;
 use crate::model::{
+    MINUTE_MS,
     credentials::CredentialHash,
     mac::{self, MacKeys, lower_hex},
-    time::MINUTE_MS,
 };
 
 /// A challenge expires this long after its issue.

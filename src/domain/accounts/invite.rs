@@ -6,7 +6,7 @@ use super::{
     account::Account,
     signed_text::{self, RANDOM},
 };
-use crate::model::{api_error::ApiError, mac::MacKeys, time::DAY_MS};
+use crate::model::{ApiError, DAY_MS, mac::MacKeys};
 
 /// Unknown, spent and expired invites have one answer, so that it tells nothing about an invite.
 pub const UNKNOWN_INVITE: ApiError = ApiError::new(

@@ -3,7 +3,7 @@
 use super::{ids::MemberId, role::Role};
 use crate::{
     catalog::plain_text::{check_line, plain_text},
-    model::{api_error::ApiError, document::FieldError},
+    model::{ApiError, FieldError},
 };
 use unicode_security::skeleton;
 

@@ -1,7 +1,7 @@
 //! The permissions of roles as one table, and the permissions that need a fresh passkey.
 
 use super::role::Role::{self, Admin, Analyst, Developer, Owner, Support};
-use crate::model::api_error::ApiError;
+use crate::model::ApiError;
 
 /// Refuses a call that the member's role does not permit.
 pub const ROLE_FORBIDS: ApiError = ApiError::new(

@@ -8,8 +8,7 @@ use super::{
 };
 use crate::{
     model::{
-        CurrencyRate, MicroUsd,
-        document::FieldError,
+        CurrencyRate, FieldError, MicroUsd,
         money::{InAppAmount, PerUsd, Rounding},
         placeholders::check_template,
         time::LATEST_S,

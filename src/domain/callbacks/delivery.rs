@@ -3,7 +3,7 @@
 //! `webhook-delivery`.
 
 use super::schedule::Schedule;
-use crate::model::time::{DAY_MS, SECOND_MS, parse_http_date};
+use crate::model::{DAY_MS, SECOND_MS, time::parse_http_date};
 
 /// The longest delay that `Retry-After` may ask for, in milliseconds, unless the scheduled one is longer.
 const MAX_RETRY_AFTER_MS: i64 = DAY_MS;

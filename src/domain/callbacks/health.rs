@@ -2,7 +2,7 @@
 //! one probe at a time with a backoff, so that it does not block its outbox. The first successful attempt lifts the
 //! limit.
 
-use crate::model::time::SECOND_MS;
+use crate::model::SECOND_MS;
 
 /// The most attempts of an outbox in flight at once: the number of connections that the platform gives one invocation.
 pub const MAX_IN_FLIGHT: usize = 6;

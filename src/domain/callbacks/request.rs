@@ -12,7 +12,8 @@ use super::{
     signature::{Secret, SignWith, legacy_md5, query_signature, webhook_signature},
 };
 use crate::model::{
-    document::{FieldError, check_web_url},
+    FieldError,
+    document::check_web_url,
     placeholders::unknown_macro,
     url_template::{self, append_value, could_be_dots},
 };

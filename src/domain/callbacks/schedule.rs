@@ -1,7 +1,7 @@
 //! The retry schedule of callbacks: a list of delays with jitter, so that callbacks that failed together are not
 //! retried together (docs/DECISIONS.md, "Completion callbacks").
 
-use crate::model::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS};
+use crate::model::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS};
 
 /// The most attempts of a configured schedule.
 const MAX_ATTEMPTS: usize = 50;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::plain_text::check_line;
-use crate::model::document::{Document, FieldError};
+use crate::model::{Document, FieldError};
 
 /// Number of valid tokens of an advertiser: the newest, and the one before it so that senders can be changed over.
 pub const VALID_TOKENS: usize = 2;

@@ -12,8 +12,8 @@ use crate::{
         shards,
     },
     model::{
-        CurrencyRate, OfferId, Platform, PublisherId,
-        document::{Document, FieldError, check_text, check_web_url},
+        CurrencyRate, Document, FieldError, OfferId, Platform, PublisherId,
+        document::{check_text, check_web_url},
         placeholders::is_blank,
     },
     tracking::signature::{self, ClickSecret},

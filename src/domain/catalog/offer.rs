@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use super::plain_text::check_line;
 use crate::{
     model::{
-        AdvertiserId, Category, Country, CountrySet, GoalId, MicroUsd, OfferState, OfferType, Platform,
-        document::{Document, FieldError, check_length, check_text, check_web_url},
+        AdvertiserId, Category, Country, CountrySet, Document, FieldError, GoalId, MicroUsd, OfferState,
+        OfferType, Platform, SECOND_MS,
+        document::{check_length, check_text, check_web_url},
         placeholders::{is_blank, is_macro, is_nobody},
-        time::{LATEST_S, SECOND_MS},
+        time::LATEST_S,
     },
     tracking::{
         click_id,

@@ -10,10 +10,7 @@ use crate::{
         fields::Status,
         settings::{Callback, CallbackMethod},
     },
-    model::{
-        AppId, CurrencyRate, OfferId, Platform, PublisherId,
-        document::{Document, FieldError},
-    },
+    model::{AppId, CurrencyRate, Document, FieldError, OfferId, Platform, PublisherId},
     tracking::signature::ClickSecret,
 };
 

@@ -7,10 +7,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{
-    document::{FieldError, check_text},
-    placeholders::is_invisible,
-};
+use crate::model::{FieldError, document::check_text, placeholders::is_invisible};
 
 /// The effect of an element on the text around it.
 #[derive(Clone, Copy, PartialEq, Eq)]

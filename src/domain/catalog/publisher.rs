@@ -3,10 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::plain_text::check_line;
-use crate::model::{
-    api_error::ApiError,
-    document::{Document, FieldError},
-};
+use crate::model::{ApiError, Document, FieldError};
 
 /// Refuses offers and clicks of a publisher without approval.
 pub const PUBLISHER_NOT_APPROVED: ApiError =

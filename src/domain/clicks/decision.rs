@@ -5,7 +5,7 @@
 
 use crate::{
     catalog::publisher::PUBLISHER_NOT_APPROVED,
-    model::{Country, Platform, api_error::ApiError},
+    model::{ApiError, Country, Platform},
     snapshot::tracking::{
         apps::AppView,
         goals::{GoalView, OfferView},

@@ -3,7 +3,7 @@
 use crate::{
     callbacks::shards,
     clicks::decision::{Allowed, Visitor},
-    model::{Country, time::UtcDay},
+    model::{Country, UtcDay},
     tracking::{
         click::Click,
         click_counts::ClickKind,

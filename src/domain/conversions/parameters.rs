@@ -6,10 +6,8 @@ use std::{array, borrow::Cow};
 use super::{state::Status, terms::UNKNOWN_GOAL};
 use crate::{
     model::{
-        api_error::{
-            ApiError,
-            common::{MISSING_FIELD, UNAVAILABLE},
-        },
+        ApiError,
+        api_error::common::{MISSING_FIELD, UNAVAILABLE},
         placeholders::{
             decode_lossy, has_any_macro, is_blank, is_macro, is_no_device, is_nobody, is_none, known_name,
             trim, without_amp,

@@ -3,7 +3,7 @@
 use super::{state::CONVERSION_WINDOW_CLOSED, table::Action};
 use crate::{
     catalog::offer::{DEFAULT_CONVERSION_WINDOW_DAYS, MAX_CONVERSION_WINDOW_DAYS},
-    model::{CurrencyRate, MicroUsd, api_error::ApiError, money::InAppAmount, time::DAY_MS},
+    model::{ApiError, CurrencyRate, DAY_MS, MicroUsd, money::InAppAmount},
 };
 
 /// The amounts paid for a conversion. They are fixed when it is committed.

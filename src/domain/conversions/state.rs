@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::api_error::ApiError;
+use crate::model::ApiError;
 
 /// The answer for [`Reason::WindowClosed`], and to a postback of a click past its life.
 pub const CONVERSION_WINDOW_CLOSED: ApiError = ApiError::new(

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::state::{Movement, Reason, State, Status};
-use crate::model::api_error::ApiError;
+use crate::model::ApiError;
 
 /// The answer for [`Transition::Missing`].
 pub const UNKNOWN_CONVERSION: ApiError = ApiError::new(404, "not_found", "there is no such conversion");

@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     catalog::{Offer, app::App, offer::OncePer},
-    model::{
-        AdvertiserId, CurrencyRate, PublisherId, api_error::ApiError, placeholders::is_blank, time::SECOND_MS,
-    },
+    model::{AdvertiserId, ApiError, CurrencyRate, PublisherId, SECOND_MS, placeholders::is_blank},
 };
 
 /// The answer to a postback that names a goal which the terms lack.

@@ -3,8 +3,7 @@
 //! without a call to an object.
 
 use crate::model::{
-    AdvertiserId,
-    api_error::ApiError,
+    AdvertiserId, ApiError,
     mac::{self, MacKeys, lower_hex},
 };
 

@@ -6,11 +6,7 @@ use std::io::Write;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::{
-    model::{
-        AppId, CurrencyRate, MicroUsd, OfferId, Platform,
-        money::InAppAmount,
-        time::{MINUTE_MS, SECOND_MS},
-    },
+    model::{AppId, CurrencyRate, MINUTE_MS, MicroUsd, OfferId, Platform, SECOND_MS, money::InAppAmount},
     snapshot::{
         bodies::{Body, Chunk, Cut},
         listing::{Figures, Listing},

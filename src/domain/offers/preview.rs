@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::page::{AppListing, Page, parts};
 use crate::{
     catalog::{Offer, offer::Cap},
-    model::{AppId, CurrencyRate, MicroUsd, OfferId, time::SECOND_MS},
+    model::{AppId, CurrencyRate, MicroUsd, OfferId, SECOND_MS},
     snapshot::{
         bodies::{Chunk, body_hash, build_chunk, render_body},
         listing::{ListedOffer, Listing, build_index, plan_chunks},

@@ -6,11 +6,8 @@ use std::collections::BinaryHeap;
 use serde_json::{Map, Value};
 
 use crate::model::{
-    Country, OfferId, OfferType, Platform,
-    api_error::{
-        ApiError,
-        common::{INVALID_JSON, MISSING_FIELD},
-    },
+    ApiError, Country, OfferId, OfferType, Platform,
+    api_error::common::{INVALID_JSON, MISSING_FIELD},
 };
 
 /// The longest body, in bytes.

@@ -32,7 +32,7 @@ use super::{
     query::Query,
     segment::{Column, Corrupt, to_usize},
 };
-use crate::model::{api_error::ApiError, seeded_hash, time::UtcDay};
+use crate::model::{ApiError, UtcDay, seeded_hash};
 
 /// The answer to [`EngineError::TooLarge`].
 pub const RESULT_TOO_LARGE: ApiError = ApiError::new(

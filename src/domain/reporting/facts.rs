@@ -17,9 +17,8 @@ pub use self::{
     row::day,
 };
 use crate::model::{
-    api_error::ApiError,
+    ApiError, UtcDay,
     lines::{LineErrors, Lines, TooLong},
-    time::UtcDay,
 };
 
 /// The answer to an upload with a wrong line, or beyond the limits of a day.

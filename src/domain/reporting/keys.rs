@@ -5,10 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::rate;
 use crate::model::{
-    PublisherId,
-    api_error::ApiError,
+    ApiError, PublisherId, SECOND_MS,
     mac::{self, MacKeys, lower_hex},
-    time::SECOND_MS,
 };
 
 crate::named_values! {

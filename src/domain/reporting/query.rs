@@ -7,7 +7,7 @@ pub mod parsing;
 pub use errors::INVALID_PAGINATION;
 
 use super::{Dimension, Measure, Metric};
-use crate::model::time::UtcDay;
+use crate::model::UtcDay;
 
 /// A checked query. Each list is in the order of the request, without repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The rate limit of a report key: one request in 2 seconds (docs/SPEC.md, "Limits"). The headers follow the IETF draft
 //! draft-ietf-httpapi-ratelimit-headers-10.
 
-use crate::model::api_error::ApiError;
+use crate::model::ApiError;
 
 /// The least time between two accepted requests of a key, in milliseconds.
 pub const INTERVAL_MS: i64 = 2_000;

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use super::{alphabet, click::Click};
-use crate::model::{AppId, Country, country::COUNTRIES, time::SECOND_MS};
+use crate::model::{AppId, Country, SECOND_MS, country::COUNTRIES};
 
 /// 2026-01-01T00:00:00Z: no click is older, and the time fits six bytes until 2095.
 const EPOCH_MS: i64 = 1_767_225_600_000;

@@ -12,11 +12,7 @@ use std::{
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{
-    AppId, Country, OfferId, PublisherId,
-    seeded_hash::SeededHasher,
-    time::{SECOND_MS, UtcDay},
-};
+use crate::model::{AppId, Country, OfferId, PublisherId, SECOND_MS, UtcDay, seeded_hash::SeededHasher};
 
 /// Different sums after which a batch is sent at once, and the most in one object's batch. A call costs the counters as
 /// much as several hundred redirects, so batches are few.

@@ -5,10 +5,7 @@ use super::{
     parameters::{ClickParameters, INVALID_PARAMETER, NAMES},
     signature::SigningKeys,
 };
-use crate::model::{
-    api_error::{ApiError, common},
-    url_template::append_value,
-};
+use crate::model::{ApiError, common, url_template::append_value};
 
 /// The parameters that are the caller's. `rid` and `app` are the offer's and the app's.
 pub fn is_callers(name: &str) -> bool {

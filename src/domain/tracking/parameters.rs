@@ -7,7 +7,8 @@ use percent_encoding::percent_decode_str;
 
 use super::alphabet;
 use crate::model::{
-    api_error::{ApiError, common::MISSING_FIELD},
+    ApiError,
+    api_error::common::MISSING_FIELD,
     ascii_split,
     placeholders::{
         begins_with_hex, has_macro, is_blank, is_macro, is_no_device, is_nobody, is_none, trim, without_amp,

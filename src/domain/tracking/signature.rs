@@ -11,12 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
 use super::parameters::{ClickParameters, present, scan};
-use crate::model::{
-    api_error::ApiError,
-    mac::lower_hex,
-    placeholders::has_macro,
-    time::{LATEST_S, SECOND_MS},
-};
+use crate::model::{ApiError, SECOND_MS, mac::lower_hex, placeholders::has_macro, time::LATEST_S};
 
 /// The answer to a `sig` that is missing or wrong, or to an `exp` that is not a time.
 pub const INVALID_SIGNATURE: ApiError = ApiError::new(

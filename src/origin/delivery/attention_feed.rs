@@ -15,11 +15,7 @@ use contract::{
     attention::{self, AttentionBatch, AttentionItem, DayRewards, DeclinedItems, Kind},
     ledger::Vouched,
 };
-use domain::model::{
-    AppId, PublisherId,
-    money::MicroUsd,
-    time::{DAY_MS, MINUTE_MS},
-};
+use domain::model::{AppId, DAY_MS, MINUTE_MS, MicroUsd, PublisherId};
 use platform::{
     database::{Database, DatabaseError, Row, json},
     params,

@@ -1,7 +1,7 @@
 //! How long a delivery to another object waits after a failure, and which failures a retry does not mend.
 
 use contract::operation::CallError;
-use domain::model::time::{MINUTE_MS, SECOND_MS};
+use domain::model::{MINUTE_MS, SECOND_MS};
 
 /// The backoff after the first failure, and the limit of its doubling, in milliseconds.
 pub const FIRST_WAIT_MS: i64 = 5 * SECOND_MS;

@@ -22,7 +22,7 @@ use contract::{
     ledger::{AddOffers, DaySums, OfferSum},
     operation::{CallError, Mark},
 };
-use domain::model::{AppId, Country, OfferId, time::UtcDay};
+use domain::model::{AppId, Country, OfferId, UtcDay};
 use platform::{
     CONNECTIONS,
     database::{Database, DatabaseError},

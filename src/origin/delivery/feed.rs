@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::backoff::{MAX_WAIT_MS, is_refusal, wait_ms};
 use contract::operation::{ObjectAddress, Operation};
-use domain::model::time::SECOND_MS;
+use domain::model::SECOND_MS;
 use platform::{
     database::DatabaseError,
     log,

@@ -10,7 +10,7 @@ use futures_util::{
 };
 
 use contract::operation::{ObjectAddress, Operation};
-use domain::model::{api_error::common, time::SECOND_MS};
+use domain::model::{SECOND_MS, common};
 use platform::{
     CONNECTIONS,
     database::{Database, DatabaseError, Row, Value},

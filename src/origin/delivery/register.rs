@@ -16,11 +16,7 @@ use contract::{
     operation::{Mark, ObjectAddress, Operation},
     register::{AddEntries, ReadRegister, RegisterEntry, RegisterPart, address},
 };
-use domain::model::{
-    PublisherId,
-    api_error::common,
-    time::{DAY_MS, SECOND_MS},
-};
+use domain::model::{DAY_MS, PublisherId, SECOND_MS, common};
 use platform::{
     database::{Database, DatabaseError, Row, json},
     failure::Failure,

@@ -12,7 +12,7 @@ use contract::{
     operation::Bytes,
 };
 use domain::{
-    model::{PublisherId, api_error::ApiError, credentials},
+    model::{ApiError, PublisherId, credentials},
     reporting::keys::{self, INVALID_API_KEY, Scope},
 };
 use platform::{

@@ -12,11 +12,7 @@ use contract::{
     catalog::{COMMAND_PATH, Get, Resource, address},
     operation::{ObjectAddress, Operation, OperatorReply},
 };
-use domain::model::{
-    PublisherId,
-    api_error::{ApiError, common},
-    document::{Document, FieldError, INVALID_FIELD},
-};
+use domain::model::{ApiError, Document, FieldError, INVALID_FIELD, PublisherId, common};
 use platform::{
     database::MAX_INTEGER,
     http::{

@@ -19,7 +19,7 @@ use contract::{
 };
 use domain::{
     accounts::{account::AccountKind, session::SessionUse},
-    model::api_error::common,
+    model::common,
 };
 use platform::{
     concurrency_limit::ConcurrencyLimit,

@@ -15,7 +15,7 @@ use crate::{
 use contract::ledger::{self, ChangeCause, DayChange, DayChanges, ListDayChanges};
 use domain::{
     conversions::log_number,
-    model::{PublisherId, api_error::ApiError, time::SECOND_MS},
+    model::{ApiError, PublisherId, SECOND_MS},
     reporting::keys::Scope,
 };
 use platform::{database::MAX_INTEGER, http::answer::Answer};

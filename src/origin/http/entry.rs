@@ -16,7 +16,7 @@ use crate::http::{
 use contract::origin::{is_console, is_dashboard};
 use domain::{
     accounts::account::AccountKind,
-    model::api_error::{ApiError, common},
+    model::{ApiError, common},
 };
 use platform::{
     http::{

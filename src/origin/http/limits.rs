@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use domain::model::time::MINUTE_MS;
+use domain::model::MINUTE_MS;
 use platform::{
     concurrency_limit::{ConcurrencyLimit, Limit},
     pools,

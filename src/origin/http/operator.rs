@@ -38,7 +38,7 @@ use crate::http::{
     routes::Handler,
     site::gate::Member,
 };
-use domain::model::api_error::common;
+use domain::model::common;
 use platform::http::answer::Answer;
 
 /// The longest document, in bytes.

@@ -2,7 +2,7 @@
 
 use crate::http::site::audited::Refused;
 use contract::operation::CallError;
-use domain::model::{api_error::ApiError, document::FieldError};
+use domain::model::{ApiError, FieldError};
 use platform::http::answer::Answer;
 
 /// The result of a handler: its answer, or why the call is refused.

@@ -11,7 +11,7 @@ use super::site::merge;
 use contract::outbox::{ChangedRewards, OutboxShard, ReadChanges};
 use domain::{
     conversions::log_number::{self, first_number},
-    model::{AppId, PublisherId, time::SECOND_MS},
+    model::{AppId, PublisherId, SECOND_MS},
 };
 use platform::CONNECTIONS;
 

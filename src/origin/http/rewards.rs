@@ -13,7 +13,7 @@ use crate::http::{
 };
 use contract::catalog::{ListPublisherOutboxes, OUTBOXES_PAGE};
 use domain::{
-    model::{AppId, PublisherId, api_error::common},
+    model::{AppId, PublisherId, common},
     reporting::{format::Format, keys::Scope},
 };
 use platform::{

@@ -26,12 +26,7 @@ use contract::{
 };
 use domain::{
     accounts::account::Account,
-    model::{
-        AppId, PublisherId,
-        api_error::ApiError,
-        document::{Document, FieldError},
-        trimmed,
-    },
+    model::{ApiError, AppId, Document, FieldError, PublisherId, trimmed},
     reporting::keys::Scope,
 };
 use platform::{

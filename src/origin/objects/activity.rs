@@ -17,7 +17,7 @@ pub use publisher::sql::MIGRATIONS;
 
 use crate::delivery::register;
 use contract::activity::{Command, FindOutbox, Found, Reply};
-use domain::model::api_error::common;
+use domain::model::common;
 use platform::{
     database::{Database, DatabaseError},
     failure::Failure,

@@ -12,7 +12,7 @@ use contract::{
     clicks::{Command, Found, Get, Put, Reply},
     operation::Bytes,
 };
-use domain::model::time::DAY_MS;
+use domain::model::DAY_MS;
 use platform::{
     database::{Database, DatabaseError},
     params,

@@ -22,7 +22,7 @@ use contract::{
     counters::{Command, Reply, Restated},
     operation::Applied,
 };
-use domain::model::time::SECOND_MS;
+use domain::model::SECOND_MS;
 use flushes::Tally;
 use log::ClickLog;
 use platform::database::{Database, DatabaseError};

@@ -37,7 +37,7 @@ pub use sql::MIGRATIONS;
 
 use crate::delivery::{attention_feed, register};
 use contract::ledger::{Command, FindKey, ListDays, ListKeys, ReadFreshness, ReadMark, Reply, RevokeKey};
-use domain::model::{PublisherId, api_error::common, mac::MacKeys, time::SECOND_MS};
+use domain::model::{PublisherId, SECOND_MS, common, mac::MacKeys};
 use platform::{
     database::{Database, DatabaseError},
     failure::Failure,

@@ -103,7 +103,7 @@ use std::ops::Range;
 
 use crate::delivery::{attention_feed, batches};
 use callbacks::deliveries;
-use domain::model::time::SECOND_MS;
+use domain::model::SECOND_MS;
 use endpoint::OutboxState;
 use platform::{
     database::{Database, DatabaseError},

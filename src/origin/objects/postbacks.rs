@@ -15,7 +15,7 @@ use std::{
 use contract::postbacks::{
     Command, ListPostbacks, MAX_IN_BATCH, PostbackBatch, PostbackPage, ReceivedPostback, Reply,
 };
-use domain::model::time::SECOND_MS;
+use domain::model::SECOND_MS;
 use platform::{
     database::{Database, DatabaseError, MAX_INTEGER, json},
     params,

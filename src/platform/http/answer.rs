@@ -6,7 +6,7 @@ use worker::{Headers, Response, ResponseBody, Result};
 
 use crate::log;
 use contract::operation::{CallError, OperatorReply, code_in};
-use domain::model::api_error::{ApiError, common};
+use domain::model::{ApiError, common};
 
 pub const JSON: &str = "application/json";
 

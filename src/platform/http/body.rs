@@ -11,7 +11,7 @@ use crate::{
     log,
     runtime::{with_timeout, yielding},
 };
-use domain::model::api_error::{ApiError, common};
+use domain::model::{ApiError, common};
 
 /// The most bytes of a refused body that are read and discarded. The runtime resets a connection whose body is not
 /// read, and the sender would not receive the error.

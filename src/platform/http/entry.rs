@@ -18,7 +18,7 @@ use crate::{
     panics::{catch_panics, panics_to_failure},
 };
 use contract::origin::HEALTH;
-use domain::model::api_error::{ApiError, common};
+use domain::model::{ApiError, common};
 
 /// The error for a missing or wrong token.
 pub const INVALID_OPERATOR_TOKEN: ApiError = ApiError::new(

@@ -2,7 +2,7 @@
 
 use super::router::Interface;
 use domain::model::{
-    api_error::ApiError,
+    ApiError,
     credentials::{self, CredentialHash},
 };
 

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::model::api_error::ApiError;
+use crate::model::ApiError;
 
 /// The single error that a caller gets for every [`PasskeyError`].
 pub const PASSKEY_REFUSED: ApiError = ApiError::new(401, "passkey_refused", "the passkey was not accepted");

@@ -5,7 +5,7 @@ use proptest::{option, prelude::*};
 use super::*;
 use crate::{
     callbacks::schedule::testing::{WHOLE_MS, configured, delays_s},
-    model::time::{HOUR_MS, MINUTE_MS, http_date},
+    model::{HOUR_MS, MINUTE_MS, time::http_date},
 };
 
 /// A whole second, because HTTP dates have no fractions.

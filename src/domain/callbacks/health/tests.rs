@@ -8,7 +8,7 @@ use crate::{
         delivery::{Next, Outcome, judge},
         schedule::{Schedule, testing::WHOLE_MS},
     },
-    model::time::{DAY_MS, HOUR_MS},
+    model::{DAY_MS, HOUR_MS},
 };
 
 const NOW_MS: i64 = 1_790_000_000_000;

@@ -8,7 +8,7 @@ use crate::{
         signature::receiver::{self, SECRET},
     },
     catalog::app::App,
-    model::document::Document,
+    model::Document,
 };
 
 mod lengths;

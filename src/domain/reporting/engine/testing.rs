@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{SegmentRef, Source};
 use crate::{
-    model::time::UtcDay,
+    model::UtcDay,
     reporting::{
         Dimension, Measure, Metric, Sums,
         dimension::KEY,

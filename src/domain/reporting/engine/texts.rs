@@ -5,7 +5,7 @@ use super::{
     plan::{Output, Plan},
     to_usize,
 };
-use crate::model::time::UtcDay;
+use crate::model::UtcDay;
 
 pub struct Texts<'t> {
     /// `YYYY-MM-DD` of each day of the query.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    model::time::UtcDay,
+    model::UtcDay,
     reporting::{Sums, dimension::Key},
 };
 

@@ -9,7 +9,7 @@ use super::{
     problem::{Problem, bare, quoted},
 };
 use crate::{
-    model::{country::Country, ids::AppId, time::UtcDay},
+    model::{UtcDay, country::Country, ids::AppId},
     reporting::{
         Dimension, Measure, Sums,
         dimension::{KEY, MAX_VALUE, OWN_DEMAND_SOURCE, is_value},

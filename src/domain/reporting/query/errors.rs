@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::api_error::ApiError;
+use crate::model::ApiError;
 
 pub const INVALID_DIMENSION: ApiError = ApiError::new(400, "invalid_dimension", "invalid dimension selected");
 pub const NO_DIMENSION: ApiError =

@@ -8,7 +8,7 @@ use super::{
     Filter, MAX_FILTERS, MAX_VALUES,
     errors::{INVALID_DIMENSION, INVALID_FILTER, list, object},
 };
-use crate::{model::api_error::ApiError, reporting::Dimension};
+use crate::{model::ApiError, reporting::Dimension};
 
 /// Reads `filters`, the body's member of that name. Two filters of one dimension are intersected.
 pub(super) fn read_filters(filters: &Value, body: &str) -> Result<Vec<Filter>, ApiError> {

@@ -9,11 +9,8 @@ use super::{
 };
 use crate::{
     model::{
-        api_error::{
-            ApiError,
-            common::{INVALID_JSON, MISSING_FIELD},
-        },
-        time::UtcDay,
+        ApiError, UtcDay,
+        api_error::common::{INVALID_JSON, MISSING_FIELD},
     },
     reporting::{Dimension, Metric},
 };

@@ -3,7 +3,7 @@
 use super::{BuiltShard, Shard, ShardKind, Slot, check_slot, opened_shard};
 use crate::{
     conversions::token::{Serial, Token},
-    model::{AdvertiserId, parts::Span, time::SECOND_MS},
+    model::{AdvertiserId, SECOND_MS, parts::Span},
     snapshot::{
         columns::{Fields, Strings, columns},
         envelope::{Damage, Kind},

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 use serde::{Deserialize, Serialize};
 
 use super::{BATCHES, Batch, Log, LogPage, Movement, SUMS, sql};
-use domain::{conversions::log_number::NUMBERS_PER_MS, model::time::UtcDay};
+use domain::{conversions::log_number::NUMBERS_PER_MS, model::UtcDay};
 use platform::{
     database::{Database, DatabaseError, Row, json},
     params,

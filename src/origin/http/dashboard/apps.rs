@@ -19,7 +19,7 @@ use contract::{
 };
 use domain::{
     catalog::own_app::{AppChange, NewApp},
-    model::{AppId, api_error::ApiError, document::Document},
+    model::{ApiError, AppId, Document},
 };
 use platform::http::{answer::Answer, body::header};
 

@@ -17,7 +17,7 @@ use contract::{
     ledger::{self, DASHBOARD, OPERATOR, ReadFreshness, Suggest},
 };
 use domain::{
-    model::{document::Document, time::UtcDay},
+    model::{Document, UtcDay},
     reporting::query::MAX_BODY,
 };
 use platform::{

@@ -15,7 +15,7 @@ use contract::{
     kv::{self, SnapshotKind},
 };
 use domain::{
-    model::api_error::{ApiError, common},
+    model::{ApiError, common},
     offers::{
         page::{self, AppListing, Page},
         request::OffersRequest,

@@ -15,11 +15,8 @@ use contract::{accounts::AnnouncedChange, catalog::AppOffering, operation::CallE
 use domain::{
     accounts::permission::VERIFY_FIRST,
     model::{
-        AppId, Country, OfferId, Platform,
-        api_error::ApiError,
+        ApiError, AppId, Country, DAY_MS, Document, FieldError, OfferId, Platform, SECOND_MS,
         credentials::{EDGE_KEYS, Vault},
-        document::{Document, FieldError},
-        time::{DAY_MS, SECOND_MS},
     },
     offers::{
         page::AppListing,

@@ -12,7 +12,7 @@ use contract::{
     catalog::{AppOffering, AppSettings, GetAppOffering, GetAppSettings},
     operation::{Operation, OperatorReply},
 };
-use domain::model::{AppId, PublisherId, api_error::ApiError};
+use domain::model::{ApiError, AppId, PublisherId};
 
 /// The answer for an app that the publisher does not have.
 const UNKNOWN_APP: ApiError = ApiError::new(404, "not_found", "there is no such app");

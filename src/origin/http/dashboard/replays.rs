@@ -17,10 +17,7 @@ use contract::{
     activity::{self, CancelReplay, ReadReplay},
     operation::OperatorReply,
 };
-use domain::model::{
-    AppId,
-    api_error::{ApiError, common},
-};
+use domain::model::{ApiError, AppId, common};
 use platform::http::answer::Answer;
 
 /// `POST apps/{app_id}/replays`: counts what would be sent again, or starts to send it.

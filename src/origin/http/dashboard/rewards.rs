@@ -25,7 +25,7 @@ use contract::{
 use domain::{
     accounts::role::Role,
     conversions::ids,
-    model::{AppId, time::UtcDay},
+    model::{AppId, UtcDay},
 };
 use platform::{http::answer::Answer, traits::ObjectCall};
 

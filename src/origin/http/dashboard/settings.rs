@@ -20,7 +20,7 @@ use domain::{
         member::{parse_line, parse_name},
         permission::Permission,
     },
-    model::{api_error::ApiError, document::Document},
+    model::{ApiError, Document},
     reporting::keys::Scope,
 };
 use platform::http::answer::Answer;

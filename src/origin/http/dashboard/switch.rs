@@ -14,11 +14,7 @@ use crate::http::{
 use contract::catalog::Resource;
 use domain::{
     accounts::{account::Account, browser_sessions::BrowserSession, session::SessionUse},
-    model::{
-        PublisherId,
-        api_error::{ApiError, common},
-        document::Document,
-    },
+    model::{ApiError, Document, PublisherId, common},
 };
 
 const MAX_BODY: usize = 1 << 10;

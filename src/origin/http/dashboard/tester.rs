@@ -30,11 +30,7 @@ use domain::{
         tester::{self, ShownRequest},
     },
     catalog::app::check_callback,
-    model::{
-        api_error::ApiError,
-        document::{Document, FieldError},
-        time::SECOND_MS,
-    },
+    model::{ApiError, Document, FieldError, SECOND_MS},
 };
 use platform::{http::answer::Answer, traits::Random};
 

@@ -23,10 +23,7 @@ use domain::{
         account::{Account, AccountKind},
         ids::MemberId,
     },
-    model::{
-        PublisherId,
-        api_error::{ApiError, common},
-    },
+    model::{ApiError, PublisherId, common},
 };
 use platform::http::answer::Answer;
 

@@ -17,11 +17,7 @@ use contract::{
     operation::{CallError, OperatorReply},
     outbox::EndpointState,
 };
-use domain::model::{
-    MicroUsd, PublisherId,
-    document::{Document, FieldError},
-    time::UtcDay,
-};
+use domain::model::{Document, FieldError, MicroUsd, PublisherId, UtcDay};
 use platform::{CONNECTIONS, log};
 
 /// Publishers whose figures are read at a time: a page of the list.

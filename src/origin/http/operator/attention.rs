@@ -9,7 +9,7 @@ use contract::{
     attention::{self, EndItem, ItemPlace, Kind, ListAttention},
     catalog::MAX_PAGE,
 };
-use domain::model::{AppId, api_error::common};
+use domain::model::{AppId, common};
 
 /// `GET …/attention`.
 pub async fn list(context: &RequestContext, query: &str) -> HandlerResult {

@@ -3,7 +3,7 @@
 use contract::outbox::SettleMany;
 use domain::{
     conversions::state::Reason,
-    model::time::{SECOND_MS, rfc_3339},
+    model::{SECOND_MS, time::rfc_3339},
 };
 
 /// An action on one reward.

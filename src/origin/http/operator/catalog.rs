@@ -17,10 +17,7 @@ use contract::{
     },
     operation::{CallError, ObjectAddress, OperatorReply},
 };
-use domain::model::{
-    api_error::ApiError,
-    document::{INVALID_FIELD, tag},
-};
+use domain::model::{ApiError, INVALID_FIELD, document::tag};
 use platform::{
     http::{
         answer::Answer,

@@ -10,11 +10,7 @@ use crate::{
     objects::outbox::log::Filter,
 };
 use contract::{catalog::MAX_PAGE, outbox::List};
-use domain::model::{
-    api_error::ApiError,
-    document::{Document, FieldError},
-    trimmed,
-};
+use domain::model::{ApiError, Document, FieldError, trimmed};
 
 /// The conditions of a list that name a user, which no address may. They are those of the query besides.
 #[derive(Deserialize)]

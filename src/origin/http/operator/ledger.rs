@@ -16,7 +16,7 @@ use contract::{
     operation::{CallError, OperatorReply},
 };
 use domain::{
-    model::{PublisherId, api_error::ApiError, document::FieldError},
+    model::{ApiError, FieldError, PublisherId},
     reporting::facts::{self, Format},
 };
 use platform::{

@@ -8,11 +8,7 @@ use contract::{
     catalog::{COMMAND_PATH, List, ListFilter, MAX_PAGE, Resource, address},
     operation::OperatorReply,
 };
-use domain::model::{
-    ID_RULE, OfferState, OfferType,
-    api_error::ApiError,
-    document::{FieldError, INVALID_FIELD},
-};
+use domain::model::{ApiError, FieldError, ID_RULE, INVALID_FIELD, OfferState, OfferType};
 use platform::runtime::now_ms;
 
 /// How long a page is filled that has something already, in milliseconds.

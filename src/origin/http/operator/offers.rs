@@ -13,7 +13,7 @@ use contract::{
 };
 use domain::{
     catalog::Offer,
-    model::{OfferId, document::Document},
+    model::{Document, OfferId},
     offers::preview::preview,
 };
 

@@ -28,13 +28,7 @@ use contract::{
     operation::OperatorReply,
     outbox::{Get, Replay, Test},
 };
-use domain::model::{
-    AppId,
-    api_error::common,
-    document::{Document, FieldError},
-    time::SECOND_MS,
-    trimmed,
-};
+use domain::model::{AppId, Document, FieldError, SECOND_MS, common, trimmed};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -26,12 +26,7 @@ use domain::{
         token::{INVALID_TOKEN, Serial, Token},
         verdict::{self, Explanation},
     },
-    model::{
-        OfferId,
-        api_error::{ApiError, common},
-        document::{Document, FieldError},
-        time::SECOND_MS,
-    },
+    model::{ApiError, Document, FieldError, OfferId, SECOND_MS, common},
     tracking::{
         click::Click,
         click_id::{self, Nonce, OpenError, Opened},

@@ -18,7 +18,7 @@ use domain::{
         received::ShownParameter,
         verdict::{self, Explanation},
     },
-    model::{AdvertiserId, AppId, api_error::common, document::FieldError, time::SECOND_MS},
+    model::{AdvertiserId, AppId, FieldError, SECOND_MS, common},
 };
 
 #[derive(Serialize)]

@@ -9,7 +9,7 @@ use crate::http::{
 };
 use contract::{operation::CallError, outbox::ListDay};
 use domain::{
-    model::{AppId, api_error::common, document::FieldError, time::UtcDay},
+    model::{AppId, FieldError, UtcDay, common},
     reporting::facts,
 };
 

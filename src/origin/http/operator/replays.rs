@@ -20,7 +20,7 @@ use contract::{
 };
 use domain::{
     accounts::role::Role,
-    model::{AppId, api_error::ApiError},
+    model::{ApiError, AppId},
 };
 use platform::http::answer::Answer;
 

@@ -18,11 +18,7 @@ use contract::{
     recovery::{self, Bookmark, FindBookmark, Restart, Schedule, Wake},
     register::{self, Announce},
 };
-use domain::model::{
-    api_error::{ApiError, common},
-    document::{Document, FieldError},
-    time::{DAY_MS, parse_rfc_3339},
-};
+use domain::model::{ApiError, DAY_MS, Document, FieldError, common, time::parse_rfc_3339};
 use platform::{http::answer::Answer, log, traits::Sleep};
 
 /// How often an outbox is asked to send everything, and the pause between.

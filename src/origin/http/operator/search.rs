@@ -20,11 +20,7 @@ use contract::{
 };
 use domain::{
     conversions::{ids, reward::check_life},
-    model::{
-        AppId, PublisherId, credentials,
-        document::{Document, FieldError},
-        time::SECOND_MS,
-    },
+    model::{AppId, Document, FieldError, PublisherId, SECOND_MS, credentials},
     reporting::keys,
     tracking::{
         click::Click,

@@ -21,7 +21,7 @@ use domain::{
         permission::Permission,
         session::{ACCOUNT_SWITCHED, NOT_SIGNED_IN, SessionUse},
     },
-    model::{PublisherId, api_error::ApiError},
+    model::{ApiError, PublisherId},
 };
 use platform::{
     concurrency_limit::Permit,

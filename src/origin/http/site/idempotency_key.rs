@@ -2,7 +2,7 @@
 
 use worker::Request;
 
-use domain::model::{api_error::ApiError, document::INVALID_FIELD};
+use domain::model::{ApiError, INVALID_FIELD};
 use platform::http::body::header;
 
 const MAX_KEY: usize = 64;

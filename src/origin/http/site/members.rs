@@ -20,11 +20,7 @@ use contract::{
 };
 use domain::{
     accounts::{account::AccountKind, ids::MemberId, role::Role},
-    model::{
-        api_error::{ApiError, common},
-        document::Document,
-        time::UtcDay,
-    },
+    model::{ApiError, Document, UtcDay, common},
 };
 use platform::http::answer::Answer;
 

@@ -29,7 +29,7 @@ use contract::{
 use domain::{
     callbacks::shards,
     conversions::{ids, table::UNKNOWN_CONVERSION},
-    model::{AppId, api_error::ApiError, time::UtcDay},
+    model::{ApiError, AppId, UtcDay},
 };
 use platform::{CONNECTIONS, runtime::now_ms, traits::ObjectCall};
 

@@ -10,7 +10,7 @@ use worker::{
 
 use super::{Call, gate};
 use crate::http::{calls::internal, refusal::HandlerResult};
-use domain::{accounts::account::AccountKind, model::api_error::common};
+use domain::{accounts::account::AccountKind, model::common};
 use platform::http::{answer::Answer, body::header};
 
 /// The page may load its own script and call its own host. Its styles stand in it, and their hash allows them.

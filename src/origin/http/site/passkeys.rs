@@ -36,7 +36,7 @@ use domain::{
         },
     },
     model::{
-        api_error::{ApiError, common},
+        ApiError, common,
         credentials::{self, CredentialHash},
     },
 };

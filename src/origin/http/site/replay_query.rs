@@ -4,11 +4,7 @@ use serde::Deserialize;
 
 use super::reward_filter::Conditions;
 use contract::rewards::RewardFilter;
-use domain::model::{
-    api_error::ApiError,
-    document::{Document, FieldError},
-    time::SECOND_MS,
-};
+use domain::model::{ApiError, Document, FieldError, SECOND_MS};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

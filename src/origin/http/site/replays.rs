@@ -13,10 +13,7 @@ use contract::{
     activity::{self, CountReplay, FindOutbox, StartReplay},
     rewards::RewardFilter,
 };
-use domain::model::{
-    AppId, PublisherId,
-    api_error::{ApiError, common},
-};
+use domain::model::{ApiError, AppId, PublisherId, common};
 
 const MAX_BODY: usize = 16 << 10;
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use contract::rewards::{RewardDelivery, RewardFilter, RewardState};
-use domain::model::{api_error::ApiError, document::FieldError, time::LATEST_S, trimmed_if_any};
+use domain::model::{ApiError, FieldError, time::LATEST_S, trimmed_if_any};
 
 /// The longest id of a user or a transaction, in characters.
 const MAX_ID: usize = 1_024;

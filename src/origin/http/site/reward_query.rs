@@ -8,12 +8,7 @@ use contract::{
     activity::{Activity, Counts, ListRewards, ListedReward, Place, RewardPage},
     rewards::{RewardDelivery, RewardKind, RewardState},
 };
-use domain::model::{
-    AppId,
-    api_error::ApiError,
-    document::{Document, FieldError},
-    time::SECOND_MS,
-};
+use domain::model::{ApiError, AppId, Document, FieldError, SECOND_MS};
 
 /// Days of the counts, today included.
 pub const DAYS: i32 = 60;

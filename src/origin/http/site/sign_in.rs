@@ -25,10 +25,7 @@ use domain::{
         invite::{self, UNKNOWN_INVITE},
         session::{MAX_USER_AGENT, SESSION_OPEN, SessionUse},
     },
-    model::{
-        api_error::{ApiError, common},
-        document::Document,
-    },
+    model::{ApiError, Document, common},
 };
 use platform::{
     http::{answer::Answer, body::header},

@@ -3,7 +3,7 @@
 
 use super::sql;
 use contract::accounts::{AuditEntry, AuditPage, OPERATOR_NAME, Recovery};
-use domain::{accounts::ids::MemberId, model::time::DAY_MS};
+use domain::{accounts::ids::MemberId, model::DAY_MS};
 use platform::{
     database::{Database, DatabaseError, MAX_INTEGER, Row},
     failure::Failure,

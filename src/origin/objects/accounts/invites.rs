@@ -18,10 +18,7 @@ use domain::{
         permission::ROLE_FORBIDS,
         role::Role,
     },
-    model::{
-        api_error::{ApiError, common},
-        credentials,
-    },
+    model::{ApiError, common, credentials},
 };
 use platform::{
     database::{Database, DatabaseError},

@@ -17,10 +17,7 @@ use domain::{
         role::Role,
         session::NOT_SIGNED_IN,
     },
-    model::{
-        api_error::{ApiError, common},
-        document::FieldError,
-    },
+    model::{ApiError, FieldError, common},
 };
 use platform::{
     database::{Database, DatabaseError},

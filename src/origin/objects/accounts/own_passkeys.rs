@@ -14,7 +14,7 @@ use contract::{
 };
 use domain::{
     accounts::{ids::MemberId, webauthn},
-    model::api_error::{ApiError, common},
+    model::{ApiError, common},
 };
 use platform::{
     database::{Database, DatabaseError},

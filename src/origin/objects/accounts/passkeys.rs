@@ -17,7 +17,7 @@ use domain::{
         ids::MemberId,
         webauthn::{PASSKEY_REFUSED, PasskeyError, check_sign_count},
     },
-    model::api_error::ApiError,
+    model::ApiError,
 };
 use platform::{
     database::{Database, DatabaseError, Row, json},

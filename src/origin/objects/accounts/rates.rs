@@ -8,10 +8,7 @@ use super::{account, sql};
 use contract::{accounts::Actor, operation::Bytes};
 use domain::{
     accounts::ids::MemberId,
-    model::{
-        api_error::ApiError,
-        time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS},
-    },
+    model::{ApiError, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS},
 };
 use platform::{
     database::{Database, DatabaseError},

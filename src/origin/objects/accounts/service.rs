@@ -13,7 +13,7 @@ use contract::{
 };
 use domain::{
     accounts,
-    model::{api_error::common, mac::MacKeys},
+    model::{common, mac::MacKeys},
 };
 use platform::{
     failure::Failure,

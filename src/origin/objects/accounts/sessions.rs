@@ -15,7 +15,7 @@ use domain::{
         role::Role,
         session::{self, MAX_USER_AGENT, NOT_SIGNED_IN, SessionTimes, SessionUse},
     },
-    model::{api_error::common, credentials},
+    model::{common, credentials},
 };
 use platform::{
     database::{Database, DatabaseError, Row},

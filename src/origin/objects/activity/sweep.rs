@@ -2,7 +2,7 @@
 
 use domain::{
     conversions::reward::CLICK_LIFE_DAYS,
-    model::time::{DAY_MS, next_night_ms},
+    model::{DAY_MS, time::next_night_ms},
 };
 use platform::{
     database::{Database, DatabaseError},

@@ -10,11 +10,7 @@ use contract::outbox::{ClaimApp, OutboxShard};
 use domain::{
     callbacks::shards,
     catalog::app::App,
-    model::{
-        AppId,
-        api_error::{ApiError, common},
-        document::{Document, FieldError},
-    },
+    model::{ApiError, AppId, Document, FieldError, common},
 };
 use platform::{CONNECTIONS, database::Database, failure::Failure, log, params, traits::ObjectCall};
 

@@ -19,12 +19,7 @@ use domain::{
     callbacks::{guard::Guard, shards},
     catalog::app::App,
     conversions::terms::AppTerms,
-    model::{
-        AppId,
-        api_error::ApiError,
-        credentials::Vault,
-        document::{Document, FieldError},
-    },
+    model::{ApiError, AppId, Document, FieldError, credentials::Vault},
     snapshot::tracking::slots,
     tracking::signature,
 };

@@ -16,12 +16,7 @@ use contract::{
 use domain::{
     catalog::offer::{OncePer, check_event_code, check_goal_count, check_window},
     conversions::terms::{AppTerms, GoalTerms, OfferTerms},
-    model::{
-        AdvertiserId, CurrencyRate, GoalId, MicroUsd,
-        api_error::ApiError,
-        document::{Document, FieldError},
-        time::SECOND_MS,
-    },
+    model::{AdvertiserId, ApiError, CurrencyRate, Document, FieldError, GoalId, MicroUsd, SECOND_MS},
 };
 use platform::{
     database::{Database, json as as_json},

@@ -11,9 +11,7 @@ use contract::{catalog::Resource, operation::OperatorReply};
 use domain::{
     catalog::{Offer, advertiser::Advertiser, app::App, publisher::Publisher},
     model::{
-        GoalId,
-        api_error::{ApiError, common},
-        document::{self, Document, INVALID_FIELD},
+        ApiError, Document, GoalId, INVALID_FIELD, common, document,
         lines::{LineErrors, TooLong},
     },
 };

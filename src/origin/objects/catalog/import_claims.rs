@@ -3,7 +3,7 @@
 
 use super::{Context, revisions, sql};
 use contract::catalog::Resource;
-use domain::model::{GoalId, OfferId, api_error::common};
+use domain::model::{GoalId, OfferId, common};
 use platform::{
     database::{Database, DatabaseError},
     failure::Failure,

@@ -13,7 +13,7 @@ use super::{
     resources, revisions, sql,
 };
 use contract::catalog::Resource;
-use domain::model::{api_error::ApiError, lines::LineErrors};
+use domain::model::{ApiError, lines::LineErrors};
 use platform::{
     database::{Database, DatabaseError, Row},
     failure::Failure,

@@ -16,7 +16,7 @@ use contract::{
     counters::{self, OfferStats, STATS_PAGE, Stats},
     kv::{self, Pointer},
 };
-use domain::model::time::UtcDay;
+use domain::model::UtcDay;
 use platform::{
     CONNECTIONS,
     database::Database,

@@ -2,7 +2,7 @@
 //! fit is refused when it is put, because a listing that does not fit could not be published at all.
 
 use super::{revisions, sql};
-use domain::model::document::FieldError;
+use domain::model::FieldError;
 use platform::{
     database::{Database, DatabaseError},
     params,

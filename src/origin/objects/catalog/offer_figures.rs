@@ -8,12 +8,7 @@ use super::{
     sql,
 };
 use contract::{catalog::FIGURES_PAGE, operation::OperatorReply};
-use domain::model::{
-    MicroUsd, OfferId,
-    api_error::ApiError,
-    document::FieldError,
-    time::{SECOND_MS, UtcDay},
-};
+use domain::model::{ApiError, FieldError, MicroUsd, OfferId, SECOND_MS, UtcDay};
 use platform::{
     database::{Database, DatabaseError, json},
     failure::Failure,

@@ -24,7 +24,7 @@ use domain::{
         own_app::{AppChange, NewApp, OwnApp, renew_callback_secret, renew_click_secret},
         publisher::{PUBLISHER_NOT_APPROVED, Publisher},
     },
-    model::{AppId, PublisherId, api_error::ApiError, credentials, document::Document, time::DAY_MS},
+    model::{ApiError, AppId, DAY_MS, Document, PublisherId, credentials},
     tracking::signature::ClickSecret,
 };
 use platform::{

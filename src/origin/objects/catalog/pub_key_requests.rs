@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::sql;
 use contract::{catalog::RequestPubKey, operation::OperatorReply};
-use domain::model::api_error::ApiError;
+use domain::model::ApiError;
 use platform::{
     database::{Database, DatabaseError, Row},
     failure::Failure,

@@ -10,7 +10,7 @@ use contract::{
     kv::{LISTED_VERSIONS, Pointer, SnapshotKind},
     operation::OperatorReply,
 };
-use domain::model::time::{HOUR_MS, MINUTE_MS, UtcDay};
+use domain::model::{HOUR_MS, MINUTE_MS, UtcDay};
 use platform::{
     database::{Database, DatabaseError, MAX_INTEGER, Row, json},
     failure::Failure,

@@ -2,7 +2,7 @@
 
 use super::{import_claims, sql};
 use contract::catalog::{Resource, UNKNOWN_RESOURCE};
-use domain::model::{api_error::ApiError, document::FieldError};
+use domain::model::{ApiError, FieldError};
 use platform::{database::Database, failure::Failure, params};
 
 /// The id member and the statements of a kind of resource.

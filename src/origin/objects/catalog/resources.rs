@@ -17,11 +17,7 @@ use domain::{
         publisher::{PUBLISHER_CLOSED, Publisher},
     },
     conversions::terms::{OfferTerms, TermsInForce},
-    model::{
-        GoalId, OfferId,
-        api_error::ApiError,
-        document::{Document, FieldError, INVALID_FIELD, tag},
-    },
+    model::{ApiError, Document, FieldError, GoalId, INVALID_FIELD, OfferId, document::tag},
     snapshot::{bodies, tracking::slots},
 };
 use platform::{

@@ -4,7 +4,7 @@
 use super::{callback_sync::QueuedSettings, cap_sync::QueuedCap, import_claims, revisions};
 use crate::delivery::push::Push;
 use contract::accounts::Suspend;
-use domain::{model::time::SECOND_MS, offers::page::REFRESH_MS};
+use domain::{model::SECOND_MS, offers::page::REFRESH_MS};
 use platform::database::{Database, DatabaseError};
 
 /// How long the operator's changes are collected before they are published, in milliseconds.

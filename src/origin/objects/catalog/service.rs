@@ -31,9 +31,7 @@ use contract::{
 };
 use domain::{
     callbacks::guard::Guard,
-    model::{
-        AppId, OfferId, PublisherId, api_error::common, credentials::Vault, mac::MacKeys, time::SECOND_MS,
-    },
+    model::{AppId, OfferId, PublisherId, SECOND_MS, common, credentials::Vault, mac::MacKeys},
     snapshot::tracking::Slot,
 };
 use imports::Imports;

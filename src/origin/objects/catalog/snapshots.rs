@@ -11,10 +11,7 @@ use super::{
 use contract::{counters::AppStats, kv::SnapshotKind};
 use domain::{
     catalog::{Offer, offer::is_live},
-    model::{
-        CountrySet, MicroUsd, OfferId, OfferType, Platform,
-        time::{DAY_MS, UtcDay},
-    },
+    model::{CountrySet, DAY_MS, MicroUsd, OfferId, OfferType, Platform, UtcDay},
     offers::counted_clicks::{AppFigures, counted_clicks},
     snapshot::{
         bodies,

@@ -15,12 +15,7 @@ use domain::{
         reward::TERMS_KEPT_DAYS,
         terms::{CurrentApp, OfferTerms, TermsInForce},
     },
-    model::{
-        MicroUsd, OfferId, PublisherId,
-        document::FieldError,
-        revision,
-        time::{DAY_MS, SECOND_MS},
-    },
+    model::{DAY_MS, FieldError, MicroUsd, OfferId, PublisherId, SECOND_MS, revision},
 };
 use platform::{
     database::{Database, DatabaseError, json as as_json},

@@ -16,7 +16,7 @@ use contract::{
 use domain::{
     catalog::advertiser::VALID_TOKENS,
     conversions::token::{self, Serial},
-    model::{api_error::common, credentials, revision, time::SECOND_MS},
+    model::{SECOND_MS, common, credentials, revision},
 };
 use platform::{
     database::{Database, DatabaseError},

@@ -7,7 +7,7 @@ use super::{
 };
 use domain::{
     conversions::token::Serial,
-    model::{AdvertiserId, AppId, CountrySet, GoalId, OfferId, Platform, time::SECOND_MS},
+    model::{AdvertiserId, AppId, CountrySet, GoalId, OfferId, Platform, SECOND_MS},
     snapshot::tracking::{
         BuiltShard, ShardKind, Slot,
         advertisers::{self, SourceAdvertiser},

@@ -11,10 +11,7 @@ use super::{
 };
 use contract::kv::{self, SnapshotKind};
 use domain::{
-    model::{
-        AppId,
-        time::{DAY_MS, HOUR_MS},
-    },
+    model::{AppId, DAY_MS, HOUR_MS},
     snapshot::tracking::{
         BuiltShard, Manifest, ShardKind, Slot,
         manifest::Checksums,

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::{DOUBTED_MS, MIGRATIONS, alarm, handle, next_alarm, put_back, restored_ms};
 use crate::delivery::{register, size};
 use contract::clicks::{Command, Found, Reply, object_name};
-use domain::model::api_error::common;
+use domain::model::common;
 use platform::{
     failure::Failure,
     object_shell::ObjectShell,

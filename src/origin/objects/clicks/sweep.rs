@@ -1,7 +1,7 @@
 //! Deletes expired click records by walking over all records once a week. Reads ignore expired records in the meantime.
 
 use super::sql;
-use domain::model::time::DAY_MS;
+use domain::model::DAY_MS;
 use platform::{
     database::{Database, DatabaseError},
     params,

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use super::{log, sql, sweep};
 use contract::counters::{CapKind, ReadTaken, SetCap, Take, Taken, TakenOfDay};
-use domain::model::{OfferId, seeded_hash::SeededMap, time::UtcDay};
+use domain::model::{OfferId, UtcDay, seeded_hash::SeededMap};
 use platform::{
     database::{Database, DatabaseError, Row},
     params,

@@ -11,9 +11,8 @@ use contract::counters::Flush;
 use domain::{
     conversions::log_number::first_number,
     model::{
-        AppId, Country,
+        AppId, Country, UtcDay,
         seeded_hash::{SeededHasher, SeededMap},
-        time::UtcDay,
     },
     reporting::placements::{MAX_PLACEMENTS, OTHER_PLACEMENT},
     tracking::click_counts::ClickSum,

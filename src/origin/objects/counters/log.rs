@@ -8,10 +8,7 @@ use crate::delivery::batches::{self, Amounts, Log, LogPage, Movement, SumKey, po
 use contract::{counters::SumDay, ledger::DaySums};
 use domain::{
     conversions::log_number::first_number,
-    model::{
-        AppId, Country, OfferId, PublisherId,
-        time::{MINUTE_MS, UtcDay},
-    },
+    model::{AppId, Country, MINUTE_MS, OfferId, PublisherId, UtcDay},
     reporting::{
         Measure,
         metric::{Sums, get},

@@ -25,7 +25,7 @@ use contract::{
 };
 use domain::{
     conversions::log_number::{NUMBERS_PER_MS, first_number},
-    model::time::{HOUR_MS, SECOND_MS, UtcDay},
+    model::{HOUR_MS, SECOND_MS, UtcDay},
 };
 use platform::{
     CONNECTIONS,

@@ -12,11 +12,7 @@ use contract::{
     operation::CallError,
     outbox::{OutboxShard, ReadDay},
 };
-use domain::model::{
-    AppId, OfferId,
-    api_error::common,
-    time::{MINUTE_MS, UtcDay},
-};
+use domain::model::{AppId, MINUTE_MS, OfferId, UtcDay, common};
 use platform::{
     CONNECTIONS,
     database::{Database, DatabaseError},

@@ -5,7 +5,7 @@ use crate::delivery::batches;
 use contract::counters::CapKind;
 use domain::{
     conversions::log_number::first_number,
-    model::time::{UtcDay, next_night_ms},
+    model::{UtcDay, time::next_night_ms},
 };
 use platform::{
     database::{Database, DatabaseError},

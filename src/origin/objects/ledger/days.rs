@@ -10,12 +10,7 @@ use super::{
 };
 use contract::{accounts::OPERATOR_NAME, catalog::MAX_PAGE, ledger::DayState, operation::OperatorReply};
 use domain::{
-    model::{
-        MicroUsd,
-        api_error::ApiError,
-        document::FieldError,
-        time::{SECOND_MS, UtcDay},
-    },
+    model::{ApiError, FieldError, MicroUsd, SECOND_MS, UtcDay},
     reporting::Measure,
 };
 use platform::{

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use domain::model::{api_error::ApiError, time::MINUTE_MS};
+use domain::model::{ApiError, MINUTE_MS};
 
 /// Exports at a time. The origin Worker holds a piece of 1 MiB for each.
 const SLOTS: usize = 4;

@@ -16,10 +16,7 @@ use contract::{
     operation::OperatorReply,
 };
 use domain::{
-    model::{
-        api_error::{ApiError, common},
-        document::Document,
-    },
+    model::{ApiError, Document, common},
     reporting::{
         Sums,
         engine::{Budget, Source},

@@ -5,10 +5,7 @@
 use super::{day_changes, segments, sql};
 use crate::delivery::attention_feed;
 use contract::ledger::DayState;
-use domain::model::{
-    PublisherId,
-    time::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay},
-};
+use domain::model::{DAY_MS, HOUR_MS, PublisherId, SECOND_MS, UtcDay};
 use platform::{
     database::{Database, DatabaseError},
     params,

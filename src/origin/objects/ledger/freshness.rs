@@ -4,7 +4,7 @@
 
 use super::{day_changes, sql};
 use contract::ledger::Freshness;
-use domain::model::time::{DAY_MS, UtcDay};
+use domain::model::{DAY_MS, UtcDay};
 use platform::{
     database::{Database, DatabaseError},
     params,

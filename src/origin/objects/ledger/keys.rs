@@ -16,11 +16,7 @@ use contract::{
     operation::{Bytes, OperatorReply},
 };
 use domain::{
-    model::{
-        api_error::{ApiError, common},
-        credentials,
-        document::{Document, FieldError, check_text},
-    },
+    model::{ApiError, Document, FieldError, common, credentials, document::check_text},
     reporting::{
         keys::{self, INSUFFICIENT_SCOPE, INVALID_API_KEY, Scope},
         rate::{self, Admission},

@@ -6,7 +6,7 @@ use contract::{
     ledger::{DayChange, KeyCreator},
     operation::Bytes,
 };
-use domain::{model::time::UtcDay, reporting::keys::Scope};
+use domain::{model::UtcDay, reporting::keys::Scope};
 
 /// An entry of the register.
 #[derive(Debug, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::sql;
 use contract::catalog::APP_NAMES_PAGE;
-use domain::model::time::MINUTE_MS;
+use domain::model::MINUTE_MS;
 use platform::{
     database::{Database, DatabaseError, Row, json},
     params,

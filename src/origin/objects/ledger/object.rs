@@ -15,7 +15,7 @@ use super::{
 };
 use contract::ledger::{self, Command, ExportProgress, Reply, Upload};
 use domain::{
-    model::{PublisherId, api_error::common},
+    model::{PublisherId, common},
     reporting::keys,
 };
 use platform::{

@@ -16,10 +16,7 @@ use contract::{
     operation::Mark,
 };
 use domain::{
-    model::{
-        AppId, Country, OfferId,
-        time::{MINUTE_MS, UtcDay},
-    },
+    model::{AppId, Country, MINUTE_MS, OfferId, UtcDay},
     reporting::{
         Dimension, Measure,
         dimension::{Key, OWN_DEMAND_SOURCE},

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{freshness, names, segments::Segments};
 use domain::{
-    model::api_error::ApiError,
+    model::ApiError,
     reporting::{
         Dimension,
         engine::{self, Budget, EngineError, PAGE_TOO_LARGE, RESULT_TOO_LARGE, Visit},

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use domain::model::api_error::ApiError;
+use domain::model::ApiError;
 
 /// Facts that a burst of queries may read, and how many come back each millisecond: 2,000,000 a second, which take about
 /// 14 ms of the object's time.

@@ -20,11 +20,7 @@ use contract::{
 };
 use domain::{
     conversions::log_number::first_number,
-    model::{
-        MicroUsd,
-        api_error::ApiError,
-        time::{DAY_MS, UtcDay},
-    },
+    model::{ApiError, DAY_MS, MicroUsd, UtcDay},
     reporting::{
         Measure,
         metric::{Sums, get},

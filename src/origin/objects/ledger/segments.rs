@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::{column_cache::ColumnCache, sql};
 use domain::{
-    model::time::UtcDay,
+    model::UtcDay,
     reporting::{
         Measure,
         dimension::Key,

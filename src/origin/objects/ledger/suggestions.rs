@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{report, report::ReportError};
 use contract::{ledger::Suggest, operation::OperatorReply};
 use domain::{
-    model::api_error::ApiError,
+    model::ApiError,
     reporting::{
         Dimension,
         engine::Budget,

@@ -17,7 +17,7 @@ use super::{
 use crate::delivery::register;
 use contract::ledger::{ChangeCause, Target};
 use domain::{
-    model::{api_error::ApiError, time::UtcDay},
+    model::{ApiError, UtcDay},
     reporting::{
         Measure,
         facts::{Fact, INVALID_FACTS},

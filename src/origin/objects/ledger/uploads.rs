@@ -8,7 +8,7 @@ use serde_json::json;
 use super::upload::{self, BUFFERED, Upload};
 use contract::{ledger::Target, operation::OperatorReply};
 use domain::{
-    model::api_error::common,
+    model::common,
     reporting::facts::{Format, INVALID_FACTS, Reader},
 };
 use platform::{database::Database, failure::Failure, panics::panics_to_failure, traits::Clock};

@@ -13,7 +13,7 @@ use contract::{
 };
 use domain::{
     conversions::parameters::INVALID_CLICK_ID,
-    model::{OfferId, api_error::common},
+    model::{OfferId, common},
 };
 use platform::{CONNECTIONS, failure::Failure, log, traits::ObjectCall};
 

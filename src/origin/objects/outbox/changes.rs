@@ -14,7 +14,7 @@ use super::{
 use contract::outbox::{ChangedReward, ChangedRewards, OutboxShard, ReadChanges};
 use domain::{
     conversions::log_number::{NUMBERS_PER_MS, first_number},
-    model::time::SECOND_MS,
+    model::SECOND_MS,
 };
 use platform::{
     database::{Database, DatabaseError, Row},

@@ -13,7 +13,7 @@ use crate::delivery::attention_feed;
 use contract::outbox::{
     ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, OutboxShard, Replay, Reply, Restated,
 };
-use domain::model::api_error::common;
+use domain::model::common;
 use platform::{database::Database, failure::Failure};
 
 /// Carries out a command; synchronous.

@@ -35,7 +35,7 @@ use domain::{
         state::{Movement, Reason, State},
         table::{Transition, step},
     },
-    model::{api_error::ApiError, time::UtcDay},
+    model::{ApiError, UtcDay},
 };
 use platform::{database::Database, failure::Failure};
 use reservations::Reservation;

@@ -31,7 +31,7 @@ use domain::{
         log_number::NUMBERS_PER_MS,
         state::{Reason, State},
     },
-    model::time::UtcDay,
+    model::UtcDay,
 };
 use platform::{
     database::{Database, DatabaseError, Row, json},

@@ -12,7 +12,7 @@ use crate::delivery::{batches, register};
 use contract::{attention::Doubt, outbox::OutboxShard};
 use domain::{
     conversions::{log_number::first_number, reward::CLICK_LIFE_DAYS},
-    model::time::{DAY_MS, HOUR_MS},
+    model::{DAY_MS, HOUR_MS},
 };
 use platform::{
     database::{Database, DatabaseError},

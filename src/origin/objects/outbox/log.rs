@@ -25,11 +25,7 @@ use contract::{
 use domain::{
     callbacks::fields::Decimal,
     conversions::state::{Reason, State, Status},
-    model::{
-        api_error::{ApiError, common},
-        document::INVALID_FIELD,
-        time::SECOND_MS,
-    },
+    model::{ApiError, INVALID_FIELD, SECOND_MS, common},
 };
 use platform::{
     database::{Database, DatabaseError, MAX_INTEGER, Row, json as as_json},

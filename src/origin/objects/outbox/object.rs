@@ -8,7 +8,7 @@ use worker::{DurableObject, Env, Request, Response, State, durable_object};
 use super::{callbacks::delivery_log::DeliveryLog, service::OutboxService};
 use crate::delivery::callback_sender::CallbackSender;
 use contract::outbox::OutboxShard;
-use domain::model::api_error::common;
+use domain::model::common;
 use platform::{
     durable::DurableDatabase,
     keyed_flights::KeyedFlights,

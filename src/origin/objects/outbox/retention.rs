@@ -11,7 +11,7 @@ use domain::{
         log_number::first_number,
         reward::{CLICK_LIFE_DAYS, TERMS_KEPT_DAYS},
     },
-    model::time::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay, next_night_ms},
+    model::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay, time::next_night_ms},
 };
 use platform::{
     database::{Database, DatabaseError, Row},

@@ -32,10 +32,7 @@ use crate::{
     objects::outbox::retention,
 };
 use contract::outbox::{Answer, Command, Conversion, OutboxShard, Reply};
-use domain::model::{
-    api_error::common,
-    time::{MINUTE_MS, SECOND_MS},
-};
+use domain::model::{MINUTE_MS, SECOND_MS, common};
 use platform::{
     concurrency_limit::{ConcurrencyLimit, Limit},
     database::DatabaseError,

@@ -20,11 +20,7 @@ use contract::{
 };
 use domain::{
     callbacks::{diagnosis::shown_error, fields::Status},
-    model::{
-        PublisherId,
-        api_error::{ApiError, common},
-        time::SECOND_MS,
-    },
+    model::{ApiError, PublisherId, SECOND_MS, common},
 };
 use platform::{
     database::{Database, DatabaseError, Row, json},

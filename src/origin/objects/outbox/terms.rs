@@ -16,10 +16,7 @@ use domain::{
         table::Event,
         terms::{AppTerms, CurrentApp, CurrentOffer, OfferTerms, TermsInForce},
     },
-    model::{
-        CurrencyRate, OfferId,
-        time::{MINUTE_MS, SECOND_MS, UtcDay},
-    },
+    model::{CurrencyRate, MINUTE_MS, OfferId, SECOND_MS, UtcDay},
 };
 use platform::{
     database::{Database, DatabaseError, json},

@@ -1,7 +1,7 @@
 //! Retention: postbacks and the uses of tokens leave after 90 days, as receivers' answers do.
 
 use super::sql;
-use domain::model::time::{DAY_MS, next_night_ms};
+use domain::model::{DAY_MS, time::next_night_ms};
 use platform::{
     database::{Database, DatabaseError},
     params,

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{model::api_error::ApiError, reporting::query::errors::INCOMPATIBLE_DIMENSION_METRIC};
+use crate::{model::ApiError, reporting::query::errors::INCOMPATIBLE_DIMENSION_METRIC};
 
 /// The content of a random query, before it is written as JSON.
 #[derive(Clone, Debug)]

@@ -6,10 +6,7 @@ use contract::{
     isolates::{Figure, IsolateMetrics},
     operation::{Done, OperatorReply},
 };
-use domain::model::{
-    AppId,
-    time::{DAY_MS, HOUR_MS, UtcDay},
-};
+use domain::model::{AppId, DAY_MS, HOUR_MS, UtcDay};
 use platform::{
     database::{Database, DatabaseError, Row, json as as_json},
     failure::Failure,

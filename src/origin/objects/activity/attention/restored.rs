@@ -7,7 +7,7 @@ use contract::{
     attention::{EndItem, Restored},
     operation::{Done, OperatorReply},
 };
-use domain::model::api_error::common;
+use domain::model::common;
 use platform::{
     database::{Database, DatabaseError, json},
     failure::Failure,

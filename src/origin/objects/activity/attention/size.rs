@@ -4,7 +4,7 @@
 use super::sql;
 use crate::objects::activity::alarms::{causes::Noted, raise};
 use contract::{alarms::AlarmKind, attention::ObjectSize, operation::Done};
-use domain::model::time::DAY_MS;
+use domain::model::DAY_MS;
 use platform::{
     database::{Database, DatabaseError},
     object_shell::NEARLY_FULL,

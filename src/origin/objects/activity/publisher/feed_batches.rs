@@ -8,10 +8,7 @@ use contract::{
 };
 use domain::{
     conversions::log_number::NUMBERS_PER_MS,
-    model::{
-        AppId,
-        time::{DAY_MS, UtcDay},
-    },
+    model::{AppId, DAY_MS, UtcDay},
 };
 use platform::{
     database::{Database, DatabaseError, json},

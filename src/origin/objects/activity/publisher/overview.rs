@@ -7,7 +7,7 @@ use contract::{
     outbox::EndpointState,
     rewards::RewardState,
 };
-use domain::model::{AppId, time::UtcDay};
+use domain::model::{AppId, UtcDay};
 use platform::{
     database::{Database, DatabaseError, Row},
     params,

@@ -16,12 +16,7 @@ use contract::{
     outbox::{OutboxShard, ReplayRewards},
     rewards::RewardFilter,
 };
-use domain::model::{
-    AppId, PublisherId,
-    api_error::{ApiError, common},
-    credentials,
-    time::SECOND_MS,
-};
+use domain::model::{ApiError, AppId, PublisherId, SECOND_MS, common, credentials};
 use platform::{
     CONNECTIONS,
     database::{Database, DatabaseError, MAX_INTEGER, Row, json as as_json},

@@ -4,7 +4,7 @@ use contract::{
     activity::{ListRewards, ListedReward, Place, RewardDetails, RewardPage},
     rewards::{RewardDelivery, RewardState},
 };
-use domain::model::document::INVALID_FIELD;
+use domain::model::INVALID_FIELD;
 use platform::{
     database::{Database, DatabaseError, MAX_INTEGER, Row, Value},
     failure::Failure,

@@ -14,7 +14,7 @@ use crate::objects::catalog::{
 };
 use contract::operation::OperatorReply;
 use domain::model::{
-    api_error::common,
+    common,
     lines::{LineErrors, Lines, TooLong},
 };
 use platform::{

@@ -15,11 +15,7 @@ use crate::objects::ledger::{
 };
 use contract::{ledger::Suggest, operation};
 use domain::{
-    model::{
-        PublisherId,
-        api_error::{ApiError, common},
-        time::rfc_3339,
-    },
+    model::{ApiError, PublisherId, common, time::rfc_3339},
     reporting::{
         Dimension, Sums,
         engine::Budget,

@@ -8,7 +8,7 @@ use contract::{
     catalog,
     operation::{CallError, Unanswered},
 };
-use domain::model::{PublisherId, api_error::common, time::SECOND_MS};
+use domain::model::{PublisherId, SECOND_MS, common};
 use platform::{
     failure::Failure,
     log,

@@ -8,7 +8,7 @@ use crate::{
     objects::ledger::{day_changes, final_days, restored::RestoredLedger},
 };
 use contract::ledger::{Command, object_name, publisher_of};
-use domain::model::{PublisherId, time::UtcDay};
+use domain::model::{PublisherId, UtcDay};
 use platform::{
     failure::Failure,
     traits::{Clock, ObjectCall, ObjectStorage, Random},

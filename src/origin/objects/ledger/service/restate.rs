@@ -12,11 +12,7 @@ use contract::{
     operation::{CallError, OperatorReply},
     outbox::{self, OutboxShard},
 };
-use domain::model::{
-    PublisherId,
-    api_error::common,
-    time::{SECOND_MS, UtcDay},
-};
+use domain::model::{PublisherId, SECOND_MS, UtcDay, common};
 use platform::{
     CONNECTIONS,
     failure::Failure,

@@ -23,7 +23,7 @@ use domain::{
         state::{Reason, State, Status},
         table::Transition,
     },
-    model::{OfferId, time::UtcDay},
+    model::{OfferId, UtcDay},
 };
 use platform::{database::Database, failure::Failure, traits::ObjectCall};
 

@@ -14,7 +14,7 @@ use crate::{
     objects::outbox::{peers::Peers, terms::Terms},
 };
 use contract::outbox::{Answer, Conversion};
-use domain::model::api_error::common;
+use domain::model::common;
 use platform::{CONNECTIONS, database::Database, failure::Failure};
 
 /// Reservations that one call resumes at most.

@@ -16,10 +16,7 @@ use domain::{
         state::Reason,
         table::{Event, Transition, UNKNOWN_CONVERSION, USER_ERASED, WRONG_STATE, step},
     },
-    model::{
-        api_error::ApiError,
-        time::{SECOND_MS, UtcDay},
-    },
+    model::{ApiError, SECOND_MS, UtcDay},
 };
 use platform::{
     database::{Database, DatabaseError},

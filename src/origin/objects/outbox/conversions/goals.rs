@@ -12,7 +12,7 @@ use domain::{
         terms::{GoalTerms, UNKNOWN_GOAL},
         token::INVALID_TOKEN,
     },
-    model::{AdvertiserId, api_error::common},
+    model::{AdvertiserId, common},
 };
 use platform::{database::Database, failure::Failure};
 

@@ -9,7 +9,7 @@ use contract::{
 };
 use domain::{
     conversions::table::Event,
-    model::{AdvertiserId, api_error::common, time::HOUR_MS},
+    model::{AdvertiserId, HOUR_MS, common},
 };
 use platform::{
     database::{Database, DatabaseError, json},

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::objects::outbox::{NET_MS, approval::Approval, erasure, sql};
 use contract::counters::Take;
-use domain::model::api_error::common;
+use domain::model::common;
 use platform::{
     database::{Database, DatabaseError, Value, json},
     failure::Failure,

@@ -13,11 +13,7 @@ use domain::{
         state::{Reason, State},
         table::{Action, Event, UNKNOWN_CONVERSION},
     },
-    model::{
-        Country,
-        document::{Document, FieldError, INVALID_FIELD},
-        time::{LATEST_S, SECOND_MS},
-    },
+    model::{Country, Document, FieldError, INVALID_FIELD, SECOND_MS, time::LATEST_S},
     tracking::click::Click,
 };
 use platform::{

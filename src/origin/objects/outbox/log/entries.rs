@@ -13,7 +13,7 @@ use domain::{
         reward::Amounts,
         state::{Movement, State},
     },
-    model::{MicroUsd, time::SECOND_MS},
+    model::{MicroUsd, SECOND_MS},
 };
 use platform::{
     database::{Database, Value, json},

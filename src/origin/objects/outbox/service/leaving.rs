@@ -7,7 +7,7 @@ use crate::objects::outbox::{callbacks::delivery_log::Observer, endpoint, sql, s
 use contract::outbox::{Command, OutboxShard, Reply};
 use domain::{
     conversions::log_number::{SHARDS, lowest_number},
-    model::{api_error::common, time::SECOND_MS},
+    model::{SECOND_MS, common},
 };
 use platform::{database::Value, failure::Failure, params, traits::ObjectStorage};
 

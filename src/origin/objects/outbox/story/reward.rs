@@ -8,7 +8,7 @@ use contract::rewards::RewardState;
 use domain::{
     callbacks::fields::{Decimal, Status},
     conversions::state::Reason,
-    model::{AppId, time::SECOND_MS},
+    model::{AppId, SECOND_MS},
 };
 use platform::database::{DatabaseError, Row};
 

@@ -13,10 +13,7 @@ use contract::{
 };
 use domain::{
     conversions::log_number::first_number,
-    model::{
-        OfferId,
-        time::{DAY_MS, SECOND_MS, UtcDay},
-    },
+    model::{DAY_MS, OfferId, SECOND_MS, UtcDay},
 };
 use platform::{
     database::{Database, DatabaseError, Row, Value},

@@ -24,10 +24,7 @@ use contract::{
 };
 use domain::{
     conversions::log_number::first_number,
-    model::{
-        api_error::common,
-        time::{DAY_MS, SECOND_MS},
-    },
+    model::{DAY_MS, SECOND_MS, common},
 };
 use platform::{
     database::{Database, DatabaseError, Row},

@@ -22,7 +22,7 @@ use contract::{
 };
 use domain::{
     conversions::log_number::NUMBERS_PER_MS,
-    model::time::{DAY_MS, SECOND_MS, UtcDay},
+    model::{DAY_MS, SECOND_MS, UtcDay},
 };
 use platform::{
     database::{Database, DatabaseError, Row},

@@ -20,7 +20,7 @@ use contract::{
     operation::{Mark, ObjectAddress},
     outbox::OutboxShard,
 };
-use domain::model::{AppId, Country, OfferId, time::UtcDay};
+use domain::model::{AppId, Country, OfferId, UtcDay};
 use platform::{
     database::{Database, DatabaseError, Row},
     log, params,
