@@ -36,10 +36,10 @@ use domain::{
     },
 };
 use platform::{
+    ObjectCall,
     concurrency_limit::Permit,
     http::{answer::Answer, body::header},
     log,
-    traits::ObjectCall,
 };
 
 /// The timeout of a click's call to the origin.

@@ -8,7 +8,7 @@ use domain::{
     model::{ApiError, common},
     tracking::click_id::Nonce,
 };
-use platform::{log, traits::ObjectCall, workers::Workers};
+use platform::{ObjectCall, log, workers::Workers};
 
 const RECORD_TIMEOUT: Duration = Duration::from_secs(5);
 

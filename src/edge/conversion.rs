@@ -33,12 +33,12 @@ use domain::{
     },
 };
 use platform::{
+    ObjectCall,
     http::{
         answer::{Answer, JSON, LogFields},
         body,
     },
     runtime::now_ms,
-    traits::ObjectCall,
 };
 
 /// The longest form in bytes. It has the parameters of an ordinary URL.

@@ -19,11 +19,11 @@ use contract::{
 };
 use domain::{model::SECOND_MS, offers::selection::Selector, snapshot::tracking::Manifest};
 use platform::{
+    ObjectCall,
     http::{answer::Answer, entry, router::Interface},
     isolate_metrics,
     panics::log_panics,
     runtime::now_ms,
-    traits::ObjectCall,
 };
 
 /// The longest wait for the first snapshots and the first probe, and the polling interval.

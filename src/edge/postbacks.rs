@@ -29,11 +29,11 @@ use domain::{
     },
 };
 use platform::{
+    ObjectCall,
     http::answer::Answer,
     log,
     panics::{catch_panic, log_panics},
     runtime::now_ms,
-    traits::ObjectCall,
     workers::Workers,
 };
 

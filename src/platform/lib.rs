@@ -33,6 +33,10 @@ pub mod traits;
 #[cfg(target_arch = "wasm32")]
 pub mod workers;
 
+pub use database::{Database, DatabaseError, Row};
+pub use failure::Failure;
+pub use traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep};
+
 /// Cloudflare's limit of simultaneous connections for one invocation. Further ones queue.
 pub const CONNECTIONS: usize = 6;
 

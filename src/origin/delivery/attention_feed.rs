@@ -16,10 +16,7 @@ use contract::{
     ledger::Vouched,
 };
 use domain::model::{AppId, DAY_MS, MINUTE_MS, MicroUsd, PublisherId};
-use platform::{
-    database::{Database, DatabaseError, Row, json},
-    params,
-};
+use platform::{Database, DatabaseError, Row, database::json, params};
 
 /// How long declined items wait until they are offered again.
 pub const OFFER_MS: i64 = 10 * MINUTE_MS;

@@ -23,12 +23,7 @@ use contract::{
     operation::{CallError, Mark},
 };
 use domain::model::{AppId, Country, OfferId, UtcDay};
-use platform::{
-    CONNECTIONS,
-    database::{Database, DatabaseError},
-    log, params,
-    traits::Clock,
-};
+use platform::{CONNECTIONS, Clock, Database, DatabaseError, log, params};
 use positions::{Draft, Positions};
 
 /// Sums in a batch: at most 300 bytes each make 300 KB.

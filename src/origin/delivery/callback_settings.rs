@@ -1,7 +1,7 @@
 //! Reads callback settings from a row, in the catalog's tables and in the outbox's.
 
 use contract::{catalog::CallbackSettings, operation::Bytes};
-use platform::database::{DatabaseError, Row};
+use platform::{DatabaseError, Row};
 
 /// Reads callback settings from a revision, the column after it, which is a sealed callback, and another column, which has
 /// the publisher's [`suspension`](CallbackSettings::suspension).

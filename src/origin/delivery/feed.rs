@@ -9,11 +9,7 @@ use std::time::Duration;
 use super::backoff::{MAX_WAIT_MS, is_refusal, wait_ms};
 use contract::operation::{ObjectAddress, Operation};
 use domain::model::SECOND_MS;
-use platform::{
-    database::DatabaseError,
-    log,
-    traits::{Clock, ObjectCall},
-};
+use platform::{Clock, DatabaseError, ObjectCall, log};
 
 /// A batch waits so long for further changes, in milliseconds.
 pub const FEED_MS: i64 = SECOND_MS;

@@ -12,11 +12,8 @@ use futures_util::{
 use contract::operation::{ObjectAddress, Operation};
 use domain::model::{SECOND_MS, common};
 use platform::{
-    CONNECTIONS,
-    database::{Database, DatabaseError, Row, Value},
-    failure::Failure,
-    log, params,
-    traits::{Clock, ObjectCall, Sleep},
+    CONNECTIONS, Clock, Database, DatabaseError, Failure, ObjectCall, Row, Sleep, database::Value, log,
+    params,
 };
 
 /// How long the call has to send its changes before the alarm does, in milliseconds.

@@ -18,13 +18,8 @@ use contract::{
 };
 use domain::model::{DAY_MS, PublisherId, SECOND_MS, common};
 use platform::{
-    database::{Database, DatabaseError, Row, json},
-    failure::Failure,
-    log,
-    object_shell::ObjectShell,
-    params,
-    single_flight::SingleFlight,
-    traits::{Clock, ObjectCall, ObjectStorage},
+    Clock, Database, DatabaseError, Failure, ObjectCall, ObjectStorage, Row, database::json, log,
+    object_shell::ObjectShell, params, single_flight::SingleFlight,
 };
 
 /// How long a command waits for the register, for each part of it.

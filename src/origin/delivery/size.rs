@@ -3,11 +3,7 @@
 use std::time::Duration;
 
 use contract::attention::{self, ObjectSize};
-use platform::{
-    log,
-    object_shell::ObjectShell,
-    traits::{Clock, ObjectCall, ObjectStorage},
-};
+use platform::{Clock, ObjectCall, ObjectStorage, log, object_shell::ObjectShell};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -19,6 +19,7 @@ use domain::{
     model::{ApiError, common},
 };
 use platform::{
+    Random,
     http::{
         address::Address,
         answer::Answer,
@@ -30,7 +31,6 @@ use platform::{
     },
     isolate_metrics, log,
     panics::log_panics,
-    traits::Random,
 };
 
 #[event(fetch)]

@@ -10,8 +10,8 @@ use contract::{
     operation::CallError,
 };
 use platform::{
+    ObjectCall,
     http::{answer::Answer, entry},
-    traits::ObjectCall,
 };
 
 /// The timeout of a health probe of the catalog.

@@ -8,9 +8,9 @@ use crate::http::{
 };
 use contract::operation::{CallError, ObjectAddress, Operation};
 use platform::{
+    ObjectCall,
     http::traffic::{Count, Traffic},
     isolate_metrics, runtime,
-    traits::ObjectCall,
     workers::Workers,
 };
 use worker::Env;

@@ -16,13 +16,13 @@ use crate::{
 };
 use contract::catalog::{COMMAND_PATH, GetStatus, address};
 use platform::{
+    ObjectCall,
     http::{
         answer::Answer,
         traffic::{write_memory, write_pools},
     },
     log,
     prometheus::MetricsText,
-    traits::ObjectCall,
 };
 
 /// The timeout of the call to the catalog. It is short, because the isolate's own counts matter most while the catalog

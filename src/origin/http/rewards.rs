@@ -17,8 +17,8 @@ use domain::{
     reporting::{format::Format, keys::Scope},
 };
 use platform::{
+    ObjectCall,
     http::{answer::Answer, body::header},
-    traits::ObjectCall,
 };
 
 /// Rewards on a page, of about 1 KB each.

@@ -28,7 +28,7 @@ use contract::{
     operation::Done,
 };
 use domain::model::mac::MacKeys;
-use platform::{database::Database, failure::Failure};
+use platform::{Database, Failure};
 
 /// Everything a command needs besides the database.
 pub struct Context<'a> {

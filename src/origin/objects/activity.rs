@@ -18,11 +18,7 @@ pub use publisher::sql::MIGRATIONS;
 use crate::delivery::register;
 use contract::activity::{Command, FindOutbox, Found, Reply};
 use domain::model::common;
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 use publisher::{feed_batches, overview, replays, rewards, sql};
 
 /// Carries out one command.

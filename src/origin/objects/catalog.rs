@@ -52,10 +52,7 @@ use domain::{
     callbacks::guard::Guard,
     model::{credentials::Vault, mac::MacKeys},
 };
-use platform::{
-    database::{Database, json as as_json},
-    failure::Failure,
-};
+use platform::{Database, Failure, database::json as as_json};
 
 /// Everything a command needs besides the database: time, randomness, encryption, and the rule for callback URLs.
 pub struct Context<'a> {

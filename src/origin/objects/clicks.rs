@@ -13,10 +13,7 @@ use contract::{
     operation::Bytes,
 };
 use domain::model::DAY_MS;
-use platform::{
-    database::{Database, DatabaseError},
-    params,
-};
+use platform::{Database, DatabaseError, params};
 
 /// How long a missing record may be one that was lost, after the object was put back: the operator may put back a newer copy.
 pub const DOUBTED_MS: i64 = 31 * DAY_MS;

@@ -25,7 +25,7 @@ use contract::{
 use domain::model::SECOND_MS;
 use flushes::Tally;
 use log::ClickLog;
-use platform::database::{Database, DatabaseError};
+use platform::{Database, DatabaseError};
 
 /// Carries out one command.
 ///

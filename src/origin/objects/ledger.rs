@@ -38,10 +38,7 @@ pub use sql::MIGRATIONS;
 use crate::delivery::{attention_feed, register};
 use contract::ledger::{Command, FindKey, ListDays, ListKeys, ReadFreshness, ReadMark, Reply, RevokeKey};
 use domain::model::{PublisherId, SECOND_MS, common, mac::MacKeys};
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-};
+use platform::{Database, DatabaseError, Failure};
 use segments::MergeResult;
 
 /// Everything a command needs besides the database.

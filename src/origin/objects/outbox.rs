@@ -105,10 +105,7 @@ use crate::delivery::{attention_feed, batches};
 use callbacks::deliveries;
 use domain::model::SECOND_MS;
 use endpoint::OutboxState;
-use platform::{
-    database::{Database, DatabaseError},
-    params,
-};
+use platform::{Database, DatabaseError, params};
 use sums::{night, revenue_batches::OutboxLog};
 
 /// How long the alarm leaves due work to the request or task that should do it, in milliseconds.

@@ -17,7 +17,8 @@ use contract::postbacks::{
 };
 use domain::model::SECOND_MS;
 use platform::{
-    database::{Database, DatabaseError, MAX_INTEGER, json},
+    Database, DatabaseError,
+    database::{MAX_INTEGER, json},
     params,
 };
 

@@ -6,10 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BATCHES, Batch, Log, LogPage, Movement, SUMS, sql};
 use domain::{conversions::log_number::NUMBERS_PER_MS, model::UtcDay};
-use platform::{
-    database::{Database, DatabaseError, Row, json},
-    params,
-};
+use platform::{Database, DatabaseError, Row, database::json, params};
 
 /// The row of positions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

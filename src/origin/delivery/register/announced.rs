@@ -6,12 +6,7 @@ use contract::{
     operation::Done,
     register::{Announce, ReadRegister},
 };
-use platform::{
-    database::{Database, DatabaseError, MAX_INTEGER},
-    failure::Failure,
-    params,
-    traits::{Clock, ObjectCall},
-};
+use platform::{Clock, Database, DatabaseError, Failure, ObjectCall, database::MAX_INTEGER, params};
 
 /// A table of the register: when it was last announced that its object is put back.
 pub const TABLE: &[&str] =

@@ -27,7 +27,7 @@ use domain::{
     conversions::ids,
     model::{AppId, UtcDay},
 };
-use platform::{http::answer::Answer, traits::ObjectCall};
+use platform::{ObjectCall, http::answer::Answer};
 
 const MAX_BODY: usize = 16 << 10;
 /// A page polls these calls, so it rather shows that one failed than waits.

@@ -32,7 +32,7 @@ use domain::{
     catalog::app::check_callback,
     model::{ApiError, Document, FieldError, SECOND_MS},
 };
-use platform::{http::answer::Answer, traits::Random};
+use platform::{Random, http::answer::Answer};
 
 const MAX_BODY: usize = 8 << 10;
 

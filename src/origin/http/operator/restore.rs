@@ -19,7 +19,7 @@ use contract::{
     register::{self, Announce},
 };
 use domain::model::{ApiError, DAY_MS, Document, FieldError, common, time::parse_rfc_3339};
-use platform::{http::answer::Answer, log, traits::Sleep};
+use platform::{Sleep, http::answer::Answer, log};
 
 /// How often an outbox is asked to send everything, and the pause between.
 const TRIES: u32 = 10;

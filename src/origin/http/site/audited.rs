@@ -7,7 +7,7 @@ use contract::{
     operation::{CallError, ObjectAddress, Operation, OperatorReply},
 };
 use domain::accounts::ids::AccountId;
-use platform::{log, traits::ObjectCall};
+use platform::{ObjectCall, log};
 
 /// Makes a change that was announced. `subject_of` finds what was changed in the answer, where the announcement could not
 /// name it. The answer 200 to what would have been created shows what there was before.

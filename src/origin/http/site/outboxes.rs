@@ -31,7 +31,7 @@ use domain::{
     conversions::{ids, table::UNKNOWN_CONVERSION},
     model::{ApiError, AppId, UtcDay},
 };
-use platform::{CONNECTIONS, runtime::now_ms, traits::ObjectCall};
+use platform::{CONNECTIONS, ObjectCall, runtime::now_ms};
 
 /// How long one call settles conversions, in milliseconds: a step takes a few seconds, and an invocation has 1,000 calls.
 const MANY_MS: i64 = 15_000;

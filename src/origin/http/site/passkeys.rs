@@ -41,12 +41,12 @@ use domain::{
     },
 };
 use platform::{
+    Random,
     http::{
         answer::Answer,
         body::{self, header},
     },
     log,
-    traits::Random,
 };
 
 /// The longest body, in bytes: a credential, and an invite beside it.

@@ -7,7 +7,7 @@ use super::{
     sessions::NewSession,
 };
 use contract::accounts::{Accept, SignedIn};
-use platform::{database::Database, failure::Failure};
+use platform::{Database, Failure};
 
 /// Spends an invite. Of two at the same time, the second finds no invite.
 pub fn accept(db: &impl Database, context: &Context<'_>, accept: &Accept) -> Result<SignedIn, Failure> {

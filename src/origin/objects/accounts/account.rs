@@ -9,11 +9,7 @@ use super::{
 use crate::delivery::register;
 use contract::accounts::{Owner, Suspend, object_name};
 use domain::accounts::account::{ACCOUNT_SUSPENDED, Account};
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 /// The account of an invite. The second value tells whether its owner is still to be stored.
 ///

@@ -19,11 +19,7 @@ use domain::{
     catalog::own_app::CURRENCY,
     reporting::keys::Scope,
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 /// A change's row of the audit.
 struct AuditLine {

@@ -4,11 +4,7 @@
 use super::sql;
 use contract::accounts::{AuditEntry, AuditPage, OPERATOR_NAME, Recovery};
 use domain::{accounts::ids::MemberId, model::DAY_MS};
-use platform::{
-    database::{Database, DatabaseError, MAX_INTEGER, Row},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, Row, database::MAX_INTEGER, params};
 
 /// The action of a recovery. An index of the schema and a statement name it, too.
 pub const RECOVERY_ISSUED: &str = "recovery_issued";

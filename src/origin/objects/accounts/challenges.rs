@@ -3,11 +3,7 @@
 use super::{account, sql};
 use contract::accounts::SpentChallenge;
 use domain::accounts::{challenge, webauthn::PASSKEY_REFUSED};
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 /// Checks that a challenge can still be spent.
 pub fn check(db: &impl Database, now_ms: i64, challenge: &SpentChallenge) -> Result<(), Failure> {

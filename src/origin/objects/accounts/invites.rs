@@ -20,11 +20,7 @@ use domain::{
     },
     model::{ApiError, common, credentials},
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 /// As many as an account has members. Recoveries are not counted: each member has at most one.
 pub const MAX_INVITES: i64 = 100;

@@ -19,11 +19,7 @@ use domain::{
     },
     model::{ApiError, FieldError, common},
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 /// More people than a publisher lets see its figures.
 pub const MAX_MEMBERS: i64 = 100;

@@ -16,11 +16,7 @@ use domain::{
     accounts::{ids::MemberId, webauthn},
     model::{ApiError, common},
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 pub const LAST_PASSKEY: ApiError = ApiError::new(
     409,

@@ -19,11 +19,7 @@ use domain::{
     },
     model::ApiError,
 };
-use platform::{
-    database::{Database, DatabaseError, Row, json},
-    failure::Failure,
-    log, params,
-};
+use platform::{Database, DatabaseError, Failure, Row, database::json, log, params};
 
 /// Enough for each device of a person, and for keys that are kept in a safe.
 pub const MAX_PASSKEYS: i64 = 20;

@@ -10,11 +10,7 @@ use domain::{
     accounts::ids::MemberId,
     model::{ApiError, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS},
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 pub const TOO_MANY: ApiError = ApiError::new(429, "rate_limit_exceeded", "rate limit exceeded");
 

@@ -4,11 +4,7 @@ use super::{account, audit, ended::Ended, members, sql};
 use crate::delivery::register::Restore;
 use contract::attention::Doubt;
 use domain::{accounts::account::Account, model::PublisherId};
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 /// An account that was put back.
 pub struct RestoredAccount;

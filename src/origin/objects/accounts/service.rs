@@ -15,12 +15,7 @@ use domain::{
     accounts,
     model::{common, mac::MacKeys},
 };
-use platform::{
-    failure::Failure,
-    log,
-    object_shell::ObjectShell,
-    traits::{Clock, ObjectCall, ObjectStorage, Random},
-};
+use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random, log, object_shell::ObjectShell};
 
 /// Whether a command can end nothing, so that it needs no register.
 fn is_read(command: &Command) -> bool {

@@ -17,11 +17,7 @@ use domain::{
     },
     model::{common, credentials},
 };
-use platform::{
-    database::{Database, DatabaseError, Row},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, Row, params};
 
 /// The most live sessions of a member. A further one ends the oldest.
 pub const MAX_SESSIONS: usize = 50;

@@ -3,10 +3,7 @@
 use super::{audit::RETENTION_MS, rates, sql};
 use crate::delivery::register;
 use domain::model::time::next_night_ms;
-use platform::{
-    database::{Database, DatabaseError},
-    params,
-};
+use platform::{Database, DatabaseError, params};
 
 /// Rows of each kind that one alarm deletes: about 20 ms, during which the object answers no request.
 const SLICE: i64 = 1_000;

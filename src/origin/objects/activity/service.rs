@@ -12,10 +12,8 @@ use super::{
 use crate::delivery::{callback_sender::CallbackSender, size};
 use contract::activity::{Command, Reply};
 use platform::{
-    failure::Failure,
-    object_shell::ObjectShell,
-    single_flight::SingleFlight,
-    traits::{Clock, Http, ObjectCall, ObjectStorage, Random},
+    Clock, Failure, ObjectCall, ObjectStorage, Random, object_shell::ObjectShell,
+    single_flight::SingleFlight, traits::Http,
 };
 
 pub struct ActivityService<D, R> {

@@ -4,10 +4,7 @@ use domain::{
     conversions::reward::CLICK_LIFE_DAYS,
     model::{DAY_MS, time::next_night_ms},
 };
-use platform::{
-    database::{Database, DatabaseError},
-    params,
-};
+use platform::{Database, DatabaseError, params};
 
 use super::publisher::{feed_batches::first_day, sql};
 use crate::{

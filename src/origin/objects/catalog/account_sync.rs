@@ -12,12 +12,7 @@ use contract::{
     operation::ObjectAddress,
 };
 use domain::{accounts::account::Account, catalog::publisher::Publisher, model::PublisherId};
-use platform::{
-    database::{Database, DatabaseError, Row, Value},
-    failure::Failure,
-    params,
-    traits::{Clock, ObjectCall, Sleep},
-};
+use platform::{Clock, Database, DatabaseError, Failure, ObjectCall, Row, Sleep, database::Value, params};
 
 /// The queue of what accounts do not know yet.
 pub type AccountQueue<'a, D, R> = PushQueue<'a, D, R, Suspend>;

@@ -12,7 +12,7 @@ use domain::{
     catalog::app::App,
     model::{ApiError, AppId, Document, FieldError, common},
 };
-use platform::{CONNECTIONS, database::Database, failure::Failure, log, params, traits::ObjectCall};
+use platform::{CONNECTIONS, Database, Failure, ObjectCall, log, params};
 
 /// The most new apps of an import that are claimed. Each claim starts an outbox, and a process has no memory for 800 of them. An
 /// import with more is a first load, and claims none.

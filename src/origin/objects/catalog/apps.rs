@@ -23,11 +23,7 @@ use domain::{
     snapshot::tracking::slots,
     tracking::signature,
 };
-use platform::{
-    database::{Database, Row, json},
-    failure::Failure,
-    params,
-};
+use platform::{Database, Failure, Row, database::json, params};
 
 /// An app with its secrets in plain text, from a row of [`sql::GET_OWN_APP`] or [`sql::GET_SEALED_APP`].
 pub fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App, Failure> {

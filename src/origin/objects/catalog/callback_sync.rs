@@ -13,10 +13,7 @@ use crate::delivery::{
 };
 use contract::{catalog::CallbackSettings, operation::ObjectAddress, outbox::OutboxShard};
 use domain::model::{AppId, PublisherId};
-use platform::{
-    database::{Database, DatabaseError, Row, Value},
-    params,
-};
+use platform::{Database, DatabaseError, Row, database::Value, params};
 
 /// The queue of what outboxes do not have yet.
 pub type SettingsQueue<'a, D, R> = PushQueue<'a, D, R, QueuedSettings>;

@@ -16,11 +16,7 @@ use domain::{
     conversions::terms::CurrentOffer,
     model::{AppId, OfferId},
 };
-use platform::{
-    database::{Database, DatabaseError, Row, Value},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, Row, database::Value, params};
 use serde_json::json;
 
 /// The queue of what outboxes do not have yet.

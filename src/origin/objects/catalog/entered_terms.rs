@@ -18,11 +18,7 @@ use domain::{
     conversions::terms::{AppTerms, GoalTerms, OfferTerms},
     model::{AdvertiserId, ApiError, CurrencyRate, Document, FieldError, GoalId, MicroUsd, SECOND_MS},
 };
-use platform::{
-    database::{Database, json as as_json},
-    failure::Failure,
-    params,
-};
+use platform::{Database, Failure, database::json as as_json, params};
 
 const TERMS_EXIST: ApiError = ApiError::new(
     409,

@@ -15,7 +15,7 @@ use domain::{
         lines::{LineErrors, TooLong},
     },
 };
-use platform::{database::Database, failure::Failure, params};
+use platform::{Database, Failure, params};
 
 /// The longest line, in bytes. A staged line is a SQLite row of at most 2 MB, and its document may have 1 MiB.
 pub const MAX_LINE: usize = 1_500_000;

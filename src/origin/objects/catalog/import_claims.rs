@@ -4,11 +4,7 @@
 use super::{Context, revisions, sql};
 use contract::catalog::Resource;
 use domain::model::{GoalId, OfferId, common};
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 /// The import that is decided and not yet applied, if there is one.
 pub fn decided(db: &impl Database) -> Result<Option<i64>, DatabaseError> {

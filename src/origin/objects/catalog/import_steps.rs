@@ -14,11 +14,7 @@ use super::{
 };
 use contract::catalog::Resource;
 use domain::model::{ApiError, lines::LineErrors};
-use platform::{
-    database::{Database, DatabaseError, Row},
-    failure::Failure,
-    log, params,
-};
+use platform::{Database, DatabaseError, Failure, Row, log, params};
 
 /// Lines of a step. On workerd one of an offer takes about a millisecond.
 const LINES: i64 = 20;

@@ -17,13 +17,7 @@ use contract::{
     kv::{self, Pointer},
 };
 use domain::model::UtcDay;
-use platform::{
-    CONNECTIONS,
-    database::Database,
-    failure::Failure,
-    log,
-    traits::{Clock, Kv, ObjectCall, Sleep},
-};
+use platform::{CONNECTIONS, Clock, Database, Failure, Kv, ObjectCall, Sleep, log};
 
 /// The least time between two writes of a key: KV accepts one a second and refuses the next.
 const POINTER_EVERY_MS: i64 = 1_100;

@@ -9,10 +9,7 @@ use contract::{
     operation::Bytes,
 };
 use domain::model::AppId;
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-};
+use platform::{Database, DatabaseError, Failure};
 
 /// An entry of the register.
 #[derive(Debug, Serialize, Deserialize)]

@@ -3,10 +3,7 @@
 
 use super::{revisions, sql};
 use domain::model::FieldError;
-use platform::{
-    database::{Database, DatabaseError},
-    params,
-};
+use platform::{Database, DatabaseError, params};
 
 /// The bytes that all active offers may take together. At 10 bytes of id and 3,000 of body that is 330,000 offers. The rest
 /// of the 25 MiB is left for sets of countries, 32 bytes for each that differs.

@@ -15,8 +15,8 @@ use domain::{
     },
 };
 use platform::{
+    Failure,
     durable::DurableDatabase,
-    failure::Failure,
     object_http::{answer, command_in, fail, respond},
     panics::panics_to_failure,
     runtime,

@@ -9,11 +9,7 @@ use super::{
 };
 use contract::{catalog::FIGURES_PAGE, operation::OperatorReply};
 use domain::model::{ApiError, FieldError, MicroUsd, OfferId, SECOND_MS, UtcDay};
-use platform::{
-    database::{Database, DatabaseError, json},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, database::json, params};
 
 /// The part of a cap from which on it is nearly used up, in hundredths.
 const NEAR: u64 = 80;

@@ -27,11 +27,7 @@ use domain::{
     model::{ApiError, AppId, DAY_MS, Document, PublisherId, credentials},
     tracking::signature::ClickSecret,
 };
-use platform::{
-    database::{Database, DatabaseError, Row},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, Row, params};
 
 pub const CHANGED_MEANWHILE: ApiError = ApiError::new(
     412,

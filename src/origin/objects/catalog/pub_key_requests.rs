@@ -5,11 +5,7 @@ use serde_json::{Value, json};
 use super::sql;
 use contract::{catalog::RequestPubKey, operation::OperatorReply};
 use domain::model::ApiError;
-use platform::{
-    database::{Database, DatabaseError, Row},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, Row, params};
 
 pub const NO_PUB_KEY: ApiError = ApiError::new(
     409,

@@ -12,8 +12,8 @@ use contract::{
 };
 use domain::model::{HOUR_MS, MINUTE_MS, UtcDay};
 use platform::{
-    database::{Database, DatabaseError, MAX_INTEGER, Row, json},
-    failure::Failure,
+    Database, DatabaseError, Failure, Row,
+    database::{MAX_INTEGER, json},
     params,
 };
 

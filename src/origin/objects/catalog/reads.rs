@@ -13,11 +13,7 @@ use contract::{
     operation::OperatorReply,
 };
 use domain::model::PublisherId;
-use platform::{
-    database::{Database, Row},
-    failure::Failure,
-    params,
-};
+use platform::{Database, Failure, Row, params};
 
 pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<OperatorReply, Failure> {
     find(db, resource, id)?.ok_or_else(|| unknown(resource, id).into())

@@ -3,7 +3,7 @@
 use super::{import_claims, sql};
 use contract::catalog::{Resource, UNKNOWN_RESOURCE};
 use domain::model::{ApiError, FieldError};
-use platform::{database::Database, failure::Failure, params};
+use platform::{Database, Failure, params};
 
 /// The id member and the statements of a kind of resource.
 pub(super) struct ResourceTable {

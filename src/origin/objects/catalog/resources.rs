@@ -20,11 +20,7 @@ use domain::{
     model::{ApiError, Document, FieldError, GoalId, INVALID_FIELD, OfferId, document::tag},
     snapshot::{bodies, tracking::slots},
 };
-use platform::{
-    database::{Database, DatabaseError, Row, json},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, Row, database::json, params};
 
 /// The longest body of an offer, in bytes: the chunk that ends with it is stored as one SQLite value of at most 2 MB.
 const MAX_BODY: usize = 768 << 10;

@@ -8,10 +8,7 @@ use super::{
 use crate::delivery::register::Restore;
 use contract::attention::Doubt;
 use domain::model::PublisherId;
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-};
+use platform::{Database, DatabaseError, Failure};
 
 /// A catalog that was put back. It makes the context of a change that was made at a time.
 pub struct RestoredCatalog<W>(pub W);

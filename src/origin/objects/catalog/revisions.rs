@@ -2,10 +2,7 @@
 
 use super::sql;
 use domain::{conversions::terms::TermsInForce, model::revision};
-use platform::{
-    database::{Database, DatabaseError, Row},
-    params,
-};
+use platform::{Database, DatabaseError, Row, params};
 
 /// The last revision. Each write of the operator makes one; an offer and an app store theirs as `revision`.
 const CHANGE: &str = "change";

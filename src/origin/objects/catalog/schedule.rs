@@ -5,7 +5,7 @@ use super::{callback_sync::QueuedSettings, cap_sync::QueuedCap, import_claims, r
 use crate::delivery::push::Push;
 use contract::accounts::Suspend;
 use domain::{model::SECOND_MS, offers::page::REFRESH_MS};
-use platform::database::{Database, DatabaseError};
+use platform::{Database, DatabaseError};
 
 /// How long the operator's changes are collected before they are published, in milliseconds.
 const COALESCE_MS: i64 = SECOND_MS;

@@ -8,11 +8,7 @@ use domain::{
     conversions::token::{Serial, Token},
     model::credentials,
 };
-use platform::{
-    database::{Database, Row},
-    failure::Failure,
-    params,
-};
+use platform::{Database, Failure, Row, params};
 
 /// The members of a document that tell a resource from others.
 const SHOWN: [&str; 6] = [

@@ -36,13 +36,10 @@ use domain::{
 };
 use imports::Imports;
 use platform::{
-    database::DatabaseError,
-    failure::Failure,
-    log,
+    Clock, DatabaseError, Failure, Kv, ObjectCall, ObjectStorage, Random, Sleep, log,
     object_shell::ObjectShell,
     panics::panics_to_failure,
     single_flight::{Outcome, SingleFlight},
-    traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep},
 };
 use register::{Change, change};
 

@@ -18,11 +18,7 @@ use domain::{
         listing::{self, Index, ListedOffer},
     },
 };
-use platform::{
-    database::{Database, DatabaseError, Row, json},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, Row, database::json, params};
 
 /// Offers that one step of the listing reads. A chunk has at most half as many, so every step completes one or reads on.
 const PAGE: usize = 512;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use platform::{failure::Failure, traits::Sleep};
+use platform::{Failure, Sleep};
 
 /// Repeats a step until it returns that nothing is left. A step is to take a few ten milliseconds at most.
 pub async fn in_steps(

@@ -17,11 +17,7 @@ use domain::{
     },
     model::{DAY_MS, FieldError, MicroUsd, OfferId, PublisherId, SECOND_MS, revision},
 };
-use platform::{
-    database::{Database, DatabaseError, json as as_json},
-    failure::Failure,
-    log, params,
-};
+use platform::{Database, DatabaseError, Failure, database::json as as_json, log, params};
 
 const SUPERSEDED_MS: i64 = TERMS_KEPT_DAYS * DAY_MS;
 /// Superseded revisions that one sweep deletes.

@@ -18,11 +18,7 @@ use domain::{
     conversions::token::{self, Serial},
     model::{SECOND_MS, common, credentials, revision},
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 fn pub_key_purpose(publisher_id: &str) -> String {
     format!("pub_key/{publisher_id}")

@@ -15,11 +15,7 @@ use domain::{
         goals::{self, SourceGoal, SourceOffer},
     },
 };
-use platform::{
-    database::{Database, Row},
-    failure::Failure,
-    params,
-};
+use platform::{Database, Failure, Row, params};
 
 /// The most rows of a slot. It bounds the memory of a build; shards are split by their size long before.
 const MAX_ROWS: usize = 512;

@@ -18,11 +18,7 @@ use domain::{
         slots::{self, MAX_BITS},
     },
 };
-use platform::{
-    database::{Database, DatabaseError, Row},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, Row, params};
 
 /// How long a shard stays in KV after the last manifest that named it: an isolate that hears nothing of KV serves from its
 /// manifest for as long.

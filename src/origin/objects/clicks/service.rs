@@ -6,11 +6,7 @@ use super::{DOUBTED_MS, MIGRATIONS, alarm, handle, next_alarm, put_back, restore
 use crate::delivery::{register, size};
 use contract::clicks::{Command, Found, Reply, object_name};
 use domain::model::common;
-use platform::{
-    failure::Failure,
-    object_shell::ObjectShell,
-    traits::{Clock, ObjectCall, ObjectStorage},
-};
+use platform::{Clock, Failure, ObjectCall, ObjectStorage, object_shell::ObjectShell};
 
 pub struct ClicksService<D, R> {
     shell: ObjectShell<D, R>,

@@ -2,10 +2,7 @@
 
 use super::sql;
 use domain::model::DAY_MS;
-use platform::{
-    database::{Database, DatabaseError},
-    params,
-};
+use platform::{Database, DatabaseError, params};
 
 const WEEK_MS: i64 = 7 * DAY_MS;
 

@@ -6,10 +6,7 @@ use std::cell::RefCell;
 use super::{log, sql, sweep};
 use contract::counters::{CapKind, ReadTaken, SetCap, Take, Taken, TakenOfDay};
 use domain::model::{OfferId, UtcDay, seeded_hash::SeededMap};
-use platform::{
-    database::{Database, DatabaseError, Row},
-    params,
-};
+use platform::{Database, DatabaseError, Row, params};
 
 /// The most counts that a process keeps, about 100 bytes each.
 const KNOWN: usize = 50_000;

@@ -15,10 +15,7 @@ use contract::{
     outbox::OutboxShard,
 };
 use domain::model::OfferId;
-use platform::{
-    database::{Database, DatabaseError},
-    params,
-};
+use platform::{Database, DatabaseError, params};
 
 /// Adds the sums of an outbox's batch, once. A reversal counts on its own day, so the sums of a day, or of all stored
 /// days, may be negative.

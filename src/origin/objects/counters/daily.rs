@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use super::sql;
 use contract::counters::{AppStats, STATS_APPS};
-use platform::{
-    database::{Database, DatabaseError, json},
-    params,
-};
+use platform::{Database, DatabaseError, database::json, params};
 
 /// Apps of one row, at most 40 bytes each.
 const APPS: usize = 100;

@@ -17,10 +17,7 @@ use domain::{
     reporting::placements::{MAX_PLACEMENTS, OTHER_PLACEMENT},
     tracking::click_counts::ClickSum,
 };
-use platform::{
-    database::{Database, DatabaseError, json},
-    params,
-};
+use platform::{Database, DatabaseError, database::json, params};
 
 /// How long batches are gathered. An isolate waits for the answer to one before it sends the next.
 pub const GATHER: Duration = Duration::from_millis(200);

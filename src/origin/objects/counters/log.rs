@@ -15,10 +15,7 @@ use domain::{
         segment::{self, EncodedSegment, Image, Segmenter},
     },
 };
-use platform::{
-    database::{Database, DatabaseError, Row, json},
-    params,
-};
+use platform::{Database, DatabaseError, Row, database::json, params};
 
 /// How long rows wait until they are folded.
 pub const FOLD_MS: i64 = 5 * MINUTE_MS;

@@ -27,12 +27,7 @@ use domain::{
     conversions::log_number::{NUMBERS_PER_MS, first_number},
     model::{HOUR_MS, SECOND_MS, UtcDay},
 };
-use platform::{
-    CONNECTIONS,
-    database::{Database, DatabaseError, Row},
-    params,
-    traits::{Clock, ObjectCall},
-};
+use platform::{CONNECTIONS, Clock, Database, DatabaseError, ObjectCall, Row, params};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Ledgers that are called in one step.

@@ -13,13 +13,7 @@ use contract::{
     outbox::{OutboxShard, ReadDay},
 };
 use domain::model::{AppId, MINUTE_MS, OfferId, UtcDay, common};
-use platform::{
-    CONNECTIONS,
-    database::{Database, DatabaseError},
-    failure::Failure,
-    log, params,
-    traits::ObjectCall,
-};
+use platform::{CONNECTIONS, Database, DatabaseError, Failure, ObjectCall, log, params};
 
 /// The timeout of a call to the catalog, or to an outbox for a part of its day.
 const TIMEOUT: Duration = Duration::from_secs(5);

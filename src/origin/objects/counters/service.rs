@@ -23,11 +23,9 @@ use contract::{
     operation::{Applied, Mark},
 };
 use platform::{
-    database::DatabaseError,
-    failure::Failure,
+    Clock, DatabaseError, Failure, ObjectCall, ObjectStorage, Sleep,
     object_shell::ObjectShell,
     single_flight::{Outcome, SingleFlight},
-    traits::{Clock, ObjectCall, ObjectStorage, Sleep},
 };
 
 /// The timeout of a call to a ledger. It is short because other ledgers' batches wait for a connection.

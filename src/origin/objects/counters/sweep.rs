@@ -7,10 +7,7 @@ use domain::{
     conversions::log_number::first_number,
     model::{UtcDay, time::next_night_ms},
 };
-use platform::{
-    database::{Database, DatabaseError},
-    params,
-};
+use platform::{Database, DatabaseError, params};
 
 /// A take of a click is repeated within seconds; yesterday's may be repeated just after midnight.
 const CLICK_TAKES_DAYS: i32 = 2;

@@ -10,7 +10,7 @@ use super::{
 };
 use contract::ledger;
 use domain::reporting::{engine::Budget, format::Format, query::Query, render::Renderer};
-use platform::{database::Database, failure::Failure};
+use platform::{Database, Failure};
 
 pub async fn report(
     db: &impl Database,

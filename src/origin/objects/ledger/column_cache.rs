@@ -3,7 +3,7 @@
 
 use std::{cell::Cell, rc::Rc};
 
-use platform::{byte_cache::ByteCache, database::DatabaseError};
+use platform::{DatabaseError, byte_cache::ByteCache};
 
 /// The bytes that the columns of all ledgers of an isolate may take: those that a report of 1,000,000 facts reads.
 const BUDGET: usize = 16 << 20;

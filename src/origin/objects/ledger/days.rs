@@ -13,11 +13,7 @@ use domain::{
     model::{ApiError, FieldError, MicroUsd, SECOND_MS, UtcDay},
     reporting::Measure,
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 /// A page of days, the newest first. `before` is the previous page's cursor, a date.
 pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<OperatorReply, Failure> {

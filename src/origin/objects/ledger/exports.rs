@@ -25,11 +25,7 @@ use domain::{
         render::{BodyLength, Renderer},
     },
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    log, params,
-};
+use platform::{Database, DatabaseError, Failure, log, params};
 
 /// Exports that wait to be read, with a query of up to 256 KiB each: 4 MiB of rows. A page reads an export at once, so one
 /// that 16 others follow was abandoned, and makes way.

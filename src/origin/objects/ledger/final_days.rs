@@ -6,10 +6,7 @@ use super::{day_changes, segments, sql};
 use crate::delivery::attention_feed;
 use contract::ledger::DayState;
 use domain::model::{DAY_MS, HOUR_MS, PublisherId, SECOND_MS, UtcDay};
-use platform::{
-    database::{Database, DatabaseError},
-    params,
-};
+use platform::{Database, DatabaseError, params};
 
 /// How long a loaded day waits for its sources, in days after its end.
 const WAIT_DAYS: i64 = 7;

@@ -5,10 +5,7 @@
 use super::{day_changes, sql};
 use contract::ledger::Freshness;
 use domain::model::{DAY_MS, UtcDay};
-use platform::{
-    database::{Database, DatabaseError},
-    params,
-};
+use platform::{Database, DatabaseError, params};
 
 const LOADED: &str = "loaded_through_ms";
 const COUNTED: &str = "counted_through_ms";

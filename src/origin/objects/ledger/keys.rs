@@ -22,11 +22,7 @@ use domain::{
         rate::{self, Admission},
     },
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 /// Enough for a key for each of a publisher's systems, and one more during rotation.
 const MAX_KEYS: i64 = 100;

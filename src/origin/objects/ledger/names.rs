@@ -5,10 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::sql;
 use contract::catalog::APP_NAMES_PAGE;
 use domain::model::MINUTE_MS;
-use platform::{
-    database::{Database, DatabaseError, Row, json},
-    params,
-};
+use platform::{Database, DatabaseError, Row, database::json, params};
 
 /// How long the catalog's names are used without a new request, in milliseconds.
 pub const FRESH_MS: i64 = MINUTE_MS;

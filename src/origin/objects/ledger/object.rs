@@ -19,8 +19,8 @@ use domain::{
     reporting::keys,
 };
 use platform::{
+    Failure,
     durable::DurableDatabase,
-    failure::Failure,
     object_http::{answer, command_in, fail, refuse, respond},
     panics::panics_to_failure,
     runtime,

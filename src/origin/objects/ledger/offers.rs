@@ -25,10 +25,7 @@ use domain::{
         segment::Segmenter,
     },
 };
-use platform::{
-    database::{Database, DatabaseError},
-    params,
-};
+use platform::{Database, DatabaseError, params};
 
 const SDK_V: &str = "api";
 /// The placement of a click without one.

@@ -12,10 +12,7 @@ use domain::{
         query::Query,
     },
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-};
+use platform::{Database, DatabaseError, Failure};
 
 /// A damaged segment fails the report, because its figures would be wrong. The log names the segment.
 pub const DAMAGED_FACTS: ApiError = ApiError::new(

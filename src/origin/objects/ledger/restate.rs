@@ -28,11 +28,7 @@ use domain::{
         segment::Segmenter,
     },
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 /// Rows of a day that all sources report at most, and that the ledger has: about 20 MB each.
 const MAX_ROWS: usize = 100_000;

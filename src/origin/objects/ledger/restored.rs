@@ -8,11 +8,7 @@ use super::{day_changes, final_days, keys, lasting::Lasting, sql};
 use crate::delivery::register::Restore;
 use contract::attention::Doubt;
 use domain::model::PublisherId;
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 /// A ledger that was put back.
 pub struct RestoredLedger;

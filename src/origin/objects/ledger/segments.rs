@@ -15,7 +15,8 @@ use domain::{
     },
 };
 use platform::{
-    database::{Database, DatabaseError, Value, json},
+    Database, DatabaseError,
+    database::{Value, json},
     params,
 };
 

@@ -43,12 +43,10 @@ use domain::{
     },
 };
 use platform::{
+    Clock, DatabaseError, Failure, ObjectCall, ObjectStorage, Random,
     concurrency_limit::{ConcurrencyLimit, Limit},
-    database::DatabaseError,
-    failure::Failure,
     log,
     object_shell::ObjectShell,
-    traits::{Clock, ObjectCall, ObjectStorage, Random},
 };
 
 /// Pages up to this size are rendered whole, in bytes; larger ones are streamed.

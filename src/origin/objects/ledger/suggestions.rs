@@ -12,7 +12,7 @@ use domain::{
         query::{MAX_COUNT, Query},
     },
 };
-use platform::{database::Database, failure::Failure};
+use platform::{Database, Failure};
 
 /// Suggestions in an answer.
 const MAX: usize = 20;

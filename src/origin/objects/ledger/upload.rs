@@ -25,11 +25,7 @@ use domain::{
         segment::Segmenter,
     },
 };
-use platform::{
-    database::{Database, DatabaseError, json as as_json},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, database::json as as_json, params};
 
 /// The memory for facts of all uploads of an object, in bytes. An upload that exceeds its share stages its facts.
 pub const BUFFERED: usize = 12 << 20;

@@ -14,7 +14,7 @@ use domain::{
     model::{AdvertiserId, CurrencyRate, OfferId},
     tracking::click_id::Nonce,
 };
-use platform::failure::Failure;
+use platform::Failure;
 
 /// A reservation stores it, so that the alarm pays exactly what the request would have paid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,10 +8,7 @@ use crate::delivery::{
     attention_feed::{AttentionFeed, Source},
     feed,
 };
-use platform::{
-    database::{Database, DatabaseError},
-    traits::{Clock, ObjectCall},
-};
+use platform::{Clock, Database, DatabaseError, ObjectCall};
 
 /// The kind of a conversion's item by the conversion's state, as numbers of `Kind` and of `states.rs`; NULL if it has none.
 macro_rules! kind_of_state {

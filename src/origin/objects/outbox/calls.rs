@@ -15,7 +15,7 @@ use domain::{
     conversions::parameters::INVALID_CLICK_ID,
     model::{OfferId, common},
 };
-use platform::{CONNECTIONS, failure::Failure, log, traits::ObjectCall};
+use platform::{CONNECTIONS, Failure, ObjectCall, log};
 
 /// The timeout of a call. It is short because a sender waits.
 pub const TIMEOUT: Duration = Duration::from_secs(5);

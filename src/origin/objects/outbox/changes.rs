@@ -16,11 +16,7 @@ use domain::{
     conversions::log_number::{NUMBERS_PER_MS, first_number},
     model::SECOND_MS,
 };
-use platform::{
-    database::{Database, DatabaseError, Row},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, Row, params};
 
 /// Numbers of the log that one part looks at: about 20 ms, during which the object answers no other request.
 const NUMBERS: i64 = 2_000;

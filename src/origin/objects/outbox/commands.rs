@@ -14,7 +14,7 @@ use contract::outbox::{
     ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, OutboxShard, Replay, Reply, Restated,
 };
 use domain::model::common;
-use platform::{database::Database, failure::Failure};
+use platform::{Database, Failure};
 
 /// Carries out a command; synchronous.
 ///

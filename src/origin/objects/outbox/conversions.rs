@@ -37,7 +37,7 @@ use domain::{
     },
     model::{ApiError, UtcDay},
 };
-use platform::{database::Database, failure::Failure};
+use platform::{Database, Failure};
 use reservations::Reservation;
 use rows::ConversionRow;
 

@@ -17,11 +17,7 @@ use domain::{
     },
     tracking::click::Click,
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 /// Erased users, by [`erased_key`].
 pub const TABLES: &[&str] = &[

@@ -33,10 +33,7 @@ use domain::{
     },
     model::UtcDay,
 };
-use platform::{
-    database::{Database, DatabaseError, Row, json},
-    log, params,
-};
+use platform::{Database, DatabaseError, Row, database::json, log, params};
 
 /// Entries of a batch, each of at most 1 KB: about 10 ms, in which the outbox answers no other request.
 const ENTRIES: usize = 200;

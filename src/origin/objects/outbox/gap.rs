@@ -14,11 +14,7 @@ use domain::{
     conversions::{log_number::first_number, reward::CLICK_LIFE_DAYS},
     model::{DAY_MS, HOUR_MS},
 };
-use platform::{
-    database::{Database, DatabaseError},
-    log, params,
-    traits::{Clock, ObjectCall},
-};
+use platform::{Clock, Database, DatabaseError, ObjectCall, log, params};
 
 const HELD_MS: i64 = 3 * DAY_MS;
 /// How long an outbox that was put back on purpose does not go on without its journal.

@@ -28,8 +28,8 @@ use domain::{
     model::{ApiError, INVALID_FIELD, SECOND_MS, common},
 };
 use platform::{
-    database::{Database, DatabaseError, MAX_INTEGER, Row, json as as_json},
-    failure::Failure,
+    Database, DatabaseError, Failure, Row,
+    database::{MAX_INTEGER, json as as_json},
     params,
 };
 use states::{state_number, state_of};

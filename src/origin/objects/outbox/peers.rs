@@ -11,7 +11,7 @@ use contract::{
     outbox::{ClaimApp, ClaimedApp, OutboxShard, Txn},
 };
 use domain::{callbacks::fields::Status, conversions::terms::TermsInForce};
-use platform::{database::DatabaseError, failure::Failure, keyed_flights::KeyedFlights};
+use platform::{DatabaseError, Failure, keyed_flights::KeyedFlights};
 
 use super::terms_cache::TermsCache;
 

@@ -13,10 +13,7 @@ use domain::{
     },
     model::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay, time::next_night_ms},
 };
-use platform::{
-    database::{Database, DatabaseError, Row},
-    params,
-};
+use platform::{Database, DatabaseError, Row, params};
 
 const ATTEMPT_RETENTION_MS: i64 = 90 * DAY_MS;
 pub const ROW_RETENTION_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;

@@ -34,14 +34,13 @@ use crate::{
 use contract::outbox::{Answer, Command, Conversion, OutboxShard, Reply};
 use domain::model::{MINUTE_MS, SECOND_MS, common};
 use platform::{
+    Clock, DatabaseError, Failure, ObjectCall, ObjectStorage, Random,
     concurrency_limit::{ConcurrencyLimit, Limit},
-    database::DatabaseError,
-    failure::Failure,
     keyed_flights::KeyedFlights,
     object_shell::ObjectShell,
     panics::{panic_to_failure, panics_to_failure},
     single_flight::{Outcome, SingleFlight},
-    traits::{Clock, Http, ObjectCall, ObjectStorage, Random, Spawn},
+    traits::{Http, Spawn},
 };
 
 /// Postbacks that wait for the catalog, for a counters object or for each other. At 10 KB each they take 2.5 MB, and an

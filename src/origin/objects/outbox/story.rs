@@ -22,11 +22,7 @@ use domain::{
     callbacks::{diagnosis::shown_error, fields::Status},
     model::{ApiError, PublisherId, SECOND_MS, common},
 };
-use platform::{
-    database::{Database, DatabaseError, Row, json},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, Row, database::json, params};
 use reward::{Fields, Reward, RewardSummary, number};
 
 /// Also of a reward of another publisher.

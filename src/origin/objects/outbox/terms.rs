@@ -18,12 +18,7 @@ use domain::{
     },
     model::{CurrencyRate, MINUTE_MS, OfferId, SECOND_MS, UtcDay},
 };
-use platform::{
-    database::{Database, DatabaseError, json},
-    failure::Failure,
-    params,
-    single_flight::Outcome,
-};
+use platform::{Database, DatabaseError, Failure, database::json, params, single_flight::Outcome};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{endpoint, peers::Peers, sql, terms_cache::cached};

@@ -9,7 +9,7 @@ use domain::{
     conversions::terms::{AppTerms, CurrentOffer, OfferTerms},
     model::OfferId,
 };
-use platform::database::DatabaseError;
+use platform::DatabaseError;
 
 /// Entries of each kind. An offer has at most 50 goals, which take 16 KB: 1 MB for an outbox.
 const ENTRIES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);

@@ -2,11 +2,7 @@
 
 use super::{MIGRATIONS, Unwritten, handle, sweep};
 use contract::postbacks::{Command, Reply};
-use platform::{
-    failure::Failure,
-    object_shell::ObjectShell,
-    traits::{Clock, ObjectStorage},
-};
+use platform::{Clock, Failure, ObjectStorage, object_shell::ObjectShell};
 
 pub struct PostbacksService<D, R> {
     shell: ObjectShell<D, R>,

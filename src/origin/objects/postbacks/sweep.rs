@@ -2,10 +2,7 @@
 
 use super::sql;
 use domain::model::{DAY_MS, time::next_night_ms};
-use platform::{
-    database::{Database, DatabaseError},
-    params,
-};
+use platform::{Database, DatabaseError, params};
 
 pub const RETENTION_MS: i64 = 90 * DAY_MS;
 

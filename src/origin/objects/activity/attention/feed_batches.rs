@@ -6,10 +6,7 @@ use contract::{
     outbox::EndpointState,
 };
 use domain::model::AppId;
-use platform::{
-    database::{Database, DatabaseError, json},
-    params,
-};
+use platform::{Database, DatabaseError, database::json, params};
 
 use super::{isolates, sql};
 use crate::objects::activity::alarms::causes::Noted;

@@ -7,11 +7,7 @@ use contract::{
     operation::{Done, OperatorReply},
 };
 use domain::model::{AppId, DAY_MS, HOUR_MS, UtcDay};
-use platform::{
-    database::{Database, DatabaseError, Row, json as as_json},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, Row, database::json as as_json, params};
 use serde::Serialize;
 
 use super::sql;

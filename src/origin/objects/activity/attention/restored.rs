@@ -8,11 +8,7 @@ use contract::{
     operation::{Done, OperatorReply},
 };
 use domain::model::common;
-use platform::{
-    database::{Database, DatabaseError, json},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, database::json, params};
 
 /// Lists what is in doubt. What is listed already stays as it is.
 pub fn put(db: &impl Database, now_ms: i64, restored: &Restored) -> Result<Done, DatabaseError> {

@@ -5,11 +5,7 @@ use super::sql;
 use crate::objects::activity::alarms::{causes::Noted, raise};
 use contract::{alarms::AlarmKind, attention::ObjectSize, operation::Done};
 use domain::model::DAY_MS;
-use platform::{
-    database::{Database, DatabaseError},
-    object_shell::NEARLY_FULL,
-    params,
-};
+use platform::{Database, DatabaseError, object_shell::NEARLY_FULL, params};
 
 /// A large object has an alarm every night.
 const RETENTION_MS: i64 = 2 * DAY_MS;

@@ -10,10 +10,7 @@ use domain::{
     conversions::log_number::NUMBERS_PER_MS,
     model::{AppId, DAY_MS, UtcDay},
 };
-use platform::{
-    database::{Database, DatabaseError, json},
-    params,
-};
+use platform::{Database, DatabaseError, database::json, params};
 
 use super::sql;
 use crate::objects::activity::alarms::causes::Noted;

@@ -8,10 +8,7 @@ use contract::{
     rewards::RewardState,
 };
 use domain::model::{AppId, UtcDay};
-use platform::{
-    database::{Database, DatabaseError, Row},
-    params,
-};
+use platform::{Database, DatabaseError, Row, params};
 
 use super::sql;
 

@@ -18,11 +18,9 @@ use contract::{
 };
 use domain::model::{ApiError, AppId, PublisherId, SECOND_MS, common, credentials};
 use platform::{
-    CONNECTIONS,
-    database::{Database, DatabaseError, MAX_INTEGER, Row, json as as_json},
-    failure::Failure,
+    CONNECTIONS, Clock, Database, DatabaseError, Failure, ObjectCall, Row,
+    database::{MAX_INTEGER, json as as_json},
     log, params,
-    traits::{Clock, ObjectCall},
 };
 
 use super::overview::app_id;

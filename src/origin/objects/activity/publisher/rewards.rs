@@ -6,8 +6,8 @@ use contract::{
 };
 use domain::model::INVALID_FIELD;
 use platform::{
-    database::{Database, DatabaseError, MAX_INTEGER, Row, Value},
-    failure::Failure,
+    Database, DatabaseError, Failure, Row,
+    database::{MAX_INTEGER, Value},
     params,
 };
 

@@ -9,11 +9,7 @@ use crate::objects::catalog::{
 };
 use contract::{catalog::Put, operation::OperatorReply};
 use domain::{callbacks::shards, model::AppId};
-use platform::{
-    failure::Failure,
-    log,
-    traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep},
-};
+use platform::{Clock, Failure, Kv, ObjectCall, ObjectStorage, Random, Sleep, log};
 
 #[derive(Deserialize)]
 struct Created {

@@ -18,10 +18,9 @@ use domain::model::{
     lines::{LineErrors, Lines, TooLong},
 };
 use platform::{
-    failure::Failure,
+    Clock, Failure, Kv, ObjectCall, ObjectStorage, Random, Sleep,
     panics::panics_to_failure,
     single_flight::{Leader, SingleFlight},
-    traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep},
 };
 use serde_json::json;
 

@@ -3,10 +3,7 @@
 use super::CatalogService;
 use crate::objects::catalog::{Context, restored::RestoredCatalog};
 use contract::catalog::{Command, OBJECT_NAME};
-use platform::{
-    failure::Failure,
-    traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep},
-};
+use platform::{Clock, Failure, Kv, ObjectCall, ObjectStorage, Random, Sleep};
 
 /// How a command affects the register.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -25,10 +25,7 @@ use domain::{
         render::Renderer,
     },
 };
-use platform::{
-    failure::Failure,
-    traits::{Clock, ObjectCall, ObjectStorage, Random, Sleep},
-};
+use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random, Sleep};
 
 /// Queries of a batch.
 const MAX_QUERIES: usize = 12;

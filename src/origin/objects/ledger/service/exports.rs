@@ -5,10 +5,7 @@ use super::{LedgerService, dashboard::LEAST_COST};
 use crate::objects::ledger::exports::{self, ExportQuery};
 use contract::ledger::{Command, CreateExport, ExportPiece, ExportProgress, OpenExport, Reply};
 use domain::{model::PublisherId, reporting::Dimension};
-use platform::{
-    failure::Failure,
-    traits::{Clock, ObjectCall, ObjectStorage, Random},
-};
+use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random};
 
 impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// Makes an export. Its rows are counted, which costs as much as a report.

@@ -9,11 +9,7 @@ use contract::{
     operation::{CallError, Unanswered},
 };
 use domain::model::{PublisherId, SECOND_MS, common};
-use platform::{
-    failure::Failure,
-    log,
-    traits::{Clock, ObjectCall, ObjectStorage, Random},
-};
+use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random, log};
 
 /// The timeout of a call for app names; a report is made without them if need be.
 const NAMES_TIMEOUT: Duration = Duration::from_millis(1_500);

@@ -9,10 +9,7 @@ use crate::{
 };
 use contract::ledger::{Command, object_name, publisher_of};
 use domain::model::{PublisherId, UtcDay};
-use platform::{
-    failure::Failure,
-    traits::{Clock, ObjectCall, ObjectStorage, Random},
-};
+use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random};
 
 /// Whether a command is about keys or changes of final days, which last.
 pub fn lasts(command: &Command) -> bool {

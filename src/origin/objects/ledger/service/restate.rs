@@ -13,12 +13,7 @@ use contract::{
     outbox::{self, OutboxShard},
 };
 use domain::model::{PublisherId, SECOND_MS, UtcDay, common};
-use platform::{
-    CONNECTIONS,
-    failure::Failure,
-    log,
-    traits::{Clock, ObjectCall, ObjectStorage, Random},
-};
+use platform::{CONNECTIONS, Clock, Failure, ObjectCall, ObjectStorage, Random, log};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// How long sources are asked, in milliseconds: the operator's call waits for 25 s.

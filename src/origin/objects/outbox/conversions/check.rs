@@ -25,7 +25,7 @@ use domain::{
     },
     model::{OfferId, UtcDay},
 };
-use platform::{database::Database, failure::Failure, traits::ObjectCall};
+use platform::{Database, Failure, ObjectCall};
 
 /// # Errors
 /// The refusal that the postback would get; or another object does not answer, or the database failed.

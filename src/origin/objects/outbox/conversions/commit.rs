@@ -15,7 +15,7 @@ use crate::{
 };
 use contract::outbox::{Answer, Conversion};
 use domain::model::common;
-use platform::{CONNECTIONS, database::Database, failure::Failure};
+use platform::{CONNECTIONS, Database, Failure};
 
 /// Reservations that one call resumes at most.
 const PAGE: usize = 60;

@@ -18,11 +18,7 @@ use domain::{
     },
     model::{ApiError, SECOND_MS, UtcDay},
 };
-use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, params};
 
 /// A decision, with all that is needed to carry it out.
 pub struct Decision {

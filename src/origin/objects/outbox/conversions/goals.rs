@@ -14,7 +14,7 @@ use domain::{
     },
     model::{AdvertiserId, common},
 };
-use platform::{database::Database, failure::Failure};
+use platform::{Database, Failure};
 
 /// A goal that may be newer than what the outbox and the sender's snapshot know.
 pub const NOT_KNOWN_YET: &str = "goal is not known here yet";

@@ -11,11 +11,7 @@ use domain::{
     conversions::table::Event,
     model::{AdvertiserId, HOUR_MS, common},
 };
-use platform::{
-    database::{Database, DatabaseError, json},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, database::json, params};
 
 use super::goals;
 use crate::{

@@ -7,8 +7,8 @@ use crate::objects::outbox::{NET_MS, approval::Approval, erasure, sql};
 use contract::counters::Take;
 use domain::model::common;
 use platform::{
-    database::{Database, DatabaseError, Value, json},
-    failure::Failure,
+    Database, DatabaseError, Failure,
+    database::{Value, json},
     params,
 };
 

@@ -4,10 +4,7 @@
 use crate::objects::outbox::{peers::Peers, sql};
 use contract::{operation::Bytes, outbox::Conversion};
 use domain::conversions::ids::reward_key;
-use platform::{
-    database::{Database, DatabaseError},
-    params,
-};
+use platform::{Database, DatabaseError, params};
 
 /// The key of the user of a conversion and of a goal; none before the outbox's first conversion, when nobody has a reward.
 pub fn key(

@@ -15,11 +15,7 @@ use domain::{
     conversions::{state::State, table::Event},
     model::AdvertiserId,
 };
-use platform::{
-    database::{Database, DatabaseError, json},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, database::json, params};
 
 /// A row of `conversions`.
 pub struct ConversionRow {

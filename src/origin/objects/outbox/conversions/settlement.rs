@@ -16,11 +16,7 @@ use domain::{
     model::{Country, Document, FieldError, INVALID_FIELD, SECOND_MS, time::LATEST_S},
     tracking::click::Click,
 };
-use platform::{
-    database::{Database, DatabaseError, MAX_INTEGER},
-    failure::Failure,
-    params,
-};
+use platform::{Database, DatabaseError, Failure, database::MAX_INTEGER, params};
 
 use crate::objects::outbox::{
     log::{self, states::state_of},

@@ -8,7 +8,7 @@ use super::{
 use crate::objects::outbox::{endpoint, gap, peers::Peers, sql};
 use contract::outbox::{Answer, Conversion, OutboxShard, Settle, SettleFilter, SettleMany, Settled};
 use domain::conversions::{state::State, table::Action};
-use platform::{database::Database, failure::Failure, params};
+use platform::{Database, Failure, params};
 
 /// Settles the conversions of a step, one after the other.
 ///

@@ -14,9 +14,8 @@ use domain::{
     model::{AdvertiserId, AppId},
 };
 use platform::{
-    CONNECTIONS,
-    database::{Database, DatabaseError, Row, Value, json},
-    failure::Failure,
+    CONNECTIONS, Database, DatabaseError, Failure, Row,
+    database::{Value, json},
     log, params,
 };
 

@@ -16,8 +16,8 @@ use domain::{
     model::{MicroUsd, SECOND_MS},
 };
 use platform::{
-    database::{Database, Value, json},
-    failure::Failure,
+    Database, Failure,
+    database::{Value, json},
     params,
 };
 

@@ -20,9 +20,8 @@ use domain::callbacks::{
     shards,
 };
 use platform::{
-    failure::Failure,
+    Failure, ObjectStorage,
     panics::{panic_to_failure, panics_to_failure},
-    traits::ObjectStorage,
 };
 
 struct DueAttempt {

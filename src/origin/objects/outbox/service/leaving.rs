@@ -9,7 +9,7 @@ use domain::{
     conversions::log_number::{SHARDS, lowest_number},
     model::{SECOND_MS, common},
 };
-use platform::{database::Value, failure::Failure, params, traits::ObjectStorage};
+use platform::{Failure, ObjectStorage, database::Value, params};
 
 /// How long an outbox that has sent everything writes nothing more. It restarts meanwhile.
 const LEAVES_MS: i64 = 30 * SECOND_MS;

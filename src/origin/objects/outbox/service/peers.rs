@@ -18,9 +18,7 @@ use contract::{
     outbox::{ClaimApp, ClaimedApp, OutboxShard, Txn},
 };
 use domain::callbacks::fields::Status;
-use platform::{
-    database::DatabaseError, failure::Failure, keyed_flights::KeyedFlights, traits::ObjectStorage,
-};
+use platform::{DatabaseError, Failure, ObjectStorage, keyed_flights::KeyedFlights};
 
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Peers
     for OutboxService<D, R, O>

@@ -10,7 +10,7 @@ use domain::{
     conversions::state::Reason,
     model::{AppId, SECOND_MS},
 };
-use platform::database::{DatabaseError, Row};
+use platform::{DatabaseError, Row};
 
 /// The fields of a reward that every member sees.
 #[derive(Serialize)]

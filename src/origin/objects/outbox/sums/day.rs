@@ -15,10 +15,7 @@ use domain::{
     conversions::log_number::first_number,
     model::{DAY_MS, OfferId, SECOND_MS, UtcDay},
 };
-use platform::{
-    database::{Database, DatabaseError, Row, Value},
-    params,
-};
+use platform::{Database, DatabaseError, Row, database::Value, params};
 
 /// Entries that one step examines at most: about 50 ms, in which the object answers no request.
 pub const STEP: i64 = 5_000;

@@ -26,12 +26,7 @@ use domain::{
     conversions::log_number::first_number,
     model::{DAY_MS, SECOND_MS, common},
 };
-use platform::{
-    database::{Database, DatabaseError, Row},
-    failure::Failure,
-    log, params,
-    traits::{Clock, ObjectCall},
-};
+use platform::{Clock, Database, DatabaseError, Failure, ObjectCall, Row, log, params};
 
 /// The destination of the journal's batches.
 pub const TO_WITNESS: &str = "witness";

@@ -24,11 +24,7 @@ use domain::{
     conversions::log_number::NUMBERS_PER_MS,
     model::{DAY_MS, SECOND_MS, UtcDay},
 };
-use platform::{
-    database::{Database, DatabaseError, Row},
-    log, params,
-    traits::{Clock, ObjectCall},
-};
+use platform::{Clock, Database, DatabaseError, ObjectCall, Row, log, params};
 
 /// How far the nights' work is.
 struct Night {

@@ -21,11 +21,7 @@ use contract::{
     outbox::OutboxShard,
 };
 use domain::model::{AppId, Country, OfferId, UtcDay};
-use platform::{
-    database::{Database, DatabaseError, Row},
-    log, params,
-    traits::{Clock, ObjectCall},
-};
+use platform::{Clock, Database, DatabaseError, ObjectCall, Row, log, params};
 
 /// The destination for the publisher's ledger. For counters it is the object's name.
 pub const TO_LEDGER: &str = "ledger";
