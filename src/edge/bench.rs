@@ -13,7 +13,7 @@ use domain::{
     reporting::query::MAX_BODY,
 };
 use platform::{
-    http::{answer::Answer, body},
+    http::{Answer, body},
     object_call::{self, broken},
 };
 

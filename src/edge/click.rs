@@ -38,7 +38,7 @@ use domain::{
 use platform::{
     ObjectCall,
     concurrency_limit::Permit,
-    http::{answer::Answer, body::header},
+    http::{Answer, body::header},
     log,
 };
 

@@ -35,7 +35,8 @@ use domain::{
 use platform::{
     ObjectCall,
     http::{
-        answer::{Answer, JSON, LogFields},
+        Answer,
+        answer::{JSON, LogFields},
         body,
     },
     runtime::now_ms,

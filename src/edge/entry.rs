@@ -19,8 +19,8 @@ use contract::origin::{
 use domain::model::{ApiError, common};
 use platform::{
     http::{
+        Answer,
         address::Address,
-        answer::Answer,
         entry,
         request_log::RequestInfo,
         router::{Interface, RouteName, Routed, find},

@@ -20,7 +20,7 @@ use contract::{
 use domain::{model::SECOND_MS, offers::selection::Selector, snapshot::tracking::Manifest};
 use platform::{
     ObjectCall,
-    http::{answer::Answer, entry, router::Interface},
+    http::{Answer, entry, router::Interface},
     isolate_metrics,
     panics::log_panics,
     runtime::now_ms,

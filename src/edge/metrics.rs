@@ -6,7 +6,7 @@ use crate::isolate::RequestContext;
 use domain::snapshot::tracking::ShardKind;
 use platform::{
     http::{
-        answer::Answer,
+        Answer,
         body::header,
         entry,
         traffic::{write_memory, write_pools},

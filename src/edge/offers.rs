@@ -26,10 +26,7 @@ use domain::{
 };
 use platform::{
     CONNECTIONS,
-    http::{
-        answer::{Answer, JSON},
-        body,
-    },
+    http::{Answer, answer::JSON, body},
     log,
 };
 

@@ -12,7 +12,7 @@ use domain::{
     offers::selection::Selector,
     snapshot::tracking::Manifest,
 };
-use platform::{http::answer::Answer, log};
+use platform::{http::Answer, log};
 
 /// Forwards a request and returns its answer unchanged. A refresh is answered after this isolate has loaded the new
 /// snapshots, so that the operator's next call sees them, even if KV does not show them yet.

@@ -30,7 +30,7 @@ use domain::{
 };
 use platform::{
     ObjectCall,
-    http::answer::Answer,
+    http::Answer,
     log,
     panics::{catch_panic, log_panics},
     runtime::now_ms,

@@ -18,7 +18,8 @@ use domain::{
 };
 use platform::{
     http::{
-        answer::{Answer, JSON, LogFields},
+        Answer,
+        answer::{JSON, LogFields},
         body::{self, header},
     },
     object_call::{self, broken},

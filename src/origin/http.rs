@@ -37,3 +37,9 @@ pub mod routes;
 pub mod site;
 #[cfg(target_arch = "wasm32")]
 mod users;
+
+#[cfg(target_arch = "wasm32")]
+use self::{
+    isolate::RequestContext,
+    refusal::{HandlerResult, Refusal},
+};

@@ -14,3 +14,6 @@ pub mod hosts;
 pub mod request_log;
 pub mod router;
 pub mod traffic;
+
+#[cfg(target_arch = "wasm32")]
+pub use answer::Answer;

@@ -3,9 +3,8 @@
 use worker::Request;
 
 use crate::http::{
-    isolate::RequestContext,
+    HandlerResult, Refusal, RequestContext,
     limits::{PER_MEMBER, Pool},
-    refusal::{HandlerResult, Refusal},
 };
 use contract::{
     ledger::{self, UseKey, UsedKey},
@@ -17,10 +16,7 @@ use domain::{
 };
 use platform::{
     concurrency_limit::Permit,
-    http::{
-        answer::{Answer, LogFields},
-        body::header,
-    },
+    http::{Answer, answer::LogFields, body::header},
 };
 
 /// A key that a request has, before it is known to be active.

@@ -7,7 +7,7 @@ use url::form_urlencoded;
 use worker::Request;
 
 pub use crate::http::limits::TIMEOUT;
-use crate::http::{isolate::RequestContext, refusal::Refusal};
+use crate::http::{Refusal, RequestContext};
 use contract::{
     catalog::{COMMAND_PATH, Get, Resource, address},
     operation::{ObjectAddress, Operation, OperatorReply},
@@ -15,10 +15,7 @@ use contract::{
 use domain::model::{ApiError, Document, FieldError, INVALID_FIELD, PublisherId, common};
 use platform::{
     database::MAX_INTEGER,
-    http::{
-        answer::{Answer, JSON},
-        body,
-    },
+    http::{Answer, answer::JSON, body},
     log,
     runtime::now_ms,
 };

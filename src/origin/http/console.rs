@@ -2,11 +2,9 @@
 //! stands in the account's audit under a name (docs/DECISIONS.md, "The console").
 
 use crate::http::{
-    access,
-    isolate::RequestContext,
+    HandlerResult, Refusal, RequestContext, access,
     limits::Pool,
     operator,
-    refusal::{HandlerResult, Refusal},
     routes::Handler,
     site::{
         self, Call,
@@ -23,10 +21,7 @@ use domain::{
 };
 use platform::{
     concurrency_limit::ConcurrencyLimit,
-    http::{
-        answer::{Answer, JSON},
-        body::header,
-    },
+    http::{Answer, answer::JSON, body::header},
     log,
 };
 use worker::Request;

@@ -17,13 +17,12 @@ mod users;
 mod visitor;
 
 use crate::http::{
-    alarms,
+    HandlerResult, alarms,
     handlers::{DashboardCall, MemberCall},
-    refusal::HandlerResult,
     site::{self, Call, gate},
 };
 use domain::accounts::account::AccountKind;
-use platform::http::answer::Answer;
+use platform::http::Answer;
 
 /// Runs the handler of a routed request.
 pub async fn call(call: DashboardCall, request: Call<'_>) -> Answer {

@@ -5,10 +5,8 @@ use worker::Request;
 
 use crate::{
     http::{
-        api_key,
+        HandlerResult, RequestContext, api_key,
         calls::{parameter, parse, read_limit},
-        isolate::RequestContext,
-        refusal::HandlerResult,
     },
     objects::ledger::day_changes::{MAX_LIMIT, shown},
 };
@@ -18,7 +16,7 @@ use domain::{
     model::{ApiError, PublisherId, SECOND_MS},
     reporting::keys::Scope,
 };
-use platform::{database::MAX_INTEGER, http::answer::Answer};
+use platform::{database::MAX_INTEGER, http::Answer};
 
 pub async fn read(context: &RequestContext, request: &Request, query: &str) -> Answer {
     api_key::answer_for(context, request, Scope::Reporting, async |publisher| {

@@ -3,12 +3,9 @@
 use worker::{Context, Env, Request, Response, event, web_sys};
 
 use crate::http::{
-    console, dashboard, day_changes,
-    isolate::RequestContext,
+    Refusal, RequestContext, console, dashboard, day_changes,
     limits::Pool,
-    operator,
-    refusal::Refusal,
-    rewards,
+    operator, rewards,
     routes::{self, Handler, KeyedCall, routes},
     site::{self, Call},
     users,
@@ -21,8 +18,8 @@ use domain::{
 use platform::{
     Random,
     http::{
+        Answer,
         address::Address,
-        answer::Answer,
         body::header,
         entry,
         hosts::BearerToken,

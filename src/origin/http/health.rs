@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use serde_json::Map;
 
-use crate::http::isolate::RequestContext;
+use crate::http::RequestContext;
 use contract::{
     catalog::{COMMAND_PATH, Get, address},
     operation::CallError,
 };
 use platform::{
     ObjectCall,
-    http::{answer::Answer, entry},
+    http::{Answer, entry},
 };
 
 /// The timeout of a health probe of the catalog.

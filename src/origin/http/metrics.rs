@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::{
-    http::isolate::RequestContext,
+    http::RequestContext,
     objects::{
         catalog::{
             publication::{BYTES, COUNTED},
@@ -18,7 +18,7 @@ use contract::catalog::{COMMAND_PATH, GetStatus, address};
 use platform::{
     ObjectCall,
     http::{
-        answer::Answer,
+        Answer,
         traffic::{write_memory, write_pools},
     },
     log,

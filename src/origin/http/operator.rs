@@ -24,22 +24,19 @@ mod service;
 use worker::Request;
 
 use crate::http::{
-    alarms,
+    HandlerResult, RequestContext, alarms,
     calls::{
         TIMEOUT, ask, ask_catalog, internal, is_dry_run, none_if_unknown, parameter, parse, publisher_in,
         read_document, read_json, read_page, read_place, read_reply, read_resource, require, segment,
         unknown_publisher,
     },
     description::DESCRIPTION,
-    health,
-    isolate::RequestContext,
-    metrics,
-    refusal::HandlerResult,
+    health, metrics,
     routes::Handler,
     site::gate::Member,
 };
 use domain::model::common;
-use platform::http::answer::Answer;
+use platform::http::Answer;
 
 /// The longest document, in bytes.
 pub const MAX_DOCUMENT: usize = 1 << 20;

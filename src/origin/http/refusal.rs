@@ -3,7 +3,7 @@
 use crate::http::site::audited::Refused;
 use contract::operation::CallError;
 use domain::model::{ApiError, FieldError};
-use platform::http::answer::Answer;
+use platform::http::Answer;
 
 /// The result of a handler: its answer, or why the call is refused.
 pub type HandlerResult = Result<Answer, Refusal>;

@@ -5,10 +5,8 @@ use serde_json::{to_vec, value::RawValue};
 use worker::Request;
 
 use crate::http::{
-    api_key,
+    HandlerResult, Refusal, RequestContext, api_key,
     calls::{TIMEOUT, ask_catalog, internal, parameter, parse, read_limit},
-    isolate::RequestContext,
-    refusal::{HandlerResult, Refusal},
     reward_changes::{self, Cursor, Page, Question},
 };
 use contract::catalog::{ListPublisherOutboxes, OUTBOXES_PAGE};
@@ -18,7 +16,7 @@ use domain::{
 };
 use platform::{
     ObjectCall,
-    http::{answer::Answer, body::header},
+    http::{Answer, body::header},
 };
 
 /// Rewards on a page, of about 1 KB each.

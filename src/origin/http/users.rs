@@ -9,11 +9,10 @@ use serde_json::{Value, json, value::RawValue};
 use worker::Request;
 
 use crate::http::{
+    HandlerResult, Refusal, RequestContext,
     api_key::{self, ApiKey},
     calls::{ask_catalog, internal, read_document, read_reply},
     handlers::UserCall,
-    isolate::RequestContext,
-    refusal::{HandlerResult, Refusal},
     site::{audited, merge, outboxes::Outboxes},
 };
 use contract::{
@@ -31,7 +30,7 @@ use domain::{
 };
 use platform::{
     CONNECTIONS,
-    http::answer::{Answer, LogFields},
+    http::{Answer, answer::LogFields},
 };
 
 const MAX_BODY: usize = 4 << 10;

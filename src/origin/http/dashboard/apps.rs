@@ -5,8 +5,8 @@ use worker::Request;
 
 use super::visitor::Visit;
 use crate::http::{
+    HandlerResult, Refusal,
     calls::{ask, read_json, read_page, read_reply},
-    refusal::{HandlerResult, Refusal},
     site::idempotency_key,
 };
 use contract::{
@@ -21,7 +21,7 @@ use domain::{
     catalog::own_app::{AppChange, NewApp},
     model::{ApiError, AppId, Document},
 };
-use platform::http::{answer::Answer, body::header};
+use platform::http::{Answer, body::header};
 
 /// 1,000 blocked offers of 64 characters, and the rest.
 const MAX_BODY: usize = 128 << 10;

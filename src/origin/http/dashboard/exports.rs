@@ -9,8 +9,8 @@ use worker::{Delay, Headers, Method, Request, RequestInit, Response};
 use super::visitor::Visit;
 use crate::{
     http::{
+        HandlerResult,
         calls::{TIMEOUT, ask},
-        refusal::HandlerResult,
         site::gate,
     },
     objects::ledger::exports::FACTS_CHANGED,
@@ -27,7 +27,7 @@ use domain::{
     },
 };
 use platform::{
-    http::{answer::Answer, body, fixed_length},
+    http::{Answer, body, fixed_length},
     log,
     object_call::{self, broken},
     workers::Workers,

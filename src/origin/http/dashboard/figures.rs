@@ -8,8 +8,8 @@ use worker::{Method, Request, RequestInit};
 
 use super::{switch, visitor::Visit};
 use crate::http::{
+    HandlerResult, Refusal,
     calls::{TIMEOUT, ask, read_document, read_json, read_resource},
-    refusal::{HandlerResult, Refusal},
     site::members::{member_json, notices},
 };
 use contract::{
@@ -21,7 +21,7 @@ use domain::{
     reporting::query::MAX_BODY,
 };
 use platform::{
-    http::answer::Answer,
+    http::Answer,
     object_call::{self, broken},
 };
 

@@ -9,7 +9,7 @@ use std::{fmt::Display, time::Duration};
 use futures_util::future::try_join_all;
 use worker::Delay;
 
-use crate::http::{calls::internal, isolate::RequestContext, limits::Pool};
+use crate::http::{RequestContext, calls::internal, limits::Pool};
 use contract::{
     catalog,
     kv::{self, SnapshotKind},

@@ -6,9 +6,8 @@ use worker::Request;
 
 use super::{listing, own_app, visitor::Visit};
 use crate::http::{
+    HandlerResult, RequestContext,
     calls::{internal, read_document},
-    isolate::RequestContext,
-    refusal::HandlerResult,
     site::audited,
 };
 use contract::{accounts::AnnouncedChange, catalog::AppOffering, operation::CallError};
@@ -27,7 +26,7 @@ use domain::{
         signature::{self, SigningKeys},
     },
 };
-use platform::http::answer::Answer;
+use platform::http::Answer;
 
 const MAX_BODY: usize = 8 << 10;
 /// Offers on a page.

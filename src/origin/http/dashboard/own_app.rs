@@ -4,9 +4,8 @@ use serde::de::DeserializeOwned;
 
 use super::visitor::Visitor;
 use crate::http::{
+    Refusal, RequestContext,
     calls::{ask_catalog, none_if_unknown, segment},
-    isolate::RequestContext,
-    refusal::Refusal,
 };
 use contract::{
     catalog::{AppOffering, AppSettings, GetAppOffering, GetAppSettings},

@@ -5,8 +5,8 @@ use worker::Request;
 
 use super::visitor::Visit;
 use crate::http::{
+    HandlerResult,
     calls::ask,
-    refusal::HandlerResult,
     site::{
         replay_query,
         replays::{ReplayOrder, unknown_app},
@@ -18,7 +18,7 @@ use contract::{
     operation::OperatorReply,
 };
 use domain::model::{ApiError, AppId, common};
-use platform::http::answer::Answer;
+use platform::http::Answer;
 
 /// `POST apps/{app_id}/replays`: counts what would be sent again, or starts to send it.
 pub async fn start(visit: &Visit<'_>, request: Request) -> HandlerResult {

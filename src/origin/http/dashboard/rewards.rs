@@ -9,8 +9,8 @@ use worker::Request;
 use super::visitor::Visit;
 use crate::{
     http::{
+        HandlerResult, Refusal,
         calls::read_json,
-        refusal::{HandlerResult, Refusal},
         site::reward_query::{self, Firsts},
     },
     objects::outbox::story::unknown_reward,
@@ -27,7 +27,7 @@ use domain::{
     conversions::ids,
     model::{AppId, UtcDay},
 };
-use platform::{ObjectCall, http::answer::Answer};
+use platform::{ObjectCall, http::Answer};
 
 const MAX_BODY: usize = 16 << 10;
 /// A page polls these calls, so it rather shows that one failed than waits.

@@ -6,8 +6,8 @@ use worker::Request;
 
 use super::visitor::Visit;
 use crate::http::{
+    HandlerResult,
     calls::{ask, read_document},
-    refusal::HandlerResult,
 };
 use contract::{
     accounts::AnnouncedChange,
@@ -23,7 +23,7 @@ use domain::{
     model::{ApiError, Document},
     reporting::keys::Scope,
 };
-use platform::http::answer::Answer;
+use platform::http::Answer;
 
 const MAX_BODY: usize = 4 << 10;
 /// The longest reason for a new Pub-Key, in characters: two or three sentences.

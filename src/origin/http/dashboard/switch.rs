@@ -7,8 +7,8 @@ use worker::Request;
 
 use super::visitor::Visit;
 use crate::http::{
+    HandlerResult,
     calls::{read_document, read_resource},
-    refusal::HandlerResult,
     site::{gate, sign_in::with_sessions},
 };
 use contract::catalog::Resource;

@@ -9,8 +9,8 @@ use super::{own_app, visitor::Visit};
 use crate::{
     delivery::callback_sender::CallbackSender,
     http::{
+        HandlerResult,
         calls::{internal, read_document},
-        refusal::HandlerResult,
         site::{audited, outboxes::Outboxes},
     },
     objects::outbox::callbacks::tester::NO_CALLBACK,
@@ -32,7 +32,7 @@ use domain::{
     catalog::app::check_callback,
     model::{ApiError, Document, FieldError, SECOND_MS},
 };
-use platform::{Random, http::answer::Answer};
+use platform::{Random, http::Answer};
 
 const MAX_BODY: usize = 8 << 10;
 

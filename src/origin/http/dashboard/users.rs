@@ -4,8 +4,8 @@ use worker::Request;
 
 use super::visitor::Visit;
 use crate::http::{
+    HandlerResult,
     handlers::UserCall,
-    refusal::HandlerResult,
     users::{self, UserBody},
 };
 

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use crate::http::{
-    refusal::Refusal,
+    Refusal,
     site::{
         Call, audited,
         gate::{self, Access, Member},

@@ -4,9 +4,8 @@ use worker::Request;
 
 use super::{publisher_in, require, segment, unknown_publisher};
 use crate::http::{
+    HandlerResult, RequestContext,
     config::site::SiteConfig,
-    isolate::RequestContext,
-    refusal::HandlerResult,
     routes::PublisherAccountCall,
     site::{
         gate::Member,
@@ -25,7 +24,7 @@ use domain::{
     },
     model::{ApiError, PublisherId, common},
 };
-use platform::http::answer::Answer;
+use platform::http::Answer;
 
 const NO_DASHBOARD: ApiError = ApiError::new(
     409,

@@ -7,8 +7,7 @@ use worker::Request;
 
 use super::{MAX_DOCUMENT, ask_catalog, publisher_in, read_document};
 use crate::http::{
-    isolate::RequestContext,
-    refusal::HandlerResult,
+    HandlerResult, RequestContext,
     site::reward_query::{self, Firsts},
 };
 use contract::{

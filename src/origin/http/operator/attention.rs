@@ -1,9 +1,8 @@
 //! The operator's list of what wants attention.
 
 use crate::http::{
+    HandlerResult, RequestContext,
     calls::{ask, parameter, parse, read_page, segment},
-    isolate::RequestContext,
-    refusal::HandlerResult,
 };
 use contract::{
     attention::{self, EndItem, ItemPlace, Kind, ListAttention},

@@ -7,9 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{ask_catalog, read_page};
-use crate::http::{
-    calls::until_found, isolate::RequestContext, refusal::HandlerResult, site::outboxes::Outboxes,
-};
+use crate::http::{HandlerResult, RequestContext, calls::until_found, site::outboxes::Outboxes};
 use contract::{
     catalog::{List, Resource},
     operation::OperatorReply,

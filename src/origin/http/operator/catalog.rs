@@ -9,7 +9,7 @@ use worker::{Method, Request, RequestInit, Response};
 use super::{
     MAX_DOCUMENT, ask, is_dry_run, lists, none_if_unknown, read_json, read_reply, read_resource, segment,
 };
-use crate::http::{isolate::RequestContext, refusal::HandlerResult, routes::CatalogCall, site::gate::Member};
+use crate::http::{HandlerResult, RequestContext, routes::CatalogCall, site::gate::Member};
 use contract::{
     catalog::{
         COMMAND_PATH, EnterTerms, Get, GetPubKey, IMPORT_CHECK_PATH, IMPORT_PATH, IssuePubKey, IssueToken,
@@ -20,7 +20,7 @@ use contract::{
 use domain::model::{ApiError, INVALID_FIELD, document::tag};
 use platform::{
     http::{
-        answer::Answer,
+        Answer,
         body::{self, header},
     },
     object_call::{self, broken},

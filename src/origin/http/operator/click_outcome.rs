@@ -1,6 +1,6 @@
 //! Asks an outbox about a click whose id was pasted.
 
-use crate::http::isolate::RequestContext;
+use crate::http::RequestContext;
 use contract::{
     operation::{Bytes, CallError},
     outbox::{ClickOutcome, OutboxShard, ReadClick},

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use worker::{Headers, Method, Request, RequestInit, Response};
 
 use super::{MAX_DOCUMENT, ask, is_dry_run, publisher_in, read_json, read_page, read_reply, segment};
-use crate::http::{isolate::RequestContext, refusal::HandlerResult, routes::LedgerCall, site::gate::Member};
+use crate::http::{HandlerResult, RequestContext, routes::LedgerCall, site::gate::Member};
 use contract::{
     catalog::MAX_PAGE,
     ledger::{
@@ -21,7 +21,7 @@ use domain::{
 };
 use platform::{
     http::{
-        answer::Answer,
+        Answer,
         body::{self, header},
     },
     object_call::{self, broken},

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{ask, parameter, parse, read_page, read_reply};
-use crate::http::{calls::until_found, isolate::RequestContext, refusal::HandlerResult};
+use crate::http::{HandlerResult, RequestContext, calls::until_found};
 use contract::{
     catalog::{COMMAND_PATH, List, ListFilter, MAX_PAGE, Resource, address},
     operation::OperatorReply,

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use worker::Request;
 
 use super::{MAX_DOCUMENT, ask, internal, read_document, read_json, segment};
-use crate::http::{isolate::RequestContext, refusal::HandlerResult, routes::OfferCall};
+use crate::http::{HandlerResult, RequestContext, routes::OfferCall};
 use contract::{
     catalog::{
         COMMAND_PATH, CheckOffer, ListNearCaps, ListTerms, ReadOfferFigures, UNKNOWN_RESOURCE, address,

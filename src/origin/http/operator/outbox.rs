@@ -15,8 +15,7 @@ use super::{
 };
 use crate::{
     http::{
-        isolate::RequestContext,
-        refusal::HandlerResult,
+        HandlerResult, RequestContext,
         routes::OutboxCall,
         site::outboxes::{Outboxes, SETTLE_TIMEOUT},
         users,

@@ -5,10 +5,7 @@ use serde_json::{Value, json};
 use worker::Request;
 
 use super::{ask_catalog, click_outcome::click_outcome, none_if_unknown, read_document, read_resource};
-use crate::http::{
-    isolate::RequestContext,
-    refusal::{HandlerResult, Refusal},
-};
+use crate::http::{HandlerResult, Refusal, RequestContext};
 use contract::{
     catalog::{AppSettings, GetAppSettings, GetOfferTerms, KnownOffer, LOST_TERMS, Resource},
     clicks,

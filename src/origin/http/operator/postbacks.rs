@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{parameter, read_page, read_place, require, segment};
 use crate::{
-    http::{isolate::RequestContext, refusal::HandlerResult},
+    http::{HandlerResult, RequestContext},
     objects::postbacks::MAX_PAGE,
 };
 use contract::{

@@ -2,9 +2,8 @@
 
 use super::{TIMEOUT, outbox::answer, parameter};
 use crate::http::{
+    HandlerResult, RequestContext,
     comparison::{Comparison, MAX_TRANSACTIONS},
-    isolate::RequestContext,
-    refusal::HandlerResult,
     site::outboxes::Outboxes,
 };
 use contract::{operation::CallError, outbox::ListDay};

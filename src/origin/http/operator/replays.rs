@@ -5,8 +5,7 @@ use worker::Request;
 
 use super::{ask, ask_catalog, segment};
 use crate::http::{
-    isolate::RequestContext,
-    refusal::HandlerResult,
+    HandlerResult, RequestContext,
     routes::ReplayCall,
     site::{
         gate::Member,
@@ -22,7 +21,7 @@ use domain::{
     accounts::role::Role,
     model::{ApiError, AppId},
 };
-use platform::http::answer::Answer;
+use platform::http::Answer;
 
 /// The most callbacks that support sends again at a time.
 const MAX_OF_SUPPORT: u32 = 100;

@@ -7,10 +7,7 @@ use serde_json::json;
 use worker::Request;
 
 use super::{MAX_DOCUMENT, read_document, segment};
-use crate::http::{
-    isolate::RequestContext,
-    refusal::{HandlerResult, Refusal},
-};
+use crate::http::{HandlerResult, Refusal, RequestContext};
 use contract::{
     attention::{self, Doubt, Restored},
     operation::{ObjectAddress, OperatorReply},
@@ -19,7 +16,7 @@ use contract::{
     register::{self, Announce},
 };
 use domain::model::{ApiError, DAY_MS, Document, FieldError, common, time::parse_rfc_3339};
-use platform::{Sleep, http::answer::Answer, log};
+use platform::{Sleep, http::Answer, log};
 
 /// How often an outbox is asked to send everything, and the pause between.
 const TRIES: u32 = 10;

@@ -7,8 +7,7 @@ use worker::Request;
 
 use super::{ask_catalog, click_outcome::click_outcome, none_if_unknown, read_document, read_reply, require};
 use crate::http::{
-    isolate::RequestContext,
-    refusal::{HandlerResult, Refusal},
+    HandlerResult, Refusal, RequestContext,
     site::{merge, outboxes::Outboxes},
 };
 use contract::{

@@ -4,14 +4,14 @@
 use futures_util::join;
 use serde_json::{Map, Value, json};
 
-use crate::http::isolate::RequestContext;
+use crate::http::RequestContext;
 use contract::{
     attention,
     catalog::{COMMAND_PATH, GetStatus, address},
     isolates::ReadIsolateMetrics,
     operation::{CallError, OperatorReply},
 };
-use platform::{http::answer::Answer, log};
+use platform::{http::Answer, log};
 
 /// `GET /v1/operator/service`. An object that does not answer is `null`, and the rest is there.
 pub async fn read(context: &RequestContext) -> Answer {

@@ -6,11 +6,10 @@ use worker::Request;
 
 use super::Call;
 use crate::http::{
+    Refusal, RequestContext,
     calls::segment,
     config::site::{LocalSignIn, SiteConfig},
-    isolate::RequestContext,
     limits::{PER_MEMBER, Pool},
-    refusal::Refusal,
 };
 use contract::accounts::{self, Actor, Announce, AnnouncedChange, ReadSession, Session};
 use domain::{
@@ -26,7 +25,8 @@ use domain::{
 use platform::{
     concurrency_limit::Permit,
     http::{
-        answer::{Answer, JSON},
+        Answer,
+        answer::JSON,
         body::{self, header},
         hosts::MISDIRECTED,
     },

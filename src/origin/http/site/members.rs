@@ -6,10 +6,9 @@ use worker::Request;
 
 use super::gate::{Member, Visit};
 use crate::http::{
+    HandlerResult, Refusal, RequestContext,
     calls::{read_document, read_page, read_place},
     config::site::SiteConfig,
-    isolate::RequestContext,
-    refusal::{HandlerResult, Refusal},
 };
 use contract::{
     accounts::{
@@ -22,7 +21,7 @@ use domain::{
     accounts::{account::AccountKind, ids::MemberId, role::Role},
     model::{ApiError, Document, UtcDay, common},
 };
-use platform::http::answer::Answer;
+use platform::http::Answer;
 
 const MAX_BODY: usize = 4 << 10;
 const MAX_AUDIT_PAGE: u32 = 200;

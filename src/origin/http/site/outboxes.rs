@@ -7,10 +7,9 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use super::merge;
 use crate::{
     http::{
+        HandlerResult, Refusal, RequestContext,
         calls::{TIMEOUT, ask_catalog, until_found},
         comparison::read_day,
-        isolate::RequestContext,
-        refusal::{HandlerResult, Refusal},
     },
     objects::outbox::{
         conversions::settlement::{self, Place, settle_in_steps},

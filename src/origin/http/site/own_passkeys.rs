@@ -11,7 +11,7 @@ use super::{
     },
     sign_in::user_agent,
 };
-use crate::http::refusal::{HandlerResult, Refusal};
+use crate::http::{HandlerResult, Refusal};
 use contract::{
     accounts::{AddPasskey, PasskeyRow, ReadPasskeys, RemovePasskey},
     operation::Done,
@@ -23,7 +23,7 @@ use domain::{
     },
     model::credentials,
 };
-use platform::http::answer::Answer;
+use platform::http::Answer;
 
 async fn read(visit: &Visit<'_>) -> Result<Vec<PasskeyRow>, Refusal> {
     let read = ReadPasskeys {

@@ -10,12 +10,7 @@ use super::{
     sign_in::{account_of, open_invite, open_session, sessions_left, user_agent},
     web_crypto,
 };
-use crate::http::{
-    calls::internal,
-    config::site::SiteConfig,
-    isolate::RequestContext,
-    refusal::{HandlerResult, Refusal},
-};
+use crate::http::{HandlerResult, Refusal, RequestContext, calls::internal, config::site::SiteConfig};
 use contract::{
     accounts::{
         self, Accept, CountFailure, NewPasskey, PasskeyUse, ReadPasskey, SignIn, SignedIn, SpentChallenge,
@@ -43,7 +38,7 @@ use domain::{
 use platform::{
     Random,
     http::{
-        answer::Answer,
+        Answer,
         body::{self, header},
     },
     log,

@@ -4,9 +4,8 @@
 use worker::Request;
 
 use crate::http::{
+    Refusal, RequestContext,
     calls::read_json,
-    isolate::RequestContext,
-    refusal::Refusal,
     site::{idempotency_key, replay_query},
 };
 use contract::{

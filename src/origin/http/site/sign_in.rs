@@ -7,10 +7,9 @@ use worker::Request;
 
 use super::gate;
 use crate::http::{
+    HandlerResult, Refusal, RequestContext,
     calls::{internal, read_document, read_resource},
     config::site::{LocalSignIn, SiteConfig},
-    isolate::RequestContext,
-    refusal::{HandlerResult, Refusal},
 };
 use contract::{
     accounts::{self, Accept, InviteDetails, ReadInvite, SignOut, SignedIn},
@@ -28,7 +27,7 @@ use domain::{
     model::{ApiError, Document, common},
 };
 use platform::{
-    http::{answer::Answer, body::header},
+    http::{Answer, body::header},
     log,
 };
 
