@@ -60,9 +60,6 @@ impl Context<'_> {
 }
 
 /// Carries out one command.
-///
-/// # Errors
-/// The command is refused, or the database failed.
 pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
     let now_ms = context.now_ms;
     let done = |()| Reply::Done(Done {});

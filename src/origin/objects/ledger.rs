@@ -51,9 +51,6 @@ pub struct Context<'a> {
 }
 
 /// Carries out one command.
-///
-/// # Errors
-/// The command is refused, or the database failed.
 pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
     match command {
         Command::AddOffers(batch) => Ok(Reply::Mark(offers::add(db, context.now_ms, &batch)?)),

@@ -59,9 +59,6 @@ fn merge(all: &mut BTreeMap<i64, i64>, tokens: impl IntoIterator<Item = (i64, i6
 }
 
 /// Carries out one command.
-///
-/// # Errors
-/// The database failed.
 pub fn handle(
     db: &impl Database,
     unwritten: &Unwritten,

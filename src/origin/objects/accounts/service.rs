@@ -52,9 +52,6 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     }
 
     /// Carries out one command.
-    ///
-    /// # Errors
-    /// The command is refused, or the database failed.
     pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
         self.started().await?;
         let (name, runtime) = (self.shell.name(), self.shell.runtime());

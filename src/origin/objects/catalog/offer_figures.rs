@@ -79,9 +79,6 @@ pub struct NearCaps {
 
 impl NearCaps {
     /// Reads the next offers with caps. Returns whether there were any.
-    ///
-    /// # Errors
-    /// The database failed.
     pub fn step(&mut self, db: &impl Database, now_ms: i64) -> Result<bool, Failure> {
         let today = UtcDay::of_ms(now_ms).number();
         let rows = db.query(sql::LIST_CAP_USE, params![self.after, STEP, today])?;
@@ -107,8 +104,6 @@ impl NearCaps {
         Ok(!rows.is_empty())
     }
 
-    /// # Errors
-    /// The database failed.
     pub fn finish(self, db: &impl Database) -> Result<OperatorReply, Failure> {
         let caps = self.found.into_iter().map(|near| {
             let name = db.query_first(sql::GET_OFFER_NAME, params![near.offer.as_str()])?;

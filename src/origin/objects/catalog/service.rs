@@ -151,9 +151,6 @@ where
     /// Carries out a command. A PUT of a publisher is answered once its account and its apps' outboxes know of a suspension, one of an app once
     /// the app's outboxes have its callback settings, and one of an offer once the outboxes that pay for it have a
     /// conversion cap that it changes.
-    ///
-    /// # Errors
-    /// The command is refused, or the database failed.
     pub async fn command(&self, command: Command) -> Result<OperatorReply, Failure> {
         let db = self.started().await?;
         if let Command::NearCaps(_) = command {

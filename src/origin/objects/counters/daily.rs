@@ -33,9 +33,6 @@ impl NewSums {
     }
 
     /// Writes one row for each day and offer, within the caller's transaction.
-    ///
-    /// # Errors
-    /// The database failed.
     pub fn write(self, db: &impl Database) -> Result<(), DatabaseError> {
         let mut rows: Vec<_> = self.0.into_iter().collect();
         for rows in rows.chunks_mut(ROWS_PER_STATEMENT) {

@@ -82,9 +82,6 @@ pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseEr
 
 /// Vouches to some of the ledgers for the next day that each waits for, if that is due. A ledger that does not answer delays
 /// no other, and is asked for each of its days later.
-///
-/// # Errors
-/// The database failed.
 pub async fn vouch(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),

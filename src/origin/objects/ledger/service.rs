@@ -172,9 +172,6 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     }
 
     /// Carries out a command. The caller has made sure that the publisher exists.
-    ///
-    /// # Errors
-    /// The command is refused, or the database failed.
     pub async fn command(&self, publisher: &PublisherId, command: Command) -> Result<Reply, Failure> {
         let after = match &command {
             Command::AddOffers(batch) => batch.after,

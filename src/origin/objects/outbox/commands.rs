@@ -17,9 +17,6 @@ use domain::model::common;
 use platform::{Database, Failure};
 
 /// Carries out a command; synchronous.
-///
-/// # Errors
-/// The command is refused, or the database failed.
 pub fn carry_out(
     db: &impl Database,
     peers: &impl Peers,

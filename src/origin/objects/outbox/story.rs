@@ -162,9 +162,6 @@ fn shown_attempt(mut attempt: serde_json::Value) -> serde_json::Value {
 }
 
 /// What became of a click. Nothing did if nothing was reported for it.
-///
-/// # Errors
-/// The database failed.
 pub fn of_click(db: &impl Database, read: &ReadClick) -> Result<ClickOutcome, Failure> {
     let rewards = db.read_all(sql::LIST_OF_CLICK, params![read.nonce.0.clone()], |row| {
         Ok(ClickReward {

@@ -18,9 +18,6 @@ impl<D: ObjectStorage, R: Clock> PostbacksService<D, R> {
     }
 
     /// Carries out one command.
-    ///
-    /// # Errors
-    /// The database failed.
     pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
         self.shell
             .command(

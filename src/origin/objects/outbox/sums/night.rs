@@ -176,9 +176,6 @@ fn first_kept(db: &impl Database, now_ms: i64) -> Result<Option<UtcDay>, Databas
 
 /// Vouches for the day that was added up, if that is due. Returns whether the day differs from the ledger; `None` if the ledger
 /// has not compared it.
-///
-/// # Errors
-/// The database failed.
 pub async fn vouch(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),
