@@ -166,10 +166,7 @@ async fn convert(
         }
     };
     let current = current(context, &click).await;
-    let shard = OutboxShard {
-        app,
-        number: click.shard,
-    };
+    let shard = OutboxShard::new(app, click.shard);
     let conversion = Conversion {
         nonce: Bytes(nonce.to_vec()),
         click,

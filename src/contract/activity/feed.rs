@@ -42,10 +42,7 @@ pub struct FeedBatch {
 impl FeedBatch {
     /// Returns the outbox that sent it.
     pub fn outbox(&self) -> OutboxShard {
-        OutboxShard {
-            app: self.app,
-            number: self.shard,
-        }
+        OutboxShard::new(self.app, self.shard)
     }
 }
 

@@ -14,6 +14,11 @@ pub struct OutboxShard {
 }
 
 impl OutboxShard {
+    /// The outbox of an app with a number.
+    pub const fn new(app: AppId, number: u8) -> Self {
+        Self { app, number }
+    }
+
     /// The name of its object. With another name, its conversions would be lost.
     pub fn object_name(self) -> String {
         format!("outbox-{}-{}", self.app, self.number)

@@ -216,10 +216,7 @@ async fn judge(
             (sealed_terms, now)
         }
     };
-    let shard = OutboxShard {
-        app: app_id,
-        number: click.shard,
-    };
+    let shard = OutboxShard::new(app_id, click.shard);
     let check = CheckPostback {
         conversion: Conversion {
             nonce: Bytes(nonce.to_vec()),
@@ -294,10 +291,7 @@ fn known<T>(asked: Result<T, Refusal>) -> Result<T, CheckError> {
 
 /// A click. One whose user was erased after it, or whose outbox may have forgotten that, shows nothing of it.
 async fn shown_click(context: &RequestContext, click: &Click<'_>, nonce: Nonce) -> Result<Value, CheckError> {
-    let shard = OutboxShard {
-        app: click.app,
-        number: click.shard,
-    };
+    let shard = OutboxShard::new(click.app, click.shard);
     if check_life(click.clicked_at_ms, context.now_ms).is_err() {
         return Ok(json!({ "app_id": click.app }));
     }

@@ -67,10 +67,7 @@ impl<'c> Outboxes<'c> {
         operation: O,
         timeout: Duration,
     ) -> Result<O::Answer, CallError> {
-        let shard = OutboxShard {
-            app: self.app,
-            number,
-        };
+        let shard = OutboxShard::new(self.app, number);
         self.context
             .workers
             .call(&shard.address(), operation, timeout)
@@ -194,10 +191,7 @@ impl<'c> Outboxes<'c> {
 
     /// The app's revenue of a UTC day in the ledger, and the ledger's mark of each outbox.
     pub async fn read_counted(&self, day: UtcDay) -> Result<CountedDay, CallError> {
-        let name = |number| OutboxShard {
-            app: self.app,
-            number,
-        };
+        let name = |number| OutboxShard::new(self.app, number);
         let read = ReadOffers {
             app: self.app,
             day,
@@ -231,10 +225,7 @@ impl<'c> Outboxes<'c> {
     /// Erases a user, all of whose conversions are in one outbox, and from the journal of that outbox.
     pub async fn erase(&self, user_id: String) -> Result<OperatorReply, CallError> {
         let outboxes = self.settings.outbox_shards;
-        let own = OutboxShard {
-            app: self.app,
-            number: shards::of_user(&user_id, outboxes),
-        };
+        let own = OutboxShard::new(self.app, shards::of_user(&user_id, outboxes));
         let erase = |is_witness| Erase {
             user_id: user_id.clone(),
             is_witness,

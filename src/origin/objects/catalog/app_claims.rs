@@ -52,10 +52,7 @@ pub async fn claim(
     is_final: bool,
 ) -> Result<Vec<(NewApp, ApiError)>, Failure> {
     let claim_one = async |new: NewApp| {
-        let first = OutboxShard {
-            app: new.app,
-            number: 0,
-        };
+        let first = OutboxShard::new(new.app, 0);
         let claim = ClaimApp {
             outbox_shards: new.outbox_shards,
             is_final,

@@ -36,10 +36,7 @@ impl Push for QueuedSettings {
 
     fn read(row: &Row) -> Result<Self, DatabaseError> {
         Ok(Self {
-            shard: OutboxShard {
-                app: row.parse(0, AppId::parse)?,
-                number: row.number(1)?,
-            },
+            shard: OutboxShard::new(row.parse(0, AppId::parse)?, row.number(1)?),
             settings: callback_settings::read(row, 2, 4)?,
         })
     }

@@ -44,10 +44,7 @@ impl Push for QueuedCap {
                 offer: row.parse(5, OfferId::parse)?,
                 current: current(row)?,
             },
-            shard: OutboxShard {
-                app: row.parse(6, AppId::parse)?,
-                number: row.number(7)?,
-            },
+            shard: OutboxShard::new(row.parse(6, AppId::parse)?, row.number(7)?),
         })
     }
 

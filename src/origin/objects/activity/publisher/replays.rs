@@ -185,10 +185,7 @@ pub async fn count(
     })?;
     let counts: Vec<i64> = stream::iter(shards)
         .map(|number| {
-            let shard = OutboxShard {
-                app: count.app,
-                number,
-            };
+            let shard = OutboxShard::new(count.app, number);
             count_one(runtime, shard, count, until_ms)
         })
         .buffer_unordered(CONNECTIONS)

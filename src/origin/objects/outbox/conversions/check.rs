@@ -168,10 +168,7 @@ async fn is_free(
     txn: &Txn,
 ) -> Result<bool, Failure> {
     let click = &check.conversion.click;
-    let own = OutboxShard {
-        app: click.app,
-        number: click.shard,
-    };
+    let own = OutboxShard::new(click.app, click.shard);
     let keeper = txns::keeper(own.app, check.outbox_shards, txn);
     if keeper == own {
         return Ok(txns::is_free(db, txn)?);

@@ -100,10 +100,7 @@ pub async fn decide_due(
         if db.query_first(sql::DROP_KEPT, params![number])?.is_none() {
             // The user was erased meanwhile.
             let click = &conversion.click;
-            let shard = OutboxShard {
-                app: click.app,
-                number: click.shard,
-            };
+            let shard = OutboxShard::new(click.app, click.shard);
             erasure::erase(db, now_ms, shard, &click.user_id)?;
         }
     }

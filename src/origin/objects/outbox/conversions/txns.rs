@@ -49,10 +49,7 @@ pub fn next_number(db: &impl Database) -> Result<i64, Failure> {
 
 /// The outbox that keeps the claims of a `txn`.
 pub fn keeper(app: AppId, outboxes: u8, txn: &Txn) -> OutboxShard {
-    OutboxShard {
-        app,
-        number: shards::of_txn(&txn.advertiser, &txn.txn, outboxes),
-    }
+    OutboxShard::new(app, shards::of_txn(&txn.advertiser, &txn.txn, outboxes))
 }
 
 /// Claims a `txn` in this outbox, which is the shard. Returns false if another click has it.

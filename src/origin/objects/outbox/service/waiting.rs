@@ -27,10 +27,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
                 }
                 let has_more = commit::resume_overdue(db, &*self).await?;
                 let convert = async |conversion: &Conversion| {
-                    let shard = OutboxShard {
-                        app: conversion.click.app,
-                        number: conversion.click.shard,
-                    };
+                    let shard = OutboxShard::new(conversion.click.app, conversion.click.shard);
                     self.convert(shard, conversion).await
                 };
                 let has_more = has_more | kept::decide_due(db, &*self, convert).await?;
