@@ -2,8 +2,6 @@
 
 use std::cell::Cell;
 
-use futures_util::{StreamExt, stream};
-
 use crate::{
     isolate::Isolate,
     shard_store::{CachedShard, ShardStore},
@@ -13,7 +11,7 @@ use domain::snapshot::{
     envelope::checksum,
     tracking::{AnyShard, Manifest, ShardKind, Slot},
 };
-use platform::{CONNECTIONS, log, published, runtime, workers::Workers};
+use platform::{concurrent::each, log, published, runtime, workers::Workers};
 
 /// For how long KV may serve a shard from its cache, in seconds. Its key always has the same value; only a miss must not
 /// stay for long.
@@ -104,9 +102,5 @@ async fn follow_kind(workers: &Workers, store: &ShardStore, manifest: &Manifest,
             Err(error) => log::error("snapshots", format_args!("shard {}: {error}", slot.name())),
         }
     };
-    stream::iter(outdated)
-        .map(load)
-        .buffer_unordered(CONNECTIONS)
-        .collect::<()>()
-        .await;
+    each(outdated, load).await;
 }

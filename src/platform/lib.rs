@@ -5,6 +5,7 @@
 
 pub mod byte_cache;
 pub mod concurrency_limit;
+pub mod concurrent;
 pub mod database;
 #[cfg(target_arch = "wasm32")]
 pub mod durable;

@@ -11,8 +11,6 @@ pub mod sql;
 
 use std::collections::BTreeMap;
 
-use futures_util::{StreamExt, stream};
-
 use super::{
     attention_feed::{end_batch, open_late, open_refused},
     backoff::{MAX_WAIT_MS, is_refusal, wait_ms},
@@ -23,7 +21,7 @@ use contract::{
     operation::{CallError, Mark},
 };
 use domain::model::{AppId, Country, OfferId, UtcDay};
-use platform::{CONNECTIONS, Clock, Database, DatabaseError, log, params};
+use platform::{Clock, Database, DatabaseError, concurrent::each, log, params};
 use positions::{Draft, Positions};
 
 /// Sums in a batch: at most 300 bytes each make 300 KB.
@@ -210,14 +208,11 @@ pub async fn send(
     let Some((page, drafts)) = positions.draft(log, opens, clock.now_ms())? else {
         return Ok(false);
     };
-    let answers: Vec<_> = stream::iter(drafts)
-        .map(async |draft| {
-            let answer = deliver(&draft.batch).await;
-            (draft, answer)
-        })
-        .buffer_unordered(CONNECTIONS)
-        .collect()
-        .await;
+    let answers = each(drafts, async |draft| {
+        let answer = deliver(&draft.batch).await;
+        (draft, answer)
+    })
+    .await;
     let now_ms = clock.now_ms();
     if Positions::read(db)? != before {
         // A mark was read meanwhile, or an alarm ran twice. The batches are made again: receivers apply none twice.

@@ -4,7 +4,6 @@
 //! A round reads up to a number that is a moment old: none below it is written any more. Publishers with many outboxes are read
 //! in groups of apps, each up to that number.
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::value::RawValue;
 
 use super::site::merge;
@@ -13,7 +12,7 @@ use domain::{
     conversions::log_number::{self, first_number},
     model::{AppId, PublisherId, SECOND_MS},
 };
-use platform::CONNECTIONS;
+use platform::concurrent::try_each;
 
 /// How old a change must be, in milliseconds: more than the clocks of two machines differ.
 const SETTLED_MS: i64 = 2 * SECOND_MS;
@@ -153,11 +152,7 @@ pub async fn read<E>(
             through,
             limit: merge::share(question.limit, outboxes.len()),
         };
-        let parts: Vec<ChangedRewards> = stream::iter(outboxes)
-            .map(|outbox| ask(outbox, changes.clone()))
-            .buffer_unordered(CONNECTIONS)
-            .try_collect()
-            .await?;
+        let parts = try_each(outboxes, |outbox| ask(outbox, changes.clone())).await?;
         // Nothing is on the page that is newer than where an outbox stopped, so that the next page misses nothing.
         let mut end = parts
             .iter()

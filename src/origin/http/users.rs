@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json, value::RawValue};
 use worker::Request;
@@ -29,7 +28,7 @@ use domain::{
     reporting::keys::Scope,
 };
 use platform::{
-    CONNECTIONS,
+    concurrent::try_each,
     http::{Answer, answer::LogFields},
 };
 
@@ -145,14 +144,11 @@ pub async fn carry_out(
 /// Erases a user of the publisher's apps, up to [`APPS`] of them.
 async fn erase(context: &RequestContext, publisher: &PublisherId, body: &UserBody) -> Result<Value, Refusal> {
     let (apps, next) = apps(context, publisher, body.place()).await?;
-    let erased: Vec<OperatorReply> = stream::iter(&apps)
-        .map(async |app| {
-            let outboxes = Outboxes::of(context, *app).await?;
-            Ok::<_, Refusal>(outboxes.erase(body.user_id.clone()).await?)
-        })
-        .buffer_unordered(CONNECTIONS)
-        .try_collect()
-        .await?;
+    let erased = try_each(&apps, async |app| {
+        let outboxes = Outboxes::of(context, *app).await?;
+        Ok::<_, Refusal>(outboxes.erase(body.user_id.clone()).await?)
+    })
+    .await?;
     end_replays_of(context, publisher, body.user_id.clone(), None).await?;
     let (mut all, mut waiting) = (0_i64, 0_i64);
     for reply in &erased {

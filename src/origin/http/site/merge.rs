@@ -1,11 +1,10 @@
 //! One log and one standing from those of all outboxes of an app.
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use contract::outbox::{EndpointState, List, ListPage, ListedEntry, Standing};
-use platform::CONNECTIONS;
+use platform::concurrent::try_each;
 
 /// Bytes of attempts' texts on a page, over all outboxes.
 pub const MAX_TEXT: usize = 4 << 20;
@@ -46,19 +45,13 @@ pub async fn list<E>(
     let (mut merged, mut before) = (Vec::<ListedEntry>::new(), list.before);
     for _ in 0..ROUNDS {
         let asked = |outbox: &u8| {
-            ask(
-                *outbox,
-                List {
-                    before,
-                    ..question.clone()
-                },
-            )
+            let part = List {
+                before,
+                ..question.clone()
+            };
+            ask(*outbox, part)
         };
-        let pages: Vec<ListPage> = stream::iter(outboxes)
-            .map(asked)
-            .buffer_unordered(CONNECTIONS)
-            .try_collect()
-            .await?;
+        let pages = try_each(outboxes, asked).await?;
         let stopped = pages.iter().filter_map(|page| page.end).max();
         let from = stopped.unwrap_or(i64::MIN);
         let entries = pages.into_iter().flat_map(|page| page.entries);

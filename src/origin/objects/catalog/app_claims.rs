@@ -3,8 +3,6 @@
 
 use std::time::Duration;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
-
 use super::sql;
 use contract::outbox::{ClaimApp, OutboxShard};
 use domain::{
@@ -12,7 +10,7 @@ use domain::{
     catalog::app::App,
     model::{ApiError, AppId, Document, FieldError, common},
 };
-use platform::{CONNECTIONS, Database, Failure, ObjectCall, log, params};
+use platform::{Database, Failure, ObjectCall, concurrent::try_each, log, params};
 
 /// The most new apps of an import that are claimed. Each claim starts an outbox, and a process has no memory for 800 of them. An
 /// import with more is a first load, and claims none.
@@ -65,11 +63,7 @@ pub async fn claim(
                 Failure::from(common::UNAVAILABLE)
             })
     };
-    let claimed: Vec<_> = stream::iter(apps)
-        .map(claim_one)
-        .buffer_unordered(CONNECTIONS)
-        .try_collect()
-        .await?;
+    let claimed = try_each(apps, claim_one).await?;
     let others = claimed
         .into_iter()
         .filter(|(new, count)| new.outbox_shards != *count);

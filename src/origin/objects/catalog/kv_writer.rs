@@ -2,8 +2,6 @@
 
 use std::{cell::Cell, time::Duration};
 
-use futures_util::{StreamExt, stream};
-
 use super::{
     publication::{self, Prepared},
     revisions,
@@ -17,7 +15,7 @@ use contract::{
     kv::{self, Pointer},
 };
 use domain::model::UtcDay;
-use platform::{CONNECTIONS, Clock, Database, Failure, Kv, ObjectCall, Sleep, log};
+use platform::{Clock, Database, Failure, Kv, ObjectCall, Sleep, concurrent::each, log};
 
 /// The least time between two writes of a key: KV accepts one a second and refuses the next.
 const POINTER_EVERY_MS: i64 = 1_100;
@@ -91,10 +89,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
                 break;
             }
             left = left.saturating_sub(slots.len());
-            let writes = stream::iter(slots)
-                .map(|changed| self.write_shard(changed))
-                .buffer_unordered(CONNECTIONS);
-            let written: Vec<_> = writes.collect().await;
+            let written = each(slots, |changed| self.write_shard(changed)).await;
             written.into_iter().collect::<Result<(), Failure>>()?;
         }
         let is_partial = tracking_slots::is_changed_by(self.db, last_change)?;
@@ -147,10 +142,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         let is_all = keys.len() <= *room;
         keys.truncate(*room);
         *room = room.saturating_sub(keys.len());
-        let writes = stream::iter(keys)
-            .map(|key| self.write_chunk(key))
-            .buffer_unordered(CONNECTIONS);
-        let written: Vec<_> = writes.collect().await;
+        let written = each(keys, |key| self.write_chunk(key)).await;
         written.into_iter().collect::<Result<(), Failure>>()?;
         Ok(is_all)
     }
@@ -208,11 +200,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
                 log::warn("catalog", format_args!("{object}: {error}"));
             }
         };
-        stream::iter(counters::object_names())
-            .map(ask)
-            .buffer_unordered(CONNECTIONS)
-            .collect::<()>()
-            .await;
+        each(counters::object_names(), ask).await;
     }
 
     /// Asks a counters object page by page, so that neither is busy for long.

@@ -5,8 +5,6 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{StreamExt, stream};
-
 use super::{
     log::{self, CLOCKS_DIFFER_MS, KEPT_DAYS, publisher},
     sql,
@@ -27,7 +25,7 @@ use domain::{
     conversions::log_number::{NUMBERS_PER_MS, first_number},
     model::{HOUR_MS, SECOND_MS, UtcDay},
 };
-use platform::{CONNECTIONS, Clock, Database, DatabaseError, ObjectCall, Row, params};
+use platform::{Clock, Database, DatabaseError, ObjectCall, Row, concurrent::each, params};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Ledgers that are called in one step.
@@ -97,29 +95,26 @@ pub async fn vouch(
     for day in open.iter().map(|open| open.day).collect::<BTreeSet<_>>() {
         clicks.insert(day, clicks_of(db, day, &open)?);
     }
-    let answers: Vec<_> = stream::iter(&open)
-        .map(async |ledger| {
-            let Ok(publisher) = publisher(&ledger.name) else {
-                return (ledger, None);
-            };
-            let clicks = clicks.get(&ledger.day).and_then(|of| of.get(&ledger.name));
-            // The day is not confirmed while some of it has not arrived.
-            let Some(clicks) = clicks.copied().unwrap_or(Some(0)) else {
-                return (ledger, None);
-            };
-            let vouch = Vouch {
-                source: source.to_owned(),
-                day: ledger.day,
-                number: ledger.mark,
-                clicks,
-                revenue_micro_usd: 0,
-            };
-            let address = ledger::address(&publisher, ledger::BATCH);
-            (ledger, runtime.call(&address, vouch, TIMEOUT).await.ok())
-        })
-        .buffer_unordered(CONNECTIONS)
-        .collect()
-        .await;
+    let answers = each(&open, async |ledger| {
+        let Ok(publisher) = publisher(&ledger.name) else {
+            return (ledger, None);
+        };
+        let clicks = clicks.get(&ledger.day).and_then(|of| of.get(&ledger.name));
+        // The day is not confirmed while some of it has not arrived.
+        let Some(clicks) = clicks.copied().unwrap_or(Some(0)) else {
+            return (ledger, None);
+        };
+        let vouch = Vouch {
+            source: source.to_owned(),
+            day: ledger.day,
+            number: ledger.mark,
+            clicks,
+            revenue_micro_usd: 0,
+        };
+        let address = ledger::address(&publisher, ledger::BATCH);
+        (ledger, runtime.call(&address, vouch, TIMEOUT).await.ok())
+    })
+    .await;
     let now_ms = runtime.now_ms();
     let (mut failed, mut is_done) = (false, is_last);
     for (ledger, answer) in answers {

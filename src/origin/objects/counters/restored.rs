@@ -3,8 +3,6 @@
 
 use std::time::Duration;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
-
 use super::sql;
 use contract::{
     catalog::{self, COMMAND_PATH, ListOfferOutboxes},
@@ -13,7 +11,7 @@ use contract::{
     outbox::{OutboxShard, ReadDay},
 };
 use domain::model::{AppId, MINUTE_MS, OfferId, UtcDay, common};
-use platform::{CONNECTIONS, Database, DatabaseError, Failure, ObjectCall, log, params};
+use platform::{Database, DatabaseError, Failure, ObjectCall, concurrent::try_each, log, params};
 
 /// The timeout of a call to the catalog, or to an outbox for a part of its day.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -80,11 +78,10 @@ pub async fn ask(runtime: &impl ObjectCall, take: &Take) -> Result<i64, Failure>
     let reply = reply.map_err(|error| unavailable("the catalog", &error))?;
     let outboxes: Vec<(AppId, u8)> = serde_json::from_str(&reply.body)
         .map_err(|error| Failure::Internal(format!("the outboxes of {offer}: {error}")))?;
-    stream::iter(outboxes)
-        .map(|(app, number)| rewards(runtime, OutboxShard { app, number }, offer, day))
-        .buffer_unordered(CONNECTIONS)
-        .try_fold(0, async |sum: i64, more| Ok(sum.saturating_add(more)))
-        .await
+    let rewards = try_each(outboxes, |(app, number)| {
+        rewards(runtime, OutboxShard { app, number }, offer, day)
+    });
+    Ok(rewards.await?.into_iter().fold(0, i64::saturating_add))
 }
 
 /// An outbox's rewards of an offer on a day.

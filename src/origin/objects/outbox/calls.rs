@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
 use serde::de::DeserializeOwned;
 
 use contract::{
@@ -15,7 +14,7 @@ use domain::{
     conversions::parameters::INVALID_CLICK_ID,
     model::{OfferId, common},
 };
-use platform::{CONNECTIONS, Failure, ObjectCall, log};
+use platform::{Failure, ObjectCall, concurrent::each, log};
 
 /// The timeout of a call. It is short because a sender waits.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
@@ -111,11 +110,7 @@ pub async fn tell_disabled(runtime: &impl ObjectCall, own: OutboxShard, outboxes
         }
     };
     let others = (0..outboxes).filter(|number| *number != own.number);
-    stream::iter(others)
-        .map(tell)
-        .buffer_unordered(CONNECTIONS)
-        .collect::<()>()
-        .await;
+    each(others, tell).await;
 }
 
 fn unavailable(object: &str, error: &CallError) -> Failure {

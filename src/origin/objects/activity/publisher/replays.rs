@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -18,7 +17,8 @@ use contract::{
 };
 use domain::model::{ApiError, AppId, PublisherId, SECOND_MS, common, credentials};
 use platform::{
-    CONNECTIONS, Clock, Database, DatabaseError, Failure, ObjectCall, Row,
+    Clock, Database, DatabaseError, Failure, ObjectCall, Row,
+    concurrent::{each, try_each},
     database::{MAX_INTEGER, json as as_json},
     log, params,
 };
@@ -183,14 +183,11 @@ pub async fn count(
     let shards: Vec<u8> = db.read_all(sql::LIST_OUTBOXES, params![count.app.number()], |row| {
         row.number(0)
     })?;
-    let counts: Vec<i64> = stream::iter(shards)
-        .map(|number| {
-            let shard = OutboxShard::new(count.app, number);
-            count_one(runtime, shard, count, until_ms)
-        })
-        .buffer_unordered(CONNECTIONS)
-        .try_collect()
-        .await?;
+    let counts = try_each(shards, |number| {
+        let shard = OutboxShard::new(count.app, number);
+        count_one(runtime, shard, count, until_ms)
+    })
+    .await?;
     Ok(Counted {
         count: counts.into_iter().sum(),
     })
@@ -238,11 +235,7 @@ fn left(clock: &impl Clock, until_ms: i64) -> Option<Duration> {
 /// Makes a step of each replay that is due.
 pub async fn step(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), Failure> {
     let due = db.query(sql::DUE_REPLAYS, params![runtime.now_ms()])?;
-    let steps: Vec<_> = stream::iter(&due)
-        .map(|row| step_one(db, runtime, row))
-        .buffer_unordered(CONNECTIONS)
-        .collect()
-        .await;
+    let steps = each(&due, |row| step_one(db, runtime, row)).await;
     Ok(steps.into_iter().collect::<Result<(), DatabaseError>>()?)
 }
 

@@ -13,7 +13,7 @@ use contract::{
     outbox::{self, OutboxShard},
 };
 use domain::model::{PublisherId, SECOND_MS, UtcDay, common};
-use platform::{CONNECTIONS, Clock, Failure, ObjectCall, ObjectStorage, Random, log};
+use platform::{CONNECTIONS, Clock, Failure, ObjectCall, ObjectStorage, Random, concurrent::each, log};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// How long sources are asked, in milliseconds: the operator's call waits for 25 s.
@@ -129,8 +129,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
                     .map(drop)
             }
         };
-        let told = stream::iter(sources).map(tell).buffer_unordered(CONNECTIONS);
-        let told: Vec<_> = told.collect().await;
+        let told = each(sources, tell).await;
         for error in told.into_iter().filter_map(Result::err) {
             log::warn("ledger", format_args!("{day} is restated: {error}"));
         }

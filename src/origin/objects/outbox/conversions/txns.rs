@@ -1,8 +1,6 @@
 //! The senders' own ids of conversions. One is claimed by a click for the whole app, in the outbox that a hash of it names,
 //! before the conversion is written. A claim that a refusal by the cap has made useless is freed there.
 
-use futures_util::{StreamExt, TryStreamExt, stream};
-
 use crate::{
     delivery::backoff::wait_ms,
     objects::outbox::{peers::Peers, sql},
@@ -14,7 +12,8 @@ use domain::{
     model::{AdvertiserId, AppId},
 };
 use platform::{
-    CONNECTIONS, Database, DatabaseError, Failure, Row,
+    Database, DatabaseError, Failure, Row,
+    concurrent::try_each,
     database::{Value, json},
     log, params,
 };
@@ -114,17 +113,14 @@ pub async fn free_due(db: &impl Database, peers: &impl Peers) -> Result<bool, Fa
     }
     peers.committed()?;
     let is_full = due.len() == PAGE;
-    let freed: Vec<bool> = stream::iter(due)
-        .map(async |(number, _, txn)| match peers.free_txn(&txn).await {
-            Ok(()) => db.execute(sql::FREED, params![number]).map(|()| true),
-            Err(failure) => {
-                log::warn("outbox", format_args!("a txn is not freed yet: {failure}"));
-                Ok(false)
-            }
-        })
-        .buffer_unordered(CONNECTIONS)
-        .try_collect()
-        .await?;
+    let free = async |(number, _, txn)| match peers.free_txn(&txn).await {
+        Ok(()) => db.execute(sql::FREED, params![number]).map(|()| true),
+        Err(failure) => {
+            log::warn("outbox", format_args!("a txn is not freed yet: {failure}"));
+            Ok(false)
+        }
+    };
+    let freed = try_each(due, free).await?;
     Ok(is_full && freed.contains(&true))
 }
 
