@@ -42,9 +42,7 @@ pub const TABLES: &[&str] = &[
 ];
 
 platform::statements! {
-    /// → the number of the last entry
     pub const LAST = "SELECT MAX(number) FROM register";
-    /// time, entry
     pub const APPEND = "INSERT INTO register (number, at_ms, entry) SELECT COALESCE(MAX(number), 0) + 1, ?, ? FROM register";
     pub const PUT = "INSERT OR IGNORE INTO register (number, at_ms, entry) VALUES (?, ?, ?)";
     /// after this number, entries at most, bytes before the last one at most → number, time, entry
@@ -52,13 +50,11 @@ platform::statements! {
           SELECT *, SUM(LENGTH(entry)) OVER (ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
           FROM (SELECT * FROM register WHERE number > ? ORDER BY number LIMIT ?))
         WHERE COALESCE(before, 0) < ?";
-    /// → the numbers of the first and the last entry
     pub const BOUNDS = "SELECT (SELECT MIN(number) FROM register), (SELECT MAX(number) FROM register)";
     /// below this number, before this time or this number
     pub const SWEEP = "DELETE FROM register WHERE number < ? AND (at_ms < ? OR number < ?)";
     /// before this time: what the last entry says is forgotten
     pub const BLANK_LAST = "UPDATE register SET entry = '' WHERE number = (SELECT MAX(number) FROM register) AND at_ms < ? AND entry <> ''";
-    /// → the time of the first entry that is not blank
     pub const FIRST_MS = "SELECT MIN(at_ms) FROM (SELECT at_ms, entry FROM register ORDER BY number LIMIT 1) WHERE entry <> ''";
 }
 

@@ -67,15 +67,12 @@ platform::statements! {
     /// subject: the batch was applied
     pub const END_BATCH = "UPDATE attention SET is_open = 0, changes = changes + 1
         WHERE kind IN (7, 9) AND subject = ? AND is_open";
-    /// day, time, reason, amount
     pub const OPEN_DIFFERING = "INSERT INTO attention (kind, subject, since_ms, reason, payout) VALUES (8, ?, ?, ?, ?)
         ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, reason = excluded.reason, payout = excluded.payout
           WHERE NOT is_open OR reason <> excluded.reason OR payout <> excluded.payout";
-    /// day, time, reason
     pub const OPEN_UNCONFIRMED = "INSERT INTO attention (kind, subject, since_ms, reason) VALUES (11, ?, ?, ?)
         ON CONFLICT (kind, subject) DO UPDATE SET is_open = 1, changes = changes + 1, reason = excluded.reason
           WHERE NOT is_open OR reason <> excluded.reason";
     pub const END_ITEM = "UPDATE attention SET is_open = 0, changes = changes + 1 WHERE kind = ? AND subject = ? AND is_open";
-    /// time of the next batch
     pub const PING = "UPDATE attention_feed SET ping_ms = ?";
 }

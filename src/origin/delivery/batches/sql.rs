@@ -12,8 +12,6 @@ pub const TABLES: &[&str] = &[
 
 platform::statements! {
     pub const GET_SEEN = "SELECT seen FROM positions";
-    /// → seen, receivers
     pub const GET_POSITIONS = "SELECT seen, known FROM positions";
-    /// seen, highest mark, receivers
     pub const SET_POSITIONS = "UPDATE positions SET seen = ?, highest = ?, known = ?";
 }

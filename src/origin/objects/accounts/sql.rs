@@ -84,7 +84,6 @@ platform::statements! {
     // The account.
     /// → letter and id of the owner, whether suspended, and by which revision, and when the object was put back
     pub const GET_ACCOUNT = "SELECT letter, owner, is_suspended, suspension_revision, restored_ms FROM account";
-    /// letter and id of the owner
     pub const SET_OWNER = "INSERT INTO account (only, letter, owner) VALUES (1, ?, ?)
         ON CONFLICT (only) DO UPDATE SET letter = excluded.letter, owner = excluded.owner";
     pub const SET_SUSPENDED = "INSERT INTO account (only, is_suspended, suspension_revision) VALUES (1, ?, ?)
@@ -100,7 +99,6 @@ platform::statements! {
           (SELECT COUNT(*) FROM passkeys WHERE passkeys.member = members.member)
         FROM members ORDER BY created_ms, member";
     pub const COUNT_MEMBERS = "SELECT COUNT(*) FROM members";
-    /// member, name, role, time
     pub const INSERT_MEMBER = "INSERT INTO members (member, name, role, created_ms, last_seen_ms)
         VALUES (?1, ?2, ?3, ?4, ?4)";
     pub const SET_ROLE = "UPDATE members SET role = ?2 WHERE member = ?1";
@@ -131,7 +129,6 @@ platform::statements! {
     pub const DELETE_RECOVERY = "DELETE FROM invites WHERE member = ? AND role IS NULL";
 
     // Sessions.
-    /// hash, id, member, created, verified, end, whether local, user agent
     pub const INSERT_SESSION = "INSERT INTO sessions (hash, session_id, member, created_ms, last_seen_ms, verified_ms,
           ends_ms, is_local, user_agent)
         VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8)";
@@ -176,7 +173,6 @@ platform::statements! {
     pub const SPEND = "INSERT INTO challenges (id, expires_ms) VALUES (?, ?)";
 
     // Audit.
-    /// time, actor, action, subject, detail, ids of actor and subject
     pub const APPEND = "INSERT INTO audit (at_ms, actor, action, subject, detail, actor_member, subject_member)
         VALUES (?, ?, ?, ?, ?, ?, ?)";
     /// number before which the page begins, rows at most → number, time, actor, action, subject, detail, ids of actor and
@@ -195,7 +191,6 @@ platform::statements! {
         ORDER BY at_ms DESC LIMIT ?";
 
     // Rates.
-    /// kind, subject → start and count of the window
     pub const GET_RATE = "SELECT started_ms, count FROM rates WHERE kind = ? AND subject = ?";
     pub const SET_RATE = "INSERT INTO rates (kind, subject, started_ms, count) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, subject) DO UPDATE SET started_ms = excluded.started_ms, count = excluded.count";

@@ -104,7 +104,6 @@ platform::statements! {
         WHERE excluded.revision > limits.revision";
     pub const SET_MARK = "INSERT INTO marks (isolate, sequence, seen_day) VALUES (?, ?, ?)
         ON CONFLICT (isolate) DO UPDATE SET sequence = excluded.sequence";
-    /// isolate, day
     pub const SET_MARKS_DAY = "UPDATE marks SET seen_day = ?2 WHERE isolate = ?1 AND seen_day <> ?2";
     pub const LIST_MARKS = "SELECT isolate, sequence FROM marks";
     pub const APPEND = "INSERT INTO flushes (number, isolates, sums) VALUES (?, ?, ?)";
@@ -121,7 +120,6 @@ platform::statements! {
     pub const ROWS_UP_TO = "SELECT number, sums, isolates FROM flushes WHERE number <= ? ORDER BY number LIMIT ?";
     pub const FIRST_ROW = "SELECT MIN(number) FROM flushes";
     pub const DELETE_ROWS = "DELETE FROM flushes WHERE number <= ?";
-    /// last number, day, rows, spans, image
     pub const ADD_FOLD = "INSERT INTO folds (last, day, rows, spans, image) VALUES (?, ?, ?, ?, ?)";
     /// after this number, folds at most, UTC day or null for all → last number, day, rows, spans, image
     pub const FOLDS_AFTER = "SELECT last, day, rows, spans, image FROM folds
@@ -130,7 +128,6 @@ platform::statements! {
         ORDER BY last, fold";
     /// → the number up to which the offers' figures have the clicks
     pub const GET_COUNTED = "SELECT counted FROM clicks";
-    /// number
     pub const SET_COUNTED = "UPDATE clicks SET counted = ?";
     /// JSON list of [day, offer] → day, offer, apps of those that have sums
     pub const APPS_OF = "SELECT d.day, d.offer, d.apps FROM json_each(?) p CROSS JOIN daily d

@@ -83,7 +83,6 @@ platform::statements! {
     pub const INSERT_KEY = "INSERT OR IGNORE INTO report_keys (hash, key_id, label, created_ms, creator, creator_name, scope)
         VALUES (?, ?, ?, ?, ?, ?, ?)";
     pub const COUNT_KEYS = "SELECT COUNT(*) FROM report_keys";
-    /// → id, label, created, last accepted, member, name, scope
     pub const LIST_KEYS = "SELECT key_id, label, created_ms, accepted_ms, creator, creator_name, scope FROM report_keys
         ORDER BY created_ms, key_id";
     pub const FIND_KEY = "SELECT key_id, label FROM report_keys WHERE hash = ?";
@@ -103,7 +102,6 @@ platform::statements! {
     /// Ids are never reused: leftovers of a segment that was stored in part must not become another's.
     pub const NEXT_SEGMENT = "INSERT INTO state (name, value) VALUES ('segments', 1)
         ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value";
-    /// upload, day, layer, id, rows, the five sums, magnitude of revenue
     pub const INSERT_SEGMENT = "INSERT INTO segments (upload, day, layer, id, rows, ad_requests, ad_responses, impressions,
         clicks, revenue, revenue_magnitude) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     pub const INSERT_COLUMN = "INSERT INTO columns (id, bytes) VALUES (?, ?)";
@@ -114,13 +112,11 @@ platform::statements! {
     pub const GET_COLUMNS = "SELECT id, bytes FROM columns WHERE id IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     pub const LIST_SEGMENTS_OF_DAY = "SELECT id, rows FROM segments WHERE upload = 0 AND day = ? AND layer = ? ORDER BY id";
     pub const DELETE_SEGMENT = "DELETE FROM segments WHERE upload = ? AND day = ? AND layer = ? AND id = ?";
-    /// first column id, last column id
     pub const DELETE_COLUMNS = "DELETE FROM columns WHERE id BETWEEN ? AND ?";
     pub const LIST_STAGED = "SELECT day, layer, id FROM segments WHERE upload = ?";
     pub const LIST_ALL_STAGED = "SELECT DISTINCT upload FROM segments WHERE upload > 0";
     /// upload: its segments become active
     pub const ACTIVATE = "UPDATE segments SET upload = 0 WHERE upload = ?";
-    /// upload → days that it touches
     pub const LIST_STAGED_DAYS = "SELECT DISTINCT day FROM segments WHERE upload = ? ORDER BY day";
     /// layer, upload, limit → a day of the upload on which a measure would exceed the limit, and which measures do
     pub const FIND_OVERFLOW = "SELECT day, ad_requests > most, ad_responses > most, impressions > most, clicks > most, revenue > most
@@ -137,7 +133,6 @@ platform::statements! {
         ON CONFLICT DO NOTHING";
     pub const NEXT_CROWDED = "SELECT day, layer FROM crowded LIMIT 1";
     pub const UNCROWD = "DELETE FROM crowded WHERE day = ? AND layer = ?";
-    /// day, time, member's name or null
     pub const NOTE_LOAD = "INSERT INTO loads (day, at_ms, member) VALUES (?, ?, ?)
         ON CONFLICT (day) DO UPDATE SET at_ms = excluded.at_ms, member = excluded.member";
     pub const DELETE_LOAD = "DELETE FROM loads WHERE day = ?";
@@ -147,18 +142,15 @@ platform::statements! {
           SELECT day FROM segments WHERE upload = 0 AND day < ?1 UNION SELECT day FROM loads WHERE day < ?1
           ORDER BY day DESC LIMIT ?2) d
         LEFT JOIN loads l ON l.day = d.day ORDER BY d.day DESC";
-    /// first day, last day → day and per layer segments, rows and the five sums
     pub const SUM_LAYERS = "SELECT day, layer, COUNT(*), SUM(rows), SUM(ad_requests), SUM(ad_responses), SUM(impressions), SUM(clicks),
         SUM(revenue) FROM segments WHERE upload = 0 AND day BETWEEN ? AND ? GROUP BY day, layer";
 
     // Batches.
     pub const GET_BATCH = "SELECT digest, rows FROM batches WHERE key = ?";
     pub const SPEND_KEY = "INSERT INTO batches (key, digest, rows, applied_ms) VALUES (?, ?, ?, ?)";
-    /// source → sequence
     pub const GET_MARK = "SELECT number FROM marks WHERE source = ?";
     pub const SET_MARK = "INSERT INTO marks (source, number) VALUES (?, ?)
         ON CONFLICT (source) DO UPDATE SET number = excluded.number";
-    /// source, day, clicks, revenue, the batch's number
     pub const ADD_TOTAL = "INSERT INTO totals (source, day, clicks, revenue_micro_usd, number) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (source, day) DO UPDATE SET clicks = clicks + excluded.clicks,
           revenue_micro_usd = revenue_micro_usd + excluded.revenue_micro_usd, number = MAX(number, excluded.number)";
@@ -173,7 +165,6 @@ platform::statements! {
     pub const GET_TOTAL = "SELECT clicks, revenue_micro_usd FROM totals WHERE source = ? AND day = ?";
     /// source, day → whether the source has vouched for other sums
     pub const HAS_DIFFERED = "SELECT EXISTS (SELECT 1 FROM totals WHERE source = ? AND day = ? AND differs > 0)";
-    /// whether it differs, source, day
     pub const SET_DIFFERS = "UPDATE totals SET differs = ?1 WHERE source = ?2 AND day = ?3 AND differs <> ?1";
     /// source, day that it vouches for: it passes over the days before for which it has not vouched
     pub const PASS_OVER = "UPDATE totals SET differs = 2 WHERE source = ?1 AND day < ?2
@@ -183,7 +174,6 @@ platform::statements! {
           AND day <= (SELECT vouched FROM marks WHERE source = ?1)";
     /// source, first day that it may still have → the first day for which it must vouch
     pub const FIRST_TO_VOUCH = "SELECT MIN(day) FROM totals WHERE source = ? AND day >= ? AND differs = 2";
-    /// source, day
     pub const SET_VOUCHED = "INSERT INTO marks (source, number, vouched) VALUES (?, 0, ?)
         ON CONFLICT (source) DO UPDATE SET vouched = MAX(vouched, excluded.vouched)";
     /// day, app, placement, limit → whether the day reports the placement separately, and whether it may add one

@@ -55,7 +55,6 @@ platform::statements! {
     pub const GET_ERASING = "SELECT erasing FROM outbox";
     /// last entry, entries at most → entry, user, of those after it
     pub const NEXT_OF_EVERYBODY = "SELECT entry, user_id FROM entries WHERE entry > ? ORDER BY entry LIMIT ?";
-    /// last entry before, last entry
     pub const MARK_NEXT = "UPDATE entries SET erase = 1 WHERE entry > ? AND entry <= ? AND user_id IS NOT NULL";
     /// last entry, or null at the end
     pub const SET_ERASING = "UPDATE outbox SET erasing = ?";

@@ -132,7 +132,6 @@ platform::statements! {
     pub const GET_TERMS = "SELECT terms FROM terms WHERE kind = ? AND id = ? AND revision = ?";
     pub const PUT_TERMS = "INSERT INTO terms (kind, id, revision, terms, learned_ms) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT DO NOTHING";
-    /// time
     pub const SET_ENABLED = "UPDATE outbox SET enabled_ms = MAX(enabled_ms, ?)";
     pub const SET_HEALTH = "UPDATE outbox SET failures = ?, resumes_ms = ?, disabled_ms = ?";
     /// nonce → for each conversion NULL, goal, names, state, entry, offer's terms, time of its first postback, advertiser; for
@@ -140,13 +139,11 @@ platform::statements! {
     pub const OF_CLICK = "SELECT NULL, c.goal, c.names, c.state, c.entry, c.offer_terms, e.at_ms, c.advertiser
           FROM conversions c JOIN entries e ON e.entry = c.entry WHERE c.nonce = ?1
         UNION ALL SELECT approval, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM reservations WHERE nonce = ?1";
-    /// nonce, goal, names, state, entry, offer's terms, advertiser, key of the reward
     pub const PUT_CONVERSION = "INSERT INTO conversions (nonce, goal, names, state, entry, offer_terms, advertiser, rewarded)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (nonce, goal) DO UPDATE SET names = excluded.names, state = excluded.state, entry = excluded.entry,
           offer_terms = excluded.offer_terms, advertiser = excluded.advertiser,
           rewarded = IIF(state = excluded.state, rewarded, excluded.rewarded)";
-    /// → the salt of the keys of rewards
     pub const GET_SALT = "SELECT salt FROM outbox";
     /// key of a reward, nonce → whether another click has or may get the reward
     pub const IS_REWARDED = "SELECT EXISTS (SELECT 1 FROM conversions WHERE rewarded = ?1 AND nonce <> ?2)
@@ -167,7 +164,6 @@ platform::statements! {
     /// advertiser, goal, txn, nonce, number: ends the claim and those before it
     pub const FREE_TXN = "DELETE FROM txns
         WHERE advertiser = ? AND goal = ? AND txn = ? AND nonce = ? AND number <= ?";
-    /// number, due, claim
     pub const QUEUE_FREE = "INSERT INTO txns_to_free (number, due_ms, txn) VALUES (?, ?, ?)";
     /// time, claims at most → number, attempts, claim
     pub const DUE_FREES = "SELECT number, attempts, txn FROM txns_to_free WHERE due_ms <= ? ORDER BY number LIMIT ?";
@@ -178,7 +174,6 @@ platform::statements! {
     /// reservations at most → the number of another one, if there may be one
     pub const NEXT_RESERVATION = "SELECT random() & 9007199254740991 WHERE (SELECT COUNT(*) FROM reservations) < ?
         AND (SELECT COUNT(*) FROM reservations WHERE offer = ?) < ?";
-    /// nonce, goal, due, number, offer, user, reservation, key of the reward
     pub const RESERVE = "INSERT INTO reservations (nonce, goal, due_ms, attempts, number, offer, user_id, approval, rewarded)
         VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?)";
     /// nonce, goal, number → whether its user must be erased; no row if there is no such reservation
@@ -188,7 +183,6 @@ platform::statements! {
     /// due, attempts, nonce, goal, number → one row if there is such a reservation
     pub const PUT_RESERVATION_OFF = "UPDATE reservations SET due_ms = ?, attempts = ?
         WHERE nonce = ? AND goal = ? AND number = ? RETURNING goal";
-    /// nonce, name of the goal, status, advertiser, user, lost terms, time, due, postback
     pub const KEEP_POSTBACK = "INSERT INTO kept (nonce, goal, status, advertiser, user_id, lacks, at_ms, due_ms, postback)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (nonce, goal, status, advertiser) DO UPDATE SET lacks = excluded.lacks WHERE lacks <> excluded.lacks";
@@ -326,9 +320,7 @@ platform::statements! {
     pub const COUNT_STANDING = "SELECT (SELECT COUNT(*) FROM entries WHERE delivery = 0),
         (SELECT COUNT(*) FROM entries WHERE delivery = 2), (SELECT COUNT(*) FROM reservations)";
 
-    /// → day of the last complete sweep, last entry examined
     pub const GET_SWEEP = "SELECT day, entry FROM nights";
-    /// day, last entry examined
     pub const SET_SWEEP = "UPDATE nights SET day = ?, entry = ?";
     /// attempts examined, first time kept
     pub const SWEEP_ATTEMPTS = "DELETE FROM attempts WHERE attempt IN
@@ -341,7 +333,6 @@ platform::statements! {
           first_error = NULL WHERE entry > ? AND entry <= ? AND first_at_ms IS NOT NULL";
     /// → the last entry whose first attempt was swept
     pub const GET_FIRSTS_SWEPT = "SELECT firsts FROM nights";
-    /// entry
     pub const SET_FIRSTS_SWEPT = "UPDATE nights SET firsts = ?";
     /// first time kept, txns at most
     pub const SWEEP_TXNS = "DELETE FROM txns WHERE (advertiser, goal, txn) IN

@@ -121,7 +121,6 @@ platform::statements! {
     pub const PUT_SIZE = "INSERT INTO attention_sizes (source, at_ms, bytes) VALUES (?, ?, ?)
         ON CONFLICT (source) DO UPDATE SET at_ms = excluded.at_ms, bytes = excluded.bytes
           WHERE excluded.at_ms > at_ms RETURNING bytes";
-    /// source, time, bytes
     pub const PUT_LARGE = "INSERT INTO attention_items (source, kind, subject, since_ms, reason, bytes)
         VALUES (?1, 6, ?1, ?2, 'nearly_full', ?3)
         ON CONFLICT (source, kind, subject) DO UPDATE SET bytes = excluded.bytes";
@@ -158,10 +157,8 @@ platform::statements! {
     /// first time, two figures of which the greatest counts → figure, kind, number, isolates, last time
     pub const FIGURES = "SELECT figure, kind, IIF(figure IN (?2, ?3), MAX(number), SUM(number)), COUNT(*), MAX(at_ms)
         FROM attention_figures WHERE at_ms >= ?1 GROUP BY figure, kind ORDER BY figure, kind";
-    /// day, app, source, rewards, those after 24 hours, those by superseded terms
     pub const PUT_REWARDS = "INSERT INTO attention_rewards (day, app, source, rewards, after_24_h, by_superseded_terms)
         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (day, app, source) DO NOTHING";
-    /// UTC day → rewards, those after 24 hours, those by superseded terms
     pub const ALL_REWARDS = "SELECT COALESCE(SUM(rewards), 0), COALESCE(SUM(after_24_h), 0), COALESCE(SUM(by_superseded_terms), 0)
         FROM attention_rewards WHERE day = ?";
     /// UTC day, apps at most → app, and the same by app, those with the most of either kind first

@@ -152,7 +152,6 @@ platform::statements! {
         WHERE ?1 < COALESCE(first_conversion_ms, ?1 + 1) OR ?2 < COALESCE(first_callback_ms, ?2 + 1)";
     /// entries kept → the newest entry beyond them
     pub const FLOOR = "SELECT entry FROM entries ORDER BY entry DESC, app DESC LIMIT 1 OFFSET ?";
-    /// entry
     pub const SET_FLOOR = "UPDATE activity SET floor = MAX(floor, ?)";
     /// entry: it and the older ones
     pub const DELETE_ENTRIES = "DELETE FROM entries WHERE entry <= ?";
@@ -168,7 +167,6 @@ platform::statements! {
     pub const GET_FIRSTS = "SELECT first_conversion_ms, first_callback_ms FROM activity";
     /// time → the time since which something may be missing
     pub const MISSING_SINCE = "SELECT MIN(COALESCE(owes_since_ms, IIF(next_by_ms < ?, at_ms, NULL))) FROM outboxes";
-    /// app, shard or NULL
     pub const HAS_OUTBOX = "SELECT EXISTS (SELECT 1 FROM outboxes WHERE app = ?1 AND (?2 IS NULL OR shard = ?2))";
     /// a filter, entry and app of the place before, entries at most → see `rewards`
     pub const LIST = concat!(columns!(), from_entries!(), "WHERE (e.entry, e.app) < (?9, ?10) AND ", matches_filter!(), "
@@ -184,7 +182,6 @@ platform::statements! {
     pub const SWEEP_COUNTS = "DELETE FROM counts WHERE day < ?";
     /// app, shard: the outboxes from it on, in the order of their numbers → the first
     pub const NEXT_OUTBOX = "SELECT MIN(shard) FROM outboxes WHERE app = ? AND shard >= ?";
-    /// app → the numbers of its outboxes
     pub const LIST_OUTBOXES = "SELECT shard FROM outboxes WHERE app = ? ORDER BY shard";
     pub const FIND_REPLAY = "SELECT replay_id, filter FROM replays WHERE app = ? AND key = ?";
     /// app → whether a replay is running
@@ -200,12 +197,10 @@ platform::statements! {
     /// user, app or NULL → id, app of running replays of the user
     pub const RUNNING_OF_USER = "SELECT replay_id, app FROM replays
         WHERE state = 0 AND filter ->> '$.user_id' = ?1 AND app = COALESCE(?2, app)";
-    /// time → replay's id, app, publisher, filter, shard, after, attempts, key, callbacks left or NULL, started, replayed
     pub const DUE_REPLAYS = "SELECT replay_id, app, publisher, filter, shard, after, attempts, key, most - replayed, started_ms,
           replayed FROM replays
         WHERE state = 0 AND due_ms <= ? ORDER BY due_ms LIMIT 6";
     pub const FIRST_REPLAY = "SELECT MIN(due_ms) FROM replays WHERE state = 0";
-    /// shard, after, callbacks, due, replay's id
     pub const STEP_REPLAY = "UPDATE replays SET shard = ?1, after = ?2, replayed = replayed + ?3, due_ms = ?4, attempts = 0
         WHERE replay_id = ?5";
     /// time, filter without its user, replay's id

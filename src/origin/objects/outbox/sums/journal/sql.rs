@@ -44,9 +44,7 @@ platform::statements! {
     /// after this number, up to this one → claims of senders' ids
     pub const CLAIMS = "SELECT json_group_array(json(claim)) FROM changes WHERE number > ? AND number <= ? AND claim IS NOT NULL";
     pub const GET_MARK = "SELECT MAX(number) FROM journal WHERE source = ?";
-    /// number, source, salt, users, claims, entries
     pub const ADD = "INSERT INTO journal (number, source, salt, users, txns, entries) VALUES (?, ?, ?, ?, ?, ?)";
-    /// source, after this number → number, salt, users, claims, entries
     pub const NEXT = "SELECT number, salt, users, txns, entries FROM journal WHERE source = ? AND number > ?
         ORDER BY number LIMIT 1";
     /// before this number: claims; before this one: all
@@ -58,7 +56,6 @@ platform::statements! {
     pub const SWEEP = "DELETE FROM journal WHERE number < ?
         AND number < (SELECT MAX(j.number) FROM journal j WHERE j.source = journal.source)";
 
-    /// app, shard, outboxes, salt
     pub const PUT_SALT = "INSERT INTO outbox (only, app, shard, outbox_shards, salt) VALUES (1, ?, ?, ?, unhex(?))
         ON CONFLICT (only) DO UPDATE SET salt = excluded.salt";
     /// The callback settings of a copy may have been replaced.
