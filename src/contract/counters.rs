@@ -56,11 +56,7 @@ pub fn name(object: u64) -> String {
 
 /// An object's address from its name.
 pub fn address(name: String) -> ObjectAddress {
-    ObjectAddress {
-        binding: BINDING,
-        name,
-        path: "/".into(),
-    }
+    ObjectAddress::of(BINDING, name)
 }
 
 operations! {

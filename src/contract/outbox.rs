@@ -37,7 +37,7 @@ use domain::{
         terms::{CurrentApp, CurrentOffer},
     },
     model::{AdvertiserId, CurrencyRate},
-    tracking::click::Click,
+    tracking::Click,
 };
 
 /// The namespace's binding.

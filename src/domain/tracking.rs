@@ -25,3 +25,6 @@ pub mod parameters;
 pub mod signature;
 pub mod target;
 pub mod user_agent;
+
+pub use click::Click;
+pub use click_id::{Nonce, OpenError, Opened, Sealed};

@@ -11,7 +11,7 @@ use wasm_bindgen_futures::future_to_promise;
 use worker::Env;
 
 use crate::{click_flush, isolate::Isolate, snapshots, tasks::Task};
-use platform::{panics::log_panics, workers::Workers};
+use platform::{log_panics, workers::Workers};
 
 /// Takes the tasks of the click that was just answered: for each the milliseconds to wait, and its number for
 /// [`run_task`].

@@ -28,17 +28,14 @@ use domain::{
     model::{ApiError, AppId, Country, DAY_MS, OfferId, UtcDay, common},
     snapshot::tracking::{Manifest, ShardKind, slots},
     tracking::{
-        click_counts::ClickKind,
-        click_id::{Nonce, Sealed},
-        parameters::ClickParameters,
-        signature::INVALID_SIGNATURE,
+        Nonce, Sealed, click_counts::ClickKind, parameters::ClickParameters, signature::INVALID_SIGNATURE,
         user_agent,
     },
 };
 use platform::{
     ObjectCall,
     concurrency_limit::Permit,
-    http::{Answer, body::header},
+    http::{Answer, header},
     log,
 };
 

@@ -8,7 +8,7 @@ use worker::Delay;
 use crate::isolate::{Isolate, RequestContext};
 use contract::{counters, operation::CallError};
 use domain::tracking::click_counts::{Batch, ClickKind, Duty};
-use platform::{CONNECTIONS, ObjectCall, faults, log, panics::catch_panics, runtime, workers::Workers};
+use platform::{CONNECTIONS, ObjectCall, catch_panics, faults, log, runtime, workers::Workers};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The calls of one round are spread over this time, so that no click waits for all of them. It is shorter than the

@@ -6,7 +6,7 @@ use contract::{clicks, operation::Bytes};
 use domain::{
     conversions::state::CONVERSION_WINDOW_CLOSED,
     model::{ApiError, common},
-    tracking::click_id::Nonce,
+    tracking::Nonce,
 };
 use platform::{ObjectCall, log, workers::Workers};
 

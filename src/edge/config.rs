@@ -3,11 +3,7 @@
 use crate::rate_limit::Rate;
 use domain::{
     conversions::token,
-    model::{
-        SECOND_MS,
-        credentials::{EDGE_KEYS, Vault},
-        mac::MacKeys,
-    },
+    model::{MacKeys, SECOND_MS, Vault, credentials::EDGE_KEYS},
     reporting::keys,
     tracking::keys::KeyRing,
 };

@@ -26,11 +26,7 @@ use domain::{
     },
     model::{ApiError, MINUTE_MS, common},
     snapshot::tracking::Manifest,
-    tracking::{
-        click::Click,
-        click_id::{self, OpenError, Opened},
-        parameters::INVALID_PARAMETER,
-    },
+    tracking::{Click, OpenError, Opened, click_id, parameters::INVALID_PARAMETER},
 };
 use platform::{
     ObjectCall,

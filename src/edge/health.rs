@@ -21,8 +21,7 @@ use domain::{model::SECOND_MS, offers::selection::Selector, snapshot::tracking::
 use platform::{
     ObjectCall,
     http::{Answer, entry, router::Interface},
-    isolate_metrics,
-    panics::log_panics,
+    isolate_metrics, log_panics,
     runtime::now_ms,
 };
 

@@ -31,10 +31,7 @@ use domain::{
         bodies::Chunk,
         tracking::{Manifest, ShardKind},
     },
-    tracking::{
-        click_counts::ClickCounts,
-        click_id::{Nonce, NonceSource},
-    },
+    tracking::{Nonce, click_counts::ClickCounts, click_id::NonceSource},
 };
 use platform::{byte_cache::ByteCache, http::traffic::Count, isolate_metrics, runtime, workers::Workers};
 

@@ -6,9 +6,7 @@ use crate::isolate::RequestContext;
 use domain::snapshot::tracking::ShardKind;
 use platform::{
     http::{
-        Answer,
-        body::header,
-        entry,
+        Answer, entry, header,
         traffic::{write_memory, write_pools},
     },
     prometheus::MetricsText,

@@ -23,18 +23,10 @@ use domain::{
         verdict::taken_code,
     },
     model::{AdvertiserId, AppId, OfferId},
-    tracking::{
-        click::Click,
-        click_id::{self, Nonce, Opened},
-    },
+    tracking::{Click, Nonce, Opened, click_id},
 };
 use platform::{
-    ObjectCall,
-    http::Answer,
-    log,
-    panics::{catch_panic, log_panics},
-    runtime::now_ms,
-    workers::Workers,
+    ObjectCall, http::Answer, log, log_panics, panics::catch_panic, runtime::now_ms, workers::Workers,
 };
 
 /// How long postbacks gather before they are reported. An object takes a batch a second, so batches half a second apart from

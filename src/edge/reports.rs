@@ -20,7 +20,7 @@ use platform::{
     http::{
         Answer,
         answer::{JSON, LogFields},
-        body::{self, header},
+        body, header,
     },
     object_call::{self, broken},
     runtime,

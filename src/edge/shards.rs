@@ -19,7 +19,7 @@ use domain::{
     model::{AdvertiserId, ApiError, AppId, SECOND_MS, common},
     snapshot::tracking::{AnyShard, Manifest, ShardKind, Slot, slots},
 };
-use platform::{log, panics::catch_panics, published::POLL_INTERVAL, runtime, workers::Workers};
+use platform::{catch_panics, log, published::POLL_INTERVAL, runtime, workers::Workers};
 
 /// The timeout for a shard's load, after which another request may load it.
 const LOADING_MS: i64 = 10 * SECOND_MS;

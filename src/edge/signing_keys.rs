@@ -3,7 +3,7 @@
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use domain::{
-    model::{AppId, credentials::Vault},
+    model::{AppId, Vault},
     snapshot::tracking::apps::AppView,
     tracking::signature::{self, SigningKeys},
 };

@@ -21,8 +21,7 @@ use domain::{
     snapshot::{bodies::Chunk, envelope::Damage, listing::Listing, tracking::Manifest},
 };
 use platform::{
-    isolate_metrics, log,
-    panics::{catch_panics, log_panics},
+    catch_panics, isolate_metrics, log, log_panics,
     published::{self, VALUE_TTL_S},
     runtime,
     workers::Workers,

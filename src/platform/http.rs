@@ -17,3 +17,5 @@ pub mod traffic;
 
 #[cfg(target_arch = "wasm32")]
 pub use answer::Answer;
+#[cfg(target_arch = "wasm32")]
+pub use body::header;

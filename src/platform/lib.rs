@@ -36,6 +36,7 @@ pub mod workers;
 
 pub use database::{Database, DatabaseError, Row};
 pub use failure::Failure;
+pub use panics::{catch_panics, log_panics, panic_to_failure, panics_to_failure};
 pub use traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep};
 
 /// Cloudflare's limit of simultaneous connections for one invocation. Further ones queue.

@@ -5,7 +5,7 @@ use super::{
     account::{Account, AccountKind},
     session,
 };
-use crate::model::mac::MacKeys;
+use crate::model::MacKeys;
 
 /// The most accounts of a browser. A text has at most 136 bytes, so the cookie has about 550 of the 4,096 that browsers
 /// keep.

@@ -7,9 +7,8 @@ use sha2::{Digest, Sha256};
 
 use super::ids::AccountId;
 use crate::model::{
-    MINUTE_MS,
-    credentials::CredentialHash,
-    mac::{self, MacKeys, lower_hex},
+    CredentialHash, MINUTE_MS, MacKeys,
+    mac::{self, lower_hex},
 };
 
 /// A challenge expires this long after its issue.

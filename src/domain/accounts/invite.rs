@@ -6,7 +6,7 @@ use super::{
     account::Account,
     signed_text::{self, RANDOM},
 };
-use crate::model::{ApiError, DAY_MS, mac::MacKeys};
+use crate::model::{ApiError, DAY_MS, MacKeys};
 
 /// Unknown, spent and expired invites have one answer, so that it tells nothing about an invite.
 pub const UNKNOWN_INVITE: ApiError = ApiError::new(

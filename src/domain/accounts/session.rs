@@ -7,7 +7,7 @@ use super::{
     account::{Account, AccountKind},
     signed_text::{self, RANDOM},
 };
-use crate::model::{ApiError, DAY_MS, HOUR_MS, MINUTE_MS, mac::MacKeys};
+use crate::model::{ApiError, DAY_MS, HOUR_MS, MINUTE_MS, MacKeys};
 
 /// Refuses a request whose session is missing, invalid or over.
 pub const NOT_SIGNED_IN: ApiError =

@@ -3,7 +3,10 @@
 //! a text of one sort never verifies as another.
 
 use super::account::Account;
-use crate::model::mac::{self, MacKeys, lower_hex};
+use crate::model::{
+    MacKeys,
+    mac::{self, lower_hex},
+};
 
 /// The bytes of the random part: 128 bits, so that a plain SHA-256 may be stored in place of the text.
 pub const RANDOM: usize = 16;

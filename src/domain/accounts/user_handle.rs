@@ -5,7 +5,7 @@
 //! Passkeys keep their handle for years: a MAC key that signed handles must stay in the list of keys while they are used.
 
 use super::ids::{AccountId, MemberId};
-use crate::model::mac::{MacKeys, lower_hex};
+use crate::model::{MacKeys, mac::lower_hex};
 
 /// The length of a handle. WebAuthn allows 64 bytes.
 pub const LEN: usize = 12 + 8 + MAC;

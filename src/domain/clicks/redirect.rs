@@ -5,9 +5,9 @@ use crate::{
     clicks::decision::{Allowed, Visitor},
     model::{Country, UtcDay},
     tracking::{
-        click::Click,
+        Click, Nonce, Sealed,
         click_counts::ClickKind,
-        click_id::{self, Nonce, Sealed},
+        click_id,
         keys::KeyRing,
         target::{self, Macros},
     },

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::state::Movement;
-use crate::{model::AppId, tracking::click_id::Nonce};
+use crate::{model::AppId, tracking::Nonce};
 
 /// The key of a conversion's row. Each click and goal has one row and at most one reward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

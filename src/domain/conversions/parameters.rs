@@ -14,7 +14,7 @@ use crate::{
         },
     },
     tracking::{
-        click_id::{self, OpenError},
+        OpenError, click_id,
         parameters::{INVALID_PARAMETER, badly_encoded, decode},
     },
 };

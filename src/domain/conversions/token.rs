@@ -3,8 +3,8 @@
 //! without a call to an object.
 
 use crate::model::{
-    AdvertiserId, ApiError,
-    mac::{self, MacKeys, lower_hex},
+    AdvertiserId, ApiError, MacKeys,
+    mac::{self, lower_hex},
 };
 
 /// The answer to a postback whose token is unknown, revoked or another advertiser's.

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::rate;
 use crate::model::{
-    ApiError, PublisherId, SECOND_MS,
-    mac::{self, MacKeys, lower_hex},
+    ApiError, MacKeys, PublisherId, SECOND_MS,
+    mac::{self, lower_hex},
 };
 
 crate::named_values! {

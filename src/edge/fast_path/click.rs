@@ -12,7 +12,7 @@ use contract::counters;
 use domain::{
     clicks::redirect::Redirect,
     model::ascii_split::split_once,
-    tracking::{click_id::Sealed, parameters::ClickParameters},
+    tracking::{Sealed, parameters::ClickParameters},
 };
 use platform::{faults, http::router::Interface, runtime::whole_ms};
 

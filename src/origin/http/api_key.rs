@@ -16,7 +16,7 @@ use domain::{
 };
 use platform::{
     concurrency_limit::Permit,
-    http::{Answer, answer::LogFields, body::header},
+    http::{Answer, answer::LogFields, header},
 };
 
 /// A key that a request has, before it is known to be active.

@@ -6,8 +6,8 @@ use domain::{
     callbacks::schedule::{Schedule, timeout_ms},
     conversions::token,
     model::{
-        credentials::{EDGE_KEYS, STORE_KEYS, Vault},
-        mac::MacKeys,
+        MacKeys, Vault,
+        credentials::{EDGE_KEYS, STORE_KEYS},
     },
     reporting::keys,
     tracking::keys::KeyRing,

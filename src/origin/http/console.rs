@@ -21,7 +21,7 @@ use domain::{
 };
 use platform::{
     concurrency_limit::ConcurrencyLimit,
-    http::{Answer, answer::JSON, body::header},
+    http::{Answer, answer::JSON, header},
     log,
 };
 use worker::Request;

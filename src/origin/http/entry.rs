@@ -20,14 +20,12 @@ use platform::{
     http::{
         Answer,
         address::Address,
-        body::header,
-        entry,
+        entry, header,
         hosts::BearerToken,
         request_log::{self, RequestInfo},
         router::{Interface, Method, RouteMatch, RouteName, Routed, find},
     },
-    isolate_metrics, log,
-    panics::log_panics,
+    isolate_metrics, log, log_panics,
 };
 
 #[event(fetch)]

@@ -16,7 +16,7 @@ use domain::{
 };
 use platform::{
     ObjectCall,
-    http::{Answer, body::header},
+    http::{Answer, header},
 };
 
 /// Rewards on a page, of about 1 KB each.

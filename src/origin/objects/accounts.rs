@@ -27,7 +27,7 @@ use contract::{
     accounts::{Command, CountFailure, Members, ReadMembers, Reply},
     operation::Done,
 };
-use domain::model::mac::MacKeys;
+use domain::model::MacKeys;
 use platform::{Database, Failure};
 
 /// Everything a command needs besides the database.

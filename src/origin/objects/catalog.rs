@@ -50,7 +50,7 @@ use contract::{
 };
 use domain::{
     callbacks::guard::Guard,
-    model::{credentials::Vault, mac::MacKeys},
+    model::{MacKeys, Vault},
 };
 use platform::{Database, Failure, database::json as as_json};
 

@@ -37,7 +37,7 @@ pub use sql::MIGRATIONS;
 
 use crate::delivery::{attention_feed, register};
 use contract::ledger::{Command, FindKey, ListDays, ListKeys, ReadFreshness, ReadMark, Reply, RevokeKey};
-use domain::model::{PublisherId, SECOND_MS, common, mac::MacKeys};
+use domain::model::{MacKeys, PublisherId, SECOND_MS, common};
 use platform::{Database, DatabaseError, Failure};
 use segments::MergeResult;
 

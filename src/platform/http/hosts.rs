@@ -1,10 +1,7 @@
 //! The access settings of both Workers: the hosts of the interfaces, and the operator's token.
 
 use super::router::Interface;
-use domain::model::{
-    ApiError,
-    credentials::{self, CredentialHash},
-};
+use domain::model::{ApiError, CredentialHash, credentials};
 
 pub const MISDIRECTED: ApiError = ApiError::new(
     421,

@@ -2,7 +2,7 @@ use proptest::{prelude::*, sample::select};
 
 use super::*;
 use crate::tracking::{
-    click::Click,
+    Click,
     click_id::{DEFAULT_MAX, SHORT_MAX, seal},
     keys::KeyRing,
 };

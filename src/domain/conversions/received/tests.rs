@@ -1,11 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::tracking::{
-    click::Click,
-    click_id::{Sealed, seal},
-    keys::KeyRing,
-};
+use crate::tracking::{Click, Sealed, click_id::seal, keys::KeyRing};
 
 const TOKEN: &str = "at_brand_1795390798_abababababababab_42df2bb1d82ea4b5c2209538ec3bb0ea";
 

@@ -8,8 +8,7 @@ use crate::{
     catalog::app::App,
     conversions::terms::{CurrentApp, TermsInForce},
     model::{
-        AppId, CurrencyRate, Platform, PublisherId,
-        credentials::CredentialHash,
+        AppId, CredentialHash, CurrencyRate, Platform, PublisherId,
         money::{PerUsd, Rounding},
         parts::{Span, to_u32},
     },

@@ -21,7 +21,7 @@ use domain::{
     catalog::own_app::{AppChange, NewApp},
     model::{ApiError, AppId, Document},
 };
-use platform::http::{Answer, body::header};
+use platform::http::{Answer, header};
 
 /// 1,000 blocked offers of 64 characters, and the rest.
 const MAX_BODY: usize = 128 << 10;

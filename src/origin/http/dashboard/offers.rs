@@ -14,8 +14,8 @@ use contract::{accounts::AnnouncedChange, catalog::AppOffering, operation::CallE
 use domain::{
     accounts::permission::VERIFY_FIRST,
     model::{
-        ApiError, AppId, Country, DAY_MS, Document, FieldError, OfferId, Platform, SECOND_MS,
-        credentials::{EDGE_KEYS, Vault},
+        ApiError, AppId, Country, DAY_MS, Document, FieldError, OfferId, Platform, SECOND_MS, Vault,
+        credentials::EDGE_KEYS,
     },
     offers::{
         page::AppListing,

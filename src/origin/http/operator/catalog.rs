@@ -19,10 +19,7 @@ use contract::{
 };
 use domain::model::{ApiError, INVALID_FIELD, document::tag};
 use platform::{
-    http::{
-        Answer,
-        body::{self, header},
-    },
+    http::{Answer, body, header},
     object_call::{self, broken},
 };
 

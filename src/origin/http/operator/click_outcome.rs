@@ -5,7 +5,7 @@ use contract::{
     operation::{Bytes, CallError},
     outbox::{ClickOutcome, OutboxShard, ReadClick},
 };
-use domain::tracking::{click::Click, click_id::Nonce};
+use domain::tracking::{Click, Nonce};
 
 /// Reads the rewards of a click, and whether its user was erased after it.
 pub async fn click_outcome(

@@ -20,10 +20,7 @@ use domain::{
     reporting::facts::{self, Format},
 };
 use platform::{
-    http::{
-        Answer,
-        body::{self, header},
-    },
+    http::{Answer, body, header},
     object_call::{self, broken},
 };
 

@@ -24,11 +24,7 @@ use domain::{
         verdict::{self, Explanation},
     },
     model::{ApiError, Document, FieldError, OfferId, SECOND_MS, common},
-    tracking::{
-        click::Click,
-        click_id::{self, Nonce, OpenError, Opened},
-        keys::KeyRing,
-    },
+    tracking::{Click, Nonce, OpenError, Opened, click_id, keys::KeyRing},
 };
 use platform::http::router::Interface;
 

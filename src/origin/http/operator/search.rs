@@ -21,11 +21,7 @@ use domain::{
     conversions::{ids, reward::check_life},
     model::{AppId, Document, FieldError, PublisherId, SECOND_MS, credentials},
     reporting::keys,
-    tracking::{
-        click::Click,
-        click_id::{self, Nonce, Opened},
-        keys::KeyRing,
-    },
+    tracking::{Click, Nonce, Opened, click_id, keys::KeyRing},
 };
 
 const MAX_BODY: usize = 8 << 10;

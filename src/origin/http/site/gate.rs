@@ -24,12 +24,7 @@ use domain::{
 };
 use platform::{
     concurrency_limit::Permit,
-    http::{
-        Answer,
-        answer::JSON,
-        body::{self, header},
-        hosts::MISDIRECTED,
-    },
+    http::{Answer, answer::JSON, body, header, hosts::MISDIRECTED},
 };
 
 const CROSS_SITE: ApiError = ApiError::new(

@@ -3,7 +3,7 @@
 use worker::Request;
 
 use domain::model::{ApiError, INVALID_FIELD};
-use platform::http::body::header;
+use platform::http::header;
 
 const MAX_KEY: usize = 64;
 

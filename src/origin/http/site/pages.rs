@@ -11,7 +11,7 @@ use worker::{
 use super::{Call, gate};
 use crate::http::{HandlerResult, calls::internal};
 use domain::{accounts::account::AccountKind, model::common};
-use platform::http::{Answer, body::header};
+use platform::http::{Answer, header};
 
 /// The page may load its own script and call its own host. Its styles stand in it, and their hash allows them.
 const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \

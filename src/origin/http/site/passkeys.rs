@@ -30,17 +30,11 @@ use domain::{
             StoredCredential, User,
         },
     },
-    model::{
-        ApiError, common,
-        credentials::{self, CredentialHash},
-    },
+    model::{ApiError, CredentialHash, common, credentials},
 };
 use platform::{
     Random,
-    http::{
-        Answer,
-        body::{self, header},
-    },
+    http::{Answer, body, header},
     log,
 };
 

@@ -27,7 +27,7 @@ use domain::{
     model::{ApiError, Document, common},
 };
 use platform::{
-    http::{Answer, body::header},
+    http::{Answer, header},
     log,
 };
 

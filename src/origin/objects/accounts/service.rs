@@ -13,7 +13,7 @@ use contract::{
 };
 use domain::{
     accounts,
-    model::{common, mac::MacKeys},
+    model::{MacKeys, common},
 };
 use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random, log, object_shell::ObjectShell};
 

@@ -19,7 +19,7 @@ use domain::{
     callbacks::{guard::Guard, shards},
     catalog::app::App,
     conversions::terms::AppTerms,
-    model::{ApiError, AppId, Document, FieldError, credentials::Vault},
+    model::{ApiError, AppId, Document, FieldError, Vault},
     snapshot::tracking::slots,
     tracking::signature,
 };

@@ -10,16 +10,15 @@ use domain::{
     callbacks::guard::Guard,
     conversions::token,
     model::{
-        credentials::{EDGE_KEYS, STORE_KEYS, Vault},
-        mac::MacKeys,
+        MacKeys, Vault,
+        credentials::{EDGE_KEYS, STORE_KEYS},
     },
 };
 use platform::{
     Failure,
     durable::DurableDatabase,
     object_http::{answer, command_in, fail, respond},
-    panics::panics_to_failure,
-    runtime,
+    panics_to_failure, runtime,
     workers::Workers,
 };
 

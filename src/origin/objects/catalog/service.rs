@@ -31,14 +31,14 @@ use contract::{
 };
 use domain::{
     callbacks::guard::Guard,
-    model::{AppId, OfferId, PublisherId, SECOND_MS, common, credentials::Vault, mac::MacKeys},
+    model::{AppId, MacKeys, OfferId, PublisherId, SECOND_MS, Vault, common},
     snapshot::tracking::Slot,
 };
 use imports::Imports;
 use platform::{
     Clock, DatabaseError, Failure, Kv, ObjectCall, ObjectStorage, Random, Sleep, log,
     object_shell::ObjectShell,
-    panics::panics_to_failure,
+    panics_to_failure,
     single_flight::{Outcome, SingleFlight},
 };
 use register::{Change, change};

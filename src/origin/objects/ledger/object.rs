@@ -22,8 +22,7 @@ use platform::{
     Failure,
     durable::DurableDatabase,
     object_http::{answer, command_in, fail, refuse, respond},
-    panics::panics_to_failure,
-    runtime,
+    panics_to_failure, runtime,
     workers::Workers,
 };
 

@@ -37,7 +37,7 @@ use contract::{
     operation::{self, Mark},
 };
 use domain::{
-    model::{ApiError, MINUTE_MS, PublisherId, common, mac::MacKeys, time::rfc_3339},
+    model::{ApiError, MINUTE_MS, MacKeys, PublisherId, common, time::rfc_3339},
     reporting::{
         Dimension, engine::Budget, format::Format, keys as report_keys, query::Query, rate, render::Renderer,
     },

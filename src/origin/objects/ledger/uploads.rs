@@ -11,7 +11,7 @@ use domain::{
     model::common,
     reporting::facts::{Format, INVALID_FACTS, Reader},
 };
-use platform::{Clock, Database, Failure, panics::panics_to_failure};
+use platform::{Clock, Database, Failure, panics_to_failure};
 
 /// The largest upload, decompressed, in bytes.
 const MAX_UPLOAD: usize = 64 << 20;

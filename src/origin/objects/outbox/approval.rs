@@ -12,7 +12,7 @@ use domain::{
         state::{Movement, Status},
     },
     model::{AdvertiserId, CurrencyRate, OfferId},
-    tracking::click_id::Nonce,
+    tracking::Nonce,
 };
 use platform::Failure;
 

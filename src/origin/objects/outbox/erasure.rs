@@ -15,7 +15,7 @@ use domain::{
         ids::erased_key,
         log_number::{SHARDS, lowest_number},
     },
-    tracking::click::Click,
+    tracking::Click,
 };
 use platform::{Database, DatabaseError, Failure, params};
 

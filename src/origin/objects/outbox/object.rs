@@ -13,7 +13,7 @@ use platform::{
     durable::DurableDatabase,
     keyed_flights::KeyedFlights,
     object_http::{command_in, respond},
-    panics::panics_to_failure,
+    panics_to_failure,
     workers::Workers,
 };
 

@@ -38,7 +38,7 @@ use platform::{
     concurrency_limit::{ConcurrencyLimit, Limit},
     keyed_flights::KeyedFlights,
     object_shell::ObjectShell,
-    panics::{panic_to_failure, panics_to_failure},
+    panic_to_failure, panics_to_failure,
     single_flight::{Outcome, SingleFlight},
     traits::{Http, Spawn},
 };

@@ -18,8 +18,7 @@ use domain::model::{
     lines::{LineErrors, Lines, TooLong},
 };
 use platform::{
-    Clock, Failure, Kv, ObjectCall, ObjectStorage, Random, Sleep,
-    panics::panics_to_failure,
+    Clock, Failure, Kv, ObjectCall, ObjectStorage, Random, Sleep, panics_to_failure,
     single_flight::{Leader, SingleFlight},
 };
 use serde_json::json;

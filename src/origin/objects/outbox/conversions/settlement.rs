@@ -14,7 +14,7 @@ use domain::{
         table::{Action, Event, UNKNOWN_CONVERSION},
     },
     model::{Country, Document, FieldError, INVALID_FIELD, SECOND_MS, time::LATEST_S},
-    tracking::click::Click,
+    tracking::Click,
 };
 use platform::{Database, DatabaseError, Failure, database::MAX_INTEGER, params};
 

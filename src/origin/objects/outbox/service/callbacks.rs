@@ -19,10 +19,7 @@ use domain::callbacks::{
     request::Endpoint,
     shards,
 };
-use platform::{
-    Failure, ObjectStorage,
-    panics::{panic_to_failure, panics_to_failure},
-};
+use platform::{Failure, ObjectStorage, panic_to_failure, panics_to_failure};
 
 struct DueAttempt {
     callback: ClaimedCallback,

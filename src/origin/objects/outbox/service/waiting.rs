@@ -9,7 +9,7 @@ use crate::objects::outbox::{
     endpoint,
 };
 use contract::outbox::{Conversion, OutboxShard};
-use platform::{ObjectStorage, panics::panics_to_failure};
+use platform::{ObjectStorage, panics_to_failure};
 
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
     /// Resumes reservations whose requests ended before the cap was taken, frees the claims of refused conversions, and decides
