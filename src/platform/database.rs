@@ -243,6 +243,8 @@ macro_rules! from {
 
 from! {
     i64: |value| Self::Integer(value);
+    u8: |value| Self::Integer(i64::from(value));
+    u16: |value| Self::Integer(i64::from(value));
     u32: |value| Self::Integer(i64::from(value));
     bool: |value| Self::Integer(i64::from(value));
     /// A number beyond 2^53 stays beyond it, so binding it fails.

@@ -120,7 +120,7 @@ pub fn open_differing(
 }
 
 fn end_item(db: &impl Database, kind: Kind, subject: &str) -> Result<(), DatabaseError> {
-    db.execute(sql::END_ITEM, params![u32::from(kind.number()), subject])
+    db.execute(sql::END_ITEM, params![kind.number(), subject])
 }
 
 /// Ends the item of a day that was restated.
@@ -283,7 +283,7 @@ impl<D: Database> Feed for AttentionFeed<'_, D> {
 fn count_open(db: &impl Database) -> Result<Vec<(Kind, i64)>, DatabaseError> {
     let mut counts = Vec::new();
     for kind in Kind::ALL.iter().filter(|kind| kind.is_limited()) {
-        let limits = params![u32::from(kind.number()), AttentionBatch::MAX_COUNTED];
+        let limits = params![kind.number(), AttentionBatch::MAX_COUNTED];
         match db.query_integer(sql::COUNT_OPEN, limits)? {
             None | Some(0) => {}
             Some(open) => counts.push((*kind, open)),

@@ -157,9 +157,9 @@ pub fn put(
             revision,
             terms_revision,
             masked.terms_since.unwrap_or_default(),
-            u32::from(shards),
+            shards,
             click_secrets,
-            u32::from(slots::hash_of_app(app_id)),
+            slots::hash_of_app(app_id),
         ],
     )?;
     lasting::add_put(db, context, source, Resource::App, id, json(app)?)

@@ -42,10 +42,7 @@ impl Push for QueuedSettings {
     }
 
     fn key(&self) -> Vec<Value> {
-        vec![
-            self.shard.app.to_string().into(),
-            u32::from(self.shard.number).into(),
-        ]
+        vec![self.shard.app.to_string().into(), self.shard.number.into()]
     }
 
     fn revision(&self) -> i64 {
@@ -68,7 +65,7 @@ pub fn record_outbox(
     app: AppId,
     shard: u8,
 ) -> Result<(), DatabaseError> {
-    db.execute(sql::RECORD_OUTBOX, params![app.to_string(), u32::from(shard)])?;
+    db.execute(sql::RECORD_OUTBOX, params![app.to_string(), shard])?;
     lasting::add(db, context, &Lasting::Outbox(app, shard))
 }
 

@@ -53,7 +53,7 @@ impl Push for QueuedCap {
         vec![
             self.offer.offer.as_str().into(),
             app.to_string().into(),
-            u32::from(number).into(),
+            number.into(),
         ]
     }
 
@@ -88,7 +88,7 @@ pub fn record_outbox(
     app: AppId,
     shard: u8,
 ) -> Result<(), DatabaseError> {
-    let outbox = params![offer_id, app.to_string(), u32::from(shard)];
+    let outbox = params![offer_id, app.to_string(), shard];
     if db.query(sql::RECORD_OFFER_OUTBOX, outbox)?.is_empty() {
         return Ok(());
     }

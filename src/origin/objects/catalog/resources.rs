@@ -147,7 +147,7 @@ fn put_advertiser(
     tracking_slots::mark_advertiser(db, id, revision)?;
     db.execute(
         sql::PUT_ADVERTISER,
-        params![id, document.as_str(), u32::from(slots::hash(id))],
+        params![id, document.as_str(), slots::hash(id)],
     )?;
     lasting::add_put(db, context, source, Resource::Advertiser, id, document)
 }
@@ -224,8 +224,8 @@ fn put_offer(
         params![
             id,
             offer.advertiser_id.as_str(),
-            u32::from(offer.off_type.code()),
-            u32::from(offer.os.code()),
+            offer.off_type.code(),
+            offer.os.code(),
             offer.geo_tgt.countries().bits().to_vec(),
             !offer.geo_tgt.include.is_empty(),
             offer.active,
@@ -249,7 +249,7 @@ fn put_offer(
         params![id, document.as_str(), updated_at_s],
     )?;
     lasting::add_put(db, context, source, Resource::Offer, id, document)?;
-    db.execute(sql::PUT_BODY, params![id, body, u32::from(bodies::FORMAT)])?;
+    db.execute(sql::PUT_BODY, params![id, body, bodies::FORMAT])?;
     Ok(growth)
 }
 
@@ -302,7 +302,7 @@ fn check_goals(
 fn put_goals(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer) -> Result<(), Failure> {
     db.execute(sql::RETIRE_GOALS, params![context.now_ms, id])?;
     for goal in &offer.goals {
-        let hash = u32::from(slots::hash(goal.id.as_str()));
+        let hash = slots::hash(goal.id.as_str());
         db.execute(sql::PUT_GOAL, params![goal.id.as_str(), id, hash])?;
     }
     Ok(())

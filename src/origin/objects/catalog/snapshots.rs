@@ -43,7 +43,7 @@ pub(super) fn in_row(failure: Failure, row: &Row) -> Failure {
 /// Re-renders the next bodies that older or newer code rendered in another format. Returns whether there were any. Once there
 /// are none, a mark says so, because looking for them reads the bodies of all offers.
 pub fn rerender_bodies(db: &impl Database) -> Result<bool, Failure> {
-    let format = u32::from(bodies::FORMAT);
+    let format = bodies::FORMAT;
     if revisions::get(db, revisions::BODIES_FORMAT)? == Some(i64::from(format)) {
         return Ok(false);
     }

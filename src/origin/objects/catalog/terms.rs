@@ -141,10 +141,7 @@ pub fn of_app(
 ) -> Result<OperatorReply, Failure> {
     let id = question.app_id.to_string();
     let row = db
-        .query_first(
-            sql::GET_CURRENT_APP,
-            params![id.as_str(), u32::from(question.shard)],
-        )?
+        .query_first(sql::GET_CURRENT_APP, params![id.as_str(), question.shard])?
         .ok_or_else(|| unknown(Resource::App, &id))?;
     let callback = callback_settings::read(&row, 4, 9)?;
     let known = KnownApp {

@@ -28,7 +28,7 @@ pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<Built
         ShardKind::Goals => sql::LIST_SLOT_GOALS,
     };
     let (first, last) = slot.hashes();
-    let rows = db.query(sql, params![u32::from(first), u32::from(last), MAX_ROWS + 1])?;
+    let rows = db.query(sql, params![first, last, MAX_ROWS + 1])?;
     if rows.len() > MAX_ROWS {
         return Ok(None);
     }

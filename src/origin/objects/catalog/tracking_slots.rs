@@ -60,12 +60,9 @@ fn mark(db: &impl Database, kind: ShardKind, hashes: &[u16], revision: i64) -> R
         .iter()
         .map(|hash| Slot::of(kind, bits, *hash).number)
         .collect();
-    numbers.into_iter().try_for_each(|number| {
-        db.execute(
-            sql::MARK_SLOT,
-            params![revision, u32::from(kind.code()), u32::from(number)],
-        )
-    })
+    numbers
+        .into_iter()
+        .try_for_each(|number| db.execute(sql::MARK_SLOT, params![revision, kind.code(), number]))
 }
 
 pub fn mark_advertiser(db: &impl Database, id: &str, revision: i64) -> Result<(), DatabaseError> {
@@ -100,7 +97,7 @@ pub fn mark_next(db: &impl Database) -> Result<(), DatabaseError> {
             let slots = 1_i64 << bits(db, kind)?;
             for nth in 0..CHECKED_AT_ONCE.min(slots) {
                 let number = turn.saturating_add(nth).rem_euclid(slots);
-                db.execute(sql::MARK_UNCHANGED_SLOT, params![u32::from(kind.code()), number])?;
+                db.execute(sql::MARK_UNCHANGED_SLOT, params![kind.code(), number])?;
             }
         }
         let next = turn.saturating_add(CHECKED_AT_ONCE).rem_euclid(1 << MAX_BITS);
@@ -164,7 +161,7 @@ pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<Built
 
 /// Doubles the slots of a kind.
 fn split(db: &impl Database, slot: Slot) -> Result<(), DatabaseError> {
-    let kind = u32::from(slot.kind.code());
+    let kind = slot.kind.code();
     let bits = slot.bits.saturating_add(1);
     db.transaction(|| {
         revisions::set(db, bits_mark(slot.kind), i64::from(bits))?;
@@ -210,7 +207,7 @@ pub fn record_written(
             return Ok(());
         }
         let checksum = built.checksum().to_le_bytes().to_vec();
-        let (kind, number) = (u32::from(slot.kind.code()), u32::from(slot.number));
+        let (kind, number) = (slot.kind.code(), slot.number);
         db.execute(sql::RECORD_SHARD, params![checksum, changed.change, kind, number])
     })
 }
@@ -270,7 +267,7 @@ fn checksums_of<C: FromIterator<u64>>(manifest: &Manifest, kind: ShardKind) -> C
 
 /// The checksums of a kind's shards, in the order of their slots; `None` if one was not built yet.
 fn built_shards(db: &impl Database, kind: ShardKind) -> Result<Option<Vec<u64>>, DatabaseError> {
-    let rows = db.query(sql::LIST_CHECKSUMS, params![u32::from(kind.code())])?;
+    let rows = db.query(sql::LIST_CHECKSUMS, params![kind.code()])?;
     let checksum = |row: &Row| match row.is_null(0) {
         true => Ok(None),
         false => Ok(Some(u64::from_le_bytes(row.bytes(0)?))),
@@ -315,7 +312,7 @@ pub fn for_isolate(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Vec<u8
     {
         db.transaction(|| {
             db.execute(sql::UNWRITE_SHARD, params![key.as_str()])?;
-            let (kind, number) = (u32::from(slot.kind.code()), u32::from(slot.number));
+            let (kind, number) = (slot.kind.code(), slot.number);
             db.execute(sql::MARK_UNCHANGED_SLOT, params![kind, number])?;
             revisions::mark_changed(db, now_ms)
         })?;

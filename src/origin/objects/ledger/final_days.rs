@@ -102,10 +102,7 @@ pub fn judge(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
                 }
             };
             if state != was {
-                db.execute(
-                    sql::SET_DAY_STATE,
-                    params![u32::from(state.number()), day.number()],
-                )?;
+                db.execute(sql::SET_DAY_STATE, params![state.number(), day.number()])?;
             }
         }
         day_changes::judged(db, now_ms)?;

@@ -102,7 +102,7 @@ pub fn erase(
     let (erased, waiting) = db.transaction(|| {
         let (all, _) = count()?;
         let lowest = lowest_number(now_ms, shard.number);
-        db.execute(MAKE_SALT, params![shard.app.number(), u32::from(shard.number)])?;
+        db.execute(MAKE_SALT, params![shard.app.number(), shard.number])?;
         if let Some(key) = key(db, user_id)? {
             remember(db, now_ms, shard, key)?;
         }

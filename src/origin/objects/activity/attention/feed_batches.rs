@@ -183,7 +183,7 @@ fn put_endpoints(db: &impl Database, batch: &AttentionBatch, app: AppId) -> Resu
         db.execute(sql::VOID_ENDPOINTS, params![app.number(), source])?;
     }
     for item in endpoints {
-        let kind = u32::from(item.kind.number());
+        let kind = item.kind.number();
         if item.is_open {
             let publisher = batch.publisher.as_ref().map(|publisher| publisher.as_str());
             db.execute(

@@ -49,7 +49,7 @@ pub fn list(db: &impl Database, now_ms: i64, list: &ListAttention) -> Result<Ope
         params![
             after.since_ms,
             after.item,
-            list.kind.map(|kind| u32::from(kind.number())),
+            list.kind.map(|kind| kind.number()),
             list.app.map(AppId::number),
             list.limit.saturating_add(1)
         ],

@@ -22,7 +22,7 @@ pub const DAYS: i64 = 92;
 
 /// Applies a batch, unless this one or a later one of the same outbox was applied before.
 pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> Result<FeedAnswer, DatabaseError> {
-    let (app, shard) = (batch.app.number(), u32::from(batch.shard));
+    let (app, shard) = (batch.app.number(), batch.shard);
     let outbox = db.query_first(sql::GET_OUTBOX, params![app, shard])?;
     let (last, was_incomplete, dead) = match &outbox {
         Some(row) => (row.integer(0)?, row.boolean(1)?, row.integer(2)?),
@@ -75,12 +75,12 @@ fn put_outbox(db: &impl Database, batch: &FeedBatch, is_incomplete: bool) -> Res
         sql::PUT_OUTBOX,
         params![
             batch.app.number(),
-            u32::from(batch.shard),
+            batch.shard,
             batch.sequence,
             batch.at_ms,
             batch.owes_since_ms,
             batch.next_by_ms,
-            u32::from(endpoint.state.number()),
+            endpoint.state.number(),
             endpoint.disabled_ms,
             endpoint.waiting,
             endpoint.dead,
@@ -99,7 +99,7 @@ fn put_counts(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> Result<(), 
         )
     };
     let counts = json(&batch.counts.iter().map(row).collect::<Vec<_>>())?;
-    let (app, shard) = (batch.app.number(), u32::from(batch.shard));
+    let (app, shard) = (batch.app.number(), batch.shard);
     for sql in [sql::ADD_DIFFERENCES, sql::PUT_COUNTS] {
         db.execute(sql, params![app, shard, counts.as_str(), first_day(now_ms)])?;
     }

@@ -77,8 +77,8 @@ fn with(list: &ListRewards, further: &[Value]) -> Vec<Value> {
     let filter = &list.filter;
     let conditions: &[Value] = params![
         list.app.map(|app| app.number()),
-        filter.state.map(|state| u32::from(state.number())),
-        filter.delivery.map(|delivery| u32::from(delivery.number())),
+        filter.state.map(|state| state.number()),
+        filter.delivery.map(|delivery| delivery.number()),
         filter.http_status.map(u32::from),
         filter.from,
         filter.until,

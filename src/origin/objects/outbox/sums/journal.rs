@@ -258,12 +258,7 @@ fn put_back(
 ) -> Result<(), Failure> {
     let entries = identified(&batch)
         .map_err(|error| Failure::Internal(format!("the journal up to {}: {error}", batch.number)))?;
-    let salt = params![
-        own.app.number(),
-        u32::from(own.number),
-        outboxes.map(u32::from),
-        batch.salt
-    ];
+    let salt = params![own.app.number(), own.number, outboxes.map(u32::from), batch.salt];
     db.transaction(|| {
         db.execute(sql::PUT_SALT, salt)?;
         erasure::erase_again(db, &batch.txns)?;
