@@ -29,7 +29,7 @@ impl Value {
     ///
     /// # Errors
     /// The integer is beyond 2^53, so the number might not be exact.
-    pub fn number(integer: i64) -> Result<f64, DatabaseError> {
+    pub fn number(integer: i64) -> DbResult<f64> {
         if integer.unsigned_abs() > MAX_INTEGER.unsigned_abs() {
             return Err(DatabaseError(format!("{integer} is beyond 2^53")));
         }
@@ -49,9 +49,12 @@ impl Value {
 }
 
 /// Serializes a list to one text parameter, for `json_each`. It does not fail for plain values.
-pub fn json(list: &impl Serialize) -> Result<String, DatabaseError> {
+pub fn json(list: &impl Serialize) -> DbResult<String> {
     serde_json::to_string(list).map_err(|error| DatabaseError(error.to_string()))
 }
+
+/// What a rule reads or writes, unless the database fails.
+pub type DbResult<T = ()> = Result<T, DatabaseError>;
 
 /// An error message of the database, for the log. It is never part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,17 +79,17 @@ impl std::error::Error for DatabaseError {}
 /// One object's database. Its methods are synchronous, so no other request runs between two statements of a command.
 pub trait Database {
     /// Runs a statement that returns no rows.
-    fn execute(&self, sql: &str, parameters: &[Value]) -> Result<(), DatabaseError> {
+    fn execute(&self, sql: &str, parameters: &[Value]) -> DbResult {
         self.query(sql, parameters).map(drop)
     }
 
     /// Runs a statement and returns all its rows.
-    fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError>;
+    fn query(&self, sql: &str, parameters: &[Value]) -> DbResult<Vec<Row>>;
 
     /// Runs `work` as one transaction. An `Err` or a panic rolls back its writes. Transactions do not nest.
     fn transaction<T, E: From<DatabaseError>>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<T, E>;
 
-    fn query_first(&self, sql: &str, parameters: &[Value]) -> Result<Option<Row>, DatabaseError> {
+    fn query_first(&self, sql: &str, parameters: &[Value]) -> DbResult<Option<Row>> {
         Ok(self.query(sql, parameters)?.into_iter().next())
     }
 
@@ -95,8 +98,8 @@ pub trait Database {
         &self,
         sql: &str,
         parameters: &[Value],
-        read: impl FnMut(&Row) -> Result<T, DatabaseError>,
-    ) -> Result<Vec<T>, DatabaseError> {
+        read: impl FnMut(&Row) -> DbResult<T>,
+    ) -> DbResult<Vec<T>> {
         self.query(sql, parameters)?.iter().map(read).collect()
     }
 
@@ -105,19 +108,19 @@ pub trait Database {
         &self,
         sql: &str,
         parameters: &[Value],
-        read: impl FnOnce(&Row) -> Result<T, DatabaseError>,
-    ) -> Result<Option<T>, DatabaseError> {
+        read: impl FnOnce(&Row) -> DbResult<T>,
+    ) -> DbResult<Option<T>> {
         self.query_first(sql, parameters)?.as_ref().map(read).transpose()
     }
 
     /// The first column of the first row, unless it is null or there is no row.
-    fn query_integer(&self, sql: &str, parameters: &[Value]) -> Result<Option<i64>, DatabaseError> {
+    fn query_integer(&self, sql: &str, parameters: &[Value]) -> DbResult<Option<i64>> {
         let first = self.query_first(sql, parameters)?;
         first.map_or(Ok(None), |row| row.optional_integer(0))
     }
 
     /// The first column of the first row as a boolean; false without a row.
-    fn query_boolean(&self, sql: &str, parameters: &[Value]) -> Result<bool, DatabaseError> {
+    fn query_boolean(&self, sql: &str, parameters: &[Value]) -> DbResult<bool> {
         Ok(self
             .query_integer(sql, parameters)?
             .is_some_and(|value| value != 0))
@@ -129,14 +132,14 @@ pub trait Database {
 pub struct Row(pub Vec<Value>);
 
 impl Row {
-    pub fn text(&self, column: usize) -> Result<&str, DatabaseError> {
+    pub fn text(&self, column: usize) -> DbResult<&str> {
         match self.0.get(column) {
             Some(Value::Text(text)) => Ok(text),
             other => Err(unexpected(column, "text", other)),
         }
     }
 
-    pub fn optional_text(&self, column: usize) -> Result<Option<&str>, DatabaseError> {
+    pub fn optional_text(&self, column: usize) -> DbResult<Option<&str>> {
         match self.0.get(column) {
             Some(Value::Null) => Ok(None),
             _ => self.text(column).map(Some),
@@ -144,21 +147,21 @@ impl Row {
     }
 
     /// An integer, or a whole REAL ([`Value::from_number`]).
-    pub fn integer(&self, column: usize) -> Result<i64, DatabaseError> {
+    pub fn integer(&self, column: usize) -> DbResult<i64> {
         match self.0.get(column) {
             Some(Value::Integer(integer)) => Ok(*integer),
             other => Err(unexpected(column, "integer", other)),
         }
     }
 
-    pub fn optional_integer(&self, column: usize) -> Result<Option<i64>, DatabaseError> {
+    pub fn optional_integer(&self, column: usize) -> DbResult<Option<i64>> {
         match self.0.get(column) {
             Some(Value::Null) => Ok(None),
             _ => self.integer(column).map(Some),
         }
     }
 
-    pub fn boolean(&self, column: usize) -> Result<bool, DatabaseError> {
+    pub fn boolean(&self, column: usize) -> DbResult<bool> {
         self.integer(column).map(|integer| integer != 0)
     }
 
@@ -166,14 +169,14 @@ impl Row {
         matches!(self.0.get(column), Some(Value::Null))
     }
 
-    pub fn blob(&self, column: usize) -> Result<&[u8], DatabaseError> {
+    pub fn blob(&self, column: usize) -> DbResult<&[u8]> {
         match self.0.get(column) {
             Some(Value::Blob(bytes)) => Ok(bytes),
             other => Err(unexpected(column, "blob", other)),
         }
     }
 
-    pub fn optional_blob(&self, column: usize) -> Result<Option<&[u8]>, DatabaseError> {
+    pub fn optional_blob(&self, column: usize) -> DbResult<Option<&[u8]>> {
         match self.0.get(column) {
             Some(Value::Null) => Ok(None),
             _ => self.blob(column).map(Some),
@@ -187,26 +190,26 @@ impl Row {
     }
 
     /// A text in the form that `parse` reads.
-    pub fn parse<T>(&self, column: usize, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, DatabaseError> {
+    pub fn parse<T>(&self, column: usize, parse: impl FnOnce(&str) -> Option<T>) -> DbResult<T> {
         parse(self.text(column)?).ok_or_else(|| damaged(column, "does not parse"))
     }
 
     /// A value by its stored code.
-    pub fn decode<T>(&self, column: usize, decode: impl FnOnce(u8) -> Option<T>) -> Result<T, DatabaseError> {
+    pub fn decode<T>(&self, column: usize, decode: impl FnOnce(u8) -> Option<T>) -> DbResult<T> {
         decode(self.number(column)?).ok_or_else(|| damaged(column, "is not a known code"))
     }
 
-    pub fn json<'r, T: Deserialize<'r>>(&'r self, column: usize) -> Result<T, DatabaseError> {
+    pub fn json<'r, T: Deserialize<'r>>(&'r self, column: usize) -> DbResult<T> {
         serde_json::from_str(self.text(column)?)
             .map_err(|error| damaged(column, &format!("does not parse: {error}")))
     }
 
     /// An integer in the range of its type.
-    pub fn number<T: TryFrom<i64>>(&self, column: usize) -> Result<T, DatabaseError> {
+    pub fn number<T: TryFrom<i64>>(&self, column: usize) -> DbResult<T> {
         T::try_from(self.integer(column)?).map_err(|_| damaged(column, "is out of range"))
     }
 
-    pub fn optional_number<T: TryFrom<i64>>(&self, column: usize) -> Result<Option<T>, DatabaseError> {
+    pub fn optional_number<T: TryFrom<i64>>(&self, column: usize) -> DbResult<Option<T>> {
         match self.0.get(column) {
             Some(Value::Null) => Ok(None),
             _ => self.number(column).map(Some),

@@ -18,7 +18,7 @@ use super::{
     database::{Database, DatabaseError, Row, Value},
     traits::ObjectStorage,
 };
-use crate::faults;
+use crate::{DbResult, faults};
 
 #[wasm_bindgen]
 extern "C" {
@@ -80,7 +80,7 @@ fn statement(sql: &str) -> JsString {
 /// One object's storage: its database, and the alarm stored in it.
 pub struct DurableDatabase {
     storage: DurableStorage,
-    sql: Result<SqlStorage, DatabaseError>,
+    sql: DbResult<SqlStorage>,
     in_transaction: Cell<bool>,
 }
 
@@ -96,7 +96,7 @@ impl DurableDatabase {
         }
     }
 
-    fn exec(&self, sql: &str, parameters: &[Value]) -> Result<SqlCursor, DatabaseError> {
+    fn exec(&self, sql: &str, parameters: &[Value]) -> DbResult<SqlCursor> {
         let bindings = Array::new();
         for parameter in parameters {
             bindings.push(&to_js(parameter)?);
@@ -111,11 +111,11 @@ impl DurableDatabase {
 
 impl Database for DurableDatabase {
     /// Does not read the cursor: a statement without rows is complete when `exec` returns.
-    fn execute(&self, sql: &str, parameters: &[Value]) -> Result<(), DatabaseError> {
+    fn execute(&self, sql: &str, parameters: &[Value]) -> DbResult {
         self.exec(sql, parameters).map(drop)
     }
 
-    fn query(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, DatabaseError> {
+    fn query(&self, sql: &str, parameters: &[Value]) -> DbResult<Vec<Row>> {
         let rows = self
             .exec(sql, parameters)?
             .raw()
@@ -163,7 +163,7 @@ impl Database for DurableDatabase {
 }
 
 impl ObjectStorage for DurableDatabase {
-    fn size(&self) -> Result<i64, DatabaseError> {
+    fn size(&self) -> DbResult<i64> {
         let storage = self.sql.as_ref().map_err(Clone::clone)?;
         #[expect(clippy::cast_possible_truncation, reason = "at most 10 GB")]
         storage
@@ -172,14 +172,14 @@ impl ObjectStorage for DurableDatabase {
             .map_err(from_exception)
     }
 
-    async fn sync(&self) -> Result<(), DatabaseError> {
+    async fn sync(&self) -> DbResult {
         JsFuture::from(self.storage.sync().map_err(from_exception)?)
             .await
             .map(drop)
             .map_err(from_exception)
     }
 
-    async fn alarm(&self) -> Result<Option<i64>, DatabaseError> {
+    async fn alarm(&self) -> DbResult<Option<i64>> {
         let at_ms = JsFuture::from(self.storage.get_alarm().map_err(from_exception)?)
             .await
             .map_err(from_exception)?;
@@ -188,7 +188,7 @@ impl ObjectStorage for DurableDatabase {
     }
 
     /// Does not await the promise: the runtime holds answers back until the object's writes are durable.
-    fn set_alarm(&self, at_ms: Option<i64>) -> Result<(), DatabaseError> {
+    fn set_alarm(&self, at_ms: Option<i64>) -> DbResult {
         match at_ms {
             Some(at_ms) => self.storage.set_alarm(Value::number(at_ms)?),
             None => self.storage.delete_alarm(),
@@ -199,7 +199,7 @@ impl ObjectStorage for DurableDatabase {
 }
 
 /// A parameter as a JavaScript value.
-fn to_js(value: &Value) -> Result<JsValue, DatabaseError> {
+fn to_js(value: &Value) -> DbResult<JsValue> {
     Ok(match value {
         Value::Null => JsValue::NULL,
         Value::Integer(integer) => JsValue::from_f64(Value::number(*integer)?),
@@ -210,7 +210,7 @@ fn to_js(value: &Value) -> Result<JsValue, DatabaseError> {
 }
 
 /// A column from a JavaScript value.
-fn from_js(value: JsValue) -> Result<Value, DatabaseError> {
+fn from_js(value: JsValue) -> DbResult<Value> {
     if value.is_null() {
         Ok(Value::Null)
     } else if let Some(number) = value.as_f64() {

@@ -34,7 +34,7 @@ pub mod traits;
 #[cfg(target_arch = "wasm32")]
 pub mod workers;
 
-pub use database::{Database, DatabaseError, Row};
+pub use database::{Database, DatabaseError, DbResult, Row};
 pub use failure::Failure;
 pub use panics::{catch_panics, log_panics, panic_to_failure, panics_to_failure};
 pub use traits::{Clock, Kv, ObjectCall, ObjectStorage, Random, Sleep};

@@ -2,7 +2,7 @@
 //! During a deployment old and new code run at the same time, so a database that newer code has migrated is refused:
 //! old code could break the new schema's rules.
 
-use super::database::{Database, DatabaseError};
+use super::database::{Database, DatabaseError, DbResult};
 
 /// One version of a schema: groups of statements, so that objects can share a group of tables. Statements are separate
 /// texts, since `rusqlite` prepares only the first of several.
@@ -24,7 +24,7 @@ crate::statements! {
 ///
 /// # Errors
 /// The schema is newer than `migrations`, or the database failed.
-pub fn migrate(db: &impl Database, now_ms: i64, migrations: &[Migration]) -> Result<(), DatabaseError> {
+pub fn migrate(db: &impl Database, now_ms: i64, migrations: &[Migration]) -> DbResult {
     db.execute(CREATE, &[])?;
     let found = db
         .query_first(VERSION, &[])?

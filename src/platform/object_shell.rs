@@ -6,7 +6,7 @@
 use std::cell::Cell;
 
 use crate::{
-    database::DatabaseError,
+    DbResult,
     failure::Failure,
     faults, log,
     migrations::{FORGET_COPY, IS_COPY, Migration, migrate},
@@ -46,7 +46,7 @@ pub struct ObjectShell<D, R> {
     migrations: &'static [Migration],
     migrated: Cell<bool>,
     /// Runs when the object finds that it was put back on purpose, in the transaction that notes it.
-    put_back: fn(&D, i64) -> Result<(), DatabaseError>,
+    put_back: fn(&D, i64) -> DbResult,
     /// The delay before a failed alarm is retried, in milliseconds.
     alarm_retry_ms: i64,
     /// The current alarm, once it is known.
@@ -97,7 +97,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     }
 
     /// Sets what runs when the object finds that it was put back on purpose.
-    pub fn when_put_back(self, put_back: fn(&D, i64) -> Result<(), DatabaseError>) -> Self {
+    pub fn when_put_back(self, put_back: fn(&D, i64) -> DbResult) -> Self {
         Self { put_back, ..self }
     }
 
@@ -118,7 +118,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     pub async fn command<T, E: Into<Failure>>(
         &self,
         handle: impl FnOnce(&D, i64) -> Result<T, E>,
-        next_alarm: impl FnOnce(&D, i64) -> Result<Option<i64>, DatabaseError>,
+        next_alarm: impl FnOnce(&D, i64) -> DbResult<Option<i64>>,
     ) -> Result<T, Failure> {
         self.ready().await?;
         let now_ms = self.runtime.now_ms();
@@ -223,7 +223,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     }
 
     /// Arms the alarm for `next`, the time at which the database has work due, if any.
-    pub fn wake_for(&self, next: Result<Option<i64>, DatabaseError>) -> Result<(), Failure> {
+    pub fn wake_for(&self, next: DbResult<Option<i64>>) -> Result<(), Failure> {
         match next? {
             Some(at_ms) => self.wake_by(at_ms),
             None => Ok(()),
@@ -253,7 +253,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         Ok(())
     }
 
-    fn migrate(&self, now_ms: i64) -> Result<(), DatabaseError> {
+    fn migrate(&self, now_ms: i64) -> DbResult {
         if !self.migrated.get() {
             migrate(&self.storage, now_ms, self.migrations)?;
             if self.storage.query_boolean(IS_COPY, &[])? {

@@ -3,10 +3,7 @@
 
 use std::time::Duration;
 
-use crate::{
-    database::{Database, DatabaseError},
-    http_call::HttpCall,
-};
+use crate::{DbResult, database::Database, http_call::HttpCall};
 use contract::operation::{CallError, ObjectAddress, Operation};
 use domain::callbacks::request::Request;
 use url::Url;
@@ -36,17 +33,17 @@ pub trait Spawn {
 /// An object's own storage: its database, and the alarm stored in it.
 pub trait ObjectStorage: Database {
     /// The time of the alarm in milliseconds; `None` if it is not set.
-    fn alarm(&self) -> impl Future<Output = Result<Option<i64>, DatabaseError>>;
+    fn alarm(&self) -> impl Future<Output = DbResult<Option<i64>>>;
 
     /// Replaces or removes the alarm. Without an await after a write, it commits together with that write. After an
     /// error the alarm is unchanged.
-    fn set_alarm(&self, at_ms: Option<i64>) -> Result<(), DatabaseError>;
+    fn set_alarm(&self, at_ms: Option<i64>) -> DbResult;
 
     /// Waits until the writes so far are durable.
-    fn sync(&self) -> impl Future<Output = Result<(), DatabaseError>>;
+    fn sync(&self) -> impl Future<Output = DbResult>;
 
     /// The database's size in bytes.
-    fn size(&self) -> Result<i64, DatabaseError>;
+    fn size(&self) -> DbResult<i64>;
 }
 
 pub trait ObjectCall {

@@ -16,7 +16,7 @@ use contract::{
     ledger::Vouched,
 };
 use domain::model::{AppId, DAY_MS, MINUTE_MS, MicroUsd, PublisherId};
-use platform::{Database, DatabaseError, Row, database::json, params};
+use platform::{Database, DatabaseError, DbResult, Row, database::json, params};
 
 /// How long declined items wait until they are offered again.
 pub const OFFER_MS: i64 = 10 * MINUTE_MS;
@@ -46,7 +46,7 @@ struct FeedRow {
     ping_ms: Option<i64>,
 }
 
-fn read(db: &impl Database) -> Result<FeedRow, DatabaseError> {
+fn read(db: &impl Database) -> DbResult<FeedRow> {
     let row = db.query_first(sql::GET_FEED, &[])?;
     let row = row.ok_or_else(|| DatabaseError("the row of attention_feed is gone".into()))?;
     Ok(FeedRow {
@@ -61,19 +61,13 @@ fn read(db: &impl Database) -> Result<FeedRow, DatabaseError> {
 }
 
 /// The time of the alarm for a batch; none if there is nothing to report.
-pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(feed::alarm_ms(read(db)?.sends_at_ms, now_ms))
 }
 
 /// Opens an item for a batch that its receiver refused, in place of one for its being late. `after` is the number after which
 /// the batch begins.
-pub fn open_refused(
-    db: &impl Database,
-    now_ms: i64,
-    destination: &str,
-    after: i64,
-    cause: &str,
-) -> Result<(), DatabaseError> {
+pub fn open_refused(db: &impl Database, now_ms: i64, destination: &str, after: i64, cause: &str) -> DbResult {
     let subject = subject(destination, after);
     let end = cause.floor_char_boundary(MAX_REASON);
     let reason = cause.get(..end).unwrap_or_default();
@@ -82,17 +76,12 @@ pub fn open_refused(
 }
 
 /// Opens an item for a batch whose receiver does not answer, unless it refused the batch.
-pub fn open_late(
-    db: &impl Database,
-    now_ms: i64,
-    destination: &str,
-    after: i64,
-) -> Result<(), DatabaseError> {
+pub fn open_late(db: &impl Database, now_ms: i64, destination: &str, after: i64) -> DbResult {
     db.execute(sql::OPEN_LATE, params![subject(destination, after), now_ms])
 }
 
 /// Ends the items of a batch that was applied.
-pub fn end_batch(db: &impl Database, destination: &str, after: i64) -> Result<(), DatabaseError> {
+pub fn end_batch(db: &impl Database, destination: &str, after: i64) -> DbResult {
     db.execute(sql::END_BATCH, params![subject(destination, after)])
 }
 
@@ -101,12 +90,7 @@ fn subject(destination: &str, after: i64) -> String {
 }
 
 /// Opens an item for a day on which the ledger lacks clicks or revenue, or has too much. It names the side that is behind.
-pub fn open_differing(
-    db: &impl Database,
-    now_ms: i64,
-    subject: &str,
-    vouched: &Vouched,
-) -> Result<(), DatabaseError> {
+pub fn open_differing(db: &impl Database, now_ms: i64, subject: &str, vouched: &Vouched) -> DbResult {
     let reason = match (vouched.missing_micro_usd, vouched.missing_clicks) {
         (1.., _) | (0, 1..) => "ledger_behind",
         _ => "log_behind",
@@ -119,39 +103,34 @@ pub fn open_differing(
     db.execute(sql::OPEN_DIFFERING, params![subject, now_ms, reason, amount])
 }
 
-fn end_item(db: &impl Database, kind: Kind, subject: &str) -> Result<(), DatabaseError> {
+fn end_item(db: &impl Database, kind: Kind, subject: &str) -> DbResult {
     db.execute(sql::END_ITEM, params![kind.number(), subject])
 }
 
 /// Ends the item of a day that was restated.
-pub fn end_restated(db: &impl Database, subject: &str) -> Result<(), DatabaseError> {
+pub fn end_restated(db: &impl Database, subject: &str) -> DbResult {
     end_item(db, Kind::Differs, subject)
 }
 
 /// Opens an item for a day that is final although a source has not vouched for it. `reason` says why.
-pub fn open_unconfirmed(
-    db: &impl Database,
-    now_ms: i64,
-    day: &str,
-    reason: &str,
-) -> Result<(), DatabaseError> {
+pub fn open_unconfirmed(db: &impl Database, now_ms: i64, day: &str, reason: &str) -> DbResult {
     db.execute(sql::OPEN_UNCONFIRMED, params![day, now_ms, reason])
 }
 
 /// Ends the item of a day for which all sources have vouched.
-pub fn end_unconfirmed(db: &impl Database, day: &str) -> Result<(), DatabaseError> {
+pub fn end_unconfirmed(db: &impl Database, day: &str) -> DbResult {
     end_item(db, Kind::Unconfirmed, day)
 }
 
 /// Has the next batch sent soon, although no item has changed.
-pub fn send_soon(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn send_soon(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::PING, params![now_ms])
 }
 
 /// The feed of an object's items. `source` is called for each batch; an object without a source sends nothing.
 pub struct AttentionFeed<'a, D> {
     pub db: &'a D,
-    pub source: &'a dyn Fn() -> Result<Option<Source>, DatabaseError>,
+    pub source: &'a dyn Fn() -> DbResult<Option<Source>>,
 }
 
 /// The changes that the confirmation of a batch settles.
@@ -166,15 +145,15 @@ impl<D: Database> Feed for AttentionFeed<'_, D> {
     type Marks = Marks;
     const NAME: &'static str = "attention";
 
-    fn sends_at_ms(&self) -> Result<Option<i64>, DatabaseError> {
+    fn sends_at_ms(&self) -> DbResult<Option<i64>> {
         Ok(read(self.db)?.sends_at_ms)
     }
 
-    fn attempts(&self) -> Result<u32, DatabaseError> {
+    fn attempts(&self) -> DbResult<u32> {
         Ok(read(self.db)?.attempts)
     }
 
-    fn prepare(&self, now_ms: i64) -> Result<Option<Prepared<Self>>, DatabaseError> {
+    fn prepare(&self, now_ms: i64) -> DbResult<Option<Prepared<Self>>> {
         let (db, Some(source)) = (self.db, (self.source)()?) else {
             return Ok(None);
         };
@@ -220,12 +199,7 @@ impl<D: Database> Feed for AttentionFeed<'_, D> {
         }))
     }
 
-    fn confirm(
-        &self,
-        now_ms: i64,
-        prepared: &Prepared<Self>,
-        answer: &DeclinedItems,
-    ) -> Result<(), DatabaseError> {
+    fn confirm(&self, now_ms: i64, prepared: &Prepared<Self>, answer: &DeclinedItems) -> DbResult {
         let db = self.db;
         let (batch, marks) = (&prepared.batch, &prepared.marks);
         let is_declined =
@@ -275,12 +249,12 @@ impl<D: Database> Feed for AttentionFeed<'_, D> {
         })
     }
 
-    fn put_off(&self, until_ms: i64) -> Result<(), DatabaseError> {
+    fn put_off(&self, until_ms: i64) -> DbResult {
         self.db.execute(sql::PUT_OFF, params![until_ms])
     }
 }
 
-fn count_open(db: &impl Database) -> Result<Vec<(Kind, i64)>, DatabaseError> {
+fn count_open(db: &impl Database) -> DbResult<Vec<(Kind, i64)>> {
     let mut counts = Vec::new();
     for kind in Kind::ALL.iter().filter(|kind| kind.is_limited()) {
         let limits = params![kind.number(), AttentionBatch::MAX_COUNTED];
@@ -292,7 +266,7 @@ fn count_open(db: &impl Database) -> Result<Vec<(Kind, i64)>, DatabaseError> {
     Ok(counts)
 }
 
-fn item(row: &Row) -> Result<AttentionItem, DatabaseError> {
+fn item(row: &Row) -> DbResult<AttentionItem> {
     Ok(AttentionItem {
         kind: row.decode(0, Kind::from_number)?,
         subject: row.text(1)?.to_owned(),

@@ -21,7 +21,7 @@ use contract::{
     operation::{CallError, Mark},
 };
 use domain::model::{AppId, Country, OfferId, UtcDay};
-use platform::{Clock, Database, DatabaseError, concurrent::each, log, params};
+use platform::{Clock, Database, DbResult, concurrent::each, log, params};
 use positions::{Draft, Positions};
 
 /// Sums in a batch: at most 300 bytes each make 300 KB.
@@ -79,12 +79,12 @@ pub struct LogPage {
 /// The sender's log. Its numbers rise with time, and what was written under a number never changes.
 pub trait Log {
     /// Calls `each` for the movements after a number, in the order of numbers, up to the end of the page.
-    fn read(&self, after: i64, each: &mut dyn FnMut(Movement<'_>)) -> Result<LogPage, DatabaseError>;
+    fn read(&self, after: i64, each: &mut dyn FnMut(Movement<'_>)) -> DbResult<LogPage>;
 
     /// The last number; 0 for an empty log.
-    fn last(&self) -> Result<i64, DatabaseError>;
+    fn last(&self) -> DbResult<i64>;
 
-    fn has(&self, number: i64) -> Result<bool, DatabaseError>;
+    fn has(&self, number: i64) -> DbResult<bool>;
 }
 
 /// A batch of sums for one receiver.
@@ -146,7 +146,7 @@ pub fn sums_of_day(
     day: UtcDay,
     start: i64,
     (after, through): (i64, i64),
-) -> Result<DaySums, DatabaseError> {
+) -> DbResult<DaySums> {
     let mut sums: BTreeMap<SumKey, Amounts> = BTreeMap::new();
     let mut is_cut = false;
     let page = log.read(after.max(start), &mut |movement| {
@@ -200,7 +200,7 @@ pub async fn send(
     log: &impl Log,
     opens: bool,
     deliver: impl AsyncFn(&Batch) -> Result<Mark, DeliveryError>,
-) -> Result<bool, DatabaseError> {
+) -> DbResult<bool> {
     let mut positions = Positions::read(db)?;
     let before = positions.clone();
     // A batch's entries must be durable before it is sent, or its numbers could be used again; the runtime holds requests
@@ -236,7 +236,7 @@ fn settle(
     positions: &mut Positions,
     draft: &Draft,
     answer: Result<Mark, DeliveryError>,
-) -> Result<(), DatabaseError> {
+) -> DbResult {
     let batch = &draft.batch;
     let (destination, after) = (batch.destination.as_str(), batch.after);
     let subject = || format!("{source}: {destination}: batch after {after}");
@@ -279,17 +279,12 @@ fn settle(
 }
 
 /// The receiver's mark, as far as the sender knows; 0 before the first batch.
-pub fn mark_of(db: &impl Database, destination: &str) -> Result<i64, DatabaseError> {
+pub fn mark_of(db: &impl Database, destination: &str) -> DbResult<i64> {
     Ok(Positions::read(db)?.mark_of(destination))
 }
 
 /// Takes note of a receiver's mark that was read without a batch. The next batch begins there.
-pub fn learn_mark(
-    db: &impl Database,
-    now_ms: i64,
-    destination: &str,
-    Mark { mark }: Mark,
-) -> Result<(), DatabaseError> {
+pub fn learn_mark(db: &impl Database, now_ms: i64, destination: &str, Mark { mark }: Mark) -> DbResult {
     let mut positions = Positions::read(db)?;
     let after = positions.mark_of(destination);
     if after == mark {
@@ -303,18 +298,18 @@ pub fn learn_mark(
 }
 
 /// Everything in the log up to this number was applied by all receivers.
-pub fn settled_through(db: &impl Database) -> Result<i64, DatabaseError> {
+pub fn settled_through(db: &impl Database) -> DbResult<i64> {
     Ok(Positions::read(db)?.settled_through())
 }
 
 /// `opens_ms` if the log has something that was in no batch yet.
-pub fn opens_ms(db: &impl Database, log: &impl Log, opens_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn opens_ms(db: &impl Database, log: &impl Log, opens_ms: i64) -> DbResult<Option<i64>> {
     let seen = db.query_integer(sql::GET_SEEN, &[])?.unwrap_or(0);
     Ok((log.last()? > seen).then_some(opens_ms))
 }
 
 /// When the next batch is due to be made, which is at `opens_ms`, or to be sent again; never if nothing waits.
-pub fn due_ms(db: &impl Database, log: &impl Log, opens_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn due_ms(db: &impl Database, log: &impl Log, opens_ms: i64) -> DbResult<Option<i64>> {
     let again_ms = Positions::read(db)?.due_ms();
     Ok([again_ms, self::opens_ms(db, log, opens_ms)?]
         .into_iter()
@@ -329,8 +324,8 @@ pub fn receive(
     [get, set]: [&str; 2],
     source: &str,
     (after, number): (i64, i64),
-    apply: impl FnOnce() -> Result<(), DatabaseError>,
-) -> Result<Mark, DatabaseError> {
+    apply: impl FnOnce() -> DbResult,
+) -> DbResult<Mark> {
     let mark = db.query_integer(get, params![source])?.unwrap_or(0);
     if mark != after || number <= mark {
         return Ok(Mark { mark });

@@ -1,11 +1,11 @@
 //! Reads callback settings from a row, in the catalog's tables and in the outbox's.
 
 use contract::{catalog::CallbackSettings, operation::Bytes};
-use platform::{DatabaseError, Row};
+use platform::{DbResult, Row};
 
 /// Reads callback settings from a revision, the column after it, which is a sealed callback, and another column, which has
 /// the publisher's [`suspension`](CallbackSettings::suspension).
-pub fn read(row: &Row, revision: usize, suspended: usize) -> Result<CallbackSettings, DatabaseError> {
+pub fn read(row: &Row, revision: usize, suspended: usize) -> DbResult<CallbackSettings> {
     let sealed = revision + 1;
     let suspension = row.integer(suspended)?;
     Ok(CallbackSettings {

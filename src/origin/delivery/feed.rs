@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::backoff::{MAX_WAIT_MS, is_refusal, wait_ms};
 use contract::operation::{ObjectAddress, Operation};
 use domain::model::SECOND_MS;
-use platform::{Clock, DatabaseError, ObjectCall, log};
+use platform::{Clock, DbResult, ObjectCall, log};
 
 /// A batch waits so long for further changes, in milliseconds.
 pub const FEED_MS: i64 = SECOND_MS;
@@ -30,20 +30,20 @@ pub trait Feed: Sized {
     const NAME: &'static str;
 
     /// The earliest time for the next batch; none if there is nothing to send.
-    fn sends_at_ms(&self) -> Result<Option<i64>, DatabaseError>;
+    fn sends_at_ms(&self) -> DbResult<Option<i64>>;
     /// Failed attempts since the last confirmation.
-    fn attempts(&self) -> Result<u32, DatabaseError>;
+    fn attempts(&self) -> DbResult<u32>;
     /// Prepares the next batch, under a number that no other batch of the object has. `None` if the receiver is not known.
-    fn prepare(&self, now_ms: i64) -> Result<Option<Prepared<Self>>, DatabaseError>;
+    fn prepare(&self, now_ms: i64) -> DbResult<Option<Prepared<Self>>>;
     /// Settles the marks of a batch that the receiver has applied, now or before.
     fn confirm(
         &self,
         now_ms: i64,
         prepared: &Prepared<Self>,
         answer: &<Self::Batch as Operation>::Answer,
-    ) -> Result<(), DatabaseError>;
+    ) -> DbResult;
     /// Counts a failed attempt. The next batch is sent at this time.
-    fn put_off(&self, until_ms: i64) -> Result<(), DatabaseError>;
+    fn put_off(&self, until_ms: i64) -> DbResult;
 }
 
 /// A batch that is ready to be sent.
@@ -69,7 +69,7 @@ pub fn promise_ms(has_changes: bool, now_ms: i64) -> Option<i64> {
 ///
 /// # Errors
 /// A batch could not be prepared or settled. The next one waits as after one that did not arrive.
-pub async fn send(feed: &impl Feed, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
+pub async fn send(feed: &impl Feed, runtime: &(impl Clock + ObjectCall)) -> DbResult {
     let sent = send_due(feed, runtime).await;
     if sent.is_err() {
         put_off(feed, runtime.now_ms(), wait_ms(feed.attempts()?))?;
@@ -77,11 +77,11 @@ pub async fn send(feed: &impl Feed, runtime: &(impl Clock + ObjectCall)) -> Resu
     sent
 }
 
-fn put_off(feed: &impl Feed, now_ms: i64, wait_ms: i64) -> Result<(), DatabaseError> {
+fn put_off(feed: &impl Feed, now_ms: i64, wait_ms: i64) -> DbResult {
     feed.put_off(now_ms.saturating_add(wait_ms))
 }
 
-async fn send_due<F: Feed>(feed: &F, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
+async fn send_due<F: Feed>(feed: &F, runtime: &(impl Clock + ObjectCall)) -> DbResult {
     if feed.sends_at_ms()?.is_none_or(|at_ms| at_ms > runtime.now_ms()) {
         return Ok(());
     }

@@ -12,8 +12,7 @@ use futures_util::{
 use contract::operation::{ObjectAddress, Operation};
 use domain::model::{SECOND_MS, common};
 use platform::{
-    CONNECTIONS, Clock, Database, DatabaseError, Failure, ObjectCall, Row, Sleep, database::Value, log,
-    params,
+    CONNECTIONS, Clock, Database, DbResult, Failure, ObjectCall, Row, Sleep, database::Value, log, params,
 };
 
 /// How long the call has to send its changes before the alarm does, in milliseconds.
@@ -45,7 +44,7 @@ pub trait Push: Sized {
     const CONFIRM: &'static str;
 
     /// Reads a row of the queue.
-    fn read(row: &Row) -> Result<Self, DatabaseError>;
+    fn read(row: &Row) -> DbResult<Self>;
     /// The row's key, for statements.
     fn key(&self) -> Vec<Value>;
     /// The revision of the change.
@@ -54,17 +53,17 @@ pub trait Push: Sized {
     fn operation(&self) -> Self::Operation;
 
     /// The rows that a statement lists.
-    fn list(db: &impl Database, sql: &str, parameters: &[Value]) -> Result<Vec<Self>, DatabaseError> {
+    fn list(db: &impl Database, sql: &str, parameters: &[Value]) -> DbResult<Vec<Self>> {
         db.query(sql, parameters)?.iter().map(Self::read).collect()
     }
 
     /// When the first one is due; none if the queue is empty.
-    fn next_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+    fn next_ms(db: &impl Database) -> DbResult<Option<i64>> {
         db.query_integer(Self::NEXT_DUE, &[])
     }
 
     /// Records that the receiver knows it.
-    fn confirm(&self, db: &impl Database) -> Result<(), DatabaseError> {
+    fn confirm(&self, db: &impl Database) -> DbResult {
         let parameters = [self.key(), vec![self.revision().into()]].concat();
         db.execute(Self::CONFIRM, &parameters)
     }
@@ -72,12 +71,7 @@ pub trait Push: Sized {
 
 /// Claims at most `limit` changes that are due by `by_ms`. Each becomes due again [`RETRY_MS`] after `now_ms` unless it is
 /// confirmed first, so that one that hangs or fails neither delays the others nor keeps the object awake.
-pub fn claim<P: Push>(
-    db: &impl Database,
-    now_ms: i64,
-    by_ms: i64,
-    limit: u32,
-) -> Result<Vec<P>, DatabaseError> {
+pub fn claim<P: Push>(db: &impl Database, now_ms: i64, by_ms: i64, limit: u32) -> DbResult<Vec<P>> {
     let due = P::list(db, P::LIST_DUE, params![by_ms, limit])?;
     let retry_ms = now_ms.saturating_add(RETRY_MS);
     for push in &due {

@@ -18,7 +18,7 @@ use contract::{
 };
 use domain::model::{DAY_MS, PublisherId, SECOND_MS, common};
 use platform::{
-    Clock, Database, DatabaseError, Failure, ObjectCall, ObjectStorage, Row, database::json, log,
+    Clock, Database, DbResult, Failure, ObjectCall, ObjectStorage, Row, database::json, log,
     object_shell::ObjectShell, params, single_flight::SingleFlight,
 };
 
@@ -63,12 +63,12 @@ pub trait Restore {
     type Entry: DeserializeOwned;
 
     /// Does what being put back asks for in any case, within the caller's transaction.
-    fn begin(&self, _db: &impl Database, _now_ms: i64) -> Result<(), DatabaseError> {
+    fn begin(&self, _db: &impl Database, _now_ms: i64) -> DbResult {
         Ok(())
     }
 
     /// The time of the last `begin`. By default announcements are ignored.
-    fn begun_ms(&self, _db: &impl Database) -> Result<i64, DatabaseError> {
+    fn begun_ms(&self, _db: &impl Database) -> DbResult<i64> {
         Ok(i64::MAX)
     }
 
@@ -80,25 +80,25 @@ pub trait Restore {
         &self,
         db: &impl Database,
         lost: &[&Self::Entry],
-    ) -> Result<(Option<PublisherId>, Vec<Doubt>), DatabaseError>;
+    ) -> DbResult<(Option<PublisherId>, Vec<Doubt>)>;
 }
 
 /// Adds an entry, within the transaction of its change.
-pub fn add(db: &impl Database, now_ms: i64, entry: &impl Serialize) -> Result<(), DatabaseError> {
+pub fn add(db: &impl Database, now_ms: i64, entry: &impl Serialize) -> DbResult {
     delete_old(db, now_ms, SWEPT_BY_ADDING)?;
     db.execute(APPEND, params![now_ms, json(entry)?])
 }
 
-fn put(db: &impl Database, entry: &RegisterEntry) -> Result<(), DatabaseError> {
+fn put(db: &impl Database, entry: &RegisterEntry) -> DbResult {
     db.execute(PUT, params![entry.number, entry.at_ms, entry.entry.as_str()])
 }
 
 /// The number of the last entry.
-pub fn last(db: &impl Database) -> Result<i64, DatabaseError> {
+pub fn last(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(LAST, &[])?.unwrap_or(0))
 }
 
-fn list(db: &impl Database, after: i64) -> Result<Vec<RegisterEntry>, DatabaseError> {
+fn list(db: &impl Database, after: i64) -> DbResult<Vec<RegisterEntry>> {
     db.read_all(LIST, params![after, PART, PART_BYTES], |row| {
         Ok(RegisterEntry {
             number: row.integer(0)?,
@@ -109,7 +109,7 @@ fn list(db: &impl Database, after: i64) -> Result<Vec<RegisterEntry>, DatabaseEr
 }
 
 /// For registers: adds entries of the object that this is the register of.
-pub fn receive(db: &impl Database, now_ms: i64, add: &AddEntries) -> Result<Mark, DatabaseError> {
+pub fn receive(db: &impl Database, now_ms: i64, add: &AddEntries) -> DbResult<Mark> {
     if add.after <= last(db)? {
         delete_old(db, now_ms, SWEPT)?;
         db.transaction(|| add.entries.iter().try_for_each(|entry| put(db, entry)))?;
@@ -118,7 +118,7 @@ pub fn receive(db: &impl Database, now_ms: i64, add: &AddEntries) -> Result<Mark
 }
 
 /// For registers: a part of the entries.
-pub fn read(db: &impl Database, read: ReadRegister) -> Result<RegisterPart, DatabaseError> {
+pub fn read(db: &impl Database, read: ReadRegister) -> DbResult<RegisterPart> {
     Ok(RegisterPart {
         mark: last(db)?,
         entries: list(db, read.after)?,
@@ -127,18 +127,18 @@ pub fn read(db: &impl Database, read: ReadRegister) -> Result<RegisterPart, Data
 }
 
 /// Deletes entries that are too old or too many.
-pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     delete_old(db, now_ms, SWEPT)?;
     db.execute(BLANK_LAST, params![now_ms.saturating_sub(KEPT_MS)])
 }
 
 /// When the next sweep is due; none without entries.
-pub fn sweep_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+pub fn sweep_due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     let first_ms = db.query_integer(FIRST_MS, &[])?;
     Ok(first_ms.map(|first_ms| first_ms.saturating_add(KEPT_MS + 1)))
 }
 
-fn delete_old(db: &impl Database, now_ms: i64, most: i64) -> Result<(), DatabaseError> {
+fn delete_old(db: &impl Database, now_ms: i64, most: i64) -> DbResult {
     let row = db.query_first(BOUNDS, &[])?.unwrap_or(Row(vec![]));
     let (Some(first), Some(last)) = (row.optional_integer(0)?, row.optional_integer(1)?) else {
         return Ok(());

@@ -18,7 +18,7 @@ pub use publisher::sql::MIGRATIONS;
 use crate::delivery::register;
 use contract::activity::{Command, FindOutbox, Found, Reply};
 use domain::model::common;
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 use publisher::{feed_batches, overview, replays, rewards, sql};
 
 /// Carries out one command.
@@ -63,7 +63,7 @@ pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply
     }
 }
 
-fn has_outbox(db: &impl Database, find: FindOutbox) -> Result<bool, DatabaseError> {
+fn has_outbox(db: &impl Database, find: FindOutbox) -> DbResult<bool> {
     let shard = find.shard.map(u32::from);
     db.query_boolean(sql::HAS_OUTBOX, params![find.app.number(), shard])
 }

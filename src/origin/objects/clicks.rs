@@ -13,18 +13,18 @@ use contract::{
     operation::Bytes,
 };
 use domain::model::DAY_MS;
-use platform::{Database, DatabaseError, params};
+use platform::{Database, DbResult, params};
 
 /// How long a missing record may be one that was lost, after the object was put back: the operator may put back a newer copy.
 pub const DOUBTED_MS: i64 = 31 * DAY_MS;
 
 /// Takes note that the object was put back. Within the caller's transaction.
-pub fn put_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn put_back(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::SET_RESTORED, params![now_ms])
 }
 
 /// When the object was put back last; 0 for never.
-pub fn restored_ms(db: &impl Database) -> Result<i64, DatabaseError> {
+pub fn restored_ms(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(sql::GET_RESTORED, &[])?.unwrap_or(0))
 }
 
@@ -32,7 +32,7 @@ pub fn restored_ms(db: &impl Database) -> Result<i64, DatabaseError> {
 ///
 /// # Errors
 /// The database failed; the command may then be sent again.
-pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> Result<Reply, DatabaseError> {
+pub fn handle<D: Database>(db: &D, now_ms: i64, command: Command) -> DbResult<Reply> {
     match command {
         Command::Put(Put {
             nonce,

@@ -25,18 +25,13 @@ use contract::{
 use domain::model::SECOND_MS;
 use flushes::Tally;
 use log::ClickLog;
-use platform::{Database, DatabaseError};
+use platform::{Database, DbResult};
 
 /// Carries out one command.
 ///
 /// # Errors
 /// The database failed; the command may then be sent again.
-pub fn handle<D: Database>(
-    db: &D,
-    counts: &TakenCounts,
-    now_ms: i64,
-    command: Command,
-) -> Result<Reply, DatabaseError> {
+pub fn handle<D: Database>(db: &D, counts: &TakenCounts, now_ms: i64, command: Command) -> DbResult<Reply> {
     match command {
         Command::Take(take) => caps::take(db, counts, now_ms, &take).map(Reply::Taken),
         Command::SetCap(cap) => caps::set_cap(db, counts, now_ms, &cap).map(|()| Reply::Done {}),
@@ -65,7 +60,7 @@ pub const COALESCE_MS: i64 = 8 * SECOND_MS;
 
 /// The time for the alarm, given the object's rows: the next sweep, batches, fold or night, or the next one of what wants the
 /// operator's attention.
-pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
         batches::due_ms(db, &ClickLog(db, None), now_ms.saturating_add(COALESCE_MS))?,
@@ -77,7 +72,7 @@ pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, Datab
 
 /// The time for the alarm after a command. A command begins no retry of a batch, which has its alarm already, so only
 /// new clicks are checked.
-pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
         batches::opens_ms(db, &ClickLog(db, None), now_ms.saturating_add(COALESCE_MS))?,

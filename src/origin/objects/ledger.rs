@@ -38,7 +38,7 @@ pub use sql::MIGRATIONS;
 use crate::delivery::{attention_feed, register};
 use contract::ledger::{Command, FindKey, ListDays, ListKeys, ReadFreshness, ReadMark, Reply, RevokeKey};
 use domain::model::{MacKeys, PublisherId, SECOND_MS, common};
-use platform::{Database, DatabaseError, Failure};
+use platform::{Database, DbResult, Failure};
 use segments::MergeResult;
 
 /// Everything a command needs besides the database.
@@ -90,7 +90,7 @@ const MERGE_AFTER_MS: i64 = SECOND_MS;
 ///
 /// # Errors
 /// The database failed, or a segment is corrupt. The work may be repeated.
-pub fn alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     offers::sweep(db, now_ms)?;
     register::sweep(db, now_ms)?;
     final_days::judge(db, now_ms)?;
@@ -103,7 +103,7 @@ pub fn alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
 }
 
 /// The time for the alarm, given the object's rows; none if no work waits.
-pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     if segments::is_crowded(db)? {
         return Ok(Some(now_ms + MERGE_AFTER_MS));
     }

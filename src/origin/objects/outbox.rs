@@ -105,7 +105,7 @@ use crate::delivery::{attention_feed, batches};
 use callbacks::deliveries;
 use domain::model::SECOND_MS;
 use endpoint::OutboxState;
-use platform::{Database, DatabaseError, params};
+use platform::{Database, DbResult, params};
 use sums::{night, revenue_batches::OutboxLog};
 
 /// How long the alarm leaves due work to the request or task that should do it, in milliseconds.
@@ -117,7 +117,7 @@ pub const COALESCE_MS: i64 = 10 * SECOND_MS;
 
 /// The time for the alarm, given the object's rows; never if no work waits. Work that is due already is in flight or
 /// waits for a free connection, so for it the alarm is only a safety net.
-pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let state = endpoint::read(db)?;
     let state = state.as_ref();
     let due_times = [
@@ -141,11 +141,7 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, Databa
 }
 
 /// When the next batch for the operator's attention is due. It waits until the publisher is known.
-fn attention_due_ms(
-    db: &impl Database,
-    state: Option<&OutboxState>,
-    now_ms: i64,
-) -> Result<Option<i64>, DatabaseError> {
+fn attention_due_ms(db: &impl Database, state: Option<&OutboxState>, now_ms: i64) -> DbResult<Option<i64>> {
     match state.and_then(|state| state.current.as_ref()) {
         Some(_) => attention_feed::due_ms(db, now_ms),
         None => Ok(None),

@@ -17,7 +17,7 @@ use contract::postbacks::{
 };
 use domain::model::SECOND_MS;
 use platform::{
-    Database, DatabaseError,
+    Database, DatabaseError, DbResult,
     database::{MAX_INTEGER, json},
     params,
 };
@@ -59,12 +59,7 @@ fn merge(all: &mut BTreeMap<i64, i64>, tokens: impl IntoIterator<Item = (i64, i6
 }
 
 /// Carries out one command.
-pub fn handle(
-    db: &impl Database,
-    unwritten: &Unwritten,
-    now_ms: i64,
-    command: Command,
-) -> Result<Reply, DatabaseError> {
+pub fn handle(db: &impl Database, unwritten: &Unwritten, now_ms: i64, command: Command) -> DbResult<Reply> {
     match command {
         Command::Add(batch) => {
             apply(db, unwritten, now_ms, batch)?;
@@ -76,12 +71,7 @@ pub fn handle(
 
 /// Keeps the postbacks of a batch. Those that come within a second of the last that were kept are counted; postbacks without a
 /// token have a second of their own.
-fn apply(
-    db: &impl Database,
-    unwritten: &Unwritten,
-    now_ms: i64,
-    batch: PostbackBatch,
-) -> Result<(), DatabaseError> {
+fn apply(db: &impl Database, unwritten: &Unwritten, now_ms: i64, batch: PostbackBatch) -> DbResult {
     let came = batch.came();
     unwritten.use_tokens(batch.tokens);
     let last = db.query_first(sql::LAST_WRITES, &[])?;
@@ -131,11 +121,7 @@ fn apply(
     Ok(())
 }
 
-fn read(
-    db: &impl Database,
-    unwritten: &Unwritten,
-    list: &ListPostbacks,
-) -> Result<PostbackPage, DatabaseError> {
+fn read(db: &impl Database, unwritten: &Unwritten, list: &ListPostbacks) -> DbResult<PostbackPage> {
     let limit = usize::try_from(list.limit.clamp(1, MAX_PAGE)).unwrap_or(1);
     let before = list.before.unwrap_or(MAX_INTEGER).min(MAX_INTEGER);
     // One row more than asked for shows whether there are more.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BATCHES, Batch, Log, LogPage, Movement, SUMS, sql};
 use domain::{conversions::log_number::NUMBERS_PER_MS, model::UtcDay};
-use platform::{Database, DatabaseError, Row, database::json, params};
+use platform::{Database, DbResult, Row, database::json, params};
 
 /// The row of positions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub struct Draft {
 }
 
 impl Positions {
-    pub fn read(db: &impl Database) -> Result<Self, DatabaseError> {
+    pub fn read(db: &impl Database) -> DbResult<Self> {
         let row = db.query_first(sql::GET_POSITIONS, &[])?.unwrap_or(Row(vec![]));
         Ok(Self {
             seen: row.integer(0)?,
@@ -74,7 +74,7 @@ impl Positions {
         })
     }
 
-    pub fn write(&self, db: &impl Database) -> Result<(), DatabaseError> {
+    pub fn write(&self, db: &impl Database) -> DbResult {
         let highest = self.known.values().map(|position| position.mark).max();
         db.execute(
             sql::SET_POSITIONS,
@@ -88,7 +88,7 @@ impl Positions {
         log: &impl Log,
         opens: bool,
         now_ms: i64,
-    ) -> Result<Option<(LogPage, Vec<Draft>)>, DatabaseError> {
+    ) -> DbResult<Option<(LogPage, Vec<Draft>)>> {
         let is_due = |position: &Position| {
             position
                 .behind

@@ -6,7 +6,7 @@ use contract::{
     operation::Done,
     register::{Announce, ReadRegister},
 };
-use platform::{Clock, Database, DatabaseError, Failure, ObjectCall, database::MAX_INTEGER, params};
+use platform::{Clock, Database, DbResult, Failure, ObjectCall, database::MAX_INTEGER, params};
 
 /// A table of the register: when it was last announced that its object is put back.
 pub const TABLE: &[&str] =
@@ -19,13 +19,13 @@ platform::statements! {
 }
 
 /// For registers: their object is about to be put back.
-pub fn note(db: &impl Database, announce: Announce) -> Result<Done, DatabaseError> {
+pub fn note(db: &impl Database, announce: Announce) -> DbResult<Done> {
     db.execute(SET, params![announce.at_ms])?;
     Ok(Done {})
 }
 
 /// For registers: when that was announced last; 0 for never.
-pub fn last_ms(db: &impl Database) -> Result<i64, DatabaseError> {
+pub fn last_ms(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(GET, &[])?.unwrap_or(0))
 }
 

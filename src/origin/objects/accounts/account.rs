@@ -9,7 +9,7 @@ use super::{
 use crate::delivery::register;
 use contract::accounts::{Owner, Suspend, object_name};
 use domain::accounts::account::{ACCOUNT_SUSPENDED, Account};
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 /// The account of an invite. The second value tells whether its owner is still to be stored.
 ///
@@ -31,7 +31,7 @@ pub fn of_owner(
 }
 
 /// Stores the owner, within the caller's transaction.
-pub fn store_owner(db: &impl Database, account: &Account) -> Result<(), DatabaseError> {
+pub fn store_owner(db: &impl Database, account: &Account) -> DbResult {
     db.execute(sql::SET_OWNER, params![account.kind().letter(), account.owner()])
 }
 
@@ -46,17 +46,17 @@ pub fn require_admitted(db: &impl Database) -> Result<Account, Failure> {
 }
 
 /// The account, if its owner is known.
-pub fn owner(db: &impl Database) -> Result<Option<Account>, DatabaseError> {
+pub fn owner(db: &impl Database) -> DbResult<Option<Account>> {
     Ok(read(db)?.account)
 }
 
 /// When the object noticed that it was put back; 0 for never.
-pub fn restored_ms(db: &impl Database) -> Result<i64, DatabaseError> {
+pub fn restored_ms(db: &impl Database) -> DbResult<i64> {
     Ok(read(db)?.restored_ms)
 }
 
 /// Whether somebody was ever invited to the account.
-pub fn is_known(db: &impl Database) -> Result<bool, DatabaseError> {
+pub fn is_known(db: &impl Database) -> DbResult<bool> {
     Ok(owner(db)?.is_some())
 }
 
@@ -93,7 +93,7 @@ pub fn suspend(db: &impl Database, now_ms: i64, suspend: Suspend) -> Result<(), 
 }
 
 /// Stores a suspension or its end, within the caller's transaction.
-pub fn set_suspended(db: &impl Database, suspend: &Suspend) -> Result<(), DatabaseError> {
+pub fn set_suspended(db: &impl Database, suspend: &Suspend) -> DbResult {
     db.execute(
         sql::SET_SUSPENDED,
         params![suspend.is_suspended, suspend.revision],
@@ -113,7 +113,7 @@ struct StoredAccount {
     restored_ms: i64,
 }
 
-fn read(db: &impl Database) -> Result<StoredAccount, DatabaseError> {
+fn read(db: &impl Database) -> DbResult<StoredAccount> {
     let Some(row) = db.query_first(sql::GET_ACCOUNT, &[])? else {
         return Ok(StoredAccount::default());
     };

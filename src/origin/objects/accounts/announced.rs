@@ -19,7 +19,7 @@ use domain::{
     catalog::own_app::CURRENCY,
     reporting::keys::Scope,
 };
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 /// A change's row of the audit.
 struct AuditLine {
@@ -30,11 +30,7 @@ struct AuditLine {
 
 /// The rates that count a change. Nobody has to wait to revoke, to stop or to end something. Of the operator's members, only what
 /// somebody's server has to bear is counted.
-fn rates_of(
-    db: &impl Database,
-    action: &str,
-    detail: Option<&str>,
-) -> Result<&'static [Rate], DatabaseError> {
+fn rates_of(db: &impl Database, action: &str, detail: Option<&str>) -> DbResult<&'static [Rate]> {
     let is_operators = account::owner(db)? == Some(Account::Operator);
     Ok(match action {
         "reward_replayed" | "rewards_replayed" if is_operators => &[Rate::Replays],
@@ -173,7 +169,7 @@ pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<
 }
 
 /// Settles an announced change. One that is settled stays as it is. One that was refused costs nothing.
-pub fn settle(db: &impl Database, now_ms: i64, settle: &Settle) -> Result<(), DatabaseError> {
+pub fn settle(db: &impl Database, now_ms: i64, settle: &Settle) -> DbResult {
     if settle.is_done {
         let subject = settle.subject.as_deref().map(audit::cut);
         let detail = settle.detail.as_deref().map(audit::cut);

@@ -4,7 +4,7 @@
 use super::sql;
 use contract::accounts::{AuditEntry, AuditPage, OPERATOR_NAME, Recovery};
 use domain::{accounts::ids::MemberId, model::DAY_MS};
-use platform::{Database, DatabaseError, Failure, Row, database::MAX_INTEGER, params};
+use platform::{Database, DbResult, Failure, Row, database::MAX_INTEGER, params};
 
 /// The action of a recovery. An index of the schema and a statement name it, too.
 pub const RECOVERY_ISSUED: &str = "recovery_issued";
@@ -73,7 +73,7 @@ pub fn cut(text: &str) -> String {
 }
 
 /// Writes a row, within the caller's transaction.
-pub fn append(db: &impl Database, now_ms: i64, entry: &Entry<'_>) -> Result<(), DatabaseError> {
+pub fn append(db: &impl Database, now_ms: i64, entry: &Entry<'_>) -> DbResult {
     let id = |party: &Party| party.member.map(|member| member.to_string());
     let subject = entry.subject.as_ref();
     db.execute(
@@ -109,7 +109,7 @@ pub fn page(db: &impl Database, limit: u32, before: Option<i64>) -> Result<Audit
     })
 }
 
-fn entry(row: &Row) -> Result<AuditEntry, DatabaseError> {
+fn entry(row: &Row) -> DbResult<AuditEntry> {
     let member = |column| {
         row.optional_text(column)?
             .map(|_| row.parse(column, MemberId::parse))
@@ -128,7 +128,7 @@ fn entry(row: &Row) -> Result<AuditEntry, DatabaseError> {
 }
 
 /// The recoveries that owners are shown, the newest first.
-pub fn recoveries(db: &impl Database, now_ms: i64) -> Result<Vec<Recovery>, DatabaseError> {
+pub fn recoveries(db: &impl Database, now_ms: i64) -> DbResult<Vec<Recovery>> {
     let since = now_ms.saturating_sub(SHOWN_MS);
     db.read_all(sql::RECOVERIES, params![since, MAX_RECOVERIES], |row| {
         Ok(Recovery {

@@ -3,7 +3,7 @@
 use super::{account, sql};
 use contract::accounts::SpentChallenge;
 use domain::accounts::{challenge, webauthn::PASSKEY_REFUSED};
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 /// Checks that a challenge can still be spent.
 pub fn check(db: &impl Database, now_ms: i64, challenge: &SpentChallenge) -> Result<(), Failure> {
@@ -19,7 +19,7 @@ pub fn check(db: &impl Database, now_ms: i64, challenge: &SpentChallenge) -> Res
 }
 
 /// Spends a checked challenge, within the caller's transaction.
-pub fn spend(db: &impl Database, challenge: &SpentChallenge) -> Result<(), DatabaseError> {
+pub fn spend(db: &impl Database, challenge: &SpentChallenge) -> DbResult {
     db.execute(
         sql::SPEND,
         params![challenge.id.0.clone(), challenge.expires_at_ms],

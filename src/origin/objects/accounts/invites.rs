@@ -20,7 +20,7 @@ use domain::{
     },
     model::{ApiError, common, credentials},
 };
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 /// As many as an account has members. Recoveries are not counted: each member has at most one.
 pub const MAX_INVITES: i64 = 100;
@@ -125,7 +125,7 @@ pub fn read(db: &impl Database, now_ms: i64, invite: &str) -> Result<InviteDetai
 }
 
 /// Spends an invite, within the caller's transaction.
-pub fn spend(db: &impl Database, now_ms: i64, invite: &str) -> Result<(), DatabaseError> {
+pub fn spend(db: &impl Database, now_ms: i64, invite: &str) -> DbResult {
     register::add(db, now_ms, &Ended::SignIn)?;
     db.execute(sql::DELETE_INVITE, params![credentials::hash(invite).to_vec()])
 }
@@ -149,7 +149,7 @@ pub fn withdraw(db: &impl Database, now_ms: i64, withdraw: &WithdrawInvite) -> R
 }
 
 /// The open invites, those that expire first in front.
-pub fn list(db: &impl Database, now_ms: i64) -> Result<Vec<InviteRow>, DatabaseError> {
+pub fn list(db: &impl Database, now_ms: i64) -> DbResult<Vec<InviteRow>> {
     db.read_all(sql::LIST_INVITES, params![now_ms], |row| {
         Ok(InviteRow {
             invite_id: row.text(0)?.to_owned(),

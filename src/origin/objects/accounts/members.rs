@@ -19,7 +19,7 @@ use domain::{
     },
     model::{ApiError, FieldError, common},
 };
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 /// More people than a publisher lets see its figures.
 pub const MAX_MEMBERS: i64 = 100;
@@ -38,7 +38,7 @@ pub struct Member {
     pub role: Role,
 }
 
-pub fn find(db: &impl Database, member: MemberId) -> Result<Option<Member>, DatabaseError> {
+pub fn find(db: &impl Database, member: MemberId) -> DbResult<Option<Member>> {
     db.read_first(sql::GET_MEMBER, params![member.to_string()], |row| {
         Ok(Member {
             name: row.text(0)?.to_owned(),
@@ -48,7 +48,7 @@ pub fn find(db: &impl Database, member: MemberId) -> Result<Option<Member>, Data
 }
 
 /// Who acts, for the audit.
-pub fn party_of(db: &impl Database, actor: &Actor) -> Result<Party, DatabaseError> {
+pub fn party_of(db: &impl Database, actor: &Actor) -> DbResult<Party> {
     match actor {
         Actor::Operator => Ok(Party::operator()),
         Actor::Member(id) => {
@@ -86,13 +86,7 @@ pub fn check_room(db: &impl Database) -> Result<(), Failure> {
 }
 
 /// Stores a new member, within the caller's transaction.
-pub fn store(
-    db: &impl Database,
-    now_ms: i64,
-    member: MemberId,
-    name: &str,
-    role: Role,
-) -> Result<(), DatabaseError> {
+pub fn store(db: &impl Database, now_ms: i64, member: MemberId, name: &str, role: Role) -> DbResult {
     db.execute(
         sql::INSERT_MEMBER,
         params![member.to_string(), name, role.as_str(), now_ms],
@@ -100,7 +94,7 @@ pub fn store(
 }
 
 /// The members, those who joined first in front.
-pub fn list(db: &impl Database) -> Result<Vec<MemberRow>, DatabaseError> {
+pub fn list(db: &impl Database) -> DbResult<Vec<MemberRow>> {
     db.read_all(sql::LIST_MEMBERS, &[], |row| {
         Ok(MemberRow {
             member: row.parse(0, MemberId::parse)?,
@@ -156,13 +150,13 @@ pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result<
 }
 
 /// Withdraws the open invites that a member has issued: it could come back by one of them.
-fn withdraw_invites_by(db: &impl Database, member: MemberId) -> Result<(), DatabaseError> {
+fn withdraw_invites_by(db: &impl Database, member: MemberId) -> DbResult {
     db.execute(sql::DELETE_INVITES_BY, params![member.to_string()])
 }
 
 /// Ends a member's sessions, deletes its passkeys and its recovery, and withdraws the invites that it has issued, within
 /// the caller's transaction.
-pub fn lock_out(db: &impl Database, member: MemberId) -> Result<(), DatabaseError> {
+pub fn lock_out(db: &impl Database, member: MemberId) -> DbResult {
     withdraw_invites_by(db, member)?;
     let member = member.to_string();
     for sql in [
@@ -176,7 +170,7 @@ pub fn lock_out(db: &impl Database, member: MemberId) -> Result<(), DatabaseErro
 }
 
 /// Removes a member with everything that would let it in, within the caller's transaction.
-pub fn remove(db: &impl Database, member: MemberId) -> Result<(), DatabaseError> {
+pub fn remove(db: &impl Database, member: MemberId) -> DbResult {
     lock_out(db, member)?;
     db.execute(sql::DELETE_MEMBER, params![member.to_string()])
 }
@@ -196,7 +190,7 @@ pub fn check_role(role: Role, kind: AccountKind) -> Result<(), ApiError> {
     Err(FieldError::new("role", problem).into())
 }
 
-fn roles(db: &impl Database) -> Result<Vec<(MemberId, Role)>, DatabaseError> {
+fn roles(db: &impl Database) -> DbResult<Vec<(MemberId, Role)>> {
     db.read_all(sql::GET_ROLES, &[], |row| {
         Ok((row.parse(0, MemberId::parse)?, row.parse(1, Role::parse)?))
     })

@@ -16,7 +16,7 @@ use domain::{
     accounts::{ids::MemberId, webauthn},
     model::{ApiError, common},
 };
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 pub const LAST_PASSKEY: ApiError = ApiError::new(
     409,
@@ -25,7 +25,7 @@ pub const LAST_PASSKEY: ApiError = ApiError::new(
 );
 
 /// A member's passkeys, the oldest first.
-pub fn list(db: &impl Database, member: MemberId) -> Result<Vec<PasskeyRow>, DatabaseError> {
+pub fn list(db: &impl Database, member: MemberId) -> DbResult<Vec<PasskeyRow>> {
     db.read_all(sql::LIST_PASSKEYS, params![member.to_string()], |row| {
         let credential_id = row.blob(0)?.to_vec();
         Ok(PasskeyRow {
@@ -80,7 +80,7 @@ fn append(
     session: &LiveSession,
     action: &str,
     passkey_id: &str,
-) -> Result<(), DatabaseError> {
+) -> DbResult {
     let entry = Entry {
         subject: Some(Party::thing(passkey_id)),
         ..Entry::of(Party::member(session.member, session.name.as_str()), action)

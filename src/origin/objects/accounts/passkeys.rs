@@ -19,7 +19,7 @@ use domain::{
     },
     model::ApiError,
 };
-use platform::{Database, DatabaseError, Failure, Row, database::json, log, params};
+use platform::{Database, DatabaseError, DbResult, Failure, Row, database::json, log, params};
 
 /// Enough for each device of a person, and for keys that are kept in a safe.
 pub const MAX_PASSKEYS: i64 = 20;
@@ -51,7 +51,7 @@ fn find(db: &impl Database, credential_id: &[u8]) -> Result<StoredPasskey, Failu
     Ok(stored(&row)?)
 }
 
-fn stored(row: &Row) -> Result<StoredPasskey, DatabaseError> {
+fn stored(row: &Row) -> DbResult<StoredPasskey> {
     Ok(StoredPasskey {
         passkey: Passkey {
             member: row.parse(0, MemberId::parse)?,
@@ -93,7 +93,7 @@ pub fn store(
     member: MemberId,
     passkey: &NewPasskey,
     user_agent: &str,
-) -> Result<(), DatabaseError> {
+) -> DbResult {
     challenges::spend(db, &passkey.challenge)?;
     db.execute(
         sql::INSERT_PASSKEY,
@@ -152,7 +152,7 @@ fn check_count(stored: &StoredPasskey, sign_count: u32) -> Result<(), ApiError> 
 }
 
 /// Stores a passkey's use and spends its challenge, within the caller's transaction.
-fn store_use(db: &impl Database, now_ms: i64, passkey: &PasskeyUse) -> Result<(), DatabaseError> {
+fn store_use(db: &impl Database, now_ms: i64, passkey: &PasskeyUse) -> DbResult {
     challenges::spend(db, &passkey.challenge)?;
     db.execute(
         sql::USE_PASSKEY,

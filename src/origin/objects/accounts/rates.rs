@@ -10,7 +10,7 @@ use domain::{
     accounts::ids::MemberId,
     model::{ApiError, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS},
 };
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 pub const TOO_MANY: ApiError = ApiError::new(429, "rate_limit_exceeded", "rate limit exceeded");
 
@@ -64,7 +64,7 @@ struct Window {
     count: i64,
 }
 
-fn window(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8]) -> Result<Window, DatabaseError> {
+fn window(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8]) -> DbResult<Window> {
     let (name, _, length_ms) = rate.rule();
     let stored = db.read_first(sql::GET_RATE, params![name, subject.to_vec()], |row| {
         Ok((row.integer(0)?, row.integer(1)?))
@@ -99,13 +99,7 @@ fn count(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8], shares: i6
     Ok(set(db, rate, subject, &window, 1)?)
 }
 
-fn set(
-    db: &impl Database,
-    rate: Rate,
-    subject: &[u8],
-    window: &Window,
-    more: i64,
-) -> Result<(), DatabaseError> {
+fn set(db: &impl Database, rate: Rate, subject: &[u8], window: &Window, more: i64) -> DbResult {
     let (name, ..) = rate.rule();
     let count = window.count.saturating_add(more);
     db.execute(
@@ -141,7 +135,7 @@ pub fn give_back(
     now_ms: i64,
     (member, taken_ms): (MemberId, i64),
     rate: Rate,
-) -> Result<(), DatabaseError> {
+) -> DbResult {
     for subject in [member.0.as_slice(), ALL] {
         let window = window(db, now_ms, rate, subject)?;
         if window.count > 0 && window.started_ms <= taken_ms {

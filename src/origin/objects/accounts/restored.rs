@@ -4,13 +4,13 @@ use super::{account, audit, ended::Ended, members, sql};
 use crate::delivery::register::Restore;
 use contract::attention::Doubt;
 use domain::{accounts::account::Account, model::PublisherId};
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 /// An account that was put back.
 pub struct RestoredAccount;
 
 /// Ends all sessions and invites, within the caller's transaction.
-pub fn end_all(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn end_all(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::DELETE_SESSIONS, &[])?;
     db.execute(sql::DELETE_INVITES, &[])?;
     db.execute(sql::SET_RESTORED, params![now_ms])?;
@@ -24,11 +24,11 @@ pub fn end_all(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
 impl Restore for RestoredAccount {
     type Entry = Ended;
 
-    fn begin(&self, db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    fn begin(&self, db: &impl Database, now_ms: i64) -> DbResult {
         end_all(db, now_ms)
     }
 
-    fn begun_ms(&self, db: &impl Database) -> Result<i64, DatabaseError> {
+    fn begun_ms(&self, db: &impl Database) -> DbResult<i64> {
         account::restored_ms(db)
     }
 
@@ -46,11 +46,7 @@ impl Restore for RestoredAccount {
         Ok(())
     }
 
-    fn doubts(
-        &self,
-        db: &impl Database,
-        _lost: &[&Ended],
-    ) -> Result<(Option<PublisherId>, Vec<Doubt>), DatabaseError> {
+    fn doubts(&self, db: &impl Database, _lost: &[&Ended]) -> DbResult<(Option<PublisherId>, Vec<Doubt>)> {
         Ok(match account::owner(db)? {
             Some(Account::Publisher(publisher)) => {
                 let doubt = Doubt::new(format!("members of {publisher}"), "account_restored");

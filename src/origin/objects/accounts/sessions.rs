@@ -17,7 +17,7 @@ use domain::{
     },
     model::{common, credentials},
 };
-use platform::{Database, DatabaseError, Failure, Row, params};
+use platform::{Database, DbResult, Failure, Row, params};
 
 /// The most live sessions of a member. A further one ends the oldest.
 pub const MAX_SESSIONS: usize = 50;
@@ -50,7 +50,7 @@ impl NewSession {
         member: MemberId,
         is_local: bool,
         user_agent: &str,
-    ) -> Result<SignedIn, DatabaseError> {
+    ) -> DbResult<SignedIn> {
         let times = SessionTimes {
             created_at_ms: now_ms,
             last_seen_at_ms: now_ms,
@@ -91,7 +91,7 @@ pub struct LiveSession {
 }
 
 impl LiveSession {
-    pub fn find(db: &impl Database, now_ms: i64, token: &str) -> Result<Option<Self>, DatabaseError> {
+    pub fn find(db: &impl Database, now_ms: i64, token: &str) -> DbResult<Option<Self>> {
         let hash = credentials::hash(token).to_vec();
         db.read_first(sql::GET_SESSION, params![hash.clone(), now_ms], |row| {
             Ok(Self {
@@ -119,7 +119,7 @@ impl LiveSession {
     }
 
     /// Stores that the session is used now, within the caller's transaction.
-    fn see(&mut self, db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    fn see(&mut self, db: &impl Database, now_ms: i64) -> DbResult {
         self.times.last_seen_at_ms = now_ms;
         db.execute(
             sql::SET_TIMES,
@@ -134,7 +134,7 @@ impl LiveSession {
     }
 
     /// Ends the member's other sessions, within the caller's transaction.
-    pub fn end_others(&self, db: &impl Database) -> Result<(), DatabaseError> {
+    pub fn end_others(&self, db: &impl Database) -> DbResult {
         db.execute(
             sql::DELETE_OTHER_SESSIONS,
             params![self.member.to_string(), self.hash.clone()],
@@ -142,7 +142,7 @@ impl LiveSession {
     }
 
     /// Stores that a passkey verified the session now, within the caller's transaction.
-    pub fn verify(mut self, db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    pub fn verify(mut self, db: &impl Database, now_ms: i64) -> DbResult {
         self.times.verified_at_ms = Some(now_ms);
         self.see(db, now_ms)
     }
@@ -209,7 +209,7 @@ fn delete(db: &impl Database, now_ms: i64, hash: Vec<u8>, entry: &Entry<'_>) -> 
 }
 
 /// A member's live sessions, the newest first.
-pub fn list(db: &impl Database, now_ms: i64, member: MemberId) -> Result<Vec<SessionRow>, DatabaseError> {
+pub fn list(db: &impl Database, now_ms: i64, member: MemberId) -> DbResult<Vec<SessionRow>> {
     db.read_all(sql::LIST_SESSIONS, params![member.to_string(), now_ms], |row| {
         Ok(SessionRow {
             session_id: row.text(0)?.to_owned(),
@@ -220,7 +220,7 @@ pub fn list(db: &impl Database, now_ms: i64, member: MemberId) -> Result<Vec<Ses
 }
 
 /// The times in three columns: creation, last use, verification.
-fn times(row: &Row, column: usize) -> Result<SessionTimes, DatabaseError> {
+fn times(row: &Row, column: usize) -> DbResult<SessionTimes> {
     Ok(SessionTimes {
         created_at_ms: row.integer(column)?,
         last_seen_at_ms: row.integer(column + 1)?,

@@ -3,14 +3,14 @@
 use super::{audit::RETENTION_MS, rates, sql};
 use crate::delivery::register;
 use domain::model::time::next_night_ms;
-use platform::{Database, DatabaseError, params};
+use platform::{Database, DbResult, params};
 
 /// Rows of each kind that one alarm deletes: about 20 ms, during which the object answers no request.
 const SLICE: i64 = 1_000;
 
 /// Sweeps a slice of each kind. Returns when the next alarm is due: at once until nothing expired is left. Safe to
 /// repeat.
-pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     for sql in [sql::SWEEP_SESSIONS, sql::SWEEP_CHALLENGES, sql::SWEEP_INVITES] {
         db.execute(sql, params![now_ms, SLICE])?;
     }
@@ -29,11 +29,11 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
 }
 
 /// The time of the next sweep; none if the object has no rows that expire.
-pub fn next_alarm<D: Database>(db: &D, _now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn next_alarm<D: Database>(db: &D, _now_ms: i64) -> DbResult<Option<i64>> {
     Ok(first_expiry_ms(db)?.map(next_night_ms))
 }
 
-fn first_expiry_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+fn first_expiry_ms(db: &impl Database) -> DbResult<Option<i64>> {
     let Some(row) = db.query_first(sql::FIRST_DUE, &[])? else {
         return Ok(None);
     };

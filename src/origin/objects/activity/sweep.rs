@@ -4,7 +4,7 @@ use domain::{
     conversions::reward::CLICK_LIFE_DAYS,
     model::{DAY_MS, time::next_night_ms},
 };
-use platform::{Database, DatabaseError, params};
+use platform::{Database, DbResult, params};
 
 use super::publisher::{feed_batches::first_day, sql};
 use crate::{
@@ -15,7 +15,7 @@ use contract::activity::REPLAY_RETENTION_MS;
 use domain::conversions::log_number::first_number;
 
 /// Deletes what has expired. Returns when the next sweep is due. Safe to repeat.
-pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let first_day = first_day(now_ms);
     db.execute(sql::SWEEP_OUTBOX_COUNTS, params![first_day])?;
     db.execute(sql::SWEEP_COUNTS, params![first_day])?;
@@ -33,7 +33,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
 }
 
 /// The time for the next sweep or the next step of a replay; none if the object has nothing.
-pub fn next_alarm(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let has_rows =
         db.query_boolean(sql::ANYTHING_KEPT, &[])? || db.query_boolean(attention::sql::HAS_TO_SWEEP, &[])?;
     let replay_ms = db.query_integer(sql::FIRST_REPLAY, &[])?;

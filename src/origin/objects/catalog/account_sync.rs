@@ -12,7 +12,7 @@ use contract::{
     operation::ObjectAddress,
 };
 use domain::{accounts::account::Account, catalog::publisher::Publisher, model::PublisherId};
-use platform::{Clock, Database, DatabaseError, Failure, ObjectCall, Row, Sleep, database::Value, params};
+use platform::{Clock, Database, DbResult, Failure, ObjectCall, Row, Sleep, database::Value, params};
 
 /// The queue of what accounts do not know yet.
 pub type AccountQueue<'a, D, R> = PushQueue<'a, D, R, Suspend>;
@@ -26,7 +26,7 @@ impl Push for Suspend {
     const POSTPONE: &'static str = sql::POSTPONE_SUSPENSION;
     const CONFIRM: &'static str = sql::UNQUEUE_SUSPENSION;
 
-    fn read(row: &Row) -> Result<Self, DatabaseError> {
+    fn read(row: &Row) -> DbResult<Self> {
         Ok(Self {
             publisher: row.parse(0, PublisherId::parse)?,
             is_suspended: row.boolean(1)?,
@@ -59,7 +59,7 @@ pub fn enqueue(
     id: &str,
     publisher: &Publisher,
     revision: i64,
-) -> Result<bool, DatabaseError> {
+) -> DbResult<bool> {
     let was_approved = match db.query_first(sql::GET_APPROVAL, params![id])? {
         Some(row) => row.boolean(0)?,
         None if !publisher.closed => return Ok(false),

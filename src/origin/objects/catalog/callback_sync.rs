@@ -13,7 +13,7 @@ use crate::delivery::{
 };
 use contract::{catalog::CallbackSettings, operation::ObjectAddress, outbox::OutboxShard};
 use domain::model::{AppId, PublisherId};
-use platform::{Database, DatabaseError, Row, database::Value, params};
+use platform::{Database, DbResult, Row, database::Value, params};
 
 /// The queue of what outboxes do not have yet.
 pub type SettingsQueue<'a, D, R> = PushQueue<'a, D, R, QueuedSettings>;
@@ -34,7 +34,7 @@ impl Push for QueuedSettings {
     const POSTPONE: &'static str = sql::POSTPONE_SETTINGS;
     const CONFIRM: &'static str = sql::UNQUEUE_SETTINGS;
 
-    fn read(row: &Row) -> Result<Self, DatabaseError> {
+    fn read(row: &Row) -> DbResult<Self> {
         Ok(Self {
             shard: OutboxShard::new(row.parse(0, AppId::parse)?, row.number(1)?),
             settings: callback_settings::read(row, 2, 4)?,
@@ -59,45 +59,32 @@ impl Push for QueuedSettings {
 }
 
 /// Records that an app has this outbox, and that it has the current settings, within the caller's transaction.
-pub fn record_outbox(
-    db: &impl Database,
-    context: &Context<'_>,
-    app: AppId,
-    shard: u8,
-) -> Result<(), DatabaseError> {
+pub fn record_outbox(db: &impl Database, context: &Context<'_>, app: AppId, shard: u8) -> DbResult {
     db.execute(sql::RECORD_OUTBOX, params![app.to_string(), shard])?;
     lasting::add(db, context, &Lasting::Outbox(app, shard))
 }
 
 /// Queues an app's changed settings for each of its outboxes, within the caller's transaction.
-pub fn enqueue(db: &impl Database, app_id: &str, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn enqueue(db: &impl Database, app_id: &str, now_ms: i64) -> DbResult {
     let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);
     db.execute(sql::QUEUE_SETTINGS, params![due_at_ms, app_id])
 }
 
 /// Gives each app of a publisher that is suspended, or admitted again, new settings, and queues them for the outboxes, within
 /// the caller's transaction.
-pub fn enqueue_publisher(
-    db: &impl Database,
-    publisher_id: &str,
-    revision: i64,
-    now_ms: i64,
-) -> Result<(), DatabaseError> {
+pub fn enqueue_publisher(db: &impl Database, publisher_id: &str, revision: i64, now_ms: i64) -> DbResult {
     let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);
     db.execute(sql::SUSPEND_APPS, params![revision, publisher_id])?;
     db.execute(sql::QUEUE_SETTINGS_OF_PUBLISHER, params![due_at_ms, publisher_id])
 }
 
 /// The outboxes of an app that do not have its settings yet, whenever they are due.
-pub fn settings_of(db: &impl Database, app: AppId) -> Result<Vec<QueuedSettings>, DatabaseError> {
+pub fn settings_of(db: &impl Database, app: AppId) -> DbResult<Vec<QueuedSettings>> {
     QueuedSettings::list(db, sql::LIST_QUEUED_SETTINGS, params![app.to_string()])
 }
 
 /// The outboxes of a publisher's apps that do not have their settings yet.
-pub fn settings_of_publisher(
-    db: &impl Database,
-    publisher: &PublisherId,
-) -> Result<Vec<QueuedSettings>, DatabaseError> {
+pub fn settings_of_publisher(db: &impl Database, publisher: &PublisherId) -> DbResult<Vec<QueuedSettings>> {
     let publisher = params![publisher.as_str()];
     QueuedSettings::list(db, sql::LIST_QUEUED_SETTINGS_OF_PUBLISHER, publisher)
 }

@@ -16,7 +16,7 @@ use domain::{
     conversions::terms::CurrentOffer,
     model::{AppId, OfferId},
 };
-use platform::{Database, DatabaseError, Failure, Row, database::Value, params};
+use platform::{Database, DbResult, Failure, Row, database::Value, params};
 use serde_json::json;
 
 /// The queue of what outboxes do not have yet.
@@ -38,7 +38,7 @@ impl Push for QueuedCap {
     const POSTPONE: &'static str = sql::POSTPONE_CAP;
     const CONFIRM: &'static str = sql::UNQUEUE_CAP;
 
-    fn read(row: &Row) -> Result<Self, DatabaseError> {
+    fn read(row: &Row) -> DbResult<Self> {
         Ok(Self {
             offer: SetOffer {
                 offer: row.parse(5, OfferId::parse)?,
@@ -71,7 +71,7 @@ impl Push for QueuedCap {
 }
 
 /// Reads an offer's current values from the first columns of a row.
-pub fn current(row: &Row) -> Result<CurrentOffer, DatabaseError> {
+pub fn current(row: &Row) -> DbResult<CurrentOffer> {
     Ok(CurrentOffer {
         revision: row.integer(0)?,
         terms: in_force(row, 1)?,
@@ -87,7 +87,7 @@ pub fn record_outbox(
     offer_id: &str,
     app: AppId,
     shard: u8,
-) -> Result<(), DatabaseError> {
+) -> DbResult {
     let outbox = params![offer_id, app.to_string(), shard];
     if db.query(sql::RECORD_OFFER_OUTBOX, outbox)?.is_empty() {
         return Ok(());
@@ -108,12 +108,12 @@ pub fn list_outboxes(db: &impl Database, offer: &OfferId) -> Result<OperatorRepl
 }
 
 /// Queues an offer's changed cap for each of its outboxes, within the caller's transaction.
-pub fn enqueue(db: &impl Database, offer_id: &str, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn enqueue(db: &impl Database, offer_id: &str, now_ms: i64) -> DbResult {
     let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);
     db.execute(sql::QUEUE_CAP, params![due_at_ms, offer_id])
 }
 
 /// The outboxes that do not have an offer's cap yet, whenever they are due.
-pub fn queued_of(db: &impl Database, offer: &OfferId) -> Result<Vec<QueuedCap>, DatabaseError> {
+pub fn queued_of(db: &impl Database, offer: &OfferId) -> DbResult<Vec<QueuedCap>> {
     QueuedCap::list(db, sql::LIST_QUEUED_CAPS, params![offer.as_str()])
 }

@@ -4,10 +4,10 @@
 use super::{Context, revisions, sql};
 use contract::catalog::Resource;
 use domain::model::{GoalId, OfferId, common};
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 /// The import that is decided and not yet applied, if there is one.
-pub fn decided(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+pub fn decided(db: &impl Database) -> DbResult<Option<i64>> {
     revisions::get(db, revisions::DECIDED_IMPORT)
 }
 
@@ -51,7 +51,7 @@ pub fn refuse_claimed_goal(
 
 /// The import that is applied or checked now. One that was decided comes first, also after a restart. A change that is made again
 /// was made before or after it.
-fn in_turn(db: &impl Database, context: &Context<'_>) -> Result<Option<i64>, DatabaseError> {
+fn in_turn(db: &impl Database, context: &Context<'_>) -> DbResult<Option<i64>> {
     match context.is_repeat {
         true => Ok(None),
         false => Ok(decided(db)?.or(context.import)),
@@ -65,7 +65,7 @@ fn busy(kind: &str, id: &str) -> Failure {
 }
 
 /// Drops the line of a decided import that was applied already, and whose resource may have changed since.
-pub fn drop_line(db: &impl Database, resource: Resource, id: &str) -> Result<(), DatabaseError> {
+pub fn drop_line(db: &impl Database, resource: Resource, id: &str) -> DbResult {
     match decided(db)? {
         Some(import) => db.execute(sql::DROP_LINE, params![import, resource as i64, id]),
         None => Ok(()),
@@ -73,21 +73,12 @@ pub fn drop_line(db: &impl Database, resource: Resource, id: &str) -> Result<(),
 }
 
 /// The number of the line that brings a resource.
-pub fn staged_line(
-    db: &impl Database,
-    import: i64,
-    resource: Resource,
-    id: &str,
-) -> Result<Option<i64>, DatabaseError> {
+pub fn staged_line(db: &impl Database, import: i64, resource: Resource, id: &str) -> DbResult<Option<i64>> {
     db.query_integer(sql::GET_STAGED_LINE, params![import, resource as i64, id])
 }
 
 /// The offer that has a goal by an import's lines; the first one if several do.
-pub fn owner_of_goal(
-    db: &impl Database,
-    import: i64,
-    goal: &GoalId,
-) -> Result<Option<String>, DatabaseError> {
+pub fn owner_of_goal(db: &impl Database, import: i64, goal: &GoalId) -> DbResult<Option<String>> {
     let parameters = params![import, goal.as_str()];
     db.read_first(sql::GET_STAGED_GOAL, parameters, |row| {
         row.text(0).map(str::to_owned)

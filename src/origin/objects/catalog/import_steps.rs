@@ -14,7 +14,7 @@ use super::{
 };
 use contract::catalog::Resource;
 use domain::model::{ApiError, lines::LineErrors};
-use platform::{Database, DatabaseError, Failure, Row, log, params};
+use platform::{Database, DbResult, Failure, Row, log, params};
 
 /// Lines of a step. On workerd one of an offer takes about a millisecond.
 const LINES: i64 = 20;
@@ -24,7 +24,7 @@ const BYTES: usize = 256 << 10;
 const DISCARDED: i64 = 500;
 
 /// The number of a new import.
-pub fn begin(db: &impl Database) -> Result<i64, DatabaseError> {
+pub fn begin(db: &impl Database) -> DbResult<i64> {
     let import = revisions::get(db, revisions::IMPORT)?
         .unwrap_or_default()
         .saturating_add(1);
@@ -33,7 +33,7 @@ pub fn begin(db: &impl Database) -> Result<i64, DatabaseError> {
 }
 
 /// Decides an import: from now on it will be applied.
-pub fn decide(db: &impl Database, import: i64) -> Result<(), DatabaseError> {
+pub fn decide(db: &impl Database, import: i64) -> DbResult {
     revisions::set(db, revisions::DECIDED_IMPORT, import)
 }
 
@@ -121,7 +121,7 @@ pub fn apply(
 }
 
 /// The lines of a step, after this kind and line: at least one if there is one.
-fn next_lines(db: &impl Database, import: i64, (kind, line): (i64, i64)) -> Result<Vec<Row>, DatabaseError> {
+fn next_lines(db: &impl Database, import: i64, (kind, line): (i64, i64)) -> DbResult<Vec<Row>> {
     let mut rows = db.query(sql::LIST_STAGED, params![import, kind, line, LINES])?;
     let mut bytes = 0;
     for (end, row) in (1..).zip(&rows) {

@@ -9,7 +9,7 @@ use contract::{
     operation::Bytes,
 };
 use domain::model::AppId;
-use platform::{Database, DatabaseError, Failure};
+use platform::{Database, DbResult, Failure};
 
 /// An entry of the register.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub enum Lasting {
 }
 
 /// Registers a change, within its transaction, unless it is only made again.
-pub fn add(db: &impl Database, context: &Context<'_>, entry: &Lasting) -> Result<(), DatabaseError> {
+pub fn add(db: &impl Database, context: &Context<'_>, entry: &Lasting) -> DbResult {
     match context.is_repeat {
         true => Ok(()),
         false => register::add(db, context.now_ms, entry),

@@ -3,7 +3,7 @@
 
 use super::{revisions, sql};
 use domain::model::FieldError;
-use platform::{Database, DatabaseError, params};
+use platform::{Database, DbResult, params};
 
 /// The bytes that all active offers may take together. At 10 bytes of id and 3,000 of body that is 330,000 offers. The rest
 /// of the 25 MiB is left for sets of countries, 32 bytes for each that differs.
@@ -25,7 +25,7 @@ pub fn bytes_of(id: &str, is_active: bool, body_bytes: usize) -> i64 {
 }
 
 /// The bytes that active offers take now.
-pub fn used(db: &impl Database) -> Result<i64, DatabaseError> {
+pub fn used(db: &impl Database) -> DbResult<i64> {
     revisions::get(db, revisions::LISTED_BYTES).map(Option::unwrap_or_default)
 }
 
@@ -43,7 +43,7 @@ pub fn require(used: i64, more: i64) -> Result<(), FieldError> {
 }
 
 /// Records that active offers take so many bytes more.
-pub fn add(db: &impl Database, more: i64) -> Result<(), DatabaseError> {
+pub fn add(db: &impl Database, more: i64) -> DbResult {
     if more == 0 {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use super::{
 };
 use contract::{catalog::FIGURES_PAGE, operation::OperatorReply};
 use domain::model::{ApiError, FieldError, MicroUsd, OfferId, SECOND_MS, UtcDay};
-use platform::{Database, DatabaseError, Failure, database::json, params};
+use platform::{Database, DatabaseError, DbResult, Failure, database::json, params};
 
 /// The part of a cap from which on it is nearly used up, in hundredths.
 const NEAR: u64 = 80;
@@ -19,7 +19,7 @@ const STEP: u32 = 2_000;
 const MAX: usize = 100;
 
 /// When the figures were read from the counters, in UNIX seconds; none before the first time.
-fn as_of(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+fn as_of(db: &impl Database) -> DbResult<Option<i64>> {
     Ok(revisions::get(db, LISTING_BUILT_AT)?.map(|ms| ms.div_euclid(SECOND_MS)))
 }
 

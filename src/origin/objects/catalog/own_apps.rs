@@ -27,7 +27,7 @@ use domain::{
     model::{ApiError, AppId, DAY_MS, Document, PublisherId, credentials},
     tracking::signature::ClickSecret,
 };
-use platform::{Database, DatabaseError, Failure, Row, params};
+use platform::{Database, DbResult, Failure, Row, params};
 
 pub const CHANGED_MEANWHILE: ApiError = ApiError::new(
     412,
@@ -241,7 +241,7 @@ pub fn create(
 }
 
 /// Stores the key of a request that set up an app, so that a repeat finds the app.
-pub fn store_key(db: &impl Database, context: &Context<'_>, key: &OwnAppKey) -> Result<(), DatabaseError> {
+pub fn store_key(db: &impl Database, context: &Context<'_>, key: &OwnAppKey) -> DbResult {
     let stored = params![
         key.publisher_id.as_str(),
         key.key.as_str(),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::sql;
 use contract::{catalog::RequestPubKey, operation::OperatorReply};
 use domain::model::ApiError;
-use platform::{Database, DatabaseError, Failure, Row, params};
+use platform::{Database, DbResult, Failure, Row, params};
 
 pub const NO_PUB_KEY: ApiError = ApiError::new(
     409,
@@ -36,7 +36,7 @@ pub fn open(db: &impl Database, now_ms: i64, request: &RequestPubKey) -> Result<
 }
 
 /// A publisher's open request, or null.
-pub fn get(db: &impl Database, publisher_id: &str) -> Result<Value, DatabaseError> {
+pub fn get(db: &impl Database, publisher_id: &str) -> DbResult<Value> {
     let request = db.read_first(sql::GET_PUB_KEY_REQUEST, params![publisher_id], shown)?;
     Ok(request.unwrap_or_default())
 }
@@ -54,11 +54,11 @@ pub fn list(db: &impl Database) -> Result<OperatorReply, Failure> {
 }
 
 /// Closes a publisher's request, within the transaction that stores its new key.
-pub fn close(db: &impl Database, publisher_id: &str) -> Result<(), DatabaseError> {
+pub fn close(db: &impl Database, publisher_id: &str) -> DbResult {
     db.execute(sql::CLOSE_PUB_KEY_REQUEST, params![publisher_id])
 }
 
-fn shown(row: &Row) -> Result<Value, DatabaseError> {
+fn shown(row: &Row) -> DbResult<Value> {
     Ok(json!({
         "requested_at": row.integer(0)?.div_euclid(1_000),
         "requested_by": row.text(1)?,

@@ -12,7 +12,7 @@ use contract::{
 };
 use domain::model::{HOUR_MS, MINUTE_MS, UtcDay};
 use platform::{
-    Database, DatabaseError, Failure, Row,
+    Database, DbResult, Failure, Row,
     database::{MAX_INTEGER, json},
     params,
 };
@@ -47,12 +47,7 @@ pub(super) const MISSED_MS: i64 = 10 * MINUTE_MS;
 
 /// Stores a counters object's figures for some of its offers. Unchanged rows are not written, because rows written are
 /// what costs.
-pub fn store_stats(
-    db: &impl Database,
-    object: &str,
-    day: UtcDay,
-    stats: &[OfferStats],
-) -> Result<(), DatabaseError> {
+pub fn store_stats(db: &impl Database, object: &str, day: UtcDay, stats: &[OfferStats]) -> DbResult {
     db.transaction(|| {
         for offer in stats {
             db.execute(
@@ -76,12 +71,12 @@ pub fn store_stats(
 
 /// Deletes an object's figures of earlier days, once all those of today are stored: it no longer lists these offers, which
 /// had no activity for 30 days.
-pub fn delete_stale_stats(db: &impl Database, object: &str, day: UtcDay) -> Result<(), DatabaseError> {
+pub fn delete_stale_stats(db: &impl Database, object: &str, day: UtcDay) -> DbResult {
     db.execute(sql::DELETE_STALE_STATS, params![object, day.number()])
 }
 
 /// The bytes of the newest snapshot of a kind.
-pub fn newest(db: &impl Database, kind: SnapshotKind) -> Result<Option<Vec<u8>>, DatabaseError> {
+pub fn newest(db: &impl Database, kind: SnapshotKind) -> DbResult<Option<Vec<u8>>> {
     let rows = db.query(sql::GET_SNAPSHOT, params![kind.as_str()])?;
     let parts = rows
         .iter()
@@ -91,35 +86,31 @@ pub fn newest(db: &impl Database, kind: SnapshotKind) -> Result<Option<Vec<u8>>,
 }
 
 /// A chunk's bytes.
-pub fn chunk(db: &impl Database, key: &str) -> Result<Option<Vec<u8>>, DatabaseError> {
+pub fn chunk(db: &impl Database, key: &str) -> DbResult<Option<Vec<u8>>> {
     db.read_first(sql::GET_CHUNK, params![key], |row| {
         row.blob(0).map(<[u8]>::to_vec)
     })
 }
 
 /// The keys of chunks that the listing uses and KV does not have yet, at most `limit`.
-pub fn chunks_to_write(db: &impl Database, limit: usize) -> Result<Vec<String>, DatabaseError> {
+pub fn chunks_to_write(db: &impl Database, limit: usize) -> DbResult<Vec<String>> {
     keys(&db.query(sql::LIST_CHUNKS_TO_WRITE, params![limit])?)
 }
 
-pub fn record_chunk_written(db: &impl Database, key: &str, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn record_chunk_written(db: &impl Database, key: &str, now_ms: i64) -> DbResult {
     db.execute(sql::MARK_CHUNK_WRITTEN, params![now_ms, key])
 }
 
 /// A chunk's bytes for an isolate that does not find it in KV. If KV should have had it for long, the next listing writes it
 /// again.
-pub fn chunk_for_isolate(
-    db: &impl Database,
-    key: &str,
-    now_ms: i64,
-) -> Result<Option<Vec<u8>>, DatabaseError> {
+pub fn chunk_for_isolate(db: &impl Database, key: &str, now_ms: i64) -> DbResult<Option<Vec<u8>>> {
     let missed_ms = now_ms.saturating_sub(MISSED_MS);
     db.execute(sql::MARK_CHUNK_UNWRITTEN, params![key, missed_ms])?;
     chunk(db, key)
 }
 
 /// Lets the next publication write everything again, as if KV were empty.
-pub fn publish_all(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn publish_all(db: &impl Database, now_ms: i64) -> DbResult {
     for sql in [sql::MARK_ALL_SLOTS, sql::UNWRITE_SHARDS, sql::UNWRITE_CHUNKS] {
         db.execute(sql, &[])?;
     }
@@ -129,7 +120,7 @@ pub fn publish_all(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError>
 }
 
 /// The listing that the pointer names, if KV must show it everywhere by now.
-pub fn settled_listing(db: &impl Database, now_ms: i64) -> Result<Option<u64>, DatabaseError> {
+pub fn settled_listing(db: &impl Database, now_ms: i64) -> DbResult<Option<u64>> {
     let pointed_ms = revisions::get(db, revisions::POINTED_AT)?;
     if pointed_ms.is_none_or(|pointed_ms| now_ms < pointed_ms.saturating_add(SETTLED_MS)) {
         return Ok(None);
@@ -139,34 +130,34 @@ pub fn settled_listing(db: &impl Database, now_ms: i64) -> Result<Option<u64>, D
 }
 
 /// The listings that the pointer names, the newest first.
-fn pointed_versions(db: &impl Database) -> Result<Vec<u64>, DatabaseError> {
+fn pointed_versions(db: &impl Database) -> DbResult<Vec<u64>> {
     db.read_all(sql::LIST_POINTED_VERSIONS, params![], |row| row.number(0))
 }
 
 /// Marks a chunk as absent from KV, before it is deleted there. If the deletion is interrupted and the chunk is used
 /// again, it is then written again.
-pub fn record_chunk_absent(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
+pub fn record_chunk_absent(db: &impl Database, key: &str) -> DbResult {
     db.execute(sql::MARK_CHUNK_UNWRITTEN, params![key, MAX_INTEGER])
 }
 
 /// The keys of chunks that no listing in KV uses, at most 100. KV still has the versions that left the pointer within the hour.
-pub fn expired_chunks(db: &impl Database) -> Result<Vec<String>, DatabaseError> {
+pub fn expired_chunks(db: &impl Database) -> DbResult<Vec<String>> {
     keys(&db.query(sql::LIST_EXPIRED_CHUNKS, params![])?)
 }
 
-pub fn forget_chunk(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
+pub fn forget_chunk(db: &impl Database, key: &str) -> DbResult {
     db.transaction(|| {
         db.execute(sql::DELETE_CHUNK_BYTES, params![key])?;
         db.execute(sql::DELETE_CHUNK, params![key])
     })
 }
 
-fn keys(rows: &[Row]) -> Result<Vec<String>, DatabaseError> {
+fn keys(rows: &[Row]) -> DbResult<Vec<String>> {
     rows.iter().map(|row| row.text(0).map(str::to_owned)).collect()
 }
 
 /// Records that a listing is in KV, and marks the versions that the next pointer leaves out as superseded.
-pub fn record_written(db: &impl Database, version: u64, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn record_written(db: &impl Database, version: u64, now_ms: i64) -> DbResult {
     db.transaction(|| {
         db.execute(sql::INSERT_VERSION, params![version])?;
         db.execute(sql::SUPERSEDE_VERSIONS, params![now_ms, LISTED_VERSIONS])
@@ -174,12 +165,12 @@ pub fn record_written(db: &impl Database, version: u64, now_ms: i64) -> Result<(
 }
 
 /// Records that every change until this time is in the pointer that is written next: its snapshots are current.
-pub fn confirm(db: &impl Database, at_ms: i64) -> Result<(), DatabaseError> {
+pub fn confirm(db: &impl Database, at_ms: i64) -> DbResult {
     revisions::set(db, revisions::CONFIRMED_AT, at_ms)
 }
 
 /// Records that the pointer in KV has a snapshot; until then its publication stays due.
-pub fn record_in_pointer(db: &impl Database, prepared: &Prepared, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn record_in_pointer(db: &impl Database, prepared: &Prepared, now_ms: i64) -> DbResult {
     if prepared.kind == SnapshotKind::Listing {
         let version = i64::try_from(prepared.version).unwrap_or(i64::MAX);
         revisions::set(db, revisions::POINTED_LISTING, version)?;
@@ -189,7 +180,7 @@ pub fn record_in_pointer(db: &impl Database, prepared: &Prepared, now_ms: i64) -
 }
 
 /// The pointer that must be written to KV.
-pub fn pointer(db: &impl Database) -> Result<Pointer, DatabaseError> {
+pub fn pointer(db: &impl Database) -> DbResult<Pointer> {
     Ok(Pointer {
         confirmed_at_ms: revisions::get(db, revisions::CONFIRMED_AT)?.unwrap_or(0),
         listing: pointed_versions(db)?,
@@ -198,22 +189,17 @@ pub fn pointer(db: &impl Database) -> Result<Pointer, DatabaseError> {
 }
 
 /// The listings that left the pointer more than an hour ago, at most 50.
-pub fn expired_versions(db: &impl Database, now_ms: i64) -> Result<Vec<u64>, DatabaseError> {
+pub fn expired_versions(db: &impl Database, now_ms: i64) -> DbResult<Vec<u64>> {
     let kept_from = params![now_ms.saturating_sub(RETENTION_MS)];
     db.read_all(sql::LIST_EXPIRED_VERSIONS, kept_from, |row| row.number(0))
 }
 
-pub fn forget_version(db: &impl Database, version: u64) -> Result<(), DatabaseError> {
+pub fn forget_version(db: &impl Database, version: u64) -> DbResult {
     db.execute(sql::DELETE_VERSION, params![version])
 }
 
 /// Stores a snapshot's bytes in place of its predecessor's.
-pub fn store_snapshot(
-    db: &impl Database,
-    kind: SnapshotKind,
-    version: u64,
-    bytes: &[u8],
-) -> Result<(), DatabaseError> {
+pub fn store_snapshot(db: &impl Database, kind: SnapshotKind, version: u64, bytes: &[u8]) -> DbResult {
     db.execute(sql::DELETE_SNAPSHOT, params![kind.as_str()])?;
     for (part, bytes) in (0_i64..).zip(bytes.chunks(PART_BYTES)) {
         db.execute(

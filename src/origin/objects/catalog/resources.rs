@@ -20,7 +20,7 @@ use domain::{
     model::{ApiError, Document, FieldError, GoalId, INVALID_FIELD, OfferId, document::tag},
     snapshot::{bodies, tracking::slots},
 };
-use platform::{Database, DatabaseError, Failure, Row, database::json, params};
+use platform::{Database, DbResult, Failure, Row, database::json, params};
 
 /// The longest body of an offer, in bytes: the chunk that ends with it is stored as one SQLite value of at most 2 MB.
 const MAX_BODY: usize = 768 << 10;
@@ -263,7 +263,7 @@ struct StoredOffer {
 }
 
 impl StoredOffer {
-    fn read(row: &Row, id: &str) -> Result<Self, DatabaseError> {
+    fn read(row: &Row, id: &str) -> DbResult<Self> {
         Ok(Self {
             listed_bytes: listing_room::bytes_of(id, row.boolean(3)?, row.number(4)?),
             terms: revisions::in_force(row, 0)?,

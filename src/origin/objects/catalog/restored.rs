@@ -8,7 +8,7 @@ use super::{
 use crate::delivery::register::Restore;
 use contract::attention::Doubt;
 use domain::model::PublisherId;
-use platform::{Database, DatabaseError, Failure};
+use platform::{Database, DbResult, Failure};
 
 /// A catalog that was put back. It makes the context of a change that was made at a time.
 pub struct RestoredCatalog<W>(pub W);
@@ -19,7 +19,7 @@ where
 {
     type Entry = Lasting;
 
-    fn begin(&self, db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+    fn begin(&self, db: &impl Database, now_ms: i64) -> DbResult {
         publication::publish_all(db, now_ms)
     }
 
@@ -46,11 +46,7 @@ where
         })
     }
 
-    fn doubts(
-        &self,
-        _db: &impl Database,
-        _lost: &[&Lasting],
-    ) -> Result<(Option<PublisherId>, Vec<Doubt>), DatabaseError> {
+    fn doubts(&self, _db: &impl Database, _lost: &[&Lasting]) -> DbResult<(Option<PublisherId>, Vec<Doubt>)> {
         Ok((None, vec![Doubt::new("catalog", "catalog_restored")]))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::sql;
 use domain::{conversions::terms::TermsInForce, model::revision};
-use platform::{Database, DatabaseError, Row, params};
+use platform::{Database, DbResult, Row, params};
 
 /// The last revision. Each write of the operator makes one; an offer and an app store theirs as `revision`.
 const CHANGE: &str = "change";
@@ -28,39 +28,39 @@ pub const DECIDED_IMPORT: &str = "decided_import";
 pub const VERSION: &str = "version";
 
 /// A mark's value, if it is set.
-pub fn get(db: &impl Database, name: &str) -> Result<Option<i64>, DatabaseError> {
+pub fn get(db: &impl Database, name: &str) -> DbResult<Option<i64>> {
     db.query_integer(sql::GET_MARK, params![name])
 }
 
-pub fn set(db: &impl Database, name: &str, value: i64) -> Result<(), DatabaseError> {
+pub fn set(db: &impl Database, name: &str, value: i64) -> DbResult {
     db.execute(sql::SET_MARK, params![name, value])
 }
 
-pub fn clear(db: &impl Database, name: &str) -> Result<(), DatabaseError> {
+pub fn clear(db: &impl Database, name: &str) -> DbResult {
     db.execute(sql::CLEAR_MARK, params![name])
 }
 
 /// The version of the next snapshot: a [`revision`] of its own, so that a catalog that was restored
 /// from a backup gives no version again and its snapshots replace those from before.
-pub fn next_snapshot(db: &impl Database, now_ms: i64) -> Result<u64, DatabaseError> {
+pub fn next_snapshot(db: &impl Database, now_ms: i64) -> DbResult<u64> {
     let version = revision::after(get(db, VERSION)?.unwrap_or_default(), now_ms);
     set(db, VERSION, version)?;
     Ok(u64::try_from(version).unwrap_or_default())
 }
 
 /// The last revision; 0 before the first change.
-pub fn last(db: &impl Database) -> Result<i64, DatabaseError> {
+pub fn last(db: &impl Database) -> DbResult<i64> {
     get(db, CHANGE).map(Option::unwrap_or_default)
 }
 
 /// Makes a publication of the tracking snapshot due.
-pub fn mark_changed(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn mark_changed(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::MARK_IF_NEW, params![TRACKING_DIRTY_SINCE, now_ms])
 }
 
 /// Records a change that the tracking snapshot must include, and returns its [`revision`]. The
 /// caller marks the [slots](super::tracking_slots) of what changes.
-pub fn record(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
+pub fn record(db: &impl Database, now_ms: i64) -> DbResult<i64> {
     mark_changed(db, now_ms)?;
     let revision = revision::after(last(db)?, now_ms);
     set(db, CHANGE, revision)?;
@@ -68,7 +68,7 @@ pub fn record(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
 }
 
 /// Reads the revision in force and, in the column after it, the time before which clicks are paid by it.
-pub fn in_force(row: &Row, column: usize) -> Result<TermsInForce, DatabaseError> {
+pub fn in_force(row: &Row, column: usize) -> DbResult<TermsInForce> {
     Ok(TermsInForce {
         revision: row.integer(column)?,
         since: row.integer(column + 1)?,

@@ -36,7 +36,7 @@ use domain::{
 };
 use imports::Imports;
 use platform::{
-    Clock, DatabaseError, Failure, Kv, ObjectCall, ObjectStorage, Random, Sleep, log,
+    Clock, DbResult, Failure, Kv, ObjectCall, ObjectStorage, Random, Sleep, log,
     object_shell::ObjectShell,
     panics_to_failure,
     single_flight::{Outcome, SingleFlight},
@@ -100,7 +100,7 @@ where
     }
 
     /// The time for the alarm. After a failed one that is 5 seconds later, whoever calls meanwhile.
-    fn next_alarm(&self, db: &D) -> Result<i64, DatabaseError> {
+    fn next_alarm(&self, db: &D) -> DbResult<i64> {
         Ok(next_alarm(db, self.now_ms())?.max(self.retry_at_ms.get()))
     }
 

@@ -18,7 +18,7 @@ use domain::{
         listing::{self, Index, ListedOffer},
     },
 };
-use platform::{Database, DatabaseError, Failure, Row, database::json, params};
+use platform::{Database, DatabaseError, DbResult, Failure, Row, database::json, params};
 
 /// Offers that one step of the listing reads. A chunk has at most half as many, so every step completes one or reads on.
 const PAGE: usize = 512;
@@ -200,7 +200,7 @@ fn listed_offer(row: &Row, now_ms: i64) -> Result<Option<ListedOffer>, Failure> 
 }
 
 /// The figures by app, of all counters objects together: one adds up an offer's clicks, another its conversions.
-fn apps(row: &Row) -> Result<Vec<AppFigures>, DatabaseError> {
+fn apps(row: &Row) -> DbResult<Vec<AppFigures>> {
     let mut apps: BTreeMap<u32, AppFigures> = BTreeMap::new();
     if !row.is_null(16) {
         for (app, clicks, conversions) in row.json::<Vec<Vec<AppStats>>>(16)?.into_iter().flatten() {

@@ -17,7 +17,7 @@ use domain::{
     },
     model::{DAY_MS, FieldError, MicroUsd, OfferId, PublisherId, SECOND_MS, revision},
 };
-use platform::{Database, DatabaseError, Failure, database::json as as_json, log, params};
+use platform::{Database, DbResult, Failure, database::json as as_json, log, params};
 
 const SUPERSEDED_MS: i64 = TERMS_KEPT_DAYS * DAY_MS;
 /// Superseded revisions that one sweep deletes.
@@ -186,7 +186,7 @@ fn revision_of<T: DeserializeOwned>(
 }
 
 /// Deletes terms that no click can need any more.
-pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(
         sql::SWEEP_TERMS,
         params![now_ms.saturating_sub(SUPERSEDED_MS), SWEEP],

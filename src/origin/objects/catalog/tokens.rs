@@ -18,7 +18,7 @@ use domain::{
     conversions::token::{self, Serial},
     model::{SECOND_MS, common, credentials, revision},
 };
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 fn pub_key_purpose(publisher_id: &str) -> String {
     format!("pub_key/{publisher_id}")
@@ -130,7 +130,7 @@ pub fn revoke_token(
 }
 
 impl Tokens {
-    fn read(db: &impl Database, advertiser_id: &str) -> Result<Self, DatabaseError> {
+    fn read(db: &impl Database, advertiser_id: &str) -> DbResult<Self> {
         Ok(Self {
             advertiser_id: advertiser_id.to_owned(),
             newest: db

@@ -18,7 +18,7 @@ use domain::{
         slots::{self, MAX_BITS},
     },
 };
-use platform::{Database, DatabaseError, Failure, Row, params};
+use platform::{Database, DatabaseError, DbResult, Failure, Row, params};
 
 /// How long a shard stays in KV after the last manifest that named it: an isolate that hears nothing of KV serves from its
 /// manifest for as long.
@@ -48,13 +48,13 @@ fn bits_mark(kind: ShardKind) -> &'static str {
     }
 }
 
-fn bits(db: &impl Database, kind: ShardKind) -> Result<u8, DatabaseError> {
+fn bits(db: &impl Database, kind: ShardKind) -> DbResult<u8> {
     let bits = revisions::get(db, bits_mark(kind))?.unwrap_or_default();
     u8::try_from(bits).map_err(|_| DatabaseError(format!("{} is {bits}", bits_mark(kind))))
 }
 
 /// Marks the slots of these hashes as out of date since a revision.
-fn mark(db: &impl Database, kind: ShardKind, hashes: &[u16], revision: i64) -> Result<(), DatabaseError> {
+fn mark(db: &impl Database, kind: ShardKind, hashes: &[u16], revision: i64) -> DbResult {
     let bits = bits(db, kind)?;
     let numbers: BTreeSet<_> = hashes
         .iter()
@@ -65,32 +65,32 @@ fn mark(db: &impl Database, kind: ShardKind, hashes: &[u16], revision: i64) -> R
         .try_for_each(|number| db.execute(sql::MARK_SLOT, params![revision, kind.code(), number]))
 }
 
-pub fn mark_advertiser(db: &impl Database, id: &str, revision: i64) -> Result<(), DatabaseError> {
+pub fn mark_advertiser(db: &impl Database, id: &str, revision: i64) -> DbResult {
     mark(db, ShardKind::Advertisers, &[slots::hash(id)], revision)
 }
 
-pub fn mark_app(db: &impl Database, id: AppId, revision: i64) -> Result<(), DatabaseError> {
+pub fn mark_app(db: &impl Database, id: AppId, revision: i64) -> DbResult {
     mark(db, ShardKind::Apps, &[slots::hash_of_app(id)], revision)
 }
 
 /// Marks the apps of a publisher, whose approval and Pub-Key stand with each.
-pub fn mark_apps_of(db: &impl Database, publisher: &str, revision: i64) -> Result<(), DatabaseError> {
+pub fn mark_apps_of(db: &impl Database, publisher: &str, revision: i64) -> DbResult {
     let hashes = hashes(&db.query(sql::LIST_APP_HASHES, params![publisher])?)?;
     mark(db, ShardKind::Apps, &hashes, revision)
 }
 
 /// Marks the goals of an offer, which stands with each; the retired ones, too.
-pub fn mark_goals_of(db: &impl Database, offer: &str, revision: i64) -> Result<(), DatabaseError> {
+pub fn mark_goals_of(db: &impl Database, offer: &str, revision: i64) -> DbResult {
     let hashes = hashes(&db.query(sql::LIST_GOAL_HASHES, params![offer])?)?;
     mark(db, ShardKind::Goals, &hashes, revision)
 }
 
-fn hashes(rows: &[Row]) -> Result<Vec<u16>, DatabaseError> {
+fn hashes(rows: &[Row]) -> DbResult<Vec<u16>> {
     rows.iter().map(|row| row.number(0)).collect()
 }
 
 /// Marks the next few slots of each kind, so that all are built again in turn.
-pub fn mark_next(db: &impl Database) -> Result<(), DatabaseError> {
+pub fn mark_next(db: &impl Database) -> DbResult {
     db.transaction(|| {
         let turn = revisions::get(db, revisions::CHECKED_SLOTS)?.unwrap_or_default();
         for kind in ShardKind::ALL {
@@ -127,7 +127,7 @@ pub fn changed(db: &impl Database, limit: usize) -> Result<Vec<ChangedSlot>, Fai
 }
 
 /// Whether a slot is out of date since this revision or an earlier one.
-pub fn is_changed_by(db: &impl Database, revision: i64) -> Result<bool, DatabaseError> {
+pub fn is_changed_by(db: &impl Database, revision: i64) -> DbResult<bool> {
     db.query_boolean(sql::IS_SLOT_CHANGED, params![revision])
 }
 
@@ -160,7 +160,7 @@ pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<Built
 }
 
 /// Doubles the slots of a kind.
-fn split(db: &impl Database, slot: Slot) -> Result<(), DatabaseError> {
+fn split(db: &impl Database, slot: Slot) -> DbResult {
     let kind = slot.kind.code();
     let bits = slot.bits.saturating_add(1);
     db.transaction(|| {
@@ -177,7 +177,7 @@ pub fn key_to_write(
     slot: Slot,
     built: &BuiltShard,
     now_ms: i64,
-) -> Result<Option<String>, DatabaseError> {
+) -> DbResult<Option<String>> {
     let key = kv::shard_key(slot.kind, built.checksum());
     let row = db.query_first(sql::GET_SHARD, params![key.as_str()])?;
     if let Some(row) = row
@@ -193,12 +193,7 @@ pub fn key_to_write(
 }
 
 /// Records that a slot's shard is in KV. It stays out of date if it changed since it was built.
-pub fn record_written(
-    db: &impl Database,
-    changed: ChangedSlot,
-    built: &BuiltShard,
-    now_ms: i64,
-) -> Result<(), DatabaseError> {
+pub fn record_written(db: &impl Database, changed: ChangedSlot, built: &BuiltShard, now_ms: i64) -> DbResult {
     let slot = changed.slot;
     let key = kv::shard_key(slot.kind, built.checksum());
     db.transaction(|| {
@@ -254,7 +249,7 @@ pub fn prepare_manifest(
 }
 
 /// The manifest that is stored, and that the pointer has or will have.
-fn named(db: &impl Database) -> Result<Option<Manifest>, DatabaseError> {
+fn named(db: &impl Database) -> DbResult<Option<Manifest>> {
     let bytes = publication::newest(db, SnapshotKind::Tracking)?;
     // One of another version of Signpost names nothing that this one knows.
     Ok(bytes.and_then(|bytes| Manifest::open(bytes).ok()))
@@ -266,7 +261,7 @@ fn checksums_of<C: FromIterator<u64>>(manifest: &Manifest, kind: ShardKind) -> C
 }
 
 /// The checksums of a kind's shards, in the order of their slots; `None` if one was not built yet.
-fn built_shards(db: &impl Database, kind: ShardKind) -> Result<Option<Vec<u64>>, DatabaseError> {
+fn built_shards(db: &impl Database, kind: ShardKind) -> DbResult<Option<Vec<u64>>> {
     let rows = db.query(sql::LIST_CHECKSUMS, params![kind.code()])?;
     let checksum = |row: &Row| match row.is_null(0) {
         true => Ok(None),
@@ -276,7 +271,7 @@ fn built_shards(db: &impl Database, kind: ShardKind) -> Result<Option<Vec<u64>>,
 }
 
 /// The shards that the next manifest names: of a kind of which one was not built yet, those of the manifest before.
-fn to_name(db: &impl Database, before: Option<&Manifest>) -> Result<Option<Checksums>, DatabaseError> {
+fn to_name(db: &impl Database, before: Option<&Manifest>) -> DbResult<Option<Checksums>> {
     let mut checksums = Checksums::default();
     for (kind, checksums) in ShardKind::ALL.into_iter().zip(&mut checksums) {
         let named = || before.map(|manifest| checksums_of(manifest, kind));
@@ -289,7 +284,7 @@ fn to_name(db: &impl Database, before: Option<&Manifest>) -> Result<Option<Check
 }
 
 /// Whether the stored manifest names exactly the shards that were built.
-pub fn is_manifest_current(db: &impl Database) -> Result<bool, DatabaseError> {
+pub fn is_manifest_current(db: &impl Database) -> DbResult<bool> {
     let Some(manifest) = named(db)? else {
         return Ok(false);
     };
@@ -321,13 +316,13 @@ pub fn for_isolate(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Vec<u8
 }
 
 /// The keys of shards that left KV's manifest more than a day ago.
-pub fn expired(db: &impl Database, now_ms: i64) -> Result<Vec<String>, DatabaseError> {
+pub fn expired(db: &impl Database, now_ms: i64) -> DbResult<Vec<String>> {
     let kept_from = params![now_ms.saturating_sub(RETENTION_MS), SWEEP];
     db.read_all(sql::LIST_EXPIRED_SHARDS, kept_from, |row| {
         row.text(0).map(str::to_owned)
     })
 }
 
-pub fn forget(db: &impl Database, key: &str) -> Result<(), DatabaseError> {
+pub fn forget(db: &impl Database, key: &str) -> DbResult {
     db.execute(sql::DELETE_SHARD, params![key])
 }

@@ -2,7 +2,7 @@
 
 use super::sql;
 use domain::model::DAY_MS;
-use platform::{Database, DatabaseError, params};
+use platform::{Database, DbResult, params};
 
 const WEEK_MS: i64 = 7 * DAY_MS;
 
@@ -10,7 +10,7 @@ const WEEK_MS: i64 = 7 * DAY_MS;
 const SLICE: i64 = 5_000;
 
 /// Sweeps the next slice. Returns when the next alarm is due: at once until the walk is complete. Safe to repeat.
-pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     if let Some(slice) = db.query_first(sql::SLICE, params![SLICE])? {
         let rows = slice.integer(1)?;
         if rows > 0 {
@@ -27,7 +27,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
 }
 
 /// The time for the next sweep; none if the object has no records.
-pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     let has_rows = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
     Ok(has_rows.then_some((now_ms.div_euclid(WEEK_MS) + 1) * WEEK_MS))
 }

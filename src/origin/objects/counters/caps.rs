@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use super::{log, sql, sweep};
 use contract::counters::{CapKind, ReadTaken, SetCap, Take, Taken, TakenOfDay};
 use domain::model::{OfferId, UtcDay, seeded_hash::SeededMap};
-use platform::{Database, DatabaseError, Row, params};
+use platform::{Database, DatabaseError, DbResult, Row, params};
 
 /// The most counts that a process keeps, about 100 bytes each.
 const KNOWN: usize = 50_000;
@@ -18,7 +18,7 @@ type Cap = (CapKind, UtcDay, OfferId);
 pub struct TakenCounts(RefCell<SeededMap<Cap, u32>>);
 
 impl TakenCounts {
-    pub fn get(&self, db: &impl Database, cap: Cap) -> Result<u32, DatabaseError> {
+    pub fn get(&self, db: &impl Database, cap: Cap) -> DbResult<u32> {
         if let Some(taken) = self.0.borrow().get(&cap) {
             return Ok(*taken);
         }
@@ -44,11 +44,7 @@ impl TakenCounts {
 }
 
 /// How much of an offer's caps of a day is taken.
-pub fn read_taken(
-    db: &impl Database,
-    counts: &TakenCounts,
-    read: ReadTaken,
-) -> Result<TakenOfDay, DatabaseError> {
+pub fn read_taken(db: &impl Database, counts: &TakenCounts, read: ReadTaken) -> DbResult<TakenOfDay> {
     log::count(db)?;
     let clicks = db.query_integer(sql::GET_CLICKS, params![read.day.number(), read.offer.as_str()])?;
     Ok(TakenOfDay {
@@ -57,12 +53,7 @@ pub fn read_taken(
     })
 }
 
-pub fn take(
-    db: &impl Database,
-    counts: &TakenCounts,
-    now_ms: i64,
-    take: &Take,
-) -> Result<Taken, DatabaseError> {
+pub fn take(db: &impl Database, counts: &TakenCounts, now_ms: i64, take: &Take) -> DbResult<Taken> {
     let (kind, day) = (take.kind.number(), take.day.number());
     let state = db
         .query_first(
@@ -118,12 +109,7 @@ pub fn take(
 }
 
 /// Stores a conversion cap, and counts what an outbox paid before there was one as taken.
-pub fn set_cap(
-    db: &impl Database,
-    counts: &TakenCounts,
-    now_ms: i64,
-    cap: &SetCap,
-) -> Result<(), DatabaseError> {
+pub fn set_cap(db: &impl Database, counts: &TakenCounts, now_ms: i64, cap: &SetCap) -> DbResult {
     let (day, offer, source) = (cap.day.number(), cap.offer.as_str(), cap.source.as_str());
     counts.forget(&(CapKind::Conversion, cap.day, cap.offer.clone()));
     db.transaction(|| {

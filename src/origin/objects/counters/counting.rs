@@ -15,11 +15,11 @@ use contract::{
     outbox::OutboxShard,
 };
 use domain::model::OfferId;
-use platform::{Database, DatabaseError, params};
+use platform::{Database, DatabaseError, DbResult, params};
 
 /// Adds the sums of an outbox's batch, once. A reversal counts on its own day, so the sums of a day, or of all stored
 /// days, may be negative.
-pub fn add_conversions(db: &impl Database, batch: &AddConversions) -> Result<Mark, DatabaseError> {
+pub fn add_conversions(db: &impl Database, batch: &AddConversions) -> DbResult<Mark> {
     let marks = [sql::SOURCE, sql::SET_SOURCE];
     receive(db, marks, &batch.source, (batch.after, batch.number), || {
         let app = OutboxShard::of_object(&batch.source).map(|outbox| outbox.app.number());
@@ -33,11 +33,7 @@ pub fn add_conversions(db: &impl Database, batch: &AddConversions) -> Result<Mar
 }
 
 /// The offers' figures.
-pub fn stats(
-    db: &impl Database,
-    counts: &TakenCounts,
-    stats: &Stats,
-) -> Result<Box<RawValue>, DatabaseError> {
+pub fn stats(db: &impl Database, counts: &TakenCounts, stats: &Stats) -> DbResult<Box<RawValue>> {
     log::count(db)?;
     let after = stats.after.as_ref().map_or("", OfferId::as_str);
     let page = params![

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::sql;
 use contract::counters::{AppStats, STATS_APPS};
-use platform::{Database, DatabaseError, database::json, params};
+use platform::{Database, DbResult, database::json, params};
 
 /// Apps of one row, at most 40 bytes each.
 const APPS: usize = 100;
@@ -33,7 +33,7 @@ impl NewSums {
     }
 
     /// Writes one row for each day and offer, within the caller's transaction.
-    pub fn write(self, db: &impl Database) -> Result<(), DatabaseError> {
+    pub fn write(self, db: &impl Database) -> DbResult {
         let mut rows: Vec<_> = self.0.into_iter().collect();
         for rows in rows.chunks_mut(ROWS_PER_STATEMENT) {
             let keys: Vec<_> = rows.iter().map(|(key, _)| key).collect();

@@ -17,7 +17,7 @@ use domain::{
     reporting::placements::{MAX_PLACEMENTS, OTHER_PLACEMENT},
     tracking::click_counts::ClickSum,
 };
-use platform::{Database, DatabaseError, database::json, params};
+use platform::{Database, DbResult, database::json, params};
 
 /// How long batches are gathered. An isolate waits for the answer to one before it sends the next.
 pub const GATHER: Duration = Duration::from_millis(200);
@@ -37,7 +37,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub fn read(db: &impl Database, now_ms: i64) -> Result<Self, DatabaseError> {
+    pub fn read(db: &impl Database, now_ms: i64) -> DbResult<Self> {
         let mut tally = Self {
             isolates: SeededMap::default(),
             placements: BTreeMap::new(),
@@ -82,12 +82,7 @@ impl Tally {
     }
 
     /// Appends batches to the log, each once. After an error the tally is stale.
-    pub fn append(
-        &mut self,
-        db: &impl Database,
-        now_ms: i64,
-        flushes: &[Flush],
-    ) -> Result<(), DatabaseError> {
+    pub fn append(&mut self, db: &impl Database, now_ms: i64, flushes: &[Flush]) -> DbResult {
         let yesterday = UtcDay::of_ms(now_ms).minus(1);
         self.placements.retain(|(day, _), _| *day >= yesterday);
         let (mut isolates, mut sums) = (BTreeMap::new(), BTreeMap::new());

@@ -15,7 +15,7 @@ use domain::{
         segment::{self, EncodedSegment, Image, Segmenter},
     },
 };
-use platform::{Database, DatabaseError, Row, database::json, params};
+use platform::{Database, DatabaseError, DbResult, Row, database::json, params};
 
 /// How long rows wait until they are folded.
 pub const FOLD_MS: i64 = 5 * MINUTE_MS;
@@ -52,7 +52,7 @@ type LateSums = Vec<(i64, StoredSum)>;
 pub struct ClickLog<'a, D>(pub &'a D, pub Option<(UtcDay, &'a str)>);
 
 impl<D: Database> Log for ClickLog<'_, D> {
-    fn read(&self, after: i64, each: &mut dyn FnMut(Movement<'_>)) -> Result<LogPage, DatabaseError> {
+    fn read(&self, after: i64, each: &mut dyn FnMut(Movement<'_>)) -> DbResult<LogPage> {
         page(self.0, after, self.1.unzip(), &mut |sum| {
             each(Movement {
                 first: sum.first,
@@ -67,17 +67,17 @@ impl<D: Database> Log for ClickLog<'_, D> {
         })
     }
 
-    fn last(&self) -> Result<i64, DatabaseError> {
+    fn last(&self) -> DbResult<i64> {
         last(self.0)
     }
 
-    fn has(&self, number: i64) -> Result<bool, DatabaseError> {
+    fn has(&self, number: i64) -> DbResult<bool> {
         self.0.query_boolean(sql::HAS_NUMBER, params![number])
     }
 }
 
 /// The last number; 0 for an empty log.
-pub fn last(db: &impl Database) -> Result<i64, DatabaseError> {
+pub fn last(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(sql::LAST_NUMBER, &[])?.unwrap_or(0))
 }
 
@@ -87,7 +87,7 @@ pub fn each(
     after: i64,
     day: Option<UtcDay>,
     each: &mut dyn FnMut(LoggedSum),
-) -> Result<(), DatabaseError> {
+) -> DbResult {
     let mut after = after;
     loop {
         let page = page(db, after, (day, None), each)?;
@@ -104,7 +104,7 @@ fn page(
     after: i64,
     (day, publisher): (Option<UtcDay>, Option<&str>),
     each: &mut dyn FnMut(LoggedSum),
-) -> Result<LogPage, DatabaseError> {
+) -> DbResult<LogPage> {
     let most = if day.is_some() { FOLDS_OF_A_DAY } else { FOLDS };
     let folds = db.query(sql::FOLDS_AFTER, params![after, most, day.map(UtcDay::number)])?;
     if let Some(fold) = folds.last() {
@@ -134,7 +134,7 @@ fn page(
     })
 }
 
-fn logged(number: i64, (key, clicks): StoredSum) -> Result<LoggedSum, DatabaseError> {
+fn logged(number: i64, (key, clicks): StoredSum) -> DbResult<LoggedSum> {
     let (publisher, day, app, offer, country, placement) = key;
     let key = sum_key(UtcDay::from_number(day), app, &offer, &country, &placement);
     Ok(LoggedSum {
@@ -165,7 +165,7 @@ fn read_fold(
     publisher: Option<&str>,
     each: &mut dyn FnMut(LoggedSum),
     late: &mut Vec<LoggedSum>,
-) -> Result<(), DatabaseError> {
+) -> DbResult {
     let last = fold.integer(0)?;
     if fold.integer(2)? == 0 {
         for (number, sum) in fold.json::<LateSums>(3)? {
@@ -213,7 +213,7 @@ fn read_fold(
 }
 
 /// Adds the clicks of rows to the offers' figures, which have them up to a number.
-pub fn count(db: &impl Database) -> Result<(), DatabaseError> {
+pub fn count(db: &impl Database) -> DbResult {
     loop {
         let counted = db.query_integer(sql::GET_COUNTED, &[])?.unwrap_or(0);
         let rows = db.query(sql::ROWS_AFTER, params![counted, ROWS])?;
@@ -234,7 +234,7 @@ pub fn count(db: &impl Database) -> Result<(), DatabaseError> {
 }
 
 /// One step through a publisher's clicks of a day.
-pub fn sums_of_day(db: &impl Database, now_ms: i64, sum: &SumDay) -> Result<DaySums, DatabaseError> {
+pub fn sums_of_day(db: &impl Database, now_ms: i64, sum: &SumDay) -> DbResult<DaySums> {
     let before = first_number(sum.day.start_ms().saturating_sub(CLOCKS_DIFFER_MS));
     let publisher = sum.publisher.as_str();
     let log = ClickLog(db, Some((sum.day, publisher)));
@@ -248,7 +248,7 @@ pub fn sums_of_day(db: &impl Database, now_ms: i64, sum: &SumDay) -> Result<DayS
 }
 
 /// When rows are folded next.
-pub fn fold_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+pub fn fold_due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     let first = db.query_integer(sql::FIRST_ROW, &[])?;
     Ok(first.map(|number| number.div_euclid(first_number(1)).saturating_add(FOLD_MS)))
 }
@@ -257,7 +257,7 @@ pub fn fold_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
 ///
 /// # Errors
 /// The database failed, and nothing has changed.
-pub fn fold(db: &impl Database, now_ms: i64, positions: &Positions) -> Result<(), DatabaseError> {
+pub fn fold(db: &impl Database, now_ms: i64, positions: &Positions) -> DbResult {
     count(db)?;
     // Sums that a ledger lacks are not added up, so a fold of them is no longer than a page.
     let is_any_behind = positions.due_ms().is_some();

@@ -25,7 +25,7 @@ use domain::{
     conversions::log_number::{NUMBERS_PER_MS, first_number},
     model::{HOUR_MS, SECOND_MS, UtcDay},
 };
-use platform::{Clock, Database, DatabaseError, ObjectCall, Row, concurrent::each, params};
+use platform::{Clock, Database, DatabaseError, DbResult, ObjectCall, Row, concurrent::each, params};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Ledgers that are called in one step.
@@ -38,7 +38,7 @@ struct Night {
 }
 
 impl Night {
-    fn read(db: &impl Database) -> Result<Self, DatabaseError> {
+    fn read(db: &impl Database) -> DbResult<Self> {
         let row = db.query_first(sql::GET_NIGHT, &[])?.unwrap_or(Row(vec![]));
         let vouched = UtcDay::from_number(row.integer(0)?);
         Ok(Self {
@@ -48,7 +48,7 @@ impl Night {
         })
     }
 
-    fn write(&self, db: &impl Database) -> Result<(), DatabaseError> {
+    fn write(&self, db: &impl Database) -> DbResult {
         db.execute(
             sql::SET_NIGHT,
             params![self.vouched.number(), self.attempts, self.due_ms],
@@ -73,18 +73,14 @@ impl Night {
 }
 
 /// When the object vouches next; none if it has done so for the day before.
-pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let night = Night::read(db)?;
     Ok(night.open_days(db, now_ms)?.map(|_| night.due_ms))
 }
 
 /// Vouches to some of the ledgers for the next day that each waits for, if that is due. A ledger that does not answer delays
 /// no other, and is asked for each of its days later.
-pub async fn vouch(
-    db: &impl Database,
-    runtime: &(impl Clock + ObjectCall),
-    source: &str,
-) -> Result<(), DatabaseError> {
+pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall), source: &str) -> DbResult {
     let mut night = Night::read(db)?;
     let days = night.open_days(db, runtime.now_ms())?;
     let Some(days) = days.filter(|_| night.due_ms <= runtime.now_ms()) else {
@@ -152,7 +148,7 @@ fn settle(
     ledger: &NotVouched,
     vouched: &Vouched,
     oldest: UtcDay,
-) -> Result<(), DatabaseError> {
+) -> DbResult {
     db.transaction(|| {
         if vouched.differs() {
             attention_feed::open_differing(db, now_ms, &subject(&ledger.name, ledger.day), vouched)?;
@@ -174,7 +170,7 @@ fn clicks_of(
     db: &impl Database,
     day: UtcDay,
     open: &[NotVouched],
-) -> Result<BTreeMap<String, Option<i64>>, DatabaseError> {
+) -> DbResult<BTreeMap<String, Option<i64>>> {
     let of_day = open.iter().filter(|ledger| ledger.day == day);
     let seen: BTreeMap<&str, i64> = of_day.map(|ledger| (ledger.name.as_str(), ledger.seen)).collect();
     let mut clicks = BTreeMap::new();

@@ -11,7 +11,7 @@ use contract::{
     outbox::{OutboxShard, ReadDay},
 };
 use domain::model::{AppId, MINUTE_MS, OfferId, UtcDay, common};
-use platform::{Database, DatabaseError, Failure, ObjectCall, concurrent::try_each, log, params};
+use platform::{Database, DbResult, Failure, ObjectCall, concurrent::try_each, log, params};
 
 /// The timeout of a call to the catalog, or to an outbox for a part of its day.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -19,7 +19,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const INCIDENT_MS: i64 = 10 * MINUTE_MS;
 
 /// Notes that the object was put back if it lacks a batch that an outbox knows it had.
-pub fn notice(db: &impl Database, now_ms: i64, asker: &Asker) -> Result<(), DatabaseError> {
+pub fn notice(db: &impl Database, now_ms: i64, asker: &Asker) -> DbResult {
     let mark = db.query_integer(sql::SOURCE, params![asker.source.as_str()])?;
     if asker.known <= mark.unwrap_or(0) || now_ms < restored_ms(db)?.saturating_add(INCIDENT_MS) {
         return Ok(());
@@ -32,12 +32,12 @@ pub fn notice(db: &impl Database, now_ms: i64, asker: &Asker) -> Result<(), Data
 }
 
 /// Takes are lost. Within the caller's transaction.
-pub fn put_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn put_back(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::FORGET_RESTORED, &[])?;
     db.execute(sql::SET_RESTORED, params![now_ms])
 }
 
-pub fn restored_ms(db: &impl Database) -> Result<i64, DatabaseError> {
+pub fn restored_ms(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(sql::GET_RESTORED, &[])?.unwrap_or(0))
 }
 
@@ -50,7 +50,7 @@ fn source(kind: CapKind) -> &'static str {
 }
 
 /// Whether takes of the cap may be lost, and nobody was asked yet.
-pub fn is_unknown(db: &impl Database, take: &Take) -> Result<bool, DatabaseError> {
+pub fn is_unknown(db: &impl Database, take: &Take) -> DbResult<bool> {
     let known = params![take.day.number(), take.offer.as_str(), source(take.kind)];
     Ok(take.day <= UtcDay::of_ms(restored_ms(db)?) && !db.query_boolean(sql::IS_KNOWN, known)?)
 }
@@ -111,7 +111,7 @@ fn unavailable(whom: &str, error: &CallError) -> Failure {
 }
 
 /// Counts as taken what others have beyond the takes that are left.
-pub fn learn(db: &impl Database, take: &Take, least: i64, taken: u32) -> Result<(), DatabaseError> {
+pub fn learn(db: &impl Database, take: &Take, least: i64, taken: u32) -> DbResult {
     let lost = least.saturating_sub(taken.into()).max(0);
     db.transaction(|| {
         let (day, offer) = (take.day.number(), take.offer.as_str());

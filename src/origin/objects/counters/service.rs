@@ -23,7 +23,7 @@ use contract::{
     operation::{Applied, Mark},
 };
 use platform::{
-    Clock, DatabaseError, Failure, ObjectCall, ObjectStorage, Sleep,
+    Clock, DatabaseError, DbResult, Failure, ObjectCall, ObjectStorage, Sleep,
     object_shell::ObjectShell,
     single_flight::{Outcome, SingleFlight},
 };
@@ -186,7 +186,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
     }
 
     /// Folds what was in a batch, if that is due. No batch is on its way now.
-    fn fold(&self, db: &D) -> Result<(), DatabaseError> {
+    fn fold(&self, db: &D) -> DbResult {
         let now_ms = self.shell.runtime().now_ms();
         if log::fold_due_ms(db)?.is_some_and(|due_ms| due_ms <= now_ms) {
             log::fold(db, now_ms, &Positions::read(db)?)?;
@@ -195,7 +195,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
     }
 
     /// Returns whether there is more to send at once.
-    async fn send_batches(&self, db: &D) -> Result<bool, DatabaseError> {
+    async fn send_batches(&self, db: &D) -> DbResult<bool> {
         let Some(name) = self.shell.name() else {
             return Ok(false);
         };
@@ -204,7 +204,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
     }
 
     /// Tells the operator's attention which batches were refused or are late.
-    async fn send_attention(&self, db: &D) -> Result<(), DatabaseError> {
+    async fn send_attention(&self, db: &D) -> DbResult {
         let of_name = |name: &str| Source {
             name: name.to_owned(),
             app: None,

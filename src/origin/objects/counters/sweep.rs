@@ -7,7 +7,7 @@ use domain::{
     conversions::log_number::first_number,
     model::{UtcDay, time::next_night_ms},
 };
-use platform::{Database, DatabaseError, params};
+use platform::{Database, DbResult, params};
 
 /// A take of a click is repeated within seconds; yesterday's may be repeated just after midnight.
 const CLICK_TAKES_DAYS: i32 = 2;
@@ -35,7 +35,7 @@ pub(super) fn first_day_of_takes(kind: CapKind, now_ms: i64) -> UtcDay {
 
 /// Does one alarm's sweep, unless this UTC day's is done. Returns when the next one is due: at once if expired rows are
 /// left, never if no rows are left. After an error it may be repeated.
-pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     let today = UtcDay::of_ms(now_ms).number();
     if db.query_integer(sql::SWEPT, &[])? == Some(today) {
         return due_ms(db, now_ms);
@@ -67,7 +67,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> Result<Option<i64>, DatabaseEr
 }
 
 /// When the next sweep is due; never if there are no rows that expire.
-pub(super) fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub(super) fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let has_rows = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
     Ok(has_rows.then(|| next_night_ms(now_ms)))
 }

@@ -3,7 +3,7 @@
 
 use std::{cell::Cell, rc::Rc};
 
-use platform::{DatabaseError, byte_cache::ByteCache};
+use platform::{DbResult, byte_cache::ByteCache};
 
 /// The bytes that the columns of all ledgers of an isolate may take: those that a report of 1,000,000 facts reads.
 const BUDGET: usize = 16 << 20;
@@ -35,8 +35,8 @@ impl ColumnCache {
     pub fn columns(
         &self,
         ids: impl Iterator<Item = i64> + Clone,
-        read: impl FnOnce() -> Result<Vec<Vec<u8>>, DatabaseError>,
-    ) -> Result<Vec<Rc<Vec<u8>>>, DatabaseError> {
+        read: impl FnOnce() -> DbResult<Vec<Vec<u8>>>,
+    ) -> DbResult<Vec<Rc<Vec<u8>>>> {
         COLUMNS.with(|columns| {
             let kept = ids.clone().map(|id| columns.get(&(self.ledger, id)));
             if let Some(kept) = kept.collect() {

@@ -13,7 +13,7 @@ use domain::{
     model::{ApiError, FieldError, MicroUsd, SECOND_MS, UtcDay},
     reporting::Measure,
 };
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 /// A page of days, the newest first. `before` is the previous page's cursor, a date.
 pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<OperatorReply, Failure> {
@@ -69,7 +69,7 @@ pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<Oper
 /// A layer's figures, by the numbers of the day and the layer.
 type Layers = BTreeMap<(i64, i64), Map<String, Json>>;
 
-fn sum_layers(db: &impl Database, first: i64, last: i64) -> Result<Layers, DatabaseError> {
+fn sum_layers(db: &impl Database, first: i64, last: i64) -> DbResult<Layers> {
     let rows = db.query(sql::SUM_LAYERS, params![first, last])?;
     rows.iter()
         .map(|row| {

@@ -25,7 +25,7 @@ use domain::{
         render::{BodyLength, Renderer},
     },
 };
-use platform::{Database, DatabaseError, Failure, log, params};
+use platform::{Database, DbResult, Failure, log, params};
 
 /// Exports that wait to be read, with a query of up to 256 KiB each: 4 MiB of rows. A page reads an export at once, so one
 /// that 16 others follow was abandoned, and makes way.
@@ -92,11 +92,11 @@ impl ExportQuery {
     }
 
     /// The stored facts that each piece reads.
-    pub fn facts(&self, db: &impl Database) -> Result<u64, DatabaseError> {
+    pub fn facts(&self, db: &impl Database) -> DbResult<u64> {
         Segments::new(db, self.layer).facts(self.query.start, self.query.end)
     }
 
-    fn version(&self, db: &impl Database) -> Result<FactsVersion, DatabaseError> {
+    fn version(&self, db: &impl Database) -> DbResult<FactsVersion> {
         let mut hash = Xxh64::new(0);
         for segment in Segments::new(db, self.layer).segments(self.query.start, self.query.end)? {
             hash.update(&segment.id.to_le_bytes());

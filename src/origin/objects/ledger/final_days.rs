@@ -6,7 +6,7 @@ use super::{day_changes, segments, sql};
 use crate::delivery::attention_feed;
 use contract::ledger::DayState;
 use domain::model::{DAY_MS, HOUR_MS, PublisherId, SECOND_MS, UtcDay};
-use platform::{Database, DatabaseError, params};
+use platform::{Database, DbResult, params};
 
 /// How long a loaded day waits for its sources, in days after its end.
 const WAIT_DAYS: i64 = 7;
@@ -20,7 +20,7 @@ const GATHER_MS: i64 = 10 * SECOND_MS;
 const DUE: &str = "final_days_due_ms";
 
 /// Stores the publisher that the ledger belongs to, for the items about its days.
-pub fn store_publisher(db: &impl Database, publisher: &PublisherId) -> Result<(), DatabaseError> {
+pub fn store_publisher(db: &impl Database, publisher: &PublisherId) -> DbResult {
     match self::publisher(db)? {
         Some(_) => Ok(()),
         None => db.execute(sql::SET_PUBLISHER, params![publisher.as_str()]),
@@ -28,18 +28,18 @@ pub fn store_publisher(db: &impl Database, publisher: &PublisherId) -> Result<()
 }
 
 /// The publisher that the ledger belongs to; none before the first load.
-pub fn publisher(db: &impl Database) -> Result<Option<PublisherId>, DatabaseError> {
+pub fn publisher(db: &impl Database) -> DbResult<Option<PublisherId>> {
     let row = db.query_first(sql::GET_PUBLISHER, &[])?;
     row.map(|row| row.parse(0, PublisherId::parse)).transpose()
 }
 
 /// A day was loaded or restated. Within the caller's transaction.
-pub fn changed(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn changed(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::LOWER_STATE, params![DUE, now_ms.saturating_add(GATHER_MS)])
 }
 
 /// Signpost's own sums of a day have changed: a final day is judged again. Within the caller's transaction.
-pub fn reopen(db: &impl Database, now_ms: i64, day: UtcDay) -> Result<(), DatabaseError> {
+pub fn reopen(db: &impl Database, now_ms: i64, day: UtcDay) -> DbResult {
     if !db.query(sql::REOPEN_DAY, params![day.number()])?.is_empty() {
         changed(db, now_ms)?;
     }
@@ -47,7 +47,7 @@ pub fn reopen(db: &impl Database, now_ms: i64, day: UtcDay) -> Result<(), Databa
 }
 
 /// A source has vouched for a day. Within the caller's transaction.
-pub fn vouched(db: &impl Database, now_ms: i64, day: UtcDay) -> Result<(), DatabaseError> {
+pub fn vouched(db: &impl Database, now_ms: i64, day: UtcDay) -> DbResult {
     if db.query_boolean(sql::HAS_OPEN_DAY, params![day.number()])? {
         changed(db, now_ms)?;
     }
@@ -55,7 +55,7 @@ pub fn vouched(db: &impl Database, now_ms: i64, day: UtcDay) -> Result<(), Datab
 }
 
 /// When days are judged next; none if nothing waits.
-pub fn due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.query_integer(sql::GET_STATE, params![DUE])
 }
 
@@ -63,7 +63,7 @@ pub fn due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
 ///
 /// # Errors
 /// The database failed, and nothing has changed.
-pub fn judge(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn judge(db: &impl Database, now_ms: i64) -> DbResult {
     if due_ms(db)?.is_none_or(|due_ms| now_ms < due_ms) {
         return Ok(());
     }

@@ -5,7 +5,7 @@
 use super::{day_changes, sql};
 use contract::ledger::Freshness;
 use domain::model::{DAY_MS, UtcDay};
-use platform::{Database, DatabaseError, params};
+use platform::{Database, DbResult, params};
 
 const LOADED: &str = "loaded_through_ms";
 const COUNTED: &str = "counted_through_ms";
@@ -15,7 +15,7 @@ const FIRST_REPORT: &str = "first_report_ms";
 const FACTS: &str = "facts";
 
 /// Records that days were loaded, within the transaction that activates their facts.
-pub fn loaded(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), DatabaseError> {
+pub fn loaded(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> DbResult {
     changed(db, now_ms, days)?;
     // A day in the future says nothing about the days before it.
     let today = UtcDay::of_ms(now_ms);
@@ -26,13 +26,13 @@ pub fn loaded(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), Da
 }
 
 /// Records that facts of these days have changed.
-pub fn changed(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), DatabaseError> {
+pub fn changed(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> DbResult {
     let version = db.query_integer(sql::COUNT_CHANGE, params![now_ms])?;
     day_changes::set_versions(db, days, version.unwrap_or(now_ms))
 }
 
 /// Records that Signpost's own counts of these days were added.
-pub fn counted(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), DatabaseError> {
+pub fn counted(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> DbResult {
     let Some(last) = days.last() else {
         return Ok(());
     };
@@ -40,23 +40,23 @@ pub fn counted(db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), D
     raise(db, COUNTED, now_ms, *last)
 }
 
-fn raise(db: &impl Database, name: &str, now_ms: i64, day: UtcDay) -> Result<(), DatabaseError> {
+fn raise(db: &impl Database, name: &str, now_ms: i64, day: UtcDay) -> DbResult {
     let through_ms = now_ms.min(day.start_ms().saturating_add(DAY_MS));
     db.execute(sql::RAISE_STATE, params![name, through_ms])
 }
 
 /// The version of all facts; 0 before the first.
-pub fn version(db: &impl Database) -> Result<i64, DatabaseError> {
+pub fn version(db: &impl Database) -> DbResult<i64> {
     Ok(db.query_integer(sql::GET_STATE, params![FACTS])?.unwrap_or(0))
 }
 
 /// The instant up to which facts were loaded, in milliseconds; none before the first.
-pub fn loaded_through_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+pub fn loaded_through_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.query_integer(sql::GET_STATE, params![LOADED])
 }
 
 /// The instants that the dashboard shows and the ledger knows.
-pub fn read(db: &impl Database) -> Result<Freshness, DatabaseError> {
+pub fn read(db: &impl Database) -> DbResult<Freshness> {
     let state = |name| db.query_integer(sql::GET_STATE, params![name]);
     Ok(Freshness {
         loaded_through_ms: loaded_through_ms(db)?,
@@ -66,17 +66,17 @@ pub fn read(db: &impl Database) -> Result<Freshness, DatabaseError> {
 }
 
 /// Records that clicks were counted.
-pub fn clicked(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn clicked(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::FIRST_STATE, params![FIRST_CLICK, now_ms])
 }
 
 /// Records that a report was made by a report key.
-pub fn reported(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn reported(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::FIRST_STATE, params![FIRST_REPORT, now_ms])
 }
 
 /// The instant, in milliseconds; none before the first data.
-pub fn through_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+pub fn through_ms(db: &impl Database) -> DbResult<Option<i64>> {
     for name in [LOADED, COUNTED] {
         if let Some(row) = db.query_first(sql::GET_STATE, params![name])? {
             return row.integer(0).map(Some);

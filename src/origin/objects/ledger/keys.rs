@@ -22,7 +22,7 @@ use domain::{
         rate::{self, Admission},
     },
 };
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 /// Enough for a key for each of a publisher's systems, and one more during rotation.
 const MAX_KEYS: i64 = 100;
@@ -82,7 +82,7 @@ pub fn create(
     ))
 }
 
-pub fn store(db: &impl Database, key: &Key) -> Result<(), DatabaseError> {
+pub fn store(db: &impl Database, key: &Key) -> DbResult {
     let by = key.by.as_ref();
     db.execute(
         sql::INSERT_KEY,

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use super::sql;
 use contract::catalog::APP_NAMES_PAGE;
 use domain::model::MINUTE_MS;
-use platform::{Database, DatabaseError, Row, database::json, params};
+use platform::{Database, DbResult, Row, database::json, params};
 
 /// How long the catalog's names are used without a new request, in milliseconds.
 pub const FRESH_MS: i64 = MINUTE_MS;
 
 /// Stores the catalog's names, so that reports have them while the catalog does not answer.
-pub fn store(db: &impl Database, names: &BTreeMap<String, String>) -> Result<(), DatabaseError> {
+pub fn store(db: &impl Database, names: &BTreeMap<String, String>) -> DbResult {
     let names: Vec<_> = names.iter().collect();
     names.chunks(APP_NAMES_PAGE).try_for_each(|names| {
         let names: BTreeMap<_, _> = names.iter().copied().collect();
@@ -23,7 +23,7 @@ pub fn store(db: &impl Database, names: &BTreeMap<String, String>) -> Result<(),
 pub fn look_up<'a>(
     db: &impl Database,
     apps: impl Iterator<Item = &'a str>,
-) -> Result<HashMap<String, String>, DatabaseError> {
+) -> DbResult<HashMap<String, String>> {
     let mut apps: Vec<&str> = apps.collect();
     apps.sort_unstable();
     apps.dedup();
@@ -31,11 +31,11 @@ pub fn look_up<'a>(
 }
 
 /// All names, by app id.
-pub fn all(db: &impl Database) -> Result<HashMap<String, String>, DatabaseError> {
+pub fn all(db: &impl Database) -> DbResult<HashMap<String, String>> {
     by_app(db.query(sql::LIST_NAMES, &[])?)
 }
 
-fn by_app(rows: Vec<Row>) -> Result<HashMap<String, String>, DatabaseError> {
+fn by_app(rows: Vec<Row>) -> DbResult<HashMap<String, String>> {
     rows.iter()
         .map(|row| Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned())))
         .collect()

@@ -25,7 +25,7 @@ use domain::{
         segment::Segmenter,
     },
 };
-use platform::{Database, DatabaseError, params};
+use platform::{Database, DbResult, params};
 
 const SDK_V: &str = "api";
 /// The placement of a click without one.
@@ -36,7 +36,7 @@ const KEPT_DAYS: i32 = 30;
 const PLACEMENTS_DAYS: i32 = 40;
 
 /// Adds the sums of a batch, once.
-pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> Result<Mark, DatabaseError> {
+pub fn add(db: &impl Database, now_ms: i64, batch: &AddOffers) -> DbResult<Mark> {
     let marks = [sql::GET_MARK, sql::SET_MARK];
     batches::receive(db, marks, &batch.source, (batch.after, batch.number), || {
         let mut days: BTreeMap<UtcDay, (Segmenter, Sums)> = BTreeMap::new();
@@ -101,7 +101,7 @@ pub fn is_always_reported(placement: &str) -> bool {
 }
 
 /// The number of the last batch that was applied of a source.
-pub fn mark(db: &impl Database, source: &str) -> Result<Mark, DatabaseError> {
+pub fn mark(db: &impl Database, source: &str) -> DbResult<Mark> {
     let mark = db.query_integer(sql::GET_MARK, params![source])?;
     Ok(Mark {
         mark: mark.unwrap_or(0),
@@ -109,19 +109,19 @@ pub fn mark(db: &impl Database, source: &str) -> Result<Mark, DatabaseError> {
 }
 
 /// The applied clicks and revenue of a source and day.
-fn total(db: &impl Database, source: &str, day: UtcDay) -> Result<(i64, i64), DatabaseError> {
+fn total(db: &impl Database, source: &str, day: UtcDay) -> DbResult<(i64, i64)> {
     let row = db.query_first(sql::GET_TOTAL, params![source, day.number()])?;
     row.map_or(Ok((0, 0)), |row| Ok((row.integer(0)?, row.integer(1)?)))
 }
 
 /// Whether the total of a source and day is another one, or a source has vouched for another one.
-pub fn differs(db: &impl Database, source: &str, day: UtcDay, sums: [i64; 2]) -> Result<bool, DatabaseError> {
+pub fn differs(db: &impl Database, source: &str, day: UtcDay, sums: [i64; 2]) -> DbResult<bool> {
     let (clicks, revenue) = total(db, source, day)?;
     Ok([clicks, revenue] != sums || db.query_boolean(sql::HAS_DIFFERED, params![source, day.number()])?)
 }
 
 /// Compares a source's total of a day with what was applied of it, if both go up to the same number.
-pub fn vouch(db: &impl Database, now_ms: i64, vouch: &Vouch) -> Result<Vouched, DatabaseError> {
+pub fn vouch(db: &impl Database, now_ms: i64, vouch: &Vouch) -> DbResult<Vouched> {
     let (source, day) = (vouch.source.as_str(), vouch.day);
     let Mark { mark } = mark(db, source)?;
     let (clicks, revenue) = total(db, source, day)?;
@@ -150,7 +150,7 @@ pub fn vouch(db: &impl Database, now_ms: i64, vouch: &Vouch) -> Result<Vouched, 
 }
 
 /// The revenue of an app on a day by offer, and what was applied of each of its outboxes.
-pub fn counted(db: &impl Database, read: &ReadOffers) -> Result<CountedDay, DatabaseError> {
+pub fn counted(db: &impl Database, read: &ReadOffers) -> DbResult<CountedDay> {
     let (mut sums, day) = (BTreeMap::new(), read.day);
     let app = read.app.to_string();
     segments::each_row(db, day, Layer::Offers, |key, measures| {
@@ -173,21 +173,17 @@ pub fn counted(db: &impl Database, read: &ReadOffers) -> Result<CountedDay, Data
     };
     Ok(CountedDay {
         offers: offers.collect(),
-        sources: read
-            .sources
-            .iter()
-            .map(source)
-            .collect::<Result<_, DatabaseError>>()?,
+        sources: read.sources.iter().map(source).collect::<DbResult<_>>()?,
     })
 }
 
 /// Deletes the placements of days older than 40 days.
-pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::SWEEP_PLACEMENTS, params![first_kept(now_ms).number()])
 }
 
 /// When the next sweep is due; none if no placement is stored.
-pub fn sweep_due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+pub fn sweep_due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     let Some(row) = db.query_first(sql::FIRST_PLACEMENT, &[])? else {
         return Ok(None);
     };
@@ -222,7 +218,7 @@ struct Placements<'d, D> {
 
 impl<D: Database> Placements<'_, D> {
     /// The placement under which a sum is reported.
-    fn reported<'s>(&mut self, sum: &'s OfferSum) -> Result<&'s str, DatabaseError> {
+    fn reported<'s>(&mut self, sum: &'s OfferSum) -> DbResult<&'s str> {
         let placement = placement_of(sum);
         if is_always_reported(placement) {
             return Ok(placement);
@@ -239,7 +235,7 @@ impl<D: Database> Placements<'_, D> {
         Ok(if is_separate { placement } else { OTHER_PLACEMENT })
     }
 
-    fn is_separate(&self, day: UtcDay, app: AppId, placement: &str) -> Result<bool, DatabaseError> {
+    fn is_separate(&self, day: UtcDay, app: AppId, placement: &str) -> DbResult<bool> {
         let found = self.db.query_first(
             sql::FIND_PLACEMENT,
             params![day.number(), app.number(), placement, MAX_PLACEMENTS],

@@ -28,7 +28,7 @@ use domain::{
         segment::Segmenter,
     },
 };
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 /// Rows of a day that all sources report at most, and that the ledger has: about 20 MB each.
 const MAX_ROWS: usize = 100_000;
@@ -127,7 +127,7 @@ pub fn check(now_ms: i64, day: UtcDay) -> Result<(), ApiError> {
 impl ReportedDay {
     /// The sources that must be asked. Those that have sent something since the day before are asked once, and again if the
     /// ledger has applied more of their day meanwhile.
-    pub fn missing(&self, db: &impl Database, day: UtcDay) -> Result<Vec<Question>, DatabaseError> {
+    pub fn missing(&self, db: &impl Database, day: UtcDay) -> DbResult<Vec<Question>> {
         let first = first_number(day.start_ms().saturating_sub(DAY_MS));
         let mut missing = Vec::new();
         for row in db.query(sql::LIST_SOURCES, params![day.number(), first])? {

@@ -8,7 +8,7 @@ use super::{day_changes, final_days, keys, lasting::Lasting, sql};
 use crate::delivery::register::Restore;
 use contract::attention::Doubt;
 use domain::model::PublisherId;
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 /// A ledger that was put back.
 pub struct RestoredLedger;
@@ -31,11 +31,7 @@ impl Restore for RestoredLedger {
         Ok(())
     }
 
-    fn doubts(
-        &self,
-        db: &impl Database,
-        lost: &[&Lasting],
-    ) -> Result<(Option<PublisherId>, Vec<Doubt>), DatabaseError> {
+    fn doubts(&self, db: &impl Database, lost: &[&Lasting]) -> DbResult<(Option<PublisherId>, Vec<Doubt>)> {
         let loaded = lost.iter().filter_map(|entry| match entry {
             Lasting::Loaded(days) => Some(days),
             _ => None,

@@ -15,7 +15,7 @@ use domain::{
     },
 };
 use platform::{
-    Database, DatabaseError,
+    Database, DatabaseError, DbResult,
     database::{Value, json},
     params,
 };
@@ -53,7 +53,7 @@ pub fn insert(
     day: UtcDay,
     layer: Layer,
     segment: &EncodedSegment,
-) -> Result<(), DatabaseError> {
+) -> DbResult {
     let id = db.query_integer(sql::NEXT_SEGMENT, &[])?.unwrap_or(1);
     let [requests, responses, impressions, clicks, revenue] =
         Measure::ALL.map(|measure| get(&segment.sums, measure));
@@ -87,13 +87,7 @@ pub fn insert(
 }
 
 /// Deletes a segment.
-pub fn delete(
-    db: &impl Database,
-    upload: i64,
-    day: UtcDay,
-    layer: Layer,
-    id: i64,
-) -> Result<(), DatabaseError> {
+pub fn delete(db: &impl Database, upload: i64, day: UtcDay, layer: Layer, id: i64) -> DbResult {
     db.execute(
         sql::DELETE_SEGMENT,
         params![upload, day.number(), layer.number(), id],
@@ -102,7 +96,7 @@ pub fn delete(
 }
 
 /// Deletes a day's layer.
-pub fn delete_day(db: &impl Database, day: UtcDay, layer: Layer) -> Result<(), DatabaseError> {
+pub fn delete_day(db: &impl Database, day: UtcDay, layer: Layer) -> DbResult {
     for (id, _) in segments_of_day(db, day, layer)? {
         delete(db, ACTIVE, day, layer, id)?;
     }
@@ -111,7 +105,7 @@ pub fn delete_day(db: &impl Database, day: UtcDay, layer: Layer) -> Result<(), D
 
 /// Marks those of these days that have at least `MERGE` segments, for the alarm to merge. Called after a change, within
 /// its transaction.
-pub fn mark_crowded(db: &impl Database, days: &[UtcDay], layer: Layer) -> Result<(), DatabaseError> {
+pub fn mark_crowded(db: &impl Database, days: &[UtcDay], layer: Layer) -> DbResult {
     db.execute(sql::MARK_CROWDED, params![layer.number(), json(&days)?, MERGE])
 }
 
@@ -140,7 +134,7 @@ impl<'d, D: Database> Segments<'d, D> {
     }
 
     /// The number of stored facts between two days, which a query over them reads.
-    pub fn facts(&self, first: UtcDay, last: UtcDay) -> Result<u64, DatabaseError> {
+    pub fn facts(&self, first: UtcDay, last: UtcDay) -> DbResult<u64> {
         let segments = self.segments(first, last)?;
         Ok(segments.iter().map(|segment| u64::from(segment.rows)).sum())
     }
@@ -149,7 +143,7 @@ impl<'d, D: Database> Segments<'d, D> {
 impl<D: Database> Source for Segments<'_, D> {
     type Error = DatabaseError;
 
-    fn segments(&self, first: UtcDay, last: UtcDay) -> Result<Vec<SegmentRef>, DatabaseError> {
+    fn segments(&self, first: UtcDay, last: UtcDay) -> DbResult<Vec<SegmentRef>> {
         let days = params![first.number(), last.number(), self.layer.map(Layer::number)];
         self.db.read_all(sql::LIST_SEGMENTS, days, |row| {
             Ok(SegmentRef {
@@ -160,7 +154,7 @@ impl<D: Database> Source for Segments<'_, D> {
         })
     }
 
-    fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> Result<Vec<Rc<Vec<u8>>>, DatabaseError> {
+    fn columns(&self, segment: &SegmentRef, wanted: &[Column]) -> DbResult<Vec<Rc<Vec<u8>>>> {
         let read = || columns(self.db, segment.id, wanted);
         match self.cache {
             Some(cache) => {
@@ -173,16 +167,12 @@ impl<D: Database> Source for Segments<'_, D> {
 }
 
 /// Reads columns of a segment in the order of `wanted`.
-fn columns(db: &impl Database, id: i64, wanted: &[Column]) -> Result<Vec<Vec<u8>>, DatabaseError> {
+fn columns(db: &impl Database, id: i64, wanted: &[Column]) -> DbResult<Vec<Vec<u8>>> {
     stored_columns(db, id, wanted)?.ok_or_else(|| DatabaseError(format!("segment {id} is incomplete")))
 }
 
 /// With one statement for separate columns and for an image alike; `None` if one is missing.
-fn stored_columns(
-    db: &impl Database,
-    id: i64,
-    wanted: &[Column],
-) -> Result<Option<Vec<Vec<u8>>>, DatabaseError> {
+fn stored_columns(db: &impl Database, id: i64, wanted: &[Column]) -> DbResult<Option<Vec<Vec<u8>>>> {
     let image = id * SLOTS + IMAGE_SLOT;
     // SQLite looks repeated ids up once.
     let mut slots = [image; COLUMNS + 1];
@@ -220,7 +210,7 @@ pub enum MergeResult {
 ///
 /// # Errors
 /// The database failed, or a segment is corrupt; its day is then no longer merged.
-pub fn merge_next(db: &impl Database) -> Result<MergeResult, DatabaseError> {
+pub fn merge_next(db: &impl Database) -> DbResult<MergeResult> {
     let Some(row) = db.query_first(sql::NEXT_CROWDED, &[])? else {
         return Ok(MergeResult::Nothing);
     };
@@ -261,7 +251,7 @@ pub fn merge_next(db: &impl Database) -> Result<MergeResult, DatabaseError> {
 }
 
 /// Whether a day waits to be merged.
-pub fn is_crowded(db: &impl Database) -> Result<bool, DatabaseError> {
+pub fn is_crowded(db: &impl Database) -> DbResult<bool> {
     Ok(db.query_first(sql::NEXT_CROWDED, &[])?.is_some())
 }
 
@@ -302,7 +292,7 @@ pub fn each_row(
     day: UtcDay,
     layer: Layer,
     mut each: impl FnMut(&Key<'_>, &Sums),
-) -> Result<(), DatabaseError> {
+) -> DbResult {
     for (id, rows) in segments_of_day(db, day, layer)? {
         read_rows(db, id, rows, &mut each)?;
     }
@@ -315,7 +305,7 @@ pub fn each_intact_row(
     day: UtcDay,
     layer: Layer,
     mut each: impl FnMut(&Key<'_>, &Sums),
-) -> Result<Vec<i64>, DatabaseError> {
+) -> DbResult<Vec<i64>> {
     let mut damaged = Vec::new();
     for (id, rows) in segments_of_day(db, day, layer)? {
         let all: Vec<Column> = Column::all().collect();
@@ -330,16 +320,11 @@ pub fn each_intact_row(
 }
 
 /// Reads a segment's rows into a segmenter.
-fn read_into(db: &impl Database, id: i64, rows: u32, into: &mut Segmenter) -> Result<(), DatabaseError> {
+fn read_into(db: &impl Database, id: i64, rows: u32, into: &mut Segmenter) -> DbResult {
     read_rows(db, id, rows, |key, sums| into.add(key, sums))
 }
 
-fn read_rows(
-    db: &impl Database,
-    id: i64,
-    rows: u32,
-    each: impl FnMut(&Key<'_>, &Sums),
-) -> Result<(), DatabaseError> {
+fn read_rows(db: &impl Database, id: i64, rows: u32, each: impl FnMut(&Key<'_>, &Sums)) -> DbResult {
     let all: Vec<Column> = Column::all().collect();
     let bytes = columns(db, id, &all)?;
     decode(&bytes, rows, each).map_err(|cause| DatabaseError(format!("segment {id}: {cause}")))
@@ -354,7 +339,7 @@ fn decode(bytes: &[Vec<u8>], rows: u32, each: impl FnMut(&Key<'_>, &Sums)) -> Re
     segment::each_row(column, rows, each)
 }
 
-fn segments_of_day(db: &impl Database, day: UtcDay, layer: Layer) -> Result<Vec<(i64, u32)>, DatabaseError> {
+fn segments_of_day(db: &impl Database, day: UtcDay, layer: Layer) -> DbResult<Vec<(i64, u32)>> {
     db.read_all(
         sql::LIST_SEGMENTS_OF_DAY,
         params![day.number(), layer.number()],
@@ -362,7 +347,7 @@ fn segments_of_day(db: &impl Database, day: UtcDay, layer: Layer) -> Result<Vec<
     )
 }
 
-pub(super) fn day(number: i64) -> Result<UtcDay, DatabaseError> {
+pub(super) fn day(number: i64) -> DbResult<UtcDay> {
     UtcDay::from_number(number).ok_or_else(|| DatabaseError(format!("{number} is not a day")))
 }
 

@@ -43,7 +43,7 @@ use domain::{
     },
 };
 use platform::{
-    Clock, DatabaseError, Failure, ObjectCall, ObjectStorage, Random,
+    Clock, DatabaseError, DbResult, Failure, ObjectCall, ObjectStorage, Random,
     concurrency_limit::{ConcurrencyLimit, Limit},
     log,
     object_shell::ObjectShell,
@@ -233,7 +233,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     }
 
     /// Tells the operator's attention which days are final and unconfirmed.
-    async fn send_attention(&self, db: &D) -> Result<(), DatabaseError> {
+    async fn send_attention(&self, db: &D) -> DbResult {
         let source = |publisher: PublisherId| Source {
             name: object_name(&publisher),
             app: None,

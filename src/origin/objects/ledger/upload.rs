@@ -25,7 +25,7 @@ use domain::{
         segment::Segmenter,
     },
 };
-use platform::{Database, DatabaseError, Failure, database::json as as_json, params};
+use platform::{Database, DatabaseError, DbResult, Failure, database::json as as_json, params};
 
 /// The memory for facts of all uploads of an object, in bytes. An upload that exceeds its share stages its facts.
 pub const BUFFERED: usize = 12 << 20;
@@ -100,7 +100,7 @@ impl Upload {
     }
 
     /// Adds a fact. It never fails; a [`Reader`](domain::reporting::facts::Reader) expects a `Result`.
-    pub fn add(&mut self, fact: &Fact<'_>) -> Result<(), DatabaseError> {
+    pub fn add(&mut self, fact: &Fact<'_>) -> DbResult {
         let day = self.days.entry(fact.day).or_insert_with(|| {
             self.buffered += DAY_BYTES;
             Segmenter::default()
@@ -117,7 +117,7 @@ impl Upload {
     }
 
     /// Stages the facts in memory if they take more than `limit` bytes.
-    pub fn stage_above(&mut self, db: &impl Database, limit: usize) -> Result<(), DatabaseError> {
+    pub fn stage_above(&mut self, db: &impl Database, limit: usize) -> DbResult {
         if self.buffered > limit {
             self.stage(db)
         } else {
@@ -125,7 +125,7 @@ impl Upload {
         }
     }
 
-    fn stage(&mut self, db: &impl Database) -> Result<(), DatabaseError> {
+    fn stage(&mut self, db: &impl Database) -> DbResult {
         self.buffered = 0;
         for (day, segmenter) in std::mem::take(&mut self.days) {
             for segment in segmenter.finish() {
@@ -141,7 +141,7 @@ impl Upload {
     }
 
     /// Replaces the day's loaded layer with these facts, in one transaction.
-    pub fn replace(mut self, db: &impl Database, now_ms: i64, day: UtcDay) -> Result<(), DatabaseError> {
+    pub fn replace(mut self, db: &impl Database, now_ms: i64, day: UtcDay) -> DbResult {
         self.stage(db)?;
         db.transaction(|| {
             let watch = Watch::begin(db, &[day])?;
@@ -214,12 +214,7 @@ impl Upload {
     }
 
     /// How these days would differ with the staged facts, in place of those that are loaded or beside them.
-    fn differences(
-        &self,
-        db: &impl Database,
-        days: &[UtcDay],
-        replaces: bool,
-    ) -> Result<Vec<Difference>, DatabaseError> {
+    fn differences(&self, db: &impl Database, days: &[UtcDay], replaces: bool) -> DbResult<Vec<Difference>> {
         let previewed: Result<Infallible, _> = db.transaction(|| {
             let watch = Watch::of_all(db, days)?;
             if replaces {
@@ -255,13 +250,13 @@ impl Upload {
         }
     }
 
-    fn staged_days(&self, db: &impl Database) -> Result<Vec<UtcDay>, DatabaseError> {
+    fn staged_days(&self, db: &impl Database) -> DbResult<Vec<UtcDay>> {
         db.read_all(sql::LIST_STAGED_DAYS, params![self.number], |row| {
             segments::day(row.integer(0)?)
         })
     }
 
-    fn activate(&self, db: &impl Database, now_ms: i64, days: &[UtcDay]) -> Result<(), DatabaseError> {
+    fn activate(&self, db: &impl Database, now_ms: i64, days: &[UtcDay]) -> DbResult {
         db.execute(sql::ACTIVATE, params![self.number])?;
         db.execute(sql::KEEP_STAGED_NAMES, params![self.number])?;
         freshness::loaded(db, now_ms, days)?;
@@ -277,7 +272,7 @@ impl Upload {
 }
 
 /// Deletes what an upload staged and did not activate.
-pub fn discard(db: &impl Database, number: i64) -> Result<(), DatabaseError> {
+pub fn discard(db: &impl Database, number: i64) -> DbResult {
     for row in db.query(sql::LIST_STAGED, params![number])? {
         let day = segments::day(row.integer(0)?)?;
         segments::delete(db, number, day, Layer::Loaded, row.integer(2)?)?;
@@ -286,7 +281,7 @@ pub fn discard(db: &impl Database, number: i64) -> Result<(), DatabaseError> {
 }
 
 /// Deletes what uploads of an earlier process staged.
-pub fn discard_all(db: &impl Database) -> Result<(), DatabaseError> {
+pub fn discard_all(db: &impl Database) -> DbResult {
     for row in db.query(sql::LIST_ALL_STAGED, &[])? {
         discard(db, row.integer(0)?)?;
     }
@@ -294,7 +289,7 @@ pub fn discard_all(db: &impl Database) -> Result<(), DatabaseError> {
 }
 
 /// The problem, if an upload would bring a day over the limit of a measure.
-fn overflow(db: &impl Database, number: i64) -> Result<Option<String>, DatabaseError> {
+fn overflow(db: &impl Database, number: i64) -> DbResult<Option<String>> {
     let found = db.query_first(
         sql::FIND_OVERFLOW,
         params![Layer::Loaded.number(), number, MAX_OF_A_DAY],

@@ -8,7 +8,7 @@ use crate::delivery::{
     attention_feed::{AttentionFeed, Source},
     feed,
 };
-use platform::{Clock, Database, DatabaseError, ObjectCall};
+use platform::{Clock, Database, DbResult, ObjectCall};
 
 /// The kind of a conversion's item by the conversion's state, as numbers of `Kind` and of `states.rs`; NULL if it has none.
 macro_rules! kind_of_state {
@@ -213,7 +213,7 @@ pub const LOST_TERMS: &[&str] = &[
 ];
 
 /// The outbox as a source; none before it knows its publisher.
-fn source(db: &impl Database) -> Result<Option<Source>, DatabaseError> {
+fn source(db: &impl Database) -> DbResult<Option<Source>> {
     let Some(state) = endpoint::read(db)? else {
         return Ok(None);
     };
@@ -229,7 +229,7 @@ fn source(db: &impl Database) -> Result<Option<Source>, DatabaseError> {
 }
 
 /// Reports what has changed.
-pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
+pub async fn send(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult {
     let source = &|| source(db);
     feed::send(&AttentionFeed { db, source }, runtime).await
 }

@@ -16,7 +16,7 @@ use domain::{
     conversions::log_number::{NUMBERS_PER_MS, first_number},
     model::SECOND_MS,
 };
-use platform::{Database, DatabaseError, Failure, Row, params};
+use platform::{Database, DbResult, Failure, Row, params};
 
 /// Numbers of the log that one part looks at: about 20 ms, during which the object answers no other request.
 const NUMBERS: i64 = 2_000;
@@ -74,7 +74,7 @@ pub fn read(
     Ok(ChangedRewards { rewards, through })
 }
 
-fn has_more(db: &impl Database, after: i64, through: i64) -> Result<bool, DatabaseError> {
+fn has_more(db: &impl Database, after: i64, through: i64) -> DbResult<bool> {
     let next = db.query_integer(journal::sql::END_OF_BATCH, params![after, through, 1_i64])?;
     Ok(next.is_some())
 }

@@ -17,7 +17,7 @@ use domain::{
     },
     tracking::Click,
 };
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DatabaseError, DbResult, Failure, params};
 
 /// Erased users, by [`erased_key`].
 pub const TABLES: &[&str] = &[
@@ -116,7 +116,7 @@ pub fn erase(
     ))
 }
 
-fn remember(db: &impl Database, now_ms: i64, shard: OutboxShard, key: Vec<u8>) -> Result<(), DatabaseError> {
+fn remember(db: &impl Database, now_ms: i64, shard: OutboxShard, key: Vec<u8>) -> DbResult {
     let claim = json!([hex::encode(&key), now_ms]).to_string();
     db.execute(REMEMBER, params![key, now_ms])?;
     let lowest = lowest_number(now_ms, shard.number);
@@ -125,7 +125,7 @@ fn remember(db: &impl Database, now_ms: i64, shard: OutboxShard, key: Vec<u8>) -
 
 /// Erases everybody, within the caller's transaction: what is beside the log at once, and the log by [`erase_next`]. The journals
 /// that other outboxes keep lose their users within days.
-pub fn erase_everybody(db: &impl Database, now_ms: i64, shard: OutboxShard) -> Result<(), DatabaseError> {
+pub fn erase_everybody(db: &impl Database, now_ms: i64, shard: OutboxShard) -> DbResult {
     if db.query(BEGIN_EVERYBODY, &[])?.is_empty() {
         return Ok(());
     }
@@ -135,7 +135,7 @@ pub fn erase_everybody(db: &impl Database, now_ms: i64, shard: OutboxShard) -> R
 }
 
 /// Does one alarm's part of erasing everybody. Returns whether there is more.
-pub fn erase_next(db: &impl Database) -> Result<bool, DatabaseError> {
+pub fn erase_next(db: &impl Database) -> DbResult<bool> {
     let Some(mut after) = db.query_integer(GET_ERASING, &[])? else {
         return Ok(false);
     };
@@ -167,7 +167,7 @@ pub fn erase_journal(db: &impl Database, user_id: &str) -> Result<OperatorReply,
 }
 
 /// Erases a user in this outbox, within the caller's transaction. Returns how many reservations need the user.
-pub fn erase_here(db: &impl Database, user_id: &str) -> Result<i64, DatabaseError> {
+pub fn erase_here(db: &impl Database, user_id: &str) -> DbResult<i64> {
     db.execute(sql::DROP_KEPT_OF_USER, params![user_id])?;
     let reserved = db.query(sql::MARK_RESERVATIONS, params![user_id])?.len();
     db.execute(MARK_USER, params![user_id])?;
@@ -178,7 +178,7 @@ pub fn erase_here(db: &impl Database, user_id: &str) -> Result<i64, DatabaseErro
 
 /// Remembers the erasures of a journal's batch, and erases those users beside the log, within the caller's transaction. The
 /// batch's entries say themselves whose user is erased.
-pub fn erase_again(db: &impl Database, claims: &str) -> Result<(), DatabaseError> {
+pub fn erase_again(db: &impl Database, claims: &str) -> DbResult {
     db.execute(REMEMBER_AGAIN, params![claims])?;
     db.execute(ERASE_EVERYBODY_AGAIN, params![claims])?;
     for row in db.query(USERS_BESIDE_LOG, &[])? {
@@ -190,25 +190,25 @@ pub fn erase_again(db: &impl Database, claims: &str) -> Result<(), DatabaseError
 }
 
 /// Whether the user of a click was erased after it.
-pub fn is_erased(db: &impl Database, user_id: &str, clicked_at_ms: i64) -> Result<bool, DatabaseError> {
+pub fn is_erased(db: &impl Database, user_id: &str, clicked_at_ms: i64) -> DbResult<bool> {
     match key(db, user_id)? {
         Some(key) => db.query_boolean(IS_ERASED, params![key, clicked_at_ms]),
         None => Ok(false),
     }
 }
 
-pub fn is_of_erased(db: &impl Database, click: &Click<'_>) -> Result<bool, DatabaseError> {
+pub fn is_of_erased(db: &impl Database, click: &Click<'_>) -> DbResult<bool> {
     is_erased(db, &click.user_id, click.clicked_at_ms)
 }
 
-fn key(db: &impl Database, user_id: &str) -> Result<Option<Vec<u8>>, DatabaseError> {
+fn key(db: &impl Database, user_id: &str) -> DbResult<Option<Vec<u8>>> {
     let row = db.query_first(sql::GET_SALT, &[])?;
     row.map(|row| Ok(erased_key(row.blob(0)?, user_id).to_vec()))
         .transpose()
 }
 
 /// Erases the user of an entry, now or when its callback has ended, within the caller's transaction.
-pub fn mark(db: &impl Database, transaction_id: &str) -> Result<(), DatabaseError> {
+pub fn mark(db: &impl Database, transaction_id: &str) -> DbResult {
     match db.query_first(sql::MARK_ENTRY, params![transaction_id])? {
         Some(row) => erase_if_marked(db, row.integer(0)?),
         None => Ok(()),
@@ -216,7 +216,7 @@ pub fn mark(db: &impl Database, transaction_id: &str) -> Result<(), DatabaseErro
 }
 
 /// Erases the user of an ended callback if that was requested meanwhile, within the caller's transaction.
-pub fn erase_if_marked(db: &impl Database, entry: i64) -> Result<(), DatabaseError> {
+pub fn erase_if_marked(db: &impl Database, entry: i64) -> DbResult {
     match db.query_first(USER_TO_ERASE, params![entry])? {
         Some(row) => erase_ended(db, row.text(0)?),
         None => Ok(()),
@@ -224,14 +224,14 @@ pub fn erase_if_marked(db: &impl Database, entry: i64) -> Result<(), DatabaseErr
 }
 
 /// Erases the users whose callbacks waited for an endpoint that is not there any more, within the caller's transaction.
-pub fn erase_waiting(db: &impl Database) -> Result<(), DatabaseError> {
+pub fn erase_waiting(db: &impl Database) -> DbResult {
     for row in db.query(WAITING_USERS, &[])? {
         erase_ended(db, row.text(0)?)?;
     }
     Ok(())
 }
 
-fn erase_ended(db: &impl Database, user_id: &str) -> Result<(), DatabaseError> {
+fn erase_ended(db: &impl Database, user_id: &str) -> DbResult {
     for sql in [END_UNSENDABLE, BLANK_ATTEMPTS, BLANK_FIRST_ATTEMPTS, ERASE_USER] {
         db.execute(sql, params![user_id])?;
     }

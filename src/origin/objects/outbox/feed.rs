@@ -33,14 +33,14 @@ use domain::{
     },
     model::UtcDay,
 };
-use platform::{Database, DatabaseError, Row, database::json, log, params};
+use platform::{Database, DatabaseError, DbResult, Row, database::json, log, params};
 
 /// Entries of a batch, each of at most 1 KB: about 10 ms, in which the outbox answers no other request.
 const ENTRIES: usize = 200;
 const COUNTS: usize = 300;
 
 /// The time of the alarm for a batch; none if there is nothing to report.
-pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(feed::alarm_ms(ActivityFeed(db).sends_at_ms()?, now_ms))
 }
 
@@ -63,21 +63,21 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
     type Marks = Marks;
     const NAME: &'static str = "activity";
 
-    fn sends_at_ms(&self) -> Result<Option<i64>, DatabaseError> {
+    fn sends_at_ms(&self) -> DbResult<Option<i64>> {
         match self.0.query_first(sql::GET_FEED, &[])? {
             Some(row) if row.boolean(0)? => row.integer(1).map(Some),
             _ => Ok(None),
         }
     }
 
-    fn attempts(&self) -> Result<u32, DatabaseError> {
+    fn attempts(&self) -> DbResult<u32> {
         let row = self.0.query_first(sql::GET_FEED, &[])?;
         row.map_or(Ok(0), |row| row.number(2))
     }
 
     /// `None` before the publisher is known. A row that this code cannot read, because newer code has written it, is logged and
     /// left out, so that it does not stop the others. It is reported with its next change.
-    fn prepare(&self, now_ms: i64) -> Result<Option<Prepared<Self>>, DatabaseError> {
+    fn prepare(&self, now_ms: i64) -> DbResult<Option<Prepared<Self>>> {
         let db = self.0;
         let Some(state) = endpoint::read(db)? else {
             return Ok(None);
@@ -93,11 +93,11 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
         };
         let counted = db.query(sql::CHANGED_COUNTS, params![COUNTS])?;
         let marks = rows.iter().map(|row| Ok((row.integer(0)?, row.integer(1)?)));
-        let marks: Vec<(i64, i64)> = marks.collect::<Result<_, DatabaseError>>()?;
+        let marks: Vec<(i64, i64)> = marks.collect::<DbResult<_>>()?;
         let counts: Vec<(i64, i64, i64)> = counted
             .iter()
             .map(|row| Ok((row.integer(0)?, row.integer(1)?, row.integer(4)?)))
-            .collect::<Result<_, DatabaseError>>()?;
+            .collect::<DbResult<_>>()?;
         let entries: Vec<FeedEntry> = rows
             .iter()
             .filter(|row| !row.is_null(2))
@@ -136,12 +136,7 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
         }))
     }
 
-    fn confirm(
-        &self,
-        _now_ms: i64,
-        prepared: &Prepared<Self>,
-        answer: &FeedAnswer,
-    ) -> Result<(), DatabaseError> {
+    fn confirm(&self, _now_ms: i64, prepared: &Prepared<Self>, answer: &FeedAnswer) -> DbResult {
         let (db, batch, marks) = (self.0, &prepared.batch, &prepared.marks);
         db.transaction(|| {
             if marks.entries.iter().any(|(_, changes)| *changes > 0) {
@@ -169,18 +164,18 @@ impl<D: Database> Feed for ActivityFeed<'_, D> {
         })
     }
 
-    fn put_off(&self, until_ms: i64) -> Result<(), DatabaseError> {
+    fn put_off(&self, until_ms: i64) -> DbResult {
         self.0.execute(sql::PUT_OFF, params![until_ms])
     }
 }
 
 /// A row of a batch; none if this code cannot read it.
-fn readable<T>(row: Result<T, DatabaseError>) -> Option<T> {
+fn readable<T>(row: DbResult<T>) -> Option<T> {
     row.inspect_err(|error| log::error("activity", format_args!("not reported: {error}")))
         .ok()
 }
 
-fn count(row: &Row) -> Result<RewardCount, DatabaseError> {
+fn count(row: &Row) -> DbResult<RewardCount> {
     let damaged = || DatabaseError("the day of a count is out of range".into());
     Ok(RewardCount {
         day: UtcDay::from_number(row.integer(0)?).ok_or_else(damaged)?,
@@ -190,7 +185,7 @@ fn count(row: &Row) -> Result<RewardCount, DatabaseError> {
     })
 }
 
-fn endpoint_standing(db: &impl Database, state: &OutboxState) -> Result<EndpointStanding, DatabaseError> {
+fn endpoint_standing(db: &impl Database, state: &OutboxState) -> DbResult<EndpointStanding> {
     let counts = db.query_first(sql::COUNT_CALLBACKS, params![EndpointStanding::MAX])?;
     let (waiting, dead) = match counts {
         Some(row) => (row.integer(0)?, row.integer(1)?),
@@ -216,7 +211,7 @@ struct EntryFields {
     conversion_ts: i64,
 }
 
-fn feed_entry(row: &Row) -> Result<FeedEntry, DatabaseError> {
+fn feed_entry(row: &Row) -> DbResult<FeedEntry> {
     let fields: EntryFields = row.json(8)?;
     let original = row.optional_text(3)?.map(str::to_owned);
     let conversion = state_of(row.integer(5)?)?;

@@ -14,7 +14,7 @@ use domain::{
     conversions::{log_number::first_number, reward::CLICK_LIFE_DAYS},
     model::{DAY_MS, HOUR_MS},
 };
-use platform::{Clock, Database, DatabaseError, ObjectCall, log, params};
+use platform::{Clock, Database, DbResult, ObjectCall, log, params};
 
 const HELD_MS: i64 = 3 * DAY_MS;
 /// How long an outbox that was put back on purpose does not go on without its journal.
@@ -46,18 +46,18 @@ platform::statements! {
 }
 
 /// Takes note that the outbox was put back on purpose. Within the caller's transaction.
-pub fn put_back(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn put_back(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(PUT_BACK, params![now_ms])
 }
 
 /// Whether something may be lost: the outbox was put back on purpose not long ago, or the ledger has what the log lacks.
-pub fn is_behind(db: &impl Database, now_ms: i64) -> Result<bool, DatabaseError> {
+pub fn is_behind(db: &impl Database, now_ms: i64) -> DbResult<bool> {
     let put_back_ms = db.query_integer(GET_PUT_BACK, &[])?.unwrap_or(0);
     Ok(now_ms < put_back_ms.saturating_add(WAITS_MS) || lost(db, now_ms)?.is_some())
 }
 
 /// The last number that the ledger has, if the log lacks it. An older log may have left, and no click is so old.
-pub fn lost(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn lost(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let mark = batches::mark_of(db, TO_LEDGER)?;
     let oldest = first_number(now_ms.saturating_sub(CLICK_LIFE_DAYS * DAY_MS));
     let is_lost = mark > oldest && !db.query_boolean(HAS_NUMBER, params![mark])?;
@@ -65,11 +65,7 @@ pub fn lost(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErro
 }
 
 /// Notes what is lost for good, once the journal has put back what it has, and tells the operator.
-pub async fn note(
-    db: &impl Database,
-    runtime: &(impl Clock + ObjectCall),
-    own: OutboxShard,
-) -> Result<(), DatabaseError> {
+pub async fn note(db: &impl Database, runtime: &(impl Clock + ObjectCall), own: OutboxShard) -> DbResult {
     let (source, now_ms) = (own.object_name(), runtime.now_ms());
     db.execute(LIFT, params![now_ms])?;
     let Some(lost) = lost(db, now_ms)? else {
@@ -91,7 +87,7 @@ pub async fn note(
 }
 
 /// Ends the holds once they are due.
-pub fn end(db: &impl Database, peers: &impl Peers) -> Result<(), DatabaseError> {
+pub fn end(db: &impl Database, peers: &impl Peers) -> DbResult {
     if db.query_first(END, params![peers.now_ms()])?.is_some() {
         peers.state_cache().set_current(None);
     }

@@ -28,7 +28,7 @@ use domain::{
     model::{ApiError, INVALID_FIELD, SECOND_MS, common},
 };
 use platform::{
-    Database, DatabaseError, Failure, Row,
+    Database, DbResult, Failure, Row,
     database::{MAX_INTEGER, json as as_json},
     params,
 };
@@ -227,7 +227,7 @@ fn log_entries<'r>(
     db: &impl Database,
     outbox: Option<&OutboxState>,
     rows: &'r [Row],
-) -> Result<(Vec<LogEntry<'r>>, usize), DatabaseError> {
+) -> DbResult<(Vec<LogEntry<'r>>, usize)> {
     let entries: Vec<i64> = rows.iter().map(|row| row.integer(0)).collect::<Result<_, _>>()?;
     let (mut attempts, text) = attempts(db, &entries)?;
     let shown = rows
@@ -277,11 +277,7 @@ struct LoggedFields {
     value: Decimal,
 }
 
-fn log_entry<'r>(
-    row: &'r Row,
-    outbox: Option<&OutboxState>,
-    attempts: Vec<Json>,
-) -> Result<LogEntry<'r>, DatabaseError> {
+fn log_entry<'r>(row: &'r Row, outbox: Option<&OutboxState>, attempts: Vec<Json>) -> DbResult<LogEntry<'r>> {
     let fields: LoggedFields = row.json(6)?;
     let delivery = row.optional_integer(2)?;
     let original = row.optional_text(8)?;
@@ -347,17 +343,17 @@ fn has_callback(outbox: Option<&OutboxState>) -> bool {
 pub type Attempts = HashMap<i64, Vec<Json>>;
 
 /// The newest attempts of each of these entries.
-pub fn newest_attempts(db: &impl Database, entries: &[i64], most: u32) -> Result<Attempts, DatabaseError> {
+pub fn newest_attempts(db: &impl Database, entries: &[i64], most: u32) -> DbResult<Attempts> {
     let rows = db.query(sql::NEWEST_ATTEMPTS, params![as_json(&entries)?, most])?;
     shown_attempts(&rows).map(|(attempts, _)| attempts)
 }
 
 /// All attempts of these entries, and the bytes of their texts.
-fn attempts(db: &impl Database, entries: &[i64]) -> Result<(Attempts, usize), DatabaseError> {
+fn attempts(db: &impl Database, entries: &[i64]) -> DbResult<(Attempts, usize)> {
     shown_attempts(&db.query(sql::LIST_ATTEMPTS, params![as_json(&entries)?])?)
 }
 
-fn shown_attempts(rows: &[Row]) -> Result<(Attempts, usize), DatabaseError> {
+fn shown_attempts(rows: &[Row]) -> DbResult<(Attempts, usize)> {
     let (mut attempts, mut text) = (Attempts::new(), 0_usize);
     for row in rows {
         let mut attempt = json!({

@@ -11,7 +11,7 @@ use contract::{
     outbox::{ClaimApp, ClaimedApp, OutboxShard, Txn},
 };
 use domain::{callbacks::fields::Status, conversions::terms::TermsInForce};
-use platform::{DatabaseError, Failure, keyed_flights::KeyedFlights};
+use platform::{DbResult, Failure, keyed_flights::KeyedFlights};
 
 use super::terms_cache::TermsCache;
 
@@ -64,7 +64,7 @@ pub trait Peers {
     fn resume_soon(&self);
 
     /// Whether the publisher wants to be told that a conversion is pending or rejected.
-    fn wants(&self, status: Status) -> Result<bool, DatabaseError>;
+    fn wants(&self, status: Status) -> DbResult<bool>;
 
     /// Called after each commit and before the next `await`: setting the alarm is part of the commit.
     fn committed(&self) -> Result<(), Failure>;

@@ -13,7 +13,7 @@ use domain::{
     },
     model::{DAY_MS, HOUR_MS, SECOND_MS, UtcDay, time::next_night_ms},
 };
-use platform::{Database, DatabaseError, Row, params};
+use platform::{Database, DatabaseError, DbResult, Row, params};
 
 const ATTEMPT_RETENTION_MS: i64 = 90 * DAY_MS;
 pub const ROW_RETENTION_MS: i64 = (CLICK_LIFE_DAYS + 1) * DAY_MS;
@@ -22,7 +22,7 @@ const ROWS: i64 = 5_000;
 
 /// Does one alarm's part of the night's sweep. Returns when the next is due: in a second until the sweep is complete. After
 /// an error it may be repeated.
-pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     if erasure::erase_next(db)? {
         return Ok(Some(now_ms.saturating_add(SECOND_MS)));
     }
@@ -86,7 +86,7 @@ pub fn sweep(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseErr
 
 /// Deletes the first attempts of a part of the entries before a time. Each came within a day of its entry. Returns whether there
 /// are more.
-fn sweep_firsts(db: &impl Database, before_ms: i64) -> Result<bool, DatabaseError> {
+fn sweep_firsts(db: &impl Database, before_ms: i64) -> DbResult<bool> {
     let after = db.query_integer(sql::GET_FIRSTS_SWEPT, &[])?.unwrap_or(0);
     let end = first_number(before_ms.saturating_sub(DAY_MS));
     let row = db.query_first(sql::FIRSTS_TO_SWEEP, params![after, end, ROWS])?;
@@ -102,7 +102,7 @@ fn sweep_firsts(db: &impl Database, before_ms: i64) -> Result<bool, DatabaseErro
 }
 
 /// When the next sweep is due; never if the outbox keeps nothing.
-pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     let keeps_rows = db.query_boolean(sql::ANYTHING_KEPT, &[])?;
     Ok(keeps_rows.then(|| next_night_ms(now_ms)))
 }

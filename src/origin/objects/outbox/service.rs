@@ -34,7 +34,7 @@ use crate::{
 use contract::outbox::{Answer, Command, Conversion, OutboxShard, Reply};
 use domain::model::{MINUTE_MS, SECOND_MS, common};
 use platform::{
-    Clock, DatabaseError, Failure, ObjectCall, ObjectStorage, Random,
+    Clock, DbResult, Failure, ObjectCall, ObjectStorage, Random,
     concurrency_limit::{ConcurrencyLimit, Limit},
     keyed_flights::KeyedFlights,
     object_shell::ObjectShell,
@@ -62,7 +62,7 @@ pub struct OutboxService<D, R, O> {
     observer: O,
     conversions: ConcurrencyLimit,
     /// The wait for the last commit, which the conversions of the next one share.
-    commits: SingleFlight<Result<(), DatabaseError>>,
+    commits: SingleFlight<DbResult>,
     /// One conversion of a click at a time, by the click's nonce.
     clicks: KeyedFlights<()>,
     questions: KeyedFlights<Result<(), Failure>>,
@@ -337,7 +337,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     /// Waits until the writes of earlier conversions are durable. Those that arrive meanwhile go on in the same turn of
     /// the event loop, and the runtime commits the writes of a turn together: a commit is the dearest part of a
     /// conversion. A timer would do the same, but workerd starves timers under load.
-    async fn wait_for_commit(&self) -> Result<(), DatabaseError> {
+    async fn wait_for_commit(&self) -> DbResult {
         match self.commits.join(Result::is_ok).await {
             Outcome::Shared(committed) => committed,
             Outcome::Lead(leader) => leader.gather(self.shell.storage().sync()).await,

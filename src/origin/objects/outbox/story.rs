@@ -22,7 +22,7 @@ use domain::{
     callbacks::{diagnosis::shown_error, fields::Status},
     model::{ApiError, PublisherId, SECOND_MS, common},
 };
-use platform::{Database, DatabaseError, Failure, Row, database::json, params};
+use platform::{Database, DatabaseError, DbResult, Failure, Row, database::json, params};
 use reward::{Fields, Reward, RewardSummary, number};
 
 /// Also of a reward of another publisher.
@@ -111,7 +111,7 @@ pub fn read(db: &impl Database, read: &ReadReward) -> Result<OperatorReply, Fail
                     .collect::<Result<_, _>>()?,
             })
         });
-        let callbacks = callbacks.collect::<Result<_, DatabaseError>>()?;
+        let callbacks = callbacks.collect::<DbResult<_>>()?;
         return Ok(answer(&AnalystReward {
             summary: reward.summary,
             callbacks,
@@ -125,15 +125,15 @@ pub fn read(db: &impl Database, read: &ReadReward) -> Result<OperatorReply, Fail
             fields: RawValue::from_string(row.text(5)?.to_owned()).ok(),
         })
     });
-    let callbacks = callbacks.collect::<Result<_, DatabaseError>>()?;
+    let callbacks = callbacks.collect::<DbResult<_>>()?;
     Ok(answer(&RewardStory { reward, callbacks })?)
 }
 
-fn answer(story: &impl Serialize) -> Result<OperatorReply, DatabaseError> {
+fn answer(story: &impl Serialize) -> DbResult<OperatorReply> {
     Ok(OperatorReply::new(200, json(story)?))
 }
 
-fn callback_summary<'r>(row: &'r Row, outbox: &OutboxState) -> Result<CallbackSummary<'r>, DatabaseError> {
+fn callback_summary<'r>(row: &'r Row, outbox: &OutboxState) -> DbResult<CallbackSummary<'r>> {
     let fields: Fields = row.json(5)?;
     let delivery = row.integer(3)?;
     let waits = delivery == super::log::entries::WAITING && outbox.has_endpoint();
@@ -150,7 +150,7 @@ fn callback_summary<'r>(row: &'r Row, outbox: &OutboxState) -> Result<CallbackSu
     })
 }
 
-fn analyst_attempt(attempt: serde_json::Value) -> Result<AnalystAttempt, DatabaseError> {
+fn analyst_attempt(attempt: serde_json::Value) -> DbResult<AnalystAttempt> {
     serde_json::from_value(attempt).map_err(|error| DatabaseError(format!("an attempt: {error}")))
 }
 

@@ -18,7 +18,7 @@ use domain::{
     },
     model::{CurrencyRate, MINUTE_MS, OfferId, SECOND_MS, UtcDay},
 };
-use platform::{Database, DatabaseError, Failure, database::json, params, single_flight::Outcome};
+use platform::{Database, DbResult, Failure, database::json, params, single_flight::Outcome};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{endpoint, peers::Peers, sql, terms_cache::cached};
@@ -274,7 +274,7 @@ fn stored<T: DeserializeOwned>(
     kind: Resource,
     id: &str,
     revision: i64,
-) -> Result<Option<T>, DatabaseError> {
+) -> DbResult<Option<T>> {
     let key = params![kind.singular(), id, revision];
     db.read_first(sql::GET_TERMS, key, |row| row.json(0))
 }
@@ -286,7 +286,7 @@ fn store(
     id: &str,
     revision: i64,
     terms: &impl Serialize,
-) -> Result<(), DatabaseError> {
+) -> DbResult {
     db.execute(
         sql::PUT_TERMS,
         params![kind.singular(), id, revision, json(terms)?, now_ms],
@@ -294,11 +294,7 @@ fn store(
 }
 
 /// A revision of an offer's terms, if the outbox has it.
-pub fn of_offer(
-    db: &impl Database,
-    offer: &OfferId,
-    revision: i64,
-) -> Result<Option<Rc<OfferTerms>>, DatabaseError> {
+pub fn of_offer(db: &impl Database, offer: &OfferId, revision: i64) -> DbResult<Option<Rc<OfferTerms>>> {
     let terms = stored(db, Resource::Offer, offer.as_str(), revision)?;
     Ok(terms.map(Rc::new))
 }
@@ -308,27 +304,19 @@ fn known_offer(
     peers: &impl Peers,
     offer: &OfferId,
     revision: i64,
-) -> Result<Option<Rc<OfferTerms>>, DatabaseError> {
+) -> DbResult<Option<Rc<OfferTerms>>> {
     let cache = &peers.state_cache().terms.offers;
     cached(cache, (offer.clone(), revision), || of_offer(db, offer, revision))
 }
 
-fn known_app(
-    db: &impl Database,
-    peers: &impl Peers,
-    revision: i64,
-) -> Result<Option<AppTerms>, DatabaseError> {
+fn known_app(db: &impl Database, peers: &impl Peers, revision: i64) -> DbResult<Option<AppTerms>> {
     let cache = &peers.state_cache().terms.apps;
     cached(cache, revision, || stored(db, Resource::App, "", revision))
 }
 
 /// An offer's newest conversion cap, and the revision of the offer that brought it. It is read in the turn in which it decides:
 /// a cap that was pushed while a conversion waited for another object holds for the conversion, too.
-pub fn cap(
-    db: &impl Database,
-    peers: &impl Peers,
-    offer: &OfferId,
-) -> Result<Option<(u32, i64)>, DatabaseError> {
+pub fn cap(db: &impl Database, peers: &impl Peers, offer: &OfferId) -> DbResult<Option<(u32, i64)>> {
     let current = newest(db, peers, offer, None)?;
     Ok(current.and_then(|current| Some((current.conversion_cap?, current.revision))))
 }
@@ -340,7 +328,7 @@ pub fn set_offer(
     peers: &impl Peers,
     shard: OutboxShard,
     SetOffer { offer, current }: &SetOffer,
-) -> Result<SetCap, DatabaseError> {
+) -> DbResult<SetCap> {
     let day = UtcDay::of_ms(peers.now_ms());
     let [first_s, end_s] = [day, day.minus(-1)].map(|day| day.start_ms() / SECOND_MS);
     db.transaction(|| {
@@ -365,7 +353,7 @@ fn newest(
     peers: &impl Peers,
     offer: &OfferId,
     seen: Option<&CurrentOffer>,
-) -> Result<Option<CurrentOffer>, DatabaseError> {
+) -> DbResult<Option<CurrentOffer>> {
     let cache = &peers.state_cache().terms.current;
     let stored = cached(cache, offer.clone(), || read_current(db, offer))?;
     let is_newer = |seen: &&CurrentOffer| {
@@ -392,7 +380,7 @@ fn newest(
     Ok(Some(newer.clone()))
 }
 
-fn read_current(db: &impl Database, offer: &OfferId) -> Result<Option<CurrentOffer>, DatabaseError> {
+fn read_current(db: &impl Database, offer: &OfferId) -> DbResult<Option<CurrentOffer>> {
     db.read_first(sql::GET_OFFER, params![offer.as_str()], |row| {
         Ok(CurrentOffer {
             revision: row.integer(0)?,

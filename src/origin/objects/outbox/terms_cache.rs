@@ -9,7 +9,7 @@ use domain::{
     conversions::terms::{AppTerms, CurrentOffer, OfferTerms},
     model::OfferId,
 };
-use platform::DatabaseError;
+use platform::DbResult;
 
 /// Entries of each kind. An offer has at most 50 goals, which take 16 KB: 1 MB for an outbox.
 const ENTRIES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
@@ -39,8 +39,8 @@ impl Default for TermsCache {
 pub fn cached<K: Hash + Eq, V: Clone>(
     cache: &Cache<K, V>,
     key: K,
-    read: impl FnOnce() -> Result<Option<V>, DatabaseError>,
-) -> Result<Option<V>, DatabaseError> {
+    read: impl FnOnce() -> DbResult<Option<V>>,
+) -> DbResult<Option<V>> {
     if let Some(value) = cache.borrow_mut().get(&key) {
         return Ok(Some(value.clone()));
     }

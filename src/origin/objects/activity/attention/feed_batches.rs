@@ -6,7 +6,7 @@ use contract::{
     outbox::EndpointState,
 };
 use domain::model::AppId;
-use platform::{Database, DatabaseError, database::json, params};
+use platform::{Database, DbResult, database::json, params};
 
 use super::{isolates, sql};
 use crate::objects::activity::alarms::causes::Noted;
@@ -16,12 +16,7 @@ pub const MAX_ITEMS: i64 = 10_000;
 
 /// Applies a batch, unless this one or a later one of the same source was applied before. At most `most` items of the limited
 /// kinds are listed.
-pub fn apply(
-    db: &impl Database,
-    now_ms: i64,
-    batch: &AttentionBatch,
-    most: i64,
-) -> Result<DeclinedItems, DatabaseError> {
+pub fn apply(db: &impl Database, now_ms: i64, batch: &AttentionBatch, most: i64) -> DbResult<DeclinedItems> {
     let source = batch.source.as_str();
     let (last, mut is_incomplete) = match db.query_first(sql::GET_SOURCE, params![source])? {
         Some(row) => (row.integer(0)?, row.boolean(1)?),
@@ -78,7 +73,7 @@ struct SourceState {
 }
 
 impl SourceState {
-    fn of(db: &impl Database, batch: &AttentionBatch) -> Result<Self, DatabaseError> {
+    fn of(db: &impl Database, batch: &AttentionBatch) -> DbResult<Self> {
         let app = batch.app.map(AppId::number);
         let kind = db.query_integer(sql::WORST_ENDPOINT, params![app])?;
         let is = |of: Kind| kind == Some(of.number().into());
@@ -96,12 +91,7 @@ impl SourceState {
 }
 
 /// Notes what the operator is told.
-fn alarm(
-    db: &impl Database,
-    now_ms: i64,
-    batch: &AttentionBatch,
-    before: SourceState,
-) -> Result<(), DatabaseError> {
+fn alarm(db: &impl Database, now_ms: i64, batch: &AttentionBatch, before: SourceState) -> DbResult {
     let after = SourceState::of(db, batch)?;
     let noted = Noted {
         now_ms,
@@ -113,7 +103,7 @@ fn alarm(
     noted.given_up(db, before.dead, after.dead)
 }
 
-fn put_source(db: &impl Database, batch: &AttentionBatch, is_incomplete: bool) -> Result<(), DatabaseError> {
+fn put_source(db: &impl Database, batch: &AttentionBatch, is_incomplete: bool) -> DbResult {
     db.execute(
         sql::PUT_SOURCE,
         params![
@@ -127,7 +117,7 @@ fn put_source(db: &impl Database, batch: &AttentionBatch, is_incomplete: bool) -
     )
 }
 
-fn put_items(db: &impl Database, batch: &AttentionBatch, open: &str, most: i64) -> Result<(), DatabaseError> {
+fn put_items(db: &impl Database, batch: &AttentionBatch, open: &str, most: i64) -> DbResult {
     let source = batch.source.as_str();
     if batch.resets {
         db.execute(sql::VOID_ITEMS, params![source])?;
@@ -172,7 +162,7 @@ fn put_items(db: &impl Database, batch: &AttentionBatch, open: &str, most: i64) 
 }
 
 /// Stores the state of the app's endpoint with this outbox, and makes the app's item anew.
-fn put_endpoints(db: &impl Database, batch: &AttentionBatch, app: AppId) -> Result<(), DatabaseError> {
+fn put_endpoints(db: &impl Database, batch: &AttentionBatch, app: AppId) -> DbResult {
     let source = batch.source.as_str();
     let is_endpoint = |item: &&AttentionItem| matches!(item.kind, Kind::Disabled | Kind::Failing);
     let endpoints: Vec<_> = batch.items.iter().filter(is_endpoint).collect();

@@ -7,7 +7,7 @@ use contract::{
     operation::{Done, OperatorReply},
 };
 use domain::model::{AppId, DAY_MS, HOUR_MS, UtcDay};
-use platform::{Database, DatabaseError, Failure, Row, database::json as as_json, params};
+use platform::{Database, DatabaseError, DbResult, Failure, Row, database::json as as_json, params};
 use serde::Serialize;
 
 use super::sql;
@@ -24,7 +24,7 @@ const MAX_DAYS: i32 = 3;
 const MAX_APPS: u32 = 25;
 
 /// Stores the figures of an isolate. Each only rises, so that older metrics, or ones that come twice, change nothing.
-pub fn put_isolate(db: &impl Database, metrics: &IsolateMetrics, most: i64) -> Result<Done, DatabaseError> {
+pub fn put_isolate(db: &impl Database, metrics: &IsolateMetrics, most: i64) -> DbResult<Done> {
     let figures: Vec<_> = metrics
         .figures
         .iter()
@@ -41,7 +41,7 @@ pub fn put_isolate(db: &impl Database, metrics: &IsolateMetrics, most: i64) -> R
 }
 
 /// Stores the rewards of an outbox's last compared day, within the transaction of its batch.
-pub fn put_rewards(db: &impl Database, batch: &AttentionBatch) -> Result<(), DatabaseError> {
+pub fn put_rewards(db: &impl Database, batch: &AttentionBatch) -> DbResult {
     let (Some(app), Some(rewards)) = (batch.app, batch.rewards) else {
         return Ok(());
     };
@@ -57,7 +57,7 @@ pub fn put_rewards(db: &impl Database, batch: &AttentionBatch) -> Result<(), Dat
 }
 
 /// Deletes what has expired.
-pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::SWEEP_FIGURES, params![now_ms.saturating_sub(RETENTION_MS)])?;
     let first_day = UtcDay::of_ms(now_ms).minus(MAX_DAYS);
     db.execute(sql::SWEEP_REWARDS, params![first_day.number()])
@@ -120,7 +120,7 @@ pub fn read(db: &impl Database, now_ms: i64) -> Result<OperatorReply, Failure> {
     Ok(OperatorReply::new(200, as_json(&reported)?))
 }
 
-fn figure(row: &Row) -> Result<FigureOfAll, DatabaseError> {
+fn figure(row: &Row) -> DbResult<FigureOfAll> {
     Ok(FigureOfAll {
         figure: row.text(0)?.to_owned(),
         kind: row.text(1)?.to_owned(),
@@ -130,7 +130,7 @@ fn figure(row: &Row) -> Result<FigureOfAll, DatabaseError> {
     })
 }
 
-fn rewards_of_app(row: &Row) -> Result<RewardsOfApp, DatabaseError> {
+fn rewards_of_app(row: &Row) -> DbResult<RewardsOfApp> {
     let damaged = || DatabaseError("a row of attention_rewards is damaged".into());
     Ok(RewardsOfApp {
         app_id: AppId::from_number(row.number(0)?).ok_or_else(damaged)?,

@@ -7,7 +7,7 @@ use contract::{
     operation::OperatorReply,
 };
 use domain::model::AppId;
-use platform::{Database, DatabaseError, Failure, Row, database::json as as_json, params};
+use platform::{Database, DatabaseError, DbResult, Failure, Row, database::json as as_json, params};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -73,14 +73,14 @@ pub fn list(db: &impl Database, now_ms: i64, list: &ListAttention) -> Result<Ope
     Ok(OperatorReply::new(200, as_json(&page)?))
 }
 
-fn place(row: &Row) -> Result<ItemPlace, DatabaseError> {
+fn place(row: &Row) -> DbResult<ItemPlace> {
     Ok(ItemPlace {
         since_ms: row.integer(5)?,
         item: row.integer(0)?,
     })
 }
 
-fn item(row: &Row) -> Result<Item<'_>, DatabaseError> {
+fn item(row: &Row) -> DbResult<Item<'_>> {
     let kind = row.decode(1, Kind::from_number)?;
     let place = place(row)?;
     Ok(Item {

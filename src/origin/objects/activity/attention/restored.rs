@@ -8,10 +8,10 @@ use contract::{
     operation::{Done, OperatorReply},
 };
 use domain::model::common;
-use platform::{Database, DatabaseError, Failure, database::json, params};
+use platform::{Database, DbResult, Failure, database::json, params};
 
 /// Lists what is in doubt. What is listed already stays as it is.
-pub fn put(db: &impl Database, now_ms: i64, restored: &Restored) -> Result<Done, DatabaseError> {
+pub fn put(db: &impl Database, now_ms: i64, restored: &Restored) -> DbResult<Done> {
     let publisher = restored.publisher.as_ref().map(|publisher| publisher.as_str());
     let doubts = json(&restored.doubts)?;
     let row = params![restored.source.as_str(), publisher, restored.at_ms, doubts];

@@ -5,13 +5,13 @@ use super::sql;
 use crate::objects::activity::alarms::{causes::Noted, raise};
 use contract::{alarms::AlarmKind, attention::ObjectSize, operation::Done};
 use domain::model::DAY_MS;
-use platform::{Database, DatabaseError, object_shell::NEARLY_FULL, params};
+use platform::{Database, DbResult, object_shell::NEARLY_FULL, params};
 
 /// A large object has an alarm every night.
 const RETENTION_MS: i64 = 2 * DAY_MS;
 
 /// Stores a size, and lists the object while it is nearly full. A size that is older than the last one is ignored.
-pub fn put(db: &impl Database, now_ms: i64, size: &ObjectSize) -> Result<Done, DatabaseError> {
+pub fn put(db: &impl Database, now_ms: i64, size: &ObjectSize) -> DbResult<Done> {
     let source = size.source.as_str();
     let row = params![source, size.at_ms, size.bytes];
     db.transaction(|| {
@@ -35,7 +35,7 @@ pub fn put(db: &impl Database, now_ms: i64, size: &ObjectSize) -> Result<Done, D
 }
 
 /// Deletes what was not told again.
-pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     let kept_from_ms = now_ms.saturating_sub(RETENTION_MS);
     for sql in [sql::SWEEP_LARGE, sql::SWEEP_SIZES] {
         db.execute(sql, params![kept_from_ms])?;

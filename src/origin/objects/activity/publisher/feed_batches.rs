@@ -10,7 +10,7 @@ use domain::{
     conversions::log_number::NUMBERS_PER_MS,
     model::{AppId, DAY_MS, UtcDay},
 };
-use platform::{Database, DatabaseError, database::json, params};
+use platform::{Database, DatabaseError, DbResult, database::json, params};
 
 use super::sql;
 use crate::objects::activity::alarms::causes::Noted;
@@ -21,7 +21,7 @@ const LEAVE_AFTER: i64 = 500;
 pub const DAYS: i64 = 92;
 
 /// Applies a batch, unless this one or a later one of the same outbox was applied before.
-pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> Result<FeedAnswer, DatabaseError> {
+pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult<FeedAnswer> {
     let (app, shard) = (batch.app.number(), batch.shard);
     let outbox = db.query_first(sql::GET_OUTBOX, params![app, shard])?;
     let (last, was_incomplete, dead) = match &outbox {
@@ -62,14 +62,14 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> Result<FeedA
 }
 
 /// The state of an app's endpoint over all outboxes that have reported.
-fn endpoint_of(db: &impl Database, app: AppId) -> Result<EndpointState, DatabaseError> {
+fn endpoint_of(db: &impl Database, app: AppId) -> DbResult<EndpointState> {
     let row = db.query_first(sql::ENDPOINT_OF, params![app.number()])?;
     row.map_or(Ok(EndpointState::None), |row| {
         row.decode(0, EndpointState::from_number)
     })
 }
 
-fn put_outbox(db: &impl Database, batch: &FeedBatch, is_incomplete: bool) -> Result<(), DatabaseError> {
+fn put_outbox(db: &impl Database, batch: &FeedBatch, is_incomplete: bool) -> DbResult {
     let endpoint = &batch.endpoint;
     db.execute(
         sql::PUT_OUTBOX,
@@ -89,7 +89,7 @@ fn put_outbox(db: &impl Database, batch: &FeedBatch, is_incomplete: bool) -> Res
     )
 }
 
-fn put_counts(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> Result<(), DatabaseError> {
+fn put_counts(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult {
     let row = |count: &RewardCount| {
         (
             count.day.number(),
@@ -111,7 +111,7 @@ pub fn first_day(now_ms: i64) -> i64 {
     UtcDay::of_ms(now_ms.saturating_sub((DAYS - 1) * DAY_MS)).number()
 }
 
-fn put_entries(db: &impl Database, batch: &FeedBatch) -> Result<(), DatabaseError> {
+fn put_entries(db: &impl Database, batch: &FeedBatch) -> DbResult {
     let count = i64::try_from(batch.entries.len()).unwrap_or(i64::MAX);
     let taken = db.query_first(sql::TAKE_VERSIONS, params![count])?;
     let Some(taken) = taken else {
@@ -146,7 +146,7 @@ fn put_entries(db: &impl Database, batch: &FeedBatch) -> Result<(), DatabaseErro
     Ok(())
 }
 
-fn put_firsts(db: &impl Database, entries: &[FeedEntry]) -> Result<(), DatabaseError> {
+fn put_firsts(db: &impl Database, entries: &[FeedEntry]) -> DbResult {
     let rewards = entries
         .iter()
         .filter(|entry| entry.details.kind == RewardKind::Reward);

@@ -8,18 +8,18 @@ use contract::{
     rewards::RewardState,
 };
 use domain::model::{AppId, UtcDay};
-use platform::{Database, DatabaseError, Row, params};
+use platform::{Database, DatabaseError, DbResult, Row, params};
 
 use super::sql;
 
 /// For how long something may be missing here that an outbox has, by what the outboxes have told. An outbox that has changed
 /// and could not tell so yet is not known.
-pub fn behind_ms(db: &impl Database, now_ms: i64) -> Result<i64, DatabaseError> {
+pub fn behind_ms(db: &impl Database, now_ms: i64) -> DbResult<i64> {
     let since_ms = db.query_integer(sql::MISSING_SINCE, params![now_ms])?;
     Ok(since_ms.map_or(0, |since_ms| now_ms.saturating_sub(since_ms).max(0)))
 }
 
-pub fn read(db: &impl Database, now_ms: i64, read: ReadActivity) -> Result<Activity, DatabaseError> {
+pub fn read(db: &impl Database, now_ms: i64, read: ReadActivity) -> DbResult<Activity> {
     let mut apps = BTreeMap::new();
     for row in db.query(sql::SUM_OUTBOXES, &[])? {
         let app = app_id(&row, 0)?;
@@ -61,17 +61,14 @@ pub fn read(db: &impl Database, now_ms: i64, read: ReadActivity) -> Result<Activ
     };
     Ok(Activity {
         behind_ms: behind_ms(db, now_ms)?,
-        days: days
-            .into_iter()
-            .map(of_day)
-            .collect::<Result<_, DatabaseError>>()?,
+        days: days.into_iter().map(of_day).collect::<DbResult<_>>()?,
         apps: apps.into_values().collect(),
         first_conversion_ms: first(0)?,
         first_callback_ms: first(1)?,
     })
 }
 
-pub fn app_id(row: &Row, column: usize) -> Result<AppId, DatabaseError> {
+pub fn app_id(row: &Row, column: usize) -> DbResult<AppId> {
     let app = AppId::from_number(row.number(column)?);
     app.ok_or_else(|| DatabaseError("the stored app id is invalid".into()))
 }

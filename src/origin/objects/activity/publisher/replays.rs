@@ -17,7 +17,7 @@ use contract::{
 };
 use domain::model::{ApiError, AppId, PublisherId, SECOND_MS, common, credentials};
 use platform::{
-    Clock, Database, DatabaseError, Failure, ObjectCall, Row,
+    Clock, Database, DbResult, Failure, ObjectCall, Row,
     concurrent::{each, try_each},
     database::{MAX_INTEGER, json as as_json},
     log, params,
@@ -236,14 +236,10 @@ fn left(clock: &impl Clock, until_ms: i64) -> Option<Duration> {
 pub async fn step(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), Failure> {
     let due = db.query(sql::DUE_REPLAYS, params![runtime.now_ms()])?;
     let steps = each(&due, |row| step_one(db, runtime, row)).await;
-    Ok(steps.into_iter().collect::<Result<(), DatabaseError>>()?)
+    Ok(steps.into_iter().collect::<DbResult>()?)
 }
 
-async fn step_one(
-    db: &impl Database,
-    runtime: &(impl Clock + ObjectCall),
-    row: &Row,
-) -> Result<(), DatabaseError> {
+async fn step_one(db: &impl Database, runtime: &(impl Clock + ObjectCall), row: &Row) -> DbResult {
     let (id, app) = (row.integer(0)?, app_id(row, 1)?);
     let publisher = row.parse(2, PublisherId::parse)?;
     let filter: RewardFilter = row.json(3)?;

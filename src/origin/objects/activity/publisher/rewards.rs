@@ -6,7 +6,7 @@ use contract::{
 };
 use domain::model::INVALID_FIELD;
 use platform::{
-    Database, DatabaseError, Failure, Row,
+    Database, DbResult, Failure, Row,
     database::{MAX_INTEGER, Value},
     params,
 };
@@ -88,7 +88,7 @@ fn with(list: &ListRewards, further: &[Value]) -> Vec<Value> {
     [conditions, further].concat()
 }
 
-fn listed(row: &Row, is_analyst: bool) -> Result<ListedReward, DatabaseError> {
+fn listed(row: &Row, is_analyst: bool) -> DbResult<ListedReward> {
     let details: RewardDetails = row.json(10)?;
     let user_id = row.optional_text(7)?.map(str::to_owned);
     let delivery = row.optional_integer(5)?;

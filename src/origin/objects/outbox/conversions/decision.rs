@@ -18,7 +18,7 @@ use domain::{
     },
     model::{ApiError, SECOND_MS, UtcDay},
 };
-use platform::{Database, DatabaseError, Failure, params};
+use platform::{Database, DbResult, Failure, params};
 
 /// A decision, with all that is needed to carry it out.
 pub struct Decision {
@@ -103,11 +103,7 @@ pub fn decide(
 }
 
 /// Whether the user of a conversion that was read from the log was erased.
-fn is_erased(
-    db: &impl Database,
-    conversion: &Conversion,
-    row: Option<&ConversionRow>,
-) -> Result<bool, DatabaseError> {
+fn is_erased(db: &impl Database, conversion: &Conversion, row: Option<&ConversionRow>) -> DbResult<bool> {
     match row {
         _ if conversion.click.user_id.is_empty() => Ok(true),
         Some(row) if !matches!(conversion.event, Event::Postback(_)) => {
@@ -177,7 +173,7 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
     }
 
     /// Whether another click has the reward, which the terms pay once for each user.
-    fn is_rewarded(&self) -> Result<bool, DatabaseError> {
+    fn is_rewarded(&self) -> DbResult<bool> {
         match &self.approval.rewarded {
             Some(key) if self.once_per == OncePer::User => {
                 rewarded::is_taken(self.db, key, &self.conversion.nonce)
@@ -187,7 +183,7 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
     }
 
     /// Whether it may have been paid before the outbox was put back.
-    fn may_be_lost(&self) -> Result<bool, DatabaseError> {
+    fn may_be_lost(&self) -> DbResult<bool> {
         let gap = endpoint::app_now(self.db, self.peers)?.and_then(|app| app.gap);
         let clicked_at_ms = self.conversion.click.clicked_at_ms;
         Ok(gap.is_some_and(|gap| self.now_ms < gap.until_ms && clicked_at_ms <= gap.clicks_to_ms))
@@ -201,7 +197,7 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
         least.is_some_and(|seconds| took_ms < i64::from(seconds) * SECOND_MS)
     }
 
-    fn has_many_today(&self) -> Result<bool, DatabaseError> {
+    fn has_many_today(&self) -> DbResult<bool> {
         let Some(most) = self.terms.holds.max_rewards_per_user_day else {
             return Ok(false);
         };

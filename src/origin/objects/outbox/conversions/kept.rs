@@ -11,7 +11,7 @@ use domain::{
     conversions::table::Event,
     model::{AdvertiserId, HOUR_MS, common},
 };
-use platform::{Database, DatabaseError, Failure, database::json, params};
+use platform::{Database, DbResult, Failure, database::json, params};
 
 use super::goals;
 use crate::{
@@ -26,12 +26,7 @@ const PAGE: usize = 60;
 
 /// Keeps a postback whose terms are lost, and returns the refusal for its sender. `failure` names the terms. An action gets the
 /// same refusal and is not kept. Another failure is returned as it is.
-pub fn keep(
-    db: &impl Database,
-    now_ms: i64,
-    conversion: &Conversion,
-    failure: Failure,
-) -> Result<Failure, DatabaseError> {
+pub fn keep(db: &impl Database, now_ms: i64, conversion: &Conversion, failure: Failure) -> DbResult<Failure> {
     let lacks = match &failure {
         Failure::Refused(refusal) if refusal.code == LOST_TERMS.code => refusal.message.as_ref(),
         _ => return Ok(failure),

@@ -7,7 +7,7 @@ use crate::objects::outbox::{NET_MS, approval::Approval, erasure, sql};
 use contract::counters::Take;
 use domain::model::common;
 use platform::{
-    Database, DatabaseError, Failure,
+    Database, DbResult, Failure,
     database::{Value, json},
     params,
 };
@@ -69,28 +69,19 @@ pub fn create(
 
 /// Deletes a reservation, and says whether the operator has requested the user's erasure meanwhile; `None` if another task
 /// has ended it already.
-pub fn end(db: &impl Database, reservation: &Reservation) -> Result<Option<bool>, DatabaseError> {
+pub fn end(db: &impl Database, reservation: &Reservation) -> DbResult<Option<bool>> {
     db.read_first(sql::END_RESERVATION, &key(reservation), |row| row.boolean(0))
 }
 
 /// At most `most` due reservations, the longest due first, each with the number of times that it was resumed.
-pub fn overdue(
-    db: &impl Database,
-    now_ms: i64,
-    most: usize,
-) -> Result<Vec<(u32, Reservation)>, DatabaseError> {
+pub fn overdue(db: &impl Database, now_ms: i64, most: usize) -> DbResult<Vec<(u32, Reservation)>> {
     db.read_all(sql::DUE_RESERVATIONS, params![now_ms, most], |row| {
         Ok((row.number(0)?, row.json(1)?))
     })
 }
 
 /// Makes a reservation due again at `due_ms`. Returns false if it has ended; its cap must then not be taken.
-pub fn put_off(
-    db: &impl Database,
-    reservation: &Reservation,
-    due_ms: i64,
-    attempts: u32,
-) -> Result<bool, DatabaseError> {
+pub fn put_off(db: &impl Database, reservation: &Reservation, due_ms: i64, attempts: u32) -> DbResult<bool> {
     let [nonce, goal, number] = key(reservation);
     let updated = db.query(
         sql::PUT_RESERVATION_OFF,

@@ -4,7 +4,7 @@
 use crate::objects::outbox::{peers::Peers, sql};
 use contract::{operation::Bytes, outbox::Conversion};
 use domain::conversions::ids::reward_key;
-use platform::{Database, DatabaseError, params};
+use platform::{Database, DbResult, params};
 
 /// The key of the user of a conversion and of a goal; none before the outbox's first conversion, when nobody has a reward.
 pub fn key(
@@ -12,7 +12,7 @@ pub fn key(
     peers: &impl Peers,
     conversion: &Conversion,
     goal: &str,
-) -> Result<Option<Bytes>, DatabaseError> {
+) -> DbResult<Option<Bytes>> {
     let salt = match peers.state_cache().salt() {
         Some(salt) => salt,
         None => match db.query_first(sql::GET_SALT, &[])? {
@@ -25,6 +25,6 @@ pub fn key(
 }
 
 /// Whether another click has the reward of a key, or waits for its cap.
-pub fn is_taken(db: &impl Database, key: &Bytes, nonce: &Bytes) -> Result<bool, DatabaseError> {
+pub fn is_taken(db: &impl Database, key: &Bytes, nonce: &Bytes) -> DbResult<bool> {
     db.query_boolean(sql::IS_REWARDED, params![key.0.clone(), nonce.0.clone()])
 }

@@ -15,7 +15,7 @@ use domain::{
     conversions::{state::State, table::Event},
     model::AdvertiserId,
 };
-use platform::{Database, DatabaseError, Failure, database::json, params};
+use platform::{Database, DbResult, Failure, database::json, params};
 
 /// A row of `conversions`.
 pub struct ConversionRow {
@@ -39,10 +39,7 @@ impl ConversionRow {
 }
 
 /// A click's conversions and reservations.
-pub fn of_click(
-    db: &impl Database,
-    nonce: &[u8],
-) -> Result<(Vec<ConversionRow>, Vec<Reservation>), DatabaseError> {
+pub fn of_click(db: &impl Database, nonce: &[u8]) -> DbResult<(Vec<ConversionRow>, Vec<Reservation>)> {
     let (mut rows, mut reserved) = (Vec::new(), Vec::new());
     for row in db.query(sql::OF_CLICK, params![nonce.to_vec()])? {
         if row.is_null(0) {

@@ -16,7 +16,7 @@ use domain::{
     model::{Country, Document, FieldError, INVALID_FIELD, SECOND_MS, time::LATEST_S},
     tracking::Click,
 };
-use platform::{Database, DatabaseError, Failure, database::MAX_INTEGER, params};
+use platform::{Database, DbResult, Failure, database::MAX_INTEGER, params};
 
 use crate::objects::outbox::{
     log::{self, states::state_of},
@@ -228,7 +228,7 @@ pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<String>, O
         _ => end.map(|_| last),
     };
     let ids = rows.iter().map(|row| Ok(row.text(1)?.to_owned()));
-    Ok((ids.collect::<Result<_, DatabaseError>>()?, next))
+    Ok((ids.collect::<DbResult<_>>()?, next))
 }
 
 /// The parts of an entry's fields that the click had. After the user's erasure some are gone.

@@ -12,7 +12,7 @@ use domain::{
     model::{AdvertiserId, AppId},
 };
 use platform::{
-    Database, DatabaseError, Failure, Row,
+    Database, DbResult, Failure, Row,
     concurrent::try_each,
     database::{Value, json},
     log, params,
@@ -52,7 +52,7 @@ pub fn keeper(app: AppId, outboxes: u8, txn: &Txn) -> OutboxShard {
 }
 
 /// Claims a `txn` in this outbox, which is the shard. Returns false if another click has it.
-pub fn claim(db: &impl Database, now_ms: i64, shard: OutboxShard, txn: &Txn) -> Result<bool, DatabaseError> {
+pub fn claim(db: &impl Database, now_ms: i64, shard: OutboxShard, txn: &Txn) -> DbResult<bool> {
     let [advertiser, goal, id, nonce, number] = parameters(txn);
     db.transaction(|| {
         let claimed = db.query_first(
@@ -73,13 +73,13 @@ pub fn claim(db: &impl Database, now_ms: i64, shard: OutboxShard, txn: &Txn) -> 
 }
 
 /// Whether a click could claim a `txn` in this outbox.
-pub fn is_free(db: &impl Database, txn: &Txn) -> Result<bool, DatabaseError> {
+pub fn is_free(db: &impl Database, txn: &Txn) -> DbResult<bool> {
     let [advertiser, goal, id, nonce, _] = parameters(txn);
     db.query_boolean(sql::TXN_IS_FREE, &[advertiser, goal, id, nonce])
 }
 
 /// Ends a claim in this outbox.
-pub fn free(db: &impl Database, txn: &Txn) -> Result<(), DatabaseError> {
+pub fn free(db: &impl Database, txn: &Txn) -> DbResult {
     db.execute(sql::FREE_TXN, &parameters(txn))
 }
 
@@ -94,7 +94,7 @@ fn parameters(txn: &Txn) -> [platform::database::Value; 5] {
 }
 
 /// Queues a claim of this outbox to be freed, within the caller's transaction.
-pub fn queue_free(db: &impl Database, now_ms: i64, txn: &Txn) -> Result<(), DatabaseError> {
+pub fn queue_free(db: &impl Database, now_ms: i64, txn: &Txn) -> DbResult {
     db.execute(sql::QUEUE_FREE, params![txn.number, now_ms, json(txn)?])
 }
 
@@ -124,6 +124,6 @@ pub async fn free_due(db: &impl Database, peers: &impl Peers) -> Result<bool, Fa
     Ok(is_full && freed.contains(&true))
 }
 
-fn read(row: &Row) -> Result<(i64, u32, Txn), DatabaseError> {
+fn read(row: &Row) -> DbResult<(i64, u32, Txn)> {
     Ok((row.integer(0)?, row.number(1)?, row.json(2)?))
 }

@@ -1,7 +1,7 @@
 //! The numbers under which states of conversions are stored.
 
 use domain::conversions::state::{Reason, State};
-use platform::DatabaseError;
+use platform::{DatabaseError, DbResult};
 
 /// The stored number of a state. It must not change, or stored conversions would change their states. Statements know 0 as
 /// pending, 1 as approved, 10 to 19 as refused, and 20 and above as held. A notice is stored with the number of the state that
@@ -31,7 +31,7 @@ fn reason_number(reason: Reason) -> i64 {
     }
 }
 
-pub fn state_of(number: i64) -> Result<State, DatabaseError> {
+pub fn state_of(number: i64) -> DbResult<State> {
     let plain = [
         State::Pending,
         State::Approved,

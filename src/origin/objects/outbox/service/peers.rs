@@ -18,7 +18,7 @@ use contract::{
     outbox::{ClaimApp, ClaimedApp, OutboxShard, Txn},
 };
 use domain::callbacks::fields::Status;
-use platform::{DatabaseError, Failure, ObjectStorage, keyed_flights::KeyedFlights};
+use platform::{DbResult, Failure, ObjectStorage, keyed_flights::KeyedFlights};
 
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Peers
     for OutboxService<D, R, O>
@@ -107,7 +107,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
         self.must_resume.set(true);
     }
 
-    fn wants(&self, status: Status) -> Result<bool, DatabaseError> {
+    fn wants(&self, status: Status) -> DbResult<bool> {
         let Some(state) = endpoint::read(self.shell.storage())? else {
             return Ok(false);
         };

@@ -10,7 +10,7 @@ use domain::{
     conversions::state::Reason,
     model::{AppId, SECOND_MS},
 };
-use platform::{DatabaseError, Row};
+use platform::{DbResult, Row};
 
 /// The fields of a reward that every member sees.
 #[derive(Serialize)]
@@ -90,7 +90,7 @@ pub struct Fields {
 
 impl<'r> Reward<'r> {
     /// Reads the columns of a story.
-    pub fn read(row: &'r Row, app: AppId) -> Result<Self, DatabaseError> {
+    pub fn read(row: &'r Row, app: AppId) -> DbResult<Self> {
         let fields: Fields = row.json(5)?;
         let conversion = state_of(row.integer(2)?)?;
         let user_id = row.optional_text(6)?;

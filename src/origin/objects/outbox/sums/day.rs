@@ -15,17 +15,13 @@ use domain::{
     conversions::log_number::first_number,
     model::{DAY_MS, OfferId, SECOND_MS, UtcDay},
 };
-use platform::{Database, DatabaseError, Row, database::Value, params};
+use platform::{Database, DbResult, Row, database::Value, params};
 
 /// Entries that one step examines at most: about 50 ms, in which the object answers no request.
 pub const STEP: i64 = 5_000;
 
 /// One step through the payments of a day, over at most `entries` entries.
-pub fn read(
-    db: &impl Database,
-    ReadDay { day, after, mark }: ReadDay,
-    entries: i64,
-) -> Result<OutboxDay, DatabaseError> {
+pub fn read(db: &impl Database, ReadDay { day, after, mark }: ReadDay, entries: i64) -> DbResult<OutboxDay> {
     let step = DayPage::of(db, day, after, entries)?;
     let mut parameters = step.parameters().to_vec();
     parameters.push(mark.into());
@@ -47,7 +43,7 @@ pub fn read(
 }
 
 /// One step through the transactions of an offer on a day, in the order of their numbers.
-pub fn list(db: &impl Database, list: &ListDay, entries: i64) -> Result<DayEntries, DatabaseError> {
+pub fn list(db: &impl Database, list: &ListDay, entries: i64) -> DbResult<DayEntries> {
     let step = DayPage::of(db, list.day, list.after, entries)?;
     let mut parameters = step.parameters().to_vec();
     parameters.extend([list.offer.as_str().into(), list.limit.into()]);
@@ -72,12 +68,12 @@ pub fn list(db: &impl Database, list: &ListDay, entries: i64) -> Result<DayEntri
             Some(last) if is_full => Some(last.integer(0)?),
             _ => step.next(),
         },
-        entries: rows.iter().map(entry).collect::<Result<_, DatabaseError>>()?,
+        entries: rows.iter().map(entry).collect::<DbResult<_>>()?,
     })
 }
 
 /// One step through the revenue of a day.
-pub fn sums(now_ms: i64, log: &OutboxLog<'_, impl Database>, sum: SumDay) -> Result<DaySums, DatabaseError> {
+pub fn sums(now_ms: i64, log: &OutboxLog<'_, impl Database>, sum: SumDay) -> DbResult<DaySums> {
     let (before, end) = numbers_of(sum.day);
     let bounds = (sum.after, sum.through.min(end));
     let sums = batches::sums_of_day(log, TO_LEDGER, sum.day, before, bounds)?;
@@ -106,7 +102,7 @@ struct DayPage {
 }
 
 impl DayPage {
-    fn of(db: &impl Database, day: UtcDay, after: i64, entries: i64) -> Result<Self, DatabaseError> {
+    fn of(db: &impl Database, day: UtcDay, after: i64, entries: i64) -> DbResult<Self> {
         let (before, end) = numbers_of(day);
         let after = after.max(before);
         let row = db.query_first(sql::LAST_OF_DAY, params![after, end, entries])?;

@@ -26,7 +26,7 @@ use domain::{
     conversions::log_number::first_number,
     model::{DAY_MS, SECOND_MS, common},
 };
-use platform::{Clock, Database, DatabaseError, Failure, ObjectCall, Row, log, params};
+use platform::{Clock, Database, DatabaseError, DbResult, Failure, ObjectCall, Row, log, params};
 
 /// The destination of the journal's batches.
 pub const TO_WITNESS: &str = "witness";
@@ -82,7 +82,7 @@ pub async fn send(
 }
 
 /// What was written after a number, up to another, or to the last that a batch has room for.
-fn written(db: &impl Database, after: i64, through: i64) -> Result<JournalBatch, DatabaseError> {
+fn written(db: &impl Database, after: i64, through: i64) -> DbResult<JournalBatch> {
     let number = db.query_integer(sql::END_OF_BATCH, params![after, through, NUMBERS])?;
     let number = number.unwrap_or(through);
     let row = db
@@ -122,7 +122,7 @@ pub async fn is_complete(
 }
 
 /// Adds a batch to the journal that this outbox keeps for another.
-pub fn add(db: &impl Database, journal: &AddJournal) -> Result<Mark, DatabaseError> {
+pub fn add(db: &impl Database, journal: &AddJournal) -> DbResult<Mark> {
     let mark = mark(db, &journal.source)?;
     let batch = &journal.batch;
     if mark != journal.after || batch.number <= mark {
@@ -143,7 +143,7 @@ pub fn add(db: &impl Database, journal: &AddJournal) -> Result<Mark, DatabaseErr
 }
 
 /// Reads a batch of the journal that this outbox keeps for another.
-pub fn read(db: &impl Database, read: &ReadJournal) -> Result<Journal, DatabaseError> {
+pub fn read(db: &impl Database, read: &ReadJournal) -> DbResult<Journal> {
     let row = db.query_first(sql::NEXT, params![read.source.as_str(), read.after])?;
     let batch = |row: Row| {
         Ok(JournalBatch {
@@ -160,12 +160,12 @@ pub fn read(db: &impl Database, read: &ReadJournal) -> Result<Journal, DatabaseE
     })
 }
 
-fn mark(db: &impl Database, source: &str) -> Result<i64, DatabaseError> {
+fn mark(db: &impl Database, source: &str) -> DbResult<i64> {
     Ok(db.query_integer(sql::GET_MARK, params![source])?.unwrap_or(0))
 }
 
 /// Forgets the users of batches after three days, and deletes batches and changes after 31 days.
-pub fn sweep(db: &impl Database, now_ms: i64, rows_from_ms: i64) -> Result<(), DatabaseError> {
+pub fn sweep(db: &impl Database, now_ms: i64, rows_from_ms: i64) -> DbResult {
     for (sql, kept_ms) in [(sql::FORGET_USERS, USERS_KEPT_MS), (sql::SWEEP, KEPT_MS)] {
         db.execute(sql, params![first_number(now_ms.saturating_sub(kept_ms))])?;
     }
@@ -238,7 +238,7 @@ pub async fn refill(
 }
 
 /// Whether a journal that ends with `mark` goes further than the log, which knows of it as far as `heard`.
-fn goes_beyond(db: &impl Database, heard: i64, mark: i64) -> Result<bool, DatabaseError> {
+fn goes_beyond(db: &impl Database, heard: i64, mark: i64) -> DbResult<bool> {
     Ok(mark > heard && !db.query_boolean(HAS_NUMBER, params![mark])?)
 }
 

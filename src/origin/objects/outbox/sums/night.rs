@@ -24,7 +24,7 @@ use domain::{
     conversions::log_number::NUMBERS_PER_MS,
     model::{DAY_MS, SECOND_MS, UtcDay},
 };
-use platform::{Clock, Database, DatabaseError, ObjectCall, Row, log, params};
+use platform::{Clock, Database, DatabaseError, DbResult, ObjectCall, Row, log, params};
 
 /// How far the nights' work is.
 struct Night {
@@ -41,7 +41,7 @@ struct Night {
 }
 
 impl Night {
-    fn read(db: &impl Database) -> Result<Self, DatabaseError> {
+    fn read(db: &impl Database) -> DbResult<Self> {
         let row = db.query_first(sql::GET_NIGHT, &[])?.unwrap_or(Row(vec![]));
         let day = |column| {
             let day = UtcDay::from_number(row.integer(column)?);
@@ -95,7 +95,7 @@ impl Night {
         }
     }
 
-    fn write(&self, db: &impl Database) -> Result<(), DatabaseError> {
+    fn write(&self, db: &impl Database) -> DbResult {
         let row = params![
             self.vouched.number(),
             self.adding.number(),
@@ -117,13 +117,13 @@ impl Night {
 }
 
 /// The rewards of the last day that was added up. There are none while the next one is.
-pub fn last_rewards(db: &impl Database) -> Result<Option<DayRewards>, DatabaseError> {
+pub fn last_rewards(db: &impl Database) -> DbResult<Option<DayRewards>> {
     let night = Night::read(db)?;
     Ok((night.is_added && night.rewards.rewards > 0).then_some(night.rewards))
 }
 
 /// When the outbox vouches for the day that is added up.
-pub fn due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     let night = Night::read(db)?;
     Ok(night.waits().then_some(night.due_ms))
 }
@@ -133,7 +133,7 @@ pub fn due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
 ///
 /// # Errors
 /// The database failed. The step may be repeated.
-pub fn add_step(db: &impl Database, now_ms: i64, entries: i64) -> Result<Option<OutboxDay>, DatabaseError> {
+pub fn add_step(db: &impl Database, now_ms: i64, entries: i64) -> DbResult<Option<OutboxDay>> {
     let mut night = Night::read(db)?;
     if night.waits() {
         return Ok(None);
@@ -167,7 +167,7 @@ pub fn add_step(db: &impl Database, now_ms: i64, entries: i64) -> Result<Option<
 }
 
 /// The first day whose entries are all in the log; none for an empty log.
-fn first_kept(db: &impl Database, now_ms: i64) -> Result<Option<UtcDay>, DatabaseError> {
+fn first_kept(db: &impl Database, now_ms: i64) -> DbResult<Option<UtcDay>> {
     let first = db.query_integer(sql::FIRST_ENTRY, &[])?;
     // Of a day before, some entries may have left.
     let oldest = UtcDay::of_ms(now_ms.saturating_sub(ROW_RETENTION_MS)).minus(-1);
@@ -176,10 +176,7 @@ fn first_kept(db: &impl Database, now_ms: i64) -> Result<Option<UtcDay>, Databas
 
 /// Vouches for the day that was added up, if that is due. Returns whether the day differs from the ledger; `None` if the ledger
 /// has not compared it.
-pub async fn vouch(
-    db: &impl Database,
-    runtime: &(impl Clock + ObjectCall),
-) -> Result<Option<bool>, DatabaseError> {
+pub async fn vouch(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult<Option<bool>> {
     let night = Night::read(db)?;
     let Some(state) = endpoint::read(db)?.filter(|_| night.waits() && night.due_ms <= runtime.now_ms())
     else {
@@ -217,7 +214,7 @@ fn settle(
     mut night: Night,
     number: i64,
     answer: Option<Vouched>,
-) -> Result<Option<bool>, DatabaseError> {
+) -> DbResult<Option<bool>> {
     let now = Night::read(db)?;
     if (now.adding, now.is_added) != (night.adding, night.is_added) {
         // A refill has begun the day again.

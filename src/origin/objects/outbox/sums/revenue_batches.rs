@@ -21,7 +21,7 @@ use contract::{
     outbox::OutboxShard,
 };
 use domain::model::{AppId, Country, OfferId, UtcDay};
-use platform::{Clock, Database, DatabaseError, ObjectCall, Row, log, params};
+use platform::{Clock, Database, DatabaseError, DbResult, ObjectCall, Row, log, params};
 
 /// The destination for the publisher's ledger. For counters it is the object's name.
 pub const TO_LEDGER: &str = "ledger";
@@ -53,11 +53,7 @@ impl<'a, D> OutboxLog<'a, D> {
 }
 
 impl<D: Database> Log for OutboxLog<'_, D> {
-    fn read(
-        &self,
-        after: i64,
-        each: &mut dyn FnMut(batches::Movement<'_>),
-    ) -> Result<LogPage, DatabaseError> {
+    fn read(&self, after: i64, each: &mut dyn FnMut(batches::Movement<'_>)) -> DbResult<LogPage> {
         let row = self.db.query_first(sql::LOG_PAGE, params![after, PAGE])?;
         let row = row.unwrap_or(Row(vec![]));
         let is_last = row.integer(1)? < PAGE;
@@ -109,7 +105,7 @@ impl<D: Database> Log for OutboxLog<'_, D> {
         Ok(LogPage { end, is_last })
     }
 
-    fn last(&self) -> Result<i64, DatabaseError> {
+    fn last(&self) -> DbResult<i64> {
         // Before its app is known, an outbox only keeps claims, which wait.
         let last = match self.app {
             Some(_) => self.db.query_integer(sql::LAST_NUMBER, &[])?,
@@ -118,7 +114,7 @@ impl<D: Database> Log for OutboxLog<'_, D> {
         Ok(last.unwrap_or(0))
     }
 
-    fn has(&self, number: i64) -> Result<bool, DatabaseError> {
+    fn has(&self, number: i64) -> DbResult<bool> {
         self.db.query_boolean(sql::HAS_NUMBER, params![number])
     }
 }
@@ -130,7 +126,7 @@ pub async fn send(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),
     opened_ms: &Cell<i64>,
-) -> Result<Option<OutboxShard>, DatabaseError> {
+) -> DbResult<Option<OutboxShard>> {
     let Some(state) = endpoint::read(db)? else {
         return Ok(None);
     };
@@ -181,7 +177,7 @@ pub fn ledger_of(state: &OutboxState) -> Option<ObjectAddress> {
 
 /// Reads the ledger's mark when a process starts, if batches were sent before: a mark beyond the log shows that the outbox was
 /// restored, and then its next numbers are above the mark.
-pub async fn read_mark(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), DatabaseError> {
+pub async fn read_mark(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult {
     let known = batches::mark_of(db, TO_LEDGER)?;
     if known == 0 {
         return Ok(());
