@@ -5,6 +5,9 @@ use std::fmt;
 use crate::database::DatabaseError;
 use domain::model::{ApiError, common};
 
+/// What a command gives, unless it fails: the standard `Result`, with [`Failure`] for its error if none is named.
+pub type Result<T = (), E = Failure> = std::result::Result<T, E>;
+
 /// The error of a command that an object did not carry out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {

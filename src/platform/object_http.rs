@@ -5,7 +5,7 @@ use std::fmt::Display;
 use serde::{Serialize, de::DeserializeOwned};
 use worker::{Request, Response};
 
-use crate::{failure::Failure, log};
+use crate::{Result, failure::Failure, log};
 use contract::operation::{COMMAND_HEADER, from_header};
 use domain::model::{ApiError, common};
 
@@ -13,7 +13,7 @@ use domain::model::{ApiError, common};
 ///
 /// # Errors
 /// `invalid_json` if there is no such command.
-pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C, Failure> {
+pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C> {
     let header = request.headers().get(COMMAND_HEADER)?;
     let json = match header.as_deref().and_then(from_header) {
         Some(json) => json,
@@ -27,7 +27,7 @@ pub async fn command_in<C: DeserializeOwned>(mut request: Request) -> Result<C, 
 }
 
 /// The answer to a command. It is never an `Err`, which the caller would see as a broken object.
-pub fn respond<R: Serialize>(place: &'static str, reply: Result<R, Failure>) -> worker::Result<Response> {
+pub fn respond<R: Serialize>(place: &'static str, reply: Result<R>) -> worker::Result<Response> {
     let json = reply
         .and_then(|reply| serde_json::to_vec(&reply).map_err(|error| Failure::Internal(error.to_string())));
     match json {

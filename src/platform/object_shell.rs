@@ -6,7 +6,7 @@
 use std::cell::Cell;
 
 use crate::{
-    DbResult,
+    DbResult, Result,
     failure::Failure,
     faults, log,
     migrations::{FORGET_COPY, IS_COPY, Migration, migrate},
@@ -119,7 +119,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
         &self,
         handle: impl FnOnce(&D, i64) -> Result<T, E>,
         next_alarm: impl FnOnce(&D, i64) -> DbResult<Option<i64>>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T> {
         self.ready().await?;
         let now_ms = self.runtime.now_ms();
         // There is no await until the alarm is set: the writes and the alarm are one commit, and no other command runs
@@ -139,7 +139,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     ///
     /// If a process ends during a run, the runtime runs the alarm again, but only six times. So the first run of a process, and
     /// the one after a run that did not end, sets another alarm before its work. The others do not, because each is billed.
-    pub async fn wake(&self, work: impl AsyncFnOnce(&D) -> Result<Option<i64>, Failure>) {
+    pub async fn wake(&self, work: impl AsyncFnOnce(&D) -> Result<Option<i64>>) {
         let retry_ms = self.runtime.now_ms().saturating_add(self.alarm_retry_ms);
         // The alarm has fired. If it still counted as set, no later write would set another.
         self.alarm.set(Some(KnownAlarm { at_ms: None }));
@@ -185,7 +185,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     ///
     /// # Errors
     /// Newer code has migrated the database, or the database failed.
-    pub async fn ready(&self) -> Result<&D, Failure> {
+    pub async fn ready(&self) -> Result<&D> {
         self.migrate(self.runtime.now_ms())?;
         if self.alarm.get().is_none() {
             let at_ms = self.storage.alarm().await?;
@@ -223,7 +223,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     }
 
     /// Arms the alarm for `next`, the time at which the database has work due, if any.
-    pub fn wake_for(&self, next: DbResult<Option<i64>>) -> Result<(), Failure> {
+    pub fn wake_for(&self, next: DbResult<Option<i64>>) -> Result {
         match next? {
             Some(at_ms) => self.wake_by(at_ms),
             None => Ok(()),
@@ -231,7 +231,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     }
 
     /// Arms the alarm for `at_ms` or before. An alarm that is due earlier stays, since only its own work may move it.
-    pub fn wake_by(&self, at_ms: i64) -> Result<(), Failure> {
+    pub fn wake_by(&self, at_ms: i64) -> Result {
         let at_ms = at_ms.min(self.latest_ms.get());
         if self.wakes_by(at_ms) {
             return Ok(());
@@ -244,7 +244,7 @@ impl<D: ObjectStorage, R: Clock> ObjectShell<D, R> {
     }
 
     /// Arms the alarm for exactly `at_ms`; `None` disarms it.
-    pub fn set_alarm(&self, at_ms: Option<i64>) -> Result<(), Failure> {
+    pub fn set_alarm(&self, at_ms: Option<i64>) -> Result {
         if self.alarm.get().is_some_and(|alarm| alarm.at_ms == at_ms) {
             return Ok(());
         }

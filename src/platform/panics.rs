@@ -10,7 +10,7 @@ use std::{
 
 use futures_util::{FutureExt, future::LocalBoxFuture};
 
-use crate::{failure::Failure, log};
+use crate::{Result, failure::Failure, log};
 
 thread_local! {
     static CAUGHT: Cell<u64> = const { Cell::new(0) };
@@ -51,14 +51,14 @@ pub fn catch_panics<'w, T: 'w>(
 }
 
 /// Converts a panic to a [`Failure`].
-pub fn panic_to_failure<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub fn panic_to_failure<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_panic(work).unwrap_or_else(|panic| Err(Failure::Internal(panic)))
 }
 
 /// The same for a future.
 pub fn panics_to_failure<'w, T: 'w>(
-    work: impl Future<Output = Result<T, Failure>> + 'w,
-) -> impl Future<Output = Result<T, Failure>> + 'w {
+    work: impl Future<Output = Result<T>> + 'w,
+) -> impl Future<Output = Result<T>> + 'w {
     catch_panics(work).map(|done| done.unwrap_or_else(|panic| Err(Failure::Internal(panic))))
 }
 

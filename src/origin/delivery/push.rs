@@ -12,7 +12,7 @@ use futures_util::{
 use contract::operation::{ObjectAddress, Operation};
 use domain::model::{SECOND_MS, common};
 use platform::{
-    CONNECTIONS, Clock, Database, DbResult, Failure, ObjectCall, Row, Sleep, database::Value, log, params,
+    CONNECTIONS, Clock, Database, DbResult, ObjectCall, Result, Row, Sleep, database::Value, log, params,
 };
 
 /// How long the call has to send its changes before the alarm does, in milliseconds.
@@ -98,7 +98,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
     }
 
     /// Sends these, and counts those that arrived.
-    async fn send(&self, queued: Vec<P>, arrived: &Cell<usize>) -> Result<(), Failure> {
+    async fn send(&self, queued: Vec<P>, arrived: &Cell<usize>) -> Result {
         let mut sent = stream::iter(queued)
             .map(|push| self.send_one(push))
             .buffer_unordered(CONNECTIONS);
@@ -116,7 +116,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
     ///
     /// # Errors
     /// 503 if one did not arrive within the time limit. The alarm goes on with it.
-    pub async fn require(&self, resource: &str, queued: Vec<P>) -> Result<(), Failure> {
+    pub async fn require(&self, resource: &str, queued: Vec<P>) -> Result {
         let (all, arrived) = (queued.len(), Cell::new(0));
         self.within_time_limit(self.send(queued, &arrived)).await?;
         let arrived = arrived.get();
@@ -135,7 +135,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
     ///
     /// # Errors
     /// 503 if some did not arrive within the time limit. The alarm goes on with them.
-    pub async fn require_imported(&self) -> Result<(), Failure> {
+    pub async fn require_imported(&self) -> Result {
         if self.send_imported().await? {
             return Ok(());
         }
@@ -148,7 +148,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
     }
 
     /// Sends what an import has queued, within the time limit. Returns whether all arrived.
-    pub async fn send_imported(&self) -> Result<bool, Failure> {
+    pub async fn send_imported(&self) -> Result<bool> {
         // Also those that an attempt just before has put off, and none of them twice.
         let by_ms = self.runtime.now_ms().saturating_add(RETRY_MS - 1);
         self.within_time_limit(async {
@@ -160,15 +160,12 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
     }
 
     /// Sends the changes that are due, for the alarm.
-    pub async fn send_due(&self) -> Result<(), Failure> {
+    pub async fn send_due(&self) -> Result {
         self.within_time_limit(async { self.send_page(self.runtime.now_ms()).await.map(drop) })
             .await
     }
 
-    async fn within_time_limit(
-        &self,
-        work: impl Future<Output = Result<(), Failure>>,
-    ) -> Result<(), Failure> {
+    async fn within_time_limit(&self, work: impl Future<Output = Result>) -> Result {
         match select(Box::pin(work), Box::pin(self.runtime.sleep(TIME))).await {
             Either::Left((done, _)) => done,
             Either::Right(_) => {
@@ -180,7 +177,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
     }
 
     /// Sends a page of the changes that are due by `by_ms`. Returns whether there were any.
-    async fn send_page(&self, by_ms: i64) -> Result<bool, Failure> {
+    async fn send_page(&self, by_ms: i64) -> Result<bool> {
         let claimed = claim::<P>(self.db, self.runtime.now_ms(), by_ms, PAGE)?;
         let any = !claimed.is_empty();
         self.send(claimed, &Cell::new(0)).await?;
@@ -188,7 +185,7 @@ impl<'a, D: Database, R: Clock + Sleep + ObjectCall, P: Push> PushQueue<'a, D, R
     }
 
     /// Returns whether it arrived.
-    async fn send_one(&self, push: P) -> Result<bool, Failure> {
+    async fn send_one(&self, push: P) -> Result<bool> {
         let to = push.receiver();
         match self.runtime.call(&to, push.operation(), TIMEOUT).await {
             Ok(_) => {

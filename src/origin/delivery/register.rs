@@ -18,7 +18,7 @@ use contract::{
 };
 use domain::model::{DAY_MS, PublisherId, SECOND_MS, common};
 use platform::{
-    Clock, Database, DbResult, Failure, ObjectCall, ObjectStorage, Row, database::json, log,
+    Clock, Database, DbResult, Failure, ObjectCall, ObjectStorage, Result, Row, database::json, log,
     object_shell::ObjectShell, params, single_flight::SingleFlight,
 };
 
@@ -73,7 +73,7 @@ pub trait Restore {
     }
 
     /// Applies a missing entry that was made at a time, within the caller's transaction. One that is refused is left out.
-    fn apply(&self, db: &impl Database, at_ms: i64, entry: Self::Entry) -> Result<(), Failure>;
+    fn apply(&self, db: &impl Database, at_ms: i64, entry: Self::Entry) -> Result;
 
     /// Whose object it is, and what a person has to look at.
     fn doubts(
@@ -170,7 +170,7 @@ impl Register {
         runtime: &(impl Clock + ObjectCall),
         source: &str,
         restore: &impl Restore,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         if self.is_read.get() {
             return Ok(());
         }
@@ -201,12 +201,7 @@ impl Register {
     ///
     /// # Errors
     /// `unavailable`: the change is made and not registered. The next change registers it, too.
-    pub async fn keep(
-        &self,
-        db: &impl Database,
-        runtime: &impl ObjectCall,
-        source: &str,
-    ) -> Result<(), Failure> {
+    pub async fn keep(&self, db: &impl Database, runtime: &impl ObjectCall, source: &str) -> Result {
         let last = last(db)?;
         if last <= self.mark.get() {
             return Ok(());
@@ -232,7 +227,7 @@ impl Register {
         &self,
         shell: &ObjectShell<D, R>,
         source: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         let kept = self.keep(shell.storage(), shell.runtime(), source).await;
         if kept.is_err() {
             shell.wake_by(shell.runtime().now_ms().saturating_add(RETRY_MS))?;
@@ -251,12 +246,7 @@ impl Register {
     ///
     /// # Errors
     /// `unavailable`: the change should not be made.
-    pub async fn ready(
-        &self,
-        db: &impl Database,
-        runtime: &impl ObjectCall,
-        source: &str,
-    ) -> Result<(), Failure> {
+    pub async fn ready(&self, db: &impl Database, runtime: &impl ObjectCall, source: &str) -> Result {
         self.keep(db, runtime, source).await?;
         let after = self.mark.get();
         ask(runtime, source, ReadRegister { after }).await.map(drop)
@@ -271,7 +261,7 @@ async fn put_back<R: Restore>(
     restore: &R,
     lost: Vec<RegisterEntry>,
     is_first: bool,
-) -> Result<(), Failure> {
+) -> Result {
     let known = last(db)?;
     let is_gap = lost.first().is_some_and(|first| first.number > known + 1);
     let left_out = |number: i64, cause: &str| {
@@ -327,7 +317,7 @@ pub async fn tell(
     source: &str,
     publisher: Option<PublisherId>,
     doubts: Vec<Doubt>,
-) -> Result<(), Failure> {
+) -> Result {
     let restored = Restored {
         source: source.to_owned(),
         publisher,
@@ -347,7 +337,7 @@ pub async fn tell_if_behind(
     publisher: Option<&PublisherId>,
     (after, mark): (i64, i64),
     reason: &str,
-) -> Result<(), Failure> {
+) -> Result {
     let Some(source) = source.filter(|_| mark < after) else {
         return Ok(());
     };
@@ -355,11 +345,7 @@ pub async fn tell_if_behind(
     tell(runtime, source, publisher.cloned(), doubts).await
 }
 
-async fn ask<O: Operation>(
-    runtime: &impl ObjectCall,
-    source: &str,
-    operation: O,
-) -> Result<O::Answer, Failure> {
+async fn ask<O: Operation>(runtime: &impl ObjectCall, source: &str, operation: O) -> Result<O::Answer> {
     call(runtime, &address(source), operation).await
 }
 
@@ -367,7 +353,7 @@ async fn call<O: Operation>(
     runtime: &impl ObjectCall,
     to: &ObjectAddress,
     operation: O,
-) -> Result<O::Answer, Failure> {
+) -> Result<O::Answer> {
     let answer = runtime.call(to, operation, TIMEOUT).await;
     answer.map_err(|error| {
         log::warn("register", format_args!("{}: {error}", to.name));

@@ -28,7 +28,7 @@ use contract::{
     operation::Done,
 };
 use domain::model::MacKeys;
-use platform::{Database, Failure};
+use platform::{Database, Failure, Result};
 
 /// Everything a command needs besides the database.
 pub struct Context<'a> {
@@ -37,7 +37,7 @@ pub struct Context<'a> {
     pub name: Option<&'a str>,
     pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
     /// Parses the keys of `ACCOUNT_MAC`; called only where an invite or a session is issued.
-    pub mac: &'a dyn Fn() -> Result<MacKeys, Failure>,
+    pub mac: &'a dyn Fn() -> Result<MacKeys>,
 }
 
 /// The random parts of a new invite or session.
@@ -48,7 +48,7 @@ struct Draw {
 }
 
 impl Context<'_> {
-    fn draw(&self) -> Result<Draw, Failure> {
+    fn draw(&self) -> Result<Draw> {
         let mut bytes = (self.random)().map_err(Failure::Internal)?.into_iter();
         let mut next = |_| bytes.next().unwrap_or_default();
         Ok(Draw {
@@ -60,7 +60,7 @@ impl Context<'_> {
 }
 
 /// Carries out one command.
-pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
+pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply> {
     let now_ms = context.now_ms;
     let done = |()| Reply::Done(Done {});
     match command {

@@ -18,14 +18,14 @@ pub use publisher::sql::MIGRATIONS;
 use crate::delivery::register;
 use contract::activity::{Command, FindOutbox, Found, Reply};
 use domain::model::common;
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Result, params};
 use publisher::{feed_batches, overview, replays, rewards, sql};
 
 /// Carries out one command.
 ///
 /// # Errors
 /// It is refused, or the database failed; the command may then be sent again.
-pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply, Failure> {
+pub fn handle(db: &impl Database, now_ms: i64, command: Command) -> Result<Reply> {
     match command {
         Command::Feed(batch) => Ok(Reply::FeedAnswer(feed_batches::apply(db, now_ms, &batch)?)),
         Command::Read(read) => Ok(Reply::Activity(overview::read(db, now_ms, read)?)),

@@ -52,7 +52,7 @@ use domain::{
     callbacks::guard::Guard,
     model::{MacKeys, Vault},
 };
-use platform::{Database, Failure, database::json as as_json};
+use platform::{Database, Failure, Result, database::json as as_json};
 
 /// Everything a command needs besides the database: time, randomness, encryption, and the rule for callback URLs.
 pub struct Context<'a> {
@@ -80,19 +80,19 @@ impl Context<'_> {
     }
 
     /// Seals a text for this purpose under a fresh nonce.
-    fn seal(&self, vault: &Vault, purpose: &str, plain: &str) -> Result<Vec<u8>, Failure> {
+    fn seal(&self, vault: &Vault, purpose: &str, plain: &str) -> Result<Vec<u8>> {
         vault
             .seal(purpose, plain.as_bytes(), self.random()?)
             .ok_or_else(|| Failure::Internal(format!("{purpose} was not sealed")))
     }
 }
 
-fn answer(body: &impl Serialize) -> Result<OperatorReply, Failure> {
+fn answer(body: &impl Serialize) -> Result<OperatorReply> {
     Ok(OperatorReply::new(200, as_json(body)?))
 }
 
 /// Carries out one command.
-pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<OperatorReply, Failure> {
+pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<OperatorReply> {
     match command {
         Command::Put(put) => resources::put_one(db, context, &put),
         Command::Get(Get { resource, id }) => reads::get(db, resource, &id),

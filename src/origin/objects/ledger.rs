@@ -38,7 +38,7 @@ pub use sql::MIGRATIONS;
 use crate::delivery::{attention_feed, register};
 use contract::ledger::{Command, FindKey, ListDays, ListKeys, ReadFreshness, ReadMark, Reply, RevokeKey};
 use domain::model::{MacKeys, PublisherId, SECOND_MS, common};
-use platform::{Database, DbResult, Failure};
+use platform::{Database, DbResult, Result};
 use segments::MergeResult;
 
 /// Everything a command needs besides the database.
@@ -46,12 +46,12 @@ pub struct Context<'a> {
     pub now_ms: i64,
     pub random: &'a dyn Fn() -> Result<[u8; 32], String>,
     /// Parses the keys of `REPORT_KEY_MAC`; called only where a report key is issued.
-    pub mac: &'a dyn Fn() -> Result<MacKeys, Failure>,
+    pub mac: &'a dyn Fn() -> Result<MacKeys>,
     pub publisher: &'a PublisherId,
 }
 
 /// Carries out one command.
-pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply, Failure> {
+pub fn handle(db: &impl Database, context: &Context<'_>, command: Command) -> Result<Reply> {
     match command {
         Command::AddOffers(batch) => Ok(Reply::Mark(offers::add(db, context.now_ms, &batch)?)),
         Command::ReadMark(ReadMark { source, .. }) => Ok(Reply::Mark(offers::mark(db, &source)?)),

@@ -6,7 +6,7 @@ use contract::{
     operation::Done,
     register::{Announce, ReadRegister},
 };
-use platform::{Clock, Database, DbResult, Failure, ObjectCall, database::MAX_INTEGER, params};
+use platform::{Clock, Database, DbResult, ObjectCall, Result, database::MAX_INTEGER, params};
 
 /// A table of the register: when it was last announced that its object is put back.
 pub const TABLE: &[&str] =
@@ -39,7 +39,7 @@ pub async fn since(
     source: &str,
     noticed_ms: i64,
     reason: &str,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let part = ask(runtime, source, ReadRegister { after: MAX_INTEGER }).await?;
     let is_announced = noticed_ms < part.announced_ms;
     if is_announced {

@@ -7,10 +7,10 @@ use super::{
     sessions::NewSession,
 };
 use contract::accounts::{Accept, SignedIn};
-use platform::{Database, Failure};
+use platform::{Database, Result};
 
 /// Spends an invite. Of two at the same time, the second finds no invite.
-pub fn accept(db: &impl Database, context: &Context<'_>, accept: &Accept) -> Result<SignedIn, Failure> {
+pub fn accept(db: &impl Database, context: &Context<'_>, accept: &Accept) -> Result<SignedIn> {
     let now_ms = context.now_ms;
     let invite = invites::read(db, now_ms, &accept.invite)?;
     let account = account::require_admitted(db)?;

@@ -9,17 +9,13 @@ use super::{
 use crate::delivery::register;
 use contract::accounts::{Owner, Suspend, object_name};
 use domain::accounts::account::{ACCOUNT_SUSPENDED, Account};
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Failure, Result, params};
 
 /// The account of an invite. The second value tells whether its owner is still to be stored.
 ///
 /// # Errors
 /// The object belongs to another account.
-pub fn of_owner(
-    db: &impl Database,
-    context: &Context<'_>,
-    owner: &Owner,
-) -> Result<(Account, bool), Failure> {
+pub fn of_owner(db: &impl Database, context: &Context<'_>, owner: &Owner) -> Result<(Account, bool)> {
     let wrong = || Failure::Internal("an invite names the owner of another account".into());
     let account = owner.account().ok_or_else(wrong)?;
     let is_here = context.name.is_none_or(|name| name == object_name(account.id()));
@@ -39,7 +35,7 @@ pub fn store_owner(db: &impl Database, account: &Account) -> DbResult {
 ///
 /// # Errors
 /// It is suspended, or nobody was ever invited to it.
-pub fn require_admitted(db: &impl Database) -> Result<Account, Failure> {
+pub fn require_admitted(db: &impl Database) -> Result<Account> {
     check_admitted(db)?;
     let missing = || Failure::Internal("the account has members, and no owner is stored".into());
     read(db)?.account.ok_or_else(missing)
@@ -61,7 +57,7 @@ pub fn is_known(db: &impl Database) -> DbResult<bool> {
 }
 
 /// Refuses while the account is suspended.
-pub fn check_admitted(db: &impl Database) -> Result<(), Failure> {
+pub fn check_admitted(db: &impl Database) -> Result {
     if read(db)?.is_suspended {
         Err(ACCOUNT_SUSPENDED.into())
     } else {
@@ -70,7 +66,7 @@ pub fn check_admitted(db: &impl Database) -> Result<(), Failure> {
 }
 
 /// Suspends the account, which ends its sessions, or admits it again. Passkeys and open invites stay.
-pub fn suspend(db: &impl Database, now_ms: i64, suspend: Suspend) -> Result<(), Failure> {
+pub fn suspend(db: &impl Database, now_ms: i64, suspend: Suspend) -> Result {
     let (is_suspended, revision) = (suspend.is_suspended, suspend.revision);
     let known = read(db)?;
     if known.revision >= revision {

@@ -19,7 +19,7 @@ use domain::{
     catalog::own_app::CURRENCY,
     reporting::keys::Scope,
 };
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Failure, Result, params};
 
 /// A change's row of the audit.
 struct AuditLine {
@@ -146,7 +146,7 @@ fn told(change: &AnnouncedChange) -> AuditLine {
 }
 
 /// Announces a change that another object is about to make.
-pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<PendingAudit, Failure> {
+pub fn announce(db: &impl Database, now_ms: i64, announce: &Announce) -> Result<PendingAudit> {
     let by = members::party_of(db, &announce.by)?;
     let line = told(&announce.change);
     let entry = Entry {

@@ -4,7 +4,7 @@
 use super::sql;
 use contract::accounts::{AuditEntry, AuditPage, OPERATOR_NAME, Recovery};
 use domain::{accounts::ids::MemberId, model::DAY_MS};
-use platform::{Database, DbResult, Failure, Row, database::MAX_INTEGER, params};
+use platform::{Database, DbResult, Result, Row, database::MAX_INTEGER, params};
 
 /// The action of a recovery. An index of the schema and a statement name it, too.
 pub const RECOVERY_ISSUED: &str = "recovery_issued";
@@ -91,7 +91,7 @@ pub fn append(db: &impl Database, now_ms: i64, entry: &Entry<'_>) -> DbResult {
 }
 
 /// A page of rows with numbers below `before`, the newest first.
-pub fn page(db: &impl Database, limit: u32, before: Option<i64>) -> Result<AuditPage, Failure> {
+pub fn page(db: &impl Database, limit: u32, before: Option<i64>) -> Result<AuditPage> {
     let limit = limit.clamp(1, MAX_PAGE);
     let before = before.unwrap_or(MAX_INTEGER).clamp(0, MAX_INTEGER);
     // One more row tells whether there is another page.

@@ -3,10 +3,10 @@
 use super::{account, sql};
 use contract::accounts::SpentChallenge;
 use domain::accounts::{challenge, webauthn::PASSKEY_REFUSED};
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Result, params};
 
 /// Checks that a challenge can still be spent.
-pub fn check(db: &impl Database, now_ms: i64, challenge: &SpentChallenge) -> Result<(), Failure> {
+pub fn check(db: &impl Database, now_ms: i64, challenge: &SpentChallenge) -> Result {
     // What was spent after the copy was made is not known.
     let drawn_ms = challenge.expires_at_ms.saturating_sub(challenge::LIFE_MS);
     let is_older = drawn_ms < account::restored_ms(db)?;

@@ -20,7 +20,7 @@ use domain::{
     },
     model::{ApiError, common, credentials},
 };
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Result, params};
 
 /// As many as an account has members. Recoveries are not counted: each member has at most one.
 pub const MAX_INVITES: i64 = 100;
@@ -33,7 +33,7 @@ pub const TOO_MANY_INVITES: ApiError = ApiError::new(
 
 /// Issues an invite, whose text is in this answer only. A recovery ends the member's sessions and passkeys at once, and
 /// an earlier recovery of the same member with them.
-pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Result<NewInvite, Failure> {
+pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Result<NewInvite> {
     let now_ms = context.now_ms;
     let (account, is_new) = account::of_owner(db, context, &invite.owner)?;
     let issuer = members::manager(db, &invite.by)?;
@@ -99,7 +99,7 @@ pub fn issue(db: &impl Database, context: &Context<'_>, invite: Invite) -> Resul
 }
 
 /// Checks that another member can be invited.
-fn check_room(db: &impl Database, now_ms: i64) -> Result<(), Failure> {
+fn check_room(db: &impl Database, now_ms: i64) -> Result {
     members::check_room(db)?;
     let open = db.query_integer(sql::COUNT_INVITES, params![now_ms])?;
     if open.is_some_and(|open| open >= MAX_INVITES) {
@@ -109,7 +109,7 @@ fn check_room(db: &impl Database, now_ms: i64) -> Result<(), Failure> {
 }
 
 /// Reads an invite that can be spent. Only who has one learns that the account is suspended.
-pub fn read(db: &impl Database, now_ms: i64, invite: &str) -> Result<InviteDetails, Failure> {
+pub fn read(db: &impl Database, now_ms: i64, invite: &str) -> Result<InviteDetails> {
     let hash = credentials::hash(invite).to_vec();
     let row = db
         .query_first(sql::GET_INVITE, params![hash, now_ms])?
@@ -131,7 +131,7 @@ pub fn spend(db: &impl Database, now_ms: i64, invite: &str) -> DbResult {
 }
 
 /// Withdraws an open invite. A withdrawn recovery leaves its member without a way in.
-pub fn withdraw(db: &impl Database, now_ms: i64, withdraw: &WithdrawInvite) -> Result<(), Failure> {
+pub fn withdraw(db: &impl Database, now_ms: i64, withdraw: &WithdrawInvite) -> Result {
     let by = members::manager(db, &withdraw.by)?;
     let row = db
         .query_first(sql::FIND_INVITE, params![withdraw.invite_id.as_str(), now_ms])?

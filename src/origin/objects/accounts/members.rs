@@ -19,7 +19,7 @@ use domain::{
     },
     model::{ApiError, FieldError, common},
 };
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Result, params};
 
 /// More people than a publisher lets see its figures.
 pub const MAX_MEMBERS: i64 = 100;
@@ -62,7 +62,7 @@ pub fn party_of(db: &impl Database, actor: &Actor) -> DbResult<Party> {
 
 /// An actor who may manage members. The caller has checked it by the session; the role is checked again,
 /// because another owner may have changed it since.
-pub fn manager(db: &impl Database, actor: &Actor) -> Result<Party, Failure> {
+pub fn manager(db: &impl Database, actor: &Actor) -> Result<Party> {
     let id = match actor {
         Actor::Operator => return Ok(Party::operator()),
         Actor::Member(id) => id,
@@ -77,7 +77,7 @@ pub fn manager(db: &impl Database, actor: &Actor) -> Result<Party, Failure> {
 }
 
 /// Checks that another member can join.
-pub fn check_room(db: &impl Database) -> Result<(), Failure> {
+pub fn check_room(db: &impl Database) -> Result {
     let count = db.query_integer(sql::COUNT_MEMBERS, &[])?;
     if count.is_some_and(|count| count >= MAX_MEMBERS) {
         return Err(TOO_MANY_MEMBERS.into());
@@ -108,7 +108,7 @@ pub fn list(db: &impl Database) -> DbResult<Vec<MemberRow>> {
 }
 
 /// Gives a member another role, or removes it with everything that would let it in.
-pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result<(), Failure> {
+pub fn change(db: &impl Database, now_ms: i64, change: &ChangeMember) -> Result {
     let by = manager(db, &change.by)?;
     let id = change.member;
     let member = find(db, id)?.ok_or_else(unknown_member)?;

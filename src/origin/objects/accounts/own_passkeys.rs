@@ -16,7 +16,7 @@ use domain::{
     accounts::{ids::MemberId, webauthn},
     model::{ApiError, common},
 };
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Result, params};
 
 pub const LAST_PASSKEY: ApiError = ApiError::new(
     409,
@@ -39,7 +39,7 @@ pub fn list(db: &impl Database, member: MemberId) -> DbResult<Vec<PasskeyRow>> {
     })
 }
 
-pub fn add(db: &impl Database, now_ms: i64, add: &AddPasskey) -> Result<(), Failure> {
+pub fn add(db: &impl Database, now_ms: i64, add: &AddPasskey) -> Result {
     let session = LiveSession::require(db, now_ms, &add.session)?;
     passkeys::check_new(db, now_ms, session.member, &add.passkey)?;
     let id = webauthn::short_id(&add.passkey.credential_id.0);
@@ -50,7 +50,7 @@ pub fn add(db: &impl Database, now_ms: i64, add: &AddPasskey) -> Result<(), Fail
 }
 
 /// Removes a passkey. Whoever has its device may have signed in with it, so the member's other sessions end.
-pub fn remove(db: &impl Database, now_ms: i64, remove: &RemovePasskey) -> Result<(), Failure> {
+pub fn remove(db: &impl Database, now_ms: i64, remove: &RemovePasskey) -> Result {
     let session = LiveSession::require(db, now_ms, &remove.session)?;
     let passkeys = list(db, session.member)?;
     let passkey = passkeys

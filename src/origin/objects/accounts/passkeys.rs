@@ -19,7 +19,7 @@ use domain::{
     },
     model::ApiError,
 };
-use platform::{Database, DatabaseError, DbResult, Failure, Row, database::json, log, params};
+use platform::{Database, DatabaseError, DbResult, Result, Row, database::json, log, params};
 
 /// Enough for each device of a person, and for keys that are kept in a safe.
 pub const MAX_PASSKEYS: i64 = 20;
@@ -37,14 +37,14 @@ struct StoredPasskey {
 ///
 /// # Errors
 /// The account has no such passkey, or it has failed too often.
-pub fn read(db: &impl Database, now_ms: i64, credential_id: &[u8]) -> Result<Passkey, Failure> {
+pub fn read(db: &impl Database, now_ms: i64, credential_id: &[u8]) -> Result<Passkey> {
     let row = db.query_first(sql::GET_PASSKEY, params![credential_id.to_vec()])?;
     let row = row.ok_or_else(|| rates::refuse_unknown(db, now_ms, PASSKEY_REFUSED))?;
     rates::check_passkey(db, now_ms, credential_id)?;
     Ok(stored(&row)?.passkey)
 }
 
-fn find(db: &impl Database, credential_id: &[u8]) -> Result<StoredPasskey, Failure> {
+fn find(db: &impl Database, credential_id: &[u8]) -> Result<StoredPasskey> {
     let row = db
         .query_first(sql::GET_PASSKEY, params![credential_id.to_vec()])?
         .ok_or(PASSKEY_REFUSED)?;
@@ -65,12 +65,7 @@ fn stored(row: &Row) -> DbResult<StoredPasskey> {
 }
 
 /// Checks that a new passkey can be stored.
-pub fn check_new(
-    db: &impl Database,
-    now_ms: i64,
-    member: MemberId,
-    passkey: &NewPasskey,
-) -> Result<(), Failure> {
+pub fn check_new(db: &impl Database, now_ms: i64, member: MemberId, passkey: &NewPasskey) -> Result {
     challenges::check(db, now_ms, &passkey.challenge)?;
     let counts = db.query_first(
         sql::COUNT_PASSKEYS,
@@ -113,7 +108,7 @@ pub fn store(
 }
 
 /// Opens a session by a passkey. Only who has one learns that the account is suspended.
-pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> Result<SignedIn, Failure> {
+pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> Result<SignedIn> {
     let now_ms = context.now_ms;
     let stored = find(db, &sign_in.passkey.credential_id.0)?;
     check_count(&stored, sign_in.passkey.sign_count)?;
@@ -129,7 +124,7 @@ pub fn sign_in(db: &impl Database, context: &Context<'_>, sign_in: &SignIn) -> R
 }
 
 /// Marks a session as verified by a passkey of its own member.
-pub fn verify(db: &impl Database, now_ms: i64, verify: &Verify) -> Result<(), Failure> {
+pub fn verify(db: &impl Database, now_ms: i64, verify: &Verify) -> Result {
     let session = LiveSession::require(db, now_ms, &verify.session)?;
     let stored = find(db, &verify.passkey.credential_id.0)?;
     if stored.passkey.member != session.member {

@@ -10,7 +10,7 @@ use domain::{
     accounts::ids::MemberId,
     model::{ApiError, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS},
 };
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Failure, Result, params};
 
 pub const TOO_MANY: ApiError = ApiError::new(429, "rate_limit_exceeded", "rate limit exceeded");
 
@@ -81,7 +81,7 @@ fn window(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8]) -> DbResu
     })
 }
 
-fn check_window(now_ms: i64, rate: Rate, window: &Window, shares: i64) -> Result<(), Failure> {
+fn check_window(now_ms: i64, rate: Rate, window: &Window, shares: i64) -> Result {
     let (_, most, length_ms) = rate.rule();
     if window.count < most.saturating_mul(shares) {
         return Ok(());
@@ -93,7 +93,7 @@ fn check_window(now_ms: i64, rate: Rate, window: &Window, shares: i64) -> Result
         .into())
 }
 
-fn count(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8], shares: i64) -> Result<(), Failure> {
+fn count(db: &impl Database, now_ms: i64, rate: Rate, subject: &[u8], shares: i64) -> Result {
     let window = window(db, now_ms, rate, subject)?;
     check_window(now_ms, rate, &window, shares)?;
     Ok(set(db, rate, subject, &window, 1)?)
@@ -112,7 +112,7 @@ fn set(db: &impl Database, rate: Rate, subject: &[u8], window: &Window, more: i6
 ///
 /// # Errors
 /// 429 if it is too much.
-pub fn take(db: &impl Database, now_ms: i64, by: &Actor, rate: Rate) -> Result<(), Failure> {
+pub fn take(db: &impl Database, now_ms: i64, by: &Actor, rate: Rate) -> Result {
     match by {
         // A key's own ledger has counted its requests.
         Actor::Operator | Actor::Key(_) => Ok(()),
@@ -146,13 +146,13 @@ pub fn give_back(
 }
 
 /// Refuses a passkey that has failed too often.
-pub fn check_passkey(db: &impl Database, now_ms: i64, credential_id: &[u8]) -> Result<(), Failure> {
+pub fn check_passkey(db: &impl Database, now_ms: i64, credential_id: &[u8]) -> Result {
     let rate = Rate::FailedSignIns;
     check_window(now_ms, rate, &window(db, now_ms, rate, credential_id)?, 1)
 }
 
 /// Counts a failure of a passkey that the account has. Another passkey's was counted when it was looked for.
-pub fn count_failure(db: &impl Database, now_ms: i64, credential_id: &Bytes) -> Result<(), Failure> {
+pub fn count_failure(db: &impl Database, now_ms: i64, credential_id: &Bytes) -> Result {
     let row = db.query_first(sql::GET_PASSKEY, params![credential_id.0.clone()])?;
     match row {
         Some(_) => count(db, now_ms, Rate::FailedSignIns, &credential_id.0, 1),

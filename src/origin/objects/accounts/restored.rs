@@ -4,7 +4,7 @@ use super::{account, audit, ended::Ended, members, sql};
 use crate::delivery::register::Restore;
 use contract::attention::Doubt;
 use domain::{accounts::account::Account, model::PublisherId};
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Result, params};
 
 /// An account that was put back.
 pub struct RestoredAccount;
@@ -32,7 +32,7 @@ impl Restore for RestoredAccount {
         account::restored_ms(db)
     }
 
-    fn apply(&self, db: &impl Database, _at_ms: i64, entry: Ended) -> Result<(), Failure> {
+    fn apply(&self, db: &impl Database, _at_ms: i64, entry: Ended) -> Result {
         match entry {
             Ended::SignIn => {}
             Ended::LockedOut(member) => members::lock_out(db, member)?,

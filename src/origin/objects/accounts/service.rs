@@ -15,7 +15,7 @@ use domain::{
     accounts,
     model::{MacKeys, common},
 };
-use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random, log, object_shell::ObjectShell};
+use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random, Result, log, object_shell::ObjectShell};
 
 /// Whether a command can end nothing, so that it needs no register.
 fn is_read(command: &Command) -> bool {
@@ -52,7 +52,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     }
 
     /// Carries out one command.
-    pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+    pub async fn command(&self, command: Command) -> Result<Reply> {
         self.started().await?;
         let (name, runtime) = (self.shell.name(), self.shell.runtime());
         let is_read = is_read(&command);
@@ -82,7 +82,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     }
 
     /// The publisher's report keys are suspended with its sessions.
-    async fn tell_ledger(&self, suspend: &Suspend) -> Result<(), Failure> {
+    async fn tell_ledger(&self, suspend: &Suspend) -> Result {
         let ledger = ledger::address(&suspend.publisher, ledger::BATCH);
         let keys = SuspendKeys {
             is_suspended: suspend.is_suspended,
@@ -96,7 +96,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     }
 
     /// The database, once it is known what has ended.
-    async fn started(&self) -> Result<&D, Failure> {
+    async fn started(&self) -> Result<&D> {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
         self.register
             .start(db, runtime, &self.name(db)?, &RestoredAccount)
@@ -105,13 +105,13 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Random> AccountsService<D, R> {
     }
 
     /// Sends the register what has ended. The alarm tries it again.
-    async fn keep(&self) -> Result<(), Failure> {
+    async fn keep(&self) -> Result {
         let name = self.name(self.shell.storage())?;
         self.register.keep_or_retry(&self.shell, &name).await
     }
 
     /// The object's name. Its alarm knows the owner.
-    fn name(&self, db: &D) -> Result<String, Failure> {
+    fn name(&self, db: &D) -> Result<String> {
         match self.shell.name() {
             Some(name) => Ok(name.to_owned()),
             None => match account::owner(db)? {

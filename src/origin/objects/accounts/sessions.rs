@@ -17,7 +17,7 @@ use domain::{
     },
     model::{common, credentials},
 };
-use platform::{Database, DbResult, Failure, Row, params};
+use platform::{Database, DbResult, Result, Row, params};
 
 /// The most live sessions of a member. A further one ends the oldest.
 pub const MAX_SESSIONS: usize = 50;
@@ -34,7 +34,7 @@ pub struct NewSession {
 }
 
 impl NewSession {
-    pub fn draw(context: &Context<'_>, account: &Account) -> Result<Self, Failure> {
+    pub fn draw(context: &Context<'_>, account: &Account) -> Result<Self> {
         let draw = context.draw()?;
         Ok(Self {
             token: session::issue(&(context.mac)()?, account, draw.secret),
@@ -110,7 +110,7 @@ impl LiveSession {
     ///
     /// # Errors
     /// There is none. Of a suspended account every session has ended, and whoever had one learns why.
-    pub fn require(db: &impl Database, now_ms: i64, token: &str) -> Result<Self, Failure> {
+    pub fn require(db: &impl Database, now_ms: i64, token: &str) -> Result<Self> {
         if let Some(live) = Self::find(db, now_ms, token)? {
             return Ok(live);
         }
@@ -149,12 +149,7 @@ impl LiveSession {
 }
 
 /// Reads a session. A person's action extends it; the time is stored at most every 10 minutes.
-pub fn read(
-    db: &impl Database,
-    now_ms: i64,
-    token: &str,
-    session_use: SessionUse,
-) -> Result<Session, Failure> {
+pub fn read(db: &impl Database, now_ms: i64, token: &str, session_use: SessionUse) -> Result<Session> {
     let mut live = LiveSession::require(db, now_ms, token)?;
     if live.times.should_store_seen(now_ms, session_use) {
         db.transaction(|| live.see(db, now_ms))?;
@@ -178,7 +173,7 @@ pub fn read(
 }
 
 /// Ends the session of a browser that signs out. One that has ended needs nothing.
-pub fn sign_out(db: &impl Database, now_ms: i64, token: &str) -> Result<(), Failure> {
+pub fn sign_out(db: &impl Database, now_ms: i64, token: &str) -> Result {
     match LiveSession::find(db, now_ms, token)? {
         Some(live) => {
             let by = Party::member(live.member, live.name);
@@ -189,7 +184,7 @@ pub fn sign_out(db: &impl Database, now_ms: i64, token: &str) -> Result<(), Fail
 }
 
 /// Ends one of a member's own sessions.
-pub fn end(db: &impl Database, now_ms: i64, member: MemberId, session_id: &str) -> Result<(), Failure> {
+pub fn end(db: &impl Database, now_ms: i64, member: MemberId, session_id: &str) -> Result {
     let row = db
         .query_first(sql::FIND_SESSION, params![member.to_string(), session_id, now_ms])?
         .ok_or_else(|| common::NOT_FOUND.with_message("there is no such session"))?;
@@ -200,7 +195,7 @@ pub fn end(db: &impl Database, now_ms: i64, member: MemberId, session_id: &str) 
     delete(db, now_ms, row.blob(0)?.to_vec(), &entry)
 }
 
-fn delete(db: &impl Database, now_ms: i64, hash: Vec<u8>, entry: &Entry<'_>) -> Result<(), Failure> {
+fn delete(db: &impl Database, now_ms: i64, hash: Vec<u8>, entry: &Entry<'_>) -> Result {
     db.transaction(|| {
         db.execute(sql::DELETE_SESSION, params![hash])?;
         register::add(db, now_ms, &Ended::SignIn)?;

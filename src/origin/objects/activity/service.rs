@@ -12,8 +12,8 @@ use super::{
 use crate::delivery::{callback_sender::CallbackSender, size};
 use contract::activity::{Command, Reply};
 use platform::{
-    Clock, Failure, ObjectCall, ObjectStorage, Random, object_shell::ObjectShell,
-    single_flight::SingleFlight, traits::Http,
+    Clock, ObjectCall, ObjectStorage, Random, Result, object_shell::ObjectShell, single_flight::SingleFlight,
+    traits::Http,
 };
 
 pub struct ActivityService<D, R> {
@@ -43,7 +43,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D,
     ///
     /// # Errors
     /// It is refused, or the database failed; the command may then be sent again.
-    pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+    pub async fn command(&self, command: Command) -> Result<Reply> {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
         match &command {
             Command::CountReplay(count) => {

@@ -12,7 +12,7 @@ use contract::{
     operation::ObjectAddress,
 };
 use domain::{accounts::account::Account, catalog::publisher::Publisher, model::PublisherId};
-use platform::{Clock, Database, DbResult, Failure, ObjectCall, Row, Sleep, database::Value, params};
+use platform::{Clock, Database, DbResult, ObjectCall, Result, Row, Sleep, database::Value, params};
 
 /// The queue of what accounts do not know yet.
 pub type AccountQueue<'a, D, R> = PushQueue<'a, D, R, Suspend>;
@@ -85,7 +85,7 @@ pub fn enqueue(
 pub async fn push_publisher(
     queue: &AccountQueue<'_, impl Database, impl Clock + Sleep + ObjectCall>,
     publisher: &PublisherId,
-) -> Result<(), Failure> {
+) -> Result {
     let queued = Suspend::list(queue.db, sql::GET_QUEUED_SUSPENSION, params![publisher.as_str()])?;
     queue.require("publisher", queued).await
 }

@@ -10,7 +10,7 @@ use domain::{
     catalog::app::App,
     model::{ApiError, AppId, Document, FieldError, common},
 };
-use platform::{Database, Failure, ObjectCall, concurrent::try_each, log, params};
+use platform::{Database, Failure, ObjectCall, Result, concurrent::try_each, log, params};
 
 /// The most new apps of an import that are claimed. Each claim starts an outbox, and a process has no memory for 800 of them. An
 /// import with more is a first load, and claims none.
@@ -28,7 +28,7 @@ pub struct NewApp {
 }
 
 /// The app of a document; none if the catalog has it, or if the document is wrong, which is refused elsewhere.
-pub fn new_app(db: &impl Database, id: &str, document: &str, line: i64) -> Result<Option<NewApp>, Failure> {
+pub fn new_app(db: &impl Database, id: &str, document: &str, line: i64) -> Result<Option<NewApp>> {
     let is_stored = db.query_first(sql::GET_STORED_APP, params![id])?.is_some();
     let (Some(app), Ok(document), false) = (AppId::parse(id), App::parse(document), is_stored) else {
         return Ok(None);
@@ -48,7 +48,7 @@ pub async fn claim(
     runtime: &impl ObjectCall,
     apps: impl IntoIterator<Item = NewApp>,
     is_final: bool,
-) -> Result<Vec<(NewApp, ApiError)>, Failure> {
+) -> Result<Vec<(NewApp, ApiError)>> {
     let claim_one = async |new: NewApp| {
         let first = OutboxShard::new(new.app, 0);
         let claim = ClaimApp {

@@ -23,10 +23,10 @@ use domain::{
     snapshot::tracking::slots,
     tracking::signature,
 };
-use platform::{Database, Failure, Row, database::json, params};
+use platform::{Database, Failure, Result, Row, database::json, params};
 
 /// An app with its secrets in plain text, from a row of [`sql::GET_OWN_APP`] or [`sql::GET_SEALED_APP`].
-pub fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App, Failure> {
+pub fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App> {
     let opened = |vault: &Vault, purpose: &str, sealed: &[u8]| {
         let broken = || Failure::Internal(format!("{purpose} does not decrypt"));
         vault.open(purpose, sealed).ok_or_else(broken)
@@ -49,7 +49,7 @@ pub fn open(context: &Context<'_>, row: &Row, app_id: &str) -> Result<App, Failu
 
 /// The operator's document. A masked secret in it stays as it is stored, so that the operator can change an app whose
 /// secrets the publisher has drawn.
-pub fn read(db: &impl Database, context: &Context<'_>, id: &str, body: &str) -> Result<App, Failure> {
+pub fn read(db: &impl Database, context: &Context<'_>, id: &str, body: &str) -> Result<App> {
     let mut app = App::parse(body)?;
     if app.has_masks()
         && let Some(row) = db.query_first(sql::GET_SEALED_APP, params![id])?
@@ -65,13 +65,7 @@ pub fn read(db: &impl Database, context: &Context<'_>, id: &str, body: &str) -> 
 
 /// Checks and stores an app. Changed callback settings get a new revision and are pushed to the outbox. A PUT does so
 /// even with unchanged settings; an import and a member's change do not.
-pub fn put(
-    db: &impl Database,
-    context: &Context<'_>,
-    source: WriteSource,
-    id: &str,
-    app: &App,
-) -> Result<(), Failure> {
+pub fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, id: &str, app: &App) -> Result {
     require_reference(
         db,
         source,
@@ -167,7 +161,7 @@ pub fn put(
 
 /// Checks the URL that is called, and the one to which users are redirected. A fallback URL that was stored before a rule
 /// stays until it changes.
-fn check_urls(guard: &Guard, app: &App, stored: Option<&Row>) -> Result<(), Failure> {
+fn check_urls(guard: &Guard, app: &App, stored: Option<&Row>) -> Result {
     let refuse = |path: &str, problem: String| ApiError::from(FieldError::new(path, problem));
     if let Some(callback) = &app.callback {
         let checked = guard.check(&callback.url);
@@ -218,14 +212,14 @@ impl<'a> Secret<'a> {
         }
     }
 
-    fn seal(&self, context: &Context<'_>) -> Result<Option<Vec<u8>>, Failure> {
+    fn seal(&self, context: &Context<'_>) -> Result<Option<Vec<u8>>> {
         let seal = |plain: &String| context.seal(self.vault, &self.purpose, plain);
         self.plain.as_ref().map(seal).transpose()
     }
 }
 
 /// The number of outboxes of an app that is put: the stored one, or that of its first document.
-fn outbox_shards(app: &App, stored: Option<&Row>) -> Result<u8, Failure> {
+fn outbox_shards(app: &App, stored: Option<&Row>) -> Result<u8> {
     let stored = stored.map(|row| row.number(6)).transpose()?;
     match (app.outbox_shards, stored) {
         (Some(put), Some(stored)) if put != stored => {
@@ -238,13 +232,13 @@ fn outbox_shards(app: &App, stored: Option<&Row>) -> Result<u8, Failure> {
     }
 }
 
-fn stored(db: &impl Database, app: AppId) -> Result<Row, Failure> {
+fn stored(db: &impl Database, app: AppId) -> Result<Row> {
     let row = db.query_first(sql::GET_STORED_APP, params![app.to_string()])?;
     row.ok_or_else(|| unknown(Resource::App, &app.to_string()).into())
 }
 
 /// The parts of an app that decide what its users are offered.
-pub fn offering(db: &impl Database, app: AppId) -> Result<OperatorReply, Failure> {
+pub fn offering(db: &impl Database, app: AppId) -> Result<OperatorReply> {
     let row = stored(db, app)?;
     let document: App = row.json(1)?;
     answer(&AppOffering {
@@ -257,7 +251,7 @@ pub fn offering(db: &impl Database, app: AppId) -> Result<OperatorReply, Failure
 }
 
 /// The settings of an app, for the operator's calls to its outboxes.
-pub fn settings(db: &impl Database, app: AppId) -> Result<OperatorReply, Failure> {
+pub fn settings(db: &impl Database, app: AppId) -> Result<OperatorReply> {
     let row = stored(db, app)?;
     let document: App = row.json(1)?;
     answer(&AppSettings {

@@ -16,7 +16,7 @@ use domain::{
     conversions::terms::CurrentOffer,
     model::{AppId, OfferId},
 };
-use platform::{Database, DbResult, Failure, Row, database::Value, params};
+use platform::{Database, DbResult, Result, Row, database::Value, params};
 use serde_json::json;
 
 /// The queue of what outboxes do not have yet.
@@ -100,7 +100,7 @@ pub fn record_outbox(
 }
 
 /// Lists the outboxes that have an offer's terms.
-pub fn list_outboxes(db: &impl Database, offer: &OfferId) -> Result<OperatorReply, Failure> {
+pub fn list_outboxes(db: &impl Database, offer: &OfferId) -> Result<OperatorReply> {
     let outboxes = db.read_all(sql::LIST_OFFER_OUTBOXES, params![offer.as_str()], |row| {
         Ok((row.text(0)?.to_owned(), row.integer(1)?))
     })?;

@@ -18,7 +18,7 @@ use domain::{
     conversions::terms::{AppTerms, GoalTerms, OfferTerms},
     model::{AdvertiserId, ApiError, CurrencyRate, Document, FieldError, GoalId, MicroUsd, SECOND_MS},
 };
-use platform::{Database, Failure, database::json as as_json, params};
+use platform::{Database, Result, database::json as as_json, params};
 
 const TERMS_EXIST: ApiError = ApiError::new(
     409,
@@ -91,17 +91,13 @@ impl Document for EnteredApp {
 ///
 /// # Errors
 /// `terms_exist` if there are others; `not_found`; or the error of the document.
-pub fn enter(
-    db: &impl Database,
-    context: &Context<'_>,
-    command: &EnterTerms,
-) -> Result<OperatorReply, Failure> {
+pub fn enter(db: &impl Database, context: &Context<'_>, command: &EnterTerms) -> Result<OperatorReply> {
     let revision = db.transaction(|| store(db, context, command))?;
     Ok(OperatorReply::ok(&json!({ "revision": revision })))
 }
 
 /// The same within the caller's transaction. Returns the revision.
-pub fn store(db: &impl Database, context: &Context<'_>, command: &EnterTerms) -> Result<i64, Failure> {
+pub fn store(db: &impl Database, context: &Context<'_>, command: &EnterTerms) -> Result<i64> {
     let now_ms = context.now_ms;
     let EnterTerms {
         resource,

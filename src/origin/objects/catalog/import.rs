@@ -15,7 +15,7 @@ use domain::{
         lines::{LineErrors, TooLong},
     },
 };
-use platform::{Database, Failure, params};
+use platform::{Database, Result, params};
 
 /// The longest line, in bytes. A staged line is a SQLite row of at most 2 MB, and its document may have 1 MiB.
 pub const MAX_LINE: usize = 1_500_000;
@@ -42,7 +42,7 @@ pub fn stage(
     line: i64,
     bytes: Result<&[u8], TooLong>,
     errors: &mut LineErrors,
-) -> Result<(), Failure> {
+) -> Result {
     // The file of a spreadsheet may begin with a byte order mark.
     let mark: &[u8] = if line == 1 { b"\xEF\xBB\xBF" } else { b"" };
     let read = match bytes.map(|bytes| str::from_utf8(bytes.strip_prefix(mark).unwrap_or(bytes))) {
@@ -92,7 +92,7 @@ pub(super) fn staged(
     resource: Resource,
     id: &str,
     document: String,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>> {
     match resource {
         // Its secrets are not written to disk in the clear, also not for the seconds of an import.
         Resource::App => context.seal(context.vault, &purpose(id), &document),
@@ -106,7 +106,7 @@ pub(super) fn staged_document(
     resource: Resource,
     id: &str,
     staged: &[u8],
-) -> Result<String, Failure> {
+) -> Result<String> {
     let document = match resource {
         Resource::App => context.vault.open(&purpose(id), staged),
         _ => Some(staged.to_vec()),

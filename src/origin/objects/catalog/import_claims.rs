@@ -4,7 +4,7 @@
 use super::{Context, revisions, sql};
 use contract::catalog::Resource;
 use domain::model::{GoalId, OfferId, common};
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Failure, Result, params};
 
 /// The import that is decided and not yet applied, if there is one.
 pub fn decided(db: &impl Database) -> DbResult<Option<i64>> {
@@ -15,12 +15,7 @@ pub fn decided(db: &impl Database) -> DbResult<Option<i64>> {
 ///
 /// # Errors
 /// 503: it may be repeated once the import is done.
-pub fn refuse_claimed(
-    db: &impl Database,
-    context: &Context<'_>,
-    resource: Resource,
-    id: &str,
-) -> Result<(), Failure> {
+pub fn refuse_claimed(db: &impl Database, context: &Context<'_>, resource: Resource, id: &str) -> Result {
     let Some(import) = in_turn(db, context)? else {
         return Ok(());
     };
@@ -39,7 +34,7 @@ pub fn refuse_claimed_goal(
     context: &Context<'_>,
     goal: &GoalId,
     offer: &OfferId,
-) -> Result<(), Failure> {
+) -> Result {
     let Some(import) = in_turn(db, context)? else {
         return Ok(());
     };

@@ -14,7 +14,7 @@ use super::{
 };
 use contract::catalog::Resource;
 use domain::model::{ApiError, lines::LineErrors};
-use platform::{Database, DbResult, Failure, Row, log, params};
+use platform::{Database, DbResult, Failure, Result, Row, log, params};
 
 /// Lines of a step. On workerd one of an offer takes about a millisecond.
 const LINES: i64 = 20;
@@ -55,12 +55,7 @@ pub struct Check {
 ///
 /// # Errors
 /// The database failed. Wrong lines are in `check`.
-pub fn check(
-    db: &impl Database,
-    context: &Context<'_>,
-    import: i64,
-    check: &mut Check,
-) -> Result<bool, Failure> {
+pub fn check(db: &impl Database, context: &Context<'_>, import: i64, check: &mut Check) -> Result<bool> {
     let rows = next_lines(db, import, check.last)?;
     for row in &rows {
         check.last = (row.integer(0)?, row.integer(1)?);
@@ -86,12 +81,7 @@ pub fn check(
 ///
 /// # Errors
 /// The database failed. The step may be repeated.
-pub fn apply(
-    db: &impl Database,
-    context: &Context<'_>,
-    import: i64,
-    applied: &mut u64,
-) -> Result<bool, Failure> {
+pub fn apply(db: &impl Database, context: &Context<'_>, import: i64, applied: &mut u64) -> Result<bool> {
     let (count, has_lines) = db.transaction(|| {
         let rows = next_lines(db, import, Default::default())?;
         let mut count = 0;
@@ -135,7 +125,7 @@ fn next_lines(db: &impl Database, import: i64, (kind, line): (i64, i64)) -> DbRe
 }
 
 /// The app of a line, if it is new.
-fn new_app(db: &impl Database, context: &Context<'_>, row: &Row) -> Result<Option<NewApp>, Failure> {
+fn new_app(db: &impl Database, context: &Context<'_>, row: &Row) -> Result<Option<NewApp>> {
     if row.decode(0, kind_of)? != Resource::App {
         return Ok(None);
     }
@@ -143,7 +133,7 @@ fn new_app(db: &impl Database, context: &Context<'_>, row: &Row) -> Result<Optio
     app_claims::new_app(db, row.text(2)?, &document, row.integer(1)?)
 }
 
-fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, row: &Row) -> Result<i64, Failure> {
+fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, row: &Row) -> Result<i64> {
     let resource = row.decode(0, kind_of)?;
     let (id, staged) = (row.text(2)?, row.blob(3)?);
     let document = import::staged_document(context, resource, id, staged)?;
@@ -151,7 +141,7 @@ fn put(db: &impl Database, context: &Context<'_>, source: WriteSource, row: &Row
 }
 
 /// Deletes the next staged lines and goals of the imports from one to another. Returns whether there were any.
-pub fn discard(db: &impl Database, first: i64, last: i64) -> Result<bool, Failure> {
+pub fn discard(db: &impl Database, first: i64, last: i64) -> Result<bool> {
     let mut has_rows = false;
     for statement in [sql::DISCARD_LINES, sql::DISCARD_GOALS] {
         has_rows |= !db.query(statement, params![first, last, DISCARDED])?.is_empty();

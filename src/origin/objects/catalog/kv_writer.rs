@@ -15,7 +15,7 @@ use contract::{
     kv::{self, Pointer},
 };
 use domain::model::UtcDay;
-use platform::{Clock, Database, Failure, Kv, ObjectCall, Sleep, concurrent::each, log};
+use platform::{Clock, Database, Failure, Kv, ObjectCall, Result, Sleep, concurrent::each, log};
 
 /// The least time between two writes of a key: KV accepts one a second and refuses the next.
 const POINTER_EVERY_MS: i64 = 1_100;
@@ -52,7 +52,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     ///
     /// # Errors
     /// The database failed. KV that does not answer is written to all the same.
-    pub async fn find_lost(&self) -> Result<(), Failure> {
+    pub async fn find_lost(&self) -> Result {
         let Some(version) = publication::settled_listing(self.db, self.runtime.now_ms())? else {
             return Ok(());
         };
@@ -80,7 +80,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
 
     /// Builds and writes the shards that changed, at most so many, and stores their manifest. It is published once the pointer
     /// has it.
-    pub async fn tracking(&self, most: usize) -> Result<TrackingPublication, Failure> {
+    pub async fn tracking(&self, most: usize) -> Result<TrackingPublication> {
         let (started_at_ms, last_change) = (self.runtime.now_ms(), revisions::last(self.db)?);
         let mut left = most;
         loop {
@@ -90,7 +90,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
             }
             left = left.saturating_sub(slots.len());
             let written = each(slots, |changed| self.write_shard(changed)).await;
-            written.into_iter().collect::<Result<(), Failure>>()?;
+            written.into_iter().collect::<Result>()?;
         }
         let is_partial = tracking_slots::is_changed_by(self.db, last_change)?;
         let now_ms = self.runtime.now_ms();
@@ -109,7 +109,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         Ok(TrackingPublication { manifest, is_partial })
     }
 
-    async fn write_shard(&self, changed: ChangedSlot) -> Result<(), Failure> {
+    async fn write_shard(&self, changed: ChangedSlot) -> Result {
         let Some(built) = tracking_slots::build(self.db, changed.slot, self.runtime.now_ms())? else {
             return Ok(());
         };
@@ -123,7 +123,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
 
     /// Rebuilds the listing and writes the chunks that KV does not have yet. `None` if these are more than one invocation may
     /// write.
-    pub async fn listing(&self) -> Result<Option<Prepared>, Failure> {
+    pub async fn listing(&self) -> Result<Option<Prepared>> {
         let mut room = CHUNKS;
         // Chunks that an earlier invocation left come first, without another build.
         if !self.write_chunks(&mut room).await? {
@@ -137,17 +137,17 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     }
 
     /// Writes the chunks that KV does not have yet, as many as there is room for. Returns whether none is left.
-    async fn write_chunks(&self, room: &mut usize) -> Result<bool, Failure> {
+    async fn write_chunks(&self, room: &mut usize) -> Result<bool> {
         let mut keys = publication::chunks_to_write(self.db, room.saturating_add(1))?;
         let is_all = keys.len() <= *room;
         keys.truncate(*room);
         *room = room.saturating_sub(keys.len());
         let written = each(keys, |key| self.write_chunk(key)).await;
-        written.into_iter().collect::<Result<(), Failure>>()?;
+        written.into_iter().collect::<Result>()?;
         Ok(is_all)
     }
 
-    async fn write_chunk(&self, key: String) -> Result<(), Failure> {
+    async fn write_chunk(&self, key: String) -> Result {
         if let Some(bytes) = publication::chunk(self.db, &key)? {
             self.write(&kv::bodies_key(&key), &bytes).await?;
             publication::record_chunk_written(self.db, &key, self.runtime.now_ms())?;
@@ -156,7 +156,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     }
 
     /// Writes a listing's value, and returns the listing without its bytes.
-    pub async fn write_listing(&self, prepared: Prepared) -> Result<Prepared, Failure> {
+    pub async fn write_listing(&self, prepared: Prepared) -> Result<Prepared> {
         self.write(&kv::listing_key(prepared.version), &prepared.bytes)
             .await?;
         publication::record_written(self.db, prepared.version, self.runtime.now_ms())?;
@@ -167,7 +167,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     }
 
     /// Writes the pointer to the new values, as soon as KV accepts it after the last write.
-    pub async fn point(&self, written: &[&Prepared], written_at_ms: &Cell<i64>) -> Result<(), Failure> {
+    pub async fn point(&self, written: &[&Prepared], written_at_ms: &Cell<i64>) -> Result {
         let wait_ms = written_at_ms
             .get()
             .saturating_add(POINTER_EVERY_MS)
@@ -204,7 +204,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     }
 
     /// Asks a counters object page by page, so that neither is busy for long.
-    async fn ask_for_stats(&self, object: &str, today: UtcDay) -> Result<(), Failure> {
+    async fn ask_for_stats(&self, object: &str, today: UtcDay) -> Result {
         let counters = counters::address(object.to_owned());
         let mut after = None;
         loop {
@@ -222,7 +222,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         }
     }
 
-    async fn store_stats(&self, object: &str, today: UtcDay, stats: &[OfferStats]) -> Result<(), Failure> {
+    async fn store_stats(&self, object: &str, today: UtcDay, stats: &[OfferStats]) -> Result {
         let mut parts = stats.chunks(STATS_AT_ONCE);
         in_steps(self.runtime, || match parts.next() {
             Some(part) => {
@@ -235,7 +235,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
     }
 
     /// Deletes expired chunks, listings and shards from KV, and terms that no click can need any more.
-    pub async fn sweep(&self) -> Result<(), Failure> {
+    pub async fn sweep(&self) -> Result {
         for version in publication::expired_versions(self.db, self.runtime.now_ms())? {
             self.delete(&kv::listing_key(version)).await?;
             publication::forget_version(self.db, version)?;
@@ -252,7 +252,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         Ok(terms::sweep(self.db, self.runtime.now_ms())?)
     }
 
-    async fn write(&self, key: &str, bytes: &[u8]) -> Result<(), Failure> {
+    async fn write(&self, key: &str, bytes: &[u8]) -> Result {
         if bytes.len() > KV_VALUE {
             let size = bytes.len();
             return Err(Failure::Internal(format!(
@@ -266,7 +266,7 @@ impl<D: Database, R: Clock + Sleep + ObjectCall + Kv> KvWriter<'_, D, R> {
         Ok(())
     }
 
-    async fn delete(&self, key: &str) -> Result<(), Failure> {
+    async fn delete(&self, key: &str) -> Result {
         let deleted = self.runtime.delete(key).await;
         deleted.map_err(|error| Failure::Internal(format!("KV, {key}: {error}")))
     }

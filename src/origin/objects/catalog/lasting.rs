@@ -9,7 +9,7 @@ use contract::{
     operation::Bytes,
 };
 use domain::model::AppId;
-use platform::{Database, DbResult, Failure};
+use platform::{Database, DbResult, Result};
 
 /// An entry of the register.
 #[derive(Debug, Serialize, Deserialize)]
@@ -43,7 +43,7 @@ pub fn add_put(
     resource: Resource,
     id: &str,
     document: String,
-) -> Result<(), Failure> {
+) -> Result {
     if context.is_repeat {
         return Ok(());
     }

@@ -15,7 +15,7 @@ use domain::{
     },
 };
 use platform::{
-    Failure,
+    Result,
     durable::DurableDatabase,
     object_http::{answer, command_in, fail, respond},
     panics_to_failure, runtime,
@@ -71,7 +71,7 @@ impl DurableObject for Catalog {
 }
 
 impl Catalog {
-    async fn import(&self, mut request: Request, is_dry_run: bool) -> Result<Response, Failure> {
+    async fn import(&self, mut request: Request, is_dry_run: bool) -> Result<Response> {
         let chunks = match request.inner().body() {
             Some(_) => Some(runtime::yielding(request.stream()?)),
             None => None,

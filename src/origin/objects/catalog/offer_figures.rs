@@ -9,7 +9,7 @@ use super::{
 };
 use contract::{catalog::FIGURES_PAGE, operation::OperatorReply};
 use domain::model::{ApiError, FieldError, MicroUsd, OfferId, SECOND_MS, UtcDay};
-use platform::{Database, DatabaseError, DbResult, Failure, database::json, params};
+use platform::{Database, DatabaseError, DbResult, Result, database::json, params};
 
 /// The part of a cap from which on it is nearly used up, in hundredths.
 const NEAR: u64 = 80;
@@ -27,7 +27,7 @@ fn as_of(db: &impl Database) -> DbResult<Option<i64>> {
 ///
 /// # Errors
 /// `invalid_field` for too many offers.
-pub fn read(db: &impl Database, now_ms: i64, offers: &[OfferId]) -> Result<OperatorReply, Failure> {
+pub fn read(db: &impl Database, now_ms: i64, offers: &[OfferId]) -> Result<OperatorReply> {
     if offers.len() > FIGURES_PAGE {
         let problem = format!("must have at most {FIGURES_PAGE} ids");
         return Err(ApiError::from(FieldError::new("offer_ids", problem)).into());
@@ -79,7 +79,7 @@ pub struct NearCaps {
 
 impl NearCaps {
     /// Reads the next offers with caps. Returns whether there were any.
-    pub fn step(&mut self, db: &impl Database, now_ms: i64) -> Result<bool, Failure> {
+    pub fn step(&mut self, db: &impl Database, now_ms: i64) -> Result<bool> {
         let today = UtcDay::of_ms(now_ms).number();
         let rows = db.query(sql::LIST_CAP_USE, params![self.after, STEP, today])?;
         for row in &rows {
@@ -104,7 +104,7 @@ impl NearCaps {
         Ok(!rows.is_empty())
     }
 
-    pub fn finish(self, db: &impl Database) -> Result<OperatorReply, Failure> {
+    pub fn finish(self, db: &impl Database) -> Result<OperatorReply> {
         let caps = self.found.into_iter().map(|near| {
             let name = db.query_first(sql::GET_OFFER_NAME, params![near.offer.as_str()])?;
             let name = name.as_ref().map(|row| row.text(0)).transpose()?;
@@ -113,7 +113,7 @@ impl NearCaps {
                 "dur": "DAILY", "lim": near.limit, "used": near.used,
             }))
         });
-        let caps = caps.collect::<Result<Vec<Json>, Failure>>()?;
+        let caps = caps.collect::<Result<Vec<Json>>>()?;
         Ok(OperatorReply::ok(&json!({ "caps": caps, "as_of": as_of(db)? })))
     }
 }

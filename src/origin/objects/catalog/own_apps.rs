@@ -27,7 +27,7 @@ use domain::{
     model::{ApiError, AppId, DAY_MS, Document, PublisherId, credentials},
     tracking::signature::ClickSecret,
 };
-use platform::{Database, DbResult, Failure, Row, params};
+use platform::{Database, DbResult, Failure, Result, Row, params};
 
 pub const CHANGED_MEANWHILE: ApiError = ApiError::new(
     412,
@@ -54,7 +54,7 @@ const FIRST_ID: u32 = 10_000_000;
 const IDS: u32 = 90_000_000;
 
 /// A page of a publisher's apps, by id. `cursor` is null on the last page.
-pub fn list(db: &impl Database, command: &ListOwnApps) -> Result<OperatorReply, Failure> {
+pub fn list(db: &impl Database, command: &ListOwnApps) -> Result<OperatorReply> {
     let publisher = command.publisher_id.as_str();
     require(db, Resource::Publisher, publisher)?;
     let after = command.cursor.as_deref().unwrap_or_default();
@@ -65,12 +65,12 @@ pub fn list(db: &impl Database, command: &ListOwnApps) -> Result<OperatorReply, 
         .and_then(<[Row]>::last)
         .filter(|_| rows.len() > OWN_APPS_PAGE);
     let apps = page.unwrap_or(&rows).iter().map(row_of_list);
-    let apps = apps.collect::<Result<Vec<_>, Failure>>()?;
+    let apps = apps.collect::<Result<Vec<_>>>()?;
     let cursor = cursor.map(|last| last.text(0)).transpose()?;
     Ok(OperatorReply::ok(&json!({ "apps": apps, "cursor": cursor })))
 }
 
-fn row_of_list(row: &Row) -> Result<Json, Failure> {
+fn row_of_list(row: &Row) -> Result<Json> {
     let app: App = row.json(1)?;
     let host = |callback: &Callback| Some(Url::parse(&callback.url).ok()?.host_str()?.to_owned());
     Ok(json!({
@@ -84,30 +84,26 @@ fn row_of_list(row: &Row) -> Result<Json, Failure> {
     }))
 }
 
-pub fn get(db: &impl Database, context: &Context<'_>, command: &GetOwnApp) -> Result<OperatorReply, Failure> {
+pub fn get(db: &impl Database, context: &Context<'_>, command: &GetOwnApp) -> Result<OperatorReply> {
     let stored = stored(db, &command.publisher_id, command.app_id)?;
     answer(&shown(context, &stored, command.app_id)?)
 }
 
 /// An app's row: the document with its secrets masked, the revision, and the sealed secrets.
-fn stored(db: &impl Database, publisher: &PublisherId, app: AppId) -> Result<Row, Failure> {
+fn stored(db: &impl Database, publisher: &PublisherId, app: AppId) -> Result<Row> {
     let row = db.query_first(sql::GET_OWN_APP, params![app.to_string(), publisher.as_str()])?;
     row.ok_or_else(|| UNKNOWN_RESOURCE.into())
 }
 
 /// The app with the whole URL of its callback, which its members have to see to change it.
-fn shown(context: &Context<'_>, row: &Row, app_id: AppId) -> Result<Json, Failure> {
+fn shown(context: &Context<'_>, row: &Row, app_id: AppId) -> Result<Json> {
     let app = apps::open(context, row, &app_id.to_string())?;
     let shown = OwnApp::of(app_id, &app, row.integer(1)?);
     serde_json::to_value(shown).map_err(|error| Failure::Internal(error.to_string()))
 }
 
 /// Changes an app, and shows it as it is then, or the new secret.
-pub fn change(
-    db: &impl Database,
-    context: &Context<'_>,
-    command: &ChangeOwnApp,
-) -> Result<OperatorReply, Failure> {
+pub fn change(db: &impl Database, context: &Context<'_>, command: &ChangeOwnApp) -> Result<OperatorReply> {
     let ChangeOwnApp {
         publisher_id,
         app_id,
@@ -145,7 +141,7 @@ pub fn change(
 }
 
 /// Returns the secret of a callback where there was none.
-fn change_document(context: &Context<'_>, app: &mut App, body: &str) -> Result<Option<String>, Failure> {
+fn change_document(context: &Context<'_>, app: &mut App, body: &str) -> Result<Option<String>> {
     let is_first = app.callback.is_none();
     let secret = Secret::text(context.random()?);
     let change = AppChange::from_json(body)?;
@@ -154,11 +150,7 @@ fn change_document(context: &Context<'_>, app: &mut App, body: &str) -> Result<O
 }
 
 /// Returns the new secret, if there is one.
-fn change_secret(
-    context: &Context<'_>,
-    app: &mut App,
-    change: SecretChange,
-) -> Result<Option<String>, Failure> {
+fn change_secret(context: &Context<'_>, app: &mut App, change: SecretChange) -> Result<Option<String>> {
     match change {
         SecretChange::RenewCallback => {
             let callback = app.callback.as_mut().ok_or(NO_CALLBACK)?;
@@ -181,11 +173,7 @@ fn change_secret(
 }
 
 /// Sets up an app under an id that nobody has.
-pub fn create(
-    db: &impl Database,
-    context: &Context<'_>,
-    command: &CreateOwnApp,
-) -> Result<OperatorReply, Failure> {
+pub fn create(db: &impl Database, context: &Context<'_>, command: &CreateOwnApp) -> Result<OperatorReply> {
     let new = NewApp::from_json(&command.body)?;
     let publisher_id = &command.publisher_id;
     let (publisher, key) = (publisher_id.as_str(), command.key.as_str());
@@ -254,7 +242,7 @@ pub fn store_key(db: &impl Database, context: &Context<'_>, key: &OwnAppKey) -> 
 }
 
 /// An id of no app, neither in the catalog nor in an import that is being applied.
-fn draw_id(db: &impl Database, context: &Context<'_>) -> Result<AppId, Failure> {
+fn draw_id(db: &impl Database, context: &Context<'_>) -> Result<AppId> {
     for _ in 0..DRAWS {
         let drawn = u32::from_le_bytes(context.random()?) % IDS;
         let id = FIRST_ID.saturating_add(drawn).to_string();

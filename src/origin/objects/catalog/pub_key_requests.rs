@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::sql;
 use contract::{catalog::RequestPubKey, operation::OperatorReply};
 use domain::model::ApiError;
-use platform::{Database, DbResult, Failure, Row, params};
+use platform::{Database, DbResult, Result, Row, params};
 
 pub const NO_PUB_KEY: ApiError = ApiError::new(
     409,
@@ -17,7 +17,7 @@ pub const NO_PUB_KEY: ApiError = ApiError::new(
 const MAX_LIST: i64 = 100;
 
 /// Opens a request. It stands as it was first made until a new key closes it.
-pub fn open(db: &impl Database, now_ms: i64, request: &RequestPubKey) -> Result<OperatorReply, Failure> {
+pub fn open(db: &impl Database, now_ms: i64, request: &RequestPubKey) -> Result<OperatorReply> {
     let publisher = request.publisher_id.as_str();
     let known = db.query_first(sql::GET_PUB_KEY, params![publisher])?;
     if known.is_none_or(|row| row.is_null(0)) {
@@ -42,7 +42,7 @@ pub fn get(db: &impl Database, publisher_id: &str) -> DbResult<Value> {
 }
 
 /// The open requests, the oldest first.
-pub fn list(db: &impl Database) -> Result<OperatorReply, Failure> {
+pub fn list(db: &impl Database) -> Result<OperatorReply> {
     let requests = db.read_all(sql::LIST_PUB_KEY_REQUESTS, params![MAX_LIST], |row| {
         let mut request = shown(row)?;
         if let Some(members) = request.as_object_mut() {

@@ -12,7 +12,7 @@ use contract::{
 };
 use domain::model::{HOUR_MS, MINUTE_MS, UtcDay};
 use platform::{
-    Database, DbResult, Failure, Row,
+    Database, DbResult, Failure, Result, Row,
     database::{MAX_INTEGER, json},
     params,
 };
@@ -226,7 +226,7 @@ pub const COUNTED: [&str; 8] = [
 ];
 
 /// The catalog's figures for the operator's metrics. `bytes` is the size of its database.
-pub fn status(db: &impl Database, bytes: i64) -> Result<OperatorReply, Failure> {
+pub fn status(db: &impl Database, bytes: i64) -> Result<OperatorReply> {
     let row = db
         .query_first(sql::COUNT_RESOURCES, params![])?
         .ok_or_else(|| Failure::Internal("the count returned no row".into()))?;

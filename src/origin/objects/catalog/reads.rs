@@ -13,20 +13,20 @@ use contract::{
     operation::OperatorReply,
 };
 use domain::model::PublisherId;
-use platform::{Database, Failure, Row, params};
+use platform::{Database, Result, Row, params};
 
-pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<OperatorReply, Failure> {
+pub fn get(db: &impl Database, resource: Resource, id: &str) -> Result<OperatorReply> {
     find(db, resource, id)?.ok_or_else(|| unknown(resource, id).into())
 }
 
-pub fn find(db: &impl Database, resource: Resource, id: &str) -> Result<Option<OperatorReply>, Failure> {
+pub fn find(db: &impl Database, resource: Resource, id: &str) -> Result<Option<OperatorReply>> {
     let row = db.query_first(table_of(resource).select_one, params![id])?;
     row.map(|row| Ok(OperatorReply::ok(&to_json(db, resource, &row)?)))
         .transpose()
 }
 
 /// The names of a publisher's next apps, as a JSON object by app id.
-pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply, Failure> {
+pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply> {
     let publisher = command.publisher_id.as_str();
     require(db, Resource::Publisher, publisher)?;
     let after = command.after.as_deref().unwrap_or_default();
@@ -39,10 +39,7 @@ pub fn app_names(db: &impl Database, command: &AppNames) -> Result<OperatorReply
 const LAST_ID: &str = "99999999";
 
 /// The apps of a publisher with their outboxes.
-pub fn publisher_outboxes(
-    db: &impl Database,
-    list: &ListPublisherOutboxes,
-) -> Result<OperatorReply, Failure> {
+pub fn publisher_outboxes(db: &impl Database, list: &ListPublisherOutboxes) -> Result<OperatorReply> {
     let publisher = list.publisher_id.as_str();
     require(db, Resource::Publisher, publisher)?;
     let from = list.from.map_or(String::new(), |app| app.to_string());
@@ -59,7 +56,7 @@ pub fn publisher_outboxes(
 }
 
 /// Those of the publishers that there are, as a JSON list of ids.
-pub fn known_publishers(db: &impl Database, publisher_ids: &[PublisherId]) -> Result<OperatorReply, Failure> {
+pub fn known_publishers(db: &impl Database, publisher_ids: &[PublisherId]) -> Result<OperatorReply> {
     let row = db.query_first(sql::KNOWN_PUBLISHERS, params![json!(publisher_ids).to_string()])?;
     let known = row.as_ref().map_or(Ok("[]"), |row| row.text(0))?;
     Ok(OperatorReply::new(200, known))
@@ -74,7 +71,7 @@ const MAX_LOOKED_AT: u32 = 1_000;
 
 /// A page of resources in the order of their ids, of an owner if one is given; `cursor` is null on the last page. One under
 /// conditions ends after [`MAX_LOOKED_AT`] resources, so that others are answered meanwhile.
-pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<OperatorReply, Failure> {
+pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<OperatorReply> {
     let resource = list.resource;
     let read = |after: &str| match (resource, list.owner.as_deref()) {
         (_, None) => db.query(table_of(resource).select_page, params![after, READ_ROWS]),
@@ -114,7 +111,7 @@ pub fn list(db: &impl Database, context: &Context<'_>, list: &List) -> Result<Op
 }
 
 /// A resource as the operator reads it: its id, its document, and members that Signpost adds.
-fn to_json(db: &impl Database, resource: Resource, row: &Row) -> Result<Json, Failure> {
+fn to_json(db: &impl Database, resource: Resource, row: &Row) -> Result<Json> {
     let id = row.text(0)?;
     let mut members = serde_json::Map::new();
     members.insert(table_of(resource).id_member.into(), id.into());

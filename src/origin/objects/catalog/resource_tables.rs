@@ -3,7 +3,7 @@
 use super::{import_claims, sql};
 use contract::catalog::{Resource, UNKNOWN_RESOURCE};
 use domain::model::{ApiError, FieldError};
-use platform::{Database, Failure, params};
+use platform::{Database, Result, params};
 
 /// The id member and the statements of a kind of resource.
 pub(super) struct ResourceTable {
@@ -58,7 +58,7 @@ pub(super) fn unknown(resource: Resource, id: &str) -> ApiError {
 }
 
 /// Refuses with 404 if the resource does not exist.
-pub fn require(db: &impl Database, resource: Resource, id: &str) -> Result<(), Failure> {
+pub fn require(db: &impl Database, resource: Resource, id: &str) -> Result {
     let row = db.query_first(table_of(resource).select_one, params![id])?;
     row.map(drop).ok_or_else(|| unknown(resource, id).into())
 }
@@ -70,7 +70,7 @@ pub(super) fn require_reference(
     resource: Resource,
     field: &str,
     id: &str,
-) -> Result<(), Failure> {
+) -> Result {
     if db
         .query_first(table_of(resource).select_one, params![id])?
         .is_some()

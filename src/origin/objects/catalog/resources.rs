@@ -20,7 +20,7 @@ use domain::{
     model::{ApiError, Document, FieldError, GoalId, INVALID_FIELD, OfferId, document::tag},
     snapshot::{bodies, tracking::slots},
 };
-use platform::{Database, DbResult, Failure, Row, database::json, params};
+use platform::{Database, DbResult, Failure, Result, Row, database::json, params};
 
 /// The longest body of an offer, in bytes: the chunk that ends with it is stored as one SQLite value of at most 2 MB.
 const MAX_BODY: usize = 768 << 10;
@@ -36,7 +36,7 @@ const CHANGED_MEANWHILE: ApiError = ApiError::new(
 const EXISTS: ApiError = ApiError::new(412, "precondition_failed", "this id is taken");
 
 /// Stores a resource of the operator. The answer is the resource.
-pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Result<OperatorReply, Failure> {
+pub fn put_one(db: &impl Database, context: &Context<'_>, command: &Put) -> Result<OperatorReply> {
     let Put {
         resource,
         id,
@@ -70,7 +70,7 @@ pub fn put(
     resource: Resource,
     id: &str,
     body: &str,
-) -> Result<i64, Failure> {
+) -> Result<i64> {
     if !resource.is_id(id) {
         let rule = match resource {
             Resource::App => "must be exactly 8 digits",
@@ -106,7 +106,7 @@ fn put_publisher(
     source: WriteSource,
     id: &str,
     publisher: &Publisher,
-) -> Result<(), Failure> {
+) -> Result {
     let document = json(publisher)?;
     let was_closed = match db.query_first(sql::GET_PUBLISHER_DOCUMENT, params![id])? {
         Some(row) if row.text(0)? == document => return Ok(()),
@@ -138,7 +138,7 @@ fn put_advertiser(
     source: WriteSource,
     id: &str,
     advertiser: &Advertiser,
-) -> Result<(), Failure> {
+) -> Result {
     let document = json(advertiser)?;
     if is_stored(db, sql::GET_ADVERTISER_DOCUMENT, id, &document)? {
         return Ok(());
@@ -158,7 +158,7 @@ fn put_offer(
     source: WriteSource,
     id: &str,
     offer: &Offer,
-) -> Result<i64, Failure> {
+) -> Result<i64> {
     let offer_id = OfferId::parse(id).ok_or_else(|| Failure::Internal("the offer id is invalid".into()))?;
     require_reference(
         db,
@@ -279,7 +279,7 @@ fn check_goals(
     source: WriteSource,
     id: &OfferId,
     offer: &Offer,
-) -> Result<(), Failure> {
+) -> Result {
     for (index, goal) in offer.goals.iter().enumerate() {
         if source == WriteSource::Put {
             import_claims::refuse_claimed_goal(db, context, &goal.id, id)?;
@@ -299,7 +299,7 @@ fn check_goals(
 }
 
 /// Stores an offer's goals. Goals that the document leaves out are retired, not deleted.
-fn put_goals(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer) -> Result<(), Failure> {
+fn put_goals(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer) -> Result {
     db.execute(sql::RETIRE_GOALS, params![context.now_ms, id])?;
     for goal in &offer.goals {
         let hash = slots::hash(goal.id.as_str());
@@ -308,13 +308,13 @@ fn put_goals(db: &impl Database, context: &Context<'_>, id: &str, offer: &Offer)
     Ok(())
 }
 
-fn owner_of_goal(db: &impl Database, goal: &GoalId) -> Result<Option<String>, Failure> {
+fn owner_of_goal(db: &impl Database, goal: &GoalId) -> Result<Option<String>> {
     let row = db.query_first(sql::GET_GOAL_OWNER, params![goal.as_str()])?;
     Ok(row.map(|row| row.text(0).map(str::to_owned)).transpose()?)
 }
 
 /// Whether exactly this document is stored. Such a PUT changes nothing and publishes nothing.
-fn is_stored(db: &impl Database, sql: &str, id: &str, document: &str) -> Result<bool, Failure> {
+fn is_stored(db: &impl Database, sql: &str, id: &str, document: &str) -> Result<bool> {
     let stored = db.query_first(sql, params![id])?;
     Ok(stored.is_some_and(|row| row.text(0).is_ok_and(|stored| stored == document)))
 }
@@ -323,11 +323,7 @@ fn is_stored(db: &impl Database, sql: &str, id: &str, document: &str) -> Result<
 ///
 /// # Errors
 /// Those of a PUT.
-pub fn check_offer(
-    db: &impl Database,
-    context: &Context<'_>,
-    check: &CheckOffer,
-) -> Result<OperatorReply, Failure> {
+pub fn check_offer(db: &impl Database, context: &Context<'_>, check: &CheckOffer) -> Result<OperatorReply> {
     would_put(db, context, Resource::Offer, check.offer_id.as_str(), &check.body)
 }
 
@@ -341,9 +337,9 @@ pub fn would_put(
     resource: Resource,
     id: &str,
     body: &str,
-) -> Result<OperatorReply, Failure> {
+) -> Result<OperatorReply> {
     let mut checked = None;
-    let rolled_back: Result<(), Failure> = db.transaction(|| {
+    let rolled_back: Result = db.transaction(|| {
         put(db, context, WriteSource::Put, resource, id, body)?;
         checked = Some(get(db, resource, id)?);
         Err(Failure::Internal("the check is rolled back".into()))

@@ -8,14 +8,14 @@ use super::{
 use crate::delivery::register::Restore;
 use contract::attention::Doubt;
 use domain::model::PublisherId;
-use platform::{Database, DbResult, Failure};
+use platform::{Database, DbResult, Result};
 
 /// A catalog that was put back. It makes the context of a change that was made at a time.
 pub struct RestoredCatalog<W>(pub W);
 
 impl<W> Restore for RestoredCatalog<W>
 where
-    W: Fn(i64, &mut dyn FnMut(&Context<'_>) -> Result<(), Failure>) -> Result<(), Failure>,
+    W: Fn(i64, &mut dyn FnMut(&Context<'_>) -> Result) -> Result,
 {
     type Entry = Lasting;
 
@@ -23,7 +23,7 @@ where
         publication::publish_all(db, now_ms)
     }
 
-    fn apply(&self, db: &impl Database, at_ms: i64, entry: Lasting) -> Result<(), Failure> {
+    fn apply(&self, db: &impl Database, at_ms: i64, entry: Lasting) -> Result {
         (self.0)(at_ms, &mut |context| match &entry {
             Lasting::Put(resource, id, document, is_put) => {
                 import_claims::drop_line(db, *resource, id)?;

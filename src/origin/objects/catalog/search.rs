@@ -8,7 +8,7 @@ use domain::{
     conversions::token::{Serial, Token},
     model::credentials,
 };
-use platform::{Database, Failure, Row, params};
+use platform::{Database, Result, Row, params};
 
 /// The members of a document that tell a resource from others.
 const SHOWN: [&str; 6] = [
@@ -21,7 +21,7 @@ const SHOWN: [&str; 6] = [
 ];
 
 /// Everything that has the text as its id, or as its credential.
-pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<OperatorReply, Failure> {
+pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<OperatorReply> {
     let mut matches = Vec::new();
     for resource in Resource::ALL.into_iter().filter(|resource| resource.is_id(text)) {
         let row = db.query_first(table_of(resource).select_one, params![text])?;
@@ -54,7 +54,7 @@ pub fn search(db: &impl Database, context: &Context<'_>, text: &str) -> Result<O
     Ok(OperatorReply::ok(&json!({ "matches": matches })))
 }
 
-fn resource_match(resource: Resource, row: &Row) -> Result<Json, Failure> {
+fn resource_match(resource: Resource, row: &Row) -> Result<Json> {
     let mut members = serde_json::Map::new();
     members.insert("kind".into(), resource.singular().into());
     members.insert(table_of(resource).id_member.into(), row.text(0)?.into());
@@ -68,7 +68,7 @@ fn resource_match(resource: Resource, row: &Row) -> Result<Json, Failure> {
 }
 
 /// A goal with the title that its offer's document has. A retired one has none.
-fn goal_match(db: &impl Database, goal: &str, offer: &str) -> Result<Json, Failure> {
+fn goal_match(db: &impl Database, goal: &str, offer: &str) -> Result<Json> {
     let document: Option<Json> = db.read_first(sql::GET_OFFER_DOCUMENT, params![offer], |row| row.json(0))?;
     let goals = document
         .as_ref()

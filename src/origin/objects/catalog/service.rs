@@ -36,7 +36,7 @@ use domain::{
 };
 use imports::Imports;
 use platform::{
-    Clock, DbResult, Failure, Kv, ObjectCall, ObjectStorage, Random, Sleep, log,
+    Clock, DbResult, Failure, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep, log,
     object_shell::ObjectShell,
     panics_to_failure,
     single_flight::{Outcome, SingleFlight},
@@ -64,7 +64,7 @@ pub struct CatalogService<D, R> {
     settings: Settings,
     /// Single flight: concurrent publications would interleave their versions. KV accepts one write of the pointer a
     /// second, so waiting refreshes share the next publication.
-    publishing: SingleFlight<Result<Refreshed, Failure>>,
+    publishing: SingleFlight<Result<Refreshed>>,
     /// When the pointer was last written, in milliseconds.
     pointed_at_ms: Cell<i64>,
     imports: Imports,
@@ -104,7 +104,7 @@ where
         Ok(next_alarm(db, self.now_ms())?.max(self.retry_at_ms.get()))
     }
 
-    fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+    fn with_context<T>(&self, work: impl FnOnce(&Context<'_>) -> Result<T>) -> Result<T> {
         self.with_context_at(self.now_ms(), false, work)
     }
 
@@ -112,9 +112,9 @@ where
         &self,
         now_ms: i64,
         is_repeat: bool,
-        work: impl FnOnce(&Context<'_>) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        fn set<T>(setting: &Result<T, String>) -> Result<&T, Failure> {
+        work: impl FnOnce(&Context<'_>) -> Result<T>,
+    ) -> Result<T> {
+        fn set<T>(setting: &Result<T, String>) -> Result<&T> {
             setting.as_ref().map_err(|error| Failure::Internal(error.clone()))
         }
         work(&Context {
@@ -151,7 +151,7 @@ where
     /// Carries out a command. A PUT of a publisher is answered once its account and its apps' outboxes know of a suspension, one of an app once
     /// the app's outboxes have its callback settings, and one of an offer once the outboxes that pay for it have a
     /// conversion cap that it changes.
-    pub async fn command(&self, command: Command) -> Result<OperatorReply, Failure> {
+    pub async fn command(&self, command: Command) -> Result<OperatorReply> {
         let db = self.started().await?;
         if let Command::NearCaps(_) = command {
             return self.near_caps().await;
@@ -223,7 +223,7 @@ where
         Ok(reply)
     }
 
-    async fn near_caps(&self) -> Result<OperatorReply, Failure> {
+    async fn near_caps(&self) -> Result<OperatorReply> {
         let db = self.shell.ready().await?;
         let mut near = NearCaps::default();
         in_steps(self.shell.runtime(), || near.step(db, self.now_ms())).await?;
@@ -234,7 +234,7 @@ where
     ///
     /// # Errors
     /// A snapshot could not be built or written.
-    pub async fn refresh(&self) -> Result<Refreshed, Failure> {
+    pub async fn refresh(&self) -> Result<Refreshed> {
         let db = self.started().await?;
         self.kv_writer(db).ask_counters().await;
         // Join after the counters have answered, so that a shared publication has their figures. Failures are shared.
@@ -244,7 +244,7 @@ where
         }
     }
 
-    async fn publish_both(&self, db: &D) -> Result<Refreshed, Failure> {
+    async fn publish_both(&self, db: &D) -> Result<Refreshed> {
         let writer = self.kv_writer(db);
         writer.find_lost().await?;
         revisions::mark_changed(db, self.now_ms())?;
@@ -274,7 +274,7 @@ where
         written: &mut Written,
         writer: &KvWriter<'_, D, R>,
         with_listing: bool,
-    ) -> Result<(), Failure> {
+    ) -> Result {
         written.track(writer.tracking(SHARDS).await?);
         if !with_listing || written.is_partial {
             return Ok(());
@@ -290,7 +290,7 @@ where
     }
 
     /// Writes the pointer to the new snapshots, if there are any.
-    async fn point(&self, writer: &KvWriter<'_, D, R>, written: &Written) -> Result<(), Failure> {
+    async fn point(&self, writer: &KvWriter<'_, D, R>, written: &Written) -> Result {
         let snapshots: Vec<_> = [&written.manifest, &written.listing]
             .into_iter()
             .flatten()
@@ -309,7 +309,7 @@ where
     ///
     /// # Errors
     /// 404 if there is none, or the database failed.
-    pub async fn value(&self, path: &str) -> Result<Vec<u8>, Failure> {
+    pub async fn value(&self, path: &str) -> Result<Vec<u8>> {
         let db = self.started().await?;
         let bytes = if let Some(key) = path.strip_prefix(CHUNK_PATH) {
             publication::chunk_for_isolate(db, key, self.now_ms())?
@@ -364,7 +364,7 @@ where
     }
 
     /// Publishes the tracking snapshot if it is due, and the listing if it is.
-    async fn publish_due(&self, db: &D) -> Result<(), Failure> {
+    async fn publish_due(&self, db: &D) -> Result {
         let writer = self.kv_writer(db);
         let listing_due = listing_due_ms(db)? <= self.now_ms();
         if listing_due {

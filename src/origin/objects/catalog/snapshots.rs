@@ -18,7 +18,7 @@ use domain::{
         listing::{self, Index, ListedOffer},
     },
 };
-use platform::{Database, DatabaseError, DbResult, Failure, Row, database::json, params};
+use platform::{Database, DatabaseError, DbResult, Failure, Result, Row, database::json, params};
 
 /// Offers that one step of the listing reads. A chunk has at most half as many, so every step completes one or reads on.
 const PAGE: usize = 512;
@@ -42,7 +42,7 @@ pub(super) fn in_row(failure: Failure, row: &Row) -> Failure {
 
 /// Re-renders the next bodies that older or newer code rendered in another format. Returns whether there were any. Once there
 /// are none, a mark says so, because looking for them reads the bodies of all offers.
-pub fn rerender_bodies(db: &impl Database) -> Result<bool, Failure> {
+pub fn rerender_bodies(db: &impl Database) -> Result<bool> {
     let format = bodies::FORMAT;
     if revisions::get(db, revisions::BODIES_FORMAT)? == Some(i64::from(format)) {
         return Ok(false);
@@ -91,7 +91,7 @@ impl ListingBuild {
     }
 
     /// Adds the next chunks, and stores those that are new. Returns whether anything is left.
-    pub fn step(&mut self, db: &impl Database) -> Result<bool, Failure> {
+    pub fn step(&mut self, db: &impl Database) -> Result<bool> {
         let room = PAGE.saturating_sub(self.carried.len());
         let next = db.query(sql::LIST_OFFER_IDS, params![self.after.as_str(), room])?;
         let is_last = next.len() < room;
@@ -128,7 +128,7 @@ impl ListingBuild {
     }
 
     /// The offers with these ids that are live, by id.
-    fn read(&self, db: &impl Database, ids: &[&str]) -> Result<Vec<ListedOffer>, Failure> {
+    fn read(&self, db: &impl Database, ids: &[&str]) -> Result<Vec<ListedOffer>> {
         let today = UtcDay::of_ms(self.now_ms).number();
         let rows = db.query(sql::LIST_LISTED_OFFERS, params![json(&ids)?, today])?;
         rows.iter()
@@ -142,7 +142,7 @@ impl ListingBuild {
 
     /// Stores the listing, once no step is left, and marks which chunks are in use. Most listings change no chunk and write
     /// no row of one.
-    pub fn finish(self, db: &impl Database) -> Result<Prepared, Failure> {
+    pub fn finish(self, db: &impl Database) -> Result<Prepared> {
         db.transaction(|| {
             let version = revisions::next_snapshot(db, self.now_ms)?;
             let listed: BTreeSet<&str> = self.index.chunk_keys().iter().map(String::as_str).collect();
@@ -166,7 +166,7 @@ impl ListingBuild {
     }
 }
 
-fn listed_offer(row: &Row, now_ms: i64) -> Result<Option<ListedOffer>, Failure> {
+fn listed_offer(row: &Row, now_ms: i64) -> Result<Option<ListedOffer>> {
     if !is_live(
         row.boolean(4)?,
         row.optional_integer(5)?,
@@ -213,7 +213,7 @@ fn apps(row: &Row) -> DbResult<Vec<AppFigures>> {
 }
 
 /// Stores a chunk if it is new, and returns the bytes of its bodies then.
-fn store_chunk(db: &impl Database, key: &str, offers: &[ListedOffer]) -> Result<usize, Failure> {
+fn store_chunk(db: &impl Database, key: &str, offers: &[ListedOffer]) -> Result<usize> {
     if db.query_first(sql::INSERT_CHUNK, params![key])?.is_none() {
         return Ok(0);
     }

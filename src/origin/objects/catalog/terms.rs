@@ -17,7 +17,7 @@ use domain::{
     },
     model::{DAY_MS, FieldError, MicroUsd, OfferId, PublisherId, SECOND_MS, revision},
 };
-use platform::{Database, DbResult, Failure, database::json as as_json, log, params};
+use platform::{Database, DbResult, Result, database::json as as_json, log, params};
 
 const SUPERSEDED_MS: i64 = TERMS_KEPT_DAYS * DAY_MS;
 /// Superseded revisions that one sweep deletes.
@@ -32,7 +32,7 @@ pub fn seal(
     id: &str,
     last: i64,
     terms: &impl Serialize,
-) -> Result<i64, Failure> {
+) -> Result<i64> {
     let (kind, terms) = (resource.singular(), as_json(terms)?);
     let stored = db.query_first(sql::GET_TERMS, params![kind, id, last])?;
     if stored.is_some_and(|row| row.text(1) == Ok(&terms)) {
@@ -70,7 +70,7 @@ const LISTED: u32 = 100;
 ///
 /// # Errors
 /// 404 if there is no such offer.
-pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<OperatorReply, Failure> {
+pub fn list(db: &impl Database, offer_id: &OfferId) -> Result<OperatorReply> {
     let id = offer_id.as_str();
     let current = db
         .query_first(sql::GET_CURRENT_OFFER, params![id])?
@@ -114,7 +114,7 @@ pub fn of_offer(
     db: &impl Database,
     context: &Context<'_>,
     question: &GetOfferTerms,
-) -> Result<OperatorReply, Failure> {
+) -> Result<OperatorReply> {
     let id = question.offer_id.as_str();
     let row = db
         .query_first(sql::GET_CURRENT_OFFER, params![id])?
@@ -134,11 +134,7 @@ pub fn of_offer(
 ///
 /// # Errors
 /// 404 if there is no such app.
-pub fn of_app(
-    db: &impl Database,
-    context: &Context<'_>,
-    question: &GetAppTerms,
-) -> Result<OperatorReply, Failure> {
+pub fn of_app(db: &impl Database, context: &Context<'_>, question: &GetAppTerms) -> Result<OperatorReply> {
     let id = question.app_id.to_string();
     let row = db
         .query_first(sql::GET_CURRENT_APP, params![id.as_str(), question.shard])?
@@ -171,7 +167,7 @@ fn revision_of<T: DeserializeOwned>(
     resource: Resource,
     id: &str,
     revision: i64,
-) -> Result<T, Failure> {
+) -> Result<T> {
     let kind = resource.singular();
     match db.query_first(sql::GET_TERMS, params![kind, id, revision])? {
         Some(row) => Ok(row.json(1)?),

@@ -18,18 +18,14 @@ use domain::{
     conversions::token::{self, Serial},
     model::{SECOND_MS, common, credentials, revision},
 };
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Failure, Result, params};
 
 fn pub_key_purpose(publisher_id: &str) -> String {
     format!("pub_key/{publisher_id}")
 }
 
 /// Issues a publisher's Pub-Key. Its predecessor becomes invalid, and a request for it is closed.
-pub fn issue_pub_key(
-    db: &impl Database,
-    context: &Context<'_>,
-    publisher_id: &str,
-) -> Result<OperatorReply, Failure> {
+pub fn issue_pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) -> Result<OperatorReply> {
     let pub_key = credentials::pub_key(context.random()?);
     let key = PubKey {
         publisher_id: publisher_id.to_owned(),
@@ -44,7 +40,7 @@ pub fn issue_pub_key(
 }
 
 /// Replaces a publisher's Pub-Key, within the caller's transaction.
-pub fn store_pub_key(db: &impl Database, context: &Context<'_>, key: &PubKey) -> Result<(), Failure> {
+pub fn store_pub_key(db: &impl Database, context: &Context<'_>, key: &PubKey) -> Result {
     let id = key.publisher_id.as_str();
     let row = params![key.hash.0.clone(), key.sealed.0.clone(), id];
     if db.query(sql::SET_PUB_KEY, row)?.is_empty() {
@@ -56,11 +52,7 @@ pub fn store_pub_key(db: &impl Database, context: &Context<'_>, key: &PubKey) ->
 }
 
 /// Returns a publisher's Pub-Key in plain text, for its settings page.
-pub fn pub_key(
-    db: &impl Database,
-    context: &Context<'_>,
-    publisher_id: &str,
-) -> Result<OperatorReply, Failure> {
+pub fn pub_key(db: &impl Database, context: &Context<'_>, publisher_id: &str) -> Result<OperatorReply> {
     let row = db
         .query_first(sql::GET_PUB_KEY, params![publisher_id])?
         .ok_or_else(|| unknown(Resource::Publisher, publisher_id))?;
@@ -81,11 +73,7 @@ pub fn pub_key(
 }
 
 /// Issues a conversion token. The advertiser's two newest tokens are valid.
-pub fn issue_token(
-    db: &impl Database,
-    context: &Context<'_>,
-    advertiser_id: &str,
-) -> Result<OperatorReply, Failure> {
+pub fn issue_token(db: &impl Database, context: &Context<'_>, advertiser_id: &str) -> Result<OperatorReply> {
     let random = context.random()?;
     db.transaction(|| {
         resource_tables::require(db, Resource::Advertiser, advertiser_id)?;
@@ -113,7 +101,7 @@ pub fn revoke_token(
     context: &Context<'_>,
     advertiser_id: &str,
     token_id: &str,
-) -> Result<OperatorReply, Failure> {
+) -> Result<OperatorReply> {
     let unknown_token = || Failure::from(common::NOT_FOUND.with_message("there is no such token"));
     let Serial(serial) = Serial::parse(token_id).ok_or_else(unknown_token)?;
     db.transaction(|| {
@@ -144,7 +132,7 @@ impl Tokens {
 }
 
 /// Replaces the tokens of an advertiser, within the caller's transaction.
-pub fn store_tokens(db: &impl Database, context: &Context<'_>, tokens: &Tokens) -> Result<(), Failure> {
+pub fn store_tokens(db: &impl Database, context: &Context<'_>, tokens: &Tokens) -> Result {
     let id = tokens.advertiser_id.as_str();
     resource_tables::require(db, Resource::Advertiser, id)?;
     db.execute(sql::SET_NEWEST_SERIAL, params![tokens.newest, id])?;

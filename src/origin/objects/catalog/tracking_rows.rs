@@ -15,13 +15,13 @@ use domain::{
         goals::{self, SourceGoal, SourceOffer},
     },
 };
-use platform::{Database, Failure, Row, params};
+use platform::{Database, Result, Row, params};
 
 /// The most rows of a slot. It bounds the memory of a build; shards are split by their size long before.
 const MAX_ROWS: usize = 512;
 
 /// Builds the shard of a slot; `None` if it has too many rows.
-pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<BuiltShard>, Failure> {
+pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<BuiltShard>> {
     let sql = match slot.kind {
         ShardKind::Advertisers => sql::LIST_SLOT_ADVERTISERS,
         ShardKind::Apps => sql::LIST_SLOT_APPS,
@@ -43,12 +43,12 @@ pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<Built
     }))
 }
 
-fn read<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, Failure>) -> Result<Vec<T>, Failure> {
+fn read<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T>) -> Result<Vec<T>> {
     let read = |row| read(row).map_err(|failure| in_row(failure, row));
     rows.iter().map(read).collect()
 }
 
-fn advertiser(db: &impl Database, row: &Row) -> Result<SourceAdvertiser, Failure> {
+fn advertiser(db: &impl Database, row: &Row) -> Result<SourceAdvertiser> {
     let id = row.parse(0, AdvertiserId::parse)?;
     let valid_serials = db.read_all(sql::LIST_TOKENS, params![id.as_str()], |token| {
         token.integer(0).map(Serial)
@@ -60,7 +60,7 @@ fn advertiser(db: &impl Database, row: &Row) -> Result<SourceAdvertiser, Failure
     })
 }
 
-fn app(row: &Row) -> Result<SourceApp, Failure> {
+fn app(row: &Row) -> Result<SourceApp> {
     Ok(SourceApp {
         id: row.parse(0, AppId::parse)?,
         document: row.json(1)?,
@@ -75,7 +75,7 @@ fn app(row: &Row) -> Result<SourceApp, Failure> {
 }
 
 /// A goal, unless it was retired or its offer ended so long ago that its clicks cannot convert any more.
-fn goal(row: &Row, kept_since_ms: i64) -> Result<Option<SourceGoal>, Failure> {
+fn goal(row: &Row, kept_since_ms: i64) -> Result<Option<SourceGoal>> {
     let retired_at_ms = row.optional_integer(1)?;
     let offer = offer(row)?;
     let is_past = retired_at_ms.is_some_and(|retired_ms| retired_ms < kept_since_ms);
@@ -89,7 +89,7 @@ fn goal(row: &Row, kept_since_ms: i64) -> Result<Option<SourceGoal>, Failure> {
     }))
 }
 
-fn offer(row: &Row) -> Result<SourceOffer, Failure> {
+fn offer(row: &Row) -> Result<SourceOffer> {
     Ok(SourceOffer {
         id: row.parse(2, OfferId::parse)?,
         active: row.boolean(3)?,

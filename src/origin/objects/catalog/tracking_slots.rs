@@ -18,7 +18,7 @@ use domain::{
         slots::{self, MAX_BITS},
     },
 };
-use platform::{Database, DatabaseError, DbResult, Failure, Row, params};
+use platform::{Database, DatabaseError, DbResult, Failure, Result, Row, params};
 
 /// How long a shard stays in KV after the last manifest that named it: an isolate that hears nothing of KV serves from its
 /// manifest for as long.
@@ -106,7 +106,7 @@ pub fn mark_next(db: &impl Database) -> DbResult {
 }
 
 /// The first slots that are out of date, in the order of [`ShardKind`].
-pub fn changed(db: &impl Database, limit: usize) -> Result<Vec<ChangedSlot>, Failure> {
+pub fn changed(db: &impl Database, limit: usize) -> Result<Vec<ChangedSlot>> {
     let mut bits_of = BTreeMap::new();
     for kind in ShardKind::ALL {
         bits_of.insert(kind, bits(db, kind)?);
@@ -133,7 +133,7 @@ pub fn is_changed_by(db: &impl Database, revision: i64) -> DbResult<bool> {
 
 /// Records that the pointer in KV has the manifest. Slots that changed while it was made are due again; of a manifest that
 /// is only a part, the rest stays due since its change.
-pub fn record_published(db: &impl Database, is_partial: bool, now_ms: i64) -> Result<(), Failure> {
+pub fn record_published(db: &impl Database, is_partial: bool, now_ms: i64) -> Result {
     if changed(db, 1)?.is_empty() {
         revisions::clear(db, revisions::TRACKING_DIRTY_SINCE)?;
     } else if !is_partial {
@@ -144,7 +144,7 @@ pub fn record_published(db: &impl Database, is_partial: bool, now_ms: i64) -> Re
 
 /// Builds a slot's shard. `None` if it was too large, so that the slots of its kind are now twice as many and out of date,
 /// or if they have become so since the slot was listed.
-pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<BuiltShard>, Failure> {
+pub fn build(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Option<BuiltShard>> {
     if bits(db, slot.kind)? != slot.bits {
         return Ok(None);
     }
@@ -214,7 +214,7 @@ pub fn prepare_manifest(
     db: &impl Database,
     built_at_ms: Option<i64>,
     now_ms: i64,
-) -> Result<Option<Prepared>, Failure> {
+) -> Result<Option<Prepared>> {
     let before = named(db)?;
     let Some(checksums) = to_name(db, before.as_ref())? else {
         return Ok(None);
@@ -297,7 +297,7 @@ pub fn is_manifest_current(db: &impl Database) -> DbResult<bool> {
 ///
 /// # Errors
 /// The slots of its kind are more by now, and it has too many rows.
-pub fn for_isolate(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Vec<u8>, Failure> {
+pub fn for_isolate(db: &impl Database, slot: Slot, now_ms: i64) -> Result<Vec<u8>> {
     let built = tracking_rows::build(db, slot, now_ms)?;
     let built = built.ok_or_else(|| Failure::Internal(format!("slot {} is too large", slot.name())))?;
     let key = kv::shard_key(slot.kind, built.checksum());

@@ -6,7 +6,7 @@ use super::{DOUBTED_MS, MIGRATIONS, alarm, handle, next_alarm, put_back, restore
 use crate::delivery::{register, size};
 use contract::clicks::{Command, Found, Reply, object_name};
 use domain::model::common;
-use platform::{Clock, Failure, ObjectCall, ObjectStorage, object_shell::ObjectShell};
+use platform::{Clock, Failure, ObjectCall, ObjectStorage, Result, object_shell::ObjectShell};
 
 pub struct ClicksService<D, R> {
     shell: ObjectShell<D, R>,
@@ -26,7 +26,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ClicksService<D, R> {
     ///
     /// # Errors
     /// The database failed; the command may then be sent again.
-    pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+    pub async fn command(&self, command: Command) -> Result<Reply> {
         let sought = match &command {
             Command::Get(get) => Some(get.nonce.clone()),
             Command::Put(_) => None,
@@ -44,7 +44,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall> ClicksService<D, R> {
     }
 
     /// Whether a missing record may be lost and not expired, because the object was put back not long ago.
-    async fn may_be_lost(&self, name: &str) -> Result<bool, Failure> {
+    async fn may_be_lost(&self, name: &str) -> Result<bool> {
         let (db, runtime) = (self.shell.storage(), self.shell.runtime());
         if !self.has_started.get() {
             if register::announced::since(runtime, name, restored_ms(db)?, "clicks_restored").await? {

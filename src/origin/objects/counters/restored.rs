@@ -11,7 +11,7 @@ use contract::{
     outbox::{OutboxShard, ReadDay},
 };
 use domain::model::{AppId, MINUTE_MS, OfferId, UtcDay, common};
-use platform::{Database, DbResult, Failure, ObjectCall, concurrent::try_each, log, params};
+use platform::{Database, DbResult, Failure, ObjectCall, Result, concurrent::try_each, log, params};
 
 /// The timeout of a call to the catalog, or to an outbox for a part of its day.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -59,7 +59,7 @@ pub fn is_unknown(db: &impl Database, take: &Take) -> DbResult<bool> {
 ///
 /// # Errors
 /// `unavailable`: one did not answer.
-pub async fn ask(runtime: &impl ObjectCall, take: &Take) -> Result<i64, Failure> {
+pub async fn ask(runtime: &impl ObjectCall, take: &Take) -> Result<i64> {
     let (offer, day) = (&take.offer, take.day);
     if take.kind == CapKind::Click {
         let counts = counters::name(counters::click_object(offer.as_str()));
@@ -90,7 +90,7 @@ async fn rewards(
     outbox: OutboxShard,
     offer: &OfferId,
     day: UtcDay,
-) -> Result<i64, Failure> {
+) -> Result<i64> {
     let (mut rewards, mut after) = (0_i64, 0);
     loop {
         let read = ReadDay { day, after, mark: 0 };

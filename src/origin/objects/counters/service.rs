@@ -23,7 +23,7 @@ use contract::{
     operation::{Applied, Mark},
 };
 use platform::{
-    Clock, DatabaseError, DbResult, Failure, ObjectCall, ObjectStorage, Sleep,
+    Clock, DatabaseError, DbResult, ObjectCall, ObjectStorage, Result, Sleep,
     object_shell::ObjectShell,
     single_flight::{Outcome, SingleFlight},
 };
@@ -37,7 +37,7 @@ pub struct CountersService<D, R> {
     tally: RefCell<Option<Tally>>,
     /// Batches of clicks that the next row takes.
     gathered: RefCell<Vec<Flush>>,
-    appends: SingleFlight<Result<(), Failure>>,
+    appends: SingleFlight<Result>,
     /// Whether this process knows if the object was put back.
     has_started: Cell<bool>,
     /// Others are asked about one cap at a time.
@@ -63,7 +63,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
     ///
     /// # Errors
     /// The database failed; the command may then be sent again.
-    pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+    pub async fn command(&self, command: Command) -> Result<Reply> {
         if let Command::Flush(flush) = command {
             return self.flush(flush).await.map(Reply::Applied);
         }
@@ -93,7 +93,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
     }
 
     /// Asks others for what takes of a cap were lost, if they may be.
-    async fn know_cap(&self, take: &Take) -> Result<(), Failure> {
+    async fn know_cap(&self, take: &Take) -> Result {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
         if self.has_started.get() && !restored::is_unknown(db, take)? {
             return Ok(());
@@ -120,7 +120,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
     }
 
     /// Takes an isolate's batch into the log, together with those that arrive meanwhile.
-    async fn flush(&self, flush: Flush) -> Result<Applied, Failure> {
+    async fn flush(&self, flush: Flush) -> Result<Applied> {
         if self
             .tally
             .borrow()
@@ -144,7 +144,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         appended.map(|()| Applied { applied: true })
     }
 
-    async fn append(&self) -> Result<(), Failure> {
+    async fn append(&self) -> Result {
         let append = |db: &D, now_ms| {
             let mut tally = match self.tally.take() {
                 Some(tally) => tally,
@@ -165,7 +165,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
 
     /// Sweeps, sends batches, folds the log and vouches for the day before; each is done even if another fails. After an error
     /// the alarm stays at the time to which the shell re-armed it, so that a failing write is not retried at once.
-    async fn work(&self, db: &D) -> Result<Option<i64>, Failure> {
+    async fn work(&self, db: &D) -> Result<Option<i64>> {
         let clock = self.shell.runtime();
         let woken_ms = clock.now_ms();
         let sweep_due_ms = alarm(db, woken_ms);

@@ -10,13 +10,9 @@ use super::{
 };
 use contract::ledger;
 use domain::reporting::{engine::Budget, format::Format, query::Query, render::Renderer};
-use platform::{Database, Failure};
+use platform::{Database, Failure, Result};
 
-pub async fn report(
-    db: &impl Database,
-    columns: &ColumnCache,
-    mut request: Request,
-) -> Result<Response, Failure> {
+pub async fn report(db: &impl Database, columns: &ColumnCache, mut request: Request) -> Result<Response> {
     let times = request
         .headers()
         .get(ledger::BENCH_TIMES)?

@@ -13,10 +13,10 @@ use domain::{
     model::{ApiError, FieldError, MicroUsd, SECOND_MS, UtcDay},
     reporting::Measure,
 };
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Result, params};
 
 /// A page of days, the newest first. `before` is the previous page's cursor, a date.
-pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<OperatorReply, Failure> {
+pub fn list(db: &impl Database, limit: u32, before: Option<&str>) -> Result<OperatorReply> {
     let before = match before {
         None => i64::from(i32::MAX),
         Some(cursor) => UtcDay::parse(cursor)

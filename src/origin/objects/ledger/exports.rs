@@ -25,7 +25,7 @@ use domain::{
         render::{BodyLength, Renderer},
     },
 };
-use platform::{Database, DbResult, Failure, log, params};
+use platform::{Database, DbResult, Failure, Result, log, params};
 
 /// Exports that wait to be read, with a query of up to 256 KiB each: 4 MiB of rows. A page reads an export at once, so one
 /// that 16 others follow was abandoned, and makes way.
@@ -117,14 +117,14 @@ impl ExportQuery {
     }
 
     /// The number of rows.
-    fn count(&self, db: &impl Database) -> Result<u64, Failure> {
+    fn count(&self, db: &impl Database) -> Result<u64> {
         let segments = Segments::new(db, self.layer);
         let report = report::build_of(&segments, db, &self.page(0, 1), &Budget::default());
         Ok(report.map_err(failure)?.page.total)
     }
 
     /// The page of a piece, and for the first piece the length of the whole body.
-    fn report(&self, db: &impl Database, wanted: &ExportPiece) -> Result<(Report, Option<u64>), Failure> {
+    fn report(&self, db: &impl Database, wanted: &ExportPiece) -> Result<(Report, Option<u64>)> {
         let segments = Segments::new(db, self.layer);
         let page = self.page(wanted.rows_before, PIECE_ROWS);
         let budget = Budget::default();
@@ -153,11 +153,7 @@ fn failure(error: ReportError) -> Failure {
 ///
 /// # Errors
 /// The body is not one.
-pub fn create(
-    db: &impl Database,
-    context: &Context<'_>,
-    create: &CreateExport,
-) -> Result<OperatorReply, Failure> {
+pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateExport) -> Result<OperatorReply> {
     let NewExport { query, format } = NewExport::from_json(&create.body)?;
     let rows = ExportQuery::of_body(&create.body)?.count(db)?;
     let random = (context.random)().map_err(Failure::Internal)?;
@@ -185,7 +181,7 @@ pub fn create(
 /// # Errors
 /// 404 if there is none with this id that this session made, and none after it was read or has expired: whoever asks
 /// learns nothing about the exports of others.
-pub fn open(db: &impl Database, now_ms: i64, open: &OpenExport) -> Result<Export, Failure> {
+pub fn open(db: &impl Database, now_ms: i64, open: &OpenExport) -> Result<Export> {
     let spent = db.query(
         sql::SPEND_EXPORT,
         params![open.export_id.as_str(), open.session.0.clone(), now_ms],
@@ -199,7 +195,7 @@ pub fn open(db: &impl Database, now_ms: i64, open: &OpenExport) -> Result<Export
     })
 }
 
-fn name_of(format: ExportFormat) -> Result<String, Failure> {
+fn name_of(format: ExportFormat) -> Result<String> {
     match serde_json::to_value(format) {
         Ok(Value::String(name)) => Ok(name),
         _ => Err(Failure::Internal("a format without a name".into())),
@@ -214,7 +210,7 @@ pub fn piece(
     db: &impl Database,
     query: &ExportQuery,
     wanted: &ExportPiece,
-) -> Result<(ExportProgress, Vec<u8>), Failure> {
+) -> Result<(ExportProgress, Vec<u8>)> {
     let version = query.version(db)?;
     if wanted.version.is_some_and(|before| !before.has_facts_of(version)) {
         return Err(FACTS_CHANGED.into());

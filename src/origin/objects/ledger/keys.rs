@@ -22,7 +22,7 @@ use domain::{
         rate::{self, Admission},
     },
 };
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Failure, Result, params};
 
 /// Enough for a key for each of a publisher's systems, and one more during rotation.
 const MAX_KEYS: i64 = 100;
@@ -49,11 +49,7 @@ impl Document for NewKey {
 }
 
 /// Issues a key. Its secret is in this answer only.
-pub fn create(
-    db: &impl Database,
-    context: &Context<'_>,
-    create: &CreateKey,
-) -> Result<OperatorReply, Failure> {
+pub fn create(db: &impl Database, context: &Context<'_>, create: &CreateKey) -> Result<OperatorReply> {
     let new = NewKey::from_json(&create.body)?;
     let count = db.query_integer(sql::COUNT_KEYS, &[])?;
     if count.is_some_and(|count| count >= MAX_KEYS) {
@@ -99,7 +95,7 @@ pub fn store(db: &impl Database, key: &Key) -> DbResult {
 }
 
 /// The keys without their secrets. Times are UNIX seconds.
-pub fn list(db: &impl Database) -> Result<OperatorReply, Failure> {
+pub fn list(db: &impl Database) -> Result<OperatorReply> {
     let keys = db.read_all(sql::LIST_KEYS, &[], |row| {
         let last_used = row.optional_integer(3)?.map(|ms| ms.div_euclid(1_000));
         Ok(json!({
@@ -114,7 +110,7 @@ pub fn list(db: &impl Database) -> Result<OperatorReply, Failure> {
 }
 
 /// Refuses all keys while the publisher is suspended, or accepts them again.
-pub fn suspend(db: &impl Database, now_ms: i64, suspend: SuspendKeys) -> Result<(), Failure> {
+pub fn suspend(db: &impl Database, now_ms: i64, suspend: SuspendKeys) -> Result {
     let known = db.query_integer(sql::GET_SUSPENSION, &[])?;
     if known.is_some_and(|known| known.saturating_abs() >= suspend.revision) {
         return Ok(());
@@ -131,7 +127,7 @@ pub fn suspend(db: &impl Database, now_ms: i64, suspend: SuspendKeys) -> Result<
 }
 
 /// The id and the label of the key with a hash.
-pub fn find(db: &impl Database, hash: &[u8]) -> Result<OperatorReply, Failure> {
+pub fn find(db: &impl Database, hash: &[u8]) -> Result<OperatorReply> {
     let row = db.query_first(sql::FIND_KEY, params![hash.to_vec()])?;
     let row = row.as_ref();
     Ok(OperatorReply::ok(&json!({
@@ -141,7 +137,7 @@ pub fn find(db: &impl Database, hash: &[u8]) -> Result<OperatorReply, Failure> {
 }
 
 /// Revokes a key; the next request with it is refused.
-pub fn revoke(db: &impl Database, now_ms: i64, key_id: &str) -> Result<OperatorReply, Failure> {
+pub fn revoke(db: &impl Database, now_ms: i64, key_id: &str) -> Result<OperatorReply> {
     db.transaction(|| {
         if db.query(sql::REVOKE_KEY, params![key_id])?.is_empty() {
             return Err(common::NOT_FOUND
@@ -157,7 +153,7 @@ pub fn revoke(db: &impl Database, now_ms: i64, key_id: &str) -> Result<OperatorR
 ///
 /// # Errors
 /// [`INVALID_API_KEY`] if the key is unknown, revoked or of another scope.
-pub fn admit(db: &impl Database, now_ms: i64, key: &str) -> Result<Admission, Failure> {
+pub fn admit(db: &impl Database, now_ms: i64, key: &str) -> Result<Admission> {
     let hash = credentials::hash(key).to_vec();
     let (_, verdict) = decide(db, now_ms, hash, Scope::Reporting, INVALID_API_KEY)?;
     Ok(verdict)
@@ -167,7 +163,7 @@ pub fn admit(db: &impl Database, now_ms: i64, key: &str) -> Result<Admission, Fa
 ///
 /// # Errors
 /// As [`UseKey`] says.
-pub fn use_key(db: &impl Database, now_ms: i64, UseKey { hash, scope }: UseKey) -> Result<UsedKey, Failure> {
+pub fn use_key(db: &impl Database, now_ms: i64, UseKey { hash, scope }: UseKey) -> Result<UsedKey> {
     let (key, verdict) = decide(db, now_ms, hash.0, scope, INSUFFICIENT_SCOPE)?;
     verdict.refusal().map_or(Ok(key), |refusal| Err(refusal.into()))
 }
@@ -178,7 +174,7 @@ fn decide(
     hash: Vec<u8>,
     scope: Scope,
     of_another_scope: ApiError,
-) -> Result<(UsedKey, Admission), Failure> {
+) -> Result<(UsedKey, Admission)> {
     let row = db
         .query_first(sql::GET_KEY, params![hash.clone()])?
         .ok_or(INVALID_API_KEY)?;

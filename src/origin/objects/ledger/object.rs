@@ -19,7 +19,7 @@ use domain::{
     reporting::keys,
 };
 use platform::{
-    Failure,
+    Failure, Result,
     durable::DurableDatabase,
     object_http::{answer, command_in, fail, refuse, respond},
     panics_to_failure, runtime,
@@ -92,7 +92,7 @@ impl DurableObject for Ledger {
 }
 
 impl Ledger {
-    async fn report(&self, publisher: &PublisherId, mut request: Request) -> Result<Response, Failure> {
+    async fn report(&self, publisher: &PublisherId, mut request: Request) -> Result<Response> {
         let header = |name| request.headers().get(name).ok().flatten();
         let (key, accept) = (header("X-Api-Key").unwrap_or_default(), header("Accept"));
         let if_match = header("If-Match");
@@ -105,13 +105,13 @@ impl Ledger {
         self.send(report)
     }
 
-    async fn dashboard(&self, publisher: &PublisherId, mut request: Request) -> Result<Response, Failure> {
+    async fn dashboard(&self, publisher: &PublisherId, mut request: Request) -> Result<Response> {
         let body = request.text().await?;
         let batch = self.service.dashboard(publisher, &body).await?;
         Ok(answer(200, batch.into_bytes())?)
     }
 
-    async fn export(&self, mut request: Request) -> Result<Response, Failure> {
+    async fn export(&self, mut request: Request) -> Result<Response> {
         let piece = serde_json::from_str(&request.text().await?)
             .map_err(|error| Failure::Internal(error.to_string()))?;
         let (progress, bytes) = self.service.export_piece(&piece).await?;
@@ -122,7 +122,7 @@ impl Ledger {
             .fixed(bytes))
     }
 
-    fn send(&self, report: ReportAnswer) -> Result<Response, Failure> {
+    fn send(&self, report: ReportAnswer) -> Result<Response> {
         let answer = match report.body {
             ReportBody::Error(error) => refuse(&error)?,
             ReportBody::Nothing => Response::empty()?.with_status(204),
@@ -143,7 +143,7 @@ impl Ledger {
         Ok(answer.with_headers(headers))
     }
 
-    async fn facts(&self, publisher: &PublisherId, mut request: Request) -> Result<Response, Failure> {
+    async fn facts(&self, publisher: &PublisherId, mut request: Request) -> Result<Response> {
         let header = request.headers().get(Upload::HEADER)?;
         let upload: Upload = header
             .and_then(|json| serde_json::from_str(&json).ok())
@@ -179,7 +179,7 @@ extern "C" {
 }
 
 /// Decompresses a gzip body with the runtime's stream, which is faster than Wasm and applies backpressure.
-fn decompress(request: &Request) -> Result<ByteStream, Failure> {
+fn decompress(request: &Request) -> Result<ByteStream> {
     let failure = |error: JsValue| Failure::Internal(format!("decompression: {error:?}"));
     let body: JsValue = request.inner().body().into();
     let stream = body

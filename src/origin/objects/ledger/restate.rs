@@ -28,7 +28,7 @@ use domain::{
         segment::Segmenter,
     },
 };
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Result, params};
 
 /// Rows of a day that all sources report at most, and that the ledger has: about 20 MB each.
 const MAX_ROWS: usize = 100_000;
@@ -198,7 +198,7 @@ pub fn apply(
     now_ms: i64,
     Restate { day, is_dry_run }: Restate,
     reported: &ReportedDay,
-) -> Result<Restatement, Failure> {
+) -> Result<Restatement> {
     let mut stored: BTreeMap<RowKey, Amounts> = BTreeMap::new();
     let damaged = segments::each_intact_row(db, day, Layer::Offers, |key, sums| {
         let [app, country, placement, offer, _, _] = *key;

@@ -8,7 +8,7 @@ use super::{day_changes, final_days, keys, lasting::Lasting, sql};
 use crate::delivery::register::Restore;
 use contract::attention::Doubt;
 use domain::model::PublisherId;
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Result, params};
 
 /// A ledger that was put back.
 pub struct RestoredLedger;
@@ -16,7 +16,7 @@ pub struct RestoredLedger;
 impl Restore for RestoredLedger {
     type Entry = Lasting;
 
-    fn apply(&self, db: &impl Database, _at_ms: i64, entry: Lasting) -> Result<(), Failure> {
+    fn apply(&self, db: &impl Database, _at_ms: i64, entry: Lasting) -> Result {
         match entry {
             Lasting::Key(key) => keys::store(db, &key)?,
             Lasting::RevokedKey(key_id) => drop(db.query(sql::REVOKE_KEY, params![key_id])?),

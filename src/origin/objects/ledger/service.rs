@@ -43,7 +43,7 @@ use domain::{
     },
 };
 use platform::{
-    Clock, DatabaseError, DbResult, Failure, ObjectCall, ObjectStorage, Random,
+    Clock, DatabaseError, DbResult, Failure, ObjectCall, ObjectStorage, Random, Result,
     concurrency_limit::{ConcurrencyLimit, Limit},
     log,
     object_shell::ObjectShell,
@@ -172,7 +172,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     }
 
     /// Carries out a command. The caller has made sure that the publisher exists.
-    pub async fn command(&self, publisher: &PublisherId, command: Command) -> Result<Reply, Failure> {
+    pub async fn command(&self, publisher: &PublisherId, command: Command) -> Result<Reply> {
         let after = match &command {
             Command::AddOffers(batch) => batch.after,
             Command::ReadMark(read) => read.known,
@@ -248,7 +248,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     ///
     /// # Errors
     /// Newer code has migrated the database, or the migration failed.
-    pub async fn ready(&self) -> Result<&D, Failure> {
+    pub async fn ready(&self) -> Result<&D> {
         self.shell.ready().await
     }
 
@@ -268,8 +268,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         publisher: &PublisherId,
         key: &str,
         asked: Asked<'_>,
-        body: impl AsyncFnOnce() -> Result<String, Failure>,
-    ) -> Result<ReportAnswer, Failure> {
+        body: impl AsyncFnOnce() -> Result<String>,
+    ) -> Result<ReportAnswer> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let body = body().await?;
         let db = self.started(publisher).await?;
@@ -361,8 +361,8 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         &self,
         publisher: &PublisherId,
         upload: Upload,
-        chunks: impl FnOnce() -> Result<Option<S>, Failure>,
-    ) -> Result<operation::OperatorReply, Failure> {
+        chunks: impl FnOnce() -> Result<Option<S>>,
+    ) -> Result<operation::OperatorReply> {
         let _permit = self.uploads.acquire_any(self.now_ms())?;
         self.require_publisher(publisher, CATALOG_TIMEOUT).await?;
         let db = self.started(publisher).await?;

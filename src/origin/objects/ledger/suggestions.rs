@@ -12,7 +12,7 @@ use domain::{
         query::{MAX_COUNT, Query},
     },
 };
-use platform::{Database, Failure};
+use platform::{Database, Failure, Result};
 
 /// Suggestions in an answer.
 const MAX: usize = 20;
@@ -31,7 +31,7 @@ pub fn query(wanted: &Suggest) -> Result<Query, ApiError> {
 }
 
 /// Values that contain the text in any case, or apps whose name does, among the first 50,000.
-pub fn suggest(db: &impl Database, text: &str, query: &Query) -> Result<OperatorReply, Failure> {
+pub fn suggest(db: &impl Database, text: &str, query: &Query) -> Result<OperatorReply> {
     let report = report::build(db, query, &Budget::default()).map_err(|error| match error {
         ReportError::Failure(failure) => failure,
         ReportError::Damaged(cause) => Failure::Internal(cause),

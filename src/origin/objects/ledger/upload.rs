@@ -25,7 +25,7 @@ use domain::{
         segment::Segmenter,
     },
 };
-use platform::{Database, DatabaseError, DbResult, Failure, database::json as as_json, params};
+use platform::{Database, DatabaseError, DbResult, Result, database::json as as_json, params};
 
 /// The memory for facts of all uploads of an object, in bytes. An upload that exceeds its share stages its facts.
 pub const BUFFERED: usize = 12 << 20;
@@ -155,13 +155,7 @@ impl Upload {
     ///
     /// # Errors
     /// [`IDEMPOTENCY_KEY_REUSED`] for other facts under the key; [`INVALID_FACTS`] if a day would exceed its limits.
-    pub fn apply(
-        mut self,
-        db: &impl Database,
-        now_ms: i64,
-        key: &str,
-        rows: u64,
-    ) -> Result<IncrementResult, Failure> {
+    pub fn apply(mut self, db: &impl Database, now_ms: i64, key: &str, rows: u64) -> Result<IncrementResult> {
         self.stage(db)?;
         let digest = self.digest.digest128().to_le_bytes();
         db.transaction(|| {
@@ -188,7 +182,7 @@ impl Upload {
     ///
     /// # Errors
     /// Those of [`Self::apply`].
-    pub fn preview(mut self, db: &impl Database, target: &Target, rows: u64) -> Result<Value, Failure> {
+    pub fn preview(mut self, db: &impl Database, target: &Target, rows: u64) -> Result<Value> {
         self.stage(db)?;
         let mut body = Map::from_iter([("rows".to_owned(), rows.into()), ("dry_run".into(), true.into())]);
         let differences = match target {
@@ -233,7 +227,7 @@ impl Upload {
     }
 
     /// The rows of the upload that spent a key; none if none did.
-    fn spent(&self, db: &impl Database, key: &str) -> Result<Option<u64>, Failure> {
+    fn spent(&self, db: &impl Database, key: &str) -> Result<Option<u64>> {
         let Some(applied) = db.query_first(sql::GET_BATCH, params![key])? else {
             return Ok(None);
         };
@@ -243,7 +237,7 @@ impl Upload {
         Ok(Some(u64::try_from(applied.integer(1)?).unwrap_or(0)))
     }
 
-    fn check_overflow(&self, db: &impl Database) -> Result<(), Failure> {
+    fn check_overflow(&self, db: &impl Database) -> Result {
         match overflow(db, self.number)? {
             Some(problem) => Err(INVALID_FACTS.with_message(problem).into()),
             None => Ok(()),

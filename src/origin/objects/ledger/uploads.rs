@@ -11,7 +11,7 @@ use domain::{
     model::common,
     reporting::facts::{Format, INVALID_FACTS, Reader},
 };
-use platform::{Clock, Database, Failure, panics_to_failure};
+use platform::{Clock, Database, Result, panics_to_failure};
 
 /// The largest upload, decompressed, in bytes.
 const MAX_UPLOAD: usize = 64 << 20;
@@ -63,7 +63,7 @@ impl Uploads {
         clock: &impl Clock,
         info: contract::ledger::Upload,
         chunks: Option<S>,
-    ) -> Result<OperatorReply, Failure> {
+    ) -> Result<OperatorReply> {
         if !self.cleared.get() {
             upload::discard_all(db)?;
             self.cleared.set(true);
@@ -85,7 +85,7 @@ impl Uploads {
         info: contract::ledger::Upload,
         chunks: Option<S>,
         number: i64,
-    ) -> Result<OperatorReply, Failure> {
+    ) -> Result<OperatorReply> {
         let in_progress = InProgress::begin(&self.in_progress);
         let day = match info.target {
             Target::Day(day) => Some(day),

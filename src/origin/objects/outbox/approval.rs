@@ -14,7 +14,7 @@ use domain::{
     model::{AdvertiserId, CurrencyRate, OfferId},
     tracking::Nonce,
 };
-use platform::Failure;
+use platform::{Failure, Result};
 
 /// A reservation stores it, so that the alarm pays exactly what the request would have paid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,12 +41,12 @@ pub struct Approval {
 }
 
 impl Approval {
-    pub fn nonce(&self) -> Result<Nonce, Failure> {
+    pub fn nonce(&self) -> Result<Nonce> {
         let nonce = self.conversion.nonce.0.as_slice();
         Nonce::try_from(nonce).map_err(|_| Failure::Internal("a nonce does not have 12 bytes".into()))
     }
 
-    pub fn transaction_id(&self, kind: impl Into<Kind>) -> Result<String, Failure> {
+    pub fn transaction_id(&self, kind: impl Into<Kind>) -> Result<String> {
         let row = RowKey {
             app: self.conversion.click.app,
             shard: self.conversion.click.shard,
@@ -61,7 +61,7 @@ impl Approval {
         self.conversion.goal.as_deref().unwrap_or_default()
     }
 
-    pub(super) fn answer(&self, status: Status, duplicate: bool) -> Result<Answer, Failure> {
+    pub(super) fn answer(&self, status: Status, duplicate: bool) -> Result<Answer> {
         Ok(Answer {
             transaction_id: self.transaction_id(Movement::Reward)?,
             status,

@@ -14,13 +14,13 @@ use domain::{
     conversions::parameters::INVALID_CLICK_ID,
     model::{OfferId, common},
 };
-use platform::{Failure, ObjectCall, concurrent::each, log};
+use platform::{Failure, ObjectCall, Result, concurrent::each, log};
 
 /// The timeout of a call. It is short because a sender waits.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Asks the catalog for terms. The reply's body is `K`.
-pub async fn ask_catalog<O, K>(runtime: &impl ObjectCall, question: O) -> Result<K, Failure>
+pub async fn ask_catalog<O, K>(runtime: &impl ObjectCall, question: O) -> Result<K>
 where
     O: Operation<Answer = OperatorReply>,
     K: DeserializeOwned,
@@ -41,55 +41,47 @@ where
 }
 
 /// Claims the app at its first outbox.
-pub async fn claim_app(
-    runtime: &impl ObjectCall,
-    first: OutboxShard,
-    claim: ClaimApp,
-) -> Result<ClaimedApp, Failure> {
+pub async fn claim_app(runtime: &impl ObjectCall, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp> {
     ask(runtime, &first.address(), claim).await
 }
 
 /// Takes one conversion from an offer's cap. Returns false if the cap is spent.
-pub async fn take(runtime: &impl ObjectCall, take: Take) -> Result<bool, Failure> {
+pub async fn take(runtime: &impl ObjectCall, take: Take) -> Result<bool> {
     Ok(ask(runtime, &counters_of(&take.offer), take).await?.taken)
 }
 
 /// Tells the counters an offer's cap, and what was paid before there was one.
-pub async fn set_cap(runtime: &impl ObjectCall, cap: SetCap) -> Result<(), Failure> {
+pub async fn set_cap(runtime: &impl ObjectCall, cap: SetCap) -> Result {
     let counters = counters_of(&cap.offer);
     ask(runtime, &counters, cap).await.map(drop)
 }
 
 /// Claims a `txn` in the outbox that keeps it. Returns false if another click has it.
-pub async fn claim_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<bool, Failure> {
+pub async fn claim_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<bool> {
     let claimed = ask(runtime, &keeper.address(), ClaimTxn(txn.clone())).await?;
     Ok(claimed.claimed)
 }
 
 /// Asks the outbox that keeps a `txn` whether its click could claim it.
-pub async fn find_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<bool, Failure> {
+pub async fn find_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<bool> {
     let found = ask(runtime, &keeper.address(), FindTxn(txn.clone())).await?;
     Ok(found.claimed)
 }
 
 /// Reads how much of an offer's conversion cap is taken.
-pub async fn read_taken(runtime: &impl ObjectCall, read: ReadTaken) -> Result<u32, Failure> {
+pub async fn read_taken(runtime: &impl ObjectCall, read: ReadTaken) -> Result<u32> {
     let counters = counters_of(&read.offer);
     Ok(ask(runtime, &counters, read).await?.conversions)
 }
 
 /// Ends a claim there.
-pub async fn free_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result<(), Failure> {
+pub async fn free_txn(runtime: &impl ObjectCall, keeper: OutboxShard, txn: &Txn) -> Result {
     let freed = ask(runtime, &keeper.address(), FreeTxn(txn.clone())).await;
     freed.map(drop)
 }
 
 /// Sends an operation to an object, which is unavailable if it does not answer.
-async fn ask<O: Operation>(
-    runtime: &impl ObjectCall,
-    to: &ObjectAddress,
-    operation: O,
-) -> Result<O::Answer, Failure> {
+async fn ask<O: Operation>(runtime: &impl ObjectCall, to: &ObjectAddress, operation: O) -> Result<O::Answer> {
     let answer = runtime.call(to, operation, TIMEOUT).await;
     answer.map_err(|error| unavailable(&to.name, &error))
 }

@@ -16,7 +16,7 @@ use domain::{
     conversions::log_number::{NUMBERS_PER_MS, first_number},
     model::SECOND_MS,
 };
-use platform::{Database, DbResult, Failure, Row, params};
+use platform::{Database, DbResult, Failure, Result, Row, params};
 
 /// Numbers of the log that one part looks at: about 20 ms, during which the object answers no other request.
 const NUMBERS: i64 = 2_000;
@@ -38,7 +38,7 @@ pub fn read(
     now_ms: i64,
     shard: OutboxShard,
     read: &ReadChanges,
-) -> Result<ChangedRewards, Failure> {
+) -> Result<ChangedRewards> {
     // Without a publisher, nothing was ever converted here.
     let Some(current) = endpoint::read(db)?.and_then(|outbox| outbox.current) else {
         return Ok(ChangedRewards {
@@ -79,7 +79,7 @@ fn has_more(db: &impl Database, after: i64, through: i64) -> DbResult<bool> {
     Ok(next.is_some())
 }
 
-fn changed(row: &Row, shard: OutboxShard) -> Result<ChangedReward, Failure> {
+fn changed(row: &Row, shard: OutboxShard) -> Result<ChangedReward> {
     let number = row.integer(15)?;
     let changed = Changed {
         changed_ts: number.div_euclid(NUMBERS_PER_MS).div_euclid(SECOND_MS),

@@ -14,7 +14,7 @@ use contract::outbox::{
     ClaimTxn, Claimed, Command, Enable, Erase, FindTxn, FreeTxn, Get, OutboxShard, Replay, Reply, Restated,
 };
 use domain::model::common;
-use platform::{Database, Failure};
+use platform::{Database, Result};
 
 /// Carries out a command; synchronous.
 pub fn carry_out(
@@ -22,7 +22,7 @@ pub fn carry_out(
     peers: &impl Peers,
     shard: OutboxShard,
     command: Command,
-) -> Result<Reply, Failure> {
+) -> Result<Reply> {
     let (now_ms, claim_ms) = (peers.now_ms(), peers.claim_ms());
     if matches!(
         command,

@@ -37,7 +37,7 @@ use domain::{
     },
     model::{ApiError, UtcDay},
 };
-use platform::{Database, Failure};
+use platform::{Database, Failure, Result};
 use reservations::Reservation;
 use rows::ConversionRow;
 
@@ -77,7 +77,7 @@ pub fn admit(
     conversion: &Conversion,
     terms: &Terms,
     claim: &Claim,
-) -> Result<Admission, Failure> {
+) -> Result<Admission> {
     // Everything of a command has one time: at midnight the log and the batch must not name two days.
     let now_ms = peers.now_ms();
     let Decision {
@@ -154,7 +154,7 @@ pub fn settle(
     peers: &impl Peers,
     reservation: &Reservation,
     taken: bool,
-) -> Result<Result<Answer, ApiError>, Failure> {
+) -> Result<Result<Answer, ApiError>> {
     let now_ms = peers.now_ms();
     let approval = &reservation.approval;
     let nonce = &approval.conversion.nonce.0;
@@ -200,7 +200,7 @@ fn refuse(
     approval: &Approval,
     row: Option<&ConversionRow>,
     reason: Reason,
-) -> Result<(), Failure> {
+) -> Result {
     if let Some(txn) = &approval.txn {
         txns::queue_free(db, now_ms, txn)?;
     }
@@ -216,7 +216,7 @@ fn free_of_refused(
     now_ms: i64,
     approval: &Approval,
     row: Option<&ConversionRow>,
-) -> Result<(), Failure> {
+) -> Result {
     match (&approval.txn, row.map(|row| row.state)) {
         (Some(txn), Some(State::Refused(_))) => Ok(txns::queue_free(db, now_ms, txn)?),
         _ => Ok(()),
@@ -231,7 +231,7 @@ fn commit(
     approval: &Approval,
     row: Option<&ConversionRow>,
     step: Transition,
-) -> Result<Answer, Failure> {
+) -> Result<Answer> {
     let duplicate = step == Transition::Repeat;
     let same = row.filter(|_| duplicate).map(|row| (row.state, None));
     let (state, movement) = step

@@ -17,7 +17,7 @@ use domain::{
     },
     tracking::Click,
 };
-use platform::{Database, DatabaseError, DbResult, Failure, params};
+use platform::{Database, DatabaseError, DbResult, Failure, Result, params};
 
 /// Erased users, by [`erased_key`].
 pub const TABLES: &[&str] = &[
@@ -89,12 +89,7 @@ platform::statements! {
 }
 
 /// `POST …/erase_user`: erases the user's identifiers now, or once the callbacks that need them have ended.
-pub fn erase(
-    db: &impl Database,
-    now_ms: i64,
-    shard: OutboxShard,
-    user_id: &str,
-) -> Result<OperatorReply, Failure> {
+pub fn erase(db: &impl Database, now_ms: i64, shard: OutboxShard, user_id: &str) -> Result<OperatorReply> {
     let count = || match db.query_first(COUNT_OF_USER, params![user_id])? {
         Some(row) => Ok((row.integer(0)?, row.integer(1)?)),
         None => Ok::<_, DatabaseError>((0, 0)),
@@ -161,7 +156,7 @@ pub fn erase_next(db: &impl Database) -> DbResult<bool> {
 }
 
 /// Erases a user from the journals that this outbox keeps for others.
-pub fn erase_journal(db: &impl Database, user_id: &str) -> Result<OperatorReply, Failure> {
+pub fn erase_journal(db: &impl Database, user_id: &str) -> Result<OperatorReply> {
     db.execute(ERASE_JOURNAL, params![user_id])?;
     Ok(OperatorReply::ok(&json!({})))
 }

@@ -28,7 +28,7 @@ use domain::{
     model::{ApiError, INVALID_FIELD, SECOND_MS, common},
 };
 use platform::{
-    Database, DbResult, Failure, Row,
+    Database, DbResult, Failure, Result, Row,
     database::{MAX_INTEGER, json as as_json},
     params,
 };
@@ -105,7 +105,7 @@ impl Filter {
 }
 
 /// A page of the log, the newest first. It examines at most `walk` entries.
-pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage, Failure> {
+pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage> {
     let Filter { mut status, state } = Filter::parse(list.status.as_deref(), list.state.as_deref())?;
     let reason = list.reason.as_deref();
     let [refused, held] = numbers_of(reason);
@@ -167,7 +167,7 @@ pub fn list(db: &impl Database, list: &List, walk: i64) -> Result<ListPage, Fail
 }
 
 /// `GET …/conversions/{transaction_id}`.
-pub fn get(db: &impl Database, transaction_id: &str) -> Result<OperatorReply, Failure> {
+pub fn get(db: &impl Database, transaction_id: &str) -> Result<OperatorReply> {
     let outbox = endpoint::read(db)?;
     let rows = db.query(sql::GET_ENTRY, params![transaction_id])?;
     let (mut shown, _) = log_entries(db, outbox.as_ref(), &rows)?;
@@ -201,7 +201,7 @@ fn page(
     rows: &[Row],
     mut end: Option<i64>,
     max_text: usize,
-) -> Result<ListPage, Failure> {
+) -> Result<ListPage> {
     let (mut listed, mut free_text) = (Vec::with_capacity(rows.len()), max_text);
     for chunk in rows.chunks(CHUNK) {
         let (entries, text) = log_entries(db, outbox, chunk)?;

@@ -11,7 +11,7 @@ use contract::{
     outbox::{ClaimApp, ClaimedApp, OutboxShard, Txn},
 };
 use domain::{callbacks::fields::Status, conversions::terms::TermsInForce};
-use platform::{DbResult, Failure, keyed_flights::KeyedFlights};
+use platform::{DbResult, Result, keyed_flights::KeyedFlights};
 
 use super::terms_cache::TermsCache;
 
@@ -35,30 +35,30 @@ pub trait Peers {
     fn state_cache(&self) -> &StateCache;
 
     /// The questions to the catalog that wait for an answer.
-    fn questions(&self) -> &KeyedFlights<Result<(), Failure>>;
+    fn questions(&self) -> &KeyedFlights<Result>;
 
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
-    async fn ask_offer(&self, question: GetOfferTerms) -> Result<KnownOffer, Failure>;
+    async fn ask_offer(&self, question: GetOfferTerms) -> Result<KnownOffer>;
 
     /// Asks the catalog for a revision of the app's terms.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
-    async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp, Failure>;
+    async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp>;
 
     /// Claims the app at its first outbox.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
-    async fn claim_app(&self, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp, Failure>;
+    async fn claim_app(&self, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp>;
 
     /// Takes one conversion from an offer's cap, once for a key. Returns false if the cap is spent.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
-    async fn take(&self, take: &Take) -> Result<bool, Failure>;
+    async fn take(&self, take: &Take) -> Result<bool>;
 
     /// Claims a `txn` in the outbox that keeps it. Returns false if another click has it.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
-    async fn claim_txn(&self, txn: &Txn) -> Result<bool, Failure>;
+    async fn claim_txn(&self, txn: &Txn) -> Result<bool>;
 
     /// Ends a claim there.
     #[expect(async_fn_in_trait, reason = "an object runs on one thread")]
-    async fn free_txn(&self, txn: &Txn) -> Result<(), Failure>;
+    async fn free_txn(&self, txn: &Txn) -> Result;
 
     /// Asks for [`super::conversions::commit::resume_overdue`] in a task of its own, once the command is answered.
     fn resume_soon(&self);
@@ -67,7 +67,7 @@ pub trait Peers {
     fn wants(&self, status: Status) -> DbResult<bool>;
 
     /// Called after each commit and before the next `await`: setting the alarm is part of the commit.
-    fn committed(&self) -> Result<(), Failure>;
+    fn committed(&self) -> Result;
 }
 
 /// The app's current values that conversions need.

@@ -34,7 +34,7 @@ use crate::{
 use contract::outbox::{Answer, Command, Conversion, OutboxShard, Reply};
 use domain::model::{MINUTE_MS, SECOND_MS, common};
 use platform::{
-    Clock, DbResult, Failure, ObjectCall, ObjectStorage, Random,
+    Clock, DbResult, Failure, ObjectCall, ObjectStorage, Random, Result,
     concurrency_limit::{ConcurrencyLimit, Limit},
     keyed_flights::KeyedFlights,
     object_shell::ObjectShell,
@@ -65,7 +65,7 @@ pub struct OutboxService<D, R, O> {
     commits: SingleFlight<DbResult>,
     /// One conversion of a click at a time, by the click's nonce.
     clicks: KeyedFlights<()>,
-    questions: KeyedFlights<Result<(), Failure>>,
+    questions: KeyedFlights<Result>,
     is_asking: Cell<bool>,
     state_cache: StateCache,
     /// Attempts in flight.
@@ -159,7 +159,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     ///
     /// # Errors
     /// The command is refused, or failed; a failed postback may be sent again.
-    pub async fn command(self: &Rc<Self>, shard: OutboxShard, command: Command) -> Result<Reply, Failure> {
+    pub async fn command(self: &Rc<Self>, shard: OutboxShard, command: Command) -> Result<Reply> {
         self.refuse_if_leaving(&command)?;
         if let Command::SendAll(_) = command {
             return panics_to_failure(Rc::clone(self).send_all(shard)).await;
@@ -238,7 +238,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         }
     }
 
-    async fn answer(&self, shard: OutboxShard, command: Command) -> Result<Reply, Failure> {
+    async fn answer(&self, shard: OutboxShard, command: Command) -> Result<Reply> {
         if let Command::Convert(conversion) = &command {
             let _permit = self.conversions.acquire_any(self.now_ms())?;
             self.shell.ready().await?;
@@ -282,7 +282,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         Ok(reply)
     }
 
-    async fn convert(&self, shard: OutboxShard, conversion: &Conversion) -> Result<Answer, Failure> {
+    async fn convert(&self, shard: OutboxShard, conversion: &Conversion) -> Result<Answer> {
         let db = self.shell.ready().await?;
         self.wait_for_commit().await?;
         // Copies of a conversion wait for the catalog together, and only then for each other.
@@ -301,7 +301,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
 
     /// Waits for the ledger's mark and for the journal, which the first commands of a process need, for a second at most.
     /// `outboxes` is how many the app has, if the caller knows.
-    async fn wait_for_start(&self, shard: OutboxShard, outboxes: Option<u8>) -> Result<(), Failure> {
+    async fn wait_for_start(&self, shard: OutboxShard, outboxes: Option<u8>) -> Result {
         if self.has_started.get() {
             return Ok(());
         }
@@ -345,7 +345,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     }
 
     /// Arms the alarm for the time at which something is due.
-    fn arm(&self) -> Result<(), Failure> {
+    fn arm(&self) -> Result {
         let (db, now_ms) = (self.shell.storage(), self.now_ms());
         self.shell.wake_for(next_alarm(db, now_ms))?;
         // Without anything to report, the next commit has to arm it.

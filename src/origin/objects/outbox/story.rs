@@ -22,7 +22,7 @@ use domain::{
     callbacks::{diagnosis::shown_error, fields::Status},
     model::{ApiError, PublisherId, SECOND_MS, common},
 };
-use platform::{Database, DatabaseError, DbResult, Failure, Row, database::json, params};
+use platform::{Database, DatabaseError, DbResult, Result, Row, database::json, params};
 use reward::{Fields, Reward, RewardSummary, number};
 
 /// Also of a reward of another publisher.
@@ -90,7 +90,7 @@ struct CallbackStory<'r> {
 ///
 /// # Errors
 /// `not_found` for a reward that there is not, or of another publisher's app.
-pub fn read(db: &impl Database, read: &ReadReward) -> Result<OperatorReply, Failure> {
+pub fn read(db: &impl Database, read: &ReadReward) -> Result<OperatorReply> {
     let outbox = own_outbox(db, &read.publisher)?;
     let rows = db.query(sql::GET_STORY, params![read.transaction_id.as_str()])?;
     let Some(reward) = rows.first() else {
@@ -162,7 +162,7 @@ fn shown_attempt(mut attempt: serde_json::Value) -> serde_json::Value {
 }
 
 /// What became of a click. Nothing did if nothing was reported for it.
-pub fn of_click(db: &impl Database, read: &ReadClick) -> Result<ClickOutcome, Failure> {
+pub fn of_click(db: &impl Database, read: &ReadClick) -> Result<ClickOutcome> {
     let rewards = db.read_all(sql::LIST_OF_CLICK, params![read.nonce.0.clone()], |row| {
         Ok(ClickReward {
             transaction_id: row.text(0)?.to_owned(),
@@ -186,7 +186,7 @@ pub fn replay_one(
     now_ms: i64,
     replay: &ReplayReward,
     claim_ms: i64,
-) -> Result<OperatorReply, Failure> {
+) -> Result<OperatorReply> {
     own_outbox(db, &replay.publisher)?;
     let known = db.query_first(sql::GET_STORY, params![replay.transaction_id.as_str()])?;
     known.ok_or_else(unknown_reward)?;
@@ -199,12 +199,7 @@ pub fn replay_one(
 ///
 /// # Errors
 /// `not_found` if the app is another publisher's.
-pub fn replay_some(
-    db: &impl Database,
-    now_ms: i64,
-    step: &ReplayRewards,
-    claim_ms: i64,
-) -> Result<Replayed, Failure> {
+pub fn replay_some(db: &impl Database, now_ms: i64, step: &ReplayRewards, claim_ms: i64) -> Result<Replayed> {
     let outbox = own_outbox(db, &step.publisher)?;
     if outbox.has_callback() && !outbox.callback.is_closed {
         return Ok(bulk_replay::step(db, now_ms, step, claim_ms, bulk_replay::STEP)?);
@@ -217,7 +212,7 @@ pub fn replay_some(
 }
 
 /// The state of this outbox, if its app is the publisher's.
-fn own_outbox(db: &impl Database, publisher: &PublisherId) -> Result<OutboxState, Failure> {
+fn own_outbox(db: &impl Database, publisher: &PublisherId) -> Result<OutboxState> {
     let own = endpoint::read(db)?.filter(|outbox| {
         let current = outbox.current.as_ref();
         current.is_some_and(|current| current.publisher_id == *publisher)

@@ -18,7 +18,7 @@ use domain::{
     },
     model::{CurrencyRate, MINUTE_MS, OfferId, SECOND_MS, UtcDay},
 };
-use platform::{Database, DbResult, Failure, database::json, params, single_flight::Outcome};
+use platform::{Database, DbResult, Failure, Result, database::json, params, single_flight::Outcome};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{endpoint, peers::Peers, sql, terms_cache::cached};
@@ -62,7 +62,7 @@ pub async fn of(
     peers: &impl Peers,
     shard: OutboxShard,
     conversion: &Conversion,
-) -> Result<Terms, Failure> {
+) -> Result<Terms> {
     let click = &conversion.click;
     // Actions have a limit of their own, which `settlement` knows.
     if matches!(conversion.event, Event::Postback(_)) {
@@ -144,12 +144,7 @@ pub async fn of(
 }
 
 /// Stores the app's first values, once its first outbox has confirmed how many there are.
-async fn claim(
-    db: &impl Database,
-    peers: &impl Peers,
-    shard: OutboxShard,
-    current: &CurrentApp,
-) -> Result<(), Failure> {
+async fn claim(db: &impl Database, peers: &impl Peers, shard: OutboxShard, current: &CurrentApp) -> Result {
     if endpoint::needs_claim(db, peers, shard)? {
         endpoint::claim_at_first(peers, shard, current).await?;
     }
@@ -157,7 +152,7 @@ async fn claim(
 }
 
 /// Asks for the app's current values, unless that was done a moment ago. A postback brings them, an action does not.
-async fn ask_for_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard) -> Result<(), Failure> {
+async fn ask_for_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard) -> Result {
     let (now_ms, ask_ms) = (peers.now_ms(), &peers.state_cache().ask_ms);
     let Some(known) = endpoint::app_now(db, peers)?.filter(|_| ask_ms.get() <= now_ms) else {
         return Ok(());
@@ -180,12 +175,7 @@ async fn ask_for_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard)
 ///
 /// # Errors
 /// As [`of`].
-pub async fn learn_app(
-    db: &impl Database,
-    peers: &impl Peers,
-    shard: OutboxShard,
-    revision: i64,
-) -> Result<(), Failure> {
+pub async fn learn_app(db: &impl Database, peers: &impl Peers, shard: OutboxShard, revision: i64) -> Result {
     let question = GetAppTerms {
         app_id: shard.app,
         shard: shard.number,
@@ -225,7 +215,7 @@ async fn learn_offer(
     shard: OutboxShard,
     offer: &OfferId,
     revision: i64,
-) -> Result<(), Failure> {
+) -> Result {
     let question = offer_question(shard, offer, revision);
     let key = format!("{offer} {revision}");
     ask_once(peers, &key, async {
@@ -247,7 +237,7 @@ async fn learn_offer(
     .await
 }
 
-fn lost<T>(asked: Result<T, Failure>, name: impl FnOnce() -> String) -> Result<T, Failure> {
+fn lost<T>(asked: Result<T>, name: impl FnOnce() -> String) -> Result<T> {
     asked.map_err(|failure| match failure {
         Failure::Refused(refusal) if refusal.code == LOST_TERMS.code => {
             LOST_TERMS.with_message(name()).into()
@@ -257,11 +247,7 @@ fn lost<T>(asked: Result<T, Failure>, name: impl FnOnce() -> String) -> Result<T
 }
 
 /// Runs `ask` once for all callers that wait for the same key.
-async fn ask_once(
-    peers: &impl Peers,
-    key: &str,
-    ask: impl Future<Output = Result<(), Failure>>,
-) -> Result<(), Failure> {
+async fn ask_once(peers: &impl Peers, key: &str, ask: impl Future<Output = Result>) -> Result {
     let flight = peers.questions().of(key.as_bytes());
     match flight.join(|_| true).await {
         Outcome::Shared(learned) => learned,

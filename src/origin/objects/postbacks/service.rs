@@ -2,7 +2,7 @@
 
 use super::{MIGRATIONS, Unwritten, handle, sweep};
 use contract::postbacks::{Command, Reply};
-use platform::{Clock, Failure, ObjectStorage, object_shell::ObjectShell};
+use platform::{Clock, Failure, ObjectStorage, Result, object_shell::ObjectShell};
 
 pub struct PostbacksService<D, R> {
     shell: ObjectShell<D, R>,
@@ -18,7 +18,7 @@ impl<D: ObjectStorage, R: Clock> PostbacksService<D, R> {
     }
 
     /// Carries out one command.
-    pub async fn command(&self, command: Command) -> Result<Reply, Failure> {
+    pub async fn command(&self, command: Command) -> Result<Reply> {
         self.shell
             .command(
                 |db, now_ms| handle(db, &self.unwritten, now_ms, command),

@@ -7,7 +7,7 @@ use contract::{
     operation::{Done, OperatorReply},
 };
 use domain::model::{AppId, DAY_MS, HOUR_MS, UtcDay};
-use platform::{Database, DatabaseError, DbResult, Failure, Row, database::json as as_json, params};
+use platform::{Database, DatabaseError, DbResult, Result, Row, database::json as as_json, params};
 use serde::Serialize;
 
 use super::sql;
@@ -97,7 +97,7 @@ struct RewardsOfApp {
 }
 
 /// The part `reported` of `GET …/service`.
-pub fn read(db: &impl Database, now_ms: i64) -> Result<OperatorReply, Failure> {
+pub fn read(db: &impl Database, now_ms: i64) -> Result<OperatorReply> {
     let from_ms = now_ms.saturating_sub(RETENTION_MS);
     let parameters = params![from_ms, Figure::MEMORY_BYTES, Figure::SNAPSHOT_AGE_S];
     let day = UtcDay::of_ms(now_ms.saturating_sub(COMPARED_MS)).minus(1);

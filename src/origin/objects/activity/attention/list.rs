@@ -7,7 +7,7 @@ use contract::{
     operation::OperatorReply,
 };
 use domain::model::AppId;
-use platform::{Database, DatabaseError, DbResult, Failure, Row, database::json as as_json, params};
+use platform::{Database, DatabaseError, DbResult, Result, Row, database::json as as_json, params};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -42,7 +42,7 @@ struct Item<'r> {
 }
 
 /// `GET …/attention`.
-pub fn list(db: &impl Database, now_ms: i64, list: &ListAttention) -> Result<OperatorReply, Failure> {
+pub fn list(db: &impl Database, now_ms: i64, list: &ListAttention) -> Result<OperatorReply> {
     let after = list.after.unwrap_or(ItemPlace { since_ms: 0, item: 0 });
     let mut rows = db.query(
         sql::LIST,

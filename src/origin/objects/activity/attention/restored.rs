@@ -8,7 +8,7 @@ use contract::{
     operation::{Done, OperatorReply},
 };
 use domain::model::common;
-use platform::{Database, DbResult, Failure, database::json, params};
+use platform::{Database, DbResult, Result, database::json, params};
 
 /// Lists what is in doubt. What is listed already stays as it is.
 pub fn put(db: &impl Database, now_ms: i64, restored: &Restored) -> DbResult<Done> {
@@ -28,7 +28,7 @@ pub fn put(db: &impl Database, now_ms: i64, restored: &Restored) -> DbResult<Don
 }
 
 /// `DELETE …/attention/{item_id}`.
-pub fn end(db: &impl Database, end: EndItem) -> Result<OperatorReply, Failure> {
+pub fn end(db: &impl Database, end: EndItem) -> Result<OperatorReply> {
     let ended = db.query_first(sql::END_RESTORED, params![end.place.since_ms, end.place.item])?;
     match ended {
         Some(_) => Ok(OperatorReply::no_content()),

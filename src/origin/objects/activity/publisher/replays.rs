@@ -17,7 +17,7 @@ use contract::{
 };
 use domain::model::{ApiError, AppId, PublisherId, SECOND_MS, common, credentials};
 use platform::{
-    Clock, Database, DbResult, Failure, ObjectCall, Row,
+    Clock, Database, DbResult, Failure, ObjectCall, Result, Row,
     concurrent::{each, try_each},
     database::{MAX_INTEGER, json as as_json},
     log, params,
@@ -83,7 +83,7 @@ fn unknown() -> ApiError {
 ///
 /// # Errors
 /// `replay_running`; `idempotency_key_reused` if the key has started a replay with another filter.
-pub fn start(db: &impl Database, now_ms: i64, start: &StartReplay) -> Result<OperatorReply, Failure> {
+pub fn start(db: &impl Database, now_ms: i64, start: &StartReplay) -> Result<OperatorReply> {
     let app = start.app.number();
     let answer = |status, number: i64| {
         let body = json!({ "replay_id": number.to_string() });
@@ -122,7 +122,7 @@ fn number(replay_id: &str) -> Result<i64, ApiError> {
 }
 
 /// How far a replay is.
-pub fn read(db: &impl Database, read: &ReadReplay) -> Result<OperatorReply, Failure> {
+pub fn read(db: &impl Database, read: &ReadReplay) -> Result<OperatorReply> {
     let key = params![number(&read.replay_id)?, read.app.number()];
     let row = db.query_first(sql::GET_REPLAY, key)?.ok_or_else(unknown)?;
     let filter: RewardFilter = row.json(4)?;
@@ -143,7 +143,7 @@ pub fn read(db: &impl Database, read: &ReadReplay) -> Result<OperatorReply, Fail
 }
 
 /// Ends a replay. One that is over stays as it is, which the answer 200 tells.
-pub fn cancel(db: &impl Database, now_ms: i64, cancel: &CancelReplay) -> Result<OperatorReply, Failure> {
+pub fn cancel(db: &impl Database, now_ms: i64, cancel: &CancelReplay) -> Result<OperatorReply> {
     let (id, app) = (number(&cancel.replay_id)?, cancel.app.number());
     let row = db
         .query_first(sql::GET_REPLAY, params![id, app])?
@@ -156,7 +156,7 @@ pub fn cancel(db: &impl Database, now_ms: i64, cancel: &CancelReplay) -> Result<
 }
 
 /// Ends the replays of an erased user, whom their filters name.
-pub fn end_of_user(db: &impl Database, now_ms: i64, end: &EndReplaysOf) -> Result<Done, Failure> {
+pub fn end_of_user(db: &impl Database, now_ms: i64, end: &EndReplaysOf) -> Result<Done> {
     let app = end.app.map(AppId::number);
     for row in db.query(sql::RUNNING_OF_USER, params![end.user_id.as_str(), app])? {
         let replay_id = row.integer(0)?.to_string();
@@ -175,7 +175,7 @@ pub async fn count(
     runtime: &(impl Clock + ObjectCall),
     count: &CountReplay,
     asked_ms: i64,
-) -> Result<Counted, Failure> {
+) -> Result<Counted> {
     let until_ms = asked_ms.saturating_add(COUNT_MS);
     if left(runtime, until_ms).is_none() {
         return Err(common::BUSY.into());
@@ -198,7 +198,7 @@ async fn count_one(
     shard: OutboxShard,
     count: &CountReplay,
     until_ms: i64,
-) -> Result<i64, Failure> {
+) -> Result<i64> {
     let mut step = ReplayRewards {
         publisher: count.publisher.clone(),
         filter: count.filter.clone(),
@@ -233,7 +233,7 @@ fn left(clock: &impl Clock, until_ms: i64) -> Option<Duration> {
 }
 
 /// Makes a step of each replay that is due.
-pub async fn step(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result<(), Failure> {
+pub async fn step(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> Result {
     let due = db.query(sql::DUE_REPLAYS, params![runtime.now_ms()])?;
     let steps = each(&due, |row| step_one(db, runtime, row)).await;
     Ok(steps.into_iter().collect::<DbResult>()?)

@@ -6,7 +6,7 @@ use contract::{
 };
 use domain::model::INVALID_FIELD;
 use platform::{
-    Database, DbResult, Failure, Row,
+    Database, DbResult, Result, Row,
     database::{MAX_INTEGER, Value},
     params,
 };
@@ -23,7 +23,7 @@ pub const MAX: u32 = 200;
 
 /// # Errors
 /// `invalid_field` if an analyst searches by user; or the database failed.
-pub fn list(db: &impl Database, now_ms: i64, list: &ListRewards) -> Result<RewardPage, Failure> {
+pub fn list(db: &impl Database, now_ms: i64, list: &ListRewards) -> Result<RewardPage> {
     if list.is_analyst && list.filter.user_id.is_some() {
         return Err(INVALID_FIELD.with_message(NO_SEARCH_BY_USER).into());
     }

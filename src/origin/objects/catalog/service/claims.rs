@@ -9,7 +9,7 @@ use crate::objects::catalog::{
 };
 use contract::{catalog::Put, operation::OperatorReply};
 use domain::{callbacks::shards, model::AppId};
-use platform::{Clock, Failure, Kv, ObjectCall, ObjectStorage, Random, Sleep, log};
+use platform::{Clock, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep, log};
 
 #[derive(Deserialize)]
 struct Created {
@@ -22,7 +22,7 @@ where
     R: Clock + Random + Sleep + ObjectCall + Kv,
 {
     /// Claims a new app at its first outbox. A PUT that would be refused claims nothing.
-    pub(super) async fn claim_app(&self, put: &Put) -> Result<(), Failure> {
+    pub(super) async fn claim_app(&self, put: &Put) -> Result {
         let db = self.shell.ready().await?;
         let Some(new) = app_claims::new_app(db, &put.id, &put.body, 0)? else {
             return Ok(());

@@ -18,7 +18,7 @@ use domain::model::{
     lines::{LineErrors, Lines, TooLong},
 };
 use platform::{
-    Clock, Failure, Kv, ObjectCall, ObjectStorage, Random, Sleep, panics_to_failure,
+    Clock, Failure, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep, panics_to_failure,
     single_flight::{Leader, SingleFlight},
 };
 use serde_json::json;
@@ -78,7 +78,7 @@ where
         &self,
         chunks: Option<S>,
         is_dry_run: bool,
-    ) -> Result<OperatorReply, Failure> {
+    ) -> Result<OperatorReply> {
         let db = self.started().await?;
         let import = import_steps::begin(db)?;
         let outcome = panics_to_failure(async {
@@ -112,7 +112,7 @@ where
     }
 
     /// Deletes what an earlier process staged and did not decide.
-    async fn discard_leftovers(&self, db: &D, import: i64) -> Result<(), Failure> {
+    async fn discard_leftovers(&self, db: &D, import: i64) -> Result {
         if self.imports.were_swept.replace(true) {
             return Ok(());
         }
@@ -129,7 +129,7 @@ where
         db: &D,
         chunks: Option<S>,
         import: i64,
-    ) -> Result<LineErrors, Failure> {
+    ) -> Result<LineErrors> {
         let mut errors = LineErrors::default();
         let Some(mut chunks) = chunks else {
             return Ok(errors);
@@ -155,7 +155,7 @@ where
         Ok(errors)
     }
 
-    async fn check_and_apply(&self, db: &D, import: i64, is_dry_run: bool) -> Result<OperatorReply, Failure> {
+    async fn check_and_apply(&self, db: &D, import: i64, is_dry_run: bool) -> Result<OperatorReply> {
         let _turn = self.imports.turn(import).await;
         // One that was decided and failed goes first, because its lines were checked before.
         self.apply_decided(db).await?;
@@ -188,7 +188,7 @@ where
     }
 
     /// Claims the new apps of an import, or asks whether each can be claimed. What cannot is an error of its line.
-    async fn claim_apps(&self, check: &mut Check, is_final: bool) -> Result<(), Failure> {
+    async fn claim_apps(&self, check: &mut Check, is_final: bool) -> Result {
         if !check.errors.is_empty() || check.new_apps.len() > app_claims::MAX_OF_IMPORT {
             return Ok(());
         }
@@ -200,7 +200,7 @@ where
     }
 
     /// Applies what a decided import has left, after the import in turn, if there is one.
-    pub(super) async fn resume_import(&self, db: &D) -> Result<(), Failure> {
+    pub(super) async fn resume_import(&self, db: &D) -> Result {
         if let Some(import) = import_claims::decided(db)? {
             let _turn = self.imports.turn(import).await;
             self.apply_decided(db).await?;
@@ -209,7 +209,7 @@ where
     }
 
     /// Applies the decided import's lines in steps, and returns their number.
-    async fn apply_decided(&self, db: &D) -> Result<u64, Failure> {
+    async fn apply_decided(&self, db: &D) -> Result<u64> {
         let mut applied = 0;
         let Some(import) = import_claims::decided(db)? else {
             return Ok(applied);

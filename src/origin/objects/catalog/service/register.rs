@@ -3,7 +3,7 @@
 use super::CatalogService;
 use crate::objects::catalog::{Context, restored::RestoredCatalog};
 use contract::catalog::{Command, OBJECT_NAME};
-use platform::{Clock, Failure, Kv, ObjectCall, ObjectStorage, Random, Sleep};
+use platform::{Clock, Kv, ObjectCall, ObjectStorage, Random, Result, Sleep};
 
 /// How a command affects the register.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,9 +35,9 @@ where
     R: Clock + Random + Sleep + ObjectCall + Kv,
 {
     /// The database, once it is known that it has every change.
-    pub(super) async fn started(&self) -> Result<&D, Failure> {
+    pub(super) async fn started(&self) -> Result<&D> {
         let db = self.shell.ready().await?;
-        let repeat = |at_ms, work: &mut dyn FnMut(&Context<'_>) -> Result<(), Failure>| {
+        let repeat = |at_ms, work: &mut dyn FnMut(&Context<'_>) -> Result| {
             self.with_context_at(at_ms, true, |context| work(context))
         };
         self.register
@@ -47,7 +47,7 @@ where
     }
 
     /// Sends the register the changes that it does not have.
-    pub(super) async fn keep(&self) -> Result<(), Failure> {
+    pub(super) async fn keep(&self) -> Result {
         let (db, runtime) = (self.shell.storage(), self.shell.runtime());
         self.register.keep(db, runtime, OBJECT_NAME).await
     }
@@ -59,7 +59,7 @@ where
     }
 
     /// Makes sure that the register answers.
-    pub(super) async fn registers(&self, db: &D) -> Result<(), Failure> {
+    pub(super) async fn registers(&self, db: &D) -> Result {
         self.register.ready(db, self.shell.runtime(), OBJECT_NAME).await
     }
 }

@@ -25,7 +25,7 @@ use domain::{
         render::Renderer,
     },
 };
-use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random, Sleep};
+use platform::{Clock, ObjectCall, ObjectStorage, Random, Result, Sleep};
 
 /// Queries of a batch.
 const MAX_QUERIES: usize = 12;
@@ -113,7 +113,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
     ///
     /// # Errors
     /// The batch is not one, costs more than the budget has left, or facts kept arriving.
-    pub async fn dashboard(&self, publisher: &PublisherId, body: &str) -> Result<String, Failure> {
+    pub async fn dashboard(&self, publisher: &PublisherId, body: &str) -> Result<String> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let Batch { queries } = serde_json::from_str(body).map_err(|_| INVALID_BATCH)?;
         if queries.is_empty() || queries.len() > MAX_QUERIES {
@@ -142,7 +142,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
     ///
     /// # Errors
     /// The query is wrong, or too much is asked for.
-    pub async fn suggest(&self, suggest: &Suggest) -> Result<operation::OperatorReply, Failure> {
+    pub async fn suggest(&self, suggest: &Suggest) -> Result<operation::OperatorReply> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let query = suggestions::query(suggest)?;
         let db = self.shell.ready().await?;
@@ -152,7 +152,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
     }
 
     /// The facts that a batch reads, at least 10,000 for each query.
-    fn cost<'q>(&self, db: &D, queries: impl Iterator<Item = &'q BatchQuery>) -> Result<u64, Failure> {
+    fn cost<'q>(&self, db: &D, queries: impl Iterator<Item = &'q BatchQuery>) -> Result<u64> {
         let mut cost = 0_u64;
         for query in queries {
             let facts = Segments::new(db, query.layer).facts(query.query.start, query.query.end)?;
@@ -167,11 +167,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall + Sleep> LedgerService<D, 
     }
 
     /// Makes a batch, unless the facts change in between.
-    async fn try_batch(
-        &self,
-        db: &D,
-        queries: &[Result<BatchQuery, ApiError>],
-    ) -> Result<Option<String>, Failure> {
+    async fn try_batch(&self, db: &D, queries: &[Result<BatchQuery, ApiError>]) -> Result<Option<String>> {
         let version = freshness::version(db)?;
         let mut results = Vec::new();
         for query in queries {

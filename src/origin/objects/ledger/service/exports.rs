@@ -5,18 +5,14 @@ use super::{LedgerService, dashboard::LEAST_COST};
 use crate::objects::ledger::exports::{self, ExportQuery};
 use contract::ledger::{Command, CreateExport, ExportPiece, ExportProgress, OpenExport, Reply};
 use domain::{model::PublisherId, reporting::Dimension};
-use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random};
+use platform::{Clock, ObjectCall, ObjectStorage, Random, Result};
 
 impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// Makes an export. Its rows are counted, which costs as much as a report.
     ///
     /// # Errors
     /// The body is not one, or too much is asked for.
-    pub async fn create_export(
-        &self,
-        publisher: &PublisherId,
-        create: CreateExport,
-    ) -> Result<Reply, Failure> {
+    pub async fn create_export(&self, publisher: &PublisherId, create: CreateExport) -> Result<Reply> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let query = ExportQuery::of_body(&create.body)?;
         // Refused here, where the page can say so: a download that is refused says nothing.
@@ -34,7 +30,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     ///
     /// # Errors
     /// There is no such export for this session, or too many are being read, and then it is not spent.
-    pub async fn open_export(&self, publisher: &PublisherId, open: OpenExport) -> Result<Reply, Failure> {
+    pub async fn open_export(&self, publisher: &PublisherId, open: OpenExport) -> Result<Reply> {
         let export_id = open.export_id.clone();
         let is_new = self.exports.hold(&export_id, self.now_ms())?;
         let opened = self.command(publisher, Command::OpenExport(open)).await;
@@ -49,7 +45,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     ///
     /// # Errors
     /// The facts have changed, which ends the export, or too much is under way, and it may be asked for again.
-    pub async fn export_piece(&self, piece: &ExportPiece) -> Result<(ExportProgress, Vec<u8>), Failure> {
+    pub async fn export_piece(&self, piece: &ExportPiece) -> Result<(ExportProgress, Vec<u8>)> {
         let _permit = self.reports.acquire_any(self.now_ms())?;
         let query = ExportQuery::parse(&piece.query)?;
         let db = self.shell.ready().await?;

@@ -9,7 +9,7 @@ use contract::{
     operation::{CallError, Unanswered},
 };
 use domain::model::{PublisherId, SECOND_MS, common};
-use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random, log};
+use platform::{Clock, ObjectCall, ObjectStorage, Random, Result, log};
 
 /// The timeout of a call for app names; a report is made without them if need be.
 const NAMES_TIMEOUT: Duration = Duration::from_millis(1_500);
@@ -18,11 +18,7 @@ const NAMES_RETRY_MS: i64 = 10 * SECOND_MS;
 impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// Checks with the catalog that the publisher exists, and caches its apps' names. Publishers are never deleted, so
     /// one confirmation is enough while the catalog does not answer.
-    pub(super) async fn require_publisher(
-        &self,
-        publisher: &PublisherId,
-        timeout: Duration,
-    ) -> Result<(), Failure> {
+    pub(super) async fn require_publisher(&self, publisher: &PublisherId, timeout: Duration) -> Result {
         let now_ms = self.now_ms();
         let confirmed_at_ms = self.confirmed_at_ms.get();
         if confirmed_at_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) < names::FRESH_MS) {
@@ -82,7 +78,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         }
     }
 
-    pub(super) fn store_names(&self, db: &D) -> Result<(), Failure> {
+    pub(super) fn store_names(&self, db: &D) -> Result {
         let names = self.names.borrow().clone();
         if let Some(names) = names {
             names::store(db, &names)?;

@@ -9,7 +9,7 @@ use crate::{
 };
 use contract::ledger::{Command, object_name, publisher_of};
 use domain::model::{PublisherId, UtcDay};
-use platform::{Clock, Failure, ObjectCall, ObjectStorage, Random};
+use platform::{Clock, ObjectCall, ObjectStorage, Random, Result};
 
 /// Whether a command is about keys or changes of final days, which last.
 pub fn lasts(command: &Command) -> bool {
@@ -27,7 +27,7 @@ pub fn lasts(command: &Command) -> bool {
 
 impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     /// Whether a command may change a final day, which is registered.
-    pub(super) async fn changes_final_day(&self, command: &Command) -> Result<bool, Failure> {
+    pub(super) async fn changes_final_day(&self, command: &Command) -> Result<bool> {
         let Command::AddOffers(batch) = command else {
             return Ok(false);
         };
@@ -38,7 +38,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     }
 
     /// The database, once it is known which keys were revoked and which days were loaded.
-    pub(super) async fn started(&self, publisher: &PublisherId) -> Result<&D, Failure> {
+    pub(super) async fn started(&self, publisher: &PublisherId) -> Result<&D> {
         let (db, runtime) = (self.shell.ready().await?, self.shell.runtime());
         self.register
             .start(db, runtime, &object_name(publisher), &RestoredLedger)
@@ -48,24 +48,20 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     }
 
     /// Batches come again by themselves; the operator is told that they do.
-    pub(super) async fn tell_if_behind(
-        &self,
-        publisher: &PublisherId,
-        marks: (i64, i64),
-    ) -> Result<(), Failure> {
+    pub(super) async fn tell_if_behind(&self, publisher: &PublisherId, marks: (i64, i64)) -> Result {
         let (runtime, name) = (self.shell.runtime(), object_name(publisher));
         tell_if_behind(runtime, Some(&name), Some(publisher), marks, "ledger_restored").await
     }
 
     /// Sends the register what lasts. The alarm tries it again.
-    pub(super) async fn keep(&self, publisher: &PublisherId) -> Result<(), Failure> {
+    pub(super) async fn keep(&self, publisher: &PublisherId) -> Result {
         self.register
             .keep_or_retry(&self.shell, &object_name(publisher))
             .await
     }
 
     /// Goes on with what is not registered yet, if the object knows its publisher: by a load, or by its name.
-    pub(super) async fn keep_later(&self, db: &D) -> Result<(), Failure> {
+    pub(super) async fn keep_later(&self, db: &D) -> Result {
         let named = || self.shell.name().and_then(publisher_of);
         match final_days::publisher(db)?.or_else(named) {
             Some(publisher) => {

@@ -13,7 +13,9 @@ use contract::{
     outbox::{self, OutboxShard},
 };
 use domain::model::{PublisherId, SECOND_MS, UtcDay, common};
-use platform::{CONNECTIONS, Clock, Failure, ObjectCall, ObjectStorage, Random, concurrent::each, log};
+use platform::{
+    CONNECTIONS, Clock, Failure, ObjectCall, ObjectStorage, Random, Result, concurrent::each, log,
+};
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// How long sources are asked, in milliseconds: the operator's call waits for 25 s.
@@ -24,7 +26,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
     ///
     /// # Errors
     /// The day is not over, a source does not answer, or the database failed; nothing has changed.
-    pub async fn restate(&self, publisher: &PublisherId, restate: Restate) -> Result<OperatorReply, Failure> {
+    pub async fn restate(&self, publisher: &PublisherId, restate: Restate) -> Result<OperatorReply> {
         self.require_publisher(publisher, super::CATALOG_TIMEOUT).await?;
         let db = self.started(publisher).await?;
         restate::check(self.now_ms(), restate.day)?;
@@ -63,7 +65,7 @@ impl<D: ObjectStorage, R: Clock + Random + ObjectCall> LedgerService<D, R> {
         day: UtcDay,
         question: Question,
         until_ms: i64,
-    ) -> Result<(String, Option<SourceReport>), Failure> {
+    ) -> Result<(String, Option<SourceReport>)> {
         let mut report = SourceReport::new(&question);
         let Question { source, through } = question;
         let mut next = Some(0);

@@ -25,7 +25,7 @@ use domain::{
     },
     model::{OfferId, UtcDay},
 };
-use platform::{Database, Failure, ObjectCall};
+use platform::{Database, Failure, ObjectCall, Result};
 
 /// # Errors
 /// The refusal that the postback would get; or another object does not answer, or the database failed.
@@ -34,7 +34,7 @@ pub async fn check(
     peers: &impl Peers,
     runtime: &impl ObjectCall,
     check: &CheckPostback,
-) -> Result<CheckedPostback, Failure> {
+) -> Result<CheckedPostback> {
     let mut claim = Claim::Open;
     loop {
         match judge(db, peers, check, &claim)? {
@@ -80,7 +80,7 @@ pub fn judge(
     peers: &impl Peers,
     check: &CheckPostback,
     claim: &Claim,
-) -> Result<PartialVerdict, Failure> {
+) -> Result<PartialVerdict> {
     let now_ms = peers.now_ms();
     let conversion = &check.conversion;
     check_life(conversion.click.clicked_at_ms, now_ms)?;
@@ -139,7 +139,7 @@ pub fn judge(
 }
 
 /// The terms that the check brought, with the limits of the app that this outbox knows.
-fn terms_of(db: &impl Database, check: &CheckPostback) -> Result<Terms, Failure> {
+fn terms_of(db: &impl Database, check: &CheckPostback) -> Result<Terms> {
     let revision = |numbered: &NumberedTerms| Revision {
         number: numbered.revision,
         terms: Rc::new(numbered.terms.clone()),
@@ -166,7 +166,7 @@ async fn is_free(
     runtime: &impl ObjectCall,
     check: &CheckPostback,
     txn: &Txn,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let click = &check.conversion.click;
     let own = OutboxShard::new(click.app, click.shard);
     let keeper = txns::keeper(own.app, check.outbox_shards, txn);

@@ -15,7 +15,7 @@ use crate::{
 };
 use contract::outbox::{Answer, Conversion};
 use domain::model::common;
-use platform::{CONNECTIONS, Database, Failure};
+use platform::{CONNECTIONS, Database, Failure, Result};
 
 /// Reservations that one call resumes at most.
 const PAGE: usize = 60;
@@ -29,7 +29,7 @@ pub async fn convert(
     peers: &impl Peers,
     conversion: &Conversion,
     terms: &Terms,
-) -> Result<Answer, Failure> {
+) -> Result<Answer> {
     let mut claim = Claim::Open;
     // The txn is claimed first. An earlier copy's reservation is settled before this postback is decided by its result.
     for _ in 0..4 {
@@ -63,11 +63,7 @@ pub async fn convert(
 }
 
 /// Takes from the cap and settles the reservation. Returns the answer for the postback that made the reservation.
-async fn finish(
-    db: &impl Database,
-    peers: &impl Peers,
-    reservation: &Reservation,
-) -> Result<Result<Answer, Failure>, Failure> {
+async fn finish(db: &impl Database, peers: &impl Peers, reservation: &Reservation) -> Result<Result<Answer>> {
     let taken = peers.take(&reservation.take).await?;
     let settled = settle(db, peers, reservation, taken)?;
     peers.committed()?;
@@ -82,7 +78,7 @@ async fn finish(
 ///
 /// # Errors
 /// The first error; the others were resumed all the same.
-pub async fn resume_overdue(db: &impl Database, peers: &impl Peers) -> Result<bool, Failure> {
+pub async fn resume_overdue(db: &impl Database, peers: &impl Peers) -> Result<bool> {
     let freed = txns::free_due(db, peers).await;
     let mut reservations = overdue(db, peers.now_ms(), PAGE)?.into_iter();
     let is_full = reservations.len() == PAGE;
@@ -104,7 +100,7 @@ async fn resume_one(
     peers: &impl Peers,
     attempts: u32,
     reservation: Reservation,
-) -> Result<(), Failure> {
+) -> Result {
     let due_ms = peers.now_ms().saturating_add(wait_ms(attempts));
     let is_open = put_off(db, &reservation, due_ms, attempts.saturating_add(1))?;
     peers.committed()?;
@@ -118,7 +114,7 @@ async fn resume_one(
 }
 
 /// A refusal concerns the postback's sender; for the alarm it is a success.
-fn ignore_refusal(failure: Failure) -> Result<(), Failure> {
+fn ignore_refusal(failure: Failure) -> Result {
     match failure {
         Failure::Refused(_) => Ok(()),
         failure => Err(failure),

@@ -18,7 +18,7 @@ use domain::{
     },
     model::{ApiError, SECOND_MS, UtcDay},
 };
-use platform::{Database, DbResult, Failure, params};
+use platform::{Database, DbResult, Result, params};
 
 /// A decision, with all that is needed to carry it out.
 pub struct Decision {
@@ -51,7 +51,7 @@ pub fn decide(
     conversion: &Conversion,
     terms: &Terms,
     claim: &Claim,
-) -> Result<Decision, Failure> {
+) -> Result<Decision> {
     let (rows, reserved) = rows::of_click(db, &conversion.nonce.0)?;
     let resolved = goals::resolve(db, rows, reserved, conversion, terms)?;
     let mut approval = resolved.approval(conversion, terms);
@@ -129,7 +129,7 @@ struct Case<'a, D, P> {
 
 impl<D: Database, P: Peers> Case<'_, D, P> {
     /// Judges the reasons in their order.
-    fn judge(&self, step: Transition) -> Result<Verdict, Failure> {
+    fn judge(&self, step: Transition) -> Result<Verdict> {
         let state = self.row.map(|row| row.state);
         for reason in Reason::ALL {
             if !step.judges(reason) {
@@ -150,7 +150,7 @@ impl<D: Database, P: Peers> Case<'_, D, P> {
     }
 
     /// The error for the sender if a reason stands.
-    fn refusal(&self, reason: Reason) -> Result<Option<ApiError>, Failure> {
+    fn refusal(&self, reason: Reason) -> Result<Option<ApiError>> {
         let stands = match reason {
             Reason::WindowClosed => {
                 let clicked_at_ms = self.conversion.click.clicked_at_ms;

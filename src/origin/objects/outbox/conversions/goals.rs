@@ -14,7 +14,7 @@ use domain::{
     },
     model::{AdvertiserId, common},
 };
-use platform::{Database, Failure};
+use platform::{Database, Result};
 
 /// A goal that may be newer than what the outbox and the sender's snapshot know.
 pub const NOT_KNOWN_YET: &str = "goal is not known here yet";
@@ -65,7 +65,7 @@ pub fn resolve(
     reserved: Vec<Reservation>,
     conversion: &Conversion,
     terms: &Terms,
-) -> Result<ResolvedGoal, Failure> {
+) -> Result<ResolvedGoal> {
     let found = find(db, &rows, &reserved, conversion, terms)?;
     let revisions = [Some(&terms.paying), terms.current.as_ref()];
     let is_sender = |advertiser: &AdvertiserId| {
@@ -113,7 +113,7 @@ fn find(
     reserved: &[Reservation],
     conversion: &Conversion,
     terms: &Terms,
-) -> Result<Option<(GoalTerms, Revision)>, Failure> {
+) -> Result<Option<(GoalTerms, Revision)>> {
     let named = conversion.goal.as_deref();
     let name = named.unwrap_or_default();
     let converted = rows.iter().find(|row| row.has_name(name));

@@ -11,7 +11,7 @@ use domain::{
     conversions::table::Event,
     model::{AdvertiserId, HOUR_MS, common},
 };
-use platform::{Database, DbResult, Failure, database::json, params};
+use platform::{Database, DbResult, Failure, Result, database::json, params};
 
 use super::goals;
 use crate::{
@@ -65,8 +65,8 @@ pub fn keep(db: &impl Database, now_ms: i64, conversion: &Conversion, failure: F
 pub async fn decide_due(
     db: &impl Database,
     peers: &impl Peers,
-    convert: impl AsyncFn(&Conversion) -> Result<Answer, Failure>,
-) -> Result<bool, Failure> {
+    convert: impl AsyncFn(&Conversion) -> Result<Answer>,
+) -> Result<bool> {
     let now_ms = peers.now_ms();
     let due = db.query(sql::DUE_KEPT, params![now_ms, PAGE])?;
     let mut missing = BTreeSet::new();
@@ -103,14 +103,14 @@ pub async fn decide_due(
 }
 
 /// Whether the terms are back, and neither they nor newer ones have had the goal for so long that it cannot be on its way.
-fn lacks_goal<T>(now_ms: i64, conversion: &Conversion, outcome: &Result<T, Failure>) -> bool {
+fn lacks_goal<T>(now_ms: i64, conversion: &Conversion, outcome: &Result<T>) -> bool {
     let received_ms = conversion.received_ms.unwrap_or(now_ms);
     let has_waited = now_ms.saturating_sub(received_ms) > GOAL_ARRIVES_MS;
     has_waited && matches!(outcome, Err(Failure::Refused(refusal)) if refusal.message == goals::NOT_KNOWN_YET)
 }
 
 /// Whether an outcome is an error that will pass.
-pub fn is_temporary<T>(outcome: &Result<T, Failure>) -> bool {
+pub fn is_temporary<T>(outcome: &Result<T>) -> bool {
     match outcome {
         Ok(_) => false,
         Err(Failure::Refused(refusal)) => refusal.status >= 500,

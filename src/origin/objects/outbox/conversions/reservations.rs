@@ -7,7 +7,7 @@ use crate::objects::outbox::{NET_MS, approval::Approval, erasure, sql};
 use contract::counters::Take;
 use domain::model::common;
 use platform::{
-    Database, DbResult, Failure,
+    Database, DbResult, Result,
     database::{Value, json},
     params,
 };
@@ -29,12 +29,7 @@ pub const MAX_OF_OFFER: usize = 1_000;
 ///
 /// # Errors
 /// `unavailable` if there are too many.
-pub fn create(
-    db: &impl Database,
-    now_ms: i64,
-    approval: Approval,
-    take: Take,
-) -> Result<Reservation, Failure> {
+pub fn create(db: &impl Database, now_ms: i64, approval: Approval, take: Take) -> Result<Reservation> {
     let offer = take.offer.to_string();
     let number = db.query_integer(
         sql::NEXT_RESERVATION,

@@ -15,7 +15,7 @@ use domain::{
     conversions::{state::State, table::Event},
     model::AdvertiserId,
 };
-use platform::{Database, DbResult, Failure, database::json, params};
+use platform::{Database, DbResult, Result, database::json, params};
 
 /// A row of `conversions`.
 pub struct ConversionRow {
@@ -68,7 +68,7 @@ pub fn store(
     approval: &Approval,
     row: Option<&ConversionRow>,
     state: State,
-) -> Result<(), Failure> {
+) -> Result {
     let mut names = row.map(|row| row.names.clone()).unwrap_or_default();
     if !row.is_some_and(|row| row.has_name(approval.name())) {
         names.push(approval.name().to_owned());

@@ -16,7 +16,7 @@ use domain::{
     model::{Country, Document, FieldError, INVALID_FIELD, SECOND_MS, time::LATEST_S},
     tracking::Click,
 };
-use platform::{Database, DbResult, Failure, database::MAX_INTEGER, params};
+use platform::{Database, DbResult, Result, database::MAX_INTEGER, params};
 
 use crate::objects::outbox::{
     log::{self, states::state_of},
@@ -200,7 +200,7 @@ const COUNTED: u32 = 20_000;
 ///
 /// # Errors
 /// `invalid_field` for an unknown status. Or the database failed.
-pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<String>, Option<i64>), Failure> {
+pub fn matching(db: &impl Database, many: &SettleMany) -> Result<(Vec<String>, Option<i64>)> {
     let filter = &many.filter;
     let status = log::status_number(&filter.status).map_err(|problem| INVALID_FIELD.with_message(problem))?;
     let end = db.query_integer(sql::ENTRY_AFTER, params![many.after, COUNTED])?;
@@ -258,7 +258,7 @@ pub fn conversion(
     now_ms: i64,
     shard: OutboxShard,
     settle: &Settle,
-) -> Result<Conversion, Failure> {
+) -> Result<Conversion> {
     let (state, at_ms, logged) = of_entry(db, shard, &settle.transaction_id)?;
     let was_paid = matches!(state, State::Approved | State::Reversed);
     let (action, clicked_at_ms) = (settle.action, logged.click.clicked_at_ms);
@@ -277,7 +277,7 @@ pub fn of_entry(
     db: &impl Database,
     shard: OutboxShard,
     transaction_id: &str,
-) -> Result<(State, i64, Conversion), Failure> {
+) -> Result<(State, i64, Conversion)> {
     let row = db.query_first(sql::GET_TO_SETTLE, params![transaction_id])?;
     let row = row.ok_or(UNKNOWN_CONVERSION)?;
     let names: Vec<String> = row.json(1)?;

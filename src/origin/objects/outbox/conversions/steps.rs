@@ -8,7 +8,7 @@ use super::{
 use crate::objects::outbox::{endpoint, gap, peers::Peers, sql};
 use contract::outbox::{Answer, Conversion, OutboxShard, Settle, SettleFilter, SettleMany, Settled};
 use domain::conversions::{state::State, table::Action};
-use platform::{Database, Failure, params};
+use platform::{Database, Failure, Result, params};
 
 /// Settles the conversions of a step, one after the other.
 ///
@@ -19,8 +19,8 @@ pub async fn settle_step(
     peers: &impl Peers,
     shard: OutboxShard,
     many: &SettleMany,
-    convert: impl AsyncFn(&Conversion) -> Result<Answer, Failure>,
-) -> Result<Settled, Failure> {
+    convert: impl AsyncFn(&Conversion) -> Result<Answer>,
+) -> Result<Settled> {
     let (ids, next) = matching(db, many)?;
     let mut settled = Settled {
         count: u32::try_from(ids.len()).unwrap_or(u32::MAX),
@@ -61,8 +61,8 @@ pub async fn settle_step(
 pub async fn release_step(
     db: &impl Database,
     peers: &impl Peers,
-    convert: impl AsyncFn(&Conversion) -> Result<Answer, Failure>,
-) -> Result<bool, Failure> {
+    convert: impl AsyncFn(&Conversion) -> Result<Answer>,
+) -> Result<bool> {
     gap::end(db, peers)?;
     let released = db.query_integer(sql::GET_RELEASED, &[])?;
     let state = endpoint::read(db)?.filter(|state| !state.callback.is_suspended);

@@ -12,7 +12,7 @@ use domain::{
     model::{AdvertiserId, AppId},
 };
 use platform::{
-    Database, DbResult, Failure, Row,
+    Database, DbResult, Failure, Result, Row,
     concurrent::try_each,
     database::{Value, json},
     log, params,
@@ -27,7 +27,7 @@ pub fn number(
     conversion: &Conversion,
     advertiser: &AdvertiserId,
     goal: &str,
-) -> Result<Option<Txn>, Failure> {
+) -> Result<Option<Txn>> {
     let Some(txn) = &conversion.txn else {
         return Ok(None);
     };
@@ -41,7 +41,7 @@ pub fn number(
 }
 
 /// A number that no other claim of this outbox has.
-pub fn next_number(db: &impl Database) -> Result<i64, Failure> {
+pub fn next_number(db: &impl Database) -> Result<i64> {
     let number = db.query_integer(sql::NEXT_CLAIM, &[])?;
     number.ok_or_else(|| Failure::Internal("the outbox has no state row".into()))
 }
@@ -100,7 +100,7 @@ pub fn queue_free(db: &impl Database, now_ms: i64, txn: &Txn) -> DbResult {
 
 /// Frees the claims that are due. One that its keeper does not confirm is tried again with backoff. Returns whether more
 /// can be freed at once.
-pub async fn free_due(db: &impl Database, peers: &impl Peers) -> Result<bool, Failure> {
+pub async fn free_due(db: &impl Database, peers: &impl Peers) -> Result<bool> {
     let now_ms = peers.now_ms();
     let due = db.query(sql::DUE_FREES, params![now_ms, PAGE])?;
     let due = due.iter().map(read).collect::<Result<Vec<_>, _>>()?;

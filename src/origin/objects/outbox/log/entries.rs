@@ -16,7 +16,7 @@ use domain::{
     model::{MicroUsd, SECOND_MS},
 };
 use platform::{
-    Database, Failure,
+    Database, Failure, Result,
     database::{Value, json},
     params,
 };
@@ -29,12 +29,7 @@ pub const NOT_WANTED: i64 = 3;
 
 /// Creates the entry of a conversion, and returns its number. If it is paid, it includes the payout and the callback, which is
 /// due at `paid_due_ms`, and [`move_money`] must be called with `entered`.
-pub fn create(
-    db: &impl Database,
-    now_ms: i64,
-    approval: &Approval,
-    paid_due_ms: Option<i64>,
-) -> Result<i64, Failure> {
+pub fn create(db: &impl Database, now_ms: i64, approval: &Approval, paid_due_ms: Option<i64>) -> Result<i64> {
     let fields = fields(approval, now_ms)?;
     let callback = paid_due_ms.map(|due_ms| NewCallback {
         after: None,
@@ -48,13 +43,7 @@ pub fn create(
 
 /// Updates the entry of a conversion that enters `state`. If its user was erased, the user is erased again: at once,
 /// or, if a callback needs the user, once that has ended.
-pub fn amend(
-    db: &impl Database,
-    now_ms: i64,
-    approval: &Approval,
-    entry: i64,
-    state: State,
-) -> Result<i64, Failure> {
+pub fn amend(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, state: State) -> Result<i64> {
     let fields = fields(approval, now_ms)?;
     let conversion = &approval.conversion;
     db.execute(
@@ -75,7 +64,7 @@ pub fn amend(
 }
 
 /// Gives a change of an entry that pays nothing a number in the log, so that the journal has it.
-pub fn note_change(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64) -> Result<(), Failure> {
+pub fn note_change(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64) -> Result {
     let change = params![
         lowest_number(now_ms, approval.conversion.click.shard),
         SHARDS,
@@ -93,7 +82,7 @@ pub fn move_money(
     approval: &Approval,
     movement: Movement,
     entered: bool,
-) -> Result<(), Failure> {
+) -> Result {
     match movement {
         Movement::Reward if entered => Ok(()),
         Movement::Reward => {
@@ -115,7 +104,7 @@ pub fn move_money(
 
 /// Creates the entry of a reversal. Its callback waits until the reward's has ended, because a receiver cannot reverse
 /// a reward that it has not received.
-fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<(), Failure> {
+fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result {
     let reward_id = approval.transaction_id(Movement::Reward)?;
     let paid = PaidReward::find(db, &reward_id)?;
     let mut fields = fields(approval, now_ms)?;
@@ -138,13 +127,7 @@ fn reverse(db: &impl Database, now_ms: i64, approval: &Approval) -> Result<(), F
 
 /// Creates a notice, which tells the publisher that a conversion is pending or rejected, and what it would have paid. It has
 /// a transaction id of its own and pays nothing, so a receiver that ignores the status does not pay for it.
-pub fn notify(
-    db: &impl Database,
-    now_ms: i64,
-    approval: &Approval,
-    entry: i64,
-    status: Status,
-) -> Result<(), Failure> {
+pub fn notify(db: &impl Database, now_ms: i64, approval: &Approval, entry: i64, status: Status) -> Result {
     let mut fields = fields(approval, now_ms)?;
     fields.original_transaction_id = Some(fields.transaction_id);
     let (kind, state) = match status {
@@ -189,7 +172,7 @@ fn insert(
     fields: &Fields,
     callback: Option<NewCallback>,
     erase: bool,
-) -> Result<i64, Failure> {
+) -> Result<i64> {
     let conversion = &approval.conversion;
     let is_reward = callback.as_ref().is_some_and(|callback| callback.after.is_none());
     let row = db.query_first(
@@ -245,7 +228,7 @@ struct SentFields {
 }
 
 impl PaidReward {
-    fn find(db: &impl Database, transaction_id: &str) -> Result<Self, Failure> {
+    fn find(db: &impl Database, transaction_id: &str) -> Result<Self> {
         let row = db
             .query_first(sql::GET_PAID, params![transaction_id])?
             .ok_or_else(|| Failure::Internal(format!("{transaction_id} was paid but is not in the log")))?;
@@ -260,7 +243,7 @@ impl PaidReward {
 }
 
 /// The fields of a reward's callback.
-fn fields(approval: &Approval, now_ms: i64) -> Result<Fields, Failure> {
+fn fields(approval: &Approval, now_ms: i64) -> Result<Fields> {
     let click = &approval.conversion.click;
     let amounts = Amounts::new(MicroUsd(approval.payout_micro_usd), &approval.currency);
     let owned = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().map(str::to_owned);

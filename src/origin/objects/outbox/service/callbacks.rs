@@ -19,7 +19,7 @@ use domain::callbacks::{
     request::Endpoint,
     shards,
 };
-use platform::{Failure, ObjectStorage, panic_to_failure, panics_to_failure};
+use platform::{Failure, ObjectStorage, Result, panic_to_failure, panics_to_failure};
 
 struct DueAttempt {
     callback: ClaimedCallback,
@@ -28,7 +28,7 @@ struct DueAttempt {
 
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
     /// Claims due callbacks, as many as the endpoint's concurrency limit allows.
-    fn claim(self: &Rc<Self>) -> Result<Vec<DueAttempt>, Failure> {
+    fn claim(self: &Rc<Self>) -> Result<Vec<DueAttempt>> {
         self.free_ahead.set(0);
         if !self.is_ready() || self.state_cache.lacks_endpoint() {
             return Ok(Vec::new());
@@ -149,7 +149,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
         self.start_due();
     }
 
-    async fn attempt(self: &Rc<Self>, DueAttempt { callback, endpoint }: &DueAttempt) -> Result<(), Failure> {
+    async fn attempt(self: &Rc<Self>, DueAttempt { callback, endpoint }: &DueAttempt) -> Result {
         let call = self.sender.send(self.runtime(), endpoint, &callback.fields).await;
         let random = self.runtime().random().map_err(Failure::Internal)?;
         let [a, b, c, d, ..] = random;

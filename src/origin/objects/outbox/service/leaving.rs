@@ -9,14 +9,14 @@ use domain::{
     conversions::log_number::{SHARDS, lowest_number},
     model::{SECOND_MS, common},
 };
-use platform::{Failure, ObjectStorage, database::Value, params};
+use platform::{ObjectStorage, Result, database::Value, params};
 
 /// How long an outbox that has sent everything writes nothing more. It restarts meanwhile.
 const LEAVES_MS: i64 = 30 * SECOND_MS;
 
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
     /// Refuses what would be lost.
-    pub(super) fn refuse_if_leaving(&self, command: &Command) -> Result<(), Failure> {
+    pub(super) fn refuse_if_leaving(&self, command: &Command) -> Result {
         if self.now_ms() < self.leaves_until_ms.get() && would_be_lost(command) {
             return Err(common::UNAVAILABLE.into());
         }
@@ -24,7 +24,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
     }
 
     /// Sends all batches now, so that a journal has all that is lost when the outbox is put back.
-    pub(super) async fn send_all(self: Rc<Self>, shard: OutboxShard) -> Result<Reply, Failure> {
+    pub(super) async fn send_all(self: Rc<Self>, shard: OutboxShard) -> Result<Reply> {
         let db = self.shell.ready().await?;
         self.wait_for_start(shard, None).await?;
         if endpoint::read(db)?.is_none() {

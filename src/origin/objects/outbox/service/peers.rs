@@ -18,7 +18,7 @@ use contract::{
     outbox::{ClaimApp, ClaimedApp, OutboxShard, Txn},
 };
 use domain::callbacks::fields::Status;
-use platform::{DbResult, Failure, ObjectStorage, keyed_flights::KeyedFlights};
+use platform::{DbResult, Failure, ObjectStorage, Result, keyed_flights::KeyedFlights};
 
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Peers
     for OutboxService<D, R, O>
@@ -49,23 +49,23 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
         &self.state_cache
     }
 
-    fn questions(&self) -> &KeyedFlights<Result<(), Failure>> {
+    fn questions(&self) -> &KeyedFlights<Result> {
         &self.questions
     }
 
-    async fn ask_offer(&self, question: GetOfferTerms) -> Result<KnownOffer, Failure> {
+    async fn ask_offer(&self, question: GetOfferTerms) -> Result<KnownOffer> {
         calls::ask_catalog(self.runtime(), question).await
     }
 
-    async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp, Failure> {
+    async fn ask_app(&self, question: GetAppTerms) -> Result<KnownApp> {
         calls::ask_catalog(self.runtime(), question).await
     }
 
-    async fn claim_app(&self, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp, Failure> {
+    async fn claim_app(&self, first: OutboxShard, claim: ClaimApp) -> Result<ClaimedApp> {
         calls::claim_app(self.runtime(), first, claim).await
     }
 
-    async fn take(&self, take: &Take) -> Result<bool, Failure> {
+    async fn take(&self, take: &Take) -> Result<bool> {
         let db = self.shell.storage();
         let asker = match endpoint::read(db)? {
             Some(state) => Some(Asker {
@@ -84,7 +84,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
         .await
     }
 
-    async fn claim_txn(&self, txn: &Txn) -> Result<bool, Failure> {
+    async fn claim_txn(&self, txn: &Txn) -> Result<bool> {
         match self.other_keeper(txn)? {
             None => {
                 let db = self.shell.storage();
@@ -96,7 +96,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
         }
     }
 
-    async fn free_txn(&self, txn: &Txn) -> Result<(), Failure> {
+    async fn free_txn(&self, txn: &Txn) -> Result {
         match self.other_keeper(txn)? {
             None => Ok(txns::free(self.shell.storage(), txn)?),
             Some(keeper) => calls::free_txn(self.runtime(), keeper, txn).await,
@@ -119,7 +119,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
         })
     }
 
-    fn committed(&self) -> Result<(), Failure> {
+    fn committed(&self) -> Result {
         // An alarm that is due soon checks for due work itself, so most commits need no query. A feed's batch is due sooner than
         // anything else, unless it is put off; then the alarm is armed once in a while.
         let now_ms = self.runtime().now_ms();
@@ -134,7 +134,7 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Pe
 
 impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> OutboxService<D, R, O> {
     /// The outbox that keeps the claims of a `txn`, if it is not this one.
-    fn other_keeper(&self, txn: &Txn) -> Result<Option<OutboxShard>, Failure> {
+    fn other_keeper(&self, txn: &Txn) -> Result<Option<OutboxShard>> {
         let state = endpoint::read(self.shell.storage())?;
         let Some((own, current)) = state.and_then(|state| Some((state.shard, state.current?))) else {
             return Err(Failure::Internal("the outbox does not know its app".into()));

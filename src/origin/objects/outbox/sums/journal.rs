@@ -26,7 +26,7 @@ use domain::{
     conversions::log_number::first_number,
     model::{DAY_MS, SECOND_MS, common},
 };
-use platform::{Clock, Database, DatabaseError, DbResult, Failure, ObjectCall, Row, log, params};
+use platform::{Clock, Database, DatabaseError, DbResult, Failure, ObjectCall, Result, Row, log, params};
 
 /// The destination of the journal's batches.
 pub const TO_WITNESS: &str = "witness";
@@ -104,11 +104,7 @@ fn written(db: &impl Database, after: i64, through: i64) -> DbResult<JournalBatc
 ///
 /// # Errors
 /// The database failed, or the witness does not answer.
-pub async fn is_complete(
-    db: &impl Database,
-    runtime: &impl ObjectCall,
-    own: OutboxShard,
-) -> Result<bool, Failure> {
+pub async fn is_complete(db: &impl Database, runtime: &impl ObjectCall, own: OutboxShard) -> Result<bool> {
     let outboxes = endpoint::read(db)?.and_then(|state| state.current);
     let outboxes = outboxes.map_or(likely_count(own), |app| app.outbox_shards);
     let last = db.query_integer(LAST_NUMBER, &[])?.unwrap_or(0);
@@ -184,7 +180,7 @@ pub async fn refill(
     runtime: &(impl Clock + ObjectCall),
     own: OutboxShard,
     outboxes: Option<u8>,
-) -> Result<bool, Failure> {
+) -> Result<bool> {
     let source = own.object_name();
     let witness = witness(own, outboxes.unwrap_or(likely_count(own))).address();
     let ask = async |after| {
@@ -255,7 +251,7 @@ fn put_back(
     (own, outboxes): (OutboxShard, Option<u8>),
     lost_after: i64,
     batch: JournalBatch,
-) -> Result<(), Failure> {
+) -> Result {
     let entries = identified(&batch)
         .map_err(|error| Failure::Internal(format!("the journal up to {}: {error}", batch.number)))?;
     let salt = params![own.app.number(), own.number, outboxes.map(u32::from), batch.salt];
