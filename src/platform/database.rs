@@ -184,7 +184,7 @@ impl Row {
     }
 
     /// A blob of a fixed length.
-    pub fn bytes<const N: usize>(&self, column: usize) -> Result<[u8; N], DatabaseError> {
+    pub fn bytes<const N: usize>(&self, column: usize) -> DbResult<[u8; N]> {
         let bytes = self.blob(column)?.try_into();
         bytes.map_err(|_| damaged(column, &format!("does not have {N} bytes")))
     }

@@ -72,7 +72,7 @@ pub struct Context<'a> {
 
 impl Context<'_> {
     /// Returns `N` fresh random bytes, at most 32.
-    fn random<const N: usize>(&self) -> Result<[u8; N], Failure> {
+    fn random<const N: usize>(&self) -> Result<[u8; N]> {
         let random = (self.random)().map_err(Failure::Internal)?;
         let mut bytes = [0; N];
         bytes.iter_mut().zip(random).for_each(|(to, from)| *to = from);

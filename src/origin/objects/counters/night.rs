@@ -57,7 +57,7 @@ impl Night {
 
     /// The days that are over for an hour and for which the object has not vouched to all ledgers, as
     /// [`Positions::not_vouched`] takes them; none without clicks.
-    fn open_days(&self, db: &impl Database, now_ms: i64) -> Result<Option<[UtcDay; 3]>, DatabaseError> {
+    fn open_days(&self, db: &impl Database, now_ms: i64) -> DbResult<Option<[UtcDay; 3]>> {
         let Some(first) = db.query_integer(sql::FIRST_NUMBER, &[])? else {
             return Ok(None);
         };

@@ -7,7 +7,7 @@ use contract::{
     operation::OperatorReply,
 };
 use domain::model::AppId;
-use platform::{Database, DatabaseError, DbResult, Result, Row, database::json as as_json, params};
+use platform::{Database, DbResult, Result, Row, database::json as as_json, params};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -100,7 +100,7 @@ fn item(row: &Row) -> DbResult<Item<'_>> {
 }
 
 /// The open items by kind, and those that are not listed. Sources count the limited kinds, of which a list may lack some.
-fn count(db: &impl Database) -> Result<[BTreeMap<Kind, i64>; 2], DatabaseError> {
+fn count(db: &impl Database) -> DbResult<[BTreeMap<Kind, i64>; 2]> {
     let zeros = || {
         Kind::ALL
             .iter()
