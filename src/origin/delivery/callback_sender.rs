@@ -14,14 +14,10 @@ use domain::{
         schedule::{DEFAULT_TIMEOUT_MS, Schedule, timeout_ms},
         settings::Callback,
     },
-    model::{
-        AppId,
-        credentials::{STORE_KEYS, Vault},
-        time::SECOND_MS,
-    },
+    model::{AppId, SECOND_MS, Vault, credentials::STORE_KEYS},
 };
 use platform::{
-    failure::Failure,
+    Failure, Result,
     http_call::{HttpCall, NoAnswer},
     traits::{Clock, Http, Random},
 };
@@ -70,7 +66,7 @@ impl CallbackSender {
     ///
     /// # Errors
     /// None of `STORE_KEYS` decrypts the settings, or they do not parse.
-    pub fn endpoint(&self, app: AppId, callback: &CallbackSettings) -> Result<Option<Rc<Endpoint>>, Failure> {
+    pub fn endpoint(&self, app: AppId, callback: &CallbackSettings) -> Result<Option<Rc<Endpoint>>> {
         let Some(sealed) = &callback.sealed else {
             return Ok(None);
         };
@@ -93,7 +89,7 @@ impl CallbackSender {
     ///
     /// # Errors
     /// There is no key, or no randomness.
-    pub fn seal(&self, purpose: &str, plain: &[u8], runtime: &impl Random) -> Result<Vec<u8>, Failure> {
+    pub fn seal(&self, purpose: &str, plain: &[u8], runtime: &impl Random) -> Result<Vec<u8>> {
         let vault = self
             .vault
             .as_ref()
@@ -108,7 +104,7 @@ impl CallbackSender {
     ///
     /// # Errors
     /// None of the keys opens it, or it does not parse.
-    pub fn open<T: DeserializeOwned>(&self, purpose: &str, sealed: &[u8]) -> Result<T, Failure> {
+    pub fn open<T: DeserializeOwned>(&self, purpose: &str, sealed: &[u8]) -> Result<T> {
         let broken = |problem: &str| Failure::Internal(format!("{purpose}: {problem}"));
         let vault = self.vault.as_ref().map_err(|error| broken(error))?;
         let plain = vault

@@ -4,10 +4,9 @@ use serde::Deserialize;
 use worker::Request;
 
 use crate::http::{
+    HandlerResult, RequestContext,
     calls::{ask, read_document},
     handlers::AlarmCall,
-    isolate::RequestContext,
-    refusal::HandlerResult,
     site::audited,
 };
 use contract::{
@@ -19,7 +18,7 @@ use contract::{
 };
 use domain::{
     accounts::account::Account,
-    model::{PublisherId, document::Document},
+    model::{Document, PublisherId},
 };
 
 const MAX_BODY: usize = 16 << 10;

@@ -17,14 +17,8 @@ use std::collections::BTreeSet;
 
 use contract::alarms::{Alarm, AlarmKind, RaiseAlarms};
 use contract::operation::Done;
-use domain::model::{
-    credentials,
-    time::{DAY_MS, HOUR_MS, SECOND_MS},
-};
-use platform::{
-    database::{Database, DatabaseError},
-    params,
-};
+use domain::model::{DAY_MS, HOUR_MS, SECOND_MS, credentials};
+use platform::{Database, DatabaseError, DbResult, params};
 use words::{Entry, Sites};
 
 /// How long an alarm that is told at once waits for others, in milliseconds.
@@ -45,7 +39,7 @@ fn group(kind: AlarmKind, subject: &str) -> String {
 }
 
 /// Carries out [`RaiseAlarms`].
-pub fn raise_all(db: &impl Database, now_ms: i64, raise: &RaiseAlarms) -> Result<Done, DatabaseError> {
+pub fn raise_all(db: &impl Database, now_ms: i64, raise: &RaiseAlarms) -> DbResult<Done> {
     db.transaction(|| {
         raise
             .alarms
@@ -56,7 +50,7 @@ pub fn raise_all(db: &impl Database, now_ms: i64, raise: &RaiseAlarms) -> Result
 }
 
 /// Notes a cause, within the transaction of what caused it. Without an address, nothing is noted.
-pub fn raise(db: &impl Database, now_ms: i64, alarm: &Alarm) -> Result<(), DatabaseError> {
+pub fn raise(db: &impl Database, now_ms: i64, alarm: &Alarm) -> DbResult {
     if !address::is_set(db)? {
         return Ok(());
     }
@@ -99,7 +93,7 @@ fn full_hour(ms: i64) -> i64 {
 }
 
 /// Makes messages of the causes that are due.
-pub fn compose(db: &impl Database, now_ms: i64, sites: &Sites) -> Result<(), DatabaseError> {
+pub fn compose(db: &impl Database, now_ms: i64, sites: &Sites) -> DbResult {
     loop {
         let due = db.query(sql::LIST_DUE, params![now_ms, MAX_ENTRIES])?;
         let entries: Vec<_> = due.iter().map(Entry::read).collect::<Result<_, _>>()?;
@@ -130,12 +124,12 @@ pub fn compose(db: &impl Database, now_ms: i64, sites: &Sites) -> Result<(), Dat
 }
 
 /// When a message is to be made or sent; none if nothing waits.
-pub fn due_ms(db: &impl Database) -> Result<Option<i64>, DatabaseError> {
+pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
     db.query_integer(sql::NEXT_DUE, &[])
 }
 
 /// Forgets what was told long ago.
-pub fn sweep(db: &impl Database, now_ms: i64) -> Result<(), DatabaseError> {
+pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
     db.execute(sql::SWEEP_CAUSES, params![now_ms.saturating_sub(FORGET_MS)])?;
     db.execute(sql::SWEEP_GROUPS, params![now_ms])
 }

@@ -10,12 +10,10 @@ use contract::{
     attention,
     ledger::ChangeCause,
 };
-use domain::model::{
-    PublisherId,
-    time::{HOUR_MS, MINUTE_MS, UtcDay},
-};
+use domain::model::{HOUR_MS, MINUTE_MS, PublisherId, UtcDay};
 use platform::{
-    database::{Database, DatabaseError, json},
+    Database, DatabaseError, DbResult,
+    database::json,
     log, params,
     traits::{Clock, ObjectCall},
 };
@@ -35,12 +33,12 @@ const LATE_DAYS: i64 = 30;
 const AGAIN_MS: i64 = MINUTE_MS;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-fn state(db: &impl Database, name: &str) -> Result<i64, DatabaseError> {
+fn state(db: &impl Database, name: &str) -> DbResult<i64> {
     Ok(db.query_integer(sql::GET_STATE, params![name])?.unwrap_or(0))
 }
 
 /// The next day without facts, and when it is late; none where no facts are expected.
-fn late(db: &impl Database, now_ms: i64) -> Result<Option<(UtcDay, i64)>, DatabaseError> {
+fn late(db: &impl Database, now_ms: i64) -> DbResult<Option<(UtcDay, i64)>> {
     let Some(last) = db.query_integer(sql::LAST_LOADED, &[])? else {
         return Ok(None);
     };
@@ -55,7 +53,7 @@ fn late(db: &impl Database, now_ms: i64) -> Result<Option<(UtcDay, i64)>, Databa
 }
 
 /// When something is to be told; none if nothing is known.
-pub fn due_ms(db: &impl Database, now_ms: i64) -> Result<Option<i64>, DatabaseError> {
+pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
     if final_days::publisher(db)?.is_none() {
         return Ok(None);
     }
@@ -75,7 +73,7 @@ pub async fn tell(
     db: &impl Database,
     runtime: &(impl Clock + ObjectCall),
     publisher: &PublisherId,
-) -> Result<(), DatabaseError> {
+) -> DbResult {
     let now_ms = runtime.now_ms();
     if due_ms(db, now_ms)?.is_none_or(|due_ms| due_ms > now_ms) {
         return Ok(());

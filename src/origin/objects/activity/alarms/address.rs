@@ -14,13 +14,10 @@ use domain::{
         settings::{Callback, CallbackMethod},
         signature::Secret,
     },
-    model::{api_error::ApiError, document::FieldError, time::SECOND_MS},
+    model::{ApiError, FieldError, SECOND_MS},
 };
 use platform::{
-    database::{Database, DatabaseError, json as as_json},
-    failure::Failure,
-    params,
-    traits::Random,
+    Database, DatabaseError, DbResult, Failure, Result, database::json as as_json, params, traits::Random,
 };
 
 const NO_ADDRESS: ApiError = ApiError::new(409, "no_address", "there is no address for alarms");
@@ -31,12 +28,12 @@ fn purpose(publisher: Option<&str>) -> String {
     format!("{PURPOSE}{}", publisher.unwrap_or("the operator"))
 }
 
-pub fn is_set(db: &impl Database) -> Result<bool, DatabaseError> {
+pub fn is_set(db: &impl Database) -> DbResult<bool> {
     Ok(db.query_first(sql::GET_ADDRESS, &[])?.is_some())
 }
 
 /// Whose alarms they are; none for the operator's.
-pub fn publisher(db: &impl Database) -> Result<Option<String>, DatabaseError> {
+pub fn publisher(db: &impl Database) -> DbResult<Option<String>> {
     let row = db.query_first(sql::GET_ADDRESS, &[])?;
     row.map_or(Ok(None), |row| Ok(row.optional_text(0)?.map(str::to_owned)))
 }
@@ -51,7 +48,7 @@ pub fn set(
     sender: &CallbackSender,
     runtime: &impl Random,
     set: &SetAlarmAddress,
-) -> Result<OperatorReply, Failure> {
+) -> Result<OperatorReply> {
     let Some(url) = &set.url else {
         db.transaction(|| {
             [
@@ -87,7 +84,7 @@ pub fn set(
 ///
 /// # Errors
 /// None of `STORE_KEYS` opens the settings.
-pub fn endpoint(db: &impl Database, sender: &CallbackSender) -> Result<Option<Rc<Endpoint>>, Failure> {
+pub fn endpoint(db: &impl Database, sender: &CallbackSender) -> Result<Option<Rc<Endpoint>>> {
     match db.query_first(sql::GET_ADDRESS, &[])? {
         None => Ok(None),
         Some(row) => {
@@ -102,12 +99,12 @@ pub fn endpoint(db: &impl Database, sender: &CallbackSender) -> Result<Option<Rc
 ///
 /// # Errors
 /// `no_address`
-pub fn required(db: &impl Database, sender: &CallbackSender) -> Result<Rc<Endpoint>, Failure> {
+pub fn required(db: &impl Database, sender: &CallbackSender) -> Result<Rc<Endpoint>> {
     endpoint(db, sender)?.ok_or_else(|| NO_ADDRESS.into())
 }
 
 /// Carries out [`ReadAlarmAddress`](contract::alarms::ReadAlarmAddress).
-pub fn read(db: &impl Database, sender: &CallbackSender) -> Result<OperatorReply, Failure> {
+pub fn read(db: &impl Database, sender: &CallbackSender) -> Result<OperatorReply> {
     let Some(row) = db.query_first(sql::GET_ADDRESS, &[])? else {
         return Ok(OperatorReply::ok(&json!({ "address": null })));
     };

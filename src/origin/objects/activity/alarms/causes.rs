@@ -6,7 +6,7 @@ use contract::{
     outbox::EndpointState,
 };
 use domain::model::{AppId, PublisherId};
-use platform::database::{Database, DatabaseError};
+use platform::{Database, DbResult};
 
 /// The rewards of all apps have one subject: many that are given up at once are one alarm.
 const REWARDS: &str = "rewards";
@@ -38,7 +38,7 @@ impl Noted<'_> {
         app: AppId,
         (before, after): (EndpointState, EndpointState),
         since_ms: i64,
-    ) -> Result<(), DatabaseError> {
+    ) -> DbResult {
         let is_well = |state| matches!(state, EndpointState::None | EndpointState::Healthy);
         let kind = match after {
             _ if before == after => return Ok(()),
@@ -51,7 +51,7 @@ impl Noted<'_> {
     }
 
     /// An outbox had so many rewards that were given up, and has more.
-    pub fn given_up(self, db: &impl Database, before: i64, after: i64) -> Result<(), DatabaseError> {
+    pub fn given_up(self, db: &impl Database, before: i64, after: i64) -> DbResult {
         let count = after.saturating_sub(before);
         if count <= 0 {
             return Ok(());

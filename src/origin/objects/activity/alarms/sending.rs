@@ -10,11 +10,10 @@ use crate::delivery::callback_sender::CallbackSender;
 use contract::operation::OperatorReply;
 use domain::{
     callbacks::delivery::{Next, judge},
-    model::time::SECOND_MS,
+    model::SECOND_MS,
 };
 use platform::{
-    database::{Database, DatabaseError},
-    failure::Failure,
+    Database, DbResult, Failure, Result,
     http_call::HttpCall,
     log::{self, Event, Level, Line},
     params,
@@ -33,7 +32,7 @@ pub async fn send_due(
     runtime: &(impl Clock + Http + Random),
     sender: &CallbackSender,
     sites: &Sites,
-) -> Result<(), Failure> {
+) -> Result {
     compose(db, runtime.now_ms(), sites)?;
     for _ in 0..MAX_MESSAGES {
         let now_ms = runtime.now_ms();
@@ -93,7 +92,7 @@ fn log_attempt(now_ms: i64, attempts: u32, call: &HttpCall, next: Next) {
 
 /// Notes the last attempt. The reason for a missing answer is one word, because others would tell a closed port from a host that
 /// does not exist.
-fn note(db: &impl Database, call: &HttpCall) -> Result<(), DatabaseError> {
+fn note(db: &impl Database, call: &HttpCall) -> DbResult {
     let status = call.outcome.as_ref().ok().map(|answer| u32::from(answer.status));
     let error = call.outcome.as_ref().err().map(|no_answer| no_answer.cause);
     db.execute(sql::SET_TRIED, params![call.at_ms, status, error])
@@ -107,7 +106,7 @@ pub async fn test(
     db: &impl Database,
     runtime: &(impl Clock + Http + Random),
     sender: &CallbackSender,
-) -> Result<OperatorReply, Failure> {
+) -> Result<OperatorReply> {
     let endpoint = address::required(db, sender)?;
     let random = runtime.random().map_err(Failure::Internal)?;
     let now_ms = runtime.now_ms();

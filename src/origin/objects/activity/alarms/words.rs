@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use contract::alarms::AlarmKind;
 use domain::model::time::rfc_3339;
-use platform::database::{DatabaseError, Row};
+use platform::{DbResult, Row};
 
 /// The addresses of the pages that messages name.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +36,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub fn read(row: &Row) -> Result<Self, DatabaseError> {
+    pub fn read(row: &Row) -> DbResult<Self> {
         Ok(Self {
             kind: row.decode(0, AlarmKind::from_number)?,
             subject: row.text(1)?.to_owned(),
