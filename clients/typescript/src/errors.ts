@@ -20,6 +20,8 @@ export class SignpostError extends Error {
   readonly code: string;
   /** The id of the request in the operator's log, where Cloudflare's network gave it one. */
   readonly requestId: string | undefined;
+  /** Seconds until the same request may succeed, if Signpost said so: with 429 and 503. */
+  readonly retryAfter: number | undefined;
   /** Whether the same request may succeed later. The clients have repeated it already. */
   readonly isTemporary: boolean = false;
 
@@ -29,6 +31,7 @@ export class SignpostError extends Error {
     this.status = details.status;
     this.code = details.code ?? "unknown";
     this.requestId = details.requestId;
+    this.retryAfter = details.retryAfter;
   }
 }
 
@@ -48,23 +51,11 @@ export class ServerError extends SignpostError {}
 /** 429: the key or the app asked too often. */
 export class RateLimited extends SignpostError {
   override readonly isTemporary = true;
-  /** Seconds until the next request is accepted. */
-  readonly retryAfter: number | undefined;
-  constructor(message: string, details: ErrorDetails = {}) {
-    super(message, details);
-    this.retryAfter = details.retryAfter;
-  }
 }
 
 /** 502 to 599: Signpost, or the network before it, cannot answer now. */
 export class Unavailable extends SignpostError {
   override readonly isTemporary = true;
-  /** Seconds until it may answer again. */
-  readonly retryAfter: number | undefined;
-  constructor(message: string, details: ErrorDetails = {}) {
-    super(message, details);
-    this.retryAfter = details.retryAfter;
-  }
 }
 
 /** The whole answer was not there in time. */

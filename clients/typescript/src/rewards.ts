@@ -1,4 +1,4 @@
-// What became of each reward, in the order of changes, for a copy that is complete whatever callbacks did.
+// The rewards feed: each reward as it is now, in the order of changes. A copy of it misses nothing, even if callbacks fail.
 
 import { type FeedQuery, feedPages, feedPath } from "./feed.js";
 import type { ChangedRewards } from "./generated/types.js";

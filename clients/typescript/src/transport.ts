@@ -1,5 +1,5 @@
-// One request: its timeout, its repeats, and its answer as JSON or as an error. Every call of the clients may be repeated:
-// they read, but for conversions, of which Signpost takes each once.
+// One request: its timeout, its repeats, and its answer as JSON or as an error. Every call may be repeated: all of them read,
+// except a conversion, and Signpost counts a repeated conversion once.
 
 import {
   ConnectionFailed,
@@ -64,7 +64,7 @@ export class Transport {
         return await this.#attempt(request);
       } catch (error) {
         if (!(error instanceof SignpostError && error.isTemporary) || repeats >= retries) throw error;
-        const asked = error instanceof RateLimited || error instanceof Unavailable ? (error.retryAfter ?? 0) : 0;
+        const asked = error instanceof SignpostError ? (error.retryAfter ?? 0) : 0;
         const wait = Math.max(asked, Math.min(maxWait, backoff * 2 ** repeats * (1 + Math.random()) * 0.5));
         if (wait > maxWait) throw error;
         await sleep(wait, request.signal);

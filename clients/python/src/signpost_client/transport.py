@@ -1,6 +1,6 @@
 """One request: its timeout, its repeats, and its answer as JSON or as an error.
 
-Every call of the clients may be repeated: they read, but for conversions, of which Signpost takes each once.
+Every call may be repeated: all of them read, except a conversion, and Signpost counts a repeated conversion once.
 """
 
 from __future__ import annotations
