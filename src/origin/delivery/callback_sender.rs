@@ -2,12 +2,12 @@
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
-use serde::de::DeserializeOwned;
 use url::Url;
 
 use contract::catalog::{CallbackSettings, callback_purpose};
 use domain::{
     callbacks::{
+        delivery::{Judgement, judge},
         fields::Fields,
         guard::Guard,
         request::{Endpoint, Request},
@@ -75,11 +75,7 @@ impl CallbackSender {
         {
             return Ok(Some(Rc::clone(endpoint)));
         }
-        let purpose = callback_purpose(&app.to_string());
-        let settings: Callback = self.open(&purpose, &sealed.0)?;
-        let endpoint = Endpoint::parse(&settings)
-            .map_err(|error| Failure::Internal(format!("{purpose}: {}", error.problem)))?;
-        let endpoint = Rc::new(endpoint);
+        let endpoint = Rc::new(self.open(&callback_purpose(&app.to_string()), &sealed.0)?);
         self.endpoint
             .replace(Some((callback.revision, Rc::clone(&endpoint))));
         Ok(Some(endpoint))
@@ -100,17 +96,18 @@ impl CallbackSender {
         sealed.ok_or_else(|| Failure::Internal(format!("{STORE_KEYS} has no key")))
     }
 
-    /// Opens what was sealed for a purpose, which is JSON.
+    /// Reads the endpoint of settings that were sealed for a purpose.
     ///
     /// # Errors
-    /// None of the keys opens it, or it does not parse.
-    pub fn open<T: DeserializeOwned>(&self, purpose: &str, sealed: &[u8]) -> Result<T> {
+    /// None of `STORE_KEYS` decrypts them, or they do not parse.
+    pub fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Endpoint> {
         let broken = |problem: &str| Failure::Internal(format!("{purpose}: {problem}"));
         let vault = self.vault.as_ref().map_err(|error| broken(error))?;
         let plain = vault
             .open(purpose, sealed)
             .ok_or_else(|| broken("none of STORE_KEYS decrypts it"))?;
-        serde_json::from_slice(&plain).map_err(|_| broken("it does not parse"))
+        let settings: Callback = serde_json::from_slice(&plain).map_err(|_| broken("it does not parse"))?;
+        Endpoint::parse(&settings).map_err(|error| broken(&error.problem))
     }
 
     /// Checks a URL that is to be saved. The error is a phrase to put after the field's name.
@@ -131,6 +128,23 @@ impl CallbackSender {
             answer.body = endpoint.mask_for_log(&answer.body);
         }
         call
+    }
+
+    /// Judges an attempt that has just ended. `attempts_made` includes it.
+    pub fn judge(
+        &self,
+        runtime: &(impl Clock + Random),
+        attempts_made: u32,
+        call: &HttpCall,
+    ) -> Result<Judgement> {
+        let [a, b, c, d, ..] = runtime.random().map_err(Failure::Internal)?;
+        Ok(judge(
+            &self.schedule,
+            attempts_made,
+            &call.delivery_outcome(),
+            runtime.now_ms(),
+            u32::from_le_bytes([a, b, c, d]),
+        ))
     }
 
     /// `CALLBACK_TIMEOUT_MS`.

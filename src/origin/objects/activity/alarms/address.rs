@@ -1,7 +1,5 @@
 //! The address of alarms: it is checked as a callback's, stored sealed, and shown masked.
 
-use std::rc::Rc;
-
 use serde_json::json;
 
 use super::sql;
@@ -21,7 +19,7 @@ use platform::{
 };
 
 const NO_ADDRESS: ApiError = ApiError::new(409, "no_address", "there is no address for alarms");
-/// What the settings are sealed for.
+/// With the owner it is the purpose that the settings are sealed for.
 const PURPOSE: &str = "alarms of ";
 
 fn purpose(publisher: Option<&str>) -> String {
@@ -32,7 +30,7 @@ pub fn is_set(db: &impl Database) -> DbResult<bool> {
     Ok(db.query_first(sql::GET_ADDRESS, &[])?.is_some())
 }
 
-/// Whose alarms they are; none for the operator's.
+/// The publisher of the alarms; none for the operator's.
 pub fn publisher(db: &impl Database) -> DbResult<Option<String>> {
     let row = db.query_first(sql::GET_ADDRESS, &[])?;
     row.map_or(Ok(None), |row| Ok(row.optional_text(0)?.map(str::to_owned)))
@@ -84,22 +82,17 @@ pub fn set(
 ///
 /// # Errors
 /// None of `STORE_KEYS` opens the settings.
-pub fn endpoint(db: &impl Database, sender: &CallbackSender) -> Result<Option<Rc<Endpoint>>> {
-    match db.query_first(sql::GET_ADDRESS, &[])? {
-        None => Ok(None),
-        Some(row) => {
-            let settings: Callback = sender.open(&purpose(row.optional_text(0)?), row.blob(1)?)?;
-            let endpoint = Endpoint::parse(&settings).map_err(|error| Failure::Internal(error.problem))?;
-            Ok(Some(Rc::new(endpoint)))
-        }
-    }
+pub fn endpoint(db: &impl Database, sender: &CallbackSender) -> Result<Option<Endpoint>> {
+    let row = db.query_first(sql::GET_ADDRESS, &[])?;
+    row.map(|row| sender.open(&purpose(row.optional_text(0)?), row.blob(1)?))
+        .transpose()
 }
 
 /// The same, where there must be one.
 ///
 /// # Errors
 /// `no_address`
-pub fn required(db: &impl Database, sender: &CallbackSender) -> Result<Rc<Endpoint>> {
+pub fn required(db: &impl Database, sender: &CallbackSender) -> Result<Endpoint> {
     endpoint(db, sender)?.ok_or_else(|| NO_ADDRESS.into())
 }
 

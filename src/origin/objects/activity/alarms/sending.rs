@@ -8,10 +8,7 @@ use super::{
 };
 use crate::delivery::callback_sender::CallbackSender;
 use contract::operation::OperatorReply;
-use domain::{
-    callbacks::delivery::{Next, judge},
-    model::SECOND_MS,
-};
+use domain::{callbacks::delivery::Next, model::SECOND_MS};
 use platform::{
     Database, DbResult, Failure, Result,
     http_call::HttpCall,
@@ -52,17 +49,8 @@ pub async fn send_due(
             now_ms.div_euclid(SECOND_MS),
         );
         let call = sender.call(runtime, &request, sender.timeout()).await;
-        let random = runtime.random().map_err(Failure::Internal)?;
-        let random = u32::from_le_bytes([random[0], random[1], random[2], random[3]]);
-        let ended_ms = runtime.now_ms();
-        let judgement = judge(
-            &sender.schedule,
-            attempts,
-            &call.delivery_outcome(),
-            ended_ms,
-            random,
-        );
-        log_attempt(ended_ms, attempts, &call, judgement.next);
+        let judgement = sender.judge(runtime, attempts, &call)?;
+        log_attempt(runtime.now_ms(), attempts, &call, judgement.next);
         db.transaction(|| {
             note(db, &call)?;
             match judgement.next {

@@ -14,12 +14,8 @@ use crate::objects::outbox::{
     sql, terms,
 };
 use contract::outbox::Disabled;
-use domain::callbacks::{
-    delivery::{Next, judge},
-    request::Endpoint,
-    shards,
-};
-use platform::{Failure, ObjectStorage, Result, panic_to_failure, panics_to_failure};
+use domain::callbacks::{delivery::Next, request::Endpoint, shards};
+use platform::{ObjectStorage, Result, panic_to_failure, panics_to_failure};
 
 struct DueAttempt {
     callback: ClaimedCallback,
@@ -151,15 +147,8 @@ impl<D: ObjectStorage + 'static, R: Runtime + 'static, O: Observer + 'static> Ou
 
     async fn attempt(self: &Rc<Self>, DueAttempt { callback, endpoint }: &DueAttempt) -> Result {
         let call = self.sender.send(self.runtime(), endpoint, &callback.fields).await;
-        let random = self.runtime().random().map_err(Failure::Internal)?;
-        let [a, b, c, d, ..] = random;
-        let judgement = judge(
-            &self.sender.schedule,
-            callback.attempts_made.saturating_add(1),
-            &call.delivery_outcome(),
-            self.now_ms(),
-            u32::from_le_bytes([a, b, c, d]),
-        );
+        let attempts_made = callback.attempts_made.saturating_add(1);
+        let judgement = self.sender.judge(self.runtime(), attempts_made, &call)?;
         let attempt = Attempt::of(&call);
         let db = self.shell.storage();
         let stored = deliveries::conclude(db, self.now_ms(), callback, &attempt, &judgement);
