@@ -136,20 +136,17 @@ impl OfferSums {
 /// The offers of a day, in the order of their ids.
 fn by_offer(days: &[(u8, OutboxDay)], ledger: Vec<OfferRevenue>) -> Vec<OfferSums> {
     let mut offers: BTreeMap<OfferId, OfferSums> = BTreeMap::new();
-    let mut of = |offer: &OfferId, change: &dyn Fn(&mut OfferSums)| {
-        let sums = offers.entry(offer.clone()).or_insert_with(|| OfferSums {
-            log: OfferDay::new(offer.clone()),
-            ledger_micro_usd: 0,
-        });
-        change(sums);
+    let new = |offer: &OfferId| OfferSums {
+        log: OfferDay::new(offer.clone()),
+        ledger_micro_usd: 0,
     };
     for paid in days.iter().flat_map(|(_, day)| &day.offers) {
-        of(&paid.offer, &|sums| sums.log.add(paid));
+        let sums = offers.entry(paid.offer.clone());
+        sums.or_insert_with_key(new).log.add(paid);
     }
     for fact in ledger {
-        of(&fact.offer, &|sums| {
-            sums.ledger_micro_usd += fact.revenue_micro_usd
-        });
+        let sums = offers.entry(fact.offer).or_insert_with_key(new);
+        sums.ledger_micro_usd += fact.revenue_micro_usd;
     }
     offers.into_values().collect()
 }

@@ -14,7 +14,7 @@ use crate::{
         refusal::{HandlerResult, Refusal},
         site::outboxes::Outboxes,
     },
-    objects::outbox::retention::ROW_RETENTION_MS,
+    objects::outbox::{conversions::settlement::Place, retention::ROW_RETENTION_MS},
 };
 use contract::{
     catalog::AppSettings,
@@ -111,23 +111,27 @@ pub async fn payments(
     };
     let (mut found, mut next): (Vec<DayEntry>, _) = (Vec::new(), None);
     let until_ms = now_ms().saturating_add(SEARCH_MS);
-    'outboxes: for number in of.numbers().into_iter().filter(|number| *number >= from.0) {
-        let mut after = Some(if number == from.0 { from.1 } else { 0 });
-        while let Some(place) = after {
+    'outboxes: for number in of.numbers().into_iter().filter(|number| *number >= from.outbox) {
+        let mut next_after = Some(if number == from.outbox { from.after } else { 0 });
+        while let Some(after) = next_after {
             let left = limit.saturating_sub(u32::try_from(found.len()).unwrap_or(limit));
             if left == 0 || now_ms() >= until_ms {
-                next = Some(format!("{number}.{place}"));
+                let place = Place {
+                    outbox: number,
+                    after,
+                };
+                next = Some(place.to_text());
                 break 'outboxes;
             }
             let list = ListDay {
                 day: of.day,
                 offer: offer.clone(),
-                after: place,
+                after,
                 limit: left,
             };
             let listed = of.outboxes.call(number, list, TIMEOUT).await?;
             found.extend(listed.entries);
-            after = listed.next;
+            next_after = listed.next;
         }
     }
     let rows: Vec<_> = found.iter().map(Payment::of).collect();
@@ -138,16 +142,12 @@ pub async fn payments(
 }
 
 /// An outbox, and a number of its log after which to go on.
-fn parse_cursor(cursor: Option<&str>) -> Result<(u8, i64), ApiError> {
+fn parse_cursor(cursor: Option<&str>) -> Result<Place, ApiError> {
     let Some(cursor) = cursor else {
-        return Ok((0, 0));
+        return Ok(Place::default());
     };
-    let place = cursor
-        .split_once('.')
-        .and_then(|(number, after)| Some((number.parse().ok()?, after.parse().ok()?)));
-    let place = place.filter(|(_, after)| (0..=MAX_INTEGER).contains(after));
     let problem = "must be one that a page before this one gave";
-    place.ok_or_else(|| FieldError::new("cursor", problem).into())
+    Place::parse(cursor).ok_or_else(|| FieldError::new("cursor", problem).into())
 }
 
 /// `GET changes`: changes of final days, the newest first.

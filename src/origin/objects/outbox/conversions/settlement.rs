@@ -101,7 +101,7 @@ impl Document for SettleManyBody {
     }
 }
 
-/// Where an action on many conversions goes on: an outbox of the app, and an entry of its log.
+/// Where an action on many conversions, or a list, goes on: an outbox of the app, and an entry of its log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     pub outbox: u8,
@@ -109,7 +109,7 @@ pub struct Place {
 }
 
 impl Place {
-    fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let (outbox, after) = text.split_once('.')?;
         let place = Self {
             outbox: outbox.parse().ok()?,
