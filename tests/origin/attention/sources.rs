@@ -247,6 +247,7 @@ fn every_statement_is_listed_for_the_conformance_test() {
         &to,
         AttentionBatch {
             resets: true,
+            counts: vec![(Kind::Dead, 1)],
             ..report("t", 1, items)
         },
     );

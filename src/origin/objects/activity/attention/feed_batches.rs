@@ -28,11 +28,18 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &AttentionBatch, most: i64)
         is_incomplete |= last < batch.confirmed || last > batch.before;
         is_incomplete &= !batch.resets;
         db.transaction(|| {
-            let before = SourceState::of(db, batch)?;
+            let noted = Noted {
+                now_ms,
+                publisher: batch.publisher.as_ref(),
+            };
             put_source(db, batch, is_incomplete)?;
             isolates::put_rewards(db, batch)?;
+            put_counts(db, noted, batch)?;
             put_items(db, batch, &rows, most)?;
-            alarm(db, now_ms, batch, before)
+            match batch.app {
+                Some(app) => put_endpoints(db, noted, batch, app),
+                None => Ok(()),
+            }
         })?;
     }
     // Of a repeat, too: the answer to the first may have been lost.
@@ -64,45 +71,6 @@ fn open_rows(batch: &AttentionBatch) -> Vec<OpenRow<'_>> {
         .collect()
 }
 
-/// What alarms compare before and after a batch.
-struct SourceState {
-    /// Of the app, over all outboxes.
-    endpoint: EndpointState,
-    /// Rewards of the source that were given up.
-    dead: i64,
-}
-
-impl SourceState {
-    fn of(db: &impl Database, batch: &AttentionBatch) -> DbResult<Self> {
-        let app = batch.app.map(AppId::number);
-        let kind = db.query_integer(sql::WORST_ENDPOINT, params![app])?;
-        let is = |of: Kind| kind == Some(of.number().into());
-        Ok(Self {
-            endpoint: match () {
-                () if is(Kind::Disabled) => EndpointState::Disabled,
-                () if is(Kind::Failing) => EndpointState::Failing,
-                () => EndpointState::Healthy,
-            },
-            dead: db
-                .query_integer(sql::COUNT_DEAD, params![batch.source.as_str()])?
-                .unwrap_or(0),
-        })
-    }
-}
-
-/// Notes what the operator is told.
-fn alarm(db: &impl Database, now_ms: i64, batch: &AttentionBatch, before: SourceState) -> DbResult {
-    let after = SourceState::of(db, batch)?;
-    let noted = Noted {
-        now_ms,
-        publisher: batch.publisher.as_ref(),
-    };
-    if let Some(app) = batch.app {
-        noted.endpoint(db, app, (before.endpoint, after.endpoint), batch.at_ms)?;
-    }
-    noted.given_up(db, before.dead, after.dead)
-}
-
 fn put_source(db: &impl Database, batch: &AttentionBatch, is_incomplete: bool) -> DbResult {
     db.execute(
         sql::PUT_SOURCE,
@@ -117,10 +85,12 @@ fn put_source(db: &impl Database, batch: &AttentionBatch, is_incomplete: bool) -
     )
 }
 
-fn put_items(db: &impl Database, batch: &AttentionBatch, open: &str, most: i64) -> DbResult {
+/// Stores the counts of the source, and raises the alarm where more of its rewards were given up.
+fn put_counts(db: &impl Database, noted: Noted<'_>, batch: &AttentionBatch) -> DbResult {
     let source = batch.source.as_str();
-    if batch.resets {
-        db.execute(sql::VOID_ITEMS, params![source])?;
+    if let Some((_, dead)) = batch.counts.iter().find(|(kind, _)| *kind == Kind::Dead) {
+        let before = db.query_integer(sql::COUNT_DEAD, params![source])?;
+        noted.given_up(db, before.unwrap_or(0), *dead)?;
     }
     let counts: Vec<_> = batch
         .counts
@@ -130,6 +100,14 @@ fn put_items(db: &impl Database, batch: &AttentionBatch, open: &str, most: i64) 
     let counts = json(&counts)?;
     for sql in [sql::END_COUNTS, sql::PUT_COUNTS] {
         db.execute(sql, params![source, counts.as_str()])?;
+    }
+    Ok(())
+}
+
+fn put_items(db: &impl Database, batch: &AttentionBatch, open: &str, most: i64) -> DbResult {
+    let source = batch.source.as_str();
+    if batch.resets {
+        db.execute(sql::VOID_ITEMS, params![source])?;
     }
     let closed: Vec<_> = batch
         .items
@@ -155,20 +133,29 @@ fn put_items(db: &impl Database, batch: &AttentionBatch, open: &str, most: i64) 
             ],
         )?;
     }
-    match batch.app {
-        Some(app) => put_endpoints(db, batch, app),
-        None => Ok(()),
-    }
+    Ok(())
+}
+
+/// The state of an app's endpoint over all outboxes.
+fn worst_endpoint(db: &impl Database, app: AppId) -> DbResult<EndpointState> {
+    let kind = db.query_integer(sql::WORST_ENDPOINT, params![app.number()])?;
+    let is = |of: Kind| kind == Some(of.number().into());
+    Ok(match () {
+        () if is(Kind::Disabled) => EndpointState::Disabled,
+        () if is(Kind::Failing) => EndpointState::Failing,
+        () => EndpointState::Healthy,
+    })
 }
 
 /// Stores the state of the app's endpoint with this outbox, and makes the app's item anew.
-fn put_endpoints(db: &impl Database, batch: &AttentionBatch, app: AppId) -> DbResult {
+fn put_endpoints(db: &impl Database, noted: Noted<'_>, batch: &AttentionBatch, app: AppId) -> DbResult {
     let source = batch.source.as_str();
     let is_endpoint = |item: &&AttentionItem| matches!(item.kind, Kind::Disabled | Kind::Failing);
     let endpoints: Vec<_> = batch.items.iter().filter(is_endpoint).collect();
     if endpoints.is_empty() && !batch.resets {
         return Ok(());
     }
+    let before = worst_endpoint(db, app)?;
     if batch.resets {
         db.execute(sql::VOID_ENDPOINTS, params![app.number(), source])?;
     }
@@ -195,5 +182,5 @@ fn put_endpoints(db: &impl Database, batch: &AttentionBatch, app: AppId) -> DbRe
     for sql in [sql::END_APP, sql::PUT_APP] {
         db.execute(sql, params![of_app.as_str(), app.number()])?;
     }
-    Ok(())
+    noted.endpoint(db, app, (before, worst_endpoint(db, app)?), batch.at_ms)
 }

@@ -73,7 +73,7 @@ platform::statements! {
         ON CONFLICT (source) DO UPDATE SET sequence = excluded.sequence, at_ms = excluded.at_ms,
           owes_since_ms = excluded.owes_since_ms, next_by_ms = excluded.next_by_ms, is_incomplete = excluded.is_incomplete";
     pub const VOID_ITEMS = "DELETE FROM attention_items WHERE source = ? AND kind NOT IN (6, 12)";
-    /// app or NULL → the kind of its worst endpoint
+    /// app → the kind of its worst endpoint
     pub const WORST_ENDPOINT = "SELECT MIN(kind) FROM attention_endpoints WHERE app = ?";
     /// source → its callbacks whose schedule has ended
     pub const COUNT_DEAD = "SELECT items FROM attention_counts WHERE source = ? AND kind = 3";

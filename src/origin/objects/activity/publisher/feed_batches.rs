@@ -24,9 +24,9 @@ pub const DAYS: i64 = 92;
 pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult<FeedAnswer> {
     let (app, shard) = (batch.app.number(), batch.shard);
     let outbox = db.query_first(sql::GET_OUTBOX, params![app, shard])?;
-    let (last, was_incomplete, dead) = match &outbox {
-        Some(row) => (row.integer(0)?, row.boolean(1)?, row.integer(2)?),
-        None => (0, false, 0),
+    let (last, was_incomplete, dead, endpoint) = match &outbox {
+        Some(row) => (row.integer(0)?, row.boolean(1)?, row.integer(2)?, row.integer(3)?),
+        None => (0, false, 0, 0),
     };
     if batch.sequence <= last {
         return Ok(FeedAnswer {
@@ -37,14 +37,17 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult<Fee
     // This object was lost or restored if it lacks a confirmed batch.
     let is_incomplete = !batch.restarts && (was_incomplete || last < batch.confirmed);
     db.transaction(|| {
-        let before = endpoint_of(db, batch.app)?;
+        let is_new_state = endpoint != i64::from(batch.endpoint.state.number());
+        let before = is_new_state.then(|| endpoint_of(db, batch.app)).transpose()?;
         put_outbox(db, batch, is_incomplete)?;
-        let after = endpoint_of(db, batch.app)?;
         let noted = Noted {
             now_ms,
             publisher: None,
         };
-        noted.endpoint(db, batch.app, (before, after), batch.at_ms)?;
+        if let Some(before) = before {
+            let after = endpoint_of(db, batch.app)?;
+            noted.endpoint(db, batch.app, (before, after), batch.at_ms)?;
+        }
         noted.given_up(db, dead, batch.endpoint.dead)?;
         if !batch.counts.is_empty() {
             put_counts(db, now_ms, batch)?;

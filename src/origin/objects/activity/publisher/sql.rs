@@ -110,8 +110,8 @@ macro_rules! matches_filter {
 platform::statements! {
     /// app → the state of its endpoint
     pub const ENDPOINT_OF = "SELECT COALESCE(MAX(endpoint), 0) FROM outboxes WHERE app = ?";
-    /// app, shard → the last batch's number, whether it is incomplete, rewards that were given up
-    pub const GET_OUTBOX = "SELECT sequence, is_incomplete, dead FROM outboxes WHERE app = ? AND shard = ?";
+    /// app, shard → the last batch's number, whether it is incomplete, rewards that were given up, the state of its endpoint
+    pub const GET_OUTBOX = "SELECT sequence, is_incomplete, dead, endpoint FROM outboxes WHERE app = ? AND shard = ?";
     /// app, shard, number, time, oldest change that is owed, time of the next batch, endpoint, disabled, waiting, dead, whether
     /// it is incomplete
     pub const PUT_OUTBOX = "INSERT INTO outboxes
