@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{day_changes::sql as changes, final_days, segments, sql};
+use super::{day_changes::sql as changes, segments, sql};
 use contract::{
     activity,
     alarms::{Alarm, AlarmKind, RaiseAlarms},
@@ -33,39 +33,57 @@ const LATE_DAYS: i64 = 30;
 const AGAIN_MS: i64 = MINUTE_MS;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-fn state(db: &impl Database, name: &str) -> DbResult<i64> {
-    Ok(db.query_integer(sql::GET_STATE, params![name])?.unwrap_or(0))
+/// What was told, and what there is to tell.
+struct Standing {
+    told: i64,
+    late: i64,
+    again_ms: i64,
+    newest: i64,
+    loaded: Option<i64>,
 }
 
-/// The next day without facts, and when it is late; none where no facts are expected.
-fn late(db: &impl Database, now_ms: i64) -> DbResult<Option<(UtcDay, i64)>> {
-    let Some(last) = db.query_integer(sql::LAST_LOADED, &[])? else {
-        return Ok(None);
-    };
-    // Of days that are long over, nobody needs to be told.
-    let over = UtcDay::of_ms(now_ms).number().saturating_sub(3);
-    let day = state(db, LATE)?.max(last).max(over).saturating_add(1);
-    if day.saturating_sub(last) > LATE_DAYS {
-        return Ok(None);
+impl Standing {
+    /// None before the first load, when nobody knows whose ledger it is.
+    fn read(db: &impl Database) -> DbResult<Option<Self>> {
+        let row = db.query_first(sql::ALARMS, params![TOLD, LATE, AGAIN])?;
+        row.map(|row| {
+            Ok(Self {
+                told: row.integer(0)?,
+                late: row.integer(1)?,
+                again_ms: row.integer(2)?,
+                newest: row.integer(3)?,
+                loaded: row.optional_integer(4)?,
+            })
+        })
+        .transpose()
     }
-    let day = segments::day(day)?;
-    Ok(Some((day, day.start_ms().saturating_add(LATE_MS))))
+
+    /// The next day without facts, and when it is late; none where no facts are expected.
+    fn late(&self, now_ms: i64) -> DbResult<Option<(UtcDay, i64)>> {
+        let Some(last) = self.loaded else {
+            return Ok(None);
+        };
+        // Of days that are long over, nobody needs to be told.
+        let over = UtcDay::of_ms(now_ms).number().saturating_sub(3);
+        let day = self.late.max(last).max(over).saturating_add(1);
+        if day.saturating_sub(last) > LATE_DAYS {
+            return Ok(None);
+        }
+        let day = segments::day(day)?;
+        Ok(Some((day, day.start_ms().saturating_add(LATE_MS))))
+    }
+
+    fn due_ms(&self, now_ms: i64) -> DbResult<Option<i64>> {
+        let changed_ms = (self.newest > self.told).then_some(now_ms);
+        let late_ms = self.late(now_ms)?.map(|(_, at_ms)| at_ms);
+        let due_ms = changed_ms.into_iter().chain(late_ms).min();
+        Ok(due_ms.map(|ms| ms.max(self.again_ms)))
+    }
 }
 
 /// When something is to be told; none if nothing is known.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
-    if final_days::publisher(db)?.is_none() {
-        return Ok(None);
-    }
-    let has_changes = db.query_boolean(changes::HAS_AFTER, params![state(db, TOLD)?])?;
-    let changed_ms = has_changes.then_some(now_ms);
-    let late_ms = late(db, now_ms)?.map(|(_, at_ms)| at_ms);
-    let again_ms = state(db, AGAIN)?;
-    Ok(changed_ms
-        .into_iter()
-        .chain(late_ms)
-        .min()
-        .map(|ms| ms.max(again_ms)))
+    Standing::read(db)?.map_or(Ok(None), |standing| standing.due_ms(now_ms))
 }
 
 /// Tells what is due.
@@ -75,12 +93,14 @@ pub async fn tell(
     publisher: &PublisherId,
 ) -> DbResult {
     let now_ms = runtime.now_ms();
-    if due_ms(db, now_ms)?.is_none_or(|due_ms| due_ms > now_ms) {
+    let Some(standing) = Standing::read(db)? else {
+        return Ok(());
+    };
+    if standing.due_ms(now_ms)?.is_none_or(|due_ms| due_ms > now_ms) {
         return Ok(());
     }
-    let late = late(db, now_ms)?.filter(|(_, at_ms)| *at_ms <= now_ms);
-    let told = state(db, TOLD)?;
-    let newest = db.query_integer(changes::NEWEST, &[])?.unwrap_or(told);
+    let late = standing.late(now_ms)?.filter(|(_, at_ms)| *at_ms <= now_ms);
+    let Standing { told, newest, .. } = standing;
     // The operator knows of what it loaded or restated itself.
     let own = [ChangeCause::LateBatch, ChangeCause::Restored];
     let alarms_of = |causes: &[ChangeCause], publisher: Option<&PublisherId>| {

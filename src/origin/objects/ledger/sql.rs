@@ -228,8 +228,11 @@ platform::statements! {
     pub const SET_PUBLISHER = "INSERT INTO publisher (only, id) VALUES (1, ?) ON CONFLICT DO NOTHING";
     pub const GET_PUBLISHER = "SELECT id FROM publisher";
     pub const GET_STATE = "SELECT value FROM state WHERE name = ?";
-    /// → the last loaded day
-    pub const LAST_LOADED = "SELECT MAX(day) FROM loads";
+    /// three names → the states of these, or 0, the newest change of a final day, or 0, and the last loaded day
+    pub const ALARMS = "SELECT COALESCE((SELECT value FROM state WHERE name = ?1), 0),
+          COALESCE((SELECT value FROM state WHERE name = ?2), 0), COALESCE((SELECT value FROM state WHERE name = ?3), 0),
+          COALESCE((SELECT MAX(number) FROM day_changes), 0), (SELECT MAX(day) FROM loads)
+        FROM publisher";
     /// time → the version of the facts that reports read, which goes on after a restore
     pub const COUNT_CHANGE = "INSERT INTO state (name, value) VALUES ('facts', ?)
         ON CONFLICT (name) DO UPDATE SET value = MAX(value + 1, excluded.value) RETURNING value";

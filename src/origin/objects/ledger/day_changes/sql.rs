@@ -41,10 +41,6 @@ platform::statements! {
     pub const LIST_LOST = "SELECT l.day, l.app, l.after,
           (SELECT before FROM day_changes n WHERE n.day = l.day AND n.app = l.app AND n.number > ?2 ORDER BY n.number LIMIT 1)
         FROM (SELECT day, app, after, MAX(number) FROM day_changes WHERE number BETWEEN ?1 AND ?2 GROUP BY day, app) l";
-    /// number → whether there is an entry after it
-    pub const HAS_AFTER = "SELECT EXISTS (SELECT 1 FROM day_changes WHERE number > ?)";
-    /// → the newest number
-    pub const NEWEST = "SELECT MAX(number) FROM day_changes";
     /// after this number, up to this one, JSON list of causes → entries, when the first was made
     pub const COUNT_AFTER = "SELECT COUNT(*), MIN(at_ms) FROM day_changes WHERE number > ? AND number <= ? AND cause IN (SELECT value FROM json_each(?))";
     /// before this number
