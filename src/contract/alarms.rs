@@ -1,4 +1,4 @@
-//! Alarms: what a publisher or the operator is told by a signed webhook. The [`activity`](crate::activity) object of a publisher
+//! Alarms: signed webhooks that tell a publisher or the operator of a problem. The [`activity`](crate::activity) object of a publisher
 //! sends the publisher's, and [`attention`](crate::attention) the operator's.
 
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::stored_names::stored_names;
 use domain::model::PublisherId;
 
 stored_names! {
-    /// What happened.
+    /// The event that a publisher or the operator is told of.
     AlarmKind {
         /// Five callbacks of an app have failed one after the other.
         EndpointFailing = 1 "endpoint.failing",
@@ -43,11 +43,11 @@ pub struct Alarm {
     pub subject: String,
     /// Rises with each cause of the kind and subject. One that does not is a repeat.
     pub cause: i64,
-    /// Since when, in milliseconds.
+    /// When it began, in milliseconds.
     pub since_ms: i64,
     /// Causes that came together.
     pub count: i64,
-    /// Whose it is, where the operator is told.
+    /// The publisher that it is about, if the operator is told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub publisher: Option<PublisherId>,
 }

@@ -26,7 +26,10 @@ use domain::{
 use origin::{
     delivery::push::{FIRST_PUSH_MS, Push, RETRY_MS},
     objects::{
-        catalog::service::{CatalogService, Settings},
+        catalog::{
+            service::{CatalogService, Settings},
+            waiting::Waiting,
+        },
         outbox::endpoint,
     },
 };
@@ -92,6 +95,9 @@ impl ObjectCall for Runtime<'_> {
         operation: O,
         _timeout: Duration,
     ) -> Result<O::Answer, CallError> {
+        if O::NAME == "RaiseAlarms" && self.0.faults.borrow_mut().pop().is_some() {
+            return Err(Unanswered::default().into());
+        }
         if to.binding == attention::BINDING {
             return self.0.catalog.registers.answer(self.now_ms(), to, operation);
         }
@@ -316,6 +322,35 @@ fn the_alarm_tells_an_account_that_was_not_reached() {
         world.catalog.wait(RETRY_MS);
         world.alarm();
         assert_eq!(Suspend::next_ms(&world.catalog.db), Ok(None));
+    }
+}
+
+#[test]
+fn attention_hears_once_of_a_new_publisher_that_waits() {
+    for write in WRITES {
+        let world = World::new();
+        let next_ms = || Waiting::next_ms(&world.catalog.db).unwrap();
+        write(&world, false).unwrap();
+        assert_eq!(next_ms(), Some(world.catalog.now() + FIRST_PUSH_MS));
+        world.catalog.wait(FIRST_PUSH_MS);
+        world.faults.borrow_mut().push(Fault::Before);
+        world.alarm();
+        assert_eq!(next_ms(), Some(world.catalog.now() + RETRY_MS));
+        world.catalog.wait(RETRY_MS);
+        world.alarm();
+        assert_eq!(next_ms(), None);
+        let changed = json!({ "name": "Acme Games", "approved": false });
+        world.put_document(&changed).unwrap();
+        assert_eq!(next_ms(), None, "it is not new");
+
+        // Nobody hears of one that is approved soon, or at once, or whose approval is taken back.
+        for approvals in [&[false, true][..], &[true], &[true, false]] {
+            let world = World::new();
+            for approved in approvals {
+                write(&world, *approved).unwrap();
+            }
+            assert_eq!(Waiting::next_ms(&world.catalog.db), Ok(None), "{approvals:?}");
+        }
     }
 }
 

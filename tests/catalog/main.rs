@@ -334,10 +334,11 @@ impl Catalog {
 
     /// All stored rows except staged import lines.
     fn dump(&self) -> Vec<Vec<Row>> {
-        const TABLES: [&str; 11] = [
+        const TABLES: [&str; 12] = [
             "state",
             "publishers",
             "suspensions",
+            "waiting_publishers",
             "apps",
             "outboxes",
             "advertisers",

@@ -30,7 +30,7 @@ use origin::{
     delivery::push::{FIRST_PUSH_MS, Push, claim},
     objects::catalog::{
         callback_sync, cap_sync, import_claims, import_steps, offer_figures::NearCaps, publication,
-        revisions, schedule, sql, terms, tracking_slots,
+        revisions, schedule, sql, terms, tracking_slots, waiting::Waiting,
     },
 };
 use platform::{database::Database, params};
@@ -119,6 +119,9 @@ fn run_everything() -> (Catalog, BTreeSet<String>) {
     }
 
     let db = &catalog.db;
+    for waiting in claim::<Waiting>(db, NOON, NOON + FIRST_PUSH_MS, 10).unwrap() {
+        waiting.confirm(db).unwrap();
+    }
     let told = claim::<Suspend>(db, NOON, NOON + FIRST_PUSH_MS, 10).unwrap();
     let publisher = params![told[0].publisher.as_str()];
     let queued = Suspend::list(db, sql::GET_QUEUED_SUSPENSION, publisher);

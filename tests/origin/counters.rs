@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     assert_only_listed_statements, counters_conversions::paid, counters_nights::Ledgers, dump, migrated, now,
-    retry_until_answered, sqlite::Sqlite, under_every_fault,
+    retry_until_answered, sqlite::Sqlite, told::Told, under_every_fault,
 };
 use contract::{
     counters::{
@@ -22,7 +22,7 @@ use domain::{
 use origin::{
     delivery::batches::{self, Batch, Log, positions::Positions},
     objects::counters::{
-        self, MIGRATIONS,
+        self, MIGRATIONS, cap_alarms,
         log::{self, ClickLog},
         night, restored, sql,
     },
@@ -481,7 +481,7 @@ fn statistics_of_25000_offers_with_the_longest_ids_come_in_pages() {
 fn an_empty_object_sets_no_alarm() {
     let db = migrated(MIGRATIONS);
     assert_eq!(counters::next_alarm(&db, NOON), Ok(None));
-    set_limit(&db, Some(1), 1);
+    set_limit(&db, Some(9), 1);
     assert_eq!(
         counters::next_alarm(&db, NOON),
         Ok(None),
@@ -660,6 +660,12 @@ fn every_statement_is_listed_for_the_conformance_test() {
     };
     assert_eq!(restored::is_unknown(&db, &take), Ok(true));
     restored::learn(&db, &take, 9, 1).unwrap();
+    for key in ["b", "c"] {
+        ask_take(&db, NOON, click(key, NOON));
+    }
+    for (at_ms, is_down) in [(NOON, true), (NOON + HOUR_MS, false)] {
+        now(cap_alarms::tell(&db, &Told::new(at_ms, is_down))).unwrap();
+    }
     let is_told = async |_: &Batch| Ok(Mark { mark: MAX_INTEGER });
     let (clock, log) = (Ledgers::new(NOON), ClickLog(&db, None));
     now(batches::send(&db, &clock, "counters-1", &log, true, is_told)).unwrap();

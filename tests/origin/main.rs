@@ -24,6 +24,7 @@ mod backend;
 mod batches;
 mod clicks;
 mod counters;
+mod counters_alarms;
 mod counters_apps;
 mod counters_batches_model;
 mod counters_caps;
@@ -45,6 +46,7 @@ mod postbacks;
 mod promised;
 mod register;
 mod test_catalog;
+mod told;
 
 use std::collections::BTreeSet;
 

@@ -36,6 +36,7 @@ pub mod terms;
 pub mod tokens;
 mod tracking_rows;
 pub mod tracking_slots;
+pub mod waiting;
 
 use serde::Serialize;
 use serde_json::json;

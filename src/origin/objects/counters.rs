@@ -2,6 +2,7 @@
 //! conversions for the offers' 30-day figures. Eight of them add up the clicks of the edge's isolates and send the sums
 //! to the publishers' ledgers (docs/DECISIONS.md, "Clicks").
 
+pub mod cap_alarms;
 mod caps;
 mod counting;
 mod daily;
@@ -67,15 +68,17 @@ pub fn next_alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
         log::fold_due_ms(db)?.map(|due_ms| due_ms.max(now_ms.saturating_add(COALESCE_MS))),
         night::due_ms(db, now_ms)?,
         attention_feed::due_ms(db, now_ms)?,
+        cap_alarms::due_ms(db)?,
     ]))
 }
 
 /// The time for the alarm after a command. A command begins no retry of a batch, which has its alarm already, so only
-/// new clicks are checked.
+/// new clicks and caps are checked.
 pub fn alarm_after_command<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     Ok(earliest([
         sweep::due_ms(db, now_ms)?,
         batches::opens_ms(db, &ClickLog(db, None), now_ms.saturating_add(COALESCE_MS))?,
+        cap_alarms::due_ms(db)?,
     ]))
 }
 

@@ -1,51 +1,20 @@
 //! What a ledger tells the publisher and the operator: final days that have changed, and facts that are late.
 
-use std::{cell::RefCell, time::Duration};
-
 use futures_util::FutureExt;
 
 use super::*;
+use crate::told::Told;
 use contract::{
     activity,
-    alarms::{AlarmKind, RaiseAlarms},
+    alarms::AlarmKind,
     attention,
     ledger::{AddOffers, OfferSum},
-    operation::{CallError, ObjectAddress, Operation, Unanswered},
 };
 use domain::model::{
     AppId, OfferId, PublisherId,
     time::{DAY_MS, HOUR_MS, MINUTE_MS},
 };
 use origin::objects::ledger::{alarms, final_days, offers};
-use platform::traits::{Clock, ObjectCall};
-
-struct Told {
-    now_ms: i64,
-    is_down: bool,
-    raised: RefCell<Vec<(String, RaiseAlarms)>>,
-}
-
-impl Clock for Told {
-    fn now_ms(&self) -> i64 {
-        self.now_ms
-    }
-}
-
-impl ObjectCall for Told {
-    async fn call<O: Operation>(
-        &self,
-        to: &ObjectAddress,
-        operation: O,
-        _timeout: Duration,
-    ) -> Result<O::Answer, CallError> {
-        if self.is_down {
-            return Err(CallError::Unanswered(Unanswered::default()));
-        }
-        let raise = serde_json::from_value(serde_json::to_value(&operation).unwrap()).unwrap();
-        self.raised.borrow_mut().push((to.name.clone(), raise));
-        Ok(serde_json::from_str("{}").unwrap())
-    }
-}
 
 fn publisher() -> PublisherId {
     PublisherId::parse("acme").unwrap()
@@ -53,21 +22,14 @@ fn publisher() -> PublisherId {
 
 /// Has the ledger tell what is due: the receivers, and for each the kind, the subject and the count of what it is told.
 pub fn tell(db: &Sqlite, now_ms: i64, is_down: bool) -> Vec<(String, AlarmKind, String, i64)> {
-    let told = Told {
-        now_ms,
-        is_down,
-        raised: RefCell::default(),
-    };
+    let told = Told::new(now_ms, is_down);
     alarms::tell(db, &told, &publisher())
         .now_or_never()
         .unwrap()
         .unwrap();
     let raised = told.raised.into_inner().into_iter();
     raised
-        .flat_map(|(to, raise)| {
-            let alarms = raise.alarms.into_iter();
-            alarms.map(move |alarm| (to.clone(), alarm.kind, alarm.subject, alarm.count))
-        })
+        .map(|(to, alarm)| (to, alarm.kind, alarm.subject, alarm.count))
         .collect()
 }
 

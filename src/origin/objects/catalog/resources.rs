@@ -4,7 +4,7 @@ use super::{
     Context, account_sync, apps, callback_sync, cap_sync, import_claims, lasting, listing_room,
     reads::{find, get},
     resource_tables::{WriteSource, require_reference, table_of},
-    revisions, sql, terms, tracking_slots,
+    revisions, sql, terms, tracking_slots, waiting,
 };
 use contract::{
     catalog::{CheckOffer, Put, PutCondition, Resource},
@@ -108,7 +108,8 @@ fn put_publisher(
     publisher: &Publisher,
 ) -> Result {
     let document = json(publisher)?;
-    let was_closed = match db.query_first(sql::GET_PUBLISHER_DOCUMENT, params![id])? {
+    let stored = db.query_first(sql::GET_PUBLISHER_DOCUMENT, params![id])?;
+    let was_closed = match &stored {
         Some(row) if row.text(0)? == document => return Ok(()),
         Some(row) => row.json::<Publisher>(0)?.closed,
         None => false,
@@ -121,6 +122,7 @@ fn put_publisher(
     }
     let revision = revisions::record(db, context.now_ms)?;
     tracking_slots::mark_apps_of(db, id, revision)?;
+    waiting::note(db, context.now_ms, id, publisher, stored.is_none())?;
     let is_told = account_sync::enqueue(db, context.now_ms, id, publisher, revision)?;
     if is_told || publisher.closed != was_closed {
         callback_sync::enqueue_publisher(db, id, revision, context.now_ms)?;

@@ -1,7 +1,7 @@
-//! Decides when the catalog publishes snapshots, pushes callback settings and caps, tells accounts of a suspension and goes on with
-//! an import. The object's one alarm is set to the earliest due time.
+//! Decides when the catalog publishes snapshots, pushes callback settings and caps, tells accounts of a suspension and attention of
+//! waiting publishers, and goes on with an import. The object's one alarm is set to the earliest due time.
 
-use super::{callback_sync::QueuedSettings, cap_sync::QueuedCap, import_claims, revisions};
+use super::{callback_sync::QueuedSettings, cap_sync::QueuedCap, import_claims, revisions, waiting::Waiting};
 use crate::delivery::push::Push;
 use contract::accounts::Suspend;
 use domain::{model::SECOND_MS, offers::page::REFRESH_MS};
@@ -37,6 +37,7 @@ pub fn next_alarm(db: &impl Database, now_ms: i64) -> DbResult<i64> {
         QueuedSettings::next_ms(db)?,
         Suspend::next_ms(db)?,
         QueuedCap::next_ms(db)?,
+        Waiting::next_ms(db)?,
     ];
     let due_ms = others.into_iter().flatten().fold(listing_ms, i64::min);
     Ok(due_ms.max(now_ms))

@@ -16,6 +16,16 @@ pub const MIGRATIONS: &[Migration] = &[
     &[OFFER_OUTBOXES],
     &[register::TABLES],
     &[APPS_OF_STATS],
+    &[WAITING],
+];
+
+const WAITING: &[&str] = &[
+    // The new publishers that wait for approval, until attention knows of them.
+    "CREATE TABLE waiting_publishers (
+        publisher_id TEXT PRIMARY KEY,
+        since_ms INTEGER NOT NULL,
+        due_at_ms INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID",
 ];
 
 // `OfferStats::apps` as JSON.

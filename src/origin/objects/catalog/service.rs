@@ -6,7 +6,7 @@ mod register;
 
 use std::cell::Cell;
 
-use futures_util::future::join4;
+use futures_util::future::join5;
 
 use super::{
     Context,
@@ -22,6 +22,7 @@ use super::{
     schema::MIGRATIONS,
     steps::in_steps,
     tracking_slots,
+    waiting::WaitingQueue,
 };
 use crate::delivery::{self, register::Register, size};
 use contract::{
@@ -330,7 +331,7 @@ where
         Ok(bytes.ok_or(common::NOT_FOUND)?)
     }
 
-    /// Pushes due callback settings and caps, tells accounts that are due, applies what a decided import has left, and publishes.
+    /// Pushes due callback settings and caps, tells accounts and attention what is due, applies what a decided import has left, and publishes.
     /// Each is done even if another fails.
     pub async fn alarm(&self) {
         self.shell
@@ -345,14 +346,16 @@ where
                     let resumed = self.resume_import(db).await;
                     self.publish_due(db).await.and(resumed)
                 };
-                let (pushed, told, capped, published) = join4(
+                let (pushed, told, capped, raised, published) = join5(
                     callbacks.send_due(),
                     accounts.send_due(),
                     caps.send_due(),
+                    WaitingQueue::new(db, self.shell.runtime()).send_due(),
                     resumed_and_published,
                 )
                 .await;
-                let done = pushed.and(told).and(capped).and(published).and(self.keep().await);
+                let sent = pushed.and(told).and(capped).and(raised);
+                let done = sent.and(published).and(self.keep().await);
                 delivery::register::sweep(db, self.now_ms())?;
                 let retry_at_ms = self.now_ms().saturating_add(RETRY_MS);
                 self.retry_at_ms.set(if done.is_err() { retry_at_ms } else { 0 });

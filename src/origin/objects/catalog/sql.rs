@@ -189,6 +189,16 @@ platform::statements! {
     pub const GET_NEXT_DUE_SUSPENSION = "SELECT due_at_ms FROM suspensions WHERE due_at_ms IS NOT NULL
         ORDER BY due_at_ms LIMIT 1";
 
+    // New publishers without approval.
+    pub const QUEUE_WAITING = "INSERT INTO waiting_publishers (publisher_id, since_ms, due_at_ms) VALUES (?, ?, ?)
+        ON CONFLICT DO NOTHING";
+    pub const END_WAITING = "DELETE FROM waiting_publishers WHERE publisher_id = ?";
+    pub const LIST_DUE_WAITING = "SELECT publisher_id, since_ms FROM waiting_publishers WHERE due_at_ms <= ?
+        ORDER BY due_at_ms LIMIT ?";
+    pub const POSTPONE_WAITING = "UPDATE waiting_publishers SET due_at_ms = ? WHERE publisher_id = ?";
+    pub const UNQUEUE_WAITING = "DELETE FROM waiting_publishers WHERE publisher_id = ? AND since_ms = ?";
+    pub const GET_NEXT_DUE_WAITING = "SELECT MIN(due_at_ms) FROM waiting_publishers";
+
     // Caps for the outboxes that have asked for an offer's terms.
     pub const RECORD_OFFER_OUTBOX = "INSERT INTO offer_outboxes (offer_id, app_id, shard) VALUES (?, ?, ?)
         ON CONFLICT DO NOTHING RETURNING shard";

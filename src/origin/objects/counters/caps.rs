@@ -3,10 +3,13 @@
 
 use std::cell::RefCell;
 
-use super::{log, sql, sweep};
+use super::{
+    cap_alarms::{self, Change},
+    log, sql, sweep,
+};
 use contract::counters::{CapKind, ReadTaken, SetCap, Take, Taken, TakenOfDay};
 use domain::model::{OfferId, UtcDay, seeded_hash::SeededMap};
-use platform::{Database, DatabaseError, DbResult, Row, params};
+use platform::{Database, DbResult, Row, params};
 
 /// The most counts that a process keeps, about 100 bytes each.
 const KNOWN: usize = 50_000;
@@ -98,7 +101,16 @@ pub fn take(db: &impl Database, counts: &TakenCounts, now_ms: i64, take: &Take) 
                     db.execute(sql::ADD_OFFER, params![day, offer])?;
                 }
             }
-            Ok::<_, DatabaseError>(())
+            let change = Change {
+                kind: take.kind,
+                day: take.day,
+                offer: take.offer.as_str(),
+                limit,
+                revision: take.revision.max(known_revision.unwrap_or(0)),
+                is_newer,
+                taken: [taken, taken.saturating_add(takes.into())],
+            };
+            cap_alarms::note(db, now_ms, &change)
         })?;
         counts.set(cap, taken.saturating_add(takes.into()));
     }
@@ -113,13 +125,33 @@ pub fn set_cap(db: &impl Database, counts: &TakenCounts, now_ms: i64, cap: &SetC
     let (day, offer, source) = (cap.day.number(), cap.offer.as_str(), cap.source.as_str());
     counts.forget(&(CapKind::Conversion, cap.day, cap.offer.clone()));
     db.transaction(|| {
-        let limit = params![CapKind::Conversion.number(), offer, cap.limit, cap.revision];
+        let kind = CapKind::Conversion;
+        let before = db.query_first(sql::STANDING, params![kind.number(), day, offer, ""])?;
+        let known = before.map_or(Ok(None), |row| row.optional_integer(1))?;
+        let limit = params![kind.number(), offer, cap.limit, cap.revision];
         db.execute(sql::LEARN_LIMIT, limit)?;
         // As with takes, a swept day is over.
-        if cap.uncapped == 0 || cap.day < sweep::first_day_of_takes(CapKind::Conversion, now_ms) {
-            return Ok(());
+        if cap.uncapped > 0 && cap.day >= sweep::first_day_of_takes(kind, now_ms) {
+            db.execute(sql::SET_UNCAPPED, params![day, offer, source, cap.uncapped])?;
+            db.execute(sql::ADD_OFFER, params![day, offer])?;
         }
-        db.execute(sql::SET_UNCAPPED, params![day, offer, source, cap.uncapped])?;
-        db.execute(sql::ADD_OFFER, params![day, offer])
+        match cap.limit {
+            Some(limit) if known.is_none_or(|known| known <= cap.revision) => {
+                let taken = db.read_first(sql::COUNT_TAKEN, params![kind.number(), day, offer], |row| {
+                    row.number(0)
+                })?;
+                let change = Change {
+                    kind,
+                    day: cap.day,
+                    offer,
+                    limit,
+                    revision: cap.revision,
+                    is_newer: true,
+                    taken: [0, taken.unwrap_or(0)],
+                };
+                cap_alarms::note(db, now_ms, &change)
+            }
+            _ => Ok(()),
+        }
     })
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    MIGRATIONS, TakenCounts, alarm, alarm_after_command,
+    MIGRATIONS, TakenCounts, alarm, alarm_after_command, cap_alarms,
     flushes::{GATHER, Tally},
     handle,
     log::{self, ClickLog, publisher},
@@ -163,7 +163,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         size::tell(&self.shell, self.shell.name()).await;
     }
 
-    /// Sweeps, sends batches, folds the log and vouches for the day before; each is done even if another fails. After an error
+    /// Sweeps, sends batches, folds the log, vouches for the day before and tells of caps; each is done even if another fails. After an error
     /// the alarm stays at the time to which the shell re-armed it, so that a failing write is not retried at once.
     async fn work(&self, db: &D) -> Result<Option<i64>> {
         let clock = self.shell.runtime();
@@ -176,8 +176,10 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             None => Ok(()),
         };
         let reported = self.send_attention(db).await;
+        let told = cap_alarms::tell(db, clock).await;
         let more = more_to_send? || sweep_due_ms?.is_some_and(|due_ms| due_ms <= woken_ms);
         folded.and(vouched).and(reported)?;
+        told?;
         if more {
             Ok(Some(clock.now_ms()))
         } else {

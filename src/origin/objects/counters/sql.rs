@@ -8,6 +8,18 @@ pub const MIGRATIONS: &[Migration] = &[
     &[TABLES, batches::sql::TABLES, attention_feed::sql::TABLES],
     &[RESTORED],
     &[APPS],
+    &[CAP_ALARMS],
+];
+
+const CAP_ALARMS: &[&str] = &[
+    // The level that an offer's cap of a day has reached (1 at 80 %, 2 when it is used up), by a revision of its limit. `at_ms` rises
+    // with each level of an offer. `due_ms` is when attention is told, and NULL once it knows.
+    "CREATE TABLE cap_alarms (
+       offer TEXT NOT NULL, kind INTEGER NOT NULL, day INTEGER NOT NULL, level INTEGER NOT NULL, revision INTEGER NOT NULL,
+       at_ms INTEGER NOT NULL, due_ms INTEGER,
+       PRIMARY KEY (offer, kind, day)
+     ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX due_cap_alarms ON cap_alarms (due_ms) WHERE due_ms IS NOT NULL",
 ];
 
 // A day's clicks and conversions by app, as JSON: number, clicks, conversions. Apps beyond the largest 100 are in
@@ -82,6 +94,21 @@ platform::statements! {
     /// kind, day, offer → takes, those that were lost, and for conversions what was paid before there was a cap
     pub const COUNT_TAKEN = "SELECT (SELECT COUNT(*) FROM takes WHERE kind = ?1 AND day = ?2 AND offer = ?3)
         + (SELECT COALESCE(SUM(conversions), 0) FROM uncapped WHERE day = ?2 AND offer = ?3 AND (source = 'lost clicks') = (?1 = 0))";
+    /// offer, kind, day, level, revision, time: unless the level was reached before, by the same limit
+    pub const RAISE_CAP_ALARM = "INSERT INTO cap_alarms (offer, kind, day, level, revision, at_ms, due_ms)
+        VALUES (?1, ?2, ?3, ?4, ?5, MAX(?6, COALESCE((SELECT MAX(at_ms) + 1 FROM cap_alarms WHERE offer = ?1), 0)), ?6)
+        ON CONFLICT (offer, kind, day) DO UPDATE SET level = excluded.level, revision = excluded.revision, at_ms = excluded.at_ms,
+          due_ms = excluded.due_ms
+        WHERE excluded.level > level OR excluded.revision > revision";
+    pub const NEXT_CAP_ALARM = "SELECT due_ms FROM cap_alarms WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1";
+    /// alarms at most → offer, level, when it was reached, in that order
+    pub const LIST_CAP_ALARMS = "SELECT offer, level, at_ms FROM cap_alarms WHERE due_ms IS NOT NULL ORDER BY at_ms LIMIT ?";
+    /// time of the next attempt
+    pub const POSTPONE_CAP_ALARMS = "UPDATE cap_alarms SET due_ms = ? WHERE due_ms IS NOT NULL";
+    /// offer, when the level was reached: attention knows it
+    pub const END_CAP_ALARM = "UPDATE cap_alarms SET due_ms = NULL WHERE offer = ? AND at_ms = ?";
+    /// first day kept
+    pub const SWEEP_CAP_ALARMS = "DELETE FROM cap_alarms WHERE day < ?";
     pub const GET_CLICKS = "SELECT clicks FROM daily WHERE day = ? AND offer = ?";
     pub const RECORD_TAKE = "INSERT INTO takes (kind, day, offer, key, remaining) VALUES (?, ?, ?, ?, ?)";
     pub const ADD_OFFER = "INSERT INTO daily (day, offer) VALUES (?, ?) ON CONFLICT DO NOTHING";

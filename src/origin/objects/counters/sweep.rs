@@ -52,6 +52,7 @@ pub fn alarm<D: Database>(db: &D, now_ms: i64) -> DbResult<Option<i64>> {
     db.execute(sql::SWEEP_DAILY, params![daily, ROWS])?;
     db.execute(sql::SWEEP_UNCAPPED, params![conversions, ROWS])?;
     db.execute(sql::SWEEP_MARKS, params![marks, ROWS])?;
+    db.execute(sql::SWEEP_CAP_ALARMS, params![today])?;
     // Clicks stay until their ledger has them.
     let folds = first_number(UtcDay::of_ms(now_ms).minus(KEPT_DAYS).start_ms());
     let folds = folds.min(batches::settled_through(db)?.saturating_add(1));

@@ -1,4 +1,4 @@
-//! What other objects report becomes causes of alarms, in the transaction that applies the report.
+//! Turns reports of other objects into causes of alarms, in the transaction that applies the report.
 
 use super::raise;
 use contract::{
@@ -11,7 +11,7 @@ use platform::{Database, DbResult};
 /// The rewards of all apps have one subject: many that are given up at once are one alarm.
 const REWARDS: &str = "rewards";
 
-/// When something was noted, and whose it is where the operator is told.
+/// The time of a report and, if the operator is told, its publisher.
 #[derive(Clone, Copy)]
 pub struct Noted<'p> {
     pub now_ms: i64,

@@ -1,4 +1,4 @@
-//! What a message says: what happened, since when, what it costs, and the page that repairs it.
+//! Writes messages: each says what happened, since when, what it costs, and which page repairs it.
 
 use serde_json::{Value, json};
 

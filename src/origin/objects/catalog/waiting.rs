@@ -1,0 +1,75 @@
+//! Tells the operator's attention of each new publisher that waits for approval. The transaction that stores the publisher queues
+//! it, and the alarm sends it ([`push`](crate::delivery::push)).
+
+use super::sql;
+use crate::delivery::push::{FIRST_PUSH_MS, Push, PushQueue};
+use contract::{
+    alarms::{Alarm, AlarmKind, RaiseAlarms},
+    attention,
+    operation::ObjectAddress,
+};
+use domain::{catalog::publisher::Publisher, model::PublisherId};
+use platform::{Database, DbResult, Row, database::Value, params};
+
+/// The queue of what attention does not know yet.
+pub type WaitingQueue<'a, D, R> = PushQueue<'a, D, R, Waiting>;
+
+/// A publisher that waits for approval.
+pub struct Waiting {
+    publisher: PublisherId,
+    since_ms: i64,
+}
+
+impl Push for Waiting {
+    type Operation = RaiseAlarms;
+    const NAME: &'static str = "a publisher that waits";
+    const REACHED: &'static str = "the operator knows of it";
+    const LIST_DUE: &'static str = sql::LIST_DUE_WAITING;
+    const NEXT_DUE: &'static str = sql::GET_NEXT_DUE_WAITING;
+    const POSTPONE: &'static str = sql::POSTPONE_WAITING;
+    const CONFIRM: &'static str = sql::UNQUEUE_WAITING;
+
+    fn read(row: &Row) -> DbResult<Self> {
+        Ok(Self {
+            publisher: row.parse(0, PublisherId::parse)?,
+            since_ms: row.integer(1)?,
+        })
+    }
+
+    fn key(&self) -> Vec<Value> {
+        vec![self.publisher.as_str().into()]
+    }
+
+    fn revision(&self) -> i64 {
+        self.since_ms
+    }
+
+    fn receiver(&self) -> ObjectAddress {
+        attention::address()
+    }
+
+    fn operation(&self) -> RaiseAlarms {
+        let alarm = Alarm {
+            kind: AlarmKind::PublisherWaiting,
+            subject: self.publisher.to_string(),
+            // A publisher is new once, so a second one is a repeat.
+            cause: 1,
+            since_ms: self.since_ms,
+            count: 1,
+            publisher: Some(self.publisher.clone()),
+        };
+        RaiseAlarms { alarms: vec![alarm] }
+    }
+}
+
+/// Queues a new publisher without approval, and forgets one that is approved or closed, within the caller's transaction.
+pub fn note(db: &impl Database, now_ms: i64, id: &str, publisher: &Publisher, is_new: bool) -> DbResult {
+    if publisher.approved || publisher.closed {
+        return db.execute(sql::END_WAITING, params![id]);
+    }
+    if is_new {
+        let due_at_ms = now_ms.saturating_add(FIRST_PUSH_MS);
+        db.execute(sql::QUEUE_WAITING, params![id, now_ms, due_at_ms])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! Tells the operator's attention of caps of which 80 % are used, and of caps that are used up, on the day of the cap.
+
+use std::time::Duration;
+
+use super::sql;
+use contract::{
+    alarms::{Alarm, AlarmKind, RaiseAlarms},
+    attention,
+    counters::CapKind,
+};
+use domain::model::{MINUTE_MS, UtcDay};
+use platform::{Clock, Database, DatabaseError, DbResult, ObjectCall, Row, log, params};
+
+/// Caps that one call tells, at most.
+const MAX_ALARMS: u32 = 100;
+const AGAIN_MS: i64 = MINUTE_MS;
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How much of a cap is used. The numbers are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Low = 0,
+    Near = 1,
+    Spent = 2,
+}
+
+impl Level {
+    fn of(taken: u32, limit: u32) -> Self {
+        let (taken, limit) = (u64::from(taken), u64::from(limit));
+        match limit {
+            0 => Self::Low,
+            _ if taken >= limit => Self::Spent,
+            _ if taken * 5 >= limit * 4 => Self::Near,
+            _ => Self::Low,
+        }
+    }
+}
+
+/// A cap, and what was taken from it before and after a change.
+pub struct Change<'c> {
+    pub kind: CapKind,
+    pub day: UtcDay,
+    pub offer: &'c str,
+    pub limit: u32,
+    pub revision: i64,
+    /// Whether the limit is new.
+    pub is_newer: bool,
+    pub taken: [u32; 2],
+}
+
+/// Notes that a cap of today has reached a level, within the caller's transaction. It is told once for each limit.
+pub fn note(db: &impl Database, now_ms: i64, change: &Change<'_>) -> DbResult {
+    let [before, after] = change.taken.map(|taken| Level::of(taken, change.limit));
+    let rises = after > before || change.is_newer && after > Level::Low;
+    if !rises || change.day != UtcDay::of_ms(now_ms) {
+        return Ok(());
+    }
+    db.execute(
+        sql::RAISE_CAP_ALARM,
+        params![
+            change.offer,
+            change.kind.number(),
+            change.day.number(),
+            after as i64,
+            change.revision,
+            now_ms
+        ],
+    )
+}
+
+/// When attention is to be told; none if it knows all.
+pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
+    db.query_integer(sql::NEXT_CAP_ALARM, &[])
+}
+
+/// Tells all that attention does not know, if any of it is due: it takes the alarms of an offer in their order.
+pub async fn tell(db: &impl Database, runtime: &(impl Clock + ObjectCall)) -> DbResult {
+    let now_ms = runtime.now_ms();
+    if due_ms(db)?.is_none_or(|due_ms| due_ms > now_ms) {
+        return Ok(());
+    }
+    let alarms = db.read_all(sql::LIST_CAP_ALARMS, params![MAX_ALARMS], read)?;
+    let raise = RaiseAlarms {
+        alarms: alarms.clone(),
+    };
+    if let Err(error) = runtime.call(&attention::address(), raise, TIMEOUT).await {
+        log::warn("alarms", format_args!("caps: {error}"));
+        let again_ms = now_ms.saturating_add(AGAIN_MS);
+        return db.execute(sql::POSTPONE_CAP_ALARMS, params![again_ms]);
+    }
+    db.transaction(|| {
+        alarms.iter().try_for_each(|alarm| {
+            db.execute(sql::END_CAP_ALARM, params![alarm.subject.as_str(), alarm.cause])
+        })
+    })
+}
+
+fn read(row: &Row) -> DbResult<Alarm> {
+    let at_ms = row.integer(2)?;
+    Ok(Alarm {
+        kind: match row.integer(1)? {
+            level if level == Level::Near as i64 => AlarmKind::CapNear,
+            level if level == Level::Spent as i64 => AlarmKind::CapSpent,
+            level => return Err(DatabaseError(format!("no level of a cap is {level}"))),
+        },
+        subject: row.text(0)?.to_owned(),
+        cause: at_ms,
+        since_ms: at_ms,
+        count: 1,
+        publisher: None,
+    })
+}

@@ -1,0 +1,134 @@
+//! `origin::objects::counters::cap_alarms`: the operator hears once of each level that a cap reaches.
+
+use futures_util::FutureExt;
+
+use crate::{
+    counters::{NOON, ask_take, click, offer, send},
+    migrated,
+    sqlite::Sqlite,
+    told::Told,
+};
+use contract::{
+    alarms::AlarmKind::{self, CapNear, CapSpent},
+    attention,
+    counters::{CapKind, Command, SetCap, Take},
+};
+use domain::model::time::{DAY_MS, MINUTE_MS, UtcDay};
+use origin::objects::counters::{self, MIGRATIONS, cap_alarms};
+
+/// Has the object tell what is due; each offer with what it has reached.
+fn tell(db: &Sqlite, now_ms: i64, is_down: bool) -> Vec<(String, AlarmKind)> {
+    let told = Told::new(now_ms, is_down);
+    cap_alarms::tell(db, &told).now_or_never().unwrap().unwrap();
+    let raised = told.raised.into_inner().into_iter();
+    raised
+        .map(|(to, alarm)| {
+            assert_eq!(to, attention::OBJECT_NAME);
+            (alarm.subject, alarm.kind)
+        })
+        .collect()
+}
+
+/// Takes so many more of a cap of 10.
+fn take(db: &Sqlite, kind: CapKind, count: usize, now_ms: i64, key: &str) {
+    for n in 0..count {
+        let take = Take {
+            kind,
+            limit: 10,
+            ..click(&format!("{key}{n}"), now_ms)
+        };
+        ask_take(db, now_ms, take);
+    }
+}
+
+/// An outbox learns a limit of the conversion cap.
+fn set_cap(db: &Sqlite, limit: Option<u32>, revision: i64) {
+    let cap = SetCap {
+        offer: offer("o"),
+        limit,
+        revision,
+        day: UtcDay::of_ms(NOON),
+        source: "outbox-10000001".to_owned(),
+        uncapped: 0,
+    };
+    send(db, NOON, Command::SetCap(cap));
+}
+
+fn reached(kind: AlarmKind) -> Vec<(String, AlarmKind)> {
+    vec![("o".to_owned(), kind)]
+}
+
+#[test]
+fn each_level_of_each_cap_is_told_once() {
+    for kind in [CapKind::Click, CapKind::Conversion] {
+        let db = migrated(MIGRATIONS);
+        take(&db, kind, 7, NOON, "a");
+        assert_eq!(tell(&db, NOON, false), []);
+        take(&db, kind, 1, NOON, "b");
+        assert_eq!(counters::alarm_after_command(&db, NOON).unwrap(), Some(NOON));
+        // A repeat of a take is none.
+        take(&db, kind, 1, NOON, "b");
+        assert_eq!(tell(&db, NOON, false), reached(CapNear));
+        take(&db, kind, 1, NOON, "c");
+        assert_eq!(tell(&db, NOON, false), []);
+        take(&db, kind, 5, NOON, "d");
+        assert_eq!(tell(&db, NOON, false), reached(CapSpent));
+        take(&db, kind, 5, NOON, "e");
+        assert_eq!(tell(&db, NOON, false), []);
+    }
+}
+
+#[test]
+fn what_attention_did_not_hear_is_told_again_within_a_minute() {
+    let db = migrated(MIGRATIONS);
+    take(&db, CapKind::Click, 8, NOON, "a");
+    assert_eq!(tell(&db, NOON, true), []);
+    assert_eq!(cap_alarms::due_ms(&db).unwrap(), Some(NOON + MINUTE_MS));
+    assert_eq!(tell(&db, NOON + MINUTE_MS - 1, false), []);
+    // A new one is told at once, after those before it.
+    take(&db, CapKind::Conversion, 10, NOON + 1, "b");
+    assert_eq!(
+        tell(&db, NOON + 1, false),
+        [reached(CapNear), reached(CapSpent)].concat()
+    );
+    assert_eq!(cap_alarms::due_ms(&db).unwrap(), None);
+}
+
+#[test]
+fn a_new_limit_is_judged_anew() {
+    let db = migrated(MIGRATIONS);
+    take(&db, CapKind::Conversion, 8, NOON, "a");
+    assert_eq!(tell(&db, NOON, false), reached(CapNear));
+    set_cap(&db, Some(20), 2);
+    assert_eq!(tell(&db, NOON, false), []);
+    // A lowered one may be used up at once.
+    set_cap(&db, Some(8), 3);
+    assert_eq!(tell(&db, NOON, false), reached(CapSpent));
+    // An old one says nothing.
+    set_cap(&db, Some(1), 2);
+    assert_eq!(tell(&db, NOON, false), []);
+    set_cap(&db, None, 4);
+    assert_eq!(tell(&db, NOON, false), []);
+    set_cap(&db, Some(10), 5);
+    assert_eq!(tell(&db, NOON, false), reached(CapNear));
+}
+
+#[test]
+fn a_cap_of_a_day_that_is_over_is_told_to_nobody() {
+    let db = migrated(MIGRATIONS);
+    for n in 0..10 {
+        let late = Take {
+            kind: CapKind::Conversion,
+            limit: 10,
+            ..click(&n.to_string(), NOON - DAY_MS)
+        };
+        ask_take(&db, NOON, late);
+    }
+    assert_eq!(tell(&db, NOON, false), []);
+    take(&db, CapKind::Click, 10, NOON, "a");
+    take(&db, CapKind::Click, 10, NOON + DAY_MS, "b");
+    assert_eq!(
+        tell(&db, NOON + DAY_MS, false),
+        [reached(CapSpent), reached(CapSpent)].concat()
+    );
+}
