@@ -38,6 +38,8 @@ CLIENTS_PYTHON_READY := $(TOOLS)/clients-python/.signpost-$(firstword $(shell sh
 # User-Agents of crawlers and people, which tests tell apart.
 CRAWLERS_REQUIREMENTS := tests/corpora/requirements.txt
 CRAWLERS_READY := $(TOOLS)/crawlers/.signpost-$(firstword $(shell sha256sum $(CRAWLERS_REQUIREMENTS)))
+# Checks the alert rules. Debian's package prometheus has it; without that they are not checked.
+PROMTOOL := $(TOOLS)/promtool
 # Only `make audit` needs it, and only where its database can be reached.
 CARGO_AUDIT_VERSION := 0.22.2
 CARGO_AUDIT := $(TOOLS)/cargo-audit-$(CARGO_AUDIT_VERSION)/bin/cargo-audit
@@ -188,9 +190,11 @@ verify-workerd: compiled verify-native lint-wasm verify-documents verify-clients
 		$(CARGO_TEST) $(ON_WORKERD) -- --test-threads=4 $(AT_LENGTH))
 
 # Stock tools on the API's documents, and the documentation of the crates.
-verify-documents: compiled | build $(OPENAPI_NPM_READY) $(OPENAPI_PYTHON_READY)
+verify-documents: compiled | build $(OPENAPI_NPM_READY) $(OPENAPI_PYTHON_READY) $(PROMTOOL)
 	$(call step,Document the crates,RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --workspace --no-deps)
 	$(call step,Run stock tools on the API documents,node --test --test-reporter=spec tests/openapi/tools.test.mjs)
+	$(call step,Check the alert rules,[ ! -x $(PROMTOOL) ] || { $(PROMTOOL) check rules fixtures/prometheus/alerts.yaml && \
+		cd fixtures/prometheus && $(PROMTOOL) test rules alerts.test.yaml; })
 
 clients:
 	@.ci/steps verify-clients
@@ -434,6 +438,13 @@ $(OPENAPI_NPM_READY): | $(NPM_READY)
 $(SHEETS_READY): | browser-setup
 	$(call step,Install spreadsheets,command -v ssconvert >/dev/null || { $(call APT,gnumeric); }; cd tests/verifiers && \
 		npm ci --ignore-scripts --no-fund --no-audit && touch $(CURDIR)/$@)
+
+# After Debian's other packages, since apt-get does one thing at a time.
+$(PROMTOOL): | $(SHEETS_READY)
+	$(call step,Install promtool,mkdir -p $(TOOLS)/prometheus && cd $(TOOLS)/prometheus && \
+		{ [ "$$(id -u)" != 0 ] || apt-get update -qq; } && apt-get download -qq prometheus && \
+		dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xO ./usr/bin/promtool >promtool && chmod +x promtool && mv promtool $@; \
+		rm -rf $(TOOLS)/prometheus; [ -x $@ ] || echo "not done: Debian has no prometheus here")
 
 $(OPENAPI_PYTHON_READY): | $(PIP_READY)
 	$(call step,Install generators of clients,$(call pip_install,$(TOOLS)/openapi-python,$(OPENAPI_REQUIREMENTS)) && touch $@)

@@ -10,6 +10,7 @@
     clippy::indexing_slicing
 )]
 
+mod alert_rules;
 mod audit;
 mod bundles;
 mod configuration;
