@@ -1,14 +1,22 @@
 //! Alarms on workerd: a publisher and the operator hear of a receiver that fails, also after a kill, and an address that
 //! misbehaves delays no callback.
 
-use std::{collections::BTreeMap, thread, time::Duration};
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, BufReader, Write},
+    net::{Ipv4Addr, TcpListener},
+    process::{Child, Command},
+    sync::mpsc::{self, Receiver as Inbox},
+    thread,
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
 
 use crate::{
     dashboard::signed_in,
-    harness::{Behaviour, Received, Receiver, Setup},
+    harness::{Behaviour, Received, Receiver, Setup, eventually, root},
 };
 
 /// How long an alarm may take after its cause, in milliseconds.
@@ -149,4 +157,129 @@ fn a_failing_receiver_is_told_to_the_publisher_and_the_operator_also_after_a_kil
         let refused = signpost.operator("PUT", "alarms", Some(&wrong));
         assert_eq!(refused.status, 400, "{refused:?}");
     }
+}
+
+#[test]
+fn the_operator_hears_of_publishers_that_wait_and_of_caps_also_after_a_kill() {
+    let signpost = Setup::new().start();
+    let address = Receiver::start();
+    signpost
+        .operator("PUT", "alarms", Some(&json!({ "url": address.base() })))
+        .expect(200);
+    let wall = signpost.unpublished_offer_wall("alarm-cap", "79000882", None);
+    wall.put_offer(&json!({ "conversion_cap": { "dur": "DAILY", "lim": 5 } }));
+    signpost.refresh();
+    for user in ["u-1", "u-2", "u-3"] {
+        wall.pay(user);
+    }
+    let waiting = json!({ "name": "Waiting", "approved": false });
+    signpost.put("publishers/alarm-waits", &waiting);
+    wall.pay("u-4");
+    signpost.restart();
+    let told = first(&address, "publisher.waiting");
+    assert_eq!(
+        (&told["subject"], &told["publisher_id"]),
+        (&json!("alarm-waits"), &json!("alarm-waits"))
+    );
+    let near = first(&address, "cap.near");
+    assert_eq!(near["subject"], wall.id);
+    wall.pay("u-5");
+    assert_eq!(first(&address, "cap.spent")["subject"], wall.id);
+    for kind in ["publisher.waiting", "cap.near", "cap.spent"] {
+        let ids: std::collections::BTreeSet<_> = address
+            .received()
+            .iter()
+            .filter(|received| !alarms(std::slice::from_ref(received), kind).is_empty())
+            .map(|received| received.header("webhook-id").to_owned())
+            .collect();
+        assert_eq!(ids.len(), 1, "{kind}: {ids:?}");
+    }
+}
+
+/// A mail server that takes one mail.
+fn mailbox() -> (u16, Inbox<String>) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    let port = listener.local_addr().expect("an address").port();
+    let (mails, inbox) = mpsc::channel();
+    thread::spawn(move || {
+        let (stream, _) = listener.accept().expect("a client");
+        let mut lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
+        let say = |answer: &str| write!(&stream, "{answer}\r\n").expect("a client");
+        say("220 mailbox");
+        while let Some(Ok(command)) = lines.next() {
+            if command == "QUIT" {
+                return say("221 bye");
+            }
+            if command != "DATA" {
+                say("250 ok");
+                continue;
+            }
+            say("354 go on");
+            let mail: Vec<_> = lines
+                .by_ref()
+                .map(|line| line.expect("a line"))
+                .take_while(|line| line != ".")
+                .collect();
+            mails.send(mail.join("\n")).expect("the test waits");
+            say("250 ok");
+        }
+    });
+    (port, inbox)
+}
+
+/// A process that ends with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn the_relay_of_integrating_sends_alarms_to_a_chat_and_by_mail() {
+    let signpost = Setup::new().start();
+    let (chat, (smtp, inbox)) = (Receiver::start(), mailbox());
+    let integrating = std::fs::read_to_string(root().join("docs/INTEGRATING.md")).expect("the document");
+    let (_, section) = integrating.split_once("\n## Alarms\n").expect("its section");
+    let (_, relay) = section.split_once("```python\n").expect("the relay");
+    let (relay, _) = relay.split_once("```").expect("its end");
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
+    let port = port.expect("a free port").port();
+    let url = json!({ "url": format!("http://127.0.0.1:{port}/") });
+    let set = signpost.operator("PUT", "alarms", Some(&url)).expect(200).json();
+    let _relay = Running(
+        Command::new("python3")
+            .args(["-c", relay])
+            .env("PYTHONPATH", root().join("clients/python/src"))
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("SECRET", set["secret"].as_str().expect("a secret"))
+            .env("PORT", port.to_string())
+            .env("CHAT_URL", chat.base())
+            .env("SMTP_HOST", format!("127.0.0.1:{smtp}"))
+            .env("MAIL_FROM", "signpost@example.com")
+            .env("MAIL_TO", "on-call@example.com")
+            .spawn()
+            .expect("python3"),
+    );
+    eventually(&json!(204), || {
+        let tested = signpost.operator("POST", "alarms/test", Some(&json!({})));
+        tested.expect(200).json()["http_status"].clone()
+    });
+    let text = "This is a test. Alarms will come to this address.";
+    let said = body(&chat.received()[0]);
+    assert!(
+        said["text"].as_str().is_some_and(|said| said.starts_with(text)),
+        "{said}"
+    );
+    let mail = inbox.recv_timeout(Duration::from_secs(5)).expect("a mail");
+    assert!(
+        mail.starts_with(&format!("Subject: Signpost\n\n{text}")),
+        "{mail}"
+    );
+    // Anybody else is refused.
+    let forged = signpost.try_send("POST", &format!("http://127.0.0.1:{port}/"), &[], b"{}");
+    assert!(forged.is_err(), "{forged:?}");
+    assert_eq!(chat.received().len(), 1);
 }
