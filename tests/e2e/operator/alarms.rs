@@ -207,10 +207,10 @@ fn mailbox() -> (u16, Inbox<String>) {
         let say = |answer: &str| write!(&stream, "{answer}\r\n").expect("a client");
         say("220 mailbox");
         while let Some(Ok(command)) = lines.next() {
-            if command == "QUIT" {
+            if command.eq_ignore_ascii_case("QUIT") {
                 return say("221 bye");
             }
-            if command != "DATA" {
+            if !command.eq_ignore_ascii_case("DATA") {
                 say("250 ok");
                 continue;
             }
