@@ -8,9 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::{attention, operation::ObjectAddress};
 
+const PREFIX: &str = "register-";
+
 /// The address of an object's register.
 pub fn address(source: &str) -> ObjectAddress {
-    ObjectAddress::of(attention::BINDING, format!("register-{source}"))
+    ObjectAddress::of(attention::BINDING, format!("{PREFIX}{source}"))
+}
+
+/// Whether an object is a register, by its name. One has no register itself.
+pub fn is_register(name: &str) -> bool {
+    name.starts_with(PREFIX)
 }
 
 /// Adds entries. It adds none if there may be others before them that the register does not have.

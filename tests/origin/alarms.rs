@@ -12,17 +12,17 @@ use proptest::prelude::*;
 use serde_json::Value as Json;
 use url::Url;
 
-use crate::{simulations, sqlite::Sqlite, storage::Storage};
+use crate::{registers::Registers, simulations, sqlite::Sqlite, storage::Storage};
 use contract::{
     activity::{Command, EndpointStanding, FeedBatch, Reply},
     alarms::{Alarm, AlarmKind, RaiseAlarms, ReadAlarmAddress, SetAlarmAddress, TestAlarms},
-    operation::{CallError, ObjectAddress, Operation, OperatorReply, Unanswered},
+    operation::{CallError, ObjectAddress, Operation, OperatorReply},
     outbox::EndpointState,
 };
 use domain::{
     callbacks::request::Request,
     model::{
-        AppId, PublisherId,
+        AppId, PublisherId, common,
         time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS},
     },
 };
@@ -68,6 +68,7 @@ struct State {
     receiver: Cell<Receiver>,
     sent: RefCell<Vec<Sent>>,
     draws: Cell<u8>,
+    registers: Registers,
 }
 
 #[derive(Clone)]
@@ -89,11 +90,11 @@ impl Random for Runtime {
 impl ObjectCall for Runtime {
     async fn call<O: Operation>(
         &self,
-        _to: &ObjectAddress,
-        _operation: O,
+        to: &ObjectAddress,
+        operation: O,
         _timeout: Duration,
     ) -> Result<O::Answer, CallError> {
-        Err(CallError::Unanswered(Unanswered::default()))
+        self.0.registers.answer(self.now_ms(), to, operation)
     }
 }
 
@@ -158,6 +159,7 @@ impl<'a> World<'a> {
             receiver: Cell::new(Receiver::Answers(204)),
             sent: RefCell::default(),
             draws: Cell::new(0),
+            registers: Registers::default(),
         }));
         let service = start(&storage, &runtime);
         let world = Self {
@@ -169,6 +171,17 @@ impl<'a> World<'a> {
         let set = world.set(Some(URL)).unwrap();
         assert!(set.body.contains("whsec_"), "{}", set.body);
         world
+    }
+
+    /// The object is put back to a copy.
+    fn put_back(self, copy: &'a Sqlite) -> Self {
+        let storage = Storage::new(copy);
+        let service = start(&storage, &self.runtime);
+        Self {
+            storage,
+            service,
+            ..self
+        }
     }
 
     fn now_ms(&self) -> i64 {
@@ -426,6 +439,36 @@ fn an_address_that_fails_is_tried_by_the_schedule_and_its_last_answer_is_shown()
     let ran = db.statements();
     let idle: Vec<_> = sql::ALL.iter().filter(|sql| !ran.contains(**sql)).collect();
     assert!(idle.is_empty(), "listed but never ran: {idle:#?}");
+}
+
+#[test]
+fn an_object_that_is_put_back_sends_to_the_newest_address() {
+    let db = Sqlite::in_memory();
+    let world = World::new(&db);
+    let before = db.copy();
+    world.set(Some("https://new.acme.example/alarms")).unwrap();
+    let with_new = db.copy();
+    let url = |world: &World<'_>| {
+        let read = world.operator(ReadAlarmAddress {}).unwrap();
+        serde_json::from_str::<Json>(&read.body).unwrap()["address"]["url"].clone()
+    };
+    let mut world = world.put_back(&before);
+    // What is reported before anybody has read the address reaches it, too.
+    world.report(EndpointState::Failing, 0);
+    assert_eq!(url(&world), "https://new.acme.example/alarms");
+    world.pass(MINUTE_MS);
+    assert_eq!(world.sent().len(), 1);
+
+    // An address that was ended stays so.
+    world.set(None).unwrap();
+    let world = world.put_back(&with_new);
+    assert_eq!(url(&world), Json::Null);
+
+    // Without the register nothing is set, and reports are taken.
+    let mut world = world.put_back(&before);
+    world.runtime.0.registers.are_down.set(true);
+    assert_eq!(world.set(Some(URL)).unwrap_err(), common::UNAVAILABLE.into());
+    world.report(EndpointState::Failing, 0);
 }
 
 #[derive(Clone, Debug)]

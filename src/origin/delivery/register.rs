@@ -286,7 +286,9 @@ async fn put_back<R: Restore>(
         doubts.push(Doubt::new(format!("{source}: older changes"), "not_made_again"));
     }
     // Before they are applied: afterwards nobody would know what is in doubt.
-    tell(runtime, source, publisher.clone(), doubts).await?;
+    if !doubts.is_empty() {
+        tell(runtime, source, publisher.clone(), doubts).await?;
+    }
     let refused = db.transaction(|| {
         if is_first {
             restore.begin(db, runtime.now_ms())?;

@@ -1,7 +1,8 @@
 //! Alarms of a publisher or of the operator: what happened becomes a message, and the message a signed webhook
 //! (docs/DECISIONS.md, "Alarms").
 //!
-//! - [`causes`]: what other objects report; [`words`]: what a message says; [`address`]: where it goes; [`sending`]: the attempts.
+//! - [`causes`]: what other objects report; [`words`]: what a message says; [`address`]: where it goes, [`lasting`] also after a
+//!   restore; [`sending`]: the attempts.
 //!
 //! The first cause of a kind and subject is told at once, with whatever comes within two seconds of it. A group of kinds and
 //! subjects, such as an app's endpoint, then has one message for each hour; its further causes wait for one of the digests at
@@ -9,6 +10,7 @@
 
 pub mod address;
 pub mod causes;
+pub mod lasting;
 pub mod sending;
 pub mod sql;
 pub mod words;

@@ -1,19 +1,27 @@
 //! An activity object: reports, questions, and an alarm that goes on with replays, sends alarms and deletes what has expired.
 
+use std::cell::Cell;
+
 use futures_util::future::join;
 
 use super::{
     MIGRATIONS,
-    alarms::{address, sending, words::Sites},
+    alarms::{address, lasting::RestoredAlarms, sending, words::Sites},
     handle,
     publisher::replays,
     sweep,
 };
-use crate::delivery::{callback_sender::CallbackSender, size};
-use contract::activity::{Command, Reply};
+use crate::delivery::{callback_sender::CallbackSender, register::Register, size};
+use contract::{
+    activity::{Command, Reply},
+    alarms::SetAlarmAddress,
+    operation::OperatorReply,
+    register::is_register,
+};
+use domain::model::MINUTE_MS;
 use platform::{
-    Clock, ObjectCall, ObjectStorage, Random, Result, object_shell::ObjectShell, single_flight::SingleFlight,
-    traits::Http,
+    Clock, ObjectCall, ObjectStorage, Random, Result, log, object_shell::ObjectShell,
+    single_flight::SingleFlight, traits::Http,
 };
 
 pub struct ActivityService<D, R> {
@@ -22,6 +30,10 @@ pub struct ActivityService<D, R> {
     counting: SingleFlight<()>,
     sender: CallbackSender,
     sites: Sites,
+    /// Keeps the address of alarms.
+    register: Register,
+    /// When a report reads the register again that did not answer, in milliseconds.
+    read_again_ms: Cell<i64>,
 }
 
 impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D, R> {
@@ -36,7 +48,51 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D,
             counting: SingleFlight::default(),
             sites: Sites::of_settings(&settings),
             sender: CallbackSender::new(settings),
+            register: Register::default(),
+            read_again_ms: Cell::new(0),
         }
+    }
+
+    /// The name of the object, if it has a register.
+    fn source(&self) -> Option<&str> {
+        self.shell.name().filter(|name| !is_register(name))
+    }
+
+    /// Learns an address that was set or ended after the copy to which the object was put back.
+    async fn start(&self, db: &D) -> Result {
+        match self.source() {
+            Some(source) => {
+                let runtime = self.shell.runtime();
+                self.register.start(db, runtime, source, &RestoredAlarms).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The same before a report, which is applied although the register does not answer.
+    async fn start_for_report(&self, db: &D) {
+        let now_ms = self.shell.runtime().now_ms();
+        if now_ms >= self.read_again_ms.get() {
+            // Reports that come meanwhile do not wait for it.
+            self.read_again_ms.set(now_ms.saturating_add(MINUTE_MS));
+            if let Err(failure) = self.start(db).await {
+                log::warn("alarms", format_args!("the register: {failure}"));
+            }
+        }
+    }
+
+    async fn set_address(&self, db: &D, set: &SetAlarmAddress) -> Result<OperatorReply> {
+        let (runtime, source) = (self.shell.runtime(), self.source());
+        self.start(db).await?;
+        if let Some(source) = source {
+            self.register.ready(db, runtime, source).await?;
+        }
+        let reply = address::set(db, runtime.now_ms(), &self.sender, runtime, set)?;
+        if let Some(source) = source {
+            // The answer may have a secret that is shown once.
+            drop(self.register.keep_or_retry(&self.shell, source).await);
+        }
+        Ok(reply)
     }
 
     /// Carries out one command.
@@ -52,11 +108,18 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D,
                 let counted = replays::count(db, runtime, count, asked_ms).await;
                 return counted.map(Reply::Counted);
             }
-            Command::SetAlarmAddress(set) => {
-                return address::set(db, runtime.now_ms(), &self.sender, runtime, set).map(Reply::Operator);
+            Command::SetAlarmAddress(set) => return self.set_address(db, set).await.map(Reply::Operator),
+            Command::ReadAlarmAddress(_) => {
+                self.start(db).await?;
+                return address::read(db, &self.sender).map(Reply::Operator);
             }
-            Command::ReadAlarmAddress(_) => return address::read(db, &self.sender).map(Reply::Operator),
+            Command::Feed(_)
+            | Command::Attention(_)
+            | Command::Size(_)
+            | Command::Restored(_)
+            | Command::RaiseAlarms(_) => self.start_for_report(db).await,
             Command::TestAlarms(_) => {
+                self.start(db).await?;
                 return sending::test(db, runtime, &self.sender)
                     .await
                     .map(Reply::Operator);
@@ -73,6 +136,10 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D,
         let runtime = self.shell.runtime();
         self.shell
             .wake(async |db| {
+                self.start_for_report(db).await;
+                if let Some(source) = self.source() {
+                    drop(self.register.keep(db, runtime, source).await);
+                }
                 // A receiver of alarms that hangs holds up no replay.
                 let sent = sending::send_due(db, runtime, &self.sender, &self.sites);
                 let (stepped, sent) = join(replays::step(db, runtime), sent).await;

@@ -2,9 +2,12 @@
 
 use serde_json::json;
 
-use super::sql;
-use crate::delivery::callback_sender::CallbackSender;
-use contract::{alarms::SetAlarmAddress, operation::OperatorReply};
+use super::{lasting::Address, sql};
+use crate::delivery::{callback_sender::CallbackSender, register};
+use contract::{
+    alarms::SetAlarmAddress,
+    operation::{Bytes, OperatorReply},
+};
 use domain::{
     callbacks::{
         masked_url::masked,
@@ -36,6 +39,18 @@ pub fn publisher(db: &impl Database) -> DbResult<Option<String>> {
     row.map_or(Ok(None), |row| Ok(row.optional_text(0)?.map(str::to_owned)))
 }
 
+/// Ends the address and what was to be sent to it, within the caller's transaction.
+pub fn end(db: &impl Database) -> DbResult {
+    [
+        sql::END_ADDRESS,
+        sql::END_CAUSES,
+        sql::END_GROUPS,
+        sql::END_MESSAGES,
+    ]
+    .into_iter()
+    .try_for_each(|sql| db.execute(sql, &[]))
+}
+
 /// Carries out [`SetAlarmAddress`]. The answer to a new address has its secret, which is not shown again.
 ///
 /// # Errors
@@ -47,16 +62,15 @@ pub fn set(
     runtime: &impl Random,
     set: &SetAlarmAddress,
 ) -> Result<OperatorReply> {
+    let publisher = set.publisher.as_ref().map(|publisher| publisher.as_str());
+    let lasting = |sealed: Option<&[u8]>| Address {
+        publisher: publisher.map(str::to_owned),
+        sealed: sealed.map(|sealed| Bytes(sealed.to_vec())),
+    };
     let Some(url) = &set.url else {
         db.transaction(|| {
-            [
-                sql::END_ADDRESS,
-                sql::END_CAUSES,
-                sql::END_GROUPS,
-                sql::END_MESSAGES,
-            ]
-            .into_iter()
-            .try_for_each(|sql| db.execute(sql, &[]))
+            end(db)?;
+            register::add(db, now_ms, &lasting(None))
         })?;
         return Ok(OperatorReply::no_content());
     };
@@ -71,10 +85,12 @@ pub fn set(
         events: None,
     };
     Endpoint::parse(&settings).map_err(|error| wrong(error.problem))?;
-    let publisher = set.publisher.as_ref().map(|publisher| publisher.as_str());
     let plain = as_json(&settings)?;
     let sealed = sender.seal(&purpose(publisher), plain.as_bytes(), runtime)?;
-    db.execute(sql::SET_ADDRESS, params![publisher, sealed, now_ms])?;
+    db.transaction(|| {
+        register::add(db, now_ms, &lasting(Some(&sealed)))?;
+        db.execute(sql::SET_ADDRESS, params![publisher, sealed.clone(), now_ms])
+    })?;
     Ok(OperatorReply::ok(&json!({ "secret": settings.secret })))
 }
 

@@ -1,0 +1,37 @@
+//! The address of alarms outlasts a restore of its object, by the object's [register](crate::delivery::register): alarms of what
+//! happened since must reach it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{address, sql};
+use crate::delivery::register::Restore;
+use contract::{attention::Doubt, operation::Bytes};
+use domain::model::PublisherId;
+use platform::{Database, DbResult, Result, params};
+
+/// An entry of the register: the address from then on.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Address {
+    pub publisher: Option<String>,
+    /// The sealed settings; `None` ends the address.
+    pub sealed: Option<Bytes>,
+}
+
+/// An object with alarms that was put back.
+pub struct RestoredAlarms;
+
+impl Restore for RestoredAlarms {
+    type Entry = Address;
+
+    fn apply(&self, db: &impl Database, at_ms: i64, Address { publisher, sealed }: Address) -> Result {
+        match sealed {
+            Some(sealed) => db.execute(sql::SET_ADDRESS, params![publisher, sealed.0, at_ms])?,
+            None => address::end(db)?,
+        }
+        Ok(())
+    }
+
+    fn doubts(&self, _db: &impl Database, _lost: &[&Address]) -> DbResult<(Option<PublisherId>, Vec<Doubt>)> {
+        Ok((None, vec![]))
+    }
+}
