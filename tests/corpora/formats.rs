@@ -17,7 +17,7 @@ use domain::{
     conversions::terms::{AppTerms, OfferTerms},
 };
 use origin::objects::{
-    accounts::ended::Ended, catalog as catalog_object, ledger as ledger_object,
+    accounts::ended::Ended, activity::alarms::lasting, catalog as catalog_object, ledger as ledger_object,
     outbox::conversions::reservations::Reservation,
 };
 
@@ -48,7 +48,7 @@ fn survives_sending<C: operation::Command>(example: &Value) -> Result<(), String
     survives::<C>(example)
 }
 
-const FORMATS: [(&str, Check); 70] = [
+const FORMATS: [(&str, Check); 71] = [
     ("activity", survives::<activity::Activity>),
     ("activity_command", survives_sending::<activity::Command>),
     ("activity_counted", survives::<activity::Counted>),
@@ -110,6 +110,7 @@ const FORMATS: [(&str, Check); 70] = [
     ("recovery_command", survives_sending::<recovery::Command>),
     ("stored_advertiser", survives::<Advertiser>),
     ("registered_by_accounts", survives::<Ended>),
+    ("registered_by_alarms", survives::<lasting::Address>),
     (
         "registered_by_catalog",
         survives::<catalog_object::lasting::Lasting>,

@@ -1,15 +1,7 @@
 // One request: its timeout, its repeats, and its answer as JSON or as an error. Every call may be repeated: all of them read,
 // except a conversion, and Signpost counts a repeated conversion once.
 
-import {
-  ConnectionFailed,
-  errorOf,
-  InvalidAnswer,
-  RateLimited,
-  SignpostError,
-  Timeout,
-  Unavailable,
-} from "./errors.js";
+import { ConnectionFailed, errorOf, InvalidAnswer, SignpostError, Timeout } from "./errors.js";
 import { VERSION } from "./version.js";
 
 export interface Options {
@@ -64,7 +56,7 @@ export class Transport {
         return await this.#attempt(request);
       } catch (error) {
         if (!(error instanceof SignpostError && error.isTemporary) || repeats >= retries) throw error;
-        const asked = error instanceof SignpostError ? (error.retryAfter ?? 0) : 0;
+        const asked = error.retryAfter ?? 0;
         const wait = Math.max(asked, Math.min(maxWait, backoff * 2 ** repeats * (1 + Math.random()) * 0.5));
         if (wait > maxWait) throw error;
         await sleep(wait, request.signal);

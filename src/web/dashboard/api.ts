@@ -3,6 +3,7 @@
 import { accountApi } from "../shared/account-api";
 import { BASE, call, get, id, ifMatch, patch, post, remove } from "../shared/client";
 import type { ListPage } from "../shared/page-of";
+import { queryText } from "../shared/query-text";
 import { FIRST } from "./site";
 import type * as T from "./types";
 
@@ -18,14 +19,12 @@ export const api = {
   exportUrl: (export_id: string) => `${BASE}/exports/${id(export_id)}`,
 
   /** Changes of final days, the newest first. */
-  changes: (cursor: string | null) => get<T.DayChanges>(`${BASE}/changes${cursor ? `?cursor=${id(cursor)}` : ""}`),
+  changes: (cursor: string | null) => get<T.DayChanges>(`${BASE}/changes${queryText({ cursor })}`),
   appDay: (app_id: string, date: string) => get<{ offers: T.AppDayOffer[] }>(`${BASE}/apps/${id(app_id)}/days/${date}`),
   payments: (app_id: string, date: string, offer: string, cursor: string | null) =>
-    get<ListPage<T.Payment>>(
-      `${BASE}/apps/${id(app_id)}/days/${date}/offers/${id(offer)}${cursor ? `?cursor=${id(cursor)}` : ""}`,
-    ),
+    get<ListPage<T.Payment>>(`${BASE}/apps/${id(app_id)}/days/${date}/offers/${id(offer)}${queryText({ cursor })}`),
 
-  apps: (cursor: string | null) => get<T.AppPage>(`${BASE}/apps${cursor ? `?cursor=${id(cursor)}` : ""}`),
+  apps: (cursor: string | null) => get<T.AppPage>(`${BASE}/apps${queryText({ cursor })}`),
   createApp: (app: T.NewApp, key: string) => post<T.App>(`${BASE}/apps`, app, { "Idempotency-Key": key }),
   app: (app_id: string) => get<T.App>(`${BASE}/apps/${app_id}`),
   /** Refused with 412 when the app is not the one of `revision` any more. */

@@ -7,7 +7,6 @@ export const days = {
   trail: "Levels above",
   isFinal: "These figures are final.",
   isOpen: "Not final yet: these figures can still change.",
-  notADay: "This is not a day.",
   unknownApp: "There is no such app",
   appsTitle: "Revenue by app",
   app: "App",

@@ -20,7 +20,7 @@ export const alarms = {
   never: "None was sent yet.",
   answered: ({ at, http_status: status, error }: AlarmTry) =>
     `${timeText(at)}: ${status === null ? `no answer (${error})` : `answered ${status}`}`,
-  waiting: "Waiting to be sent",
+  waiting: "Waiting",
   test: "Send a test",
   testing: "Sending…",
   tested: (status: number | null, error: string | null) =>
@@ -29,5 +29,4 @@ export const alarms = {
   endTitle: "End alarms?",
   endText: "Nobody is told of problems from now on. What was not told yet is forgotten.",
   ended: "Alarms were ended.",
-  noAddress: "There is no address any more.",
 };

@@ -6,7 +6,7 @@ import { More } from "../../../shared/components/more";
 import { Name } from "../../../shared/components/name";
 import { Empty } from "../../../shared/components/states";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
-import { count, dateWithWeekday, moneyOf, timeText } from "../../../shared/format";
+import { count, dateWithWeekday, money, moneyOf, timeText } from "../../../shared/format";
 import { usePages } from "../../../shared/use-pages";
 import { api } from "../../api";
 import { common, METRIC_NAMES } from "../../messages";
@@ -62,8 +62,8 @@ const columns = (nameOf: (appId: string) => string): Column<DayChange>[] => [
   column("app", text.app, ({ app_id }) => <Name>{nameOf(app_id)}</Name>),
   numberColumn("revenue", text.revenue, ({ before, after }) => (
     <>
-      {moneyOf(micros(after.revenue))}
-      <span class="cell-second">{text.was(moneyOf(micros(before.revenue)))}</span>
+      {money(after.revenue)}
+      <span class="cell-second">{text.was(money(before.revenue))}</span>
     </>
   )),
   numberColumn("difference", text.difference, ({ before, after }) =>

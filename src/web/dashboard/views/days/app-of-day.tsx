@@ -7,7 +7,7 @@ import { NotFound } from "../../../shared/components/not-found";
 import { Section } from "../../../shared/components/section";
 import { PartFailed } from "../../../shared/components/states";
 import { type Column, column, numberColumn, Table, TableSkeleton } from "../../../shared/components/table";
-import { count, moneyOf } from "../../../shared/format";
+import { count, money, moneyOf } from "../../../shared/format";
 import { api } from "../../api";
 import { rememberNames } from "../../labels";
 import { common } from "../../messages";
@@ -111,7 +111,7 @@ function offerColumns({ date, app }: Props, rows: AppDayOffer[]): Column<AppDayO
     total: count(sum(rows, (row) => row[key])),
   });
   const amounts = (key: "revenue" | "paid") => ({
-    ...numberColumn<AppDayOffer>(key, text[key], (row) => moneyOf(micros(row[key]))),
+    ...numberColumn<AppDayOffer>(key, text[key], (row) => money(row[key])),
     total: moneyOf(sum(rows, (row) => micros(row[key]))),
   });
   return [

@@ -4,7 +4,7 @@ import { LoadedTable } from "../../../shared/components/loaded";
 import { More } from "../../../shared/components/more";
 import { Empty } from "../../../shared/components/states";
 import { type Column, column, numberColumn } from "../../../shared/components/table";
-import { exactTimeText, moneyOf } from "../../../shared/format";
+import { exactTimeText, money, moneyOf } from "../../../shared/format";
 import { KIND_NAMES } from "../../../shared/messages/rewards";
 import { ShortId } from "../../../shared/rewards/badges";
 import { usePages } from "../../../shared/use-pages";
@@ -39,8 +39,7 @@ export function Payments({ date, app, offer }: Props) {
       <More of={pages} />
       {sums && (
         <p class="note">
-          {text.sums(moneyOf(micros(sums.revenue)), moneyOf(micros(sums.paid)))}{" "}
-          {sums.reason && text.reasons[sums.reason]}
+          {text.sums(money(sums.revenue), money(sums.paid))} {sums.reason && text.reasons[sums.reason]}
         </p>
       )}
     </>
@@ -62,7 +61,7 @@ const columns = (app: string, total: number | null): Column<Payment>[] => [
   column("time", text.time, ({ conversion_ts: at }) => exactTimeText(at)),
   column("goal", text.goal, ({ goal_id: goal }) => goal),
   {
-    ...numberColumn("amount", text.amount, ({ payout }: Payment) => moneyOf(micros(payout))),
+    ...numberColumn("amount", text.amount, ({ payout }: Payment) => money(payout)),
     total: total !== null && moneyOf(total),
   },
 ];
