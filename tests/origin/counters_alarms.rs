@@ -13,8 +13,10 @@ use contract::{
     attention,
     counters::{CapKind, Command, SetCap, Take},
 };
-use domain::model::time::{DAY_MS, MINUTE_MS, UtcDay};
+use domain::model::time::{DAY_MS, SECOND_MS, UtcDay};
 use origin::objects::counters::{self, MIGRATIONS, cap_alarms};
+
+const AGAIN_MS: i64 = 10 * SECOND_MS;
 
 /// Has the object tell what is due; each offer with what it has reached.
 fn tell(db: &Sqlite, now_ms: i64, is_down: bool) -> Vec<(String, AlarmKind)> {
@@ -79,12 +81,12 @@ fn each_level_of_each_cap_is_told_once() {
 }
 
 #[test]
-fn what_attention_did_not_hear_is_told_again_within_a_minute() {
+fn what_attention_did_not_hear_is_told_again_soon() {
     let db = migrated(MIGRATIONS);
     take(&db, CapKind::Click, 8, NOON, "a");
     assert_eq!(tell(&db, NOON, true), []);
-    assert_eq!(cap_alarms::due_ms(&db).unwrap(), Some(NOON + MINUTE_MS));
-    assert_eq!(tell(&db, NOON + MINUTE_MS - 1, false), []);
+    assert_eq!(cap_alarms::due_ms(&db).unwrap(), Some(NOON + AGAIN_MS));
+    assert_eq!(tell(&db, NOON + AGAIN_MS - 1, false), []);
     // A new one is told at once, after those before it.
     take(&db, CapKind::Conversion, 10, NOON + 1, "b");
     assert_eq!(

@@ -8,12 +8,12 @@ use contract::{
     attention,
     counters::CapKind,
 };
-use domain::model::{MINUTE_MS, UtcDay};
+use domain::model::{SECOND_MS, UtcDay};
 use platform::{Clock, Database, DatabaseError, DbResult, ObjectCall, Row, log, params};
 
 /// Caps that one call tells, at most.
 const MAX_ALARMS: u32 = 100;
-const AGAIN_MS: i64 = MINUTE_MS;
+const AGAIN_MS: i64 = 10 * SECOND_MS;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How much of a cap is used. The numbers are stored.
@@ -42,16 +42,15 @@ pub struct Change<'c> {
     pub day: UtcDay,
     pub offer: &'c str,
     pub limit: u32,
-    pub revision: i64,
-    /// Whether the limit is new.
-    pub is_newer: bool,
+    /// Whether the limit differs from the one before.
+    pub is_new: bool,
     pub taken: [u32; 2],
 }
 
 /// Notes that a cap of today has reached a level, within the caller's transaction. It is told once for each limit.
 pub fn note(db: &impl Database, now_ms: i64, change: &Change<'_>) -> DbResult {
     let [before, after] = change.taken.map(|taken| Level::of(taken, change.limit));
-    let rises = after > before || change.is_newer && after > Level::Low;
+    let rises = after > before || change.is_new && after > Level::Low;
     if !rises || change.day != UtcDay::of_ms(now_ms) {
         return Ok(());
     }
@@ -62,7 +61,7 @@ pub fn note(db: &impl Database, now_ms: i64, change: &Change<'_>) -> DbResult {
             change.kind.number(),
             change.day.number(),
             after as i64,
-            change.revision,
+            change.limit,
             now_ms
         ],
     )

@@ -66,12 +66,9 @@ pub fn take(db: &impl Database, counts: &TakenCounts, now_ms: i64, take: &Take) 
         .unwrap_or(Row(vec![]));
     let known_revision = state.optional_integer(1)?;
     let is_newer = known_revision.is_none_or(|known| take.revision > known);
-    let limit = if is_newer {
-        Some(take.limit)
-    } else {
-        state.optional_number(2)?
-    }
-    .unwrap_or(u32::MAX);
+    let known_limit: Option<u32> = state.optional_number(2)?;
+    let limit = if is_newer { Some(take.limit) } else { known_limit };
+    let limit = limit.unwrap_or(u32::MAX);
     let cap = (take.kind, take.day, take.offer.clone());
     let taken = counts.get(db, cap.clone())?;
 
@@ -106,8 +103,7 @@ pub fn take(db: &impl Database, counts: &TakenCounts, now_ms: i64, take: &Take) 
                 day: take.day,
                 offer: take.offer.as_str(),
                 limit,
-                revision: take.revision.max(known_revision.unwrap_or(0)),
-                is_newer,
+                is_new: known_limit != Some(limit),
                 taken: [taken, taken.saturating_add(takes.into())],
             };
             cap_alarms::note(db, now_ms, &change)
@@ -145,8 +141,7 @@ pub fn set_cap(db: &impl Database, counts: &TakenCounts, now_ms: i64, cap: &SetC
                     day: cap.day,
                     offer,
                     limit,
-                    revision: cap.revision,
-                    is_newer: true,
+                    is_new: true,
                     taken: [0, taken.unwrap_or(0)],
                 };
                 cap_alarms::note(db, now_ms, &change)

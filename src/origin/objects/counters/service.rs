@@ -169,6 +169,7 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
         let clock = self.shell.runtime();
         let woken_ms = clock.now_ms();
         let sweep_due_ms = alarm(db, woken_ms);
+        let told = cap_alarms::tell(db, clock).await;
         let more_to_send = self.send_batches(db).await;
         let folded = self.fold(db);
         let vouched = match self.shell.name() {
@@ -176,7 +177,6 @@ impl<D: ObjectStorage, R: Clock + ObjectCall + Sleep> CountersService<D, R> {
             None => Ok(()),
         };
         let reported = self.send_attention(db).await;
-        let told = cap_alarms::tell(db, clock).await;
         let more = more_to_send? || sweep_due_ms?.is_some_and(|due_ms| due_ms <= woken_ms);
         folded.and(vouched).and(reported)?;
         told?;

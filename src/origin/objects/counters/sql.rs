@@ -12,10 +12,10 @@ pub const MIGRATIONS: &[Migration] = &[
 ];
 
 const CAP_ALARMS: &[&str] = &[
-    // The level that an offer's cap of a day has reached (1 at 80 %, 2 when it is used up), by a revision of its limit. `at_ms` rises
+    // The level that an offer's cap of a day has reached (1 at 80 %, 2 when it is used up), of this limit. `at_ms` rises
     // with each level of an offer. `due_ms` is when attention is told, and NULL once it knows.
     "CREATE TABLE cap_alarms (
-       offer TEXT NOT NULL, kind INTEGER NOT NULL, day INTEGER NOT NULL, level INTEGER NOT NULL, revision INTEGER NOT NULL,
+       offer TEXT NOT NULL, kind INTEGER NOT NULL, day INTEGER NOT NULL, level INTEGER NOT NULL, daily_limit INTEGER NOT NULL,
        at_ms INTEGER NOT NULL, due_ms INTEGER,
        PRIMARY KEY (offer, kind, day)
      ) STRICT, WITHOUT ROWID",
@@ -94,12 +94,12 @@ platform::statements! {
     /// kind, day, offer → takes, those that were lost, and for conversions what was paid before there was a cap
     pub const COUNT_TAKEN = "SELECT (SELECT COUNT(*) FROM takes WHERE kind = ?1 AND day = ?2 AND offer = ?3)
         + (SELECT COALESCE(SUM(conversions), 0) FROM uncapped WHERE day = ?2 AND offer = ?3 AND (source = 'lost clicks') = (?1 = 0))";
-    /// offer, kind, day, level, revision, time: unless the level was reached before, by the same limit
-    pub const RAISE_CAP_ALARM = "INSERT INTO cap_alarms (offer, kind, day, level, revision, at_ms, due_ms)
+    /// offer, kind, day, level, limit, time: unless the level was reached before, by the same limit
+    pub const RAISE_CAP_ALARM = "INSERT INTO cap_alarms (offer, kind, day, level, daily_limit, at_ms, due_ms)
         VALUES (?1, ?2, ?3, ?4, ?5, MAX(?6, COALESCE((SELECT MAX(at_ms) + 1 FROM cap_alarms WHERE offer = ?1), 0)), ?6)
-        ON CONFLICT (offer, kind, day) DO UPDATE SET level = excluded.level, revision = excluded.revision, at_ms = excluded.at_ms,
+        ON CONFLICT (offer, kind, day) DO UPDATE SET level = excluded.level, daily_limit = excluded.daily_limit, at_ms = excluded.at_ms,
           due_ms = excluded.due_ms
-        WHERE excluded.level > level OR excluded.revision > revision";
+        WHERE excluded.level > level OR excluded.daily_limit <> daily_limit";
     pub const NEXT_CAP_ALARM = "SELECT due_ms FROM cap_alarms WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1";
     /// alarms at most → offer, level, when it was reached, in that order
     pub const LIST_CAP_ALARMS = "SELECT offer, level, at_ms FROM cap_alarms WHERE due_ms IS NOT NULL ORDER BY at_ms LIMIT ?";
