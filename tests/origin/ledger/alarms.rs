@@ -12,9 +12,11 @@ use contract::{
 };
 use domain::model::{
     AppId, OfferId, PublisherId,
-    time::{DAY_MS, HOUR_MS, MINUTE_MS},
+    time::{DAY_MS, HOUR_MS, SECOND_MS},
 };
 use origin::objects::ledger::{alarms, final_days, offers};
+
+const AGAIN_MS: i64 = 10 * SECOND_MS;
 
 fn publisher() -> PublisherId {
     PublisherId::parse("acme").unwrap()
@@ -40,7 +42,7 @@ fn load(db: &Sqlite, of: UtcDay, revenue: i64) {
     upload(1, &[(of, key, [revenue; 5])])
         .replace(db, at_ms, of)
         .unwrap();
-    ledger::alarm(db, at_ms + MINUTE_MS).unwrap();
+    ledger::alarm(db, at_ms + AGAIN_MS).unwrap();
 }
 
 #[test]
@@ -55,8 +57,8 @@ fn a_changed_final_day_is_told_once_and_the_operators_own_changes_to_the_publish
     assert_eq!(alarms::due_ms(&db, now_ms), Ok(Some(now_ms)));
     // Until both have answered, it is told again.
     assert_eq!(tell(&db, now_ms, true), []);
-    assert_eq!(alarms::due_ms(&db, now_ms), Ok(Some(now_ms + MINUTE_MS)));
-    let later_ms = now_ms + MINUTE_MS;
+    assert_eq!(alarms::due_ms(&db, now_ms), Ok(Some(now_ms + AGAIN_MS)));
+    let later_ms = now_ms + AGAIN_MS;
     let changed = |to: &String, subject: &str| (to.clone(), AlarmKind::DayChanged, subject.to_owned(), 1);
     assert_eq!(tell(&db, later_ms, false), [changed(&to_publisher, "reports")]);
     assert_eq!(tell(&db, later_ms, false), []);
@@ -79,6 +81,26 @@ fn a_changed_final_day_is_told_once_and_the_operators_own_changes_to_the_publish
     assert_eq!(
         tell(&db, later_ms, false),
         [changed(&to_publisher, "reports"), changed(&to_operator, "acme")]
+    );
+}
+
+#[test]
+fn a_day_that_was_left_out_is_late_and_one_of_the_future_hides_none() {
+    let db = migrated(ledger::MIGRATIONS);
+    for loaded in [0, 2, 200] {
+        load(&db, day(loaded), 5);
+    }
+    let told = tell(&db, day(3).start_ms() + 11 * HOUR_MS, false);
+    assert_eq!(
+        told.iter()
+            .map(|(_, _, subject, _)| subject.clone())
+            .collect::<Vec<_>>(),
+        [day(1).to_string(), format!("acme {}", day(1)),]
+    );
+    let next_ms = day(4).start_ms() + 12 * HOUR_MS;
+    assert_eq!(
+        alarms::due_ms(&db, day(3).start_ms() + 11 * HOUR_MS),
+        Ok(Some(next_ms))
     );
 }
 

@@ -10,7 +10,7 @@ use contract::{
     attention,
     ledger::ChangeCause,
 };
-use domain::model::{HOUR_MS, MINUTE_MS, PublisherId, UtcDay};
+use domain::model::{HOUR_MS, PublisherId, SECOND_MS, UtcDay};
 use platform::{
     Database, DatabaseError, DbResult,
     database::json,
@@ -30,42 +30,42 @@ const REPORTS: &str = "reports";
 const LATE_MS: i64 = 36 * HOUR_MS;
 /// After so many days without facts, nobody waits for them any longer.
 const LATE_DAYS: i64 = 30;
-const AGAIN_MS: i64 = MINUTE_MS;
+const AGAIN_MS: i64 = 10 * SECOND_MS;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What was told, and what there is to tell.
 struct Standing {
     told: i64,
-    late: i64,
     again_ms: i64,
     newest: i64,
+    /// The last loaded day before today.
     loaded: Option<i64>,
+    /// The next day without facts.
+    missing: Option<i64>,
 }
 
 impl Standing {
     /// None before the first load, when nobody knows whose ledger it is.
-    fn read(db: &impl Database) -> DbResult<Option<Self>> {
-        let row = db.query_first(sql::ALARMS, params![TOLD, LATE, AGAIN])?;
+    fn read(db: &impl Database, now_ms: i64) -> DbResult<Option<Self>> {
+        let today = UtcDay::of_ms(now_ms).number();
+        let row = db.query_first(sql::ALARMS, params![TOLD, LATE, AGAIN, today])?;
         row.map(|row| {
             Ok(Self {
                 told: row.integer(0)?,
-                late: row.integer(1)?,
-                again_ms: row.integer(2)?,
-                newest: row.integer(3)?,
-                loaded: row.optional_integer(4)?,
+                again_ms: row.integer(1)?,
+                newest: row.integer(2)?,
+                loaded: row.optional_integer(3)?,
+                missing: row.optional_integer(4)?,
             })
         })
         .transpose()
     }
 
     /// The next day without facts, and when it is late; none where no facts are expected.
-    fn late(&self, now_ms: i64) -> DbResult<Option<(UtcDay, i64)>> {
-        let Some(last) = self.loaded else {
+    fn late(&self) -> DbResult<Option<(UtcDay, i64)>> {
+        let (Some(last), Some(day)) = (self.loaded, self.missing) else {
             return Ok(None);
         };
-        // Of days that are long over, nobody needs to be told.
-        let over = UtcDay::of_ms(now_ms).number().saturating_sub(3);
-        let day = self.late.max(last).max(over).saturating_add(1);
         if day.saturating_sub(last) > LATE_DAYS {
             return Ok(None);
         }
@@ -75,7 +75,7 @@ impl Standing {
 
     fn due_ms(&self, now_ms: i64) -> DbResult<Option<i64>> {
         let changed_ms = (self.newest > self.told).then_some(now_ms);
-        let late_ms = self.late(now_ms)?.map(|(_, at_ms)| at_ms);
+        let late_ms = self.late()?.map(|(_, at_ms)| at_ms);
         let due_ms = changed_ms.into_iter().chain(late_ms).min();
         Ok(due_ms.map(|ms| ms.max(self.again_ms)))
     }
@@ -83,7 +83,7 @@ impl Standing {
 
 /// When something is to be told; none if nothing is known.
 pub fn due_ms(db: &impl Database, now_ms: i64) -> DbResult<Option<i64>> {
-    Standing::read(db)?.map_or(Ok(None), |standing| standing.due_ms(now_ms))
+    Standing::read(db, now_ms)?.map_or(Ok(None), |standing| standing.due_ms(now_ms))
 }
 
 /// Tells what is due.
@@ -93,13 +93,13 @@ pub async fn tell(
     publisher: &PublisherId,
 ) -> DbResult {
     let now_ms = runtime.now_ms();
-    let Some(standing) = Standing::read(db)? else {
+    let Some(standing) = Standing::read(db, now_ms)? else {
         return Ok(());
     };
     if standing.due_ms(now_ms)?.is_none_or(|due_ms| due_ms > now_ms) {
         return Ok(());
     }
-    let late = standing.late(now_ms)?.filter(|(_, at_ms)| *at_ms <= now_ms);
+    let late = standing.late()?.filter(|(_, at_ms)| *at_ms <= now_ms);
     let Standing { told, newest, .. } = standing;
     // The operator knows of what it loaded or restated itself.
     let own = [ChangeCause::LateBatch, ChangeCause::Restored];

@@ -228,10 +228,15 @@ platform::statements! {
     pub const SET_PUBLISHER = "INSERT INTO publisher (only, id) VALUES (1, ?) ON CONFLICT DO NOTHING";
     pub const GET_PUBLISHER = "SELECT id FROM publisher";
     pub const GET_STATE = "SELECT value FROM state WHERE name = ?";
-    /// three names → the states of these, or 0, the newest change of a final day, or 0, and the last loaded day
+    /// names of the last change and the last late day that were told and of a time, today → the change and the time, or 0, the
+    /// newest change of a final day, or 0, the last loaded day before today, and the first day without facts of these four days,
+    /// among those after the first load that nobody was told of
     pub const ALARMS = "SELECT COALESCE((SELECT value FROM state WHERE name = ?1), 0),
-          COALESCE((SELECT value FROM state WHERE name = ?2), 0), COALESCE((SELECT value FROM state WHERE name = ?3), 0),
-          COALESCE((SELECT MAX(number) FROM day_changes), 0), (SELECT MAX(day) FROM loads)
+          COALESCE((SELECT value FROM state WHERE name = ?3), 0), COALESCE((SELECT MAX(number) FROM day_changes), 0),
+          (SELECT MAX(day) FROM loads WHERE day < ?4),
+          (SELECT MIN(day) FROM (SELECT CAST(?4 AS INTEGER) - value AS day FROM json_each('[0,1,2,3]'))
+            WHERE day > (SELECT MIN(day) FROM loads) AND day > COALESCE((SELECT value FROM state WHERE name = ?2), 0)
+              AND day NOT IN (SELECT day FROM loads))
         FROM publisher";
     /// time → the version of the facts that reports read, which goes on after a restore
     pub const COUNT_CHANGE = "INSERT INTO state (name, value) VALUES ('facts', ?)
