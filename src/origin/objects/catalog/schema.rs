@@ -26,6 +26,7 @@ const WAITING: &[&str] = &[
         since_ms INTEGER NOT NULL,
         due_at_ms INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID",
+    "CREATE INDEX due_waiting_publishers ON waiting_publishers (due_at_ms)",
 ];
 
 // `OfferStats::apps` as JSON.
