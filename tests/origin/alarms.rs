@@ -38,7 +38,9 @@ const NOW: i64 = 1_768_479_900_000;
 const URL: &str = "https://hooks.acme.example/alarms?key=k-0123456789abcdef";
 const STORE_KEYS: &str = "1:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
-/// What the address does with a request.
+const NAME: Option<&str> = Some("activity-acme");
+
+/// How the address answers a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Receiver {
     Answers(u16),
@@ -138,9 +140,13 @@ struct World<'a> {
     sequence: i64,
 }
 
-fn start<'a>(storage: &Storage<'a>, runtime: &Runtime) -> ActivityService<Storage<'a>, Runtime> {
+fn start<'a>(
+    storage: &Storage<'a>,
+    runtime: &Runtime,
+    name: Option<&str>,
+) -> ActivityService<Storage<'a>, Runtime> {
     ActivityService::new(
-        Some("activity-acme".into()),
+        name.map(str::to_owned),
         storage.clone(),
         runtime.clone(),
         |name| match name {
@@ -161,7 +167,7 @@ impl<'a> World<'a> {
             draws: Cell::new(0),
             registers: Registers::default(),
         }));
-        let service = start(&storage, &runtime);
+        let service = start(&storage, &runtime, NAME);
         let world = Self {
             storage,
             runtime,
@@ -173,10 +179,10 @@ impl<'a> World<'a> {
         world
     }
 
-    /// The object is put back to a copy.
+    /// The object is put back to a copy, and its timer starts it, which does not tell its name.
     fn put_back(self, copy: &'a Sqlite) -> Self {
         let storage = Storage::new(copy);
-        let service = start(&storage, &self.runtime);
+        let service = start(&storage, &self.runtime, None);
         Self {
             storage,
             service,
@@ -241,9 +247,9 @@ impl<'a> World<'a> {
         self.send(Box::new(batch)).unwrap();
     }
 
-    /// The process ends, with whatever it was doing.
+    /// The process ends, with whatever it was doing. The timer starts the next one.
     fn kill(&mut self) {
-        self.service = start(&self.storage, &self.runtime);
+        self.service = start(&self.storage, &self.runtime, None);
     }
 
     /// Fires the alarms until a time. One that hangs ends with its process.
@@ -419,6 +425,7 @@ fn an_address_that_fails_is_tried_by_the_schedule_and_its_last_answer_is_shown()
     let ids: BTreeSet<_> = world.sent().into_iter().map(|sent| sent.id).collect();
     assert_eq!(ids.len(), 3, "a repeat has the id of the first try");
     // Without an address nothing is noted and nothing is sent.
+    world.kill();
     world.set(None).unwrap();
     assert_eq!(read(&world)["address"], Json::Null);
     world.raise(AlarmKind::DayChanged, "none", 1);

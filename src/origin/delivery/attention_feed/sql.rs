@@ -33,7 +33,7 @@ platform::statements! {
     pub const BEGIN_BATCH = "UPDATE attention_feed SET sequence = MAX(sequence + 1, ?1), due_ms = ?2 RETURNING sequence";
     /// items at most → kind, subject, since, reason, payout, whether it is open, changes
     pub const CHANGED = "SELECT kind, subject, since_ms, reason, payout, is_open, changes FROM attention
-        WHERE changes <> told ORDER BY kind, subject LIMIT ?";
+        WHERE changes <> told ORDER BY kind NOT IN (4, 5), kind, subject LIMIT ?";
     /// items at most → the same of those that were declined
     pub const DECLINED = "SELECT kind, subject, since_ms, reason, payout, is_open, changes FROM attention
         WHERE is_declined = 1 AND changes = told ORDER BY kind, subject LIMIT ?";

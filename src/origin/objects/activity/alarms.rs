@@ -27,6 +27,8 @@ use words::{Entry, Sites};
 const GATHER_MS: i64 = 2 * SECOND_MS;
 /// After so long without a message, the next cause is a first one again, in milliseconds.
 const FORGET_MS: i64 = DAY_MS;
+/// How long it is known which late facts were told, in milliseconds: a ledger never tells of older ones.
+const LATE_KEPT_MS: i64 = 31 * DAY_MS;
 /// Causes in a message, at most. The others follow in the next one.
 const MAX_ENTRIES: u32 = 200;
 
@@ -49,6 +51,15 @@ pub fn raise_all(db: &impl Database, now_ms: i64, raise: &RaiseAlarms) -> DbResu
             .try_for_each(|alarm| self::raise(db, now_ms, alarm))
     })?;
     Ok(Done {})
+}
+
+/// Notes a cause that is no repeat, as [`raise`] does: it is given the next number.
+pub fn raise_new(db: &impl Database, now_ms: i64, alarm: Alarm) -> DbResult {
+    let key = params![u32::from(alarm.kind.number()), alarm.subject.as_str(), ""];
+    let last = db.read_first(sql::GET_CAUSE, key, |row| row.optional_integer(0))?;
+    let next = last.flatten().map_or(0, |last| last.saturating_add(1));
+    let cause = now_ms.max(next);
+    raise(db, now_ms, &Alarm { cause, ..alarm })
 }
 
 /// Notes a cause, within the transaction of what caused it. Without an address, nothing is noted.
@@ -132,6 +143,10 @@ pub fn due_ms(db: &impl Database) -> DbResult<Option<i64>> {
 
 /// Forgets what was told long ago.
 pub fn sweep(db: &impl Database, now_ms: i64) -> DbResult {
-    db.execute(sql::SWEEP_CAUSES, params![now_ms.saturating_sub(FORGET_MS)])?;
+    let late_ms = now_ms.saturating_sub(LATE_KEPT_MS);
+    db.execute(
+        sql::SWEEP_CAUSES,
+        params![now_ms.saturating_sub(FORGET_MS), late_ms],
+    )?;
     db.execute(sql::SWEEP_GROUPS, params![now_ms])
 }

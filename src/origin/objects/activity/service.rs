@@ -1,12 +1,12 @@
-//! An activity object: reports, questions, and an alarm that goes on with replays, sends alarms and deletes what has expired.
+//! An activity object: reports, questions, and a timer that goes on with replays, sends alarms and deletes what has expired.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use futures_util::future::join;
 
 use super::{
     MIGRATIONS,
-    alarms::{address, lasting::RestoredAlarms, sending, words::Sites},
+    alarms::{address, lasting::RestoredAlarms, sending, sql, words::Sites},
     handle,
     publisher::replays,
     sweep,
@@ -18,11 +18,14 @@ use contract::{
     operation::OperatorReply,
     register::is_register,
 };
-use domain::model::MINUTE_MS;
+use domain::model::{MINUTE_MS, SECOND_MS};
 use platform::{
-    Clock, ObjectCall, ObjectStorage, Random, Result, log, object_shell::ObjectShell,
+    Clock, DbResult, ObjectCall, ObjectStorage, Random, Result, log, object_shell::ObjectShell, params,
     single_flight::SingleFlight, traits::Http,
 };
+
+/// When a run of the timer that failed or was cut off is repeated, in milliseconds. An alarm is due within a minute.
+const RETRY_MS: i64 = 15 * SECOND_MS;
 
 pub struct ActivityService<D, R> {
     shell: ObjectShell<D, R>,
@@ -32,6 +35,8 @@ pub struct ActivityService<D, R> {
     sites: Sites,
     /// Keeps the address of alarms.
     register: Register,
+    /// See [`Self::source`].
+    source: OnceCell<String>,
     /// When a report reads the register again that did not answer, in milliseconds.
     read_again_ms: Cell<i64>,
 }
@@ -44,23 +49,38 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D,
         settings: impl Fn(&str) -> Option<String>,
     ) -> Self {
         Self {
-            shell: ObjectShell::new("activity", name, storage, runtime, MIGRATIONS),
+            shell: ObjectShell::new("activity", name, storage, runtime, MIGRATIONS)
+                .with_alarm_retry(RETRY_MS),
             counting: SingleFlight::default(),
             sites: Sites::of_settings(&settings),
             sender: CallbackSender::new(settings),
             register: Register::default(),
+            source: OnceCell::new(),
             read_again_ms: Cell::new(0),
         }
     }
 
-    /// The name of the object, if it has a register.
-    fn source(&self) -> Option<&str> {
-        self.shell.name().filter(|name| !is_register(name))
+    /// The name of the object, if it has a register. An object that its timer starts has its name from a process before.
+    fn source(&self, db: &D) -> DbResult<Option<&str>> {
+        if self.source.get().is_none() {
+            let name = match self.shell.name() {
+                Some(name) if is_register(name) => return Ok(None),
+                Some(name) => {
+                    db.execute(sql::SET_NAME, params![name])?;
+                    Some(name.to_owned())
+                }
+                None => db.read_first(sql::GET_NAME, &[], |row| Ok(row.text(0)?.to_owned()))?,
+            };
+            if let Some(name) = name {
+                self.source.get_or_init(|| name);
+            }
+        }
+        Ok(self.source.get().map(String::as_str))
     }
 
     /// Learns an address that was set or ended after the copy to which the object was put back.
     async fn start(&self, db: &D) -> Result {
-        match self.source() {
+        match self.source(db)? {
             Some(source) => {
                 let runtime = self.shell.runtime();
                 self.register.start(db, runtime, source, &RestoredAlarms).await
@@ -82,7 +102,7 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D,
     }
 
     async fn set_address(&self, db: &D, set: &SetAlarmAddress) -> Result<OperatorReply> {
-        let (runtime, source) = (self.shell.runtime(), self.source());
+        let (runtime, source) = (self.shell.runtime(), self.source(db)?);
         self.start(db).await?;
         if let Some(source) = source {
             self.register.ready(db, runtime, source).await?;
@@ -137,14 +157,14 @@ impl<D: ObjectStorage, R: Clock + Http + ObjectCall + Random> ActivityService<D,
         self.shell
             .wake(async |db| {
                 self.start_for_report(db).await;
-                if let Some(source) = self.source() {
-                    drop(self.register.keep(db, runtime, source).await);
-                }
-                // A receiver of alarms that hangs holds up no replay.
+                let kept = match self.source(db)? {
+                    Some(source) => self.register.keep(db, runtime, source).await,
+                    None => Ok(()),
+                };
                 let sent = sending::send_due(db, runtime, &self.sender, &self.sites);
                 let (stepped, sent) = join(replays::step(db, runtime), sent).await;
                 let next = sweep::sweep(db, runtime.now_ms())?;
-                stepped.and(sent).map(|()| next)
+                stepped.and(sent).and(kept).map(|()| next)
             })
             .await;
         size::tell(&self.shell, self.shell.name()).await;

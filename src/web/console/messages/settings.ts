@@ -4,7 +4,7 @@ import type { Role } from "../types";
 
 /** What the alarms of the operator tell. */
 export const alarmsIntro =
-  "A signed webhook tells you when a publisher's receiver fails, rewards are given up, facts are late, a final day changes, or an object is restored or nearly full.";
+  "A signed webhook tells you when a publisher's receiver fails, rewards are given up, a cap is at 80 % or spent, facts are late, a final day changes, a publisher waits for approval, or an object is restored or nearly full.";
 
 /** What a member of the operator who is removed has made and seen. */
 export const removal = {

@@ -5,7 +5,7 @@ import type { AlarmTry } from "../types";
 
 export const alarms = {
   emptyTitle: "No alarms yet",
-  empty: "Without an address, nobody is told. You see problems here only when you look.",
+  empty: "Without an address, Signpost shows problems only on its pages.",
   set: "Set an address",
   change: "Change the address",
   setIt: "Set the address",
@@ -17,16 +17,16 @@ export const alarms = {
   secret: "Secret",
   setAt: "Set on",
   lastTry: "Last message",
-  never: "None was sent yet.",
+  never: "Nothing sent yet",
   answered: ({ at, http_status: status, error }: AlarmTry) =>
     `${timeText(at)}: ${status === null ? `no answer (${error})` : `answered ${status}`}`,
-  waiting: "Waiting",
+  waiting: "Messages waiting",
   test: "Send a test",
   testing: "Sending…",
   tested: (status: number | null, error: string | null) =>
     status === null ? `There was no answer (${error}).` : `The address answered ${status}.`,
   end: "End alarms",
   endTitle: "End alarms?",
-  endText: "Nobody is told of problems from now on. What was not told yet is forgotten.",
+  endText: "Nobody is told of problems from now on. Unsent alarms are discarded.",
   ended: "Alarms were ended.",
 };

@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use super::{lasting::Address, sql};
+use super::{
+    lasting::{Address, end},
+    sql,
+};
 use crate::delivery::{callback_sender::CallbackSender, register};
 use contract::{
     alarms::SetAlarmAddress,
@@ -37,18 +40,6 @@ pub fn is_set(db: &impl Database) -> DbResult<bool> {
 pub fn publisher(db: &impl Database) -> DbResult<Option<String>> {
     let row = db.query_first(sql::GET_ADDRESS, &[])?;
     row.map_or(Ok(None), |row| Ok(row.optional_text(0)?.map(str::to_owned)))
-}
-
-/// Ends the address and what was to be sent to it, within the caller's transaction.
-pub fn end(db: &impl Database) -> DbResult {
-    [
-        sql::END_ADDRESS,
-        sql::END_CAUSES,
-        sql::END_GROUPS,
-        sql::END_MESSAGES,
-    ]
-    .into_iter()
-    .try_for_each(|sql| db.execute(sql, &[]))
 }
 
 /// Carries out [`SetAlarmAddress`]. The answer to a new address has its secret, which is not shown again.

@@ -1,6 +1,6 @@
 //! Turns reports of other objects into causes of alarms, in the transaction that applies the report.
 
-use super::raise;
+use super::raise_new;
 use contract::{
     alarms::{Alarm, AlarmKind},
     outbox::EndpointState,
@@ -44,10 +44,10 @@ impl Noted<'_> {
             _ if before == after => return Ok(()),
             EndpointState::Disabled => AlarmKind::EndpointDisabled,
             EndpointState::Failing if is_well(before) => AlarmKind::EndpointFailing,
-            EndpointState::None | EndpointState::Healthy if !is_well(before) => AlarmKind::EndpointRecovered,
+            EndpointState::Healthy if !is_well(before) => AlarmKind::EndpointRecovered,
             _ => return Ok(()),
         };
-        raise(db, self.now_ms, &self.alarm(kind, app, since_ms))
+        raise_new(db, self.now_ms, self.alarm(kind, app, since_ms))
     }
 
     /// An outbox had so many rewards that were given up, and has more.
@@ -57,6 +57,6 @@ impl Noted<'_> {
             return Ok(());
         }
         let alarm = self.alarm(AlarmKind::RewardGivenUp, REWARDS, self.now_ms);
-        raise(db, self.now_ms, &Alarm { count, ..alarm })
+        raise_new(db, self.now_ms, Alarm { count, ..alarm })
     }
 }

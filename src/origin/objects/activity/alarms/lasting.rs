@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{address, sql};
+use super::sql;
 use crate::delivery::register::Restore;
 use contract::{attention::Doubt, operation::Bytes};
 use domain::model::PublisherId;
@@ -26,7 +26,7 @@ impl Restore for RestoredAlarms {
     fn apply(&self, db: &impl Database, at_ms: i64, Address { publisher, sealed }: Address) -> Result {
         match sealed {
             Some(sealed) => db.execute(sql::SET_ADDRESS, params![publisher, sealed.0, at_ms])?,
-            None => address::end(db)?,
+            None => end(db)?,
         }
         Ok(())
     }
@@ -34,4 +34,16 @@ impl Restore for RestoredAlarms {
     fn doubts(&self, _db: &impl Database, _lost: &[&Address]) -> DbResult<(Option<PublisherId>, Vec<Doubt>)> {
         Ok((None, vec![]))
     }
+}
+
+/// Ends the address and what was to be sent to it, within the caller's transaction.
+pub fn end(db: &impl Database) -> DbResult {
+    [
+        sql::END_ADDRESS,
+        sql::END_CAUSES,
+        sql::END_GROUPS,
+        sql::END_MESSAGES,
+    ]
+    .into_iter()
+    .try_for_each(|sql| db.execute(sql, &[]))
 }

@@ -17,8 +17,8 @@ use platform::{
     traits::{Clock, Http, Random},
 };
 
-/// Messages that one alarm sends, so that what it does besides is not put off for long.
-const MAX_MESSAGES: usize = 3;
+/// Messages that one run of the object's timer sends, since replays wait for them.
+const MAX_MESSAGES: usize = 1;
 
 /// Makes messages of what is due, and sends those that are due.
 ///
@@ -50,7 +50,14 @@ pub async fn send_due(
         );
         let call = sender.call(runtime, &request, sender.timeout()).await;
         let judgement = sender.judge(runtime, attempts, &call)?;
-        log_attempt(runtime.now_ms(), attempts, &call, judgement.next);
+        let publisher = address::publisher(db)?;
+        log_attempt(
+            runtime.now_ms(),
+            publisher.as_deref(),
+            attempts,
+            &call,
+            judgement.next,
+        );
         db.transaction(|| {
             note(db, &call)?;
             match judgement.next {
@@ -62,13 +69,19 @@ pub async fn send_due(
     Ok(())
 }
 
-fn log_attempt(now_ms: i64, attempts: u32, call: &HttpCall, next: Next) {
+fn log_attempt(now_ms: i64, publisher: Option<&str>, attempts: u32, call: &HttpCall, next: Next) {
     if next == Next::Delivered {
         return;
     }
     let is_over = !matches!(next, Next::At(_));
     let level = if is_over { Level::Error } else { Level::Warn };
     log::write(&Line {
+        // None for the operator's.
+        publisher,
+        next_try: match next {
+            Next::At(at_ms) => Some(at_ms.div_euclid(SECOND_MS)),
+            _ => None,
+        },
         attempts: Some(attempts),
         status: call.outcome.as_ref().ok().map(|answer| answer.status),
         cause: call.outcome.as_ref().err().map(|no_answer| no_answer.cause),
@@ -78,8 +91,8 @@ fn log_attempt(now_ms: i64, attempts: u32, call: &HttpCall, next: Next) {
     });
 }
 
-/// Notes the last attempt. The reason for a missing answer is one word, because others would tell a closed port from a host that
-/// does not exist.
+/// Notes the last attempt. The reason for a missing answer is one word, so that nobody can probe hosts and ports
+/// with it.
 fn note(db: &impl Database, call: &HttpCall) -> DbResult {
     let status = call.outcome.as_ref().ok().map(|answer| u32::from(answer.status));
     let error = call.outcome.as_ref().err().map(|no_answer| no_answer.cause);

@@ -1,6 +1,8 @@
 //! The tables of alarms and their statements. They are part of the schema of activity objects.
 
 pub const TABLES: &[&str] = &[
+    // The name of the object, which its timer does not tell.
+    "CREATE TABLE own_name (only INTEGER PRIMARY KEY CHECK (only = 1), name TEXT NOT NULL) STRICT",
     // One row while there is an address. `sealed` is its settings, encrypted with STORE_KEYS; the others are the last attempt.
     "CREATE TABLE alarm_address (
        only INTEGER PRIMARY KEY CHECK (only = 1), publisher TEXT, sealed BLOB NOT NULL, set_ms INTEGER NOT NULL,
@@ -28,6 +30,8 @@ pub const TABLES: &[&str] = &[
 pub const OF_SWEEP: &[&str] = &[NEXT_DUE, SWEEP_CAUSES, SWEEP_GROUPS];
 
 platform::statements! {
+    pub const SET_NAME = "INSERT INTO own_name (only, name) VALUES (1, ?) ON CONFLICT DO NOTHING";
+    pub const GET_NAME = "SELECT name FROM own_name";
     /// publisher, sealed, time
     pub const SET_ADDRESS = "INSERT OR REPLACE INTO alarm_address (only, publisher, sealed, set_ms) VALUES (1, ?, ?, ?)";
     /// → publisher, sealed, time, last attempt, its status, its error
@@ -45,7 +49,8 @@ platform::statements! {
     /// kind, subject, publisher, cause, count, since, now, when it is told
     pub const PUT_CAUSE = "INSERT INTO alarm_causes (kind, subject, publisher, cause, waiting, first, since_ms, last_ms, due_ms)
         VALUES (?1, ?2, ?3, ?4, ?5, ?4, ?6, ?7, ?8)
-        ON CONFLICT (kind, subject) DO UPDATE SET publisher = excluded.publisher, cause = excluded.cause,
+        ON CONFLICT (kind, subject) DO UPDATE SET
+          publisher = IIF(waiting = 0 OR publisher = excluded.publisher, excluded.publisher, NULL), cause = excluded.cause,
           first = IIF(waiting = 0, excluded.first, first), since_ms = IIF(waiting = 0, excluded.since_ms, since_ms),
           waiting = waiting + excluded.waiting, last_ms = excluded.last_ms, due_ms = excluded.due_ms";
     /// time, rows at most → those that are told now: kind, subject, publisher, causes, the first cause, since when, the last time
@@ -70,9 +75,9 @@ platform::statements! {
         UNION ALL SELECT MIN(due_ms) FROM alarm_messages)";
     /// → messages that were not delivered yet
     pub const COUNT_MESSAGES = "SELECT COUNT(*) FROM alarm_messages";
-    /// time: they are first ones again. Of days, whose reports may be repeated, the last cause stays
+    /// time, time: they are first ones again. Late facts may be reported again for some days, and changed days at any time
     pub const SWEEP_CAUSES = "DELETE FROM alarm_causes WHERE waiting = 0 AND told_ms < ?1
-        AND kind NOT IN (7, 8)";
+        AND kind <> 8 AND (kind <> 7 OR told_ms < ?2)";
     /// time
     pub const SWEEP_GROUPS = "DELETE FROM alarm_groups WHERE free_ms < ?";
 }

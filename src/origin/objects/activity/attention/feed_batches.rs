@@ -34,7 +34,7 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &AttentionBatch, most: i64)
             };
             put_source(db, batch, is_incomplete)?;
             isolates::put_rewards(db, batch)?;
-            put_counts(db, noted, batch)?;
+            put_counts(db, noted, batch, last < batch.confirmed)?;
             put_items(db, batch, &rows, most)?;
             match batch.app {
                 Some(app) => put_endpoints(db, noted, batch, app),
@@ -85,10 +85,12 @@ fn put_source(db: &impl Database, batch: &AttentionBatch, is_incomplete: bool) -
     )
 }
 
-/// Stores the counts of the source, and raises the alarm where more of its rewards were given up.
-fn put_counts(db: &impl Database, noted: Noted<'_>, batch: &AttentionBatch) -> DbResult {
+/// Stores the counts of the source, and raises the alarm if more of its rewards were given up. An object that was put back knows
+/// old counts.
+fn put_counts(db: &impl Database, noted: Noted<'_>, batch: &AttentionBatch, was_lost: bool) -> DbResult {
     let source = batch.source.as_str();
-    if let Some((_, dead)) = batch.counts.iter().find(|(kind, _)| *kind == Kind::Dead) {
+    let dead = batch.counts.iter().find(|(kind, _)| *kind == Kind::Dead);
+    if let Some((_, dead)) = dead.filter(|_| !was_lost) {
         let before = db.query_integer(sql::COUNT_DEAD, params![source])?;
         noted.given_up(db, before.unwrap_or(0), *dead)?;
     }
@@ -147,7 +149,7 @@ fn worst_endpoint(db: &impl Database, app: AppId) -> DbResult<EndpointState> {
     })
 }
 
-/// Stores the state of the app's endpoint with this outbox, and makes the app's item anew.
+/// Stores the state of the app's endpoint with this outbox, and writes the app's item again.
 fn put_endpoints(db: &impl Database, noted: Noted<'_>, batch: &AttentionBatch, app: AppId) -> DbResult {
     let source = batch.source.as_str();
     let is_endpoint = |item: &&AttentionItem| matches!(item.kind, Kind::Disabled | Kind::Failing);
@@ -159,7 +161,7 @@ fn put_endpoints(db: &impl Database, noted: Noted<'_>, batch: &AttentionBatch, a
     if batch.resets {
         db.execute(sql::VOID_ENDPOINTS, params![app.number(), source])?;
     }
-    for item in endpoints {
+    for item in &endpoints {
         let kind = item.kind.number();
         if item.is_open {
             let publisher = batch.publisher.as_ref().map(|publisher| publisher.as_str());
@@ -182,5 +184,7 @@ fn put_endpoints(db: &impl Database, noted: Noted<'_>, batch: &AttentionBatch, a
     for sql in [sql::END_APP, sql::PUT_APP] {
         db.execute(sql, params![of_app.as_str(), app.number()])?;
     }
-    noted.endpoint(db, app, (before, worst_endpoint(db, app)?), batch.at_ms)
+    let since_ms = endpoints.iter().map(|item| item.since_ms).max();
+    let states = (before, worst_endpoint(db, app)?);
+    noted.endpoint(db, app, states, since_ms.unwrap_or(batch.at_ms))
 }

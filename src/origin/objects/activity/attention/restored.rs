@@ -1,7 +1,7 @@
 //! Items of objects that were put back to an earlier copy. Each says what is in doubt, and stays until a person ends it.
 
 use super::sql;
-use crate::objects::activity::alarms::{causes::Noted, raise};
+use crate::objects::activity::alarms::{causes::Noted, raise_new};
 use contract::{
     alarms::AlarmKind,
     attention::{EndItem, Restored},
@@ -21,7 +21,7 @@ pub fn put(db: &impl Database, now_ms: i64, restored: &Restored) -> DbResult<Don
     };
     let alarm = noted.alarm(AlarmKind::ObjectRestored, &restored.source, restored.at_ms);
     db.transaction(|| match db.query_first(sql::PUT_RESTORED, row)? {
-        Some(_) => raise(db, now_ms, &alarm),
+        Some(_) => raise_new(db, now_ms, alarm),
         None => Ok(()),
     })?;
     Ok(Done {})

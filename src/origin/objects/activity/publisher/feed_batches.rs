@@ -48,7 +48,10 @@ pub fn apply(db: &impl Database, now_ms: i64, batch: &FeedBatch) -> DbResult<Fee
             let after = endpoint_of(db, batch.app)?;
             noted.endpoint(db, batch.app, (before, after), batch.at_ms)?;
         }
-        noted.given_up(db, dead, batch.endpoint.dead)?;
+        // An object that was put back knows old counts.
+        if last >= batch.confirmed {
+            noted.given_up(db, dead, batch.endpoint.dead)?;
+        }
         if !batch.counts.is_empty() {
             put_counts(db, now_ms, batch)?;
         }
