@@ -442,9 +442,9 @@ $(SHEETS_READY): | browser-setup
 # After Debian's other packages, since apt-get does one thing at a time.
 $(PROMTOOL): | $(SHEETS_READY)
 	$(call step,Install promtool,mkdir -p $(TOOLS)/prometheus && cd $(TOOLS)/prometheus && \
-		{ [ "$$(id -u)" != 0 ] || apt-get update -qq; } && apt-get download -qq prometheus && \
+		[ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get download -qq prometheus && \
 		dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xO ./usr/bin/promtool >promtool && chmod +x promtool && mv promtool $@; \
-		rm -rf $(TOOLS)/prometheus; [ -x $@ ] || echo "not done: Debian has no prometheus here")
+		rm -rf $(TOOLS)/prometheus; [ -x $@ ] || echo "not done: it needs root and the package prometheus of Debian")
 
 $(OPENAPI_PYTHON_READY): | $(PIP_READY)
 	$(call step,Install generators of clients,$(call pip_install,$(TOOLS)/openapi-python,$(OPENAPI_REQUIREMENTS)) && touch $@)
